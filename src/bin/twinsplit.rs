@@ -1,0 +1,2 @@
+//! The driver (and, under a stage's name, that stage).
+fn main() {}
