@@ -1,0 +1,277 @@
+//! The join kernel: an inverted index over part of a collection, and a query that finds every
+//! indexed set whose similarity with the queried one reaches the threshold.
+//!
+//! Comparing all pairs is quadratic. An index over all tokens compares only sets that share one, but
+//! frequent tokens are shared by nearly all. The kernel is a *prefix join*, the line of work from
+//! AllPairs (Bayardo, Ma, Srikant 2007) over PPJoin (Xiao et al. 2008) to the comparison of Mann,
+//! Augsten and Bouros (2016): order the tokens from rare to frequent, and the rare ends of two similar
+//! sets must already share a token. The rest of this page says which filters are used and why each of
+//! them loses nothing.
+//!
+//! # The overlap of a pair
+//! Let `x` be the query with `a` tokens, `y` an indexed set with `b` tokens and `t` the least overlap
+//! with which they are in the answer ([`Tau::overlap_needed`]). Number the positions of both from 0.
+//!
+//! **Prefix filter.** Suppose the first token they share stands at position `i` of `x` and `j` of `y`.
+//! All they share lies from there on, so the overlap is at most `min(a - i, b - j)`. If the pair is in
+//! the answer, then `i <= a - t` and `j <= b - t`. Call these positions the *pair's prefixes*: a pair
+//! of the answer shares a token within them, and only such pairs become candidates.
+//!
+//! **What is indexed.** `t` depends on both sizes, an index is built before the query is known. It
+//! holds the positions that can be in a prefix of any pair: [`Tau::index_prefix`] tokens of each set
+//! when queries are at least as large ([`Purpose::SelfJoin`]), [`Tau::probe_prefix`] otherwise.
+//!
+//! **Length and position, for the query.** Fix position `i` of the query. `i <= a - t` is a bound on
+//! `b`, for `t` grows with `b`: only sets up to [`Tau::max_partner_sharing`]`(a, a - i)` qualify, and
+//! none is smaller than [`Tau::min_partner`]`(a)`. Sets are numbered by ascending size and a posting
+//! list ascends by set number, so both bounds cut a list at its ends. The upper one falls as `i`
+//! grows; the query is over when it meets the lower one, which is the end of the probe prefix.
+//!
+//! **Position, for the indexed set.** `j <= b - t` is likewise a bound on `a`: the posting stores
+//! [`Tau::max_partner_sharing`]`(b, b - j)`, the largest query that it can serve, and a comparison
+//! with `a` decides. Both filters look at one posting and nothing else, no first contact has to be
+//! remembered, and what remains is exactly the contacts within the pair's prefixes.
+//!
+//! # Verification
+//! The counter of a candidate is thus the exact overlap of the pair's prefixes, `x[..px]` and
+//! `y[..py]` with `px = a - t + 1`, `py = b - t + 1`. Compare their last tokens. If `x[px - 1]` is the
+//! smaller one, no token of `x[..px]` can stand in `y` behind `py`: all of `x[..px]` is settled and the
+//! merge goes on with `x[px..]`. At least `counter` tokens of `y` are used up, too, for each match lies
+//! at a different position. The other case is its mirror image. The merge stops as soon as even a
+//! match of all that is left would not reach `t`.
+//!
+//! # Once
+//! A self-join asks each set `x` for partners with smaller numbers only, so each pair is found once,
+//! and for a pair of equal sizes the caller's order decides which is the earlier.
+
+mod parallel;
+#[cfg(test)]
+mod tests;
+mod verify;
+
+use std::ops::Range;
+
+use super::sets::Sets;
+use super::tau::Tau;
+pub use parallel::{JoinPair, self_join, self_join_slices};
+
+/// Which queries an [`Index`] must serve; this decides how much of each set is indexed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// Queries find partners of at most their own size: the short index prefix suffices.
+    SelfJoin,
+    /// Queries of any size, such as documents of a new batch: the probe prefix is needed.
+    Foreign,
+}
+
+/// One token of one indexed set.
+#[derive(Clone, Copy, Debug)]
+struct Posting {
+    /// The set, counted from the start of the indexed range.
+    set: u32,
+    /// The size of the largest query that can reach the set through this token.
+    largest: u32,
+}
+
+/// An inverted index over the prefixes of a range of sets.
+#[derive(Debug)]
+pub struct Index<'a> {
+    sets: &'a Sets,
+    range: Range<usize>,
+    tau: Tau,
+    purpose: Purpose,
+    /// Where the list of each token starts in `postings`; as long as the largest indexed token asks for.
+    starts: Vec<u32>,
+    /// The lists one after the other, each ascending by set.
+    postings: Vec<Posting>,
+    /// How many sets of the range are smaller than so many tokens, up to the largest size plus one.
+    smaller_than: Vec<u32>,
+}
+
+/// The working memory of a query; one for each thread, used again and again, with any index.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    /// The overlap of the prefixes so far, for each indexed set; all 0 between queries.
+    counts: Vec<u32>,
+    /// The sets whose counter is not 0.
+    candidates: Vec<u32>,
+    /// Set number and overlap.
+    hits: Vec<(u32, u32)>,
+}
+
+impl<'a> Index<'a> {
+    /// Indexes `sets[range]` for queries with the threshold `tau`.
+    ///
+    /// # Panics
+    /// When the range is not one of `sets`, or holds 2^32 prefix tokens or more.
+    pub fn build(sets: &'a Sets, range: Range<usize>, tau: Tau, purpose: Purpose) -> Self {
+        assert!(
+            range.start <= range.end && range.end <= sets.len(),
+            "no such range of sets"
+        );
+        let prefix = |set: usize| {
+            let size = sets.size(set) as u64;
+            let length = match purpose {
+                Purpose::SelfJoin => tau.index_prefix(size),
+                Purpose::Foreign => tau.probe_prefix(size),
+            };
+            &sets.get(set)[..length as usize]
+        };
+
+        // Counting sort by token: lengths of lists, then where they start, then the postings.
+        let (mut starts, mut total) = (Vec::new(), 0_usize);
+        for set in range.clone() {
+            let tokens = prefix(set);
+            total += tokens.len();
+            // The last one is the largest; its list needs an end as well as a start.
+            let room = tokens.last().map_or(0, |&token| token as usize + 2);
+            if starts.len() < room {
+                starts.resize(room, 0_u32);
+            }
+            for &token in tokens {
+                starts[token as usize] += 1;
+            }
+        }
+        assert!(
+            u32::try_from(total).is_ok(),
+            "more than 2^32 - 1 prefix tokens in one index"
+        );
+        let mut next = 0;
+        for start in &mut starts {
+            next += std::mem::replace(start, next);
+        }
+        let mut postings = vec![Posting { set: 0, largest: 0 }; total];
+        for (local, set) in (0_u32..).zip(range.clone()) {
+            let size = sets.size(set) as u64;
+            for (left, &token) in (1..=size).rev().zip(prefix(set)) {
+                let largest = tau.max_partner_sharing(size, left);
+                let largest = u32::try_from(largest).unwrap_or(u32::MAX);
+                let slot = &mut starts[token as usize];
+                postings[*slot as usize] = Posting {
+                    set: local,
+                    largest,
+                };
+                *slot += 1;
+            }
+        }
+        // Each start has moved to the end of its list, which is the start of the next one.
+        if !starts.is_empty() {
+            starts.rotate_right(1);
+            starts[0] = 0;
+        }
+
+        let mut smaller_than = vec![0];
+        for (local, set) in (0_u32..).zip(range.clone()) {
+            smaller_than.resize((sets.size(set) + 1).max(smaller_than.len()), local);
+        }
+        smaller_than.push(range.len() as u32);
+        Index {
+            sets,
+            range,
+            tau,
+            purpose,
+            starts,
+            postings,
+            smaller_than,
+        }
+    }
+
+    /// Calls `hit` with number and overlap of each indexed set that is in the answer together with the
+    /// set of these `tokens`, in ascending order of the number.
+    ///
+    /// Only sets numbered below `limit` are asked for; in a self-join that is the number of the
+    /// queried set. An index for [`Purpose::SelfJoin`] answers with sets of at most the query's size.
+    ///
+    /// The tokens ascend, and there are at most `u32::MAX`. Tokens that occur in no set of the
+    /// collection take part with any numbers above all that do; these alone may repeat.
+    pub fn query(
+        &self,
+        tokens: &[u32],
+        limit: usize,
+        scratch: &mut Scratch,
+        mut hit: impl FnMut(usize, u64),
+    ) {
+        debug_assert!(tokens.is_sorted(), "tokens out of order");
+        self.collect(tokens, limit, scratch);
+        let Scratch {
+            counts,
+            candidates,
+            hits,
+        } = scratch;
+        for set in candidates.drain(..) {
+            let prefix_overlap = std::mem::take(&mut counts[set as usize]);
+            let other = self.sets.get(self.range.start + set as usize);
+            let needed = self
+                .tau
+                .overlap_needed(tokens.len() as u64, other.len() as u64);
+            if let Some(overlap) = verify::overlap(tokens, other, prefix_overlap, needed as usize) {
+                hits.push((set, overlap));
+            }
+        }
+        hits.sort_unstable();
+        for (set, overlap) in hits.drain(..) {
+            hit(self.range.start + set as usize, u64::from(overlap));
+        }
+    }
+
+    /// Fills in the candidates of a query and the overlaps of their prefixes.
+    fn collect(&self, tokens: &[u32], limit: usize, scratch: &mut Scratch) {
+        let size = tokens.len() as u64;
+        let size32 = u32::try_from(size).unwrap_or(u32::MAX);
+        let smallest = self.smaller_than(self.tau.min_partner(size));
+        let mut end = limit.saturating_sub(self.range.start).min(self.range.len()) as u32;
+        if self.purpose == Purpose::SelfJoin {
+            end = end.min(self.smaller_than(size + 1));
+        }
+        let Scratch {
+            counts, candidates, ..
+        } = scratch;
+        if counts.len() < self.range.len() {
+            counts.resize(self.range.len(), 0);
+        }
+        for (left, &token) in (1..=size).rev().zip(tokens) {
+            let largest = self.tau.max_partner_sharing(size, left);
+            end = end.min(self.smaller_than(largest.saturating_add(1)));
+            if end <= smallest {
+                return;
+            }
+            let list = self.list(token);
+            let from = list.partition_point(|posting| posting.set < smallest);
+            for posting in &list[from..] {
+                if posting.set >= end {
+                    break;
+                }
+                if size32 > posting.largest {
+                    continue;
+                }
+                let count = &mut counts[posting.set as usize];
+                if *count == 0 {
+                    candidates.push(posting.set);
+                }
+                *count += 1;
+            }
+        }
+    }
+
+    /// The postings of a token; none for a token outside the index.
+    #[inline]
+    fn list(&self, token: u32) -> &[Posting] {
+        match self
+            .starts
+            .get(token as usize..)
+            .and_then(|rest| rest.first_chunk())
+        {
+            Some(&[start, end]) => &self.postings[start as usize..end as usize],
+            None => &[],
+        }
+    }
+
+    /// How many indexed sets have fewer tokens: the number, within the range, of the first that has not.
+    #[inline]
+    fn smaller_than(&self, size: u64) -> u32 {
+        let known = usize::try_from(size)
+            .ok()
+            .and_then(|size| self.smaller_than.get(size));
+        known.copied().unwrap_or(self.range.len() as u32)
+    }
+}

@@ -1,0 +1,242 @@
+//! The kernel against brute force with exact fractions.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use num_rational::Ratio;
+use proptest::prelude::*;
+
+use super::*;
+
+const THRESHOLDS: [&str; 13] = [
+    "0.1", "0.2", "0.3", "0.4", "0.5", "0.55", "0.6", "0.65", "0.7", "0.8", "0.85", "0.9", "1.0",
+];
+
+/// SplitMix64: a corpus is a function of its seed.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) % n as u64) as usize
+    }
+
+    /// Small numbers far more often than large ones.
+    fn skewed(&mut self, n: usize) -> usize {
+        let below = self.below(n) + 1;
+        let below = self.below(below) + 1;
+        self.below(below)
+    }
+}
+
+/// Skewed sets: some empty, many singletons, and in part altered copies of earlier ones, so that
+/// every threshold has an answer. With `by_frequency` frequent tokens get large numbers; otherwise the
+/// numbering is arbitrary, which must not change the answer.
+fn corpus(seed: u64, count: usize, vocabulary: usize, longest: usize, by_frequency: bool) -> Sets {
+    let mut random = Random(seed);
+    let mut sets: Vec<BTreeSet<u32>> = Vec::new();
+    for _ in 0..count {
+        let mut set = BTreeSet::new();
+        if !sets.is_empty() && random.below(2) == 0 {
+            set = sets[random.below(sets.len())].clone();
+            for _ in 0..random.skewed(6) {
+                set.remove(&(random.skewed(vocabulary) as u32));
+                if random.below(2) == 0 {
+                    set.insert(random.skewed(vocabulary) as u32);
+                }
+            }
+        } else {
+            for _ in 0..random.skewed(longest + 1) {
+                set.insert(random.skewed(vocabulary) as u32);
+            }
+        }
+        sets.push(set);
+    }
+    let number = |token: u32| {
+        if by_frequency {
+            vocabulary as u32 - 1 - token
+        } else {
+            token
+        }
+    };
+    let mut rows: Vec<Vec<u32>> = sets
+        .into_iter()
+        .map(|set| {
+            let mut row: Vec<u32> = set.into_iter().map(number).collect();
+            row.sort_unstable();
+            row
+        })
+        .collect();
+    rows.sort_by_key(Vec::len);
+    let mut sets = Sets::default();
+    rows.iter().for_each(|row| sets.push(row));
+    sets
+}
+
+fn shared(x: &[u32], y: &[u32]) -> u64 {
+    let x: BTreeSet<u32> = x.iter().copied().collect();
+    y.iter().filter(|token| x.contains(token)).count() as u64
+}
+
+/// The definition: Jaccard as a fraction, compared with the threshold as a fraction.
+fn similar(overlap: u64, a: usize, b: usize, tau: Tau) -> bool {
+    let threshold = Ratio::new(u64::from(tau.fraction().0), u64::from(tau.fraction().1));
+    overlap > 0 && Ratio::new(overlap, a as u64 + b as u64 - overlap) >= threshold
+}
+
+/// Overlap of all pairs that share a token, sorted by (later, earlier).
+fn overlaps(sets: &Sets) -> Vec<JoinPair> {
+    let mut all = Vec::new();
+    for b in 0..sets.len() {
+        for a in 0..b {
+            let overlap = shared(sets.get(a), sets.get(b)) as u32;
+            if overlap > 0 {
+                all.push(JoinPair {
+                    a: a as u32,
+                    b: b as u32,
+                    overlap,
+                });
+            }
+        }
+    }
+    all
+}
+
+fn accepted(sets: &Sets, overlaps: &[JoinPair], tau: Tau) -> Vec<JoinPair> {
+    let size = |set: u32| sets.size(set as usize);
+    let keep = |pair: &&JoinPair| similar(pair.overlap.into(), size(pair.a), size(pair.b), tau);
+    overlaps.iter().filter(keep).copied().collect()
+}
+
+fn slices(len: usize, parts: usize) -> Vec<Range<usize>> {
+    (0..parts)
+        .map(|part| len * part / parts..len * (part + 1) / parts)
+        .collect()
+}
+
+/// A threshold that some pair of the corpus meets exactly, if it is a decimal of at most 9 places.
+fn on_a_pair(sets: &Sets, overlaps: &[JoinPair], pick: usize) -> Option<Tau> {
+    let exact = |pair: &JoinPair| {
+        let union = (sets.size(pair.a as usize) + sets.size(pair.b as usize)) as u64
+            - u64::from(pair.overlap);
+        let billionths = u64::from(pair.overlap) * 1_000_000_000;
+        billionths.is_multiple_of(union).then(|| billionths / union)
+    };
+    let all: Vec<u64> = overlaps
+        .iter()
+        .filter_map(exact)
+        .filter(|&n| n < 1_000_000_000)
+        .collect();
+    let chosen = all.get(pick.checked_rem(all.len())?)?;
+    Some(format!("0.{chosen:09}").parse().unwrap())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(80))]
+
+    #[test]
+    fn finds_every_pair_once_and_no_other(
+        seed: u64,
+        count in 0usize..90,
+        vocabulary in 1usize..120,
+        longest in 1usize..40,
+        by_frequency: bool,
+        billionths in 1u32..1_000_000_000,
+        pick: u16,
+    ) {
+        let sets = corpus(seed, count, vocabulary, longest, by_frequency);
+        let overlaps = overlaps(&sets);
+        let mut thresholds: Vec<Tau> = THRESHOLDS.iter().map(|tau| tau.parse().unwrap()).collect();
+        thresholds.push(format!("0.{billionths:09}").parse().unwrap());
+        thresholds.extend(on_a_pair(&sets, &overlaps, pick.into()));
+        for (round, tau) in thresholds.into_iter().enumerate() {
+            let expected = accepted(&sets, &overlaps, tau);
+            let threads = round % 4 + 1;
+            prop_assert_eq!(&self_join(&sets, tau, threads), &expected, "tau {} threads {}", tau, threads);
+            for parts in [1, 3, 7] {
+                let mut found = Vec::new();
+                let slices = slices(sets.len(), parts);
+                self_join_slices(&sets, &slices, tau, threads, &mut |pair| found.push(pair));
+                let slice = |pair: &JoinPair| slices.iter().position(|s| s.contains(&(pair.a as usize)));
+                prop_assert!(found.is_sorted_by_key(|pair| (slice(pair), pair.b, pair.a)));
+                found.sort_unstable_by_key(|pair| (pair.b, pair.a));
+                prop_assert_eq!(&found, &expected, "tau {} slices {}", tau, parts);
+            }
+        }
+    }
+
+    /// Queries of any size, of which some tokens occur nowhere, against a part of a collection.
+    #[test]
+    fn answers_foreign_queries(
+        seed: u64,
+        count in 1usize..60,
+        vocabulary in 1usize..80,
+        longest in 1usize..30,
+        foreign in 0usize..5,
+        repeat: bool,
+        cut in 0usize..60,
+    ) {
+        let sets = corpus(seed, count, vocabulary, longest, true);
+        let queries = corpus(!seed, 20, vocabulary, longest, true);
+        let mut scratch = Scratch::default();
+        let first = cut % sets.len();
+        for tau in THRESHOLDS {
+            let tau: Tau = tau.parse().unwrap();
+            let index = Index::build(&sets, first..sets.len(), tau, Purpose::Foreign);
+            let short = Index::build(&sets, first..sets.len(), tau, Purpose::SelfJoin);
+            // Strangers and the indexed sets themselves.
+            let rows = (0..queries.len()).map(|i| queries.get(i)).chain((0..sets.len()).map(|i| sets.get(i)));
+            for row in rows {
+                let mut query = row.to_vec();
+                let unknown = |i: usize| if repeat { u32::MAX } else { (vocabulary + i) as u32 };
+                query.extend((0..foreign).map(unknown));
+                let expected: Vec<(usize, u64)> = (first..sets.len())
+                    .map(|y| (y, shared(row, sets.get(y))))
+                    .filter(|&(y, overlap)| similar(overlap, query.len(), sets.size(y), tau))
+                    .collect();
+                let mut found = Vec::new();
+                index.query(&query, sets.len(), &mut scratch, |y, overlap| found.push((y, overlap)));
+                prop_assert_eq!(&found, &expected, "tau {}", tau);
+
+                let limit = first + cut / 2;
+                let mut below = Vec::new();
+                index.query(&query, limit, &mut scratch, |y, overlap| below.push((y, overlap)));
+                found.retain(|&(y, _)| y < limit);
+                prop_assert_eq!(below, found);
+
+                let mut no_larger = Vec::new();
+                short.query(&query, usize::MAX, &mut scratch, |y, overlap| no_larger.push((y, overlap)));
+                let expected: Vec<_> =
+                    expected.into_iter().filter(|&(y, _)| sets.size(y) <= query.len()).collect();
+                prop_assert_eq!(no_larger, expected);
+            }
+        }
+    }
+}
+
+/// Enough pairs for several rounds of several threads.
+#[test]
+fn rounds_keep_the_order() {
+    let mut sets = Sets::default();
+    (0..2_500).for_each(|_| sets.push(&[1, 2, 3]));
+    let tau: Tau = "1".parse().unwrap();
+    let one = self_join(&sets, tau, 1);
+    assert_eq!(one.len(), 2_500 * 2_499 / 2);
+    assert!(one.is_sorted_by(|x, y| (x.b, x.a) < (y.b, y.a)));
+    assert_eq!(self_join(&sets, tau, 3), one);
+}
+
+#[test]
+fn empty_collections_and_sets_pair_with_nothing() {
+    let tau: Tau = "0.000000001".parse().unwrap();
+    let mut sets = Sets::default();
+    assert_eq!(self_join(&sets, tau, 2), []);
+    (0..3).for_each(|_| sets.push(&[]));
+    assert_eq!(self_join(&sets, tau, 2), []);
+    let index = Index::build(&sets, 0..3, tau, Purpose::Foreign);
+    index.query(&[], 3, &mut Scratch::default(), |_, _| {
+        panic!("an empty set matched")
+    });
+}

@@ -1,0 +1,68 @@
+//! The exact overlap of a candidate pair.
+
+/// The overlap of `x` and `y`, or `None` when it is below `needed`.
+///
+/// `prefix_overlap` counts what `x[..x.len() - needed + 1]` and `y[..y.len() - needed + 1]` share; it is
+/// at least 1, and so `needed` is at most the smaller size. The page of the [kernel](super) says why the
+/// merge may start where it does.
+#[inline]
+pub(super) fn overlap(x: &[u32], y: &[u32], prefix_overlap: u32, needed: usize) -> Option<u32> {
+    let (x_prefix, y_prefix) = (x.len() - needed + 1, y.len() - needed + 1);
+    let used = prefix_overlap as usize;
+    if x[x_prefix - 1] < y[y_prefix - 1] {
+        merge(&x[x_prefix..], &y[used..], used, needed)
+    } else {
+        merge(&x[used..], &y[y_prefix..], used, needed)
+    }
+}
+
+/// `known` plus the number of common tokens, or `None` when that is below `needed`.
+fn merge(x: &[u32], y: &[u32], known: usize, needed: usize) -> Option<u32> {
+    // How many tokens of each side may still go unmatched.
+    let mut x_spare = (x.len() + known).checked_sub(needed)?;
+    let mut y_spare = (y.len() + known).checked_sub(needed)?;
+    let (mut i, mut j, mut overlap) = (0, 0, known);
+    while let (Some(&u), Some(&v)) = (x.get(i), y.get(j)) {
+        if u == v {
+            overlap += 1;
+            i += 1;
+            j += 1;
+        } else if u < v {
+            x_spare = x_spare.checked_sub(1)?;
+            i += 1;
+        } else {
+            y_spare = y_spare.checked_sub(1)?;
+            j += 1;
+        }
+    }
+    // The spare tokens sufficed up to the end of one side; the other side's rest matches nothing.
+    (overlap >= needed).then_some(overlap as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    proptest! {
+        #[test]
+        fn equals_the_intersection(
+            x in prop::collection::btree_set(0u32..40, 1..30),
+            y in prop::collection::btree_set(0u32..40, 1..30),
+            share in 1usize..=30,
+        ) {
+            let needed = share.min(x.len()).min(y.len());
+            let truth = x.intersection(&y).count();
+            let (xs, ys): (Vec<u32>, Vec<u32>) = (x.iter().copied().collect(), y.iter().copied().collect());
+            let head: BTreeSet<u32> = xs[..xs.len() - needed + 1].iter().copied().collect();
+            let prefix_overlap = ys[..ys.len() - needed + 1].iter().filter(|t| head.contains(t)).count();
+            if prefix_overlap == 0 {
+                prop_assert!(truth < needed, "the prefix filter");
+            } else {
+                let expected = (truth >= needed).then_some(truth as u32);
+                prop_assert_eq!(overlap(&xs, &ys, prefix_overlap as u32, needed), expected);
+            }
+        }
+    }
+}

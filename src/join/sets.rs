@@ -1,0 +1,140 @@
+//! A collection of sets as two flat arrays.
+
+/// Sets of token numbers, stored one after the other (compressed rows).
+///
+/// The order is part of the type, for a join gets its speed from it:
+/// - within a set, token numbers ascend strictly;
+/// - token numbers ascend with document frequency, so that a set starts with its rarest tokens (any
+///   numbering gives the same answer, this one the shortest posting lists);
+/// - sets ascend by size; sets of one size stand in the caller's order, which decides which of two
+///   is "the earlier" in a pair.
+///
+/// A collection holds at most `u32::MAX` sets of at most `u32::MAX` tokens each.
+///
+/// ```
+/// use twinsplit::join::sets::Sets;
+/// let mut sets = Sets::with_capacity(2, 5);
+/// sets.push(&[3, 7]);
+/// sets.push(&[0, 3, 7]);
+/// assert_eq!((sets.len(), sets.size(1), sets.get(0)), (2, 3, &[3, 7][..]));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Sets {
+    /// Where each set starts in `tokens`, and at the end where the last one ends.
+    offsets: Vec<usize>,
+    tokens: Vec<u32>,
+}
+
+impl Default for Sets {
+    fn default() -> Self {
+        Sets::with_capacity(0, 0)
+    }
+}
+
+impl Sets {
+    /// An empty collection with room for so many sets and, in all of them, so many tokens.
+    pub fn with_capacity(sets: usize, tokens: usize) -> Self {
+        let mut offsets = Vec::with_capacity(sets + 1);
+        offsets.push(0);
+        Sets {
+            offsets,
+            tokens: Vec::with_capacity(tokens),
+        }
+    }
+
+    /// Appends a set, which must keep the order of the [type](Self); a debug build checks that.
+    ///
+    /// # Panics
+    /// When the collection is full.
+    pub fn push(&mut self, set: &[u32]) {
+        let full = u32::MAX as usize;
+        assert!(
+            self.len() < full && set.len() <= full,
+            "more than 2^32 - 1 sets or tokens"
+        );
+        debug_assert!(set.is_sorted_by(|a, b| a < b), "tokens out of order");
+        debug_assert!(
+            self.len()
+                .checked_sub(1)
+                .is_none_or(|last| self.size(last) <= set.len()),
+            "a set smaller than the one before"
+        );
+        self.tokens.extend_from_slice(set);
+        self.offsets.push(self.tokens.len());
+    }
+
+    /// The number of sets.
+    pub fn len(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// Whether there is no set (one empty set is not none).
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The tokens of set `i`, ascending.
+    #[inline]
+    pub fn get(&self, i: usize) -> &[u32] {
+        &self.tokens[self.offsets[i]..self.offsets[i + 1]]
+    }
+
+    /// The number of tokens of set `i`.
+    #[inline]
+    pub fn size(&self, i: usize) -> usize {
+        self.offsets[i + 1] - self.offsets[i]
+    }
+
+    /// The number of tokens of all sets together.
+    pub fn total_tokens(&self) -> usize {
+        self.tokens.len()
+    }
+
+    /// The number of sets with at most `size` tokens: where the larger ones start.
+    pub fn count_up_to(&self, size: u64) -> usize {
+        let (mut low, mut high) = (0, self.len());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.size(middle) as u64 <= size {
+                low = middle + 1
+            } else {
+                high = middle
+            }
+        }
+        low
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keeps_sets_apart() {
+        let mut sets = Sets::default();
+        assert!(sets.is_empty());
+        for set in [&[][..], &[], &[4], &[2], &[1, 9]] {
+            sets.push(set);
+        }
+        assert_eq!((sets.len(), sets.total_tokens()), (5, 4));
+        assert_eq!(sets.get(0), &[] as &[u32]);
+        assert_eq!((sets.get(3), sets.get(4)), (&[2][..], &[1, 9][..]));
+        let counts: Vec<usize> = (0..4).map(|size| sets.count_up_to(size)).collect();
+        assert_eq!(counts, [2, 4, 5, 5]);
+        assert_eq!(sets.count_up_to(u64::MAX), 5);
+    }
+
+    #[test]
+    #[should_panic(expected = "out of order")]
+    fn notices_tokens_out_of_order() {
+        Sets::default().push(&[2, 1]);
+    }
+
+    #[test]
+    #[should_panic(expected = "smaller")]
+    fn notices_sets_out_of_order() {
+        let mut sets = Sets::default();
+        sets.push(&[1, 2]);
+        sets.push(&[1]);
+    }
+}
