@@ -72,7 +72,7 @@ pub fn self_join_slices(
         let largest = tau.max_partner(sets.size(slice.end - 1) as u64);
         let queries = slice.start + 1..sets.count_up_to(largest).max(slice.start + 1);
         match &mut scratches[..] {
-            [scratch] => queries.for_each(|x| query(&index, x, scratch, |pair| sink(pair))),
+            [scratch] => queries.for_each(|x| query(&index, x, scratch, &mut *sink)),
             scratches => in_rounds(&index, queries, scratches, sink),
         }
     }
