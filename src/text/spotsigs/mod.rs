@@ -6,7 +6,7 @@
 //! stop words, take the word there; go d words on from that word, pass over stop words, take the next; and
 //! so on. The feature (*spot*) is the antecedent and its chain, joined by colons.
 //!
-//! With `a`, `the`, `is` as antecedents, d = 1 and c = 2, *a rally to kick off* makes `a:rally:kick`, since
+//! With `a`, `the`, `is` as antecedents, d = 1 and c = 2, *a letter to read* makes `a:letter:read`, since
 //! *to* is a stop word.
 //!
 //! * **Stop words** are passed over, not counted, once the d words have been counted; the d words count
