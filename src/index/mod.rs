@@ -1,1 +1,11 @@
-//! (module doc)
+//! What a collection is reduced to before it is joined: which features count, and how the collection
+//! is cut into slices.
+//!
+//! | module | what it answers |
+//! |---|---|
+//! | [`idf`] | which document frequencies lie in a range of normalised IDF? In integers |
+//! | [`slices`] | which sizes go into which slice of Doc-Split, so that the slices cost the same? |
+//!
+//! Nothing here knows of files, records or processes.
+
+pub mod idf;

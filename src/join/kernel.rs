@@ -32,6 +32,10 @@
 //! with `a` decides. Both filters look at one posting and nothing else, no first contact has to be
 //! remembered, and what remains is exactly the contacts within the pair's prefixes.
 //!
+//! **Bitmap.** Each set is also hashed into 64 bits. A bit that is on for one set only comes from a
+//! token that the other lacks, so two such maps bound the overlap from above. Most candidates of small
+//! sets end here, without a look at their tokens.
+//!
 //! # Verification
 //! The counter of a candidate is thus the exact overlap of the pair's prefixes, `x[..px]` and
 //! `y[..py]` with `px = a - t + 1`, `py = b - t + 1`. Compare their last tokens. If `x[px - 1]` is the
@@ -44,6 +48,7 @@
 //! A self-join asks each set `x` for partners with smaller numbers only, so each pair is found once,
 //! and for a pair of equal sizes the caller's order decides which is the earlier.
 
+mod bitmap;
 mod parallel;
 #[cfg(test)]
 mod tests;
@@ -53,6 +58,7 @@ use std::ops::Range;
 
 use super::sets::Sets;
 use super::tau::Tau;
+use bitmap::Signature;
 pub use parallel::{JoinPair, self_join, self_join_slices};
 
 /// Which queries an [`Index`] must serve; this decides how much of each set is indexed.
@@ -84,6 +90,8 @@ pub struct Index<'a> {
     starts: Vec<u32>,
     /// The lists one after the other, each ascending by set.
     postings: Vec<Posting>,
+    /// The bitmap of each set of the range.
+    signatures: Vec<Signature>,
     /// How many sets of the range are smaller than so many tokens, up to the largest size plus one.
     smaller_than: Vec<u32>,
 }
@@ -165,7 +173,12 @@ impl<'a> Index<'a> {
             smaller_than.resize((sets.size(set) + 1).max(smaller_than.len()), local);
         }
         smaller_than.push(range.len() as u32);
+        let signatures = range
+            .clone()
+            .map(|set| Signature::of(sets.get(set)))
+            .collect();
         Index {
+            signatures,
             sets,
             range,
             tau,
@@ -198,13 +211,18 @@ impl<'a> Index<'a> {
             candidates,
             hits,
         } = scratch;
+        let size = tokens.len() as u64;
+        let signature = Signature::of(tokens);
         for set in candidates.drain(..) {
             let prefix_overlap = std::mem::take(&mut counts[set as usize]);
+            let other_size = self.sets.size(self.range.start + set as usize) as u64;
+            let most = signature.most_shared(self.signatures[set as usize], size + other_size);
+            if !self.tau.accepts(most, size, other_size) {
+                continue;
+            }
+            let needed = self.tau.overlap_needed(size, other_size) as usize;
             let other = self.sets.get(self.range.start + set as usize);
-            let needed = self
-                .tau
-                .overlap_needed(tokens.len() as u64, other.len() as u64);
-            if let Some(overlap) = verify::overlap(tokens, other, prefix_overlap, needed as usize) {
+            if let Some(overlap) = verify::overlap(tokens, other, prefix_overlap, needed) {
                 hits.push((set, overlap));
             }
         }
