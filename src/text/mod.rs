@@ -7,9 +7,9 @@
 //! |---|---|---|
 //! | [`words:K`](words) | K consecutive words | shingling, Broder 1997 |
 //! | [`chars:K`](chars) | K consecutive characters | Manber 1994 |
-//! | [`spotsigs`](spotsigs) | a frequent word and the content words after it | Theobald 2008, used by paper 000 |
+//! | [`spotsigs`] | a frequent word and the content words after it | Theobald 2008, used by paper 000 |
 //! | [`sentence-ends:K`](sentence_ends) | the K characters before a full stop | CCDet, paper 003 |
-//! | [`lines`](lines) | a line | line-level deduplication of crawls |
+//! | [`lines`] | a line | line-level deduplication of crawls |
 //!
 //! The way from bytes to a set is the same for all. Text is brought to one canonical form, NFC and full
 //! case folding (`normalise`); word features are cut by UAX 29, with a dictionary for runs of Han

@@ -198,8 +198,8 @@ mod tests {
     proptest! {
         /// Without Han, the short ways and the white space cut change nothing.
         #[test]
-        fn equals_uax29(text in "([ a-c1'.,\\n\t]|[\\PC]|[\u{300}-\u{302}\u{bc1}\u{200d}\u{ad}é’]){0,60}") {
-            prop_assume!(!text.contains(han::is_han));
+        fn equals_uax29(text in "([ a-c1'.,\\n\t]|[\\PC--\\p{Han}]|[\u{300}-\u{302}\u{bc1}\u{200d}\u{ad}é’]){0,60}") {
+            let text: String = text.chars().filter(|&c| !han::is_han(c)).collect();
             let expected: Vec<_> = text.unicode_words().map(str::trim_start).collect();
             prop_assert_eq!(cut(&text), expected);
         }

@@ -154,4 +154,22 @@ proptest! {
             prop_assert_eq!(features(&spec, &text), features(&spec, &composed));
         }
     }
+
+    /// The bytes of a span, read alone, make the feature again. (Not asked of Han words, which jieba cuts in
+    /// context, nor of a full-width full stop, whose meaning depends on its neighbours.)
+    #[test]
+    fn a_span_read_alone_makes_its_feature(text in text()) {
+        let text: String = text.chars().filter(|&c| !han::is_han(c) && c != '．').collect();
+        for (spec, end) in [("words:1", ""), ("words:3", ""), ("chars:4", ""), ("sentence-ends:4", "。"), ("lines", "")] {
+            let spec = FeatureSpec::new(parse(spec).expect("a good specification"));
+            let mut found = Vec::new();
+            Extractor::new(spec.clone()).each(&text, |feature, span| found.push((feature.to_string(), span)));
+            // Space at the ends of a text is dropped.
+            found.retain(|(feature, _)| feature.trim() == feature);
+            for (feature, span) in found {
+                let alone = features(&spec, &(text[span.clone()].to_string() + end));
+                prop_assert!(alone.contains(&feature), "{:?} at {:?}, alone {:?}", feature, span, alone);
+            }
+        }
+    }
 }

@@ -18,7 +18,7 @@
 //!   part of the feature's text, so two distances that lead to one word make one feature.
 //! * Spots may overlap: a word that ends one chain can begin the next, and repeats count once in the set.
 //! * Words are those of `words:K`: UAX 29, jieba in Han runs, normalised. Antecedents and stop words are
-//!   normalised likewise.
+//!   normalised likewise. Nothing else is equated: *that's* with U+2019 is another word than with U+0027.
 //!
 //! Two differences from the authors' released Java program, on purpose: there the feature is the chain
 //! alone, the antecedent being left out in a line that a comment offers to restore, as the paper has it;
