@@ -25,12 +25,13 @@ MAX_STUBS = 12  # pages that hold the licence header and hardly more
 STUB_BYTES = 1_500
 MAX_VARIANTS = 36  # documents of one licence
 
-# Licences that permit copies of their own text; no end-user agreements of products.
+# Licences of open-source software and Creative Commons; nothing that is joined with terms of a product.
 LICENCES = re.compile(
     r"(0bsd|afl|agpl|apache|artistic|boost|bsd|bzip2|cc-by|cc0|cddl|cecill|curl|epl|eupl|flex|"
     r"freetype|gfdl|gpl|hpnd|ijg|isc|lgpl|libpng|mit|mpl|ncsa|ofl|openldap|openssl|osl|php|"
     r"postgresql|psf|python|ruby|tcl|unicode|unlicense|uoi-ncsa|w3c|x11|zlib|zpl)\b"
 )
+OTHER_TERMS = re.compile(r"proprietary|commercial|elastic|unknown|-cla\b")
 
 
 def read(corpus):
@@ -84,7 +85,9 @@ def english():
     pages = [d for d in pages if size(d) >= STUB_BYTES]
     licences = [
         d for d in read("licence-texts-a")
-        if LICENCES.match(d["label"]) and "proprietary" not in d["label"] and size(d) <= MAX_BYTES
+        if LICENCES.match(d["label"])
+        and not OTHER_TERMS.search(d["label"])
+        and size(d) <= MAX_BYTES
     ]
     return (
         stubs[:MAX_STUBS]
