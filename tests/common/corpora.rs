@@ -187,10 +187,12 @@ pub fn random(seed: u64, size: usize, vocabulary: usize) -> Vec<Doc> {
     let mut literals: Vec<String> = AWKWARD.iter().map(|id| (*id).to_owned()).collect();
     literals.extend((literals.len()..docs.len()).map(|i| format!("\"d{i}\"")));
     rng.shuffle(&mut literals);
-    docs.iter()
-        .zip(literals)
-        .map(|(lines, id)| doc(&mut rng, &id, &lines.join("\n")))
-        .collect()
+    let mut all = Vec::new();
+    for (lines, literal) in docs.iter().zip(literals) {
+        let end = if rng.once_in(8) { "\r\n" } else { "\n" };
+        all.push(doc(&mut rng, &literal, &lines.join(end)));
+    }
+    all
 }
 
 /// A document whose line has, some of the time, a date and a score; both have ties.

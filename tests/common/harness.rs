@@ -118,6 +118,24 @@ fn repeat(command: &Command) -> String {
     quoted.collect::<Vec<_>>().join(" ")
 }
 
+/// Runs `twinsplit run` with these options; the answer is in the folder `out` of the one returned.
+pub fn answer(input: &Input, args: &[String]) -> Result<TempDir, String> {
+    let folder = tempfile::tempdir().expect("a folder");
+    run(driver(input, args, folder.path()))?;
+    Ok(folder)
+}
+
+fn driver(input: &Input, args: &[String], folder: &Path) -> Command {
+    let mut command = twinsplit();
+    command
+        .arg("run")
+        .args(args)
+        .args(input.args())
+        .arg("--write-kept");
+    command.arg("--output").arg(folder.join("out"));
+    command
+}
+
 /// Runs `twinsplit run` with these options and compares its files with what is expected. `blocks`
 /// asks for at least one posting list to have been cut into blocks.
 pub fn check(
@@ -126,17 +144,8 @@ pub fn check(
     expected: &Expected,
     blocks: bool,
 ) -> Result<(), String> {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = answer(input, args)?;
     let output = folder.path().join("out");
-    let mut command = twinsplit();
-    command
-        .arg("run")
-        .args(args)
-        .args(input.args())
-        .arg("--write-kept");
-    command.arg("--output").arg(&output);
-    let line = repeat(&command);
-    run(command)?;
     let mut wrong = String::new();
     for (name, expected) in [
         ("pairs.tsv", &expected.pairs),
@@ -162,10 +171,9 @@ pub fn check(
         }
     }
     if wrong.is_empty() {
-        Ok(())
-    } else {
-        Err(line + &wrong)
+        return Ok(());
     }
+    Err(repeat(&driver(input, args, folder.path())) + &wrong)
 }
 
 /// The sum over all steps of a counter in run.json.

@@ -85,7 +85,8 @@ pub struct Case {
 }
 
 impl Case {
-    fn args(&self, common: &[String]) -> Vec<String> {
+    /// The options of this run, after those that all runs on a corpus have.
+    pub fn args(&self, common: &[String]) -> Vec<String> {
         let mut args = self.variant.args();
         let words = format!(
             "--engine {} --threads {} --tau {}",
@@ -110,6 +111,8 @@ pub enum Rest {
     /// One of the eight for each combination, in turn along the thresholds, so that thirteen of them
     /// meet all eight with every variant: a factor of one.
     InTurn,
+    /// Both kinds of cluster, and the numbers of threads in turn: a factor of two.
+    Kinds,
 }
 
 /// The declared product.
@@ -138,43 +141,52 @@ impl Table {
 
     /// How many combinations the table declares.
     pub fn declared(&self) -> usize {
-        let rest = if self.rest == Rest::All {
-            THREADS.len() * KINDS.len()
-        } else {
-            1
+        let rest = match self.rest {
+            Rest::All => THREADS.len() * KINDS.len(),
+            Rest::InTurn => 1,
+            Rest::Kinds => KINDS.len(),
         };
         let (variants, taus, engines) = (self.variants.len(), self.taus.len(), self.engines.len());
         variants * taus * engines * self.blocks.len() * self.keeps.len() * rest
     }
 
-    /// The combinations of one threshold.
+    /// The combinations of one threshold, given by its place in the table.
     pub fn cases(&self, at: usize) -> Vec<Case> {
+        let tau = self.taus[at];
         let mut cases = Vec::new();
         for (v, &variant) in self.variants.iter().enumerate() {
             for &engine in self.engines {
-                for &blocks in self.blocks {
+                for (b, &blocks) in self.blocks.iter().enumerate() {
                     for &keep in self.keeps {
-                        for turn in 0..THREADS.len() * KINDS.len() {
-                            let (threads, kind) = (THREADS[turn % 4], KINDS[turn / 4]);
-                            let its_turn = turn == (v + at + blocks as usize) % 8;
-                            let tau = self.taus[at];
-                            if self.rest == Rest::All || its_turn {
-                                cases.push(Case {
-                                    variant,
-                                    tau,
-                                    engine,
-                                    blocks,
-                                    threads,
-                                    kind,
-                                    keep,
-                                });
-                            }
+                        for (threads, kind) in self.rest(v + at + b) {
+                            cases.push(Case {
+                                variant,
+                                tau,
+                                engine,
+                                blocks,
+                                threads,
+                                kind,
+                                keep,
+                            });
                         }
                     }
                 }
             }
         }
         cases
+    }
+
+    /// Threads and kinds of cluster for the combination at a turn.
+    fn rest(&self, turn: usize) -> Vec<(usize, Kind)> {
+        let pick = |turn: usize| (THREADS[turn % 4], KINDS[turn / 4 % 2]);
+        match self.rest {
+            Rest::All => (0..8).map(pick).collect(),
+            Rest::InTurn => vec![pick(turn)],
+            Rest::Kinds => KINDS
+                .iter()
+                .map(|&kind| (THREADS[turn % 4], kind))
+                .collect(),
+        }
     }
 }
 

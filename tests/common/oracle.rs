@@ -97,11 +97,12 @@ impl Frequencies {
         }
     }
 
-    /// The sets without the features whose normalised IDF is outside `[low, high]`.
+    /// The sets without the features whose normalised IDF is outside a range, typed as `0.2,0.85`.
     ///
     /// `ln(N/df)/ln(N) >= p/q` says the same as `df^q <= N^(q-p)`, and there are no logarithms in
     /// the second form. A feature that the counted collection lacks has the frequency 1.
-    pub fn keep(&self, sets: &[Features], low: &str, high: &str) -> Vec<Features> {
+    pub fn keep(&self, sets: &[Features], range: &str) -> Vec<Features> {
+        let (low, high) = range.split_once(',').expect("two decimals");
         let (low, high) = (decimal(low), decimal(high));
         let mut known: HashMap<usize, bool> = HashMap::new();
         let mut inside = |df: usize| {
