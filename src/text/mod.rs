@@ -1,1 +1,195 @@
-//! (module doc)
+//! Text to features: what the rest of the project compares.
+//!
+//! Two documents are near duplicates when their *sets of features* are alike. Which features to take is
+//! the one choice in near-duplicate detection that decides what "alike" means; five are offered:
+//!
+//! | kind | a feature is | from |
+//! |---|---|---|
+//! | [`words:K`](words) | K consecutive words | shingling, Broder 1997 |
+//! | [`chars:K`](chars) | K consecutive characters | Manber 1994 |
+//! | [`spotsigs`](spotsigs) | a frequent word and the content words after it | Theobald 2008, used by paper 000 |
+//! | [`sentence-ends:K`](sentence_ends) | the K characters before a full stop | CCDet, paper 003 |
+//! | [`lines`](lines) | a line | line-level deduplication of crawls |
+//!
+//! The way from bytes to a set is the same for all. Text is brought to one canonical form, NFC and full
+//! case folding (`normalise`); word features are cut by UAX 29, with a dictionary for runs of Han
+//! characters (`segment`, `han`, and `ascii` for nearly all bytes of English); a feature is then a text,
+//! and stands in every later stage as its hash, [`crate::hash::feature`]. The set is those hashes,
+//! ascending and without repeats: how often a feature occurs in a document does not count.
+//!
+//! ```
+//! use twinsplit::text::{Extractor, FeatureKind, FeatureSpec};
+//!
+//! let kind = FeatureKind::parse("words:2", &|_| Err("no files here".into()))?;
+//! let mut extractor = Extractor::new(FeatureSpec::new(kind));
+//! let mut features = Vec::new();
+//! extractor.each("The cat, the CAT!", |feature, bytes| features.push((feature.to_string(), bytes)));
+//! assert_eq!(features[0], ("the cat".to_string(), 0..7));
+//! assert_eq!(features.len(), 3); // the cat, cat the, the cat
+//! let mut set = Vec::new();
+//! extractor.set("The cat, the CAT!", &mut set);
+//! assert_eq!(set.len(), 2);
+//! # Ok::<(), twinsplit::text::TextError>(())
+//! ```
+//!
+//! Nothing here knows of files or processes; a SpotSigs file is read by the caller's function.
+
+mod ascii;
+pub mod chars;
+mod error;
+mod extractor;
+mod flat;
+mod han;
+pub mod lines;
+mod normalise;
+mod script;
+mod segment;
+pub mod sentence_ends;
+pub mod spotsigs;
+pub mod words;
+
+use std::fmt;
+
+pub use error::{Reason, TextError};
+pub use extractor::Extractor;
+pub use script::{Script, dominant_script};
+
+/// The largest K of `words:K`, `chars:K` and `sentence-ends:K`.
+pub const MAX_COUNT: u32 = 1000;
+
+/// What a feature is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FeatureKind {
+    /// `words:K`: K consecutive words, K from 1 to [`MAX_COUNT`]. See [`words`].
+    Words(u32),
+    /// `chars:K`: K consecutive characters, K from 1 to [`MAX_COUNT`]. See [`chars`].
+    Chars(u32),
+    /// `spotsigs`, `spotsigs:zh`, `spotsigs:FILE`. See [`spotsigs`].
+    SpotSigs(spotsigs::SpotSigs),
+    /// `sentence-ends:K`: the K characters before a full stop, K from 1 to [`MAX_COUNT`]. See [`sentence_ends`].
+    SentenceEnds(u32),
+    /// `lines`: each line. See [`lines`].
+    Lines,
+}
+
+/// A kind of feature and the canonical form in which its text is taken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FeatureSpec {
+    /// What a feature is.
+    pub kind: FeatureKind,
+    /// Bring text to Unicode Normalization Form C (UAX 15). Default true.
+    pub nfc: bool,
+    /// Apply full default case folding (Unicode 3.13). Default true.
+    pub case_fold: bool,
+}
+
+impl FeatureSpec {
+    /// The kind with NFC and case folding on.
+    pub fn new(kind: FeatureKind) -> Self {
+        FeatureSpec {
+            kind,
+            nfc: true,
+            case_fold: true,
+        }
+    }
+}
+
+impl FeatureKind {
+    /// Reads a specification: `words:K` (`words` is `words:5`), `chars:K` (`chars` is `chars:9`), `spotsigs`
+    /// (the released settings), `spotsigs:zh` (for Chinese), `spotsigs:FILE`, `sentence-ends:K`
+    /// (`sentence-ends` is `sentence-ends:10`) or `lines`. `read_file` returns the text of a file, or says
+    /// why it cannot; it is called for `spotsigs:FILE` only.
+    pub fn parse(
+        spec: &str,
+        read_file: &dyn Fn(&str) -> Result<String, String>,
+    ) -> Result<Self, TextError> {
+        let (name, parameter) = match spec.split_once(':') {
+            Some((name, parameter)) => (name, Some(parameter)),
+            None => (spec, None),
+        };
+        let count = |kind, default| count(kind, spec, parameter, default);
+        let wrong = |expected| {
+            Err(TextError(Reason::Parameter {
+                expected,
+                found: spec.to_string(),
+            }))
+        };
+        match (name, parameter) {
+            ("words", _) => count("words", 5).map(FeatureKind::Words),
+            ("chars", _) => count("chars", 9).map(FeatureKind::Chars),
+            ("sentence-ends", _) => count("sentence-ends", 10).map(FeatureKind::SentenceEnds),
+            ("lines", None) => Ok(FeatureKind::Lines),
+            ("lines", Some(_)) => wrong("lines, without a parameter"),
+            ("spotsigs", None) => Ok(FeatureKind::SpotSigs(spotsigs::SpotSigs::released())),
+            ("spotsigs", Some("zh")) => Ok(FeatureKind::SpotSigs(spotsigs::SpotSigs::chinese())),
+            ("spotsigs", Some("")) => wrong("spotsigs, spotsigs:zh or spotsigs:FILE"),
+            ("spotsigs", Some(file)) => {
+                let text = read_file(file).map_err(|why| {
+                    TextError(Reason::Unreadable {
+                        file: file.to_string(),
+                        why,
+                    })
+                })?;
+                spotsigs::SpotSigs::parse(file, &text).map(FeatureKind::SpotSigs)
+            }
+            _ => Err(TextError(Reason::UnknownKind {
+                found: spec.to_string(),
+            })),
+        }
+    }
+
+    /// The default of `--min-features`, the number of distinct features below which a document is left
+    /// out of joins: what the SpotSigs settings say (4 in the released ones), else 1.
+    pub fn min_features_default(&self) -> u32 {
+        match self {
+            FeatureKind::SpotSigs(settings) => settings.min_features(),
+            _ => 1,
+        }
+    }
+}
+
+/// The canonical specification, which [`FeatureKind::parse`] reads back.
+impl fmt::Display for FeatureKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FeatureKind::Words(k) => write!(f, "words:{k}"),
+            FeatureKind::Chars(k) => write!(f, "chars:{k}"),
+            FeatureKind::SentenceEnds(k) => write!(f, "sentence-ends:{k}"),
+            FeatureKind::Lines => f.write_str("lines"),
+            FeatureKind::SpotSigs(settings) => match settings.name() {
+                "" => f.write_str("spotsigs"),
+                name => write!(f, "spotsigs:{name}"),
+            },
+        }
+    }
+}
+
+fn count(
+    kind: &'static str,
+    spec: &str,
+    parameter: Option<&str>,
+    default: u32,
+) -> Result<u32, TextError> {
+    let Some(text) = parameter else {
+        return Ok(default);
+    };
+    whole_number(text)
+        .filter(|k| (1..=MAX_COUNT).contains(k))
+        .ok_or_else(|| {
+            TextError(Reason::Count {
+                kind,
+                found: spec.to_string(),
+            })
+        })
+}
+
+/// Decimal digits only: no sign, no space.
+fn whole_number(text: &str) -> Option<u32> {
+    text.bytes()
+        .all(|b| b.is_ascii_digit())
+        .then(|| text.parse().ok())
+        .flatten()
+}
+
+#[cfg(test)]
+mod tests;

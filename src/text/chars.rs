@@ -1,0 +1,35 @@
+//! `chars:K`: every K consecutive characters (character n-grams, Manber 1994).
+//!
+//! A character is a Unicode scalar value of the normalised text, in which every run of white space is one
+//! space and white space at both ends is dropped. The span of a feature covers the original bytes of its
+//! characters; a character that came from a base and marks stands for all of them.
+
+use std::ops::Range;
+
+use super::flat::Flat;
+use crate::hash;
+
+/// Every n-gram in text order; the text was filled with spans.
+pub(crate) fn each(flat: &mut Flat, k: usize, see: &mut impl FnMut(&str, Range<usize>)) {
+    let (text, offsets, spans) = flat.offsets();
+    for (first, w) in offsets.windows(k + 1).enumerate() {
+        see(
+            &text[w[0]..w[k]],
+            spans[first].start..spans[first + k - 1].end,
+        );
+    }
+}
+
+/// The hash of every n-gram, repeats included.
+pub(crate) fn hashes(flat: &mut Flat, k: usize, out: &mut Vec<u64>) {
+    if flat.text().is_ascii() {
+        out.extend(flat.text().as_bytes().windows(k).map(hash::feature));
+        return;
+    }
+    let (text, offsets, _) = flat.offsets();
+    out.extend(
+        offsets
+            .windows(k + 1)
+            .map(|w| hash::feature(&text.as_bytes()[w[0]..w[k]])),
+    );
+}

@@ -1,0 +1,113 @@
+//! The one door to all kinds of features.
+
+use std::ops::Range;
+
+use super::flat::{Flat, Space};
+use super::normalise::Normaliser;
+use super::segment::Words;
+use super::spotsigs::Spotter;
+use super::{FeatureKind, FeatureSpec, chars, lines, sentence_ends, words};
+
+/// Turns texts into features. It holds buffers that are reused from text to text: make one for each thread.
+#[derive(Debug)]
+pub struct Extractor {
+    kind: Kind,
+    normaliser: Normaliser,
+    words: Words,
+    flat: Flat,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Words(usize),
+    Chars(usize),
+    SpotSigs(Spotter),
+    SentenceEnds(usize),
+    Lines,
+}
+
+impl Extractor {
+    /// An extractor for one specification. A K of 0, which [`FeatureKind::parse`] refuses, is taken as 1.
+    pub fn new(spec: FeatureSpec) -> Extractor {
+        let normaliser = Normaliser {
+            nfc: spec.nfc,
+            case_fold: spec.case_fold,
+        };
+        let count = |k: u32| k.max(1) as usize;
+        Extractor {
+            kind: match spec.kind {
+                FeatureKind::Words(k) => Kind::Words(count(k)),
+                FeatureKind::Chars(k) => Kind::Chars(count(k)),
+                FeatureKind::SpotSigs(settings) => {
+                    Kind::SpotSigs(Spotter::new(&settings, normaliser))
+                }
+                FeatureKind::SentenceEnds(k) => Kind::SentenceEnds(count(k)),
+                FeatureKind::Lines => Kind::Lines,
+            },
+            normaliser,
+            words: Words::default(),
+            flat: Flat::default(),
+        }
+    }
+
+    /// Shows every occurrence of a feature in text order, repeats included: the feature's text, normalised,
+    /// and the byte range of `text` it was made from (whole characters, starts never decreasing).
+    pub fn each(&mut self, text: &str, mut see: impl FnMut(&str, Range<usize>)) {
+        let Extractor {
+            kind,
+            normaliser,
+            words,
+            flat,
+        } = self;
+        match kind {
+            Kind::Words(k) => {
+                words.fill::<true>(text, *normaliser);
+                words::each(words, *k, &mut see);
+            }
+            Kind::SpotSigs(spotter) => {
+                words.fill::<true>(text, *normaliser);
+                spotter.each(words, |spot, first, last| {
+                    see(spot, words.span(first, last))
+                });
+            }
+            Kind::Chars(k) => {
+                flat.fill::<true>(text, 0, Space::One, *normaliser);
+                chars::each(flat, *k, &mut see);
+            }
+            Kind::SentenceEnds(k) => sentence_ends::each(text, *k, flat, *normaliser, &mut see),
+            Kind::Lines => lines::each(text, flat, *normaliser, &mut see),
+        }
+    }
+
+    /// The text's set of features: [`crate::hash::feature`] of each feature's text, ascending, each once.
+    /// `out` is emptied first.
+    pub fn set(&mut self, text: &str, out: &mut Vec<u64>) {
+        out.clear();
+        let Extractor {
+            kind,
+            normaliser,
+            words,
+            flat,
+        } = self;
+        match kind {
+            Kind::Words(k) => {
+                words.fill::<false>(text, *normaliser);
+                words::hashes(words, *k, out);
+            }
+            Kind::SpotSigs(spotter) => {
+                words.fill::<false>(text, *normaliser);
+                spotter.each(words, |spot, _, _| {
+                    out.push(crate::hash::feature(spot.as_bytes()))
+                });
+            }
+            Kind::Chars(k) => {
+                flat.fill::<false>(text, 0, Space::One, *normaliser);
+                chars::hashes(flat, *k, out);
+            }
+            Kind::SentenceEnds(k) => sentence_ends::hashes(text, *k, flat, *normaliser, out),
+            Kind::Lines => lines::hashes(text, flat, *normaliser, out),
+        }
+        out.sort_unstable();
+        out.dedup();
+    }
+}

@@ -1,0 +1,46 @@
+//! `lines`: each line of the text, as boilerplate removers and line-level deduplication see it.
+//!
+//! A line ends at LF, CR, CR LF, VT, FF, NEL (U+0085), LS (U+2028) or PS (U+2029), the newline functions
+//! of the Unicode Standard (section 5.8). The feature is the line normalised, without white space at its
+//! ends, every inner run of white space being one space; lines with nothing left are skipped.
+
+use std::ops::Range;
+
+use super::flat::{Flat, Space};
+use super::normalise::Normaliser;
+use crate::hash;
+
+fn is_newline(c: char) -> bool {
+    matches!(c, '\n'..='\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
+}
+
+/// The lines with the byte each starts at; CR LF only makes an additional empty one.
+fn split(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    text.split(is_newline)
+        .map(|line| (line.as_ptr() as usize - text.as_ptr() as usize, line))
+}
+
+/// Every line in text order.
+pub(crate) fn each(
+    text: &str,
+    flat: &mut Flat,
+    normaliser: Normaliser,
+    see: &mut impl FnMut(&str, Range<usize>),
+) {
+    for (at, line) in split(text) {
+        flat.fill::<true>(line, at, Space::One, normaliser);
+        if flat.len() > 0 {
+            see(flat.text(), flat.span(0, flat.len() - 1));
+        }
+    }
+}
+
+/// The hash of every line, repeats included.
+pub(crate) fn hashes(text: &str, flat: &mut Flat, normaliser: Normaliser, out: &mut Vec<u64>) {
+    for (at, line) in split(text) {
+        flat.fill::<false>(line, at, Space::One, normaliser);
+        if !flat.text().is_empty() {
+            out.push(hash::feature(flat.text().as_bytes()));
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! Text to words: UAX 29 outside Han, jieba inside.
+//!
+//! How the two compose: the text is first cut at the edges of its runs of Han characters (see
+//! [`super::han`]). Each run goes to jieba; each stretch between two runs is cut by UAX 29 as if it were
+//! a text of its own, and segments with a letter or a number are kept. So in `用iPhone拍照` the words are
+//! 用, iPhone, 拍照; in Japanese a katakana word is one word, a kanji run is cut by jieba, and each
+//! hiragana letter stands alone, as it does in UAX 29 without a dictionary.
+//!
+//! Nearly all bytes of web text take a shorter way: a white space byte followed by an ASCII byte is a
+//! boundary that no rule crosses, so everything up to the last such place before a non-ASCII byte is cut
+//! by the byte-level splitter in [`super::ascii`], and only the stretch around that byte is not.
+
+use std::ops::Range;
+
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::normalise::Normaliser;
+use super::{ascii, han};
+
+/// The normalised words of one text, in one buffer, joined by one space: K consecutive words are a
+/// slice of it. Reused from text to text.
+#[derive(Debug, Default)]
+pub(crate) struct Words {
+    buf: String,
+    ends: Vec<usize>,
+    spans: Vec<Range<usize>>,
+}
+
+impl Words {
+    /// Cuts `text` into words. Spans are kept only when `SPANS`.
+    pub fn fill<const SPANS: bool>(&mut self, text: &str, normaliser: Normaliser) {
+        self.buf.clear();
+        self.ends.clear();
+        self.spans.clear();
+        let bytes = text.as_bytes();
+        let mut at = 0;
+        while let Some(odd) = first_non_ascii(bytes, at) {
+            // The white space byte itself must be followed by ASCII: a mark would attach to it.
+            let plain = bytes[at..odd]
+                .windows(2)
+                .rposition(|pair| is_space(pair[0]))
+                .map_or(at, |p| at + p);
+            let end = bytes[odd..]
+                .iter()
+                .zip(bytes[odd + 1..].iter().chain(std::iter::once(&0)))
+                .position(|(&b, next)| is_space(b) && next.is_ascii())
+                .map_or(bytes.len(), |p| odd + p);
+            self.ascii::<SPANS>(text, at..plain, normaliser);
+            self.mixed::<SPANS>(&text[plain..end], plain, normaliser);
+            at = end;
+        }
+        self.ascii::<SPANS>(text, at..text.len(), normaliser);
+    }
+
+    /// The number of words.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// The words from `first` to `last`, both included, joined by one space.
+    #[inline]
+    pub fn text(&self, first: usize, last: usize) -> &str {
+        &self.buf[self.start(first)..self.ends[last]]
+    }
+
+    /// The bytes of the original text from the first word to the last.
+    pub fn span(&self, first: usize, last: usize) -> Range<usize> {
+        self.spans[first].start..self.spans[last].end
+    }
+
+    #[inline]
+    fn start(&self, word: usize) -> usize {
+        if word == 0 {
+            0
+        } else {
+            self.ends[word - 1] + 1
+        }
+    }
+
+    #[inline]
+    fn ascii<const SPANS: bool>(
+        &mut self,
+        text: &str,
+        range: Range<usize>,
+        normaliser: Normaliser,
+    ) {
+        let bytes = &text.as_bytes()[..range.end];
+        let mut at = range.start;
+        let from = self.buf.len();
+        while let Some((start, end)) = ascii::next_word(bytes, at) {
+            if !self.buf.is_empty() {
+                self.buf.push(' ');
+            }
+            self.buf.push_str(&text[start..end]);
+            self.ends.push(self.buf.len());
+            if SPANS {
+                self.spans.push(start..end);
+            }
+            at = end;
+        }
+        if normaliser.case_fold {
+            self.buf[from..].make_ascii_lowercase();
+        }
+    }
+
+    /// Text with non-ASCII characters; `base` is where it starts in the whole text.
+    fn mixed<const SPANS: bool>(&mut self, text: &str, base: usize, normaliser: Normaliser) {
+        let mut rest = 0;
+        while let Some(run) = text[rest..].find(han::is_han).map(|p| rest + p) {
+            self.uax29::<SPANS>(&text[rest..run], base + rest, normaliser);
+            rest = run + han::run_length(&text[run..]);
+            han::each_word(&text[run..rest], normaliser.nfc, |word, range| {
+                // Han characters have no case and are in NFC already.
+                self.word::<SPANS>(base + run + range.start..base + run + range.end, |buf| {
+                    buf.push_str(word)
+                });
+            });
+        }
+        self.uax29::<SPANS>(&text[rest..], base + rest, normaliser);
+    }
+
+    fn uax29<const SPANS: bool>(&mut self, text: &str, base: usize, normaliser: Normaliser) {
+        for (at, segment) in text.unicode_word_indices() {
+            // A letter-like mark after white space forms a segment with it (WB4); the space is not the word's.
+            let word = segment.trim_start();
+            let start = base + at + segment.len() - word.len();
+            self.word::<SPANS>(start..start + word.len(), |buf| normaliser.push(word, buf));
+        }
+    }
+
+    #[inline]
+    fn word<const SPANS: bool>(&mut self, span: Range<usize>, write: impl FnOnce(&mut String)) {
+        if !self.buf.is_empty() {
+            self.buf.push(' ');
+        }
+        write(&mut self.buf);
+        self.ends.push(self.buf.len());
+        if SPANS {
+            self.spans.push(span);
+        }
+    }
+}
+
+#[inline]
+fn is_space(b: u8) -> bool {
+    matches!(b, b' ' | b'\t'..=b'\r')
+}
+
+/// The first byte at or after `from` that is not ASCII; whole blocks are tested at once.
+pub(crate) fn first_non_ascii(bytes: &[u8], from: usize) -> Option<usize> {
+    const BLOCK: usize = 64;
+    let mut at = from;
+    while at < bytes.len() {
+        let block = &bytes[at..bytes.len().min(at + BLOCK)];
+        if !block.is_ascii() {
+            return block.iter().position(|b| !b.is_ascii()).map(|p| at + p);
+        }
+        at += block.len();
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const RAW: Normaliser = Normaliser {
+        nfc: false,
+        case_fold: false,
+    };
+
+    fn spans(text: &str) -> Vec<Range<usize>> {
+        let mut words = Words::default();
+        words.fill::<true>(text, RAW);
+        words.spans
+    }
+
+    fn cut(text: &str) -> Vec<&str> {
+        spans(text).into_iter().map(|r| &text[r]).collect()
+    }
+
+    #[test]
+    fn scripts_meet() {
+        assert_eq!(cut("用iPhone拍照"), ["用", "iPhone", "拍照"]);
+        assert_eq!(
+            cut("東京のカメラはよい"),
+            ["東京", "の", "カメラ", "は", "よ", "い"]
+        );
+        assert_eq!(
+            cut("caf\u{e9}s don\u{2019}t 3,000.5"),
+            ["caf\u{e9}s", "don\u{2019}t", "3,000.5"]
+        );
+        assert_eq!(cut("\t\u{bc1} a"), ["\u{bc1}", "a"]);
+        assert_eq!(cut(""), Vec::<&str>::new());
+    }
+
+    proptest! {
+        /// Without Han, the short ways and the white space cut change nothing.
+        #[test]
+        fn equals_uax29(text in "([ a-c1'.,\\n\t]|[\\PC]|[\u{300}-\u{302}\u{bc1}\u{200d}\u{ad}é’]){0,60}") {
+            prop_assume!(!text.contains(han::is_han));
+            let expected: Vec<_> = text.unicode_words().map(str::trim_start).collect();
+            prop_assert_eq!(cut(&text), expected);
+        }
+
+        #[test]
+        fn finds_the_first_non_ascii(text in "[a-z]{0,150}[é]?[aé]{0,5}", from in 0usize..150) {
+            let from = from.min(text.len());
+            let expected = text.bytes().enumerate().skip(from).find(|(_, b)| !b.is_ascii()).map(|x| x.0);
+            prop_assert_eq!(first_non_ascii(text.as_bytes(), from), expected);
+        }
+    }
+}

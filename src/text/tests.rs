@@ -1,0 +1,157 @@
+//! Specifications, and what holds for every kind of feature on any text.
+
+use proptest::prelude::*;
+use unicode_normalization::UnicodeNormalization;
+
+use super::*;
+
+fn parse(spec: &str) -> Result<FeatureKind, TextError> {
+    FeatureKind::parse(spec, &|name| match name {
+        "good.tsv" => Ok("antecedent\tThe\t1\nantecedent\tthe\t2\nstop\tof\nchain\t2\n".into()),
+        _ => Err("no such file".into()),
+    })
+}
+
+fn kinds() -> Vec<FeatureKind> {
+    [
+        "words:1",
+        "words:3",
+        "chars:1",
+        "chars:4",
+        "spotsigs",
+        "spotsigs:zh",
+        "spotsigs:good.tsv",
+        "sentence-ends:4",
+        "lines",
+    ]
+    .map(|spec| parse(spec).expect("a good specification"))
+    .to_vec()
+}
+
+#[test]
+fn specifications_print_canonically() {
+    for (spec, canonical) in [
+        ("words", "words:5"),
+        ("words:007", "words:7"),
+        ("chars", "chars:9"),
+        ("chars:1000", "chars:1000"),
+        ("sentence-ends", "sentence-ends:10"),
+        ("lines", "lines"),
+        ("spotsigs", "spotsigs"),
+        ("spotsigs:zh", "spotsigs:zh"),
+        ("spotsigs:good.tsv", "spotsigs:good.tsv"),
+    ] {
+        let kind = parse(spec).expect("a good specification");
+        assert_eq!(kind.to_string(), canonical);
+        assert_eq!(parse(canonical), Ok(kind));
+    }
+}
+
+#[test]
+fn least_numbers_of_features() {
+    assert_eq!(parse("spotsigs").map(|k| k.min_features_default()), Ok(4));
+    assert_eq!(
+        parse("spotsigs:zh").map(|k| k.min_features_default()),
+        Ok(1)
+    );
+    assert_eq!(parse("words").map(|k| k.min_features_default()), Ok(1));
+}
+
+#[test]
+fn specification_errors_say_what_was_expected() {
+    for (spec, message) in [
+        ("words:0", "words:K needs K from 1 to 1000, found words:0"),
+        (
+            "words:1001",
+            "words:K needs K from 1 to 1000, found words:1001",
+        ),
+        ("words:", "words:K needs K from 1 to 1000, found words:"),
+        ("chars:+3", "chars:K needs K from 1 to 1000, found chars:+3"),
+        (
+            "sentence-ends:ten",
+            "sentence-ends:K needs K from 1 to 1000, found sentence-ends:ten",
+        ),
+        (
+            "chars:99999999999999999999",
+            "chars:K needs K from 1 to 1000, found chars:99999999999999999999",
+        ),
+        (
+            "lines:3",
+            "expected lines, without a parameter, found lines:3",
+        ),
+        (
+            "spotsigs:",
+            "expected spotsigs, spotsigs:zh or spotsigs:FILE, found spotsigs:",
+        ),
+        (
+            "spotsigs:none.tsv",
+            "cannot read the SpotSigs file none.tsv: no such file",
+        ),
+    ] {
+        assert_eq!(parse(spec).expect_err(spec).to_string(), message);
+    }
+    let unknown = parse("Words:5").expect_err("case matters").to_string();
+    assert!(
+        unknown.contains("sentence-ends:K") && unknown.ends_with("found Words:5"),
+        "{unknown}"
+    );
+}
+
+/// Text with much of what can go wrong: words of several scripts, marks, white space, full stops.
+fn text() -> impl Strategy<Value = String> {
+    let unit = prop_oneof![
+        8 => "the |is |that |of |The |a|B|7|\\.|\\. |,|'|_",
+        3 => "[\u{300}\u{301}\u{327}\u{345}\u{1100}\u{1161}\u{11a8}\u{3099}\u{fe00}\u{200d}\u{ad}éßΣİŉΐ가か]",
+        3 => "[北京清华大学的了是在。．｡、々〇\u{f900}\u{2f800}]",
+        2 => "[ \t\r\n\u{85}\u{a0}\u{2001}\u{2028}\u{3000}]",
+        2 => any::<char>().prop_map(String::from),
+    ];
+    prop::collection::vec(unit, 0..60).prop_map(|units| units.concat())
+}
+
+fn features(spec: &FeatureSpec, text: &str) -> Vec<String> {
+    let mut out = Vec::new();
+    Extractor::new(spec.clone()).each(text, |feature, _| out.push(feature.to_string()));
+    out
+}
+
+proptest! {
+    #[test]
+    fn set_is_the_hashes_of_each(text in text(), before in text(), nfc: bool, case_fold: bool) {
+        for kind in kinds() {
+            let spec = FeatureSpec { kind, nfc, case_fold };
+            let mut extractor = Extractor::new(spec);
+            let mut set = Vec::new();
+            extractor.set(&before, &mut set); // buffers must not leak from text to text
+            let mut expected = Vec::new();
+            extractor.each(&text, |feature, _| expected.push(crate::hash::feature(feature.as_bytes())));
+            expected.sort_unstable();
+            expected.dedup();
+            extractor.set(&text, &mut set);
+            prop_assert_eq!(set, expected);
+        }
+    }
+
+    #[test]
+    fn spans_are_characters_in_order(text in text(), nfc: bool, case_fold: bool) {
+        for kind in kinds() {
+            let mut last = 0;
+            let mut ok = true;
+            Extractor::new(FeatureSpec { kind, nfc, case_fold }).each(&text, |feature, span| {
+                ok &= !feature.is_empty() && span.start < span.end && text.get(span.clone()).is_some() && last <= span.start;
+                last = span.start;
+            });
+            prop_assert!(ok);
+        }
+    }
+
+    /// A text and its NFC are the same text: features do not depend on which was read.
+    #[test]
+    fn canonical_equivalents_have_the_same_features(text in text()) {
+        let composed: String = text.nfc().collect();
+        for kind in kinds() {
+            let spec = FeatureSpec::new(kind);
+            prop_assert_eq!(features(&spec, &text), features(&spec, &composed));
+        }
+    }
+}

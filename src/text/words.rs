@@ -1,0 +1,23 @@
+//! `words:K`: every K consecutive words, joined by one space (Broder's w-shingling, 1997).
+//!
+//! A text of n words has n - K + 1 of them; fewer than K words make none.
+
+use std::ops::Range;
+
+use super::segment::Words;
+use crate::hash;
+
+/// Every shingle in text order.
+pub(crate) fn each(words: &Words, k: usize, see: &mut impl FnMut(&str, Range<usize>)) {
+    for last in k - 1..words.len() {
+        let first = last + 1 - k;
+        see(words.text(first, last), words.span(first, last));
+    }
+}
+
+/// The hash of every shingle, repeats included.
+pub(crate) fn hashes(words: &Words, k: usize, out: &mut Vec<u64>) {
+    out.extend(
+        (k - 1..words.len()).map(|last| hash::feature(words.text(last + 1 - k, last).as_bytes())),
+    );
+}
