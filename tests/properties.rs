@@ -67,10 +67,7 @@ fn holds(docs: Vec<Doc>, features: &str, case: Case) -> Result<(), TestCaseError
     let subject = Subject::new(docs, features, case.tau);
     let expected = subject.expected(case.tau, case.kind, case.keep);
     let input = Input::new(&subject.docs);
-    check(&input, &case.args(&subject.args), &expected, false).map_err(|failure| {
-        input.keep();
-        TestCaseError::fail(failure)
-    })
+    check(&input, &case.args(&subject.args), &expected, false).map_err(TestCaseError::fail)
 }
 
 fn config(cases: u32) -> ProptestConfig {
