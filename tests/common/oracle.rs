@@ -1,0 +1,201 @@
+//! The oracle: brute force on feature texts with exact fractions.
+//!
+//! It is meant to be read and believed, not to be fast. After feature text it shares no code with the
+//! product: no hashes, no prefixes, no integer bounds. A pair is in the answer when its documents
+//! share a feature and `|A ∩ B| / |A ∪ B| >= tau`, and that sentence is the code of [`Overlaps::pairs`].
+
+use std::collections::{BTreeSet, HashMap};
+
+use num_bigint::BigUint;
+use num_rational::Ratio;
+
+/// An exact, non-negative fraction.
+pub type Fraction = Ratio<u128>;
+
+/// The distinct feature texts of one document.
+pub type Features = BTreeSet<String>;
+
+/// A document as the oracle knows it.
+#[derive(Clone, Debug)]
+pub struct Doc {
+    /// The id in the form that every output uses (see [`escape_id`]).
+    pub id: String,
+    /// The whole input line, without its line feed.
+    pub line: String,
+    /// The text, decoded.
+    pub text: String,
+    /// The field `date`, where the line has one.
+    pub date: Option<String>,
+    /// The field `score` in thousandths, where the line has one.
+    pub score: Option<i64>,
+}
+
+impl Doc {
+    /// A document of a real corpus: a JSON line whose `id` is a string.
+    pub fn from_line(line: &str) -> Self {
+        let value: serde_json::Value = serde_json::from_str(line).expect("a JSON line");
+        let field = |name: &str| value.get(name).and_then(|v| v.as_str()).map(str::to_owned);
+        Self {
+            id: escape_id(&field("id").expect("an id that is a string")),
+            line: line.to_owned(),
+            text: field("text").expect("a text"),
+            date: field("date"),
+            score: None,
+        }
+    }
+}
+
+/// Bytes below 0x20, 0x7F and the backslash become `\xHH`; that form is the id from then on.
+pub fn escape_id(id: &str) -> String {
+    let mut out = String::new();
+    for c in id.chars() {
+        if c < ' ' || c == '\u{7f}' || c == '\\' {
+            out.push_str(&format!("\\x{:02x}", c as u32));
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
+/// The decimal that a user types, as the fraction that it is: `0.55` is 11/20.
+pub fn decimal(typed: &str) -> Fraction {
+    let (whole, places) = typed.split_once('.').unwrap_or((typed, ""));
+    let digits: u128 = format!("{whole}{places}").parse().expect("a decimal");
+    Ratio::new(digits, 10u128.pow(places.len() as u32))
+}
+
+/// `overlap / union` with six decimals, rounded half up.
+pub fn six_decimals(overlap: usize, union: usize) -> String {
+    let half = Fraction::new(1, 2);
+    let millionths = Fraction::new(overlap as u128, union as u128) * 1_000_000 + half;
+    let floor = millionths.floor().to_integer();
+    format!("{}.{:06}", floor / 1_000_000, floor % 1_000_000)
+}
+
+/// The number of features in both sets.
+pub fn shared(a: &Features, b: &Features) -> usize {
+    a.iter().filter(|feature| b.contains(*feature)).count()
+}
+
+/// How often each feature occurs in a collection: in how many documents, of how many.
+pub struct Frequencies {
+    documents: usize,
+    of: HashMap<String, usize>,
+}
+
+impl Frequencies {
+    /// Counts a collection; documents without features count as documents.
+    pub fn count(sets: &[Features]) -> Self {
+        let mut of = HashMap::new();
+        for feature in sets.iter().flatten() {
+            *of.entry(feature.clone()).or_insert(0) += 1;
+        }
+        Self {
+            documents: sets.len(),
+            of,
+        }
+    }
+
+    /// The sets without the features whose normalised IDF is outside a range, typed as `0.2,0.85`.
+    ///
+    /// `ln(N/df)/ln(N) >= p/q` says the same as `df^q <= N^(q-p)`, and there are no logarithms in
+    /// the second form. A feature that the counted collection lacks has the frequency 1.
+    pub fn keep(&self, sets: &[Features], range: &str) -> Vec<Features> {
+        let (low, high) = range.split_once(',').expect("two decimals");
+        let (low, high) = (decimal(low), decimal(high));
+        let mut known: HashMap<usize, bool> = HashMap::new();
+        let mut inside = |df: usize| {
+            *known.entry(df).or_insert_with(|| {
+                let (p, q) = (*low.numer() as u32, *low.denom() as u32);
+                let rare_enough = power(df, q) <= power(self.documents, q - p);
+                let (p, q) = (*high.numer() as u32, *high.denom() as u32);
+                let common_enough = power(df, q) >= power(self.documents, q - p);
+                self.documents <= 1 || (rare_enough && common_enough)
+            })
+        };
+        let mut df = |feature: &String| inside(self.of.get(feature).copied().unwrap_or(1));
+        sets.iter()
+            .map(|set| set.iter().filter(|f| df(f)).cloned().collect())
+            .collect()
+    }
+}
+
+fn power(base: usize, exponent: u32) -> BigUint {
+    BigUint::from(base).pow(exponent)
+}
+
+/// Sets smaller than `least` take no part in a join: to a join they are empty.
+pub fn at_least(sets: &[Features], least: usize) -> Vec<Features> {
+    let keep = |set: &Features| {
+        if set.len() >= least {
+            set.clone()
+        } else {
+            Features::new()
+        }
+    };
+    sets.iter().map(keep).collect()
+}
+
+/// Two documents (by position, the first the smaller) that share `overlap >= 1` features.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pair {
+    pub a: usize,
+    pub b: usize,
+    pub overlap: usize,
+    pub union: usize,
+}
+
+impl Pair {
+    /// `|A ∩ B| / |A ∪ B|`.
+    pub fn jaccard(&self) -> Fraction {
+        Fraction::new(self.overlap as u128, self.union as u128)
+    }
+}
+
+/// The overlaps of all pairs of a collection, counted once and then cut at one threshold after another.
+pub struct Overlaps(Vec<Pair>);
+
+impl Overlaps {
+    /// Counts what every two documents share, and keeps the pairs whose Jaccard is at least `floor`
+    /// (the lowest threshold that will be asked for: large collections have many pairs below any).
+    pub fn count(sets: &[Features], floor: &str) -> Self {
+        let floor = decimal(floor);
+        let mut pairs = Vec::new();
+        let mut earlier: HashMap<&str, Vec<usize>> = HashMap::new();
+        for (b, set) in sets.iter().enumerate() {
+            let mut overlaps: HashMap<usize, usize> = HashMap::new();
+            for feature in set {
+                let documents = earlier.entry(feature).or_default();
+                for &a in documents.iter() {
+                    *overlaps.entry(a).or_insert(0) += 1;
+                }
+                documents.push(b);
+            }
+            for (a, overlap) in overlaps {
+                let union = sets[a].len() + set.len() - overlap;
+                let pair = Pair {
+                    a,
+                    b,
+                    overlap,
+                    union,
+                };
+                if pair.jaccard() >= floor {
+                    pairs.push(pair);
+                }
+            }
+        }
+        pairs.sort_by_key(|pair| (pair.a, pair.b));
+        Self(pairs)
+    }
+
+    /// The pairs at or above a threshold.
+    pub fn pairs(&self, tau: &str) -> Vec<Pair> {
+        let tau = decimal(tau);
+        self.0
+            .iter()
+            .filter(|pair| pair.jaccard() >= tau)
+            .copied()
+            .collect()
+    }
+}

@@ -1,0 +1,53 @@
+//! The matrix on random corpora: every way to find the pairs, every threshold, both engines, one to
+//! four threads, both kinds of cluster, and every run again with posting lists cut into runs of two,
+//! against the oracle, byte for byte.
+
+mod common;
+
+use common::corpora;
+use common::matrix::{Rest, Subject, Table, matrix};
+
+/// A seed, a size and a vocabulary: the smaller the vocabulary, the more sets overlap.
+const LOCAL: [(u64, usize, usize); 3] = [(101, 60, 24), (102, 100, 80), (103, 160, 600)];
+
+/// The corpus of the runs as real processes, of which each takes about a second.
+const PIPES: (u64, usize, usize) = (104, 80, 60);
+
+fn random(name: &str, (seed, size, vocabulary): (u64, usize, usize), table: &Table) {
+    let subject = Subject::new(corpora::random(seed, size, vocabulary), "lines", "0.1");
+    let about = format!("corpora::random({seed}, {size}, {vocabulary})");
+    matrix(&format!("{name} {seed}"), &about, &subject, table);
+}
+
+/// 8 variants x 13 taus x 2 settings of posting blocks x 4 numbers of threads x 2 kinds: 1,664 a corpus.
+#[test]
+fn random_corpora_in_one_process() {
+    for corpus in LOCAL {
+        random(
+            "random, local",
+            corpus,
+            &Table::whole(&["local"], Rest::All),
+        );
+    }
+}
+
+/// 8 variants x 13 taus x 2 settings of posting blocks, threads and kinds in turn: 208.
+#[test]
+fn a_random_corpus_through_pipes() {
+    random(
+        "random, pipes",
+        PIPES,
+        &Table::whole(&["pipes"], Rest::InTurn),
+    );
+}
+
+/// The whole product of the same as processes: 1,664.
+#[test]
+#[ignore = "half an hour; run by `make test-long`"]
+fn a_random_corpus_through_pipes_whole() {
+    random(
+        "random, pipes, whole",
+        PIPES,
+        &Table::whole(&["pipes"], Rest::All),
+    );
+}
