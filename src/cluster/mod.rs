@@ -1,1 +1,16 @@
-//! (module doc)
+//! From pairs to clusters, and to the document that each cluster keeps.
+//!
+//! | module | what it answers |
+//! |---|---|
+//! | [`union_find`] | which documents are connected by pairs? |
+//! | [`star`] | which documents resemble one and the same centre? |
+//! | [`keep`] | which document of a cluster is the best one? |
+//!
+//! Connected components chain: a resembles b, b resembles c, and a and c end in one cluster however
+//! unlike they are. Star clusters do not, for each member resembles the centre itself.
+//!
+//! Nothing here knows of files, records or processes.
+
+pub mod keep;
+pub mod star;
+pub mod union_find;

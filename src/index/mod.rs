@@ -9,3 +9,4 @@
 //! Nothing here knows of files, records or processes.
 
 pub mod idf;
+pub mod slices;

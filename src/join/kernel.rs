@@ -90,7 +90,7 @@ pub struct Index<'a> {
     starts: Vec<u32>,
     /// The lists one after the other, each ascending by set.
     postings: Vec<Posting>,
-    /// The bitmap of each set of the range.
+    /// Size and bitmap of each set of the range.
     signatures: Vec<Signature>,
     /// How many sets of the range are smaller than so many tokens, up to the largest size plus one.
     smaller_than: Vec<u32>,
@@ -215,14 +215,14 @@ impl<'a> Index<'a> {
         let signature = Signature::of(tokens);
         for set in candidates.drain(..) {
             let prefix_overlap = std::mem::take(&mut counts[set as usize]);
-            let other_size = self.sets.size(self.range.start + set as usize) as u64;
-            let most = signature.most_shared(self.signatures[set as usize], size + other_size);
-            if !self.tau.accepts(most, size, other_size) {
+            let other = self.signatures[set as usize];
+            let most = signature.most_shared(other);
+            if !self.tau.accepts(most, size, other.size()) {
                 continue;
             }
-            let needed = self.tau.overlap_needed(size, other_size) as usize;
-            let other = self.sets.get(self.range.start + set as usize);
-            if let Some(overlap) = verify::overlap(tokens, other, prefix_overlap, needed) {
+            let needed = self.tau.overlap_needed(size, other.size()) as usize;
+            let other_tokens = self.sets.get(self.range.start + set as usize);
+            if let Some(overlap) = verify::overlap(tokens, other_tokens, prefix_overlap, needed) {
                 hits.push((set, overlap));
             }
         }

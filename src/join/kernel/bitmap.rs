@@ -3,25 +3,40 @@
 /// The width of a signature in bits.
 const BITS: u32 = u64::BITS;
 
-/// A set hashed into a bitmap: bit `h(token)` is on for each token, and no other.
+/// A set hashed into a bitmap (bit `h(token)` is on for each token, and no other), and its size beside
+/// it: what a candidate is judged by lies in one place of memory.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Signature(u64);
+pub(super) struct Signature {
+    bits: u64,
+    size: u32,
+}
 
 impl Signature {
     /// The signature of a set.
     pub fn of(tokens: &[u32]) -> Self {
         // Multiplicative hashing; the top bits of the product depend on all bits of the token.
         let bit = |token: u32| token.wrapping_mul(0x9e37_79b9) >> (u32::BITS - BITS.ilog2());
-        Signature(tokens.iter().fold(0, |bits, &token| bits | 1 << bit(token)))
+        Signature {
+            bits: tokens.iter().fold(0, |bits, &token| bits | 1 << bit(token)),
+            size: tokens.len() as u32,
+        }
     }
 
-    /// The most tokens that two sets can share whose sizes add up to `sizes`.
+    /// The number of tokens.
+    #[inline]
+    pub fn size(self) -> u64 {
+        u64::from(self.size)
+    }
+
+    /// The most tokens that the two sets can share.
     ///
     /// A bit that is on in one signature only comes from a token that the other set lacks, and different
-    /// bits come from different tokens: the bits that differ are at most `sizes - 2 * overlap`.
+    /// bits come from different tokens: the bits that differ are at most the sizes less twice the
+    /// overlap.
     #[inline]
-    pub fn most_shared(self, other: Self, sizes: u64) -> u64 {
-        sizes.saturating_sub(u64::from((self.0 ^ other.0).count_ones())) / 2
+    pub fn most_shared(self, other: Self) -> u64 {
+        let differ = u64::from((self.bits ^ other.bits).count_ones());
+        (self.size() + other.size()).saturating_sub(differ) / 2
     }
 }
 
@@ -41,8 +56,8 @@ mod tests {
             };
             let overlap = x.intersection(&y).count() as u64;
             let (sx, sy) = (signature(&x), signature(&y));
-            prop_assert!(sx.most_shared(sy, (x.len() + y.len()) as u64) >= overlap);
-            prop_assert_eq!(sx.most_shared(sx, 2 * x.len() as u64), x.len() as u64);
+            prop_assert!(sx.most_shared(sy) >= overlap);
+            prop_assert_eq!(sx.most_shared(sx), x.len() as u64);
         }
     }
 }

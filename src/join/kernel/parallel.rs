@@ -53,8 +53,8 @@ pub fn self_join(sets: &Sets, tau: Tau, threads: usize) -> Vec<JoinPair> {
 ///
 /// The slices are disjoint ranges that together cover all sets. The pairs come sorted by (slice of `a`,
 /// `b`, `a`), for any number of threads. `sink` runs on the calling thread. With one thread nothing is
-/// held back; with more, at most some [millions of pairs](ROUND_PAIRS) and the output of two blocks of
-/// queries for each thread wait for it.
+/// held back; with more, about two million pairs may wait for it, and for each thread those of two
+/// blocks of 64 queries.
 ///
 /// # Panics
 /// When a slice holds 2^32 prefix tokens or more, and when `sink` panics.
