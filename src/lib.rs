@@ -1,7 +1,35 @@
-//! twinsplit: exact near-duplicate detection for web-scale text.
+//! twinsplit: exact near-duplicate ("copy") detection for web-scale text.
+//!
+//! Given documents, find every pair whose sets of features reach a similarity, group the pairs into clusters and keep
+//! one document of each: exactly, as small mappers and reducers that run unchanged in pipes and on clusters, and as
+//! one fast process. Read on in this order:
+//!
+//! | module | what it is | paper 000 |
+//! |---|---|---|
+//! | [`text`] | bytes -> features: words, characters, SpotSigs, sentence ends, lines | 2.2, 4 (Tokenize) |
+//! | [`index`] | document frequency, IDF range, order of features, slices | 2.3, 5.1 |
+//! | [`join`] | exact similarity in integers, the join kernel | 2.2, 2.3 |
+//! | [`cluster`] | pairs -> clusters -> the document to keep | |
+//! | [`record`] | the line formats and their shuffle keys | 4 |
+//! | [`stage`], [`stages`] | what a mapper and a reducer are, and all of them | 4, figures 4 to 7 |
+//! | [`chains`] | how the stages join: Term-Split and Doc-Split | 2.3.1, 2.3.2 |
+//! | [`engine`] | running a chain: in one process, as pipes | 3 |
+//! | [`cli`] | the binaries and the driver | |
+//! | [`io`], [`sealed`], [`hash`], [`error`] | files and streams, files that arrive whole, every hash, every error | |
+//!
+//! `text`, `index`, `join` and `cluster` know nothing of files or processes.
 
+pub mod chains;
+pub mod cli;
 pub mod cluster;
+pub mod engine;
+pub mod error;
 pub mod hash;
 pub mod index;
+pub mod io;
 pub mod join;
+pub mod record;
+pub mod sealed;
+pub mod stage;
+pub mod stages;
 pub mod text;

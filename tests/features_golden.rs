@@ -28,8 +28,7 @@ fn features_are_those_of_other_implementations() {
         for document in documents {
             total += 1;
             assert!(document.spec.starts_with(kind));
-            let parsed =
-                FeatureKind::parse(&document.spec, &|_| Ok(document.settings.clone())).unwrap();
+            let parsed = FeatureKind::parse(&document.spec, &|_| Ok(document.settings.clone())).unwrap();
             let mut extractor = Extractor::new(FeatureSpec::new(parsed));
             let mut found = Vec::new();
             extractor.each(&document.text, |feature, _| found.push(feature.to_string()));
@@ -39,11 +38,8 @@ fn features_are_those_of_other_implementations() {
                     document.name, document.features
                 ));
             }
-            let mut expected: Vec<u64> = document
-                .features
-                .iter()
-                .map(|f| twinsplit::hash::feature(f.as_bytes()))
-                .collect();
+            let mut expected: Vec<u64> =
+                document.features.iter().map(|f| twinsplit::hash::feature(f.as_bytes())).collect();
             expected.sort_unstable();
             expected.dedup();
             let mut set = Vec::new();

@@ -23,31 +23,19 @@ fn random(name: &str, (seed, size, vocabulary): (u64, usize, usize), table: &Tab
 #[test]
 fn random_corpora_in_one_process() {
     for corpus in LOCAL {
-        random(
-            "random, local",
-            corpus,
-            &Table::whole(&["local"], Rest::All),
-        );
+        random("random, local", corpus, &Table::whole(&["local"], Rest::All));
     }
 }
 
 /// 8 variants x 13 taus x 2 settings of posting blocks, threads and kinds in turn: 208.
 #[test]
 fn a_random_corpus_through_pipes() {
-    random(
-        "random, pipes",
-        PIPES,
-        &Table::whole(&["pipes"], Rest::InTurn),
-    );
+    random("random, pipes", PIPES, &Table::whole(&["pipes"], Rest::InTurn));
 }
 
 /// The whole product of the same as processes: 1,664.
 #[test]
 #[ignore = "half an hour; run by `make test-long`"]
 fn a_random_corpus_through_pipes_whole() {
-    random(
-        "random, pipes, whole",
-        PIPES,
-        &Table::whole(&["pipes"], Rest::All),
-    );
+    random("random, pipes, whole", PIPES, &Table::whole(&["pipes"], Rest::All));
 }

@@ -11,9 +11,7 @@ mod common;
 use common::expected::Keep;
 use common::harness::{Input, answer};
 use common::matrix::Variant::{BySize, ByTask, TermPlain, TermPrefix};
-use common::matrix::{
-    BLOCKS, Blocks, Engine, Rest, Subject, TAUS, Table, VARIANTS, Variant, matrix,
-};
+use common::matrix::{BLOCKS, Blocks, Engine, Rest, Subject, TAUS, Table, VARIANTS, Variant, matrix};
 use common::oracle::Doc;
 use common::real::{corpus, every};
 
@@ -23,25 +21,11 @@ const FEATURES: &str = "words:5";
 const TERM: [Variant; 2] = [TermPlain, TermPrefix];
 
 /// Doc-Split in all its forms.
-const DOC: [Variant; 6] = [
-    BySize(1),
-    BySize(3),
-    BySize(7),
-    ByTask(1),
-    ByTask(3),
-    ByTask(7),
-];
+const DOC: [Variant; 6] = [BySize(1), BySize(3), BySize(7), ByTask(1), ByTask(3), ByTask(7)];
 
 /// Every way but plain Term-Split.
-const BUT_PLAIN: [Variant; 7] = [
-    TermPrefix,
-    BySize(1),
-    BySize(3),
-    BySize(7),
-    ByTask(1),
-    ByTask(3),
-    ByTask(7),
-];
+const BUT_PLAIN: [Variant; 7] =
+    [TermPrefix, BySize(1), BySize(3), BySize(7), ByTask(1), ByTask(3), ByTask(7)];
 
 fn table(
     variants: &'static [Variant],
@@ -49,30 +33,17 @@ fn table(
     engines: &'static [Engine],
     blocks: &'static [Blocks],
 ) -> Table {
-    Table {
-        variants,
-        taus,
-        engines,
-        blocks,
-        keeps: &[Keep::First],
-        rest: Rest::InTurn,
-    }
+    Table { variants, taus, engines, blocks, keeps: &[Keep::First], rest: Rest::InTurn }
 }
 
 /// Term-Split 2 x taus x 2 settings of blocks, and Doc-Split 6 x taus: 10 for each tau and engine.
 fn both(name: &str, docs: Vec<Doc>, taus: &'static [&'static str], engines: &'static [Engine]) {
     let subject = Subject::new(docs, FEATURES, taus[0]);
-    for (chain, variants, blocks) in [
-        ("term-split", &TERM[..], &BLOCKS[..]),
-        ("doc-split", &DOC[..], &BLOCKS[..1]),
-    ] {
+    for (chain, variants, blocks) in
+        [("term-split", &TERM[..], &BLOCKS[..]), ("doc-split", &DOC[..], &BLOCKS[..1])]
+    {
         let name = format!("{name}, {engines:?}, {chain}");
-        matrix(
-            &name,
-            &name,
-            &subject,
-            &table(variants, taus, engines, blocks),
-        );
+        matrix(&name, &name, &subject, &table(variants, taus, engines, blocks));
     }
 }
 
@@ -83,55 +54,28 @@ fn reuters_in_one_process() {
 
 #[test]
 fn licences_in_one_process() {
-    both(
-        "licence-texts-a / 4",
-        every(4, corpus("licence-texts-a")),
-        &TAUS,
-        &["local"],
-    );
+    both("licence-texts-a / 4", every(4, corpus("licence-texts-a")), &TAUS, &["local"]);
 }
 
 #[test]
 fn chinese_pages_in_one_process() {
-    both(
-        "iotdb-docs-zh / 2",
-        every(2, corpus("iotdb-docs-zh")),
-        &TAUS,
-        &["local"],
-    );
+    both("iotdb-docs-zh / 2", every(2, corpus("iotdb-docs-zh")), &TAUS, &["local"]);
 }
 
 /// 7 ways for the licences and 8 for the Chinese pages.
 #[test]
 fn whole_corpora_at_the_default_threshold() {
-    for (name, variants) in [
-        ("licence-texts-a", &BUT_PLAIN[..]),
-        ("iotdb-docs-zh", &VARIANTS[..]),
-    ] {
+    for (name, variants) in [("licence-texts-a", &BUT_PLAIN[..]), ("iotdb-docs-zh", &VARIANTS[..])] {
         let subject = Subject::new(corpus(name), FEATURES, "0.7");
-        matrix(
-            name,
-            name,
-            &subject,
-            &table(variants, &["0.7"], &["local"], &BLOCKS[..1]),
-        );
+        matrix(name, name, &subject, &table(variants, &["0.7"], &["local"], &BLOCKS[..1]));
     }
 }
 
 /// 10 for each of two thresholds: 20 a corpus.
 #[test]
 fn real_text_through_pipes() {
-    for (name, step) in [
-        ("reuters21578", 8),
-        ("licence-texts-a", 8),
-        ("iotdb-docs-zh", 4),
-    ] {
-        both(
-            &format!("{name} / {step}"),
-            every(step, corpus(name)),
-            &["0.55", "0.85"],
-            &["pipes"],
-        );
+    for (name, step) in [("reuters21578", 8), ("licence-texts-a", 8), ("iotdb-docs-zh", 4)] {
+        both(&format!("{name} / {step}"), every(step, corpus(name)), &["0.55", "0.85"], &["pipes"]);
     }
 }
 
@@ -139,10 +83,7 @@ fn real_text_through_pipes() {
 #[test]
 fn stories_without_a_body_pair_with_nothing() {
     let docs = corpus("reuters21578");
-    let without: Vec<&Doc> = docs
-        .iter()
-        .filter(|doc| doc.text.trim().is_empty())
-        .collect();
+    let without: Vec<&Doc> = docs.iter().filter(|doc| doc.text.trim().is_empty()).collect();
     assert_eq!(without.len(), 2_535);
     let input = Input::new(&docs);
     for variant in [TermPlain, TermPrefix, BySize(3), ByTask(3)] {
@@ -151,27 +92,13 @@ fn stories_without_a_body_pair_with_nothing() {
         let folder = answer(&input, &args).unwrap();
         let read = |name| std::fs::read_to_string(folder.path().join("out").join(name)).unwrap();
         let (pairs, kept) = (read("pairs.tsv"), read("kept.jsonl"));
-        let in_a_pair: std::collections::HashSet<&str> = pairs
-            .lines()
-            .flat_map(|line| line.split('\t').take(2))
-            .collect();
+        let in_a_pair: std::collections::HashSet<&str> =
+            pairs.lines().flat_map(|line| line.split('\t').take(2)).collect();
         let kept: std::collections::HashSet<&str> = kept.lines().collect();
-        assert!(
-            in_a_pair.len() > 1_000,
-            "{variant:?}: {} documents in pairs",
-            in_a_pair.len()
-        );
+        assert!(in_a_pair.len() > 1_000, "{variant:?}: {} documents in pairs", in_a_pair.len());
         for doc in &without {
-            assert!(
-                !in_a_pair.contains(doc.id.as_str()),
-                "{variant:?} pairs {}",
-                doc.id
-            );
-            assert!(
-                kept.contains(doc.line.as_str()),
-                "{variant:?} drops {}",
-                doc.id
-            );
+            assert!(!in_a_pair.contains(doc.id.as_str()), "{variant:?} pairs {}", doc.id);
+            assert!(kept.contains(doc.line.as_str()), "{variant:?} drops {}", doc.id);
         }
     }
 }
@@ -201,16 +128,6 @@ fn licences_whole_product() {
     let name = "licence-texts-a, whole";
     let subject = Subject::new(corpus("licence-texts-a"), FEATURES, "0.1");
     let engines = &["local", "pipes"];
-    matrix(
-        name,
-        name,
-        &subject,
-        &table(&BUT_PLAIN, &TAUS, engines, &BLOCKS),
-    );
-    matrix(
-        name,
-        name,
-        &subject,
-        &table(&TERM[..1], &["0.7"], engines, &BLOCKS),
-    );
+    matrix(name, name, &subject, &table(&BUT_PLAIN, &TAUS, engines, &BLOCKS));
+    matrix(name, name, &subject, &table(&TERM[..1], &["0.7"], engines, &BLOCKS));
 }

@@ -24,21 +24,11 @@ const LOCAL: Table = Table {
 };
 
 /// 4 ways at one tau: 4.
-const PIPES: Table = Table {
-    taus: &["0.65"],
-    engines: &["pipes"],
-    blocks: BLOCKS.split_at(1).0,
-    ..LOCAL
-};
+const PIPES: Table = Table { taus: &["0.65"], engines: &["pipes"], blocks: BLOCKS.split_at(1).0, ..LOCAL };
 
 /// An IDF range and the least number of features, as typed.
-const SETTINGS: [(&str, usize); 5] = [
-    ("0.2,0.85", 1),
-    ("0.3,0.85", 1),
-    ("0,1", 1),
-    ("0,1", 3),
-    ("0.2,0.85", 3),
-];
+const SETTINGS: [(&str, usize); 5] =
+    [("0.2,0.85", 1), ("0.3,0.85", 1), ("0,1", 1), ("0,1", 3), ("0.2,0.85", 3)];
 
 /// The sets of a random corpus after both options, frequencies from itself or from a reference.
 fn smaller(seed: u64, reference: Option<(&Frequencies, &str)>, idf: &str, least: usize) -> Subject {
@@ -47,20 +37,9 @@ fn smaller(seed: u64, reference: Option<(&Frequencies, &str)>, idf: &str, least:
     let own = Frequencies::count(&sets);
     let frequencies = reference.map_or(&own, |(frequencies, _)| frequencies);
     let kept = at_least(&frequencies.keep(&sets, idf), least);
-    assert_eq!(
-        kept == sets,
-        idf == "0,1" && least == 1,
-        "a setting that changes nothing"
-    );
+    assert_eq!(kept == sets, idf == "0,1" && least == 1, "a setting that changes nothing");
     let typed = least.to_string();
-    let mut args = vec![
-        "--features",
-        "lines",
-        "--idf",
-        idf,
-        "--min-features",
-        &typed,
-    ];
+    let mut args = vec!["--features", "lines", "--idf", idf, "--min-features", &typed];
     if let Some((_, table)) = reference {
         args.extend(["--idf-table", table]);
     }
@@ -82,22 +61,12 @@ fn idf_ranges_and_least_sizes() {
 #[test]
 fn idf_over_a_reference_table() {
     let folder = tempfile::tempdir().unwrap();
-    let (from, table) = (
-        folder.path().join("reference.jsonl"),
-        folder.path().join("table"),
-    );
+    let (from, table) = (folder.path().join("reference.jsonl"), folder.path().join("table"));
     let reference = corpora::random(202, 150, 30);
-    let lines: String = reference
-        .iter()
-        .map(|doc| doc.line.clone() + "\n")
-        .collect();
+    let lines: String = reference.iter().map(|doc| doc.line.clone() + "\n").collect();
     std::fs::write(&from, lines).unwrap();
     let mut command = twinsplit();
-    command
-        .arg("idf")
-        .arg("--from")
-        .arg(&from)
-        .args(["--features", "lines"]);
+    command.arg("idf").arg("--from").arg(&from).args(["--features", "lines"]);
     run({
         command.arg("--output").arg(&table);
         command
@@ -137,15 +106,6 @@ fn the_document_to_keep() {
     let subject = Subject::new(corpora::random(204, 90, 40), "lines", "0.1");
     for (engine, table) in [("local", LOCAL), ("pipes", PIPES)] {
         let name = format!("keep rules, corpora::random(204, 90, 40), {engine}");
-        matrix(
-            &name,
-            &name,
-            &subject,
-            &Table {
-                keeps,
-                rest: Rest::Kinds,
-                ..table
-            },
-        );
+        matrix(&name, &name, &subject, &Table { keeps, rest: Rest::Kinds, ..table });
     }
 }

@@ -8,8 +8,7 @@ use common::corpora::{self, plain};
 use common::expected::{Expected, KINDS, Keep, Kind, clusters};
 use common::features;
 use common::oracle::{
-    Doc, Features, Fraction, Frequencies, Overlaps, Pair, at_least, decimal, escape_id, shared,
-    six_decimals,
+    Doc, Features, Fraction, Frequencies, Overlaps, Pair, at_least, decimal, escape_id, shared, six_decimals,
 };
 use common::rng::Rng;
 
@@ -19,21 +18,12 @@ fn set(features: &str) -> Features {
 
 /// Documents named a, b, c … that need no text.
 fn docs(count: u8) -> Vec<Doc> {
-    (0..count)
-        .map(|i| plain(&char::from(b'a' + i).to_string(), &[]))
-        .collect()
+    (0..count).map(|i| plain(&char::from(b'a' + i).to_string(), &[])).collect()
 }
 
 /// Edges of a graph as pairs; their numbers do not matter to clusters.
 fn edges(of: &[(usize, usize)]) -> Vec<Pair> {
-    of.iter()
-        .map(|&(a, b)| Pair {
-            a,
-            b,
-            overlap: 1,
-            union: 1,
-        })
-        .collect()
+    of.iter().map(|&(a, b)| Pair { a, b, overlap: 1, union: 1 }).collect()
 }
 
 #[test]
@@ -46,10 +36,7 @@ fn decimals_are_fractions() {
 
 #[test]
 fn ids_are_escaped_once() {
-    assert_eq!(
-        escape_id("a\tb\\c\0\n\u{7f} é"),
-        "a\\x09b\\x5cc\\x00\\x0a\\x7f é"
-    );
+    assert_eq!(escape_id("a\tb\\c\0\n\u{7f} é"), "a\\x09b\\x5cc\\x00\\x0a\\x7f é");
     assert_eq!(escape_id("\\x09"), "\\x5cx09");
     assert_eq!(escape_id("\u{85}\u{a0}😀"), "\u{85}\u{a0}😀");
 }
@@ -78,18 +65,10 @@ fn six_decimals_round_half_up() {
 #[test]
 fn a_pair_on_the_threshold_is_in() {
     let both = (0..11).map(|i| format!("x{i}"));
-    let a: Features = both
-        .clone()
-        .chain((0..4).map(|i| format!("a{i}")))
-        .collect();
+    let a: Features = both.clone().chain((0..4).map(|i| format!("a{i}"))).collect();
     let b: Features = both.chain((0..5).map(|i| format!("b{i}"))).collect();
     let overlaps = Overlaps::count(&[a, b], "0.1");
-    let pair = Pair {
-        a: 0,
-        b: 1,
-        overlap: 11,
-        union: 20,
-    };
+    let pair = Pair { a: 0, b: 1, overlap: 11, union: 20 };
     assert_eq!(overlaps.pairs("0.55"), [pair]);
     assert_eq!(overlaps.pairs("0.1"), [pair]);
     assert_eq!(overlaps.pairs("0.550000001"), []);
@@ -98,12 +77,7 @@ fn a_pair_on_the_threshold_is_in() {
 #[test]
 fn empty_sets_and_disjoint_sets_pair_with_nothing() {
     let sets = [set(""), set(""), set("a"), set("b"), set("a")];
-    let pair = Pair {
-        a: 2,
-        b: 4,
-        overlap: 1,
-        union: 1,
-    };
+    let pair = Pair { a: 2, b: 4, overlap: 1, union: 1 };
     assert_eq!(Overlaps::count(&sets, "0.1").pairs("0.1"), [pair]);
     assert_eq!(Overlaps::count(&at_least(&sets, 2), "0.1").pairs("0.1"), []);
 }
@@ -117,12 +91,7 @@ fn the_inverted_lists_count_what_all_pairs_count() {
         for a in 0..b {
             let overlap = shared(&sets[a], &sets[b]);
             if overlap > 0 {
-                all.push(Pair {
-                    a,
-                    b,
-                    overlap,
-                    union: sets[a].union(&sets[b]).count(),
-                });
+                all.push(Pair { a, b, overlap, union: sets[a].union(&sets[b]).count() });
             }
         }
     }
@@ -141,13 +110,9 @@ fn idf_is_exact_on_its_bounds() {
     let left = |range: &str| {
         let mut left = BTreeMap::new();
         for feature in frequencies.keep(&sets, range).iter().flatten() {
-            *left
-                .entry(feature.split([' ', ',']).nth(1).unwrap().to_owned())
-                .or_insert(0) += 1;
+            *left.entry(feature.split([' ', ',']).nth(1).unwrap().to_owned()).or_insert(0) += 1;
         }
-        left.into_keys()
-            .map(|df| df.parse().unwrap())
-            .collect::<Vec<usize>>()
+        left.into_keys().map(|df| df.parse().unwrap()).collect::<Vec<usize>>()
     };
     let sorted = |mut dfs: Vec<usize>| {
         dfs.sort_unstable();
@@ -165,11 +130,7 @@ fn idf_of_a_reference_takes_the_unknown_as_rarest() {
     let reference = Frequencies::count(&[set("a b"), set("a"), set("a"), set("")]);
     let sets = [set("a b new")];
     assert_eq!(reference.keep(&sets, "1,1"), [set("b new")]);
-    assert_eq!(
-        reference.keep(&sets, "0.1,1"),
-        [set("a b new")],
-        "3^10 <= 4^9"
-    );
+    assert_eq!(reference.keep(&sets, "0.1,1"), [set("a b new")], "3^10 <= 4^9");
     assert_eq!(reference.keep(&sets, "0.25,1"), [set("b new")], "3^4 > 4^3");
     let one = Frequencies::count(&[set("a")]);
     assert_eq!(one.keep(&sets, "0.2,0.85"), sets, "N = 1 keeps all");
@@ -189,48 +150,28 @@ fn a_document_joins_its_earliest_centre_not_its_nearest() {
     let docs = docs(5);
     let graph = edges(&[(0, 3), (1, 3), (1, 4), (2, 4)]);
     let stars = clusters(&docs, &graph, Kind::Star, Keep::First);
-    assert_eq!(
-        stars,
-        BTreeMap::from([(0, vec![0, 3]), (1, vec![1, 4])]),
-        "c is alone"
-    );
+    assert_eq!(stars, BTreeMap::from([(0, vec![0, 3]), (1, vec![1, 4])]), "c is alone");
 }
 
 #[test]
 fn the_keep_rule_orders_the_documents() {
-    let mut docs: Vec<Doc> = [("c", "éé"), ("b", "xxx"), ("a", "yyy")]
-        .map(|(id, text)| plain(id, &[text]))
-        .into();
+    let mut docs: Vec<Doc> =
+        [("c", "éé"), ("b", "xxx"), ("a", "yyy")].map(|(id, text)| plain(id, &[text])).into();
     docs[0].date = Some("2024-02-01".to_owned());
     docs[1].date = Some("2024-02-01".to_owned());
     docs[1].score = Some(-500);
     docs[0].score = Some(-1000);
     assert_eq!(Keep::First.order(&docs), [2, 1, 0]);
-    assert_eq!(
-        Keep::Longest.order(&docs),
-        [2, 1, 0],
-        "characters, not bytes; then the id"
-    );
+    assert_eq!(Keep::Longest.order(&docs), [2, 1, 0], "characters, not bytes; then the id");
     assert_eq!(Keep::Newest.order(&docs), [1, 0, 2], "without a date: last");
     assert_eq!(Keep::Score.order(&docs), [1, 0, 2], "without a score: last");
 }
 
 #[test]
 fn the_three_files_of_a_tiny_corpus() {
-    let lines: [&[&str]; 6] = [
-        &["p", "q", "r"],
-        &["p", "q", "r"],
-        &["p", "q"],
-        &["p"],
-        &[],
-        &["z"],
-    ];
+    let lines: [&[&str]; 6] = [&["p", "q", "r"], &["p", "q", "r"], &["p", "q"], &["p"], &[], &["z"]];
     let ids = ["b", "a\t", "ab", "a b", "e", "z"];
-    let docs: Vec<Doc> = ids
-        .iter()
-        .zip(lines)
-        .map(|(id, lines)| plain(id, lines))
-        .collect();
+    let docs: Vec<Doc> = ids.iter().zip(lines).map(|(id, lines)| plain(id, lines)).collect();
     let sets = features::of(&docs, "lines");
     let pairs = Overlaps::count(&sets, "0.5").pairs("0.5");
     let components = Expected::new(&docs, &sets, &pairs, Kind::Components, Keep::First);
@@ -245,11 +186,7 @@ fn the_three_files_of_a_tiny_corpus() {
                     a b\tab\tdrop\t0.500000\n\
                     a b\tb\tdrop\t0.333333\n";
     assert_eq!(components.clusters, expected);
-    let kept = |of: &[usize]| {
-        of.iter()
-            .map(|&i| docs[i].line.clone() + "\n")
-            .collect::<String>()
-    };
+    let kept = |of: &[usize]| of.iter().map(|&i| docs[i].line.clone() + "\n").collect::<String>();
     assert_eq!(components.kept, kept(&[3, 4, 5]));
     let star = Expected::new(&docs, &sets, &pairs, Kind::Star, Keep::First);
     let expected = "a b\ta b\tkeep\t-\n\
@@ -282,15 +219,8 @@ fn stars_over_representatives_are_stars_over_documents() {
             }
             for (kept, members) in clusters(&docs, &pairs, Kind::Star, keep) {
                 for member in members {
-                    let group = if sets[member].is_empty() {
-                        member
-                    } else {
-                        best[member]
-                    };
-                    assert_eq!(
-                        centre[group], kept,
-                        "seed {seed}, {keep:?}, document {member}"
-                    );
+                    let group = if sets[member].is_empty() { member } else { best[member] };
+                    assert_eq!(centre[group], kept, "seed {seed}, {keep:?}, document {member}");
                     grown += 1;
                 }
             }

@@ -15,15 +15,8 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 /// Thresholds that are no simple fractions, or at the ends of what can be typed.
-const ODD: [&str; 7] = [
-    "0.01",
-    "0.000000001",
-    "0.333333333",
-    "0.333333334",
-    "0.666666667",
-    "0.999999999",
-    "1",
-];
+const ODD: [&str; 7] =
+    ["0.01", "0.000000001", "0.333333333", "0.333333334", "0.666666667", "0.999999999", "1"];
 
 /// Up to fourteen sets over a few frequent and some rare lines, under ids that only careful tools
 /// tell apart.
@@ -31,11 +24,7 @@ fn tiny() -> impl Strategy<Value = Vec<Doc>> {
     let line = prop_oneof![3 => 0..4, 1 => 4..30];
     let doc = vec(line.prop_map(|i: i32| format!("line {i}")), 0..12);
     let corpus = btree_map("[ab\t\\\\ é😀\u{7f}~-]{1,4}", doc, 0..14);
-    corpus.prop_map(|docs| {
-        docs.iter()
-            .map(|(id, lines)| doc_of(id, &lines.join("\n")))
-            .collect()
-    })
+    corpus.prop_map(|docs| docs.iter().map(|(id, lines)| doc_of(id, &lines.join("\n"))).collect())
 }
 
 /// Arbitrary ids, and texts of arbitrary characters among which some words recur.
@@ -71,12 +60,7 @@ fn holds(docs: Vec<Doc>, features: &str, case: Case) -> Result<(), TestCaseError
 }
 
 fn config(cases: u32) -> ProptestConfig {
-    ProptestConfig {
-        cases,
-        failure_persistence: None,
-        max_shrink_iters: 200,
-        ..Default::default()
-    }
+    ProptestConfig { cases, failure_persistence: None, max_shrink_iters: 200, ..Default::default() }
 }
 
 proptest! {

@@ -21,14 +21,10 @@ const LINES: [&str; 2] = [
 
 /// Runs a line in a folder, our binaries first on the path.
 fn shell(line: &str, folder: &Path) {
-    let binaries = Path::new(env!("CARGO_BIN_EXE_twinsplit"))
-        .parent()
-        .unwrap_or(Path::new("."));
+    let binaries = Path::new(env!("CARGO_BIN_EXE_twinsplit")).parent().unwrap_or(Path::new("."));
     let path = std::env::var("PATH").unwrap_or_default();
     let mut command = clean(Command::new("bash"));
-    command
-        .current_dir(folder)
-        .env("PATH", format!("{}:{path}", binaries.display()));
+    command.current_dir(folder).env("PATH", format!("{}:{path}", binaries.display()));
     command.args(["-c", &format!("set -euo pipefail; {line}")]);
     if let Err(failure) = run(command) {
         panic!("{failure}");
@@ -40,14 +36,10 @@ fn shell(line: &str, folder: &Path) {
 fn the_two_lines_agree_with_the_oracle() {
     let folder = tempfile::tempdir().unwrap();
     let languages = ["en.jsonl.gz", "zh.jsonl.gz"].map(|name| real::read(&real::fixture(name)));
-    let bytes =
-        ["en.jsonl.gz", "zh.jsonl.gz"].map(|name| std::fs::read(real::fixture(name)).unwrap());
+    let bytes = ["en.jsonl.gz", "zh.jsonl.gz"].map(|name| std::fs::read(real::fixture(name)).unwrap());
     std::fs::write(folder.path().join("docs.jsonl.gz"), bytes.concat()).unwrap();
-    let ids = languages.each_ref().map(|docs| {
-        docs.iter()
-            .map(|doc| doc.id.clone())
-            .collect::<BTreeSet<String>>()
-    });
+    let ids =
+        languages.each_ref().map(|docs| docs.iter().map(|doc| doc.id.clone()).collect::<BTreeSet<String>>());
     let subject = Subject::new(languages.concat(), "words:5", "0.7");
     let expected = subject.expected("0.7", Kind::Components, Keep::First);
     for (language, ids) in ["English", "Chinese"].iter().zip(&ids) {
@@ -65,11 +57,7 @@ fn the_two_lines_agree_with_the_oracle() {
         ("out/clusters.tsv", &expected.clusters),
     ] {
         let written = read(name);
-        assert!(
-            &written == expected,
-            "{name}: {}",
-            first_difference(&written, expected)
-        );
+        assert!(&written == expected, "{name}: {}", first_difference(&written, expected));
     }
 }
 
@@ -77,9 +65,7 @@ fn the_two_lines_agree_with_the_oracle() {
 #[test]
 fn the_readme_shows_these_lines() {
     let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
-    let readme = std::fs::read_to_string(readme)
-        .unwrap()
-        .replace("\\\n", " ");
+    let readme = std::fs::read_to_string(readme).unwrap().replace("\\\n", " ");
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let readme = words(&readme);
     for line in LINES {

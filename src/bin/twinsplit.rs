@@ -1,2 +1,5 @@
-//! The driver (and, under a stage's name, that stage).
-fn main() {}
+//! The driver; called by the name of a stage, that stage.
+
+fn main() -> std::process::ExitCode {
+    twinsplit::cli::main()
+}

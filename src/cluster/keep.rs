@@ -17,10 +17,11 @@ use std::fmt::{self, Write};
 use std::str::FromStr;
 
 /// Which document of a cluster is the best.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, clap::ValueEnum)]
 pub enum KeepRule {
     /// The one with the smallest id.
     #[default]
+    #[value(name = "first")]
     FirstId,
     /// The longest.
     Longest,
@@ -28,6 +29,7 @@ pub enum KeepRule {
     /// without a date it is older than all.
     Newest,
     /// The one with the highest score; without a score it is below all.
+    #[value(name = "score")]
     Highest,
 }
 
@@ -100,9 +102,7 @@ impl FromStr for Score {
 
     /// Reads a JSON number: `-1.5e3`, `0.1`, `10`; no `+` in front, no leading zeros, no bare point.
     fn from_str(text: &str) -> Result<Self, ScoreError> {
-        parse(text).ok_or_else(|| ScoreError {
-            found: text.to_owned(),
-        })
+        parse(text).ok_or_else(|| ScoreError { found: text.to_owned() })
     }
 }
 
@@ -135,21 +135,11 @@ fn parse(text: &str) -> Option<Score> {
     let zeros = all.len() - significant.len();
     let digits = significant.trim_end_matches('0').to_owned();
     if digits.is_empty() {
-        return Some(Score {
-            negative: false,
-            exponent: 0,
-            digits,
-        });
+        return Some(Score { negative: false, exponent: 0, digits });
     }
     // Where the point stands: behind the whole part, less the zeros in front, then shifted.
-    let point = i64::try_from(whole.len())
-        .ok()?
-        .checked_sub_unsigned(zeros as u64)?;
-    Some(Score {
-        negative,
-        exponent: point.checked_add(shift)?,
-        digits,
-    })
+    let point = i64::try_from(whole.len()).ok()?.checked_sub_unsigned(zeros as u64)?;
+    Some(Score { negative, exponent: point.checked_add(shift)?, digits })
 }
 
 impl Score {
@@ -181,15 +171,9 @@ impl Ord for Score {
             (false, false) => 1,
         };
         sign(self).cmp(&sign(other)).then_with(|| {
-            let by_magnitude = self
-                .exponent
-                .cmp(&other.exponent)
-                .then_with(|| self.digits.cmp(&other.digits));
-            if self.negative {
-                by_magnitude.reverse()
-            } else {
-                by_magnitude
-            }
+            let by_magnitude =
+                self.exponent.cmp(&other.exponent).then_with(|| self.digits.cmp(&other.digits));
+            if self.negative { by_magnitude.reverse() } else { by_magnitude }
         })
     }
 }
@@ -297,22 +281,12 @@ mod tests {
     #[test]
     fn the_forms_are_fixed() {
         let (high, low, zero) = (score("81.25"), score("-0.5"), score("0e5"));
-        let meta = |score| Meta {
-            length: 300,
-            date: "2024",
-            score,
-        };
+        let meta = |score| Meta { length: 300, date: "2024", score };
         assert_eq!(key(KeepRule::FirstId, &meta(None)), "-");
         assert_eq!(key(KeepRule::Longest, &meta(None)), "fffffffffffffed3");
         assert_eq!(key(KeepRule::Newest, &meta(None)), "cdcfcdcb~");
-        assert_eq!(
-            key(KeepRule::Highest, &meta(Some(&high))),
-            "a7ffffffffffffffd1874~"
-        );
-        assert_eq!(
-            key(KeepRule::Highest, &meta(Some(&low))),
-            "c80000000000000005!"
-        );
+        assert_eq!(key(KeepRule::Highest, &meta(Some(&high))), "a7ffffffffffffffd1874~");
+        assert_eq!(key(KeepRule::Highest, &meta(Some(&low))), "c80000000000000005!");
         assert_eq!(key(KeepRule::Highest, &meta(Some(&zero))), "b");
         assert_eq!(key(KeepRule::Highest, &meta(None)), "d");
     }

@@ -49,10 +49,7 @@ pub fn star(n: usize, ranks: &[u32], pairs: &[(u32, u32)]) -> Vec<u32> {
             centres[worse as usize] = better;
         }
     }
-    ranks
-        .iter()
-        .map(|&rank| order[centres[rank as usize] as usize])
-        .collect()
+    ranks.iter().map(|&rank| order[centres[rank as usize] as usize]).collect()
 }
 
 #[cfg(test)]
@@ -67,9 +64,7 @@ mod tests {
         order.sort_by_key(|&document| ranks[document as usize]);
         let mut centre: Vec<u32> = (0..n as u32).collect();
         for (at, &document) in order.iter().enumerate() {
-            let mut centres = order[..at]
-                .iter()
-                .filter(|&&other| centre[other as usize] == other);
+            let mut centres = order[..at].iter().filter(|&&other| centre[other as usize] == other);
             if let Some(&first) = centres.find(|&&other| adjacent(document, other)) {
                 centre[document as usize] = first;
             }

@@ -21,9 +21,7 @@ pub struct UnionFind {
 impl UnionFind {
     /// Each of the numbers below `n` by itself.
     pub fn new(n: u32) -> Self {
-        UnionFind {
-            parents: (0..n).collect(),
-        }
+        UnionFind { parents: (0..n).collect() }
     }
 
     /// The smallest member of the set of `x`.

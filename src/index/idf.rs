@@ -57,20 +57,14 @@ impl fmt::Display for IdfError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             IdfError::NotAPair(found) => {
-                write!(
-                    f,
-                    "an IDF range must be two decimals with a comma between them, found {found:?}"
-                )
+                write!(f, "an IDF range must be two decimals with a comma between them, found {found:?}")
             }
             IdfError::NotADecimal(found) => write!(
                 f,
                 "a bound of an IDF range must be a decimal in [0, 1] with at most {MAX_PLACES} places, found {found:?}"
             ),
             IdfError::UpsideDown(lo, hi) => {
-                write!(
-                    f,
-                    "an IDF range must not be upside down, found {lo} before {hi}"
-                )
+                write!(f, "an IDF range must not be upside down, found {lo} before {hi}")
             }
         }
     }
@@ -138,10 +132,7 @@ impl fmt::Display for IdfRange {
 impl Default for IdfRange {
     /// [0, 1], which keeps everything.
     fn default() -> Self {
-        IdfRange {
-            lo: Decimal4(0),
-            hi: Decimal4(ONE),
-        }
+        IdfRange { lo: Decimal4(0), hi: Decimal4(ONE) }
     }
 }
 
@@ -151,11 +142,7 @@ impl IdfRange {
     /// # Errors
     /// [`IdfError::UpsideDown`] when `lo > hi`.
     pub fn new(lo: Decimal4, hi: Decimal4) -> Result<Self, IdfError> {
-        if lo <= hi {
-            Ok(IdfRange { lo, hi })
-        } else {
-            Err(IdfError::UpsideDown(lo, hi))
-        }
+        if lo <= hi { Ok(IdfRange { lo, hi }) } else { Err(IdfError::UpsideDown(lo, hi)) }
     }
 
     /// Whether the range keeps every feature of every collection.
@@ -244,11 +231,7 @@ impl Power {
         }
         while high - low > 1 {
             let middle = low + (high - low) / 2;
-            if self.holds(middle) {
-                low = middle
-            } else {
-                high = middle
-            }
+            if self.holds(middle) { low = middle } else { high = middle }
         }
         low as u64
     }
@@ -311,9 +294,7 @@ mod tests {
     /// Every feature of every small collection, by the definition.
     #[test]
     fn agrees_with_the_definition() {
-        let bounds = [
-            "0", "0.0001", "0.1", "0.25", "0.3", "0.3333", "0.5", "0.75", "0.8", "0.95", "1",
-        ];
+        let bounds = ["0", "0.0001", "0.1", "0.25", "0.3", "0.3333", "0.5", "0.75", "0.8", "0.95", "1"];
         for n in 2_u64..=130 {
             for bound in bounds {
                 let bound: Decimal4 = bound.parse().unwrap();
@@ -324,15 +305,9 @@ mod tests {
                 let (first, last) = IdfRange::new(bound, bound).unwrap().df_range(n);
                 // The most frequent feature with IDF >= bound, the least frequent with IDF <= bound.
                 assert!(compare(last) != Ordering::Greater, "{n} {bound}");
-                assert!(
-                    last == n || compare(last + 1) == Ordering::Greater,
-                    "{n} {bound}"
-                );
+                assert!(last == n || compare(last + 1) == Ordering::Greater, "{n} {bound}");
                 assert!(compare(first) != Ordering::Less, "{n} {bound}");
-                assert!(
-                    first == 1 || compare(first - 1) == Ordering::Less,
-                    "{n} {bound}"
-                );
+                assert!(first == 1 || compare(first - 1) == Ordering::Less, "{n} {bound}");
             }
         }
     }
@@ -340,13 +315,7 @@ mod tests {
     /// Powers by plain multiplication, for bounds with a small denominator, up to the largest N.
     #[test]
     fn agrees_on_large_collections() {
-        for n in [
-            1_000_003,
-            10_000_000_000,
-            u64::from(u32::MAX),
-            1 << 63,
-            u64::MAX,
-        ] {
+        for n in [1_000_003, 10_000_000_000, u64::from(u32::MAX), 1 << 63, u64::MAX] {
             // IDF >= 1/2: df^2 <= N.
             let (_, greatest) = range("0.5,1").df_range(n);
             assert_eq!(greatest, n.isqrt());
@@ -363,9 +332,6 @@ mod tests {
         let (least, greatest) = range("0.0001,0.3333").df_range(10_000_000_000);
         let took = start.elapsed();
         assert!(least < greatest && greatest < 10_000_000_000);
-        assert!(
-            took < Duration::from_secs(2),
-            "took {took:?}; a fifth of a second is usual"
-        );
+        assert!(took < Duration::from_secs(2), "took {took:?}; a fifth of a second is usual");
     }
 }

@@ -4,9 +4,11 @@
 //! | module | what it answers |
 //! |---|---|
 //! | [`idf`] | which document frequencies lie in a range of normalised IDF? In integers |
+//! | [`order`] | which features stand first in every document, and which are left out? |
 //! | [`slices`] | which sizes go into which slice of Doc-Split, so that the slices cost the same? |
 //!
 //! Nothing here knows of files, records or processes.
 
 pub mod idf;
+pub mod order;
 pub mod slices;

@@ -60,26 +60,15 @@ pub struct SliceRange {
 ///
 /// `counts` ascends strictly by size, every count is at least 1.
 pub fn plan_slices(counts: &[SizeCount], tau: Tau, wanted: Wanted) -> Vec<SliceRange> {
-    debug_assert!(
-        counts.is_sorted_by(|a, b| a.size < b.size),
-        "sizes out of order"
-    );
+    debug_assert!(counts.is_sorted_by(|a, b| a.size < b.size), "sizes out of order");
     let costs = Costs::new(counts, tau);
     let limits = |cost| match wanted {
-        Wanted::Slices(_) => Limits {
-            cost,
-            tokens: u128::MAX,
-        },
-        Wanted::Tokens(tokens) => Limits {
-            cost,
-            tokens: tokens.into(),
-        },
+        Wanted::Slices(_) => Limits { cost, tokens: u128::MAX },
+        Wanted::Tokens(tokens) => Limits { cost, tokens: tokens.into() },
     };
     let slices = match wanted {
         Wanted::Slices(slices) => slices.max(1),
-        Wanted::Tokens(_) => costs
-            .fill(limits(u128::MAX), u64::MAX)
-            .map_or(1, |runs| count(&runs)),
+        Wanted::Tokens(_) => costs.fill(limits(u128::MAX), u64::MAX).map_or(1, |runs| count(&runs)),
     };
 
     // The least cap on the cost under which so many slices suffice.
@@ -183,16 +172,7 @@ impl<'a> Costs<'a> {
     fn fill(&self, limits: Limits, most: u64) -> Option<Vec<Run>> {
         let (mut runs, mut used, mut start) = (Vec::new(), 0_u64, 0);
         while start < self.counts.len() {
-            let fits = |end: usize| {
-                self.fits(
-                    &Run {
-                        start,
-                        end,
-                        parts: 1,
-                    },
-                    limits,
-                )
-            };
+            let fits = |end: usize| self.fits(&Run { start, end, parts: 1 }, limits);
             let mut end = start + 1;
             let mut parts = 1;
             if fits(end) {
@@ -205,11 +185,7 @@ impl<'a> Costs<'a> {
                 let mut beyond = (end + stride).min(self.counts.len() + 1);
                 while beyond - end > 1 {
                     let middle = end + (beyond - end) / 2;
-                    if fits(middle) {
-                        end = middle
-                    } else {
-                        beyond = middle
-                    }
+                    if fits(middle) { end = middle } else { beyond = middle }
                 }
             } else {
                 parts = self.parts(start, limits)?;
@@ -227,27 +203,16 @@ impl<'a> Costs<'a> {
     /// The fewest parts of one size within the limits; `None` when documents one by one exceed the cost.
     fn parts(&self, at: usize, limits: Limits) -> Option<u64> {
         let docs = self.counts[at].docs.min(u32::MAX.into());
-        let run = |parts| Run {
-            start: at,
-            end: at + 1,
-            parts,
-        };
+        let run = |parts| Run { start: at, end: at + 1, parts };
         // A document larger than the limit on memory must go somewhere.
-        let limits = Limits {
-            tokens: limits.tokens.max(self.counts[at].size.into()),
-            ..limits
-        };
+        let limits = Limits { tokens: limits.tokens.max(self.counts[at].size.into()), ..limits };
         if !self.fits(&run(docs), limits) {
             return None;
         }
         let (mut low, mut high) = (1, docs);
         while low < high {
             let middle = low + (high - low) / 2;
-            if self.fits(&run(middle), limits) {
-                high = middle
-            } else {
-                low = middle + 1
-            }
+            if self.fits(&run(middle), limits) { high = middle } else { low = middle + 1 }
         }
         Some(high)
     }
@@ -256,10 +221,7 @@ impl<'a> Costs<'a> {
     /// most documents to a part, until there are so many slices or every document stands alone.
     fn split_further(&self, runs: &mut Vec<Run>, slices: u64) {
         for _ in count(runs)..slices {
-            let ranges = runs
-                .iter()
-                .enumerate()
-                .filter(|(_, run)| run.end - run.start > 1);
+            let ranges = runs.iter().enumerate().filter(|(_, run)| run.end - run.start > 1);
             // Of equals the first, hence the reversed order.
             if let Some((at, run)) = ranges.rev().max_by_key(|(_, run)| self.cost(run)) {
                 let halves = self.halves(*run);
@@ -267,9 +229,7 @@ impl<'a> Costs<'a> {
                 continue;
             }
             let docs = |run: &Run| self.counts[run.start].docs;
-            let sizes = runs
-                .iter_mut()
-                .filter(|run| run.parts < docs(run).min(u32::MAX.into()));
+            let sizes = runs.iter_mut().filter(|run| run.parts < docs(run).min(u32::MAX.into()));
             match sizes.rev().max_by_key(|run| docs(run).div_ceil(run.parts)) {
                 Some(run) => run.parts += 1,
                 None => return,
@@ -294,11 +254,7 @@ impl<'a> Costs<'a> {
         let parts = run.parts;
         (0..parts).map(move |part| {
             let share = docs / parts + u64::from(part < docs % parts);
-            let tokens = if parts == 1 {
-                tokens
-            } else {
-                u128::from(share) * u128::from(first)
-            };
+            let tokens = if parts == 1 { tokens } else { u128::from(share) * u128::from(first) };
             SliceRange {
                 first,
                 last,
@@ -317,20 +273,12 @@ mod tests {
     use proptest::prelude::*;
 
     fn tau(tenths: u32) -> Tau {
-        if tenths == 10 {
-            "1".parse().unwrap()
-        } else {
-            format!("0.{tenths}").parse().unwrap()
-        }
+        if tenths == 10 { "1".parse().unwrap() } else { format!("0.{tenths}").parse().unwrap() }
     }
 
     fn collection() -> impl Strategy<Value = Vec<SizeCount>> {
-        prop::collection::btree_map(0u64..60, 1u64..40, 0..14).prop_map(|counts| {
-            counts
-                .into_iter()
-                .map(|(size, docs)| SizeCount { size, docs })
-                .collect()
-        })
+        prop::collection::btree_map(0u64..60, 1u64..40, 0..14)
+            .prop_map(|counts| counts.into_iter().map(|(size, docs)| SizeCount { size, docs }).collect())
     }
 
     /// The cost by its definition, document by document.
@@ -340,16 +288,11 @@ mod tests {
             inside.map(|c| c.docs * entries(c.size)).sum()
         };
         of(slice.first, slice.last, &|s| tau.index_prefix(s)).div_ceil(slice.parts.into())
-            + of(slice.first, tau.max_partner(slice.last), &|s| {
-                tau.probe_prefix(s)
-            })
+            + of(slice.first, tau.max_partner(slice.last), &|s| tau.probe_prefix(s))
     }
 
     fn worst(counts: &[SizeCount], tau: Tau, plan: &[SliceRange]) -> u64 {
-        plan.iter()
-            .map(|slice| cost(counts, tau, slice))
-            .max()
-            .unwrap_or(0)
+        plan.iter().map(|slice| cost(counts, tau, slice)).max().unwrap_or(0)
     }
 
     /// The least worst cost of any cut into at most `slices` ranges, by trying them all.
@@ -366,9 +309,7 @@ mod tests {
             (0, _) => 0,
             (_, 0) => u64::MAX,
             _ => (1..=counts.len())
-                .map(|end| {
-                    cost(all, tau, &range(end)).max(best(&counts[end..], all, tau, slices - 1))
-                })
+                .map(|end| cost(all, tau, &range(end)).max(best(&counts[end..], all, tau, slices - 1)))
                 .min()
                 .unwrap(),
         }
@@ -390,10 +331,7 @@ mod tests {
             prop_assert!(slice.parts == 1 || slice.first == slice.last);
         }
         for c in counts {
-            let holding: Vec<_> = plan
-                .iter()
-                .filter(|s| (s.first..=s.last).contains(&c.size))
-                .collect();
+            let holding: Vec<_> = plan.iter().filter(|s| (s.first..=s.last).contains(&c.size)).collect();
             prop_assert!(!holding.is_empty());
             prop_assert_eq!(holding.len(), holding[0].parts as usize);
         }
@@ -430,27 +368,14 @@ mod tests {
     /// Log-normal sizes of a web crawl, a million documents of one size among them.
     #[test]
     fn plans_a_large_collection() {
-        let docs =
-            |size: u64| 10_000_000 / (1 + size.abs_diff(300)) + u64::from(size == 57) * 1_000_000;
-        let counts: Vec<SizeCount> = (1..20_000)
-            .map(|size| SizeCount {
-                size,
-                docs: docs(size),
-            })
-            .collect();
+        let docs = |size: u64| 10_000_000 / (1 + size.abs_diff(300)) + u64::from(size == 57) * 1_000_000;
+        let counts: Vec<SizeCount> = (1..20_000).map(|size| SizeCount { size, docs: docs(size) }).collect();
         let tau = tau(4);
         let plan = plan_slices(&counts, tau, Wanted::Slices(200));
         assert_eq!(plan.len(), 200);
         let naive: Vec<SliceRange> = (0..200_u64)
             .map(|i| (i * 100 + 1, ((i + 1) * 100).min(19_999)))
-            .map(|(first, last)| SliceRange {
-                first,
-                last,
-                part: 0,
-                parts: 1,
-                docs: 0,
-                tokens: 0,
-            })
+            .map(|(first, last)| SliceRange { first, last, part: 0, parts: 1, docs: 0, tokens: 0 })
             .collect();
         assert!(worst(&counts, tau, &plan) < worst(&counts, tau, &naive));
         assert_eq!(plan_slices(&[], tau, Wanted::Slices(3)), []);

@@ -54,6 +54,7 @@ mod parallel;
 mod tests;
 mod verify;
 
+use std::borrow::Borrow;
 use std::ops::Range;
 
 use super::sets::Sets;
@@ -79,10 +80,10 @@ struct Posting {
     largest: u32,
 }
 
-/// An inverted index over the prefixes of a range of sets.
+/// An inverted index over the prefixes of a range of sets, which it borrows or owns.
 #[derive(Debug)]
-pub struct Index<'a> {
-    sets: &'a Sets,
+pub struct Index<S> {
+    sets: S,
     range: Range<usize>,
     tau: Tau,
     purpose: Purpose,
@@ -107,16 +108,14 @@ pub struct Scratch {
     hits: Vec<(u32, u32)>,
 }
 
-impl<'a> Index<'a> {
+impl<S: Borrow<Sets>> Index<S> {
     /// Indexes `sets[range]` for queries with the threshold `tau`.
     ///
     /// # Panics
     /// When the range is not one of `sets`, or holds 2^32 prefix tokens or more.
-    pub fn build(sets: &'a Sets, range: Range<usize>, tau: Tau, purpose: Purpose) -> Self {
-        assert!(
-            range.start <= range.end && range.end <= sets.len(),
-            "no such range of sets"
-        );
+    pub fn build(collection: S, range: Range<usize>, tau: Tau, purpose: Purpose) -> Self {
+        let sets = collection.borrow();
+        assert!(range.start <= range.end && range.end <= sets.len(), "no such range of sets");
         let prefix = |set: usize| {
             let size = sets.size(set) as u64;
             let length = match purpose {
@@ -140,10 +139,7 @@ impl<'a> Index<'a> {
                 starts[token as usize] += 1;
             }
         }
-        assert!(
-            u32::try_from(total).is_ok(),
-            "more than 2^32 - 1 prefix tokens in one index"
-        );
+        assert!(u32::try_from(total).is_ok(), "more than 2^32 - 1 prefix tokens in one index");
         let mut next = 0;
         for start in &mut starts {
             next += std::mem::replace(start, next);
@@ -155,10 +151,7 @@ impl<'a> Index<'a> {
                 let largest = tau.max_partner_sharing(size, left);
                 let largest = u32::try_from(largest).unwrap_or(u32::MAX);
                 let slot = &mut starts[token as usize];
-                postings[*slot as usize] = Posting {
-                    set: local,
-                    largest,
-                };
+                postings[*slot as usize] = Posting { set: local, largest };
                 *slot += 1;
             }
         }
@@ -173,20 +166,13 @@ impl<'a> Index<'a> {
             smaller_than.resize((sets.size(set) + 1).max(smaller_than.len()), local);
         }
         smaller_than.push(range.len() as u32);
-        let signatures = range
-            .clone()
-            .map(|set| Signature::of(sets.get(set)))
-            .collect();
-        Index {
-            signatures,
-            sets,
-            range,
-            tau,
-            purpose,
-            starts,
-            postings,
-            smaller_than,
-        }
+        let signatures = range.clone().map(|set| Signature::of(sets.get(set))).collect();
+        Index { signatures, sets: collection, range, tau, purpose, starts, postings, smaller_than }
+    }
+
+    /// The collection.
+    pub fn sets(&self) -> &Sets {
+        self.sets.borrow()
     }
 
     /// Calls `hit` with number and overlap of each indexed set that is in the answer together with the
@@ -196,7 +182,7 @@ impl<'a> Index<'a> {
     /// queried set. An index for [`Purpose::SelfJoin`] answers with sets of at most the query's size.
     ///
     /// The tokens ascend, and there are at most `u32::MAX`. Tokens that occur in no set of the
-    /// collection take part with any numbers above all that do; these alone may repeat.
+    /// collection take part with any numbers above or below all that do; these alone may repeat.
     pub fn query(
         &self,
         tokens: &[u32],
@@ -206,11 +192,7 @@ impl<'a> Index<'a> {
     ) {
         debug_assert!(tokens.is_sorted(), "tokens out of order");
         self.collect(tokens, limit, scratch);
-        let Scratch {
-            counts,
-            candidates,
-            hits,
-        } = scratch;
+        let Scratch { counts, candidates, hits } = scratch;
         let size = tokens.len() as u64;
         let signature = Signature::of(tokens);
         for set in candidates.drain(..) {
@@ -221,7 +203,7 @@ impl<'a> Index<'a> {
                 continue;
             }
             let needed = self.tau.overlap_needed(size, other.size()) as usize;
-            let other_tokens = self.sets.get(self.range.start + set as usize);
+            let other_tokens = self.sets().get(self.range.start + set as usize);
             if let Some(overlap) = verify::overlap(tokens, other_tokens, prefix_overlap, needed) {
                 hits.push((set, overlap));
             }
@@ -241,9 +223,7 @@ impl<'a> Index<'a> {
         if self.purpose == Purpose::SelfJoin {
             end = end.min(self.smaller_than(size + 1));
         }
-        let Scratch {
-            counts, candidates, ..
-        } = scratch;
+        let Scratch { counts, candidates, .. } = scratch;
         if counts.len() < self.range.len() {
             counts.resize(self.range.len(), 0);
         }
@@ -274,11 +254,7 @@ impl<'a> Index<'a> {
     /// The postings of a token; none for a token outside the index.
     #[inline]
     fn list(&self, token: u32) -> &[Posting] {
-        match self
-            .starts
-            .get(token as usize..)
-            .and_then(|rest| rest.first_chunk())
-        {
+        match self.starts.get(token as usize..).and_then(|rest| rest.first_chunk()) {
             Some(&[start, end]) => &self.postings[start as usize..end as usize],
             None => &[],
         }
@@ -287,9 +263,7 @@ impl<'a> Index<'a> {
     /// How many indexed sets have fewer tokens: the number, within the range, of the first that has not.
     #[inline]
     fn smaller_than(&self, size: u64) -> u32 {
-        let known = usize::try_from(size)
-            .ok()
-            .and_then(|size| self.smaller_than.get(size));
+        let known = usize::try_from(size).ok().and_then(|size| self.smaller_than.get(size));
         known.copied().unwrap_or(self.range.len() as u32)
     }
 }

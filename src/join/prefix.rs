@@ -51,8 +51,7 @@ impl Posting {
 /// `smaller` is the posting of the document that comes first by (size, id).
 #[inline]
 pub fn may_pair(tau: Tau, smaller: &Posting, larger: &Posting) -> bool {
-    smaller.indexed
-        && smaller.left().min(larger.left()) >= tau.overlap_needed(smaller.size, larger.size)
+    smaller.indexed && smaller.left().min(larger.left()) >= tau.overlap_needed(smaller.size, larger.size)
 }
 
 #[cfg(test)]

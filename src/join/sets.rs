@@ -36,10 +36,7 @@ impl Sets {
     pub fn with_capacity(sets: usize, tokens: usize) -> Self {
         let mut offsets = Vec::with_capacity(sets + 1);
         offsets.push(0);
-        Sets {
-            offsets,
-            tokens: Vec::with_capacity(tokens),
-        }
+        Sets { offsets, tokens: Vec::with_capacity(tokens) }
     }
 
     /// Appends a set, which must keep the order of the [type](Self); a debug build checks that.
@@ -48,15 +45,10 @@ impl Sets {
     /// When the collection is full.
     pub fn push(&mut self, set: &[u32]) {
         let full = u32::MAX as usize;
-        assert!(
-            self.len() < full && set.len() <= full,
-            "more than 2^32 - 1 sets or tokens"
-        );
+        assert!(self.len() < full && set.len() <= full, "more than 2^32 - 1 sets or tokens");
         debug_assert!(set.is_sorted_by(|a, b| a < b), "tokens out of order");
         debug_assert!(
-            self.len()
-                .checked_sub(1)
-                .is_none_or(|last| self.size(last) <= set.len()),
+            self.len().checked_sub(1).is_none_or(|last| self.size(last) <= set.len()),
             "a set smaller than the one before"
         );
         self.tokens.extend_from_slice(set);
@@ -95,11 +87,7 @@ impl Sets {
         let (mut low, mut high) = (0, self.len());
         while low < high {
             let middle = low + (high - low) / 2;
-            if self.size(middle) as u64 <= size {
-                low = middle + 1
-            } else {
-                high = middle
-            }
+            if self.size(middle) as u64 <= size { low = middle + 1 } else { high = middle }
         }
         low
     }

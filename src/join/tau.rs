@@ -48,11 +48,7 @@ pub struct TauError {
 
 impl fmt::Display for TauError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "tau must be a decimal in (0, 1] with at most {MAX_PLACES} places, found {:?}",
-            self.found
-        )
+        write!(f, "tau must be a decimal in (0, 1] with at most {MAX_PLACES} places, found {:?}", self.found)
     }
 }
 
@@ -65,15 +61,10 @@ impl FromStr for Tau {
     fn from_str(text: &str) -> Result<Self, TauError> {
         let billionths = parse_billionths(text).filter(|n| (1..=BILLION).contains(n));
         let Some(n) = billionths else {
-            return Err(TauError {
-                found: text.to_owned(),
-            });
+            return Err(TauError { found: text.to_owned() });
         };
         let common = gcd(n, BILLION);
-        Ok(Tau {
-            p: n / common,
-            q: BILLION / common,
-        })
+        Ok(Tau { p: n / common, q: BILLION / common })
     }
 }
 
@@ -98,8 +89,7 @@ impl Tau {
     /// Whether two sets of sizes `a` and `b` that share `overlap` elements are in the answer.
     #[inline]
     pub fn accepts(self, overlap: u64, a: u64, b: u64) -> bool {
-        overlap >= 1
-            && u128::from(overlap) * self.sum() >= self.p() * (u128::from(a) + u128::from(b))
+        overlap >= 1 && u128::from(overlap) * self.sum() >= self.p() * (u128::from(a) + u128::from(b))
     }
 
     /// The least overlap with which two sets of sizes `a` and `b` are in the answer, at least 1.
@@ -108,10 +98,7 @@ impl Tau {
     #[inline]
     pub fn overlap_needed(self, a: u64, b: u64) -> u64 {
         // p/(p+q) <= 1/2, so that the quotient is at most the mean of a and b and fits.
-        match a
-            .checked_add(b)
-            .and_then(|s| s.checked_mul(u64::from(self.p)))
-        {
+        match a.checked_add(b).and_then(|s| s.checked_mul(u64::from(self.p))) {
             Some(n) => n.div_ceil(u64::from(self.p) + u64::from(self.q)).max(1),
             None => {
                 let n = self.p() * (u128::from(a) + u128::from(b));
@@ -159,11 +146,7 @@ impl Tau {
     /// lies in the prefix.
     #[inline]
     pub fn probe_prefix(self, a: u64) -> u64 {
-        if a == 0 {
-            0
-        } else {
-            a - self.min_partner(a) + 1
-        }
+        if a == 0 { 0 } else { a - self.min_partner(a) + 1 }
     }
 
     /// The length of the index prefix of a set of size `a`: `a - ceil(2·tau·a/(1+tau)) + 1`, 0 for
@@ -173,11 +156,7 @@ impl Tau {
     /// least `tau/(1+tau)·(a+b) >= tau/(1+tau)·2a`. It is never longer than the probe prefix.
     #[inline]
     pub fn index_prefix(self, a: u64) -> u64 {
-        if a == 0 {
-            0
-        } else {
-            a - self.overlap_needed(a, a) + 1
-        }
+        if a == 0 { 0 } else { a - self.overlap_needed(a, a) + 1 }
     }
 
     fn p(self) -> u128 {
@@ -199,10 +178,7 @@ pub struct Jaccard6(u32);
 /// The similarity of two sets of sizes `a` and `b` that share `overlap` elements, where
 /// `overlap <= min(a, b)`; 0 when both are empty, in line with [`Tau::accepts`].
 pub fn jaccard6(overlap: u64, a: u64, b: u64) -> Jaccard6 {
-    debug_assert!(
-        overlap <= a.min(b),
-        "an overlap of {overlap} in sizes {a} and {b}"
-    );
+    debug_assert!(overlap <= a.min(b), "an overlap of {overlap} in sizes {a} and {b}");
     let union = (u128::from(a) + u128::from(b)).saturating_sub(u128::from(overlap));
     if union == 0 {
         return Jaccard6(0);
@@ -309,8 +285,7 @@ mod tests {
             "0.\u{0661}",
         ] {
             let error = text.parse::<Tau>().unwrap_err();
-            let message =
-                format!("tau must be a decimal in (0, 1] with at most 9 places, found {text:?}");
+            let message = format!("tau must be a decimal in (0, 1] with at most 9 places, found {text:?}");
             assert_eq!(error.to_string(), message);
         }
     }
@@ -342,10 +317,7 @@ mod tests {
         // 1/2,000,000 lies halfway and goes up; 1/2,000,001 goes down.
         assert_eq!(jaccard6(1, 2_000_000, 1).millionths(), 1);
         assert_eq!(jaccard6(1, 2_000_001, 1).millionths(), 0);
-        assert_eq!(
-            jaccard6(u64::MAX, u64::MAX, u64::MAX).millionths(),
-            1_000_000
-        );
+        assert_eq!(jaccard6(u64::MAX, u64::MAX, u64::MAX).millionths(), 1_000_000);
         assert_eq!(Jaccard6::from_millionths(1_000_001), None);
     }
 

@@ -81,13 +81,9 @@ mod tests {
 
     #[test]
     fn joins_inside_words_and_numbers() {
-        let words: Vec<_> = ours("Don't pay $3,000.5; a_b ___ e.g. x.1 10:30 'tis a:b")
-            .into_iter()
-            .map(|w| w.1)
-            .collect();
-        let expected = [
-            "Don't", "pay", "3,000.5", "a_b", "e.g", "x", "1", "10", "30", "tis", "a:b",
-        ];
+        let words: Vec<_> =
+            ours("Don't pay $3,000.5; a_b ___ e.g. x.1 10:30 'tis a:b").into_iter().map(|w| w.1).collect();
+        let expected = ["Don't", "pay", "3,000.5", "a_b", "e.g", "x", "1", "10", "30", "tis", "a:b"];
         assert_eq!(words, expected);
     }
 

@@ -13,10 +13,7 @@ use crate::hash;
 pub(crate) fn each(flat: &mut Flat, k: usize, see: &mut impl FnMut(&str, Range<usize>)) {
     let (text, offsets, spans) = flat.offsets();
     for (first, w) in offsets.windows(k + 1).enumerate() {
-        see(
-            &text[w[0]..w[k]],
-            spans[first].start..spans[first + k - 1].end,
-        );
+        see(&text[w[0]..w[k]], spans[first].start..spans[first + k - 1].end);
     }
 }
 
@@ -27,9 +24,5 @@ pub(crate) fn hashes(flat: &mut Flat, k: usize, out: &mut Vec<u64>) {
         return;
     }
     let (text, offsets, _) = flat.offsets();
-    out.extend(
-        offsets
-            .windows(k + 1)
-            .map(|w| hash::feature(&text.as_bytes()[w[0]..w[k]])),
-    );
+    out.extend(offsets.windows(k + 1).map(|w| hash::feature(&text.as_bytes()[w[0]..w[k]])));
 }

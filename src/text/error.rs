@@ -65,11 +65,7 @@ impl fmt::Display for TextError {
                  sentence-ends:K or lines, found {found}"
             ),
             Reason::Count { kind, found } => {
-                write!(
-                    f,
-                    "{kind}:K needs K from 1 to {}, found {found}",
-                    super::MAX_COUNT
-                )
+                write!(f, "{kind}:K needs K from 1 to {}, found {found}", super::MAX_COUNT)
             }
             Reason::Parameter { expected, found } => {
                 write!(f, "expected {expected}, found {found}")
@@ -77,21 +73,11 @@ impl fmt::Display for TextError {
             Reason::Unreadable { file, why } => {
                 write!(f, "cannot read the SpotSigs file {file}: {why}")
             }
-            Reason::Row {
-                file,
-                line,
-                field,
-                expected,
-                found,
-            } => write!(
-                f,
-                "{file}, line {line}, field {field}: expected {expected}, found {found:?}"
-            ),
+            Reason::Row { file, line, field, expected, found } => {
+                write!(f, "{file}, line {line}, field {field}: expected {expected}, found {found:?}")
+            }
             Reason::NoAntecedent { file } => {
-                write!(
-                    f,
-                    "{file}: expected at least one row antecedent⇥word⇥distance, found none"
-                )
+                write!(f, "{file}: expected at least one row antecedent⇥word⇥distance, found none")
             }
         }
     }

@@ -29,18 +29,13 @@ enum Kind {
 impl Extractor {
     /// An extractor for one specification. A K of 0, which [`FeatureKind::parse`] refuses, is taken as 1.
     pub fn new(spec: FeatureSpec) -> Extractor {
-        let normaliser = Normaliser {
-            nfc: spec.nfc,
-            case_fold: spec.case_fold,
-        };
+        let normaliser = Normaliser { nfc: spec.nfc, case_fold: spec.case_fold };
         let count = |k: u32| k.max(1) as usize;
         Extractor {
             kind: match spec.kind {
                 FeatureKind::Words(k) => Kind::Words(count(k)),
                 FeatureKind::Chars(k) => Kind::Chars(count(k)),
-                FeatureKind::SpotSigs(settings) => {
-                    Kind::SpotSigs(Spotter::new(&settings, normaliser))
-                }
+                FeatureKind::SpotSigs(settings) => Kind::SpotSigs(Spotter::new(&settings, normaliser)),
                 FeatureKind::SentenceEnds(k) => Kind::SentenceEnds(count(k)),
                 FeatureKind::Lines => Kind::Lines,
             },
@@ -53,12 +48,7 @@ impl Extractor {
     /// Shows every occurrence of a feature in text order, repeats included: the feature's text, normalised,
     /// and the byte range of `text` it was made from (whole characters, starts never decreasing).
     pub fn each(&mut self, text: &str, mut see: impl FnMut(&str, Range<usize>)) {
-        let Extractor {
-            kind,
-            normaliser,
-            words,
-            flat,
-        } = self;
+        let Extractor { kind, normaliser, words, flat } = self;
         match kind {
             Kind::Words(k) => {
                 words.fill::<true>(text, *normaliser);
@@ -66,9 +56,7 @@ impl Extractor {
             }
             Kind::SpotSigs(spotter) => {
                 words.fill::<true>(text, *normaliser);
-                spotter.each(words, |spot, first, last| {
-                    see(spot, words.span(first, last))
-                });
+                spotter.each(words, |spot, first, last| see(spot, words.span(first, last)));
             }
             Kind::Chars(k) => {
                 flat.fill::<true>(text, 0, Space::One, *normaliser);
@@ -83,12 +71,7 @@ impl Extractor {
     /// `out` is emptied first.
     pub fn set(&mut self, text: &str, out: &mut Vec<u64>) {
         out.clear();
-        let Extractor {
-            kind,
-            normaliser,
-            words,
-            flat,
-        } = self;
+        let Extractor { kind, normaliser, words, flat } = self;
         match kind {
             Kind::Words(k) => {
                 words.fill::<false>(text, *normaliser);
@@ -96,9 +79,7 @@ impl Extractor {
             }
             Kind::SpotSigs(spotter) => {
                 words.fill::<false>(text, *normaliser);
-                spotter.each(words, |spot, _, _| {
-                    out.push(crate::hash::feature(spot.as_bytes()))
-                });
+                spotter.each(words, |spot, _, _| out.push(crate::hash::feature(spot.as_bytes())));
             }
             Kind::Chars(k) => {
                 flat.fill::<false>(text, 0, Space::One, *normaliser);

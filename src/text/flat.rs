@@ -52,13 +52,7 @@ impl Flat {
     }
 
     /// Normalises `text`, which begins at byte `base` of the whole. Spans are kept only when `SPANS`.
-    pub fn fill<const SPANS: bool>(
-        &mut self,
-        text: &str,
-        base: usize,
-        space: Space,
-        normaliser: Normaliser,
-    ) {
+    pub fn fill<const SPANS: bool>(&mut self, text: &str, base: usize, space: Space, normaliser: Normaliser) {
         self.buf.clear();
         self.spans.clear();
         self.pending = None;
@@ -121,12 +115,10 @@ impl Flat {
         normaliser.push(piece, &mut self.buf);
         if !SPANS {
         } else if piece.is_ascii() {
-            self.spans
-                .extend((base..base + piece.len()).map(|i| i..i + 1));
+            self.spans.extend((base..base + piece.len()).map(|i| i..i + 1));
         } else {
             let span = base..base + piece.len();
-            self.spans
-                .extend(self.buf[from..].chars().map(|_| span.clone()));
+            self.spans.extend(self.buf[from..].chars().map(|_| span.clone()));
         }
     }
 }
@@ -135,9 +127,7 @@ impl Flat {
 /// might be a mark that belongs to the last of them.
 #[inline]
 fn plain_length(bytes: &[u8]) -> usize {
-    let stop = bytes
-        .iter()
-        .position(|b| !b.is_ascii() || matches!(b, b' ' | b'\t'..=b'\r'));
+    let stop = bytes.iter().position(|b| !b.is_ascii() || matches!(b, b' ' | b'\t'..=b'\r'));
     match stop {
         None => bytes.len(),
         Some(p) if bytes[p].is_ascii() => p,
@@ -150,10 +140,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const FULL: Normaliser = Normaliser {
-        nfc: true,
-        case_fold: true,
-    };
+    const FULL: Normaliser = Normaliser { nfc: true, case_fold: true };
 
     #[test]
     fn white_space_is_one_space_or_none() {

@@ -28,16 +28,14 @@ pub(crate) fn is_han(c: char) -> bool {
 
 /// The byte length of the run that starts `text`, whose first character is Han.
 pub(crate) fn run_length(text: &str) -> usize {
-    text.find(|c| !is_han(c) && c.script() != Script::Inherited)
-        .unwrap_or(text.len())
+    text.find(|c| !is_han(c) && c.script() != Script::Inherited).unwrap_or(text.len())
 }
 
 /// Whether the run must be copied before jieba sees it: it holds a mark to leave out, or a compatibility
 /// ideograph that NFC replaces by the unified one.
 fn needs_copy(run: &str, nfc: bool) -> bool {
-    run.chars().any(|c| {
-        !is_han(c) || (nfc && matches!(c, '\u{f900}'..='\u{faff}' | '\u{2f800}'..='\u{2fa1f}'))
-    })
+    run.chars()
+        .any(|c| !is_han(c) || (nfc && matches!(c, '\u{f900}'..='\u{faff}' | '\u{2f800}'..='\u{2fa1f}')))
 }
 
 /// Hands each word of the run to `see` in order: its text and its bytes in `run`. Han symbols that are
@@ -56,18 +54,10 @@ pub(crate) fn each_word(run: &str, nfc: bool, mut see: impl FnMut(&str, std::ops
     for (at, c) in run.char_indices().filter(|&(_, c)| is_han(c)) {
         starts.push(at);
         // NFC maps a Han character to exactly one Han character, so characters can be counted across.
-        clean.push(if nfc {
-            std::iter::once(c).nfc().next().unwrap_or(c)
-        } else {
-            c
-        });
+        clean.push(if nfc { std::iter::once(c).nfc().next().unwrap_or(c) } else { c });
     }
     starts.push(run.len());
-    for token in jieba
-        .cut(&clean, true)
-        .into_iter()
-        .filter(|t| is_word(t.word))
-    {
+    for token in jieba.cut(&clean, true).into_iter().filter(|t| is_word(t.word)) {
         see(token.word, starts[token.start]..starts[token.end]);
     }
 }
@@ -88,10 +78,7 @@ mod tests {
             // Unassigned positions of the two large blocks count as Han here; none is ever met.
             let unassigned = matches!(c, '\u{4e00}'..='\u{9fff}' | '\u{3400}'..='\u{4dbf}')
                 && c.script() == Script::Unknown;
-            assert!(
-                unassigned || is_han(c) == (c.script() == Script::Han),
-                "{c:?}"
-            );
+            assert!(unassigned || is_han(c) == (c.script() == Script::Han), "{c:?}");
         }
     }
 
@@ -99,10 +86,7 @@ mod tests {
     fn one_character_for_one_under_nfc() {
         for c in ('\0'..=char::MAX).filter(|&c| is_han(c)) {
             let mut nfc = std::iter::once(c).nfc();
-            assert!(
-                nfc.next().is_some_and(is_han) && nfc.next().is_none(),
-                "{c:?}"
-            );
+            assert!(nfc.next().is_some_and(is_han) && nfc.next().is_none(), "{c:?}");
         }
     }
 
@@ -118,10 +102,7 @@ mod tests {
     fn selectors_and_compatibility_ideographs_do_not_matter() {
         let plain: Vec<_> = words("北京清华大学").into_iter().map(|w| w.0).collect();
         let marked = words("北\u{fe00}京清华大学\u{e0100}");
-        assert_eq!(
-            marked.iter().map(|w| w.0.clone()).collect::<Vec<_>>(),
-            plain
-        );
+        assert_eq!(marked.iter().map(|w| w.0.clone()).collect::<Vec<_>>(), plain);
         assert_eq!(marked[0].1, 0..9);
         assert_eq!(words("\u{f90a}"), [("金".to_string(), 0..3)]);
     }

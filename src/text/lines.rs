@@ -16,8 +16,7 @@ fn is_newline(c: char) -> bool {
 
 /// The lines with the byte each starts at; CR LF only makes an additional empty one.
 fn split(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    text.split(is_newline)
-        .map(|line| (line.as_ptr() as usize - text.as_ptr() as usize, line))
+    text.split(is_newline).map(|line| (line.as_ptr() as usize - text.as_ptr() as usize, line))
 }
 
 /// Every line in text order.

@@ -86,11 +86,7 @@ pub struct FeatureSpec {
 impl FeatureSpec {
     /// The kind with NFC and case folding on.
     pub fn new(kind: FeatureKind) -> Self {
-        FeatureSpec {
-            kind,
-            nfc: true,
-            case_fold: true,
-        }
+        FeatureSpec { kind, nfc: true, case_fold: true }
     }
 }
 
@@ -99,21 +95,13 @@ impl FeatureKind {
     /// (the released settings), `spotsigs:zh` (for Chinese), `spotsigs:FILE`, `sentence-ends:K`
     /// (`sentence-ends` is `sentence-ends:10`) or `lines`. `read_file` returns the text of a file, or says
     /// why it cannot; it is called for `spotsigs:FILE` only.
-    pub fn parse(
-        spec: &str,
-        read_file: &dyn Fn(&str) -> Result<String, String>,
-    ) -> Result<Self, TextError> {
+    pub fn parse(spec: &str, read_file: &dyn Fn(&str) -> Result<String, String>) -> Result<Self, TextError> {
         let (name, parameter) = match spec.split_once(':') {
             Some((name, parameter)) => (name, Some(parameter)),
             None => (spec, None),
         };
         let count = |kind, default| count(kind, spec, parameter, default);
-        let wrong = |expected| {
-            Err(TextError(Reason::Parameter {
-                expected,
-                found: spec.to_string(),
-            }))
-        };
+        let wrong = |expected| Err(TextError(Reason::Parameter { expected, found: spec.to_string() }));
         match (name, parameter) {
             ("words", _) => count("words", 5).map(FeatureKind::Words),
             ("chars", _) => count("chars", 9).map(FeatureKind::Chars),
@@ -124,17 +112,11 @@ impl FeatureKind {
             ("spotsigs", Some("zh")) => Ok(FeatureKind::SpotSigs(spotsigs::SpotSigs::chinese())),
             ("spotsigs", Some("")) => wrong("spotsigs, spotsigs:zh or spotsigs:FILE"),
             ("spotsigs", Some(file)) => {
-                let text = read_file(file).map_err(|why| {
-                    TextError(Reason::Unreadable {
-                        file: file.to_string(),
-                        why,
-                    })
-                })?;
+                let text = read_file(file)
+                    .map_err(|why| TextError(Reason::Unreadable { file: file.to_string(), why }))?;
                 spotsigs::SpotSigs::parse(file, &text).map(FeatureKind::SpotSigs)
             }
-            _ => Err(TextError(Reason::UnknownKind {
-                found: spec.to_string(),
-            })),
+            _ => Err(TextError(Reason::UnknownKind { found: spec.to_string() })),
         }
     }
 
@@ -164,31 +146,18 @@ impl fmt::Display for FeatureKind {
     }
 }
 
-fn count(
-    kind: &'static str,
-    spec: &str,
-    parameter: Option<&str>,
-    default: u32,
-) -> Result<u32, TextError> {
+fn count(kind: &'static str, spec: &str, parameter: Option<&str>, default: u32) -> Result<u32, TextError> {
     let Some(text) = parameter else {
         return Ok(default);
     };
     whole_number(text)
         .filter(|k| (1..=MAX_COUNT).contains(k))
-        .ok_or_else(|| {
-            TextError(Reason::Count {
-                kind,
-                found: spec.to_string(),
-            })
-        })
+        .ok_or_else(|| TextError(Reason::Count { kind, found: spec.to_string() }))
 }
 
 /// Decimal digits only: no sign, no space.
 fn whole_number(text: &str) -> Option<u32> {
-    text.bytes()
-        .all(|b| b.is_ascii_digit())
-        .then(|| text.parse().ok())
-        .flatten()
+    text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse().ok()).flatten()
 }
 
 #[cfg(test)]

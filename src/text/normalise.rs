@@ -46,8 +46,7 @@ impl Normaliser {
 pub(crate) fn boundary_before(c: char) -> bool {
     c < '\u{300}'
         || is_fixed(c)
-        || (canonical_combining_class(c) == 0
-            && is_nfc_quick(std::iter::once(c)) == IsNormalized::Yes)
+        || (canonical_combining_class(c) == 0 && is_nfc_quick(std::iter::once(c)) == IsNormalized::Yes)
 }
 
 /// Characters of the large East Asian blocks that are starters, stay as they are when they stand alone and
@@ -62,10 +61,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const FULL: Normaliser = Normaliser {
-        nfc: true,
-        case_fold: true,
-    };
+    const FULL: Normaliser = Normaliser { nfc: true, case_fold: true };
 
     fn full(s: &str) -> String {
         let mut out = String::new();

@@ -10,12 +10,7 @@ pub fn dominant_script(text: &str) -> &'static str {
     let bytes = text.as_bytes();
     let latin = bytes.iter().filter(|b| b.is_ascii_alphabetic()).count();
     if text.is_ascii() {
-        return if latin > 0 {
-            Script::Latin
-        } else {
-            Script::Common
-        }
-        .full_name();
+        return if latin > 0 { Script::Latin } else { Script::Common }.full_name();
     }
     let mut counts = vec![(Script::Latin, latin)];
     for c in text.chars().filter(|c| !c.is_ascii() && c.is_alphabetic()) {

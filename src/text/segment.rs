@@ -36,10 +36,7 @@ impl Words {
         let mut at = 0;
         while let Some(odd) = first_non_ascii(bytes, at) {
             // The white space byte itself must be followed by ASCII: a mark would attach to it.
-            let plain = bytes[at..odd]
-                .windows(2)
-                .rposition(|pair| is_space(pair[0]))
-                .map_or(at, |p| at + p);
+            let plain = bytes[at..odd].windows(2).rposition(|pair| is_space(pair[0])).map_or(at, |p| at + p);
             let end = bytes[odd..]
                 .iter()
                 .zip(bytes[odd + 1..].iter().chain(std::iter::once(&0)))
@@ -70,20 +67,11 @@ impl Words {
 
     #[inline]
     fn start(&self, word: usize) -> usize {
-        if word == 0 {
-            0
-        } else {
-            self.ends[word - 1] + 1
-        }
+        if word == 0 { 0 } else { self.ends[word - 1] + 1 }
     }
 
     #[inline]
-    fn ascii<const SPANS: bool>(
-        &mut self,
-        text: &str,
-        range: Range<usize>,
-        normaliser: Normaliser,
-    ) {
+    fn ascii<const SPANS: bool>(&mut self, text: &str, range: Range<usize>, normaliser: Normaliser) {
         let bytes = &text.as_bytes()[..range.end];
         let mut at = range.start;
         let from = self.buf.len();
@@ -165,10 +153,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const RAW: Normaliser = Normaliser {
-        nfc: false,
-        case_fold: false,
-    };
+    const RAW: Normaliser = Normaliser { nfc: false, case_fold: false };
 
     fn spans(text: &str) -> Vec<Range<usize>> {
         let mut words = Words::default();
@@ -183,14 +168,8 @@ mod tests {
     #[test]
     fn scripts_meet() {
         assert_eq!(cut("用iPhone拍照"), ["用", "iPhone", "拍照"]);
-        assert_eq!(
-            cut("東京のカメラはよい"),
-            ["東京", "の", "カメラ", "は", "よ", "い"]
-        );
-        assert_eq!(
-            cut("caf\u{e9}s don\u{2019}t 3,000.5"),
-            ["caf\u{e9}s", "don\u{2019}t", "3,000.5"]
-        );
+        assert_eq!(cut("東京のカメラはよい"), ["東京", "の", "カメラ", "は", "よ", "い"]);
+        assert_eq!(cut("caf\u{e9}s don\u{2019}t 3,000.5"), ["caf\u{e9}s", "don\u{2019}t", "3,000.5"]);
         assert_eq!(cut("\t\u{bc1} a"), ["\u{bc1}", "a"]);
         assert_eq!(cut(""), Vec::<&str>::new());
     }

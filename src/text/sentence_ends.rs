@@ -37,9 +37,7 @@ fn sentences(text: &str) -> impl Iterator<Item = Range<usize>> {
             let previous = before.replace(c);
             let stop = match c {
                 '。' | '｡' => true,
-                '．' => {
-                    !(previous.is_some_and(char::is_numeric) && after.is_some_and(char::is_numeric))
-                }
+                '．' => !(previous.is_some_and(char::is_numeric) && after.is_some_and(char::is_numeric)),
                 '.' => after.is_none_or(char::is_whitespace),
                 _ => false,
             };
@@ -62,12 +60,7 @@ pub(crate) fn each(
     see: &mut impl FnMut(&str, Range<usize>),
 ) {
     for sentence in sentences(text) {
-        flat.fill::<true>(
-            &text[sentence.clone()],
-            sentence.start,
-            Space::Dropped,
-            normaliser,
-        );
+        flat.fill::<true>(&text[sentence.clone()], sentence.start, Space::Dropped, normaliser);
         let n = flat.len();
         if n > 0 {
             see(tail(flat.text(), k), flat.span(n - n.min(k), n - 1));
@@ -76,20 +69,9 @@ pub(crate) fn each(
 }
 
 /// The hash of every feature, repeats included.
-pub(crate) fn hashes(
-    text: &str,
-    k: usize,
-    flat: &mut Flat,
-    normaliser: Normaliser,
-    out: &mut Vec<u64>,
-) {
+pub(crate) fn hashes(text: &str, k: usize, flat: &mut Flat, normaliser: Normaliser, out: &mut Vec<u64>) {
     for sentence in sentences(text) {
-        flat.fill::<false>(
-            &text[sentence.clone()],
-            sentence.start,
-            Space::Dropped,
-            normaliser,
-        );
+        flat.fill::<false>(&text[sentence.clone()], sentence.start, Space::Dropped, normaliser);
         if !flat.text().is_empty() {
             out.push(hash::feature(tail(flat.text(), k).as_bytes()));
         }
@@ -98,8 +80,5 @@ pub(crate) fn hashes(
 
 /// The last K characters.
 fn tail(text: &str, k: usize) -> &str {
-    text.char_indices()
-        .rev()
-        .nth(k - 1)
-        .map_or(text, |(at, _)| &text[at..])
+    text.char_indices().rev().nth(k - 1).map_or(text, |(at, _)| &text[at..])
 }

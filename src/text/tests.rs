@@ -50,10 +50,7 @@ fn specifications_print_canonically() {
 #[test]
 fn least_numbers_of_features() {
     assert_eq!(parse("spotsigs").map(|k| k.min_features_default()), Ok(4));
-    assert_eq!(
-        parse("spotsigs:zh").map(|k| k.min_features_default()),
-        Ok(1)
-    );
+    assert_eq!(parse("spotsigs:zh").map(|k| k.min_features_default()), Ok(1));
     assert_eq!(parse("words").map(|k| k.min_features_default()), Ok(1));
 }
 
@@ -61,40 +58,19 @@ fn least_numbers_of_features() {
 fn specification_errors_say_what_was_expected() {
     for (spec, message) in [
         ("words:0", "words:K needs K from 1 to 1000, found words:0"),
-        (
-            "words:1001",
-            "words:K needs K from 1 to 1000, found words:1001",
-        ),
+        ("words:1001", "words:K needs K from 1 to 1000, found words:1001"),
         ("words:", "words:K needs K from 1 to 1000, found words:"),
         ("chars:+3", "chars:K needs K from 1 to 1000, found chars:+3"),
-        (
-            "sentence-ends:ten",
-            "sentence-ends:K needs K from 1 to 1000, found sentence-ends:ten",
-        ),
-        (
-            "chars:99999999999999999999",
-            "chars:K needs K from 1 to 1000, found chars:99999999999999999999",
-        ),
-        (
-            "lines:3",
-            "expected lines, without a parameter, found lines:3",
-        ),
-        (
-            "spotsigs:",
-            "expected spotsigs, spotsigs:zh or spotsigs:FILE, found spotsigs:",
-        ),
-        (
-            "spotsigs:none.tsv",
-            "cannot read the SpotSigs file none.tsv: no such file",
-        ),
+        ("sentence-ends:ten", "sentence-ends:K needs K from 1 to 1000, found sentence-ends:ten"),
+        ("chars:99999999999999999999", "chars:K needs K from 1 to 1000, found chars:99999999999999999999"),
+        ("lines:3", "expected lines, without a parameter, found lines:3"),
+        ("spotsigs:", "expected spotsigs, spotsigs:zh or spotsigs:FILE, found spotsigs:"),
+        ("spotsigs:none.tsv", "cannot read the SpotSigs file none.tsv: no such file"),
     ] {
         assert_eq!(parse(spec).expect_err(spec).to_string(), message);
     }
     let unknown = parse("Words:5").expect_err("case matters").to_string();
-    assert!(
-        unknown.contains("sentence-ends:K") && unknown.ends_with("found Words:5"),
-        "{unknown}"
-    );
+    assert!(unknown.contains("sentence-ends:K") && unknown.ends_with("found Words:5"), "{unknown}");
 }
 
 /// Text with much of what can go wrong: words of several scripts, marks, white space, full stops.

@@ -17,7 +17,5 @@ pub(crate) fn each(words: &Words, k: usize, see: &mut impl FnMut(&str, Range<usi
 
 /// The hash of every shingle, repeats included.
 pub(crate) fn hashes(words: &Words, k: usize, out: &mut Vec<u64>) {
-    out.extend(
-        (k - 1..words.len()).map(|last| hash::feature(words.text(last + 1 - k, last).as_bytes())),
-    );
+    out.extend((k - 1..words.len()).map(|last| hash::feature(words.text(last + 1 - k, last).as_bytes())));
 }

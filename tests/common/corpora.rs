@@ -94,11 +94,7 @@ impl Maker {
             } else {
                 Vec::new()
             };
-            let more = if near {
-                self.rng.below(4)
-            } else {
-                1 + self.rng.skewed(40)
-            };
+            let more = if near { self.rng.below(4) } else { 1 + self.rng.skewed(40) };
             for _ in 0..more {
                 doc.push(format!("line {}", self.rng.skewed(vocabulary)));
             }
@@ -128,15 +124,12 @@ impl Maker {
     /// For each threshold a pair of sets exactly on it, and one whose overlap is one too small.
     fn planted(&mut self) {
         for (at, &(p, q)) in PLANTED.iter().enumerate() {
-            for (way, overlap, union) in
-                [("on", p, q), ("twice", 2 * p, 2 * q), ("below", p - 1, q)]
-            {
+            for (way, overlap, union) in [("on", p, q), ("twice", 2 * p, 2 * q), ("below", p - 1, q)] {
                 let name = |i: usize| format!("{way} {at} feature {i}");
                 let least = overlap.max(1);
                 let left = least + self.rng.below(union - least + 1);
                 self.docs.push((0..left).map(name).collect());
-                self.docs
-                    .push((0..overlap).chain(left..union).map(name).collect());
+                self.docs.push((0..overlap).chain(left..union).map(name).collect());
             }
         }
     }
@@ -173,10 +166,7 @@ impl Maker {
 
 /// A corpus of about `size` documents and the planted ones; equal seeds make equal corpora.
 pub fn random(seed: u64, size: usize, vocabulary: usize) -> Vec<Doc> {
-    let mut maker = Maker {
-        rng: Rng::new(seed),
-        docs: Vec::new(),
-    };
+    let mut maker = Maker { rng: Rng::new(seed), docs: Vec::new() };
     maker.skewed(size, vocabulary);
     maker.equal(size / 15);
     maker.planted();
@@ -207,16 +197,8 @@ fn doc(rng: &mut Rng, literal: &str, text: &str) -> Doc {
         line.push_str(&format!(", \"score\": {}", score as f64 / 1000.0));
     }
     let text_literal = serde_json::to_string(text).expect("JSON");
-    line.push_str(&format!(
-        ", \"other\": [1,  {{\"id\": 2}}], \"text\": {text_literal}}}"
-    ));
-    Doc {
-        id: id_of(literal),
-        line,
-        text: text.to_owned(),
-        date,
-        score,
-    }
+    line.push_str(&format!(", \"other\": [1,  {{\"id\": 2}}], \"text\": {text_literal}}}"));
+    Doc { id: id_of(literal), line, text: text.to_owned(), date, score }
 }
 
 /// A document of a test: its id as text, and its lines.
@@ -225,13 +207,7 @@ pub fn plain(id: &str, lines: &[&str]) -> Doc {
     let text = lines.join("\n");
     let text_literal = serde_json::to_string(&text).expect("JSON");
     let line = format!("{{\"id\":{literal},\"text\":{text_literal}}}");
-    Doc {
-        id: escape_id(id),
-        line,
-        text,
-        date: None,
-        score: None,
-    }
+    Doc { id: escape_id(id), line, text, date: None, score: None }
 }
 
 /// 1,024 documents with features in exactly 3, 4, 5, 255, 256 and 257 of them. At 1,024 the

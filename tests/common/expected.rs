@@ -64,9 +64,7 @@ impl Keep {
             let (a, b) = (&docs[a], &docs[b]);
             let better = match self {
                 Self::First => std::cmp::Ordering::Equal,
-                Self::Longest => {
-                    Reverse(a.text.chars().count()).cmp(&Reverse(b.text.chars().count()))
-                }
+                Self::Longest => Reverse(a.text.chars().count()).cmp(&Reverse(b.text.chars().count())),
                 Self::Newest => Reverse(&a.date).cmp(&Reverse(&b.date)),
                 Self::Score => Reverse(a.score).cmp(&Reverse(b.score)),
             };
@@ -97,12 +95,7 @@ impl Expected {
 }
 
 /// Clusters of two and more: the document to keep, and all members.
-pub fn clusters(
-    docs: &[Doc],
-    pairs: &[Pair],
-    kind: Kind,
-    keep: Keep,
-) -> BTreeMap<usize, Vec<usize>> {
+pub fn clusters(docs: &[Doc], pairs: &[Pair], kind: Kind, keep: Keep) -> BTreeMap<usize, Vec<usize>> {
     let mut neighbours = vec![Vec::new(); docs.len()];
     for pair in pairs {
         neighbours[pair.a].push(pair.b);
@@ -113,10 +106,7 @@ pub fn clusters(
         Kind::Components => components(&order, &neighbours),
         Kind::Star => stars(&order, &neighbours),
     };
-    found
-        .into_iter()
-        .filter(|(_, members)| members.len() > 1)
-        .collect()
+    found.into_iter().filter(|(_, members)| members.len() > 1).collect()
 }
 
 /// Connected components, each found from its best document by a walk in breadth.
@@ -154,10 +144,7 @@ fn stars(order: &[usize], neighbours: &[Vec<usize>]) -> BTreeMap<usize, Vec<usiz
     let mut centre = vec![false; neighbours.len()];
     for &document in order {
         let earlier = |n: &&usize| place[**n] < place[document];
-        centre[document] = !neighbours[document]
-            .iter()
-            .filter(earlier)
-            .any(|&n| centre[n]);
+        centre[document] = !neighbours[document].iter().filter(earlier).any(|&n| centre[n]);
     }
     let mut found: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for &document in order {
@@ -165,9 +152,7 @@ fn stars(order: &[usize], neighbours: &[Vec<usize>]) -> BTreeMap<usize, Vec<usiz
             document
         } else {
             let centres = neighbours[document].iter().copied().filter(|&n| centre[n]);
-            centres
-                .min_by_key(|&n| place[n])
-                .expect("one that ruled it out")
+            centres.min_by_key(|&n| place[n]).expect("one that ruled it out")
         };
         found.entry(joined).or_default().push(document);
     }
@@ -192,14 +177,8 @@ fn pair_lines(docs: &[Doc], sets: &[Features], pairs: &[Pair]) -> String {
     }))
 }
 
-fn cluster_lines(
-    docs: &[Doc],
-    sets: &[Features],
-    clusters: &BTreeMap<usize, Vec<usize>>,
-) -> String {
-    let rows = clusters
-        .iter()
-        .flat_map(|(&kept, members)| members.iter().map(move |&m| (kept, m)));
+fn cluster_lines(docs: &[Doc], sets: &[Features], clusters: &BTreeMap<usize, Vec<usize>>) -> String {
+    let rows = clusters.iter().flat_map(|(&kept, members)| members.iter().map(move |&m| (kept, m)));
     sorted(rows.map(|(kept, member)| {
         let (kept_id, id) = (&docs[kept].id, &docs[member].id);
         if kept == member {

@@ -49,10 +49,7 @@ struct Slots {
     given: Condvar,
 }
 
-static SLOTS: Slots = Slots {
-    free: Mutex::new(2),
-    given: Condvar::new(),
-};
+static SLOTS: Slots = Slots { free: Mutex::new(2), given: Condvar::new() };
 
 impl Slots {
     fn with<T>(&self, work: impl FnOnce() -> T) -> T {
@@ -95,12 +92,7 @@ pub fn run(mut command: Command) -> Result<String, String> {
     let stderr = String::from_utf8_lossy(&output.stderr);
     let last: Vec<&str> = stderr.lines().rev().take(12).collect();
     let last: Vec<&str> = last.into_iter().rev().collect();
-    Err(format!(
-        "{}\n  {}\n  {}",
-        repeat(&command),
-        output.status,
-        last.join("\n  ")
-    ))
+    Err(format!("{}\n  {}\n  {}", repeat(&command), output.status, last.join("\n  ")))
 }
 
 /// The command as a line for a shell.
@@ -109,11 +101,7 @@ fn repeat(command: &Command) -> String {
     let quoted = words.map(|word| {
         let word = word.to_string_lossy();
         let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:,=".contains(c);
-        if word.chars().all(plain) {
-            word.into_owned()
-        } else {
-            format!("'{word}'")
-        }
+        if word.chars().all(plain) { word.into_owned() } else { format!("'{word}'") }
     });
     quoted.collect::<Vec<_>>().join(" ")
 }
@@ -127,31 +115,20 @@ pub fn answer(input: &Input, args: &[String]) -> Result<TempDir, String> {
 
 fn driver(input: &Input, args: &[String], folder: &Path) -> Command {
     let mut command = twinsplit();
-    command
-        .arg("run")
-        .args(args)
-        .args(input.args())
-        .arg("--write-kept");
+    command.arg("run").args(args).args(input.args()).arg("--write-kept");
     command.arg("--output").arg(folder.join("out"));
     command
 }
 
 /// Runs `twinsplit run` with these options and compares its files with what is expected. `blocks`
 /// asks for at least one posting list to have been cut into blocks.
-pub fn check(
-    input: &Input,
-    args: &[String],
-    expected: &Expected,
-    blocks: bool,
-) -> Result<(), String> {
+pub fn check(input: &Input, args: &[String], expected: &Expected, blocks: bool) -> Result<(), String> {
     let folder = answer(input, args)?;
     let output = folder.path().join("out");
     let mut wrong = String::new();
-    for (name, expected) in [
-        ("pairs.tsv", &expected.pairs),
-        ("clusters.tsv", &expected.clusters),
-        ("kept.jsonl", &expected.kept),
-    ] {
+    for (name, expected) in
+        [("pairs.tsv", &expected.pairs), ("clusters.tsv", &expected.clusters), ("kept.jsonl", &expected.kept)]
+    {
         match std::fs::read(output.join(name)) {
             Ok(written) if written == expected.as_bytes() => {}
             Ok(written) => {
@@ -180,14 +157,8 @@ pub fn check(
 pub fn counted(path: &Path, counter: &str) -> Result<u64, String> {
     let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
     let run: serde_json::Value = serde_json::from_str(&text).map_err(|error| error.to_string())?;
-    let steps = run
-        .get("counters")
-        .and_then(|c| c.as_object())
-        .ok_or("no object `counters`")?;
-    Ok(steps
-        .values()
-        .filter_map(|step| step.get(counter)?.as_u64())
-        .sum())
+    let steps = run.get("counters").and_then(|c| c.as_object()).ok_or("no object `counters`")?;
+    Ok(steps.values().filter_map(|step| step.get(counter)?.as_u64()).sum())
 }
 
 /// The first line in which two files differ.

@@ -11,9 +11,8 @@ use super::harness::{Input, check};
 use super::oracle::{Doc, Features, Overlaps};
 
 /// The thresholds of the issue: the tenths, and three where f64 puts pairs on the wrong side.
-pub const TAUS: [&str; 13] = [
-    "0.1", "0.2", "0.3", "0.4", "0.5", "0.55", "0.6", "0.65", "0.7", "0.8", "0.85", "0.9", "1.0",
-];
+pub const TAUS: [&str; 13] =
+    ["0.1", "0.2", "0.3", "0.4", "0.5", "0.55", "0.6", "0.65", "0.7", "0.8", "0.85", "0.9", "1.0"];
 
 /// Numbers of threads.
 pub const THREADS: [usize; 4] = [1, 2, 3, 4];
@@ -30,16 +29,8 @@ pub enum Variant {
 use Variant::{BySize, ByTask, TermPlain, TermPrefix};
 
 /// Both chains in all their forms.
-pub const VARIANTS: [Variant; 8] = [
-    TermPlain,
-    TermPrefix,
-    BySize(1),
-    BySize(3),
-    BySize(7),
-    ByTask(1),
-    ByTask(3),
-    ByTask(7),
-];
+pub const VARIANTS: [Variant; 8] =
+    [TermPlain, TermPrefix, BySize(1), BySize(3), BySize(7), ByTask(1), ByTask(3), ByTask(7)];
 
 impl Variant {
     /// The chain and the options that ask for this way.
@@ -88,10 +79,7 @@ impl Case {
     /// The options of this run, after those that all runs on a corpus have.
     pub fn args(&self, common: &[String]) -> Vec<String> {
         let mut args = self.variant.args();
-        let words = format!(
-            "--engine {} --threads {} --tau {}",
-            self.engine, self.threads, self.tau
-        );
+        let words = format!("--engine {} --threads {} --tau {}", self.engine, self.threads, self.tau);
         args.extend(words.split(' ').map(str::to_owned));
         args.extend(["--cluster".to_owned(), self.kind.name().to_owned()]);
         args.extend(self.keep.args().iter().map(|word| (*word).to_owned()));
@@ -159,15 +147,7 @@ impl Table {
                 for (b, &blocks) in self.blocks.iter().enumerate() {
                     for &keep in self.keeps {
                         for (threads, kind) in self.rest(v + at + b) {
-                            cases.push(Case {
-                                variant,
-                                tau,
-                                engine,
-                                blocks,
-                                threads,
-                                kind,
-                                keep,
-                            });
+                            cases.push(Case { variant, tau, engine, blocks, threads, kind, keep });
                         }
                     }
                 }
@@ -182,10 +162,7 @@ impl Table {
         match self.rest {
             Rest::All => (0..8).map(pick).collect(),
             Rest::InTurn => vec![pick(turn)],
-            Rest::Kinds => KINDS
-                .iter()
-                .map(|&kind| (THREADS[turn % 4], kind))
-                .collect(),
+            Rest::Kinds => KINDS.iter().map(|&kind| (THREADS[turn % 4], kind)).collect(),
         }
     }
 }
@@ -210,23 +187,12 @@ impl Subject {
     pub fn with_sets(docs: Vec<Doc>, sets: Vec<Features>, floor: &str, args: &[&str]) -> Self {
         let overlaps = Overlaps::count(&sets, floor);
         let args = args.iter().map(|word| (*word).to_owned()).collect();
-        Self {
-            docs,
-            sets,
-            overlaps,
-            args,
-        }
+        Self { docs, sets, overlaps, args }
     }
 
     /// What a run with these options should write.
     pub fn expected(&self, tau: &str, kind: Kind, keep: Keep) -> Expected {
-        Expected::new(
-            &self.docs,
-            &self.sets,
-            &self.overlaps.pairs(tau),
-            kind,
-            keep,
-        )
+        Expected::new(&self.docs, &self.sets, &self.overlaps.pairs(tau), kind, keep)
     }
 }
 
@@ -241,23 +207,18 @@ pub fn matrix(name: &str, about: &str, subject: &Subject, table: &Table) {
     let failures: Mutex<Vec<String>> = Mutex::default();
     for at in 0..table.taus.len() {
         let cases = table.cases(at);
-        let mut wanted: Vec<(Kind, Keep)> =
-            cases.iter().map(|case| (case.kind, case.keep)).collect();
+        let mut wanted: Vec<(Kind, Keep)> = cases.iter().map(|case| (case.kind, case.keep)).collect();
         wanted.sort();
         wanted.dedup();
-        let expected: Vec<Expected> = wanted
-            .iter()
-            .map(|&(kind, keep)| subject.expected(table.taus[at], kind, keep))
-            .collect();
+        let expected: Vec<Expected> =
+            wanted.iter().map(|&(kind, keep)| subject.expected(table.taus[at], kind, keep)).collect();
         let next = AtomicUsize::new(0);
         let work = || {
             while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
                 if failures.lock().expect("no panic").len() >= ENOUGH {
                     return;
                 }
-                let of = wanted
-                    .binary_search(&(case.kind, case.keep))
-                    .expect("it is listed");
+                let of = wanted.binary_search(&(case.kind, case.keep)).expect("it is listed");
                 let blocks = case.blocks == Blocks::OfTwo && case.variant.has_blocks();
                 match check(&input, &case.args(&subject.args), &expected[of], blocks) {
                     Ok(()) => drop(ran.lock().expect("no panic").insert(*case)),
@@ -275,10 +236,7 @@ pub fn matrix(name: &str, about: &str, subject: &Subject, table: &Table) {
     println!("matrix {name}: {ran} combinations");
     if !failures.is_empty() {
         input.keep();
-        panic!(
-            "matrix {name} ({about}), inputs kept:\n{}",
-            failures.join("\n")
-        );
+        panic!("matrix {name} ({about}), inputs kept:\n{}", failures.join("\n"));
     }
     assert_eq!(ran, table.declared(), "matrix {name} left combinations out");
 }

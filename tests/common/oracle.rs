@@ -91,10 +91,7 @@ impl Frequencies {
         for feature in sets.iter().flatten() {
             *of.entry(feature.clone()).or_insert(0) += 1;
         }
-        Self {
-            documents: sets.len(),
-            of,
-        }
+        Self { documents: sets.len(), of }
     }
 
     /// The sets without the features whose normalised IDF is outside a range, typed as `0.2,0.85`.
@@ -115,9 +112,7 @@ impl Frequencies {
             })
         };
         let mut df = |feature: &String| inside(self.of.get(feature).copied().unwrap_or(1));
-        sets.iter()
-            .map(|set| set.iter().filter(|f| df(f)).cloned().collect())
-            .collect()
+        sets.iter().map(|set| set.iter().filter(|f| df(f)).cloned().collect()).collect()
     }
 }
 
@@ -128,11 +123,7 @@ fn power(base: usize, exponent: u32) -> BigUint {
 /// Sets smaller than `least` take no part in a join: to a join they are empty.
 pub fn at_least(sets: &[Features], least: usize) -> Vec<Features> {
     let keep = |set: &Features| {
-        if set.len() >= least {
-            set.clone()
-        } else {
-            Features::new()
-        }
+        if set.len() >= least { set.clone() } else { Features::new() }
     };
     sets.iter().map(keep).collect()
 }
@@ -174,12 +165,7 @@ impl Overlaps {
             }
             for (a, overlap) in overlaps {
                 let union = sets[a].len() + set.len() - overlap;
-                let pair = Pair {
-                    a,
-                    b,
-                    overlap,
-                    union,
-                };
+                let pair = Pair { a, b, overlap, union };
                 if pair.jaccard() >= floor {
                     pairs.push(pair);
                 }
@@ -192,10 +178,6 @@ impl Overlaps {
     /// The pairs at or above a threshold.
     pub fn pairs(&self, tau: &str) -> Vec<Pair> {
         let tau = decimal(tau);
-        self.0
-            .iter()
-            .filter(|pair| pair.jaccard() >= tau)
-            .copied()
-            .collect()
+        self.0.iter().filter(|pair| pair.jaccard() >= tau).copied().collect()
     }
 }

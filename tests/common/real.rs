@@ -18,9 +18,7 @@ pub fn corpus(name: &str) -> Vec<Doc> {
 
 /// A file of the mixed English and Chinese fixture.
 pub fn fixture(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("hdfs-fixtures/documents")
-        .join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("hdfs-fixtures/documents").join(name)
 }
 
 /// Every `step`-th document, the first among them: a corpus that is quicker to join by `step` squared.
@@ -38,7 +36,5 @@ pub fn read(path: &Path) -> Vec<Doc> {
         )
     });
     let lines = BufReader::new(flate2::read::MultiGzDecoder::new(file)).lines();
-    lines
-        .map(|line| Doc::from_line(&line.expect("UTF-8")))
-        .collect()
+    lines.map(|line| Doc::from_line(&line.expect("UTF-8"))).collect()
 }

@@ -79,13 +79,9 @@ pub fn self_join_slices(
 }
 
 /// All partners of set `x` in the index that are numbered below it.
-fn query(index: &Index<'_>, x: usize, scratch: &mut Scratch, mut found: impl FnMut(JoinPair)) {
-    index.query(index.sets.get(x), x, scratch, |y, overlap| {
-        found(JoinPair {
-            a: y as u32,
-            b: x as u32,
-            overlap: overlap as u32,
-        });
+fn query(index: &Index<&Sets>, x: usize, scratch: &mut Scratch, mut found: impl FnMut(JoinPair)) {
+    index.query(index.sets().get(x), x, scratch, |y, overlap| {
+        found(JoinPair { a: y as u32, b: x as u32, overlap: overlap as u32 });
     });
 }
 
@@ -94,7 +90,7 @@ fn query(index: &Index<'_>, x: usize, scratch: &mut Scratch, mut found: impl FnM
 /// The threads take blocks of queries from a counter until the round has found enough. While the next
 /// round runs, the calling thread puts the blocks of the last one in order and empties them.
 fn in_rounds(
-    index: &Index<'_>,
+    index: &Index<&Sets>,
     queries: Range<usize>,
     scratches: &mut [Scratch],
     sink: &mut dyn FnMut(JoinPair),
@@ -123,15 +119,11 @@ fn in_rounds(
         };
         done = thread::scope(|scope| {
             let work = &work;
-            let workers: Vec<_> = scratches
-                .iter_mut()
-                .map(|scratch| scope.spawn(move || work(scratch)))
-                .collect();
+            let workers: Vec<_> =
+                scratches.iter_mut().map(|scratch| scope.spawn(move || work(scratch))).collect();
             emit(std::mem::take(&mut done), sink);
             let outputs = workers.into_iter().map(|worker| worker.join());
-            outputs
-                .flat_map(|output| output.unwrap_or_else(|panic| resume_unwind(panic)))
-                .collect()
+            outputs.flat_map(|output| output.unwrap_or_else(|panic| resume_unwind(panic))).collect()
         });
     }
     emit(done, sink);
@@ -140,8 +132,5 @@ fn in_rounds(
 /// Hands over the pairs of some blocks in the order of the blocks.
 fn emit(mut blocks: Vec<(usize, Vec<JoinPair>)>, sink: &mut dyn FnMut(JoinPair)) {
     blocks.sort_unstable_by_key(|&(block, _)| block);
-    blocks
-        .into_iter()
-        .flat_map(|(_, pairs)| pairs)
-        .for_each(sink);
+    blocks.into_iter().flat_map(|(_, pairs)| pairs).for_each(sink);
 }

@@ -8,9 +8,8 @@ use proptest::prelude::*;
 
 use super::*;
 
-const THRESHOLDS: [&str; 13] = [
-    "0.1", "0.2", "0.3", "0.4", "0.5", "0.55", "0.6", "0.65", "0.7", "0.8", "0.85", "0.9", "1.0",
-];
+const THRESHOLDS: [&str; 13] =
+    ["0.1", "0.2", "0.3", "0.4", "0.5", "0.55", "0.6", "0.65", "0.7", "0.8", "0.85", "0.9", "1.0"];
 
 /// SplitMix64: a corpus is a function of its seed.
 struct Random(u64);
@@ -55,11 +54,7 @@ fn corpus(seed: u64, count: usize, vocabulary: usize, longest: usize, by_frequen
         sets.push(set);
     }
     let number = |token: u32| {
-        if by_frequency {
-            vocabulary as u32 - 1 - token
-        } else {
-            token
-        }
+        if by_frequency { vocabulary as u32 - 1 - token } else { token }
     };
     let mut rows: Vec<Vec<u32>> = sets
         .into_iter()
@@ -93,11 +88,7 @@ fn overlaps(sets: &Sets) -> Vec<JoinPair> {
         for a in 0..b {
             let overlap = shared(sets.get(a), sets.get(b)) as u32;
             if overlap > 0 {
-                all.push(JoinPair {
-                    a: a as u32,
-                    b: b as u32,
-                    overlap,
-                });
+                all.push(JoinPair { a: a as u32, b: b as u32, overlap });
             }
         }
     }
@@ -111,24 +102,18 @@ fn accepted(sets: &Sets, overlaps: &[JoinPair], tau: Tau) -> Vec<JoinPair> {
 }
 
 fn slices(len: usize, parts: usize) -> Vec<Range<usize>> {
-    (0..parts)
-        .map(|part| len * part / parts..len * (part + 1) / parts)
-        .collect()
+    (0..parts).map(|part| len * part / parts..len * (part + 1) / parts).collect()
 }
 
 /// A threshold that some pair of the corpus meets exactly, if it is a decimal of at most 9 places.
 fn on_a_pair(sets: &Sets, overlaps: &[JoinPair], pick: usize) -> Option<Tau> {
     let exact = |pair: &JoinPair| {
-        let union = (sets.size(pair.a as usize) + sets.size(pair.b as usize)) as u64
-            - u64::from(pair.overlap);
+        let union =
+            (sets.size(pair.a as usize) + sets.size(pair.b as usize)) as u64 - u64::from(pair.overlap);
         let billionths = u64::from(pair.overlap) * 1_000_000_000;
         billionths.is_multiple_of(union).then(|| billionths / union)
     };
-    let all: Vec<u64> = overlaps
-        .iter()
-        .filter_map(exact)
-        .filter(|&n| n < 1_000_000_000)
-        .collect();
+    let all: Vec<u64> = overlaps.iter().filter_map(exact).filter(|&n| n < 1_000_000_000).collect();
     let chosen = all.get(pick.checked_rem(all.len())?)?;
     Some(format!("0.{chosen:09}").parse().unwrap())
 }
@@ -236,7 +221,5 @@ fn empty_collections_and_sets_pair_with_nothing() {
     (0..3).for_each(|_| sets.push(&[]));
     assert_eq!(self_join(&sets, tau, 2), []);
     let index = Index::build(&sets, 0..3, tau, Purpose::Foreign);
-    index.query(&[], 3, &mut Scratch::default(), |_, _| {
-        panic!("an empty set matched")
-    });
+    index.query(&[], 3, &mut Scratch::default(), |_, _| panic!("an empty set matched"));
 }

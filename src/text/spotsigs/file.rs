@@ -19,21 +19,12 @@ impl SpotSigs {
         };
         let mut seen = (false, false);
         // One line at a time, because a reader of the whole would give a row after comments their line.
-        let lines = (1..)
-            .zip(text.lines())
-            .filter(|(_, l)| !l.is_empty() && !l.starts_with('#'));
+        let lines = (1..).zip(text.lines()).filter(|(_, l)| !l.is_empty() && !l.starts_with('#'));
         for (line, text) in lines {
             let record = fields_of(text).map_err(|error| {
-                TextError(Reason::Unreadable {
-                    file: name.to_string(),
-                    why: format!("line {line}: {error}"),
-                })
+                TextError(Reason::Unreadable { file: name.to_string(), why: format!("line {line}: {error}") })
             })?;
-            let row = Row {
-                file: name,
-                line,
-                record: &record,
-            };
+            let row = Row { file: name, line, record: &record };
             match row.field(0) {
                 "antecedent" => {
                     row.fields(3)?;
@@ -51,16 +42,13 @@ impl SpotSigs {
                 }
                 "min" => {
                     row.once(&mut seen.1, "no second row min")?;
-                    settings.min =
-                        row.number(1, 1_000_000, "a number of spots from 1 to 1000000")?;
+                    settings.min = row.number(1, 1_000_000, "a number of spots from 1 to 1000000")?;
                 }
                 _ => return row.wrong(0, "antecedent, stop, chain or min"),
             }
         }
         if settings.antecedents.is_empty() {
-            return Err(TextError(Reason::NoAntecedent {
-                file: name.to_string(),
-            }));
+            return Err(TextError(Reason::NoAntecedent { file: name.to_string() }));
         }
         Ok(settings)
     }
@@ -78,9 +66,7 @@ impl fmt::Display for SpotSigs {
         for Antecedent { word, distance } in &self.antecedents {
             writeln!(f, "antecedent\t{word}\t{distance}")?;
         }
-        self.stop_words
-            .iter()
-            .try_for_each(|word| writeln!(f, "stop\t{word}"))
+        self.stop_words.iter().try_for_each(|word| writeln!(f, "stop\t{word}"))
     }
 }
 
@@ -120,11 +106,7 @@ impl Row<'_> {
 
     /// Refuses more fields than `n`; a missing one is found when it is read.
     fn fields(&self, n: usize) -> Result<(), TextError> {
-        if self.record.len() > n {
-            self.wrong(n, "no further field")
-        } else {
-            Ok(())
-        }
+        if self.record.len() > n { self.wrong(n, "no further field") } else { Ok(()) }
     }
 
     fn once(&self, seen: &mut bool, expected: &'static str) -> Result<(), TextError> {
@@ -155,32 +137,22 @@ mod tests {
     use super::*;
 
     fn message(text: &str) -> String {
-        SpotSigs::parse("my.tsv", text)
-            .expect_err("a bad file")
-            .to_string()
+        SpotSigs::parse("my.tsv", text).expect_err("a bad file").to_string()
     }
 
     #[test]
     fn every_preset_prints_and_reads_back() {
         for preset in [SpotSigs::released(), SpotSigs::chinese()] {
-            let read =
-                SpotSigs::parse(preset.name(), &preset.to_file_text()).expect("a printed preset");
+            let read = SpotSigs::parse(preset.name(), &preset.to_file_text()).expect("a printed preset");
             assert_eq!(read, preset);
         }
     }
 
     #[test]
     fn comments_blank_lines_and_defaults() {
-        let s = SpotSigs::parse("x", "# c\r\n\nantecedent\tthe\t2\r\nstop\t\"of\n#end")
-            .expect("a good file");
+        let s = SpotSigs::parse("x", "# c\r\n\nantecedent\tthe\t2\r\nstop\t\"of\n#end").expect("a good file");
         assert_eq!((s.chain(), s.min_features(), s.name()), (1, 1, "x"));
-        assert_eq!(
-            s.antecedents(),
-            [Antecedent {
-                word: "the".into(),
-                distance: 2
-            }]
-        );
+        assert_eq!(s.antecedents(), [Antecedent { word: "the".into(), distance: 2 }]);
         assert_eq!(s.stop_words(), ["\"of"]);
     }
 

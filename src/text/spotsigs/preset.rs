@@ -53,10 +53,7 @@ pub(super) fn build(name: &str, antecedents: &str, stop_words: &str, min: u32) -
         .split_whitespace()
         .map(|item| {
             let (word, distance) = item.split_once('=').unwrap_or((item, "1"));
-            Antecedent {
-                word: word.to_string(),
-                distance: distance.parse().unwrap_or(1),
-            }
+            Antecedent { word: word.to_string(), distance: distance.parse().unwrap_or(1) }
         })
         .collect();
     let mut stops: Vec<String> = Vec::new();
@@ -64,13 +61,7 @@ pub(super) fn build(name: &str, antecedents: &str, stop_words: &str, min: u32) -
         stops.extend(antecedents.iter().map(|a| a.word.clone()));
     }
     stops.extend(stop_words.split_whitespace().map(str::to_string));
-    SpotSigs {
-        name: name.to_string(),
-        antecedents,
-        stop_words: stops,
-        chain: 1,
-        min,
-    }
+    SpotSigs { name: name.to_string(), antecedents, stop_words: stops, chain: 1, min }
 }
 
 #[cfg(test)]
@@ -80,16 +71,11 @@ mod tests {
     #[test]
     fn the_released_settings() {
         let s = SpotSigs::released();
-        assert_eq!(
-            (s.antecedents().len(), s.chain(), s.min_features()),
-            (26, 1, 4)
-        );
+        assert_eq!((s.antecedents().len(), s.chain(), s.min_features()), (26, 1, 4));
         let far: Vec<_> = s.antecedents().iter().filter(|a| a.distance != 1).collect();
         assert_eq!(far.len(), 1);
         assert_eq!((far[0].word.as_str(), far[0].distance), ("is", 2));
-        assert!(
-            s.stop_words().iter().any(|w| w == "the") && !s.stop_words().iter().any(|w| w == "la")
-        );
+        assert!(s.stop_words().iter().any(|w| w == "the") && !s.stop_words().iter().any(|w| w == "la"));
     }
 
     #[test]

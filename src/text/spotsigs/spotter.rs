@@ -48,21 +48,12 @@ impl Spotter {
         for word in &settings.stop_words {
             roles.entry(normalised(word)).or_default().stop = true;
         }
-        Spotter {
-            roles,
-            chain: settings.chain.max(1) as usize,
-            likely,
-            spot: String::new(),
-        }
+        Spotter { roles, chain: settings.chain.max(1) as usize, likely, spot: String::new() }
     }
 
     /// Shows every spot in text order: its text, and its first and last word's numbers.
     pub fn each(&mut self, words: &Words, mut see: impl FnMut(&str, usize, usize)) {
-        let is_stop = |i: usize| {
-            self.roles
-                .get(words.text(i, i))
-                .is_some_and(|role| role.stop)
-        };
+        let is_stop = |i: usize| self.roles.get(words.text(i, i)).is_some_and(|role| role.stop);
         for first in 0..words.len() {
             let word = words.text(first, first);
             if first_byte(word).is_none_or(|b| self.likely[b] & length_bit(word) == 0) {

@@ -1,0 +1,208 @@
+#!/usr/bin/env bash
+# twinsplit plan term-split --write-kept
+# usage: SCRIPT OUTPUT INPUT…   (documents as JSON lines, plain or gzip; OUTPUT is a folder)
+# The environment may set MAPPERS, REDUCERS, JOBS (tasks at once), SORT_MEMORY and WORK (the folder in between).
+set -euo pipefail
+shopt -s inherit_errexit
+export LC_ALL=C
+(($# >= 2)) || { sed -n '2,4s/^# //p' "$0" >&2; exit 2; }
+OUTPUT=$1 INPUT=("${@:2}")
+: "${MAPPERS:=2}" "${REDUCERS:=2}" "${JOBS:=2}" "${SORT_MEMORY:=256M}" "${WORK:=$OUTPUT/_work}"
+mkdir -p "$OUTPUT" "$WORK"
+
+# The shuffle of a cluster on one machine: every task is a process; rows are partitioned by their key, shuffled, so
+# that no stage can rely on the order of equal keys, and sorted.
+
+fail() { echo "error: $*" >&2; exit 1; }
+command -v twinsplit > /dev/null || fail "twinsplit is not on PATH; put the folder of the binaries there"
+
+# step NAME WHY: says what comes next
+step() {
+  export TWINSPLIT_COUNTERS=$WORK/_counters/$1
+  echo "$1: $2" >&2
+}
+
+# tasks N FUNCTION ARGUMENT…: FUNCTION K ARGUMENT… for K = 0 … N-1, at most $JOBS at once
+tasks() {
+  local count=$1 function=$2 number running=0 failed=0
+  shift 2
+  for ((number = 0; number < count && !failed; number++)); do
+    "$function" "$number" "$@" &
+    if ((++running >= JOBS)); then
+      wait -n || failed=1
+      running=$((running - 1))
+    fi
+  done
+  while ((running-- > 0)); do wait -n || failed=1; done
+  ((!failed)) || fail "a task failed; its message stands above"
+}
+
+# parts DATA…: the part files of data sets
+parts() {
+  local data
+  for data in "$@"; do find "$WORK/$data" -name 'part-?????' | sort; done
+}
+
+# share K N "DATA…" COMMAND…: COMMAND with the K-th of N shares of data sets: lines of documents, or whole part files
+share() {
+  local number=$1 of=$2 data=$3 files
+  shift 3
+  if [[ $data == documents ]]; then
+    "$@" --input "${INPUT[@]}" --split "$number/$of"
+  else
+    # shellcheck disable=SC2086  # a list of names without spaces
+    mapfile -t files < <(parts $data | awk -v k="$number" -v n="$of" 'NR % n == k')
+    cat "${files[@]}" < /dev/null | TWINSPLIT_TASK=$number "$@"
+  fi
+}
+
+# complete FILE COMMAND…: COMMAND's output under the name FILE when it is complete
+complete() {
+  local file=$1
+  shift
+  "$@" > "$file.partial"
+  mv "$file.partial" "$file"
+}
+
+part() { printf '%s/%s/part-%05d' "$WORK" "$1" "$2"; }
+
+# map N "FROM…" TO MAPPER…: a map-only step of N tasks
+map() {
+  local of=$1 from=$2 to=$3
+  shift 3
+  mkdir -p "$WORK/$to"
+  tasks "$of" map_task "$of" "$from" "$to" "$@"
+}
+map_task() {
+  local number=$1 of=$2 from=$3 to=$4
+  shift 4
+  mapreduce_task_output_dir=$WORK/$to complete "$(part "$to" "$number")" share "$number" "$of" "$from" "$@"
+}
+
+# map_reduce N R P S "FROM…" TO MAPPER… -- REDUCER…: N mappers and R reducers; rows meet by their first P fields and
+# are sorted by their first S
+map_reduce() {
+  local of=$1 reducers=$2 partition=$3 sort=$4 from=$5 to=$6 mapper=()
+  shift 6
+  for ((; ; )); do
+    [[ $1 != -- ]] || break
+    mapper+=("$1")
+    shift
+  done
+  shift
+  mkdir -p "$WORK/$to/_shuffle"
+  tasks "$of" shuffle_task "$of" "$reducers" "$partition" "$from" "$to" "${mapper[@]}"
+  tasks "$reducers" reduce_task "$sort" "$to" "$@"
+  rm -r "$WORK/$to/_shuffle"
+}
+shuffle_task() {
+  local number=$1 of=$2 reducers=$3 partition=$4 from=$5 to=$6
+  shift 6
+  share "$number" "$of" "$from" "$@" |
+    twinsplit partition --fields "$partition" --parts "$reducers" --to "$WORK/$to/_shuffle/$number"
+}
+reduce_task() {
+  local number=$1 sort=$2 to=$3
+  shift 3
+  TWINSPLIT_TASK=$number mapreduce_task_output_dir=$WORK/$to \
+    complete "$(part "$to" "$number")" reduce_rows "$number" "$sort" "$WORK/$to/_shuffle" "$@"
+}
+reduce_rows() {
+  local number=$1 sort=$2 shuffle=$3
+  shift 3
+  if ((sort > 0)); then
+    sort -t $'\t' -k "1,$sort" -s -S "$SORT_MEMORY" -T "$shuffle" "$shuffle"/*."$number" | "$@"
+  else
+    cat "$shuffle"/*."$number" | "$@"
+  fi
+}
+
+# each SLICES OPTION "FROM…" TO MAPPER…: a map-only job for each slice file, which is the side file of OPTION
+each() {
+  local slices option=$2 from=$3 to=$4
+  mapfile -t slices < <(find "$WORK/$1" -name 'slice-?????' | sort)
+  shift 4
+  mkdir -p "$WORK/$to"
+  tasks "${#slices[@]}" each_task "$option" "$from" "$to" "${slices[@]}" -- "$@"
+}
+each_task() {
+  local number=$1 option=$2 from=$3 to=$4 slice
+  shift 4
+  slice=${*:number+1:1}
+  while [[ $1 != -- ]]; do shift; done
+  shift
+  TWINSPLIT_TASK=$number complete "$(part "$to" "$number")" share 0 1 "$from" "$@" "--$option" "$slice"
+}
+
+# guard COUNTER LIMIT ADVICE: stops when the step that has just ended counted more than LIMIT
+guard() {
+  local sum
+  sum=$(awk -F '\t' -v name="$1" '$1 == name { sum += $2 } END { printf "%.0f", sum }' "$TWINSPLIT_COUNTERS"/*)
+  ((sum <= $2)) || fail "$sum $3 (the limit is $2)"
+}
+
+# collect DATA FILE: all parts of an answer in one sorted file
+collect() { complete "$OUTPUT/$2" collect_rows "$1"; }
+collect_rows() {
+  local files
+  mapfile -t files < <(parts "$1")
+  sort -S "$SORT_MEMORY" -T "$WORK" "${files[@]}" < /dev/null
+}
+
+# The chain.
+
+step tokenize 'Turns each document into its set of features.'
+map "$MAPPERS" "documents" sets tokenize
+
+step doc-meta 'Takes what the keep rule needs; sorted by id, two documents with one id meet and are named.'
+map_reduce "$MAPPERS" "$REDUCERS" 1 1 "documents" meta \
+  doc-meta -- \
+  doc-meta-reduce
+
+step equal-sets 'Joins equal sets once; sorted by hash, then id, the smallest id of a group comes first.'
+map_reduce "$MAPPERS" "$REDUCERS" 1 2 "sets" members \
+  equal-sets -- \
+  equal-sets-reduce
+
+step index-term 'Builds posting lists; sorted by feature, then id, a list comes in order of ids.'
+map_reduce "$MAPPERS" "$REDUCERS" 1 2 "members" posting-lists \
+  index-term -- \
+  index-term-reduce
+guard pairs_of_postings 1000000000 'pairs of postings, the sum of df(df-1)/2, would be written by plain Term-Split; use --pcp prefix or doc-split, or raise --max-pairs'
+
+step pcp-map 'Pairs the postings of each list; sorted by both ids, the parts of a pair'\''s overlap meet.'
+map_reduce "$MAPPERS" "$REDUCERS" 2 2 "posting-lists" joined-pairs \
+  pcp-map -- \
+  pcp-reduce
+
+step expand-left 'Repeats pairs for the copies of their first document; sorted by it, copies come before pairs.'
+map_reduce "$MAPPERS" "$REDUCERS" 1 2 "joined-pairs members" half-expanded \
+  expand-left -- \
+  expand-left-reduce
+
+step expand-right 'Repeats pairs for the copies of their second document, and pairs the copies with one another.'
+map_reduce "$MAPPERS" "$REDUCERS" 1 2 "half-expanded members" pairs \
+  expand-right -- \
+  expand-right-reduce
+
+step cluster 'Joins pairs to clusters.'
+map_reduce "$MAPPERS" 1 0 0 "joined-pairs members" labels \
+  cat -- \
+  cluster
+
+step keep 'Brings each document'\''s cluster, rank and set together; sorted by id.'
+map_reduce "$MAPPERS" "$REDUCERS" 1 2 "labels meta sets" ranked \
+  keep -- \
+  keep-reduce
+
+step keep-choose 'Keeps the best document of each cluster; sorted by cluster, then rank, then id, it comes first.'
+map_reduce "$MAPPERS" "$REDUCERS" 1 3 "ranked" clusters \
+  cat -- \
+  keep-choose
+
+step write-kept 'Passes on the lines of documents that no cluster drops.'
+map 1 "documents" kept write-kept --clusters "$WORK/clusters"
+
+collect pairs pairs.tsv
+collect clusters clusters.tsv
+complete "$OUTPUT/kept.jsonl" cat "$(part kept 0)"

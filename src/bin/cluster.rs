@@ -1,0 +1,5 @@
+//! Groups documents into connected components or stars; one task.
+
+fn main() -> std::process::ExitCode {
+    twinsplit::cli::stage::main("cluster")
+}

@@ -1,0 +1,5 @@
+//! Takes from each document what the keep rules need: length, date, score.
+
+fn main() -> std::process::ExitCode {
+    twinsplit::cli::stage::main("doc-meta")
+}

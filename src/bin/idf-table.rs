@@ -1,0 +1,5 @@
+//! Writes document frequencies as a reference table for --idf-table; one task.
+
+fn main() -> std::process::ExitCode {
+    twinsplit::cli::stage::main("idf-table")
+}

@@ -1,0 +1,331 @@
+//! `twinsplit explain A B`: why two documents are a pair, or are not.
+
+use super::options;
+use super::run::tau;
+use crate::engine::params::Params;
+use crate::error::{Error, Result};
+use crate::hash;
+use crate::index::idf::IdfRange;
+use crate::io::{Blocks, Stdout, each_line, expand_inputs};
+use crate::join::tau::jaccard6;
+use crate::record::document::DocumentOpts;
+use crate::record::id;
+use crate::stages::feature_order::read_reference;
+use crate::stages::options::{FeatureOpts, IdfOpts, MinFeaturesOpts, TauOpts};
+use crate::text::{Extractor, FeatureSpec};
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, value_parser};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+/// What the explanation depends on, declared with the stages.
+#[derive(Args, Clone, Debug)]
+struct ExplainOpts {
+    #[command(flatten)]
+    document: DocumentOpts,
+    #[command(flatten)]
+    features: FeatureOpts,
+    #[command(flatten)]
+    idf: IdfOpts,
+    #[command(flatten)]
+    least: MinFeaturesOpts,
+    #[command(flatten)]
+    tau: TauOpts,
+}
+
+/// The command line.
+pub fn command() -> Command {
+    let id =
+        |name: &'static str| Arg::new(name).required(true).value_name(if name == "a" { "A" } else { "B" });
+    options::with_stage_options(
+        Command::new("explain")
+            .about("Shows why two documents are a pair or not: shared features in their context, and the arithmetic")
+            .arg(id("a").help("A document's id, as pairs.tsv shows it"))
+            .arg(id("b").help("The other document's id"))
+            .arg(
+                Arg::new("run")
+                    .long("run")
+                    .value_name("FOLDER")
+                    .value_parser(value_parser!(PathBuf))
+                    .help("The output folder of a run: its input and its options are taken"),
+            )
+            .arg(
+                Arg::new("input")
+                    .long("input")
+                    .value_name("FILE")
+                    .num_args(1..)
+                    .value_parser(value_parser!(PathBuf))
+                    .required_unless_present("run")
+                    .help("The documents: files or folders"),
+            )
+            .arg(
+                Arg::new("show")
+                    .long("show")
+                    .value_name("N")
+                    .value_parser(value_parser!(usize))
+                    .default_value("10")
+                    .help("Passages of shared features to show; 0 shows all"),
+            ),
+    )
+}
+
+/// A document's text and its features: hash -> text, first place.
+struct Explained {
+    text: String,
+    features: BTreeMap<u64, (String, Range<usize>)>,
+    order: Vec<u64>,
+}
+
+/// Runs the command.
+pub fn run(matches: &ArgMatches) -> Result<()> {
+    let mut params = options::params(matches)?;
+    let mut inputs: Vec<PathBuf> =
+        matches.get_many::<PathBuf>("input").into_iter().flatten().cloned().collect();
+    if let Some(folder) = matches.get_one::<PathBuf>("run") {
+        from_run(folder, &mut params, &mut inputs)?;
+    }
+    let opts = explain_opts(&params)?;
+    let spec = opts.features.spec()?;
+    let wanted = ["a", "b"].map(|name| matches.get_one::<String>(name).map_or("", String::as_str));
+    let (inputs, show) = (expand_inputs(&inputs)?, matches.get_one::<usize>("show").copied().unwrap_or(10));
+    let [mut a, mut b] = find(&inputs, &wanted, &opts, &spec)?;
+    let removed = restrict(&inputs, &opts, &spec, [&mut a, &mut b])?;
+    print(wanted, [&a, &b], &opts, removed, show, &params)
+}
+
+fn explain_opts(params: &Params) -> Result<ExplainOpts> {
+    let command = ExplainOpts::augment_args(Command::new("explain"));
+    let known: Vec<String> =
+        command.get_arguments().filter_map(|arg| Some(arg.get_long()?.to_owned())).collect();
+    let given = params.iter().filter(|(name, _)| known.iter().any(|long| long == name));
+    let args = given.flat_map(|(name, value)| [format!("--{name}"), value.to_owned()]);
+    command
+        .try_get_matches_from(std::iter::once("explain".to_owned()).chain(args))
+        .and_then(|matches| ExplainOpts::from_arg_matches(&matches))
+        .map_err(|error| Error::Usage(error.to_string()))
+}
+
+/// Takes what is not given from a run's `run.json`.
+fn from_run(folder: &Path, params: &mut Params, inputs: &mut Vec<PathBuf>) -> Result<()> {
+    let path = folder.join("run.json");
+    let text = std::fs::read_to_string(&path).map_err(Error::io("read", &path))?;
+    let run: serde_json::Value = serde_json::from_str(&text).map_err(|error| Error::File {
+        path: path.clone(),
+        problem: format!("is not what a run writes: {error}"),
+    })?;
+    for (name, value) in run["parameters"].as_object().into_iter().flatten() {
+        if let (None, Some(value)) = (params.get(name), value.as_str()) {
+            params.set(name, value);
+        }
+    }
+    if inputs.is_empty() {
+        let listed = run["inputs"].as_array().into_iter().flatten();
+        inputs.extend(listed.filter_map(|input| input["path"].as_str()).map(PathBuf::from));
+    }
+    Ok(())
+}
+
+fn find(
+    inputs: &[PathBuf],
+    wanted: &[&str; 2],
+    opts: &ExplainOpts,
+    spec: &FeatureSpec,
+) -> Result<[Explained; 2]> {
+    let mut found: [Option<Explained>; 2] = [None, None];
+    let escaped = wanted.map(|name| {
+        let mut out = Vec::new();
+        id::escape(name.as_bytes(), &mut out);
+        out
+    });
+    let mut extractor = Extractor::new(spec.clone());
+    let mut blocks = Blocks::new(inputs.to_vec(), 1 << 20);
+    while let Some(block) = blocks.next_block()? {
+        each_line(&block, |line, place| {
+            let document = opts.document.read(line, place).map_err(|error| Error::Record {
+                stage: "explain".to_owned(),
+                place: place.clone(),
+                error,
+            })?;
+            for at in 0..2 {
+                // An id may be given as it is, or in the escaped form of pairs.tsv.
+                if document.id == wanted[at].as_bytes() || document.id == escaped[at] {
+                    found[at] = Some(explained(&document.text, &mut extractor));
+                }
+            }
+            Ok(())
+        })?;
+    }
+    let [a, b] = found;
+    let missing = |name: &str| Error::Usage(format!("no document has the id {name:?}"));
+    Ok([a.ok_or_else(|| missing(wanted[0]))?, b.ok_or_else(|| missing(wanted[1]))?])
+}
+
+fn explained(text: &str, extractor: &mut Extractor) -> Explained {
+    let mut features = BTreeMap::new();
+    let mut order = Vec::new();
+    extractor.each(text, |feature, span| {
+        let hash = hash::feature(feature.as_bytes());
+        features.entry(hash).or_insert_with(|| {
+            order.push(hash);
+            (feature.to_owned(), span)
+        });
+    });
+    Explained { text: text.to_owned(), features, order }
+}
+
+/// Leaves out features out of the IDF range, counted over the corpus or taken from the table, and says how many.
+fn restrict(
+    inputs: &[PathBuf],
+    opts: &ExplainOpts,
+    spec: &FeatureSpec,
+    documents: [&mut Explained; 2],
+) -> Result<[usize; 2]> {
+    let range: IdfRange = opts.idf.idf;
+    if range.is_everything() {
+        return Ok([0, 0]);
+    }
+    let mut frequencies: FxHashMap<u64, u64> =
+        documents.iter().flat_map(|document| document.features.keys()).map(|feature| (*feature, 0)).collect();
+    let mut count = 0;
+    if let Some(path) = &opts.idf.idf_table {
+        let table = read_reference(path)?;
+        count = table.documents;
+        frequencies.values_mut().for_each(|frequency| *frequency = 1);
+        for (feature, frequency) in table.rows {
+            frequencies.entry(feature).and_modify(|known| *known = frequency);
+        }
+    } else {
+        let mut extractor = Extractor::new(spec.clone());
+        let mut features = Vec::new();
+        let mut blocks = Blocks::new(inputs.to_vec(), 1 << 20);
+        while let Some(block) = blocks.next_block()? {
+            each_line(&block, |line, place| {
+                count += 1;
+                if let Ok(document) = opts.document.read(line, place) {
+                    extractor.set(&document.text, &mut features);
+                    for feature in &features {
+                        frequencies.entry(*feature).and_modify(|frequency| *frequency += 1);
+                    }
+                }
+                Ok(())
+            })?;
+        }
+    }
+    let (least, most) = range.df_range(count);
+    Ok(documents.map(|document| {
+        let before = document.order.len();
+        document.order.retain(|feature| frequencies.get(feature).is_some_and(|f| (least..=most).contains(f)));
+        let Explained { features, order, .. } = document;
+        features.retain(|feature, _| order.contains(feature));
+        before - order.len()
+    }))
+}
+
+fn print(
+    names: [&str; 2],
+    documents: [&Explained; 2],
+    opts: &ExplainOpts,
+    removed: [usize; 2],
+    show: usize,
+    params: &Params,
+) -> Result<()> {
+    let [a, b] = documents;
+    let tau = tau(params)?;
+    let mut out = Stdout::new();
+    let shared: Vec<u64> =
+        a.order.iter().copied().filter(|feature| b.features.contains_key(feature)).collect();
+    let (overlap, size_a, size_b) = (shared.len() as u64, a.order.len() as u64, b.order.len() as u64);
+    out.line(format!("A  {}  {size_a} features", names[0]).as_bytes())?;
+    out.line(format!("B  {}  {size_b} features", names[1]).as_bytes())?;
+    if removed != [0, 0] {
+        out.line(
+            format!("   {} of A and {} of B left out by --idf {}", removed[0], removed[1], opts.idf.idf)
+                .as_bytes(),
+        )?;
+    }
+    let passages = passages(&shared, a, b);
+    let shown = if show == 0 { passages.len() } else { show.min(passages.len()) };
+    out.line(format!("\nShared features ({overlap}), in {} passages:", passages.len()).as_bytes())?;
+    for (features, in_a, in_b) in &passages[..shown] {
+        out.line(format!("  {features} feature{}", if *features == 1 { "" } else { "s" }).as_bytes())?;
+        out.line(format!("    A  {}", in_context(&a.text, in_a)).as_bytes())?;
+        out.line(format!("    B  {}", in_context(&b.text, in_b)).as_bytes())?;
+    }
+    if shown < passages.len() {
+        out.line(format!("  … {} more passages; --show 0 shows all", passages.len() - shown).as_bytes())?;
+    }
+    let union = size_a + size_b - overlap;
+    let (p, q) = tau.fraction();
+    let (left, right) = (
+        u128::from(overlap) * (u128::from(p) + u128::from(q)),
+        u128::from(p) * (u128::from(size_a) + u128::from(size_b)),
+    );
+    let small = [size_a, size_b].iter().any(|size| !opts.least.admits(*size));
+    let pair = !small && tau.accepts(overlap, size_a, size_b);
+    out.line(format!("\nJaccard = |A∩B| / |A∪B| = {overlap} / ({size_a} + {size_b} - {overlap}) = {overlap} / {union} = {}", jaccard6(overlap, size_a, size_b)).as_bytes())?;
+    out.line(
+        format!("tau = {tau} = {p}/{q}; a pair shares at least one feature, and o·(p+q) >= p·(|A|+|B|):")
+            .as_bytes(),
+    )?;
+    out.line(
+        format!(
+            "{overlap}·{} = {left}  {}  {p}·{} = {right}",
+            u64::from(p) + u64::from(q),
+            if left >= right { ">=" } else { "<" },
+            size_a + size_b
+        )
+        .as_bytes(),
+    )?;
+    let why = match (pair, small) {
+        (true, _) => "a pair".to_owned(),
+        (false, true) => {
+            format!("not a pair: a document has fewer than --min-features {}", opts.least.min_features)
+        }
+        (false, false) => "not a pair".to_owned(),
+    };
+    out.line(format!("=> {why}").as_bytes())?;
+    out.flush()
+}
+
+/// Shared features that touch or overlap in A and follow one another in B too make one passage: how many features,
+/// and where it stands in A and in B.
+fn passages(shared: &[u64], a: &Explained, b: &Explained) -> Vec<(usize, Range<usize>, Range<usize>)> {
+    let mut passages: Vec<(usize, Range<usize>, Range<usize>)> = Vec::new();
+    for feature in shared {
+        let (in_a, in_b) = (a.features[feature].1.clone(), b.features[feature].1.clone());
+        if let Some((count, last_a, last_b)) = passages.last_mut() {
+            let follows =
+                |span: &Range<usize>, last: &Range<usize>| (last.start..=last.end).contains(&span.start);
+            if follows(&in_a, last_a) && follows(&in_b, last_b) {
+                *count += 1;
+                last_a.end = last_a.end.max(in_a.end);
+                last_b.end = last_b.end.max(in_b.end);
+                continue;
+            }
+        }
+        passages.push((1, in_a, in_b));
+    }
+    // The longest passages say most.
+    passages.sort_by_key(|(count, in_a, _)| (std::cmp::Reverse(*count), in_a.start));
+    passages
+}
+
+/// A passage between brackets with some of the text around it, on one line.
+fn in_context(text: &str, span: &Range<usize>) -> String {
+    const AROUND: usize = 30;
+    const INSIDE: usize = 160;
+    let before: Vec<char> = text[..span.start].chars().rev().take(AROUND).collect();
+    let before: String = before.into_iter().rev().collect();
+    let inside = &text[span.clone()];
+    let inside = if inside.chars().count() > INSIDE {
+        let head: String = inside.chars().take(INSIDE / 2).collect();
+        let tail: Vec<char> = inside.chars().rev().take(INSIDE / 2).collect();
+        format!("{head} […] {}", tail.into_iter().rev().collect::<String>())
+    } else {
+        inside.to_owned()
+    };
+    let after: String = text[span.end..].chars().take(AROUND).collect();
+    let line = format!("{before}[{inside}]{after}");
+    line.split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,93 @@
+//! Command lines: the stage binaries and the driver.
+
+pub mod explain;
+pub mod options;
+pub mod partition;
+pub mod run;
+pub mod stage;
+pub mod stages;
+pub mod summary;
+
+use crate::error::{Error, Result};
+use crate::stages::STAGES;
+use clap::{Args, Command};
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// The `main` of `twinsplit`: the driver, or, when it is called by the name of a stage, that stage.
+pub fn main() -> ExitCode {
+    let args: Vec<OsString> = std::env::args_os().collect();
+    let called = args.first().and_then(|path| Path::new(path).file_name()?.to_str().map(str::to_owned));
+    if let Some(name) = called.filter(|name| crate::stages::find(name).is_some()) {
+        return stage::main_with(&name, args);
+    }
+    let matches = match command().try_get_matches_from(args) {
+        Ok(matches) => matches,
+        Err(error) => return report_usage(&error),
+    };
+    let result = refuse_unknown_variables().and_then(|()| match matches.subcommand() {
+        Some(("run", matches)) => run::run(matches),
+        Some(("plan", matches)) => run::plan(matches),
+        Some(("idf", matches)) => run::idf(matches),
+        Some(("explain", matches)) => explain::run(matches),
+        Some(("stages", matches)) => stages::run(matches),
+        Some(("partition", matches)) => partition::run(matches),
+        _ => Err(Error::Usage("no command is given; twinsplit --help shows them".to_owned())),
+    });
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
+        Err(error) => report(&error),
+    }
+}
+
+/// The driver's command line.
+pub fn command() -> Command {
+    Command::new("twinsplit")
+        .version(env!("CARGO_PKG_VERSION"))
+        .about("Exact near-duplicate detection for web-scale text")
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .subcommand(run::command())
+        .subcommand(explain::command())
+        .subcommand(run::plan_command())
+        .subcommand(stages::command())
+        .subcommand(run::idf_command())
+        .subcommand(partition::command())
+}
+
+/// Prints an error and gives its exit code.
+fn report(error: &Error) -> ExitCode {
+    eprintln!("error: {error}");
+    ExitCode::from(error.exit_code())
+}
+
+/// Prints what clap has to say (which may be the help that was asked for) and gives its exit code.
+fn report_usage(error: &clap::Error) -> ExitCode {
+    // A closed standard output is no reason to fail at showing help.
+    let _ = error.print();
+    ExitCode::from(error.exit_code().clamp(0, 255) as u8)
+}
+
+/// Stops at a `TWINSPLIT_…` variable that nothing reads, so that a typo is not a default.
+fn refuse_unknown_variables() -> Result<()> {
+    let mut known: BTreeSet<String> = [stage::COUNTERS, stage::TASK].map(str::to_owned).into();
+    let driver = options::RunOpts::augment_args(Command::new("run"));
+    for command in STAGES.iter().map(|entry| entry.command()).chain([driver]) {
+        known.extend(
+            command.get_arguments().filter_map(|arg| Some(arg.get_env()?.to_string_lossy().into_owned())),
+        );
+    }
+    for (name, _) in std::env::vars_os() {
+        let name = name.to_string_lossy();
+        if name.starts_with("TWINSPLIT_") && !known.contains(&*name) {
+            return Err(Error::Usage(format!(
+                "the environment variable {name} is not an option of any stage; known are {}",
+                known.into_iter().collect::<Vec<_>>().join(", ")
+            )));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,139 @@
+//! The driver's options: those of all stages, declared there, and a few of its own.
+
+use crate::engine::params::Params;
+use crate::error::{Error, Result};
+use crate::stages::STAGES;
+use crate::text::FeatureKind;
+use clap::parser::ValueSource;
+use clap::{Arg, ArgMatches, Args, Command, ValueEnum};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+/// Ways to run a chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Engine {
+    /// One process.
+    Local,
+    /// The stage binaries joined by files and sort.
+    Pipes,
+}
+
+/// A paper's settings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Paper {
+    /// Zhang et al.: SpotSigs, tau 0.4
+    #[value(name = "000")]
+    P000,
+}
+
+/// Options of a run that are no stage's.
+#[derive(Args, Clone, Debug)]
+pub struct RunOpts {
+    /// Documents: JSON lines, plain or gzip; files, folders, or - for standard input
+    #[arg(long, required = true, num_args = 1.., value_name = "FILE")]
+    pub input: Vec<PathBuf>,
+    /// Folder for pairs.tsv, clusters.tsv and run.json
+    #[arg(long, value_name = "FOLDER")]
+    pub output: PathBuf,
+    /// One process, or the stage binaries as processes
+    #[arg(long, env = "TWINSPLIT_ENGINE", value_enum, default_value = "local")]
+    pub engine: Engine,
+    /// Threads, or processes at once; as many as there are cores by default
+    #[arg(long, env = "TWINSPLIT_THREADS", value_name = "N")]
+    pub threads: Option<usize>,
+    /// Megabytes that rows between steps may take in memory before they go to disk
+    #[arg(long, env = "TWINSPLIT_MEMORY", default_value_t = 512, value_name = "MB")]
+    pub memory: usize,
+    /// Write the lines of kept documents to kept.jsonl
+    #[arg(long)]
+    pub write_kept: bool,
+    /// Replace the answer in an output folder that exists
+    #[arg(long)]
+    pub overwrite: bool,
+    /// Keep the data sets between steps in the output folder's _work
+    #[arg(long)]
+    pub keep_work: bool,
+    /// Say nothing but warnings and errors
+    #[arg(long)]
+    pub quiet: bool,
+}
+
+impl RunOpts {
+    /// The number of threads.
+    pub fn threads(&self) -> usize {
+        let cores = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        self.threads.unwrap_or_else(cores).clamp(1, 1024)
+    }
+}
+
+/// All options of all stages but side files that the chain itself makes, each once.
+pub fn stage_options() -> Vec<Arg> {
+    let mut seen = BTreeSet::new();
+    let mut options = Vec::new();
+    for entry in STAGES.iter() {
+        for arg in entry.command().get_arguments() {
+            let Some(long) = arg.get_long() else { continue };
+            // A side file with a default name comes from an earlier step; one without is the user's.
+            let made = entry.decl.side.iter().any(|side| side.option == long)
+                && !arg.get_default_values().is_empty();
+            if !made && seen.insert(long.to_owned()) {
+                options.push(arg.clone().help_heading("Options of the stages"));
+            }
+        }
+    }
+    options
+}
+
+/// Adds the options of all stages, and `--paper`.
+pub fn with_stage_options(command: Command) -> Command {
+    command.args(stage_options()).arg(
+        Arg::new("paper").long("paper").value_parser(clap::value_parser!(Paper)).help(
+            "Take the settings of a paper for options that are not given: 000 is SpotSigs with tau 0.4",
+        ),
+    )
+}
+
+/// The stages' options that were given, by the command line, the environment or a paper.
+pub fn params(matches: &ArgMatches) -> Result<Params> {
+    let mut params = Params::default();
+    for arg in stage_options() {
+        let id = arg.get_id().as_str();
+        let given =
+            matches!(matches.value_source(id), Some(ValueSource::CommandLine | ValueSource::EnvVariable));
+        let value = matches.get_raw(id).and_then(|mut values| values.next());
+        if let (true, Some(value), Some(long)) = (given, value, arg.get_long()) {
+            let text = value.to_str().ok_or_else(|| Error::Usage(format!("--{long} is not UTF-8")))?;
+            params.set(long, text);
+        }
+    }
+    if let Some(Paper::P000) = matches.get_one::<Paper>("paper") {
+        for (name, value) in [("features", "spotsigs"), ("tau", "0.4")] {
+            if params.get(name).is_none() {
+                params.set(name, value);
+            }
+        }
+    }
+    if params.get("min-features").is_none() {
+        let read = |path: &str| std::fs::read_to_string(path).map_err(|error| error.to_string());
+        let kind = FeatureKind::parse(params.get("features").unwrap_or("words:5"), &read)
+            .map_err(|error| Error::Usage(error.to_string()))?;
+        if kind.min_features_default() != 1 {
+            params.set("min-features", kind.min_features_default().to_string());
+        }
+    }
+    Ok(params)
+}
+
+/// Every option of every stage with its value in this run, defaults included, for `run.json`.
+pub fn resolved(params: &Params) -> Vec<(String, String)> {
+    let mut all: Vec<(String, String)> = stage_options()
+        .iter()
+        .filter_map(|arg| {
+            let long = arg.get_long()?;
+            let default = arg.get_default_values().first().map(|value| value.to_string_lossy().into_owned());
+            Some((long.to_owned(), params.get(long).map(str::to_owned).or(default)?))
+        })
+        .collect();
+    all.sort();
+    all
+}

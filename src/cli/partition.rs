@@ -1,0 +1,90 @@
+//! `twinsplit partition`: the shuffle's first half for scripts of pipes.
+
+use crate::error::{Error, Result};
+use crate::hash;
+use crate::io::open;
+use crate::record::key_end;
+use clap::{ArgMatches, Args, Command, FromArgMatches};
+use std::fs::File;
+use std::io::{BufRead, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+/// Rows that are put out of order together.
+const WINDOW: usize = 4096;
+
+/// Options.
+#[derive(Args, Clone, Debug)]
+struct PartitionOpts {
+    /// Leading fields by whose hash a row's part is chosen; with 0 all rows go to part 0
+    #[arg(long)]
+    fields: usize,
+    /// Number of parts
+    #[arg(long)]
+    parts: usize,
+    /// Parts are written to PREFIX.0, PREFIX.1 and so on
+    #[arg(long, value_name = "PREFIX")]
+    to: PathBuf,
+}
+
+/// The command line.
+pub fn command() -> Command {
+    PartitionOpts::augment_args(
+        Command::new("partition").about(
+            "Deals rows on standard input out to part files by a hash of their key, in shuffled order",
+        ),
+    )
+}
+
+/// A small generator (xorshift64*): the order among equal keys must be arbitrary, and the same in every run.
+struct Shuffler(u64);
+
+impl Shuffler {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) as usize % bound
+    }
+}
+
+/// Runs the command.
+pub fn run(matches: &ArgMatches) -> Result<()> {
+    let opts = PartitionOpts::from_arg_matches(matches).map_err(|error| Error::Usage(error.to_string()))?;
+    let parts = opts.parts.max(1);
+    let mut files = Vec::new();
+    for part in 0..parts {
+        let path = PathBuf::from(format!("{}.{part}", opts.to.display()));
+        let file = File::create(&path).map_err(Error::io("create", &path))?;
+        files.push(BufWriter::with_capacity(64 << 10, file));
+    }
+    let mut shuffler = Shuffler(0x7477_696e);
+    let mut input = open(Path::new("-"))?;
+    let mut window: Vec<Vec<u8>> = Vec::new();
+    loop {
+        let mut line = Vec::new();
+        let read = input.read_until(b'\n', &mut line).map_err(Error::io("read", ""))?;
+        if read > 0 {
+            window.push(line);
+        }
+        if window.len() == WINDOW || read == 0 {
+            for end in (1..window.len()).rev() {
+                window.swap(end, shuffler.below(end + 1));
+            }
+            for mut row in window.drain(..) {
+                if row.last() != Some(&b'\n') {
+                    row.push(b'\n');
+                }
+                let part = match opts.fields {
+                    0 => 0,
+                    fields => hash::partition(&row[..key_end(&row[..row.len() - 1], fields)], parts),
+                };
+                files[part].write_all(&row).map_err(Error::io("write parts to", &opts.to))?;
+            }
+        }
+        if read == 0 {
+            return files
+                .iter_mut()
+                .try_for_each(|file| file.flush().map_err(Error::io("write parts to", &opts.to)));
+        }
+    }
+}

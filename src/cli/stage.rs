@@ -1,0 +1,156 @@
+//! The `main` of every stage binary: options, rows from files or standard input, rows to standard output.
+
+use crate::error::{Error, Place, Result};
+use crate::io::{self, Blocks, Stdout, each_line};
+use crate::record::parse_number;
+use crate::stage::{Counters, Entry, Role, Runner, Sink, Task};
+use crate::stages;
+use clap::{Arg, ArgMatches, Command, value_parser};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// The folder into which a task's counters are written, a file for each task, one `name⇥number` a line.
+pub const COUNTERS: &str = "TWINSPLIT_COUNTERS";
+/// The number of the task, where no Hadoop says it.
+pub const TASK: &str = "TWINSPLIT_TASK";
+
+/// Runs the stage of a name as a process and gives its exit code.
+pub fn main(name: &str) -> ExitCode {
+    main_with(name, std::env::args_os().collect())
+}
+
+/// The same with the arguments given, the program's name first.
+pub fn main_with(name: &str, args: Vec<OsString>) -> ExitCode {
+    let Some(entry) = stages::find(name) else {
+        return super::report(&Error::Usage(format!("{name} is not a stage")));
+    };
+    let matches = match command(entry).try_get_matches_from(args) {
+        Ok(matches) => matches,
+        Err(error) => return super::report_usage(&error),
+    };
+    match super::refuse_unknown_variables().and_then(|()| run(entry, &matches)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if error.is_broken_pipe() && !on_hadoop() => ExitCode::SUCCESS,
+        Err(error) => super::report(&error),
+    }
+}
+
+/// The stage's command line: its own options, and where its rows come from.
+pub fn command(entry: &Entry) -> Command {
+    let mut after = format!("Reads rows   {}\nWrites rows  {}\n", entry.input.fields, entry.output.fields);
+    if let Some(sort) = entry.sort_line() {
+        after.push_str(&match entry.decl.role {
+            Role::Map => format!("Before its reducer  {sort}\n"),
+            Role::Reduce => format!("Reads rows sorted by  {sort}\n"),
+        });
+    }
+    for side in entry.decl.side {
+        after.push_str(&format!("Side file --{}  {}\n", side.option, side.about));
+    }
+    let mut command = entry.command().version(env!("CARGO_PKG_VERSION")).after_help(after).arg(
+        Arg::new("input")
+            .long("input")
+            .value_name("FILE")
+            .num_args(1..)
+            .value_parser(value_parser!(PathBuf))
+            .help("Read rows from files, plain or gzip, instead of standard input"),
+    );
+    if entry.decl.role == Role::Map {
+        command = command.arg(
+            Arg::new("split")
+                .long("split")
+                .value_name("K/N")
+                .value_parser(parse_split)
+                .help("Read only the K-th (from 0) of N shares of the input, as the K-th of N tasks"),
+        );
+    }
+    command
+}
+
+/// The share of the input that one of several tasks reads.
+#[derive(Clone, Copy, Debug)]
+struct Split {
+    number: u32,
+    of: u32,
+}
+
+fn parse_split(text: &str) -> std::result::Result<Split, String> {
+    let parse = |text: &str| text.parse::<u32>().ok();
+    match text.split_once('/').map(|(number, of)| (parse(number), parse(of))) {
+        Some((Some(number), Some(of))) if number < of => Ok(Split { number, of }),
+        _ => Err("expected K/N with K below N, e.g. 0/2".to_owned()),
+    }
+}
+
+/// Bytes of a share's blocks: blocks are dealt out to the tasks in turn.
+const SPLIT_BLOCK: usize = 64 << 10;
+
+struct ToStdout(Stdout);
+
+impl Sink for ToStdout {
+    fn row(&mut self, row: &[u8]) -> Result<()> {
+        self.0.line(row)
+    }
+}
+
+fn run(entry: &'static Entry, matches: &ArgMatches) -> Result<()> {
+    let inputs: Vec<PathBuf> = match matches.get_many::<PathBuf>("input") {
+        Some(paths) => io::expand_inputs(&paths.cloned().collect::<Vec<_>>())?,
+        None => vec![PathBuf::from("-")],
+    };
+    let split = match entry.decl.role {
+        Role::Map => matches.get_one::<Split>("split").copied(),
+        Role::Reduce => None,
+    };
+    let number = split.map_or_else(task_number, |split| split.number);
+    let mut out = ToStdout(Stdout::new());
+    let mut task = Task::new(entry, number, task_folder(), &mut out);
+    let mut runner = Runner::open(entry, matches, &mut task)?;
+    let mut blocks = Blocks::new(inputs, SPLIT_BLOCK);
+    while let Some(block) = blocks.next_block()? {
+        if split.is_some_and(|split| block.number % u64::from(split.of) != u64::from(split.number)) {
+            continue;
+        }
+        each_line(&block, |line, place| {
+            task.place.clone_from(place);
+            runner.row(line, &mut task)
+        })?;
+    }
+    task.place = Place { file: "the end of the input".into(), ..Place::default() };
+    runner.finish(&mut task)?;
+    let counters = std::mem::take(&mut task.counters);
+    out.0.flush()?;
+    report_counters(entry, number, &counters)
+}
+
+/// Whether Hadoop runs this task: a broken pipe is an error there, and counters go to standard error.
+fn on_hadoop() -> bool {
+    std::env::var_os("mapreduce_task_attempt_id").is_some()
+}
+
+fn task_number() -> u32 {
+    ["mapreduce_task_partition", TASK]
+        .iter()
+        .find_map(|name| parse_number(std::env::var_os(name)?.as_encoded_bytes()))
+        .unwrap_or(0) as u32
+}
+
+fn task_folder() -> PathBuf {
+    std::env::var_os("mapreduce_task_output_dir").map_or_else(|| PathBuf::from("."), PathBuf::from)
+}
+
+fn report_counters(entry: &Entry, number: u32, counters: &Counters) -> Result<()> {
+    if on_hadoop() {
+        for (name, value) in counters {
+            eprintln!("reporter:counter:{},{name},{value}", entry.decl.name);
+        }
+    }
+    let Some(folder) = std::env::var_os(COUNTERS).map(PathBuf::from) else { return Ok(()) };
+    std::fs::create_dir_all(&folder).map_err(Error::io("create", &folder))?;
+    let mut file = io::AtomicFile::create(&folder.join(format!("{}-{number:05}", entry.decl.name)))?;
+    for (name, value) in counters {
+        file.line(format!("{name}\t{value}").as_bytes())?;
+    }
+    file.finish()
+}

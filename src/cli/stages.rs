@@ -1,0 +1,161 @@
+//! `twinsplit stages`: what follows from the declarations — `docs/stages.md`, the binaries' sources and the committed
+//! scripts. A test compares each file with a fresh one; `--write` renews them.
+
+use super::run::plan_script;
+use crate::chains::{Chain, Shape};
+use crate::engine::params::Params;
+use crate::error::{Error, Result};
+use crate::record::Keys;
+use crate::stage::{Entry, Role};
+use crate::stages::STAGES;
+use clap::{Arg, ArgMatches, Command, value_parser};
+use std::path::PathBuf;
+
+/// The command line.
+pub fn command() -> Command {
+    Command::new("stages")
+        .about("Shows every stage: what it reads, how it is sorted, what it writes, its options")
+        .arg(
+            Arg::new("write")
+                .long("write")
+                .value_name("FOLDER")
+                .value_parser(value_parser!(PathBuf))
+                .help("Renew the files that follow from the declarations in a source folder"),
+        )
+}
+
+/// Runs the command.
+pub fn run(matches: &ArgMatches) -> Result<()> {
+    let Some(folder) = matches.get_one::<PathBuf>("write") else {
+        let mut out = crate::io::Stdout::new();
+        out.line(document().trim_end().as_bytes())?;
+        return out.flush();
+    };
+    for (name, text) in derived()? {
+        let path = folder.join(name);
+        std::fs::write(&path, text).map_err(Error::io("write", &path))?;
+    }
+    Ok(())
+}
+
+/// The committed files that follow from the declarations: path in the source folder, and text.
+pub fn derived() -> Result<Vec<(String, String)>> {
+    let mut files = vec![("docs/stages.md".to_owned(), document())];
+    for entry in STAGES.iter() {
+        let name = entry.decl.name;
+        let source = format!(
+            "//! {}.\n\nfn main() -> std::process::ExitCode {{\n    twinsplit::cli::stage::main(\"{name}\")\n}}\n",
+            entry.decl.about
+        );
+        files.push((format!("src/bin/{name}.rs"), source));
+    }
+    for (name, chain, options) in SCRIPTS {
+        let mut params = Params::default();
+        options.iter().for_each(|(name, value)| params.set(name, *value));
+        let is = |name, value| params.get(name) == Some(value);
+        let shape = Shape {
+            idf: params.get("idf").is_some(),
+            prefix: is("pcp", "prefix"),
+            by_task: is("partition", "by-task"),
+            star: is("cluster", "star"),
+            write_kept: true,
+        };
+        files.push((format!("jobs/pipes/{name}.sh"), plan_script(*chain, shape, &params)?));
+    }
+    Ok(files)
+}
+
+/// The committed scripts: name, chain, options.
+type Script = (&'static str, Chain, &'static [(&'static str, &'static str)]);
+const SCRIPTS: &[Script] = &[
+    ("term-split", Chain::TermSplit, &[]),
+    ("term-split-prefix", Chain::TermSplit, &[("pcp", "prefix")]),
+    ("doc-split", Chain::DocSplit, &[]),
+    ("doc-split-by-task", Chain::DocSplit, &[("partition", "by-task"), ("slices", "3")]),
+    (
+        "paper-000",
+        Chain::DocSplit,
+        &[("features", "spotsigs"), ("idf", "0.3,0.85"), ("min-features", "4"), ("tau", "0.3")],
+    ),
+];
+
+/// `docs/stages.md`.
+fn document() -> String {
+    let mut text = String::from(
+        "# Stages\n\n\
+         Each stage is a binary of this name; `twinsplit`, called by this name, acts as it. Rows are lines, fields are\n\
+         separated by TAB (⇥). *Partition* and *sort* are how many leading fields choose the task and sort its rows;\n\
+         `-` marks rows that are never shuffled. A reducer reads the rows of its mapper, sorted by the line given.\n\n\
+         This page is made from the declarations in `src/stages` (`make derived`).\n\n\
+         | stage | role | reads | writes | partition | sort | side files |\n|---|---|---|---|---|---|---|\n",
+    );
+    for entry in STAGES.iter() {
+        let (partition, sort) = keys_of(entry).map_or(("-".to_owned(), "-".to_owned()), |keys| {
+            (keys.partition.to_string(), keys.sort.to_string())
+        });
+        let side: Vec<_> = entry.decl.side.iter().map(|side| format!("`{}`", side.option)).collect();
+        text.push_str(&format!(
+            "| [`{0}`](#{0}) | {1} | {2} | {3} | {partition} | {sort} | {4} |\n",
+            entry.decl.name,
+            role(entry),
+            escape(entry.input.fields),
+            escape(entry.output.fields),
+            side.join(", ")
+        ));
+    }
+    for entry in STAGES.iter() {
+        text.push_str(&format!("\n## {}\n\n{} ({}).\n", entry.decl.name, entry.decl.about, role(entry)));
+        if let Some(sort) = entry.sort_line() {
+            let says =
+                if entry.decl.role == Role::Map { "Its rows are sorted by" } else { "Reads rows sorted by" };
+            text.push_str(&format!("\n{says}: `{sort}`\n"));
+        }
+        for side in entry.decl.side {
+            text.push_str(&format!("\nSide file `--{}`: {}.\n", side.option, side.about));
+        }
+        push_options(entry, &mut text);
+    }
+    text
+}
+
+fn push_options(entry: &Entry, text: &mut String) {
+    let command = entry.command();
+    let mut options = command.get_arguments().peekable();
+    if options.peek().is_none() {
+        return;
+    }
+    text.push_str("\n| option | environment | default | meaning |\n|---|---|---|---|\n");
+    for arg in options {
+        let env = arg.get_env().map(|env| format!("`{}`", env.to_string_lossy())).unwrap_or_default();
+        let default = arg.get_default_values().first().map(|value| format!("`{}`", value.to_string_lossy()));
+        let values = arg.get_possible_values();
+        let values: Vec<_> = values.iter().map(|value| format!("`{}`", value.get_name())).collect();
+        let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+        let choice = if values.is_empty() { String::new() } else { format!(" ({})", values.join(", ")) };
+        text.push_str(&format!(
+            "| `--{}` | {env} | {} | {}{choice} |\n",
+            arg.get_long().unwrap_or_default(),
+            default.unwrap_or_default(),
+            escape(&help)
+        ));
+    }
+}
+
+/// The keys of a stage's shuffle: a reducer's are those of what it reads.
+fn keys_of(entry: &Entry) -> Option<Keys> {
+    match entry.decl.role {
+        Role::Map => entry.output.keys,
+        Role::Reduce => entry.input.keys,
+    }
+}
+
+fn role(entry: &Entry) -> &'static str {
+    match entry.decl.role {
+        Role::Map => "map",
+        Role::Reduce => "reduce",
+    }
+}
+
+fn escape(text: &str) -> String {
+    text.replace('|', "\\|")
+}

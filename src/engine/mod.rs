@@ -1,0 +1,10 @@
+//! The engines: ways to run the same chain with the same bytes as the answer.
+//!
+//! `local` is one process: [`dense`] for Doc-Split, [`steps`] for chains of stages. `pipes` is a script over the stage
+//! binaries.
+
+pub mod dense;
+pub mod params;
+pub mod pipes;
+pub mod shuffle;
+pub mod steps;

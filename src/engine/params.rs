@@ -1,0 +1,51 @@
+//! The options of a run by their long names, as the user gave them, and the arguments they make for a stage.
+
+use crate::error::{Error, Result};
+use crate::stage::Entry;
+use clap::ArgMatches;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Options that were given, by long name. What is not here has its stage's default.
+#[derive(Clone, Debug, Default)]
+pub struct Params(BTreeMap<String, String>);
+
+impl Params {
+    /// Sets an option.
+    pub fn set(&mut self, name: &str, value: impl Into<String>) {
+        self.0.insert(name.to_owned(), value.into());
+    }
+
+    /// The value of an option that was given.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str)
+    }
+
+    /// All options that were given.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    /// The arguments for a stage: those of the options given that it knows.
+    pub fn args_for(&self, entry: &Entry) -> Vec<String> {
+        let command = entry.command();
+        let known = command.get_arguments().filter_map(|arg| arg.get_long());
+        let given = known.filter_map(|name| Some((name, self.get(name)?)));
+        given.flat_map(|(name, value)| [format!("--{name}"), value.to_owned()]).collect()
+    }
+
+    /// The parsed options of a stage, with the paths of its side files.
+    pub fn matches_for(&self, entry: &Entry, side: &[(&'static str, &Path)]) -> Result<ArgMatches> {
+        let mut args = vec![entry.decl.name.to_owned()];
+        args.extend(self.args_for(entry));
+        let mut args: Vec<std::ffi::OsString> = args.into_iter().map(Into::into).collect();
+        for (option, path) in side {
+            if entry.decl.side.iter().all(|known| known.option != *option) {
+                continue;
+            }
+            args.push(format!("--{option}").into());
+            args.push(path.into());
+        }
+        entry.command().try_get_matches_from(args).map_err(|error| Error::Usage(error.to_string()))
+    }
+}

@@ -1,0 +1,182 @@
+//! The engine `pipes`: a chain as a bash script over the real binaries, `sort` and files, which shows what a cluster
+//! will do. `twinsplit plan` prints the very script that `twinsplit run --engine pipes` runs.
+
+use super::params::Params;
+use crate::chains::{CLUSTERS, KEPT, PAIRS, Shape, Step, Tasks};
+use crate::error::{Error, Result};
+use crate::record::Keys;
+use crate::stage::{Counters, Entry};
+use crate::stages;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const PRELUDE: &str = include_str!("pipes_prelude.sh");
+
+/// A chain's script. `INPUT` (files) and `OUTPUT` (a folder) come from its arguments.
+pub fn script(title: &str, steps: &[Step], shape: Shape, params: &Params) -> Result<String> {
+    let mut text = format!(
+        "#!/usr/bin/env bash\n\
+         # {title}\n\
+         # usage: SCRIPT OUTPUT INPUT…   (documents as JSON lines, plain or gzip; OUTPUT is a folder)\n\
+         # The environment may set MAPPERS, REDUCERS, JOBS (tasks at once), SORT_MEMORY and WORK (the folder in between).\n\
+         set -euo pipefail\n\
+         shopt -s inherit_errexit\n\
+         export LC_ALL=C\n\
+         (($# >= 2)) || {{ sed -n '2,4s/^# //p' \"$0\" >&2; exit 2; }}\n\
+         OUTPUT=$1 INPUT=(\"${{@:2}}\")\n\
+         : \"${{MAPPERS:=2}}\" \"${{REDUCERS:=2}}\" \"${{JOBS:=2}}\" \"${{SORT_MEMORY:=256M}}\" \"${{WORK:=$OUTPUT/_work}}\"\n\
+         mkdir -p \"$OUTPUT\" \"$WORK\"\n\n"
+    );
+    text.push_str(PRELUDE);
+    text.push_str("\n# The chain.\n");
+    for step in steps {
+        push_step(&mut text, step, params)?;
+    }
+    text.push('\n');
+    text.push_str(&format!("collect {PAIRS} pairs.tsv\ncollect {CLUSTERS} clusters.tsv\n"));
+    if shape.write_kept {
+        text.push_str(&format!("complete \"$OUTPUT/kept.jsonl\" cat \"$(part {KEPT} 0)\"\n"));
+    }
+    Ok(text)
+}
+
+fn push_step(text: &mut String, step: &Step, params: &Params) -> Result<()> {
+    let find =
+        |name: &'static str| stages::find(name).ok_or_else(|| Error::Usage(format!("no stage {name}")));
+    let map = step.map.map(find).transpose()?;
+    let reduce = step.reduce.map(find).transpose()?;
+    let inputs = step.inputs.join(" ");
+    let to = step.output;
+    let mut line = String::new();
+    let mappers = match step.tasks {
+        Tasks::Many => "\"$MAPPERS\"".to_owned(),
+        Tasks::One => "1".to_owned(),
+        Tasks::Option(option) => params.get(option).unwrap_or("\"$MAPPERS\"").to_owned(),
+        Tasks::EachFile(option, data) => format!("{data} {option}"),
+    };
+    match (map, reduce, step.tasks) {
+        (Some(map), None, Tasks::EachFile(..)) => {
+            line.push_str(&format!("each {mappers} \"{inputs}\" {to} {}", command(map, step, params)));
+        }
+        (Some(map), None, _) => {
+            line.push_str(&format!("map {mappers} \"{inputs}\" {to} {}", command(map, step, params)));
+        }
+        (map, Some(reduce), _) => {
+            let Keys { partition, sort } = reduce.input.keys.unwrap_or(Keys { partition: 0, sort: 0 });
+            let mapper = map.map_or_else(|| "cat".to_owned(), |map| command(map, step, params));
+            let (mappers, reducers) = match step.tasks {
+                Tasks::One => ("\"$MAPPERS\"", "1"),
+                _ => ("\"$MAPPERS\"", "\"$REDUCERS\""),
+            };
+            line.push_str(&format!(
+                "map_reduce {mappers} {reducers} {partition} {sort} \"{inputs}\" {to} \\\n  {mapper} -- \\\n  {}",
+                command(reduce, step, params)
+            ));
+        }
+        (None, None, _) => return Err(Error::Usage(format!("the step {} has no stage", step.name))),
+    }
+    text.push_str(&format!("\nstep {} {}\n{line}\n", step.name, quote(step.why)));
+    if let Some(guard) = step.guard {
+        let limit = params.get(guard.option).unwrap_or("1000000000");
+        text.push_str(&format!("guard {} {limit} {}\n", guard.counter, quote(guard.advice)));
+    }
+    Ok(())
+}
+
+/// A stage's command line in a script: the options given, and the side files that it knows.
+fn command(entry: &Entry, step: &Step, params: &Params) -> String {
+    let mut words = vec![entry.decl.name.to_owned()];
+    for (at, word) in params.args_for(entry).into_iter().enumerate() {
+        words.push(if at % 2 == 0 { word } else { quote(&word) });
+    }
+    for (option, data) in &step.side {
+        if entry.decl.side.iter().any(|side| side.option == *option) {
+            words.push(format!("--{option} \"{}\"", side_path(option, data)));
+        }
+    }
+    words.join(" ")
+}
+
+/// A side file in the script: the one part of a data set that one task wrote, or the folder of all parts.
+fn side_path(option: &str, data: &str) -> String {
+    match option {
+        "clusters" => format!("$WORK/{data}"),
+        _ => format!("$(part {data} 0)"),
+    }
+}
+
+fn quote(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.,:/=+".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+/// How the script is run.
+pub struct PipesRun<'a> {
+    /// The script.
+    pub script: &'a str,
+    /// Input documents.
+    pub inputs: &'a [PathBuf],
+    /// The answer's folder.
+    pub output: &'a Path,
+    /// The folder of data sets in between.
+    pub work: &'a Path,
+    /// Tasks at once.
+    pub threads: usize,
+    /// Whether the steps are announced on standard error.
+    pub quiet: bool,
+}
+
+impl PipesRun<'_> {
+    /// Runs the script with the binaries that stand beside this program, and gives each step's counters.
+    pub fn run(&self, steps: &[Step]) -> Result<Vec<(String, Counters)>> {
+        fs::create_dir_all(self.work).map_err(Error::io("create", self.work))?;
+        let path = self.work.join("_chain.sh");
+        fs::write(&path, self.script).map_err(Error::io("write", &path))?;
+        let beside = std::env::current_exe().ok().and_then(|exe| Some(exe.parent()?.to_owned()));
+        let mut search: Vec<PathBuf> = beside.into_iter().collect();
+        search.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));
+        let search = std::env::join_paths(search).map_err(|error| Error::Usage(format!("PATH: {error}")))?;
+        let mut bash = Command::new("bash");
+        bash.arg(&path).arg(self.output).args(self.inputs).env("PATH", search).env("WORK", self.work);
+        bash.env("JOBS", self.threads.to_string()).env("MAPPERS", self.threads.max(2).to_string());
+        bash.env("REDUCERS", self.threads.max(2).to_string());
+        if self.quiet {
+            bash.stderr(std::process::Stdio::piped());
+        }
+        let done = bash.spawn().and_then(|child| child.wait_with_output()).map_err(|source| Error::Io {
+            action: "start bash (install it) for",
+            path: path.clone(),
+            source,
+        })?;
+        if !done.status.success() {
+            let mut said = String::from_utf8_lossy(&done.stderr).into_owned();
+            if said.is_empty() {
+                said = "its messages stand above".to_owned();
+            }
+            return Err(Error::Failed(format!("the chain failed ({}): {said}", done.status)));
+        }
+        steps
+            .iter()
+            .map(|step| {
+                Ok((step.name.to_owned(), read_counters(&self.work.join("_counters").join(step.name))?))
+            })
+            .collect()
+    }
+}
+
+/// The sum of the counters that a step's tasks wrote.
+fn read_counters(folder: &Path) -> Result<Counters> {
+    let mut sum = Counters::new();
+    for path in crate::io::expand_inputs(&[folder.to_owned()])? {
+        let text = fs::read_to_string(&path).map_err(Error::io("read", &path))?;
+        for (name, value) in text.lines().filter_map(|line| line.split_once('\t')) {
+            *sum.entry(name.to_owned()).or_default() += value.parse::<u64>().unwrap_or(0);
+        }
+    }
+    Ok(sum)
+}

@@ -1,0 +1,164 @@
+//! The errors of a run, typed, each with the place it happened at and what was expected there.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The result of everything that can fail.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Where a record was read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// The file's name as it was given; empty for standard input.
+    pub file: std::sync::Arc<str>,
+    /// 1-based number of the line in that file.
+    pub line: u64,
+    /// Offset in uncompressed bytes of the line's first byte.
+    pub offset: u64,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let file = if self.file.is_empty() { "standard input" } else { &*self.file };
+        write!(f, "{file}, line {}", self.line)
+    }
+}
+
+/// A field that does not hold what its record declares.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldError {
+    /// The field's name in the record's declaration.
+    pub field: &'static str,
+    /// What the declaration says stands there.
+    pub expected: &'static str,
+    /// What was found, shortened.
+    pub found: String,
+}
+
+impl FieldError {
+    /// An error about `field`, quoting at most 60 bytes of what was found.
+    pub fn new(field: &'static str, expected: &'static str, found: &[u8]) -> Self {
+        let shown = &found[..found.len().min(60)];
+        let mut found_text = format!("{:?}", String::from_utf8_lossy(shown));
+        if shown.len() < found.len() {
+            found_text.push_str(&format!("… ({} bytes)", found.len()));
+        }
+        Self { field, expected, found: found_text }
+    }
+
+    /// An error about a field that is not there at all.
+    pub fn missing(field: &'static str, expected: &'static str) -> Self {
+        Self { field, expected, found: "nothing".to_owned() }
+    }
+}
+
+/// Everything that can stop a run.
+#[derive(Debug)]
+pub enum Error {
+    /// A line that is not the record its stage reads.
+    Record {
+        /// The stage that read it.
+        stage: String,
+        /// Where the line stands.
+        place: Place,
+        /// What is wrong with it.
+        error: FieldError,
+    },
+    /// A reducer's input that is not sorted by its key.
+    Unsorted {
+        /// The stage that read it.
+        stage: String,
+        /// Where the line stands.
+        place: Place,
+        /// The command that sorts it as the stage needs it.
+        sort: String,
+    },
+    /// Two documents with one id.
+    DuplicateId {
+        /// The id.
+        id: String,
+        /// Where it was seen, as far as that is known.
+        places: String,
+    },
+    /// A side file that is missing, damaged or of another kind.
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What was expected of it and what to do.
+        problem: String,
+    },
+    /// An operation of the operating system that failed.
+    Io {
+        /// What was being done, e.g. "read".
+        action: &'static str,
+        /// To which file; empty for a standard stream.
+        path: PathBuf,
+        /// The system's own error.
+        source: io::Error,
+    },
+    /// Options that contradict each other or the data.
+    Usage(String),
+    /// A bound that the user set, or the default one, was reached before the disk or the memory was.
+    Limit(String),
+    /// A command of a chain that failed; its own message stands on standard error already.
+    Failed(String),
+}
+
+impl Error {
+    /// Wraps an error of the operating system with what was being done to which file.
+    pub fn io(action: &'static str, path: impl AsRef<Path>) -> impl FnOnce(io::Error) -> Error {
+        let path = path.as_ref().to_owned();
+        move |source| Error::Io { action, path, source }
+    }
+
+    /// Whether the reader of our output went away (`… | head`), which is no failure of ours.
+    pub fn is_broken_pipe(&self) -> bool {
+        matches!(self, Error::Io { source, .. } if source.kind() == io::ErrorKind::BrokenPipe)
+    }
+
+    /// The exit code: 2 for options that do not fit, 1 for everything else.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Error::Usage(_) => 2,
+            _ => 1,
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Record { stage, place, error } => write!(
+                f,
+                "{stage}: {place}, field {}: expected {}, found {}",
+                error.field, error.expected, error.found
+            ),
+            Error::Unsorted { stage, place, sort } => {
+                write!(f, "{stage}: {place}: the input is not sorted by its key; put `{sort}` before {stage}")
+            }
+            Error::DuplicateId { id, places } => write!(
+                f,
+                "doc-meta: the id {id:?} stands at more than one document{places}; \
+                 ids must be unique (or use --id auto)"
+            ),
+            Error::File { path, problem } => write!(f, "{}: {problem}", path.display()),
+            Error::Io { action, path, source } if path.as_os_str().is_empty() => {
+                write!(f, "cannot {action} a standard stream: {source}")
+            }
+            Error::Io { action, path, source } => {
+                write!(f, "cannot {action} {}: {source}", path.display())
+            }
+            Error::Usage(text) | Error::Limit(text) | Error::Failed(text) => f.write_str(text),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Error::Io { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}

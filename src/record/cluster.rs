@@ -1,0 +1,269 @@
+//! What the choice of the document to keep needs, and the clusters themselves.
+
+use super::pair::Pair;
+use super::set::{Doc, Features, Member};
+use super::{Fields, Keys, Record, push_number};
+use crate::error::FieldError;
+use crate::join::tau::Jaccard6;
+
+/// What a document brings to the keep rules, and to the warnings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Meta<'a> {
+    /// The document.
+    pub id: &'a [u8],
+    /// Unicode scalars of its text.
+    pub length: u64,
+    /// Its date as it was given (escaped like an id); empty when it has none.
+    pub date: &'a [u8],
+    /// Its score, a JSON number's literal; empty when it has none.
+    pub score: &'a [u8],
+    /// The script of most of its letters.
+    pub script: &'a [u8],
+}
+
+impl<'a> Record<'a> for Meta<'a> {
+    const FIELDS: &'static str = "id⇥length⇥date⇥score⇥script";
+    const KEYS: Option<Keys> = Some(Keys { partition: 1, sort: 1 });
+
+    fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
+        let mut fields = Fields::of(line);
+        let meta = Self {
+            id: fields.id("id")?,
+            length: fields.number("length")?,
+            date: fields.next("date", "a date or nothing")?,
+            score: fields.next("score", "a number or nothing")?,
+            script: fields.next("script", "a script's name")?,
+        };
+        fields.done()?;
+        Ok(meta)
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(self.id);
+        out.push(b'\t');
+        push_number(out, self.length);
+        for field in [self.date, self.score, self.script] {
+            out.push(b'\t');
+            out.extend_from_slice(field);
+        }
+    }
+}
+
+/// What `cluster` reads, in any order.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ClusterInput<'a> {
+    /// An edge of the graph of representatives.
+    Pair(Pair<'a>),
+    /// A copy, which joins its representative; sets are passed over.
+    Member(Member<'a>),
+    /// What ranks a document, for star clusters.
+    Meta(Meta<'a>),
+}
+
+impl<'a> Record<'a> for ClusterInput<'a> {
+    const FIELDS: &'static str = "pairs; copies; sets; with --cluster star id⇥length⇥date⇥score⇥script";
+    const KEYS: Option<Keys> = Some(Keys { partition: 0, sort: 0 });
+
+    fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
+        match memchr::memchr_iter(b'\t', line).count() {
+            5 => Pair::decode(line).map(ClusterInput::Pair),
+            4 => Meta::decode(line).map(ClusterInput::Meta),
+            _ => Member::decode(line).map(ClusterInput::Member),
+        }
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        match self {
+            ClusterInput::Pair(pair) => pair.encode(out),
+            ClusterInput::Member(member) => member.encode(out),
+            ClusterInput::Meta(meta) => meta.encode(out),
+        }
+    }
+}
+
+/// The cluster a document is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Label<'a> {
+    /// The document.
+    pub id: &'a [u8],
+    /// The cluster's name: an id of one of its documents.
+    pub label: &'a [u8],
+}
+
+impl<'a> Record<'a> for Label<'a> {
+    const FIELDS: &'static str = "id⇥=>⇥label";
+
+    fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
+        let mut fields = Fields::of(line);
+        let id = fields.id("id")?;
+        let arrow = fields.next("arrow", "=>")?;
+        if arrow != b"=>" {
+            return Err(FieldError::new("arrow", "=>", arrow));
+        }
+        let label = fields.id("label")?;
+        fields.done()?;
+        Ok(Self { id, label })
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(self.id);
+        out.extend_from_slice(b"\t=>\t");
+        out.extend_from_slice(self.label);
+    }
+}
+
+/// What `keep` reads.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum KeepInput<'a> {
+    /// The document's cluster.
+    Label(Label<'a>),
+    /// What the keep rule needs.
+    Meta(Meta<'a>),
+    /// The document's set.
+    Doc(Doc<'a>),
+}
+
+impl<'a> Record<'a> for KeepInput<'a> {
+    const FIELDS: &'static str = "id⇥=>⇥label; id⇥length⇥date⇥score⇥script; id⇥features";
+
+    fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
+        match memchr::memchr_iter(b'\t', line).count() {
+            2 => Label::decode(line).map(KeepInput::Label),
+            4 => Meta::decode(line).map(KeepInput::Meta),
+            _ => Doc::decode(line).map(KeepInput::Doc),
+        }
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        match self {
+            KeepInput::Label(label) => label.encode(out),
+            KeepInput::Meta(meta) => meta.encode(out),
+            KeepInput::Doc(doc) => doc.encode(out),
+        }
+    }
+}
+
+/// Under each id its label (if it is in a cluster at all), its rank by the keep rule, and its set.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum KeepRow<'a> {
+    /// The document's cluster.
+    Label(Label<'a>),
+    /// The document's rank: bytes that sort the best document first.
+    Rank {
+        /// The document.
+        id: &'a [u8],
+        /// The rank.
+        rank: &'a [u8],
+    },
+    /// The document's set.
+    Doc(Doc<'a>),
+}
+
+impl<'a> Record<'a> for KeepRow<'a> {
+    const FIELDS: &'static str = "id⇥0⇥label; id⇥1⇥rank; id⇥2⇥features";
+    const KEYS: Option<Keys> = Some(Keys { partition: 1, sort: 2 });
+
+    fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
+        let mut fields = Fields::of(line);
+        let id = fields.id("id")?;
+        match fields.next("tag", "0, 1 or 2")? {
+            b"0" => Ok(KeepRow::Label(Label { id, label: fields.id("label")? })),
+            b"1" => Ok(KeepRow::Rank { id, rank: fields.rest() }),
+            b"2" => Ok(KeepRow::Doc(Doc { id, features: Features::Text(fields.rest()) })),
+            tag => Err(FieldError::new("tag", "0, 1 or 2", tag)),
+        }
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        let mut row = |id: &[u8], tag: &[u8], rest: &[u8]| {
+            out.extend_from_slice(id);
+            out.extend_from_slice(tag);
+            out.extend_from_slice(rest);
+        };
+        match self {
+            KeepRow::Label(label) => row(label.id, b"\t0\t", label.label),
+            KeepRow::Rank { id, rank } => row(id, b"\t1\t", rank),
+            KeepRow::Doc(doc) => {
+                row(doc.id, b"\t2\t", b"");
+                doc.features.encode(out);
+            }
+        }
+    }
+}
+
+/// A member of a cluster, best first within its cluster.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ranked<'a> {
+    /// The cluster.
+    pub label: &'a [u8],
+    /// The document's rank by the keep rule.
+    pub rank: &'a [u8],
+    /// The document with its set.
+    pub doc: Doc<'a>,
+}
+
+impl<'a> Record<'a> for Ranked<'a> {
+    const FIELDS: &'static str = "label⇥rank⇥id⇥features";
+    const KEYS: Option<Keys> = Some(Keys { partition: 1, sort: 3 });
+
+    fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
+        let mut fields = Fields::of(line);
+        let label = fields.id("label")?;
+        let rank = fields.next("rank", "a rank")?;
+        Ok(Self { label, rank, doc: Doc::decode(fields.rest())? })
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(self.label);
+        out.push(b'\t');
+        out.extend_from_slice(self.rank);
+        out.push(b'\t');
+        self.doc.encode(out);
+    }
+}
+
+/// A line of `clusters.tsv`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClusterRow<'a> {
+    /// The document of the cluster that is kept.
+    pub kept: &'a [u8],
+    /// A document of the cluster.
+    pub id: &'a [u8],
+    /// Its similarity to the kept document, even below tau; `None` for the kept document itself.
+    pub jaccard: Option<Jaccard6>,
+}
+
+impl<'a> Record<'a> for ClusterRow<'a> {
+    const FIELDS: &'static str = "kept_id⇥id⇥keep|drop⇥jaccard or -";
+
+    fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
+        let mut fields = Fields::of(line);
+        let kept = fields.id("kept_id")?;
+        let id = fields.id("id")?;
+        let verdict = fields.next("verdict", "keep or drop")?;
+        let jaccard = fields.next("jaccard", "six decimals or -")?;
+        fields.done()?;
+        let jaccard = match verdict {
+            b"keep" if jaccard == b"-" => None,
+            b"drop" => Some(
+                super::parse_jaccard(jaccard)
+                    .ok_or_else(|| FieldError::new("jaccard", "six decimals", jaccard))?,
+            ),
+            _ => return Err(FieldError::new("verdict", "keep with -, or drop with a number", verdict)),
+        };
+        Ok(Self { kept, id, jaccard })
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(self.kept);
+        out.push(b'\t');
+        out.extend_from_slice(self.id);
+        match self.jaccard {
+            None => out.extend_from_slice(b"\tkeep\t-"),
+            Some(jaccard) => {
+                out.extend_from_slice(b"\tdrop\t");
+                super::push_jaccard(out, jaccard);
+            }
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! Documents as they come: JSON lines.
+
+use super::{Record, id};
+use crate::error::{FieldError, Place};
+use clap::Args;
+use serde::Deserializer as _;
+use serde::de::{Error as _, IgnoredAny, MapAccess, Visitor};
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+use std::fmt;
+
+/// A document's line, not yet taken apart: its field names are options.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Line<'a>(pub &'a [u8]);
+
+impl<'a> Record<'a> for Line<'a> {
+    const FIELDS: &'static str = "JSON object with id and text";
+
+    fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
+        Ok(Self(line))
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(self.0);
+    }
+}
+
+/// How documents are read.
+#[derive(Args, Clone, Debug)]
+pub struct DocumentOpts {
+    /// Field that holds the id, a string or a number; `auto` makes ids of the file's name @ offset
+    #[arg(long, env = "TWINSPLIT_ID", default_value = "id", value_name = "FIELD|auto")]
+    pub id: String,
+    /// Field that holds the text
+    #[arg(long, env = "TWINSPLIT_TEXT", default_value = "text", value_name = "FIELD")]
+    pub text: String,
+    /// Field that holds the date, a string, for --keep newest
+    #[arg(long, env = "TWINSPLIT_DATE", value_name = "FIELD")]
+    pub date: Option<String>,
+    /// Field that holds the score, a number, for --keep score
+    #[arg(long, env = "TWINSPLIT_SCORE", value_name = "FIELD")]
+    pub score: Option<String>,
+}
+
+/// A document.
+#[derive(Debug)]
+pub struct Document<'a> {
+    /// The id, escaped: see [`super::id`].
+    pub id: Vec<u8>,
+    /// The text; empty is allowed.
+    pub text: Cow<'a, str>,
+    /// The date, escaped like an id; empty when there is none.
+    pub date: Vec<u8>,
+    /// The score, a JSON number's literal; empty when there is none.
+    pub score: &'a str,
+}
+
+/// The fields that were found, still as JSON.
+#[derive(Default)]
+struct Found<'a> {
+    id: Option<&'a RawValue>,
+    text: Option<&'a RawValue>,
+    date: Option<&'a RawValue>,
+    score: Option<&'a RawValue>,
+}
+
+impl DocumentOpts {
+    /// Reads the document in `line`, which stands at `place`.
+    pub fn read<'a>(&self, line: &'a [u8], place: &Place) -> Result<Document<'a>, FieldError> {
+        let found = self.find(line)?;
+        let mut id = Vec::new();
+        if self.id == "auto" {
+            id::escape(format!("{}@{}", place.file, place.offset).as_bytes(), &mut id);
+        } else {
+            let expected = "a string that is not empty, or a number";
+            let raw = found.id.ok_or_else(|| FieldError::missing("id", expected))?.get();
+            match raw.as_bytes().first() {
+                Some(b'"') => id::escape(string(raw, "id", expected)?.as_bytes(), &mut id),
+                Some(b'-' | b'0'..=b'9') => id.extend_from_slice(raw.as_bytes()),
+                _ => {}
+            }
+            if id.is_empty() {
+                return Err(FieldError::new("id", expected, raw.as_bytes()));
+            }
+        }
+        let raw = found.text.ok_or_else(|| FieldError::missing("text", "a string"))?.get();
+        let text = string(raw, "text", "a string")?;
+        let mut date = Vec::new();
+        if let Some(raw) = found.date {
+            id::escape(string(raw.get(), "date", "a string")?.as_bytes(), &mut date);
+        }
+        let score = found.score.map_or("", RawValue::get);
+        if !score.is_empty() && !matches!(score.as_bytes()[0], b'-' | b'0'..=b'9') {
+            return Err(FieldError::new("score", "a number", score.as_bytes()));
+        }
+        Ok(Document { id, text, date, score })
+    }
+
+    fn find<'a>(&self, line: &'a [u8]) -> Result<Found<'a>, FieldError> {
+        let whole = |error: &dyn fmt::Display| {
+            let mut wrong = FieldError::new("document", "a JSON object in UTF-8 on one line", line);
+            wrong.found = format!("{} ({error})", wrong.found);
+            wrong
+        };
+        let text = std::str::from_utf8(line).map_err(|error| whole(&error))?;
+        let mut reader = serde_json::Deserializer::from_str(text);
+        let found = reader.deserialize_map(Wanted(self)).map_err(|error| whole(&error))?;
+        reader.end().map_err(|error| whole(&error))?;
+        Ok(found)
+    }
+}
+
+/// Decodes a raw JSON value that must be a string.
+fn string<'a>(raw: &'a str, field: &'static str, expected: &'static str) -> Result<Cow<'a, str>, FieldError> {
+    let wrong = || FieldError::new(field, expected, raw.as_bytes());
+    let inside = raw.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).ok_or_else(wrong)?;
+    if !inside.contains('\\') {
+        return Ok(Cow::Borrowed(inside));
+    }
+    serde_json::from_str(raw).map(Cow::Owned).map_err(|error| {
+        let mut wrong = wrong();
+        wrong.found = format!("{} ({error})", wrong.found);
+        wrong
+    })
+}
+
+/// Picks the wanted fields out of an object and passes over the others.
+struct Wanted<'o>(&'o DocumentOpts);
+
+impl<'de> Visitor<'de> for Wanted<'_> {
+    type Value = Found<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON object")
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Self::Value, M::Error> {
+        let mut found = Found::default();
+        while let Some(key) = map.next_key::<Cow<'de, str>>()? {
+            let slot = if key == self.0.text {
+                &mut found.text
+            } else if key == self.0.id {
+                &mut found.id
+            } else if self.0.date.as_deref() == Some(&*key) {
+                &mut found.date
+            } else if self.0.score.as_deref() == Some(&*key) {
+                &mut found.score
+            } else {
+                map.next_value::<IgnoredAny>()?;
+                continue;
+            };
+            if slot.is_some() {
+                return Err(M::Error::custom(format_args!("the field {key:?} stands twice")));
+            }
+            *slot = Some(map.next_value::<&'de RawValue>()?);
+        }
+        Ok(found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn opts() -> DocumentOpts {
+        DocumentOpts {
+            id: "id".into(),
+            text: "text".into(),
+            date: Some("day".into()),
+            score: Some("s".into()),
+        }
+    }
+
+    fn read(line: &str) -> Result<(String, String, String, String), FieldError> {
+        opts().read(line.as_bytes(), &Place::default()).map(|d| {
+            let own = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+            (own(d.id), d.text.into_owned(), own(d.date), d.score.to_owned())
+        })
+    }
+
+    #[test]
+    fn wanted_fields_are_read_and_others_passed_over() {
+        let line = r#" {"x":[{"id":3}],"id":"a\tb","s":-1.50e3,"text":"a\u00e9 \ud83d\ude00","day":"2020"} "#;
+        let expected = ("a\\x09b".into(), "aé 😀".into(), "2020".into(), "-1.50e3".into());
+        assert_eq!(read(line), Ok(expected));
+    }
+
+    #[test]
+    fn a_number_as_id_keeps_its_literal() {
+        assert_eq!(read(r#"{"id":1.50,"text":""}"#).unwrap().0, "1.50");
+    }
+
+    #[test]
+    fn errors_name_the_field() {
+        for (line, field) in [
+            ("[1]", "document"),
+            ("{\"id\":1,\"text\":\"a\"", "document"),
+            (r#"{"id":1,"text":"a"} x"#, "document"),
+            (r#"{"id":1,"id":2,"text":"a"}"#, "document"),
+            (r#"{"text":"a"}"#, "id"),
+            (r#"{"id":"","text":"a"}"#, "id"),
+            (r#"{"id":null,"text":"a"}"#, "id"),
+            (r#"{"id":1}"#, "text"),
+            (r#"{"id":1,"text":null}"#, "text"),
+            (r#"{"id":1,"text":7}"#, "text"),
+            (r#"{"id":1,"text":"\ud800"}"#, "text"),
+            (r#"{"id":1,"text":"a","day":3}"#, "date"),
+            (r#"{"id":1,"text":"a","s":"3"}"#, "score"),
+        ] {
+            assert_eq!(read(line).unwrap_err().field, field, "{line}");
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! The rows that turn pairs of representatives into pairs of all documents with those sets.
+
+use super::pair::Pair;
+use super::set::Member;
+use super::{Fields, Keys, Record, push_number};
+use crate::error::FieldError;
+
+/// What `expand-left` reads: pairs of representatives, and the stream with the copies.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum LeftInput<'a> {
+    /// A pair of representatives.
+    Pair(Pair<'a>),
+    /// A copy; sets are passed over.
+    Member(Member<'a>),
+}
+
+impl<'a> Record<'a> for LeftInput<'a> {
+    const FIELDS: &'static str = "pairs; copies; sets";
+
+    fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
+        match memchr::memchr_iter(b'\t', line).count() {
+            5 => Pair::decode(line).map(LeftInput::Pair),
+            _ => Member::decode(line).map(LeftInput::Member),
+        }
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        match self {
+            LeftInput::Pair(pair) => pair.encode(out),
+            LeftInput::Member(member) => member.encode(out),
+        }
+    }
+}
+
+/// What `expand-right` reads: the half-expanded pairs, and the stream with the copies again.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum RightInput<'a> {
+    /// A pair under the representative that is still to be expanded.
+    Row(ExpandRow<'a>),
+    /// A copy; sets are passed over.
+    Member(Member<'a>),
+}
+
+impl<'a> Record<'a> for RightInput<'a> {
+    const FIELDS: &'static str = "key⇥1⇥other⇥overlap⇥size_key⇥size_other; copies; sets";
+
+    fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
+        match memchr::memchr_iter(b'\t', line).count() {
+            5 => ExpandRow::decode(line).map(RightInput::Row),
+            _ => Member::decode(line).map(RightInput::Member),
+        }
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        match self {
+            RightInput::Row(row) => row.encode(out),
+            RightInput::Member(member) => member.encode(out),
+        }
+    }
+}
+
+/// Under each representative its copies first, then its pairs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExpandRow<'a> {
+    /// A copy of the representative.
+    Copy {
+        /// The representative.
+        representative: &'a [u8],
+        /// The copy.
+        id: &'a [u8],
+        /// Size of their set.
+        size: u64,
+    },
+    /// A pair of the representative with another document.
+    Pair {
+        /// The representative.
+        key: &'a [u8],
+        /// The other document.
+        other: &'a [u8],
+        /// Shared features.
+        overlap: u64,
+        /// Size of the representative's set.
+        size_key: u64,
+        /// Size of the other's set.
+        size_other: u64,
+    },
+}
+
+impl<'a> Record<'a> for ExpandRow<'a> {
+    const FIELDS: &'static str = "representative⇥0⇥copy⇥size; key⇥1⇥other⇥overlap⇥size_key⇥size_other";
+    const KEYS: Option<Keys> = Some(Keys { partition: 1, sort: 2 });
+
+    fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
+        let mut fields = Fields::of(line);
+        let key = fields.id("key")?;
+        let tag = fields.next("tag", "0 or 1")?;
+        let other = fields.id("id")?;
+        let row = match tag {
+            b"0" => ExpandRow::Copy { representative: key, id: other, size: fields.number("size")? },
+            b"1" => ExpandRow::Pair {
+                key,
+                other,
+                overlap: fields.number("overlap")?,
+                size_key: fields.number("size_key")?,
+                size_other: fields.number("size_other")?,
+            },
+            _ => return Err(FieldError::new("tag", "0 or 1", tag)),
+        };
+        fields.done()?;
+        Ok(row)
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        let mut row = |key: &[u8], tag: &[u8], id: &[u8], numbers: &[u64]| {
+            out.extend_from_slice(key);
+            out.extend_from_slice(tag);
+            out.extend_from_slice(id);
+            for number in numbers {
+                out.push(b'\t');
+                push_number(out, *number);
+            }
+        };
+        match *self {
+            ExpandRow::Copy { representative, id, size } => row(representative, b"\t0\t", id, &[size]),
+            ExpandRow::Pair { key, other, overlap, size_key, size_other } => {
+                row(key, b"\t1\t", other, &[overlap, size_key, size_other]);
+            }
+        }
+    }
+}

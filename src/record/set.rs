@@ -1,0 +1,207 @@
+//! Documents as sets of features.
+
+use super::{Fields, Keys, Record, push_number, second_field};
+use crate::error::FieldError;
+
+/// What a feature field must hold.
+pub const FEATURE: &str = "16 lower-case hex digits";
+const FEATURES: &str = "features of 16 lower-case hex digits, ascending, unique, one space between";
+
+/// A feature from its 16 lower-case hex digits.
+pub fn parse_feature(digits: &[u8]) -> Option<u64> {
+    if digits.len() != 16 {
+        return None;
+    }
+    digits.iter().try_fold(0u64, |value, digit| {
+        let nibble = match digit {
+            b'0'..=b'9' => digit - b'0',
+            b'a'..=b'f' => digit - b'a' + 10,
+            _ => return None,
+        };
+        Some(value << 4 | u64::from(nibble))
+    })
+}
+
+/// Appends a feature as 16 lower-case hex digits.
+pub fn push_feature(out: &mut Vec<u8>, feature: u64) {
+    const HEX: &[u8; 16] = b"0123456789abcdef";
+    let mut digits = [0u8; 16];
+    for (at, digit) in digits.iter_mut().enumerate() {
+        *digit = HEX[(feature >> (60 - 4 * at) & 15) as usize];
+    }
+    out.extend_from_slice(&digits);
+}
+
+/// A set of features, as the text of its field or as numbers.
+#[derive(Clone, Copy, Debug)]
+pub enum Features<'a> {
+    /// As it stands in the line; checked when it is read.
+    Text(&'a [u8]),
+    /// Ascending and unique.
+    Values(&'a [u64]),
+}
+
+impl<'a> Features<'a> {
+    /// How many features there are.
+    pub fn size(&self) -> u64 {
+        match self {
+            Features::Text(text) => (text.len() as u64).div_ceil(17),
+            Features::Values(values) => values.len() as u64,
+        }
+    }
+
+    /// Replaces `out` by the features, after checking their form and order.
+    pub fn read(&self, out: &mut Vec<u64>) -> Result<(), FieldError> {
+        out.clear();
+        let text = match self {
+            Features::Values(values) => {
+                out.extend_from_slice(values);
+                return Ok(());
+            }
+            Features::Text([]) => return Ok(()),
+            Features::Text(text) => *text,
+        };
+        let wrong = |at: usize| FieldError::new("features", FEATURES, &text[at..]);
+        let mut at = 0;
+        loop {
+            let digits = text.get(at..at + 16).ok_or_else(|| wrong(at))?;
+            let feature = parse_feature(digits).ok_or_else(|| wrong(at))?;
+            if out.last().is_some_and(|last| *last >= feature) {
+                return Err(wrong(at));
+            }
+            out.push(feature);
+            match text.get(at + 16) {
+                None => return Ok(()),
+                Some(b' ') => at += 17,
+                Some(_) => return Err(wrong(at)),
+            }
+        }
+    }
+
+    /// Appends the field.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        match self {
+            Features::Text(text) => out.extend_from_slice(text),
+            Features::Values(values) => {
+                for (at, value) in values.iter().enumerate() {
+                    if at > 0 {
+                        out.push(b' ');
+                    }
+                    push_feature(out, *value);
+                }
+            }
+        }
+    }
+}
+
+impl PartialEq for Features<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        let (mut left, mut right) = (Vec::new(), Vec::new());
+        self.encode(&mut left);
+        other.encode(&mut right);
+        left == right
+    }
+}
+
+/// A document: its id and its set of features, which may be empty.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Doc<'a> {
+    /// The id, escaped.
+    pub id: &'a [u8],
+    /// The set.
+    pub features: Features<'a>,
+}
+
+impl<'a> Record<'a> for Doc<'a> {
+    const FIELDS: &'static str = "id⇥features";
+
+    fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
+        let mut fields = Fields::of(line);
+        let id = fields.id("id")?;
+        let text = if fields.is_done() { &[] } else { fields.next("features", FEATURES)? };
+        fields.done()?;
+        Ok(Self { id, features: Features::Text(text) })
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(self.id);
+        out.push(b'\t');
+        self.features.encode(out);
+    }
+}
+
+/// A document whose set equals that of another one, its representative, which stands for it in every join.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Copy<'a> {
+    /// The copy's id.
+    pub id: &'a [u8],
+    /// The id of the group's representative: the smallest of the group in byte order.
+    pub representative: &'a [u8],
+    /// How many features the set has.
+    pub size: u64,
+}
+
+/// A line of the stream that `equal-sets` writes: a set, or a copy of one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Member<'a> {
+    /// A set that stands for itself.
+    Doc(Doc<'a>),
+    /// A copy, which joins pass over and `expand` reads.
+    Copy(Copy<'a>),
+}
+
+impl<'a> Record<'a> for Member<'a> {
+    const FIELDS: &'static str = "id⇥features, or id⇥=⇥representative⇥size";
+
+    fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
+        if second_field(line) != Some(b"=") {
+            return Ok(Member::Doc(Doc::decode(line)?));
+        }
+        let mut fields = Fields::of(line);
+        let id = fields.id("id")?;
+        fields.next("=", "=")?;
+        let representative = fields.id("representative")?;
+        let size = fields.number("size")?;
+        fields.done()?;
+        Ok(Member::Copy(Copy { id, representative, size }))
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        match self {
+            Member::Doc(doc) => doc.encode(out),
+            Member::Copy(copy) => {
+                out.extend_from_slice(copy.id);
+                out.extend_from_slice(b"\t=\t");
+                out.extend_from_slice(copy.representative);
+                out.push(b'\t');
+                push_number(out, copy.size);
+            }
+        }
+    }
+}
+
+/// A set under the hash of all its features, so that equal sets meet, smallest id first.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HashedDoc<'a> {
+    /// [`crate::hash::set`] of the features.
+    pub hash: u64,
+    /// The document.
+    pub doc: Doc<'a>,
+}
+
+impl<'a> Record<'a> for HashedDoc<'a> {
+    const FIELDS: &'static str = "hash⇥id⇥features";
+    const KEYS: Option<Keys> = Some(Keys { partition: 1, sort: 2 });
+
+    fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
+        let mut fields = Fields::of(line);
+        let hash = fields.feature("hash")?;
+        Ok(Self { hash, doc: Doc::decode(fields.rest())? })
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        push_feature(out, self.hash);
+        out.push(b'\t');
+        self.doc.encode(out);
+    }
+}

@@ -1,0 +1,180 @@
+//! Files that must arrive whole: an order of features, a table of document frequencies, a plan, a slice.
+//!
+//! The first line names the kind, the version and the parameters, the last one counts the lines between and holds
+//! their checksum, so that a truncated file, a damaged one and one of another kind are refused by name. Rows of a
+//! stream carry no such lines, for a sort would move them.
+
+use crate::error::{Error, Result};
+use crate::hash;
+use crate::io;
+use crate::record::push_number;
+use std::collections::BTreeMap;
+use std::io::BufRead;
+use std::path::Path;
+
+/// Version of the formats; raised when one of them changes.
+pub const VERSION: u64 = 1;
+
+/// Writes the first and the last line of a sealed file and keeps the checksum of those between.
+pub struct Seal {
+    checksum: hash::Checksum,
+    lines: u64,
+}
+
+impl Seal {
+    /// Starts a file of a kind; the first of the returned values is its first line.
+    pub fn start(kind: &str, parameters: &[(&str, String)]) -> (Vec<u8>, Self) {
+        let mut head = format!("#twinsplit\t{kind}\t{VERSION}");
+        for (name, value) in parameters {
+            head.push_str(&format!("\t{name}={value}"));
+        }
+        let mut seal = Self { checksum: hash::Checksum::default(), lines: 0 };
+        seal.checksum.line(head.as_bytes());
+        (head.into_bytes(), seal)
+    }
+
+    /// Takes note of a line that is being written.
+    pub fn line(&mut self, line: &[u8]) {
+        self.checksum.line(line);
+        self.lines += 1;
+    }
+
+    /// The last line.
+    pub fn end(&self) -> Vec<u8> {
+        let mut line = b"#end\t".to_vec();
+        push_number(&mut line, self.lines);
+        line.push(b'\t');
+        line.extend_from_slice(self.checksum.hex().as_bytes());
+        line
+    }
+}
+
+/// The parameters in the first line of a sealed file.
+#[derive(Debug, Default)]
+pub struct Head(BTreeMap<String, String>);
+
+impl Head {
+    /// A parameter's value, empty when there is none.
+    pub fn get(&self, name: &str) -> &str {
+        self.0.get(name).map_or("", String::as_str)
+    }
+
+    /// A parameter that is a number.
+    pub fn number(&self, name: &str, path: &Path) -> Result<u64> {
+        self.get(name)
+            .parse()
+            .map_err(|_| broken(path, &format!("its first line gives no number for {name:?}")))
+    }
+}
+
+/// An error about a sealed file, with the next step.
+pub fn broken(path: &Path, problem: &str) -> Error {
+    Error::File {
+        path: path.to_owned(),
+        problem: format!("{problem}; make it again with the stage that wrote it"),
+    }
+}
+
+/// Reads a sealed file of a kind: `see` is called with each line between the first and the last. The checksum is
+/// verified at the end, so what was made of the lines counts only when this returns `Ok`.
+pub fn read(path: &Path, kind: &str, mut see: impl FnMut(&Head, &[u8]) -> Result<()>) -> Result<Head> {
+    let mut reader = io::open(path)?;
+    let mut next = |line: &mut Vec<u8>| -> Result<bool> {
+        line.clear();
+        reader.read_until(b'\n', line).map_err(Error::io("read", path))?;
+        if line.last() == Some(&b'\n') {
+            line.pop();
+        }
+        Ok(!line.is_empty())
+    };
+    let mut line = Vec::new();
+    next(&mut line)?;
+    let head = head_of(path, kind, &line)?;
+    let mut checksum = hash::Checksum::default();
+    checksum.line(&line);
+    // The last line is known as such only when nothing follows it.
+    let (mut ahead, mut lines) = (Vec::new(), 0);
+    if !next(&mut line)? {
+        return Err(broken(path, "it ends after its first line"));
+    }
+    while next(&mut ahead)? {
+        see(&head, &line)?;
+        checksum.line(&line);
+        lines += 1;
+        std::mem::swap(&mut line, &mut ahead);
+    }
+    let seal = Seal { checksum, lines };
+    if line == seal.end() { Ok(head) } else { Err(broken(path, "it is truncated or damaged")) }
+}
+
+fn head_of(path: &Path, kind: &str, line: &[u8]) -> Result<Head> {
+    let text = String::from_utf8_lossy(line);
+    let mut fields = text.split('\t');
+    if fields.next() != Some("#twinsplit") {
+        return Err(broken(path, &format!("it is not a twinsplit {kind} file")));
+    }
+    let found = fields.next().unwrap_or_default();
+    if found != kind {
+        return Err(broken(path, &format!("it is a {found} file where a {kind} file is needed")));
+    }
+    let version = fields.next().unwrap_or_default();
+    if version != VERSION.to_string() {
+        return Err(broken(path, &format!("it has version {version} where {VERSION} is needed")));
+    }
+    let pairs = fields.filter_map(|field| field.split_once('='));
+    Ok(Head(pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(lines: &[&[u8]]) -> tempfile::NamedTempFile {
+        let (head, mut seal) = Seal::start("order", &[("n", "3".to_owned())]);
+        let mut text = head;
+        for line in lines {
+            seal.line(line);
+            text.push(b'\n');
+            text.extend_from_slice(line);
+        }
+        text.push(b'\n');
+        text.extend_from_slice(&seal.end());
+        text.push(b'\n');
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), text).unwrap();
+        file
+    }
+
+    fn lines(path: &Path) -> Result<Vec<Vec<u8>>> {
+        let mut lines = Vec::new();
+        let head = read(path, "order", |_, line| {
+            lines.push(line.to_vec());
+            Ok(())
+        })?;
+        assert_eq!(head.number("n", path).unwrap(), 3);
+        Ok(lines)
+    }
+
+    #[test]
+    fn what_was_written_is_read() {
+        for body in [&[][..], &[b"a\tb"], &[b"a\tb", b"#end\t0\t0"]] {
+            assert_eq!(lines(file(body).path()).unwrap(), body);
+        }
+    }
+
+    #[test]
+    fn damage_is_found() {
+        let good = std::fs::read(file(&[b"a\tb", b"c\td"]).path()).unwrap();
+        let bad = tempfile::NamedTempFile::new().unwrap();
+        for end in 0..good.len() - 1 {
+            std::fs::write(bad.path(), &good[..end]).unwrap();
+            assert!(lines(bad.path()).is_err(), "truncated to {end} bytes");
+        }
+        for at in 0..good.len() - 1 {
+            let mut other = good.clone();
+            other[at] ^= 1;
+            std::fs::write(bad.path(), &other).unwrap();
+            assert!(lines(bad.path()).is_err(), "byte {at} changed");
+        }
+    }
+}

@@ -1,0 +1,323 @@
+//! What a stage is: one declaration, from which its binary, its help, its sort line, its place in a pipe, its job
+//! on a cluster and its documentation follow.
+//!
+//! A stage reads records one by one and emits records. A *map* stage sees them in any order and split over any
+//! number of tasks. A *reduce* stage sees all records of a key in one task, one after the other: the shuffle's
+//! contract stands with the record ([`Record::KEYS`]), and [`Runner`] finds the groups and checks the order.
+//! There is no combiner role: a mapper that can combine does so in its own state.
+
+use crate::error::{Error, FieldError, Place, Result};
+use crate::record::{Keys, Record, key_end};
+use clap::{ArgMatches, Args, Command, FromArgMatches};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// Whether a stage maps or reduces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Any order, any number of tasks.
+    Map,
+    /// Rows grouped and sorted by the keys of the record it reads.
+    Reduce,
+}
+
+/// A file that a stage reads beside its rows.
+#[derive(Clone, Copy, Debug)]
+pub struct SideFile {
+    /// The option that names it, and its default name.
+    pub option: &'static str,
+    /// What it is and when it is needed.
+    pub about: &'static str,
+}
+
+/// The declaration of a stage.
+#[derive(Clone, Copy, Debug)]
+pub struct Decl {
+    /// Its name and the name of its binary.
+    pub name: &'static str,
+    /// Map or reduce.
+    pub role: Role,
+    /// One sentence for help and documentation.
+    pub about: &'static str,
+    /// The files it reads beside its rows.
+    pub side: &'static [SideFile],
+}
+
+/// A stage. The state of one of its tasks is `Self`.
+pub trait Stage: Sized + Send + 'static {
+    /// The record it reads.
+    type In<'a>: Record<'a>;
+    /// The record it emits.
+    type Out<'a>: Record<'a>;
+    /// Its options; those that two stages share are one struct.
+    type Opts: Args + FromArgMatches;
+    /// Its declaration.
+    const DECL: Decl;
+
+    /// Starts a task.
+    fn open(opts: Self::Opts, task: &mut Task<'_>) -> Result<Self>;
+
+    /// Takes one record.
+    fn push(&mut self, record: Self::In<'_>, task: &mut Task<'_>) -> Result<()>;
+
+    /// The group of equal keys that the records since the last call formed is complete. Reduce stages only.
+    fn end_group(&mut self, task: &mut Task<'_>) -> Result<()> {
+        let _ = task;
+        Ok(())
+    }
+
+    /// All records have been seen.
+    fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
+        let _ = task;
+        Ok(())
+    }
+}
+
+/// Where a task's rows go.
+pub trait Sink {
+    /// Takes one row, without line end.
+    fn row(&mut self, row: &[u8]) -> Result<()>;
+}
+
+impl Sink for Vec<Vec<u8>> {
+    fn row(&mut self, row: &[u8]) -> Result<()> {
+        self.push(row.to_vec());
+        Ok(())
+    }
+}
+
+/// Sums by name.
+pub type Counters = BTreeMap<String, u64>;
+
+/// What surrounds a running task: where its rows come from and go to, its counters and its folder.
+pub struct Task<'s> {
+    /// The stage's name, for messages.
+    pub stage: &'static str,
+    /// Number of the task among its step's tasks, from 0.
+    pub number: u32,
+    /// The task's own folder, for files that are not rows and for spilling.
+    pub folder: PathBuf,
+    /// Where the current row stands.
+    pub place: Place,
+    /// The task's counters.
+    pub counters: Counters,
+    sink: &'s mut dyn Sink,
+    row: Vec<u8>,
+    rows_in: u64,
+    rows_out: u64,
+    bytes_out: u64,
+    declared: fn(&[u8]) -> Result<(), FieldError>,
+}
+
+impl<'s> Task<'s> {
+    /// A task that writes to `sink`.
+    pub fn new(entry: &Entry, number: u32, folder: PathBuf, sink: &'s mut dyn Sink) -> Self {
+        Self {
+            stage: entry.decl.name,
+            number,
+            folder,
+            place: Place::default(),
+            counters: Counters::new(),
+            sink,
+            row: Vec::new(),
+            rows_in: 0,
+            rows_out: 0,
+            bytes_out: 0,
+            declared: entry.output.decodes,
+        }
+    }
+
+    /// Writes a record.
+    pub fn emit<'a>(&mut self, record: &impl Record<'a>) -> Result<()> {
+        self.row.clear();
+        record.encode(&mut self.row);
+        self.write()
+    }
+
+    /// Writes a row as it is.
+    pub fn emit_row(&mut self, row: &[u8]) -> Result<()> {
+        self.row.clear();
+        self.row.extend_from_slice(row);
+        self.write()
+    }
+
+    fn write(&mut self) -> Result<()> {
+        debug_assert_eq!((self.declared)(&self.row), Ok(()), "{} emits what it does not declare", self.stage);
+        self.rows_out += 1;
+        self.bytes_out += self.row.len() as u64 + 1;
+        self.sink.row(&self.row)
+    }
+
+    /// Adds to a counter.
+    pub fn count(&mut self, name: &str, number: u64) {
+        match self.counters.get_mut(name) {
+            Some(sum) => *sum += number,
+            None => {
+                self.counters.insert(name.to_owned(), number);
+            }
+        }
+    }
+
+    /// An error about a field of the current row.
+    pub fn wrong(&self, error: FieldError) -> Error {
+        Error::Record { stage: self.stage.to_owned(), place: self.place.clone(), error }
+    }
+
+    fn close(&mut self) {
+        for (name, number) in
+            [("records_in", self.rows_in), ("records_out", self.rows_out), ("bytes_out", self.bytes_out)]
+        {
+            self.count(name, number);
+        }
+    }
+}
+
+/// A stage without its types: what the generic code that runs stages holds.
+pub trait DynStage: Send {
+    /// Takes one row.
+    fn row(&mut self, row: &[u8], task: &mut Task<'_>) -> Result<()>;
+    /// See [`Stage::end_group`].
+    fn end_group(&mut self, task: &mut Task<'_>) -> Result<()>;
+    /// See [`Stage::finish`].
+    fn finish(&mut self, task: &mut Task<'_>) -> Result<()>;
+}
+
+struct Erased<S: Stage>(S);
+
+impl<S: Stage> DynStage for Erased<S> {
+    fn row(&mut self, row: &[u8], task: &mut Task<'_>) -> Result<()> {
+        let record = S::In::decode(row).map_err(|error| task.wrong(error))?;
+        self.0.push(record, task)
+    }
+
+    fn end_group(&mut self, task: &mut Task<'_>) -> Result<()> {
+        self.0.end_group(task)
+    }
+
+    fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
+        self.0.finish(task)
+    }
+}
+
+/// What the generic code knows of a record.
+#[derive(Clone, Copy)]
+pub struct RecordInfo {
+    /// Its fields, for documentation.
+    pub fields: &'static str,
+    /// How it is shuffled.
+    pub keys: Option<Keys>,
+    /// Whether a row is such a record.
+    pub decodes: fn(&[u8]) -> Result<(), FieldError>,
+}
+
+/// A declared stage in the table of all stages.
+#[derive(Clone, Copy)]
+pub struct Entry {
+    /// Its declaration.
+    pub decl: Decl,
+    /// The record it reads; a reduce stage's keys stand here.
+    pub input: RecordInfo,
+    /// The record it emits; where it goes through a shuffle its keys stand here.
+    pub output: RecordInfo,
+    /// Adds the stage's options to a command.
+    pub augment: fn(Command) -> Command,
+    /// Starts a task from parsed options.
+    pub open: fn(&ArgMatches, &mut Task<'_>) -> Result<Box<dyn DynStage>>,
+}
+
+impl Entry {
+    /// The table's entry for a stage.
+    pub fn of<S: Stage>() -> Self {
+        Self {
+            decl: S::DECL,
+            input: RecordInfo {
+                fields: <S::In<'static> as Record>::FIELDS,
+                keys: <S::In<'static> as Record>::KEYS,
+                decodes: |row| S::In::decode(row).map(drop),
+            },
+            output: RecordInfo {
+                fields: <S::Out<'static> as Record>::FIELDS,
+                keys: <S::Out<'static> as Record>::KEYS,
+                decodes: |row| S::Out::decode(row).map(drop),
+            },
+            augment: S::Opts::augment_args,
+            open: |matches, task| {
+                let opts = S::Opts::from_arg_matches(matches).map_err(|e| Error::Usage(e.to_string()))?;
+                Ok(Box::new(Erased(S::open(opts, task)?)))
+            },
+        }
+    }
+
+    /// The command line of the stage's own options, without those of its binary.
+    pub fn command(&self) -> Command {
+        (self.augment)(Command::new(self.decl.name).about(self.decl.about))
+    }
+
+    /// The line that sorts rows as this reduce stage needs them, or the rows of this map stage for their reducer.
+    pub fn sort_line(&self) -> Option<String> {
+        let keys = match self.decl.role {
+            Role::Map => self.output.keys,
+            Role::Reduce => self.input.keys,
+        }?;
+        Some(sort_line(keys))
+    }
+}
+
+/// The shell command that sorts rows by `keys`: TAB is below every byte of an id, so whole lines may be compared
+/// too, and `-s` keeps equal keys as they came.
+pub fn sort_line(keys: Keys) -> String {
+    match keys.sort {
+        0 => "cat".to_owned(),
+        sort => format!("LC_ALL=C sort -t$'\\t' -k1,{sort} -s"),
+    }
+}
+
+/// Feeds rows to a stage, and for a reduce stage ends its groups and checks its order.
+pub struct Runner {
+    stage: Box<dyn DynStage>,
+    keys: Option<Keys>,
+    last: Vec<u8>,
+    started: bool,
+}
+
+impl Runner {
+    /// A runner of one task of a stage.
+    pub fn open(entry: &Entry, matches: &ArgMatches, task: &mut Task<'_>) -> Result<Self> {
+        let keys = (entry.decl.role == Role::Reduce).then_some(entry.input.keys).flatten();
+        Ok(Self { stage: (entry.open)(matches, task)?, keys, last: Vec::new(), started: false })
+    }
+
+    /// Takes one row; [`Task::place`] says where it stands.
+    pub fn row(&mut self, row: &[u8], task: &mut Task<'_>) -> Result<()> {
+        task.rows_in += 1;
+        if let Some(keys) = self.keys {
+            let key = &row[..key_end(row, keys.sort)];
+            if self.started {
+                if key < self.last.as_slice() {
+                    return Err(Error::Unsorted {
+                        stage: task.stage.to_owned(),
+                        place: task.place.clone(),
+                        sort: sort_line(keys),
+                    });
+                }
+                if row[..key_end(row, keys.partition)] != self.last[..key_end(&self.last, keys.partition)] {
+                    self.stage.end_group(task)?;
+                }
+            }
+            self.last.clear();
+            self.last.extend_from_slice(key);
+            self.started = true;
+        }
+        self.stage.row(row, task)
+    }
+
+    /// Ends the last group and the task.
+    pub fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
+        if self.started {
+            self.stage.end_group(task)?;
+        }
+        self.stage.finish(task)?;
+        task.close();
+        Ok(())
+    }
+}

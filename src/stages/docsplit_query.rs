@@ -1,0 +1,87 @@
+//! `docsplit-query`: documents stream past one slice that is held in memory (000, section 4, figure 7). Map only:
+//! whoever holds a slice whole needs nobody else's counts to decide a pair.
+
+use super::index_doc::SLICE;
+use super::options::{MinFeaturesOpts, TauOpts};
+use crate::error::Result;
+use crate::join::doc_split::{Slice, SliceBuilder};
+use crate::record::Record;
+use crate::record::pair::Pair;
+use crate::record::set::{Doc, Member};
+use crate::sealed::{self, broken};
+use crate::stage::{Decl, Role, SideFile, Stage, Task};
+use clap::Args;
+use std::path::{Path, PathBuf};
+
+/// The stage.
+pub struct DocsplitQuery {
+    opts: DocsplitQueryOpts,
+    slice: Slice,
+    features: Vec<u64>,
+    queries: u64,
+}
+
+/// Its options.
+#[derive(Args, Clone, Debug)]
+pub struct DocsplitQueryOpts {
+    #[command(flatten)]
+    tau: TauOpts,
+    #[command(flatten)]
+    least: MinFeaturesOpts,
+    /// The slice that is held in memory
+    #[arg(long, env = "TWINSPLIT_INDEX", default_value = "index", value_name = "FILE")]
+    index: PathBuf,
+}
+
+fn load_slice(path: &Path, opts: &DocsplitQueryOpts) -> Result<Slice> {
+    let mut builder = SliceBuilder::default();
+    let mut features = Vec::new();
+    sealed::read(path, SLICE, |_, line| {
+        let wrong = |e: crate::error::FieldError| broken(path, &format!("{}: {}", e.field, e.found));
+        let doc = Doc::decode(line).map_err(wrong)?;
+        doc.features.read(&mut features).map_err(wrong)?;
+        builder.push(doc.id, &features);
+        Ok(())
+    })?;
+    Ok(builder.build(opts.tau.tau))
+}
+
+impl Stage for DocsplitQuery {
+    type In<'a> = Member<'a>;
+    type Out<'a> = Pair<'a>;
+    type Opts = DocsplitQueryOpts;
+    const DECL: Decl = Decl {
+        name: "docsplit-query",
+        role: Role::Map,
+        about: "Streams sets past one slice in memory and writes the pairs that reach tau (Doc-Split)",
+        side: &[SideFile { option: "index", about: "one slice file of index-doc; required" }],
+    };
+
+    fn open(opts: DocsplitQueryOpts, task: &mut Task<'_>) -> Result<Self> {
+        let slice = load_slice(&opts.index, &opts)?;
+        task.count("slice_documents", slice.len() as u64);
+        Ok(Self { opts, slice, features: Vec::new(), queries: 0 })
+    }
+
+    fn push(&mut self, member: Member<'_>, task: &mut Task<'_>) -> Result<()> {
+        let Member::Doc(doc) = member else { return Ok(()) };
+        let size = doc.features.size();
+        if !self.opts.least.admits(size) || !self.slice.may_pair(size) {
+            return Ok(());
+        }
+        self.queries += 1;
+        doc.features.read(&mut self.features).map_err(|error| task.wrong(error))?;
+        let mut written = Ok(());
+        self.slice.query(doc.id, &self.features, |id, other, overlap| {
+            if written.is_ok() {
+                written = task.emit(&Pair::of((doc.id, size), (id, other), overlap));
+            }
+        });
+        written
+    }
+
+    fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
+        task.count("queries", self.queries);
+        Ok(())
+    }
+}

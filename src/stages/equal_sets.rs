@@ -1,0 +1,94 @@
+//! `equal-sets`: documents with the same set are joined once. The smallest id of each group represents it; every
+//! other member becomes a copy line, which joins pass over and `expand` reads, so that a million equal pages are
+//! a million lines and not 5·10^11 pairs.
+
+use super::NoOpts;
+use super::options::MinFeaturesOpts;
+use crate::error::Result;
+use crate::hash;
+use crate::record::set::{Copy, Doc, Features, HashedDoc, Member};
+use crate::stage::{Decl, Role, Stage, Task};
+
+/// The mapper. Sets that enter no join (empty, or below `--min-features`) end here.
+pub struct EqualSets {
+    least: MinFeaturesOpts,
+    features: Vec<u64>,
+    too_small: u64,
+}
+
+impl Stage for EqualSets {
+    type In<'a> = Doc<'a>;
+    type Out<'a> = HashedDoc<'a>;
+    type Opts = MinFeaturesOpts;
+    const DECL: Decl = Decl {
+        name: "equal-sets",
+        role: Role::Map,
+        about: "Brings equal sets together by a hash of all their features",
+        side: &[],
+    };
+
+    fn open(least: MinFeaturesOpts, _: &mut Task<'_>) -> Result<Self> {
+        Ok(Self { least, features: Vec::new(), too_small: 0 })
+    }
+
+    fn push(&mut self, doc: Doc<'_>, task: &mut Task<'_>) -> Result<()> {
+        if !self.least.admits(doc.features.size()) {
+            self.too_small += 1;
+            return Ok(());
+        }
+        doc.features.read(&mut self.features).map_err(|error| task.wrong(error))?;
+        let doc = Doc { id: doc.id, features: Features::Values(&self.features) };
+        task.emit(&HashedDoc { hash: hash::set(&self.features), doc })
+    }
+
+    fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
+        task.count("sets_below_min_features", self.too_small);
+        Ok(())
+    }
+}
+
+/// The reducer.
+#[derive(Default)]
+pub struct EqualSetsReduce {
+    /// The distinct sets of one hash (more than one only when hashes collide): representative, features.
+    group: Vec<(Vec<u8>, Vec<u64>)>,
+    features: Vec<u64>,
+    copies: u64,
+}
+
+impl Stage for EqualSetsReduce {
+    type In<'a> = HashedDoc<'a>;
+    type Out<'a> = Member<'a>;
+    type Opts = NoOpts;
+    const DECL: Decl = Decl {
+        name: "equal-sets-reduce",
+        role: Role::Reduce,
+        about: "Passes one of several equal sets on and turns the others into copies of it",
+        side: &[],
+    };
+
+    fn open(_: NoOpts, _: &mut Task<'_>) -> Result<Self> {
+        Ok(Self::default())
+    }
+
+    fn push(&mut self, row: HashedDoc<'_>, task: &mut Task<'_>) -> Result<()> {
+        row.doc.features.read(&mut self.features).map_err(|error| task.wrong(error))?;
+        if let Some((representative, features)) = self.group.iter().find(|(_, set)| *set == self.features) {
+            self.copies += 1;
+            let size = features.len() as u64;
+            return task.emit(&Member::Copy(Copy { id: row.doc.id, representative, size }));
+        }
+        self.group.push((row.doc.id.to_vec(), self.features.clone()));
+        task.emit(&Member::Doc(row.doc))
+    }
+
+    fn end_group(&mut self, _: &mut Task<'_>) -> Result<()> {
+        self.group.clear();
+        Ok(())
+    }
+
+    fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
+        task.count("copies", self.copies);
+        Ok(())
+    }
+}

@@ -1,0 +1,213 @@
+//! `expand-left`, `expand-right`: pairs of representatives become pairs of all documents with those sets, one side
+//! after the other; the second adds the pairs inside each group of equal sets.
+
+use super::NoOpts;
+use super::options::MaxPairsOpts;
+use crate::error::{Error, FieldError, Result};
+use crate::record::expand::{ExpandRow, LeftInput, RightInput};
+use crate::record::pair::Pair;
+use crate::record::set::{Copy, Member};
+use crate::stage::{Decl, Role, Stage, Task};
+
+fn emit_copy(copy: &Copy<'_>, task: &mut Task<'_>) -> Result<()> {
+    task.emit(&ExpandRow::Copy { representative: copy.representative, id: copy.id, size: copy.size })
+}
+
+/// The first mapper: pairs under their smaller id.
+pub struct ExpandLeft;
+
+impl Stage for ExpandLeft {
+    type In<'a> = LeftInput<'a>;
+    type Out<'a> = ExpandRow<'a>;
+    type Opts = NoOpts;
+    const DECL: Decl = Decl {
+        name: "expand-left",
+        role: Role::Map,
+        about: "Brings each pair to the copies of its smaller id",
+        side: &[],
+    };
+
+    fn open(_: NoOpts, _: &mut Task<'_>) -> Result<Self> {
+        Ok(Self)
+    }
+
+    fn push(&mut self, row: LeftInput<'_>, task: &mut Task<'_>) -> Result<()> {
+        match row {
+            LeftInput::Pair(pair) => task.emit(&ExpandRow::Pair {
+                key: pair.a,
+                other: pair.b,
+                overlap: pair.overlap,
+                size_key: pair.size_a,
+                size_other: pair.size_b,
+            }),
+            LeftInput::Member(Member::Copy(copy)) => emit_copy(&copy, task),
+            LeftInput::Member(Member::Doc(_)) => Ok(()),
+        }
+    }
+}
+
+/// The copies of the representative whose group is being read, itself first.
+#[derive(Default)]
+struct Group {
+    ids: Vec<Vec<u8>>,
+    size: u64,
+    pairs_seen: bool,
+}
+
+impl Group {
+    fn start(&mut self, representative: &[u8]) {
+        if self.ids.is_empty() {
+            self.ids.push(representative.to_vec());
+        }
+    }
+
+    fn push(&mut self, id: &[u8], size: u64, task: &Task<'_>) -> Result<()> {
+        if self.pairs_seen {
+            return Err(task.wrong(FieldError::new("tag", "copies before pairs", id)));
+        }
+        self.size = size;
+        self.ids.push(id.to_vec());
+        Ok(())
+    }
+}
+
+/// The first reducer.
+#[derive(Default)]
+pub struct ExpandLeftReduce {
+    group: Group,
+}
+
+impl Stage for ExpandLeftReduce {
+    type In<'a> = ExpandRow<'a>;
+    type Out<'a> = ExpandRow<'a>;
+    type Opts = NoOpts;
+    const DECL: Decl = Decl {
+        name: "expand-left-reduce",
+        role: Role::Reduce,
+        about: "Repeats each pair for every copy of its smaller id, under its larger id",
+        side: &[],
+    };
+
+    fn open(_: NoOpts, _: &mut Task<'_>) -> Result<Self> {
+        Ok(Self::default())
+    }
+
+    fn push(&mut self, row: ExpandRow<'_>, task: &mut Task<'_>) -> Result<()> {
+        match row {
+            ExpandRow::Copy { representative, id, size } => {
+                self.group.start(representative);
+                self.group.push(id, size, task)
+            }
+            ExpandRow::Pair { key, other, overlap, size_key, size_other } => {
+                self.group.start(key);
+                self.group.pairs_seen = true;
+                self.group.ids.iter().try_for_each(|id| {
+                    task.emit(&ExpandRow::Pair {
+                        key: other,
+                        other: id,
+                        overlap,
+                        size_key: size_other,
+                        size_other: size_key,
+                    })
+                })
+            }
+        }
+    }
+
+    fn end_group(&mut self, _: &mut Task<'_>) -> Result<()> {
+        self.group = Group::default();
+        Ok(())
+    }
+}
+
+/// The second mapper: half-expanded pairs and, again, the copies.
+pub struct ExpandRight;
+
+impl Stage for ExpandRight {
+    type In<'a> = RightInput<'a>;
+    type Out<'a> = ExpandRow<'a>;
+    type Opts = NoOpts;
+    const DECL: Decl = Decl {
+        name: "expand-right",
+        role: Role::Map,
+        about: "Brings each pair to the copies of its larger id",
+        side: &[],
+    };
+
+    fn open(_: NoOpts, _: &mut Task<'_>) -> Result<Self> {
+        Ok(Self)
+    }
+
+    fn push(&mut self, row: RightInput<'_>, task: &mut Task<'_>) -> Result<()> {
+        match row {
+            RightInput::Row(row) => task.emit(&row),
+            RightInput::Member(Member::Copy(copy)) => emit_copy(&copy, task),
+            RightInput::Member(Member::Doc(_)) => Ok(()),
+        }
+    }
+}
+
+/// The second reducer.
+pub struct ExpandRightReduce {
+    group: Group,
+    opts: MaxPairsOpts,
+    written: u64,
+}
+
+impl ExpandRightReduce {
+    fn emit(&mut self, pair: &Pair<'_>, task: &mut Task<'_>) -> Result<()> {
+        self.written += 1;
+        if self.written > self.opts.max_pairs {
+            return Err(Error::Limit(format!(
+                "expand-right-reduce: more than {} pairs in one task; raise --max-pairs or ask for clusters only",
+                self.opts.max_pairs
+            )));
+        }
+        task.emit(pair)
+    }
+}
+
+impl Stage for ExpandRightReduce {
+    type In<'a> = ExpandRow<'a>;
+    type Out<'a> = Pair<'a>;
+    type Opts = MaxPairsOpts;
+    const DECL: Decl = Decl {
+        name: "expand-right-reduce",
+        role: Role::Reduce,
+        about: "Repeats each pair for every copy of its larger id, and pairs the copies with one another",
+        side: &[],
+    };
+
+    fn open(opts: MaxPairsOpts, _: &mut Task<'_>) -> Result<Self> {
+        Ok(Self { group: Group::default(), opts, written: 0 })
+    }
+
+    fn push(&mut self, row: ExpandRow<'_>, task: &mut Task<'_>) -> Result<()> {
+        match row {
+            ExpandRow::Copy { representative, id, size } => {
+                self.group.start(representative);
+                self.group.push(id, size, task)
+            }
+            ExpandRow::Pair { key, other, overlap, size_key, size_other } => {
+                self.group.start(key);
+                self.group.pairs_seen = true;
+                let ids = std::mem::take(&mut self.group.ids);
+                let written = ids.iter().try_for_each(|id| {
+                    self.emit(&Pair::of((id, size_key), (other, size_other), overlap), task)
+                });
+                self.group.ids = ids;
+                written
+            }
+        }
+    }
+
+    fn end_group(&mut self, task: &mut Task<'_>) -> Result<()> {
+        let group = std::mem::take(&mut self.group);
+        for (at, x) in group.ids.iter().enumerate() {
+            for y in &group.ids[at + 1..] {
+                self.emit(&Pair::of((x, group.size), (y, group.size), group.size), task)?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,107 @@
+//! `feature-count`: document frequencies, combined in the mapper within a bound on its memory.
+
+use super::NoOpts;
+use crate::error::Result;
+use crate::record::count::FeatureCount;
+use crate::record::set::Doc;
+use crate::stage::{Decl, Role, Stage, Task};
+use clap::Args;
+use rustc_hash::FxHashMap;
+
+/// The mapper.
+pub struct FeatureCountMap {
+    combine: usize,
+    counts: FxHashMap<u64, u64>,
+    documents: u64,
+    features: Vec<u64>,
+}
+
+/// Its options.
+#[derive(Args, Clone, Debug)]
+pub struct FeatureCountOpts {
+    /// Features whose counts are summed in a mapper's memory (about 40 bytes each) before they are written
+    #[arg(long, env = "TWINSPLIT_COMBINE", default_value_t = 1_000_000, value_name = "N")]
+    combine: usize,
+}
+
+impl FeatureCountMap {
+    /// Writes what is counted so far; the order of a hash table must not show, so it is sorted.
+    fn flush(&mut self, task: &mut Task<'_>) -> Result<()> {
+        let mut counts: Vec<_> = self.counts.drain().collect();
+        counts.sort_unstable();
+        for (feature, documents) in counts {
+            task.emit(&FeatureCount { feature: Some(feature), documents })?;
+        }
+        Ok(())
+    }
+}
+
+impl Stage for FeatureCountMap {
+    type In<'a> = Doc<'a>;
+    type Out<'a> = FeatureCount;
+    type Opts = FeatureCountOpts;
+    const DECL: Decl = Decl {
+        name: "feature-count",
+        role: Role::Map,
+        about: "Counts in how many documents each feature stands, and the documents",
+        side: &[],
+    };
+
+    fn open(opts: FeatureCountOpts, _: &mut Task<'_>) -> Result<Self> {
+        Ok(Self {
+            combine: opts.combine.max(1),
+            counts: FxHashMap::default(),
+            documents: 0,
+            features: Vec::new(),
+        })
+    }
+
+    fn push(&mut self, doc: Doc<'_>, task: &mut Task<'_>) -> Result<()> {
+        doc.features.read(&mut self.features).map_err(|error| task.wrong(error))?;
+        self.documents += 1;
+        for feature in &self.features {
+            *self.counts.entry(*feature).or_default() += 1;
+        }
+        if self.counts.len() > self.combine { self.flush(task) } else { Ok(()) }
+    }
+
+    fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
+        task.emit(&FeatureCount { feature: None, documents: self.documents })?;
+        self.flush(task)
+    }
+}
+
+/// The reducer.
+#[derive(Default)]
+pub struct FeatureCountReduce {
+    sum: Option<FeatureCount>,
+}
+
+impl Stage for FeatureCountReduce {
+    type In<'a> = FeatureCount;
+    type Out<'a> = FeatureCount;
+    type Opts = NoOpts;
+    const DECL: Decl = Decl {
+        name: "feature-count-reduce",
+        role: Role::Reduce,
+        about: "Adds up the counts of each feature",
+        side: &[],
+    };
+
+    fn open(_: NoOpts, _: &mut Task<'_>) -> Result<Self> {
+        Ok(Self::default())
+    }
+
+    fn push(&mut self, count: FeatureCount, _: &mut Task<'_>) -> Result<()> {
+        let before = self.sum.map_or(0, |sum| sum.documents);
+        self.sum = Some(FeatureCount { documents: before + count.documents, ..count });
+        Ok(())
+    }
+
+    fn end_group(&mut self, task: &mut Task<'_>) -> Result<()> {
+        match self.sum.take() {
+            Some(sum) => task.emit(&sum),
+            None => Ok(()),
+        }
+    }
+}

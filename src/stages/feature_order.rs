@@ -1,0 +1,212 @@
+//! `feature-order`: document frequencies become an order of features and, where an IDF range is asked for, the list
+//! of features in it. `idf-table`: document frequencies become a reference for other corpora, as the paper takes
+//! its IDF values from all of WT10G while it works on parts of it (000, section 5.1).
+
+use super::NoOpts;
+use super::options::IdfOpts;
+use crate::error::{FieldError, Result};
+use crate::index::idf::IdfRange;
+use crate::index::order::{Listed, MostFrequent, OrderLine};
+use crate::record::Record;
+use crate::record::count::FeatureCount;
+use crate::record::document::Line;
+use crate::sealed::{self, Seal};
+use crate::stage::{Decl, Role, SideFile, Stage, Task};
+use clap::Args;
+use std::path::Path;
+
+/// Kind of the file that `idf-table` writes.
+pub const IDF_TABLE: &str = "idf-table";
+/// Kind of the file that `feature-order` writes.
+pub const ORDER: &str = "order";
+
+/// N comes first in sorted counts, for `-` is below every digit; without it the input is not what it should be.
+fn no_count(found: &[u8]) -> FieldError {
+    FieldError::new("feature", "- with the number of documents before every feature", found)
+}
+
+/// A table of document frequencies of another corpus.
+pub struct Reference {
+    /// Documents of that corpus.
+    pub documents: u64,
+    /// Feature and document frequency, ascending by feature.
+    pub rows: Vec<(u64, u64)>,
+}
+
+/// Reads a table that `idf-table` wrote.
+pub fn read_reference(path: &Path) -> Result<Reference> {
+    let mut rows = Vec::new();
+    let head = sealed::read(path, IDF_TABLE, |_, line| {
+        let row =
+            FeatureCount::decode(line).map_err(|e| sealed::broken(path, &format!("field {}", e.field)))?;
+        rows.extend(row.feature.map(|feature| (feature, row.documents)));
+        Ok(())
+    })?;
+    Ok(Reference { documents: head.number("documents", path)?, rows })
+}
+
+/// `feature-order`, one task over all counts.
+pub struct FeatureOrder {
+    range: IdfRange,
+    reference: Option<Reference>,
+    reference_at: usize,
+    /// Known when N was read.
+    documents: Option<u64>,
+    kept_frequencies: (u64, u64),
+    ranked: MostFrequent,
+    kept: Vec<u64>,
+    dropped: Vec<u64>,
+    features: u64,
+}
+
+/// Its options.
+#[derive(Args, Clone, Debug)]
+pub struct FeatureOrderOpts {
+    #[command(flatten)]
+    idf: IdfOpts,
+    /// Features that are ordered by their frequency, the most frequent ones; all others come before, by hash
+    #[arg(long, env = "TWINSPLIT_RANKED", default_value_t = 1_000_000, value_name = "N")]
+    ranked: usize,
+}
+
+impl Stage for FeatureOrder {
+    type In<'a> = FeatureCount;
+    type Out<'a> = Line<'a>;
+    type Opts = FeatureOrderOpts;
+    const DECL: Decl = Decl {
+        name: "feature-order",
+        role: Role::Reduce,
+        about: "Writes the order of features, and which of them lie in the IDF range; one task",
+        side: &[SideFile {
+            option: "idf-table",
+            about: "document frequencies of a reference corpus; optional",
+        }],
+    };
+
+    fn open(opts: FeatureOrderOpts, _: &mut Task<'_>) -> Result<Self> {
+        let reference = opts.idf.idf_table.as_deref().map(read_reference).transpose()?;
+        Ok(Self {
+            range: opts.idf.idf,
+            reference,
+            reference_at: 0,
+            documents: None,
+            kept_frequencies: (1, u64::MAX),
+            ranked: MostFrequent::new(opts.ranked),
+            kept: Vec::new(),
+            dropped: Vec::new(),
+            features: 0,
+        })
+    }
+
+    fn push(&mut self, count: FeatureCount, task: &mut Task<'_>) -> Result<()> {
+        let Some(feature) = count.feature else {
+            self.documents = Some(self.documents.unwrap_or(0) + count.documents);
+            let documents =
+                self.reference.as_ref().map_or(self.documents.unwrap_or(0), |table| table.documents);
+            self.kept_frequencies = self.range.df_range(documents);
+            return Ok(());
+        };
+        if self.documents.is_none() {
+            let mut row = Vec::new();
+            count.encode(&mut row);
+            return Err(task.wrong(no_count(&row)));
+        }
+        self.features += 1;
+        self.ranked.see(feature, count.documents);
+        if !self.range.is_everything() {
+            let frequency = match &self.reference {
+                Some(table) => {
+                    // Both are sorted by feature, so the place in the table only moves on.
+                    let rows = &table.rows[self.reference_at..];
+                    self.reference_at += rows.partition_point(|row| row.0 < feature);
+                    let row = table.rows.get(self.reference_at).filter(|row| row.0 == feature);
+                    row.map_or(1, |row| row.1)
+                }
+                None => count.documents,
+            };
+            let (least, most) = self.kept_frequencies;
+            let list = if (least..=most).contains(&frequency) { &mut self.kept } else { &mut self.dropped };
+            list.push(feature);
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
+        task.count("features", self.features);
+        task.count("features_out_of_idf_range", self.dropped.len() as u64);
+        let (listed, list) = match self.range.is_everything() {
+            true => (Listed::Nothing, &self.kept),
+            false if self.kept.len() < self.dropped.len() => (Listed::Kept, &self.kept),
+            false => (Listed::Dropped, &self.dropped),
+        };
+        let documents = self.documents.unwrap_or(0);
+        let (head, mut seal) = Seal::start(
+            ORDER,
+            &[
+                ("documents", documents.to_string()),
+                ("idf", self.range.to_string()),
+                ("df_min", self.kept_frequencies.0.to_string()),
+                ("df_max", self.kept_frequencies.1.to_string()),
+                ("listed", listed.name().to_owned()),
+            ],
+        );
+        task.emit_row(&head)?;
+        let mut row = Vec::new();
+        let ranked = self.ranked.ascending();
+        let lines =
+            ranked.iter().map(|f| OrderLine::Ranked(*f)).chain(list.iter().map(|f| OrderLine::Listed(*f)));
+        for line in lines {
+            row.clear();
+            line.encode(&mut row);
+            seal.line(&row);
+            task.emit_row(&row)?;
+        }
+        task.emit_row(&seal.end())
+    }
+}
+
+/// `idf-table`, one task over all counts.
+#[derive(Default)]
+pub struct IdfTable {
+    seal: Option<Seal>,
+}
+
+impl Stage for IdfTable {
+    type In<'a> = FeatureCount;
+    type Out<'a> = Line<'a>;
+    type Opts = NoOpts;
+    const DECL: Decl = Decl {
+        name: "idf-table",
+        role: Role::Reduce,
+        about: "Writes document frequencies as a reference table for --idf-table; one task",
+        side: &[],
+    };
+
+    fn open(_: NoOpts, _: &mut Task<'_>) -> Result<Self> {
+        Ok(Self::default())
+    }
+
+    fn push(&mut self, count: FeatureCount, task: &mut Task<'_>) -> Result<()> {
+        let mut row = Vec::new();
+        count.encode(&mut row);
+        match (&mut self.seal, count.feature) {
+            (None, None) => {
+                let (head, seal) = Seal::start(IDF_TABLE, &[("documents", count.documents.to_string())]);
+                self.seal = Some(seal);
+                task.emit_row(&head)
+            }
+            (Some(seal), Some(_)) => {
+                seal.line(&row);
+                task.emit_row(&row)
+            }
+            _ => Err(task.wrong(no_count(&row))),
+        }
+    }
+
+    fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
+        match &self.seal {
+            Some(seal) => task.emit_row(&seal.end()),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! `idf-filter`: keeps the features whose document frequency lies in the IDF range. A set's size is counted after
+//! it: |A| is the number of kept features.
+
+use super::options::OrderOpts;
+use super::side::load_filter;
+use crate::error::Result;
+use crate::index::order::Filter;
+use crate::record::set::{Doc, Features};
+use crate::stage::{Decl, Role, SideFile, Stage, Task};
+
+/// The stage.
+pub struct IdfFilter {
+    filter: Filter,
+    features: Vec<u64>,
+    dropped: u64,
+}
+
+impl Stage for IdfFilter {
+    type In<'a> = Doc<'a>;
+    type Out<'a> = Doc<'a>;
+    type Opts = OrderOpts;
+    const DECL: Decl = Decl {
+        name: "idf-filter",
+        role: Role::Map,
+        about: "Keeps the features of each set that lie in the IDF range",
+        side: &[SideFile {
+            option: "order",
+            about: "which features are kept, or which are dropped; required",
+        }],
+    };
+
+    fn open(opts: OrderOpts, _: &mut Task<'_>) -> Result<Self> {
+        Ok(Self { filter: load_filter(&opts.order)?, features: Vec::new(), dropped: 0 })
+    }
+
+    fn push(&mut self, doc: Doc<'_>, task: &mut Task<'_>) -> Result<()> {
+        doc.features.read(&mut self.features).map_err(|error| task.wrong(error))?;
+        let before = self.features.len();
+        self.features.retain(|feature| self.filter.keeps(*feature));
+        self.dropped += (before - self.features.len()) as u64;
+        task.emit(&Doc { id: doc.id, features: Features::Values(&self.features) })
+    }
+
+    fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
+        task.count("postings_out_of_idf_range", self.dropped);
+        Ok(())
+    }
+}

@@ -1,0 +1,185 @@
+//! `index-doc`: the Doc-Split index (000, section 4, figure 5b): each slice holds all of some documents.
+//!
+//! By size, documents travel to the slice of their size, and a query meets only the slices whose sizes it could pair
+//! with. By task is the paper's own form: each mapper's share of the documents is a slice. A slice is a sealed file
+//! of document lines; its index is built when it is loaded, which costs less than reading a stored one would.
+
+use super::NoOpts;
+use super::options::MinFeaturesOpts;
+use super::slice_plan::load_plan;
+use crate::error::{Error, FieldError, Result};
+use crate::hash;
+use crate::index::slices::SliceRange;
+use crate::io::AtomicFile;
+use crate::record::Record;
+use crate::record::set::{Doc, Features, Member};
+use crate::record::slice::SlicedDoc;
+use crate::sealed::Seal;
+use crate::stage::{Decl, Role, SideFile, Stage, Task};
+use clap::{Args, ValueEnum};
+use std::path::{Path, PathBuf};
+
+/// Kind of a slice file.
+pub const SLICE: &str = "slice";
+
+/// What a slice is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Partition {
+    /// The documents of a range of sizes.
+    BySize,
+    /// The documents that one mapper was given.
+    ByTask,
+}
+
+/// Which form of slices.
+#[derive(Args, Clone, Debug)]
+pub struct PartitionOpts {
+    /// Doc-Split slices by set size, or by the mapper that reads a document (the paper's form)
+    #[arg(long, env = "TWINSPLIT_PARTITION", value_enum, default_value = "by-size")]
+    pub partition: Partition,
+}
+
+/// Writes a slice file.
+struct SliceWriter {
+    file: AtomicFile,
+    seal: Seal,
+    row: Vec<u8>,
+}
+
+impl SliceWriter {
+    fn create(folder: &Path, number: u64) -> Result<Self> {
+        std::fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
+        let (head, seal) = Seal::start(SLICE, &[("slice", number.to_string())]);
+        let mut file = AtomicFile::create(&folder.join(format!("slice-{number:05}")))?;
+        file.line(&head)?;
+        Ok(Self { file, seal, row: Vec::new() })
+    }
+
+    fn push(&mut self, doc: &Doc<'_>) -> Result<()> {
+        self.row.clear();
+        doc.encode(&mut self.row);
+        self.seal.line(&self.row);
+        self.file.line(&self.row)
+    }
+
+    fn finish(mut self) -> Result<()> {
+        self.file.line(&self.seal.end())?;
+        self.file.finish()
+    }
+}
+
+/// The mapper.
+pub struct IndexDoc {
+    least: MinFeaturesOpts,
+    form: Form,
+}
+
+enum Form {
+    BySize(Vec<SliceRange>),
+    ByTask(Option<SliceWriter>),
+}
+
+/// Its options.
+#[derive(Args, Clone, Debug)]
+pub struct IndexDocOpts {
+    #[command(flatten)]
+    partition: PartitionOpts,
+    #[command(flatten)]
+    least: MinFeaturesOpts,
+    /// The plan that slice-plan wrote, for --partition by-size
+    #[arg(long, env = "TWINSPLIT_PLAN", default_value = "plan", value_name = "FILE")]
+    plan: PathBuf,
+}
+
+impl Stage for IndexDoc {
+    type In<'a> = Member<'a>;
+    type Out<'a> = SlicedDoc<'a>;
+    type Opts = IndexDocOpts;
+    const DECL: Decl = Decl {
+        name: "index-doc",
+        role: Role::Map,
+        about: "Sends each set to its slice by size, or writes its own slice file with --partition by-task (Doc-Split)",
+        side: &[SideFile {
+            option: "plan",
+            about: "the slices by size; required unless --partition by-task",
+        }],
+    };
+
+    fn open(opts: IndexDocOpts, task: &mut Task<'_>) -> Result<Self> {
+        let form = match opts.partition.partition {
+            Partition::BySize => Form::BySize(load_plan(&opts.plan)?),
+            Partition::ByTask => Form::ByTask(Some(SliceWriter::create(&task.folder, task.number.into())?)),
+        };
+        Ok(Self { least: opts.least, form })
+    }
+
+    fn push(&mut self, member: Member<'_>, task: &mut Task<'_>) -> Result<()> {
+        let Member::Doc(doc) = member else { return Ok(()) };
+        let size = doc.features.size();
+        if !self.least.admits(size) {
+            return Ok(());
+        }
+        match &mut self.form {
+            Form::ByTask(Some(writer)) => writer.push(&doc),
+            Form::ByTask(None) => Ok(()),
+            Form::BySize(plan) => {
+                let slice = plan.iter().position(|slice| {
+                    (slice.first..=slice.last).contains(&size)
+                        && hash::slice_part(doc.id, slice.parts) == slice.part
+                });
+                let Some(slice) = slice else {
+                    let found = size.to_string();
+                    return Err(task.wrong(FieldError::new(
+                        "features",
+                        "a size that the plan knows",
+                        found.as_bytes(),
+                    )));
+                };
+                task.emit(&SlicedDoc { slice: slice as u64, size, doc })
+            }
+        }
+    }
+
+    fn finish(&mut self, _: &mut Task<'_>) -> Result<()> {
+        match &mut self.form {
+            Form::ByTask(writer) => writer.take().map_or(Ok(()), SliceWriter::finish),
+            Form::BySize(_) => Ok(()),
+        }
+    }
+}
+
+/// The reducer: one file for each slice, in the task's own folder.
+#[derive(Default)]
+pub struct IndexDocReduce {
+    writer: Option<SliceWriter>,
+    features: Vec<u64>,
+}
+
+impl Stage for IndexDocReduce {
+    type In<'a> = SlicedDoc<'a>;
+    type Out<'a> = SlicedDoc<'a>;
+    type Opts = NoOpts;
+    const DECL: Decl = Decl {
+        name: "index-doc-reduce",
+        role: Role::Reduce,
+        about: "Writes each slice as a file in the task's output folder",
+        side: &[],
+    };
+
+    fn open(_: NoOpts, _: &mut Task<'_>) -> Result<Self> {
+        Ok(Self::default())
+    }
+
+    fn push(&mut self, row: SlicedDoc<'_>, task: &mut Task<'_>) -> Result<()> {
+        row.doc.features.read(&mut self.features).map_err(|error| task.wrong(error))?;
+        let writer = match &mut self.writer {
+            Some(writer) => writer,
+            None => self.writer.insert(SliceWriter::create(&task.folder, row.slice)?),
+        };
+        writer.push(&Doc { id: row.doc.id, features: Features::Values(&self.features) })
+    }
+
+    fn end_group(&mut self, _: &mut Task<'_>) -> Result<()> {
+        self.writer.take().map_or(Ok(()), SliceWriter::finish)
+    }
+}

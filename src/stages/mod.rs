@@ -1,0 +1,71 @@
+//! The stages, one file for each family, and the table of all of them.
+
+pub mod cluster;
+pub mod doc_meta;
+pub mod docsplit_query;
+pub mod equal_sets;
+pub mod expand;
+pub mod feature_count;
+pub mod feature_order;
+pub mod idf_filter;
+pub mod index_doc;
+pub mod index_term;
+pub mod keep;
+pub mod options;
+pub mod pcp;
+pub mod side;
+pub mod slice_plan;
+pub mod tokenize;
+pub mod verify;
+
+use crate::stage::Entry;
+use clap::Args;
+use std::sync::LazyLock;
+
+/// For stages without options.
+#[derive(Args, Clone, Debug)]
+pub struct NoOpts {}
+
+/// All stages, in the order in which data meets them.
+pub static STAGES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
+    vec![
+        Entry::of::<tokenize::Tokenize>(),
+        Entry::of::<doc_meta::DocMeta>(),
+        Entry::of::<doc_meta::DocMetaReduce>(),
+        Entry::of::<feature_count::FeatureCountMap>(),
+        Entry::of::<feature_count::FeatureCountReduce>(),
+        Entry::of::<feature_order::FeatureOrder>(),
+        Entry::of::<feature_order::IdfTable>(),
+        Entry::of::<idf_filter::IdfFilter>(),
+        Entry::of::<equal_sets::EqualSets>(),
+        Entry::of::<equal_sets::EqualSetsReduce>(),
+        Entry::of::<index_term::IndexTerm>(),
+        Entry::of::<index_term::IndexTermReduce>(),
+        Entry::of::<pcp::PcpMap>(),
+        Entry::of::<pcp::PcpReduce>(),
+        Entry::of::<verify::VerifyLeft>(),
+        Entry::of::<verify::VerifyLeftReduce>(),
+        Entry::of::<verify::VerifyRight>(),
+        Entry::of::<verify::VerifyRightReduce>(),
+        Entry::of::<slice_plan::SizeCountMap>(),
+        Entry::of::<slice_plan::SizeCountReduce>(),
+        Entry::of::<slice_plan::SlicePlan>(),
+        Entry::of::<index_doc::IndexDoc>(),
+        Entry::of::<index_doc::IndexDocReduce>(),
+        Entry::of::<docsplit_query::DocsplitQuery>(),
+        Entry::of::<expand::ExpandLeft>(),
+        Entry::of::<expand::ExpandLeftReduce>(),
+        Entry::of::<expand::ExpandRight>(),
+        Entry::of::<expand::ExpandRightReduce>(),
+        Entry::of::<cluster::Cluster>(),
+        Entry::of::<keep::Keep>(),
+        Entry::of::<keep::KeepReduce>(),
+        Entry::of::<keep::KeepChoose>(),
+        Entry::of::<keep::WriteKept>(),
+    ]
+});
+
+/// The stage of a name.
+pub fn find(name: &str) -> Option<&'static Entry> {
+    STAGES.iter().find(|entry| entry.decl.name == name)
+}

@@ -1,0 +1,100 @@
+//! Options that more than one stage has, each declared once.
+
+use crate::cluster::keep::KeepRule;
+use crate::error::{Error, Result};
+use crate::index::idf::IdfRange;
+use crate::join::tau::Tau;
+use crate::text::{FeatureKind, FeatureSpec};
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+/// The threshold.
+#[derive(Args, Clone, Debug)]
+pub struct TauOpts {
+    /// Least Jaccard similarity of a pair, a decimal in (0, 1] with at most 9 places
+    #[arg(long, env = "TWINSPLIT_TAU", default_value = "0.7", value_name = "DECIMAL")]
+    pub tau: Tau,
+}
+
+/// The guard against tiny sets.
+#[derive(Args, Clone, Debug)]
+pub struct MinFeaturesOpts {
+    /// Documents with fewer features pair with nothing (the spotsigs preset asks for 4)
+    #[arg(long, env = "TWINSPLIT_MIN_FEATURES", default_value_t = 1, value_name = "N")]
+    pub min_features: u64,
+}
+
+impl MinFeaturesOpts {
+    /// Whether a set of this size enters a join.
+    pub fn admits(&self, size: u64) -> bool {
+        size >= self.min_features.max(1)
+    }
+}
+
+/// On or off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Switch {
+    /// Do it.
+    On,
+    /// Leave it.
+    Off,
+}
+
+/// How a text becomes features.
+#[derive(Args, Clone, Debug)]
+pub struct FeatureOpts {
+    /// words:K, chars:K, spotsigs, spotsigs:zh, spotsigs:FILE, sentence-ends:K or lines
+    #[arg(long, env = "TWINSPLIT_FEATURES", default_value = "words:5", value_name = "KIND")]
+    pub features: String,
+    /// Normalise texts to Unicode NFC
+    #[arg(long, env = "TWINSPLIT_NFC", value_enum, default_value = "on")]
+    pub nfc: Switch,
+    /// Fold the case of letters
+    #[arg(long, env = "TWINSPLIT_CASE_FOLD", value_enum, default_value = "on")]
+    pub case_fold: Switch,
+}
+
+impl FeatureOpts {
+    /// The features that are asked for; a file of antecedents is read here.
+    pub fn spec(&self) -> Result<FeatureSpec> {
+        let read = |path: &str| std::fs::read_to_string(path).map_err(|error| error.to_string());
+        let kind =
+            FeatureKind::parse(&self.features, &read).map_err(|error| Error::Usage(error.to_string()))?;
+        Ok(FeatureSpec { kind, nfc: self.nfc == Switch::On, case_fold: self.case_fold == Switch::On })
+    }
+}
+
+/// Which document of a cluster is kept.
+#[derive(Args, Clone, Debug)]
+pub struct KeepOpts {
+    /// Which document of a cluster is kept; ties by smallest id
+    #[arg(long, env = "TWINSPLIT_KEEP", value_enum, default_value = "first")]
+    pub keep: KeepRule,
+}
+
+/// The bound on written pairs.
+#[derive(Args, Clone, Debug)]
+pub struct MaxPairsOpts {
+    /// Stop when more pairs than this would be written
+    #[arg(long, env = "TWINSPLIT_MAX_PAIRS", default_value_t = 1_000_000_000, value_name = "N")]
+    pub max_pairs: u64,
+}
+
+/// The order of features, of which the stages that need one hold the most frequent.
+#[derive(Args, Clone, Debug)]
+pub struct OrderOpts {
+    /// The order of features that feature-order wrote; without the file features are ordered by hash
+    #[arg(long, env = "TWINSPLIT_ORDER", default_value = "order", value_name = "FILE")]
+    pub order: PathBuf,
+}
+
+/// The IDF range.
+#[derive(Args, Clone, Debug)]
+pub struct IdfOpts {
+    /// Keep features whose normalised IDF, ln(N/df)/ln(N), lies in LOW,HIGH (at most 4 decimals each)
+    #[arg(long, env = "TWINSPLIT_IDF", default_value = "0,1", value_name = "LOW,HIGH")]
+    pub idf: IdfRange,
+    /// Take document frequencies for --idf from this table (twinsplit idf makes one) instead of the corpus
+    #[arg(long, env = "TWINSPLIT_IDF_TABLE", value_name = "FILE")]
+    pub idf_table: Option<PathBuf>,
+}

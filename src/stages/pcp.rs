@@ -1,0 +1,233 @@
+//! `pcp-map` and `pcp-reduce`: the postings Cartesian product (Lin 2009; 000, section 4, figure 6).
+//!
+//! Plain: every two documents of a posting list share one more feature; the reducer adds up and knows |A∩B|, and
+//! with both sizes the similarity. Prefix: postings that pass the prefix, length and positional filters become
+//! candidates, which `verify-left` and `verify-right` count exactly.
+
+use super::options::{MaxPairsOpts, TauOpts};
+use crate::error::{Error, Result};
+use crate::join::prefix::{self, may_pair};
+use crate::join::tau::Tau;
+use crate::record::pair::{Candidate, Joined, Pair, Part};
+use crate::record::posting::{BlockPair, Posting};
+use crate::stage::{Decl, Role, Stage, Task};
+use clap::Args;
+use rustc_hash::FxHashMap;
+use std::collections::hash_map::Entry;
+
+/// The mapper.
+pub struct PcpMap {
+    opts: PcpMapOpts,
+    written: u64,
+    combiner: Combiner,
+    without_accumulator: u64,
+}
+
+/// Its options.
+#[derive(Args, Clone, Debug)]
+pub struct PcpMapOpts {
+    #[command(flatten)]
+    tau: TauOpts,
+    #[command(flatten)]
+    max_pairs: MaxPairsOpts,
+    /// Pairs whose shared features are summed in a mapper's memory (about 60 bytes each) before they are written
+    #[arg(long, env = "TWINSPLIT_COMBINE_PAIRS", default_value_t = 1_000_000, value_name = "N")]
+    combine_pairs: usize,
+    /// APPROXIMATE (Lin 2009): count at most N pairs in a task, leave out pairs met after, and report how often
+    #[arg(long, env = "TWINSPLIT_ACCUMULATORS", value_name = "N")]
+    accumulators: Option<usize>,
+}
+
+/// Sums the parts of pairs within a bound: near-duplicates share most of their lists, so a sum stands for many rows.
+#[derive(Default)]
+struct Combiner {
+    numbers: FxHashMap<Box<[u8]>, u32>,
+    /// By number: id and size.
+    documents: Vec<(Box<[u8]>, u64)>,
+    /// By both numbers, the smaller id's first.
+    counts: FxHashMap<(u32, u32), u64>,
+}
+
+impl Combiner {
+    fn number(&mut self, posting: &Posting<'_>) -> u32 {
+        if let Some(number) = self.numbers.get(posting.id) {
+            return *number;
+        }
+        let number = self.documents.len() as u32;
+        self.numbers.insert(posting.id.into(), number);
+        self.documents.push((posting.id.into(), posting.size));
+        number
+    }
+
+    /// Writes all sums, in an order that does not depend on the table's.
+    fn flush(&mut self, task: &mut Task<'_>) -> Result<()> {
+        let mut counts: Vec<_> = self.counts.drain().collect();
+        counts.sort_unstable();
+        for ((x, y), count) in counts {
+            let ((a, size_a), (b, size_b)) = (&self.documents[x as usize], &self.documents[y as usize]);
+            task.emit(&Joined::Part(Part { a, b, count, size_a: *size_a, size_b: *size_b }))?;
+        }
+        self.numbers.clear();
+        self.documents.clear();
+        Ok(())
+    }
+}
+
+impl PcpMap {
+    /// Pairs `left[at]` with each of `right`, where `numbers` are the combiner's numbers of the list's documents.
+    fn pair(&mut self, x: (&Posting<'_>, u32), y: (&Posting<'_>, u32), task: &mut Task<'_>) -> Result<()> {
+        if x.0.id == y.0.id {
+            let id = String::from_utf8_lossy(x.0.id).into_owned();
+            return Err(Error::DuplicateId { id, places: String::new() });
+        }
+        let (x, y) = if x.0.id < y.0.id { (x, y) } else { (y, x) };
+        if x.0.mark.is_some() {
+            if !candidate(self.opts.tau.tau, x.0, y.0) {
+                return Ok(());
+            }
+            task.emit(&Joined::Candidate(Candidate { a: x.0.id, b: y.0.id }))?;
+        } else if !self.accumulate((x.1, y.1)) {
+            self.without_accumulator += 1;
+            return Ok(());
+        }
+        self.written += 1;
+        if self.written > self.opts.max_pairs.max_pairs {
+            return Err(Error::Limit(format!(
+                "pcp-map: more than {} pairs of postings in one task; use --pcp prefix or doc-split, \
+                 or raise --max-pairs",
+                self.opts.max_pairs.max_pairs
+            )));
+        }
+        Ok(())
+    }
+
+    /// Adds one to a pair's sum; false when there are as many sums as `--accumulators` allows.
+    fn accumulate(&mut self, pair: (u32, u32)) -> bool {
+        let full = self.opts.accumulators.is_some_and(|limit| self.combiner.counts.len() >= limit);
+        match self.combiner.counts.entry(pair) {
+            Entry::Occupied(mut count) => *count.get_mut() += 1,
+            Entry::Vacant(_) if full => return false,
+            Entry::Vacant(count) => {
+                count.insert(1);
+            }
+        }
+        true
+    }
+}
+
+/// Whether two postings of one list make a candidate: the smaller document by (size, id) must be flagged.
+fn candidate(tau: Tau, x: &Posting<'_>, y: &Posting<'_>) -> bool {
+    let of = |posting: &Posting<'_>| {
+        let mark = posting.mark?;
+        Some(prefix::Posting { size: posting.size, position: mark.position, indexed: mark.indexed })
+    };
+    let (smaller, larger) = if (x.size, x.id) < (y.size, y.id) { (x, y) } else { (y, x) };
+    match (of(smaller), of(larger)) {
+        (Some(smaller), Some(larger)) => may_pair(tau, &smaller, &larger),
+        _ => false,
+    }
+}
+
+impl Stage for PcpMap {
+    type In<'a> = BlockPair<'a>;
+    type Out<'a> = Joined<'a>;
+    type Opts = PcpMapOpts;
+    const DECL: Decl = Decl {
+        name: "pcp-map",
+        role: Role::Map,
+        about: "Pairs the postings of each list: parts of overlaps, or candidates with --pcp prefix lists",
+        side: &[],
+    };
+
+    fn open(opts: PcpMapOpts, _: &mut Task<'_>) -> Result<Self> {
+        Ok(Self { opts, written: 0, combiner: Combiner::default(), without_accumulator: 0 })
+    }
+
+    fn push(&mut self, list: BlockPair<'_>, task: &mut Task<'_>) -> Result<()> {
+        let mut postings = Vec::new();
+        list.read(&mut postings).map_err(|error| task.wrong(error))?;
+        let numbers: Vec<u32> = match list.marked {
+            true => vec![0; postings.len()],
+            false => postings.iter().map(|posting| self.combiner.number(posting)).collect(),
+        };
+        let left = list.left_count as usize;
+        for at in 0..left {
+            let partners = if list.left == list.right { at + 1..left } else { left..postings.len() };
+            for other in partners {
+                self.pair((&postings[at], numbers[at]), (&postings[other], numbers[other]), task)?;
+            }
+        }
+        let full = self.combiner.counts.len() > self.opts.combine_pairs;
+        if full && self.opts.accumulators.is_none() { self.combiner.flush(task) } else { Ok(()) }
+    }
+
+    fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
+        task.count("pairs_of_postings", self.written);
+        self.combiner.flush(task)?;
+        if let Some(limit) = self.opts.accumulators {
+            task.count("pairs_without_accumulator", self.without_accumulator);
+            eprintln!(
+                "pcp-map: --accumulators {limit} left out {} shared features of pairs met too late; \
+                 similarities below are lower bounds",
+                self.without_accumulator
+            );
+        }
+        Ok(())
+    }
+}
+
+/// The reducer.
+pub struct PcpReduce {
+    tau: Tau,
+    a: Vec<u8>,
+    b: Vec<u8>,
+    overlap: u64,
+    sizes: (u64, u64),
+    below: u64,
+}
+
+impl Stage for PcpReduce {
+    type In<'a> = Part<'a>;
+    type Out<'a> = Pair<'a>;
+    type Opts = TauOpts;
+    const DECL: Decl = Decl {
+        name: "pcp-reduce",
+        role: Role::Reduce,
+        about: "Adds up the shared features of each pair and keeps the pairs that reach tau",
+        side: &[],
+    };
+
+    fn open(opts: TauOpts, _: &mut Task<'_>) -> Result<Self> {
+        Ok(Self { tau: opts.tau, a: Vec::new(), b: Vec::new(), overlap: 0, sizes: (0, 0), below: 0 })
+    }
+
+    fn push(&mut self, part: Part<'_>, _: &mut Task<'_>) -> Result<()> {
+        if self.overlap == 0 {
+            self.a = part.a.to_vec();
+            self.b = part.b.to_vec();
+            self.sizes = (part.size_a, part.size_b);
+        } else if self.sizes != (part.size_a, part.size_b) {
+            // One id with two sizes is two documents.
+            let id = if self.sizes.0 == part.size_a { part.b } else { part.a };
+            let id = String::from_utf8_lossy(id).into_owned();
+            return Err(Error::DuplicateId { id, places: String::new() });
+        }
+        self.overlap += part.count;
+        Ok(())
+    }
+
+    fn end_group(&mut self, task: &mut Task<'_>) -> Result<()> {
+        let overlap = std::mem::take(&mut self.overlap);
+        let (size_a, size_b) = self.sizes;
+        if !self.tau.accepts(overlap, size_a, size_b) {
+            self.below += 1;
+            return Ok(());
+        }
+        task.emit(&Pair { a: &self.a, b: &self.b, overlap, size_a, size_b })
+    }
+
+    fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
+        task.count("pairs_below_tau", self.below);
+        Ok(())
+    }
+}

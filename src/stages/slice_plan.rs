@@ -1,0 +1,182 @@
+//! `size-count` and `slice-plan`: the collection is cut into slices by set size, balanced by estimated cost.
+
+use super::NoOpts;
+use super::options::{MinFeaturesOpts, TauOpts};
+use crate::error::Result;
+use crate::index::slices::{SizeCount, SliceRange, Wanted, plan_slices};
+use crate::record::count::SizeRow;
+use crate::record::document::Line;
+use crate::record::set::Member;
+use crate::record::{Fields, push_number};
+use crate::sealed::{self, Seal, broken};
+use crate::stage::{Decl, Role, Stage, Task};
+use clap::Args;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Kind of the file that `slice-plan` writes.
+const PLAN: &str = "plan";
+
+/// `size-count`, combined in the mapper.
+pub struct SizeCountMap {
+    least: MinFeaturesOpts,
+    sizes: BTreeMap<u64, u64>,
+}
+
+impl Stage for SizeCountMap {
+    type In<'a> = Member<'a>;
+    type Out<'a> = SizeRow;
+    type Opts = MinFeaturesOpts;
+    const DECL: Decl =
+        Decl { name: "size-count", role: Role::Map, about: "Counts the sets of each size", side: &[] };
+
+    fn open(least: MinFeaturesOpts, _: &mut Task<'_>) -> Result<Self> {
+        Ok(Self { least, sizes: BTreeMap::new() })
+    }
+
+    fn push(&mut self, member: Member<'_>, _: &mut Task<'_>) -> Result<()> {
+        if let Member::Doc(doc) = member {
+            let size = doc.features.size();
+            if self.least.admits(size) {
+                *self.sizes.entry(size).or_default() += 1;
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
+        self.sizes.iter().try_for_each(|(&size, &sets)| task.emit(&SizeRow { size, sets }))
+    }
+}
+
+/// `size-count-reduce`.
+#[derive(Default)]
+pub struct SizeCountReduce {
+    sum: Option<SizeRow>,
+}
+
+impl Stage for SizeCountReduce {
+    type In<'a> = SizeRow;
+    type Out<'a> = SizeRow;
+    type Opts = NoOpts;
+    const DECL: Decl = Decl {
+        name: "size-count-reduce",
+        role: Role::Reduce,
+        about: "Adds up the counts of each size",
+        side: &[],
+    };
+
+    fn open(_: NoOpts, _: &mut Task<'_>) -> Result<Self> {
+        Ok(Self::default())
+    }
+
+    fn push(&mut self, row: SizeRow, _: &mut Task<'_>) -> Result<()> {
+        self.sum.get_or_insert(SizeRow { sets: 0, ..row }).sets += row.sets;
+        Ok(())
+    }
+
+    fn end_group(&mut self, task: &mut Task<'_>) -> Result<()> {
+        self.sum.take().map_or(Ok(()), |sum| task.emit(&sum))
+    }
+}
+
+/// `slice-plan`, one task over all sizes.
+pub struct SlicePlan {
+    opts: SlicePlanOpts,
+    counts: Vec<SizeCount>,
+}
+
+/// How Doc-Split cuts the collection by size.
+#[derive(Args, Clone, Debug)]
+pub struct SlicePlanOpts {
+    #[command(flatten)]
+    tau: TauOpts,
+    #[command(flatten)]
+    slices: SlicesOpts,
+}
+
+/// How many slices, or how large a slice may be.
+#[derive(Args, Clone, Debug)]
+pub struct SlicesOpts {
+    /// Number of Doc-Split slices; without it as many as --slice-memory asks for
+    #[arg(long, env = "TWINSPLIT_SLICES", value_name = "S")]
+    pub slices: Option<u64>,
+    /// Megabytes that the index of one slice may take in the memory of a task
+    #[arg(long, env = "TWINSPLIT_SLICE_MEMORY", default_value_t = 512, value_name = "MB")]
+    pub slice_memory: u64,
+}
+
+/// Bytes of a task's memory for each feature of a slice: its number in the set, its posting, its place in the table.
+pub const BYTES_PER_TOKEN: u64 = 32;
+
+impl SlicesOpts {
+    /// What the plan is asked for.
+    pub fn wanted(&self) -> Wanted {
+        match self.slices {
+            Some(slices) => Wanted::Slices(slices.max(1)),
+            None => Wanted::Tokens((self.slice_memory.max(1) << 20) / BYTES_PER_TOKEN),
+        }
+    }
+}
+
+impl Stage for SlicePlan {
+    type In<'a> = SizeRow;
+    type Out<'a> = Line<'a>;
+    type Opts = SlicePlanOpts;
+    const DECL: Decl = Decl {
+        name: "slice-plan",
+        role: Role::Reduce,
+        about: "Cuts the sizes into slices of about equal cost; one task",
+        side: &[],
+    };
+
+    fn open(opts: SlicePlanOpts, _: &mut Task<'_>) -> Result<Self> {
+        Ok(Self { opts, counts: Vec::new() })
+    }
+
+    fn push(&mut self, row: SizeRow, _: &mut Task<'_>) -> Result<()> {
+        self.counts.push(SizeCount { size: row.size, docs: row.sets });
+        Ok(())
+    }
+
+    fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
+        let plan = plan_slices(&self.counts, self.opts.tau.tau, self.opts.slices.wanted());
+        task.count("slices", plan.len() as u64);
+        let (head, mut seal) = Seal::start(PLAN, &[("tau", self.opts.tau.tau.to_string())]);
+        task.emit_row(&head)?;
+        for slice in &plan {
+            let numbers = [
+                slice.first,
+                slice.last,
+                u64::from(slice.part),
+                u64::from(slice.parts),
+                slice.docs,
+                slice.tokens,
+            ];
+            let mut row = Vec::new();
+            for number in numbers {
+                push_number(&mut row, number);
+                row.push(b'\t');
+            }
+            row.pop();
+            seal.line(&row);
+            task.emit_row(&row)?;
+        }
+        task.emit_row(&seal.end())
+    }
+}
+
+/// Loads a plan: the slices in their order; a slice's number is its place.
+pub fn load_plan(path: &Path) -> Result<Vec<SliceRange>> {
+    let mut plan = Vec::new();
+    sealed::read(path, PLAN, |_, line| {
+        let mut fields = Fields::of(line);
+        let mut number =
+            |name| fields.number(name).map_err(|e| broken(path, &format!("{}: {}", e.field, e.found)));
+        let (first, last) = (number("first")?, number("last")?);
+        let (part, parts) = (number("part")? as u32, number("parts")? as u32);
+        plan.push(SliceRange { first, last, part, parts, docs: number("docs")?, tokens: number("tokens")? });
+        Ok(())
+    })?;
+    Ok(plan)
+}

@@ -1,0 +1,66 @@
+//! `tokenize`: a document becomes its id and its set of features (000, section 4, first step).
+
+use super::options::FeatureOpts;
+use crate::error::Result;
+use crate::record::document::{DocumentOpts, Line};
+use crate::record::set::{Doc, Features};
+use crate::stage::{Decl, Role, Stage, Task};
+use crate::text::{Extractor, dominant_script};
+use clap::Args;
+use std::collections::BTreeMap;
+
+/// The stage.
+pub struct Tokenize {
+    document: DocumentOpts,
+    extractor: Extractor,
+    features: Vec<u64>,
+    /// By script: documents, and those of them without a feature.
+    scripts: BTreeMap<&'static str, (u64, u64)>,
+}
+
+/// Its options.
+#[derive(Args, Clone, Debug)]
+pub struct TokenizeOpts {
+    #[command(flatten)]
+    document: DocumentOpts,
+    #[command(flatten)]
+    features: FeatureOpts,
+}
+
+impl Stage for Tokenize {
+    type In<'a> = Line<'a>;
+    type Out<'a> = Doc<'a>;
+    type Opts = TokenizeOpts;
+    const DECL: Decl = Decl {
+        name: "tokenize",
+        role: Role::Map,
+        about: "Turns documents (JSON lines) into sets of features",
+        side: &[],
+    };
+
+    fn open(opts: TokenizeOpts, _: &mut Task<'_>) -> Result<Self> {
+        let extractor = Extractor::new(opts.features.spec()?);
+        Ok(Self { document: opts.document, extractor, features: Vec::new(), scripts: BTreeMap::new() })
+    }
+
+    fn push(&mut self, line: Line<'_>, task: &mut Task<'_>) -> Result<()> {
+        let document = self.document.read(line.0, &task.place).map_err(|error| task.wrong(error))?;
+        self.extractor.set(&document.text, &mut self.features);
+        let (documents, without) = self.scripts.entry(dominant_script(&document.text)).or_default();
+        *documents += 1;
+        *without += u64::from(self.features.is_empty());
+        task.emit(&Doc { id: &document.id, features: Features::Values(&self.features) })
+    }
+
+    fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
+        for (script, (documents, without)) in &self.scripts {
+            task.count("documents", *documents);
+            task.count(&format!("documents.{script}"), *documents);
+            if *without > 0 {
+                task.count("without_features", *without);
+                task.count(&format!("without_features.{script}"), *without);
+            }
+        }
+        Ok(())
+    }
+}
