@@ -157,7 +157,8 @@ mod tests {
 
     #[test]
     fn what_was_written_is_read() {
-        for body in [&[][..], &[b"a\tb"], &[b"a\tb", b"#end\t0\t0"]] {
+        let bodies: [&[&[u8]]; 3] = [&[], &[b"a\tb"], &[b"a\tb", b"#end\t0\t0"]];
+        for body in bodies {
             assert_eq!(lines(file(body).path()).unwrap(), body);
         }
     }

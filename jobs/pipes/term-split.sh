@@ -52,7 +52,7 @@ share() {
   else
     # shellcheck disable=SC2086  # a list of names without spaces
     mapfile -t files < <(parts $data | awk -v k="$number" -v n="$of" 'NR % n == k')
-    cat "${files[@]}" < /dev/null | TWINSPLIT_TASK=$number "$@"
+    cat "${files[@]}" < /dev/null | TWINSPLIT_TASK=${TWINSPLIT_TASK:-$number} "$@"
   fi
 }
 
