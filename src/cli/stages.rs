@@ -9,6 +9,7 @@ use crate::record::Keys;
 use crate::stage::{Entry, Role};
 use crate::stages::STAGES;
 use clap::{Arg, ArgMatches, Command, value_parser};
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 /// The command line.
@@ -32,8 +33,12 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         return out.flush();
     };
     for (name, text) in derived()? {
-        let path = folder.join(name);
+        let path = folder.join(&name);
         std::fs::write(&path, text).map_err(Error::io("write", &path))?;
+        if name.ends_with(".sh") {
+            let mode = std::fs::Permissions::from_mode(0o755);
+            std::fs::set_permissions(&path, mode).map_err(Error::io("make executable", &path))?;
+        }
     }
     Ok(())
 }

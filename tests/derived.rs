@@ -1,0 +1,53 @@
+//! What follows from the declarations of the stages is committed as it is, and every binary has its stage.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use twinsplit::cli::stages::derived;
+use twinsplit::stages::STAGES;
+
+#[test]
+fn committed_files_equal_a_fresh_derivation() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let files = derived().unwrap();
+    assert_eq!(files.len(), 1 + STAGES.len() + 5, "docs/stages.md, a binary for each stage, five scripts");
+    for (name, text) in files {
+        let committed = std::fs::read_to_string(root.join(&name)).unwrap_or_default();
+        assert_eq!(committed, text, "{name} differs from the declarations; make derived renews it");
+    }
+}
+
+#[test]
+fn there_is_no_binary_or_script_but_those_derived() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut expected: BTreeSet<String> = derived().unwrap().into_iter().map(|(name, _)| name).collect();
+    expected.insert("src/bin/twinsplit.rs".to_owned());
+    for folder in ["src/bin", "jobs/pipes"] {
+        for entry in std::fs::read_dir(root.join(folder)).unwrap() {
+            let name = format!("{folder}/{}", entry.unwrap().file_name().to_string_lossy());
+            assert!(expected.contains(&name), "{name} follows from no declaration");
+        }
+    }
+}
+
+/// An option that two stages share must mean the same in both: the driver gives it to both.
+#[test]
+fn options_of_one_name_are_declared_alike() {
+    let mut seen = std::collections::BTreeMap::new();
+    for entry in STAGES.iter() {
+        for arg in entry.command().get_arguments() {
+            let long = arg.get_long().unwrap_or_else(|| panic!("{} has a positional argument", entry.decl.name));
+            let env = arg.get_env().map(|env| env.to_string_lossy().into_owned());
+            let expected = format!("TWINSPLIT_{}", long.to_uppercase().replace('-', "_"));
+            assert_eq!(env.as_deref(), Some(&*expected), "{} --{long}", entry.decl.name);
+            let declared = format!("{:?} {:?}", arg.get_default_values(), arg.get_help().map(ToString::to_string));
+            let first = seen.entry(long.to_owned()).or_insert_with(|| declared.clone());
+            assert_eq!(*first, declared, "--{long} of {}", entry.decl.name);
+        }
+        let sides: Vec<_> = entry.decl.side.iter().map(|side| side.option).collect();
+        for side in sides {
+            let known = entry.command().get_arguments().any(|arg| arg.get_long() == Some(side));
+            assert!(known, "{} has no option for its side file {side}", entry.decl.name);
+        }
+    }
+    assert!(seen.len() > 20, "{} options", seen.len());
+}
