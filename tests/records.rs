@@ -1,0 +1,406 @@
+//! Every record: `decode(encode(x)) == x`, rows sort as their keys do, and a malformed line is an error
+//! that names a field, whatever its bytes.
+
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+use twinsplit::error::FieldError;
+use twinsplit::join::tau::jaccard6;
+use twinsplit::record::cluster::{ClusterInput, ClusterRow, KeepInput, KeepRow, Label, Meta, Ranked};
+use twinsplit::record::count::{FeatureCount, SizeRow};
+use twinsplit::record::document::Line;
+use twinsplit::record::expand::{self, ExpandRow};
+use twinsplit::record::pair::{Candidate, Joined, Pair, Part};
+use twinsplit::record::posting::{BlockPair, Posting, PostingRow, PrefixMark};
+use twinsplit::record::set::{Copy, Doc, Features, HashedDoc, Member};
+use twinsplit::record::slice::SlicedDoc;
+use twinsplit::record::verify::{self, Half, LeftRow, RightRow};
+use twinsplit::record::{Keys, Record, id, key_end};
+use twinsplit::stage::{Entry, RecordInfo};
+use twinsplit::stages::STAGES;
+
+/// What records are made of.
+#[derive(Clone, Debug)]
+struct Values {
+    ids: [Vec<u8>; 2],
+    numbers: [u64; 4],
+    /// An overlap, and two sizes that it fits.
+    sizes: (u64, u64, u64),
+    features: Vec<u64>,
+    rank: String,
+    date: Vec<u8>,
+    flag: bool,
+}
+
+fn escaped(raw: &str) -> Vec<u8> {
+    let mut out = Vec::new();
+    id::escape(raw.as_bytes(), &mut out);
+    out
+}
+
+/// Ids of any characters, and short ones that look like tags, numbers and each other's prefixes.
+fn any_id() -> impl Strategy<Value = Vec<u8>> {
+    let any = any::<String>().prop_filter("ids are not empty", |text| !text.is_empty());
+    let like_a_tag = "[01=>ax \\-\t\n\r\\\\\u{7f}é京]{1,4}";
+    prop_oneof![any, like_a_tag].prop_map(|raw| escaped(&raw))
+}
+
+/// Numbers of every width.
+fn any_number() -> impl Strategy<Value = u64> {
+    (any::<u64>(), 0u32..64).prop_map(|(number, shift)| number >> shift)
+}
+
+fn any_values() -> impl Strategy<Value = Values> {
+    let sizes = [any_number(), any_number(), any_number()].prop_map(|[overlap, more_a, more_b]| {
+        (overlap, overlap.saturating_add(more_a), overlap.saturating_add(more_b))
+    });
+    let features = prop::collection::btree_set(any_number(), 0..5);
+    let numbers = std::array::from_fn(|_| any_number());
+    (([any_id(), any_id()], numbers, sizes, features), ("[0-9a-f~!-]{1,20}", any::<String>(), any::<bool>()))
+        .prop_map(|((ids, numbers, sizes, features), (rank, date, flag))| Values {
+            ids,
+            numbers,
+            sizes,
+            features: features.into_iter().collect(),
+            rank,
+            date: escaped(&date),
+            flag,
+        })
+}
+
+/// A record's line, and whether it is read back as it was written.
+struct Row {
+    record: &'static str,
+    keys: Option<Keys>,
+    line: Vec<u8>,
+    read_back: bool,
+}
+
+/// A line of every record and of every variant that a record has.
+fn rows(values: &Values) -> Vec<Row> {
+    let mut rows = Vec::new();
+    macro_rules! row {
+        ($record:path, $value:expr) => {{
+            let value = $value;
+            let mut line = Vec::new();
+            value.encode(&mut line);
+            let read_back = <$record>::decode(&line) == Ok(value);
+            rows.push(Row { record: stringify!($record), keys: <$record>::KEYS, read_back, line });
+        }};
+    }
+    let Values { ids: [a, b], numbers: [n0, n1, n2, n3], sizes, features, rank, date, flag } = values;
+    let (a, b, rank, date) = (a.as_slice(), b.as_slice(), rank.as_bytes(), date.as_slice());
+    let (overlap, size_a, size_b) = *sizes;
+    let doc = Doc { id: a, features: Features::Values(features) };
+    let copy = Copy { id: a, representative: b, size: *n0 };
+    let pair = Pair { a, b, overlap, size_a, size_b };
+    let part = Part { a, b, count: *n0, size_a: *n1, size_b: *n2 };
+    let candidate = Candidate { a, b };
+    let half = Half { b, a, features: doc.features };
+    let label = Label { id: a, label: b };
+    let meta = Meta { id: a, length: *n0, date, score: b"-1.50e3", script: b"Han" };
+    let copied = ExpandRow::Copy { representative: b, id: a, size: *n0 };
+    let expanded = ExpandRow::Pair { key: a, other: b, overlap, size_key: size_a, size_other: size_b };
+    let mark = flag.then_some(PrefixMark { position: *n1, indexed: n2 % 2 == 0 });
+    let posting = Posting { id: a, size: *n0, mark };
+    let mut postings = Vec::new();
+    BlockPair::push_posting(&posting, &mut postings);
+    BlockPair::push_posting(&Posting { id: b, size: *n3, mark }, &mut postings);
+    let jaccard = flag.then(|| jaccard6(overlap, size_a, size_b));
+
+    row!(Line, Line(a));
+    row!(Doc, doc);
+    row!(Member, Member::Doc(doc));
+    row!(Member, Member::Copy(copy));
+    row!(HashedDoc, HashedDoc { hash: *n0, doc });
+    row!(SlicedDoc, SlicedDoc { slice: *n0, size: *n1, doc });
+    row!(FeatureCount, FeatureCount { feature: flag.then_some(*n0), documents: *n1 });
+    row!(SizeRow, SizeRow { size: *n0, sets: *n1 });
+    row!(PostingRow, PostingRow { feature: *n3, posting });
+    let (left, right, left_count) = (*n0, *n1, 1);
+    row!(BlockPair, BlockPair { feature: *n3, left, right, marked: *flag, left_count, postings: &postings });
+    row!(Part, part);
+    row!(Joined, Joined::Part(part));
+    row!(Joined, Joined::Candidate(candidate));
+    row!(Pair, pair);
+    row!(verify::LeftInput, verify::LeftInput::Candidate(candidate));
+    row!(verify::LeftInput, verify::LeftInput::Member(Member::Doc(doc)));
+    row!(verify::LeftInput, verify::LeftInput::Member(Member::Copy(copy)));
+    row!(LeftRow, LeftRow::Set(doc));
+    row!(LeftRow, LeftRow::Candidate(candidate));
+    row!(Half, half);
+    row!(verify::RightInput, verify::RightInput::Half(half));
+    row!(verify::RightInput, verify::RightInput::Member(Member::Doc(doc)));
+    row!(verify::RightInput, verify::RightInput::Member(Member::Copy(copy)));
+    row!(RightRow, RightRow::Set(doc));
+    row!(RightRow, RightRow::Half(half));
+    row!(expand::LeftInput, expand::LeftInput::Pair(pair));
+    row!(expand::LeftInput, expand::LeftInput::Member(Member::Doc(doc)));
+    row!(expand::LeftInput, expand::LeftInput::Member(Member::Copy(copy)));
+    row!(ExpandRow, copied);
+    row!(ExpandRow, expanded);
+    row!(expand::RightInput, expand::RightInput::Row(expanded));
+    row!(expand::RightInput, expand::RightInput::Member(Member::Doc(doc)));
+    row!(expand::RightInput, expand::RightInput::Member(Member::Copy(copy)));
+    row!(Meta, meta);
+    row!(ClusterInput, ClusterInput::Pair(pair));
+    row!(ClusterInput, ClusterInput::Member(Member::Doc(doc)));
+    row!(ClusterInput, ClusterInput::Member(Member::Copy(copy)));
+    row!(ClusterInput, ClusterInput::Meta(meta));
+    row!(Label, label);
+    row!(KeepInput, KeepInput::Label(label));
+    row!(KeepInput, KeepInput::Meta(meta));
+    row!(KeepInput, KeepInput::Doc(doc));
+    row!(KeepRow, KeepRow::Label(label));
+    row!(KeepRow, KeepRow::Rank { id: a, rank });
+    row!(KeepRow, KeepRow::Doc(doc));
+    row!(Ranked, Ranked { label: b, rank, doc });
+    row!(ClusterRow, ClusterRow { kept: a, id: b, jaccard });
+    rows
+}
+
+/// The decoders of all stages.
+static DECODERS: LazyLock<Vec<(String, RecordInfo)>> = LazyLock::new(|| {
+    let sides = |entry: &Entry| {
+        let name = entry.decl.name;
+        [(format!("the input of {name}"), entry.input), (format!("the output of {name}"), entry.output)]
+    };
+    STAGES.iter().flat_map(sides).collect()
+});
+
+/// Reads a line as every record; an error must say which field, and what was expected there.
+fn read_as_everything(line: &[u8]) -> Result<(), TestCaseError> {
+    for (record, info) in DECODERS.iter() {
+        if let Err(FieldError { field, expected, found }) = (info.decodes)(line) {
+            prop_assert!(
+                !field.is_empty() && !expected.is_empty() && !found.is_empty(),
+                "{record}: field {field:?}, expected {expected:?}, found {found:?}"
+            );
+        }
+    }
+    // What a decoder leaves to its reader.
+    if let Ok(doc) = Doc::decode(line) {
+        let mut features = Vec::new();
+        if doc.features.read(&mut features).is_ok() {
+            prop_assert!(features.is_sorted_by(|x, y| x < y));
+            prop_assert_eq!(features.len() as u64, doc.features.size());
+        }
+    }
+    if let Ok(lists) = BlockPair::decode(line) {
+        let mut postings = Vec::new();
+        if lists.read(&mut postings).is_ok() {
+            prop_assert!(!postings.is_empty() && lists.left_count <= postings.len() as u64);
+        }
+    }
+    Ok(())
+}
+
+/// What takes a field's place in a malformed line.
+const INTRUDERS: [&[u8]; 9] = [
+    b"",
+    b"-",
+    b"=",
+    b"=>",
+    b"18446744073709551616",
+    b"0.123456x",
+    b"\xff\xfe",
+    b"0123456789abcdeF",
+    b"ffffffffffffffff ",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(500))]
+
+    #[test]
+    fn what_is_encoded_is_decoded(values in any_values()) {
+        for Row { record, line, read_back, .. } in rows(&values) {
+            prop_assert!(read_back, "{record}: {:?}", String::from_utf8_lossy(&line));
+            prop_assert!(!line.contains(&b'\n'), "{record} breaks its line");
+        }
+    }
+
+    /// A sort of whole lines is a sort by key, for TAB is below every byte of a field.
+    #[test]
+    fn lines_sort_as_their_keys(x in any_values(), y in any_values(), same in any::<bool>()) {
+        // Equal ids now and then, so that later fields decide too.
+        let y = if same { Values { ids: x.ids.clone(), ..y } } else { y };
+        for (x, y) in rows(&x).iter().zip(rows(&y)) {
+            let Some(keys) = x.keys else { continue };
+            let fields = |line: &[u8]| -> Vec<Vec<u8>> {
+                line.split(|byte| *byte == b'\t').take(keys.sort).map(<[u8]>::to_vec).collect()
+            };
+            let by_key = fields(&x.line).cmp(&fields(&y.line));
+            prop_assert!(by_key.is_eq() || by_key == x.line.cmp(&y.line), "{}", x.record);
+            let bytes = x.line[..key_end(&x.line, keys.sort)].cmp(&y.line[..key_end(&y.line, keys.sort)]);
+            prop_assert_eq!(by_key, bytes, "{}", x.record);
+        }
+    }
+
+    #[test]
+    fn any_bytes_are_a_record_or_an_error(line in prop::collection::vec(any::<u8>(), 0..60)) {
+        read_as_everything(&line)?;
+    }
+
+    #[test]
+    fn any_fields_are_a_record_or_an_error(
+        fields in prop::collection::vec(prop::sample::select(&INTRUDERS[..]), 0..9), first in any_id(),
+    ) {
+        let mut line = first;
+        for field in fields {
+            line.push(b'\t');
+            line.extend_from_slice(field);
+        }
+        read_as_everything(&line)?;
+    }
+
+    /// Lines of each record with a field taken out, doubled or replaced, or cut off anywhere.
+    #[test]
+    fn damaged_rows_are_a_record_or_an_error(
+        values in any_values(),
+        at in any::<prop::sample::Index>(),
+        cut in any::<prop::sample::Index>(),
+        intruder in prop::sample::select(&INTRUDERS[..]),
+    ) {
+        for Row { line, .. } in rows(&values) {
+            read_as_everything(&line[..cut.index(line.len() + 1)])?;
+            let fields: Vec<&[u8]> = line.split(|byte| *byte == b'\t').collect();
+            let at = at.index(fields.len());
+            for instead in [&[][..], &[fields[at], fields[at]], &[intruder]] {
+                let fields = [&fields[..at], instead, &fields[at + 1..]].concat();
+                read_as_everything(&fields.join(&b'\t'))?;
+            }
+        }
+    }
+}
+
+/// The field that the error of a malformed line names.
+#[test]
+fn errors_name_the_field() {
+    let set = "00000000000000aa";
+    let named = |stage: &str, line: &str| {
+        let entry = twinsplit::stages::find(stage).unwrap();
+        (entry.input.decodes)(line.as_bytes()).unwrap_err().field
+    };
+    for (stage, line, field) in [
+        ("equal-sets", "", "id"),
+        ("equal-sets", &format!("\t{set}"), "id"),
+        ("equal-sets", &format!("a\t{set}\tb"), "end of line"),
+        ("equal-sets-reduce", "a", "hash"),
+        ("equal-sets-reduce", set, "id"),
+        ("index-term", "a\t=\tb", "size"),
+        ("index-term", "a\t=\t\t1", "representative"),
+        ("index-term-reduce", "00000000000000AA\ta\t1", "feature"),
+        ("index-term-reduce", &format!("{set}\ta\t-1"), "size"),
+        ("index-term-reduce", &format!("{set}\ta\t1\tx"), "position"),
+        ("index-term-reduce", &format!("{set}\ta\t1\t0\t2"), "indexed"),
+        ("pcp-map", &format!("{set}\t0\t0\tsome\t1\t1\ta"), "kind"),
+        ("pcp-map", &format!("{set}\t0\tx\tplain\t1\t1\ta"), "j"),
+        ("pcp-reduce", "a\tb\t1\t1", "size_b"),
+        ("pcp-reduce", "a\tb\t1\t1\t1\t1", "end of line"),
+        ("verify-left-reduce", "a\t2\tb", "tag"),
+        ("verify-right-reduce", "a\t1\t", "a"),
+        ("feature-order", "-\t", "documents"),
+        ("feature-order", &format!("{set}\t1\t1"), "end of line"),
+        ("slice-plan", "0000000001", "sets"),
+        ("index-doc-reduce", "00000\t1", "id"),
+        ("expand-left-reduce", "a\t2\tb\t1", "tag"),
+        ("expand-left-reduce", "a\t1\tb\t1\t1", "size_other"),
+        ("cluster", "a\tb\t1\t2\t2\t0.333334", "jaccard"),
+        ("cluster", "a\tb\t5\t1\t1\t1.000000", "overlap"),
+        ("cluster", "a\tb\t1\t2\t2\t0.33333", "jaccard"),
+        ("doc-meta-reduce", "a\t5\t2020\t\tLatin\tx", "end of line"),
+        ("doc-meta-reduce", "a\tfive\t\t\tLatin", "length"),
+        ("keep", "a\t->\tb", "arrow"),
+        ("keep-reduce", "a\t3\tb", "tag"),
+        ("keep-choose", "a", "rank"),
+    ] {
+        assert_eq!(named(stage, line), field, "{stage}: {line:?}");
+    }
+    for (line, field) in [
+        ("a\tb\tkeep\t0.500000", "verdict"),
+        ("a\tb\tdrop\t-", "jaccard"),
+        ("a\tb\tdrop\t1.000001", "jaccard"),
+        ("a\tb\tdrop", "jaccard"),
+    ] {
+        assert_eq!(ClusterRow::decode(line.as_bytes()).unwrap_err().field, field, "{line:?}");
+    }
+}
+
+/// No two features of one set are equal, and they ascend.
+#[test]
+fn features_are_checked_when_they_are_read() {
+    let [low, high] = ["00000000000000aa", "00000000000000ab"];
+    let read = |text: String| {
+        let mut features = Vec::new();
+        Features::Text(text.as_bytes()).read(&mut features).map(|()| features)
+    };
+    assert!(read(String::new()).unwrap().is_empty());
+    assert_eq!(read(format!("{low} {high}")).unwrap(), [0xaa, 0xab]);
+    for wrong in [
+        format!("{high} {low}"),
+        format!("{low} {low}"),
+        format!("{low}  {high}"),
+        format!("{low} "),
+        format!(" {low}"),
+        format!("{low},{high}"),
+        low[1..].to_owned(),
+        low.to_uppercase(),
+        format!("{low}é"),
+    ] {
+        assert_eq!(read(wrong.clone()).unwrap_err().field, "features", "{wrong:?}");
+    }
+}
+
+/// The test above leaves no record out: each one that a stage reads or writes is among its rows.
+#[test]
+fn every_stages_records_are_among_the_rows() {
+    let values = Values {
+        ids: [b"a".to_vec(), b"b".to_vec()],
+        numbers: [1, 2, 3, 4],
+        sizes: (1, 2, 3),
+        features: vec![5, 6],
+        rank: "-".into(),
+        date: Vec::new(),
+        flag: true,
+    };
+    let rows = rows(&values);
+    let mut known = BTreeSet::new();
+    macro_rules! fields_of {
+        ($($record:path),* $(,)?) => { $( known.insert((stringify!($record), <$record>::FIELDS)); )* };
+    }
+    fields_of!(
+        Line,
+        Doc,
+        Member,
+        HashedDoc,
+        SlicedDoc,
+        FeatureCount,
+        SizeRow,
+        PostingRow,
+        BlockPair,
+        Part,
+        Joined,
+        Pair,
+        verify::LeftInput,
+        LeftRow,
+        Half,
+        verify::RightInput,
+        RightRow,
+        expand::LeftInput,
+        ExpandRow,
+        expand::RightInput,
+        Meta,
+        ClusterInput,
+        Label,
+        KeepInput,
+        KeepRow,
+        Ranked,
+        ClusterRow,
+    );
+    for (stage, info) in DECODERS.iter() {
+        let records: Vec<_> = known.iter().filter(|(_, fields)| *fields == info.fields).collect();
+        assert!(!records.is_empty(), "{stage} has a record that is not tested: {}", info.fields);
+        let tested = rows.iter().any(|row| records.iter().any(|(name, _)| *name == row.record));
+        assert!(tested, "{stage}: no row of {}", info.fields);
+    }
+}
