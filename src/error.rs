@@ -76,6 +76,8 @@ pub enum Error {
     },
     /// Two documents with one id.
     DuplicateId {
+        /// The stage that met both.
+        stage: String,
         /// The id.
         id: String,
         /// Where it was seen, as far as that is known.
@@ -137,9 +139,9 @@ impl fmt::Display for Error {
             Error::Unsorted { stage, place, sort } => {
                 write!(f, "{stage}: {place}: the input is not sorted by its key; put `{sort}` before {stage}")
             }
-            Error::DuplicateId { id, places } => write!(
+            Error::DuplicateId { stage, id, places } => write!(
                 f,
-                "doc-meta: the id {id:?} stands at more than one document{places}; \
+                "{stage}: the id {id:?} stands at more than one document{places}; \
                  ids must be unique (or use --id auto)"
             ),
             Error::File { path, problem } => write!(f, "{}: {problem}", path.display()),
@@ -151,6 +153,14 @@ impl fmt::Display for Error {
             }
             Error::Usage(text) | Error::Limit(text) | Error::Failed(text) => f.write_str(text),
         }
+    }
+}
+
+impl From<clap::Error> for Error {
+    /// Options that clap refuses, without the word that every error is printed after.
+    fn from(error: clap::Error) -> Self {
+        let text = error.to_string();
+        Error::Usage(text.strip_prefix("error: ").unwrap_or(&text).trim_end().to_owned())
     }
 }
 

@@ -100,14 +100,15 @@ pub fn name_of(path: &Path) -> Arc<str> {
     if path == Path::new("-") { "".into() } else { path.to_string_lossy().into() }
 }
 
-/// Calls `see` with each line of a block (without its end) and the line's place. Empty lines are passed over.
+/// Calls `see` with each line of a block (without its LF; a CR before it is white space to JSON and stands in no row)
+/// and the line's place. Empty lines are passed over.
 pub fn each_line(block: &Block, mut see: impl FnMut(&[u8], &Place) -> Result<()>) -> Result<()> {
     let mut place = block.place.clone();
     let mut rest = block.bytes.as_slice();
     while !rest.is_empty() {
         let end = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
-        let line = rest[..end].strip_suffix(b"\r").unwrap_or(&rest[..end]);
-        if !line.is_empty() {
+        let line = &rest[..end];
+        if !line.is_empty() && line != b"\r" {
             see(line, &place)?;
         }
         let step = (end + 1).min(rest.len());
@@ -232,7 +233,7 @@ mod tests {
                 })
                 .unwrap();
             }
-            let expected = [("one", 1, 0), ("two", 2, 5), ("three", 4, 10)];
+            let expected = [("one\r", 1, 0), ("two", 2, 5), ("three", 4, 10)];
             assert_eq!(lines, expected.map(|(text, line, offset)| (text.to_owned(), line, offset)));
         }
     }

@@ -81,11 +81,11 @@ pub fn read(path: &Path, kind: &str, mut see: impl FnMut(&Head, &[u8]) -> Result
     let mut reader = io::open(path)?;
     let mut next = |line: &mut Vec<u8>| -> Result<bool> {
         line.clear();
-        reader.read_until(b'\n', line).map_err(Error::io("read", path))?;
+        let read = reader.read_until(b'\n', line).map_err(Error::io("read", path))?;
         if line.last() == Some(&b'\n') {
             line.pop();
         }
-        Ok(!line.is_empty())
+        Ok(read > 0)
     };
     let mut line = Vec::new();
     next(&mut line)?;

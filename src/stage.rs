@@ -242,7 +242,7 @@ impl Entry {
             },
             augment: S::Opts::augment_args,
             open: |matches, task| {
-                let opts = S::Opts::from_arg_matches(matches).map_err(|e| Error::Usage(e.to_string()))?;
+                let opts = S::Opts::from_arg_matches(matches)?;
                 Ok(Box::new(Erased(S::open(opts, task)?)))
             },
         }
@@ -250,7 +250,8 @@ impl Entry {
 
     /// The command line of the stage's own options, without those of its binary.
     pub fn command(&self) -> Command {
-        (self.augment)(Command::new(self.decl.name).about(self.decl.about))
+        // The doc comment of an options struct would take the place of the stage's own line.
+        (self.augment)(Command::new(self.decl.name)).about(self.decl.about).long_about(None)
     }
 
     /// The line that sorts rows as this reduce stage needs them, or the rows of this map stage for their reducer.

@@ -35,11 +35,13 @@ fn options_of_one_name_are_declared_alike() {
     let mut seen = std::collections::BTreeMap::new();
     for entry in STAGES.iter() {
         for arg in entry.command().get_arguments() {
-            let long = arg.get_long().unwrap_or_else(|| panic!("{} has a positional argument", entry.decl.name));
+            let long =
+                arg.get_long().unwrap_or_else(|| panic!("{} has a positional argument", entry.decl.name));
             let env = arg.get_env().map(|env| env.to_string_lossy().into_owned());
             let expected = format!("TWINSPLIT_{}", long.to_uppercase().replace('-', "_"));
             assert_eq!(env.as_deref(), Some(&*expected), "{} --{long}", entry.decl.name);
-            let declared = format!("{:?} {:?}", arg.get_default_values(), arg.get_help().map(ToString::to_string));
+            let declared =
+                format!("{:?} {:?}", arg.get_default_values(), arg.get_help().map(ToString::to_string));
             let first = seen.entry(long.to_owned()).or_insert_with(|| declared.clone());
             assert_eq!(*first, declared, "--{long} of {}", entry.decl.name);
         }

@@ -13,8 +13,8 @@ use crate::record::id;
 use crate::stages::feature_order::read_reference;
 use crate::stages::options::{FeatureOpts, IdfOpts, MinFeaturesOpts, TauOpts};
 use crate::text::{Extractor, FeatureSpec};
-use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, value_parser};
-use rustc_hash::FxHashMap;
+use clap::{Arg, ArgMatches, Args, Command, value_parser};
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -85,25 +85,13 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     if let Some(folder) = matches.get_one::<PathBuf>("run") {
         from_run(folder, &mut params, &mut inputs)?;
     }
-    let opts = explain_opts(&params)?;
+    let opts: ExplainOpts = params.parse()?;
     let spec = opts.features.spec()?;
     let wanted = ["a", "b"].map(|name| matches.get_one::<String>(name).map_or("", String::as_str));
     let (inputs, show) = (expand_inputs(&inputs)?, matches.get_one::<usize>("show").copied().unwrap_or(10));
     let [mut a, mut b] = find(&inputs, &wanted, &opts, &spec)?;
     let removed = restrict(&inputs, &opts, &spec, [&mut a, &mut b])?;
     print(wanted, [&a, &b], &opts, removed, show, &params)
-}
-
-fn explain_opts(params: &Params) -> Result<ExplainOpts> {
-    let command = ExplainOpts::augment_args(Command::new("explain"));
-    let known: Vec<String> =
-        command.get_arguments().filter_map(|arg| Some(arg.get_long()?.to_owned())).collect();
-    let given = params.iter().filter(|(name, _)| known.iter().any(|long| long == name));
-    let args = given.flat_map(|(name, value)| [format!("--{name}"), value.to_owned()]);
-    command
-        .try_get_matches_from(std::iter::once("explain".to_owned()).chain(args))
-        .and_then(|matches| ExplainOpts::from_arg_matches(&matches))
-        .map_err(|error| Error::Usage(error.to_string()))
 }
 
 /// Takes what is not given from a run's `run.json`.
@@ -217,7 +205,8 @@ fn restrict(
         let before = document.order.len();
         document.order.retain(|feature| frequencies.get(feature).is_some_and(|f| (least..=most).contains(f)));
         let Explained { features, order, .. } = document;
-        features.retain(|feature, _| order.contains(feature));
+        let kept: FxHashSet<u64> = order.iter().copied().collect();
+        features.retain(|feature, _| kept.contains(feature));
         before - order.len()
     }))
 }

@@ -28,11 +28,9 @@ struct PartitionOpts {
 
 /// The command line.
 pub fn command() -> Command {
-    PartitionOpts::augment_args(
-        Command::new("partition").about(
-            "Deals rows on standard input out to part files by a hash of their key, in shuffled order",
-        ),
-    )
+    PartitionOpts::augment_args(Command::new("partition"))
+        .about("Deals rows on standard input out to part files by a hash of their key, in shuffled order")
+        .long_about(None)
 }
 
 /// A small generator (xorshift64*): the order among equal keys must be arbitrary, and the same in every run.
@@ -49,7 +47,7 @@ impl Shuffler {
 
 /// Runs the command.
 pub fn run(matches: &ArgMatches) -> Result<()> {
-    let opts = PartitionOpts::from_arg_matches(matches).map_err(|error| Error::Usage(error.to_string()))?;
+    let opts = PartitionOpts::from_arg_matches(matches)?;
     let parts = opts.parts.max(1);
     let mut files = Vec::new();
     for part in 0..parts {

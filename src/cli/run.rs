@@ -12,19 +12,20 @@ use crate::io::expand_inputs;
 use crate::join::tau::Tau;
 use crate::stage::Counters;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, value_parser};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// The command line of `run`.
 pub fn command() -> Command {
-    let command = Command::new("run").about("Finds pairs and clusters of near-duplicate documents").arg(
-        Arg::new("chain")
-            .required(true)
-            .value_parser(value_parser!(Chain))
-            .help("How pairs are found; the answer is the same"),
-    );
-    options::with_stage_options(RunOpts::augment_args(command))
+    let chain = Arg::new("chain")
+        .required(true)
+        .value_parser(value_parser!(Chain))
+        .help("How pairs are found; the answer is the same");
+    options::with_stage_options(RunOpts::augment_args(Command::new("run").arg(chain)))
+        .about("Finds pairs and clusters of near-duplicate documents")
+        .long_about(None)
 }
 
 /// The command line of `plan`.
@@ -32,6 +33,13 @@ pub fn plan_command() -> Command {
     let command = Command::new("plan")
         .about("Prints a chain as a script of stage binaries, to be read, changed and run")
         .arg(Arg::new("chain").required(true).value_parser(value_parser!(Chain)).help("The chain"))
+        .arg(
+            Arg::new("engine")
+                .long("engine")
+                .value_parser(["pipes"])
+                .default_value("pipes")
+                .help("The engine that the script is for"),
+        )
         .arg(
             Arg::new("write-kept")
                 .long("write-kept")
@@ -108,7 +116,7 @@ pub fn plan_script(chain: Chain, shape: Shape, params: &Params) -> Result<String
 pub fn run(matches: &ArgMatches) -> Result<()> {
     let start = Instant::now();
     let chain = *matches.get_one::<Chain>("chain").ok_or_else(|| Error::Usage("no chain".into()))?;
-    let opts = RunOpts::from_arg_matches(matches).map_err(|error| Error::Usage(error.to_string()))?;
+    let opts = RunOpts::from_arg_matches(matches)?;
     let params = options::params(matches)?;
     let shape = shape(&params, opts.write_kept);
     let inputs = expand_inputs(&opts.input)?;
@@ -116,6 +124,11 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         return Err(Error::Usage(
             "--write-kept reads the input twice, so it cannot be standard input".into(),
         ));
+    }
+    if !opts.quiet {
+        for name in unused(&chain.steps(shape), &params) {
+            eprintln!("note: {} does not use --{name} here", chain.name());
+        }
     }
     prepare_output(&opts)?;
     let work = opts.output.join("_work");
@@ -141,6 +154,19 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     };
     report.write()?;
     report.print(opts.quiet)
+}
+
+/// The options given that no stage of these steps has.
+fn unused<'a>(steps: &[Step], params: &'a Params) -> Vec<&'a str> {
+    let stages =
+        steps.iter().flat_map(|step| [step.map, step.reduce]).flatten().filter_map(crate::stages::find);
+    let known: BTreeSet<String> = stages
+        .flat_map(|entry| {
+            let command = entry.command();
+            command.get_arguments().filter_map(|arg| Some(arg.get_long()?.to_owned())).collect::<Vec<_>>()
+        })
+        .collect();
+    params.iter().map(|(name, _)| name).filter(|name| !known.contains(*name)).collect()
 }
 
 /// What a run leaves.
@@ -175,15 +201,7 @@ impl Run<'_> {
     }
 
     fn dense(&self) -> Result<Finished> {
-        let command = DenseOpts::augment_args(Command::new("doc-split"));
-        let known: Vec<String> =
-            command.get_arguments().filter_map(|arg| Some(arg.get_long()?.to_owned())).collect();
-        let given = self.params.iter().filter(|(name, _)| known.iter().any(|long| long == name));
-        let args = given.flat_map(|(name, value)| [format!("--{name}"), value.to_owned()]);
-        let opts = command
-            .try_get_matches_from(std::iter::once("doc-split".to_owned()).chain(args))
-            .and_then(|matches| DenseOpts::from_arg_matches(&matches))
-            .map_err(|error| Error::Usage(error.to_string()))?;
+        let opts: DenseOpts = self.params.parse()?;
         let run = DenseRun {
             inputs: self.inputs,
             output: &self.opts.output,

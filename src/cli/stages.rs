@@ -78,7 +78,7 @@ const SCRIPTS: &[Script] = &[
     ("doc-split", Chain::DocSplit, &[]),
     ("doc-split-by-task", Chain::DocSplit, &[("partition", "by-task"), ("slices", "3")]),
     (
-        "paper-000",
+        "paper-000-scaling",
         Chain::DocSplit,
         &[("features", "spotsigs"), ("idf", "0.3,0.85"), ("min-features", "4"), ("tau", "0.3")],
     ),

@@ -36,7 +36,8 @@ pub fn warnings(steps: &[Done], clusters: Vec<LargeCluster>) -> Vec<String> {
         ));
     }
     if let Some(largest) = clusters.iter().max_by_key(|cluster| cluster.size) {
-        let scripts: Vec<_> = largest.scripts.iter().map(|(script, count)| format!("{count} {script}")).collect();
+        let scripts: Vec<_> =
+            largest.scripts.iter().map(|(script, count)| format!("{count} {script}")).collect();
         warnings.push(format!(
             "{} of over 1 % of the {documents} documents; the largest, kept {}, holds {} ({}). Look at it \
              with twinsplit explain; a higher tau, --min-features or --cluster star would split it",
@@ -94,7 +95,7 @@ pub fn cluster_scripts(clusters: &Path, meta: &Path, steps: &[Done]) -> Result<V
 pub struct Report<'a> {
     /// The chain.
     pub chain: Chain,
-    /// Every option with its value.
+    /// Every option of the stages with its value.
     pub params: Vec<(String, String)>,
     /// The input documents.
     pub inputs: &'a [PathBuf],
@@ -129,6 +130,7 @@ impl Report<'_> {
         for (name, value) in &self.params {
             parameters.insert(name.clone(), Value::from(value.as_str()));
         }
+        parameters.insert("write-kept".to_owned(), Value::from(self.kept));
         let mut counters = Map::new();
         let mut seconds = Map::new();
         for (name, time, counts) in self.steps {

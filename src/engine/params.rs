@@ -1,9 +1,9 @@
 //! The options of a run by their long names, as the user gave them, and the arguments they make for a stage.
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::stage::Entry;
-use clap::ArgMatches;
-use std::collections::BTreeMap;
+use clap::{ArgMatches, Args, Command, FromArgMatches};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Options that were given, by long name. What is not here has its stage's default.
@@ -34,6 +34,17 @@ impl Params {
         given.flat_map(|(name, value)| [format!("--{name}"), value.to_owned()]).collect()
     }
 
+    /// A struct of options, from those of the options given that it knows.
+    pub fn parse<O: Args + FromArgMatches>(&self) -> Result<O> {
+        let command = O::augment_args(Command::new("twinsplit").no_binary_name(true));
+        let known: BTreeSet<String> =
+            command.get_arguments().filter_map(|arg| Some(arg.get_long()?.to_owned())).collect();
+        let given = self.iter().filter(|(name, _)| known.contains(*name));
+        let args: Vec<String> =
+            given.flat_map(|(name, value)| [format!("--{name}"), value.to_owned()]).collect();
+        Ok(O::from_arg_matches(&command.try_get_matches_from(args)?)?)
+    }
+
     /// The parsed options of a stage, with the paths of its side files.
     pub fn matches_for(&self, entry: &Entry, side: &[(&'static str, &Path)]) -> Result<ArgMatches> {
         let mut args = vec![entry.decl.name.to_owned()];
@@ -46,6 +57,6 @@ impl Params {
             args.push(format!("--{option}").into());
             args.push(path.into());
         }
-        entry.command().try_get_matches_from(args).map_err(|error| Error::Usage(error.to_string()))
+        Ok(entry.command().try_get_matches_from(args)?)
     }
 }

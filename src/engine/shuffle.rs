@@ -30,14 +30,16 @@ struct Bucket {
 }
 
 impl Bucket {
-    fn push(&mut self, row: &[u8]) {
+    fn push(&mut self, row: &[u8]) -> Result<()> {
+        let length = u32::try_from(row.len())
+            .map_err(|_| Error::Limit(format!("a row of {} bytes; 4 GB is the most", row.len())))?;
         let mut head = [0; 8];
         let known = row.len().min(8);
         head[..known].copy_from_slice(&row[..known]);
-        let entry =
-            Entry { head: u64::from_be_bytes(head), start: self.bytes.len(), length: row.len() as u32 };
+        let entry = Entry { head: u64::from_be_bytes(head), start: self.bytes.len(), length };
         self.entries.push(entry);
         self.bytes.extend_from_slice(row);
+        Ok(())
     }
 
     fn row(&self, entry: &Entry) -> &[u8] {
@@ -139,7 +141,7 @@ impl Sink for Partitioner {
         };
         let bucket = &mut self.runs.memory[partition];
         let before = bucket.size();
-        bucket.push(row);
+        bucket.push(row)?;
         self.size += bucket.size() - before;
         if self.size > self.limit { self.spill() } else { Ok(()) }
     }

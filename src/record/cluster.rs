@@ -166,12 +166,14 @@ impl<'a> Record<'a> for KeepRow<'a> {
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
         let mut fields = Fields::of(line);
         let id = fields.id("id")?;
-        match fields.next("tag", "0, 1 or 2")? {
-            b"0" => Ok(KeepRow::Label(Label { id, label: fields.id("label")? })),
-            b"1" => Ok(KeepRow::Rank { id, rank: fields.rest() }),
-            b"2" => Ok(KeepRow::Doc(Doc { id, features: Features::Text(fields.rest()) })),
-            tag => Err(FieldError::new("tag", "0, 1 or 2", tag)),
-        }
+        let row = match fields.next("tag", "0, 1 or 2")? {
+            b"0" => KeepRow::Label(Label { id, label: fields.id("label")? }),
+            b"1" => KeepRow::Rank { id, rank: fields.next("rank", "a rank")? },
+            b"2" => return Ok(KeepRow::Doc(Doc { id, features: Features::Text(fields.rest()) })),
+            tag => return Err(FieldError::new("tag", "0, 1 or 2", tag)),
+        };
+        fields.done()?;
+        Ok(row)
     }
 
     fn encode(&self, out: &mut Vec<u8>) {

@@ -146,6 +146,10 @@ impl<'a> Record<'a> for Pair<'a> {
             size_a: fields.number("size_a")?,
             size_b: fields.number("size_b")?,
         };
+        if pair.overlap > pair.size_a.min(pair.size_b) {
+            let found = pair.overlap.to_string();
+            return Err(FieldError::new("overlap", "at most size_a and size_b", found.as_bytes()));
+        }
         let found = fields.next("jaccard", "six decimals")?;
         if super::parse_jaccard(found) != Some(pair.jaccard()) {
             return Err(FieldError::new("jaccard", "overlap/(size_a+size_b-overlap) in six decimals", found));

@@ -120,6 +120,10 @@ impl<'a> Record<'a> for Doc<'a> {
         let id = fields.id("id")?;
         let text = if fields.is_done() { &[] } else { fields.next("features", FEATURES)? };
         fields.done()?;
+        // So much of the form that the size is known without reading; the rest is checked when it is read.
+        if !text.is_empty() && text.len() % 17 != 16 {
+            return Err(FieldError::new("features", FEATURES, text));
+        }
         Ok(Self { id, features: Features::Text(text) })
     }
 

@@ -62,7 +62,7 @@ impl Stage for DocMetaReduce {
     fn push(&mut self, meta: Meta<'_>, task: &mut Task<'_>) -> Result<()> {
         if meta.id == self.last {
             let id = String::from_utf8_lossy(meta.id).into_owned();
-            return Err(Error::DuplicateId { id, places: String::new() });
+            return Err(Error::DuplicateId { stage: task.stage.to_owned(), id, places: String::new() });
         }
         self.last.clear();
         self.last.extend_from_slice(meta.id);

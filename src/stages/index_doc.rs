@@ -76,7 +76,7 @@ pub struct IndexDoc {
 
 enum Form {
     BySize(Vec<SliceRange>),
-    ByTask(Option<SliceWriter>),
+    ByTask(Option<Box<SliceWriter>>),
 }
 
 /// Its options.
@@ -108,7 +108,9 @@ impl Stage for IndexDoc {
     fn open(opts: IndexDocOpts, task: &mut Task<'_>) -> Result<Self> {
         let form = match opts.partition.partition {
             Partition::BySize => Form::BySize(load_plan(&opts.plan)?),
-            Partition::ByTask => Form::ByTask(Some(SliceWriter::create(&task.folder, task.number.into())?)),
+            Partition::ByTask => {
+                Form::ByTask(Some(Box::new(SliceWriter::create(&task.folder, task.number.into())?)))
+            }
         };
         Ok(Self { least: opts.least, form })
     }
@@ -142,7 +144,7 @@ impl Stage for IndexDoc {
 
     fn finish(&mut self, _: &mut Task<'_>) -> Result<()> {
         match &mut self.form {
-            Form::ByTask(writer) => writer.take().map_or(Ok(()), SliceWriter::finish),
+            Form::ByTask(writer) => writer.take().map_or(Ok(()), |writer| writer.finish()),
             Form::BySize(_) => Ok(()),
         }
     }

@@ -78,7 +78,7 @@ impl PcpMap {
     fn pair(&mut self, x: (&Posting<'_>, u32), y: (&Posting<'_>, u32), task: &mut Task<'_>) -> Result<()> {
         if x.0.id == y.0.id {
             let id = String::from_utf8_lossy(x.0.id).into_owned();
-            return Err(Error::DuplicateId { id, places: String::new() });
+            return Err(Error::DuplicateId { stage: task.stage.to_owned(), id, places: String::new() });
         }
         let (x, y) = if x.0.id < y.0.id { (x, y) } else { (y, x) };
         if x.0.mark.is_some() {
@@ -146,6 +146,11 @@ impl Stage for PcpMap {
     fn push(&mut self, list: BlockPair<'_>, task: &mut Task<'_>) -> Result<()> {
         let mut postings = Vec::new();
         list.read(&mut postings).map_err(|error| task.wrong(error))?;
+        if list.marked && self.opts.accumulators.is_some() {
+            return Err(Error::Usage(
+                "pcp-map: --accumulators counts nothing with --pcp prefix lists".to_owned(),
+            ));
+        }
         let numbers: Vec<u32> = match list.marked {
             true => vec![0; postings.len()],
             false => postings.iter().map(|posting| self.combiner.number(posting)).collect(),
@@ -201,7 +206,7 @@ impl Stage for PcpReduce {
         Ok(Self { tau: opts.tau, a: Vec::new(), b: Vec::new(), overlap: 0, sizes: (0, 0), below: 0 })
     }
 
-    fn push(&mut self, part: Part<'_>, _: &mut Task<'_>) -> Result<()> {
+    fn push(&mut self, part: Part<'_>, task: &mut Task<'_>) -> Result<()> {
         if self.overlap == 0 {
             self.a = part.a.to_vec();
             self.b = part.b.to_vec();
@@ -210,7 +215,7 @@ impl Stage for PcpReduce {
             // One id with two sizes is two documents.
             let id = if self.sizes.0 == part.size_a { part.b } else { part.a };
             let id = String::from_utf8_lossy(id).into_owned();
-            return Err(Error::DuplicateId { id, places: String::new() });
+            return Err(Error::DuplicateId { stage: task.stage.to_owned(), id, places: String::new() });
         }
         self.overlap += part.count;
         Ok(())

@@ -4,8 +4,9 @@ use unicode_script::UnicodeScript;
 
 pub use unicode_script::Script;
 
-/// The name of the script with most letters in `text` ("Latin", "Han", "Arabic", …), for warnings by
-/// script; ties go to the first name in the alphabet. "Common" when there are no letters.
+/// The name of the script that most of `text` is written in ("Latin", "Han", "Arabic", …), for warnings by
+/// script: letters are counted by their bytes in UTF-8, because an ideograph says about as much as three
+/// Latin letters. Ties go to the first name in the alphabet. "Common" when there are no letters.
 pub fn dominant_script(text: &str) -> &'static str {
     let bytes = text.as_bytes();
     let latin = bytes.iter().filter(|b| b.is_ascii_alphabetic()).count();
@@ -19,8 +20,8 @@ pub fn dominant_script(text: &str) -> &'static str {
             continue;
         }
         match counts.iter_mut().find(|(s, _)| *s == script) {
-            Some((_, n)) => *n += 1,
-            None => counts.push((script, 1)),
+            Some((_, n)) => *n += c.len_utf8(),
+            None => counts.push((script, c.len_utf8())),
         }
     }
     counts
@@ -38,12 +39,12 @@ mod tests {
     #[test]
     fn most_letters_win() {
         assert_eq!(dominant_script("plain text"), "Latin");
-        assert_eq!(dominant_script("用 iPhone 拍照"), "Latin");
+        assert_eq!(dominant_script("用 iPhone 拍照"), "Han");
         assert_eq!(dominant_script("用手机拍照 a"), "Han");
         assert_eq!(dominant_script("مرحبا ok"), "Arabic");
         assert_eq!(dominant_script("Ελλάδα é"), "Greek");
         assert_eq!(dominant_script("12 + 3 😀"), "Common");
         assert_eq!(dominant_script(""), "Common");
-        assert_eq!(dominant_script("文a"), "Han"); // a tie
+        assert_eq!(dominant_script("文abc"), "Han"); // a tie
     }
 }

@@ -58,10 +58,16 @@ pub type Engine = &'static str;
 pub enum Blocks {
     Default,
     OfTwo,
+    /// Each posting its own block: where the lists of a prefix's rarest features hold two postings, and runs of two
+    /// would cut none.
+    OfOne,
 }
 
 /// Both, for tables.
 pub const BLOCKS: [Blocks; 2] = [Blocks::Default, Blocks::OfTwo];
+
+/// The same where lists are short.
+pub const SHORT_BLOCKS: [Blocks; 2] = [Blocks::Default, Blocks::OfOne];
 
 /// One run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -83,9 +89,12 @@ impl Case {
         args.extend(words.split(' ').map(str::to_owned));
         args.extend(["--cluster".to_owned(), self.kind.name().to_owned()]);
         args.extend(self.keep.args().iter().map(|word| (*word).to_owned()));
-        if self.blocks == Blocks::OfTwo {
-            args.extend(["--posting-block".to_owned(), "2".to_owned()]);
-        }
+        let block = match self.blocks {
+            Blocks::Default => None,
+            Blocks::OfTwo => Some("2"),
+            Blocks::OfOne => Some("1"),
+        };
+        args.extend(block.into_iter().flat_map(|size| ["--posting-block".to_owned(), size.to_owned()]));
         args.extend(common.iter().cloned());
         args
     }
@@ -219,7 +228,7 @@ pub fn matrix(name: &str, about: &str, subject: &Subject, table: &Table) {
                     return;
                 }
                 let of = wanted.binary_search(&(case.kind, case.keep)).expect("it is listed");
-                let blocks = case.blocks == Blocks::OfTwo && case.variant.has_blocks();
+                let blocks = case.blocks != Blocks::Default && case.variant.has_blocks();
                 match check(&input, &case.args(&subject.args), &expected[of], blocks) {
                     Ok(()) => drop(ran.lock().expect("no panic").insert(*case)),
                     Err(failure) => failures.lock().expect("no panic").push(failure),

@@ -114,6 +114,7 @@ impl Corpus {
             let (x, y) = (two[0] as usize, two[1] as usize);
             if batch.ids.get(x) == batch.ids.get(y) {
                 return Err(Error::DuplicateId {
+                    stage: "doc-meta".to_owned(),
                     id: String::from_utf8_lossy(batch.ids.get(x)).into_owned(),
                     places: format!(" ({} and {})", batch.places[x], batch.places[y]),
                 });
