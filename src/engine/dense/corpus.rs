@@ -1,6 +1,7 @@
 //! Documents in memory: ids, ranks and sets of numbered features, documents numbered in byte order of their ids.
 
 use super::DenseOpts;
+use super::numbering::{Counted, number};
 use crate::engine::steps::{in_threads, lock};
 use crate::error::{Error, FieldError, Place, Result};
 use crate::index::idf::IdfRange;
@@ -12,6 +13,7 @@ use crate::stages::cluster::rank_of;
 use crate::stages::feature_order::read_reference;
 use crate::text::{Extractor, dominant_script};
 use rustc_hash::FxHashMap;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
@@ -39,8 +41,17 @@ impl<T: Copy> Flat<T> {
 
     /// The value of a number.
     pub fn get(&self, at: usize) -> &[T] {
-        let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.items[start..self.ends[at]]
+        &self.items[self.range(at)]
+    }
+
+    /// Where the value of a number stands among all items.
+    pub fn range(&self, at: usize) -> Range<usize> {
+        at.checked_sub(1).map_or(0, |before| self.ends[before])..self.ends[at]
+    }
+
+    /// All values' items, one after the other.
+    pub fn items(&self) -> &[T] {
+        &self.items
     }
 
     /// Adds a value.
@@ -49,7 +60,8 @@ impl<T: Copy> Flat<T> {
         self.ends.push(self.items.len());
     }
 
-    fn append(&mut self, other: &Self) {
+    /// Adds all values of another.
+    pub fn append(&mut self, other: &Self) {
         let base = self.items.len();
         self.items.extend_from_slice(&other.items);
         self.ends.extend(other.ends.iter().map(|end| base + end));
@@ -149,53 +161,22 @@ impl Corpus {
 
     /// Numbers the features in the IDF range by ascending document frequency and gives each document's set of
     /// numbers. The features themselves are dropped.
-    pub fn into_sets(mut self, opts: &DenseOpts, counters: &mut Counters) -> Result<(Self, Flat<u32>)> {
+    pub fn take_sets(&mut self, opts: &DenseOpts, threads: usize) -> Result<(Flat<u32>, Counted)> {
         let features = std::mem::take(&mut self.features);
-        let mut frequencies: FxHashMap<u64, u32> = FxHashMap::default();
-        for feature in &features.items {
-            *frequencies.entry(*feature).or_default() += 1;
-        }
-        counters.insert("features".to_owned(), frequencies.len() as u64);
-        self.restrict(&mut frequencies, opts, counters)?;
-        let mut vocabulary: Vec<_> = frequencies.iter().map(|(feature, count)| (*count, *feature)).collect();
-        vocabulary.sort_unstable();
-        for (number, (_, feature)) in (0..).zip(&vocabulary) {
-            frequencies.insert(*feature, number);
-        }
-        let mut sets = Flat::default();
-        let mut set: Vec<u32> = Vec::new();
-        for number in 0..features.len() {
-            set.clear();
-            set.extend(features.get(number).iter().filter_map(|feature| frequencies.get(feature)));
-            set.sort_unstable();
-            sets.push(&set);
-        }
-        Ok((self, sets))
-    }
-
-    fn restrict(
-        &self,
-        frequencies: &mut FxHashMap<u64, u32>,
-        opts: &DenseOpts,
-        counters: &mut Counters,
-    ) -> Result<()> {
         let range: IdfRange = opts.idf.idf;
+        let documents = self.ids.len() as u64;
         if range.is_everything() {
-            return Ok(());
+            return number(&features, |_, _| true, threads);
         }
-        let reference = opts.idf.idf_table.as_deref().map(read_reference).transpose()?;
-        let documents = reference.as_ref().map_or(self.ids.len() as u64, |table| table.documents);
-        let (least, most) = range.df_range(documents);
-        let before = frequencies.len();
-        match reference {
-            None => frequencies.retain(|_, count| (least..=most).contains(&u64::from(*count))),
-            Some(table) => {
-                let known: FxHashMap<u64, u64> = table.rows.into_iter().collect();
-                frequencies.retain(|f, _| (least..=most).contains(&known.get(f).copied().unwrap_or(1)));
-            }
-        }
-        counters.insert("features_out_of_idf_range".to_owned(), (before - frequencies.len()) as u64);
-        Ok(())
+        let Some(path) = &opts.idf.idf_table else {
+            let (least, most) = range.df_range(documents);
+            return number(&features, |_, frequency| (least..=most).contains(&frequency), threads);
+        };
+        let table = read_reference(path)?;
+        let (least, most) = range.df_range(table.documents);
+        let known: FxHashMap<u64, u64> = table.rows.into_iter().collect();
+        let keeps = |feature, _| (least..=most).contains(&known.get(&feature).copied().unwrap_or(1));
+        number(&features, keeps, threads)
     }
 }
 

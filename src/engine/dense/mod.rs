@@ -5,6 +5,7 @@
 
 pub mod answer;
 mod corpus;
+mod numbering;
 
 use crate::cluster::groups::star_of_groups;
 use crate::cluster::union_find::UnionFind;
@@ -79,11 +80,14 @@ impl DenseRun<'_> {
             start = Instant::now();
         };
 
-        let corpus = Corpus::read(self.inputs, &self.opts, self.threads)?;
+        let mut corpus = Corpus::read(self.inputs, &self.opts, self.threads)?;
         end("tokenize", corpus.counters());
-        let mut counters = Counters::new();
-        let (corpus, sets) = corpus.into_sets(&self.opts, &mut counters)?;
-        end("feature-order", counters);
+        let (sets, counted) = corpus.take_sets(&self.opts, self.threads)?;
+        let counters = [
+            ("features".to_owned(), counted.features),
+            ("features_out_of_idf_range".to_owned(), counted.left_out),
+        ];
+        end("feature-order", counters.into());
         let representatives = Representatives::of(&sets, |size| self.opts.least.admits(size));
         drop(sets);
         let copies =
