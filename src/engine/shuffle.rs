@@ -8,36 +8,49 @@ use crate::error::{Error, Result};
 use crate::hash;
 use crate::record::{Keys, key_end};
 use crate::stage::Sink;
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// A row in a bucket: its first bytes as a number, so that most comparisons touch no memory, and where it stands.
+/// A row in memory: its partition, its first bytes as a number, so that most comparisons touch no other memory, and
+/// where it stands.
 #[derive(Clone, Copy)]
 struct Entry {
+    partition: u32,
+    length: u32,
     head: u64,
     start: usize,
-    length: u32,
 }
 
-/// The rows of one partition that are in memory.
+/// The rows in memory of one map task. The room for them is taken once, for a growing buffer would need up to three
+/// times its size while it moves.
 #[derive(Default)]
-struct Bucket {
+struct Rows {
     bytes: Vec<u8>,
     entries: Vec<Entry>,
 }
 
-impl Bucket {
-    fn push(&mut self, row: &[u8]) -> Result<()> {
+impl Rows {
+    /// Room for about `limit` bytes, as for rows of 50 bytes.
+    fn with_room(limit: usize) -> Self {
+        let entries = limit / 3 / size_of::<Entry>();
+        Self { bytes: Vec::with_capacity(limit - limit / 3), entries: Vec::with_capacity(entries) }
+    }
+
+    fn has_room(&self, row: &[u8]) -> bool {
+        self.entries.len() < self.entries.capacity() && self.bytes.len() + row.len() <= self.bytes.capacity()
+    }
+
+    fn push(&mut self, partition: usize, row: &[u8]) -> Result<()> {
         let length = u32::try_from(row.len())
             .map_err(|_| Error::Limit(format!("a row of {} bytes; 4 GB is the most", row.len())))?;
         let mut head = [0; 8];
         let known = row.len().min(8);
         head[..known].copy_from_slice(&row[..known]);
-        let entry = Entry { head: u64::from_be_bytes(head), start: self.bytes.len(), length };
-        self.entries.push(entry);
+        let (head, start) = (u64::from_be_bytes(head), self.bytes.len());
+        self.entries.push(Entry { partition: partition as u32, length, head, start });
         self.bytes.extend_from_slice(row);
         Ok(())
     }
@@ -46,17 +59,24 @@ impl Bucket {
         &self.bytes[entry.start..entry.start + entry.length as usize]
     }
 
+    /// Sorts by partition, then by row.
     fn sort(&mut self) {
         let mut entries = std::mem::take(&mut self.entries);
-        entries.sort_unstable_by(|x, y| match x.head.cmp(&y.head) {
-            Ordering::Equal => self.row(x).cmp(self.row(y)),
-            unequal => unequal,
-        });
+        let key = |entry: &Entry| (entry.partition, entry.head);
+        entries.sort_unstable_by(|x, y| key(x).cmp(&key(y)).then_with(|| self.row(x).cmp(self.row(y))));
         self.entries = entries;
     }
 
-    fn size(&self) -> usize {
-        self.bytes.len() + self.entries.len() * size_of::<Entry>()
+    /// The rows of a partition, once all are sorted.
+    fn partition(&self, partition: usize) -> &[Entry] {
+        let start = self.entries.partition_point(|entry| (entry.partition as usize) < partition);
+        let end = self.entries.partition_point(|entry| entry.partition as usize <= partition);
+        &self.entries[start..end]
+    }
+
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.entries.clear();
     }
 }
 
@@ -70,8 +90,8 @@ struct Segment {
 /// What one map task leaves for the reducers.
 #[derive(Default)]
 pub struct Runs {
-    /// For each partition, the rows that stayed in memory, sorted.
-    memory: Vec<Bucket>,
+    /// The rows that stayed in memory, sorted.
+    memory: Rows,
     /// For each partition, its spilled runs.
     disk: Vec<Vec<Segment>>,
 }
@@ -80,23 +100,18 @@ pub struct Runs {
 pub struct Partitioner {
     keys: Keys,
     runs: Runs,
-    size: usize,
-    limit: usize,
     folder: PathBuf,
     name: String,
     spills: usize,
 }
 
 impl Partitioner {
-    /// A partitioner for `partitions` reducers that holds at most about `limit` bytes in memory and spills to files
-    /// in `folder` whose names begin with `name`.
+    /// A partitioner for `partitions` reducers that holds at most `limit` bytes in memory (or one row, if that is
+    /// larger) and spills to files in `folder` whose names begin with `name`.
     pub fn new(keys: Keys, partitions: usize, limit: usize, folder: &Path, name: &str) -> Self {
-        let runs = Runs {
-            memory: (0..partitions).map(|_| Bucket::default()).collect(),
-            disk: (0..partitions).map(|_| Vec::new()).collect(),
-        };
-        let (folder, name) = (folder.to_owned(), name.to_owned());
-        Self { keys, runs, size: 0, limit, folder, name, spills: 0 }
+        let runs =
+            Runs { memory: Rows::with_room(limit), disk: (0..partitions).map(|_| Vec::new()).collect() };
+        Self { keys, runs, folder: folder.to_owned(), name: name.to_owned(), spills: 0 }
     }
 
     /// How often memory was full.
@@ -108,27 +123,30 @@ impl Partitioner {
         let path = self.folder.join(format!("{}-{:05}", self.name, self.spills));
         let failed = || Error::io("spill rows to", &path);
         let mut file = BufWriter::with_capacity(256 << 10, File::create(&path).map_err(failed())?);
-        let mut at = 0;
-        for (bucket, segments) in self.runs.memory.iter_mut().zip(&mut self.runs.disk) {
-            bucket.sort();
-            segments.push(Segment { path: path.clone(), start: at, rows: bucket.entries.len() as u64 });
-            for entry in &bucket.entries {
-                file.write_all(&entry.length.to_le_bytes())
-                    .and_then(|()| file.write_all(bucket.row(entry)))
-                    .map_err(failed())?;
-                at += 4 + u64::from(entry.length);
+        self.runs.memory.sort();
+        let mut start = 0;
+        for (partition, segments) in self.runs.disk.iter_mut().enumerate() {
+            let entries = self.runs.memory.partition(partition);
+            if entries.is_empty() {
+                continue;
             }
-            *bucket = Bucket::default();
+            segments.push(Segment { path: path.clone(), start, rows: entries.len() as u64 });
+            for entry in entries {
+                file.write_all(&entry.length.to_le_bytes())
+                    .and_then(|()| file.write_all(self.runs.memory.row(entry)))
+                    .map_err(failed())?;
+                start += 4 + u64::from(entry.length);
+            }
         }
         file.flush().map_err(failed())?;
+        self.runs.memory.clear();
         self.spills += 1;
-        self.size = 0;
         Ok(())
     }
 
     /// The task is over: what is in memory is sorted and stays there.
     pub fn finish(mut self) -> Runs {
-        self.runs.memory.iter_mut().for_each(Bucket::sort);
+        self.runs.memory.sort();
         self.runs
     }
 }
@@ -137,19 +155,18 @@ impl Sink for Partitioner {
     fn row(&mut self, row: &[u8]) -> Result<()> {
         let partition = match self.keys.partition {
             0 => 0,
-            fields => hash::partition(&row[..key_end(row, fields)], self.runs.memory.len()),
+            fields => hash::partition(&row[..key_end(row, fields)], self.runs.disk.len()),
         };
-        let bucket = &mut self.runs.memory[partition];
-        let before = bucket.size();
-        bucket.push(row)?;
-        self.size += bucket.size() - before;
-        if self.size > self.limit { self.spill() } else { Ok(()) }
+        if !self.runs.memory.has_room(row) && !self.runs.memory.entries.is_empty() {
+            self.spill()?;
+        }
+        self.runs.memory.push(partition, row)
     }
 }
 
 /// A sorted run as the merge reads it.
 enum Reader<'r> {
-    Memory { bucket: &'r Bucket, next: usize },
+    Memory { rows: &'r Rows, entries: std::slice::Iter<'r, Entry> },
     Disk { file: BufReader<File>, rows: u64, path: &'r Path },
 }
 
@@ -158,10 +175,9 @@ impl Reader<'_> {
     fn next(&mut self, row: &mut Vec<u8>) -> Result<bool> {
         row.clear();
         match self {
-            Reader::Memory { bucket, next } => {
-                let Some(entry) = bucket.entries.get(*next) else { return Ok(false) };
-                row.extend_from_slice(bucket.row(entry));
-                *next += 1;
+            Reader::Memory { rows, entries } => {
+                let Some(entry) = entries.next() else { return Ok(false) };
+                row.extend_from_slice(rows.row(entry));
             }
             Reader::Disk { rows: 0, .. } => return Ok(false),
             Reader::Disk { file, rows, path } => {
@@ -181,7 +197,7 @@ impl Reader<'_> {
 pub fn merge(runs: &[Runs], partition: usize, mut see: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
     let mut readers = Vec::new();
     for run in runs {
-        readers.push(Reader::Memory { bucket: &run.memory[partition], next: 0 });
+        readers.push(Reader::Memory { rows: &run.memory, entries: run.memory.partition(partition).iter() });
         for segment in &run.disk[partition] {
             let path = segment.path.as_path();
             let mut file = File::open(path).map_err(Error::io("open", path))?;
