@@ -2,6 +2,8 @@
 //!
 //! Every process runs under a limit on its address space (`ulimit -v`), which counts more than it uses.
 
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;

@@ -76,7 +76,7 @@ pub fn idf_command() -> Command {
 }
 
 /// What the options make of the chain.
-fn shape(params: &Params, write_kept: bool) -> Shape {
+pub fn shape(params: &Params, write_kept: bool) -> Shape {
     let is = |name, value| params.get(name) == Some(value);
     Shape {
         idf: params.get("idf").is_some_and(|range| {
@@ -251,8 +251,7 @@ impl Run<'_> {
             threads: self.opts.threads(),
             quiet: self.opts.quiet,
         };
-        let done = run.run(steps)?;
-        self.finish(done.into_iter().map(|(name, counters)| (name, 0.0, counters)).collect())
+        self.finish(run.run(steps)?)
     }
 
     fn finish(&self, steps: Vec<Done>) -> Result<Finished> {

@@ -1,8 +1,8 @@
 //! `twinsplit stages`: what follows from the declarations — `docs/stages.md`, the binaries' sources and the committed
 //! scripts. A test compares each file with a fresh one; `--write` renews them.
 
-use super::run::plan_script;
-use crate::chains::{Chain, Shape};
+use super::run::{plan_script, shape};
+use crate::chains::Chain;
 use crate::engine::params::Params;
 use crate::error::{Error, Result};
 use crate::record::Keys;
@@ -57,14 +57,7 @@ pub fn derived() -> Result<Vec<(String, String)>> {
     for (name, chain, options) in SCRIPTS {
         let mut params = Params::default();
         options.iter().for_each(|(name, value)| params.set(name, *value));
-        let is = |name, value| params.get(name) == Some(value);
-        let shape = Shape {
-            idf: params.get("idf").is_some(),
-            prefix: is("pcp", "prefix"),
-            by_task: is("partition", "by-task"),
-            star: is("cluster", "star"),
-            write_kept: true,
-        };
+        let shape = shape(&params, true);
         files.push((format!("jobs/pipes/{name}.sh"), plan_script(*chain, shape, &params)?));
     }
     Ok(files)

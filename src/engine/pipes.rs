@@ -3,6 +3,7 @@
 
 use super::params::Params;
 use crate::chains::{CLUSTERS, KEPT, PAIRS, Shape, Step, Tasks};
+use crate::engine::dense::Done;
 use crate::error::{Error, Result};
 use crate::record::Keys;
 use crate::stage::{Counters, Entry};
@@ -10,6 +11,7 @@ use crate::stages;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 const PRELUDE: &str = include_str!("pipes_prelude.sh");
 
@@ -132,8 +134,8 @@ pub struct PipesRun<'a> {
 }
 
 impl PipesRun<'_> {
-    /// Runs the script with the binaries that stand beside this program, and gives each step's counters.
-    pub fn run(&self, steps: &[Step]) -> Result<Vec<(String, Counters)>> {
+    /// Runs the script with the binaries that stand beside this program, and gives each step's seconds and counters.
+    pub fn run(&self, steps: &[Step]) -> Result<Vec<Done>> {
         fs::create_dir_all(self.work).map_err(Error::io("create", self.work))?;
         let path = self.work.join("_chain.sh");
         fs::write(&path, self.script).map_err(Error::io("write", &path))?;
@@ -160,13 +162,28 @@ impl PipesRun<'_> {
             }
             return Err(Error::Failed(format!("the chain failed ({}): {said}", done.status)));
         }
+        let ended = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |time| time.as_secs_f64());
+        let starts = read_starts(&self.work.join("_steps"))?;
+        let end_of = |at: usize| starts.get(at + 1).map_or(ended, |next| next.1);
+        let seconds = |name| {
+            let at = starts.iter().position(|(step, _)| step == name)?;
+            Some(end_of(at) - starts[at].1)
+        };
         steps
             .iter()
             .map(|step| {
-                Ok((step.name.to_owned(), read_counters(&self.work.join("_counters").join(step.name))?))
+                let counters = read_counters(&self.work.join("_counters").join(step.name))?;
+                Ok((step.name.to_owned(), seconds(step.name).unwrap_or(0.0), counters))
             })
             .collect()
     }
+}
+
+/// When each step started, in seconds since 1970, in their order.
+fn read_starts(path: &Path) -> Result<Vec<(String, f64)>> {
+    let text = fs::read_to_string(path).map_err(Error::io("read", path))?;
+    let starts = text.lines().filter_map(|line| line.split_once('\t'));
+    Ok(starts.filter_map(|(name, time)| Some((name.to_owned(), time.parse().ok()?))).collect())
 }
 
 /// The sum of the counters that a step's tasks wrote.

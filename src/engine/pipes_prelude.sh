@@ -4,24 +4,26 @@
 fail() { echo "error: $*" >&2; exit 1; }
 command -v twinsplit > /dev/null || fail "twinsplit is not on PATH; put the folder of the binaries there"
 
-# step NAME WHY: says what comes next
+# step NAME WHY: says what comes next, and notes when it starts
 step() {
+  printf '%s\t%s\n' "$1" "$EPOCHREALTIME" >> "$WORK/_steps"
   export TWINSPLIT_COUNTERS=$WORK/_counters/$1
   echo "$1: $2" >&2
 }
 
 # tasks N FUNCTION ARGUMENT…: FUNCTION K ARGUMENT… for K = 0 … N-1, at most $JOBS at once
 tasks() {
-  local count=$1 function=$2 number running=0 failed=0
+  local count=$1 function=$2 number waited=0 failed=0 pids=()
   shift 2
   for ((number = 0; number < count && !failed; number++)); do
     "$function" "$number" "$@" &
-    if ((++running >= JOBS)); then
-      wait -n || failed=1
-      running=$((running - 1))
+    pids+=($!)
+    if ((${#pids[@]} - waited >= JOBS)); then
+      wait "${pids[waited]}" || failed=1
+      waited=$((waited + 1))
     fi
   done
-  while ((running-- > 0)); do wait -n || failed=1; done
+  for ((; waited < ${#pids[@]}; waited++)); do wait "${pids[waited]}" || failed=1; done
   ((!failed)) || fail "a task failed; its message stands above"
 }
 
