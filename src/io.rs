@@ -60,8 +60,8 @@ impl Blocks {
             if self.current.is_none() {
                 let Some(path) = self.files.next() else { return Ok(None) };
                 let mut reader = open(&path)?;
-                skip_byte_order_mark(&mut reader, &path)?;
-                self.place = Place { file: name_of(&path), line: 1, offset: 0 };
+                let offset = skip_byte_order_mark(&mut reader, &path)?;
+                self.place = Place { file: name_of(&path), line: 1, offset };
                 self.current = Some((path, reader));
             }
             if let Some(block) = self.read_block()? {
@@ -87,12 +87,14 @@ impl Blocks {
     }
 }
 
-fn skip_byte_order_mark(reader: &mut Box<dyn BufRead + Send>, path: &Path) -> Result<()> {
+/// Passes over a byte order mark, and gives its length.
+fn skip_byte_order_mark(reader: &mut Box<dyn BufRead + Send>, path: &Path) -> Result<u64> {
     let head = reader.fill_buf().map_err(Error::io("read", path))?;
-    if head.starts_with(b"\xef\xbb\xbf") {
-        reader.consume(3);
+    if !head.starts_with(b"\xef\xbb\xbf") {
+        return Ok(0);
     }
-    Ok(())
+    reader.consume(3);
+    Ok(3)
 }
 
 /// The name of a file as messages and automatic ids show it; empty for standard input.
@@ -233,7 +235,7 @@ mod tests {
                 })
                 .unwrap();
             }
-            let expected = [("one\r", 1, 0), ("two", 2, 5), ("three", 4, 10)];
+            let expected = [("one\r", 1, 3), ("two", 2, 8), ("three", 4, 13)];
             assert_eq!(lines, expected.map(|(text, line, offset)| (text.to_owned(), line, offset)));
         }
     }
