@@ -273,6 +273,25 @@ pub fn sort_line(keys: Keys) -> String {
     }
 }
 
+/// Says of a side file that is not there what it is and which option names it.
+fn missing_side_file(entry: &Entry, matches: &ArgMatches, error: Error) -> Error {
+    let Error::Io { path, source, .. } = &error else { return error };
+    let named = |side: &&SideFile| {
+        let value = matches.get_raw(&side.option.replace('-', "_")).and_then(|mut values| values.next());
+        value.is_some_and(|value| value == path.as_os_str())
+    };
+    match entry.decl.side.iter().find(named) {
+        Some(side) if source.kind() == std::io::ErrorKind::NotFound => Error::File {
+            path: path.clone(),
+            problem: format!(
+                "{} does not find this file; --{} names it: {}",
+                entry.decl.name, side.option, side.about
+            ),
+        },
+        _ => error,
+    }
+}
+
 /// Feeds rows to a stage, and for a reduce stage ends its groups and checks its order.
 pub struct Runner {
     stage: Box<dyn DynStage>,
@@ -285,7 +304,8 @@ impl Runner {
     /// A runner of one task of a stage.
     pub fn open(entry: &Entry, matches: &ArgMatches, task: &mut Task<'_>) -> Result<Self> {
         let keys = (entry.decl.role == Role::Reduce).then_some(entry.input.keys).flatten();
-        Ok(Self { stage: (entry.open)(matches, task)?, keys, last: Vec::new(), started: false })
+        let stage = (entry.open)(matches, task).map_err(|error| missing_side_file(entry, matches, error))?;
+        Ok(Self { stage, keys, last: Vec::new(), started: false })
     }
 
     /// Takes one row; [`Task::place`] says where it stands.

@@ -54,7 +54,7 @@ impl Stage for DocsplitQuery {
         name: "docsplit-query",
         role: Role::Map,
         about: "Streams sets past one slice in memory and writes the pairs that reach tau (Doc-Split)",
-        side: &[SideFile { option: "index", about: "one slice file of index-doc; required" }],
+        side: &[SideFile { option: "index", about: "one of the slice files that index-doc wrote; required" }],
     };
 
     fn open(opts: DocsplitQueryOpts, task: &mut Task<'_>) -> Result<Self> {

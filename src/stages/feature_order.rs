@@ -79,7 +79,7 @@ impl Stage for FeatureOrder {
         about: "Writes the order of features, and which of them lie in the IDF range; one task",
         side: &[SideFile {
             option: "idf-table",
-            about: "document frequencies of a reference corpus; optional",
+            about: "the table that twinsplit idf made of a reference corpus; optional",
         }],
     };
 

@@ -25,7 +25,7 @@ impl Stage for IdfFilter {
         about: "Keeps the features of each set that lie in the IDF range",
         side: &[SideFile {
             option: "order",
-            about: "which features are kept, or which are dropped; required",
+            about: "the order that feature-order wrote for an IDF range; required",
         }],
     };
 

@@ -101,7 +101,7 @@ impl Stage for IndexDoc {
         about: "Sends each set to its slice by size, or writes its own slice file with --partition by-task (Doc-Split)",
         side: &[SideFile {
             option: "plan",
-            about: "the slices by size; required unless --partition by-task",
+            about: "the plan that slice-plan wrote; required unless --partition by-task",
         }],
     };
 

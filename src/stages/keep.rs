@@ -187,7 +187,7 @@ impl Stage for WriteKept {
         name: "write-kept",
         role: Role::Map,
         about: "Passes on, unchanged, the lines of documents that no cluster drops",
-        side: &[SideFile { option: "clusters", about: "the clusters; required" }],
+        side: &[SideFile { option: "clusters", about: "the clusters that keep-choose wrote; required" }],
     };
 
     fn open(opts: WriteKeptOpts, _: &mut Task<'_>) -> Result<Self> {
