@@ -1,7 +1,7 @@
 //! `twinsplit explain A B`: why two documents are a pair, or are not.
 
 use super::options;
-use super::run::tau;
+use super::run::{refuse_streams, tau};
 use crate::engine::params::Params;
 use crate::error::{Error, Result};
 use crate::hash;
@@ -89,6 +89,9 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     let spec = opts.features.spec()?;
     let wanted = ["a", "b"].map(|name| matches.get_one::<String>(name).map_or("", String::as_str));
     let (inputs, show) = (expand_inputs(&inputs)?, matches.get_one::<usize>("show").copied().unwrap_or(10));
+    if !opts.idf.idf.is_everything() && opts.idf.idf_table.is_none() {
+        refuse_streams(&inputs, "document frequencies for --idf are counted first")?;
+    }
     let [mut a, mut b] = find(&inputs, &wanted, &opts, &spec)?;
     let removed = restrict(&inputs, &opts, &spec, [&mut a, &mut b])?;
     print(wanted, [&a, &b], &opts, removed, show, &params)

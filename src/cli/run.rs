@@ -120,10 +120,12 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     let params = options::params(matches)?;
     let shape = shape(&params, opts.write_kept);
     let inputs = expand_inputs(&opts.input)?;
-    if opts.write_kept && inputs.iter().any(|path| path == Path::new("-")) {
-        return Err(Error::Usage(
-            "--write-kept reads the input twice, so it cannot be standard input".into(),
-        ));
+    let once = opts.engine == Engine::Local && chain == Chain::DocSplit && !opts.write_kept;
+    if !once {
+        refuse_streams(
+            &inputs,
+            "only doc-split with the engine local and without --write-kept reads it once",
+        )?;
     }
     if !opts.quiet {
         for name in unused(&chain.steps(shape), &params) {
@@ -154,6 +156,18 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     };
     report.write()?;
     report.print(opts.quiet)
+}
+
+/// Refuses standard input, and pipes that have a name, where the input is read more than once.
+pub fn refuse_streams(inputs: &[PathBuf], why: &str) -> Result<()> {
+    let stream = |path: &&PathBuf| *path == Path::new("-") || (path.exists() && !path.is_file());
+    match inputs.iter().find(stream) {
+        Some(path) => Err(Error::Usage(format!(
+            "the input is read more than once, so {} cannot be it: {why}; write it to a file first",
+            if *path == Path::new("-") { "standard input".to_owned() } else { path.display().to_string() }
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// The options given that no stage of these steps has.

@@ -178,10 +178,10 @@ impl Report<'_> {
     }
 }
 
-/// A file's name, size and checksum as it stands on disk.
+/// A file's name, size and checksum as it stands on disk; of a stream the name alone.
 fn digest(path: &Path) -> Result<Value> {
     let name = path.to_string_lossy();
-    if name == "-" {
+    if name == "-" || !path.is_file() {
         return Ok(json!({ "path": "-" }));
     }
     let mut file = std::fs::File::open(path).map_err(Error::io("open", path))?;
