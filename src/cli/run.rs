@@ -141,6 +141,10 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         // Data sets in between are kept only when asked for; an error in removing them hides nothing.
         let _ = fs::remove_dir_all(&work);
     }
+    if result.is_err() {
+        // A file of the answer that was complete before another one failed; the run's own error says more.
+        let _ = remove_answer(&opts.output);
+    }
     let done = result?;
     let report = summary::Report {
         chain,
@@ -289,6 +293,17 @@ fn guard(step: &Step, counters: &Counters, params: &Params) -> Result<()> {
     Ok(())
 }
 
+/// Removes the files of an answer.
+fn remove_answer(output: &Path) -> Result<()> {
+    for name in ["run.json", "pairs.tsv", "clusters.tsv", "kept.jsonl"] {
+        let path = output.join(name);
+        if path.exists() {
+            fs::remove_file(&path).map_err(Error::io("remove", &path))?;
+        }
+    }
+    Ok(())
+}
+
 /// Refuses to write over an answer unless that is asked for, and removes the old one then.
 fn prepare_output(opts: &RunOpts) -> Result<()> {
     let output = &opts.output;
@@ -300,12 +315,7 @@ fn prepare_output(opts: &RunOpts) -> Result<()> {
                 output.display()
             )));
         }
-        for name in ["run.json", "pairs.tsv", "clusters.tsv", "kept.jsonl"] {
-            let path = output.join(name);
-            if path.exists() {
-                fs::remove_file(&path).map_err(Error::io("remove", &path))?;
-            }
-        }
+        remove_answer(output)?;
         let work = output.join("_work");
         if work.exists() {
             fs::remove_dir_all(&work).map_err(Error::io("remove", &work))?;
