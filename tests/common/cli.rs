@@ -1,0 +1,125 @@
+//! Runs the real binaries as a shell would: standard input, exit code and both outputs.
+
+use std::fmt::Write as _;
+use std::io::{Seek, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use tempfile::TempDir;
+
+use super::harness::clean;
+
+/// The folder of our binaries.
+pub fn binaries() -> &'static Path {
+    Path::new(env!("CARGO_BIN_EXE_twinsplit")).parent().expect("a folder")
+}
+
+/// `PATH` with our binaries first.
+pub fn search_path() -> String {
+    format!("{}:{}", binaries().display(), std::env::var("PATH").unwrap_or_default())
+}
+
+/// A file of hdfs-fixtures.
+pub fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("hdfs-fixtures").join(name)
+}
+
+/// What a command said.
+#[derive(Debug)]
+pub struct Said {
+    /// The exit code; -1 when a signal ended it.
+    pub code: i32,
+    /// Standard output.
+    pub out: String,
+    /// Standard error.
+    pub err: String,
+}
+
+impl Said {
+    /// The standard output of a command that must succeed.
+    #[track_caller]
+    pub fn ok(self) -> String {
+        assert_eq!(self.code, 0, "{}", self.err);
+        self.out
+    }
+
+    /// The message of a command that must fail with this code: one `error:`, all these words, no panic.
+    #[track_caller]
+    pub fn fails(self, code: i32, words: &[&str]) -> String {
+        assert_eq!(self.code, code, "{}{}", self.out, self.err);
+        assert!(self.err.starts_with("error: "), "{}", self.err);
+        assert!(!self.err.contains("panicked") && !self.err.contains("RUST_BACKTRACE"), "{}", self.err);
+        for word in words {
+            assert!(self.err.contains(word), "{word:?} is not in: {}", self.err);
+        }
+        self.err
+    }
+}
+
+/// A folder in which commands run and their files lie; it goes with this value.
+pub struct Place(TempDir);
+
+impl Place {
+    /// An empty folder.
+    pub fn new() -> Self {
+        Self(tempfile::tempdir().expect("a folder"))
+    }
+
+    /// A path in it.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// Writes a file.
+    pub fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
+        std::fs::write(self.path(name), bytes).expect("a file");
+    }
+
+    /// A file's text.
+    #[track_caller]
+    pub fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    /// Runs a binary of ours here; `line` is its name and arguments with single spaces between.
+    pub fn say(&self, line: &str) -> Said {
+        self.with(line, "", &[])
+    }
+
+    /// The same with bytes for standard input and with variables of the environment.
+    pub fn with(&self, line: &str, input: impl AsRef<[u8]>, variables: &[(&str, &str)]) -> Said {
+        let mut words = line.split(' ');
+        let mut command = clean(Command::new(binaries().join(words.next().expect("a name"))));
+        command.args(words).envs(variables.iter().copied());
+        self.run(command, input)
+    }
+
+    /// Runs a command here.
+    pub fn run(&self, mut command: Command, input: impl AsRef<[u8]>) -> Said {
+        let mut file = tempfile::tempfile().expect("a file");
+        file.write_all(input.as_ref()).and_then(|()| file.rewind()).expect("a file");
+        let output = command.current_dir(self.0.path()).stdin(Stdio::from(file)).output();
+        let output = output.unwrap_or_else(|error| panic!("{command:?}: {error}"));
+        Said {
+            code: output.status.code().unwrap_or(-1),
+            out: String::from_utf8(output.stdout).expect("UTF-8"),
+            err: String::from_utf8(output.stderr).expect("UTF-8"),
+        }
+    }
+
+    /// Runs a line of bash here, our binaries first on the path.
+    pub fn shell(&self, line: &str) -> Said {
+        let mut command = clean(Command::new("bash"));
+        command.args(["-c", &format!("set -euo pipefail; {line}")]).env("PATH", search_path());
+        self.run(command, "")
+    }
+}
+
+/// JSON lines of ids and texts.
+pub fn jsonl(docs: &[(&str, &str)]) -> String {
+    docs.iter().fold(String::new(), |mut lines, (id, text)| {
+        let line = serde_json::json!({ "id": id, "text": text });
+        writeln!(lines, "{line}").expect("a string takes everything");
+        lines
+    })
+}

@@ -1,0 +1,211 @@
+//! What a wrong input is told: the stage that met it, the place, the field, what was expected, what to do.
+
+mod common;
+
+use common::cli::{Place, fixture, jsonl};
+use std::collections::BTreeSet;
+use std::fs;
+use twinsplit::stages::STAGES;
+
+/// The engines, and the chains of the local one.
+const WAYS: [&str; 3] = ["doc-split", "term-split", "doc-split --engine pipes"];
+
+fn run(way: &str) -> String {
+    format!("twinsplit run {way} --features words:1 --input docs --output out --quiet")
+}
+
+/// One wrong line in a million must be found by its number, in every engine, and nothing may be left
+/// that looks like an answer.
+#[test]
+fn a_document_that_is_none_is_named_by_line_and_field() {
+    for (line, field, expected) in [
+        ("not json", "document", "a JSON object in UTF-8 on one line, found \"not json\""),
+        ("[1]", "document", "a JSON object"),
+        (r#"{"id":"b","text":"x""#, "document", "a JSON object"),
+        (r#"{"text":"x"}"#, "id", "a string that is not empty, or a number, found nothing"),
+        (r#"{"id":"","text":"x"}"#, "id", "found \"\\\"\\\"\""),
+        (r#"{"id":"b"}"#, "text", "a string, found nothing"),
+        (r#"{"id":"b","text":7}"#, "text", "a string, found \"7\""),
+    ] {
+        let here = Place::new();
+        let docs = format!("{}\n{line}\n", jsonl(&[("a", "x y")]));
+        here.write("docs", &docs);
+        // The empty line between counts.
+        let place = format!("line 3, field {field}: expected ");
+        here.with("tokenize", &docs, &[]).fails(1, &["tokenize: standard input, ", &place, expected]);
+        for way in WAYS {
+            here.say(&run(way)).fails(1, &["tokenize: docs, ", &place, expected]);
+            let left: Vec<_> = fs::read_dir(here.path("out")).unwrap().collect();
+            assert!(left.is_empty(), "{way}: {left:?}");
+        }
+    }
+}
+
+/// Bytes that are not UTF-8 cannot be shown as they are, and must not be guessed at.
+#[test]
+fn bytes_that_are_not_utf_8_are_refused() {
+    let here = Place::new();
+    let bad = b"{\"id\":\"a\",\"text\":\"\xff\"}\n";
+    here.with("tokenize", bad, &[]).fails(1, &["line 1, field document", "UTF-8"]);
+    here.with("pcp-reduce", "a\tb\t-1\t2\t2\n", &[])
+        .fails(1, &["pcp-reduce: standard input, line 1, field count: expected a number", "\"-1\""]);
+}
+
+/// One id on two documents makes every answer about it wrong.
+#[test]
+fn an_id_that_stands_twice_is_named() {
+    let here = Place::new();
+    here.write("docs", jsonl(&[("twice", "x y z"), ("b", "x"), ("twice", "w")]));
+    here.say(&run("doc-split")).fails(1, &["\"twice\"", "(docs, line 1 and docs, line 3)", "--id auto"]);
+    for way in
+        ["term-split", "term-split --pcp prefix", "term-split --engine pipes", "doc-split --engine pipes"]
+    {
+        here.say(&run(way)).fails(1, &["doc-meta-reduce", "the id \"twice\"", "--id auto"]);
+        assert!(!here.path("out/pairs.tsv").exists(), "{way}");
+    }
+    here.write("one", jsonl(&[("a", "x"), ("b", "y")]));
+    here.write("two", jsonl(&[("b", "y")]));
+    let run = "twinsplit run doc-split --input one two --output out --overwrite --quiet";
+    here.say(run).fails(1, &["the id \"b\"", "(one, line 2 and two, line 1)"]);
+    here.say(&format!("{run} --id auto --features words:1")).ok();
+    assert_eq!(here.read("out/pairs.tsv").lines().count(), 1);
+}
+
+/// A threshold that cannot be met or is not kept exactly is refused, wherever it is typed.
+#[test]
+fn numbers_out_of_their_range_are_usage_errors() {
+    let here = Place::new();
+    here.write("docs", jsonl(&[("a", "x")]));
+    let stages = ["pcp-reduce", "index-term", "slice-plan", "twinsplit plan doc-split"];
+    for tau in ["0", "1.1", "0.1234567891", "0,5", "-0.5", "1e-1", ""] {
+        for line in stages.map(str::to_owned).into_iter().chain(WAYS.map(run)) {
+            here.say(&format!("{line} --tau={tau}")).fails(2, &["--tau", "(0, 1]", "at most 9 places"]);
+        }
+    }
+    here.with("pcp-reduce --tau 0.123456789", "", &[]).ok();
+    for (option, words) in [
+        ("--idf 0.9,0.2", &["--idf", "0.9", "0.2", "upside down"][..]),
+        ("--idf 0.5", &["--idf", "0.5"]),
+        ("--idf 0.12345,1", &["--idf", "0.12345"]),
+        ("--features words:0", &["words:0"]),
+        ("--features nonsense", &["nonsense"]),
+        ("--features spotsigs:nowhere", &["nowhere"]),
+        ("--min-features -1", &["-1"]),
+        ("--nonsense", &["--nonsense"]),
+    ] {
+        here.say(&format!("twinsplit run doc-split --input docs --output out {option}")).fails(2, words);
+        assert!(!here.path("out").exists(), "{option}");
+    }
+    here.say("twinsplit run both --input docs --output out").fails(2, &["both", "term-split"]);
+}
+
+/// A reducer that is given rows out of order would miss groups in silence: it says which sort it needs.
+#[test]
+fn every_reducer_refuses_unsorted_rows() {
+    let set = "0000000000000001";
+    let rows = [
+        ("doc-meta-reduce", "z\t1\t\t\tLatin".to_owned()),
+        ("feature-count-reduce", "ffffffffffffffff\t1".to_owned()),
+        ("feature-order", "-\t3".to_owned()),
+        ("idf-table", "-\t3".to_owned()),
+        ("equal-sets-reduce", format!("ffffffffffffffff\tz\t{set}")),
+        ("index-term-reduce", "ffffffffffffffff\tz\t3".to_owned()),
+        ("pcp-reduce", "y\tz\t1\t2\t2".to_owned()),
+        ("verify-left-reduce", format!("z\t0\t{set}")),
+        ("verify-right-reduce", format!("z\t0\t{set}")),
+        ("size-count-reduce", "0000000007\t1".to_owned()),
+        ("slice-plan", "0000000007\t1".to_owned()),
+        ("index-doc-reduce", format!("0000000007\t0000000001\tz\t{set}")),
+        ("expand-left-reduce", "y\t1\tz\t1\t2\t2".to_owned()),
+        ("expand-right-reduce", "y\t1\tz\t1\t2\t2".to_owned()),
+        ("keep-reduce", "z\t0\ty".to_owned()),
+        ("keep-choose", format!("y\t1\tz\t{set}")),
+    ];
+    let sorted = STAGES.iter().filter(|e| e.input.keys.is_some_and(|keys| keys.sort > 0));
+    let reducers: BTreeSet<_> =
+        sorted.filter(|e| e.decl.role == twinsplit::stage::Role::Reduce).map(|e| e.decl.name).collect();
+    assert_eq!(reducers, rows.iter().map(|row| row.0).collect());
+    let here = Place::new();
+    for (name, row) in rows {
+        let line = STAGES.iter().find(|entry| entry.decl.name == name).and_then(|entry| entry.sort_line());
+        let message = format!("put `{}` before {name}", line.unwrap());
+        // `!` is below every letter and digit.
+        here.with(name, format!("{row}\n!{row}\n"), &[])
+            .fails(1, &[name, "standard input, line 2", &message]);
+        here.with(name, format!("{row}\n"), &[]).ok();
+    }
+}
+
+/// A side file that is missing, half copied or another one gives a wrong answer or a word about it.
+#[test]
+fn side_files_must_be_whole_and_of_their_kind() {
+    let here = Place::new();
+    let tiny = fixture("documents/tiny.jsonl").display().to_string();
+    let made = format!(
+        "tokenize --features words:2 --input {tiny} > sets; \
+         feature-count < sets | LC_ALL=C sort | feature-count-reduce > counts; \
+         feature-order --idf 0.1,0.95 < counts > good-order; idf-table < counts > good-idf-table; \
+         size-count < sets | LC_ALL=C sort | size-count-reduce | slice-plan --slices 1 > good-plan; \
+         index-doc --plan good-plan < sets | LC_ALL=C sort | index-doc-reduce; mv slice-00000 good-index"
+    );
+    here.shell(&made).ok();
+    let order = here.read("good-order");
+    for (stage, option, kind) in [
+        ("idf-filter", "order", "order"),
+        ("index-term --pcp prefix", "order", "order"),
+        ("index-doc", "plan", "plan"),
+        ("docsplit-query", "index", "slice"),
+        ("feature-order", "idf-table", "idf-table"),
+    ] {
+        let use_it = |file: &str| here.with(&format!("{stage} --{option} {file}"), "", &[]);
+        let good = format!("good-{option}");
+        use_it(&good).ok();
+        let text = here.read(&good);
+        here.write("half", &text[..text.len() / 2]);
+        use_it("half").fails(1, &["half: it is truncated or damaged", "make it again"]);
+        here.write("changed", text.replacen("\n", "\n0", 1));
+        use_it("changed").fails(1, &["changed: "]);
+        here.write("empty", "");
+        use_it("empty").fails(1, &["empty: ", &format!("not a twinsplit {kind} file")]);
+        use_it(&tiny).fails(1, &["tiny.jsonl: ", &format!("not a twinsplit {kind} file")]);
+        let other = if kind == "order" { here.read("good-plan") } else { order.clone() };
+        let is = if kind == "order" { "plan" } else { "order" };
+        here.write("other", other);
+        use_it("other").fails(1, &[&format!("other: it is a {is} file where a {kind} file is needed")]);
+        here.write("newer", text.replacen("\t1", "\t2", 1));
+        use_it("newer").fails(1, &["newer: it has version 2 where 1 is needed"]);
+        if stage != "index-term --pcp prefix" {
+            use_it("nowhere").fails(1, &["nowhere: ", stage, &format!("--{option}")]);
+        }
+    }
+    here.write("clusters", "a\tb\n");
+    here.say("write-kept").fails(1, &["clusters", "field"]);
+}
+
+/// An answer is not written over by a slip, and an error after the first file leaves none of them.
+#[test]
+fn an_answer_is_replaced_only_when_asked_and_never_left_in_part() {
+    let here = Place::new();
+    here.write("docs", jsonl(&[("a", "x y"), ("b", "x y")]));
+    for way in WAYS {
+        let run = run(way);
+        here.say(&run).ok();
+        let pairs = here.read("out/pairs.tsv");
+        assert_eq!(pairs, "a\tb\t2\t2\t2\t1.000000\n");
+        here.write("out/pairs.tsv", "mine\n");
+        here.say(&run).fails(2, &["out exists and is not empty", "--overwrite"]);
+        assert_eq!(here.read("out/pairs.tsv"), "mine\n");
+        here.say(&format!("{run} --overwrite")).ok();
+        assert_eq!(here.read("out/pairs.tsv"), pairs);
+        // Where clusters.tsv grows there is a folder, so the run fails when its pairs are complete.
+        fs::create_dir(here.path("out/clusters.tsv.partial")).unwrap();
+        here.say(&format!("{run} --overwrite")).fails(1, &["clusters.tsv.partial"]);
+        for file in ["pairs.tsv", "clusters.tsv", "run.json", "_work"] {
+            assert!(!here.path("out").join(file).exists(), "{way} left {file}");
+        }
+        fs::remove_dir_all(here.path("out")).unwrap();
+    }
+    here.say("twinsplit run doc-split --input nowhere --output out").fails(1, &["cannot open nowhere"]);
+    here.say("tokenize --input nowhere").fails(1, &["cannot open nowhere"]);
+    here.say("twinsplit run doc-split --input docs --output docs").fails(1, &["docs"]);
+}
