@@ -25,7 +25,8 @@ demo: build ## near-duplicates of the real documents in hdfs-fixtures
 	@PATH="$(CURDIR)/target/release:$$PATH" jobs/demo.sh $(OUT)
 
 test: check ## formatting, lints and all tests
-	$(CARGO) test --locked
+	$(CARGO) test --locked --lib --test '*'
+	$(CARGO) test --locked --doc
 
 check: tools
 	$(call need,bash,on Debian: apt-get install bash)
@@ -35,7 +36,7 @@ check: tools
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --no-deps --lib
 
 test-long: tools ## the matrix on whole corpora, and plain PCP with a hot feature: hours
-	$(CARGO) test --locked --release -- --ignored
+	$(CARGO) test --locked --release --test '*' -- --ignored
 
 bench: build ## beside SetSimilaritySearch on reuters21578 (needs Python 3)
 	benches/compare.sh

@@ -230,12 +230,15 @@ fn term_split_plain(steps: &mut Vec<Step>) {
 
 fn term_split_prefix(steps: &mut Vec<Step>) {
     steps.push(index_term(vec![("order", "order")], None));
-    steps.push(map(
-        "pcp-map",
-        "Pairs the postings that pass the prefix filter.",
-        &["posting-lists"],
-        "candidates",
-    ));
+    let guard = Guard {
+        counter: "pairs_of_postings",
+        option: "max-pairs",
+        advice: "candidates; a higher tau has fewer, doc-split has none, or raise --max-pairs",
+    };
+    steps.push(Step {
+        guard: Some(guard),
+        ..map("pcp-map", "Pairs the postings that pass the prefix filter.", &["posting-lists"], "candidates")
+    });
     steps.push(map_reduce(
         "verify-left",
         "verify-left-reduce",
@@ -304,13 +307,21 @@ fn back(steps: &mut Vec<Step>, shape: Shape) {
         &[JOINED, MEMBERS],
         "half-expanded",
     ));
-    steps.push(map_reduce(
-        "expand-right",
-        "expand-right-reduce",
-        "Repeats pairs for the copies of their second document, and pairs the copies with one another.",
-        &["half-expanded", MEMBERS],
-        PAIRS,
-    ));
+    let guard = Guard {
+        counter: "pairs",
+        option: "max-pairs",
+        advice: "pairs of documents; a higher tau has fewer, or raise --max-pairs",
+    };
+    steps.push(Step {
+        guard: Some(guard),
+        ..map_reduce(
+            "expand-right",
+            "expand-right-reduce",
+            "Repeats pairs for the copies of their second document, and pairs the copies with one another.",
+            &["half-expanded", MEMBERS],
+            PAIRS,
+        )
+    });
     let mut edges = vec![JOINED, MEMBERS];
     if shape.star {
         edges.push("meta");

@@ -4,16 +4,32 @@
 //! their checksum, so that a truncated file, a damaged one and one of another kind are refused by name. Rows of a
 //! stream carry no such lines, for a sort would move them.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, FieldError, Result};
 use crate::hash;
 use crate::io;
-use crate::record::push_number;
+use crate::record::{Record, push_number};
 use std::collections::BTreeMap;
 use std::io::BufRead;
 use std::path::Path;
 
 /// Version of the formats; raised when one of them changes.
 pub const VERSION: u64 = 1;
+
+/// A line of a sealed file, as the stages that write one emit it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SealedLine<'a>(pub &'a [u8]);
+
+impl<'a> Record<'a> for SealedLine<'a> {
+    const FIELDS: &'static str = "lines of a sealed file";
+
+    fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
+        Ok(Self(line))
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(self.0);
+    }
+}
 
 /// Writes the first and the last line of a sealed file and keeps the checksum of those between.
 pub struct Seal {

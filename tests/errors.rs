@@ -205,7 +205,10 @@ fn an_answer_is_replaced_only_when_asked_and_never_left_in_part() {
         }
         fs::remove_dir_all(here.path("out")).unwrap();
     }
-    here.say("twinsplit run doc-split --input nowhere --output out").fails(1, &["cannot open nowhere"]);
+    here.say(&run("doc-split")).ok();
+    let said = here.say("twinsplit run doc-split --input nowhere --output out --overwrite");
+    said.fails(1, &["nowhere: there is no such file"]);
+    assert!(here.path("out/pairs.tsv").exists(), "the old answer goes only when there is something to read");
     here.say("tokenize --input nowhere").fails(1, &["cannot open nowhere"]);
     here.say("twinsplit run doc-split --input docs --output docs").fails(1, &["docs"]);
 }

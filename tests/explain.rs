@@ -24,7 +24,7 @@ fn a_pair_is_shown_with_its_arithmetic() {
 A  a  6 features
 B  b  5 features
 
-Shared features (4), in 1 passages:
+Shared features: 4, passages: 1
   4 features
     A  one two [three four five six seven]
     B  [three four five six seven] eight

@@ -132,3 +132,21 @@ fn doc_split_stops_before_writing() {
     here.write("docs", jsonl(&[("a", "x y"), ("b", "x y"), ("c", "x y")]));
     here.say(&line("doc-split --max-pairs 2 --quiet")).fails(1, &["3 pairs"]);
 }
+
+/// Each task alone is under the limit; their sum is what counts.
+#[test]
+fn every_way_stops_at_the_limit_of_all_tasks_together() {
+    let here = place();
+    for way in
+        ["doc-split --engine pipes", "term-split --pcp prefix --engine pipes", "term-split --pcp prefix"]
+    {
+        let said = here.say(&line(&format!("{way} --tau 0.25 --max-pairs 5 --threads 3")));
+        said.fails(1, &["the limit is 5", "--max-pairs"]);
+        assert!(!here.path("out/pairs.tsv").exists(), "{way}");
+        assert_eq!(
+            overlaps(&here, &format!("{way} --tau 0.25 --max-pairs 1000 --threads 3")).0,
+            exact(),
+            "{way}"
+        );
+    }
+}

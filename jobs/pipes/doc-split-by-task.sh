@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # twinsplit plan doc-split --partition by-task --slices 3 --write-kept
 # usage: SCRIPT OUTPUT INPUT…   (documents as JSON lines, plain or gzip; OUTPUT is a folder)
-# The environment may set MAPPERS, REDUCERS, JOBS (tasks at once), SORT_MEMORY and WORK (the folder in between).
+# The environment may set MAPPERS, REDUCERS, JOBS (tasks at once), SORT_MEMORY, WORK (the folder in between), QUIET.
 set -euo pipefail
 shopt -s inherit_errexit
 export LC_ALL=C
@@ -23,7 +23,7 @@ command -v twinsplit > /dev/null || fail "twinsplit is not on PATH; put the fold
 step() {
   printf '%s\t%s\n' "$1" "$EPOCHREALTIME" >> "$WORK/_steps"
   export TWINSPLIT_COUNTERS=$WORK/_counters/$1
-  echo "$1: $2" >&2
+  [[ -n ${QUIET:-} ]] || echo "$1: $2" >&2
 }
 
 # tasks N FUNCTION ARGUMENT…: FUNCTION K ARGUMENT… for K = 0 … N-1, at most $JOBS at once
@@ -184,6 +184,7 @@ step expand-right 'Repeats pairs for the copies of their second document, and pa
 map_reduce "$MAPPERS" "$REDUCERS" 1 2 "half-expanded members" pairs \
   expand-right -- \
   expand-right-reduce
+guard pairs 1000000000 'pairs of documents; a higher tau has fewer, or raise --max-pairs'
 
 step cluster 'Joins pairs to clusters.'
 map_reduce "$MAPPERS" 1 0 0 "joined-pairs members" labels \

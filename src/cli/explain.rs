@@ -238,7 +238,7 @@ fn print(
     }
     let passages = passages(&shared, a, b);
     let shown = if show == 0 { passages.len() } else { show.min(passages.len()) };
-    out.line(format!("\nShared features ({overlap}), in {} passages:", passages.len()).as_bytes())?;
+    out.line(format!("\nShared features: {overlap}, passages: {}", passages.len()).as_bytes())?;
     for (features, in_a, in_b) in &passages[..shown] {
         out.line(format!("  {features} feature{}", if *features == 1 { "" } else { "s" }).as_bytes())?;
         out.line(format!("    A  {}", in_context(&a.text, in_a)).as_bytes())?;

@@ -120,6 +120,12 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     let params = options::params(matches)?;
     let shape = shape(&params, opts.write_kept);
     let inputs = expand_inputs(&opts.input)?;
+    if let Some(missing) = inputs.iter().find(|path| *path != Path::new("-") && !path.exists()) {
+        return Err(Error::File {
+            path: missing.clone(),
+            problem: "there is no such file or folder".to_owned(),
+        });
+    }
     let once = opts.engine == Engine::Local && chain == Chain::DocSplit && !opts.write_kept;
     if !once {
         refuse_streams(

@@ -182,7 +182,7 @@ impl Report<'_> {
 fn digest(path: &Path) -> Result<Value> {
     let name = path.to_string_lossy();
     if name == "-" || !path.is_file() {
-        return Ok(json!({ "path": "-" }));
+        return Ok(json!({ "path": name }));
     }
     let mut file = std::fs::File::open(path).map_err(Error::io("open", path))?;
     let (mut checksum, mut bytes) = (Checksum::default(), 0);

@@ -21,7 +21,7 @@ pub fn script(title: &str, steps: &[Step], shape: Shape, params: &Params) -> Res
         "#!/usr/bin/env bash\n\
          # {title}\n\
          # usage: SCRIPT OUTPUT INPUT…   (documents as JSON lines, plain or gzip; OUTPUT is a folder)\n\
-         # The environment may set MAPPERS, REDUCERS, JOBS (tasks at once), SORT_MEMORY and WORK (the folder in between).\n\
+         # The environment may set MAPPERS, REDUCERS, JOBS (tasks at once), SORT_MEMORY, WORK (the folder in between), QUIET.\n\
          set -euo pipefail\n\
          shopt -s inherit_errexit\n\
          export LC_ALL=C\n\
@@ -129,7 +129,7 @@ pub struct PipesRun<'a> {
     pub work: &'a Path,
     /// Tasks at once.
     pub threads: usize,
-    /// Whether the steps are announced on standard error.
+    /// Whether the steps are not announced on standard error.
     pub quiet: bool,
 }
 
@@ -148,19 +148,15 @@ impl PipesRun<'_> {
         bash.env("JOBS", self.threads.to_string()).env("MAPPERS", self.threads.max(2).to_string());
         bash.env("REDUCERS", self.threads.max(2).to_string());
         if self.quiet {
-            bash.stderr(std::process::Stdio::piped());
+            bash.env("QUIET", "1");
         }
-        let done = bash.spawn().and_then(|child| child.wait_with_output()).map_err(|source| Error::Io {
+        let status = bash.status().map_err(|source| Error::Io {
             action: "start bash (install it) for",
             path: path.clone(),
             source,
         })?;
-        if !done.status.success() {
-            let mut said = String::from_utf8_lossy(&done.stderr).into_owned();
-            if said.is_empty() {
-                said = "its messages stand above".to_owned();
-            }
-            return Err(Error::Failed(format!("the chain failed ({}): {said}", done.status)));
+        if !status.success() {
+            return Err(Error::Failed(format!("the chain failed ({status}); its messages stand above")));
         }
         let ended = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |time| time.as_secs_f64());
         let starts = read_starts(&self.work.join("_steps"))?;

@@ -11,7 +11,7 @@ command -v twinsplit > /dev/null || fail "twinsplit is not on PATH; put the fold
 step() {
   printf '%s\t%s\n' "$1" "$EPOCHREALTIME" >> "$WORK/_steps"
   export TWINSPLIT_COUNTERS=$WORK/_counters/$1
-  echo "$1: $2" >&2
+  [[ -n ${QUIET:-} ]] || echo "$1: $2" >&2
 }
 
 # tasks N FUNCTION ARGUMENT…: FUNCTION K ARGUMENT… for K = 0 … N-1, at most $JOBS at once

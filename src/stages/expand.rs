@@ -210,4 +210,9 @@ impl Stage for ExpandRightReduce {
         }
         Ok(())
     }
+
+    fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
+        task.count("pairs", self.written);
+        Ok(())
+    }
 }

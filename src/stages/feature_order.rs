@@ -9,8 +9,7 @@ use crate::index::idf::IdfRange;
 use crate::index::order::{Listed, MostFrequent, OrderLine};
 use crate::record::Record;
 use crate::record::count::FeatureCount;
-use crate::record::document::Line;
-use crate::sealed::{self, Seal};
+use crate::sealed::{self, Seal, SealedLine};
 use crate::stage::{Decl, Role, SideFile, Stage, Task};
 use clap::Args;
 use std::path::Path;
@@ -71,7 +70,7 @@ pub struct FeatureOrderOpts {
 
 impl Stage for FeatureOrder {
     type In<'a> = FeatureCount;
-    type Out<'a> = Line<'a>;
+    type Out<'a> = SealedLine<'a>;
     type Opts = FeatureOrderOpts;
     const DECL: Decl = Decl {
         name: "feature-order",
@@ -173,7 +172,7 @@ pub struct IdfTable {
 
 impl Stage for IdfTable {
     type In<'a> = FeatureCount;
-    type Out<'a> = Line<'a>;
+    type Out<'a> = SealedLine<'a>;
     type Opts = NoOpts;
     const DECL: Decl = Decl {
         name: "idf-table",

@@ -93,8 +93,7 @@ impl PcpMap {
         self.written += 1;
         if self.written > self.opts.max_pairs.max_pairs {
             return Err(Error::Limit(format!(
-                "pcp-map: more than {} pairs of postings in one task; use --pcp prefix or doc-split, \
-                 or raise --max-pairs",
+                "pcp-map: more than {} pairs of postings in one task; doc-split has none, or raise --max-pairs",
                 self.opts.max_pairs.max_pairs
             )));
         }

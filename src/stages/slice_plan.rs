@@ -5,10 +5,9 @@ use super::options::{MinFeaturesOpts, TauOpts};
 use crate::error::Result;
 use crate::index::slices::{SizeCount, SliceRange, Wanted, plan_slices};
 use crate::record::count::SizeRow;
-use crate::record::document::Line;
 use crate::record::set::Member;
 use crate::record::{Fields, push_number};
-use crate::sealed::{self, Seal, broken};
+use crate::sealed::{self, Seal, SealedLine, broken};
 use crate::stage::{Decl, Role, Stage, Task};
 use clap::Args;
 use std::collections::BTreeMap;
@@ -121,7 +120,7 @@ impl SlicesOpts {
 
 impl Stage for SlicePlan {
     type In<'a> = SizeRow;
-    type Out<'a> = Line<'a>;
+    type Out<'a> = SealedLine<'a>;
     type Opts = SlicePlanOpts;
     const DECL: Decl = Decl {
         name: "slice-plan",

@@ -43,11 +43,11 @@ impl Said {
         self.out
     }
 
-    /// The message of a command that must fail with this code: one `error:`, all these words, no panic.
+    /// The message of a command that must fail with this code: an `error:`, all these words, no panic.
     #[track_caller]
     pub fn fails(self, code: i32, words: &[&str]) -> String {
         assert_eq!(self.code, code, "{}{}", self.out, self.err);
-        assert!(self.err.starts_with("error: "), "{}", self.err);
+        assert!(self.err.lines().any(|line| line.starts_with("error: ")), "{}", self.err);
         assert!(!self.err.contains("panicked") && !self.err.contains("RUST_BACKTRACE"), "{}", self.err);
         for word in words {
             assert!(self.err.contains(word), "{word:?} is not in: {}", self.err);
