@@ -25,7 +25,7 @@ demo: build ## near-duplicates of the real documents in hdfs-fixtures
 	@PATH="$(CURDIR)/target/release:$$PATH" jobs/demo.sh $(OUT)
 
 test: check ## formatting, lints and all tests
-	$(CARGO) test --locked --lib --test '*'
+	$(CARGO) test --locked --lib --test '*' -- --show-output
 	$(CARGO) test --locked --doc
 
 check: tools
