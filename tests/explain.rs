@@ -67,7 +67,7 @@ fn a_run_gives_input_and_options() {
     let stricter = here.say("twinsplit explain a b --run out --tau 0.6").ok();
     assert!(stricter.contains("A  a  6 features") && stricter.ends_with("=> not a pair\n"), "{stricter}");
     let other = here.say("twinsplit explain a b --run out --features words:6").ok();
-    assert!(other.contains("A  a  2 features") && other.contains("Shared features (0)"), "{other}");
+    assert!(other.contains("A  a  2 features") && other.contains("Shared features: 0"), "{other}");
     here.write("out/run.json", "{");
     here.say("twinsplit explain a b --run out").fails(1, &["out/run.json", "is not what a run writes"]);
     here.say("twinsplit explain a b --run nowhere").fails(1, &["nowhere/run.json"]);

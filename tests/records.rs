@@ -16,6 +16,7 @@ use twinsplit::record::set::{Copy, Doc, Features, HashedDoc, Member};
 use twinsplit::record::slice::SlicedDoc;
 use twinsplit::record::verify::{self, Half, LeftRow, RightRow};
 use twinsplit::record::{Keys, Record, id, key_end};
+use twinsplit::sealed::SealedLine;
 use twinsplit::stage::{Entry, RecordInfo};
 use twinsplit::stages::STAGES;
 
@@ -109,6 +110,7 @@ fn rows(values: &Values) -> Vec<Row> {
     let jaccard = flag.then(|| jaccard6(overlap, size_a, size_b));
 
     row!(Line, Line(a));
+    row!(SealedLine, SealedLine(a));
     row!(Doc, doc);
     row!(Member, Member::Doc(doc));
     row!(Member, Member::Copy(copy));
@@ -370,6 +372,7 @@ fn every_stages_records_are_among_the_rows() {
     }
     fields_of!(
         Line,
+        SealedLine,
         Doc,
         Member,
         HashedDoc,
