@@ -1,7 +1,7 @@
 //! `twinsplit explain A B`: why two documents are a pair, or are not.
 
 use super::options;
-use super::run::{refuse_streams, tau};
+use super::run::refuse_streams;
 use crate::engine::params::Params;
 use crate::error::{Error, Result};
 use crate::hash;
@@ -94,7 +94,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     }
     let [mut a, mut b] = find(&inputs, &wanted, &opts, &spec)?;
     let removed = restrict(&inputs, &opts, &spec, [&mut a, &mut b])?;
-    print(wanted, [&a, &b], &opts, removed, show, &params)
+    print(wanted, [&a, &b], &opts, removed, show)
 }
 
 /// Takes what is not given from a run's `run.json`.
@@ -220,10 +220,9 @@ fn print(
     opts: &ExplainOpts,
     removed: [usize; 2],
     show: usize,
-    params: &Params,
 ) -> Result<()> {
     let [a, b] = documents;
-    let tau = tau(params)?;
+    let tau = opts.tau.tau;
     let mut out = Stdout::new();
     let shared: Vec<u64> =
         a.order.iter().copied().filter(|feature| b.features.contains_key(feature)).collect();

@@ -9,7 +9,6 @@ use crate::engine::pipes::{self, PipesRun};
 use crate::engine::steps::{LocalSteps, sort_parts};
 use crate::error::{Error, Result};
 use crate::io::expand_inputs;
-use crate::join::tau::Tau;
 use crate::stage::Counters;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, value_parser};
 use std::collections::BTreeSet;
@@ -356,9 +355,4 @@ pub fn idf(matches: &ArgMatches) -> Result<()> {
     }
     let made = work.path().join(IDF_TABLE).join("part-00000");
     fs::rename(&made, &output).map_err(Error::io("rename", &made))
-}
-
-/// The threshold that options make.
-pub fn tau(params: &Params) -> Result<Tau> {
-    params.get("tau").unwrap_or("0.7").parse().map_err(|error| Error::Usage(format!("{error}")))
 }
