@@ -3,9 +3,10 @@
 use super::options::{self, Engine, RunOpts};
 use super::summary;
 use crate::chains::{CLUSTERS, Chain, IDF_TABLE, KEPT, PAIRS, Shape, Step, Tasks, idf_steps};
-use crate::engine::dense::{DenseOpts, DenseRun, Done};
+use crate::engine::dense::{DenseOpts, DenseRun};
 use crate::engine::params::Params;
 use crate::engine::pipes::{self, PipesRun};
+use crate::engine::progress::{Done, Progress};
 use crate::engine::steps::{LocalSteps, sort_parts};
 use crate::error::{Error, Result};
 use crate::io::expand_inputs;
@@ -210,7 +211,7 @@ struct Run<'a> {
 impl Run<'_> {
     fn say(&self, done: &Done) {
         if !self.opts.quiet {
-            eprintln!("{:<16} {:>8.2} s", done.0, done.1);
+            eprintln!("{:<16} {:>8.2} s", done.name, done.seconds);
         }
     }
 
@@ -229,7 +230,10 @@ impl Run<'_> {
             inputs: self.inputs,
             output: &self.opts.output,
             opts,
+            work: self.work,
             threads: self.opts.threads(),
+            memory: self.opts.memory << 20,
+            progress: &Progress::default(),
             write_kept: self.opts.write_kept,
         };
         let (steps, warnings) = run.run(|done| self.say(done))?;
@@ -249,7 +253,8 @@ impl Run<'_> {
             let start = Instant::now();
             let counters = engine.run(step)?;
             guard(step, &counters, self.params)?;
-            let finished = (step.name.to_owned(), start.elapsed().as_secs_f64(), counters);
+            let finished =
+                Done { name: step.name.to_owned(), seconds: start.elapsed().as_secs_f64(), counters };
             self.say(&finished);
             done.push(finished);
         }

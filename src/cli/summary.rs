@@ -2,8 +2,8 @@
 
 use super::options::Engine;
 use crate::chains::Chain;
-use crate::engine::dense::Done;
 use crate::engine::dense::answer::{LARGE_SHARE, LargeCluster};
+use crate::engine::progress::Done;
 use crate::error::{Error, Result};
 use crate::hash::Checksum;
 use crate::io::{AtomicFile, each_row, expand_inputs};
@@ -15,7 +15,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 fn sum(steps: &[Done], counter: &str) -> u64 {
-    steps.iter().filter_map(|(_, _, counters)| counters.get(counter)).sum()
+    steps.iter().filter_map(|step| step.counters.get(counter)).sum()
 }
 
 /// Warnings about features that are missing and clusters that are too large, by script.
@@ -25,7 +25,7 @@ pub fn warnings(steps: &[Done], clusters: Vec<LargeCluster>) -> Vec<String> {
     let mut warnings = Vec::new();
     if without * LARGE_SHARE > documents {
         let prefix = "without_features.";
-        let scripts = steps.iter().flat_map(|(_, _, counters)| counters).filter_map(|(name, count)| {
+        let scripts = steps.iter().flat_map(|step| &step.counters).filter_map(|(name, count)| {
             let script = name.strip_prefix(prefix)?;
             Some(format!("{count} of {} {script}", sum(steps, &format!("documents.{script}"))))
         });
@@ -133,9 +133,9 @@ impl Report<'_> {
         parameters.insert("write-kept".to_owned(), Value::from(self.kept));
         let mut counters = Map::new();
         let mut seconds = Map::new();
-        for (name, time, counts) in self.steps {
-            counters.insert(name.clone(), json!(counts));
-            seconds.insert(name.clone(), json!((time * 1000.0).round() / 1000.0));
+        for step in self.steps {
+            counters.insert(step.name.clone(), json!(step.counters));
+            seconds.insert(step.name.clone(), json!((step.seconds * 1000.0).round() / 1000.0));
         }
         let inputs = self.inputs.iter().map(|path| digest(path)).collect::<Result<Vec<_>>>()?;
         let outputs = self.answers().into_iter().map(|file| digest(&self.output.join(file)));

@@ -6,5 +6,6 @@
 pub mod dense;
 pub mod params;
 pub mod pipes;
+pub mod progress;
 pub mod shuffle;
 pub mod steps;

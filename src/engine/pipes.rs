@@ -2,8 +2,8 @@
 //! will do. `twinsplit plan` prints the very script that `twinsplit run --engine pipes` runs.
 
 use super::params::Params;
+use super::progress::Done;
 use crate::chains::{CLUSTERS, KEPT, PAIRS, Shape, Step, Tasks};
-use crate::engine::dense::Done;
 use crate::error::{Error, Result};
 use crate::record::Keys;
 use crate::stage::{Counters, Entry};
@@ -169,7 +169,7 @@ impl PipesRun<'_> {
             .iter()
             .map(|step| {
                 let counters = read_counters(&self.work.join("_counters").join(step.name))?;
-                Ok((step.name.to_owned(), seconds(step.name).unwrap_or(0.0), counters))
+                Ok(Done { name: step.name.to_owned(), seconds: seconds(step.name).unwrap_or(0.0), counters })
             })
             .collect()
     }

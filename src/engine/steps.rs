@@ -1,6 +1,7 @@
 //! The local engine's steps: mappers and reducers in threads of one process, rows shuffled in memory.
 
 use super::params::Params;
+use super::progress::add_counters;
 use super::shuffle::{Partitioner, Runs, merge};
 use crate::chains::{DOCUMENTS, Data, Step, Tasks};
 use crate::error::{Error, Result};
@@ -36,13 +37,6 @@ struct PartFile(AtomicFile);
 impl Sink for PartFile {
     fn row(&mut self, row: &[u8]) -> Result<()> {
         self.0.line(row)
-    }
-}
-
-/// Adds the counters of one task to the sum.
-pub fn add_counters(sum: &mut Counters, more: &Counters) {
-    for (name, value) in more {
-        *sum.entry(name.clone()).or_default() += value;
     }
 }
 

@@ -80,6 +80,23 @@ pub struct MaxPairsOpts {
     pub max_pairs: u64,
 }
 
+/// What of the answer is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Write {
+    /// Pairs and clusters.
+    Pairs,
+    /// Clusters alone: of the pairs only as many as the clusters follow from.
+    Clusters,
+}
+
+/// What of the answer is written.
+#[derive(Args, Clone, Debug)]
+pub struct WriteOpts {
+    /// Write pairs and clusters, or clusters alone, for which not all pairs have to be kept
+    #[arg(long, env = "TWINSPLIT_WRITE", value_enum, default_value = "pairs")]
+    pub write: Write,
+}
+
 /// The order of features, of which the stages that need one hold the most frequent.
 #[derive(Args, Clone, Debug)]
 pub struct OrderOpts {

@@ -9,6 +9,7 @@ mod numbering;
 
 use crate::cluster::groups::star_of_groups;
 use crate::cluster::union_find::UnionFind;
+use crate::engine::progress::{Done, Progress};
 use crate::error::{Error, Result};
 use crate::index::slices::{SizeCount, plan_slices};
 use crate::join::doc_split::join_dealt;
@@ -17,7 +18,9 @@ use crate::record::document::DocumentOpts;
 use crate::stage::Counters;
 use crate::stages::cluster::{ClusterKind, ClusterKindOpts};
 use crate::stages::index_doc::{Partition, PartitionOpts};
-use crate::stages::options::{FeatureOpts, IdfOpts, KeepOpts, MaxPairsOpts, MinFeaturesOpts, TauOpts};
+use crate::stages::options::{
+    FeatureOpts, IdfOpts, KeepOpts, MaxPairsOpts, MinFeaturesOpts, TauOpts, WriteOpts,
+};
 use crate::stages::slice_plan::SlicesOpts;
 use answer::LargeCluster;
 use clap::Args;
@@ -49,6 +52,8 @@ pub struct DenseOpts {
     keep: KeepOpts,
     #[command(flatten)]
     max_pairs: MaxPairsOpts,
+    #[command(flatten)]
+    write: WriteOpts,
 }
 
 /// A run.
@@ -59,14 +64,17 @@ pub struct DenseRun<'a> {
     pub output: &'a Path,
     /// Options.
     pub opts: DenseOpts,
+    /// A folder for files in between, which this run alone uses; it exists.
+    pub work: &'a Path,
     /// Threads.
     pub threads: usize,
+    /// Bytes that the whole process may hold.
+    pub memory: usize,
+    /// How far the run is.
+    pub progress: &'a Progress,
     /// Whether the kept documents' lines are written too.
     pub write_kept: bool,
 }
-
-/// A finished step: its name, its seconds, its counters.
-pub type Done = (String, f64, Counters);
 
 impl DenseRun<'_> {
     /// Runs the chain; `said` hears of each step as it ends. Gives the steps and the suspiciously large clusters.
@@ -74,7 +82,7 @@ impl DenseRun<'_> {
         let mut done: Vec<Done> = Vec::new();
         let mut start = Instant::now();
         let mut end = |name: &str, counters: Counters| {
-            let step = (name.to_owned(), start.elapsed().as_secs_f64(), counters);
+            let step = Done { name: name.to_owned(), seconds: start.elapsed().as_secs_f64(), counters };
             said(&step);
             done.push(step);
             start = Instant::now();
