@@ -78,6 +78,8 @@ pub struct Shape {
     pub by_task: bool,
     /// Star clusters.
     pub star: bool,
+    /// Clusters are wanted and pairs are not.
+    pub clusters_only: bool,
     /// The kept documents' lines are wanted.
     pub write_kept: bool,
 }
@@ -299,7 +301,7 @@ fn doc_split(steps: &mut Vec<Step>, shape: Shape) {
     });
 }
 
-fn back(steps: &mut Vec<Step>, shape: Shape) {
+fn expand(steps: &mut Vec<Step>) {
     steps.push(map_reduce(
         "expand-left",
         "expand-left-reduce",
@@ -310,7 +312,7 @@ fn back(steps: &mut Vec<Step>, shape: Shape) {
     let guard = Guard {
         counter: "pairs",
         option: "max-pairs",
-        advice: "pairs of documents; a higher tau has fewer, or raise --max-pairs",
+        advice: "pairs of documents; a higher tau has fewer, --write clusters needs none, or raise --max-pairs",
     };
     steps.push(Step {
         guard: Some(guard),
@@ -322,6 +324,12 @@ fn back(steps: &mut Vec<Step>, shape: Shape) {
             PAIRS,
         )
     });
+}
+
+fn back(steps: &mut Vec<Step>, shape: Shape) {
+    if !shape.clusters_only {
+        expand(steps);
+    }
     let mut edges = vec![JOINED, MEMBERS];
     if shape.star {
         edges.push("meta");
@@ -372,13 +380,19 @@ mod tests {
 
     fn all() -> Vec<Vec<Step>> {
         let mut chains = vec![idf_steps()];
-        for bits in 0..32u32 {
+        for bits in 0..64u32 {
             let bit = |n: u32| bits >> n & 1 == 1;
-            let shape =
-                Shape { idf: bit(0), prefix: bit(1), by_task: bit(2), star: bit(3), write_kept: bit(4) };
+            let shape = Shape {
+                idf: bit(0),
+                prefix: bit(1),
+                by_task: bit(2),
+                star: bit(3),
+                write_kept: bit(4),
+                clusters_only: bit(5),
+            };
             chains.extend(Chain::value_variants().iter().map(|chain| chain.steps(shape)));
         }
-        assert_eq!(chains.len(), 65);
+        assert_eq!(chains.len(), 129);
         chains
     }
 

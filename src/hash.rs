@@ -26,6 +26,12 @@ pub fn set(features: &[u64]) -> u64 {
     state.digest()
 }
 
+/// The hash of an id in tables of ids; where it leads decides nothing.
+#[inline]
+pub fn id(id: &[u8]) -> u64 {
+    xxh3_64(id)
+}
+
 /// Which of `tasks` tasks a key goes to.
 pub fn partition(key: &[u8], tasks: usize) -> usize {
     (xxh3_64_with_seed(key, PARTITION_SEED) % tasks.max(1) as u64) as usize

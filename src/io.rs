@@ -7,19 +7,39 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Size of the buffers between the program and the operating system.
 const BUFFER: usize = 256 << 10;
 
+/// Counts the bytes that are read from a file or stream as they stand there, compressed or not.
+struct Counted<R> {
+    inner: R,
+    read: Arc<AtomicU64>,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        self.read.fetch_add(read as u64, Ordering::Relaxed);
+        Ok(read)
+    }
+}
+
 /// Opens `path` for reading (`-` is standard input); gzip is recognised by its first two bytes and read to the end
 /// of its last member.
 pub fn open(path: &Path) -> Result<Box<dyn BufRead + Send>> {
+    open_counted(path, Arc::default())
+}
+
+/// The same; adds what is read of the file to `read`.
+fn open_counted(path: &Path, read: Arc<AtomicU64>) -> Result<Box<dyn BufRead + Send>> {
     let raw: Box<dyn Read + Send> = if path == Path::new("-") {
         Box::new(io::stdin())
     } else {
         Box::new(File::open(path).map_err(Error::io("open", path))?)
     };
-    let mut raw = BufReader::with_capacity(BUFFER, raw);
+    let mut raw = BufReader::with_capacity(BUFFER, Counted { inner: raw, read });
     let head = raw.fill_buf().map_err(Error::io("read", path))?;
     if head.starts_with(&[0x1f, 0x8b]) {
         Ok(Box::new(BufReader::with_capacity(BUFFER, MultiGzDecoder::new(raw))))
@@ -46,12 +66,19 @@ pub struct Blocks {
     place: Place,
     number: u64,
     size: usize,
+    read: Arc<AtomicU64>,
 }
 
 impl Blocks {
     /// Blocks of about `size` bytes of `files`, in their order.
     pub fn new(files: Vec<PathBuf>, size: usize) -> Self {
-        Self { files: files.into_iter(), current: None, place: Place::default(), number: 0, size }
+        let (place, read) = (Place::default(), Arc::default());
+        Self { files: files.into_iter(), current: None, place, number: 0, size, read }
+    }
+
+    /// How many bytes of the files have been read, as they stand on disk.
+    pub fn raw_bytes(&self) -> u64 {
+        self.read.load(Ordering::Relaxed)
     }
 
     /// The next block, or `None` after the last line of the last file.
@@ -59,7 +86,7 @@ impl Blocks {
         loop {
             if self.current.is_none() {
                 let Some(path) = self.files.next() else { return Ok(None) };
-                let mut reader = open(&path)?;
+                let mut reader = open_counted(&path, Arc::clone(&self.read))?;
                 let offset = skip_byte_order_mark(&mut reader, &path)?;
                 self.place = Place { file: name_of(&path), line: 1, offset };
                 self.current = Some((path, reader));

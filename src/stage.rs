@@ -103,7 +103,9 @@ pub struct Task<'s> {
     pub counters: Counters,
     sink: &'s mut dyn Sink,
     row: Vec<u8>,
+    role: Role,
     rows_in: u64,
+    bytes_in: u64,
     rows_out: u64,
     bytes_out: u64,
     declared: fn(&[u8]) -> Result<(), FieldError>,
@@ -120,7 +122,9 @@ impl<'s> Task<'s> {
             counters: Counters::new(),
             sink,
             row: Vec::new(),
+            role: entry.decl.role,
             rows_in: 0,
+            bytes_in: 0,
             rows_out: 0,
             bytes_out: 0,
             declared: entry.output.decodes,
@@ -163,12 +167,16 @@ impl<'s> Task<'s> {
         Error::Record { stage: self.stage.to_owned(), place: self.place.clone(), error }
     }
 
+    /// Adds the volumes under names that tell a step's mapper from its reducer; line ends count.
     fn close(&mut self) {
-        for (name, number) in
-            [("records_in", self.rows_in), ("records_out", self.rows_out), ("bytes_out", self.bytes_out)]
-        {
-            self.count(name, number);
-        }
+        let names = match self.role {
+            Role::Map => ["map_records_in", "map_bytes_in", "map_records_out", "map_bytes_out"],
+            Role::Reduce => {
+                ["reduce_records_in", "reduce_bytes_in", "reduce_records_out", "reduce_bytes_out"]
+            }
+        };
+        let numbers = [self.rows_in, self.bytes_in, self.rows_out, self.bytes_out];
+        names.into_iter().zip(numbers).for_each(|(name, number)| self.count(name, number));
     }
 }
 
@@ -311,6 +319,7 @@ impl Runner {
     /// Takes one row; [`Task::place`] says where it stands.
     pub fn row(&mut self, row: &[u8], task: &mut Task<'_>) -> Result<()> {
         task.rows_in += 1;
+        task.bytes_in += row.len() as u64 + 1;
         if let Some(keys) = self.keys {
             let key = &row[..key_end(row, keys.sort)];
             if self.started {

@@ -1,12 +1,19 @@
 //! Command lines: the stage binaries and the driver.
 
 pub mod explain;
+pub mod identity;
+pub mod idf;
+pub mod interrupt;
 pub mod options;
+pub mod output;
 pub mod partition;
+pub mod plan;
+pub mod progress;
 pub mod run;
 pub mod stage;
 pub mod stages;
 pub mod summary;
+pub mod table;
 
 use crate::error::{Error, Result};
 use crate::stages::STAGES;
@@ -29,8 +36,8 @@ pub fn main() -> ExitCode {
     };
     let result = refuse_unknown_variables().and_then(|()| match matches.subcommand() {
         Some(("run", matches)) => run::run(matches),
-        Some(("plan", matches)) => run::plan(matches),
-        Some(("idf", matches)) => run::idf(matches),
+        Some(("plan", matches)) => plan::run(matches),
+        Some(("idf", matches)) => idf::run(matches),
         Some(("explain", matches)) => explain::run(matches),
         Some(("stages", matches)) => stages::run(matches),
         Some(("partition", matches)) => partition::run(matches),
@@ -52,9 +59,9 @@ pub fn command() -> Command {
         .arg_required_else_help(true)
         .subcommand(run::command())
         .subcommand(explain::command())
-        .subcommand(run::plan_command())
+        .subcommand(plan::command())
         .subcommand(stages::command())
-        .subcommand(run::idf_command())
+        .subcommand(idf::command())
         .subcommand(partition::command())
 }
 

@@ -26,6 +26,9 @@ pub enum Paper {
     P000,
 }
 
+/// Megabytes that a run may hold by default.
+pub const MEMORY: usize = 2048;
+
 /// Options of a run that are no stage's.
 #[derive(Args, Clone, Debug)]
 pub struct RunOpts {
@@ -41,8 +44,8 @@ pub struct RunOpts {
     /// Threads, or processes at once; as many as there are cores by default
     #[arg(long, env = "TWINSPLIT_THREADS", value_name = "N")]
     pub threads: Option<usize>,
-    /// Megabytes that rows between steps may take in memory before they go to disk
-    #[arg(long, env = "TWINSPLIT_MEMORY", default_value_t = 512, value_name = "MB")]
+    /// Megabytes that the whole run may hold in memory; what does not fit goes to disk
+    #[arg(long, env = "TWINSPLIT_MEMORY", default_value_t = MEMORY, value_name = "MB")]
     pub memory: usize,
     /// Write the lines of kept documents to kept.jsonl
     #[arg(long)]
@@ -50,15 +53,26 @@ pub struct RunOpts {
     /// Replace the answer in an output folder that exists
     #[arg(long)]
     pub overwrite: bool,
+    /// Go on after the last finished step of a run that was stopped; the options and the input must be the same
+    #[arg(long, conflicts_with = "overwrite")]
+    pub resume: bool,
     /// Keep the data sets between steps in the output folder's _work
     #[arg(long)]
     pub keep_work: bool,
     /// Say nothing but warnings and errors
     #[arg(long)]
     pub quiet: bool,
+    /// Print run.json on standard output when the run is over, and no table
+    #[arg(long)]
+    pub json: bool,
 }
 
 impl RunOpts {
+    /// The bound on memory.
+    pub fn memory_bytes(&self) -> usize {
+        self.memory.saturating_mul(1 << 20)
+    }
+
     /// The number of threads.
     pub fn threads(&self) -> usize {
         let cores = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
@@ -123,6 +137,9 @@ pub fn params(matches: &ArgMatches) -> Result<Params> {
     }
     Ok(params)
 }
+
+/// Options that bound a run or a task and decide nothing about the answer: a run may go on with others.
+pub const BOUNDS: [&str; 5] = ["max-pairs", "combine", "combine-pairs", "forest", "ranked"];
 
 /// Every option of every stage with its value in this run, defaults included, for `run.json`.
 pub fn resolved(params: &Params) -> Vec<(String, String)> {

@@ -1,13 +1,19 @@
 //! `twinsplit run`: a chain from documents to pairs and clusters.
 
+use super::identity::Identity;
+use super::interrupt;
 use super::options::{self, Engine, RunOpts};
+use super::output::{Output, Start};
+use super::plan::{plan_script, shape};
+use super::progress::Display;
 use super::summary;
-use crate::chains::{CLUSTERS, Chain, IDF_TABLE, KEPT, PAIRS, Shape, Step, Tasks, idf_steps};
+use crate::chains::{CLUSTERS, Chain, KEPT, PAIRS, Shape, Step};
 use crate::engine::dense::{DenseOpts, DenseRun};
+use crate::engine::memory::Budget;
 use crate::engine::params::Params;
-use crate::engine::pipes::{self, PipesRun};
+use crate::engine::pipes::PipesRun;
 use crate::engine::progress::{Done, Progress};
-use crate::engine::steps::{LocalSteps, sort_parts};
+use crate::engine::steps::LocalSteps;
 use crate::error::{Error, Result};
 use crate::io::expand_inputs;
 use crate::stage::Counters;
@@ -15,6 +21,7 @@ use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, value_parser};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 /// The command line of `run`.
@@ -28,90 +35,6 @@ pub fn command() -> Command {
         .long_about(None)
 }
 
-/// The command line of `plan`.
-pub fn plan_command() -> Command {
-    let command = Command::new("plan")
-        .about("Prints a chain as a script of stage binaries, to be read, changed and run")
-        .arg(Arg::new("chain").required(true).value_parser(value_parser!(Chain)).help("The chain"))
-        .arg(
-            Arg::new("engine")
-                .long("engine")
-                .value_parser(["pipes"])
-                .default_value("pipes")
-                .help("The engine that the script is for"),
-        )
-        .arg(
-            Arg::new("write-kept")
-                .long("write-kept")
-                .action(clap::ArgAction::SetTrue)
-                .help("Write kept documents too"),
-        );
-    options::with_stage_options(command)
-}
-
-/// The command line of `idf`.
-pub fn idf_command() -> Command {
-    Command::new("idf")
-        .about("Makes a table of document frequencies, for --idf-table of another run")
-        .arg(
-            Arg::new("from")
-                .long("from")
-                .required(true)
-                .num_args(1..)
-                .value_parser(value_parser!(PathBuf))
-                .value_name("FILE")
-                .help("The reference corpus: JSON lines, plain or gzip; files or folders"),
-        )
-        .arg(
-            Arg::new("output")
-                .long("output")
-                .required(true)
-                .value_parser(value_parser!(PathBuf))
-                .value_name("FILE")
-                .help("The table"),
-        )
-        .args(options::stage_options().into_iter().filter(|arg| {
-            ["id", "text", "features", "nfc", "case-fold"].contains(&arg.get_long().unwrap_or_default())
-        }))
-}
-
-/// What the options make of the chain.
-pub fn shape(params: &Params, write_kept: bool) -> Shape {
-    let is = |name, value| params.get(name) == Some(value);
-    Shape {
-        idf: params.get("idf").is_some_and(|range| {
-            range.parse().is_ok_and(|range: crate::index::idf::IdfRange| !range.is_everything())
-        }),
-        prefix: is("pcp", "prefix"),
-        by_task: is("partition", "by-task"),
-        star: is("cluster", "star"),
-        write_kept,
-    }
-}
-
-/// `twinsplit plan`.
-pub fn plan(matches: &ArgMatches) -> Result<()> {
-    let chain = *matches.get_one::<Chain>("chain").ok_or_else(|| Error::Usage("no chain".into()))?;
-    let params = options::params(matches)?;
-    let shape = shape(&params, matches.get_flag("write-kept"));
-    let mut out = crate::io::Stdout::new();
-    let script = plan_script(chain, shape, &params)?;
-    out.line(script.trim_end().as_bytes())?;
-    out.flush()
-}
-
-/// The script of a chain.
-pub fn plan_script(chain: Chain, shape: Shape, params: &Params) -> Result<String> {
-    let mut title = format!("twinsplit plan {}", chain.name());
-    for (name, value) in params.iter() {
-        title.push_str(&format!(" --{name} {value}"));
-    }
-    if shape.write_kept {
-        title.push_str(" --write-kept");
-    }
-    pipes::script(&title, &chain.steps(shape), shape, params)
-}
-
 /// `twinsplit run`.
 pub fn run(matches: &ArgMatches) -> Result<()> {
     let start = Instant::now();
@@ -119,6 +42,63 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     let opts = RunOpts::from_arg_matches(matches)?;
     let params = options::params(matches)?;
     let shape = shape(&params, opts.write_kept);
+    let steps = chain.steps(shape);
+    let inputs = checked_inputs(&opts, chain)?;
+    // A bound that is too small is named before anything is written.
+    Budget::new(opts.memory_bytes(), opts.threads())?;
+    if !opts.quiet {
+        for name in unused(&steps, &params) {
+            eprintln!("note: {} does not use --{name} here", chain.name());
+        }
+    }
+    let resolved = options::resolved(&params);
+    let identity = Identity::of(chain, opts.engine, &resolved, opts.write_kept, &inputs)?;
+    let output = match Output::open(&opts, &identity)? {
+        Start::Run(output) => Arc::new(output),
+        Start::Complete => {
+            if !opts.quiet {
+                eprintln!("{} holds the complete answer of this run", opts.output.display());
+            }
+            return Ok(());
+        }
+    };
+    interrupt::clean_up(&output)?;
+    let progress = Arc::new(Progress::default());
+    let run = Run {
+        chain,
+        shape,
+        opts: &opts,
+        params: &params,
+        inputs: &inputs,
+        output: &output,
+        progress: &progress,
+    };
+    let display = Display::start(&progress, steps.len(), opts.quiet);
+    let result = run.execute(&steps);
+    drop(display);
+    let done = match result {
+        Ok(done) => done,
+        Err(error) => return Err(leave(&output, error)),
+    };
+    let report = summary::Report {
+        identity: &identity,
+        output: &opts.output,
+        threads: opts.threads(),
+        seconds: start.elapsed().as_secs_f64(),
+        steps: &done.steps,
+        warnings: done.warnings,
+        pairs: !shape.clusters_only,
+        kept: opts.write_kept,
+    };
+    let text = report.write()?;
+    if !opts.keep_work {
+        output.remove_work()?;
+    }
+    report.print(opts.quiet, opts.json.then_some(text.as_str()))
+}
+
+/// The input's files; what is missing, and a stream that would have to be read twice, is named.
+fn checked_inputs(opts: &RunOpts, chain: Chain) -> Result<Vec<PathBuf>> {
     let inputs = expand_inputs(&opts.input)?;
     if let Some(missing) = inputs.iter().find(|path| *path != Path::new("-") && !path.exists()) {
         return Err(Error::File {
@@ -133,39 +113,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
             "only doc-split with the engine local and without --write-kept reads it once",
         )?;
     }
-    if !opts.quiet {
-        for name in unused(&chain.steps(shape), &params) {
-            eprintln!("note: {} does not use --{name} here", chain.name());
-        }
-    }
-    prepare_output(&opts)?;
-    let work = opts.output.join("_work");
-    fs::create_dir_all(&work).map_err(Error::io("create", &work))?;
-    let run = Run { chain, shape, opts: &opts, params: &params, inputs: &inputs, work: &work };
-    let result = run.execute();
-    if result.is_err() || !opts.keep_work {
-        // Data sets in between are kept only when asked for; an error in removing them hides nothing.
-        let _ = fs::remove_dir_all(&work);
-    }
-    if result.is_err() {
-        // A file of the answer that was complete before another one failed; the run's own error says more.
-        let _ = remove_answer(&opts.output);
-    }
-    let done = result?;
-    let report = summary::Report {
-        chain,
-        params: options::resolved(&params),
-        inputs: &inputs,
-        output: &opts.output,
-        engine: opts.engine,
-        threads: opts.threads(),
-        seconds: start.elapsed().as_secs_f64(),
-        steps: &done.steps,
-        warnings: done.warnings,
-        kept: opts.write_kept,
-    };
-    report.write()?;
-    report.print(opts.quiet)
+    Ok(inputs)
 }
 
 /// Refuses standard input, and pipes that have a name, where the input is read more than once.
@@ -193,6 +141,22 @@ fn unused<'a>(steps: &[Step], params: &'a Params) -> Vec<&'a str> {
     params.iter().map(|(name, _)| name).filter(|name| !known.contains(*name)).collect()
 }
 
+/// Leaves the folder after an error: what a later run can go on with, where there is such a thing, and nothing that
+/// looks finished otherwise.
+fn leave(output: &Output, error: Error) -> Error {
+    // The same command may succeed later: when there is room on the disk, or with another bound.
+    let may_succeed = matches!(error, Error::Io { .. } | Error::Limit(_) | Error::Failed(_));
+    // An error in removing files hides nothing: the run's own error says more.
+    if may_succeed && output.has_steps() {
+        let _ = output.remove_partial();
+        eprintln!("note: finished steps are in {}; --resume goes on with them", output.work.display());
+    } else {
+        let _ = output.remove_work();
+        let _ = output.remove_answer();
+    }
+    error
+}
+
 /// What a run leaves.
 struct Finished {
     steps: Vec<Done>,
@@ -205,66 +169,58 @@ struct Run<'a> {
     opts: &'a RunOpts,
     params: &'a Params,
     inputs: &'a [PathBuf],
-    work: &'a Path,
+    output: &'a Output,
+    progress: &'a Progress,
 }
 
 impl Run<'_> {
-    fn say(&self, done: &Done) {
-        if !self.opts.quiet {
-            eprintln!("{:<16} {:>8.2} s", done.name, done.seconds);
-        }
-    }
-
-    fn execute(&self) -> Result<Finished> {
-        let steps = self.chain.steps(self.shape);
+    fn execute(&self, steps: &[Step]) -> Result<Finished> {
         match (self.opts.engine, self.chain) {
             (Engine::Local, Chain::DocSplit) => self.dense(),
-            (Engine::Local, Chain::TermSplit) => self.steps(&steps),
-            (Engine::Pipes, _) => self.pipes(&steps),
+            (Engine::Local, Chain::TermSplit) => self.steps(steps),
+            (Engine::Pipes, _) => self.pipes(steps),
         }
     }
 
     fn dense(&self) -> Result<Finished> {
         let opts: DenseOpts = self.params.parse()?;
+        let work = self.output.work.join("_dense");
+        fs::create_dir_all(&work).map_err(Error::io("create", &work))?;
         let run = DenseRun {
             inputs: self.inputs,
-            output: &self.opts.output,
+            output: &self.output.folder,
             opts,
-            work: self.work,
+            work: &work,
             threads: self.opts.threads(),
-            memory: self.opts.memory << 20,
-            progress: &Progress::default(),
+            memory: self.opts.memory_bytes(),
+            progress: self.progress,
             write_kept: self.opts.write_kept,
         };
-        let (steps, warnings) = run.run(|done| self.say(done))?;
+        let (steps, warnings) = run.run(|_| {})?;
         Ok(Finished { warnings: summary::warnings(&steps, warnings), steps })
     }
 
     fn steps(&self, steps: &[Step]) -> Result<Finished> {
-        let engine = LocalSteps {
-            inputs: self.inputs,
-            work: self.work,
-            params: self.params,
-            threads: self.opts.threads(),
-            memory: self.opts.memory << 20,
-        };
+        let (inputs, work) = (self.inputs, &self.output.work);
+        let (threads, memory) = (self.opts.threads(), self.opts.memory_bytes());
+        let engine = LocalSteps::new(inputs, work, self.params, threads, memory, self.progress)?;
         let mut done = Vec::new();
         for step in steps {
-            let start = Instant::now();
-            let counters = engine.run(step)?;
-            guard(step, &counters, self.params)?;
-            let finished =
-                Done { name: step.name.to_owned(), seconds: start.elapsed().as_secs_f64(), counters };
-            self.say(&finished);
+            let finished = engine.run(step)?;
+            guard(step, &finished.counters, self.params)?;
             done.push(finished);
         }
-        for (data, file) in [(PAIRS, "pairs.tsv"), (CLUSTERS, "clusters.tsv")] {
-            let parts = expand_inputs(&[self.work.join(data)])?;
-            sort_parts(&parts, &self.opts.output.join(file), engine.memory, &self.work.join("_sort"))?;
+        let answers = [(PAIRS, "pairs.tsv", !self.shape.clusters_only), (CLUSTERS, "clusters.tsv", true)];
+        for (data, file, wanted) in answers {
+            let file = self.output.folder.join(file);
+            if wanted && !file.exists() {
+                engine.sort(data, &file)?;
+            }
         }
-        if self.shape.write_kept {
-            let (from, to) = (self.work.join(KEPT).join("part-00000"), self.opts.output.join("kept.jsonl"));
-            fs::rename(&from, &to).map_err(Error::io("rename", &from))?;
+        let kept = self.output.folder.join("kept.jsonl");
+        if self.shape.write_kept && !kept.exists() {
+            let from = work.join(KEPT).join("part-00000");
+            fs::rename(&from, &kept).map_err(Error::io("rename", &from))?;
         }
         self.finish(done)
     }
@@ -274,20 +230,19 @@ impl Run<'_> {
         let run = PipesRun {
             script: &script,
             inputs: self.inputs,
-            output: &self.opts.output,
-            work: self.work,
+            output: &self.output.folder,
+            work: &self.output.work,
             threads: self.opts.threads(),
-            quiet: self.opts.quiet,
+            memory: self.opts.memory_bytes(),
+            lock: &self.output.lock,
+            progress: self.progress,
         };
         self.finish(run.run(steps)?)
     }
 
     fn finish(&self, steps: Vec<Done>) -> Result<Finished> {
-        let shares = summary::cluster_scripts(
-            &self.opts.output.join("clusters.tsv"),
-            &self.work.join("meta"),
-            &steps,
-        )?;
+        let (clusters, meta) = (self.output.folder.join("clusters.tsv"), self.output.work.join("meta"));
+        let shares = summary::cluster_scripts(&clusters, &meta, &steps)?;
         Ok(Finished { warnings: summary::warnings(&steps, shares), steps })
     }
 }
@@ -301,63 +256,4 @@ fn guard(step: &Step, counters: &Counters, params: &Params) -> Result<()> {
         return Err(Error::Limit(format!("{}: {sum} {} (the limit is {limit})", step.name, guard.advice)));
     }
     Ok(())
-}
-
-/// Removes the files of an answer.
-fn remove_answer(output: &Path) -> Result<()> {
-    for name in ["run.json", "pairs.tsv", "clusters.tsv", "kept.jsonl"] {
-        let path = output.join(name);
-        if path.exists() {
-            fs::remove_file(&path).map_err(Error::io("remove", &path))?;
-        }
-    }
-    Ok(())
-}
-
-/// Refuses to write over an answer unless that is asked for, and removes the old one then.
-fn prepare_output(opts: &RunOpts) -> Result<()> {
-    let output = &opts.output;
-    if output.exists() {
-        let mut entries = fs::read_dir(output).map_err(Error::io("read", output))?;
-        if entries.next().is_some() && !opts.overwrite {
-            return Err(Error::Usage(format!(
-                "{} exists and is not empty; --overwrite replaces the answer in it",
-                output.display()
-            )));
-        }
-        remove_answer(output)?;
-        let work = output.join("_work");
-        if work.exists() {
-            fs::remove_dir_all(&work).map_err(Error::io("remove", &work))?;
-        }
-    }
-    fs::create_dir_all(output).map_err(Error::io("create", output))
-}
-
-/// `twinsplit idf`.
-pub fn idf(matches: &ArgMatches) -> Result<()> {
-    let mut params = Params::default();
-    for name in ["id", "text", "features", "nfc", "case-fold"] {
-        let id = name.replace('-', "_");
-        if let Some(value) =
-            matches.get_raw(&id).and_then(|mut values| values.next()).and_then(|value| value.to_str())
-        {
-            params.set(name, value);
-        }
-    }
-    let path =
-        |name: &str| matches.get_many::<PathBuf>(name).into_iter().flatten().cloned().collect::<Vec<_>>();
-    let inputs = expand_inputs(&path("from"))?;
-    let output = path("output").pop().ok_or_else(|| Error::Usage("no output".into()))?;
-    let folder = output.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let work = tempfile::tempdir_in(folder).map_err(Error::io("make a folder in", folder))?;
-    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let engine =
-        LocalSteps { inputs: &inputs, work: work.path(), params: &params, threads, memory: 512 << 20 };
-    for step in idf_steps() {
-        debug_assert!(matches!(step.tasks, Tasks::Many | Tasks::One));
-        engine.run(&step)?;
-    }
-    let made = work.path().join(IDF_TABLE).join("part-00000");
-    fs::rename(&made, &output).map_err(Error::io("rename", &made))
 }

@@ -1,5 +1,6 @@
 //! The `main` of every stage binary: options, rows from files or standard input, rows to standard output.
 
+use crate::engine::memory::peak_memory;
 use crate::error::{Error, Place, Result};
 use crate::io::{self, Blocks, Stdout, each_line};
 use crate::record::parse_number;
@@ -119,7 +120,8 @@ fn run(entry: &'static Entry, matches: &ArgMatches) -> Result<()> {
     }
     task.place = Place { file: "the end of the input".into(), ..Place::default() };
     runner.finish(&mut task)?;
-    let counters = std::mem::take(&mut task.counters);
+    let mut counters = std::mem::take(&mut task.counters);
+    counters.extend(peak_memory().map(|bytes| ("peak_memory".to_owned(), bytes)));
     out.0.flush()?;
     report_counters(entry, number, &counters)
 }

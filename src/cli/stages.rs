@@ -1,7 +1,7 @@
 //! `twinsplit stages`: what follows from the declarations — `docs/stages.md`, the binaries' sources and the committed
 //! scripts. A test compares each file with a fresh one; `--write` renews them.
 
-use super::run::{plan_script, shape};
+use super::plan::{plan_script, shape};
 use crate::chains::Chain;
 use crate::engine::params::Params;
 use crate::error::{Error, Result};

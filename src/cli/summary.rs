@@ -1,18 +1,17 @@
 //! What a run says when it is over: `run.json`, the table, the warnings.
 
-use super::options::Engine;
-use crate::chains::Chain;
+use super::identity::{Identity, digest};
+use super::table::table;
+use crate::cluster::ids::Ids;
 use crate::engine::dense::answer::{LARGE_SHARE, LargeCluster};
 use crate::engine::progress::Done;
-use crate::error::{Error, Result};
-use crate::hash::Checksum;
-use crate::io::{AtomicFile, each_row, expand_inputs};
+use crate::error::Result;
+use crate::io::{AtomicFile, Stdout, each_row, expand_inputs};
 use crate::record::Record;
 use crate::record::cluster::{ClusterRow, Meta};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
-use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 fn sum(steps: &[Done], counter: &str) -> u64 {
     steps.iter().filter_map(|step| step.counters.get(counter)).sum()
@@ -53,56 +52,61 @@ pub fn warnings(steps: &[Done], clusters: Vec<LargeCluster>) -> Vec<String> {
     warnings
 }
 
-/// The clusters of more than one in a hundred documents in `clusters.tsv`, their scripts from the meta data set.
+/// The clusters of more than one in a hundred documents in `clusters.tsv`, where those of one cluster stand together,
+/// with their scripts from the meta data set.
 pub fn cluster_scripts(clusters: &Path, meta: &Path, steps: &[Done]) -> Result<Vec<LargeCluster>> {
     let documents = sum(steps, "documents");
-    let mut sizes: BTreeMap<Vec<u8>, u64> = BTreeMap::new();
-    each_row(clusters, |line| {
-        *sizes.entry(ClusterRow::decode(line)?.kept.to_vec()).or_default() += 1;
-        Ok(())
-    })?;
-    sizes.retain(|_, size| *size * LARGE_SHARE > documents);
-    if sizes.is_empty() {
-        return Ok(Vec::new());
-    }
-    let mut kept_of: BTreeMap<Vec<u8>, Vec<u8>> = BTreeMap::new();
+    let mut large: Vec<LargeCluster> = Vec::new();
+    let mut current = (Vec::new(), 0);
+    let mut end = |(kept, size): (Vec<u8>, u64)| {
+        if size * LARGE_SHARE > documents {
+            let kept = String::from_utf8_lossy(&kept).into_owned();
+            large.push(LargeCluster { kept, size, scripts: BTreeMap::new() });
+        }
+    };
     each_row(clusters, |line| {
         let row = ClusterRow::decode(line)?;
-        if sizes.contains_key(row.kept) {
-            kept_of.insert(row.id.to_vec(), row.kept.to_vec());
+        if row.kept != current.0 {
+            end(std::mem::replace(&mut current, (row.kept.to_vec(), 0)));
+        }
+        current.1 += 1;
+        Ok(())
+    })?;
+    end(current);
+    if large.is_empty() {
+        return Ok(large);
+    }
+    // Their members, with the number of their cluster: there are a hundred of these at most.
+    let number: BTreeMap<String, usize> =
+        (0..).zip(&large).map(|(at, cluster)| (cluster.kept.clone(), at)).collect();
+    let (mut members, mut cluster_of) = (Ids::default(), Vec::new());
+    each_row(clusters, |line| {
+        let row = ClusterRow::decode(line)?;
+        if let Some(&cluster) = number.get(&*String::from_utf8_lossy(row.kept)) {
+            members.number(row.id);
+            cluster_of.push(cluster);
         }
         Ok(())
     })?;
-    let mut scripts: BTreeMap<Vec<u8>, BTreeMap<String, u64>> = BTreeMap::new();
     for part in expand_inputs(&[meta.to_owned()])? {
         each_row(&part, |line| {
             let row = Meta::decode(line)?;
-            if let Some(kept) = kept_of.get(row.id) {
+            if let Some(member) = members.find(row.id) {
                 let script = String::from_utf8_lossy(row.script).into_owned();
-                *scripts.entry(kept.clone()).or_default().entry(script).or_default() += 1;
+                *large[cluster_of[member as usize]].scripts.entry(script).or_default() += 1;
             }
             Ok(())
         })?;
     }
-    let large = sizes.into_iter().map(|(kept, size)| {
-        let scripts = scripts.remove(&kept).unwrap_or_default();
-        LargeCluster { kept: String::from_utf8_lossy(&kept).into_owned(), size, scripts }
-    });
-    Ok(large.collect())
+    Ok(large)
 }
 
 /// What a run reports.
 pub struct Report<'a> {
-    /// The chain.
-    pub chain: Chain,
-    /// Every option of the stages with its value.
-    pub params: Vec<(String, String)>,
-    /// The input documents.
-    pub inputs: &'a [PathBuf],
+    /// What was run on what.
+    pub identity: &'a Identity,
     /// The folder of the answer.
     pub output: &'a Path,
-    /// The engine.
-    pub engine: Engine,
     /// Threads.
     pub threads: usize,
     /// Seconds from start to end.
@@ -111,58 +115,57 @@ pub struct Report<'a> {
     pub steps: &'a [Done],
     /// The warnings.
     pub warnings: Vec<String>,
+    /// Whether pairs.tsv was written.
+    pub pairs: bool,
     /// Whether kept.jsonl was written.
     pub kept: bool,
 }
 
 impl Report<'_> {
     fn answers(&self) -> Vec<&'static str> {
-        let mut files = vec!["pairs.tsv", "clusters.tsv"];
-        if self.kept {
-            files.push("kept.jsonl");
-        }
-        files
+        let files = [("pairs.tsv", self.pairs), ("clusters.tsv", true), ("kept.jsonl", self.kept)];
+        files.into_iter().filter(|(_, written)| *written).map(|(file, _)| file).collect()
     }
 
-    /// Writes `run.json`: parameters, digests of what was read and written, counters of each step.
-    pub fn write(&self) -> Result<()> {
-        let mut parameters = Map::new();
-        for (name, value) in &self.params {
-            parameters.insert(name.clone(), Value::from(value.as_str()));
-        }
-        parameters.insert("write-kept".to_owned(), Value::from(self.kept));
+    /// Writes `run.json`: parameters, digests of what was read and written, counters of each step. Gives its text.
+    pub fn write(&self) -> Result<String> {
         let mut counters = Map::new();
         let mut seconds = Map::new();
         for step in self.steps {
             counters.insert(step.name.clone(), json!(step.counters));
-            seconds.insert(step.name.clone(), json!((step.seconds * 1000.0).round() / 1000.0));
+            seconds.insert(step.name.clone(), json!(milliseconds(step.seconds)));
         }
-        let inputs = self.inputs.iter().map(|path| digest(path)).collect::<Result<Vec<_>>>()?;
         let outputs = self.answers().into_iter().map(|file| digest(&self.output.join(file)));
-        let run = json!({
-            "twinsplit": env!("CARGO_PKG_VERSION"),
-            "chain": self.chain.name(),
-            "engine": format!("{:?}", self.engine).to_lowercase(),
+        let mut run = self.identity.fields().clone();
+        let fields = json!({
             "threads": self.threads,
-            "parameters": parameters,
-            "inputs": inputs,
             "outputs": outputs.collect::<Result<Vec<_>>>()?,
+            "steps": self.steps.iter().map(|step| step.name.as_str()).collect::<Vec<_>>(),
             "counters": counters,
-            "seconds": { "total": (self.seconds * 1000.0).round() / 1000.0, "steps": seconds },
+            "seconds": { "total": milliseconds(self.seconds), "steps": seconds },
             "warnings": self.warnings,
         });
+        run.extend(fields.as_object().cloned().unwrap_or_default());
+        let text = format!("{:#}", Value::from(run));
         let mut file = AtomicFile::create(&self.output.join("run.json"))?;
-        file.line(format!("{run:#}").as_bytes())?;
-        file.finish()
+        file.line(text.as_bytes())?;
+        file.finish()?;
+        Ok(text)
     }
 
-    /// Prints the result and the warnings on standard error.
-    pub fn print(&self, quiet: bool) -> Result<()> {
+    /// Prints the table, the result and the warnings on standard error, or `json` on standard output instead.
+    pub fn print(&self, quiet: bool, json: Option<&str>) -> Result<()> {
         for warning in &self.warnings {
             eprintln!("warning: {warning}");
         }
+        if let Some(json) = json {
+            let mut out = Stdout::new();
+            out.line(json.as_bytes())?;
+            return out.flush();
+        }
         if !quiet {
             let count = |name| sum(self.steps, name);
+            eprint!("{}", table(self.steps));
             eprintln!(
                 "{} documents, {} clusters, {} documents to drop, in {:.2} s",
                 count("documents"),
@@ -178,21 +181,6 @@ impl Report<'_> {
     }
 }
 
-/// A file's name, size and checksum as it stands on disk; of a stream the name alone.
-fn digest(path: &Path) -> Result<Value> {
-    let name = path.to_string_lossy();
-    if name == "-" || !path.is_file() {
-        return Ok(json!({ "path": name }));
-    }
-    let mut file = std::fs::File::open(path).map_err(Error::io("open", path))?;
-    let (mut checksum, mut bytes) = (Checksum::default(), 0);
-    let mut buffer = vec![0; 1 << 20];
-    loop {
-        let read = file.read(&mut buffer).map_err(Error::io("read", path))?;
-        if read == 0 {
-            return Ok(json!({ "path": name, "bytes": bytes, "xxh3": checksum.hex() }));
-        }
-        checksum.bytes(&buffer[..read]);
-        bytes += read as u64;
-    }
+fn milliseconds(seconds: f64) -> f64 {
+    (seconds * 1000.0).round() / 1000.0
 }

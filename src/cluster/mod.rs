@@ -5,6 +5,7 @@
 //! | [`union_find`] | which documents are connected by pairs? |
 //! | [`star`] | which documents resemble one and the same centre? |
 //! | [`groups`] | how do documents with equal sets take part in that? |
+//! | [`ids`] | which numbers stand for the ids? |
 //! | [`keep`] | which document of a cluster is the best one? |
 //!
 //! Connected components chain: a resembles b, b resembles c, and a and c end in one cluster however
@@ -13,6 +14,7 @@
 //! Nothing here knows of files, records or processes.
 
 pub mod groups;
+pub mod ids;
 pub mod keep;
 pub mod star;
 pub mod union_find;

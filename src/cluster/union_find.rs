@@ -24,6 +24,21 @@ impl UnionFind {
         UnionFind { parents: (0..n).collect() }
     }
 
+    /// One number more, by itself.
+    pub fn push(&mut self) {
+        self.parents.push(self.parents.len() as u32);
+    }
+
+    /// How many numbers there are.
+    pub fn len(&self) -> usize {
+        self.parents.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.parents.is_empty()
+    }
+
     /// The smallest member of the set of `x`.
     ///
     /// # Panics

@@ -2,16 +2,21 @@
 //! will do. `twinsplit plan` prints the very script that `twinsplit run --engine pipes` runs.
 
 use super::params::Params;
-use super::progress::Done;
+use super::progress::{Done, Progress, Unit, add_counters};
 use crate::chains::{CLUSTERS, KEPT, PAIRS, Shape, Step, Tasks};
 use crate::error::{Error, Result};
 use crate::record::Keys;
 use crate::stage::{Counters, Entry};
 use crate::stages;
+use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::Duration;
+
+/// How often the driver looks where the script is.
+const POLL: Duration = Duration::from_millis(20);
 
 const PRELUDE: &str = include_str!("pipes_prelude.sh");
 
@@ -21,7 +26,7 @@ pub fn script(title: &str, steps: &[Step], shape: Shape, params: &Params) -> Res
         "#!/usr/bin/env bash\n\
          # {title}\n\
          # usage: SCRIPT OUTPUT INPUT…   (documents as JSON lines, plain or gzip; OUTPUT is a folder)\n\
-         # The environment may set MAPPERS, REDUCERS, JOBS (tasks at once), SORT_MEMORY, WORK (the folder in between), QUIET.\n\
+         # The environment may set MAPPERS, REDUCERS, JOBS (tasks at once), SORT_MEMORY, WORK (the folder in between), QUIET, RESUME.\n\
          set -euo pipefail\n\
          shopt -s inherit_errexit\n\
          export LC_ALL=C\n\
@@ -36,10 +41,13 @@ pub fn script(title: &str, steps: &[Step], shape: Shape, params: &Params) -> Res
         push_step(&mut text, step, params)?;
     }
     text.push('\n');
-    text.push_str(&format!("collect {PAIRS} pairs.tsv\ncollect {CLUSTERS} clusters.tsv\n"));
+    if !shape.clusters_only {
+        text.push_str(&format!("collect {PAIRS} pairs.tsv\n"));
+    }
     if shape.write_kept {
         text.push_str(&format!("complete \"$OUTPUT/kept.jsonl\" cat \"$(part {KEPT} 0)\"\n"));
     }
+    text.push_str(&format!("collect {CLUSTERS} clusters.tsv\n"));
     Ok(text)
 }
 
@@ -78,7 +86,7 @@ fn push_step(text: &mut String, step: &Step, params: &Params) -> Result<()> {
         }
         (None, None, _) => return Err(Error::Usage(format!("the step {} has no stage", step.name))),
     }
-    text.push_str(&format!("\nstep {} {}\n{line}\n", step.name, quote(step.why)));
+    text.push_str(&format!("\nstep {} {to} {}\n{line}\n", step.name, quote(step.why)));
     if let Some(guard) = step.guard {
         let limit = params.get(guard.option).unwrap_or("1000000000");
         text.push_str(&format!("guard {} {limit} {}\n", guard.counter, quote(guard.advice)));
@@ -108,7 +116,8 @@ fn side_path(option: &str, data: &str) -> String {
     }
 }
 
-fn quote(word: &str) -> String {
+/// A word as a shell reads it back.
+pub fn quote(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.,:/=+".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         word.to_owned()
@@ -129,8 +138,12 @@ pub struct PipesRun<'a> {
     pub work: &'a Path,
     /// Tasks at once.
     pub threads: usize,
-    /// Whether the steps are not announced on standard error.
-    pub quiet: bool,
+    /// Bytes that all tasks together should hold.
+    pub memory: usize,
+    /// A locked file: tasks that outlive this process for a moment keep the lock until they are gone.
+    pub lock: &'a fs::File,
+    /// How far the run is.
+    pub progress: &'a Progress,
 }
 
 impl PipesRun<'_> {
@@ -143,43 +156,55 @@ impl PipesRun<'_> {
         let mut search: Vec<PathBuf> = beside.into_iter().collect();
         search.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));
         let search = std::env::join_paths(search).map_err(|error| Error::Usage(format!("PATH: {error}")))?;
+        let lock = self.lock.try_clone().map_err(Error::io("share the lock of", self.work))?;
+        let sort_memory = ((self.memory / 2 / self.threads.max(1)) >> 20).max(16);
         let mut bash = Command::new("bash");
         bash.arg(&path).arg(self.output).args(self.inputs).env("PATH", search).env("WORK", self.work);
         bash.env("JOBS", self.threads.to_string()).env("MAPPERS", self.threads.max(2).to_string());
-        bash.env("REDUCERS", self.threads.max(2).to_string());
-        if self.quiet {
-            bash.env("QUIET", "1");
-        }
-        let status = bash.status().map_err(|source| Error::Io {
-            action: "start bash (install it) for",
-            path: path.clone(),
-            source,
-        })?;
+        bash.env("REDUCERS", self.threads.max(2).to_string()).env("SORT_MEMORY", format!("{sort_memory}M"));
+        bash.env("DRIVER_PID", std::process::id().to_string()).env("QUIET", "1");
+        bash.stdin(lock).process_group(0);
+        let start = |source| Error::Io { action: "start bash (install it) for", path: path.clone(), source };
+        let mut child = bash.spawn().map_err(start)?;
+        let status = loop {
+            if let Some(status) = child.try_wait().map_err(Error::io("wait for", &path))? {
+                break status;
+            }
+            self.show();
+            std::thread::sleep(POLL);
+        };
         if !status.success() {
             return Err(Error::Failed(format!("the chain failed ({status}); its messages stand above")));
         }
-        let ended = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |time| time.as_secs_f64());
-        let starts = read_starts(&self.work.join("_steps"))?;
-        let end_of = |at: usize| starts.get(at + 1).map_or(ended, |next| next.1);
-        let seconds = |name| {
-            let at = starts.iter().position(|(step, _)| step == name)?;
-            Some(end_of(at) - starts[at].1)
-        };
+        let seconds = read_seconds(&self.work.join("_steps"))?;
         steps
             .iter()
             .map(|step| {
                 let counters = read_counters(&self.work.join("_counters").join(step.name))?;
-                Ok(Done { name: step.name.to_owned(), seconds: seconds(step.name).unwrap_or(0.0), counters })
+                let seconds = seconds.get(step.name).copied().unwrap_or(0.0);
+                Ok(Done { name: step.name.to_owned(), seconds, counters })
             })
             .collect()
     }
+
+    /// Tells which step the script is at.
+    fn show(&self) {
+        // Between two steps there may be nothing to read.
+        let step = fs::read_to_string(self.work.join("_now")).unwrap_or_default();
+        let step = step.trim();
+        if !step.is_empty() && self.progress.now().is_none_or(|(phase, _)| phase.step != step) {
+            self.progress.start(step, "working", Unit::Rows, 0);
+        }
+    }
 }
 
-/// When each step started, in seconds since 1970, in their order.
-fn read_starts(path: &Path) -> Result<Vec<(String, f64)>> {
+/// How long each finished step took.
+fn read_seconds(path: &Path) -> Result<BTreeMap<String, f64>> {
     let text = fs::read_to_string(path).map_err(Error::io("read", path))?;
-    let starts = text.lines().filter_map(|line| line.split_once('\t'));
-    Ok(starts.filter_map(|(name, time)| Some((name.to_owned(), time.parse().ok()?))).collect())
+    let steps = text.lines().filter_map(|line| line.split_once('\t'));
+    Ok(steps
+        .filter_map(|(name, micros)| Some((name.to_owned(), micros.parse::<f64>().ok()? / 1e6)))
+        .collect())
 }
 
 /// The sum of the counters that a step's tasks wrote.
@@ -187,9 +212,11 @@ fn read_counters(folder: &Path) -> Result<Counters> {
     let mut sum = Counters::new();
     for path in crate::io::expand_inputs(&[folder.to_owned()])? {
         let text = fs::read_to_string(&path).map_err(Error::io("read", &path))?;
+        let mut counters = Counters::new();
         for (name, value) in text.lines().filter_map(|line| line.split_once('\t')) {
-            *sum.entry(name.to_owned()).or_default() += value.parse::<u64>().unwrap_or(0);
+            counters.insert(name.to_owned(), value.parse().unwrap_or(0));
         }
+        add_counters(&mut sum, &counters);
     }
     Ok(sum)
 }

@@ -8,9 +8,10 @@ use crate::error::{Error, Result};
 use crate::hash;
 use crate::record::{Keys, key_end};
 use crate::stage::Sink;
+use std::borrow::Cow;
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-use std::fs::File;
+use std::collections::{BinaryHeap, VecDeque};
+use std::fs::{self, File};
 use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
@@ -81,6 +82,7 @@ impl Rows {
 }
 
 /// A sorted run of one partition on disk.
+#[derive(Clone)]
 struct Segment {
     path: PathBuf,
     start: u64,
@@ -94,6 +96,14 @@ pub struct Runs {
     memory: Rows,
     /// For each partition, its spilled runs.
     disk: Vec<Vec<Segment>>,
+    rows: u64,
+}
+
+impl Runs {
+    /// How many rows there are.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
 }
 
 /// Takes the rows of one map task.
@@ -109,8 +119,8 @@ impl Partitioner {
     /// A partitioner for `partitions` reducers that holds at most `limit` bytes in memory (or one row, if that is
     /// larger) and spills to files in `folder` whose names begin with `name`.
     pub fn new(keys: Keys, partitions: usize, limit: usize, folder: &Path, name: &str) -> Self {
-        let runs =
-            Runs { memory: Rows::with_room(limit), disk: (0..partitions).map(|_| Vec::new()).collect() };
+        let disk = (0..partitions).map(|_| Vec::new()).collect();
+        let runs = Runs { memory: Rows::with_room(limit), disk, rows: 0 };
         Self { keys, runs, folder: folder.to_owned(), name: name.to_owned(), spills: 0 }
     }
 
@@ -160,6 +170,7 @@ impl Sink for Partitioner {
         if !self.runs.memory.has_room(row) && !self.runs.memory.entries.is_empty() {
             self.spill()?;
         }
+        self.runs.rows += 1;
         self.runs.memory.push(partition, row)
     }
 }
@@ -193,19 +204,66 @@ impl Reader<'_> {
     }
 }
 
-/// Calls `see` with every row of a partition in sorted order.
-pub fn merge(runs: &[Runs], partition: usize, mut see: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
-    let mut readers = Vec::new();
+/// Runs that are read at once, so that their buffers take a few megabytes whatever the number of runs.
+const FAN_IN: usize = 48;
+/// Bytes of a run's buffer.
+const RUN_BUFFER: usize = 64 << 10;
+
+impl Segment {
+    fn open(&self) -> Result<Reader<'_>> {
+        let path = self.path.as_path();
+        let mut file = File::open(path).map_err(Error::io("open", path))?;
+        file.seek(SeekFrom::Start(self.start)).map_err(Error::io("read spilled rows from", path))?;
+        Ok(Reader::Disk { file: BufReader::with_capacity(RUN_BUFFER, file), rows: self.rows, path })
+    }
+}
+
+/// Calls `see` with every row of a partition in sorted order. When there are more spilled runs than are read at once,
+/// some are merged to longer ones first, in `folder`.
+pub fn merge(
+    runs: &[Runs],
+    partition: usize,
+    folder: &Path,
+    see: impl FnMut(&[u8]) -> Result<()>,
+) -> Result<()> {
+    let mut segments: VecDeque<Cow<'_, Segment>> =
+        runs.iter().flat_map(|run| &run.disk[partition]).map(Cow::Borrowed).collect();
+    let mut merged = 0;
+    while segments.len() > FAN_IN {
+        let path = folder.join(format!("merged-{partition:05}-{merged:05}"));
+        merged += 1;
+        let first: Vec<_> = segments.drain(..FAN_IN).collect();
+        let longer = merge_to_disk(&first, path)?;
+        for segment in first {
+            // A run of the spill files goes with its file, which holds other partitions too.
+            if let Cow::Owned(segment) = segment {
+                fs::remove_file(&segment.path).map_err(Error::io("remove", &segment.path))?;
+            }
+        }
+        segments.push_back(Cow::Owned(longer));
+    }
+    let mut readers = segments.iter().map(|segment| segment.open()).collect::<Result<Vec<_>>>()?;
     for run in runs {
         readers.push(Reader::Memory { rows: &run.memory, entries: run.memory.partition(partition).iter() });
-        for segment in &run.disk[partition] {
-            let path = segment.path.as_path();
-            let mut file = File::open(path).map_err(Error::io("open", path))?;
-            file.seek(SeekFrom::Start(segment.start)).map_err(Error::io("read spilled rows from", path))?;
-            let file = BufReader::with_capacity(64 << 10, file);
-            readers.push(Reader::Disk { file, rows: segment.rows, path });
-        }
     }
+    merge_readers(readers, see)
+}
+
+fn merge_to_disk(segments: &[Cow<'_, Segment>], path: PathBuf) -> Result<Segment> {
+    let failed = || Error::io("merge spilled rows to", &path);
+    let mut file = BufWriter::with_capacity(256 << 10, File::create(&path).map_err(failed())?);
+    let mut rows = 0;
+    let readers = segments.iter().map(|segment| segment.open()).collect::<Result<Vec<_>>>()?;
+    merge_readers(readers, |row| {
+        rows += 1;
+        // No row is longer than 4 GB: see `Rows::push`.
+        file.write_all(&(row.len() as u32).to_le_bytes()).and_then(|()| file.write_all(row)).map_err(failed())
+    })?;
+    file.flush().map_err(failed())?;
+    Ok(Segment { path, start: 0, rows })
+}
+
+fn merge_readers(mut readers: Vec<Reader<'_>>, mut see: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
     let mut heap = BinaryHeap::new();
     for (at, reader) in readers.iter_mut().enumerate() {
         let mut row = Vec::new();
@@ -231,7 +289,7 @@ mod tests {
     proptest! {
         #[test]
         fn rows_come_back_sorted_and_by_key(
-            rows in prop::collection::vec("[ab]{0,3}\t[a-c]{0,12}", 0..200), tasks in 1usize..4, limit in 0usize..3000,
+            rows in prop::collection::vec("[ab]{0,3}\t[a-c]{0,12}", 0..200), tasks in 1usize..4, limit in 0usize..900,
         ) {
             let folder = tempfile::tempdir().unwrap();
             let keys = Keys { partition: 1, sort: 1 };
@@ -246,7 +304,7 @@ mod tests {
             let mut all = Vec::new();
             for partition in 0..3 {
                 let mut part = Vec::new();
-                merge(&runs, partition, |row| { part.push(String::from_utf8(row.to_vec()).unwrap()); Ok(()) }).unwrap();
+                merge(&runs, partition, folder.path(), |row| { part.push(String::from_utf8(row.to_vec()).unwrap()); Ok(()) }).unwrap();
                 prop_assert!(part.is_sorted());
                 for row in &part {
                     let key = row.split('\t').next().unwrap();

@@ -1,11 +1,12 @@
 //! The local engine's steps: mappers and reducers in threads of one process, rows shuffled in memory.
 
+use super::memory::{Budget, peak_memory, reset_peak};
 use super::params::Params;
-use super::progress::add_counters;
+use super::progress::{Done, Progress, Unit, add_counters};
 use super::shuffle::{Partitioner, Runs, merge};
 use crate::chains::{DOCUMENTS, Data, Step, Tasks};
 use crate::error::{Error, Result};
-use crate::io::{AtomicFile, Blocks, each_line, expand_inputs};
+use crate::io::{AtomicFile, Block, Blocks, each_line, expand_inputs};
 use crate::record::Keys;
 use crate::stage::{Counters, Entry, Runner, Sink, Task};
 use crate::stages;
@@ -13,22 +14,27 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
 
 /// Bytes of input that a thread takes at a time.
 const BLOCK: usize = 256 << 10;
+/// Rows after which a reducer says how far it is.
+const ROWS_SHOWN: u64 = 4096;
+/// How a step went, in the folder of its data set.
+const REPORT: &str = "_counters.json";
 
-/// Runs steps; each data set is a folder of part files below `work`.
+/// Runs steps. Each data set is a folder of part files below `work`, which has its name when it is complete.
 pub struct LocalSteps<'a> {
     /// The input documents.
-    pub inputs: &'a [PathBuf],
+    inputs: &'a [PathBuf],
     /// Folder of the data sets.
-    pub work: &'a Path,
+    work: &'a Path,
     /// Options by name.
-    pub params: &'a Params,
+    params: Params,
     /// Threads, and reducers of a step.
-    pub threads: usize,
-    /// Bytes that all rows in memory may take together.
-    pub memory: usize,
+    threads: usize,
+    budget: Budget,
+    progress: &'a Progress,
 }
 
 /// Rows into a part file.
@@ -75,36 +81,75 @@ pub fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-impl LocalSteps<'_> {
-    /// Runs one step and gives the sum of its tasks' counters.
-    pub fn run(&self, step: &Step) -> Result<Counters> {
+impl<'a> LocalSteps<'a> {
+    /// An engine for documents of `inputs` with data sets in `work`, so many threads and, in all, `memory` bytes.
+    pub fn new(
+        inputs: &'a [PathBuf],
+        work: &'a Path,
+        params: &Params,
+        threads: usize,
+        memory: usize,
+        progress: &'a Progress,
+    ) -> Result<Self> {
+        let budget = Budget::new(memory, threads)?;
+        let mut params = params.clone();
+        budget.fit(&mut params);
+        Ok(Self { inputs, work, params, threads, budget, progress })
+    }
+
+    /// Runs one step, or, when its data set is there already, reads how it went.
+    pub fn run(&self, step: &Step) -> Result<Done> {
         let output = self.work.join(step.output);
-        fs::create_dir_all(&output).map_err(Error::io("create", &output))?;
+        let report = output.join(REPORT);
+        if output.exists() {
+            return read_report(&report);
+        }
+        let start = Instant::now();
+        reset_peak();
+        let partial = partial(&output);
+        remove_folder(&partial)?;
+        fs::create_dir_all(&partial).map_err(Error::io("create", &partial))?;
+        let mut counters = self.run_into(step, &partial)?;
+        counters.extend(peak_memory().map(|bytes| ("peak_memory".to_owned(), bytes)));
+        let done = Done { name: step.name.to_owned(), seconds: start.elapsed().as_secs_f64(), counters };
+        write_report(&partial.join(REPORT), &done)?;
+        fs::rename(&partial, &output).map_err(Error::io("rename", &partial))?;
+        Ok(done)
+    }
+
+    /// Runs one step, whose parts go to `output`, and gives the sum of its tasks' counters.
+    fn run_into(&self, step: &Step, output: &Path) -> Result<Counters> {
         let side = self.side_files(step)?;
         let side: Vec<_> = side.iter().map(|(option, path)| (*option, path.as_path())).collect();
         let mut counters = Counters::new();
         let Some(reduce) = step.reduce.map(entry).transpose()? else {
-            for counts in self.map_to_files(step, &output, &side)? {
+            for counts in self.map_to_files(step, output, &side)? {
                 add_counters(&mut counters, &counts);
             }
             return Ok(counters);
         };
         let keys = reduce.input.keys.unwrap_or(Keys { partition: 0, sort: 0 });
         let partitions = if step.tasks == Tasks::One { 1 } else { self.threads };
-        let spill = self.work.join(format!("_{}", step.name));
+        let spill = output.join("_spill");
         fs::create_dir_all(&spill).map_err(Error::io("create", &spill))?;
         let mut runs = Vec::new();
+        let mut rows = 0;
         for (run, counts) in self.map_to_runs(step, keys, partitions, &spill, &side)? {
+            rows += run.rows();
             runs.push(run);
             add_counters(&mut counters, &counts);
         }
+        self.progress.start(step.name, "reducing", Unit::Rows, rows);
         let reduced = in_threads(partitions, self.threads, |number| {
-            let mut part = PartFile(AtomicFile::create(&part_path(&output, number))?);
+            let mut part = PartFile(AtomicFile::create(&part_path(output, number))?);
             let mut task = Task::new(reduce, number as u32, spill.clone(), &mut part);
             let mut runner = Runner::open(reduce, &self.params.matches_for(reduce, &side)?, &mut task)?;
             task.place.file = format!("sorted rows of {}", step.name).into();
-            merge(&runs, number, |row| {
+            merge(&runs, number, &spill, |row| {
                 task.place.line += 1;
+                if task.place.line.is_multiple_of(ROWS_SHOWN) {
+                    self.progress.add(ROWS_SHOWN);
+                }
                 runner.row(row, &mut task)
             })?;
             runner.finish(&mut task)?;
@@ -113,7 +158,7 @@ impl LocalSteps<'_> {
             Ok(counts)
         })?;
         reduced.iter().for_each(|counts| add_counters(&mut counters, counts));
-        fs::remove_dir_all(&spill).map_err(Error::io("remove", &spill))?;
+        remove_folder(&spill)?;
         Ok(counters)
     }
 
@@ -138,6 +183,8 @@ impl LocalSteps<'_> {
         for data in &step.inputs {
             files.extend(self.parts(data)?);
         }
+        let bytes = files.iter().map(|file| fs::metadata(file).map_or(0, |meta| meta.len())).sum();
+        self.progress.start(step.name, "reading", Unit::Bytes, bytes);
         Ok(Mutex::new(Blocks::new(files, BLOCK)))
     }
 
@@ -151,7 +198,7 @@ impl LocalSteps<'_> {
         let tasks = if step.tasks == Tasks::One { 1 } else { self.threads };
         in_threads(tasks, tasks, |number| {
             let mut part = PartFile(AtomicFile::create(&part_path(output, number))?);
-            let counts = self.map(step, number, &blocks, &mut part, side)?;
+            let counts = self.map(step, number, &blocks, output, &mut part, side)?;
             part.0.finish()?;
             Ok(counts)
         })
@@ -166,10 +213,10 @@ impl LocalSteps<'_> {
         side: &[(&'static str, &Path)],
     ) -> Result<Vec<(Runs, Counters)>> {
         let blocks = self.blocks(step)?;
-        let limit = self.memory / self.threads;
+        let limit = self.budget.rows / self.threads;
         in_threads(self.threads, self.threads, |number| {
             let mut sink = Partitioner::new(keys, partitions, limit, spill, &format!("spill-{number:05}"));
-            let mut counts = self.map(step, number, &blocks, &mut sink, side)?;
+            let mut counts = self.map(step, number, &blocks, spill, &mut sink, side)?;
             counts.insert("spills".to_owned(), sink.spills() as u64);
             Ok((sink.finish(), counts))
         })
@@ -182,22 +229,23 @@ impl LocalSteps<'_> {
         step: &Step,
         number: usize,
         blocks: &Mutex<Blocks>,
+        folder: &Path,
         sink: &mut dyn Sink,
         side: &[(&'static str, &Path)],
     ) -> Result<Counters> {
         let mapper = step.map.map(entry).transpose()?;
         let mut open = None;
         if let Some(mapper) = mapper {
-            let mut task = Task::new(mapper, number as u32, self.work.to_owned(), &mut *sink);
+            let mut task = Task::new(mapper, number as u32, folder.to_owned(), &mut *sink);
             let runner = Runner::open(mapper, &self.params.matches_for(mapper, side)?, &mut task)?;
             open = Some((runner, task));
         } else {
-            while let Some(block) = next(blocks)? {
+            while let Some(block) = self.next(blocks)? {
                 each_line(&block, |line, _| sink.row(line))?;
             }
         }
         let Some((mut runner, mut task)) = open else { return Ok(Counters::new()) };
-        while let Some(block) = next(blocks)? {
+        while let Some(block) = self.next(blocks)? {
             each_line(&block, |line, place| {
                 task.place.clone_from(place);
                 runner.row(line, &mut task)
@@ -206,10 +254,69 @@ impl LocalSteps<'_> {
         runner.finish(&mut task)?;
         Ok(std::mem::take(&mut task.counters))
     }
+
+    fn next(&self, blocks: &Mutex<Blocks>) -> Result<Option<Block>> {
+        let mut blocks = lock(blocks);
+        let block = blocks.next_block();
+        self.progress.set(blocks.raw_bytes());
+        block
+    }
+
+    /// Sorts all rows of a data set into one file.
+    pub fn sort(&self, data: Data, to: &Path) -> Result<u64> {
+        let spill = self.work.join("_sort");
+        remove_folder(&spill)?;
+        fs::create_dir_all(&spill).map_err(Error::io("create", &spill))?;
+        let parts = self.parts(data)?;
+        let keys = Keys { partition: 0, sort: 0 };
+        let mut sorter = Partitioner::new(keys, 1, self.budget.rows, &spill, "sort");
+        let mut blocks = Blocks::new(parts, BLOCK);
+        while let Some(block) = blocks.next_block()? {
+            each_line(&block, |line, _| sorter.row(line))?;
+        }
+        let mut file = AtomicFile::create(to)?;
+        let mut lines = 0;
+        merge(&[sorter.finish()], 0, &spill, |row| {
+            lines += 1;
+            file.line(row)
+        })?;
+        file.finish()?;
+        remove_folder(&spill)?;
+        Ok(lines)
+    }
 }
 
-fn next(blocks: &Mutex<Blocks>) -> Result<Option<crate::io::Block>> {
-    lock(blocks).next_block()
+/// The folder that a data set is written into before it has its name.
+pub fn partial(output: &Path) -> PathBuf {
+    output.with_extension("partial")
+}
+
+fn remove_folder(folder: &Path) -> Result<()> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::io("remove", folder)(error)),
+        _ => Ok(()),
+    }
+}
+
+fn write_report(path: &Path, done: &Done) -> Result<()> {
+    let report = serde_json::json!({ "step": done.name, "seconds": done.seconds, "counters": done.counters });
+    let mut file = AtomicFile::create(path)?;
+    file.line(report.to_string().as_bytes())?;
+    file.finish()
+}
+
+fn read_report(path: &Path) -> Result<Done> {
+    let text = fs::read_to_string(path).map_err(Error::io("read", path))?;
+    let problem = |problem: String| Error::File { path: path.to_owned(), problem };
+    let report: Report = serde_json::from_str(&text).map_err(|error| problem(error.to_string()))?;
+    Ok(Done { name: report.step, seconds: report.seconds, counters: report.counters })
+}
+
+#[derive(serde::Deserialize)]
+struct Report {
+    step: String,
+    seconds: f64,
+    counters: Counters,
 }
 
 fn part_path(folder: &Path, number: usize) -> PathBuf {
@@ -218,24 +325,4 @@ fn part_path(folder: &Path, number: usize) -> PathBuf {
 
 fn entry(name: &'static str) -> Result<&'static Entry> {
     stages::find(name).ok_or_else(|| Error::Usage(format!("{name} is not a stage")))
-}
-
-/// Sorts all rows of a data set's parts into one file, within `memory` bytes.
-pub fn sort_parts(parts: &[PathBuf], to: &Path, memory: usize, spill: &Path) -> Result<u64> {
-    fs::create_dir_all(spill).map_err(Error::io("create", spill))?;
-    let keys = Keys { partition: 0, sort: 0 };
-    let mut sorter = Partitioner::new(keys, 1, memory, spill, "sort");
-    let mut blocks = Blocks::new(parts.to_vec(), BLOCK);
-    while let Some(block) = blocks.next_block()? {
-        each_line(&block, |line, _| sorter.row(line))?;
-    }
-    let mut file = AtomicFile::create(to)?;
-    let mut lines = 0;
-    merge(&[sorter.finish()], 0, |row| {
-        lines += 1;
-        file.line(row)
-    })?;
-    file.finish()?;
-    fs::remove_dir_all(spill).map_err(Error::io("remove", spill))?;
-    Ok(lines)
 }

@@ -1,6 +1,7 @@
 //! `docsplit-query`: documents stream past one slice that is held in memory (000, section 4, figure 7). Map only:
 //! whoever holds a slice whole needs nobody else's counts to decide a pair.
 
+use super::forest::{Forest, ForestOpts};
 use super::index_doc::SLICE;
 use super::options::{MinFeaturesOpts, TauOpts};
 use crate::error::Result;
@@ -18,6 +19,7 @@ pub struct DocsplitQuery {
     opts: DocsplitQueryOpts,
     slice: Slice,
     features: Vec<u64>,
+    forest: Forest,
     queries: u64,
 }
 
@@ -28,6 +30,8 @@ pub struct DocsplitQueryOpts {
     tau: TauOpts,
     #[command(flatten)]
     least: MinFeaturesOpts,
+    #[command(flatten)]
+    forest: ForestOpts,
     /// The slice that is held in memory
     #[arg(long, env = "TWINSPLIT_INDEX", default_value = "index", value_name = "FILE")]
     index: PathBuf,
@@ -60,7 +64,8 @@ impl Stage for DocsplitQuery {
     fn open(opts: DocsplitQueryOpts, task: &mut Task<'_>) -> Result<Self> {
         let slice = load_slice(&opts.index, &opts)?;
         task.count("slice_documents", slice.len() as u64);
-        Ok(Self { opts, slice, features: Vec::new(), queries: 0 })
+        let forest = Forest::new(&opts.forest);
+        Ok(Self { opts, slice, features: Vec::new(), forest, queries: 0 })
     }
 
     fn push(&mut self, member: Member<'_>, task: &mut Task<'_>) -> Result<()> {
@@ -73,7 +78,7 @@ impl Stage for DocsplitQuery {
         doc.features.read(&mut self.features).map_err(|error| task.wrong(error))?;
         let mut written = Ok(());
         self.slice.query(doc.id, &self.features, |id, other, overlap| {
-            if written.is_ok() {
+            if written.is_ok() && self.forest.needs(id, doc.id) {
                 written = task.emit(&Pair::of((doc.id, size), (id, other), overlap));
             }
         });
@@ -81,6 +86,7 @@ impl Stage for DocsplitQuery {
     }
 
     fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
+        self.forest.finish(task);
         task.count("queries", self.queries);
         Ok(())
     }

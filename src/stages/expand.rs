@@ -151,19 +151,15 @@ impl Stage for ExpandRight {
 pub struct ExpandRightReduce {
     group: Group,
     opts: MaxPairsOpts,
-    written: u64,
+    pairs: u64,
 }
 
 impl ExpandRightReduce {
-    fn emit(&mut self, pair: &Pair<'_>, task: &mut Task<'_>) -> Result<()> {
-        self.written += 1;
-        if self.written > self.opts.max_pairs {
-            return Err(Error::Limit(format!(
-                "expand-right-reduce: more than {} pairs in one task; raise --max-pairs or ask for clusters only",
-                self.opts.max_pairs
-            )));
-        }
-        task.emit(pair)
+    /// Counts so many pairs more, and says whether they may still be written: beyond the limit nothing is, but all
+    /// are counted, so that the message can say how many there are.
+    fn admits(&mut self, pairs: u64) -> bool {
+        self.pairs += pairs;
+        self.pairs <= self.opts.max_pairs
     }
 }
 
@@ -179,7 +175,7 @@ impl Stage for ExpandRightReduce {
     };
 
     fn open(opts: MaxPairsOpts, _: &mut Task<'_>) -> Result<Self> {
-        Ok(Self { group: Group::default(), opts, written: 0 })
+        Ok(Self { group: Group::default(), opts, pairs: 0 })
     }
 
     fn push(&mut self, row: ExpandRow<'_>, task: &mut Task<'_>) -> Result<()> {
@@ -191,28 +187,38 @@ impl Stage for ExpandRightReduce {
             ExpandRow::Pair { key, other, overlap, size_key, size_other } => {
                 self.group.start(key);
                 self.group.pairs_seen = true;
-                let ids = std::mem::take(&mut self.group.ids);
-                let written = ids.iter().try_for_each(|id| {
-                    self.emit(&Pair::of((id, size_key), (other, size_other), overlap), task)
-                });
-                self.group.ids = ids;
-                written
+                if !self.admits(self.group.ids.len() as u64) {
+                    return Ok(());
+                }
+                let mut ids = self.group.ids.iter();
+                ids.try_for_each(|id| task.emit(&Pair::of((id, size_key), (other, size_other), overlap)))
             }
         }
     }
 
     fn end_group(&mut self, task: &mut Task<'_>) -> Result<()> {
         let group = std::mem::take(&mut self.group);
+        let copies = group.ids.len() as u64;
+        if !self.admits(copies * copies.saturating_sub(1) / 2) {
+            return Ok(());
+        }
         for (at, x) in group.ids.iter().enumerate() {
             for y in &group.ids[at + 1..] {
-                self.emit(&Pair::of((x, group.size), (y, group.size), group.size), task)?;
+                task.emit(&Pair::of((x, group.size), (y, group.size), group.size))?;
             }
         }
         Ok(())
     }
 
     fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
-        task.count("pairs", self.written);
+        task.count("pairs", self.pairs);
+        if self.pairs > self.opts.max_pairs {
+            return Err(Error::Limit(format!(
+                "expand-right-reduce: {} pairs in one task (the limit is {}); a higher tau has fewer, \
+                 --write clusters needs none, or raise --max-pairs",
+                self.pairs, self.opts.max_pairs
+            )));
+        }
         Ok(())
     }
 }

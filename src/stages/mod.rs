@@ -7,6 +7,7 @@ pub mod equal_sets;
 pub mod expand;
 pub mod feature_count;
 pub mod feature_order;
+pub mod forest;
 pub mod idf_filter;
 pub mod index_doc;
 pub mod index_term;

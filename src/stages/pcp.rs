@@ -4,6 +4,7 @@
 //! with both sizes the similarity. Prefix: postings that pass the prefix, length and positional filters become
 //! candidates, which `verify-left` and `verify-right` count exactly.
 
+use super::forest::{Forest, JoinedOpts};
 use super::options::{MaxPairsOpts, TauOpts};
 use crate::error::{Error, Result};
 use crate::join::prefix::{self, may_pair};
@@ -30,7 +31,7 @@ pub struct PcpMapOpts {
     tau: TauOpts,
     #[command(flatten)]
     max_pairs: MaxPairsOpts,
-    /// Pairs whose shared features are summed in a mapper's memory (about 60 bytes each) before they are written
+    /// Pairs whose shared features are summed in a mapper's memory (about 100 bytes each) before they are written
     #[arg(long, env = "TWINSPLIT_COMBINE_PAIRS", default_value_t = 1_000_000, value_name = "N")]
     combine_pairs: usize,
     /// APPROXIMATE (Lin 2009): count at most N pairs in a task, leave out pairs met after, and report how often
@@ -161,7 +162,7 @@ impl Stage for PcpMap {
                 self.pair((&postings[at], numbers[at]), (&postings[other], numbers[other]), task)?;
             }
         }
-        let full = self.combiner.counts.len() > self.opts.combine_pairs;
+        let full = self.combiner.counts.len().max(self.combiner.documents.len()) > self.opts.combine_pairs;
         if full && self.opts.accumulators.is_none() { self.combiner.flush(task) } else { Ok(()) }
     }
 
@@ -183,6 +184,7 @@ impl Stage for PcpMap {
 /// The reducer.
 pub struct PcpReduce {
     tau: Tau,
+    forest: Forest,
     a: Vec<u8>,
     b: Vec<u8>,
     overlap: u64,
@@ -193,7 +195,7 @@ pub struct PcpReduce {
 impl Stage for PcpReduce {
     type In<'a> = Part<'a>;
     type Out<'a> = Pair<'a>;
-    type Opts = TauOpts;
+    type Opts = JoinedOpts;
     const DECL: Decl = Decl {
         name: "pcp-reduce",
         role: Role::Reduce,
@@ -201,8 +203,17 @@ impl Stage for PcpReduce {
         side: &[],
     };
 
-    fn open(opts: TauOpts, _: &mut Task<'_>) -> Result<Self> {
-        Ok(Self { tau: opts.tau, a: Vec::new(), b: Vec::new(), overlap: 0, sizes: (0, 0), below: 0 })
+    fn open(opts: JoinedOpts, _: &mut Task<'_>) -> Result<Self> {
+        let forest = Forest::new(&opts.forest);
+        Ok(Self {
+            tau: opts.tau.tau,
+            forest,
+            a: Vec::new(),
+            b: Vec::new(),
+            overlap: 0,
+            sizes: (0, 0),
+            below: 0,
+        })
     }
 
     fn push(&mut self, part: Part<'_>, task: &mut Task<'_>) -> Result<()> {
@@ -227,10 +238,14 @@ impl Stage for PcpReduce {
             self.below += 1;
             return Ok(());
         }
+        if !self.forest.needs(&self.a, &self.b) {
+            return Ok(());
+        }
         task.emit(&Pair { a: &self.a, b: &self.b, overlap, size_a, size_b })
     }
 
     fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
+        self.forest.finish(task);
         task.count("pairs_below_tau", self.below);
         Ok(())
     }

@@ -4,7 +4,7 @@
 //! id. Repeated candidates merge in the first shuffle, before any set is copied.
 
 use super::NoOpts;
-use super::options::TauOpts;
+use super::forest::{Forest, JoinedOpts};
 use crate::error::{FieldError, Result};
 use crate::join::overlap;
 use crate::join::tau::Tau;
@@ -145,6 +145,7 @@ impl Stage for VerifyRight {
 /// The second reducer.
 pub struct VerifyRightReduce {
     tau: Tau,
+    forest: Forest,
     here: bool,
     set: Vec<u64>,
     other: Vec<u64>,
@@ -154,7 +155,7 @@ pub struct VerifyRightReduce {
 impl Stage for VerifyRightReduce {
     type In<'a> = RightRow<'a>;
     type Out<'a> = Pair<'a>;
-    type Opts = TauOpts;
+    type Opts = JoinedOpts;
     const DECL: Decl = Decl {
         name: "verify-right-reduce",
         role: Role::Reduce,
@@ -162,8 +163,9 @@ impl Stage for VerifyRightReduce {
         side: &[],
     };
 
-    fn open(opts: TauOpts, _: &mut Task<'_>) -> Result<Self> {
-        Ok(Self { tau: opts.tau, here: false, set: Vec::new(), other: Vec::new(), below: 0 })
+    fn open(opts: JoinedOpts, _: &mut Task<'_>) -> Result<Self> {
+        let forest = Forest::new(&opts.forest);
+        Ok(Self { tau: opts.tau.tau, forest, here: false, set: Vec::new(), other: Vec::new(), below: 0 })
     }
 
     fn push(&mut self, row: RightRow<'_>, task: &mut Task<'_>) -> Result<()> {
@@ -184,6 +186,9 @@ impl Stage for VerifyRightReduce {
                     self.below += 1;
                     return Ok(());
                 }
+                if !self.forest.needs(half.a, half.b) {
+                    return Ok(());
+                }
                 task.emit(&Pair { a: half.a, b: half.b, overlap, size_a, size_b })
             }
         }
@@ -195,6 +200,7 @@ impl Stage for VerifyRightReduce {
     }
 
     fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
+        self.forest.finish(task);
         task.count("candidates_below_tau", self.below);
         Ok(())
     }

@@ -1,0 +1,155 @@
+//! What a run is, so that another run knows whether it may go on with what that one left.
+
+use super::options::{BOUNDS, Engine};
+use crate::chains::Chain;
+use crate::error::{Error, Result};
+use crate::hash::Checksum;
+use crate::io::AtomicFile;
+use serde_json::{Map, Value, json};
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// The program's version, the chain, the engine, all parameters and the input, as they stand in `run.json` and, while
+/// a run works, in `_work/_run.json`.
+pub struct Identity(Map<String, Value>);
+
+impl Identity {
+    /// The identity of a run; reads the input once for its digest.
+    pub fn of(
+        chain: Chain,
+        engine: Engine,
+        params: &[(String, String)],
+        write_kept: bool,
+        inputs: &[PathBuf],
+    ) -> Result<Self> {
+        let mut parameters = Map::new();
+        for (name, value) in params {
+            parameters.insert(name.clone(), Value::from(value.as_str()));
+        }
+        parameters.insert("write-kept".to_owned(), Value::from(write_kept));
+        let mut fields = Map::new();
+        fields.insert("twinsplit".to_owned(), Value::from(env!("CARGO_PKG_VERSION")));
+        fields.insert("chain".to_owned(), Value::from(chain.name()));
+        fields.insert("engine".to_owned(), Value::from(format!("{engine:?}").to_lowercase()));
+        fields.insert("parameters".to_owned(), parameters.into());
+        let files = |paths: Vec<&Path>| paths.into_iter().map(digest).collect::<Result<Vec<_>>>();
+        fields.insert("inputs".to_owned(), files(inputs.iter().map(PathBuf::as_path).collect())?.into());
+        fields.insert("parameter_files".to_owned(), files(parameter_files(params))?.into());
+        Ok(Self(fields))
+    }
+
+    /// The identity in a file that a run left.
+    pub fn read(path: &Path) -> Result<Self> {
+        let text = std::fs::read_to_string(path).map_err(Error::io("read", path))?;
+        match serde_json::from_str(&text) {
+            Ok(Value::Object(fields)) => Ok(Self(fields)),
+            _ => Err(Error::File {
+                path: path.to_owned(),
+                problem: "this is not what a run writes there; --overwrite begins anew".to_owned(),
+            }),
+        }
+    }
+
+    /// Leaves the identity for a later run.
+    pub fn write(&self, path: &Path) -> Result<()> {
+        let mut file = AtomicFile::create(path)?;
+        file.line(Value::from(self.0.clone()).to_string().as_bytes())?;
+        file.finish()
+    }
+
+    /// The fields, for `run.json`.
+    pub fn fields(&self) -> &Map<String, Value> {
+        &self.0
+    }
+
+    /// What differs from an earlier run, by name; what only bounds a run may differ.
+    pub fn differences(&self, earlier: &Self) -> Vec<String> {
+        let mut found = Vec::new();
+        for name in ["twinsplit", "chain", "engine"] {
+            let (now, then) = (&self.0[name], earlier.0.get(name).unwrap_or(&Value::Null));
+            if now != then {
+                found.push(format!("{name} was {} and is {}", plain(then), plain(now)));
+            }
+        }
+        let none = Map::new();
+        let parameters =
+            |of: &'_ Map<String, Value>| of.get("parameters").and_then(Value::as_object).cloned();
+        let (now, then) = (parameters(&self.0), parameters(&earlier.0));
+        let (now, then) = (now.as_ref().unwrap_or(&none), then.as_ref().unwrap_or(&none));
+        let mut names: Vec<_> = now.keys().chain(then.keys()).collect();
+        names.sort();
+        names.dedup();
+        for name in names.into_iter().filter(|name| !BOUNDS.contains(&name.as_str())) {
+            let (now, then) = (now.get(name), then.get(name));
+            if now != then {
+                let show = |value: Option<&Value>| value.map_or("not given".to_owned(), plain);
+                found.push(format!("--{name} was {} and is {}", show(then), show(now)));
+            }
+        }
+        for (list, what) in [("inputs", "the input"), ("parameter_files", "the file")] {
+            let (now, then) = (by_path(&self.0, list), by_path(&earlier.0, list));
+            for (path, digest) in &now {
+                match then.iter().find(|(other, _)| other == path) {
+                    None => found.push(format!("{what} {path} was not there")),
+                    Some((_, other)) if other != digest => found.push(format!("{what} {path} has changed")),
+                    Some(_) => {}
+                }
+            }
+            let gone = then.iter().filter(|(path, _)| now.iter().all(|(other, _)| other != path));
+            found.extend(gone.map(|(path, _)| format!("{what} {path} is not given now")));
+            if found.is_empty() && now != then {
+                found.push(format!("{what} comes in another order"));
+            }
+        }
+        found
+    }
+
+    /// The first input that is a stream: it cannot be read a second time, nor compared.
+    pub fn stream(&self) -> Option<String> {
+        let inputs = self.0.get("inputs").and_then(Value::as_array)?;
+        let stream = inputs.iter().find(|input| input.get("xxh3").is_none())?;
+        Some(plain(&stream["path"]))
+    }
+}
+
+fn by_path(fields: &Map<String, Value>, list: &str) -> Vec<(String, Value)> {
+    let files = fields.get(list).and_then(Value::as_array).cloned().unwrap_or_default();
+    files.into_iter().map(|file| (plain(&file["path"]), file)).collect()
+}
+
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// The files that options name.
+fn parameter_files(params: &[(String, String)]) -> Vec<&Path> {
+    let file = |(name, value): &'_ (String, String)| match name.as_str() {
+        "idf-table" => Some(value.len()),
+        "features" => value.strip_prefix("spotsigs:").filter(|file| Path::new(file).is_file()).map(str::len),
+        _ => None,
+    };
+    params
+        .iter()
+        .filter_map(|param| file(param).map(|length| Path::new(&param.1[param.1.len() - length..])))
+        .collect()
+}
+
+/// A file's name, size and checksum as it stands on disk; of a stream the name alone.
+pub fn digest(path: &Path) -> Result<Value> {
+    let name = path.to_string_lossy();
+    if name == "-" || !path.is_file() {
+        return Ok(json!({ "path": name }));
+    }
+    let mut file = File::open(path).map_err(Error::io("open", path))?;
+    let (mut checksum, mut bytes) = (Checksum::default(), 0);
+    let mut buffer = vec![0; 1 << 20];
+    loop {
+        let read = file.read(&mut buffer).map_err(Error::io("read", path))?;
+        if read == 0 {
+            return Ok(json!({ "path": name, "bytes": bytes, "xxh3": checksum.hex() }));
+        }
+        checksum.bytes(&buffer[..read]);
+        bytes += read as u64;
+    }
+}

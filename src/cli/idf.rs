@@ -1,0 +1,70 @@
+//! `twinsplit idf`: document frequencies of a reference corpus as a table.
+
+use super::options;
+use super::progress::Display;
+use crate::chains::{IDF_TABLE, idf_steps};
+use crate::engine::params::Params;
+use crate::engine::progress::Progress;
+use crate::engine::steps::LocalSteps;
+use crate::error::{Error, Result};
+use crate::io::expand_inputs;
+use clap::{Arg, ArgMatches, Command, value_parser};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The command line of `idf`.
+pub fn command() -> Command {
+    Command::new("idf")
+        .about("Makes a table of document frequencies, for --idf-table of another run")
+        .arg(
+            Arg::new("from")
+                .long("from")
+                .required(true)
+                .num_args(1..)
+                .value_parser(value_parser!(PathBuf))
+                .value_name("FILE")
+                .help("The reference corpus: JSON lines, plain or gzip; files or folders"),
+        )
+        .arg(
+            Arg::new("output")
+                .long("output")
+                .required(true)
+                .value_parser(value_parser!(PathBuf))
+                .value_name("FILE")
+                .help("The table"),
+        )
+        .args(options::stage_options().into_iter().filter(|arg| {
+            ["id", "text", "features", "nfc", "case-fold"].contains(&arg.get_long().unwrap_or_default())
+        }))
+}
+
+/// `twinsplit idf`.
+pub fn run(matches: &ArgMatches) -> Result<()> {
+    let mut params = Params::default();
+    for name in ["id", "text", "features", "nfc", "case-fold"] {
+        let id = name.replace('-', "_");
+        if let Some(value) =
+            matches.get_raw(&id).and_then(|mut values| values.next()).and_then(|value| value.to_str())
+        {
+            params.set(name, value);
+        }
+    }
+    let path =
+        |name: &str| matches.get_many::<PathBuf>(name).into_iter().flatten().cloned().collect::<Vec<_>>();
+    let inputs = expand_inputs(&path("from"))?;
+    let output = path("output").pop().ok_or_else(|| Error::Usage("no output".into()))?;
+    let folder = output.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let work = tempfile::tempdir_in(folder).map_err(Error::io("make a folder in", folder))?;
+    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let progress = Arc::new(Progress::default());
+    let engine = LocalSteps::new(&inputs, work.path(), &params, threads, options::MEMORY << 20, &progress)?;
+    let steps = idf_steps();
+    let display = Display::start(&progress, steps.len(), false);
+    for step in &steps {
+        engine.run(step)?;
+    }
+    drop(display);
+    let made = work.path().join(IDF_TABLE).join("part-00000");
+    fs::rename(&made, &output).map_err(Error::io("rename", &made))
+}

@@ -1,0 +1,67 @@
+//! `twinsplit plan`: a chain as a script.
+
+use super::options;
+use crate::chains::{Chain, Shape};
+use crate::engine::params::Params;
+use crate::engine::pipes;
+use crate::error::{Error, Result};
+use clap::{Arg, ArgMatches, Command, value_parser};
+
+/// The command line of `plan`.
+pub fn command() -> Command {
+    let command = Command::new("plan")
+        .about("Prints a chain as a script of stage binaries, to be read, changed and run")
+        .arg(Arg::new("chain").required(true).value_parser(value_parser!(Chain)).help("The chain"))
+        .arg(
+            Arg::new("engine")
+                .long("engine")
+                .value_parser(["pipes"])
+                .default_value("pipes")
+                .help("The engine that the script is for"),
+        )
+        .arg(
+            Arg::new("write-kept")
+                .long("write-kept")
+                .action(clap::ArgAction::SetTrue)
+                .help("Write kept documents too"),
+        );
+    options::with_stage_options(command)
+}
+
+/// What the options make of the chain.
+pub fn shape(params: &Params, write_kept: bool) -> Shape {
+    let is = |name, value| params.get(name) == Some(value);
+    Shape {
+        idf: params.get("idf").is_some_and(|range| {
+            range.parse().is_ok_and(|range: crate::index::idf::IdfRange| !range.is_everything())
+        }),
+        prefix: is("pcp", "prefix"),
+        by_task: is("partition", "by-task"),
+        star: is("cluster", "star"),
+        clusters_only: is("write", "clusters"),
+        write_kept,
+    }
+}
+
+/// `twinsplit plan`.
+pub fn run(matches: &ArgMatches) -> Result<()> {
+    let chain = *matches.get_one::<Chain>("chain").ok_or_else(|| Error::Usage("no chain".into()))?;
+    let params = options::params(matches)?;
+    let shape = shape(&params, matches.get_flag("write-kept"));
+    let mut out = crate::io::Stdout::new();
+    let script = plan_script(chain, shape, &params)?;
+    out.line(script.trim_end().as_bytes())?;
+    out.flush()
+}
+
+/// The script of a chain.
+pub fn plan_script(chain: Chain, shape: Shape, params: &Params) -> Result<String> {
+    let mut title = format!("twinsplit plan {}", chain.name());
+    for (name, value) in params.iter() {
+        title.push_str(&format!(" --{name} {value}"));
+    }
+    if shape.write_kept {
+        title.push_str(" --write-kept");
+    }
+    pipes::script(&title, &chain.steps(shape), shape, params)
+}

@@ -1,0 +1,92 @@
+//! What the process holds, as the operating system counts it, and what the local engine lets its parts hold.
+
+use super::params::Params;
+use crate::error::{Error, Result};
+use std::fs;
+
+/// The most memory that the process has held since its start, or since [`reset_peak`], in bytes; `None` where the
+/// system does not say.
+pub fn peak_memory() -> Option<u64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? << 10)
+}
+
+/// Starts [`peak_memory`] anew from what is held now, where the system can do that.
+pub fn reset_peak() {
+    // Without it a step reports the largest step so far: nothing to stop a run for.
+    let _ = fs::write("/proc/self/clear_refs", "5");
+}
+
+/// What the program itself takes: code, the dictionary of Chinese words, buffers of files.
+const PROGRAM: usize = 56 << 20;
+/// The least that a run works in.
+const LEAST: usize = 64 << 20;
+
+/// How the bound on a chain of stages is shared out: half to the rows that a shuffle holds, half to the states of the
+/// tasks, which have bounds of their own.
+#[derive(Clone, Copy, Debug)]
+pub struct Budget {
+    /// Bytes of the rows in memory, of all map tasks of a step together.
+    pub rows: usize,
+    /// Bytes that one task may hold.
+    pub task: usize,
+}
+
+impl Budget {
+    /// The shares of `memory` bytes among so many tasks at once.
+    pub fn new(memory: usize, threads: usize) -> Result<Self> {
+        if memory < LEAST {
+            return Err(Error::Usage(format!("--memory: {} MB is the least", LEAST >> 20)));
+        }
+        let free = memory.saturating_sub(PROGRAM).max(memory / 8);
+        Ok(Self { rows: free / 2, task: free / 2 / threads.max(1) })
+    }
+
+    /// Lowers the bounds that tables of stages have by default, where the user has set none. They decide how often
+    /// rows are combined, and nothing about the answer.
+    pub fn fit(&self, params: &mut Params) {
+        /// Option, its default, bytes an entry.
+        const TABLES: [(&str, usize, usize); 4] = [
+            ("combine", 1_000_000, 80),
+            ("combine-pairs", 1_000_000, 160),
+            ("ranked", 1_000_000, 64),
+            ("forest", 1_000_000, 80),
+        ];
+        for (option, default, bytes) in TABLES {
+            if params.get(option).is_none() {
+                params.set(option, default.min(self.task / bytes).max(1000).to_string());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_peak_is_seen_and_starts_anew() {
+        let held = vec![1u8; 64 << 20];
+        assert!(held.iter().all(|byte| *byte == 1));
+        let before = peak_memory().unwrap();
+        assert!(before > 64 << 20);
+        drop(held);
+        reset_peak();
+        assert!(peak_memory().unwrap() + (32 << 20) < before, "other tests of this binary hold little");
+    }
+
+    #[test]
+    fn shares_stay_inside_the_bound() {
+        for (megabytes, threads) in [(64, 1), (256, 2), (2048, 16)] {
+            let budget = Budget::new(megabytes << 20, threads).unwrap();
+            assert!(budget.rows + threads * budget.task <= megabytes << 20);
+            let mut params = Params::default();
+            params.set("forest", "7");
+            budget.fit(&mut params);
+            assert_eq!(params.get("forest"), Some("7"));
+            assert!(params.get("combine").unwrap().parse::<usize>().unwrap() <= 1_000_000);
+        }
+        assert!(Budget::new(1 << 20, 1).is_err());
+    }
+}
