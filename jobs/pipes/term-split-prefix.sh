@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # twinsplit plan term-split --pcp prefix --write-kept
 # usage: SCRIPT OUTPUT INPUT…   (documents as JSON lines, plain or gzip; OUTPUT is a folder)
-# The environment may set MAPPERS, REDUCERS, JOBS (tasks at once), SORT_MEMORY, WORK (the folder in between), QUIET.
+# The environment may set MAPPERS, REDUCERS, JOBS (tasks at once), SORT_MEMORY, WORK (the folder in between), QUIET, RESUME.
 set -euo pipefail
 shopt -s inherit_errexit
 export LC_ALL=C
@@ -19,11 +19,51 @@ for file in "${INPUT[@]}"; do
 done
 command -v twinsplit > /dev/null || fail "twinsplit is not on PATH; put the folder of the binaries there"
 
-# step NAME WHY: says what comes next, and notes when it starts
+# A run that was stopped goes on after its last finished step with RESUME=1, if it is the same script on the same files.
+same() { cat "$0" <(stat -c '%n %s %y' "${INPUT[@]}") | cksum; }
+if [[ -n ${DRIVER_PID:-} ]]; then
+  # twinsplit run has compared more than that. When it is killed its tasks go with it, for this script leads their
+  # group; until they are gone they hold the lock that is standard input.
+  exec 8<&0 < /dev/null
+  (
+    exec 8<&-
+    while kill -0 "$DRIVER_PID" 2> /dev/null; do sleep 0.2; done
+    kill -KILL -- -$$
+  ) &
+  trap "kill $! 2> /dev/null || true" EXIT
+elif [[ -n ${RESUME:-} && -f $WORK/_same ]]; then
+  [[ $(same) == "$(< "$WORK/_same")" ]] || fail "the script or an input has changed since $WORK was begun; remove $WORK to begin anew"
+  rm -rf "$WORK"/*.partial
+else
+  [[ ! -e $OUTPUT/clusters.tsv ]] || fail "$OUTPUT holds an answer; remove it first"
+  [[ -z $(ls -A "$WORK") ]] || fail "$WORK is not empty: RESUME=1 goes on with what is there, or remove it"
+  same > "$WORK/_same"
+fi
+
+# step NAME DATA WHY: says what comes next; a step whose DATA is there is passed over
 step() {
-  printf '%s\t%s\n' "$1" "$EPOCHREALTIME" >> "$WORK/_steps"
+  STEP=$1 STARTED=${EPOCHREALTIME/./}
   export TWINSPLIT_COUNTERS=$WORK/_counters/$1
-  [[ -n ${QUIET:-} ]] || echo "$1: $2" >&2
+  echo "$1" > "$WORK/_now"
+  if [[ -d $WORK/$2 ]]; then
+    say "$1: finished before"
+  else
+    rm -rf "$TWINSPLIT_COUNTERS"
+    say "$1: $3"
+  fi
+}
+say() { [[ -n ${QUIET:-} ]] || echo "$*" >&2; }
+
+# begin DATA: false when a data set is complete; else its folder is made, with .partial at the end of its name
+begin() {
+  [[ ! -d $WORK/$1 ]] || return 1
+  mkdir -p "$WORK/$1.partial"
+}
+
+# finish DATA: the data set is complete and gets its name
+finish() {
+  printf '%s\t%s\n' "$STEP" $((${EPOCHREALTIME/./} - STARTED)) >> "$WORK/_steps"
+  mv "$WORK/$1.partial" "$WORK/$1"
 }
 
 # tasks N FUNCTION ARGUMENT…: FUNCTION K ARGUMENT… for K = 0 … N-1, at most $JOBS at once
@@ -75,8 +115,9 @@ part() { printf '%s/%s/part-%05d' "$WORK" "$1" "$2"; }
 map() {
   local of=$1 from=$2 to=$3
   shift 3
-  mkdir -p "$WORK/$to"
-  tasks "$of" map_task "$of" "$from" "$to" "$@"
+  begin "$to" || return 0
+  tasks "$of" map_task "$of" "$from" "$to.partial" "$@"
+  finish "$to"
 }
 map_task() {
   local number=$1 of=$2 from=$3 to=$4
@@ -87,7 +128,8 @@ map_task() {
 # map_reduce N R P S "FROM…" TO MAPPER… -- REDUCER…: N mappers and R reducers; rows meet by their first P fields and
 # are sorted by their first S
 map_reduce() {
-  local of=$1 reducers=$2 partition=$3 sort=$4 from=$5 to=$6 mapper=()
+  local of=$1 reducers=$2 partition=$3 sort=$4 from=$5 to=$6.partial mapper=()
+  begin "$6" || return 0
   shift 6
   for ((; ; )); do
     [[ $1 != -- ]] || break
@@ -99,6 +141,7 @@ map_reduce() {
   tasks "$of" shuffle_task "$of" "$reducers" "$partition" "$from" "$to" "${mapper[@]}"
   tasks "$reducers" reduce_task "$sort" "$to" "$@"
   rm -r "$WORK/$to/_shuffle"
+  finish "${to%.partial}"
 }
 shuffle_task() {
   local number=$1 of=$2 reducers=$3 partition=$4 from=$5 to=$6
@@ -127,8 +170,9 @@ each() {
   local slices option=$2 from=$3 to=$4
   mapfile -t slices < <(find "$WORK/$1" -name 'slice-?????' | sort)
   shift 4
-  mkdir -p "$WORK/$to"
-  tasks "${#slices[@]}" each_task "$option" "$from" "$to" "${slices[@]}" -- "$@"
+  begin "$to" || return 0
+  tasks "${#slices[@]}" each_task "$option" "$from" "$to.partial" "${slices[@]}" -- "$@"
+  finish "$to"
 }
 each_task() {
   local number=$1 option=$2 from=$3 to=$4 slice
@@ -147,7 +191,7 @@ guard() {
 }
 
 # collect DATA FILE: all parts of an answer in one sorted file
-collect() { complete "$OUTPUT/$2" collect_rows "$1"; }
+collect() { [[ -f $OUTPUT/$2 ]] || complete "$OUTPUT/$2" collect_rows "$1"; }
 collect_rows() {
   local files
   mapfile -t files < <(parts "$1")
@@ -156,77 +200,77 @@ collect_rows() {
 
 # The chain.
 
-step tokenize 'Turns each document into its set of features.'
+step tokenize sets 'Turns each document into its set of features.'
 map "$MAPPERS" "documents" sets tokenize
 
-step doc-meta 'Takes what the keep rule needs; sorted by id, two documents with one id meet and are named.'
+step doc-meta meta 'Takes what the keep rule needs; sorted by id, two documents with one id meet and are named.'
 map_reduce "$MAPPERS" "$REDUCERS" 1 1 "documents" meta \
   doc-meta -- \
   doc-meta-reduce
 
-step feature-count 'Counts the documents of each feature; sorted by feature, its counts meet.'
+step feature-count feature-counts 'Counts the documents of each feature; sorted by feature, its counts meet.'
 map_reduce "$MAPPERS" "$REDUCERS" 1 1 "sets" feature-counts \
   feature-count -- \
   feature-count-reduce
 
-step feature-order 'Orders features by frequency and lists those in the IDF range; N sorts before all features.'
+step feature-order order 'Orders features by frequency and lists those in the IDF range; N sorts before all features.'
 map_reduce "$MAPPERS" 1 1 1 "feature-counts" order \
   cat -- \
   feature-order
 
-step equal-sets 'Joins equal sets once; sorted by hash, then id, the smallest id of a group comes first.'
+step equal-sets members 'Joins equal sets once; sorted by hash, then id, the smallest id of a group comes first.'
 map_reduce "$MAPPERS" "$REDUCERS" 1 2 "sets" members \
   equal-sets -- \
   equal-sets-reduce
 
-step index-term 'Builds posting lists; sorted by feature, then id, a list comes in order of ids.'
+step index-term posting-lists 'Builds posting lists; sorted by feature, then id, a list comes in order of ids.'
 map_reduce "$MAPPERS" "$REDUCERS" 1 2 "members" posting-lists \
   index-term --pcp prefix --order "$(part order 0)" -- \
   index-term-reduce
 
-step pcp-map 'Pairs the postings that pass the prefix filter.'
+step pcp-map candidates 'Pairs the postings that pass the prefix filter.'
 map "$MAPPERS" "posting-lists" candidates pcp-map
 guard pairs_of_postings 1000000000 'candidates; a higher tau has fewer, doc-split has none, or raise --max-pairs'
 
-step verify-left 'Brings a candidate its first set; sorted by id, a set comes before the candidates that wait for it.'
+step verify-left half-verified 'Brings a candidate its first set; sorted by id, a set comes before the candidates that wait for it.'
 map_reduce "$MAPPERS" "$REDUCERS" 1 3 "candidates members" half-verified \
   verify-left -- \
   verify-left-reduce
 
-step verify-right 'Brings a candidate its second set and counts what the two share.'
+step verify-right joined-pairs 'Brings a candidate its second set and counts what the two share.'
 map_reduce "$MAPPERS" "$REDUCERS" 1 3 "half-verified members" joined-pairs \
   verify-right -- \
   verify-right-reduce
 
-step expand-left 'Repeats pairs for the copies of their first document; sorted by it, copies come before pairs.'
+step expand-left half-expanded 'Repeats pairs for the copies of their first document; sorted by it, copies come before pairs.'
 map_reduce "$MAPPERS" "$REDUCERS" 1 2 "joined-pairs members" half-expanded \
   expand-left -- \
   expand-left-reduce
 
-step expand-right 'Repeats pairs for the copies of their second document, and pairs the copies with one another.'
+step expand-right pairs 'Repeats pairs for the copies of their second document, and pairs the copies with one another.'
 map_reduce "$MAPPERS" "$REDUCERS" 1 2 "half-expanded members" pairs \
   expand-right -- \
   expand-right-reduce
-guard pairs 1000000000 'pairs of documents; a higher tau has fewer, or raise --max-pairs'
+guard pairs 1000000000 'pairs of documents; a higher tau has fewer, --write clusters needs none, or raise --max-pairs'
 
-step cluster 'Joins pairs to clusters.'
+step cluster labels 'Joins pairs to clusters.'
 map_reduce "$MAPPERS" 1 0 0 "joined-pairs members" labels \
   cat -- \
   cluster
 
-step keep 'Brings each document'\''s cluster, rank and set together; sorted by id.'
+step keep ranked 'Brings each document'\''s cluster, rank and set together; sorted by id.'
 map_reduce "$MAPPERS" "$REDUCERS" 1 2 "labels meta sets" ranked \
   keep -- \
   keep-reduce
 
-step keep-choose 'Keeps the best document of each cluster; sorted by cluster, then rank, then id, it comes first.'
+step keep-choose clusters 'Keeps the best document of each cluster; sorted by cluster, then rank, then id, it comes first.'
 map_reduce "$MAPPERS" "$REDUCERS" 1 3 "ranked" clusters \
   cat -- \
   keep-choose
 
-step write-kept 'Passes on the lines of documents that no cluster drops.'
+step write-kept kept 'Passes on the lines of documents that no cluster drops.'
 map 1 "documents" kept write-kept --clusters "$WORK/clusters"
 
 collect pairs pairs.tsv
-collect clusters clusters.tsv
 complete "$OUTPUT/kept.jsonl" cat "$(part kept 0)"
+collect clusters clusters.tsv

@@ -20,6 +20,8 @@ pub struct Output {
     pub folder: PathBuf,
     /// Where data sets in between lie.
     pub work: PathBuf,
+    /// Where the files of the answer lie until all are complete.
+    pub answer: PathBuf,
     /// Held as long as the run works.
     pub lock: File,
 }
@@ -61,7 +63,7 @@ impl Output {
         }
         fs::create_dir_all(&work).map_err(Error::io("create", &work))?;
         let lock = lock(&work, &folder)?;
-        let output = Self { folder, work, lock };
+        let output = Self { answer: work.join("_answer"), folder, work, lock };
         if opts.overwrite {
             output.remove_answer()?;
             output.clear_work(|_| true)?;
@@ -71,6 +73,7 @@ impl Output {
         if !known.exists() {
             identity.write(&known)?;
         }
+        fs::create_dir_all(&output.answer).map_err(Error::io("create", &output.answer))?;
         Ok(Start::Run(output))
     }
 
@@ -83,8 +86,19 @@ impl Output {
         })
     }
 
+    /// Gives the files of the answer their place; `run.json`, which comes last, makes it complete.
+    pub fn publish(&self) -> Result<()> {
+        for name in ANSWER {
+            let from = self.answer.join(name);
+            if from.exists() {
+                fs::rename(&from, self.folder.join(name)).map_err(Error::io("rename", &from))?;
+            }
+        }
+        Ok(())
+    }
+
     /// Removes the files of an answer.
-    pub fn remove_answer(&self) -> Result<()> {
+    fn remove_answer(&self) -> Result<()> {
         for name in ANSWER {
             let path = self.folder.join(name);
             if path.exists() {

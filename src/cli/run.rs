@@ -90,6 +90,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         pairs: !shape.clusters_only,
         kept: opts.write_kept,
     };
+    output.publish()?;
     let text = report.write()?;
     if !opts.keep_work {
         output.remove_work()?;
@@ -152,7 +153,6 @@ fn leave(output: &Output, error: Error) -> Error {
         eprintln!("note: finished steps are in {}; --resume goes on with them", output.work.display());
     } else {
         let _ = output.remove_work();
-        let _ = output.remove_answer();
     }
     error
 }
@@ -188,7 +188,7 @@ impl Run<'_> {
         fs::create_dir_all(&work).map_err(Error::io("create", &work))?;
         let run = DenseRun {
             inputs: self.inputs,
-            output: &self.output.folder,
+            output: &self.output.answer,
             opts,
             work: &work,
             threads: self.opts.threads(),
@@ -212,15 +212,17 @@ impl Run<'_> {
         }
         let answers = [(PAIRS, "pairs.tsv", !self.shape.clusters_only), (CLUSTERS, "clusters.tsv", true)];
         for (data, file, wanted) in answers {
-            let file = self.output.folder.join(file);
+            let file = self.output.answer.join(file);
             if wanted && !file.exists() {
                 engine.sort(data, &file)?;
             }
         }
-        let kept = self.output.folder.join("kept.jsonl");
-        if self.shape.write_kept && !kept.exists() {
-            let from = work.join(KEPT).join("part-00000");
-            fs::rename(&from, &kept).map_err(Error::io("rename", &from))?;
+        if self.shape.write_kept {
+            let (from, to) = (work.join(KEPT).join("part-00000"), self.output.answer.join("kept.jsonl"));
+            // A run that was stopped after this has moved it already.
+            if from.exists() {
+                fs::rename(&from, &to).map_err(Error::io("rename", &from))?;
+            }
         }
         self.finish(done)
     }
@@ -230,7 +232,7 @@ impl Run<'_> {
         let run = PipesRun {
             script: &script,
             inputs: self.inputs,
-            output: &self.output.folder,
+            output: &self.output.answer,
             work: &self.output.work,
             threads: self.opts.threads(),
             memory: self.opts.memory_bytes(),
@@ -241,7 +243,7 @@ impl Run<'_> {
     }
 
     fn finish(&self, steps: Vec<Done>) -> Result<Finished> {
-        let (clusters, meta) = (self.output.folder.join("clusters.tsv"), self.output.work.join("meta"));
+        let (clusters, meta) = (self.output.answer.join("clusters.tsv"), self.output.work.join("meta"));
         let shares = summary::cluster_scripts(&clusters, &meta, &steps)?;
         Ok(Finished { warnings: summary::warnings(&steps, shares), steps })
     }
