@@ -4,6 +4,8 @@
 //! are: `local` runs them in one process, `pipes` as processes and sorts, `hadoop` as jobs. Read a chain from
 //! top to bottom: it is the paper's section 4.
 
+use crate::bad_records;
+
 /// A data set between steps.
 pub type Data = &'static str;
 
@@ -63,6 +65,8 @@ pub struct Guard {
     pub counter: &'static str,
     /// The option.
     pub option: &'static str,
+    /// The option's default.
+    pub default: u64,
     /// What the counter counts and what to do when there is too much of it.
     pub advice: &'static str,
 }
@@ -163,7 +167,15 @@ fn count_features(steps: &mut Vec<Step>) {
 
 fn front(shape: Shape, order: bool) -> Vec<Step> {
     let mut steps = vec![
-        map("tokenize", "Turns each document into its set of features.", &[DOCUMENTS], "sets"),
+        Step {
+            guard: Some(Guard {
+                counter: bad_records::COUNTER,
+                option: "bad-records",
+                default: 0,
+                advice: "bad documents in all tasks together; correct them, or raise --bad-records",
+            }),
+            ..map("tokenize", "Turns each document into its set of features.", &[DOCUMENTS], "sets")
+        },
         map_reduce(
             "doc-meta",
             "doc-meta-reduce",
@@ -215,6 +227,7 @@ fn term_split_plain(steps: &mut Vec<Step>) {
     let guard = Guard {
         counter: "pairs_of_postings",
         option: "max-pairs",
+        default: 1_000_000_000,
         advice: "pairs of postings, the sum of df(df-1)/2, would be written by plain Term-Split; \
                  use --pcp prefix or doc-split, or raise --max-pairs",
     };
@@ -233,6 +246,7 @@ fn term_split_prefix(steps: &mut Vec<Step>) {
     let guard = Guard {
         counter: "pairs_of_postings",
         option: "max-pairs",
+        default: 1_000_000_000,
         advice: "candidates; a higher tau has fewer, doc-split has none, or raise --max-pairs",
     };
     steps.push(Step {
@@ -310,6 +324,7 @@ fn back(steps: &mut Vec<Step>, shape: Shape) {
     let guard = Guard {
         counter: "pairs",
         option: "max-pairs",
+        default: 1_000_000_000,
         advice: "pairs of documents; a higher tau has fewer, or raise --max-pairs",
     };
     steps.push(Step {

@@ -15,10 +15,11 @@
 //! | [`chains`] | how the stages join: Term-Split and Doc-Split | 2.3.1, 2.3.2 |
 //! | [`engine`] | running a chain: in one process, as pipes | 3 |
 //! | [`cli`] | the binaries and the driver | |
-//! | [`io`], [`sealed`], [`hash`], [`error`] | files and streams, files that arrive whole, every hash, every error | |
+//! | [`io`], [`sealed`], [`hash`], [`error`], [`bad_records`] | files and streams, files that arrive whole, every hash, every error, lines that are no documents | |
 //!
 //! `text`, `index`, `join` and `cluster` know nothing of files or processes.
 
+pub mod bad_records;
 pub mod chains;
 pub mod cli;
 pub mod cluster;

@@ -6,7 +6,10 @@ use std::collections::BTreeSet;
 use std::sync::LazyLock;
 use twinsplit::error::FieldError;
 use twinsplit::join::tau::jaccard6;
-use twinsplit::record::cluster::{ClusterInput, ClusterRow, KeepInput, KeepRow, Label, Meta, Ranked};
+use twinsplit::record::bad::BadLine;
+use twinsplit::record::cluster::{
+    ClusterInput, ClusterRow, KeepInput, KeepRow, Label, Meta, PlacedMeta, Ranked,
+};
 use twinsplit::record::count::{FeatureCount, SizeRow};
 use twinsplit::record::document::Line;
 use twinsplit::record::expand::{self, ExpandRow};
@@ -99,6 +102,7 @@ fn rows(values: &Values) -> Vec<Row> {
     let candidate = Candidate { a, b };
     let half = Half { b, a, features: doc.features };
     let label = Label { id: a, label: b };
+    let bad = BadLine { file: a.into(), line: *n0, field: b"text", expected: date.into(), text: b };
     let meta = Meta { id: a, length: *n0, date, score: b"-1.50e3", script: b"Han" };
     let copied = ExpandRow::Copy { representative: b, id: a, size: *n0 };
     let expanded = ExpandRow::Pair { key: a, other: b, overlap, size_key: size_a, size_other: size_b };
@@ -145,6 +149,8 @@ fn rows(values: &Values) -> Vec<Row> {
     row!(expand::RightInput, expand::RightInput::Member(Member::Doc(doc)));
     row!(expand::RightInput, expand::RightInput::Member(Member::Copy(copy)));
     row!(Meta, meta);
+    row!(PlacedMeta, PlacedMeta { meta, file: date, line: *n1 });
+    row!(BadLine, bad);
     row!(ClusterInput, ClusterInput::Pair(pair));
     row!(ClusterInput, ClusterInput::Member(Member::Doc(doc)));
     row!(ClusterInput, ClusterInput::Member(Member::Copy(copy)));
@@ -310,7 +316,8 @@ fn errors_name_the_field() {
         ("cluster", "a\tb\t1\t2\t2\t0.333334", "jaccard"),
         ("cluster", "a\tb\t5\t1\t1\t1.000000", "overlap"),
         ("cluster", "a\tb\t1\t2\t2\t0.33333", "jaccard"),
-        ("doc-meta-reduce", "a\t5\t2020\t\tLatin\tx", "end of line"),
+        ("doc-meta-reduce", "a\t5\t2020\t\tLatin\tx\t1\t2", "end of line"),
+        ("doc-meta-reduce", "a\t5\t2020\t\tLatin\tx", "line"),
         ("doc-meta-reduce", "a\tfive\t\t\tLatin", "length"),
         ("keep", "a\t->\tb", "arrow"),
         ("keep-reduce", "a\t3\tb", "tag"),
@@ -393,6 +400,7 @@ fn every_stages_records_are_among_the_rows() {
         ExpandRow,
         expand::RightInput,
         Meta,
+        PlacedMeta,
         ClusterInput,
         Label,
         KeepInput,

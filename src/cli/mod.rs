@@ -3,6 +3,7 @@
 pub mod explain;
 pub mod options;
 pub mod partition;
+pub mod quarantine;
 pub mod run;
 pub mod stage;
 pub mod stages;

@@ -1,6 +1,7 @@
 //! `twinsplit run`: a chain from documents to pairs and clusters.
 
 use super::options::{self, Engine, RunOpts};
+use super::quarantine::{self, QUARANTINE};
 use super::summary;
 use crate::chains::{CLUSTERS, Chain, IDF_TABLE, KEPT, PAIRS, Shape, Step, Tasks, idf_steps};
 use crate::engine::dense::{DenseOpts, DenseRun, Done};
@@ -142,6 +143,8 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     fs::create_dir_all(&work).map_err(Error::io("create", &work))?;
     let run = Run { chain, shape, opts: &opts, params: &params, inputs: &inputs, work: &work };
     let result = run.execute();
+    let result =
+        quarantine::settle(result, &work, &opts.output.join(QUARANTINE), &params, |done| &mut done.warnings);
     if result.is_err() || !opts.keep_work {
         // Data sets in between are kept only when asked for; an error in removing them hides nothing.
         let _ = fs::remove_dir_all(&work);
@@ -228,6 +231,7 @@ impl Run<'_> {
         let run = DenseRun {
             inputs: self.inputs,
             output: &self.opts.output,
+            work: self.work,
             opts,
             threads: self.opts.threads(),
             write_kept: self.opts.write_kept,
@@ -290,7 +294,7 @@ impl Run<'_> {
 /// Stops when a step counted more than its option allows.
 fn guard(step: &Step, counters: &Counters, params: &Params) -> Result<()> {
     let Some(guard) = step.guard else { return Ok(()) };
-    let limit: u64 = params.get(guard.option).and_then(|value| value.parse().ok()).unwrap_or(1_000_000_000);
+    let limit: u64 = params.get(guard.option).and_then(|value| value.parse().ok()).unwrap_or(guard.default);
     let sum = counters.get(guard.counter).copied().unwrap_or(0);
     if sum > limit {
         return Err(Error::Limit(format!("{}: {sum} {} (the limit is {limit})", step.name, guard.advice)));

@@ -80,7 +80,16 @@ fn push_step(text: &mut String, step: &Step, params: &Params) -> Result<()> {
     }
     text.push_str(&format!("\nstep {} {}\n{line}\n", step.name, quote(step.why)));
     if let Some(guard) = step.guard {
-        let limit = params.get(guard.option).unwrap_or("1000000000");
+        let limit = params.get(guard.option).map_or_else(
+            || {
+                format!(
+                    "\"${{TWINSPLIT_{}:-{}}}\"",
+                    guard.option.replace('-', "_").to_uppercase(),
+                    guard.default
+                )
+            },
+            str::to_owned,
+        );
         text.push_str(&format!("guard {} {limit} {}\n", guard.counter, quote(guard.advice)));
     }
     Ok(())

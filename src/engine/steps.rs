@@ -6,6 +6,7 @@ use crate::chains::{DOCUMENTS, Data, Step, Tasks};
 use crate::error::{Error, Result};
 use crate::io::{AtomicFile, Blocks, each_line, expand_inputs};
 use crate::record::Keys;
+use crate::record::document::DocumentOpts;
 use crate::stage::{Counters, Entry, Runner, Sink, Task};
 use crate::stages;
 use std::fs;
@@ -144,7 +145,13 @@ impl LocalSteps<'_> {
         for data in &step.inputs {
             files.extend(self.parts(data)?);
         }
-        Ok(Mutex::new(Blocks::new(files, BLOCK)))
+        let blocks = Blocks::new(files, BLOCK);
+        let documents = step.inputs.contains(&DOCUMENTS);
+        Ok(Mutex::new(if documents {
+            blocks.within(self.params.parse::<DocumentOpts>()?.max_line)
+        } else {
+            blocks
+        }))
     }
 
     fn map_to_files(

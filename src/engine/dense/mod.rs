@@ -11,6 +11,7 @@ use crate::cluster::groups::star_of_groups;
 use crate::cluster::union_find::UnionFind;
 use crate::error::{Error, Result};
 use crate::index::slices::{SizeCount, plan_slices};
+use crate::io::Blocks;
 use crate::join::doc_split::join_dealt;
 use crate::join::kernel::{JoinPair, self_join_slices};
 use crate::record::document::DocumentOpts;
@@ -51,12 +52,23 @@ pub struct DenseOpts {
     max_pairs: MaxPairsOpts,
 }
 
+/// Bytes of input that a thread takes at a time.
+const BLOCK: usize = 1 << 20;
+
+impl DenseOpts {
+    fn blocks(&self, inputs: &[PathBuf]) -> Blocks {
+        Blocks::new(inputs.to_vec(), BLOCK).within(self.document.max_line)
+    }
+}
+
 /// A run.
 pub struct DenseRun<'a> {
     /// The input documents.
     pub inputs: &'a [PathBuf],
     /// The folder of the answer.
     pub output: &'a Path,
+    /// The folder of files in between.
+    pub work: &'a Path,
     /// Options.
     pub opts: DenseOpts,
     /// Threads.
@@ -80,7 +92,7 @@ impl DenseRun<'_> {
             start = Instant::now();
         };
 
-        let mut corpus = Corpus::read(self.inputs, &self.opts, self.threads)?;
+        let mut corpus = Corpus::read(self.inputs, self.work, &self.opts, self.threads)?;
         end("tokenize", corpus.counters());
         let (sets, counted) = corpus.take_sets(&self.opts, self.threads)?;
         let counters = [
@@ -122,7 +134,8 @@ impl DenseRun<'_> {
         groups.write_clusters(&clusters, &self.output.join("clusters.tsv"))?;
         end("keep", counters.into());
         if self.write_kept {
-            let kept = answer::write_kept(self.inputs, &dropped, &self.output.join("kept.jsonl"))?;
+            let blocks = self.opts.blocks(self.inputs);
+            let kept = answer::write_kept(blocks, &dropped, &corpus.bad, &self.output.join("kept.jsonl"))?;
             end("write-kept", [("documents_kept".to_owned(), kept)].into());
         }
         Ok((done, groups.large_clusters(&clusters)))
