@@ -23,6 +23,7 @@ command -v twinsplit > /dev/null || fail "twinsplit is not on PATH; put the fold
 step() {
   printf '%s\t%s\n' "$1" "$EPOCHREALTIME" >> "$WORK/_steps"
   export TWINSPLIT_COUNTERS=$WORK/_counters/$1
+  mkdir -p "$TWINSPLIT_COUNTERS"
   [[ -n ${QUIET:-} ]] || echo "$1: $2" >&2
 }
 

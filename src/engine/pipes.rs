@@ -153,7 +153,13 @@ impl PipesRun<'_> {
         search.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));
         let search = std::env::join_paths(search).map_err(|error| Error::Usage(format!("PATH: {error}")))?;
         let mut bash = Command::new("bash");
-        bash.arg(&path).arg(self.output).args(self.inputs).env("PATH", search).env("WORK", self.work);
+        // Folders without a file in them are a corpus without a document; the script needs a file all the same.
+        let empty = [self.work.join("_empty")];
+        let inputs = if self.inputs.is_empty() { &empty[..] } else { self.inputs };
+        if self.inputs.is_empty() {
+            fs::write(&empty[0], "").map_err(Error::io("write", &empty[0]))?;
+        }
+        bash.arg(&path).arg(self.output).args(inputs).env("PATH", search).env("WORK", self.work);
         bash.env("JOBS", self.threads.to_string()).env("MAPPERS", self.threads.max(2).to_string());
         bash.env("REDUCERS", self.threads.max(2).to_string());
         if self.quiet {
