@@ -165,17 +165,22 @@ fn count_features(steps: &mut Vec<Step>) {
     ));
 }
 
+fn tokenize() -> Step {
+    let guard = Guard {
+        counter: bad_records::COUNTER,
+        option: "bad-records",
+        default: 0,
+        advice: "bad documents in all tasks together; correct them, or raise --bad-records",
+    };
+    Step {
+        guard: Some(guard),
+        ..map("tokenize", "Turns each document into its set of features.", &[DOCUMENTS], "sets")
+    }
+}
+
 fn front(shape: Shape, order: bool) -> Vec<Step> {
     let mut steps = vec![
-        Step {
-            guard: Some(Guard {
-                counter: bad_records::COUNTER,
-                option: "bad-records",
-                default: 0,
-                advice: "bad documents in all tasks together; correct them, or raise --bad-records",
-            }),
-            ..map("tokenize", "Turns each document into its set of features.", &[DOCUMENTS], "sets")
-        },
+        tokenize(),
         map_reduce(
             "doc-meta",
             "doc-meta-reduce",
@@ -366,8 +371,7 @@ fn back(steps: &mut Vec<Step>, shape: Shape) {
 
 /// The steps of `twinsplit idf`: document frequencies as a reference table.
 pub fn idf_steps() -> Vec<Step> {
-    let mut steps =
-        vec![map("tokenize", "Turns each document into its set of features.", &[DOCUMENTS], "sets")];
+    let mut steps = vec![tokenize()];
     count_features(&mut steps);
     steps.push(one_task(reduce(
         "idf-table",

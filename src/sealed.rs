@@ -80,6 +80,21 @@ impl Head {
             .parse()
             .map_err(|_| broken(path, &format!("its first line gives no number for {name:?}")))
     }
+
+    /// Refuses a file that was made with other parameters than these, which are options.
+    pub fn must_have(&self, parameters: &[(&str, String)], path: &Path) -> Result<()> {
+        match parameters.iter().find(|(name, value)| self.get(name) != value) {
+            None => Ok(()),
+            Some((name, value)) => Err(Error::File {
+                path: path.to_owned(),
+                problem: format!(
+                    "it was made with --{name} {} where --{name} {value} is asked for; \
+                     give the same option, or make it again with the stage that wrote it",
+                    self.get(name)
+                ),
+            }),
+        }
+    }
 }
 
 /// An error about a sealed file, with the next step.

@@ -174,10 +174,10 @@ map_reduce "$MAPPERS" "$REDUCERS" 1 1 "sets" feature-counts \
 step feature-order 'Orders features by frequency and lists those in the IDF range; N sorts before all features.'
 map_reduce "$MAPPERS" 1 1 1 "feature-counts" order \
   cat -- \
-  feature-order --idf 0.3,0.85
+  feature-order --idf 0.3,0.85 --features spotsigs
 
 step idf-filter 'Leaves out features out of the IDF range.'
-map "$MAPPERS" "sets" filtered-sets idf-filter --order "$(part order 0)"
+map "$MAPPERS" "sets" filtered-sets idf-filter --features spotsigs --order "$(part order 0)"
 
 step equal-sets 'Joins equal sets once; sorted by hash, then id, the smallest id of a group comes first.'
 map_reduce "$MAPPERS" "$REDUCERS" 1 2 "filtered-sets" members \
@@ -192,15 +192,15 @@ map_reduce "$MAPPERS" "$REDUCERS" 1 1 "members" sizes \
 step slice-plan 'Cuts the sizes into slices of about equal cost.'
 map_reduce "$MAPPERS" 1 1 1 "sizes" plan \
   cat -- \
-  slice-plan --tau 0.3
+  slice-plan --tau 0.3 --features spotsigs
 
 step index-doc 'Sends each set to its slice; sorted by slice, then size, then id.'
 map_reduce "$MAPPERS" "$REDUCERS" 1 3 "members" slices \
-  index-doc --min-features 4 --plan "$(part plan 0)" -- \
-  index-doc-reduce
+  index-doc --min-features 4 --features spotsigs --plan "$(part plan 0)" -- \
+  index-doc-reduce --features spotsigs
 
 step docsplit-query 'Streams all sets past each slice, which is held in memory.'
-each slices index "members" joined-pairs docsplit-query --tau 0.3 --min-features 4
+each slices index "members" joined-pairs docsplit-query --tau 0.3 --min-features 4 --features spotsigs
 
 step expand-left 'Repeats pairs for the copies of their first document; sorted by it, copies come before pairs.'
 map_reduce "$MAPPERS" "$REDUCERS" 1 2 "joined-pairs members" half-expanded \

@@ -181,7 +181,7 @@ fn restrict(
         documents.iter().flat_map(|document| document.features.keys()).map(|feature| (*feature, 0)).collect();
     let mut count = 0;
     if let Some(path) = &opts.idf.idf_table {
-        let table = read_reference(path)?;
+        let table = read_reference(path, &opts.features)?;
         count = table.documents;
         frequencies.values_mut().for_each(|frequency| *frequency = 1);
         for (feature, frequency) in table.rows {

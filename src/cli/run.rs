@@ -49,6 +49,9 @@ pub fn plan_command() -> Command {
     options::with_stage_options(command)
 }
 
+/// The stages' options that `idf` has.
+const IDF_OPTIONS: [&str; 7] = ["id", "text", "features", "nfc", "case-fold", "bad-records", "max-line"];
+
 /// The command line of `idf`.
 pub fn idf_command() -> Command {
     Command::new("idf")
@@ -70,9 +73,11 @@ pub fn idf_command() -> Command {
                 .value_name("FILE")
                 .help("The table"),
         )
-        .args(options::stage_options().into_iter().filter(|arg| {
-            ["id", "text", "features", "nfc", "case-fold"].contains(&arg.get_long().unwrap_or_default())
-        }))
+        .args(
+            options::stage_options()
+                .into_iter()
+                .filter(|arg| IDF_OPTIONS.contains(&arg.get_long().unwrap_or_default())),
+        )
 }
 
 /// What the options make of the chain.
@@ -336,7 +341,7 @@ fn prepare_output(opts: &RunOpts) -> Result<()> {
 /// `twinsplit idf`.
 pub fn idf(matches: &ArgMatches) -> Result<()> {
     let mut params = Params::default();
-    for name in ["id", "text", "features", "nfc", "case-fold"] {
+    for name in IDF_OPTIONS {
         let id = name.replace('-', "_");
         if let Some(value) =
             matches.get_raw(&id).and_then(|mut values| values.next()).and_then(|value| value.to_str())
@@ -353,10 +358,15 @@ pub fn idf(matches: &ArgMatches) -> Result<()> {
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let engine =
         LocalSteps { inputs: &inputs, work: work.path(), params: &params, threads, memory: 512 << 20 };
-    for step in idf_steps() {
+    let made = idf_steps().iter().try_for_each(|step| {
         debug_assert!(matches!(step.tasks, Tasks::Many | Tasks::One));
-        engine.run(&step)?;
-    }
+        guard(step, &engine.run(step)?, &params)
+    });
+    let mut beside = output.clone().into_os_string();
+    beside.push(format!(".{QUARANTINE}"));
+    let said =
+        quarantine::settle(made.map(|()| Vec::new()), work.path(), Path::new(&beside), &params, |said| said)?;
+    said.iter().for_each(|warning| eprintln!("warning: {warning}"));
     let made = work.path().join(IDF_TABLE).join("part-00000");
     fs::rename(&made, &output).map_err(Error::io("rename", &made))
 }

@@ -2,7 +2,7 @@
 //! whoever holds a slice whole needs nobody else's counts to decide a pair.
 
 use super::index_doc::SLICE;
-use super::options::{MinFeaturesOpts, TauOpts};
+use super::options::{FeatureOpts, MinFeaturesOpts, TauOpts};
 use crate::error::Result;
 use crate::join::doc_split::{Slice, SliceBuilder};
 use crate::record::Record;
@@ -28,6 +28,8 @@ pub struct DocsplitQueryOpts {
     tau: TauOpts,
     #[command(flatten)]
     least: MinFeaturesOpts,
+    #[command(flatten)]
+    features: FeatureOpts,
     /// The slice that is held in memory
     #[arg(long, env = "TWINSPLIT_INDEX", default_value = "index", value_name = "FILE")]
     index: PathBuf,
@@ -36,13 +38,14 @@ pub struct DocsplitQueryOpts {
 fn load_slice(path: &Path, opts: &DocsplitQueryOpts) -> Result<Slice> {
     let mut builder = SliceBuilder::default();
     let mut features = Vec::new();
-    sealed::read(path, SLICE, |_, line| {
+    let head = sealed::read(path, SLICE, |_, line| {
         let wrong = |e: crate::error::FieldError| broken(path, &format!("{}: {}", e.field, e.found));
         let doc = Doc::decode(line).map_err(wrong)?;
         doc.features.read(&mut features).map_err(wrong)?;
         builder.push(doc.id, &features);
         Ok(())
     })?;
+    head.must_have(&opts.features.parameters()?, path)?;
     Ok(builder.build(opts.tau.tau))
 }
 

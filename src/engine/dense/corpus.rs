@@ -190,7 +190,7 @@ impl Corpus {
             let (least, most) = range.df_range(documents);
             return number(&features, |_, frequency| (least..=most).contains(&frequency), threads);
         };
-        let table = read_reference(path)?;
+        let table = read_reference(path, &opts.features)?;
         let (least, most) = range.df_range(table.documents);
         let known: FxHashMap<u64, u64> = table.rows.into_iter().collect();
         let keeps = |feature, _| (least..=most).contains(&known.get(&feature).copied().unwrap_or(1));
