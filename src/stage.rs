@@ -216,6 +216,14 @@ pub struct RecordInfo {
     pub keys: Option<Keys>,
     /// Whether a row is such a record.
     pub decodes: fn(&[u8]) -> Result<(), FieldError>,
+    /// A row read as such a record and written again.
+    pub rewrites: fn(&[u8]) -> Result<Vec<u8>, FieldError>,
+}
+
+fn encoded<'a>(record: &impl Record<'a>) -> Vec<u8> {
+    let mut row = Vec::new();
+    record.encode(&mut row);
+    row
 }
 
 /// A declared stage in the table of all stages.
@@ -244,11 +252,13 @@ impl Entry {
                 fields: <S::In<'static> as Record>::FIELDS,
                 keys: <S::In<'static> as Record>::KEYS,
                 decodes: |row| S::In::decode(row).map(drop),
+                rewrites: |row| S::In::decode(row).map(|record| encoded(&record)),
             },
             output: RecordInfo {
                 fields: <S::Out<'static> as Record>::FIELDS,
                 keys: <S::Out<'static> as Record>::KEYS,
                 decodes: |row| S::Out::decode(row).map(drop),
+                rewrites: |row| S::Out::decode(row).map(|record| encoded(&record)),
             },
             keeps_bad_records: S::KEEPS_BAD_RECORDS,
             augment: S::Opts::augment_args,

@@ -1,5 +1,7 @@
 //! `--bad-records N`: N lines that are no documents take no part, and lie in the quarantine as they were.
 
+#![allow(clippy::unwrap_used)]
+
 mod common;
 
 use common::cli::{Place, fixture};

@@ -185,6 +185,10 @@ fn read_as_everything(line: &[u8]) -> Result<(), TestCaseError> {
                 "{record}: field {field:?}, expected {expected:?}, found {found:?}"
             );
         }
+        // What is read in a form of its own, such as a number with zeros in front, is written in the usual one.
+        if let Ok(written) = (info.rewrites)(line) {
+            prop_assert_eq!((info.rewrites)(&written).as_ref(), Ok(&written), "{}", record);
+        }
     }
     // What a decoder leaves to its reader.
     if let Ok(doc) = Doc::decode(line) {
@@ -216,8 +220,17 @@ const INTRUDERS: [&[u8]; 9] = [
     b"ffffffffffffffff ",
 ];
 
+/// 500 cases, or what `PROPTEST_CASES` says; empty ids are refused now and then, in a million cases often.
+fn config() -> ProptestConfig {
+    let config = ProptestConfig { max_local_rejects: u32::MAX, ..ProptestConfig::default() };
+    match std::env::var_os("PROPTEST_CASES") {
+        Some(_) => config,
+        None => ProptestConfig { cases: 500, ..config },
+    }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(500))]
+    #![proptest_config(config())]
 
     #[test]
     fn what_is_encoded_is_decoded(values in any_values()) {

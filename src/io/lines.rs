@@ -28,7 +28,7 @@ impl MaxLine {
 
 impl fmt::Display for MaxLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let unit = SUFFIXES.iter().find(|(_, size)| self.0 % size == 0);
+        let unit = SUFFIXES.iter().find(|(_, size)| self.0.is_multiple_of(*size));
         let (suffix, size) = unit.unwrap_or(&SUFFIXES[3]);
         write!(f, "{}{suffix}", self.0 / size)
     }
