@@ -3,8 +3,10 @@ SHELL := /bin/bash
 CARGO ?= cargo
 PREFIX ?= /usr/local
 OUT ?= out/demo
+FUZZ_SECONDS ?= 600
+FUZZ_TARGETS ?=
 
-.PHONY: help demo test check test-long bench derived build install clean tools
+.PHONY: help demo test check test-long fuzz bench derived build install clean tools
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | column -t -s "$$(printf '\t')"
@@ -35,8 +37,20 @@ check: tools
 	$(CARGO) clippy --locked --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --no-deps --lib
 
-test-long: tools ## the matrix on whole corpora, and plain PCP with a hot feature: hours
+# Property tests of records, parsers and texts with a million cases; of joins and shuffles, and of whole runs, with fewer.
+PARSERS = cluster::keep:: join::tau:: text::
+JOINS = cluster::groups:: cluster::star:: cluster::union_find:: engine:: index:: join::doc_split:: join::kernel:: join::prefix::
+
+test-long: tools ## property tests with many cases, the matrix on whole corpora, plain PCP with a hot feature: hours
+	PROPTEST_CASES=1000000 $(CARGO) test --locked --release --test records
+	PROPTEST_CASES=1000000 $(CARGO) test --locked --release --lib -- $(PARSERS)
+	PROPTEST_CASES=20000 $(CARGO) test --locked --release --lib -- $(JOINS)
+	PROPTEST_CASES=2000 $(CARGO) test --locked --release --test properties
 	$(CARGO) test --locked --release --test '*' -- --ignored
+
+fuzz: build ## coverage-guided fuzzing of every record and reader, FUZZ_SECONDS each (FUZZ_TARGETS: only these)
+	@[ -x .tools/bin/cargo-fuzz ] || $(CARGO) install cargo-fuzz --locked --root .tools
+	fuzz/run.sh $(FUZZ_SECONDS) $(CURDIR)/target/release $(FUZZ_TARGETS)
 
 bench: build ## beside SetSimilaritySearch on reuters21578 (needs Python 3)
 	benches/compare.sh

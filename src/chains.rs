@@ -4,6 +4,8 @@
 //! are: `local` runs them in one process, `pipes` as processes and sorts, `hadoop` as jobs. Read a chain from
 //! top to bottom: it is the paper's section 4.
 
+use crate::bad_records;
+
 /// A data set between steps.
 pub type Data = &'static str;
 
@@ -63,6 +65,8 @@ pub struct Guard {
     pub counter: &'static str,
     /// The option.
     pub option: &'static str,
+    /// The option's default.
+    pub default: u64,
     /// What the counter counts and what to do when there is too much of it.
     pub advice: &'static str,
 }
@@ -163,9 +167,22 @@ fn count_features(steps: &mut Vec<Step>) {
     ));
 }
 
+fn tokenize() -> Step {
+    let guard = Guard {
+        counter: bad_records::COUNTER,
+        option: "bad-records",
+        default: 0,
+        advice: "bad documents in all tasks together; correct them, or raise --bad-records",
+    };
+    Step {
+        guard: Some(guard),
+        ..map("tokenize", "Turns each document into its set of features.", &[DOCUMENTS], "sets")
+    }
+}
+
 fn front(shape: Shape, order: bool) -> Vec<Step> {
     let mut steps = vec![
-        map("tokenize", "Turns each document into its set of features.", &[DOCUMENTS], "sets"),
+        tokenize(),
         map_reduce(
             "doc-meta",
             "doc-meta-reduce",
@@ -217,6 +234,7 @@ fn term_split_plain(steps: &mut Vec<Step>) {
     let guard = Guard {
         counter: "pairs_of_postings",
         option: "max-pairs",
+        default: 1_000_000_000,
         advice: "pairs of postings, the sum of df(df-1)/2, would be written by plain Term-Split; \
                  use --pcp prefix or doc-split, or raise --max-pairs",
     };
@@ -235,6 +253,7 @@ fn term_split_prefix(steps: &mut Vec<Step>) {
     let guard = Guard {
         counter: "pairs_of_postings",
         option: "max-pairs",
+        default: 1_000_000_000,
         advice: "candidates; a higher tau has fewer, doc-split has none, or raise --max-pairs",
     };
     steps.push(Step {
@@ -312,6 +331,7 @@ fn expand(steps: &mut Vec<Step>) {
     let guard = Guard {
         counter: "pairs",
         option: "max-pairs",
+        default: 1_000_000_000,
         advice: "pairs of documents; a higher tau has fewer, --write clusters needs none, or raise --max-pairs",
     };
     steps.push(Step {
@@ -359,8 +379,7 @@ fn back(steps: &mut Vec<Step>, shape: Shape) {
 
 /// The steps of `twinsplit idf`: document frequencies as a reference table.
 pub fn idf_steps() -> Vec<Step> {
-    let mut steps =
-        vec![map("tokenize", "Turns each document into its set of features.", &[DOCUMENTS], "sets")];
+    let mut steps = vec![tokenize()];
     count_features(&mut steps);
     steps.push(one_task(reduce(
         "idf-table",

@@ -1,5 +1,6 @@
 //! The errors of a run, typed, each with the place it happened at and what was expected there.
 
+use crate::io::MaxLine;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -36,6 +37,12 @@ pub struct FieldError {
     pub found: String,
 }
 
+impl fmt::Display for FieldError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "field {}: expected {}, found {}", self.field, self.expected, self.found)
+    }
+}
+
 impl FieldError {
     /// An error about `field`, quoting at most 60 bytes of what was found.
     pub fn new(field: &'static str, expected: &'static str, found: &[u8]) -> Self {
@@ -64,6 +71,35 @@ pub enum Error {
         place: Place,
         /// What is wrong with it.
         error: FieldError,
+    },
+    /// A line of the input that is not a document.
+    Document {
+        /// The stage that read it.
+        stage: String,
+        /// Where the line stands.
+        place: Place,
+        /// What is wrong with it.
+        error: FieldError,
+    },
+    /// More lines that are not documents than may pass.
+    BadRecords {
+        /// Who met the last of them.
+        stage: String,
+        /// How many have been met.
+        met: u64,
+        /// How many may pass.
+        allowed: u64,
+        /// The first of them: where it stands and what is wrong with it.
+        first: String,
+        /// The file that holds them, where one is written.
+        quarantine: Option<PathBuf>,
+    },
+    /// A line that is longer than it may be.
+    LongLine {
+        /// Where it stands.
+        place: Place,
+        /// The bound.
+        bound: MaxLine,
     },
     /// A reducer's input that is not sorted by its key.
     Unsorted {
@@ -131,10 +167,24 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Record { stage, place, error } => write!(
+            Error::Record { stage, place, error } => {
+                write!(f, "{stage}: {place}, {error}; {stage} --help shows the rows it reads")
+            }
+            Error::Document { stage, place, error } => write!(
                 f,
-                "{stage}: {place}, field {}: expected {}, found {}",
-                error.field, error.expected, error.found
+                "{stage}: {place}, {error}; correct the line, or let such lines pass with --bad-records N"
+            ),
+            Error::BadRecords { stage, met, allowed, first, quarantine } => {
+                write!(f, "{stage}: {met} bad documents, and --bad-records lets {allowed} pass; ")?;
+                write!(f, "the first is {first}")?;
+                quarantine.iter().try_for_each(|path| write!(f, "; {} holds those met", path.display()))
+            }
+            Error::LongLine { place, bound: MaxLine::ROW } => {
+                write!(f, "{place}: the line has over 4 GB, more than any row may have; is it a text file?")
+            }
+            Error::LongLine { place, bound } => write!(
+                f,
+                "{place}: the line is longer than {bound}; if it is a document, let it in with --max-line"
             ),
             Error::Unsorted { stage, place, sort } => {
                 write!(f, "{stage}: {place}: the input is not sorted by its key; put `{sort}` before {stage}")
@@ -146,13 +196,26 @@ impl fmt::Display for Error {
             ),
             Error::File { path, problem } => write!(f, "{}: {problem}", path.display()),
             Error::Io { action, path, source } if path.as_os_str().is_empty() => {
-                write!(f, "cannot {action} a standard stream: {source}")
+                write!(f, "cannot {action} a standard stream: {source}{}", advice(source.kind()))
             }
             Error::Io { action, path, source } => {
-                write!(f, "cannot {action} {}: {source}", path.display())
+                write!(f, "cannot {action} {}: {source}{}", path.display(), advice(source.kind()))
             }
             Error::Usage(text) | Error::Limit(text) | Error::Failed(text) => f.write_str(text),
         }
+    }
+}
+
+/// What to do about an error of the operating system, where that is known.
+fn advice(kind: io::ErrorKind) -> &'static str {
+    match kind {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "; make room there, or name a folder on another disk"
+        }
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            "; allow it (ls -ld shows the rights), or name another place"
+        }
+        _ => "",
     }
 }
 

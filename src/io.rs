@@ -1,13 +1,19 @@
 //! The only place that touches standard streams, gzip, files and broken pipes.
 
+mod gzip;
+mod lines;
+
+pub use lines::{MaxLine, read_row};
+
 use crate::error::{Error, FieldError, Place, Result};
-use flate2::read::MultiGzDecoder;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+use gzip::Gzip;
 
 /// Size of the buffers between the program and the operating system.
 const BUFFER: usize = 256 << 10;
@@ -40,11 +46,15 @@ fn open_counted(path: &Path, read: Arc<AtomicU64>) -> Result<Box<dyn BufRead + S
         Box::new(File::open(path).map_err(Error::io("open", path))?)
     };
     let mut raw = BufReader::with_capacity(BUFFER, Counted { inner: raw, read });
-    let head = raw.fill_buf().map_err(Error::io("read", path))?;
-    if head.starts_with(&[0x1f, 0x8b]) {
-        Ok(Box::new(BufReader::with_capacity(BUFFER, MultiGzDecoder::new(raw))))
+    // A pipe may give its first byte alone, so what is read to tell gzip is put back in front.
+    let mut head = Vec::new();
+    raw.by_ref().take(gzip::MAGIC.len() as u64).read_to_end(&mut head).map_err(Error::io("read", path))?;
+    let is_gzip = head == gzip::MAGIC;
+    let whole = io::Cursor::new(head).chain(raw);
+    if is_gzip {
+        Ok(Box::new(BufReader::with_capacity(BUFFER, Gzip::new(whole))))
     } else {
-        Ok(Box::new(raw))
+        Ok(Box::new(whole))
     }
 }
 
@@ -67,13 +77,14 @@ pub struct Blocks {
     number: u64,
     size: usize,
     read: Arc<AtomicU64>,
+    bound: MaxLine,
 }
 
 impl Blocks {
     /// Blocks of about `size` bytes of `files`, in their order.
     pub fn new(files: Vec<PathBuf>, size: usize) -> Self {
-        let (place, read) = (Place::default(), Arc::default());
-        Self { files: files.into_iter(), current: None, place, number: 0, size, read }
+        let (files, bound) = (files.into_iter(), MaxLine::ROW);
+        Self { files, current: None, place: Place::default(), number: 0, size, read: Arc::default(), bound }
     }
 
     /// How many bytes of the files have been read, as they stand on disk.
@@ -81,14 +92,18 @@ impl Blocks {
         self.read.load(Ordering::Relaxed)
     }
 
+    /// The same of files in which no line may exceed `bound`.
+    pub fn within(self, bound: MaxLine) -> Self {
+        Self { bound, ..self }
+    }
+
     /// The next block, or `None` after the last line of the last file.
     pub fn next_block(&mut self) -> Result<Option<Block>> {
         loop {
             if self.current.is_none() {
                 let Some(path) = self.files.next() else { return Ok(None) };
-                let mut reader = open_counted(&path, Arc::clone(&self.read))?;
-                let offset = skip_byte_order_mark(&mut reader, &path)?;
-                self.place = Place { file: name_of(&path), line: 1, offset };
+                let reader = open_counted(&path, Arc::clone(&self.read))?;
+                self.place = Place { file: name_of(&path), line: 1, offset: 0 };
                 self.current = Some((path, reader));
             }
             if let Some(block) = self.read_block()? {
@@ -100,29 +115,50 @@ impl Blocks {
 
     fn read_block(&mut self) -> Result<Option<Block>> {
         let Some((path, reader)) = &mut self.current else { return Ok(None) };
-        let mut bytes = Vec::with_capacity(self.size + (self.size >> 2));
-        reader.by_ref().take(self.size as u64).read_to_end(&mut bytes).map_err(Error::io("read", &path))?;
-        if bytes.is_empty() {
+        let failed = || Error::io("read", &path);
+        // No more than the bound and one byte, so that a line that exceeds it is never held whole.
+        let size = (self.size as u64).min(self.bound.bytes() + 1);
+        let mut bytes = Vec::with_capacity((size + (size >> 2)) as usize);
+        if self.place.offset == 0 {
+            reader.by_ref().take(MARK.len() as u64).read_to_end(&mut bytes).map_err(failed())?;
+            if bytes == MARK {
+                self.place.offset = MARK.len() as u64;
+                bytes.clear();
+            }
+        }
+        let missing = size.saturating_sub(bytes.len() as u64);
+        reader.by_ref().take(missing).read_to_end(&mut bytes).map_err(failed())?;
+        refuse_long_lines(&bytes, &self.place, self.bound)?;
+        let last = memchr::memrchr(b'\n', &bytes).map_or(0, |end| end + 1);
+        let before = (bytes.len() - last) as u64;
+        let whole = lines::read_rest(reader, &mut bytes, before, self.bound).map_err(failed())?;
+        let block = Block { place: self.place.clone(), number: self.number, bytes };
+        self.place.line += memchr::memchr_iter(b'\n', &block.bytes).count() as u64;
+        if !whole {
+            return Err(self.bound.exceeded(&self.place));
+        }
+        if block.bytes.is_empty() {
             return Ok(None);
         }
-        reader.read_until(b'\n', &mut bytes).map_err(Error::io("read", &path))?;
-        let block = Block { place: self.place.clone(), number: self.number, bytes };
         self.number += 1;
-        self.place.line += memchr::memchr_iter(b'\n', &block.bytes).count() as u64;
         self.place.offset += block.bytes.len() as u64;
         Ok(Some(block))
     }
 }
 
-/// Passes over a byte order mark, and gives its length.
-fn skip_byte_order_mark(reader: &mut Box<dyn BufRead + Send>, path: &Path) -> Result<u64> {
-    let head = reader.fill_buf().map_err(Error::io("read", path))?;
-    if !head.starts_with(b"\xef\xbb\xbf") {
-        return Ok(0);
+/// Finds lines that are longer than the bound among those of a block that starts at `place`.
+fn refuse_long_lines(bytes: &[u8], place: &Place, bound: MaxLine) -> Result<()> {
+    if bytes.len() as u64 <= bound.bytes() {
+        return Ok(());
     }
-    reader.consume(3);
-    Ok(3)
+    let long = bytes.split(|byte| *byte == b'\n').position(|line| line.len() as u64 > bound.bytes());
+    long.map_or(Ok(()), |before| {
+        Err(bound.exceeded(&Place { line: place.line + before as u64, ..place.clone() }))
+    })
 }
+
+/// A byte order mark, which some systems put before the first line of a file.
+const MARK: [u8; 3] = [0xef, 0xbb, 0xbf];
 
 /// The name of a file as messages and automatic ids show it; empty for standard input.
 pub fn name_of(path: &Path) -> Arc<str> {
@@ -151,22 +187,26 @@ pub fn each_line(block: &Block, mut see: impl FnMut(&[u8], &Place) -> Result<()>
 /// Calls `see` with each line of a file that holds rows.
 pub fn each_row(path: &Path, mut see: impl FnMut(&[u8]) -> Result<(), FieldError>) -> Result<()> {
     let mut reader = open(path)?;
-    let mut line = Vec::new();
-    while reader.read_until(b'\n', &mut line).map_err(Error::io("read", path))? > 0 {
-        see(line.strip_suffix(b"\n").unwrap_or(&line)).map_err(|error| Error::File {
+    let (mut line, mut number) = (Vec::new(), 1);
+    while read_row(&mut *reader, &mut line, path, number)? {
+        see(&line).map_err(|error| Error::File {
             path: path.to_owned(),
-            problem: format!("field {}: expected {}, found {}", error.field, error.expected, error.found),
+            problem: format!(
+                "line {number}, field {}: expected {}, found {}; make it again with the stage that wrote it",
+                error.field, error.expected, error.found
+            ),
         })?;
-        line.clear();
+        number += 1;
     }
     Ok(())
 }
 
-/// A file that appears under its name only when it is complete.
+/// A file that appears under its name only when it is complete. One that is given up leaves nothing.
 pub struct AtomicFile {
     writer: BufWriter<File>,
     partial: PathBuf,
     path: PathBuf,
+    complete: bool,
 }
 
 impl AtomicFile {
@@ -176,7 +216,8 @@ impl AtomicFile {
         name.push(".partial");
         let partial = path.with_file_name(name);
         let file = File::create(&partial).map_err(Error::io("create", &partial))?;
-        Ok(Self { writer: BufWriter::with_capacity(BUFFER, file), partial, path: path.to_owned() })
+        let writer = BufWriter::with_capacity(BUFFER, file);
+        Ok(Self { writer, partial, path: path.to_owned(), complete: false })
     }
 
     /// Writes a line and its end.
@@ -190,7 +231,18 @@ impl AtomicFile {
     /// Makes the file complete: flushed, and under its own name.
     pub fn finish(mut self) -> Result<()> {
         self.writer.flush().map_err(Error::io("write", &self.path))?;
-        fs::rename(&self.partial, &self.path).map_err(Error::io("rename", &self.path))
+        fs::rename(&self.partial, &self.path).map_err(Error::io("rename", &self.path))?;
+        self.complete = true;
+        Ok(())
+    }
+}
+
+impl Drop for AtomicFile {
+    fn drop(&mut self) {
+        if !self.complete {
+            // The error that gave the file up says more than one in removing it.
+            let _ = fs::remove_file(&self.partial);
+        }
     }
 }
 
@@ -205,13 +257,19 @@ impl Stdout {
 
     /// Writes a row and its end.
     pub fn line(&mut self, line: &[u8]) -> Result<()> {
-        self.0.write_all(line).and_then(|()| self.0.write_all(b"\n")).map_err(Error::io("write", ""))
+        self.0.write_all(line).and_then(|()| self.0.write_all(b"\n")).map_err(stdout_failed)
     }
 
     /// Hands everything written so far to the reader.
     pub fn flush(&mut self) -> Result<()> {
-        self.0.flush().map_err(Error::io("write", ""))
+        self.0.flush().map_err(stdout_failed)
     }
+}
+
+/// The error names the file that standard output goes to, where there is one.
+fn stdout_failed(source: io::Error) -> Error {
+    let file = fs::read_link("/proc/self/fd/1").ok().filter(|path| path.is_file());
+    Error::io("write", file.unwrap_or_default())(source)
 }
 
 impl Default for Stdout {

@@ -15,10 +15,11 @@
 //! | [`chains`] | how the stages join: Term-Split and Doc-Split | 2.3.1, 2.3.2 |
 //! | [`engine`] | running a chain: in one process, as pipes | 3 |
 //! | [`cli`] | the binaries and the driver | |
-//! | [`io`], [`sealed`], [`hash`], [`error`] | files and streams, files that arrive whole, every hash, every error | |
+//! | [`io`], [`sealed`], [`hash`], [`error`], [`bad_records`] | files and streams, files that arrive whole, every hash, every error, lines that are no documents | |
 //!
 //! `text`, `index`, `join` and `cluster` know nothing of files or processes.
 
+pub mod bad_records;
 pub mod chains;
 pub mod cli;
 pub mod cluster;
@@ -33,3 +34,12 @@ pub mod sealed;
 pub mod stage;
 pub mod stages;
 pub mod text;
+
+/// How many cases a property test has: its own number, or what `PROPTEST_CASES` says, as for those without a number.
+#[cfg(test)]
+pub(crate) fn cases(ordinary: u32) -> proptest::test_runner::Config {
+    match std::env::var_os("PROPTEST_CASES") {
+        Some(_) => proptest::test_runner::Config::default(),
+        None => proptest::test_runner::Config::with_cases(ordinary),
+    }
+}

@@ -9,7 +9,6 @@ use crate::hash;
 use crate::io;
 use crate::record::{Record, push_number};
 use std::collections::BTreeMap;
-use std::io::BufRead;
 use std::path::Path;
 
 /// Version of the formats; raised when one of them changes.
@@ -81,6 +80,21 @@ impl Head {
             .parse()
             .map_err(|_| broken(path, &format!("its first line gives no number for {name:?}")))
     }
+
+    /// Refuses a file that was made with other parameters than these, which are options.
+    pub fn must_have(&self, parameters: &[(&str, String)], path: &Path) -> Result<()> {
+        match parameters.iter().find(|(name, value)| self.get(name) != value) {
+            None => Ok(()),
+            Some((name, value)) => Err(Error::File {
+                path: path.to_owned(),
+                problem: format!(
+                    "it was made with --{name} {} where --{name} {value} is asked for; \
+                     give the same option, or make it again with the stage that wrote it",
+                    self.get(name)
+                ),
+            }),
+        }
+    }
 }
 
 /// An error about a sealed file, with the next step.
@@ -95,13 +109,10 @@ pub fn broken(path: &Path, problem: &str) -> Error {
 /// verified at the end, so what was made of the lines counts only when this returns `Ok`.
 pub fn read(path: &Path, kind: &str, mut see: impl FnMut(&Head, &[u8]) -> Result<()>) -> Result<Head> {
     let mut reader = io::open(path)?;
+    let mut number = 0;
     let mut next = |line: &mut Vec<u8>| -> Result<bool> {
-        line.clear();
-        let read = reader.read_until(b'\n', line).map_err(Error::io("read", path))?;
-        if line.last() == Some(&b'\n') {
-            line.pop();
-        }
-        Ok(read > 0)
+        number += 1;
+        io::read_row(&mut *reader, line, path, number)
     };
     let mut line = Vec::new();
     next(&mut line)?;

@@ -6,6 +6,7 @@
 //! contract stands with the record ([`Record::KEYS`]), and [`Runner`] finds the groups and checks the order.
 //! There is no combiner role: a mapper that can combine does so in its own state.
 
+use crate::bad_records::{self, BadRecords};
 use crate::error::{Error, FieldError, Place, Result};
 use crate::record::{Keys, Record, key_end};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
@@ -53,6 +54,8 @@ pub trait Stage: Sized + Send + 'static {
     type Opts: Args + FromArgMatches;
     /// Its declaration.
     const DECL: Decl;
+    /// Whether the lines of documents that its tasks pass over are kept: one stage of a chain does so.
+    const KEEPS_BAD_RECORDS: bool = false;
 
     /// Starts a task.
     fn open(opts: Self::Opts, task: &mut Task<'_>) -> Result<Self>;
@@ -167,6 +170,11 @@ impl<'s> Task<'s> {
         Error::Record { stage: self.stage.to_owned(), place: self.place.clone(), error }
     }
 
+    /// An error about the document in the current row, which may be passed over.
+    pub fn bad(&self, error: FieldError) -> Error {
+        Error::Document { stage: self.stage.to_owned(), place: self.place.clone(), error }
+    }
+
     /// Adds the volumes under names that tell a step's mapper from its reducer; line ends count.
     fn close(&mut self) {
         let names = match self.role {
@@ -216,6 +224,14 @@ pub struct RecordInfo {
     pub keys: Option<Keys>,
     /// Whether a row is such a record.
     pub decodes: fn(&[u8]) -> Result<(), FieldError>,
+    /// A row read as such a record and written again.
+    pub rewrites: fn(&[u8]) -> Result<Vec<u8>, FieldError>,
+}
+
+fn encoded<'a>(record: &impl Record<'a>) -> Vec<u8> {
+    let mut row = Vec::new();
+    record.encode(&mut row);
+    row
 }
 
 /// A declared stage in the table of all stages.
@@ -227,6 +243,8 @@ pub struct Entry {
     pub input: RecordInfo,
     /// The record it emits; where it goes through a shuffle its keys stand here.
     pub output: RecordInfo,
+    /// See [`Stage::KEEPS_BAD_RECORDS`].
+    pub keeps_bad_records: bool,
     /// Adds the stage's options to a command.
     pub augment: fn(Command) -> Command,
     /// Starts a task from parsed options.
@@ -242,12 +260,15 @@ impl Entry {
                 fields: <S::In<'static> as Record>::FIELDS,
                 keys: <S::In<'static> as Record>::KEYS,
                 decodes: |row| S::In::decode(row).map(drop),
+                rewrites: |row| S::In::decode(row).map(|record| encoded(&record)),
             },
             output: RecordInfo {
                 fields: <S::Out<'static> as Record>::FIELDS,
                 keys: <S::Out<'static> as Record>::KEYS,
                 decodes: |row| S::Out::decode(row).map(drop),
+                rewrites: |row| S::Out::decode(row).map(|record| encoded(&record)),
             },
+            keeps_bad_records: S::KEEPS_BAD_RECORDS,
             augment: S::Opts::augment_args,
             open: |matches, task| {
                 let opts = S::Opts::from_arg_matches(matches)?;
@@ -303,6 +324,7 @@ fn missing_side_file(entry: &Entry, matches: &ArgMatches, error: Error) -> Error
 /// Feeds rows to a stage, and for a reduce stage ends its groups and checks its order.
 pub struct Runner {
     stage: Box<dyn DynStage>,
+    bad: BadRecords,
     keys: Option<Keys>,
     last: Vec<u8>,
     started: bool,
@@ -313,7 +335,13 @@ impl Runner {
     pub fn open(entry: &Entry, matches: &ArgMatches, task: &mut Task<'_>) -> Result<Self> {
         let keys = (entry.decl.role == Role::Reduce).then_some(entry.input.keys).flatten();
         let stage = (entry.open)(matches, task).map_err(|error| missing_side_file(entry, matches, error))?;
-        Ok(Self { stage, keys, last: Vec::new(), started: false })
+        // Stages that read documents declare how many bad ones may pass; to the others every row must be right.
+        let allowed = matches.try_get_one::<u64>("bad_records").ok().flatten().copied().unwrap_or(0);
+        let bad = match entry.keeps_bad_records {
+            true => BadRecords::kept(task.stage, allowed, &task.folder, task.number)?,
+            false => BadRecords::counted(task.stage, allowed),
+        };
+        Ok(Self { stage, bad, keys, last: Vec::new(), started: false })
     }
 
     /// Takes one row; [`Task::place`] says where it stands.
@@ -338,7 +366,10 @@ impl Runner {
             self.last.extend_from_slice(key);
             self.started = true;
         }
-        self.stage.row(row, task)
+        match self.stage.row(row, task) {
+            Err(Error::Document { place, error, .. }) => self.bad.pass(row, &place, error),
+            result => result,
+        }
     }
 
     /// Ends the last group and the task.
@@ -347,6 +378,10 @@ impl Runner {
             self.stage.end_group(task)?;
         }
         self.stage.finish(task)?;
+        let passed = self.bad.finish()?;
+        if passed > 0 {
+            task.count(bad_records::COUNTER, passed);
+        }
         task.close();
         Ok(())
     }

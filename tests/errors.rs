@@ -14,43 +14,6 @@ fn run(way: &str) -> String {
     format!("twinsplit run {way} --features words:1 --input docs --output out --quiet")
 }
 
-/// One wrong line in a million must be found by its number, in every engine, and nothing may be left
-/// that looks like an answer.
-#[test]
-fn a_document_that_is_none_is_named_by_line_and_field() {
-    for (line, field, expected) in [
-        ("not json", "document", "a JSON object in UTF-8 on one line, found \"not json\""),
-        ("[1]", "document", "a JSON object"),
-        (r#"{"id":"b","text":"x""#, "document", "a JSON object"),
-        (r#"{"text":"x"}"#, "id", "a string that is not empty, or a number, found nothing"),
-        (r#"{"id":"","text":"x"}"#, "id", "found \"\\\"\\\"\""),
-        (r#"{"id":"b"}"#, "text", "a string, found nothing"),
-        (r#"{"id":"b","text":7}"#, "text", "a string, found \"7\""),
-    ] {
-        let here = Place::new();
-        let docs = format!("{}\n{line}\n", jsonl(&[("a", "x y")]));
-        here.write("docs", &docs);
-        // The empty line between counts.
-        let place = format!("line 3, field {field}: expected ");
-        here.with("tokenize", &docs, &[]).fails(1, &["tokenize: standard input, ", &place, expected]);
-        for way in WAYS {
-            here.say(&run(way)).fails(1, &["tokenize: docs, ", &place, expected]);
-            let left: Vec<_> = fs::read_dir(here.path("out")).unwrap().collect();
-            assert!(left.is_empty(), "{way}: {left:?}");
-        }
-    }
-}
-
-/// Bytes that are not UTF-8 cannot be shown as they are, and must not be guessed at.
-#[test]
-fn bytes_that_are_not_utf_8_are_refused() {
-    let here = Place::new();
-    let bad = b"{\"id\":\"a\",\"text\":\"\xff\"}\n";
-    here.with("tokenize", bad, &[]).fails(1, &["line 1, field document", "UTF-8"]);
-    here.with("pcp-reduce", "a\tb\t-1\t2\t2\n", &[])
-        .fails(1, &["pcp-reduce: standard input, line 1, field count: expected a number", "\"-1\""]);
-}
-
 /// One id on two documents makes every answer about it wrong.
 #[test]
 fn an_id_that_stands_twice_is_named() {
@@ -61,14 +24,18 @@ fn an_id_that_stands_twice_is_named() {
         ["term-split", "term-split --pcp prefix", "term-split --engine pipes", "doc-split --engine pipes"]
     {
         // The steps before it are finished, and stay for --resume where the cause is not known.
-        let run = format!("{} --overwrite", run(way));
-        here.say(&run).fails(1, &["doc-meta-reduce", "the id \"twice\"", "--id auto"]);
+        here.say(&format!("{} --overwrite", run(way))).fails(
+            1,
+            &["doc-meta-reduce", "the id \"twice\"", "(docs, line 1 and docs, line 3)", "--id auto"],
+        );
         assert!(!here.path("out/pairs.tsv").exists(), "{way}");
     }
     here.write("one", jsonl(&[("a", "x"), ("b", "y")]));
     here.write("two", jsonl(&[("b", "y")]));
     let run = "twinsplit run doc-split --input one two --output out --overwrite --quiet";
     here.say(run).fails(1, &["the id \"b\"", "(one, line 2 and two, line 1)"]);
+    here.say(&format!("{}", run.replace("doc-split", "term-split")))
+        .fails(1, &["doc-meta-reduce", "the id \"b\"", "(one, line 2 and two, line 1)"]);
     here.say(&format!("{run} --id auto --features words:1")).ok();
     assert_eq!(here.read("out/pairs.tsv").lines().count(), 1);
 }
@@ -106,7 +73,7 @@ fn numbers_out_of_their_range_are_usage_errors() {
 fn every_reducer_refuses_unsorted_rows() {
     let set = "0000000000000001";
     let rows = [
-        ("doc-meta-reduce", "z\t1\t\t\tLatin".to_owned()),
+        ("doc-meta-reduce", "z\t1\t\t\tLatin\t\t1".to_owned()),
         ("feature-count-reduce", "ffffffffffffffff\t1".to_owned()),
         ("feature-order", "-\t3".to_owned()),
         ("idf-table", "-\t3".to_owned()),
@@ -144,7 +111,7 @@ fn side_files_must_be_whole_and_of_their_kind() {
     let here = Place::new();
     let tiny = fixture("documents/tiny.jsonl").display().to_string();
     let made = format!(
-        "tokenize --features words:2 --input {tiny} > sets; \
+        "export TWINSPLIT_FEATURES=words:2; tokenize --input {tiny} > sets; \
          feature-count < sets | LC_ALL=C sort | feature-count-reduce > counts; \
          feature-order --idf 0.1,0.95 < counts > good-order; idf-table < counts > good-idf-table; \
          size-count < sets | LC_ALL=C sort | size-count-reduce | slice-plan --slices 1 > good-plan; \
@@ -159,12 +126,19 @@ fn side_files_must_be_whole_and_of_their_kind() {
         ("docsplit-query", "index", "slice"),
         ("feature-order", "idf-table", "idf-table"),
     ] {
-        let use_it = |file: &str| here.with(&format!("{stage} --{option} {file}"), "", &[]);
+        let made_of = [("TWINSPLIT_FEATURES", "words:2")];
+        let use_it = |file: &str| here.with(&format!("{stage} --{option} {file}"), "", &made_of);
         let good = format!("good-{option}");
         use_it(&good).ok();
         let text = here.read(&good);
-        here.write("half", &text[..text.len() / 2]);
+        here.write("half", &text[..text.len() - 10]);
         use_it("half").fails(1, &["half: it is truncated or damaged", "make it again"]);
+        here.say(&format!("{stage} --{option} {good}")).fails(
+            1,
+            &[&good, "made with --features words:2 where --features words:5 is asked for", "make it again"],
+        );
+        here.with(&format!("{stage} --{option} {good} --case-fold off"), "", &made_of)
+            .fails(1, &[&good, "made with --case-fold on where --case-fold off is asked for"]);
         here.write("changed", text.replacen("\n", "\n0", 1));
         use_it("changed").fails(1, &["changed: "]);
         here.write("empty", "");
@@ -181,7 +155,19 @@ fn side_files_must_be_whole_and_of_their_kind() {
         }
     }
     here.write("clusters", "a\tb\n");
-    here.say("write-kept").fails(1, &["clusters", "field"]);
+    here.say("write-kept").fails(1, &["clusters: line 1, field verdict", "make it again"]);
+    // A plan of one corpus cannot say where a set of another belongs.
+    let set = format!("a\t{}\n", (0..99).map(|n| format!("{n:016x}")).collect::<Vec<_>>().join(" "));
+    here.with("index-doc --plan good-plan --features words:2", set, &[]).fails(
+        1,
+        &["index-doc: standard input, line 1, field features", "a size that the plan knows", "\"99\""],
+    );
+    here.shell(&format!("twinsplit idf --from {tiny} --output table --features words:2")).ok();
+    let run = format!("--input {tiny} --output out --quiet --overwrite --idf 0.1,0.95 --idf-table table");
+    for way in WAYS {
+        here.say(&format!("twinsplit run {way} {run}")).fails(1, &["table: ", "--features words:2"]);
+        here.say(&format!("twinsplit run {way} {run} --features words:2")).ok();
+    }
 }
 
 /// An answer is not written over by a slip, and an error after the first file leaves none of them.

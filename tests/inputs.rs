@@ -55,7 +55,9 @@ fn members_and_folders_are_the_same_documents() {
     assert_eq!(here.say("tokenize --input folder").ok(), sets);
     assert_eq!(here.with("tokenize", std::fs::read(here.path("members.gz")).unwrap(), &[]).ok(), sets);
     here.write("half.gz", &packed(&text)[..300]);
-    here.say("tokenize --input half.gz").fails(1, &["cannot read half.gz"]);
+    // A pipe may bring the two bytes that tell gzip one at a time.
+    let slow = "(head -c 1 members.gz; sleep 0.3; tail -c +2 members.gz) | tokenize";
+    assert_eq!(here.shell(slow).ok(), sets);
 }
 
 /// The one way that reads its input once takes standard input; the others would see nothing the

@@ -49,6 +49,7 @@ step() {
     say "$1: finished before"
   else
     rm -rf "$TWINSPLIT_COUNTERS"
+    mkdir -p "$TWINSPLIT_COUNTERS"
     say "$1: $3"
   fi
 }
@@ -105,7 +106,7 @@ share() {
 complete() {
   local file=$1
   shift
-  "$@" > "$file.partial"
+  "$@" > "$file.partial" || { rm -f "$file.partial"; fail "$file was not completed; the message stands above"; }
   mv "$file.partial" "$file"
 }
 
@@ -146,7 +147,7 @@ map_reduce() {
 shuffle_task() {
   local number=$1 of=$2 reducers=$3 partition=$4 from=$5 to=$6
   shift 6
-  share "$number" "$of" "$from" "$@" |
+  mapreduce_task_output_dir=$WORK/$to share "$number" "$of" "$from" "$@" |
     twinsplit partition --fields "$partition" --parts "$reducers" --to "$WORK/$to/_shuffle/$number"
 }
 reduce_task() {
@@ -202,6 +203,7 @@ collect_rows() {
 
 step tokenize sets 'Turns each document into its set of features.'
 map "$MAPPERS" "documents" sets tokenize --features spotsigs
+guard bad_records "${TWINSPLIT_BAD_RECORDS:-0}" 'bad documents in all tasks together; correct them, or raise --bad-records'
 
 step doc-meta meta 'Takes what the keep rule needs; sorted by id, two documents with one id meet and are named.'
 map_reduce "$MAPPERS" "$REDUCERS" 1 1 "documents" meta \
@@ -216,10 +218,10 @@ map_reduce "$MAPPERS" "$REDUCERS" 1 1 "sets" feature-counts \
 step feature-order order 'Orders features by frequency and lists those in the IDF range; N sorts before all features.'
 map_reduce "$MAPPERS" 1 1 1 "feature-counts" order \
   cat -- \
-  feature-order --idf 0.3,0.85
+  feature-order --idf 0.3,0.85 --features spotsigs
 
 step idf-filter filtered-sets 'Leaves out features out of the IDF range.'
-map "$MAPPERS" "sets" filtered-sets idf-filter --order "$(part order 0)"
+map "$MAPPERS" "sets" filtered-sets idf-filter --features spotsigs --order "$(part order 0)"
 
 step equal-sets members 'Joins equal sets once; sorted by hash, then id, the smallest id of a group comes first.'
 map_reduce "$MAPPERS" "$REDUCERS" 1 2 "filtered-sets" members \
@@ -234,15 +236,15 @@ map_reduce "$MAPPERS" "$REDUCERS" 1 1 "members" sizes \
 step slice-plan plan 'Cuts the sizes into slices of about equal cost.'
 map_reduce "$MAPPERS" 1 1 1 "sizes" plan \
   cat -- \
-  slice-plan --tau 0.3
+  slice-plan --tau 0.3 --features spotsigs
 
 step index-doc slices 'Sends each set to its slice; sorted by slice, then size, then id.'
 map_reduce "$MAPPERS" "$REDUCERS" 1 3 "members" slices \
-  index-doc --min-features 4 --plan "$(part plan 0)" -- \
-  index-doc-reduce
+  index-doc --min-features 4 --features spotsigs --plan "$(part plan 0)" -- \
+  index-doc-reduce --features spotsigs
 
 step docsplit-query joined-pairs 'Streams all sets past each slice, which is held in memory.'
-each slices index "members" joined-pairs docsplit-query --tau 0.3 --min-features 4
+each slices index "members" joined-pairs docsplit-query --tau 0.3 --min-features 4 --features spotsigs
 
 step expand-left half-expanded 'Repeats pairs for the copies of their first document; sorted by it, copies come before pairs.'
 map_reduce "$MAPPERS" "$REDUCERS" 1 2 "joined-pairs members" half-expanded \
@@ -253,7 +255,7 @@ step expand-right pairs 'Repeats pairs for the copies of their second document, 
 map_reduce "$MAPPERS" "$REDUCERS" 1 2 "half-expanded members" pairs \
   expand-right -- \
   expand-right-reduce
-guard pairs 1000000000 'pairs of documents; a higher tau has fewer, --write clusters needs none, or raise --max-pairs'
+guard pairs "${TWINSPLIT_MAX_PAIRS:-1000000000}" 'pairs of documents; a higher tau has fewer, --write clusters needs none, or raise --max-pairs'
 
 step cluster labels 'Joins pairs to clusters.'
 map_reduce "$MAPPERS" 1 0 0 "joined-pairs members" labels \

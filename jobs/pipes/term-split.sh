@@ -49,6 +49,7 @@ step() {
     say "$1: finished before"
   else
     rm -rf "$TWINSPLIT_COUNTERS"
+    mkdir -p "$TWINSPLIT_COUNTERS"
     say "$1: $3"
   fi
 }
@@ -105,7 +106,7 @@ share() {
 complete() {
   local file=$1
   shift
-  "$@" > "$file.partial"
+  "$@" > "$file.partial" || { rm -f "$file.partial"; fail "$file was not completed; the message stands above"; }
   mv "$file.partial" "$file"
 }
 
@@ -146,7 +147,7 @@ map_reduce() {
 shuffle_task() {
   local number=$1 of=$2 reducers=$3 partition=$4 from=$5 to=$6
   shift 6
-  share "$number" "$of" "$from" "$@" |
+  mapreduce_task_output_dir=$WORK/$to share "$number" "$of" "$from" "$@" |
     twinsplit partition --fields "$partition" --parts "$reducers" --to "$WORK/$to/_shuffle/$number"
 }
 reduce_task() {
@@ -202,6 +203,7 @@ collect_rows() {
 
 step tokenize sets 'Turns each document into its set of features.'
 map "$MAPPERS" "documents" sets tokenize
+guard bad_records "${TWINSPLIT_BAD_RECORDS:-0}" 'bad documents in all tasks together; correct them, or raise --bad-records'
 
 step doc-meta meta 'Takes what the keep rule needs; sorted by id, two documents with one id meet and are named.'
 map_reduce "$MAPPERS" "$REDUCERS" 1 1 "documents" meta \
@@ -217,7 +219,7 @@ step index-term posting-lists 'Builds posting lists; sorted by feature, then id,
 map_reduce "$MAPPERS" "$REDUCERS" 1 2 "members" posting-lists \
   index-term -- \
   index-term-reduce
-guard pairs_of_postings 1000000000 'pairs of postings, the sum of df(df-1)/2, would be written by plain Term-Split; use --pcp prefix or doc-split, or raise --max-pairs'
+guard pairs_of_postings "${TWINSPLIT_MAX_PAIRS:-1000000000}" 'pairs of postings, the sum of df(df-1)/2, would be written by plain Term-Split; use --pcp prefix or doc-split, or raise --max-pairs'
 
 step pcp-map joined-pairs 'Pairs the postings of each list; sorted by both ids, the parts of a pair'\''s overlap meet.'
 map_reduce "$MAPPERS" "$REDUCERS" 2 2 "posting-lists" joined-pairs \
@@ -233,7 +235,7 @@ step expand-right pairs 'Repeats pairs for the copies of their second document, 
 map_reduce "$MAPPERS" "$REDUCERS" 1 2 "half-expanded members" pairs \
   expand-right -- \
   expand-right-reduce
-guard pairs 1000000000 'pairs of documents; a higher tau has fewer, --write clusters needs none, or raise --max-pairs'
+guard pairs "${TWINSPLIT_MAX_PAIRS:-1000000000}" 'pairs of documents; a higher tau has fewer, --write clusters needs none, or raise --max-pairs'
 
 step cluster labels 'Joins pairs to clusters.'
 map_reduce "$MAPPERS" 1 0 0 "joined-pairs members" labels \

@@ -2,6 +2,7 @@
 
 use super::options;
 use super::run::refuse_streams;
+use crate::bad_records::BadRecords;
 use crate::engine::params::Params;
 use crate::error::{Error, Result};
 use crate::hash;
@@ -130,14 +131,14 @@ fn find(
         out
     });
     let mut extractor = Extractor::new(spec.clone());
-    let mut blocks = Blocks::new(inputs.to_vec(), 1 << 20);
+    let mut bad = BadRecords::counted("explain", opts.document.bad_records);
+    let mut blocks = Blocks::new(inputs.to_vec(), 1 << 20).within(opts.document.max_line);
     while let Some(block) = blocks.next_block()? {
         each_line(&block, |line, place| {
-            let document = opts.document.read(line, place).map_err(|error| Error::Record {
-                stage: "explain".to_owned(),
-                place: place.clone(),
-                error,
-            })?;
+            let document = match opts.document.read(line, place) {
+                Ok(document) => document,
+                Err(error) => return bad.pass(line, place, error),
+            };
             for at in 0..2 {
                 // An id may be given as it is, or in the escaped form of pairs.tsv.
                 if document.id == wanted[at].as_bytes() || document.id == escaped[at] {
@@ -180,7 +181,7 @@ fn restrict(
         documents.iter().flat_map(|document| document.features.keys()).map(|feature| (*feature, 0)).collect();
     let mut count = 0;
     if let Some(path) = &opts.idf.idf_table {
-        let table = read_reference(path)?;
+        let table = read_reference(path, &opts.features)?;
         count = table.documents;
         frequencies.values_mut().for_each(|frequency| *frequency = 1);
         for (feature, frequency) in table.rows {
@@ -189,11 +190,11 @@ fn restrict(
     } else {
         let mut extractor = Extractor::new(spec.clone());
         let mut features = Vec::new();
-        let mut blocks = Blocks::new(inputs.to_vec(), 1 << 20);
+        let mut blocks = Blocks::new(inputs.to_vec(), 1 << 20).within(opts.document.max_line);
         while let Some(block) = blocks.next_block()? {
             each_line(&block, |line, place| {
-                count += 1;
                 if let Ok(document) = opts.document.read(line, place) {
+                    count += 1;
                     extractor.set(&document.text, &mut features);
                     for feature in &features {
                         frequencies.entry(*feature).and_modify(|frequency| *frequency += 1);

@@ -2,6 +2,8 @@
 
 use super::options;
 use super::progress::Display;
+use super::quarantine::{self, QUARANTINE};
+use super::run::guard;
 use crate::chains::{IDF_TABLE, idf_steps};
 use crate::engine::params::Params;
 use crate::engine::progress::Progress;
@@ -12,6 +14,9 @@ use clap::{Arg, ArgMatches, Command, value_parser};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// The stages' options that this command has.
+const OPTIONS: [&str; 7] = ["id", "text", "features", "nfc", "case-fold", "bad-records", "max-line"];
 
 /// The command line of `idf`.
 pub fn command() -> Command {
@@ -34,15 +39,17 @@ pub fn command() -> Command {
                 .value_name("FILE")
                 .help("The table"),
         )
-        .args(options::stage_options().into_iter().filter(|arg| {
-            ["id", "text", "features", "nfc", "case-fold"].contains(&arg.get_long().unwrap_or_default())
-        }))
+        .args(
+            options::stage_options()
+                .into_iter()
+                .filter(|arg| OPTIONS.contains(&arg.get_long().unwrap_or_default())),
+        )
 }
 
 /// `twinsplit idf`.
 pub fn run(matches: &ArgMatches) -> Result<()> {
     let mut params = Params::default();
-    for name in ["id", "text", "features", "nfc", "case-fold"] {
+    for name in OPTIONS {
         let id = name.replace('-', "_");
         if let Some(value) =
             matches.get_raw(&id).and_then(|mut values| values.next()).and_then(|value| value.to_str())
@@ -61,10 +68,13 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     let engine = LocalSteps::new(&inputs, work.path(), &params, threads, options::MEMORY << 20, &progress)?;
     let steps = idf_steps();
     let display = Display::start(&progress, steps.len(), false);
-    for step in &steps {
-        engine.run(step)?;
-    }
+    let made = steps.iter().try_for_each(|step| guard(step, &engine.run(step)?.counters, &params));
     drop(display);
+    let mut beside = output.clone().into_os_string();
+    beside.push(format!(".{QUARANTINE}"));
+    let said =
+        quarantine::settle(made.map(|()| Vec::new()), work.path(), Path::new(&beside), &params, |said| said)?;
+    said.iter().for_each(|warning| eprintln!("warning: {warning}"));
     let made = work.path().join(IDF_TABLE).join("part-00000");
     fs::rename(&made, &output).map_err(Error::io("rename", &made))
 }

@@ -9,6 +9,7 @@ pub mod output;
 pub mod partition;
 pub mod plan;
 pub mod progress;
+pub mod quarantine;
 pub mod run;
 pub mod stage;
 pub mod stages;

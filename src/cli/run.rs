@@ -6,6 +6,7 @@ use super::options::{self, Engine, RunOpts};
 use super::output::{Output, Start};
 use super::plan::{plan_script, shape};
 use super::progress::Display;
+use super::quarantine::{self, QUARANTINE};
 use super::summary;
 use crate::chains::{CLUSTERS, Chain, KEPT, PAIRS, Shape, Step};
 use crate::engine::dense::{DenseOpts, DenseRun};
@@ -76,6 +77,8 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     let display = Display::start(&progress, steps.len(), opts.quiet);
     let result = run.execute(&steps);
     drop(display);
+    let bad = output.folder.join(QUARANTINE);
+    let result = quarantine::settle(result, &output.work, &bad, &params, |done| &mut done.warnings);
     let done = match result {
         Ok(done) => done,
         Err(error) => return Err(leave(&output, error)),
@@ -250,9 +253,9 @@ impl Run<'_> {
 }
 
 /// Stops when a step counted more than its option allows.
-fn guard(step: &Step, counters: &Counters, params: &Params) -> Result<()> {
+pub fn guard(step: &Step, counters: &Counters, params: &Params) -> Result<()> {
     let Some(guard) = step.guard else { return Ok(()) };
-    let limit: u64 = params.get(guard.option).and_then(|value| value.parse().ok()).unwrap_or(1_000_000_000);
+    let limit: u64 = params.get(guard.option).and_then(|value| value.parse().ok()).unwrap_or(guard.default);
     let sum = counters.get(guard.counter).copied().unwrap_or(0);
     if sum > limit {
         return Err(Error::Limit(format!("{}: {sum} {} (the limit is {limit})", step.name, guard.advice)));

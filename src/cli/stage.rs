@@ -1,14 +1,15 @@
 //! The `main` of every stage binary: options, rows from files or standard input, rows to standard output.
 
+use crate::bad_records;
 use crate::engine::memory::peak_memory;
 use crate::error::{Error, Place, Result};
-use crate::io::{self, Blocks, Stdout, each_line};
+use crate::io::{self, Blocks, MaxLine, Stdout, each_line};
 use crate::record::parse_number;
 use crate::stage::{Counters, Entry, Role, Runner, Sink, Task};
 use crate::stages;
 use clap::{Arg, ArgMatches, Command, value_parser};
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// The folder into which a task's counters are written, a file for each task, one `name⇥number` a line.
@@ -108,7 +109,8 @@ fn run(entry: &'static Entry, matches: &ArgMatches) -> Result<()> {
     let mut out = ToStdout(Stdout::new());
     let mut task = Task::new(entry, number, task_folder(), &mut out);
     let mut runner = Runner::open(entry, matches, &mut task)?;
-    let mut blocks = Blocks::new(inputs, SPLIT_BLOCK);
+    let bound = matches.try_get_one::<MaxLine>("max_line").ok().flatten().copied();
+    let mut blocks = Blocks::new(inputs, SPLIT_BLOCK).within(bound.unwrap_or(MaxLine::ROW));
     while let Some(block) = blocks.next_block()? {
         if split.is_some_and(|split| block.number % u64::from(split.of) != u64::from(split.number)) {
             continue;
@@ -122,8 +124,23 @@ fn run(entry: &'static Entry, matches: &ArgMatches) -> Result<()> {
     runner.finish(&mut task)?;
     let mut counters = std::mem::take(&mut task.counters);
     counters.extend(peak_memory().map(|bytes| ("peak_memory".to_owned(), bytes)));
+    let folder = std::mem::take(&mut task.folder);
     out.0.flush()?;
-    report_counters(entry, number, &counters)
+    report_counters(entry, number, &counters)?;
+    warn_of_bad_records(entry, &counters, &folder);
+    Ok(())
+}
+
+/// Says on standard error that lines were passed over, unless a driver counts them.
+fn warn_of_bad_records(entry: &Entry, counters: &Counters, folder: &Path) {
+    let Some(passed) = counters.get(bad_records::COUNTER) else { return };
+    if on_hadoop() || std::env::var_os(COUNTERS).is_some() {
+        return;
+    }
+    let kept = folder.join(bad_records::FOLDER);
+    let kept =
+        if entry.keeps_bad_records { format!("; they are in {}", kept.display()) } else { String::new() };
+    eprintln!("warning: {}: {passed} bad documents were passed over{kept}", entry.decl.name);
 }
 
 /// Whether Hadoop runs this task: a broken pipe is an error there, and counters go to standard error.

@@ -22,6 +22,11 @@ pub fn warnings(steps: &[Done], clusters: Vec<LargeCluster>) -> Vec<String> {
     let documents = sum(steps, "documents");
     let without = sum(steps, "without_features");
     let mut warnings = Vec::new();
+    if documents == 0 {
+        warnings.push(
+            "there were no documents in the input, so the answer is empty; is --input right?".to_owned(),
+        );
+    }
     if without * LARGE_SHARE > documents {
         let prefix = "without_features.";
         let scripts = steps.iter().flat_map(|step| &step.counters).filter_map(|(name, count)| {

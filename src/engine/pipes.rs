@@ -88,7 +88,16 @@ fn push_step(text: &mut String, step: &Step, params: &Params) -> Result<()> {
     }
     text.push_str(&format!("\nstep {} {to} {}\n{line}\n", step.name, quote(step.why)));
     if let Some(guard) = step.guard {
-        let limit = params.get(guard.option).unwrap_or("1000000000");
+        let limit = params.get(guard.option).map_or_else(
+            || {
+                format!(
+                    "\"${{TWINSPLIT_{}:-{}}}\"",
+                    guard.option.replace('-', "_").to_uppercase(),
+                    guard.default
+                )
+            },
+            str::to_owned,
+        );
         text.push_str(&format!("guard {} {limit} {}\n", guard.counter, quote(guard.advice)));
     }
     Ok(())
@@ -159,7 +168,13 @@ impl PipesRun<'_> {
         let lock = self.lock.try_clone().map_err(Error::io("share the lock of", self.work))?;
         let sort_memory = ((self.memory / 2 / self.threads.max(1)) >> 20).max(16);
         let mut bash = Command::new("bash");
-        bash.arg(&path).arg(self.output).args(self.inputs).env("PATH", search).env("WORK", self.work);
+        // Folders without a file in them are a corpus without a document; the script needs a file all the same.
+        let empty = [self.work.join("_empty")];
+        let inputs = if self.inputs.is_empty() { &empty[..] } else { self.inputs };
+        if self.inputs.is_empty() {
+            fs::write(&empty[0], "").map_err(Error::io("write", &empty[0]))?;
+        }
+        bash.arg(&path).arg(self.output).args(inputs).env("PATH", search).env("WORK", self.work);
         bash.env("JOBS", self.threads.to_string()).env("MAPPERS", self.threads.max(2).to_string());
         bash.env("REDUCERS", self.threads.max(2).to_string()).env("SORT_MEMORY", format!("{sort_memory}M"));
         bash.env("DRIVER_PID", std::process::id().to_string()).env("QUIET", "1");

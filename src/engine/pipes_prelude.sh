@@ -37,6 +37,7 @@ step() {
     say "$1: finished before"
   else
     rm -rf "$TWINSPLIT_COUNTERS"
+    mkdir -p "$TWINSPLIT_COUNTERS"
     say "$1: $3"
   fi
 }
@@ -93,7 +94,7 @@ share() {
 complete() {
   local file=$1
   shift
-  "$@" > "$file.partial"
+  "$@" > "$file.partial" || { rm -f "$file.partial"; fail "$file was not completed; the message stands above"; }
   mv "$file.partial" "$file"
 }
 
@@ -134,7 +135,7 @@ map_reduce() {
 shuffle_task() {
   local number=$1 of=$2 reducers=$3 partition=$4 from=$5 to=$6
   shift 6
-  share "$number" "$of" "$from" "$@" |
+  mapreduce_task_output_dir=$WORK/$to share "$number" "$of" "$from" "$@" |
     twinsplit partition --fields "$partition" --parts "$reducers" --to "$WORK/$to/_shuffle/$number"
 }
 reduce_task() {

@@ -8,6 +8,7 @@ use crate::chains::{DOCUMENTS, Data, Step, Tasks};
 use crate::error::{Error, Result};
 use crate::io::{AtomicFile, Block, Blocks, each_line, expand_inputs};
 use crate::record::Keys;
+use crate::record::document::DocumentOpts;
 use crate::stage::{Counters, Entry, Runner, Sink, Task};
 use crate::stages;
 use std::fs;
@@ -185,7 +186,13 @@ impl<'a> LocalSteps<'a> {
         }
         let bytes = files.iter().map(|file| fs::metadata(file).map_or(0, |meta| meta.len())).sum();
         self.progress.start(step.name, "reading", Unit::Bytes, bytes);
-        Ok(Mutex::new(Blocks::new(files, BLOCK)))
+        let blocks = Blocks::new(files, BLOCK);
+        let documents = step.inputs.contains(&DOCUMENTS);
+        Ok(Mutex::new(if documents {
+            blocks.within(self.params.parse::<DocumentOpts>()?.max_line)
+        } else {
+            blocks
+        }))
     }
 
     fn map_to_files(

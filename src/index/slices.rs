@@ -343,7 +343,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(400))]
+        #![proptest_config(crate::cases(400))]
 
         #[test]
         fn so_many_slices_as_balanced_as_can_be(counts in collection(), tenths in 1u32..=10, slices in 1u64..9) {

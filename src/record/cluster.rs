@@ -21,19 +21,25 @@ pub struct Meta<'a> {
     pub script: &'a [u8],
 }
 
+impl<'a> Meta<'a> {
+    fn fields(fields: &mut Fields<'a>) -> Result<Self, FieldError> {
+        Ok(Self {
+            id: fields.id("id")?,
+            length: fields.number("length")?,
+            date: fields.next("date", "a date or nothing")?,
+            score: fields.next("score", "a number or nothing")?,
+            script: fields.next("script", "a script's name")?,
+        })
+    }
+}
+
 impl<'a> Record<'a> for Meta<'a> {
     const FIELDS: &'static str = "id⇥length⇥date⇥score⇥script";
     const KEYS: Option<Keys> = Some(Keys { partition: 1, sort: 1 });
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
         let mut fields = Fields::of(line);
-        let meta = Self {
-            id: fields.id("id")?,
-            length: fields.number("length")?,
-            date: fields.next("date", "a date or nothing")?,
-            score: fields.next("score", "a number or nothing")?,
-            script: fields.next("script", "a script's name")?,
-        };
+        let meta = Self::fields(&mut fields)?;
         fields.done()?;
         Ok(meta)
     }
@@ -46,6 +52,39 @@ impl<'a> Record<'a> for Meta<'a> {
             out.push(b'\t');
             out.extend_from_slice(field);
         }
+    }
+}
+
+/// A document's properties, and where its line stands, so that both of two documents with one id can be named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlacedMeta<'a> {
+    /// The properties.
+    pub meta: Meta<'a>,
+    /// The file's name (escaped like an id); empty for standard input.
+    pub file: &'a [u8],
+    /// The line's number in it.
+    pub line: u64,
+}
+
+impl<'a> Record<'a> for PlacedMeta<'a> {
+    const FIELDS: &'static str = "id⇥length⇥date⇥score⇥script⇥file⇥line";
+    const KEYS: Option<Keys> = Some(Keys { partition: 1, sort: 1 });
+
+    fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
+        let mut fields = Fields::of(line);
+        let meta = Meta::fields(&mut fields)?;
+        let file = fields.next("file", "a file's name or nothing")?;
+        let number = fields.number("line")?;
+        fields.done()?;
+        Ok(Self { meta, file, line: number })
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        self.meta.encode(out);
+        out.push(b'\t');
+        out.extend_from_slice(self.file);
+        out.push(b'\t');
+        push_number(out, self.line);
     }
 }
 

@@ -1,7 +1,9 @@
 //! Documents as they come: JSON lines.
 
 use super::{Record, id};
+use crate::cluster::keep::Score;
 use crate::error::{FieldError, Place};
+use crate::io::MaxLine;
 use clap::Args;
 use serde::Deserializer as _;
 use serde::de::{Error as _, IgnoredAny, MapAccess, Visitor};
@@ -40,6 +42,12 @@ pub struct DocumentOpts {
     /// Field that holds the score, a number, for --keep score
     #[arg(long, env = "TWINSPLIT_SCORE", value_name = "FIELD")]
     pub score: Option<String>,
+    /// Let at most N lines that are no documents pass into a quarantine, in each task and in all together
+    #[arg(long, env = "TWINSPLIT_BAD_RECORDS", default_value_t = 0, value_name = "N")]
+    pub bad_records: u64,
+    /// The longest line of a document: megabytes, or a number with the suffix B, K, M or G
+    #[arg(long, env = "TWINSPLIT_MAX_LINE", default_value = "256M", value_name = "MB")]
+    pub max_line: MaxLine,
 }
 
 /// A document.
@@ -90,8 +98,10 @@ impl DocumentOpts {
             id::escape(string(raw.get(), "date", "a string")?.as_bytes(), &mut date);
         }
         let score = found.score.map_or("", RawValue::get);
-        if !score.is_empty() && !matches!(score.as_bytes()[0], b'-' | b'0'..=b'9') {
-            return Err(FieldError::new("score", "a number", score.as_bytes()));
+        if !score.is_empty() {
+            // What a keep rule could not compare later is wrong here, where its line is known.
+            let expected = "a number with an exponent of at most 18 digits";
+            score.parse::<Score>().map_err(|_| FieldError::new("score", expected, score.as_bytes()))?;
         }
         Ok(Document { id, text, date, score })
     }
@@ -168,6 +178,8 @@ mod tests {
             text: "text".into(),
             date: Some("day".into()),
             score: Some("s".into()),
+            bad_records: 0,
+            max_line: "256".parse().unwrap(),
         }
     }
 
@@ -206,6 +218,7 @@ mod tests {
             (r#"{"id":1,"text":"\ud800"}"#, "text"),
             (r#"{"id":1,"text":"a","day":3}"#, "date"),
             (r#"{"id":1,"text":"a","s":"3"}"#, "score"),
+            (r#"{"id":1,"text":"a","s":1e1234567890123456789}"#, "score"),
         ] {
             assert_eq!(read(line).unwrap_err().field, field, "{line}");
         }

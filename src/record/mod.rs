@@ -5,6 +5,7 @@
 //! Numbers that sort have a fixed width. A record that travels through a shuffle declares its [`Keys`] here,
 //! once: the mapper's partitioner, the sort line and the reducer's groups all follow from them.
 
+pub mod bad;
 pub mod cluster;
 pub mod count;
 pub mod document;

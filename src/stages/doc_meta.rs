@@ -1,19 +1,21 @@
 //! `doc-meta`: what the keep rules need of each document, and the place where two documents with one id meet.
 
-use crate::error::{Error, Result};
-use crate::record::cluster::Meta;
+use crate::error::{Error, Place, Result};
+use crate::record::cluster::{Meta, PlacedMeta};
 use crate::record::document::{DocumentOpts, Line};
+use crate::record::id;
 use crate::stage::{Decl, Role, Stage, Task};
 use crate::text::dominant_script;
 
 /// The mapper.
 pub struct DocMeta {
     document: DocumentOpts,
+    file: Vec<u8>,
 }
 
 impl Stage for DocMeta {
     type In<'a> = Line<'a>;
-    type Out<'a> = Meta<'a>;
+    type Out<'a> = PlacedMeta<'a>;
     type Opts = DocumentOpts;
     const DECL: Decl = Decl {
         name: "doc-meta",
@@ -23,18 +25,22 @@ impl Stage for DocMeta {
     };
 
     fn open(document: DocumentOpts, _: &mut Task<'_>) -> Result<Self> {
-        Ok(Self { document })
+        Ok(Self { document, file: Vec::new() })
     }
 
     fn push(&mut self, line: Line<'_>, task: &mut Task<'_>) -> Result<()> {
-        let document = self.document.read(line.0, &task.place).map_err(|error| task.wrong(error))?;
-        task.emit(&Meta {
+        let document = self.document.read(line.0, &task.place).map_err(|error| task.bad(error))?;
+        self.file.clear();
+        id::escape(task.place.file.as_bytes(), &mut self.file);
+        let meta = Meta {
             id: &document.id,
             length: document.text.chars().count() as u64,
             date: &document.date,
             score: document.score.as_bytes(),
             script: dominant_script(&document.text).as_bytes(),
-        })
+        };
+        let line = task.place.line;
+        task.emit(&PlacedMeta { meta, file: &self.file, line })
     }
 }
 
@@ -42,10 +48,11 @@ impl Stage for DocMeta {
 #[derive(Default)]
 pub struct DocMetaReduce {
     last: Vec<u8>,
+    place: Place,
 }
 
 impl Stage for DocMetaReduce {
-    type In<'a> = Meta<'a>;
+    type In<'a> = PlacedMeta<'a>;
     type Out<'a> = Meta<'a>;
     type Opts = super::NoOpts;
     const DECL: Decl = Decl {
@@ -59,13 +66,19 @@ impl Stage for DocMetaReduce {
         Ok(Self::default())
     }
 
-    fn push(&mut self, meta: Meta<'_>, task: &mut Task<'_>) -> Result<()> {
+    fn push(&mut self, row: PlacedMeta<'_>, task: &mut Task<'_>) -> Result<()> {
+        let meta = row.meta;
+        let place = Place { file: String::from_utf8_lossy(row.file).into(), line: row.line, offset: 0 };
         if meta.id == self.last {
             let id = String::from_utf8_lossy(meta.id).into_owned();
-            return Err(Error::DuplicateId { stage: task.stage.to_owned(), id, places: String::new() });
+            let mut both = [&self.place, &place];
+            both.sort_by_key(|place| (&place.file, place.line));
+            let places = format!(" ({} and {})", both[0], both[1]);
+            return Err(Error::DuplicateId { stage: task.stage.to_owned(), id, places });
         }
         self.last.clear();
         self.last.extend_from_slice(meta.id);
+        self.place = place;
         task.emit(&meta)
     }
 }

@@ -3,7 +3,7 @@
 
 use super::forest::{Forest, ForestOpts};
 use super::index_doc::SLICE;
-use super::options::{MinFeaturesOpts, TauOpts};
+use super::options::{FeatureOpts, MinFeaturesOpts, TauOpts};
 use crate::error::Result;
 use crate::join::doc_split::{Slice, SliceBuilder};
 use crate::record::Record;
@@ -32,6 +32,8 @@ pub struct DocsplitQueryOpts {
     least: MinFeaturesOpts,
     #[command(flatten)]
     forest: ForestOpts,
+    #[command(flatten)]
+    features: FeatureOpts,
     /// The slice that is held in memory
     #[arg(long, env = "TWINSPLIT_INDEX", default_value = "index", value_name = "FILE")]
     index: PathBuf,
@@ -40,13 +42,14 @@ pub struct DocsplitQueryOpts {
 fn load_slice(path: &Path, opts: &DocsplitQueryOpts) -> Result<Slice> {
     let mut builder = SliceBuilder::default();
     let mut features = Vec::new();
-    sealed::read(path, SLICE, |_, line| {
+    let head = sealed::read(path, SLICE, |_, line| {
         let wrong = |e: crate::error::FieldError| broken(path, &format!("{}: {}", e.field, e.found));
         let doc = Doc::decode(line).map_err(wrong)?;
         doc.features.read(&mut features).map_err(wrong)?;
         builder.push(doc.id, &features);
         Ok(())
     })?;
+    head.must_have(&opts.features.parameters()?, path)?;
     Ok(builder.build(opts.tau.tau))
 }
 

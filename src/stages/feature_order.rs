@@ -2,8 +2,7 @@
 //! of features in it. `idf-table`: document frequencies become a reference for other corpora, as the paper takes
 //! its IDF values from all of WT10G while it works on parts of it (000, section 5.1).
 
-use super::NoOpts;
-use super::options::IdfOpts;
+use super::options::{FeatureOpts, IdfOpts};
 use crate::error::{FieldError, Result};
 use crate::index::idf::IdfRange;
 use crate::index::order::{Listed, MostFrequent, OrderLine};
@@ -32,8 +31,8 @@ pub struct Reference {
     pub rows: Vec<(u64, u64)>,
 }
 
-/// Reads a table that `idf-table` wrote.
-pub fn read_reference(path: &Path) -> Result<Reference> {
+/// Reads a table that `idf-table` wrote of such features.
+pub fn read_reference(path: &Path, features: &FeatureOpts) -> Result<Reference> {
     let mut rows = Vec::new();
     let head = sealed::read(path, IDF_TABLE, |_, line| {
         let row =
@@ -41,11 +40,13 @@ pub fn read_reference(path: &Path) -> Result<Reference> {
         rows.extend(row.feature.map(|feature| (feature, row.documents)));
         Ok(())
     })?;
+    head.must_have(&features.parameters()?, path)?;
     Ok(Reference { documents: head.number("documents", path)?, rows })
 }
 
 /// `feature-order`, one task over all counts.
 pub struct FeatureOrder {
+    made_of: Vec<(&'static str, String)>,
     range: IdfRange,
     reference: Option<Reference>,
     reference_at: usize,
@@ -63,6 +64,8 @@ pub struct FeatureOrder {
 pub struct FeatureOrderOpts {
     #[command(flatten)]
     idf: IdfOpts,
+    #[command(flatten)]
+    features: FeatureOpts,
     /// Features that are ordered by their frequency, the most frequent ones; all others come before, by hash
     #[arg(long, env = "TWINSPLIT_RANKED", default_value_t = 1_000_000, value_name = "N")]
     ranked: usize,
@@ -83,8 +86,10 @@ impl Stage for FeatureOrder {
     };
 
     fn open(opts: FeatureOrderOpts, _: &mut Task<'_>) -> Result<Self> {
-        let reference = opts.idf.idf_table.as_deref().map(read_reference).transpose()?;
+        let table = opts.idf.idf_table.as_deref();
+        let reference = table.map(|path| read_reference(path, &opts.features)).transpose()?;
         Ok(Self {
+            made_of: opts.features.parameters()?,
             range: opts.idf.idf,
             reference,
             reference_at: 0,
@@ -139,16 +144,15 @@ impl Stage for FeatureOrder {
             false => (Listed::Dropped, &self.dropped),
         };
         let documents = self.documents.unwrap_or(0);
-        let (head, mut seal) = Seal::start(
-            ORDER,
-            &[
-                ("documents", documents.to_string()),
-                ("idf", self.range.to_string()),
-                ("df_min", self.kept_frequencies.0.to_string()),
-                ("df_max", self.kept_frequencies.1.to_string()),
-                ("listed", listed.name().to_owned()),
-            ],
-        );
+        let mut parameters = std::mem::take(&mut self.made_of);
+        parameters.extend([
+            ("documents", documents.to_string()),
+            ("idf", self.range.to_string()),
+            ("df_min", self.kept_frequencies.0.to_string()),
+            ("df_max", self.kept_frequencies.1.to_string()),
+            ("listed", listed.name().to_owned()),
+        ]);
+        let (head, mut seal) = Seal::start(ORDER, &parameters);
         task.emit_row(&head)?;
         let mut row = Vec::new();
         let ranked = self.ranked.ascending();
@@ -165,15 +169,15 @@ impl Stage for FeatureOrder {
 }
 
 /// `idf-table`, one task over all counts.
-#[derive(Default)]
 pub struct IdfTable {
+    made_of: Vec<(&'static str, String)>,
     seal: Option<Seal>,
 }
 
 impl Stage for IdfTable {
     type In<'a> = FeatureCount;
     type Out<'a> = SealedLine<'a>;
-    type Opts = NoOpts;
+    type Opts = FeatureOpts;
     const DECL: Decl = Decl {
         name: "idf-table",
         role: Role::Reduce,
@@ -181,8 +185,8 @@ impl Stage for IdfTable {
         side: &[],
     };
 
-    fn open(_: NoOpts, _: &mut Task<'_>) -> Result<Self> {
-        Ok(Self::default())
+    fn open(opts: FeatureOpts, _: &mut Task<'_>) -> Result<Self> {
+        Ok(Self { made_of: opts.parameters()?, seal: None })
     }
 
     fn push(&mut self, count: FeatureCount, task: &mut Task<'_>) -> Result<()> {
@@ -190,7 +194,9 @@ impl Stage for IdfTable {
         count.encode(&mut row);
         match (&mut self.seal, count.feature) {
             (None, None) => {
-                let (head, seal) = Seal::start(IDF_TABLE, &[("documents", count.documents.to_string())]);
+                let mut parameters = std::mem::take(&mut self.made_of);
+                parameters.push(("documents", count.documents.to_string()));
+                let (head, seal) = Seal::start(IDF_TABLE, &parameters);
                 self.seal = Some(seal);
                 task.emit_row(&head)
             }

@@ -30,7 +30,7 @@ impl Stage for IdfFilter {
     };
 
     fn open(opts: OrderOpts, _: &mut Task<'_>) -> Result<Self> {
-        Ok(Self { filter: load_filter(&opts.order)?, features: Vec::new(), dropped: 0 })
+        Ok(Self { filter: load_filter(&opts)?, features: Vec::new(), dropped: 0 })
     }
 
     fn push(&mut self, doc: Doc<'_>, task: &mut Task<'_>) -> Result<()> {

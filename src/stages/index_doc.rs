@@ -4,8 +4,7 @@
 //! with. By task is the paper's own form: each mapper's share of the documents is a slice. A slice is a sealed file
 //! of document lines; its index is built when it is loaded, which costs less than reading a stored one would.
 
-use super::NoOpts;
-use super::options::MinFeaturesOpts;
+use super::options::{FeatureOpts, MinFeaturesOpts};
 use super::slice_plan::load_plan;
 use crate::error::{Error, FieldError, Result};
 use crate::hash;
@@ -47,9 +46,11 @@ struct SliceWriter {
 }
 
 impl SliceWriter {
-    fn create(folder: &Path, number: u64) -> Result<Self> {
+    fn create(folder: &Path, number: u64, features: &FeatureOpts) -> Result<Self> {
         std::fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
-        let (head, seal) = Seal::start(SLICE, &[("slice", number.to_string())]);
+        let mut parameters = features.parameters()?;
+        parameters.push(("slice", number.to_string()));
+        let (head, seal) = Seal::start(SLICE, &parameters);
         let mut file = AtomicFile::create(&folder.join(format!("slice-{number:05}")))?;
         file.line(&head)?;
         Ok(Self { file, seal, row: Vec::new() })
@@ -86,6 +87,8 @@ pub struct IndexDocOpts {
     partition: PartitionOpts,
     #[command(flatten)]
     least: MinFeaturesOpts,
+    #[command(flatten)]
+    features: FeatureOpts,
     /// The plan that slice-plan wrote, for --partition by-size
     #[arg(long, env = "TWINSPLIT_PLAN", default_value = "plan", value_name = "FILE")]
     plan: PathBuf,
@@ -107,9 +110,10 @@ impl Stage for IndexDoc {
 
     fn open(opts: IndexDocOpts, task: &mut Task<'_>) -> Result<Self> {
         let form = match opts.partition.partition {
-            Partition::BySize => Form::BySize(load_plan(&opts.plan)?),
+            Partition::BySize => Form::BySize(load_plan(&opts.plan, &opts.features)?),
             Partition::ByTask => {
-                Form::ByTask(Some(Box::new(SliceWriter::create(&task.folder, task.number.into())?)))
+                let writer = SliceWriter::create(&task.folder, task.number.into(), &opts.features)?;
+                Form::ByTask(Some(Box::new(writer)))
             }
         };
         Ok(Self { least: opts.least, form })
@@ -133,7 +137,7 @@ impl Stage for IndexDoc {
                     let found = size.to_string();
                     return Err(task.wrong(FieldError::new(
                         "features",
-                        "a size that the plan knows",
+                        "a size that the plan knows (another corpus's plan? make it of these sets)",
                         found.as_bytes(),
                     )));
                 };
@@ -151,8 +155,8 @@ impl Stage for IndexDoc {
 }
 
 /// The reducer: one file for each slice, in the task's own folder.
-#[derive(Default)]
 pub struct IndexDocReduce {
+    made_of: FeatureOpts,
     writer: Option<SliceWriter>,
     features: Vec<u64>,
 }
@@ -160,7 +164,7 @@ pub struct IndexDocReduce {
 impl Stage for IndexDocReduce {
     type In<'a> = SlicedDoc<'a>;
     type Out<'a> = SlicedDoc<'a>;
-    type Opts = NoOpts;
+    type Opts = FeatureOpts;
     const DECL: Decl = Decl {
         name: "index-doc-reduce",
         role: Role::Reduce,
@@ -168,15 +172,15 @@ impl Stage for IndexDocReduce {
         side: &[],
     };
 
-    fn open(_: NoOpts, _: &mut Task<'_>) -> Result<Self> {
-        Ok(Self::default())
+    fn open(made_of: FeatureOpts, _: &mut Task<'_>) -> Result<Self> {
+        Ok(Self { made_of, writer: None, features: Vec::new() })
     }
 
     fn push(&mut self, row: SlicedDoc<'_>, task: &mut Task<'_>) -> Result<()> {
         row.doc.features.read(&mut self.features).map_err(|error| task.wrong(error))?;
         let writer = match &mut self.writer {
             Some(writer) => writer,
-            None => self.writer.insert(SliceWriter::create(&task.folder, row.slice)?),
+            None => self.writer.insert(SliceWriter::create(&task.folder, row.slice, &self.made_of)?),
         };
         writer.push(&Doc { id: row.doc.id, features: Features::Values(&self.features) })
     }

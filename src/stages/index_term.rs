@@ -81,7 +81,7 @@ impl Stage for IndexTerm {
     fn open(opts: IndexTermOpts, _: &mut Task<'_>) -> Result<Self> {
         let order = match opts.pcp {
             Pcp::Plain => Order::default(),
-            Pcp::Prefix => load_order(&opts.order.order)?,
+            Pcp::Prefix => load_order(&opts.order)?,
         };
         Ok(Self { opts, order, features: Vec::new() })
     }

@@ -195,7 +195,7 @@ impl Stage for WriteKept {
     }
 
     fn push(&mut self, line: Line<'_>, task: &mut Task<'_>) -> Result<()> {
-        let document = self.document.read(line.0, &task.place).map_err(|error| task.wrong(error))?;
+        let document = self.document.read(line.0, &task.place).map_err(|error| task.bad(error))?;
         if self.dropped.contains(&document.id) {
             return Ok(());
         }

@@ -64,6 +64,20 @@ impl FeatureOpts {
     }
 }
 
+impl FeatureOpts {
+    /// What the first line of a sealed file says of the features that the file was made of.
+    pub fn parameters(&self) -> Result<Vec<(&'static str, String)>> {
+        // A file of antecedents is named, and not read: a stage that only compares names need not have it.
+        let kind = if self.features.starts_with("spotsigs:") {
+            self.features.replace(|c: char| c.is_ascii_control(), " ")
+        } else {
+            self.spec()?.kind.to_string()
+        };
+        let switch = |switch| if switch == Switch::On { "on" } else { "off" }.to_owned();
+        Ok(vec![("features", kind), ("nfc", switch(self.nfc)), ("case-fold", switch(self.case_fold))])
+    }
+}
+
 /// Which document of a cluster is kept.
 #[derive(Args, Clone, Debug)]
 pub struct KeepOpts {
@@ -103,6 +117,9 @@ pub struct OrderOpts {
     /// The order of features that feature-order wrote; without the file features are ordered by hash
     #[arg(long, env = "TWINSPLIT_ORDER", default_value = "order", value_name = "FILE")]
     pub order: PathBuf,
+    /// What the sets are made of, which the order must be made of too.
+    #[command(flatten)]
+    pub features: FeatureOpts,
 }
 
 /// The IDF range.

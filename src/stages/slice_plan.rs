@@ -1,7 +1,7 @@
 //! `size-count` and `slice-plan`: the collection is cut into slices by set size, balanced by estimated cost.
 
 use super::NoOpts;
-use super::options::{MinFeaturesOpts, TauOpts};
+use super::options::{FeatureOpts, MinFeaturesOpts, TauOpts};
 use crate::error::Result;
 use crate::index::slices::{SizeCount, SliceRange, Wanted, plan_slices};
 use crate::record::count::SizeRow;
@@ -91,6 +91,8 @@ pub struct SlicePlanOpts {
     #[command(flatten)]
     tau: TauOpts,
     #[command(flatten)]
+    features: FeatureOpts,
+    #[command(flatten)]
     slices: SlicesOpts,
 }
 
@@ -141,7 +143,9 @@ impl Stage for SlicePlan {
     fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
         let plan = plan_slices(&self.counts, self.opts.tau.tau, self.opts.slices.wanted());
         task.count("slices", plan.len() as u64);
-        let (head, mut seal) = Seal::start(PLAN, &[("tau", self.opts.tau.tau.to_string())]);
+        let mut parameters = self.opts.features.parameters()?;
+        parameters.push(("tau", self.opts.tau.tau.to_string()));
+        let (head, mut seal) = Seal::start(PLAN, &parameters);
         task.emit_row(&head)?;
         for slice in &plan {
             let numbers = [
@@ -166,9 +170,9 @@ impl Stage for SlicePlan {
 }
 
 /// Loads a plan: the slices in their order; a slice's number is its place.
-pub fn load_plan(path: &Path) -> Result<Vec<SliceRange>> {
+pub fn load_plan(path: &Path, features: &FeatureOpts) -> Result<Vec<SliceRange>> {
     let mut plan = Vec::new();
-    sealed::read(path, PLAN, |_, line| {
+    let head = sealed::read(path, PLAN, |_, line| {
         let mut fields = Fields::of(line);
         let mut number =
             |name| fields.number(name).map_err(|e| broken(path, &format!("{}: {}", e.field, e.found)));
@@ -177,5 +181,6 @@ pub fn load_plan(path: &Path) -> Result<Vec<SliceRange>> {
         plan.push(SliceRange { first, last, part, parts, docs: number("docs")?, tokens: number("tokens")? });
         Ok(())
     })?;
+    head.must_have(&features.parameters()?, path)?;
     Ok(plan)
 }

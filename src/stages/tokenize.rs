@@ -38,13 +38,15 @@ impl Stage for Tokenize {
         side: &[],
     };
 
+    const KEEPS_BAD_RECORDS: bool = true;
+
     fn open(opts: TokenizeOpts, _: &mut Task<'_>) -> Result<Self> {
         let extractor = Extractor::new(opts.features.spec()?);
         Ok(Self { document: opts.document, extractor, features: Vec::new(), scripts: BTreeMap::new() })
     }
 
     fn push(&mut self, line: Line<'_>, task: &mut Task<'_>) -> Result<()> {
-        let document = self.document.read(line.0, &task.place).map_err(|error| task.wrong(error))?;
+        let document = self.document.read(line.0, &task.place).map_err(|error| task.bad(error))?;
         self.extractor.set(&document.text, &mut self.features);
         let (documents, without) = self.scripts.entry(dominant_script(&document.text)).or_default();
         *documents += 1;

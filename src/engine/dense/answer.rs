@@ -9,7 +9,7 @@ use crate::record::Record;
 use crate::record::cluster::ClusterRow;
 use crate::record::pair::Pair;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Which set each document has, and which sets pair with it.
 pub struct Groups<'a> {
@@ -181,13 +181,18 @@ impl<'a> Groups<'a> {
     }
 }
 
-/// Writes the input's lines but those at the `dropped` places (ascending), and gives their number.
-pub fn write_kept(inputs: &[PathBuf], dropped: &[u32], path: &Path) -> Result<u64> {
+/// Writes the input's documents but those `dropped`, both numbered in the order of the input, and gives their
+/// number. The lines numbered in `bad` are no documents. All numbers ascend.
+pub fn write_kept(mut blocks: Blocks, dropped: &[u32], bad: &[u32], path: &Path) -> Result<u64> {
     let mut file = AtomicFile::create(path)?;
-    let mut blocks = Blocks::new(inputs.to_vec(), 1 << 20);
     let (mut at, mut kept, mut dropped) = (0, 0, dropped.iter().peekable());
+    let (mut lines, mut bad) = (0, bad.iter().peekable());
     while let Some(block) = blocks.next_block()? {
         each_line(&block, |line, _| {
+            lines += 1;
+            if bad.next_if(|number| **number == lines - 1).is_some() {
+                return Ok(());
+            }
             if dropped.next_if(|place| **place == at).is_none() {
                 kept += 1;
                 file.line(line)?;

@@ -2,10 +2,11 @@
 
 use super::DenseOpts;
 use super::numbering::{Counted, number};
+use crate::bad_records::{self, BadRecords};
 use crate::engine::steps::{in_threads, lock};
 use crate::error::{Error, FieldError, Place, Result};
 use crate::index::idf::IdfRange;
-use crate::io::{Blocks, each_line};
+use crate::io::each_line;
 use crate::join::sets::Sets;
 use crate::record::cluster::Meta;
 use crate::stage::Counters;
@@ -14,11 +15,8 @@ use crate::stages::feature_order::read_reference;
 use crate::text::{Extractor, dominant_script};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-
-/// Bytes of input that a thread takes at a time.
-const BLOCK: usize = 1 << 20;
 
 /// Values of different lengths, one after the other.
 #[derive(Debug)]
@@ -76,6 +74,8 @@ struct Batch {
     ranks: Flat<u8>,
     scripts: Vec<&'static str>,
     places: Vec<Place>,
+    /// Numbers of lines that are no documents.
+    bad: Vec<u32>,
 }
 
 /// All documents.
@@ -88,21 +88,34 @@ pub struct Corpus {
     pub scripts: Vec<&'static str>,
     /// By number: the document's place among the input's lines, from 0.
     pub input_order: Vec<u32>,
+    /// Numbers of the input's lines that are no documents, from 0, ascending.
+    pub bad: Vec<u32>,
     features: Flat<u64>,
 }
 
 impl Corpus {
-    /// Reads and tokenizes all documents in `threads` threads.
-    pub fn read(inputs: &[PathBuf], opts: &DenseOpts, threads: usize) -> Result<Self> {
-        let blocks = Mutex::new(Blocks::new(inputs.to_vec(), BLOCK));
+    /// Reads and tokenizes all documents in `threads` threads; lines that are none go to a quarantine in `work`.
+    pub fn read(inputs: &[PathBuf], work: &Path, opts: &DenseOpts, threads: usize) -> Result<Self> {
+        let blocks = Mutex::new(opts.blocks(inputs));
         let spec = opts.features.spec()?;
-        let workers = in_threads(threads, threads, |_| {
+        let allowed = opts.document.bad_records;
+        let workers = in_threads(threads, threads, |number| {
+            let mut bad = BadRecords::kept("tokenize", allowed, work, number as u32)?;
             let mut extractor = Extractor::new(spec.clone());
             let mut batches = Vec::new();
             loop {
-                let Some(block) = lock(&blocks).next_block()? else { return Ok(batches) };
+                let Some(block) = lock(&blocks).next_block()? else {
+                    bad.finish()?;
+                    return Ok(batches);
+                };
                 let mut batch = Batch::default();
-                each_line(&block, |line, place| batch.read(line, place, opts, &mut extractor))?;
+                each_line(&block, |line, place| match batch.read(line, place, opts, &mut extractor) {
+                    Err(error) => {
+                        batch.bad.push(batch.lines());
+                        bad.pass(line, place, error)
+                    }
+                    Ok(()) => Ok(()),
+                })?;
                 batches.push((block.number, batch));
             }
         })?;
@@ -110,6 +123,8 @@ impl Corpus {
         batches.sort_unstable_by_key(|(number, _)| *number);
         let mut all = Batch::default();
         for (_, batch) in batches {
+            let before = all.lines();
+            all.bad.extend(batch.bad.iter().map(|number| before + number));
             all.ids.append(&batch.ids);
             all.features.append(&batch.features);
             all.ranks.append(&batch.ranks);
@@ -141,12 +156,15 @@ impl Corpus {
             features.push(batch.features.get(at as usize));
         }
         let scripts = order.iter().map(|&at| batch.scripts[at as usize]).collect();
-        Ok(Self { ids, ranks, scripts, input_order: order, features })
+        Ok(Self { ids, ranks, scripts, input_order: order, bad: batch.bad, features })
     }
 
     /// Counters of `tokenize`.
     pub fn counters(&self) -> Counters {
         let mut counters = Counters::new();
+        if !self.bad.is_empty() {
+            counters.insert(bad_records::COUNTER.to_owned(), self.bad.len() as u64);
+        }
         let mut add = |name: String| *counters.entry(name).or_default() += 1;
         for (number, script) in self.scripts.iter().enumerate() {
             add("documents".to_owned());
@@ -172,7 +190,7 @@ impl Corpus {
             let (least, most) = range.df_range(documents);
             return number(&features, |_, frequency| (least..=most).contains(&frequency), threads);
         };
-        let table = read_reference(path)?;
+        let table = read_reference(path, &opts.features)?;
         let (least, most) = range.df_range(table.documents);
         let known: FxHashMap<u64, u64> = table.rows.into_iter().collect();
         let keeps = |feature, _| (least..=most).contains(&known.get(&feature).copied().unwrap_or(1));
@@ -181,16 +199,20 @@ impl Corpus {
 }
 
 impl Batch {
+    /// Lines so far, bad ones too.
+    fn lines(&self) -> u32 {
+        (self.ids.len() + self.bad.len()) as u32
+    }
+
+    /// Takes a document; an error says which field is wrong.
     fn read(
         &mut self,
         line: &[u8],
         place: &Place,
         opts: &DenseOpts,
         extractor: &mut Extractor,
-    ) -> Result<()> {
-        let wrong =
-            |error: FieldError| Error::Record { stage: "tokenize".to_owned(), place: place.clone(), error };
-        let document = opts.document.read(line, place).map_err(wrong)?;
+    ) -> Result<(), FieldError> {
+        let document = opts.document.read(line, place)?;
         let mut features = Vec::new();
         extractor.set(&document.text, &mut features);
         let script = dominant_script(&document.text);
@@ -201,7 +223,7 @@ impl Batch {
             score: document.score.as_bytes(),
             script: script.as_bytes(),
         };
-        self.ranks.push(&rank_of(opts.keep.keep, &meta).map_err(wrong)?);
+        self.ranks.push(&rank_of(opts.keep.keep, &meta)?);
         self.ids.push(&document.id);
         self.features.push(&features);
         self.scripts.push(script);

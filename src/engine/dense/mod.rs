@@ -12,6 +12,7 @@ use crate::cluster::union_find::UnionFind;
 use crate::engine::progress::{Done, Progress};
 use crate::error::{Error, Result};
 use crate::index::slices::{SizeCount, plan_slices};
+use crate::io::Blocks;
 use crate::join::doc_split::join_dealt;
 use crate::join::kernel::{JoinPair, self_join_slices};
 use crate::record::document::DocumentOpts;
@@ -56,6 +57,15 @@ pub struct DenseOpts {
     write: WriteOpts,
 }
 
+/// Bytes of input that a thread takes at a time.
+const BLOCK: usize = 1 << 20;
+
+impl DenseOpts {
+    fn blocks(&self, inputs: &[PathBuf]) -> Blocks {
+        Blocks::new(inputs.to_vec(), BLOCK).within(self.document.max_line)
+    }
+}
+
 /// A run.
 pub struct DenseRun<'a> {
     /// The input documents.
@@ -88,7 +98,7 @@ impl DenseRun<'_> {
             start = Instant::now();
         };
 
-        let mut corpus = Corpus::read(self.inputs, &self.opts, self.threads)?;
+        let mut corpus = Corpus::read(self.inputs, self.work, &self.opts, self.threads)?;
         end("tokenize", corpus.counters());
         let (sets, counted) = corpus.take_sets(&self.opts, self.threads)?;
         let counters = [
@@ -130,7 +140,8 @@ impl DenseRun<'_> {
         groups.write_clusters(&clusters, &self.output.join("clusters.tsv"))?;
         end("keep", counters.into());
         if self.write_kept {
-            let kept = answer::write_kept(self.inputs, &dropped, &self.output.join("kept.jsonl"))?;
+            let blocks = self.opts.blocks(self.inputs);
+            let kept = answer::write_kept(blocks, &dropped, &corpus.bad, &self.output.join("kept.jsonl"))?;
             end("write-kept", [("documents_kept".to_owned(), kept)].into());
         }
         Ok((done, groups.large_clusters(&clusters)))

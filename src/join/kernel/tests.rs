@@ -119,7 +119,7 @@ fn on_a_pair(sets: &Sets, overlaps: &[JoinPair], pick: usize) -> Option<Tau> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(80))]
+    #![proptest_config(crate::cases(80))]
 
     #[test]
     fn finds_every_pair_once_and_no_other(

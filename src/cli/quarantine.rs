@@ -1,0 +1,113 @@
+//! What a run let pass: the quarantines of its tasks become one file, `quarantine.tsv`, sorted by file and line.
+
+use crate::bad_records::FOLDER;
+use crate::engine::params::Params;
+use crate::error::{Error, Result};
+use crate::io::{AtomicFile, expand_inputs, open, read_row};
+use crate::record::Record;
+use crate::record::bad::BadLine;
+use crate::record::document::DocumentOpts;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The name of the file in a run's output folder.
+pub const QUARANTINE: &str = "quarantine.tsv";
+
+/// A line of a task's quarantine: where its document stands, and where it stands itself.
+type Found = (Vec<u8>, u64, usize, u64);
+
+/// Gathers what the tasks of a run let pass from the folder of its data sets into the file `to`, and warns. With
+/// more of it than `--bad-records` allows the run has failed, whatever else became of it.
+pub fn settle<T>(
+    result: Result<T>,
+    work: &Path,
+    to: &Path,
+    params: &Params,
+    warnings: impl FnOnce(&mut T) -> &mut Vec<String>,
+) -> Result<T> {
+    if to.exists() {
+        fs::remove_file(to).map_err(Error::io("remove", to))?;
+    }
+    let allowed = params.parse::<DocumentOpts>()?.bad_records;
+    if allowed == 0 {
+        return result;
+    }
+    let parts = task_files(work)?;
+    let (found, first) = read(&parts)?;
+    let met = found.len() as u64;
+    let too_many = met > allowed;
+    if met == 0 || (result.is_err() && !too_many) {
+        return result;
+    }
+    write(&parts, &found, to)?;
+    if too_many {
+        let (stage, quarantine) = ("tokenize".to_owned(), Some(to.to_owned()));
+        return Err(Error::BadRecords { stage, met, allowed, first, quarantine });
+    }
+    result.map(|mut done| {
+        let lines = if met == 1 {
+            "1 line is no document".to_owned()
+        } else {
+            format!("{met} lines are no documents")
+        };
+        warnings(&mut done).push(format!("{lines} and took no part; see {}", to.display()));
+        done
+    })
+}
+
+/// The quarantines of all tasks: below the folder of the data sets, or below the data set's.
+fn task_files(work: &Path) -> Result<Vec<PathBuf>> {
+    let mut folders = vec![work.join(FOLDER)];
+    for entry in fs::read_dir(work).map_err(Error::io("read", work))? {
+        folders.push(entry.map_err(Error::io("read", work))?.path().join(FOLDER));
+    }
+    folders.retain(|folder| folder.is_dir());
+    folders.sort();
+    let mut files = expand_inputs(&folders)?;
+    // What a task that was ended did not complete.
+    files.retain(|file| file.extension().is_none());
+    Ok(files)
+}
+
+/// All lines in the order of `quarantine.tsv`, and what is wrong with the first one.
+fn read(parts: &[PathBuf]) -> Result<(Vec<Found>, String)> {
+    let (mut found, mut first): (Vec<Found>, _) = (Vec::new(), (Vec::new(), 0, String::new()));
+    let mut row = Vec::new();
+    for (part, path) in parts.iter().enumerate() {
+        let (mut reader, mut offset) = (open(path)?, 0);
+        while read_row(&mut *reader, &mut row, path, 0)? {
+            let bad = BadLine::decode(&row)
+                .map_err(|error| Error::File { path: path.clone(), problem: error.to_string() })?;
+            if found.is_empty() || (&*bad.file, bad.line) < (&first.0, first.1) {
+                let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+                let what = [&bad.file, bad.field, &bad.expected].map(text);
+                first = (
+                    bad.file.to_vec(),
+                    bad.line,
+                    format!("{}, line {}, field {}: {}", what[0], bad.line, what[1], what[2]),
+                );
+            }
+            found.push((bad.file.to_vec(), bad.line, part, offset));
+            offset += row.len() as u64 + 1;
+        }
+    }
+    found.sort();
+    Ok((found, first.2))
+}
+
+/// Copies the lines in their order; only one of them is held at a time.
+fn write(parts: &[PathBuf], found: &[Found], to: &Path) -> Result<()> {
+    use std::io::{BufReader, Seek, SeekFrom};
+    let mut files = Vec::new();
+    for path in parts {
+        files.push(BufReader::new(fs::File::open(path).map_err(Error::io("open", path))?));
+    }
+    let mut out = AtomicFile::create(to)?;
+    let mut row = Vec::new();
+    for (_, _, part, offset) in found {
+        files[*part].seek(SeekFrom::Start(*offset)).map_err(Error::io("read", &parts[*part]))?;
+        read_row(&mut files[*part], &mut row, &parts[*part], 0)?;
+        out.line(&row)?;
+    }
+    out.finish()
+}
