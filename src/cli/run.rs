@@ -1,14 +1,14 @@
 //! `twinsplit run`: a chain from documents to pairs and clusters.
 
 use super::options::{self, Engine, RunOpts};
-use super::summary;
+use super::{summary, terminal};
 use crate::chains::{CLUSTERS, Chain, IDF_TABLE, KEPT, PAIRS, Shape, Step, Tasks, idf_steps};
 use crate::engine::dense::{DenseOpts, DenseRun, Done};
 use crate::engine::params::Params;
 use crate::engine::pipes::{self, PipesRun};
 use crate::engine::steps::{LocalSteps, sort_parts};
 use crate::error::{Error, Result};
-use crate::io::expand_inputs;
+use crate::io::{Stdout, document_files, expand_inputs};
 use crate::stage::Counters;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, value_parser};
 use std::collections::BTreeSet;
@@ -20,6 +20,7 @@ use std::time::Instant;
 pub fn command() -> Command {
     let chain = Arg::new("chain")
         .required(true)
+        .value_name("CHAIN")
         .value_parser(value_parser!(Chain))
         .help("How pairs are found; the answer is the same");
     options::with_stage_options(RunOpts::augment_args(Command::new("run").arg(chain)))
@@ -31,10 +32,17 @@ pub fn command() -> Command {
 pub fn plan_command() -> Command {
     let command = Command::new("plan")
         .about("Prints a chain as a script of stage binaries, to be read, changed and run")
-        .arg(Arg::new("chain").required(true).value_parser(value_parser!(Chain)).help("The chain"))
+        .arg(
+            Arg::new("chain")
+                .required(true)
+                .value_name("CHAIN")
+                .value_parser(value_parser!(Chain))
+                .help("The chain"),
+        )
         .arg(
             Arg::new("engine")
                 .long("engine")
+                .value_name("ENGINE")
                 .value_parser(["pipes"])
                 .default_value("pipes")
                 .help("The engine that the script is for"),
@@ -59,7 +67,10 @@ pub fn idf_command() -> Command {
                 .num_args(1..)
                 .value_parser(value_parser!(PathBuf))
                 .value_name("FILE")
-                .help("The reference corpus: JSON lines, plain or gzip; files or folders"),
+                .help(
+                    "The reference corpus: JSON lines, plain or gzip; files, folders, quoted patterns \
+                     such as 'crawl/*.gz', or - for standard input",
+                ),
         )
         .arg(
             Arg::new("output")
@@ -67,7 +78,7 @@ pub fn idf_command() -> Command {
                 .required(true)
                 .value_parser(value_parser!(PathBuf))
                 .value_name("FILE")
-                .help("The table"),
+                .help("The table; - for standard output"),
         )
         .args(options::stage_options().into_iter().filter(|arg| {
             ["id", "text", "features", "nfc", "case-fold"].contains(&arg.get_long().unwrap_or_default())
@@ -93,7 +104,7 @@ pub fn plan(matches: &ArgMatches) -> Result<()> {
     let chain = *matches.get_one::<Chain>("chain").ok_or_else(|| Error::Usage("no chain".into()))?;
     let params = options::params(matches)?;
     let shape = shape(&params, matches.get_flag("write-kept"));
-    let mut out = crate::io::Stdout::new();
+    let mut out = Stdout::new();
     let script = plan_script(chain, shape, &params)?;
     out.line(script.trim_end().as_bytes())?;
     out.flush()
@@ -118,7 +129,14 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     let opts = RunOpts::from_arg_matches(matches)?;
     let params = options::params(matches)?;
     let shape = shape(&params, opts.write_kept);
-    let inputs = expand_inputs(&opts.input)?;
+    if opts.output == Path::new("-") {
+        return Err(Error::Usage(
+            "a run writes several files, so --output is a folder and not -; \
+             twinsplit plan shows the pipe that writes pairs to standard output"
+                .to_owned(),
+        ));
+    }
+    let inputs = document_files(&opts.input)?;
     if let Some(missing) = inputs.iter().find(|path| *path != Path::new("-") && !path.exists()) {
         return Err(Error::File {
             path: missing.clone(),
@@ -134,7 +152,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     }
     if !opts.quiet {
         for name in unused(&chain.steps(shape), &params) {
-            eprintln!("note: {} does not use --{name} here", chain.name());
+            terminal::note(format_args!("{} does not use --{name} here", chain.name()));
         }
     }
     prepare_output(&opts)?;
@@ -210,7 +228,7 @@ struct Run<'a> {
 impl Run<'_> {
     fn say(&self, done: &Done) {
         if !self.opts.quiet {
-            eprintln!("{:<16} {:>8.2} s", done.0, done.1);
+            terminal::line(format_args!("{:<16} {:>8.2} s", done.0, done.1));
         }
     }
 
@@ -268,7 +286,8 @@ impl Run<'_> {
         let script = plan_script(self.chain, self.shape, self.params)?;
         let run = PipesRun {
             script: &script,
-            inputs: self.inputs,
+            // As they were given: a process's argument list is too short for the files of a large folder.
+            inputs: &self.opts.input,
             output: &self.opts.output,
             work: self.work,
             threads: self.opts.threads(),
@@ -342,10 +361,12 @@ pub fn idf(matches: &ArgMatches) -> Result<()> {
     }
     let path =
         |name: &str| matches.get_many::<PathBuf>(name).into_iter().flatten().cloned().collect::<Vec<_>>();
-    let inputs = expand_inputs(&path("from"))?;
+    let inputs = document_files(&path("from"))?;
     let output = path("output").pop().ok_or_else(|| Error::Usage("no output".into()))?;
-    let folder = output.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let work = tempfile::tempdir_in(folder).map_err(Error::io("make a folder in", folder))?;
+    let stream = output == Path::new("-");
+    let beside = output.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = if stream { std::env::temp_dir() } else { beside.to_owned() };
+    let work = tempfile::tempdir_in(&folder).map_err(Error::io("make a folder in", &folder))?;
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let engine =
         LocalSteps { inputs: &inputs, work: work.path(), params: &params, threads, memory: 512 << 20 };
@@ -354,5 +375,8 @@ pub fn idf(matches: &ArgMatches) -> Result<()> {
         engine.run(&step)?;
     }
     let made = work.path().join(IDF_TABLE).join("part-00000");
+    if stream {
+        return Stdout::new().file(&made);
+    }
     fs::rename(&made, &output).map_err(Error::io("rename", &made))
 }

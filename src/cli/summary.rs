@@ -1,6 +1,7 @@
 //! What a run says when it is over: `run.json`, the table, the warnings.
 
 use super::options::Engine;
+use super::terminal;
 use crate::chains::Chain;
 use crate::engine::dense::Done;
 use crate::engine::dense::answer::{LARGE_SHARE, LargeCluster};
@@ -159,19 +160,19 @@ impl Report<'_> {
     /// Prints the result and the warnings on standard error.
     pub fn print(&self, quiet: bool) -> Result<()> {
         for warning in &self.warnings {
-            eprintln!("warning: {warning}");
+            terminal::warning(warning);
         }
         if !quiet {
             let count = |name| sum(self.steps, name);
-            eprintln!(
+            terminal::line(format_args!(
                 "{} documents, {} clusters, {} documents to drop, in {:.2} s",
                 count("documents"),
                 count("clusters"),
                 count("documents_dropped"),
                 self.seconds
-            );
+            ));
             for file in self.answers() {
-                eprintln!("  {}", self.output.join(file).display());
+                terminal::line(format_args!("  {}", self.output.join(file).display()));
             }
         }
         Ok(())
