@@ -143,6 +143,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
             problem: "there is no such file or folder".to_owned(),
         });
     }
+    refuse_own_answer(&inputs, &opts.output)?;
     let once = opts.engine == Engine::Local && chain == Chain::DocSplit && !opts.write_kept;
     if !once {
         refuse_streams(
@@ -183,6 +184,18 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     };
     report.write()?;
     report.print(opts.quiet)
+}
+
+/// Refuses input in the output folder, which `--overwrite` would remove before it is read.
+fn refuse_own_answer(inputs: &[PathBuf], output: &Path) -> Result<()> {
+    let Ok(output) = output.canonicalize() else { return Ok(()) };
+    match inputs.iter().find(|path| path.canonicalize().is_ok_and(|path| path.starts_with(&output))) {
+        Some(path) => Err(Error::Usage(format!(
+            "the input {} lies in the output folder, where a run replaces files; choose another --output",
+            path.display()
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// Refuses standard input, and pipes that have a name, where the input is read more than once.
