@@ -42,27 +42,26 @@ make_tree() {
 }
 
 install_all() {
-  local binary=$1 tree name
+  local binary=$1 scratch tree name
   [[ -x $binary ]] || fail "$binary is missing; make build makes it"
-  tree=$(mktemp -d)
+  scratch=$(mktemp -d)
   # shellcheck disable=SC2064  # the folder as it is now
-  trap "rm -rf '$tree'" EXIT
+  trap "rm -rf '$scratch'" EXIT
+  tree=$scratch/tree
   cd "$(dirname "$0")/.."
   make_tree "$tree" "$binary"
-  (cd "$tree" && find . ! -type d | sed 's/^\.//' && echo "$list") | LC_ALL=C sort > "$tree/.files"
+  (cd "$tree" && find . ! -type d | sed 's/^\.//' && echo "$list") | LC_ALL=C sort > "$scratch/files"
   while IFS= read -r name; do
     [[ ! -e $root$name && ! -L $root$name ]] || grep -qxF -- "$name" "$root$list" 2> /dev/null ||
       fail "$root$name is there and is not ours; move it, or choose another PREFIX"
-  done < "$tree/.files"
+  done < "$scratch/files"
   if [[ -f $root$list ]]; then remove; fi
   (cd "$tree" && find . -mindepth 1 -type d | sed 's/^\.//') | LC_ALL=C sort -r | while IFS= read -r name; do
     [[ -d $root$name ]] || echo "$name/"
-  done > "$tree/.folders"
-  cat "$tree/.files" "$tree/.folders" > "$tree$list"
-  rm "$tree/.files" "$tree/.folders"
+  done > "$scratch/folders"
   # The list goes first: what an interrupted copy leaves can be removed.
   install -d "$root$(dirname "$list")"
-  cp "$tree$list" "$root$list"
+  cat "$scratch/files" "$scratch/folders" > "$root$list"
   cp -RP "$tree/." "$root/"
   echo "twinsplit is in $root$prefix/bin; $(wc -l < "$root$list") names are listed in $root$list"
 }

@@ -188,7 +188,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
 
 /// Refuses input in the output folder, which `--overwrite` would remove before it is read.
 fn refuse_own_answer(inputs: &[PathBuf], output: &Path) -> Result<()> {
-    let Ok(output) = output.canonicalize() else { return Ok(()) };
+    let Some(output) = output.canonicalize().ok().filter(|output| output.is_dir()) else { return Ok(()) };
     match inputs.iter().find(|path| path.canonicalize().is_ok_and(|path| path.starts_with(&output))) {
         Some(path) => Err(Error::Usage(format!(
             "the input {} lies in the output folder, where a run replaces files; choose another --output",
