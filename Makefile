@@ -6,7 +6,12 @@ OUT ?= out/demo
 FUZZ_SECONDS ?= 600
 FUZZ_TARGETS ?=
 
-.PHONY: help demo test check test-long fuzz bench derived build install clean tools
+# What `make install` installs; links to it have the names of the stages.
+BINARY ?= target/release/twinsplit
+# Debian packages of programs that tests alone run.
+TEST_PACKAGES = bsdutils chromium chromium-driver fish mandoc zsh
+
+.PHONY: help demo test check test-long test-tools fuzz bench derived build install uninstall clean tools
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | column -t -s "$$(printf '\t')"
@@ -26,7 +31,7 @@ build: tools ## release binaries in target/release
 demo: build ## near-duplicates of the real documents in hdfs-fixtures
 	@PATH="$(CURDIR)/target/release:$$PATH" jobs/demo.sh $(OUT)
 
-test: check ## formatting, lints and all tests
+test: check test-tools ## formatting, lints and all tests
 	$(CARGO) test --locked --lib --test '*' -- --show-output
 	$(CARGO) test --locked --doc
 
@@ -36,6 +41,16 @@ check: tools
 	$(CARGO) fmt --check
 	$(CARGO) clippy --locked --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --no-deps --lib
+
+test-tools: ## installs what tests run and the machine lacks, on Debian and as root; else says what to install
+	@missing=(); for package in $(TEST_PACKAGES); do \
+	  dpkg-query -W -f '$${Status}' "$$package" 2> /dev/null | grep -q ' installed$$' || missing+=("$$package"); \
+	done; \
+	((!$${#missing[@]})) || if [[ $$(id -u) == 0 ]] && command -v apt-get > /dev/null; then \
+	  apt-get update -q && apt-get install -qy --no-install-recommends "$${missing[@]}"; \
+	else \
+	  echo "error: tests need more programs, on Debian: sudo apt-get install $${missing[*]}" >&2; exit 1; \
+	fi
 
 # Property tests of records, parsers and texts with a million cases; of joins and shuffles, and of whole runs, with fewer.
 PARSERS = cluster::keep:: join::tau:: text::
@@ -59,9 +74,14 @@ derived: tools ## renew the files that follow from the stages' declarations
 	$(CARGO) run --locked --bin twinsplit -- stages --write .
 	$(CARGO) fmt
 
-install: build ## all binaries into $(PREFIX)/bin
-	install -d $(DESTDIR)$(PREFIX)/bin
-	find target/release -maxdepth 1 -type f -executable -exec install -m 755 {} $(DESTDIR)$(PREFIX)/bin/ \;
+install: ## twinsplit, the stages' names, manual pages, completions and documents below $(DESTDIR)$(PREFIX)
+	@if [[ "$(BINARY)" == target/release/twinsplit ]] && command -v $(CARGO) > /dev/null; then \
+	  $(CARGO) build --release --locked --bin twinsplit; \
+	fi
+	@DESTDIR="$(DESTDIR)" jobs/install.sh install "$(PREFIX)" "$(BINARY)"
+
+uninstall: ## removes exactly what install put below $(DESTDIR)$(PREFIX)
+	@DESTDIR="$(DESTDIR)" jobs/install.sh uninstall "$(PREFIX)"
 
 clean: ## removes what was built
 	$(CARGO) clean

@@ -1,8 +1,10 @@
 //! The only place that touches standard streams, gzip, files and broken pipes.
 
 mod gzip;
+mod inputs;
 mod lines;
 
+pub use inputs::{document_files, expand_inputs};
 pub use lines::{MaxLine, read_row};
 
 use crate::error::{Error, FieldError, Place, Result};
@@ -260,6 +262,13 @@ impl Stdout {
         self.0.write_all(line).and_then(|()| self.0.write_all(b"\n")).map_err(stdout_failed)
     }
 
+    /// Writes a whole file as it is.
+    pub fn file(mut self, path: &Path) -> Result<()> {
+        let mut reader = File::open(path).map_err(Error::io("open", path))?;
+        io::copy(&mut reader, &mut self.0).map_err(Error::io("write", ""))?;
+        self.flush()
+    }
+
     /// Hands everything written so far to the reader.
     pub fn flush(&mut self) -> Result<()> {
         self.0.flush().map_err(stdout_failed)
@@ -276,29 +285,6 @@ impl Default for Stdout {
     fn default() -> Self {
         Self::new()
     }
-}
-
-/// The files that `inputs` name: files as they are, folders as the files in them (names that begin with `_` or `.`
-/// left out), each folder's in byte order of their names.
-pub fn expand_inputs(inputs: &[PathBuf]) -> Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    for input in inputs {
-        if !input.is_dir() {
-            files.push(input.clone());
-            continue;
-        }
-        let mut inside = Vec::new();
-        for entry in fs::read_dir(input).map_err(Error::io("read", input))? {
-            let path = entry.map_err(Error::io("read", input))?.path();
-            let hidden = path.file_name().is_none_or(|n| n.to_string_lossy().starts_with(['_', '.']));
-            if path.is_file() && !hidden {
-                inside.push(path);
-            }
-        }
-        inside.sort();
-        files.append(&mut inside);
-    }
-    Ok(files)
 }
 
 #[cfg(test)]

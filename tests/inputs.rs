@@ -37,12 +37,12 @@ fn members_and_folders_are_the_same_documents() {
     let at = text.len() / 2;
     let at = (at..).find(|at| text.is_char_boundary(*at)).unwrap();
     here.write("members.gz", [packed(&text[..at]), packed(""), packed(&text[at..])].concat());
-    std::fs::create_dir_all(here.path("folder/below")).unwrap();
+    std::fs::create_dir_all(here.path("folder/_logs")).unwrap();
     here.write("folder/b", packed(&rest));
     here.write("folder/a", &first);
     here.write("folder/_SUCCESS", "not a document\n");
     here.write("folder/.hidden", "not a document\n");
-    here.write("folder/below/c", "not a document\n");
+    here.write("folder/_logs/c", "not a document\n");
     let expected = std::fs::read_to_string(fixture("expected/words-2/pairs.tsv")).unwrap();
     for way in WAYS {
         let whole = answer(&here, way, "whole");

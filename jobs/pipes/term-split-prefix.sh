@@ -14,8 +14,9 @@ mkdir -p "$OUTPUT" "$WORK"
 # that no stage can rely on the order of equal keys, and sorted.
 
 fail() { echo "error: $*" >&2; exit 1; }
+shopt -s globstar
 for file in "${INPUT[@]}"; do
-  [[ -f $file || -d $file ]] || fail "$file: no file; the documents are read more than once, so no pipe can be the input"
+  [[ -f $file || -d $file ]] || { [[ ! -e $file ]] && compgen -G "$file" > /dev/null; } || fail "$file: no file; the documents are read more than once, so no pipe can be the input"
 done
 command -v twinsplit > /dev/null || fail "twinsplit is not on PATH; put the folder of the binaries there"
 

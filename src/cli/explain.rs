@@ -7,7 +7,7 @@ use crate::engine::params::Params;
 use crate::error::{Error, Result};
 use crate::hash;
 use crate::index::idf::IdfRange;
-use crate::io::{Blocks, Stdout, each_line, expand_inputs};
+use crate::io::{Blocks, Stdout, document_files, each_line};
 use crate::join::tau::jaccard6;
 use crate::record::document::DocumentOpts;
 use crate::record::id;
@@ -58,7 +58,7 @@ pub fn command() -> Command {
                     .num_args(1..)
                     .value_parser(value_parser!(PathBuf))
                     .required_unless_present("run")
-                    .help("The documents: files or folders"),
+                    .help("The documents: files, folders, quoted patterns such as 'crawl/*.gz', or - for standard input"),
             )
             .arg(
                 Arg::new("show")
@@ -89,7 +89,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     let opts: ExplainOpts = params.parse()?;
     let spec = opts.features.spec()?;
     let wanted = ["a", "b"].map(|name| matches.get_one::<String>(name).map_or("", String::as_str));
-    let (inputs, show) = (expand_inputs(&inputs)?, matches.get_one::<usize>("show").copied().unwrap_or(10));
+    let (inputs, show) = (document_files(&inputs)?, matches.get_one::<usize>("show").copied().unwrap_or(10));
     if !opts.idf.idf.is_everything() && opts.idf.idf_table.is_none() {
         refuse_streams(&inputs, "document frequencies for --idf are counted first")?;
     }

@@ -4,12 +4,13 @@ use super::options;
 use super::progress::Display;
 use super::quarantine::{self, QUARANTINE};
 use super::run::guard;
+use super::terminal;
 use crate::chains::{IDF_TABLE, idf_steps};
 use crate::engine::params::Params;
 use crate::engine::progress::Progress;
 use crate::engine::steps::LocalSteps;
 use crate::error::{Error, Result};
-use crate::io::expand_inputs;
+use crate::io::{Stdout, document_files};
 use clap::{Arg, ArgMatches, Command, value_parser};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -29,7 +30,10 @@ pub fn command() -> Command {
                 .num_args(1..)
                 .value_parser(value_parser!(PathBuf))
                 .value_name("FILE")
-                .help("The reference corpus: JSON lines, plain or gzip; files or folders"),
+                .help(
+                    "The reference corpus: JSON lines, plain or gzip; files, folders, quoted patterns \
+                     such as 'crawl/*.gz', or - for standard input",
+                ),
         )
         .arg(
             Arg::new("output")
@@ -37,7 +41,7 @@ pub fn command() -> Command {
                 .required(true)
                 .value_parser(value_parser!(PathBuf))
                 .value_name("FILE")
-                .help("The table"),
+                .help("The table; - for standard output"),
         )
         .args(
             options::stage_options()
@@ -59,10 +63,12 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     }
     let path =
         |name: &str| matches.get_many::<PathBuf>(name).into_iter().flatten().cloned().collect::<Vec<_>>();
-    let inputs = expand_inputs(&path("from"))?;
+    let inputs = document_files(&path("from"))?;
     let output = path("output").pop().ok_or_else(|| Error::Usage("no output".into()))?;
-    let folder = output.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let work = tempfile::tempdir_in(folder).map_err(Error::io("make a folder in", folder))?;
+    let stream = output == Path::new("-");
+    let beside = output.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = if stream { std::env::temp_dir() } else { beside.to_owned() };
+    let work = tempfile::tempdir_in(&folder).map_err(Error::io("make a folder in", &folder))?;
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let progress = Arc::new(Progress::default());
     let engine = LocalSteps::new(&inputs, work.path(), &params, threads, options::MEMORY << 20, &progress)?;
@@ -74,7 +80,10 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     beside.push(format!(".{QUARANTINE}"));
     let said =
         quarantine::settle(made.map(|()| Vec::new()), work.path(), Path::new(&beside), &params, |said| said)?;
-    said.iter().for_each(|warning| eprintln!("warning: {warning}"));
+    said.iter().for_each(terminal::warning);
     let made = work.path().join(IDF_TABLE).join("part-00000");
+    if stream {
+        return Stdout::new().file(&made);
+    }
     fs::rename(&made, &output).map_err(Error::io("rename", &made))
 }

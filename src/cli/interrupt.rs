@@ -1,6 +1,7 @@
 //! What happens to a run that is interrupted (Ctrl-C), terminated or hung up on.
 
 use super::output::Output;
+use super::terminal;
 use crate::engine::pipes::quote;
 use crate::error::{Error, Result};
 use std::sync::Arc;
@@ -14,7 +15,7 @@ pub fn clean_up(output: &Arc<Output>) -> Result<()> {
     let handler = move || {
         // Threads may still write for a moment: what they leave is removed when the run goes on.
         let _ = output.remove_partial();
-        eprintln!("\ninterrupted; to go on: {}", again(std::env::args()));
+        terminal::line(format_args!("\ninterrupted; to go on: {}", again(std::env::args())));
         std::process::exit(INTERRUPTED);
     };
     ctrlc::set_handler(handler).map_err(|error| Error::Failed(format!("cannot wait for signals: {error}")))

@@ -1,9 +1,11 @@
 //! Command lines: the stage binaries and the driver.
 
+pub mod examples;
 pub mod explain;
 pub mod identity;
 pub mod idf;
 pub mod interrupt;
+pub mod manual;
 pub mod options;
 pub mod output;
 pub mod partition;
@@ -11,10 +13,12 @@ pub mod plan;
 pub mod progress;
 pub mod quarantine;
 pub mod run;
+pub mod shell;
 pub mod stage;
 pub mod stages;
 pub mod summary;
 pub mod table;
+pub mod terminal;
 
 use crate::error::{Error, Result};
 use crate::stages::STAGES;
@@ -41,6 +45,7 @@ pub fn main() -> ExitCode {
         Some(("idf", matches)) => idf::run(matches),
         Some(("explain", matches)) => explain::run(matches),
         Some(("stages", matches)) => stages::run(matches),
+        Some(("shell", matches)) => shell::run(matches),
         Some(("partition", matches)) => partition::run(matches),
         _ => Err(Error::Usage("no command is given; twinsplit --help shows them".to_owned())),
     });
@@ -58,17 +63,32 @@ pub fn command() -> Command {
         .about("Exact near-duplicate detection for web-scale text")
         .subcommand_required(true)
         .arg_required_else_help(true)
+        .after_help(after_help())
         .subcommand(run::command())
         .subcommand(explain::command())
         .subcommand(plan::command())
         .subcommand(stages::command())
         .subcommand(idf::command())
+        .subcommand(shell::command())
         .subcommand(partition::command())
+}
+
+/// How to begin, and where to read on.
+fn after_help() -> String {
+    let mut text = String::from("Examples:\n");
+    for example in examples::of("twinsplit").take(4) {
+        text.push_str(&format!("  {}\n", example.line));
+    }
+    text.push_str(
+        "\n`twinsplit COMMAND --help` shows a command's options; each stage is a program of its own with --help.\n\
+         Read on: man twinsplit, man twinsplit-run; README.md and docs/ (share/doc/twinsplit when installed).",
+    );
+    text
 }
 
 /// Prints an error and gives its exit code.
 fn report(error: &Error) -> ExitCode {
-    eprintln!("error: {error}");
+    terminal::error(error);
     ExitCode::from(error.exit_code())
 }
 

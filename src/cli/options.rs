@@ -32,7 +32,8 @@ pub const MEMORY: usize = 2048;
 /// Options of a run that are no stage's.
 #[derive(Args, Clone, Debug)]
 pub struct RunOpts {
-    /// Documents: JSON lines, plain or gzip; files, folders, or - for standard input
+    /// Documents: JSON lines, plain or gzip; files, folders with all below them, quoted patterns such as
+    /// 'crawl/**/*.gz', or - for standard input
     #[arg(long, required = true, num_args = 1.., value_name = "FILE")]
     pub input: Vec<PathBuf>,
     /// Folder for pairs.tsv, clusters.tsv and run.json
@@ -101,7 +102,7 @@ pub fn stage_options() -> Vec<Arg> {
 /// Adds the options of all stages, and `--paper`.
 pub fn with_stage_options(command: Command) -> Command {
     command.args(stage_options()).arg(
-        Arg::new("paper").long("paper").value_parser(clap::value_parser!(Paper)).help(
+        Arg::new("paper").long("paper").value_name("PAPER").value_parser(clap::value_parser!(Paper)).help(
             "Take the settings of a paper for options that are not given: 000 is SpotSigs with tau 0.4",
         ),
     )
@@ -119,6 +120,12 @@ pub fn params(matches: &ArgMatches) -> Result<Params> {
             let text = value.to_str().ok_or_else(|| Error::Usage(format!("--{long} is not UTF-8")))?;
             params.set(long, text);
         }
+    }
+    if params.get("idf-table") == Some("-") {
+        return Err(Error::Usage(
+            "--idf-table is read by more than one step, so it cannot be standard input; write it to a file first"
+                .to_owned(),
+        ));
     }
     if let Some(Paper::P000) = matches.get_one::<Paper>("paper") {
         for (name, value) in [("features", "spotsigs"), ("tau", "0.4")] {

@@ -11,10 +11,17 @@ use clap::{Arg, ArgMatches, Command, value_parser};
 pub fn command() -> Command {
     let command = Command::new("plan")
         .about("Prints a chain as a script of stage binaries, to be read, changed and run")
-        .arg(Arg::new("chain").required(true).value_parser(value_parser!(Chain)).help("The chain"))
+        .arg(
+            Arg::new("chain")
+                .required(true)
+                .value_name("CHAIN")
+                .value_parser(value_parser!(Chain))
+                .help("The chain"),
+        )
         .arg(
             Arg::new("engine")
                 .long("engine")
+                .value_name("ENGINE")
                 .value_parser(["pipes"])
                 .default_value("pipes")
                 .help("The engine that the script is for"),

@@ -1,5 +1,6 @@
 //! Shows how far a run is: a bar on a terminal, elsewhere a line every ten seconds.
 
+use super::terminal;
 use crate::engine::progress::{Phase, Progress, Unit};
 use indicatif::{BinaryBytes, HumanCount, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
@@ -92,7 +93,7 @@ fn lines(progress: &Progress, stopped: &Receiver<()>) {
     let start = Instant::now();
     while waited(stopped, LINE) {
         if let Some((phase, done)) = progress.now() {
-            eprintln!("{}", line(&phase, done, phase.started.elapsed(), start.elapsed()));
+            terminal::line(line(&phase, done, phase.started.elapsed(), start.elapsed()));
         }
     }
 }

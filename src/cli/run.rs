@@ -7,7 +7,7 @@ use super::output::{Output, Start};
 use super::plan::{plan_script, shape};
 use super::progress::Display;
 use super::quarantine::{self, QUARANTINE};
-use super::summary;
+use super::{summary, terminal};
 use crate::chains::{CLUSTERS, Chain, KEPT, PAIRS, Shape, Step};
 use crate::engine::dense::{DenseOpts, DenseRun};
 use crate::engine::memory::Budget;
@@ -16,7 +16,7 @@ use crate::engine::pipes::PipesRun;
 use crate::engine::progress::{Done, Progress};
 use crate::engine::steps::LocalSteps;
 use crate::error::{Error, Result};
-use crate::io::expand_inputs;
+use crate::io::document_files;
 use crate::stage::Counters;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, value_parser};
 use std::collections::BTreeSet;
@@ -29,6 +29,7 @@ use std::time::Instant;
 pub fn command() -> Command {
     let chain = Arg::new("chain")
         .required(true)
+        .value_name("CHAIN")
         .value_parser(value_parser!(Chain))
         .help("How pairs are found; the answer is the same");
     options::with_stage_options(RunOpts::augment_args(Command::new("run").arg(chain)))
@@ -49,7 +50,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     Budget::new(opts.memory_bytes(), opts.threads())?;
     if !opts.quiet {
         for name in unused(&steps, &params) {
-            eprintln!("note: {} does not use --{name} here", chain.name());
+            terminal::note(format_args!("{} does not use --{name} here", chain.name()));
         }
     }
     let resolved = options::resolved(&params);
@@ -58,7 +59,10 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         Start::Run(output) => Arc::new(output),
         Start::Complete => {
             if !opts.quiet {
-                eprintln!("{} holds the complete answer of this run", opts.output.display());
+                terminal::line(format_args!(
+                    "{} holds the complete answer of this run",
+                    opts.output.display()
+                ));
             }
             return Ok(());
         }
@@ -103,7 +107,15 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
 
 /// The input's files; what is missing, and a stream that would have to be read twice, is named.
 fn checked_inputs(opts: &RunOpts, chain: Chain) -> Result<Vec<PathBuf>> {
-    let inputs = expand_inputs(&opts.input)?;
+    if opts.output == Path::new("-") {
+        return Err(Error::Usage(
+            "a run writes several files, so --output is a folder and not -; \
+             twinsplit plan shows the pipe that writes pairs to standard output"
+                .to_owned(),
+        ));
+    }
+    let inputs = document_files(&opts.input)?;
+    refuse_own_answer(&inputs, &opts.output)?;
     if let Some(missing) = inputs.iter().find(|path| *path != Path::new("-") && !path.exists()) {
         return Err(Error::File {
             path: missing.clone(),
@@ -132,6 +144,18 @@ pub fn refuse_streams(inputs: &[PathBuf], why: &str) -> Result<()> {
     }
 }
 
+/// Refuses input in the output folder, which `--overwrite` would remove before it is read.
+fn refuse_own_answer(inputs: &[PathBuf], output: &Path) -> Result<()> {
+    let Some(output) = output.canonicalize().ok().filter(|output| output.is_dir()) else { return Ok(()) };
+    match inputs.iter().find(|path| path.canonicalize().is_ok_and(|path| path.starts_with(&output))) {
+        Some(path) => Err(Error::Usage(format!(
+            "the input {} lies in the output folder, where a run replaces files; choose another --output",
+            path.display()
+        ))),
+        None => Ok(()),
+    }
+}
+
 /// The options given that no stage of these steps has.
 fn unused<'a>(steps: &[Step], params: &'a Params) -> Vec<&'a str> {
     let stages =
@@ -153,7 +177,10 @@ fn leave(output: &Output, error: Error) -> Error {
     // An error in removing files hides nothing: the run's own error says more.
     if may_succeed && output.has_steps() {
         let _ = output.remove_partial();
-        eprintln!("note: finished steps are in {}; --resume goes on with them", output.work.display());
+        terminal::note(format_args!(
+            "finished steps are in {}; --resume goes on with them",
+            output.work.display()
+        ));
     } else {
         let _ = output.remove_work();
     }
@@ -234,7 +261,8 @@ impl Run<'_> {
         let script = plan_script(self.chain, self.shape, self.params)?;
         let run = PipesRun {
             script: &script,
-            inputs: self.inputs,
+            // As they were given: a process's argument list is too short for the files of a large folder.
+            inputs: &self.opts.input,
             output: &self.output.answer,
             work: &self.output.work,
             threads: self.opts.threads(),

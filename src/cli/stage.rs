@@ -56,7 +56,10 @@ pub fn command(entry: &Entry) -> Command {
             .value_name("FILE")
             .num_args(1..)
             .value_parser(value_parser!(PathBuf))
-            .help("Read rows from files, plain or gzip, instead of standard input"),
+            .help(
+                "Read rows from files, plain or gzip, instead of standard input: files, folders with all below \
+                 them, quoted patterns such as 'part-*', or - for standard input",
+            ),
     );
     if entry.decl.role == Role::Map {
         command = command.arg(
@@ -101,6 +104,7 @@ fn run(entry: &'static Entry, matches: &ArgMatches) -> Result<()> {
         Some(paths) => io::expand_inputs(&paths.cloned().collect::<Vec<_>>())?,
         None => vec![PathBuf::from("-")],
     };
+    refuse_one_stream_twice(entry, matches, &inputs)?;
     let split = match entry.decl.role {
         Role::Map => matches.get_one::<Split>("split").copied(),
         Role::Reduce => None,
@@ -141,6 +145,26 @@ fn warn_of_bad_records(entry: &Entry, counters: &Counters, folder: &Path) {
     let kept =
         if entry.keeps_bad_records { format!("; they are in {}", kept.display()) } else { String::new() };
     eprintln!("warning: {}: {passed} bad documents were passed over{kept}", entry.decl.name);
+}
+
+/// Standard input can be the rows or a side file: the one that is read last would be empty, and nothing would say so.
+fn refuse_one_stream_twice(entry: &Entry, matches: &ArgMatches, inputs: &[PathBuf]) -> Result<()> {
+    let is_stream = |option: &str| {
+        matches.get_raw(&option.replace('-', "_")).is_some_and(|mut values| values.any(|value| value == "-"))
+    };
+    let mut streams = entry.decl.side.iter().map(|side| side.option).filter(|option| is_stream(option));
+    let first = streams.next();
+    if let (Some(option), true) = (first, inputs.iter().any(|input| input == Path::new("-"))) {
+        return Err(Error::Usage(format!(
+            "standard input cannot be the rows and the file of --{option}; give one of them by its name"
+        )));
+    }
+    if let (Some(one), Some(other)) = (first, streams.next()) {
+        return Err(Error::Usage(format!(
+            "standard input cannot be the files of both --{one} and --{other}"
+        )));
+    }
+    Ok(())
 }
 
 /// Whether Hadoop runs this task: a broken pipe is an error there, and counters go to standard error.

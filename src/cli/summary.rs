@@ -2,6 +2,7 @@
 
 use super::identity::{Identity, digest};
 use super::table::table;
+use super::terminal;
 use crate::cluster::ids::Ids;
 use crate::engine::dense::answer::{LARGE_SHARE, LargeCluster};
 use crate::engine::progress::Done;
@@ -161,7 +162,7 @@ impl Report<'_> {
     /// Prints the table, the result and the warnings on standard error, or `json` on standard output instead.
     pub fn print(&self, quiet: bool, json: Option<&str>) -> Result<()> {
         for warning in &self.warnings {
-            eprintln!("warning: {warning}");
+            terminal::warning(warning);
         }
         if let Some(json) = json {
             let mut out = Stdout::new();
@@ -170,16 +171,16 @@ impl Report<'_> {
         }
         if !quiet {
             let count = |name| sum(self.steps, name);
-            eprint!("{}", table(self.steps));
-            eprintln!(
+            terminal::line(table(self.steps).trim_end());
+            terminal::line(format_args!(
                 "{} documents, {} clusters, {} documents to drop, in {:.2} s",
                 count("documents"),
                 count("clusters"),
                 count("documents_dropped"),
                 self.seconds
-            );
+            ));
             for file in self.answers() {
-                eprintln!("  {}", self.output.join(file).display());
+                terminal::line(format_args!("  {}", self.output.join(file).display()));
             }
         }
         Ok(())

@@ -139,7 +139,7 @@ pub fn quote(word: &str) -> String {
 pub struct PipesRun<'a> {
     /// The script.
     pub script: &'a str,
-    /// Input documents.
+    /// Input documents as they were given: files, folders, patterns.
     pub inputs: &'a [PathBuf],
     /// The answer's folder.
     pub output: &'a Path,

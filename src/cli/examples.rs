@@ -1,0 +1,135 @@
+//! Command lines that are shown in the manual. A test runs all of them, in this order, in one folder with
+//! `docs.jsonl.gz` (tiny.jsonl of the fixtures) and `crawl/`, and holds the answer of the stages against the driver's.
+
+/// A line for a shell, and what it is for.
+#[derive(Clone, Copy, Debug)]
+pub struct Example {
+    /// What it does.
+    pub about: &'static str,
+    /// The line.
+    pub line: &'static str,
+}
+
+const fn example(about: &'static str, line: &'static str) -> Example {
+    Example { about, line }
+}
+
+/// All examples. Files that a line reads were written by one above it.
+pub const EXAMPLES: &[Example] = &[
+    example(
+        "Pairs, clusters and a report of one file of documents",
+        "twinsplit run doc-split --input docs.jsonl.gz --output out",
+    ),
+    example(
+        "All files that a pattern matches, expanded by twinsplit itself; the lines of kept documents too",
+        "twinsplit run term-split --input 'crawl/*.jsonl.gz' --tau 0.5 --write-kept --output out2",
+    ),
+    example(
+        "Documents from standard input",
+        "zcat docs.jsonl.gz | twinsplit run doc-split --input - --output out3",
+    ),
+    example(
+        "Why two documents of a run are a pair, or not",
+        "twinsplit explain en-05 en-06 --run out2 --show 3",
+    ),
+    example(
+        "A chain as a script, to be read, changed and run",
+        "twinsplit plan doc-split > doc-split.sh; bash doc-split.sh out4 docs.jsonl.gz",
+    ),
+    example(
+        "Document frequencies of one collection for the runs of another",
+        "twinsplit idf --from docs.jsonl.gz --output table; twinsplit run doc-split --input 'crawl/*' --idf 0.1,0.95 --idf-table table --output out5",
+    ),
+    example("What every stage reads and writes", "twinsplit stages > stages.md"),
+    example("The settings of a paper", "twinsplit run term-split --paper 000 --input crawl --output out6"),
+    example(
+        "Completions and manual pages for this user alone",
+        "twinsplit shell --completions ~/.local/share --man ~/.local/share/man",
+    ),
+    example("The set of features of each document", "zcat docs.jsonl.gz | tokenize > sets"),
+    example(
+        "Rows by the hash of their first field into part.0 and part.1, in an order that nothing may rely on",
+        "twinsplit partition --fields 1 --parts 2 --to part < sets",
+    ),
+    example(
+        "What the keep rule needs of each document; an id that stands twice is named here",
+        "zcat docs.jsonl.gz | doc-meta | LC_ALL=C sort | doc-meta-reduce > meta",
+    ),
+    example(
+        "In how many documents each feature stands",
+        "feature-count < sets | LC_ALL=C sort | feature-count-reduce > counts",
+    ),
+    example("These counts as a table for --idf-table", "idf-table < counts > counts.table"),
+    example(
+        "The order of features, and those in an IDF range",
+        "feature-order --idf 0.1,0.95 < counts > order",
+    ),
+    example(
+        "The sets without the features out of this range",
+        "idf-filter --order order < sets > filtered-sets",
+    ),
+    example(
+        "Equal sets joined, one of each and its copies",
+        "equal-sets < sets | LC_ALL=C sort | equal-sets-reduce > members",
+    ),
+    example(
+        "Term-Split: posting lists, and pairs by counting what they share",
+        "index-term < members | LC_ALL=C sort | index-term-reduce | pcp-map | LC_ALL=C sort | pcp-reduce > joined-pairs",
+    ),
+    example(
+        "Term-Split over prefixes: posting lists of rare features, and candidates",
+        "feature-order < counts > all-order; index-term --pcp prefix --order all-order < members | LC_ALL=C sort | index-term-reduce | pcp-map > candidates",
+    ),
+    example(
+        "A candidate meets its first set",
+        "cat candidates members | verify-left | LC_ALL=C sort | verify-left-reduce > half-verified",
+    ),
+    example(
+        "A candidate meets its second set, and what they share is counted",
+        "cat half-verified members | verify-right | LC_ALL=C sort | verify-right-reduce > verified-pairs",
+    ),
+    example(
+        "Doc-Split: how many sets have which size, and slices of about equal cost",
+        "size-count < members | LC_ALL=C sort | size-count-reduce | slice-plan --slices 1 > plan",
+    ),
+    example(
+        "Doc-Split: each set to its slice, the file slice-00000",
+        "index-doc --plan plan < members | LC_ALL=C sort | index-doc-reduce",
+    ),
+    example(
+        "Doc-Split: all sets past a slice",
+        "docsplit-query --index slice-00000 < members > queried-pairs",
+    ),
+    example(
+        "Pairs repeated for the copies of their first document",
+        "cat joined-pairs members | expand-left | LC_ALL=C sort | expand-left-reduce > half-expanded",
+    ),
+    example(
+        "Pairs repeated for the copies of their second document: the answer's pairs",
+        "cat half-expanded members | expand-right | LC_ALL=C sort | expand-right-reduce | LC_ALL=C sort > pairs.tsv",
+    ),
+    example("Pairs joined to clusters", "cat joined-pairs members | cluster > labels"),
+    example(
+        "The document to keep of each cluster: the answer's clusters",
+        "cat labels meta sets | keep | LC_ALL=C sort | keep-reduce | LC_ALL=C sort | keep-choose | LC_ALL=C sort > clusters.tsv",
+    ),
+    example(
+        "The lines of all documents that no cluster drops",
+        "zcat docs.jsonl.gz | write-kept --clusters clusters.tsv > kept.jsonl",
+    ),
+];
+
+impl Example {
+    /// Whether the line runs this program: `twinsplit` or a stage by its name, `twinsplit run` by both words.
+    pub fn runs(&self, program: &str) -> bool {
+        self.line.split(['|', ';', '<', '>']).any(|command| {
+            let command = command.trim();
+            command == program || command.strip_prefix(program).is_some_and(|rest| rest.starts_with(' '))
+        })
+    }
+}
+
+/// The examples that run a program.
+pub fn of(program: &str) -> impl Iterator<Item = &'static Example> {
+    EXAMPLES.iter().filter(move |example| example.runs(program))
+}

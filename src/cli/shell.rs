@@ -1,0 +1,77 @@
+//! `twinsplit shell`: what makes the binaries at home in a shell, completions and manual pages, written into the
+//! usual places below a folder. Both follow from the declarations that parse the command lines.
+
+use super::manual::{self, Page};
+use crate::error::{Error, Result};
+use crate::stages::STAGES;
+use clap::{Arg, ArgGroup, ArgMatches, Command, ValueHint, value_parser};
+use clap_complete::Shell;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The command line.
+pub fn command() -> Command {
+    let folder = |name: &'static str| {
+        Arg::new(name).long(name).value_name("FOLDER").value_parser(value_parser!(PathBuf))
+    };
+    Command::new("shell")
+        .about("Writes completions for bash, zsh and fish, and manual pages, for twinsplit and every stage")
+        .arg(folder("completions").help(
+            "Write to bash-completion/completions, zsh/site-functions and fish/vendor_completions.d below \
+             this folder; /usr/local/share and ~/.local/share are usual",
+        ))
+        .arg(
+            folder("man").help(
+                "Write to man1 below this folder; /usr/local/share/man and ~/.local/share/man are usual",
+            ),
+        )
+        .group(ArgGroup::new("what").args(["completions", "man"]).multiple(true).required(true))
+}
+
+/// Runs the command.
+pub fn run(matches: &ArgMatches) -> Result<()> {
+    if let Some(folder) = matches.get_one::<PathBuf>("completions") {
+        write_completions(folder)?;
+    }
+    if let Some(folder) = matches.get_one::<PathBuf>("man") {
+        let stages = STAGES.iter().map(manual::stage_page).collect::<Result<Vec<_>>>()?;
+        for Page { name, text } in manual::driver_pages()?.into_iter().chain(stages) {
+            write(&folder.join("man1").join(format!("{name}.1")), text.as_bytes())?;
+        }
+    }
+    Ok(())
+}
+
+fn write_completions(folder: &Path) -> Result<()> {
+    let programs = std::iter::once(super::command()).chain(STAGES.iter().map(super::stage::command));
+    for program in programs {
+        let name = program.get_name().to_owned();
+        let mut program = with_hints(program);
+        for (shell, file) in [
+            (Shell::Bash, format!("bash-completion/completions/{name}")),
+            (Shell::Zsh, format!("zsh/site-functions/_{name}")),
+            (Shell::Fish, format!("fish/vendor_completions.d/{name}.fish")),
+        ] {
+            let mut text = Vec::new();
+            clap_complete::generate(shell, &mut program, &name, &mut text);
+            write(&folder.join(file), &text)?;
+        }
+    }
+    Ok(())
+}
+
+/// Options whose value is a folder complete to folders; those that name files do so by their type.
+fn with_hints(command: Command) -> Command {
+    let is_folder =
+        |arg: &Arg| arg.get_value_names().is_some_and(|names| names.iter().any(|n| n == "FOLDER"));
+    command
+        .mut_args(|arg| if is_folder(&arg) { arg.value_hint(ValueHint::DirPath) } else { arg })
+        .mut_subcommands(with_hints)
+}
+
+fn write(path: &Path, text: &[u8]) -> Result<()> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
+    }
+    fs::write(path, text).map_err(Error::io("write", path))
+}

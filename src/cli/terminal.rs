@@ -1,0 +1,36 @@
+//! What is said to people, on standard error: `error:`, `warning:` and `note:` stand out in colour where standard
+//! error is a terminal and `NO_COLOR` is not set, as the messages of clap do.
+
+use anstyle::{AnsiColor, Style};
+use std::fmt::Display;
+use std::io::Write;
+
+const ERROR: Style = AnsiColor::Red.on_default().bold();
+const WARNING: Style = AnsiColor::Yellow.on_default().bold();
+const NOTE: Style = Style::new().bold();
+
+/// Why the program stops, and what to do.
+pub fn error(text: impl Display) {
+    write(&format!("{ERROR}error:{ERROR:#} {text}\n"));
+}
+
+/// What is likely not meant, or makes the answer worse.
+pub fn warning(text: impl Display) {
+    write(&format!("{WARNING}warning:{WARNING:#} {text}\n"));
+}
+
+/// What is good to know.
+pub fn note(text: impl Display) {
+    write(&format!("{NOTE}note:{NOTE:#} {text}\n"));
+}
+
+/// A line as it is: what a run has done, and where its answer lies.
+pub fn line(text: impl Display) {
+    write(&format!("{text}\n"));
+}
+
+/// One write for each message, so that those of several processes do not mix. Nobody may be there to read it, which
+/// is no reason to stop: `eprintln!` would panic.
+fn write(text: &str) {
+    let _ = anstream::stderr().lock().write_all(text.as_bytes());
+}
