@@ -1,8 +1,10 @@
 //! Command lines: the stage binaries and the driver.
 
+pub mod documents;
 pub mod explain;
 pub mod options;
 pub mod partition;
+pub mod report;
 pub mod run;
 pub mod stage;
 pub mod stages;
@@ -32,6 +34,7 @@ pub fn main() -> ExitCode {
         Some(("plan", matches)) => run::plan(matches),
         Some(("idf", matches)) => run::idf(matches),
         Some(("explain", matches)) => explain::run(matches),
+        Some(("report", matches)) => report::run(matches),
         Some(("stages", matches)) => stages::run(matches),
         Some(("partition", matches)) => partition::run(matches),
         _ => Err(Error::Usage("no command is given; twinsplit --help shows them".to_owned())),
@@ -52,6 +55,7 @@ pub fn command() -> Command {
         .arg_required_else_help(true)
         .subcommand(run::command())
         .subcommand(explain::command())
+        .subcommand(report::command())
         .subcommand(run::plan_command())
         .subcommand(stages::command())
         .subcommand(run::idf_command())

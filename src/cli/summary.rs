@@ -179,7 +179,7 @@ impl Report<'_> {
 }
 
 /// A file's name, size and checksum as it stands on disk; of a stream the name alone.
-fn digest(path: &Path) -> Result<Value> {
+pub fn digest(path: &Path) -> Result<Value> {
     let name = path.to_string_lossy();
     if name == "-" || !path.is_file() {
         return Ok(json!({ "path": name }));
