@@ -4,7 +4,10 @@ CARGO ?= cargo
 PREFIX ?= /usr/local
 OUT ?= out/demo
 
-.PHONY: help demo test check test-long bench derived build install clean tools
+# What the tests run beside Rust, as COMMAND:PACKAGE with the package that has it on Debian.
+TEST_PACKAGES = chromium:chromium chromedriver:chromium-driver
+
+.PHONY: help demo test test-tools check test-long bench derived build install clean tools
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | column -t -s "$$(printf '\t')"
@@ -24,9 +27,21 @@ build: tools ## release binaries in target/release
 demo: build ## near-duplicates of the real documents in hdfs-fixtures
 	@PATH="$(CURDIR)/target/release:$$PATH" jobs/demo.sh $(OUT)
 
-test: check ## formatting, lints and all tests
+test: test-tools check ## formatting, lints and all tests
 	$(CARGO) test --locked --lib --test '*' -- --show-output
 	$(CARGO) test --locked --doc
+
+test-tools: ## what the tests run: installed by apt-get where it is missing and this is root
+	@missing=; \
+	for each in $(TEST_PACKAGES); do \
+		command -v "$${each%%:*}" > /dev/null || missing="$$missing $${each#*:}"; \
+	done; \
+	[ -n "$$missing" ] || exit 0; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
+		apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $$missing; \
+	else \
+		echo "error: the tests need more programs, on Debian: apt-get install$$missing" >&2; exit 1; \
+	fi
 
 check: tools
 	$(call need,bash,on Debian: apt-get install bash)

@@ -300,7 +300,7 @@ fn guard(step: &Step, counters: &Counters, params: &Params) -> Result<()> {
 
 /// Removes the files of an answer.
 fn remove_answer(output: &Path) -> Result<()> {
-    for name in ["run.json", "pairs.tsv", "clusters.tsv", "kept.jsonl"] {
+    for name in ["run.json", "pairs.tsv", "clusters.tsv", "kept.jsonl", "report.html"] {
         let path = output.join(name);
         if path.exists() {
             fs::remove_file(&path).map_err(Error::io("remove", &path))?;

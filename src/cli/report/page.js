@@ -93,6 +93,10 @@ function drawChoice() {
       ? el("button", { type: "button", id: "compare", click: openPair }, "Compare")
       : el("span", {}, "Choose a second document."),
     el("button", { type: "button", id: "clear", click: () => { chosen.length = 0; drawChoice(); } }, "Clear"));
+  // What is scrolled to, by tabbing too, must not come to lie under the tray.
+  const room = `${tray.hidden ? 0 : tray.offsetHeight + 8}px`;
+  document.documentElement.style.scrollPaddingBottom = room;
+  document.body.style.marginBottom = room;
 }
 
 function memberRow(cluster, member) {
