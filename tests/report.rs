@@ -67,14 +67,24 @@ fn members(browser: &Browser, cluster: usize) -> Vec<(String, String, String)> {
     serde_json::from_value(found).unwrap()
 }
 
-/// Chooses two members of clusters by clicking them; opens the comparison, unfolded.
-fn compare(browser: &Browser, one: (usize, usize), two: (usize, usize)) {
+/// Chooses two members of clusters by clicking them; opens the comparison, unfolded. What was folded before is all
+/// that was not seen then, and how many parts that were is given back.
+fn compare(browser: &Browser, one: (usize, usize), two: (usize, usize)) -> u64 {
+    let lengths = || {
+        browser.script(
+            "return [...document.querySelectorAll('#pair .text')].map((text) => [...text.childNodes].reduce((sum, node) =>\
+             sum + (node.nodeName === 'BUTTON' ? Number(node.textContent.replace(/\\D/g, '')) : node.textContent.length), 0))",
+        )
+    };
     for (cluster, member) in [one, two] {
         browser.click(&format!(".member[data-cluster='{cluster}'][data-member='{member}']"));
     }
     browser.until("return document.getElementById('pair').open");
+    let (folded, parts) = (lengths(), browser.script("return document.querySelectorAll('.fold').length"));
     browser.click("#fold");
     browser.until("return document.querySelector('.fold') === null");
+    assert_eq!(folded, lengths());
+    parts.as_u64().unwrap()
 }
 
 /// How the two texts of the comparison are marked: kind and text of each stretch.
@@ -293,9 +303,12 @@ fn chinese_and_narrow() {
     browser.click(&format!(".member[data-cluster='{first}']"));
     for member in (0..=last).rev().chain(0..=last) {
         browser.script(&format!("document.querySelectorAll('#cluster-{first} .member')[{member}].focus()"));
-        let under = "const [one, tray] = [document.activeElement, document.getElementById('tray')]\
-             .map((each) => each.getBoundingClientRect()); return one.top < 0 || one.bottom > tray.top";
-        assert_eq!(browser.script(under), json!(false), "{member}");
+        let places = browser.script(
+            "return [document.activeElement, document.getElementById('tray')].map((each) => each.getBoundingClientRect())\
+             .flatMap((place) => [place.top, place.bottom])",
+        );
+        let places: Vec<f64> = serde_json::from_value(places).unwrap();
+        assert!(places[0] >= -1.0 && places[1] <= places[2] + 1.0, "{member}: {places:?}");
     }
     browser.click("#clear");
     for (one, two) in [((first, 0), (first, last)), ((first, last), (second, 0))] {
@@ -320,6 +333,7 @@ fn chinese_and_narrow() {
 #[test]
 fn every_kind_of_feature_agrees_with_explain() {
     let browser = Browser::start(1000);
+    let mut folded = 0;
     for (options, by_hand) in [
         ("--features words:2 --tau 0.4", false),
         ("--features spotsigs --tau 0.3", false),
@@ -336,7 +350,7 @@ fn every_kind_of_feature_agrees_with_explain() {
         let other = browser.script("return report.shown[1].members[0][0]").as_str().unwrap().to_owned();
         let last = shown.len() - 1;
         for ((cluster, member), id) in [((0, last), &shown[last].0), ((1, 0), &other)] {
-            compare(&browser, (0, 0), (cluster, member));
+            folded += compare(&browser, (0, 0), (cluster, member));
             let mut explain = common::harness::twinsplit();
             explain.args(["explain", &shown[0].0, id, "--run", "out"]);
             let said = here.run(explain, "").ok();
@@ -366,6 +380,7 @@ fn every_kind_of_feature_agrees_with_explain() {
             browser.until("return !document.getElementById('pair').open");
         }
     }
+    assert!(folded > 0);
     assert_eq!(browser.console(), Vec::<String>::new());
 }
 
@@ -397,6 +412,14 @@ fn a_search_is_honest() {
         browser.script("return document.activeElement.querySelector('.id').textContent"),
         json!(shown[1][2])
     );
+    // From there two documents are compared without a pointer; Escape leads back.
+    for member in [2, 1] {
+        browser.keys(&format!(".member[data-cluster='1'][data-member='{member}']"), "\u{e007}");
+    }
+    browser.until("return document.getElementById('pair').open");
+    assert_eq!(browser.text("#pair .document h3 .id"), shown[1][2]);
+    browser.keys("#close-pair", "\u{e00c}");
+    browser.until("return !document.getElementById('pair').open");
     // In a cluster of the page, beyond --members.
     let rows = rows(&clusters);
     let beyond =

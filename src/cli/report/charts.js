@@ -64,7 +64,9 @@ function chart(title, axis, things, bars) {
       }, short));
     }
   });
-  const note = scale.log ? `${axis}; logarithmic heights` : axis;
+  let note = axis;
+  if (bars.length > 10 && bars.some((bar) => bar[0].includes(" to "))) note += "; labels are the lower ends of bars";
+  if (scale.log) note += "; logarithmic heights";
   const rows = bars.map(([name, value]) => el("tr", {}, el("th", { scope: "row" }, name), el("td", {}, grouped(value))));
   figure.append(drawing, el("p", { class: "quiet" }, note), el("details", {},
     el("summary", {}, "As a table"),
@@ -78,7 +80,7 @@ function drawCharts() {
   const pairs = report.pairs !== null;
   document.getElementById("charts").append(
     pairs
-      ? chart("Pairs by similarity", "Jaccard similarity; a bar holds its lower edge", ["pair", "pairs"], report.similarities)
+      ? chart("Pairs by similarity", "Jaccard similarity", ["pair", "pairs"], report.similarities)
       : chart("Dropped documents by similarity to the kept one",
         "Jaccard similarity; the run wrote no pairs, so these are from clusters.tsv", ["document", "documents"],
         report.similarities),

@@ -63,24 +63,31 @@ function reaches(overlap, sizeA, sizeB) {
 const FOLD = 500;
 const AROUND = 120;
 
-/** A text with its stretches marked; long parts without a difference are folded if that is wanted. */
+const lengthOf = (stretches) => stretches.reduce((sum, stretch) => sum + stretch.text.length, 0);
+
+/** What a folded part is: it may be shared, or nothing that the run compared. */
+function foldedText(stretches) {
+  const kinds = ["shared", "unseen"].filter((kind) => stretches.some((stretch) => stretch.kind === kind));
+  return `… ${grouped(lengthOf(stretches))} characters, ${kinds.join(" or ")} …`;
+}
+
+/** A text with its stretches marked; long parts where nothing differs are folded if that is wanted. */
 function markedText(stretches, fold) {
-  const text = el("div", { class: "text", dir: "auto", tabindex: "0", role: "group", "aria-label": "text" });
+  const text = el("div", { class: "text", dir: "auto", tabindex: "-1" });
   const show = ({ kind, text: words }) => el(kind === "differs" ? "mark" : "span", { class: kind }, words);
   let calm = [];
   const flush = () => {
-    const length = calm.reduce((sum, stretch) => sum + stretch.text.length, 0);
-    if (!fold || length <= FOLD) {
+    if (!fold || lengthOf(calm) <= FOLD) {
       text.append(...calm.map(show));
     } else {
       const [head, middle] = splitAt(calm, AROUND);
-      const [hidden, tail] = splitAt(middle, length - 2 * AROUND);
+      const [hidden, tail] = splitAt(middle, lengthOf(middle) - AROUND);
       const button = el("button", { type: "button", class: "fold",
         click: () => {
           const shown = hidden.map(show);
           button.replaceWith(...shown);
           text.focus();
-        } }, `… ${grouped(length - 2 * AROUND)} characters without a difference …`);
+        } }, foldedText(hidden));
       text.append(...head.map(show), button, ...tail.map(show));
     }
     calm = [];
@@ -97,13 +104,17 @@ function markedText(stretches, fold) {
   return text;
 }
 
-/** Cuts stretches after about so many code units, never inside a character. */
+/** Cuts stretches after about so many code units: after white space if there is some near, never inside a character. */
 function splitAt(stretches, length) {
   const [before, after] = [[], []];
   let left = length;
   for (const { kind, text } of stretches) {
     let cut = Math.min(Math.max(left, 0), text.length);
-    if (cut > 0 && cut < text.length && /[\udc00-\udfff]/.test(text[cut])) cut -= 1;
+    if (cut > 0 && cut < text.length) {
+      const word = text.slice(Math.max(0, cut - 20), cut).match(/\S+$/);
+      if (word && word[0].length < Math.min(20, cut)) cut -= word[0].length;
+      else if (/[\udc00-\udfff]/.test(text[cut])) cut -= 1;
+    }
     if (cut > 0) before.push({ kind, text: text.slice(0, cut) });
     if (cut < text.length) after.push({ kind, text: text.slice(cut) });
     left -= text.length;
@@ -131,15 +142,13 @@ function fillPair(dialog, a, b, fold) {
   if ((!reached || small) && a.cluster === b.cluster) verdict += "; other documents put them into one cluster";
   const column = ({ id, data, member }, name) => {
     const stretches = stretchesOf(data, common);
-    const differing = stretches.filter((stretch) => stretch.kind === "differs");
-    const size = differing.reduce((sum, stretch) => sum + stretch.text.length, 0);
-    const note = differing.length === 0
-      ? "no passage that differs"
-      : `${count(differing.length, "passage that differs", "passages that differ")}, ${count(size, "character", "characters")}`;
+    const [shared, differs, unseen] = ["shared", "differs", "unseen"].map((kind) =>
+      grouped(lengthOf(stretches.filter((stretch) => stretch.kind === kind))));
     return el("section", { class: "document", "aria-label": `document ${name}` },
       el("h3", {}, el("span", { class: "letter" }, name), " ", idText(id), " ",
         member === 0 ? el("span", { class: "badge" }, "kept") : null),
-      el("p", { class: "quiet" }, `${count(data.features, "feature", "features")}; ${note}`),
+      el("p", { class: "quiet" }, `${count(data.features, "feature", "features")}; ${shared} characters shared, `
+        + `${differs} that differ, ${unseen} unseen`),
       markedText(stretches, fold),
       data.shown < data.bytes
         ? el("p", { class: "quiet" }, `The text goes on: these are the first ${grouped(data.shown)} of its `
@@ -163,7 +172,7 @@ function fillPair(dialog, a, b, fold) {
           fillPair(dialog, a, b, event.target.checked);
           document.getElementById("fold").focus();
         } }),
-      " Fold long parts without a difference"),
+      " Fold long parts that are shared or unseen"),
     el("div", { class: "columns" }, column(both[0], "A"), column(both[1], "B")),
     el("p", { class: "quiet" }, "The same in a terminal, with every shared passage: ",
       el("code", {}, `twinsplit explain ${both.map(({ id }) => shellWord(id)).join(" ")} --run ${shellWord(report.folder)}`)),
