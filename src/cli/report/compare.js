@@ -112,7 +112,7 @@ function splitAt(stretches, length) {
     let cut = Math.min(Math.max(left, 0), text.length);
     if (cut > 0 && cut < text.length) {
       const word = text.slice(Math.max(0, cut - 20), cut).match(/\S+$/);
-      if (word && word[0].length < Math.min(20, cut)) cut -= word[0].length;
+      if (word && word[0].length < 20) cut -= word[0].length;
       else if (/[\udc00-\udfff]/.test(text[cut])) cut -= 1;
     }
     if (cut > 0) before.push({ kind, text: text.slice(0, cut) });
