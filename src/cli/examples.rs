@@ -32,6 +32,7 @@ pub const EXAMPLES: &[Example] = &[
         "Why two documents of a run are a pair, or not",
         "twinsplit explain en-05 en-06 --run out2 --show 3",
     ),
+    example("A page to look at: clusters, and any two documents side by side", "twinsplit report out2"),
     example(
         "A chain as a script, to be read, changed and run",
         "twinsplit plan doc-split > doc-split.sh; bash doc-split.sh out4 docs.jsonl.gz",

@@ -1,39 +1,18 @@
 //! `twinsplit explain A B`: why two documents are a pair, or are not.
 
+use super::documents::{PairOpts, RunFile, each_document, in_range};
 use super::options;
 use super::run::refuse_streams;
-use crate::bad_records::BadRecords;
-use crate::engine::params::Params;
 use crate::error::{Error, Result};
 use crate::hash;
-use crate::index::idf::IdfRange;
-use crate::io::{Blocks, Stdout, document_files, each_line};
+use crate::io::{Stdout, document_files};
 use crate::join::tau::jaccard6;
-use crate::record::document::DocumentOpts;
 use crate::record::id;
-use crate::stages::feature_order::read_reference;
-use crate::stages::options::{FeatureOpts, IdfOpts, MinFeaturesOpts, TauOpts};
 use crate::text::{Extractor, FeatureSpec};
-use clap::{Arg, ArgMatches, Args, Command, value_parser};
-use rustc_hash::{FxHashMap, FxHashSet};
+use clap::{Arg, ArgMatches, Command, value_parser};
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
-
-/// What the explanation depends on, declared with the stages.
-#[derive(Args, Clone, Debug)]
-struct ExplainOpts {
-    #[command(flatten)]
-    document: DocumentOpts,
-    #[command(flatten)]
-    features: FeatureOpts,
-    #[command(flatten)]
-    idf: IdfOpts,
-    #[command(flatten)]
-    least: MinFeaturesOpts,
-    #[command(flatten)]
-    tau: TauOpts,
-}
+use std::path::PathBuf;
 
 /// The command line.
 pub fn command() -> Command {
@@ -84,9 +63,13 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     let mut inputs: Vec<PathBuf> =
         matches.get_many::<PathBuf>("input").into_iter().flatten().cloned().collect();
     if let Some(folder) = matches.get_one::<PathBuf>("run") {
-        from_run(folder, &mut params, &mut inputs)?;
+        let run = RunFile::read(folder)?;
+        run.complete(&mut params);
+        if inputs.is_empty() {
+            inputs = run.inputs();
+        }
     }
-    let opts: ExplainOpts = params.parse()?;
+    let opts: PairOpts = params.parse()?;
     let spec = opts.features.spec()?;
     let wanted = ["a", "b"].map(|name| matches.get_one::<String>(name).map_or("", String::as_str));
     let (inputs, show) = (document_files(&inputs)?, matches.get_one::<usize>("show").copied().unwrap_or(10));
@@ -98,30 +81,10 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     print(wanted, [&a, &b], &opts, removed, show)
 }
 
-/// Takes what is not given from a run's `run.json`.
-fn from_run(folder: &Path, params: &mut Params, inputs: &mut Vec<PathBuf>) -> Result<()> {
-    let path = folder.join("run.json");
-    let text = std::fs::read_to_string(&path).map_err(Error::io("read", &path))?;
-    let run: serde_json::Value = serde_json::from_str(&text).map_err(|error| Error::File {
-        path: path.clone(),
-        problem: format!("is not what a run writes: {error}"),
-    })?;
-    for (name, value) in run["parameters"].as_object().into_iter().flatten() {
-        if let (None, Some(value)) = (params.get(name), value.as_str()) {
-            params.set(name, value);
-        }
-    }
-    if inputs.is_empty() {
-        let listed = run["inputs"].as_array().into_iter().flatten();
-        inputs.extend(listed.filter_map(|input| input["path"].as_str()).map(PathBuf::from));
-    }
-    Ok(())
-}
-
 fn find(
     inputs: &[PathBuf],
     wanted: &[&str; 2],
-    opts: &ExplainOpts,
+    opts: &PairOpts,
     spec: &FeatureSpec,
 ) -> Result<[Explained; 2]> {
     let mut found: [Option<Explained>; 2] = [None, None];
@@ -131,23 +94,15 @@ fn find(
         out
     });
     let mut extractor = Extractor::new(spec.clone());
-    let mut bad = BadRecords::counted("explain", opts.document.bad_records);
-    let mut blocks = Blocks::new(inputs.to_vec(), 1 << 20).within(opts.document.max_line);
-    while let Some(block) = blocks.next_block()? {
-        each_line(&block, |line, place| {
-            let document = match opts.document.read(line, place) {
-                Ok(document) => document,
-                Err(error) => return bad.pass(line, place, error),
-            };
-            for at in 0..2 {
-                // An id may be given as it is, or in the escaped form of pairs.tsv.
-                if document.id == wanted[at].as_bytes() || document.id == escaped[at] {
-                    found[at] = Some(explained(&document.text, &mut extractor));
-                }
+    each_document(inputs, &opts.document, "explain", |document| {
+        for at in 0..2 {
+            // An id may be given as it is, or in the escaped form of pairs.tsv.
+            if document.id == wanted[at].as_bytes() || document.id == escaped[at] {
+                found[at] = Some(explained(&document.text, &mut extractor));
             }
-            Ok(())
-        })?;
-    }
+        }
+        Ok(())
+    })?;
     let [a, b] = found;
     let missing = |name: &str| Error::Usage(format!("no document has the id {name:?}"));
     Ok([a.ok_or_else(|| missing(wanted[0]))?, b.ok_or_else(|| missing(wanted[1]))?])
@@ -169,56 +124,27 @@ fn explained(text: &str, extractor: &mut Extractor) -> Explained {
 /// Leaves out features out of the IDF range, counted over the corpus or taken from the table, and says how many.
 fn restrict(
     inputs: &[PathBuf],
-    opts: &ExplainOpts,
+    opts: &PairOpts,
     spec: &FeatureSpec,
     documents: [&mut Explained; 2],
 ) -> Result<[usize; 2]> {
-    let range: IdfRange = opts.idf.idf;
-    if range.is_everything() {
+    if opts.idf.idf.is_everything() {
         return Ok([0, 0]);
     }
-    let mut frequencies: FxHashMap<u64, u64> =
-        documents.iter().flat_map(|document| document.features.keys()).map(|feature| (*feature, 0)).collect();
-    let mut count = 0;
-    if let Some(path) = &opts.idf.idf_table {
-        let table = read_reference(path, &opts.features)?;
-        count = table.documents;
-        frequencies.values_mut().for_each(|frequency| *frequency = 1);
-        for (feature, frequency) in table.rows {
-            frequencies.entry(feature).and_modify(|known| *known = frequency);
-        }
-    } else {
-        let mut extractor = Extractor::new(spec.clone());
-        let mut features = Vec::new();
-        let mut blocks = Blocks::new(inputs.to_vec(), 1 << 20).within(opts.document.max_line);
-        while let Some(block) = blocks.next_block()? {
-            each_line(&block, |line, place| {
-                if let Ok(document) = opts.document.read(line, place) {
-                    count += 1;
-                    extractor.set(&document.text, &mut features);
-                    for feature in &features {
-                        frequencies.entry(*feature).and_modify(|frequency| *frequency += 1);
-                    }
-                }
-                Ok(())
-            })?;
-        }
-    }
-    let (least, most) = range.df_range(count);
+    let all = documents.iter().flat_map(|document| document.features.keys().copied());
+    let kept = in_range(inputs, opts, spec, "explain", all)?;
     Ok(documents.map(|document| {
         let before = document.order.len();
-        document.order.retain(|feature| frequencies.get(feature).is_some_and(|f| (least..=most).contains(f)));
-        let Explained { features, order, .. } = document;
-        let kept: FxHashSet<u64> = order.iter().copied().collect();
-        features.retain(|feature, _| kept.contains(feature));
-        before - order.len()
+        document.order.retain(|feature| kept.contains(feature));
+        document.features.retain(|feature, _| kept.contains(feature));
+        before - document.order.len()
     }))
 }
 
 fn print(
     names: [&str; 2],
     documents: [&Explained; 2],
-    opts: &ExplainOpts,
+    opts: &PairOpts,
     removed: [usize; 2],
     show: usize,
 ) -> Result<()> {

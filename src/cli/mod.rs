@@ -1,5 +1,6 @@
 //! Command lines: the stage binaries and the driver.
 
+pub mod documents;
 pub mod examples;
 pub mod explain;
 pub mod identity;
@@ -12,6 +13,7 @@ pub mod partition;
 pub mod plan;
 pub mod progress;
 pub mod quarantine;
+pub mod report;
 pub mod run;
 pub mod shell;
 pub mod stage;
@@ -44,6 +46,7 @@ pub fn main() -> ExitCode {
         Some(("plan", matches)) => plan::run(matches),
         Some(("idf", matches)) => idf::run(matches),
         Some(("explain", matches)) => explain::run(matches),
+        Some(("report", matches)) => report::run(matches),
         Some(("stages", matches)) => stages::run(matches),
         Some(("shell", matches)) => shell::run(matches),
         Some(("partition", matches)) => partition::run(matches),
@@ -67,6 +70,7 @@ pub fn command() -> Command {
         .subcommand(run::command())
         .subcommand(explain::command())
         .subcommand(plan::command())
+        .subcommand(report::command())
         .subcommand(stages::command())
         .subcommand(idf::command())
         .subcommand(shell::command())

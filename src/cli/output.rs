@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// The files that a run writes into the folder.
-pub const ANSWER: [&str; 5] = ["run.json", "pairs.tsv", "clusters.tsv", "kept.jsonl", "quarantine.tsv"];
+pub const ANSWER: [&str; 4] = ["pairs.tsv", "clusters.tsv", "kept.jsonl", "run.json"];
+/// What other commands and a run that failed leave there; it goes with an answer that is replaced.
+const BESIDE: [&str; 2] = ["quarantine.tsv", "report.html"];
 /// The identity of the run that works in the folder.
 const IDENTITY: &str = "_run.json";
 /// How long to wait for tasks of a run that was killed a moment ago.
@@ -99,7 +101,7 @@ impl Output {
 
     /// Removes the files of an answer.
     fn remove_answer(&self) -> Result<()> {
-        for name in ANSWER {
+        for name in ANSWER.into_iter().chain(BESIDE) {
             let path = self.folder.join(name);
             if path.exists() {
                 fs::remove_file(&path).map_err(Error::io("remove", &path))?;

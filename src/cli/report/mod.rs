@@ -1,0 +1,152 @@
+//! `twinsplit report OUT`: the answer of a run as one page to look at.
+//!
+//! The page is self-contained and asks nothing of anywhere. The files of the answer are streamed: `clusters.tsv`
+//! twice, to find the largest clusters ([`answer`]) and then to gather their members, `pairs.tsv` once, for its
+//! similarities ([`bins`]). The texts of the members are read again from the inputs ([`texts`]), which must be as the
+//! run read them, and their features are made once more as the run made them. What two documents share follows from
+//! those features alone ([`marks`]); the page only intersects their numbers, so that any two documents can be chosen.
+
+mod answer;
+mod bins;
+mod marks;
+mod page;
+mod texts;
+
+use super::documents::{PairOpts, RunFile};
+use super::identity::digest;
+use crate::engine::params::Params;
+use crate::error::{Error, Result};
+use crate::io::{AtomicFile, Stdout};
+use answer::{Answer, Bounds};
+use clap::{ArgMatches, Args, Command, FromArgMatches};
+use page::Page;
+use std::path::{Path, PathBuf};
+use texts::Texts;
+
+/// The options.
+#[derive(Args, Clone, Debug)]
+struct ReportOpts {
+    /// The output folder of a run
+    #[arg(value_name = "OUT")]
+    folder: PathBuf,
+    /// The page; report.html in OUT by default, - for standard output
+    #[arg(long, value_name = "FILE")]
+    to: Option<PathBuf>,
+    /// Show this many of the largest clusters with their texts
+    #[arg(long, default_value_t = 100, value_name = "N")]
+    clusters: usize,
+    /// Show at most this many documents of a cluster: the kept one, and the first others by id
+    #[arg(long, default_value_t = 50, value_name = "N", value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(2..))]
+    members: usize,
+    /// Show this much of each document's text; with 0 no text is shown and no input is read
+    #[arg(long, default_value_t = 20_000, value_name = "BYTES")]
+    text: usize,
+    /// List the ids of at most this many documents that are not shown, so that a search can name their cluster
+    #[arg(long, default_value_t = 100_000, value_name = "N")]
+    ids: usize,
+    /// Say nothing but errors
+    #[arg(long)]
+    quiet: bool,
+}
+
+/// The command line.
+pub fn command() -> Command {
+    ReportOpts::augment_args(Command::new("report"))
+        .about("Writes a page that shows a run: totals, histograms, the largest clusters, any two documents side by side")
+        .long_about(None)
+        .after_help(
+            "The page is one HTML file that works without a network. The texts are read again from the inputs of \
+             the run, by their paths as they were given: start the command in the folder that the run was started \
+             in. Memory grows with what is shown, not with the answer.",
+        )
+}
+
+/// Runs the command.
+pub fn run(matches: &ArgMatches) -> Result<()> {
+    let opts = ReportOpts::from_arg_matches(matches)?;
+    let run = RunFile::read(&opts.folder)?;
+    let mut params = Params::default();
+    run.complete(&mut params);
+    let pair: PairOpts = params.parse()?;
+    let target = opts.to.clone().unwrap_or_else(|| opts.folder.join("report.html"));
+    refuse_target(&target, &opts.folder, &run)?;
+    let why_no_texts = why_no_texts(&opts, &run)?;
+    let bounds = Bounds { clusters: opts.clusters, members: opts.members, ids: opts.ids };
+    let answer = Answer::read(&opts.folder, &run, bounds)?;
+    let texts = match why_no_texts {
+        Some(_) => None,
+        None => Some(Texts::read(&run.inputs(), &pair, &answer.shown, opts.text)?),
+    };
+    if let Some(texts) = &texts {
+        texts.check(&answer.shown, &opts.folder)?;
+    }
+    let page = Page { folder: &opts.folder, run: &run, pair: &pair, answer: &answer, bounds, why_no_texts };
+    let bytes = if target == Path::new("-") {
+        let mut out = Stdout::new();
+        let bytes = page.write(texts, opts.text, |line| out.line(line))?;
+        out.flush()?;
+        bytes
+    } else {
+        let mut file = AtomicFile::create(&target)?;
+        let bytes = page.write(texts, opts.text, |line| file.line(line))?;
+        file.finish()?;
+        bytes
+    };
+    if !opts.quiet && target != Path::new("-") {
+        eprintln!(
+            "{}: {} of {} clusters, {}.{} MB",
+            target.display(),
+            answer.shown.len(),
+            answer.clusters,
+            bytes / 1_000_000,
+            bytes / 100_000 % 10
+        );
+    }
+    Ok(())
+}
+
+/// Refuses to write the page over what it is made from.
+fn refuse_target(target: &Path, folder: &Path, run: &RunFile) -> Result<()> {
+    let Ok(target_file) = target.canonicalize() else { return Ok(()) };
+    let answer = ["run.json", "pairs.tsv", "clusters.tsv", "kept.jsonl"].map(|name| folder.join(name));
+    let same = |path: &PathBuf| path.canonicalize().is_ok_and(|path| path == target_file);
+    match answer.iter().chain(&run.inputs()).any(same) {
+        false => Ok(()),
+        true => Err(Error::Usage(format!(
+            "the page cannot be written over {}, which it is made from; give another file with --to",
+            target.display()
+        ))),
+    }
+}
+
+/// Why the page has no texts, if it has none. Otherwise every input is there and as the run read it.
+fn why_no_texts(opts: &ReportOpts, run: &RunFile) -> Result<Option<&'static str>> {
+    if opts.text == 0 {
+        return Ok(Some("--text 0 asked for none"));
+    }
+    let listed = run.value["inputs"].as_array().map_or(&[][..], Vec::as_slice);
+    if listed.iter().any(|input| input["xxh3"].is_null()) {
+        return Ok(Some("an input of the run was a stream, which cannot be read again"));
+    }
+    for (input, path) in listed.iter().zip(run.inputs()) {
+        let problem = if !path.exists() {
+            "is an input of the run and is not there; start the command in the folder that the run was started in, \
+             or restore the file"
+                .to_owned()
+        } else if digest(&path)? != *input {
+            format!(
+                "is an input of the run and has changed since (the run read {} bytes with xxh3 {}); restore the \
+                 file, or run again",
+                input["bytes"],
+                input["xxh3"].as_str().unwrap_or_default()
+            )
+        } else {
+            continue;
+        };
+        return Err(Error::File {
+            path,
+            problem: format!("{problem}; --text 0 makes the page without texts"),
+        });
+    }
+    Ok(None)
+}

@@ -1,0 +1,174 @@
+//! The page: a frame of HTML, CSS and scripts, and data as JSON that no text of a document can break out of.
+//!
+//! Everything that comes from the input reaches the page as JSON in elements that browsers do not interpret, and is
+//! shown by `textContent` alone. The frame forbids requests and any script but its own (a Content Security Policy),
+//! so that a slip in one of the two does not become a hole.
+
+use super::answer::{Answer, Bounds, Cluster};
+use super::bins::Bar;
+use super::texts::Texts;
+use crate::cli::documents::{PairOpts, RunFile};
+use crate::error::Result;
+use crate::join::tau::Jaccard6;
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// The frame; lines `{{name}}` stand for the parts that follow.
+const FRAME: &str = include_str!("page.html");
+const STYLE: &str = include_str!("page.css");
+const SCRIPTS: [&str; 4] =
+    [include_str!("data.js"), include_str!("charts.js"), include_str!("compare.js"), include_str!("page.js")];
+
+/// What is written.
+pub struct Page<'a> {
+    /// The folder of the answer.
+    pub folder: &'a Path,
+    /// Its `run.json`.
+    pub run: &'a RunFile,
+    /// The options that decide on a pair.
+    pub pair: &'a PairOpts,
+    /// What it holds.
+    pub answer: &'a Answer,
+    /// How much is shown.
+    pub bounds: Bounds,
+    /// Why no texts are shown, if none are.
+    pub why_no_texts: Option<&'a str>,
+}
+
+impl Page<'_> {
+    /// Writes the page line by line and gives its size in bytes.
+    pub fn write(
+        &self,
+        mut texts: Option<Texts>,
+        most: usize,
+        mut line: impl FnMut(&[u8]) -> Result<()>,
+    ) -> Result<u64> {
+        let mut bytes = 0;
+        let mut write = |text: &str| {
+            bytes += text.len() as u64 + 1;
+            line(text.as_bytes())
+        };
+        for row in FRAME.lines() {
+            match row.trim() {
+                "{{style}}" => write(STYLE.trim_end())?,
+                "{{script}}" => SCRIPTS.iter().try_for_each(|script| write(script.trim_end()))?,
+                "{{data}}" => {
+                    write(&data("report", &self.head(texts.as_ref(), most)))?;
+                    let mut document = 0;
+                    for (number, cluster) in self.answer.shown.iter().enumerate() {
+                        let Some(texts) = &mut texts else { break };
+                        let documents = cluster.members.iter().zip(document..).map(|(_, at)| texts.value(at));
+                        write(&data(&format!("texts-{number}"), &Value::Array(documents.collect())))?;
+                        document += cluster.members.len();
+                    }
+                }
+                _ => write(row)?,
+            }
+        }
+        Ok(bytes)
+    }
+
+    /// Everything but the texts.
+    fn head(&self, texts: Option<&Texts>, most: usize) -> Value {
+        let Self { run, answer, .. } = self;
+        let run = &run.value;
+        let least = if answer.pairs.is_some() { self.least() } else { 1_000_000 };
+        let others = answer.others.iter().map(|other| json!([other.kept, other.size, other.ids]));
+        json!({
+            "folder": self.folder.to_string_lossy(),
+            "program": run["twinsplit"],
+            "chain": run["chain"],
+            "engine": run["engine"],
+            "threads": run["threads"],
+            "parameters": run["parameters"],
+            "inputs": run["inputs"],
+            "warnings": run["warnings"],
+            "seconds": run["seconds"]["total"],
+            "documents": self.counter("documents"),
+            "without": self.counter("without_features"),
+            "clusters": answer.clusters,
+            "members": answer.members,
+            "pairs": answer.pairs,
+            "tau": self.pair.tau.tau.to_string(),
+            "least": self.pair.least.min_features,
+            "similarities": bars(answer.similarities.bars(least)),
+            "sizes": bars(answer.sizes.bars()),
+            "bounds": { "clusters": self.bounds.clusters, "members": self.bounds.members, "text": most },
+            "cut": texts.map(Texts::cut),
+            "noTexts": self.why_no_texts,
+            "shown": answer.shown.iter().map(cluster).collect::<Vec<_>>(),
+            "others": others.collect::<Vec<_>>(),
+            "unlisted": answer.unlisted,
+        })
+    }
+
+    /// tau in millionths, rounded down: no pair lies below it.
+    fn least(&self) -> u32 {
+        let (p, q) = self.pair.tau.tau.fraction();
+        (u64::from(p) * 1_000_000 / u64::from(q)) as u32
+    }
+
+    /// The sum of a counter over all steps.
+    fn counter(&self, name: &str) -> u64 {
+        let steps = self.run.value["counters"].as_object().into_iter().flatten();
+        steps.filter_map(|(_, counters)| counters[name].as_u64()).sum()
+    }
+}
+
+fn bars(bars: Vec<Bar>) -> Value {
+    bars.into_iter().map(|bar| json!([bar.label, bar.count])).collect()
+}
+
+fn cluster(cluster: &Cluster) -> Value {
+    let written = |jaccard: Option<Jaccard6>| jaccard.map(|jaccard| jaccard.to_string());
+    let members = cluster.members.iter().map(|member| json!([member.id, written(member.jaccard)]));
+    json!({
+        "size": cluster.size,
+        "least": written(cluster.least),
+        "members": members.collect::<Vec<_>>(),
+        "others": cluster.others,
+    })
+}
+
+/// An element that holds JSON.
+fn data(id: &str, value: &Value) -> String {
+    format!("<script type=\"application/json\" id=\"{id}\">{}</script>", safe(&value.to_string()))
+}
+
+/// JSON that is the same to a JSON parser and holds nothing that ends its element, opens a comment in it, or is a
+/// line end to old scripts.
+fn safe(json: &str) -> String {
+    json.replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_text_ends_its_element() {
+        for text in [
+            "</script><img src=x onerror=alert(1)>",
+            "<!--<script>",
+            "\u{2028}\u{2029}",
+            "\\u003c\\",
+            "\"\0\r\n]]>",
+            "😀中",
+        ] {
+            let element = data("x", &json!({ text: [text] }));
+            let inside = element.strip_prefix("<script type=\"application/json\" id=\"x\">").unwrap();
+            let inside = inside.strip_suffix("</script>").unwrap();
+            assert!(!inside.contains(['<', '\u{2028}', '\u{2029}', '\r', '\n', '\0']), "{inside}");
+            assert_eq!(serde_json::from_str::<Value>(inside).unwrap(), json!({ text: [text] }));
+        }
+    }
+
+    /// The frame, the style and the scripts must not end each other's elements either.
+    #[test]
+    fn the_frame_has_its_parts_once() {
+        for part in ["{{style}}", "{{script}}", "{{data}}"] {
+            assert_eq!(FRAME.lines().filter(|line| line.trim() == part).count(), 1, "{part}");
+        }
+        assert!(!STYLE.contains('<') && SCRIPTS.iter().all(|script| !script.contains("</")));
+    }
+}
