@@ -35,18 +35,6 @@ test: check test-tools ## formatting, lints and all tests
 	$(CARGO) test --locked --lib --test '*' -- --show-output
 	$(CARGO) test --locked --doc
 
-test-tools: ## what the tests run: installed by apt-get where it is missing and this is root
-	@missing=; \
-	for each in $(TEST_PACKAGES); do \
-		command -v "$${each%%:*}" > /dev/null || missing="$$missing $${each#*:}"; \
-	done; \
-	[ -n "$$missing" ] || exit 0; \
-	if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
-		apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $$missing; \
-	else \
-		echo "error: the tests need more programs, on Debian: apt-get install$$missing" >&2; exit 1; \
-	fi
-
 check: tools
 	$(call need,bash,on Debian: apt-get install bash)
 	$(call need,zcat,on Debian: apt-get install gzip)

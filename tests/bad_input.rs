@@ -159,9 +159,8 @@ fn an_empty_corpus_is_an_empty_answer_and_a_warning() {
     here.write("empty", "");
     here.write("blank", "\u{feff}\n\r\n\n");
     here.write("empty.gz", packed(b""));
-    fs::create_dir(here.path("folder")).unwrap();
     for way in RUNS.into_iter().chain(["doc-split --engine pipes --partition by-task --slices 2"]) {
-        for input in ["empty", "blank", "empty.gz", "folder", "empty blank"] {
+        for input in ["empty", "blank", "empty.gz", "empty blank"] {
             for idf in ["", " --idf 0.2,0.9"] {
                 let run = format!(
                     "twinsplit run {way} --input {input} --output out --overwrite --write-kept --quiet"
@@ -223,10 +222,11 @@ fn a_full_disk_is_named_and_leaves_nothing_that_looks_finished() {
             let script = format!(
                 "mkdir -p full && mount -t tmpfs -o size={size} tmpfs full && cd full && code=0; \
                  twinsplit run {way} --features words:1 --tau 0.05 --input {docs} --output out --quiet || code=$?; \
-                 find . -type f; exit $code"
+                 find . -path ./out/_work -prune -o -type f -print; find . -name '*.partial'; \
+                 exit $code"
             );
             let said = with_mounts(&here, &script);
-            assert_eq!(said.out, "", "{way} on {size} left files");
+            assert_eq!(said.out, "", "{way} on {size} left files beside finished steps");
             said.fails(1, &["No space left on device", "out/"]);
         }
     }
@@ -237,6 +237,28 @@ fn a_full_disk_is_named_and_leaves_nothing_that_looks_finished() {
     with_mounts(&here, &script).fails(1, &["cannot write ", "/full/sets: No space left", "make room there"]);
     here.shell(&format!("tokenize --input {docs} > /dev/full"))
         .fails(1, &["cannot write", "No space left", "make room"]);
+}
+
+/// Whoever makes room goes on after the last finished step.
+#[test]
+fn a_run_goes_on_when_there_is_room_again() {
+    let here = Place::new();
+    let docs = fixture("documents/en.jsonl.gz").display().to_string();
+    for (way, size) in
+        [("term-split --pcp prefix", "3m"), ("doc-split --engine pipes", "3m"), ("doc-split", "48k")]
+    {
+        let script = format!(
+            "mkdir -p full && mount -t tmpfs -o size={size} tmpfs full && cd full; \
+             run='twinsplit run {way} --tau 0.5 --input {docs} --output out --quiet --keep-work'; \
+             code=0; $run || code=$?; [[ $code == 1 ]] || exit 8; \
+             mount -o remount,size=1g . && $run --resume || exit 9; cat out/pairs.tsv; rm -r out; \
+             $run || exit 7; cat out/pairs.tsv"
+        );
+        let answers = with_mounts(&here, &script).ok();
+        let (resumed, whole) = answers.split_at(answers.len() / 2);
+        assert!(whole.lines().count() > 1000, "{way}");
+        assert_eq!(resumed, whole, "{way}");
+    }
 }
 
 /// Root may write where rights forbid it, so the folder is read-only to everyone.

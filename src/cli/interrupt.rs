@@ -4,21 +4,27 @@ use super::output::Output;
 use super::terminal;
 use crate::engine::pipes::quote;
 use crate::error::{Error, Result};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use signal_hook::low_level::emulate_default_handler;
 use std::sync::Arc;
 
-/// The exit code of an interrupted command, as shells have it.
-const INTERRUPTED: i32 = 130;
-
-/// From now on an interrupted run removes what it was writing, says how to go on, and ends.
+/// From now on an interrupted run removes what it was writing, says how to go on, and ends by the signal, as shells
+/// and schedulers expect.
 pub fn clean_up(output: &Arc<Output>) -> Result<()> {
     let output = Arc::clone(output);
-    let handler = move || {
-        // Threads may still write for a moment: what they leave is removed when the run goes on.
-        let _ = output.remove_partial();
-        terminal::line(format_args!("\ninterrupted; to go on: {}", again(std::env::args())));
-        std::process::exit(INTERRUPTED);
-    };
-    ctrlc::set_handler(handler).map_err(|error| Error::Failed(format!("cannot wait for signals: {error}")))
+    let failed = Error::io("wait for signals in", &output.folder);
+    let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM]).map_err(failed)?;
+    std::thread::spawn(move || {
+        if let Some(signal) = signals.forever().next() {
+            // Threads may still write for a moment: what they leave is removed when the run goes on.
+            let _ = output.remove_partial();
+            terminal::line(format_args!("\ninterrupted; to go on: {}", again(std::env::args())));
+            // What it does when it cannot end the process in the signal's own way is end it.
+            let _ = emulate_default_handler(signal);
+        }
+    });
+    Ok(())
 }
 
 /// The command line that goes on with a run, to be pasted into a shell.
