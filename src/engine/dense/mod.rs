@@ -12,8 +12,7 @@ use crate::cluster::union_find::UnionFind;
 use crate::engine::progress::{Done, Progress};
 use crate::error::{Error, Result};
 use crate::index::slices::{SizeCount, plan_slices};
-use crate::join::doc_split::join_dealt;
-use crate::join::kernel::{JoinPair, self_join_slices};
+use crate::join::kernel::{JoinPair, Part, join_parts};
 use crate::record::document::DocumentOpts;
 use crate::stage::Counters;
 use crate::stages::cluster::{ClusterKind, ClusterKindOpts};
@@ -139,19 +138,19 @@ impl DenseRun<'_> {
     fn join(&self, own: &Representatives, slices: &mut u64) -> Vec<JoinPair> {
         let tau = self.opts.tau.tau;
         let mut pairs = Vec::new();
-        let mut sink = |pair| pairs.push(pair);
-        match self.opts.partition.partition {
+        let all = own.sets.len();
+        let parts: Vec<Part> = match self.opts.partition.partition {
             Partition::ByTask => {
-                let parts = self.opts.slices.slices.unwrap_or(self.threads as u64).max(1);
-                *slices = parts;
-                join_dealt(&own.sets, parts as usize, tau, self.threads, &mut sink);
+                let shares = self.opts.slices.slices.unwrap_or(self.threads as u64).max(1) as usize;
+                (0..shares).map(|first| Part { first, end: all, step: shares }).collect()
             }
-            Partition::BySize => {
-                let ranges = self.ranges(own);
-                *slices = ranges.len() as u64;
-                self_join_slices(&own.sets, &ranges, tau, self.threads, &mut sink);
-            }
-        }
+            Partition::BySize => self.ranges(own).into_iter().map(Part::range).collect(),
+        };
+        *slices = parts.len() as u64;
+        let Ok(()) = join_parts(&own.sets, &parts, tau, self.threads, &|_| (), &mut |found| {
+            pairs.extend_from_slice(found);
+            Ok(())
+        });
         pairs
     }
 
