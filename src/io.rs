@@ -7,6 +7,7 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Size of the buffers between the program and the operating system.
 const BUFFER: usize = 256 << 10;
@@ -14,17 +15,36 @@ const BUFFER: usize = 256 << 10;
 /// Opens `path` for reading (`-` is standard input); gzip is recognised by its first two bytes and read to the end
 /// of its last member.
 pub fn open(path: &Path) -> Result<Box<dyn BufRead + Send>> {
+    open_counted(path, Arc::default())
+}
+
+/// The same, with a count of the bytes read from the file as it is stored.
+fn open_counted(path: &Path, bytes: Arc<AtomicU64>) -> Result<Box<dyn BufRead + Send>> {
     let raw: Box<dyn Read + Send> = if path == Path::new("-") {
         Box::new(io::stdin())
     } else {
         Box::new(File::open(path).map_err(Error::io("open", path))?)
     };
-    let mut raw = BufReader::with_capacity(BUFFER, raw);
+    let mut raw = BufReader::with_capacity(BUFFER, Counted { raw, bytes });
     let head = raw.fill_buf().map_err(Error::io("read", path))?;
     if head.starts_with(&[0x1f, 0x8b]) {
         Ok(Box::new(BufReader::with_capacity(BUFFER, MultiGzDecoder::new(raw))))
     } else {
         Ok(Box::new(raw))
+    }
+}
+
+/// Counts what is read.
+struct Counted<R> {
+    raw: R,
+    bytes: Arc<AtomicU64>,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.raw.read(buffer)?;
+        self.bytes.fetch_add(read as u64, Ordering::Relaxed);
+        Ok(read)
     }
 }
 
@@ -37,6 +57,10 @@ pub struct Block {
     pub place: Place,
     /// The block's number in the sequence of all blocks of all files, from 0.
     pub number: u64,
+    /// How many lines that are not empty stand before it, in all files.
+    pub first: u64,
+    /// How many lines that are not empty it holds.
+    pub lines: u64,
 }
 
 /// Reads files one after the other as blocks of whole lines, so that several threads can share the work.
@@ -45,13 +69,28 @@ pub struct Blocks {
     current: Option<(PathBuf, Box<dyn BufRead + Send>)>,
     place: Place,
     number: u64,
+    lines: u64,
     size: usize,
+    raw_bytes: Arc<AtomicU64>,
 }
 
 impl Blocks {
     /// Blocks of about `size` bytes of `files`, in their order.
     pub fn new(files: Vec<PathBuf>, size: usize) -> Self {
-        Self { files: files.into_iter(), current: None, place: Place::default(), number: 0, size }
+        Self {
+            files: files.into_iter(),
+            current: None,
+            place: Place::default(),
+            number: 0,
+            lines: 0,
+            size,
+            raw_bytes: Arc::default(),
+        }
+    }
+
+    /// How many bytes of the files, as they are stored, have been read so far.
+    pub fn raw_bytes(&self) -> u64 {
+        self.raw_bytes.load(Ordering::Relaxed)
     }
 
     /// The next block, or `None` after the last line of the last file.
@@ -59,7 +98,7 @@ impl Blocks {
         loop {
             if self.current.is_none() {
                 let Some(path) = self.files.next() else { return Ok(None) };
-                let mut reader = open(&path)?;
+                let mut reader = open_counted(&path, Arc::clone(&self.raw_bytes))?;
                 let offset = skip_byte_order_mark(&mut reader, &path)?;
                 self.place = Place { file: name_of(&path), line: 1, offset };
                 self.current = Some((path, reader));
@@ -79,12 +118,30 @@ impl Blocks {
             return Ok(None);
         }
         reader.read_until(b'\n', &mut bytes).map_err(Error::io("read", &path))?;
-        let block = Block { place: self.place.clone(), number: self.number, bytes };
+        let (ends, lines) = count_lines(&bytes);
+        let block = Block { place: self.place.clone(), number: self.number, first: self.lines, lines, bytes };
         self.number += 1;
-        self.place.line += memchr::memchr_iter(b'\n', &block.bytes).count() as u64;
+        self.lines += lines;
+        self.place.line += ends;
         self.place.offset += block.bytes.len() as u64;
         Ok(Some(block))
     }
+}
+
+/// How many line ends there are, and how many lines that are not empty.
+fn count_lines(bytes: &[u8]) -> (u64, u64) {
+    let (mut ends, mut lines, mut start) = (0, 0, 0);
+    for end in memchr::memchr_iter(b'\n', bytes) {
+        ends += 1;
+        lines += u64::from(!is_empty(&bytes[start..end]));
+        start = end + 1;
+    }
+    (ends, lines + u64::from(!is_empty(&bytes[start..])))
+}
+
+/// Whether a line, without its LF, is passed over.
+fn is_empty(line: &[u8]) -> bool {
+    line.is_empty() || line == b"\r"
 }
 
 /// Passes over a byte order mark, and gives its length.
@@ -110,7 +167,7 @@ pub fn each_line(block: &Block, mut see: impl FnMut(&[u8], &Place) -> Result<()>
     while !rest.is_empty() {
         let end = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
         let line = &rest[..end];
-        if !line.is_empty() && line != b"\r" {
+        if !is_empty(line) {
             see(line, &place)?;
         }
         let step = (end + 1).min(rest.len());
@@ -229,12 +286,14 @@ mod tests {
             let mut blocks = Blocks::new(vec![path.clone()], size);
             let mut lines = Vec::new();
             while let Some(block) = blocks.next_block().unwrap() {
+                assert_eq!(block.first, lines.len() as u64);
                 each_line(&block, |line, place| {
                     lines.push((String::from_utf8(line.to_vec()).unwrap(), place.line, place.offset));
                     Ok(())
                 })
                 .unwrap();
             }
+            assert_eq!(blocks.raw_bytes(), 18);
             let expected = [("one\r", 1, 3), ("two", 2, 8), ("three", 4, 13)];
             assert_eq!(lines, expected.map(|(text, line, offset)| (text.to_owned(), line, offset)));
         }

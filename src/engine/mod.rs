@@ -4,6 +4,7 @@
 //! binaries.
 
 pub mod dense;
+pub mod memory;
 pub mod params;
 pub mod pipes;
 pub mod progress;

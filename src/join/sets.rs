@@ -73,6 +73,13 @@ impl Sets {
         self.sizes.push(size as u32);
     }
 
+    /// Makes room for so many more sets and tokens, and no more than that.
+    pub fn reserve(&mut self, sets: usize, tokens: usize) {
+        self.offsets.reserve_exact(sets);
+        self.tokens.reserve_exact(tokens);
+        self.sizes.reserve_exact(sets);
+    }
+
     /// Takes all sets out; the room for them stays.
     pub fn clear(&mut self) {
         self.offsets.truncate(1);
