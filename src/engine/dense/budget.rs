@@ -36,8 +36,16 @@ pub struct Budget {
 
 impl Budget {
     /// A budget of so many bytes for the whole process.
-    pub fn new(memory: usize, threads: usize) -> Self {
-        Self { memory, threads: threads.max(1), held: AtomicUsize::new(0) }
+    pub fn new(memory: usize, threads: usize) -> Result<Self> {
+        let budget = Self { memory, threads: threads.max(1), held: AtomicUsize::new(0) };
+        if budget.usable() > 0 {
+            return Ok(budget);
+        }
+        Err(Error::Limit(format!(
+            "--memory {}: the program and its {threads} threads alone take {} MB; give more, or fewer --threads",
+            memory >> 20,
+            (PROGRAM + budget.threads * THREAD) >> 20
+        )))
     }
 
     /// What the program does not need for itself.
@@ -117,7 +125,7 @@ mod tests {
 
     #[test]
     fn what_is_held_is_not_to_spare() {
-        let budget = Budget::new(256 << 20, 2);
+        let budget = Budget::new(256 << 20, 2).unwrap();
         let all = budget.spare();
         assert!(all > 150 << 20, "{all}");
         assert!(budget.try_hold(all) && !budget.try_hold(1) && !budget.is_over());
@@ -131,8 +139,10 @@ mod tests {
 
     #[test]
     fn too_many_documents_are_refused_with_the_way_out() {
-        let budget = Budget::new(64 << 20, 2);
+        let budget = Budget::new(64 << 20, 2).unwrap();
         budget.admit_documents(100_000, 1 << 20).unwrap();
+        let error = Budget::new(64 << 20, 16).err().map(|error| error.to_string()).unwrap_or_default();
+        assert!(error.contains("--memory 64") && error.contains("92 MB"), "{error}");
         let error = budget.admit_documents(1_000_000, 20 << 20).unwrap_err().to_string();
         for word in ["1000000 documents", "82 MB", "--memory 64", "at least"] {
             assert!(error.contains(word), "{word:?} is not in: {error}");
@@ -141,6 +151,6 @@ mod tests {
         let words: Vec<_> = error.split(' ').collect();
         let at = words.windows(2).position(|two| two == ["at", "least"]).unwrap();
         let enough: usize = words[at + 2].parse().unwrap();
-        Budget::new(enough << 20, 2).admit_documents(1_000_000, 20 << 20).unwrap();
+        Budget::new(enough << 20, 2).unwrap().admit_documents(1_000_000, 20 << 20).unwrap();
     }
 }

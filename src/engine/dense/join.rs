@@ -14,7 +14,7 @@ use super::sorter::{Row, SortWriter, Sorter, two};
 use super::store::Store;
 use crate::cluster::union_find::UnionFind;
 use crate::error::{Error, Result};
-use crate::index::slices::{SizeCount, plan_slices};
+use crate::index::slices::{SizeCount, Wanted, plan_slices};
 use crate::join::kernel::{JoinPair, Part, Source};
 use crate::stages::index_doc::Partition;
 use std::ops::Range;
@@ -89,8 +89,9 @@ pub fn parts(store: &Store, opts: &DenseOpts, threads: usize, budget: &Budget) -
     }
 }
 
-/// The slices that the options ask for as ranges of sets, which are sorted by size.
+/// The slices that the options ask for as ranges of sets, which are sorted by size; one when they ask for none.
 fn ranges(store: &Store, opts: &DenseOpts) -> Vec<Range<usize>> {
+    let slices = opts.slices.slices.unwrap_or(1);
     let mut counts: Vec<SizeCount> = Vec::new();
     for set in 0..store.sets() {
         let size = store.size_of(set) as u64;
@@ -100,7 +101,7 @@ fn ranges(store: &Store, opts: &DenseOpts) -> Vec<Range<usize>> {
         }
     }
     let mut start = 0;
-    plan_slices(&counts, opts.tau.tau, opts.slices.wanted())
+    plan_slices(&counts, opts.tau.tau, Wanted::Slices(slices))
         .iter()
         .map(|slice| {
             let range = start..start + slice.docs as usize;

@@ -202,7 +202,7 @@ impl DenseRun<'_> {
             start = Instant::now();
             reset_peak();
         };
-        let budget = Budget::new(self.memory, self.threads);
+        let budget = Budget::new(self.memory, self.threads)?;
         let collection = Collection {
             inputs: self.inputs,
             opts: &self.opts,

@@ -1,9 +1,11 @@
 //! Bytes dealt out to buckets: in memory while the budget lasts, after that in a file.
 //!
-//! Threads fill a chunk for each bucket and hand it over when it is full. A chunk that the budget has room for stays
-//! where it is; one that it has not is written to the end of the file, and only its place is kept. So memory keeps
-//! the first part of what comes and the disk the rest: there is one way of doing it, and nothing is written that
-//! would have fitted. The file has no name, and goes with the spool, whatever ends it.
+//! Threads fill a chunk for each bucket, and a full one is appended to a log, whose first part is in memory and whose
+//! rest is a file; the bucket keeps the place. So there is one way of doing it, and nothing is written that would
+//! have fitted. The file has no name, and goes with the spool, whatever ends it.
+//!
+//! The part in memory is made of large segments, not of chunks: memory that is freed in small pieces
+//! stays with the process, and what counts is what the process holds.
 
 use super::budget::{BUCKETS, Budget};
 use crate::engine::steps::lock;
@@ -12,11 +14,23 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Mutex, OnceLock, PoisonError, RwLock};
 
-/// A part of a bucket.
-enum Chunk {
+/// Allocators give a block of this size back to the system when it is freed. Memory that was not touched yet is
+/// not taken from it.
+const SEGMENT: usize = 33 << 20;
+
+/// A part of the log that is, or was, in memory.
+enum Segment {
     Memory(Vec<u8>),
+    /// Moved to the file, at this place.
+    Moved(u64),
+}
+
+/// Where a chunk is.
+#[derive(Clone, Copy)]
+enum Chunk {
+    Memory { segment: usize, at: usize, length: usize },
     Disk { at: u64, length: usize },
 }
 
@@ -31,6 +45,7 @@ struct Bucket {
 pub struct Spool<'b> {
     budget: &'b Budget,
     folder: &'b Path,
+    segments: RwLock<Vec<Segment>>,
     file: OnceLock<File>,
     end: AtomicU64,
     buckets: Vec<Mutex<Bucket>>,
@@ -40,10 +55,11 @@ impl<'b> Spool<'b> {
     /// An empty spool that has its file, if it comes to one, in `folder`.
     pub fn new(budget: &'b Budget, folder: &'b Path) -> Self {
         let buckets = (0..BUCKETS).map(|_| Mutex::default()).collect();
-        Self { budget, folder, file: OnceLock::new(), end: AtomicU64::new(0), buckets }
+        let segments = RwLock::default();
+        Self { budget, folder, segments, file: OnceLock::new(), end: AtomicU64::new(0), buckets }
     }
 
-    /// The budget that its chunks count against.
+    /// The budget that its memory counts against.
     pub fn budget(&self) -> &'b Budget {
         self.budget
     }
@@ -76,64 +92,84 @@ impl<'b> Spool<'b> {
         Ok(self.file.get_or_init(|| file))
     }
 
-    fn write(&self, bytes: &[u8]) -> Result<Chunk> {
-        let at = self.end.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+    /// Appends to the file, and gives the place there.
+    fn write(&self, bytes: &[u8]) -> Result<u64> {
         let file = self.file()?;
+        let at = self.end.fetch_add(bytes.len() as u64, Ordering::Relaxed);
         file.write_all_at(bytes, at).map_err(Error::io("spill to a file in", self.folder))?;
-        Ok(Chunk::Disk { at, length: bytes.len() })
+        Ok(at)
     }
 
-    /// Takes a full chunk; `bytes` is empty after that.
-    fn hand_over(&self, bucket: usize, bytes: &mut Vec<u8>) -> Result<()> {
-        let length = bytes.len();
-        let chunk = if self.budget.try_hold(bytes.capacity()) {
-            Chunk::Memory(std::mem::take(bytes))
+    /// Takes a chunk.
+    fn hand_over(&self, bucket: usize, bytes: &[u8]) -> Result<()> {
+        let chunk = if self.budget.try_hold(bytes.len()) {
+            self.keep(bytes)
         } else {
-            let chunk = self.write(bytes)?;
-            bytes.clear();
-            chunk
+            if self.budget.is_over() {
+                self.make_room()?;
+            }
+            Chunk::Disk { at: self.write(bytes)?, length: bytes.len() }
         };
         let mut bucket = lock(&self.buckets[bucket]);
-        bucket.bytes += length;
+        bucket.bytes += bytes.len();
         bucket.chunks.push(chunk);
-        if self.budget.is_over() {
-            // Something that must stay in memory has grown: an older chunk makes room.
-            let in_memory = bucket.chunks.iter_mut().rev().find(|chunk| matches!(chunk, Chunk::Memory(_)));
-            if let Some(chunk) = in_memory {
-                let moved = match chunk {
-                    Chunk::Memory(bytes) => self.write(bytes)?,
-                    Chunk::Disk { .. } => return Ok(()),
-                };
-                self.free(std::mem::replace(chunk, moved));
-            }
-        }
         Ok(())
     }
 
-    fn free(&self, chunk: Chunk) {
-        if let Chunk::Memory(bytes) = chunk {
-            self.budget.release(bytes.capacity());
+    /// Appends to the part in memory.
+    fn keep(&self, bytes: &[u8]) -> Chunk {
+        let mut segments = self.segments.write().unwrap_or_else(PoisonError::into_inner);
+        let fits = |segment: &Segment| match segment {
+            Segment::Memory(own) => own.capacity() - own.len() >= bytes.len(),
+            Segment::Moved(_) => false,
+        };
+        if !segments.last().is_some_and(fits) {
+            segments.push(Segment::Memory(Vec::with_capacity(SEGMENT.max(bytes.len()))));
         }
+        let segment = segments.len() - 1;
+        let mut at = 0;
+        if let Some(Segment::Memory(own)) = segments.last_mut() {
+            at = own.len();
+            own.extend_from_slice(bytes);
+        }
+        Chunk::Memory { segment, at, length: bytes.len() }
+    }
+
+    /// Something that must stay in memory has grown: the last segment goes to the file.
+    fn make_room(&self) -> Result<()> {
+        let mut segments = self.segments.write().unwrap_or_else(PoisonError::into_inner);
+        let last = segments.iter_mut().rev().find(|segment| matches!(segment, Segment::Memory(_)));
+        if let Some(segment) = last
+            && let Segment::Memory(bytes) = segment
+        {
+            let (at, length) = (self.write(bytes)?, bytes.len());
+            *segment = Segment::Moved(at);
+            self.budget.release(length);
+        }
+        Ok(())
     }
 
     /// Empties a bucket: calls `see` with each of its chunks, in the order in which they were handed over.
     pub fn drain(&self, bucket: usize, mut see: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let Bucket { chunks, .. } = std::mem::take(&mut *lock(&self.buckets[bucket]));
+        let segments = self.segments.read().unwrap_or_else(PoisonError::into_inner);
         let mut buffer = Vec::new();
-        let mut result = Ok(());
         for chunk in chunks {
-            if result.is_ok() {
-                result = match &chunk {
-                    Chunk::Memory(bytes) => see(bytes),
-                    Chunk::Disk { at, length } => {
-                        buffer.resize(*length, 0);
-                        self.read(&mut buffer, *at).and_then(|()| see(&buffer))
+            let (place, length) = match chunk {
+                Chunk::Disk { at, length } => (at, length),
+                Chunk::Memory { segment, at, length } => match &segments[segment] {
+                    Segment::Memory(bytes) => {
+                        see(&bytes[at..at + length])?;
+                        continue;
                     }
-                };
-            }
-            self.free(chunk);
+                    Segment::Moved(place) => (place + at as u64, length),
+                },
+            };
+            buffer.resize(length, 0);
+            self.read(&mut buffer, place)?;
+            see(&buffer)?;
         }
-        result
+        Ok(())
     }
 
     fn read(&self, buffer: &mut [u8], at: u64) -> Result<()> {
@@ -143,9 +179,11 @@ impl<'b> Spool<'b> {
 
 impl Drop for Spool<'_> {
     fn drop(&mut self) {
-        for bucket in &self.buckets {
-            let Bucket { chunks, .. } = std::mem::take(&mut *lock(bucket));
-            chunks.into_iter().for_each(|chunk| self.free(chunk));
+        let segments = self.segments.get_mut().unwrap_or_else(PoisonError::into_inner);
+        for segment in segments.drain(..) {
+            if let Segment::Memory(bytes) = segment {
+                self.budget.release(bytes.len());
+            }
         }
     }
 }
@@ -169,10 +207,8 @@ impl Writer<'_, '_> {
 
     #[cold]
     fn next_chunk(&mut self, bucket: usize, most: usize) -> Result<()> {
+        self.finish_bucket(bucket)?;
         let open = &mut self.open[bucket];
-        if !open.is_empty() {
-            self.spool.hand_over(bucket, open)?;
-        }
         if open.capacity() < most {
             *open = Vec::with_capacity(self.chunk.max(most));
         }
@@ -183,10 +219,9 @@ impl Writer<'_, '_> {
     pub fn finish_bucket(&mut self, bucket: usize) -> Result<()> {
         let open = &mut self.open[bucket];
         if !open.is_empty() {
-            open.shrink_to_fit();
             self.spool.hand_over(bucket, open)?;
+            open.clear();
         }
-        *open = Vec::new();
         Ok(())
     }
 
@@ -198,6 +233,7 @@ impl Writer<'_, '_> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::budget::{PROGRAM, THREAD};
     use super::*;
     use proptest::prelude::*;
 
@@ -209,7 +245,7 @@ mod tests {
             words in prop::collection::vec((0usize..BUCKETS, 1usize..40), 0..3000), held in 0usize..60, writers in 1usize..4,
         ) {
             let folder = tempfile::tempdir().unwrap();
-            let budget = Budget::new(super::super::budget::PROGRAM + super::super::budget::THREAD + (70 << 10), 1);
+            let budget = Budget::new(PROGRAM + THREAD + (70 << 10), 1).unwrap();
             let before = budget.spare();
             let spool = Spool::new(&budget, folder.path());
             let mut expected: Vec<Vec<(u8, Vec<u8>)>> = vec![Vec::new(); BUCKETS];
@@ -255,7 +291,7 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_on_disk_and_leaves_no_file() {
         let folder = tempfile::tempdir().unwrap();
-        let budget = Budget::new(0, 1);
+        let budget = Budget::new(PROGRAM + THREAD + 1, 1).unwrap();
         let spool = Spool::new(&budget, folder.path());
         let mut writer = spool.writer();
         writer.room(3, 5).unwrap().extend_from_slice(b"abcde");
@@ -272,10 +308,10 @@ mod tests {
 
     #[test]
     fn a_folder_that_takes_no_file_is_named() {
-        let budget = Budget::new(0, 1);
+        let budget = Budget::new(PROGRAM + THREAD + 1, 1).unwrap();
         let spool = Spool::new(&budget, Path::new("/nowhere"));
         let mut writer = spool.writer();
-        writer.room(0, 1).unwrap().push(1);
+        writer.room(0, 2).unwrap().extend_from_slice(b"ab");
         assert!(writer.finish().unwrap_err().to_string().contains("/nowhere"));
     }
 }

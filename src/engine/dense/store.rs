@@ -174,6 +174,7 @@ impl Source for Store {
 
 #[cfg(test)]
 mod tests {
+    use super::super::budget::{PROGRAM, THREAD};
     use super::*;
     use proptest::prelude::*;
 
@@ -194,8 +195,8 @@ mod tests {
                 }
                 writer.finish().unwrap()
             };
-            let memory = store(Budget::new(1 << 30, 1));
-            let disk = store(Budget::new(0, 1));
+            let memory = store(Budget::new(1 << 30, 1).unwrap());
+            let disk = store(Budget::new(PROGRAM + THREAD + 1, 1).unwrap());
             prop_assert!(memory.in_memory().is_some());
             prop_assert_eq!(disk.in_memory().is_none(), tokens > 0);
             prop_assert_eq!(memory.sets(), disk.sets());
