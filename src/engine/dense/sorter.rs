@@ -260,7 +260,7 @@ mod tests {
         /// Features with their documents, as far apart as can be, and all features alike.
         #[test]
         fn features_keep_their_documents(
-            rows in prop::collection::vec((any::<u64>(), any::<u32>()), 0..1500), one in any::<bool>(),
+            rows in prop::collection::vec((any::<u64>(), any::<u32>()), 0..60), one in any::<bool>(),
         ) {
             let rows: Vec<FeatureRow> = rows
                 .iter()
