@@ -137,7 +137,7 @@ impl<S: Borrow<Sets>> Index<S> {
             };
             &sets.get(set)[..(length as usize).saturating_sub(sets.lone(set))]
         };
-        let mut lists = Lists::new(range.clone().flat_map(|set| prefix(set).iter().copied()));
+        let mut lists = Lists::filling(range.clone().flat_map(|set| prefix(set).iter().copied()));
         for (local, set) in (0_u32..).zip(range.clone()) {
             let size = sets.size(set) as u64;
             let stored = sets.get(set).len() as u64;

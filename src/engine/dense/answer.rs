@@ -71,7 +71,7 @@ impl Lines {
 impl<'a> Answer<'a> {
     /// Brings documents and groups together.
     pub fn new(documents: &'a Documents, groups: &'a Groups, threads: usize) -> Self {
-        let set_of = groups.set_of(documents.len());
+        let set_of = groups.set_of(documents.count());
         Self { documents, groups, set_of, threads }
     }
 
@@ -139,7 +139,7 @@ impl<'a> Answer<'a> {
 
     /// The clusters that hold more than one in [`LARGE_SHARE`] of all documents, by script.
     pub fn large_clusters(&self, rows: &[u64]) -> Vec<LargeCluster> {
-        let documents = self.documents.len() as u64;
+        let documents = self.documents.count() as u64;
         let clusters = rows.chunk_by(|x, y| untwo(*x).0 == untwo(*y).0);
         clusters
             .filter(|cluster| cluster.len() as u64 * LARGE_SHARE > documents)

@@ -170,14 +170,14 @@ impl Documents {
             gathered.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
         all.number()?;
         let mut counters = all.counters();
-        counters.insert("map_records_in".to_owned(), all.len() as u64);
+        counters.insert("map_records_in".to_owned(), all.count() as u64);
         counters.insert("map_bytes_in".to_owned(), bytes);
         counters.insert("spilled_bytes".to_owned(), features.spilled());
         Ok((all, counters))
     }
 
     /// How many documents there are.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.ids.len()
     }
 
@@ -304,7 +304,7 @@ impl Batch {
         };
         let mut set = Vec::new();
         each_line(block, |line, place| {
-            let document = block.first as u32 + batch.documents.len() as u32;
+            let document = block.first as u32 + batch.documents.count() as u32;
             batch.document(line, place, opts, extractor, &mut set)?;
             set.iter().try_for_each(|&feature| writer.push(FeatureRow { feature, document }))
         })?;
@@ -362,9 +362,9 @@ impl Gathered<'_> {
             documents.ids.items().len()
                 + documents.ranks.as_ref().map_or(0, |ranks| ranks.items().len() + 8 * ranks.len())
         };
-        self.budget.hold(documents.len() * super::budget::DOCUMENT + names(&documents));
+        self.budget.hold(documents.count() * super::budget::DOCUMENT + names(&documents));
         let all = &mut self.all;
-        let base = all.len() as u32;
+        let base = all.count() as u32;
         for run in &documents.runs {
             all.files.extend(
                 documents.files.get(run.file as usize).filter(|file| all.files.last() != Some(file)).cloned(),
@@ -390,6 +390,6 @@ impl Gathered<'_> {
             all.scripts.push(known as u8);
         }
         self.bytes += bytes;
-        self.budget.admit_documents(all.len(), names(all))
+        self.budget.admit_documents(all.count(), names(all))
     }
 }

@@ -70,19 +70,19 @@ impl Groups {
     }
 
     /// How many sets there are.
-    pub fn len(&self) -> u32 {
+    pub fn count(&self) -> u32 {
         self.store.sets() as u32
     }
 
     /// How many documents have a set that an earlier one has.
     pub fn copies(&self) -> u64 {
-        self.members.len() as u64 - u64::from(self.len())
+        self.members.len() as u64 - u64::from(self.count())
     }
 
     /// By number of a document its set, or [`NO_SET`].
     pub fn set_of(&self, documents: usize) -> Vec<u32> {
         let mut set_of = vec![NO_SET; documents];
-        for set in 0..self.len() {
+        for set in 0..self.count() {
             for member in self.members(set) {
                 set_of[*member as usize] = set;
             }

@@ -49,10 +49,9 @@ impl Row for PairRow {
     }
 }
 
-/// The parts that are indexed one at a time.
-pub fn parts(store: &Store, opts: &DenseOpts, threads: usize, budget: &Budget) -> Vec<Part> {
+/// The parts that are indexed one at a time, and the bytes that the largest takes.
+pub fn parts(store: &Store, opts: &DenseOpts, threads: usize, budget: &Budget) -> (Vec<Part>, usize) {
     let tau = opts.tau.tau;
-    let on_disk = store.in_memory().is_none();
     let all = store.sets();
     // What the index and the threads' counters take of a set; the bitmap of tokens is small beside it.
     let cost = |set: usize, copied: bool| {
@@ -62,31 +61,29 @@ pub fn parts(store: &Store, opts: &DenseOpts, threads: usize, budget: &Budget) -
         tokens + prefix * 12 + 24 + threads * 16
     };
     let room = budget.spare() / 2;
-    match opts.partition.partition {
-        Partition::ByTask => {
-            let total: usize = (0..all).map(|set| cost(set, true)).sum();
-            let asked =
-                opts.slices.slices.map_or(threads, |slices| slices.clamp(1, u32::MAX.into()) as usize);
-            let shares = asked.max(total.div_ceil(room.max(1))).min(all.max(1));
-            (0..shares).map(|first| Part { first, end: all, step: shares }).collect()
-        }
-        Partition::BySize => {
-            let mut parts = Vec::new();
-            for range in ranges(store, opts) {
-                let (mut start, mut held) = (range.start, 0);
-                for set in range.clone() {
-                    let more = cost(set, on_disk);
-                    if held + more > room && set > start {
-                        parts.push(Part::range(start..set));
-                        (start, held) = (set, 0);
-                    }
-                    held += more;
-                }
-                parts.push(Part::range(start..range.end));
-            }
-            parts
-        }
+    if opts.partition.partition == Partition::ByTask {
+        let total: usize = (0..all).map(|set| cost(set, true)).sum();
+        let asked = opts.slices.slices.map_or(threads, |slices| slices.clamp(1, u32::MAX.into()) as usize);
+        let shares = asked.max(total.div_ceil(room.max(1))).min(all.max(1));
+        let parts = (0..shares).map(|first| Part { first, end: all, step: shares }).collect();
+        return (parts, total / shares);
     }
+    let on_disk = store.in_memory().is_none();
+    let (mut parts, mut largest) = (Vec::new(), 0);
+    for range in ranges(store, opts) {
+        let (mut start, mut held) = (range.start, 0);
+        for set in range.clone() {
+            let more = cost(set, on_disk);
+            if held + more > room && set > start {
+                parts.push(Part::range(start..set));
+                (start, held) = (set, 0);
+            }
+            held += more;
+            largest = largest.max(held);
+        }
+        parts.push(Part::range(start..range.end));
+    }
+    (parts, largest)
 }
 
 /// The slices that the options ask for as ranges of sets, which are sorted by size; one when they ask for none.
@@ -144,7 +141,7 @@ impl<'s, 'b> Pairs<'s, 'b> {
         limit: u64,
     ) -> Result<Self> {
         let mut pairs = Self { groups, links, written, limit, joined: 0, count: 0 };
-        for set in 0..groups.len() {
+        for set in 0..groups.count() {
             let members = groups.members(set);
             let overlap = groups.store.size_of(set as usize) as u32;
             pairs.count += groups.size(set) * (groups.size(set) - 1) / 2;

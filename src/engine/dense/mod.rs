@@ -127,7 +127,7 @@ impl Collection<'_> {
         let (mut documents, counters) = Documents::read(inputs, opts, threads, &features, budget, progress)?;
         end("tokenize", counters);
 
-        let keeps = self.keeps(documents.len() as u64)?;
+        let keeps = self.keeps(documents.count() as u64)?;
         let (lists, counted) = count(features, &mut documents, keeps, threads, place, progress)?;
         let counters = [
             ("features", counted.features),
@@ -144,7 +144,7 @@ impl Collection<'_> {
         let counters = [
             ("copies", groups.copies()),
             ("candidates", candidates.numbers.len() as u64),
-            ("sets", groups.len().into()),
+            ("sets", groups.count().into()),
             ("spilled_bytes", rows.spilled() + groups.store.spilled()),
         ];
         (documents.sizes, documents.hashes) = Default::default();
@@ -172,7 +172,7 @@ impl Collection<'_> {
                 "feature-order: {}: a table of {} features takes {} MB of memory; give more with --memory",
                 path.display(),
                 rows.len(),
-                rows.len() * 16 >> 20
+                (rows.len() * 16) >> 20
             )));
         }
         Ok(Box::new(move |feature, _| {
@@ -218,10 +218,10 @@ impl DenseRun<'_> {
             ClusterKind::Components => Vec::new(),
             ClusterKind::Star => ranks(&documents, &groups),
         };
-        let edges = edge_sorter(place, groups.len());
-        let rows = pair_sorter(place, documents.len());
+        let edges = edge_sorter(place, groups.count());
+        let rows = pair_sorter(place, documents.count());
         let links = match self.opts.cluster.cluster {
-            ClusterKind::Components => Links::Forest(UnionFind::new(groups.len())),
+            ClusterKind::Components => Links::Forest(UnionFind::new(groups.count())),
             ClusterKind::Star => Links::Edges { ranks: &ranks, edges: edges.writer() },
         };
         let writes = self.opts.write.write == Write::Pairs;
@@ -248,7 +248,7 @@ impl DenseRun<'_> {
         let labels = match forest {
             Some(forest) => forest.into_labels(),
             None => {
-                let mut stars = Stars::new(groups.len() as usize);
+                let mut stars = Stars::new(groups.count() as usize);
                 edges.drain_all(self.threads, &mut |edges| {
                     edges
                         .iter()
@@ -293,11 +293,13 @@ impl DenseRun<'_> {
     /// Joins the sets, and gives the number of parts.
     fn join(&self, groups: &Groups, budget: &Budget, pairs: &mut Pairs<'_, '_>) -> Result<u64> {
         let store = &groups.store;
-        let parts = parts(store, &self.opts, self.threads, budget);
+        let (parts, held) = parts(store, &self.opts, self.threads, budget);
+        budget.hold(held);
         let tau = self.opts.tau.tau;
         self.progress.start("docsplit-query", "join", Unit::Sets, queries(store, &parts, tau) as u64);
         let seen = |sets| self.progress.add(sets as u64);
         join_parts(store, &parts, tau, self.threads, &seen, &mut |found| pairs.take(found))?;
+        budget.release(held);
         Ok(parts.len() as u64)
     }
 }
@@ -305,7 +307,7 @@ impl DenseRun<'_> {
 /// By set the rank of its group, whose best document stands for it.
 fn ranks(documents: &Documents, groups: &Groups) -> Vec<u32> {
     let best = |set: u32| groups.members(set).iter().map(|member| documents.rank(*member)).min();
-    let mut order: Vec<u32> = (0..groups.len()).collect();
+    let mut order: Vec<u32> = (0..groups.count()).collect();
     order.sort_by_cached_key(|set| best(*set));
     let mut ranks = vec![0; order.len()];
     (0..).zip(&order).for_each(|(rank, set)| ranks[*set as usize] = rank);

@@ -76,7 +76,7 @@ pub fn count<'b>(
         progress,
         sizes: std::mem::take(&mut documents.sizes).into_iter().map(AtomicU32::new).collect(),
         hashes: std::mem::take(&mut documents.hashes).into_iter().map(AtomicU64::new).collect(),
-        shared: (0..documents.len()).map(|_| AtomicU32::new(0)).collect(),
+        shared: (0..documents.count()).map(|_| AtomicU32::new(0)).collect(),
     };
     let buckets = in_threads(BUCKETS, threads, |bucket| counting.bucket(&features, bucket, &keeps))?;
     let Counting { sizes, hashes, shared, .. } = counting;
@@ -188,7 +188,7 @@ impl Candidates {
         }
         let numbers: Vec<u32> = sorted.iter().map(|(_, _, number)| *number).collect();
         drop(sorted);
-        let mut positions = vec![NONE; documents.len()];
+        let mut positions = vec![NONE; documents.count()];
         for (position, number) in (0..).zip(&numbers) {
             positions[documents.order[*number as usize] as usize] = position;
         }

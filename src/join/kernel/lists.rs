@@ -28,7 +28,7 @@ impl<P: Copy + Default> Lists<P> {
     ///
     /// # Panics
     /// When there are 2^32 postings or more.
-    pub fn new(tokens: impl Iterator<Item = u32> + Clone) -> Filling<P> {
+    pub fn filling(tokens: impl Iterator<Item = u32> + Clone) -> Filling<P> {
         // Counting sort by token: which tokens, lengths of lists, where they start, then the postings.
         let mut words: Vec<Word> = Vec::new();
         for token in tokens.clone() {

@@ -66,6 +66,9 @@ impl Source for Sets {
     }
 }
 
+/// Takes pairs in, a few thousand at a time.
+pub type Sink<'s, E> = dyn FnMut(&[JoinPair]) -> Result<(), E> + Send + 's;
+
 /// A part of a collection that is indexed at once: every `step`th of the sets from `first` to before `end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
@@ -135,7 +138,7 @@ pub fn join_parts<S: Source>(
     tau: Tau,
     threads: usize,
     seen: &(dyn Fn(usize) + Sync),
-    sink: &mut (dyn FnMut(&[JoinPair]) -> Result<(), S::Error> + Send),
+    sink: &mut Sink<'_, S::Error>,
 ) -> Result<(), S::Error> {
     let mut scratches: Vec<Scratch> = (0..threads.max(1)).map(|_| Scratch::default()).collect();
     let (mut buffer, mut share) = (Sets::default(), Sets::default());
@@ -199,7 +202,7 @@ fn past<S: Source>(
     queries: Range<usize>,
     scratches: &mut [Scratch],
     seen: &(dyn Fn(usize) + Sync),
-    sink: &mut (dyn FnMut(&[JoinPair]) -> Result<(), S::Error> + Send),
+    sink: &mut Sink<'_, S::Error>,
 ) -> Result<(), S::Error> {
     let next = AtomicUsize::new(queries.start);
     let sink = Mutex::new(sink);
@@ -241,7 +244,7 @@ fn past<S: Source>(
         let work = &work;
         let workers: Vec<_> =
             scratches.iter_mut().map(|scratch| scope.spawn(move || work(scratch))).collect();
-        let outputs = workers.into_iter().map(|worker| worker.join());
-        outputs.map(|output| output.unwrap_or_else(|panic| resume_unwind(panic))).collect()
+        let mut outputs = workers.into_iter().map(|worker| worker.join());
+        outputs.try_for_each(|output| output.unwrap_or_else(|panic| resume_unwind(panic)))
     })
 }
