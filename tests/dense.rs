@@ -48,8 +48,8 @@ fn run(case: &Case) -> (impl Fn(&str) -> Option<String>, Vec<Done>) {
         opts: params.parse::<DenseOpts>().unwrap(),
         work: &work,
         threads: case.threads,
-        // An eighth of what the program does not take is for working memory.
-        memory: PROGRAM + case.threads * THREAD + (documents + case.rest) * 8 / 7,
+        // A quarter of what the program does not take is for working memory.
+        memory: PROGRAM + case.threads * THREAD + (documents + case.rest) * 4 / 3,
         progress: &Progress::default(),
         write_kept: true,
     };

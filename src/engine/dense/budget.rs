@@ -4,7 +4,7 @@
 //!
 //! - [`PROGRAM`] bytes, and [`THREAD`] for each thread, are for the program itself: its code, the block of input a thread
 //!   works at, its buffers. The dictionary for Chinese is added when it is first needed.
-//! - an eighth of the rest is *working memory*: sort buffers, and the chunks that are being filled;
+//! - a quarter of the rest is *working memory*: sort buffers, and the chunks that are being filled;
 //! - everything else is held by name: what is kept of each document ([`DOCUMENT`] bytes and its id), then the
 //!   sets and the index, and what remains by the chunks of spools, which go to disk when nothing remains.
 //!
@@ -56,7 +56,7 @@ impl Budget {
 
     /// Bytes for all working memory together.
     fn working(&self) -> usize {
-        self.usable() / 8
+        self.usable() / 4
     }
 
     /// Bytes of sort buffer for each thread.
@@ -114,7 +114,7 @@ impl Budget {
              (or take doc-split --engine pipes, which keeps nothing of a document in memory)",
             megabytes(needed),
             megabytes(self.memory),
-            megabytes(program + needed + needed / 4)
+            megabytes(program + needed + needed / 2)
         )))
     }
 }
