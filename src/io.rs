@@ -69,6 +69,10 @@ pub struct Block {
     pub place: Place,
     /// The block's number in the sequence of all blocks of all files, from 0.
     pub number: u64,
+    /// How many lines that are not empty stand before it, in all files.
+    pub first: u64,
+    /// How many lines that are not empty it holds.
+    pub lines: u64,
 }
 
 /// Reads files one after the other as blocks of whole lines, so that several threads can share the work.
@@ -77,6 +81,7 @@ pub struct Blocks {
     current: Option<(PathBuf, Box<dyn BufRead + Send>)>,
     place: Place,
     number: u64,
+    lines: u64,
     size: usize,
     read: Arc<AtomicU64>,
     bound: MaxLine,
@@ -86,7 +91,16 @@ impl Blocks {
     /// Blocks of about `size` bytes of `files`, in their order.
     pub fn new(files: Vec<PathBuf>, size: usize) -> Self {
         let (files, bound) = (files.into_iter(), MaxLine::ROW);
-        Self { files, current: None, place: Place::default(), number: 0, size, read: Arc::default(), bound }
+        Self {
+            files,
+            current: None,
+            place: Place::default(),
+            number: 0,
+            lines: 0,
+            size,
+            read: Arc::default(),
+            bound,
+        }
     }
 
     /// How many bytes of the files have been read, as they stand on disk.
@@ -134,8 +148,9 @@ impl Blocks {
         let last = memchr::memrchr(b'\n', &bytes).map_or(0, |end| end + 1);
         let before = (bytes.len() - last) as u64;
         let whole = lines::read_rest(reader, &mut bytes, before, self.bound).map_err(failed())?;
-        let block = Block { place: self.place.clone(), number: self.number, bytes };
-        self.place.line += memchr::memchr_iter(b'\n', &block.bytes).count() as u64;
+        let (ends, lines) = count_lines(&bytes);
+        let block = Block { place: self.place.clone(), number: self.number, first: self.lines, lines, bytes };
+        self.place.line += ends;
         if !whole {
             return Err(self.bound.exceeded(&self.place));
         }
@@ -143,9 +158,26 @@ impl Blocks {
             return Ok(None);
         }
         self.number += 1;
+        self.lines += lines;
         self.place.offset += block.bytes.len() as u64;
         Ok(Some(block))
     }
+}
+
+/// How many line ends there are, and how many lines that are not empty.
+fn count_lines(bytes: &[u8]) -> (u64, u64) {
+    let (mut ends, mut lines, mut start) = (0, 0, 0);
+    for end in memchr::memchr_iter(b'\n', bytes) {
+        ends += 1;
+        lines += u64::from(!is_empty(&bytes[start..end]));
+        start = end + 1;
+    }
+    (ends, lines + u64::from(!is_empty(&bytes[start..])))
+}
+
+/// Whether a line, without its LF, is passed over.
+fn is_empty(line: &[u8]) -> bool {
+    line.is_empty() || line == b"\r"
 }
 
 /// Finds lines that are longer than the bound among those of a block that starts at `place`.
@@ -175,7 +207,7 @@ pub fn each_line(block: &Block, mut see: impl FnMut(&[u8], &Place) -> Result<()>
     while !rest.is_empty() {
         let end = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
         let line = &rest[..end];
-        if !line.is_empty() && line != b"\r" {
+        if !is_empty(line) {
             see(line, &place)?;
         }
         let step = (end + 1).min(rest.len());
@@ -300,12 +332,14 @@ mod tests {
             let mut blocks = Blocks::new(vec![path.clone()], size);
             let mut lines = Vec::new();
             while let Some(block) = blocks.next_block().unwrap() {
+                assert_eq!(block.first, lines.len() as u64);
                 each_line(&block, |line, place| {
                     lines.push((String::from_utf8(line.to_vec()).unwrap(), place.line, place.offset));
                     Ok(())
                 })
                 .unwrap();
             }
+            assert_eq!(blocks.raw_bytes(), 18);
             let expected = [("one\r", 1, 3), ("two", 2, 8), ("three", 4, 13)];
             assert_eq!(lines, expected.map(|(text, line, offset)| (text.to_owned(), line, offset)));
         }

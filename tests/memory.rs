@@ -1,12 +1,22 @@
-//! A feature that very many documents share: the quadratic part of plain Term-Split goes to disk, not to memory.
+//! What `--memory` and the limits of a shell promise.
 //!
-//! Every process runs under a limit on its address space (`ulimit -v`), which counts more than it uses.
+//! Term-Split: a feature that very many documents share. The quadratic part of the plain form goes to disk, not to
+//! memory; every process runs under a limit on its address space (`ulimit -v`), which counts more than it uses.
+//!
+//! Local Doc-Split: a collection several times `--memory`. The system is asked what the process holds while it runs
+//! (`VmHWM` in /proc), and what the process says of itself must not be less.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod common;
+
+use common::corpora::synthetic;
+use common::harness::twinsplit;
+use common::real::{fixture, read};
 use std::fmt::Write as _;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 /// So many documents, all with the line `hot`, each with a line of its own: any two have Jaccard 1/3.
 fn documents(folder: &Path, count: usize) -> String {
@@ -78,4 +88,92 @@ fn a_hot_feature_goes_to_disk() {
 #[ignore = "minutes; run by `make test-long`"]
 fn a_feature_of_20_000_documents_stays_inside_512_megabytes() {
     hot_feature(20_000, 512 << 10, 200);
+}
+
+/// What a run of Doc-Split took.
+struct Took {
+    seconds: f64,
+    /// The most it held, by the system's count and its own.
+    peak: u64,
+    spilled: u64,
+    slices: u64,
+}
+
+/// Runs Doc-Split on a file and looks every few milliseconds at what it holds.
+fn doc_split(input: &Path, output: &Path, megabytes: u64) -> Took {
+    let mut command = twinsplit();
+    command.args(["run", "doc-split", "--quiet", "--threads", "2", "--memory", &megabytes.to_string()]);
+    command.args(["--tau", "0.5"]).arg("--input").arg(input).arg("--output").arg(output);
+    let start = Instant::now();
+    let mut child = command.stderr(Stdio::inherit()).spawn().unwrap();
+    let status = format!("/proc/{}/status", child.id());
+    let mut seen = 0;
+    let done = loop {
+        let text = std::fs::read_to_string(&status).expect("Linux is needed: it tells of memory in /proc");
+        let held = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let held = held.and_then(|held| held.trim().strip_suffix(" kB")?.parse::<u64>().ok());
+        seen = seen.max(held.unwrap_or(0) << 10);
+        if let Some(status) = child.try_wait().unwrap() {
+            break status;
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    };
+    assert!(done.success(), "--memory {megabytes}: {done}");
+    let seconds = start.elapsed().as_secs_f64();
+    let run = std::fs::read_to_string(output.join("run.json")).unwrap();
+    let run: serde_json::Value = serde_json::from_str(&run).unwrap();
+    let steps = run["counters"].as_object().unwrap();
+    let all = |name: &str| steps.values().filter_map(|step| step[name].as_u64()).collect::<Vec<_>>();
+    let said = all("peak_memory").into_iter().max().unwrap();
+    assert!(said * 100 >= seen * 95, "the system saw {seen} bytes, the run says {said}");
+    let took = Took {
+        seconds,
+        peak: said.max(seen),
+        spilled: all("spilled_bytes").iter().sum(),
+        slices: all("slices").iter().sum(),
+    };
+    println!(
+        "--memory {megabytes}: {:.1} s, peak {} MB, {} MB on disk, {} slices",
+        took.seconds,
+        took.peak >> 20,
+        took.spilled >> 20,
+        took.slices
+    );
+    took
+}
+
+fn same(x: &Path, y: &Path, name: &str) {
+    let read = |folder: &Path| std::fs::read(folder.join(name)).unwrap_or_default();
+    assert!(!read(x).is_empty() && read(x) == read(y), "{name} differs from that with plenty of memory");
+}
+
+/// So many bytes of text within each of these numbers of megabytes.
+fn bounded(bytes: u64, memory: &[u64]) {
+    let folder = tempfile::tempdir().unwrap();
+    let input = folder.path().join("docs.jsonl");
+    let documents = synthetic(&read(&fixture("en.jsonl.gz")), &input, bytes, 7);
+    println!("{documents} documents, {} MB", bytes >> 20);
+    let plenty = folder.path().join("plenty");
+    let free = doc_split(&input, &plenty, 16 << 10);
+    assert_eq!(free.spilled, 0, "plenty is plenty");
+    for &megabytes in memory {
+        let output = folder.path().join(format!("{megabytes}"));
+        let took = doc_split(&input, &output, megabytes);
+        assert!(took.peak <= megabytes << 20, "{} MB of {megabytes}", took.peak >> 20);
+        same(&output, &plenty, "clusters.tsv");
+        same(&output, &plenty, "pairs.tsv");
+        let least = free.peak > (2 * megabytes) << 20;
+        assert!(!least || took.spilled > 0, "{megabytes} MB of {} and nothing on disk", free.peak >> 20);
+    }
+}
+
+#[test]
+fn doc_split_stays_inside_its_memory() {
+    bounded(160 << 20, &[80, 128]);
+}
+
+#[test]
+#[ignore = "minutes, and 8 GB of disk; run by `make test-long`"]
+fn doc_split_of_a_gigabyte_stays_inside_its_memory() {
+    bounded(1 << 30, &[256, 1024, 4096]);
 }

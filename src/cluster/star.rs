@@ -41,15 +41,36 @@ pub fn star(n: usize, ranks: &[u32], pairs: &[(u32, u32)]) -> Vec<u32> {
         .collect();
     edges.sort_unstable();
 
-    // Centres by rank; who points to itself is a centre so far.
-    let mut centres: Vec<u32> = (0_u32..).take(n).collect();
-    for (worse, better) in edges {
-        let free = centres[worse as usize] == worse;
-        if free && centres[better as usize] == better {
-            centres[worse as usize] = better;
+    let mut stars = Stars::new(n);
+    edges.into_iter().for_each(|(worse, better)| stars.edge(worse, better));
+    ranks.iter().map(|&rank| order[stars.centre(rank) as usize]).collect()
+}
+
+/// The single pass: documents go by their ranks.
+#[derive(Debug)]
+pub struct Stars {
+    /// Who points to itself is a centre so far.
+    centres: Vec<u32>,
+}
+
+impl Stars {
+    /// Each of `n` documents by itself.
+    pub fn new(n: usize) -> Self {
+        Stars { centres: (0_u32..).take(n).collect() }
+    }
+
+    /// Takes a pair; pairs come in ascending order of (worse, better).
+    pub fn edge(&mut self, worse: u32, better: u32) {
+        let free = self.centres[worse as usize] == worse;
+        if free && self.centres[better as usize] == better {
+            self.centres[worse as usize] = better;
         }
     }
-    ranks.iter().map(|&rank| order[centres[rank as usize] as usize]).collect()
+
+    /// The centre of a document, once all pairs are in.
+    pub fn centre(&self, rank: u32) -> u32 {
+        self.centres[rank as usize]
+    }
 }
 
 #[cfg(test)]

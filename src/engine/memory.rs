@@ -12,7 +12,8 @@ pub fn peak_memory() -> Option<u64> {
     Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? << 10)
 }
 
-/// Starts [`peak_memory`] anew from what is held now, where the system can do that.
+/// Starts [`peak_memory`] anew from what is held now, where the system can do that. Whoever measures the process from
+/// outside (`time -v`, `wait4`) sees the peak since then only, so what steps report must be read beside it.
 pub fn reset_peak() {
     // Without it a step reports the largest step so far: nothing to stop a run for.
     let _ = fs::write("/proc/self/clear_refs", "5");

@@ -3,17 +3,13 @@
 //! Any total order of features gives the same answer, as long as a query and the sets it is compared with share it.
 //! A slice therefore has its own: ascending document frequency *within the slice*, ties by feature. Features of a
 //! query that the slice does not hold have frequency 0 and come first, where they fill the query's prefix without
-//! costing anything. They are passed to the kernel as token 0, which no set of the slice holds.
+//! costing anything. To the kernel they are lone: their number is all it needs.
 
-use super::kernel::{Index, JoinPair, Purpose, Scratch};
+use super::kernel::{Index, Purpose, Scratch};
 use super::sets::Sets;
 use super::tau::Tau;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-/// The token of features that the slice does not hold; its own tokens count from 1.
-const FOREIGN: u32 = 0;
 
 /// Collects the documents of a slice.
 #[derive(Default)]
@@ -41,7 +37,7 @@ impl SliceBuilder {
         let mut vocabulary: Vec<_> =
             frequencies.into_iter().map(|(feature, count)| (count, feature)).collect();
         vocabulary.sort_unstable();
-        let tokens: FxHashMap<u64, u32> = (1..).zip(vocabulary).map(|(token, (_, f))| (f, token)).collect();
+        let tokens: FxHashMap<u64, u32> = (0..).zip(vocabulary).map(|(token, (_, f))| (f, token)).collect();
 
         let range = |at: usize, end: fn(&(usize, usize)) -> usize| {
             let start = at.checked_sub(1).map_or(0, |before| end(&self.ends[before]));
@@ -102,62 +98,23 @@ impl Slice {
     /// where (|y|, id of y) < (|x|, id of x): so each pair of a collection is found once, whatever the slices.
     pub fn query<'s>(&'s mut self, id: &[u8], features: &[u64], mut hit: impl FnMut(&'s [u8], u64, u64)) {
         self.query.clear();
-        self.query
-            .extend(features.iter().map(|feature| self.tokens.get(feature).copied().unwrap_or(FOREIGN)));
+        self.query.extend(features.iter().filter_map(|feature| self.tokens.get(feature)));
         self.query.sort_unstable();
+        let foreign = features.len() - self.query.len();
         let sets = self.index.sets();
         let size = features.len();
         let smaller = sets.count_up_to((size as u64).saturating_sub(1));
         let equal = sets.count_up_to(size as u64);
         let limit = smaller + self.ids[smaller..equal].partition_point(|other| **other < *id);
-        self.index.query(&self.query, limit, &mut self.scratch, |y, overlap| {
+        self.index.query(&self.query, foreign, limit, &mut self.scratch, |y, overlap| {
             hit(&self.ids[y], sets.size(y) as u64, overlap);
         });
-    }
-}
-
-/// Every pair of `sets` that `tau` accepts, once, with an index over one of `parts` shares at a time, where set `x`
-/// belongs to share `x mod parts`: Doc-Split in the paper's own form, whose slices know nothing of sizes.
-/// The pairs come in an order that depends on nothing but the sets, `tau` and `parts`.
-pub fn join_dealt(sets: &Sets, parts: usize, tau: Tau, threads: usize, sink: &mut dyn FnMut(JoinPair)) {
-    /// Queries that a thread takes at a time.
-    const BLOCK: usize = 256;
-    for part in 0..parts.min(sets.len()) {
-        let mut share = Sets::with_capacity(sets.len() / parts + 1, sets.total_tokens() / parts);
-        (part..sets.len()).step_by(parts).for_each(|set| share.push(sets.get(set)));
-        let index = Index::build(&share, 0..share.len(), tau, Purpose::SelfJoin);
-        let next = AtomicUsize::new(0);
-        let work = || {
-            let (mut scratch, mut found) = (Scratch::default(), Vec::new());
-            loop {
-                let start = next.fetch_add(BLOCK, Ordering::Relaxed);
-                if start >= sets.len() {
-                    return found;
-                }
-                for x in start..(start + BLOCK).min(sets.len()) {
-                    // How many sets of the share stand before x among all sets.
-                    let limit = (x + parts - 1 - part) / parts;
-                    index.query(sets.get(x), limit, &mut scratch, |y, overlap| {
-                        let (a, b) = ((part + y * parts) as u32, x as u32);
-                        found.push(JoinPair { a, b, overlap: overlap as u32 });
-                    });
-                }
-            }
-        };
-        let mut pairs: Vec<JoinPair> = std::thread::scope(|scope| {
-            let workers: Vec<_> = (0..threads.max(1)).map(|_| scope.spawn(work)).collect();
-            let joined = workers.into_iter().map(|worker| worker.join());
-            joined.flat_map(|found| found.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
-        });
-        pairs.sort_unstable_by_key(|pair| (pair.b, pair.a));
-        pairs.into_iter().for_each(&mut *sink);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::join::kernel::self_join;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
@@ -202,22 +159,6 @@ mod tests {
             found.sort();
             expected.sort();
             prop_assert_eq!(found, expected);
-        }
-
-        /// Shares of a collection find what one index finds.
-        #[test]
-        fn dealt_shares_find_every_pair_once(
-            mut sets in prop::collection::vec(prop::collection::btree_set(0u32..25, 1..15), 1..40),
-            parts in 1usize..6, threads in 1usize..4, twentieths in 1u32..=20,
-        ) {
-            let tau: Tau = format!("{}.{:02}", twentieths / 20, twentieths % 20 * 5).parse().unwrap();
-            sets.sort_by_key(BTreeSet::len);
-            let mut flat = Sets::with_capacity(0, 0);
-            sets.iter().for_each(|set| flat.push(&set.iter().copied().collect::<Vec<_>>()));
-            let mut found = Vec::new();
-            join_dealt(&flat, parts, tau, threads, &mut |pair| found.push(pair));
-            found.sort_unstable_by_key(|pair| (pair.b, pair.a));
-            prop_assert_eq!(found, self_join(&flat, tau, 1));
         }
     }
 }

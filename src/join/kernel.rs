@@ -36,19 +36,34 @@
 //! token that the other lacks, so two such maps bound the overlap from above. Most candidates of small
 //! sets end here, without a look at their tokens.
 //!
+//! # Lone tokens
+//! A token that stands in one set only is in no overlap. Such tokens count in `a` and `b`, and nothing
+//! else need be known of them: put them first in the order, as the rarest they belong there, and leave
+//! them out. A set of size `a` with `l` lone tokens then has the tokens it stores at the positions `l`,
+//! `l + 1`, …, and everything above holds as it stands, for any total order will do: the prefix of `p`
+//! tokens is its `p - l` first stored ones, none when `l >= p`, and `a - i`, the bound from position
+//! `i`, is the number of stored tokens from there on. Because that bound starts at `a - l`, a set whose
+//! lone tokens are more than `a - ceil(tau·a)` costs a look at its size. What a slice of the collection
+//! does not hold is as good as lone for a query to that slice. The bitmap counts stored tokens only;
+//! the decision, [`Tau::accepts`], the sizes.
+//!
 //! # Verification
 //! The counter of a candidate is thus the exact overlap of the pair's prefixes, `x[..px]` and
 //! `y[..py]` with `px = a - t + 1`, `py = b - t + 1`. Compare their last tokens. If `x[px - 1]` is the
 //! smaller one, no token of `x[..px]` can stand in `y` behind `py`: all of `x[..px]` is settled and the
 //! merge goes on with `x[px..]`. At least `counter` tokens of `y` are used up, too, for each match lies
 //! at a different position. The other case is its mirror image. The merge stops as soon as even a
-//! match of all that is left would not reach `t`.
+//! match of all that is left would not reach `t`. Lone tokens change nothing: a candidate was met within
+//! the pair's prefixes, at a stored token from which at least `t` stored ones are left on either side,
+//! so the stored prefix, `px` less the lone tokens, is at least 1, and is what is left of the stored
+//! tokens when the last `t - 1` are taken away.
 //!
 //! # Once
 //! A self-join asks each set `x` for partners with smaller numbers only, so each pair is found once,
 //! and for a pair of equal sizes the caller's order decides which is the earlier.
 
 mod bitmap;
+mod lists;
 mod parallel;
 #[cfg(test)]
 mod tests;
@@ -60,7 +75,8 @@ use std::ops::Range;
 use super::sets::Sets;
 use super::tau::Tau;
 use bitmap::Signature;
-pub use parallel::{JoinPair, self_join, self_join_slices};
+use lists::Lists;
+pub use parallel::{JoinPair, Part, Source, join_parts, queries, self_join};
 
 /// Which queries an [`Index`] must serve; this decides how much of each set is indexed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +88,7 @@ pub enum Purpose {
 }
 
 /// One token of one indexed set.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Posting {
     /// The set, counted from the start of the indexed range.
     set: u32,
@@ -87,10 +103,7 @@ pub struct Index<S> {
     range: Range<usize>,
     tau: Tau,
     purpose: Purpose,
-    /// Where the list of each token starts in `postings`; as long as the largest indexed token asks for.
-    starts: Vec<u32>,
-    /// The lists one after the other, each ascending by set.
-    postings: Vec<Posting>,
+    lists: Lists<Posting>,
     /// Size and bitmap of each set of the range.
     signatures: Vec<Signature>,
     /// How many sets of the range are smaller than so many tokens, up to the largest size plus one.
@@ -122,52 +135,27 @@ impl<S: Borrow<Sets>> Index<S> {
                 Purpose::SelfJoin => tau.index_prefix(size),
                 Purpose::Foreign => tau.probe_prefix(size),
             };
-            &sets.get(set)[..length as usize]
+            &sets.get(set)[..(length as usize).saturating_sub(sets.lone(set))]
         };
-
-        // Counting sort by token: lengths of lists, then where they start, then the postings.
-        let (mut starts, mut total) = (Vec::new(), 0_usize);
-        for set in range.clone() {
-            let tokens = prefix(set);
-            total += tokens.len();
-            // The last one is the largest; its list needs an end as well as a start.
-            let room = tokens.last().map_or(0, |&token| token as usize + 2);
-            if starts.len() < room {
-                starts.resize(room, 0_u32);
-            }
-            for &token in tokens {
-                starts[token as usize] += 1;
-            }
-        }
-        assert!(u32::try_from(total).is_ok(), "more than 2^32 - 1 prefix tokens in one index");
-        let mut next = 0;
-        for start in &mut starts {
-            next += std::mem::replace(start, next);
-        }
-        let mut postings = vec![Posting { set: 0, largest: 0 }; total];
+        let mut lists = Lists::filling(range.clone().flat_map(|set| prefix(set).iter().copied()));
         for (local, set) in (0_u32..).zip(range.clone()) {
             let size = sets.size(set) as u64;
-            for (left, &token) in (1..=size).rev().zip(prefix(set)) {
+            let stored = sets.get(set).len() as u64;
+            for (left, &token) in (1..=stored).rev().zip(prefix(set)) {
                 let largest = tau.max_partner_sharing(size, left);
                 let largest = u32::try_from(largest).unwrap_or(u32::MAX);
-                let slot = &mut starts[token as usize];
-                postings[*slot as usize] = Posting { set: local, largest };
-                *slot += 1;
+                lists.push(token, Posting { set: local, largest });
             }
         }
-        // Each start has moved to the end of its list, which is the start of the next one.
-        if !starts.is_empty() {
-            starts.rotate_right(1);
-            starts[0] = 0;
-        }
+        let lists = lists.finish();
 
         let mut smaller_than = vec![0];
         for (local, set) in (0_u32..).zip(range.clone()) {
             smaller_than.resize((sets.size(set) + 1).max(smaller_than.len()), local);
         }
         smaller_than.push(range.len() as u32);
-        let signatures = range.clone().map(|set| Signature::of(sets.get(set))).collect();
-        Index { signatures, sets: collection, range, tau, purpose, starts, postings, smaller_than }
+        let signatures = range.clone().map(|set| Signature::of(sets.get(set), sets.lone(set))).collect();
+        Index { signatures, sets: collection, range, tau, purpose, lists, smaller_than }
     }
 
     /// The collection.
@@ -176,25 +164,29 @@ impl<S: Borrow<Sets>> Index<S> {
     }
 
     /// Calls `hit` with number and overlap of each indexed set that is in the answer together with the
-    /// set of these `tokens`, in ascending order of the number.
+    /// set of these `tokens` and so many `lone` ones, in ascending order of the number.
     ///
     /// Only sets numbered below `limit` are asked for; in a self-join that is the number of the
     /// queried set. An index for [`Purpose::SelfJoin`] answers with sets of at most the query's size.
     ///
-    /// The tokens ascend, and there are at most `u32::MAX`. Tokens that occur in no set of the
-    /// collection take part with any numbers above or below all that do; these alone may repeat.
+    /// The tokens ascend, and there are at most `u32::MAX` with the lone ones. Tokens that occur in no set
+    /// of the range may be counted as lone, or take part with numbers of their own.
     pub fn query(
         &self,
         tokens: &[u32],
+        lone: usize,
         limit: usize,
         scratch: &mut Scratch,
         mut hit: impl FnMut(usize, u64),
     ) {
-        debug_assert!(tokens.is_sorted(), "tokens out of order");
-        self.collect(tokens, limit, scratch);
+        debug_assert!(tokens.is_sorted_by(|a, b| a < b), "tokens out of order");
+        self.collect(tokens, lone, limit, scratch);
         let Scratch { counts, candidates, hits } = scratch;
-        let size = tokens.len() as u64;
-        let signature = Signature::of(tokens);
+        if candidates.is_empty() {
+            return;
+        }
+        let signature = Signature::of(tokens, lone);
+        let size = signature.size();
         for set in candidates.drain(..) {
             let prefix_overlap = std::mem::take(&mut counts[set as usize]);
             let other = self.signatures[set as usize];
@@ -215,8 +207,9 @@ impl<S: Borrow<Sets>> Index<S> {
     }
 
     /// Fills in the candidates of a query and the overlaps of their prefixes.
-    fn collect(&self, tokens: &[u32], limit: usize, scratch: &mut Scratch) {
-        let size = tokens.len() as u64;
+    fn collect(&self, tokens: &[u32], lone: usize, limit: usize, scratch: &mut Scratch) {
+        let stored = tokens.len() as u64;
+        let size = stored + lone as u64;
         let size32 = u32::try_from(size).unwrap_or(u32::MAX);
         let smallest = self.smaller_than(self.tau.min_partner(size));
         let mut end = limit.saturating_sub(self.range.start).min(self.range.len()) as u32;
@@ -227,13 +220,13 @@ impl<S: Borrow<Sets>> Index<S> {
         if counts.len() < self.range.len() {
             counts.resize(self.range.len(), 0);
         }
-        for (left, &token) in (1..=size).rev().zip(tokens) {
+        for (left, &token) in (1..=stored).rev().zip(tokens) {
             let largest = self.tau.max_partner_sharing(size, left);
             end = end.min(self.smaller_than(largest.saturating_add(1)));
             if end <= smallest {
                 return;
             }
-            let list = self.list(token);
+            let list = self.lists.get(token);
             let from = list.partition_point(|posting| posting.set < smallest);
             for posting in &list[from..] {
                 if posting.set >= end {
@@ -248,15 +241,6 @@ impl<S: Borrow<Sets>> Index<S> {
                 }
                 *count += 1;
             }
-        }
-    }
-
-    /// The postings of a token; none for a token outside the index.
-    #[inline]
-    fn list(&self, token: u32) -> &[Posting] {
-        match self.starts.get(token as usize..).and_then(|rest| rest.first_chunk()) {
-            Some(&[start, end]) => &self.postings[start as usize..end as usize],
-            None => &[],
         }
     }
 

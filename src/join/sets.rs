@@ -9,6 +9,10 @@
 /// - sets ascend by size; sets of one size stand in the caller's order, which decides which of two
 ///   is "the earlier" in a pair.
 ///
+/// A token that stands in one set alone matches nothing. Of such *lone* tokens, the rarest of all, a set
+/// need only know how many it has: they are part of its size and need not be stored. The page of the
+/// [kernel](super::kernel) says what follows from that.
+///
 /// A collection holds at most `u32::MAX` sets of at most `u32::MAX` tokens each.
 ///
 /// ```
@@ -16,13 +20,17 @@
 /// let mut sets = Sets::with_capacity(2, 5);
 /// sets.push(&[3, 7]);
 /// sets.push(&[0, 3, 7]);
-/// assert_eq!((sets.len(), sets.size(1), sets.get(0)), (2, 3, &[3, 7][..]));
+/// sets.push_with_lone(&[3], 4);
+/// assert_eq!((sets.len(), sets.size(1), sets.get(0)), (3, 3, &[3, 7][..]));
+/// assert_eq!((sets.size(2), sets.get(2)), (5, &[3][..]));
 /// ```
 #[derive(Clone, Debug)]
 pub struct Sets {
     /// Where each set starts in `tokens`, and at the end where the last one ends.
     offsets: Vec<usize>,
     tokens: Vec<u32>,
+    /// With lone tokens.
+    sizes: Vec<u32>,
 }
 
 impl Default for Sets {
@@ -36,7 +44,7 @@ impl Sets {
     pub fn with_capacity(sets: usize, tokens: usize) -> Self {
         let mut offsets = Vec::with_capacity(sets + 1);
         offsets.push(0);
-        Sets { offsets, tokens: Vec::with_capacity(tokens) }
+        Sets { offsets, tokens: Vec::with_capacity(tokens), sizes: Vec::with_capacity(sets) }
     }
 
     /// Appends a set, which must keep the order of the [type](Self); a debug build checks that.
@@ -44,20 +52,44 @@ impl Sets {
     /// # Panics
     /// When the collection is full.
     pub fn push(&mut self, set: &[u32]) {
+        self.push_with_lone(set, 0);
+    }
+
+    /// Appends a set that holds, besides these tokens, so many lone ones.
+    ///
+    /// # Panics
+    /// When the collection is full.
+    pub fn push_with_lone(&mut self, set: &[u32], lone: usize) {
         let full = u32::MAX as usize;
-        assert!(self.len() < full && set.len() <= full, "more than 2^32 - 1 sets or tokens");
+        let size = set.len() + lone;
+        assert!(self.len() < full && size <= full, "more than 2^32 - 1 sets or tokens");
         debug_assert!(set.is_sorted_by(|a, b| a < b), "tokens out of order");
         debug_assert!(
-            self.len().checked_sub(1).is_none_or(|last| self.size(last) <= set.len()),
+            self.sizes.last().is_none_or(|&last| last as usize <= size),
             "a set smaller than the one before"
         );
         self.tokens.extend_from_slice(set);
         self.offsets.push(self.tokens.len());
+        self.sizes.push(size as u32);
+    }
+
+    /// Makes room for so many more sets and tokens, and no more than that.
+    pub fn reserve(&mut self, sets: usize, tokens: usize) {
+        self.offsets.reserve_exact(sets);
+        self.tokens.reserve_exact(tokens);
+        self.sizes.reserve_exact(sets);
+    }
+
+    /// Takes all sets out; the room for them stays.
+    pub fn clear(&mut self) {
+        self.offsets.truncate(1);
+        self.tokens.clear();
+        self.sizes.clear();
     }
 
     /// The number of sets.
     pub fn len(&self) -> usize {
-        self.offsets.len() - 1
+        self.sizes.len()
     }
 
     /// Whether there is no set (one empty set is not none).
@@ -65,31 +97,32 @@ impl Sets {
         self.len() == 0
     }
 
-    /// The tokens of set `i`, ascending.
+    /// The tokens of set `i`, ascending, without its lone ones.
     #[inline]
     pub fn get(&self, i: usize) -> &[u32] {
         &self.tokens[self.offsets[i]..self.offsets[i + 1]]
     }
 
-    /// The number of tokens of set `i`.
+    /// The number of tokens of set `i`, lone ones included.
     #[inline]
     pub fn size(&self, i: usize) -> usize {
-        self.offsets[i + 1] - self.offsets[i]
+        self.sizes[i] as usize
     }
 
-    /// The number of tokens of all sets together.
+    /// The number of lone tokens of set `i`.
+    #[inline]
+    pub fn lone(&self, i: usize) -> usize {
+        self.size(i) - self.get(i).len()
+    }
+
+    /// The number of tokens of all sets together, without lone ones.
     pub fn total_tokens(&self) -> usize {
         self.tokens.len()
     }
 
     /// The number of sets with at most `size` tokens: where the larger ones start.
     pub fn count_up_to(&self, size: u64) -> usize {
-        let (mut low, mut high) = (0, self.len());
-        while low < high {
-            let middle = low + (high - low) / 2;
-            if self.size(middle) as u64 <= size { low = middle + 1 } else { high = middle }
-        }
-        low
+        self.sizes.partition_point(|&own| u64::from(own) <= size)
     }
 }
 

@@ -52,6 +52,7 @@ use std::fmt;
 
 pub use error::{Reason, TextError};
 pub use extractor::Extractor;
+pub use han::dictionary_memory;
 pub use script::{Script, dominant_script};
 
 /// The largest K of `words:K`, `chars:K` and `sentence-ends:K`.

@@ -229,6 +229,64 @@ pub fn idf_boundaries() -> Vec<Doc> {
     lines.iter().enumerate().map(doc).collect()
 }
 
+/// Writes documents of real text, taken apart and put together anew, until the file has so many bytes; gives how many.
+///
+/// A document is a row of passages of three to twenty words from random places of `texts`, so most of its runs of five
+/// words stand in it alone and some in many, as in natural text. One in ten is an earlier one with a few words
+/// changed, one in thirty an exact copy, and one in a hundred holds a notice that all of these share.
+pub fn synthetic(texts: &[Doc], path: &Path, bytes: u64, seed: u64) -> usize {
+    let mut rng = Rng::new(seed);
+    let words: Vec<&str> = texts.iter().flat_map(|doc| doc.text.split_whitespace()).collect();
+    let mut out = std::io::BufWriter::new(std::fs::File::create(path).expect("an input file"));
+    let mut recent: Vec<String> = Vec::new();
+    let (mut written, mut documents) = (0, 0);
+    while written < bytes {
+        let earlier = recent.get(rng.below(recent.len().max(1))).cloned();
+        let text = match earlier {
+            Some(earlier) if rng.once_in(30) => earlier,
+            Some(earlier) if rng.once_in(10) => {
+                let mut changed: Vec<&str> = earlier.split(' ').collect();
+                for _ in 0..1 + rng.below(8) {
+                    let at = rng.below(changed.len());
+                    changed[at] = words[rng.below(words.len())];
+                }
+                changed.join(" ")
+            }
+            _ => {
+                let mut text = String::new();
+                let length = 30 + rng.skewed(12_000);
+                while text.len() < length {
+                    let at = rng.below(words.len() - 20);
+                    for word in &words[at..at + 3 + rng.below(18)] {
+                        text.push_str(word);
+                        text.push(' ');
+                    }
+                }
+                if rng.once_in(100) {
+                    text.push_str(
+                        "all rights reserved the reader may pass this page on as long as it stays whole",
+                    );
+                }
+                text.trim_end().to_owned()
+            }
+        };
+        let literal = serde_json::to_string(&text).expect("JSON");
+        // Numbers out of order, so that the order of ids is not that of the file.
+        let line = format!("{{\"id\":\"doc-{}-{documents}\",\"text\":{literal}}}\n", documents % 7);
+        out.write_all(line.as_bytes()).expect("an input file");
+        written += line.len() as u64;
+        documents += 1;
+        if recent.len() < 2_000 {
+            recent.push(text);
+        } else {
+            let at = rng.below(recent.len());
+            recent[at] = text;
+        }
+    }
+    out.flush().expect("an input file");
+    documents
+}
+
 /// Writes a corpus as two input files, the second compressed, and the last line of the first without
 /// a line feed; returns them in order.
 pub fn write(docs: &[Doc], folder: &Path) -> Vec<PathBuf> {

@@ -1,25 +1,22 @@
 //! From joined sets to the files of the answer.
 
-use super::corpus::{Corpus, Flat, Representatives};
+use super::documents::Documents;
+use super::groups::Groups;
+use super::join::PairRow;
+use super::sorter::{Sorter, two, untwo};
+use crate::engine::progress::Progress;
+use crate::engine::steps::in_threads;
 use crate::error::Result;
 use crate::io::{AtomicFile, Blocks, each_line};
-use crate::join::kernel::JoinPair;
+use crate::join::kernel::Source;
+use crate::join::overlap;
+use crate::join::sets::Sets;
 use crate::join::tau::{Jaccard6, jaccard6};
 use crate::record::Record;
 use crate::record::cluster::ClusterRow;
 use crate::record::pair::Pair;
 use std::collections::BTreeMap;
 use std::path::Path;
-
-/// Which set each document has, and which sets pair with it.
-pub struct Groups<'a> {
-    corpus: &'a Corpus,
-    own: &'a Representatives,
-    /// By document: its set; `u32::MAX` for one that enters no join.
-    set_of: Vec<u32>,
-    /// By set: partner and overlap.
-    partners: Flat<(u32, u32)>,
-}
 
 /// A cluster that holds more than one in so many of all documents may be an accident of the features.
 pub const LARGE_SHARE: u64 = 100;
@@ -34,173 +31,203 @@ pub struct LargeCluster {
     pub scripts: BTreeMap<String, u64>,
 }
 
-const NO_SET: u32 = u32::MAX;
+/// Lines that a thread encodes at a time.
+const PIECE: usize = 8 << 10;
 
-impl<'a> Groups<'a> {
-    /// Brings documents, groups and pairs together.
-    pub fn new(corpus: &'a Corpus, own: &'a Representatives, pairs: &[JoinPair]) -> Self {
-        let mut set_of = vec![NO_SET; corpus.ids.len()];
-        for (set, document) in (0..).zip(&own.documents) {
-            set_of[*document as usize] = set;
-            for copy in own.copies.get(set as usize) {
-                set_of[*copy as usize] = set;
-            }
-        }
-        let mut sides: Vec<(u32, u32, u32)> =
-            pairs.iter().flat_map(|p| [(p.a, p.b, p.overlap), (p.b, p.a, p.overlap)]).collect();
-        sides.sort_unstable();
-        let mut partners = Flat::default();
-        let mut rest = sides.as_slice();
-        let mut row = Vec::new();
-        for set in 0..own.documents.len() as u32 {
-            let (mine, others) = rest.split_at(rest.partition_point(|side| side.0 == set));
-            row.clear();
-            row.extend(mine.iter().map(|side| (side.1, side.2)));
-            partners.push(&row);
-            rest = others;
-        }
-        Self { corpus, own, set_of, partners }
+/// Everything that the files are made of.
+pub struct Answer<'a> {
+    documents: &'a Documents,
+    groups: &'a Groups,
+    /// By number of a document: its set.
+    set_of: Vec<u32>,
+    threads: usize,
+}
+
+/// Lines and bytes written.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Written {
+    /// Lines.
+    pub lines: u64,
+    /// Bytes.
+    pub bytes: u64,
+}
+
+/// A file of lines.
+struct Lines {
+    file: AtomicFile,
+    written: Written,
+}
+
+impl Lines {
+    /// Writes encoded lines, each with its end.
+    fn write(&mut self, lines: u64, text: &[u8]) -> Result<()> {
+        let Some(text) = text.strip_suffix(b"\n") else { return Ok(()) };
+        self.written.lines += lines;
+        self.written.bytes += text.len() as u64 + 1;
+        self.file.line(text)
+    }
+}
+
+impl<'a> Answer<'a> {
+    /// Brings documents and groups together.
+    pub fn new(documents: &'a Documents, groups: &'a Groups, threads: usize) -> Self {
+        let set_of = groups.set_of(documents.count());
+        Self { documents, groups, set_of, threads }
     }
 
-    fn members(&self, set: u32) -> impl Iterator<Item = u32> {
-        std::iter::once(self.own.documents[set as usize])
-            .chain(self.own.copies.get(set as usize).iter().copied())
-    }
-
-    fn group_size(&self, set: u32) -> u64 {
-        1 + self.own.copies.get(set as usize).len() as u64
-    }
-
-    /// How many pairs of documents there are, before any is written.
-    pub fn count_pairs(&self) -> u64 {
-        let sets = 0..self.own.documents.len() as u32;
-        let twice: u64 = sets
-            .map(|set| {
-                let others: u64 = self.partners.get(set as usize).iter().map(|p| self.group_size(p.0)).sum();
-                self.group_size(set) * (others + self.group_size(set) - 1)
-            })
-            .sum();
-        twice / 2
+    fn set(&self, number: u32) -> usize {
+        self.set_of[number as usize] as usize
     }
 
     /// Writes all pairs of documents, in order of their ids.
-    pub fn write_pairs(&self, path: &Path) -> Result<()> {
-        let mut file = AtomicFile::create(path)?;
-        let mut line = Vec::new();
-        let mut found: Vec<(u32, u32, u32)> = Vec::new();
-        for (a, &set) in (0..).zip(&self.set_of) {
-            if set == NO_SET {
-                continue;
+    pub fn write_pairs(
+        &self,
+        pairs: &Sorter<'_, PairRow>,
+        path: &Path,
+        progress: &Progress,
+    ) -> Result<Written> {
+        let mut file = Lines { file: AtomicFile::create(path)?, written: Written::default() };
+        let encode = |row: &PairRow, text: &mut Vec<u8>| {
+            let (a, b) = untwo(row.documents);
+            let size = |number| self.groups.store.size_of(self.set(number)) as u64;
+            let (id_a, id_b) = (self.documents.id(a), self.documents.id(b));
+            let pair =
+                Pair { a: id_a, b: id_b, overlap: row.overlap.into(), size_a: size(a), size_b: size(b) };
+            pair.encode(text);
+            text.push(b'\n');
+        };
+        pairs.drain_all(self.threads, &mut |rows| {
+            for rows in rows.chunks(PIECE * self.threads) {
+                let pieces: Vec<&[PairRow]> = rows.chunks(PIECE).collect();
+                let texts = in_threads(pieces.len(), self.threads, |at| {
+                    let mut text = Vec::with_capacity(pieces[at].len() * 64);
+                    pieces[at].iter().for_each(|row| encode(row, &mut text));
+                    Ok(text)
+                })?;
+                pieces.iter().zip(texts).try_for_each(|(rows, text)| file.write(rows.len() as u64, &text))?;
+                progress.add(rows.len() as u64);
             }
-            let size = self.own.sets.size(set as usize) as u32;
-            found.clear();
-            found.extend(self.members(set).filter(|b| *b > a).map(|b| (b, size, size)));
-            for &(partner, overlap) in self.partners.get(set as usize) {
-                let size = self.own.sets.size(partner as usize) as u32;
-                found.extend(self.members(partner).filter(|b| *b > a).map(|b| (b, overlap, size)));
-            }
-            found.sort_unstable();
-            for &(b, overlap, size_b) in &found {
-                let pair = Pair {
-                    a: self.corpus.ids.get(a as usize),
-                    b: self.corpus.ids.get(b as usize),
-                    overlap: overlap.into(),
-                    size_a: size.into(),
-                    size_b: size_b.into(),
-                };
-                line.clear();
-                pair.encode(&mut line);
-                file.line(&line)?;
-            }
-        }
-        file.finish()
+            Ok(())
+        })?;
+        file.file.finish()?;
+        Ok(file.written)
     }
 
-    /// Chooses the kept document of each cluster of two and more. Gives the clusters as (kept, members without it),
-    /// both by number, and the places in the input of all documents that are dropped, ascending.
-    pub fn choose(&self, labels: &[u32]) -> (Vec<(u32, Vec<u32>)>, Vec<u32>) {
-        let rank = |document: u32| (self.corpus.ranks.get(document as usize), document);
-        let mut by_label: Vec<(u32, u32)> =
-            (0..).zip(labels).map(|(document, label)| (*label, document)).collect();
-        by_label.sort_unstable();
-        let mut clusters = Vec::new();
-        for cluster in by_label.chunk_by(|x, y| x.0 == y.0) {
-            let documents = || cluster.iter().map(|(_, document)| *document);
-            let Some(kept) = documents().min_by_key(|document| rank(*document)) else { continue };
-            if cluster.len() > 1 {
-                clusters.push((kept, documents().filter(|document| *document != kept).collect::<Vec<_>>()));
+    /// Chooses the kept document of each cluster of two and more. `labels` are by set, and below the number of sets.
+    /// Gives (kept, document) for each document of these clusters, the kept one too, in order.
+    pub fn choose(&self, labels: &[u32]) -> Vec<u64> {
+        let mut sizes = vec![0_u32; labels.len()];
+        for (set, label) in (0..).zip(labels) {
+            sizes[*label as usize] += self.groups.size(set) as u32;
+        }
+        let in_clusters = sizes.iter().filter(|size| **size > 1).map(|size| *size as usize).sum();
+        let mut rows = Vec::with_capacity(in_clusters);
+        for (set, label) in (0..).zip(labels) {
+            if sizes[*label as usize] > 1 {
+                rows.extend(self.groups.members(set).iter().map(|member| two(*label, *member)));
             }
         }
-        clusters.sort_unstable();
-        let places = clusters.iter().flat_map(|cluster| &cluster.1);
-        let mut dropped: Vec<u32> =
-            places.map(|document| self.corpus.input_order[*document as usize]).collect();
-        dropped.sort_unstable();
-        (clusters, dropped)
-    }
-
-    /// The exact similarity of two documents that have sets.
-    fn jaccard(&self, x: u32, y: u32) -> Jaccard6 {
-        let set = |document: u32| self.own.sets.get(self.set_of[document as usize] as usize);
-        let (x, y) = (set(x), set(y));
-        jaccard6(crate::join::overlap(x, y), x.len() as u64, y.len() as u64)
+        rows.sort_unstable();
+        for cluster in rows.chunk_by_mut(|x, y| untwo(*x).0 == untwo(*y).0) {
+            let numbers = cluster.iter().map(|row| untwo(*row).1);
+            let Some(kept) = numbers.min_by_key(|number| self.documents.rank(*number)) else { continue };
+            cluster.iter_mut().for_each(|row| *row = two(kept, untwo(*row).1));
+        }
+        rows.sort_unstable();
+        rows
     }
 
     /// The clusters that hold more than one in [`LARGE_SHARE`] of all documents, by script.
-    pub fn large_clusters(&self, clusters: &[(u32, Vec<u32>)]) -> Vec<LargeCluster> {
-        let documents = self.corpus.ids.len() as u64;
-        let large = clusters.iter().filter(|cluster| (cluster.1.len() as u64 + 1) * LARGE_SHARE > documents);
-        large
-            .map(|(kept, others)| {
+    pub fn large_clusters(&self, rows: &[u64]) -> Vec<LargeCluster> {
+        let documents = self.documents.count() as u64;
+        let clusters = rows.chunk_by(|x, y| untwo(*x).0 == untwo(*y).0);
+        clusters
+            .filter(|cluster| cluster.len() as u64 * LARGE_SHARE > documents)
+            .map(|cluster| {
                 let mut scripts = BTreeMap::new();
-                for document in others.iter().chain([kept]) {
-                    *scripts.entry(self.corpus.scripts[*document as usize].to_owned()).or_default() += 1;
+                for row in cluster {
+                    *scripts.entry(self.documents.script(untwo(*row).1).to_owned()).or_default() += 1;
                 }
-                let kept = String::from_utf8_lossy(self.corpus.ids.get(*kept as usize)).into_owned();
-                LargeCluster { kept, size: others.len() as u64 + 1, scripts }
+                let kept = String::from_utf8_lossy(self.documents.id(untwo(cluster[0]).0)).into_owned();
+                LargeCluster { kept, size: cluster.len() as u64, scripts }
             })
             .collect()
     }
 
     /// Writes the clusters, in order of the kept documents' ids, then of the members'.
-    pub fn write_clusters(&self, clusters: &[(u32, Vec<u32>)], path: &Path) -> Result<()> {
-        let mut file = AtomicFile::create(path)?;
-        let mut line = Vec::new();
-        for (kept, others) in clusters {
-            let at = others.partition_point(|other| other < kept);
-            let (before, after) = others.split_at(at);
-            for document in before.iter().chain([kept]).chain(after) {
-                let jaccard = (document != kept).then(|| self.jaccard(*kept, *document));
-                let id = |document: u32| self.corpus.ids.get(document as usize);
-                line.clear();
-                ClusterRow { kept: id(*kept), id: id(*document), jaccard }.encode(&mut line);
-                file.line(&line)?;
+    pub fn write_clusters(&self, rows: &[u64], path: &Path, progress: &Progress) -> Result<Written> {
+        let mut file = Lines { file: AtomicFile::create(path)?, written: Written::default() };
+        for rows in rows.chunks(PIECE * self.threads) {
+            let pieces: Vec<&[u64]> = rows.chunks(PIECE).collect();
+            let texts = in_threads(pieces.len(), self.threads, |at| self.cluster_lines(pieces[at]))?;
+            pieces.iter().zip(texts).try_for_each(|(rows, text)| file.write(rows.len() as u64, &text))?;
+            progress.add(rows.len() as u64);
+        }
+        file.file.finish()?;
+        Ok(file.written)
+    }
+
+    /// The lines of some rows, with exact similarities to the kept documents.
+    fn cluster_lines(&self, rows: &[u64]) -> Result<Vec<u8>> {
+        let mut text = Vec::with_capacity(rows.len() * 48);
+        let (mut kept_sets, mut own_sets) = (Sets::default(), Sets::default());
+        for cluster in rows.chunk_by(|x, y| untwo(*x).0 == untwo(*y).0) {
+            let kept = untwo(cluster[0]).0;
+            let kept_set = self.groups.store.get(self.set(kept), &mut kept_sets)?;
+            for row in cluster {
+                let number = untwo(*row).1;
+                let jaccard = if number == kept {
+                    None
+                } else {
+                    Some(self.jaccard(kept, kept_set, number, &mut own_sets)?)
+                };
+                let id = |number| self.documents.id(number);
+                ClusterRow { kept: id(kept), id: id(number), jaccard }.encode(&mut text);
+                text.push(b'\n');
             }
         }
-        file.finish()
+        Ok(text)
+    }
+
+    fn jaccard(&self, kept: u32, kept_set: &[u32], number: u32, buffer: &mut Sets) -> Result<Jaccard6> {
+        let (x, y) = (self.set(kept), self.set(number));
+        let store = &self.groups.store;
+        let (a, b) = (store.size_of(x) as u64, store.size_of(y) as u64);
+        let shared = if x == y { a } else { overlap(kept_set, store.get(y, buffer)?) };
+        Ok(jaccard6(shared, a, b))
+    }
+
+    /// The places in the input of the documents that are dropped, and of lines that are no documents, ascending.
+    pub fn dropped(&self, rows: &[u64]) -> Vec<u32> {
+        let dropped = rows.iter().map(|row| untwo(*row)).filter(|(kept, number)| kept != number);
+        let mut places: Vec<u32> = dropped.map(|(_, number)| self.documents.order[number as usize]).collect();
+        places.extend(&self.documents.bad);
+        places.sort_unstable();
+        places
     }
 }
 
-/// Writes the input's documents but those `dropped`, both numbered in the order of the input, and gives their
-/// number. The lines numbered in `bad` are no documents. All numbers ascend.
-pub fn write_kept(mut blocks: Blocks, dropped: &[u32], bad: &[u32], path: &Path) -> Result<u64> {
-    let mut file = AtomicFile::create(path)?;
-    let (mut at, mut kept, mut dropped) = (0, 0, dropped.iter().peekable());
-    let (mut lines, mut bad) = (0, bad.iter().peekable());
+/// How many clusters there are among (kept, document).
+pub fn count_clusters(rows: &[u64]) -> u64 {
+    rows.iter().filter(|row| untwo(**row).0 == untwo(**row).1).count() as u64
+}
+
+/// Writes the input's lines but those at the `dropped` places (ascending).
+pub fn write_kept(mut blocks: Blocks, dropped: &[u32], path: &Path, progress: &Progress) -> Result<Written> {
+    let mut file = Lines { file: AtomicFile::create(path)?, written: Written::default() };
+    let (mut at, mut dropped) = (0, dropped.iter().peekable());
     while let Some(block) = blocks.next_block()? {
         each_line(&block, |line, _| {
-            lines += 1;
-            if bad.next_if(|number| **number == lines - 1).is_some() {
-                return Ok(());
-            }
             if dropped.next_if(|place| **place == at).is_none() {
-                kept += 1;
-                file.line(line)?;
+                file.written.lines += 1;
+                file.written.bytes += line.len() as u64 + 1;
+                file.file.line(line)?;
             }
             at += 1;
             Ok(())
         })?;
+        progress.set(blocks.raw_bytes());
     }
-    file.finish()?;
-    Ok(kept)
+    file.file.finish()?;
+    Ok(file.written)
 }

@@ -1,32 +1,55 @@
 //! The local engine's Doc-Split: the whole chain in one process on numbers, with no text in between.
 //!
 //! It gives the same bytes as the chain of stages, and is the fast way: documents are numbered in byte order of their
-//! ids, features by ascending document frequency, and the join kernel works on arrays of those numbers.
+//! ids, features by ascending document frequency, and the join kernel works on arrays of those numbers. It is one
+//! algorithm for every size of collection and memory. Whatever grows with the text goes through
+//! [spools](spool), which stay in memory while the [budget](budget) lasts and go to disk after that; only a few bytes
+//! for each document always stay.
+//!
+//! | step | from | to | memory beside the budget for each document |
+//! |---|---|---|---|
+//! | [read](documents) | text | (feature, document), by bucket of the feature | a block of text for each thread |
+//! | [count](numbering) | a bucket, sorted | lists of documents of the features that two and more have | a sort buffer |
+//! | [number](numbering) | the lists | (candidate, token), by bucket of the candidate | one list |
+//! | [group](groups) | a bucket, sorted | different sets, and who has them | a sort buffer, one set |
+//! | [join](join) | sets, past the index of some | pairs of sets; of documents, by bucket of the first | the index |
+//! | [answer](answer) | clusters; a bucket of pairs, sorted | the files | a sort buffer, two sets |
 
 pub mod answer;
-mod corpus;
-mod numbering;
+pub mod budget;
+pub mod documents;
+mod flat;
+pub mod groups;
+pub mod join;
+pub mod numbering;
+pub mod sorter;
+pub mod spool;
+pub mod store;
 
-use crate::cluster::groups::star_of_groups;
+use crate::cluster::star::Stars;
 use crate::cluster::union_find::UnionFind;
-use crate::engine::progress::{Done, Progress};
+use crate::engine::memory::{peak_memory, reset_peak};
+use crate::engine::progress::{Done, Progress, Unit};
 use crate::error::{Error, Result};
-use crate::index::slices::{SizeCount, plan_slices};
 use crate::io::Blocks;
-use crate::join::doc_split::join_dealt;
-use crate::join::kernel::{JoinPair, self_join_slices};
+use crate::join::kernel::{join_parts, queries};
 use crate::record::document::DocumentOpts;
 use crate::stage::Counters;
 use crate::stages::cluster::{ClusterKind, ClusterKindOpts};
-use crate::stages::index_doc::{Partition, PartitionOpts};
+use crate::stages::feature_order::read_reference;
+use crate::stages::index_doc::PartitionOpts;
 use crate::stages::options::{
-    FeatureOpts, IdfOpts, KeepOpts, MaxPairsOpts, MinFeaturesOpts, TauOpts, WriteOpts,
+    FeatureOpts, IdfOpts, KeepOpts, MaxPairsOpts, MinFeaturesOpts, TauOpts, Write, WriteOpts,
 };
 use crate::stages::slice_plan::SlicesOpts;
-use answer::LargeCluster;
+use answer::{Answer, LargeCluster, count_clusters};
+use budget::Budget;
 use clap::Args;
-use corpus::{Corpus, Representatives};
-use std::ops::Range;
+use documents::Documents;
+use groups::Groups;
+use join::{Links, Pairs, edge_sorter, pair_sorter, parts};
+use numbering::{Candidates, count};
+use sorter::{Sorter, untwo};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -86,126 +109,218 @@ pub struct DenseRun<'a> {
     pub write_kept: bool,
 }
 
+/// What becomes of a collection before its sets are joined.
+pub struct Collection<'a> {
+    /// The input documents.
+    pub inputs: &'a [PathBuf],
+    /// Options.
+    pub opts: &'a DenseOpts,
+    /// Threads.
+    pub threads: usize,
+    /// What may be held in memory.
+    pub budget: &'a Budget,
+    /// Where the rest goes.
+    pub work: &'a Path,
+    /// How far it is.
+    pub progress: &'a Progress,
+}
+
+impl Collection<'_> {
+    /// Reads the documents and brings them into groups of equal sets; `end` hears of each step with its counters. Only
+    /// documents that may be in a pair at or above tau, or equal another one, are in a group.
+    pub fn groups(&self, mut end: impl FnMut(&str, Counters)) -> Result<(Documents, Groups)> {
+        let Self { inputs, opts, threads, budget, work, progress } = *self;
+        let place = (budget, work);
+        let bytes = inputs.iter().filter_map(|path| path.metadata().ok()).map(|file| file.len()).sum();
+        progress.start("tokenize", "read", Unit::Bytes, bytes);
+        let features = Sorter::new(budget, work, 0, u64::MAX);
+        let (mut documents, counters) =
+            Documents::read(opts.blocks(inputs), opts, threads, &features, place, progress)?;
+        end("tokenize", counters);
+
+        let keeps = self.keeps(documents.count() as u64)?;
+        let (lists, counted) = count(features, &mut documents, keeps, threads, place, progress)?;
+        let counters = [
+            ("features", counted.features),
+            ("features_out_of_idf_range", counted.left_out),
+            ("features_shared", counted.shared),
+            ("spilled_bytes", counted.spilled),
+        ];
+        end("feature-order", named(&counters));
+
+        let tau = opts.tau.tau;
+        let candidates = Candidates::choose(&documents, &lists, tau, |size| opts.least.admits(size));
+        let rows = candidates.rows(lists, threads, place, progress)?;
+        let groups = Groups::of(&rows, &candidates, &documents, tau, threads, place, progress)?;
+        let counters = [
+            ("copies", groups.copies()),
+            ("candidates", candidates.numbers.len() as u64),
+            ("sets", groups.count().into()),
+            ("spilled_bytes", rows.spilled() + groups.store.spilled()),
+        ];
+        (documents.sizes, documents.hashes) = Default::default();
+        end("equal-sets", named(&counters));
+        Ok((documents, groups))
+    }
+
+    /// Whether a feature of a document frequency is in the IDF range.
+    fn keeps(&self, documents: u64) -> Result<Box<dyn Fn(u64, u64) -> bool + Sync>> {
+        let range = self.opts.idf.idf;
+        if range.is_everything() {
+            return Ok(Box::new(|_, _| true));
+        }
+        let Some(path) = &self.opts.idf.idf_table else {
+            let (least, most) = range.df_range(documents);
+            return Ok(Box::new(move |_, frequency| (least..=most).contains(&frequency)));
+        };
+        let table = read_reference(path, &self.opts.features)?;
+        let (least, most) = range.df_range(table.documents);
+        let mut rows = table.rows;
+        rows.sort_unstable();
+        self.budget.hold(rows.len() * 16);
+        if self.budget.spare() == 0 {
+            return Err(Error::Limit(format!(
+                "feature-order: {}: a table of {} features takes {} MB of memory; give more with --memory",
+                path.display(),
+                rows.len(),
+                (rows.len() * 16) >> 20
+            )));
+        }
+        Ok(Box::new(move |feature, _| {
+            let at = rows.binary_search_by_key(&feature, |row| row.0);
+            (least..=most).contains(&at.map_or(1, |at| rows[at].1))
+        }))
+    }
+}
+
+fn named(counters: &[(&str, u64)]) -> Counters {
+    counters.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect()
+}
+
 impl DenseRun<'_> {
     /// Runs the chain; `said` hears of each step as it ends. Gives the steps and the suspiciously large clusters.
     pub fn run(&self, mut said: impl FnMut(&Done)) -> Result<(Vec<Done>, Vec<LargeCluster>)> {
         let mut done: Vec<Done> = Vec::new();
         let mut start = Instant::now();
-        let mut end = |name: &str, counters: Counters| {
+        reset_peak();
+        let mut end = |name: &str, mut counters: Counters| {
+            if let Some(peak) = peak_memory() {
+                counters.insert("peak_memory".to_owned(), peak);
+            }
             let step = Done { name: name.to_owned(), seconds: start.elapsed().as_secs_f64(), counters };
             said(&step);
             done.push(step);
             start = Instant::now();
+            reset_peak();
         };
+        let budget = Budget::new(self.memory, self.threads)?;
+        let collection = Collection {
+            inputs: self.inputs,
+            opts: &self.opts,
+            threads: self.threads,
+            budget: &budget,
+            work: self.work,
+            progress: self.progress,
+        };
+        let (documents, groups) = collection.groups(&mut end)?;
+        let place = (&budget, self.work);
 
-        let mut corpus = Corpus::read(self.inputs, self.work, &self.opts, self.threads)?;
-        end("tokenize", corpus.counters());
-        let (sets, counted) = corpus.take_sets(&self.opts, self.threads)?;
-        let counters = [
-            ("features".to_owned(), counted.features),
-            ("features_out_of_idf_range".to_owned(), counted.left_out),
-        ];
-        end("feature-order", counters.into());
-        let representatives = Representatives::of(&sets, |size| self.opts.least.admits(size));
-        drop(sets);
-        let copies =
-            (0..representatives.copies.len()).map(|at| representatives.copies.get(at).len() as u64).sum();
-        end("equal-sets", [("copies".to_owned(), copies)].into());
-
-        let mut slices = 0;
-        let pairs = self.join(&representatives, &mut slices);
+        let ranks = match self.opts.cluster.cluster {
+            ClusterKind::Components => Vec::new(),
+            ClusterKind::Star => ranks(&documents, &groups),
+        };
+        let edges = edge_sorter(place, groups.count());
+        let rows = pair_sorter(place, documents.count());
+        let links = match self.opts.cluster.cluster {
+            ClusterKind::Components => Links::Forest(UnionFind::new(groups.count())),
+            ClusterKind::Star => Links::Edges { ranks: &ranks, edges: edges.writer() },
+        };
+        let writes = self.opts.write.write == Write::Pairs;
+        let mut pairs =
+            Pairs::new(&groups, links, writes.then(|| rows.writer()), self.opts.max_pairs.max_pairs)?;
+        let slices = self.join(&groups, &budget, &mut pairs)?;
+        let (joined, count, forest) = pairs.finish()?;
+        let spilled = rows.spilled() + edges.spilled();
         end(
             "docsplit-query",
-            [("slices".to_owned(), slices), ("joined_pairs".to_owned(), pairs.len() as u64)].into(),
+            named(&[("slices", slices), ("joined_pairs", joined), ("spilled_bytes", spilled)]),
         );
 
-        let groups = answer::Groups::new(&corpus, &representatives, &pairs);
-        let count = groups.count_pairs();
-        let limit = self.opts.max_pairs.max_pairs;
-        if count > limit {
-            return Err(Error::Limit(format!(
-                "the answer holds {count} pairs, more than --max-pairs {limit}"
-            )));
+        let answer = Answer::new(&documents, &groups, self.threads);
+        let mut counters = vec![("pairs", count)];
+        if writes {
+            self.progress.start("expand", "write", Unit::Rows, count);
+            let written = answer.write_pairs(&rows, &self.output.join("pairs.tsv"), self.progress)?;
+            counters.extend([("reduce_records_out", written.lines), ("reduce_bytes_out", written.bytes)]);
         }
-        groups.write_pairs(&self.output.join("pairs.tsv"))?;
-        end("expand", [("pairs".to_owned(), count)].into());
+        drop(rows);
+        end("expand", named(&counters));
 
-        let labels = self.cluster(&corpus, &representatives, &pairs);
+        let labels = match forest {
+            Some(forest) => forest.into_labels(),
+            None => {
+                let mut stars = Stars::new(groups.count() as usize);
+                edges.drain_all(self.threads, &mut |edges| {
+                    edges
+                        .iter()
+                        .map(|edge| untwo(*edge))
+                        .for_each(|(worse, better)| stars.edge(worse, better));
+                    Ok(())
+                })?;
+                ranks.iter().map(|rank| stars.centre(*rank)).collect()
+            }
+        };
         end("cluster", Counters::new());
-        let (clusters, dropped) = groups.choose(&labels);
+
+        let clusters = answer.choose(&labels);
+        drop(labels);
+        self.progress.start("keep", "write", Unit::Rows, clusters.len() as u64);
+        let written = answer.write_clusters(&clusters, &self.output.join("clusters.tsv"), self.progress)?;
+        let found = count_clusters(&clusters);
         let counters = [
-            ("clusters".to_owned(), clusters.len() as u64),
-            ("documents_dropped".to_owned(), dropped.len() as u64),
+            ("clusters", found),
+            ("documents_dropped", clusters.len() as u64 - found),
+            ("reduce_records_out", written.lines),
+            ("reduce_bytes_out", written.bytes),
         ];
-        groups.write_clusters(&clusters, &self.output.join("clusters.tsv"))?;
-        end("keep", counters.into());
+        end("keep", named(&counters));
         if self.write_kept {
-            let blocks = self.opts.blocks(self.inputs);
-            let kept = answer::write_kept(blocks, &dropped, &corpus.bad, &self.output.join("kept.jsonl"))?;
-            end("write-kept", [("documents_kept".to_owned(), kept)].into());
+            let bytes =
+                self.inputs.iter().filter_map(|path| path.metadata().ok()).map(|file| file.len()).sum();
+            self.progress.start("write-kept", "write", Unit::Bytes, bytes);
+            let dropped = answer.dropped(&clusters);
+            let path = self.output.join("kept.jsonl");
+            let written = answer::write_kept(self.opts.blocks(self.inputs), &dropped, &path, self.progress)?;
+            let counters = [
+                ("documents_kept", written.lines),
+                ("reduce_records_out", written.lines),
+                ("reduce_bytes_out", written.bytes),
+            ];
+            end("write-kept", named(&counters));
         }
-        Ok((done, groups.large_clusters(&clusters)))
+        Ok((done, answer.large_clusters(&clusters)))
     }
 
-    fn join(&self, own: &Representatives, slices: &mut u64) -> Vec<JoinPair> {
+    /// Joins the sets, and gives the number of parts.
+    fn join(&self, groups: &Groups, budget: &Budget, pairs: &mut Pairs<'_, '_>) -> Result<u64> {
+        let store = &groups.store;
+        let (parts, held) = parts(store, &self.opts, self.threads, budget);
+        budget.hold(held);
         let tau = self.opts.tau.tau;
-        let mut pairs = Vec::new();
-        let mut sink = |pair| pairs.push(pair);
-        match self.opts.partition.partition {
-            Partition::ByTask => {
-                let parts = self.opts.slices.slices.unwrap_or(self.threads as u64).max(1);
-                *slices = parts;
-                join_dealt(&own.sets, parts as usize, tau, self.threads, &mut sink);
-            }
-            Partition::BySize => {
-                let ranges = self.ranges(own);
-                *slices = ranges.len() as u64;
-                self_join_slices(&own.sets, &ranges, tau, self.threads, &mut sink);
-            }
-        }
-        pairs
+        self.progress.start("docsplit-query", "join", Unit::Sets, queries(store, &parts, tau) as u64);
+        let seen = |sets| self.progress.add(sets as u64);
+        join_parts(store, &parts, tau, self.threads, &seen, &mut |found| pairs.take(found))?;
+        budget.release(held);
+        Ok(parts.len() as u64)
     }
+}
 
-    /// The plan's slices as ranges of sets, which are sorted by size.
-    fn ranges(&self, own: &Representatives) -> Vec<Range<usize>> {
-        let mut counts: Vec<SizeCount> = Vec::new();
-        for set in 0..own.sets.len() {
-            let size = own.sets.size(set) as u64;
-            match counts.last_mut() {
-                Some(count) if count.size == size => count.docs += 1,
-                _ => counts.push(SizeCount { size, docs: 1 }),
-            }
-        }
-        let mut start = 0;
-        plan_slices(&counts, self.opts.tau.tau, self.opts.slices.wanted())
-            .iter()
-            .map(|slice| {
-                let range = start..start + slice.docs as usize;
-                start = range.end;
-                range
-            })
-            .collect()
-    }
-
-    /// The label of each document.
-    fn cluster(&self, corpus: &Corpus, own: &Representatives, pairs: &[JoinPair]) -> Vec<u32> {
-        let documents = corpus.ids.len();
-        let copies = (0..own.documents.len())
-            .flat_map(|at| own.copies.get(at).iter().map(move |copy| (*copy, own.documents[at])));
-        let edges = pairs.iter().map(|pair| (own.documents[pair.a as usize], own.documents[pair.b as usize]));
-        match self.opts.cluster.cluster {
-            ClusterKind::Components => {
-                let mut forest = UnionFind::new(documents as u32);
-                copies.chain(edges).for_each(|(x, y)| {
-                    forest.union(x, y);
-                });
-                forest.into_labels()
-            }
-            ClusterKind::Star => {
-                let copies: Vec<_> = copies.collect();
-                let edges: Vec<_> = edges.collect();
-                star_of_groups(documents, &copies, &edges, |x| (corpus.ranks.get(x as usize), x))
-            }
-        }
-    }
+/// By set the rank of its group, whose best document stands for it.
+fn ranks(documents: &Documents, groups: &Groups) -> Vec<u32> {
+    let best = |set: u32| groups.members(set).iter().map(|member| documents.rank(*member)).min();
+    let mut order: Vec<u32> = (0..groups.count()).collect();
+    order.sort_by_cached_key(|set| best(*set));
+    let mut ranks = vec![0; order.len()];
+    (0..).zip(&order).for_each(|(rank, set)| ranks[*set as usize] = rank);
+    ranks
 }

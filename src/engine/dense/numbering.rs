@@ -1,176 +1,271 @@
-//! Features become numbers in ascending order of document frequency, by sorting and not by hashing: a table of all
-//! distinct features would be visited at random, a sort reads and writes memory in order.
+//! Features become tokens: numbers in ascending order of document frequency, by sorting and not by hashing. A table
+//! of all distinct features would be visited at random; a sort reads and writes memory in order.
 //!
-//! Features are dealt out to buckets by their first bits, so that threads sort buckets on their own. In a sorted
-//! bucket equal features are neighbours, and the length of a run is the document frequency. Features of one document
-//! are numbered as they come; only the others have to be ranked.
+//! **Counting.** Features come dealt out to buckets by their first byte, so threads sort buckets on their own.
+//! In a sorted bucket equal features are neighbours, and the length of a run is the document frequency. A feature
+//! outside of the IDF range is taken out of the size and the hash of its documents' sets. One of a single document is
+//! *lone*: it counts in the size and matches nothing, so it needs no number. In natural text that is most of them. The
+//! others leave a list of their documents, in the order of the features.
+//!
+//! **Choosing.** A pair at or above tau with a set of size `a` shares at least `ceil(tau·a)` features
+//! ([`Tau::min_partner`]), which are not lone. A document that has fewer cannot be in a pair, nor equal another
+//! one's set; it is left alone from here on. In a web crawl that is again most of them.
+//!
+//! **Numbering.** Those that remain, the *candidates*, stand in order of (size, hash, id): equal sets are neighbours.
+//! Lists are read again; one that holds two candidates and more gets a number, and each of its candidates a row (place
+//! among candidates, token). Sorted, these rows are the sets.
 
-use super::corpus::Flat;
+use super::budget::{BUCKETS, Budget};
+use super::documents::{Documents, FeatureRow};
+use super::sorter::{Sorter, two};
+use super::spool::Spool;
+use crate::engine::progress::{Progress, Unit};
 use crate::engine::steps::in_threads;
-use crate::error::Result;
-use std::ops::Range;
+use crate::error::{Error, Result};
+use crate::join::tau::Tau;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
-/// Buckets are chosen by this many leading bits.
-const BUCKET_BITS: u32 = 7;
-/// Stands for a feature that is left out.
-const NOTHING: u32 = u32::MAX;
-
-/// A feature and where it stands in the flat array of all documents' features.
-type Place = (u64, usize);
-
-/// A bucket: its features in order, and the runs of equal ones that are kept.
-struct Bucket {
-    places: Vec<Place>,
-    runs: Vec<Range<usize>>,
-    features: u64,
-}
-
-/// How many distinct features there were, and how many of them were left out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How many distinct features there were, how many of them were left out, and how many two documents and more have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counted {
     /// Distinct features.
     pub features: u64,
     /// Of these, left out.
     pub left_out: u64,
+    /// Of those that are not, the ones in two documents and more.
+    pub shared: u64,
+    /// Bytes written to files.
+    pub spilled: u64,
 }
 
-/// Each document's set as numbers: ascending document frequency, features of one document in any fixed order, the
-/// others with ties by feature. `keeps` is asked for each feature and its document frequency.
-pub fn number(
-    features: &Flat<u64>,
+/// Features that two documents and more have.
+pub struct Lists<'b> {
+    /// In each bucket, by ascending feature: document frequency, then the documents, by place; 4 bytes each.
+    spool: Spool<'b>,
+    /// For each bucket how many features have a document frequency.
+    frequencies: Vec<BTreeMap<u32, u32>>,
+    /// By place: how many of these features a document has.
+    shared: Vec<u32>,
+}
+
+/// What happens to a feature's rows.
+struct Counting<'a, 'b> {
+    lists: &'a Spool<'b>,
+    progress: &'a Progress,
+    sizes: Vec<AtomicU32>,
+    hashes: Vec<AtomicU64>,
+    shared: Vec<AtomicU32>,
+}
+
+/// Counts features, sorted in `threads` threads. `keeps` is asked for each feature and its document frequency.
+pub fn count<'b>(
+    features: Sorter<'b, FeatureRow>,
+    documents: &mut Documents,
     keeps: impl Fn(u64, u64) -> bool + Sync,
     threads: usize,
-) -> Result<(Flat<u32>, Counted)> {
-    let shares = deal(features.items(), threads)?;
-    let buckets = in_threads(1 << BUCKET_BITS, threads, |bucket| {
-        let size = shares.iter().map(|share| share[bucket].len()).sum();
-        let mut places: Vec<Place> = Vec::with_capacity(size);
-        shares.iter().for_each(|share| places.extend_from_slice(&share[bucket]));
-        places.sort_unstable();
-        let (mut runs, mut start, mut distinct) = (Vec::new(), 0, 0);
-        for run in places.chunk_by(|x, y| x.0 == y.0) {
-            distinct += 1;
-            if keeps(run[0].0, run.len() as u64) {
-                runs.push(start..start + run.len());
-            }
-            start += run.len();
-        }
-        Ok(Bucket { places, runs, features: distinct })
-    })?;
-    drop(shares);
-    let counted = Counted {
-        features: buckets.iter().map(|bucket| bucket.features).sum(),
-        left_out: buckets.iter().map(|bucket| bucket.features - bucket.runs.len() as u64).sum(),
+    (budget, folder): (&'b Budget, &'b Path),
+    progress: &Progress,
+) -> Result<(Lists<'b>, Counted)> {
+    let lists = Spool::new(budget, folder);
+    let rows = documents.sizes.iter().map(|size| u64::from(*size)).sum();
+    progress.start("feature-order", "count", Unit::Rows, rows);
+    let counting = Counting {
+        lists: &lists,
+        progress,
+        sizes: std::mem::take(&mut documents.sizes).into_iter().map(AtomicU32::new).collect(),
+        hashes: std::mem::take(&mut documents.hashes).into_iter().map(AtomicU64::new).collect(),
+        shared: (0..documents.places()).map(|_| AtomicU32::new(0)).collect(),
     };
-    let tokens = tokens(&buckets, features.items().len());
-    drop(buckets);
-    Ok((gather(features, &tokens, threads)?, counted))
-}
-
-/// The places of all features by bucket, for each of some shares of the array.
-fn deal(features: &[u64], threads: usize) -> Result<Vec<Vec<Vec<Place>>>> {
-    let share = features.len().div_ceil(threads).max(1);
-    in_threads(features.len().div_ceil(share), threads, |number| {
-        let mut buckets: Vec<Vec<Place>> = vec![Vec::new(); 1 << BUCKET_BITS];
-        let start = number * share;
-        let end = (start + share).min(features.len());
-        for (place, &feature) in (start..end).zip(&features[start..end]) {
-            buckets[(feature >> (64 - BUCKET_BITS)) as usize].push((feature, place));
-        }
-        Ok(buckets)
-    })
-}
-
-/// The number of the feature at each place.
-fn tokens(buckets: &[Bucket], places: usize) -> Vec<u32> {
-    let mut tokens = vec![NOTHING; places];
-    let mut next = 0;
-    let mut shared: Vec<(usize, u64, &[Place])> = Vec::new();
-    for bucket in buckets {
-        for run in &bucket.runs {
-            let run = &bucket.places[run.clone()];
-            if let [(_, place)] = run {
-                tokens[*place] = next;
-                next += 1;
-            } else {
-                shared.push((run.len(), run[0].0, run));
-            }
-        }
+    let buckets = in_threads(BUCKETS, threads, |bucket| counting.bucket(&features, bucket, &keeps))?;
+    let Counting { sizes, hashes, shared, .. } = counting;
+    documents.sizes = sizes.into_iter().map(AtomicU32::into_inner).collect();
+    documents.hashes = hashes.into_iter().map(AtomicU64::into_inner).collect();
+    let shared = shared.into_iter().map(AtomicU32::into_inner).collect();
+    let mut counted = Counted { spilled: lists.spilled(), ..Counted::default() };
+    let mut frequencies = Vec::with_capacity(BUCKETS);
+    for (own, of) in buckets {
+        counted.features += own.features;
+        counted.left_out += own.left_out;
+        counted.shared += own.shared;
+        counted.spilled += own.spilled;
+        frequencies.push(of);
     }
-    shared.sort_unstable_by_key(|(frequency, feature, _)| (*frequency, *feature));
-    for (_, _, run) in shared {
-        for (_, place) in run {
-            tokens[*place] = next;
-        }
-        next += 1;
+    if counted.shared >= u64::from(u32::MAX) {
+        return Err(Error::Limit(format!(
+            "feature-order: {} features in two documents and more; {} is the most for one process. Split the \
+             collection, or take doc-split --engine pipes",
+            counted.shared,
+            u32::MAX - 1
+        )));
     }
-    tokens
+    Ok((Lists { spool: lists, frequencies, shared }, counted))
 }
 
-/// The sets, each sorted by number.
-fn gather(features: &Flat<u64>, tokens: &[u32], threads: usize) -> Result<Flat<u32>> {
-    let share = features.len().div_ceil(threads * 4).max(1);
-    let parts = in_threads(features.len().div_ceil(share), threads, |number| {
-        let (mut sets, mut set) = (Flat::default(), Vec::new());
-        for document in number * share..((number + 1) * share).min(features.len()) {
-            set.clear();
-            let own = &tokens[features.range(document)];
-            set.extend(own.iter().copied().filter(|token| *token != NOTHING));
-            set.sort_unstable();
-            sets.push(&set);
-        }
-        Ok(sets)
-    })?;
-    let mut sets = Flat::default();
-    parts.iter().for_each(|part| sets.append(part));
-    Ok(sets)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-    use std::collections::BTreeMap;
-
-    proptest! {
-        /// Equal features have equal numbers, different ones different numbers, and rarer ones smaller numbers.
-        #[test]
-        fn numbers_follow_frequencies(
-            sets in prop::collection::vec(prop::collection::btree_set(0u64..40, 0..12), 0..30),
-            threads in 1usize..4, least in 1u64..3,
-        ) {
-            let spread = |feature: u64| feature.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            let mut flat = Flat::default();
-            let mut frequencies: BTreeMap<u64, u64> = BTreeMap::new();
-            for set in &sets {
-                let features: Vec<u64> = set.iter().map(|f| spread(*f)).collect();
-                features.iter().for_each(|f| *frequencies.entry(*f).or_default() += 1);
-                flat.push(&features);
-            }
-            let (numbered, counted) = number(&flat, |_, frequency| frequency >= least, threads).unwrap();
-            let left_out = frequencies.values().filter(|f| **f < least).count() as u64;
-            prop_assert_eq!(counted, Counted { features: frequencies.len() as u64, left_out });
-            let mut of: BTreeMap<u64, u32> = BTreeMap::new();
-            for (document, set) in sets.iter().enumerate() {
-                let kept: Vec<u64> = set.iter().map(|f| spread(*f)).filter(|f| frequencies[f] >= least).collect();
-                prop_assert_eq!(numbered.get(document).len(), kept.len());
-                prop_assert!(numbered.get(document).is_sorted());
-                for token in numbered.get(document) {
-                    let holders = sets.iter().enumerate().filter(|(d, _)| numbered.get(*d).contains(token)).count();
-                    let matching = kept.iter().filter(|f| frequencies[*f] == holders as u64).count();
-                    prop_assert!(matching > 0, "a number held by {} documents", holders);
-                    of.insert(holders as u64, (*token).max(of.get(&(holders as u64)).copied().unwrap_or(0)));
+impl Counting<'_, '_> {
+    /// Counts the features of a bucket; how many have which document frequency.
+    fn bucket(
+        &self,
+        features: &Sorter<'_, FeatureRow>,
+        bucket: usize,
+        keeps: &impl Fn(u64, u64) -> bool,
+    ) -> Result<(Counted, BTreeMap<u32, u32>)> {
+        let mut counted = Counted::default();
+        let mut frequencies = BTreeMap::new();
+        let mut writer = self.lists.writer();
+        let mut put = |word: u32| -> Result<()> {
+            writer.room(bucket, 4)?.extend_from_slice(&word.to_le_bytes());
+            Ok(())
+        };
+        counted.spilled = features.drain(bucket, &mut |rows| {
+            self.progress.add(rows.len() as u64);
+            for run in rows.chunk_by(|x, y| x.feature == y.feature) {
+                counted.features += 1;
+                if !keeps(run[0].feature, run.len() as u64) {
+                    counted.left_out += 1;
+                    self.leave_out(run);
+                } else if run.len() > 1 {
+                    counted.shared += 1;
+                    *frequencies.entry(run.len() as u32).or_default() += 1;
+                    put(run.len() as u32)?;
+                    for row in run {
+                        self.shared[row.document as usize].fetch_add(1, Ordering::Relaxed);
+                        put(row.document)?;
+                    }
                 }
             }
-            prop_assert!(of.values().is_sorted(), "{:?}", of);
-            // What two documents share is the same in numbers.
-            for (x, left) in sets.iter().enumerate() {
-                for (y, right) in sets.iter().enumerate() {
-                    let shared = left.intersection(right).filter(|f| frequencies[&spread(**f)] >= least).count();
-                    let numbers = numbered.get(x).iter().filter(|t| numbered.get(y).contains(t)).count();
-                    prop_assert_eq!(shared, numbers);
-                }
-            }
+            Ok(())
+        })?;
+        writer.finish_bucket(bucket)?;
+        Ok((counted, frequencies))
+    }
+
+    fn leave_out(&self, run: &[FeatureRow]) {
+        for row in run {
+            let document = row.document as usize;
+            self.sizes[document].fetch_sub(1, Ordering::Relaxed);
+            self.hashes[document].fetch_sub(row.feature, Ordering::Relaxed);
         }
     }
+}
+
+/// Documents whose sets may pair, in order of (size, hash, number).
+pub struct Candidates {
+    /// Their numbers.
+    pub numbers: Vec<u32>,
+    /// By place of a document: where it stands among the candidates; [`NONE`] for one that is none.
+    positions: Vec<u32>,
+    /// How many tokens their sets have in all, equal ones counted once.
+    pub tokens: u64,
+    /// How many different sets there are at most.
+    pub sets: usize,
+}
+
+/// Stands for a document that is no candidate.
+const NONE: u32 = u32::MAX;
+
+impl Candidates {
+    /// Chooses the documents that may be in a pair at or above `tau`, of those whose set's size `admits`.
+    pub fn choose(documents: &Documents, lists: &Lists<'_>, tau: Tau, admits: impl Fn(u64) -> bool) -> Self {
+        let mut sorted: Vec<(u64, u32, u32)> = Vec::new();
+        for (number, &place) in (0..).zip(&documents.order) {
+            let size = documents.sizes[place as usize];
+            let shared = lists.shared[place as usize];
+            if size > 0 && admits(size.into()) && u64::from(shared) >= tau.min_partner(size.into()) {
+                sorted.push((documents.hashes[place as usize], size, number));
+            }
+        }
+        sorted.sort_unstable_by_key(|&(hash, size, number)| (size, hash, number));
+        let (mut tokens, mut sets, mut last) = (0, 0, None);
+        for &(hash, size, number) in &sorted {
+            let shared = lists.shared[documents.order[number as usize] as usize];
+            if shared < size || last != Some((hash, size)) {
+                tokens += u64::from(shared);
+                sets += 1;
+            }
+            last = Some((hash, size));
+        }
+        let numbers: Vec<u32> = sorted.iter().map(|(_, _, number)| *number).collect();
+        drop(sorted);
+        let mut positions = vec![NONE; documents.places()];
+        for (position, number) in (0..).zip(&numbers) {
+            positions[documents.order[*number as usize] as usize] = position;
+        }
+        Self { numbers, positions, tokens, sets }
+    }
+
+    /// The rows (place among candidates, token) that make their sets.
+    pub fn rows<'b>(
+        &self,
+        lists: Lists<'_>,
+        threads: usize,
+        (budget, folder): (&'b Budget, &'b Path),
+        progress: &Progress,
+    ) -> Result<Sorter<'b, u64>> {
+        let last = (self.numbers.len() as u32).saturating_sub(1);
+        let rows = Sorter::new(budget, folder, 0, two(last, u32::MAX));
+        let shared = lists.shared.iter().map(|shared| u64::from(*shared)).sum();
+        progress.start("equal-sets", "number", Unit::Rows, shared);
+        let starts = first_tokens(&lists.frequencies);
+        let next = AtomicUsize::new(0);
+        in_threads(threads, threads, |_| {
+            let mut writer = rows.writer();
+            let mut holders = Vec::new();
+            loop {
+                let bucket = next.fetch_add(1, Ordering::Relaxed);
+                if bucket >= BUCKETS {
+                    return writer.finish();
+                }
+                let mut tokens = starts[bucket].clone();
+                let (mut frequency, mut left) = (0, 0);
+                lists.spool.drain(bucket, |bytes| {
+                    progress.add(bytes.len() as u64 / 4);
+                    for word in bytes.chunks_exact(4) {
+                        let word = word.try_into().map_or(0, u32::from_le_bytes);
+                        if left == 0 {
+                            (frequency, left) = (word, word);
+                            continue;
+                        }
+                        left -= 1;
+                        let position = self.positions[word as usize];
+                        if position != NONE {
+                            holders.push(position);
+                        }
+                        if left > 0 {
+                            continue;
+                        }
+                        let token = tokens.entry(frequency).or_default();
+                        if holders.len() > 1 {
+                            holders.iter().try_for_each(|holder| writer.push(two(*holder, *token)))?;
+                        }
+                        *token += 1;
+                        holders.clear();
+                    }
+                    Ok(())
+                })?;
+            }
+        })?;
+        Ok(rows)
+    }
+}
+
+/// For each bucket and document frequency the first token: ascending by document frequency, then by bucket.
+fn first_tokens(frequencies: &[BTreeMap<u32, u32>]) -> Vec<BTreeMap<u32, u32>> {
+    let mut next: BTreeMap<u32, u32> = BTreeMap::new();
+    for (frequency, features) in frequencies.iter().flatten() {
+        *next.entry(*frequency).or_default() += features;
+    }
+    let mut start = 0;
+    for count in next.values_mut() {
+        start += std::mem::replace(count, start);
+    }
+    let of = |own: &BTreeMap<u32, u32>| {
+        let first = own.iter().map(|(frequency, features)| {
+            let token = next.entry(*frequency).or_default();
+            (*frequency, std::mem::replace(token, *token + features))
+        });
+        first.collect()
+    };
+    frequencies.iter().map(of).collect()
 }

@@ -3,26 +3,29 @@
 /// The width of a signature in bits.
 const BITS: u32 = u64::BITS;
 
-/// A set hashed into a bitmap (bit `h(token)` is on for each token, and no other), and its size beside
+/// A set hashed into a bitmap (bit `h(token)` is on for each token, and no other), and its sizes beside
 /// it: what a candidate is judged by lies in one place of memory.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Signature {
     bits: u64,
+    /// With lone tokens, which have no bit.
     size: u32,
+    lone: u32,
 }
 
 impl Signature {
-    /// The signature of a set.
-    pub fn of(tokens: &[u32]) -> Self {
+    /// The signature of a set of these tokens and so many lone ones.
+    pub fn of(tokens: &[u32], lone: usize) -> Self {
         // Multiplicative hashing; the top bits of the product depend on all bits of the token.
         let bit = |token: u32| token.wrapping_mul(0x9e37_79b9) >> (u32::BITS - BITS.ilog2());
         Signature {
             bits: tokens.iter().fold(0, |bits, &token| bits | 1 << bit(token)),
-            size: tokens.len() as u32,
+            size: (tokens.len() + lone) as u32,
+            lone: lone as u32,
         }
     }
 
-    /// The number of tokens.
+    /// The number of tokens, lone ones included.
     #[inline]
     pub fn size(self) -> u64 {
         u64::from(self.size)
@@ -32,11 +35,15 @@ impl Signature {
     ///
     /// A bit that is on in one signature only comes from a token that the other set lacks, and different
     /// bits come from different tokens: the bits that differ are at most the sizes less twice the
-    /// overlap.
+    /// overlap. Lone tokens are in no overlap, so they are not counted.
     #[inline]
     pub fn most_shared(self, other: Self) -> u64 {
         let differ = u64::from((self.bits ^ other.bits).count_ones());
-        (self.size() + other.size()).saturating_sub(differ) / 2
+        (self.known() + other.known()).saturating_sub(differ) / 2
+    }
+
+    fn known(self) -> u64 {
+        u64::from(self.size - self.lone)
     }
 }
 
@@ -50,12 +57,14 @@ mod tests {
         fn never_below_the_overlap(
             x in prop::collection::btree_set(0u32..400, 0..200),
             y in prop::collection::btree_set(0u32..400, 0..200),
+            lone in 0usize..9,
         ) {
-            let signature = |set: &std::collections::BTreeSet<u32>| {
-                Signature::of(&set.iter().copied().collect::<Vec<_>>())
+            let signature = |set: &std::collections::BTreeSet<u32>, lone| {
+                Signature::of(&set.iter().copied().collect::<Vec<_>>(), lone)
             };
             let overlap = x.intersection(&y).count() as u64;
-            let (sx, sy) = (signature(&x), signature(&y));
+            let (sx, sy) = (signature(&x, lone), signature(&y, 2 * lone));
+            prop_assert_eq!(sx.size(), (x.len() + lone) as u64);
             prop_assert!(sx.most_shared(sy) >= overlap);
             prop_assert_eq!(sx.most_shared(sx), x.len() as u64);
         }

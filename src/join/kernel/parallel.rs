@@ -1,8 +1,10 @@
-//! The self-join of a whole collection: slice by slice, and on several threads.
+//! The self-join of a whole collection: part by part, and on several threads.
 
+use std::convert::Infallible;
 use std::ops::Range;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use super::{Index, Purpose, Scratch};
@@ -24,113 +26,225 @@ pub struct JoinPair {
 /// the large sets at the end of the collection.
 const BLOCK: usize = 64;
 
-/// Once a round has found so many pairs, its threads finish their blocks and hand over.
-const ROUND_PAIRS: usize = 1 << 20;
+/// Pairs that a thread holds before it hands them over.
+const BATCH: usize = 4096;
 
-/// Every pair of `sets` that `tau` accepts, once, sorted by (`b`, `a`), for any number of threads.
+/// Where a join takes its sets from: a collection in memory, or one that is read as it is needed. Its sets
+/// are in the order that [`Sets`] asks for.
+pub trait Source: Sync {
+    /// Why a set could not be had.
+    type Error: Send;
+
+    /// The number of sets.
+    fn sets(&self) -> usize;
+
+    /// The number of tokens of a set, lone ones included.
+    fn size_of(&self, set: usize) -> usize;
+
+    /// A collection that holds the sets of a range, and the number that its first set has here. What has to be read is
+    /// read into `buffer`.
+    fn load<'s>(
+        &'s self,
+        range: Range<usize>,
+        buffer: &'s mut Sets,
+    ) -> Result<(&'s Sets, usize), Self::Error>;
+}
+
+impl Source for Sets {
+    type Error = Infallible;
+
+    fn sets(&self) -> usize {
+        self.len()
+    }
+
+    fn size_of(&self, set: usize) -> usize {
+        self.size(set)
+    }
+
+    fn load<'s>(&'s self, _: Range<usize>, _: &'s mut Sets) -> Result<(&'s Sets, usize), Infallible> {
+        Ok((self, 0))
+    }
+}
+
+/// Takes pairs in, a few thousand at a time.
+pub type Sink<'s, E> = dyn FnMut(&[JoinPair]) -> Result<(), E> + Send + 's;
+
+/// A part of a collection that is indexed at once: every `step`th of the sets from `first` to before `end`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// The first set.
+    pub first: usize,
+    /// The sets of the part are numbered below.
+    pub end: usize,
+    /// 1 for a slice of neighbouring sizes; `n` for one of `n` shares of a collection that is dealt out.
+    pub step: usize,
+}
+
+impl Part {
+    /// The sets of a range.
+    pub fn range(range: Range<usize>) -> Self {
+        Part { first: range.start, end: range.end, step: 1 }
+    }
+
+    /// How many sets there are in the part.
+    fn len(&self) -> usize {
+        self.before(self.end)
+    }
+
+    /// How many sets of the part stand before set `x`.
+    fn before(&self, x: usize) -> usize {
+        x.min(self.end).saturating_sub(self.first).div_ceil(self.step)
+    }
+
+    /// The number of the part's set that has so many before it.
+    fn number(&self, local: usize) -> usize {
+        self.first + local * self.step
+    }
+}
+
+/// Every pair of `sets` that `tau` accepts, once, sorted by (`b`, `a`).
 pub fn self_join(sets: &Sets, tau: Tau, threads: usize) -> Vec<JoinPair> {
     // An index counts its postings in 32 bits; only a collection beyond that needs a second slice.
-    let mut slices = Vec::new();
+    let mut parts = Vec::new();
     let (mut start, mut tokens) = (0, 0);
     for set in 0..sets.len() {
         if tokens + sets.size(set) > u32::MAX as usize {
-            slices.push(start..set);
+            parts.push(Part::range(start..set));
             (start, tokens) = (set, 0);
         }
         tokens += sets.size(set);
     }
-    slices.push(start..sets.len());
+    parts.push(Part::range(start..sets.len()));
 
     let mut pairs = Vec::new();
-    self_join_slices(sets, &slices, tau, threads, &mut |pair| pairs.push(pair));
-    if slices.len() > 1 {
-        pairs.sort_unstable_by_key(|pair| (pair.b, pair.a));
-    }
+    let Ok(()) = join_parts(sets, &parts, tau, threads, &|_| (), &mut |found| {
+        pairs.extend_from_slice(found);
+        Ok(())
+    });
+    pairs.sort_unstable_by_key(|pair| (pair.b, pair.a));
     pairs
 }
 
-/// Hands every pair of `sets` that `tau` accepts to `sink`, once, with an index over one slice at a time.
+/// Hands every pair of `source` that `tau` accepts to `sink`, once, with an index over one part at a time.
 ///
-/// The slices are disjoint ranges that together cover all sets. The pairs come sorted by (slice of `a`,
-/// `b`, `a`), for any number of threads. `sink` runs on the calling thread. With one thread nothing is
-/// held back; with more, about two million pairs may wait for it, and for each thread those of two
-/// blocks of 64 queries.
+/// Each set is in one of the parts. The pairs come in any order, a few thousand at a time. `seen` hears how many sets
+/// have been held against a part, as that happens.
 ///
 /// # Panics
-/// When a slice holds 2^32 prefix tokens or more, and when `sink` panics.
-pub fn self_join_slices(
-    sets: &Sets,
-    slices: &[Range<usize>],
+/// When a part holds 2^32 prefix tokens or more, and when `sink` or `seen` panics.
+pub fn join_parts<S: Source>(
+    source: &S,
+    parts: &[Part],
     tau: Tau,
     threads: usize,
-    sink: &mut dyn FnMut(JoinPair),
-) {
+    seen: &(dyn Fn(usize) + Sync),
+    sink: &mut Sink<'_, S::Error>,
+) -> Result<(), S::Error> {
     let mut scratches: Vec<Scratch> = (0..threads.max(1)).map(|_| Scratch::default()).collect();
-    for slice in slices.iter().filter(|slice| !slice.is_empty()) {
-        let index = Index::build(sets, slice.clone(), tau, Purpose::SelfJoin);
-        // The first set of a slice has no earlier partner in it; sets far larger than all have none.
-        let largest = tau.max_partner(sets.size(slice.end - 1) as u64);
-        let queries = slice.start + 1..sets.count_up_to(largest).max(slice.start + 1);
-        match &mut scratches[..] {
-            [scratch] => queries.for_each(|x| query(&index, x, scratch, &mut *sink)),
-            scratches => in_rounds(&index, queries, scratches, sink),
+    let (mut buffer, mut share) = (Sets::default(), Sets::default());
+    for part in parts.iter().filter(|part| part.len() > 0) {
+        let (sets, range) = if part.step == 1 {
+            let (sets, base) = source.load(part.first..part.end, &mut buffer)?;
+            (sets, part.first - base..part.end - base)
+        } else {
+            share.clear();
+            deal(source, *part, &mut share)?;
+            (&share, 0..part.len())
+        };
+        let index = Index::build(sets, range, tau, Purpose::SelfJoin);
+        past(source, &index, *part, queries_of(source, part, tau), &mut scratches, seen, sink)?;
+    }
+    Ok(())
+}
+
+/// How many sets hold at most `size` tokens.
+fn count_up_to(source: &impl Source, size: u64) -> usize {
+    let (mut low, mut high) = (0, source.sets());
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if source.size_of(middle) as u64 <= size { low = middle + 1 } else { high = middle }
+    }
+    low
+}
+
+/// The sets that may have an earlier partner in a part that is not empty.
+fn queries_of(source: &impl Source, part: &Part, tau: Tau) -> Range<usize> {
+    // The first set of a part has none; sets far larger than all have none.
+    let largest = tau.max_partner(source.size_of(part.number(part.len() - 1)) as u64);
+    part.first + 1..count_up_to(source, largest).max(part.first + 1)
+}
+
+/// How many sets a join has to hold against its parts in all: what `seen` will have heard in the end.
+pub fn queries(source: &impl Source, parts: &[Part], tau: Tau) -> usize {
+    let parts = parts.iter().filter(|part| part.len() > 0);
+    parts.map(|part| queries_of(source, part, tau).len()).sum()
+}
+
+/// Gathers the sets of a part that are no neighbours.
+fn deal<S: Source>(source: &S, part: Part, share: &mut Sets) -> Result<(), S::Error> {
+    let mut buffer = Sets::default();
+    for start in (0..part.end).step_by(BLOCK) {
+        let end = (start + BLOCK).min(part.end);
+        let (sets, base) = source.load(start..end, &mut buffer)?;
+        for local in part.before(start)..part.before(end) {
+            let set = part.number(local) - base;
+            share.push_with_lone(sets.get(set), sets.lone(set));
         }
     }
+    Ok(())
 }
 
-/// All partners of set `x` in the index that are numbered below it.
-fn query(index: &Index<&Sets>, x: usize, scratch: &mut Scratch, mut found: impl FnMut(JoinPair)) {
-    index.query(index.sets().get(x), x, scratch, |y, overlap| {
-        found(JoinPair { a: y as u32, b: x as u32, overlap: overlap as u32 });
-    });
-}
-
-/// The queries on a thread for each scratch, the pairs in the order of one thread.
-///
-/// The threads take blocks of queries from a counter until the round has found enough. While the next
-/// round runs, the calling thread puts the blocks of the last one in order and empties them.
-fn in_rounds(
+/// Holds the queries against an index, on a thread for each scratch.
+fn past<S: Source>(
+    source: &S,
     index: &Index<&Sets>,
+    part: Part,
     queries: Range<usize>,
     scratches: &mut [Scratch],
-    sink: &mut dyn FnMut(JoinPair),
-) {
-    let blocks = queries.len().div_ceil(BLOCK);
-    let taken = AtomicUsize::new(0);
-    let mut done: Vec<(usize, Vec<JoinPair>)> = Vec::new();
-    while taken.load(Ordering::Relaxed) < blocks {
-        let found = AtomicUsize::new(0);
-        let work = |scratch: &mut Scratch| {
-            let mut mine = Vec::new();
-            while found.load(Ordering::Relaxed) < ROUND_PAIRS {
-                let block = taken.fetch_add(1, Ordering::Relaxed);
-                if block >= blocks {
-                    break;
-                }
-                let first = queries.start + block * BLOCK;
-                let mut pairs = Vec::new();
-                for x in first..(first + BLOCK).min(queries.end) {
-                    query(index, x, scratch, |pair| pairs.push(pair));
-                }
-                found.fetch_add(pairs.len(), Ordering::Relaxed);
-                mine.push((block, pairs));
+    seen: &(dyn Fn(usize) + Sync),
+    sink: &mut Sink<'_, S::Error>,
+) -> Result<(), S::Error> {
+    let next = AtomicUsize::new(queries.start);
+    let sink = Mutex::new(sink);
+    let work = |scratch: &mut Scratch| {
+        let mut pairs = Vec::with_capacity(BATCH);
+        let mut buffer = Sets::default();
+        let hand_over = |pairs: &mut Vec<JoinPair>| {
+            let result = (sink.lock().unwrap_or_else(PoisonError::into_inner))(pairs);
+            pairs.clear();
+            if result.is_err() {
+                next.store(queries.end, Ordering::Relaxed);
             }
-            mine
+            result
         };
-        done = thread::scope(|scope| {
-            let work = &work;
-            let workers: Vec<_> =
-                scratches.iter_mut().map(|scratch| scope.spawn(move || work(scratch))).collect();
-            emit(std::mem::take(&mut done), sink);
-            let outputs = workers.into_iter().map(|worker| worker.join());
-            outputs.flat_map(|output| output.unwrap_or_else(|panic| resume_unwind(panic))).collect()
-        });
-    }
-    emit(done, sink);
-}
-
-/// Hands over the pairs of some blocks in the order of the blocks.
-fn emit(mut blocks: Vec<(usize, Vec<JoinPair>)>, sink: &mut dyn FnMut(JoinPair)) {
-    blocks.sort_unstable_by_key(|&(block, _)| block);
-    blocks.into_iter().flat_map(|(_, pairs)| pairs).for_each(sink);
+        loop {
+            let start = next.fetch_add(BLOCK, Ordering::Relaxed);
+            if start >= queries.end {
+                return hand_over(&mut pairs);
+            }
+            let end = (start + BLOCK).min(queries.end);
+            let (sets, base) = source.load(start..end, &mut buffer)?;
+            let mut failed = Ok(());
+            for x in start..end {
+                let limit = index.range.start + part.before(x);
+                let query = x - base;
+                index.query(sets.get(query), sets.lone(query), limit, scratch, |y, overlap| {
+                    let a = part.number(y - index.range.start) as u32;
+                    pairs.push(JoinPair { a, b: x as u32, overlap: overlap as u32 });
+                    if pairs.len() >= BATCH && failed.is_ok() {
+                        failed = hand_over(&mut pairs);
+                    }
+                });
+            }
+            failed?;
+            seen(end - start);
+        }
+    };
+    thread::scope(|scope| {
+        let work = &work;
+        let workers: Vec<_> =
+            scratches.iter_mut().map(|scratch| scope.spawn(move || work(scratch))).collect();
+        let mut outputs = workers.into_iter().map(|worker| worker.join());
+        outputs.try_for_each(|output| output.unwrap_or_else(|panic| resume_unwind(panic)))
+    })
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use num_rational::Ratio;
 use proptest::prelude::*;
@@ -30,10 +31,17 @@ impl Random {
     }
 }
 
-/// Skewed sets: some empty, many singletons, and in part altered copies of earlier ones, so that
+/// Skewed sets with so many lone tokens at most: some empty, many singletons, and in part altered copies of earlier ones, so that
 /// every threshold has an answer. With `by_frequency` frequent tokens get large numbers; otherwise the
 /// numbering is arbitrary, which must not change the answer.
-fn corpus(seed: u64, count: usize, vocabulary: usize, longest: usize, by_frequency: bool) -> Sets {
+fn corpus(
+    seed: u64,
+    count: usize,
+    vocabulary: usize,
+    longest: usize,
+    by_frequency: bool,
+    lone: usize,
+) -> Sets {
     let mut random = Random(seed);
     let mut sets: Vec<BTreeSet<u32>> = Vec::new();
     for _ in 0..count {
@@ -56,17 +64,17 @@ fn corpus(seed: u64, count: usize, vocabulary: usize, longest: usize, by_frequen
     let number = |token: u32| {
         if by_frequency { vocabulary as u32 - 1 - token } else { token }
     };
-    let mut rows: Vec<Vec<u32>> = sets
+    let mut rows: Vec<(Vec<u32>, usize)> = sets
         .into_iter()
         .map(|set| {
             let mut row: Vec<u32> = set.into_iter().map(number).collect();
             row.sort_unstable();
-            row
+            (row, random.below(lone + 1))
         })
         .collect();
-    rows.sort_by_key(Vec::len);
+    rows.sort_by_key(|(row, lone)| row.len() + lone);
     let mut sets = Sets::default();
-    rows.iter().for_each(|row| sets.push(row));
+    rows.iter().for_each(|(row, lone)| sets.push_with_lone(row, *lone));
     sets
 }
 
@@ -105,6 +113,20 @@ fn slices(len: usize, parts: usize) -> Vec<Range<usize>> {
     (0..parts).map(|part| len * part / parts..len * (part + 1) / parts).collect()
 }
 
+/// The pairs of a join in parts, sorted, and how many sets were held against them.
+fn joined(sets: &Sets, parts: &[Part], tau: Tau, threads: usize) -> (Vec<JoinPair>, usize) {
+    let (mut found, seen) = (Vec::new(), AtomicUsize::new(0));
+    let count = |sets| {
+        seen.fetch_add(sets, Ordering::Relaxed);
+    };
+    let Ok(()) = join_parts(sets, parts, tau, threads, &count, &mut |pairs| {
+        found.extend_from_slice(pairs);
+        Ok(())
+    });
+    found.sort_unstable_by_key(|pair| (pair.b, pair.a));
+    (found, seen.into_inner())
+}
+
 /// A threshold that some pair of the corpus meets exactly, if it is a decimal of at most 9 places.
 fn on_a_pair(sets: &Sets, overlaps: &[JoinPair], pick: usize) -> Option<Tau> {
     let exact = |pair: &JoinPair| {
@@ -128,10 +150,11 @@ proptest! {
         vocabulary in 1usize..120,
         longest in 1usize..40,
         by_frequency: bool,
+        lone in prop_oneof![Just(0usize), 1usize..12],
         billionths in 1u32..1_000_000_000,
         pick: u16,
     ) {
-        let sets = corpus(seed, count, vocabulary, longest, by_frequency);
+        let sets = corpus(seed, count, vocabulary, longest, by_frequency, lone);
         let overlaps = overlaps(&sets);
         let mut thresholds: Vec<Tau> = THRESHOLDS.iter().map(|tau| tau.parse().unwrap()).collect();
         thresholds.push(format!("0.{billionths:09}").parse().unwrap());
@@ -141,15 +164,32 @@ proptest! {
             let threads = round % 4 + 1;
             prop_assert_eq!(&self_join(&sets, tau, threads), &expected, "tau {} threads {}", tau, threads);
             for parts in [1, 3, 7] {
-                let mut found = Vec::new();
-                let slices = slices(sets.len(), parts);
-                self_join_slices(&sets, &slices, tau, threads, &mut |pair| found.push(pair));
-                let slice = |pair: &JoinPair| slices.iter().position(|s| s.contains(&(pair.a as usize)));
-                prop_assert!(found.is_sorted_by_key(|pair| (slice(pair), pair.b, pair.a)));
-                found.sort_unstable_by_key(|pair| (pair.b, pair.a));
-                prop_assert_eq!(&found, &expected, "tau {} slices {}", tau, parts);
+                let slices: Vec<Part> = slices(sets.len(), parts).into_iter().map(Part::range).collect();
+                let dealt: Vec<Part> =
+                    (0..parts).map(|first| Part { first, end: sets.len(), step: parts }).collect();
+                for parts in [slices, dealt] {
+                    let (found, seen) = joined(&sets, &parts, tau, threads);
+                    prop_assert_eq!(&found, &expected, "tau {} parts {:?}", tau, parts);
+                    prop_assert_eq!(seen, queries(&sets, &parts, tau));
+                }
             }
         }
+    }
+
+    /// A set with lone tokens pairs as one whose lone tokens are written out, with numbers of their own.
+    #[test]
+    fn lone_tokens_need_no_numbers(seed: u64, count in 0usize..60, twentieths in 1u32..=20, lone in 1usize..12) {
+        let sets = corpus(seed, count, 60, 20, true, lone);
+        let total: usize = (0..sets.len()).map(|set| sets.lone(set)).sum();
+        let (mut written, mut next) = (Sets::default(), 0);
+        for set in 0..sets.len() {
+            let after = next + sets.lone(set) as u32;
+            let known = sets.get(set).iter().map(|token| total as u32 + token);
+            written.push(&(next..after).chain(known).collect::<Vec<_>>());
+            next = after;
+        }
+        let tau: Tau = format!("{}.{:02}", twentieths / 20, twentieths % 20 * 5).parse().unwrap();
+        prop_assert_eq!(self_join(&sets, tau, 2), self_join(&written, tau, 2));
     }
 
     /// Queries of any size, of which some tokens occur nowhere, against a part of a collection.
@@ -160,11 +200,11 @@ proptest! {
         vocabulary in 1usize..80,
         longest in 1usize..30,
         foreign in 0usize..5,
-        repeat: bool,
+        lone in 0usize..4,
         cut in 0usize..60,
     ) {
-        let sets = corpus(seed, count, vocabulary, longest, true);
-        let queries = corpus(!seed, 20, vocabulary, longest, true);
+        let sets = corpus(seed, count, vocabulary, longest, true, lone);
+        let queries = corpus(!seed, 20, vocabulary, longest, true, lone);
         let mut scratch = Scratch::default();
         let first = cut % sets.len();
         for tau in THRESHOLDS {
@@ -172,38 +212,39 @@ proptest! {
             let index = Index::build(&sets, first..sets.len(), tau, Purpose::Foreign);
             let short = Index::build(&sets, first..sets.len(), tau, Purpose::SelfJoin);
             // Strangers and the indexed sets themselves.
-            let rows = (0..queries.len()).map(|i| queries.get(i)).chain((0..sets.len()).map(|i| sets.get(i)));
-            for row in rows {
+            let own = (0..sets.len()).map(|i| (sets.get(i), sets.lone(i)));
+            for (row, lone) in (0..queries.len()).map(|i| (queries.get(i), queries.lone(i))).chain(own) {
+                // Tokens that occur nowhere may have numbers.
                 let mut query = row.to_vec();
-                let unknown = |i: usize| if repeat { u32::MAX } else { (vocabulary + i) as u32 };
-                query.extend((0..foreign).map(unknown));
+                query.extend((0..foreign).map(|i| (vocabulary + i) as u32));
+                let size = query.len() + lone;
                 let expected: Vec<(usize, u64)> = (first..sets.len())
                     .map(|y| (y, shared(row, sets.get(y))))
-                    .filter(|&(y, overlap)| similar(overlap, query.len(), sets.size(y), tau))
+                    .filter(|&(y, overlap)| similar(overlap, size, sets.size(y), tau))
                     .collect();
                 let mut found = Vec::new();
-                index.query(&query, sets.len(), &mut scratch, |y, overlap| found.push((y, overlap)));
+                index.query(&query, lone, sets.len(), &mut scratch, |y, overlap| found.push((y, overlap)));
                 prop_assert_eq!(&found, &expected, "tau {}", tau);
 
                 let limit = first + cut / 2;
                 let mut below = Vec::new();
-                index.query(&query, limit, &mut scratch, |y, overlap| below.push((y, overlap)));
+                index.query(&query, lone, limit, &mut scratch, |y, overlap| below.push((y, overlap)));
                 found.retain(|&(y, _)| y < limit);
                 prop_assert_eq!(below, found);
 
                 let mut no_larger = Vec::new();
-                short.query(&query, usize::MAX, &mut scratch, |y, overlap| no_larger.push((y, overlap)));
+                short.query(&query, lone, usize::MAX, &mut scratch, |y, overlap| no_larger.push((y, overlap)));
                 let expected: Vec<_> =
-                    expected.into_iter().filter(|&(y, _)| sets.size(y) <= query.len()).collect();
+                    expected.into_iter().filter(|&(y, _)| sets.size(y) <= size).collect();
                 prop_assert_eq!(no_larger, expected);
             }
         }
     }
 }
 
-/// Enough pairs for several rounds of several threads.
+/// More pairs than a thread holds before it hands them over.
 #[test]
-fn rounds_keep_the_order() {
+fn many_pairs_are_handed_over() {
     let mut sets = Sets::default();
     (0..2_500).for_each(|_| sets.push(&[1, 2, 3]));
     let tau: Tau = "1".parse().unwrap();
@@ -221,5 +262,5 @@ fn empty_collections_and_sets_pair_with_nothing() {
     (0..3).for_each(|_| sets.push(&[]));
     assert_eq!(self_join(&sets, tau, 2), []);
     let index = Index::build(&sets, 0..3, tau, Purpose::Foreign);
-    index.query(&[], 3, &mut Scratch::default(), |_, _| panic!("an empty set matched"));
+    index.query(&[], 0, 3, &mut Scratch::default(), |_, _| panic!("an empty set matched"));
 }

@@ -1,0 +1,225 @@
+//! The join, part by part, and what becomes of a pair of sets.
+//!
+//! When the sets and an index over all of them fit, there is one part. Otherwise the sets are cut into as few parts as
+//! the memory allows; the index of one is in memory while the sets that may have partners there are streamed past it.
+//!
+//! No pair is kept that the answer does not need: components grow as pairs come, stars need the pairs of sets, and
+//! pairs of documents, when they are written, go through a sorter. They are counted before anything is
+//! written: above `--max-pairs` no more are taken in, and the count goes on, so that the message can give it.
+
+use super::DenseOpts;
+use super::budget::Budget;
+use super::groups::Groups;
+use super::sorter::{Row, SortWriter, Sorter, two};
+use super::store::Store;
+use crate::cluster::union_find::UnionFind;
+use crate::error::{Error, Result};
+use crate::index::slices::{SizeCount, Wanted, plan_slices};
+use crate::join::kernel::{JoinPair, Part, Source};
+use crate::stages::index_doc::Partition;
+use std::ops::Range;
+use std::path::Path;
+
+/// A pair of documents by number, and what they share.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PairRow {
+    /// Both, the smaller number first.
+    pub documents: u64,
+    /// How many features they share.
+    pub overlap: u32,
+}
+
+impl Row for PairRow {
+    const MOST: usize = 12;
+    const LEAST: usize = 12;
+
+    fn key(&self) -> u64 {
+        self.documents
+    }
+
+    fn put(&self, _: &Self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.documents.to_le_bytes());
+        out.extend_from_slice(&self.overlap.to_le_bytes());
+    }
+
+    fn get(bytes: &mut &[u8], _: &Self, _: u64) -> Option<Self> {
+        let documents = bytes.split_off(..8)?.try_into().ok().map(u64::from_le_bytes)?;
+        let overlap = bytes.split_off(..4)?.try_into().ok().map(u32::from_le_bytes)?;
+        Some(Self { documents, overlap })
+    }
+}
+
+/// The parts that are indexed one at a time, and the bytes that the largest takes.
+pub fn parts(store: &Store, opts: &DenseOpts, threads: usize, budget: &Budget) -> (Vec<Part>, usize) {
+    let tau = opts.tau.tau;
+    let all = store.sets();
+    // What the index and the threads' counters take of a set; the bitmap of tokens is small beside it.
+    let cost = |set: usize, copied: bool| {
+        let (stored, size) = (store.stored(set), store.size_of(set));
+        let prefix = (tau.index_prefix(size as u64) as usize).saturating_sub(size - stored);
+        let tokens = if copied { stored * 4 + 12 } else { 0 };
+        tokens + prefix * 12 + 24 + threads * 16
+    };
+    let room = budget.spare() / 2;
+    if opts.partition.partition == Partition::ByTask {
+        let total: usize = (0..all).map(|set| cost(set, true)).sum();
+        let asked = opts.slices.slices.map_or(threads, |slices| slices.clamp(1, u32::MAX.into()) as usize);
+        let shares = asked.max(total.div_ceil(room.max(1))).min(all.max(1));
+        let parts = (0..shares).map(|first| Part { first, end: all, step: shares }).collect();
+        return (parts, total / shares);
+    }
+    let on_disk = store.in_memory().is_none();
+    let (mut parts, mut largest) = (Vec::new(), 0);
+    for range in ranges(store, opts) {
+        let (mut start, mut held) = (range.start, 0);
+        for set in range.clone() {
+            let more = cost(set, on_disk);
+            if held + more > room && set > start {
+                parts.push(Part::range(start..set));
+                (start, held) = (set, 0);
+            }
+            held += more;
+            largest = largest.max(held);
+        }
+        parts.push(Part::range(start..range.end));
+    }
+    (parts, largest)
+}
+
+/// The slices that the options ask for as ranges of sets, which are sorted by size; one when they ask for none.
+fn ranges(store: &Store, opts: &DenseOpts) -> Vec<Range<usize>> {
+    let slices = opts.slices.slices.unwrap_or(1);
+    let mut counts: Vec<SizeCount> = Vec::new();
+    for set in 0..store.sets() {
+        let size = store.size_of(set) as u64;
+        match counts.last_mut() {
+            Some(count) if count.size == size => count.docs += 1,
+            _ => counts.push(SizeCount { size, docs: 1 }),
+        }
+    }
+    let mut start = 0;
+    plan_slices(&counts, opts.tau.tau, Wanted::Slices(slices))
+        .iter()
+        .map(|slice| {
+            let range = start..start + slice.docs as usize;
+            start = range.end;
+            range
+        })
+        .collect()
+}
+
+/// What the clusters need of the pairs of sets.
+pub enum Links<'s, 'b> {
+    /// For components.
+    Forest(UnionFind),
+    /// For stars: pairs of ranks, the worse one first.
+    Edges {
+        /// By set.
+        ranks: &'s [u32],
+        /// Where they go.
+        edges: SortWriter<'s, 'b, u64>,
+    },
+}
+
+/// Takes in the pairs of sets as the join finds them.
+pub struct Pairs<'s, 'b> {
+    groups: &'s Groups,
+    links: Links<'s, 'b>,
+    /// Where pairs of documents go, when they are written.
+    written: Option<SortWriter<'s, 'b, PairRow>>,
+    limit: u64,
+    joined: u64,
+    count: u64,
+}
+
+impl<'s, 'b> Pairs<'s, 'b> {
+    /// Starts with the pairs inside groups of equal sets.
+    pub fn new(
+        groups: &'s Groups,
+        links: Links<'s, 'b>,
+        written: Option<SortWriter<'s, 'b, PairRow>>,
+        limit: u64,
+    ) -> Result<Self> {
+        let mut pairs = Self { groups, links, written, limit, joined: 0, count: 0 };
+        for set in 0..groups.count() {
+            let members = groups.members(set);
+            let overlap = groups.store.size_of(set as usize) as u32;
+            pairs.count += groups.size(set) * (groups.size(set) - 1) / 2;
+            if pairs.writes() {
+                for (at, &x) in members.iter().enumerate().skip(1) {
+                    pairs.write(&members[..at], x, overlap)?;
+                }
+            }
+        }
+        Ok(pairs)
+    }
+
+    /// Takes in pairs of sets.
+    pub fn take(&mut self, found: &[JoinPair]) -> Result<()> {
+        self.joined += found.len() as u64;
+        for pair in found {
+            match &mut self.links {
+                Links::Forest(forest) => {
+                    forest.union(pair.a, pair.b);
+                }
+                Links::Edges { ranks, edges } => {
+                    let (x, y) = (ranks[pair.a as usize], ranks[pair.b as usize]);
+                    edges.push(two(x.max(y), x.min(y)))?;
+                }
+            }
+            self.count += self.groups.size(pair.a) * self.groups.size(pair.b);
+            if self.writes() {
+                for &x in self.groups.members(pair.a) {
+                    self.write(self.groups.members(pair.b), x, pair.overlap)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether pairs of documents are written, and there are not too many already.
+    fn writes(&self) -> bool {
+        self.written.is_some() && self.count <= self.limit
+    }
+
+    /// Writes the pairs of one document with others.
+    fn write(&mut self, others: &[u32], x: u32, overlap: u32) -> Result<()> {
+        let Some(written) = &mut self.written else { return Ok(()) };
+        others.iter().try_for_each(|&y| written.push(PairRow { documents: two(x.min(y), x.max(y)), overlap }))
+    }
+
+    /// How many pairs of sets there were, how many of documents, and what the clusters need. Pairs above
+    /// the limit are an error where they would be written.
+    pub fn finish(self) -> Result<(u64, u64, Option<UnionFind>)> {
+        if let Some(written) = self.written {
+            if self.count > self.limit {
+                return Err(Error::Limit(format!(
+                    "the answer holds {} pairs, more than --max-pairs {}; --write clusters writes none of them",
+                    self.count, self.limit
+                )));
+            }
+            written.finish()?;
+        }
+        let forest = match self.links {
+            Links::Forest(forest) => Some(forest),
+            Links::Edges { edges, .. } => {
+                edges.finish()?;
+                None
+            }
+        };
+        Ok((self.joined, self.count, forest))
+    }
+}
+
+/// A place in which sets and rows may go to files.
+pub type Place<'b> = (&'b Budget, &'b Path);
+
+/// A sorter of pairs of documents, of which there are so many documents.
+pub fn pair_sorter<'b>((budget, folder): Place<'b>, documents: usize) -> Sorter<'b, PairRow> {
+    Sorter::new(budget, folder, 0, two((documents as u32).saturating_sub(1), u32::MAX))
+}
+
+/// A sorter of edges between so many sets.
+pub fn edge_sorter<'b>((budget, folder): Place<'b>, sets: u32) -> Sorter<'b, u64> {
+    Sorter::new(budget, folder, 0, two(sets.saturating_sub(1), u32::MAX))
+}

@@ -1,0 +1,317 @@
+//! Bytes dealt out to buckets: in memory while the budget lasts, after that in a file.
+//!
+//! Threads fill a chunk for each bucket, and a full one is appended to a log, whose first part is in memory and whose
+//! rest is a file; the bucket keeps the place. So there is one way of doing it, and nothing is written that would
+//! have fitted. The file has no name, and goes with the spool, whatever ends it.
+//!
+//! The part in memory is made of large segments, not of chunks: memory that is freed in small pieces
+//! stays with the process, and what counts is what the process holds.
+
+use super::budget::{BUCKETS, Budget};
+use crate::engine::steps::lock;
+use crate::error::{Error, Result};
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError, RwLock};
+
+/// Allocators give a block of this size back to the system when it is freed. Memory that was not touched yet is
+/// not taken from it.
+const SEGMENT: usize = 33 << 20;
+
+/// A part of the log that is, or was, in memory.
+enum Segment {
+    Memory(Vec<u8>),
+    /// Moved to the file, at this place.
+    Moved(u64),
+}
+
+/// Where a chunk is.
+#[derive(Clone, Copy)]
+enum Chunk {
+    Memory { segment: usize, at: usize, length: usize },
+    Disk { at: u64, length: usize },
+}
+
+/// The chunks of a bucket in the order in which they were handed over.
+#[derive(Default)]
+struct Bucket {
+    chunks: Vec<Chunk>,
+    bytes: usize,
+}
+
+/// Buckets of bytes.
+pub struct Spool<'b> {
+    budget: &'b Budget,
+    folder: &'b Path,
+    segments: RwLock<Vec<Segment>>,
+    file: OnceLock<File>,
+    end: AtomicU64,
+    buckets: Vec<Mutex<Bucket>>,
+}
+
+impl<'b> Spool<'b> {
+    /// An empty spool that has its file, if it comes to one, in `folder`.
+    pub fn new(budget: &'b Budget, folder: &'b Path) -> Self {
+        let buckets = (0..BUCKETS).map(|_| Mutex::default()).collect();
+        let segments = RwLock::default();
+        Self { budget, folder, segments, file: OnceLock::new(), end: AtomicU64::new(0), buckets }
+    }
+
+    /// The budget that its memory counts against.
+    pub fn budget(&self) -> &'b Budget {
+        self.budget
+    }
+
+    /// The folder of its file.
+    pub fn folder(&self) -> &'b Path {
+        self.folder
+    }
+
+    /// A thread's chunks.
+    pub fn writer(&self) -> Writer<'_, 'b> {
+        Writer { spool: self, open: (0..BUCKETS).map(|_| Vec::new()).collect(), chunk: self.budget.chunk() }
+    }
+
+    /// Bytes written to the file so far.
+    pub fn spilled(&self) -> u64 {
+        self.end.load(Ordering::Relaxed)
+    }
+
+    /// The size of a bucket.
+    pub fn bytes(&self, bucket: usize) -> usize {
+        lock(&self.buckets[bucket]).bytes
+    }
+
+    fn file(&self) -> Result<&File> {
+        if let Some(file) = self.file.get() {
+            return Ok(file);
+        }
+        let file = tempfile::tempfile_in(self.folder).map_err(Error::io("make a file in", self.folder))?;
+        Ok(self.file.get_or_init(|| file))
+    }
+
+    /// Appends to the file, and gives the place there.
+    fn write(&self, bytes: &[u8]) -> Result<u64> {
+        let file = self.file()?;
+        let at = self.end.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        file.write_all_at(bytes, at).map_err(Error::io("spill to a file in", self.folder))?;
+        Ok(at)
+    }
+
+    /// Takes a chunk.
+    fn hand_over(&self, bucket: usize, bytes: &[u8]) -> Result<()> {
+        let chunk = if self.budget.try_hold(bytes.len()) {
+            self.keep(bytes)
+        } else {
+            if self.budget.is_over() {
+                self.make_room()?;
+            }
+            Chunk::Disk { at: self.write(bytes)?, length: bytes.len() }
+        };
+        let mut bucket = lock(&self.buckets[bucket]);
+        bucket.bytes += bytes.len();
+        bucket.chunks.push(chunk);
+        Ok(())
+    }
+
+    /// Appends to the part in memory.
+    fn keep(&self, bytes: &[u8]) -> Chunk {
+        let mut segments = self.segments.write().unwrap_or_else(PoisonError::into_inner);
+        let fits = |segment: &Segment| match segment {
+            Segment::Memory(own) => own.capacity() - own.len() >= bytes.len(),
+            Segment::Moved(_) => false,
+        };
+        if !segments.last().is_some_and(fits) {
+            segments.push(Segment::Memory(Vec::with_capacity(SEGMENT.max(bytes.len()))));
+        }
+        let segment = segments.len() - 1;
+        let mut at = 0;
+        if let Some(Segment::Memory(own)) = segments.last_mut() {
+            at = own.len();
+            own.extend_from_slice(bytes);
+        }
+        Chunk::Memory { segment, at, length: bytes.len() }
+    }
+
+    /// Something that must stay in memory has grown: the last segment goes to the file.
+    fn make_room(&self) -> Result<()> {
+        let mut segments = self.segments.write().unwrap_or_else(PoisonError::into_inner);
+        let last = segments.iter_mut().rev().find(|segment| matches!(segment, Segment::Memory(_)));
+        if let Some(segment) = last
+            && let Segment::Memory(bytes) = segment
+        {
+            let (at, length) = (self.write(bytes)?, bytes.len());
+            *segment = Segment::Moved(at);
+            self.budget.release(length);
+        }
+        Ok(())
+    }
+
+    /// Empties a bucket: calls `see` with each of its chunks, in the order in which they were handed over.
+    pub fn drain(&self, bucket: usize, mut see: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        let Bucket { chunks, .. } = std::mem::take(&mut *lock(&self.buckets[bucket]));
+        let segments = self.segments.read().unwrap_or_else(PoisonError::into_inner);
+        let mut buffer = Vec::new();
+        for chunk in chunks {
+            let (place, length) = match chunk {
+                Chunk::Disk { at, length } => (at, length),
+                Chunk::Memory { segment, at, length } => match &segments[segment] {
+                    Segment::Memory(bytes) => {
+                        see(&bytes[at..at + length])?;
+                        continue;
+                    }
+                    Segment::Moved(place) => (place + at as u64, length),
+                },
+            };
+            buffer.resize(length, 0);
+            self.read(&mut buffer, place)?;
+            see(&buffer)?;
+        }
+        Ok(())
+    }
+
+    fn read(&self, buffer: &mut [u8], at: u64) -> Result<()> {
+        self.file()?.read_exact_at(buffer, at).map_err(Error::io("read what was spilled to", self.folder))
+    }
+}
+
+impl Drop for Spool<'_> {
+    fn drop(&mut self) {
+        let segments = self.segments.get_mut().unwrap_or_else(PoisonError::into_inner);
+        for segment in segments.drain(..) {
+            if let Segment::Memory(bytes) = segment {
+                self.budget.release(bytes.len());
+            }
+        }
+    }
+}
+
+/// One thread's open chunks of a spool. What is not [finished](Writer::finish) is lost.
+pub struct Writer<'s, 'b> {
+    spool: &'s Spool<'b>,
+    open: Vec<Vec<u8>>,
+    chunk: usize,
+}
+
+impl Writer<'_, '_> {
+    /// The open chunk of a bucket, with room for `most` bytes; empty when it is a new one.
+    #[inline]
+    pub fn room(&mut self, bucket: usize, most: usize) -> Result<&mut Vec<u8>> {
+        if self.open[bucket].capacity() - self.open[bucket].len() < most {
+            self.next_chunk(bucket, most)?;
+        }
+        Ok(&mut self.open[bucket])
+    }
+
+    #[cold]
+    fn next_chunk(&mut self, bucket: usize, most: usize) -> Result<()> {
+        self.finish_bucket(bucket)?;
+        let open = &mut self.open[bucket];
+        if open.capacity() < most {
+            *open = Vec::with_capacity(self.chunk.max(most));
+        }
+        Ok(())
+    }
+
+    /// Hands over what is in the chunk of one bucket.
+    pub fn finish_bucket(&mut self, bucket: usize) -> Result<()> {
+        let open = &mut self.open[bucket];
+        if !open.is_empty() {
+            self.spool.hand_over(bucket, open)?;
+            open.clear();
+        }
+        Ok(())
+    }
+
+    /// Hands over what is in the chunks.
+    pub fn finish(mut self) -> Result<()> {
+        (0..BUCKETS).try_for_each(|bucket| self.finish_bucket(bucket))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::budget::{PROGRAM, THREAD};
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Whatever fits into memory, each bucket gives back what each writer put into it, in its order, and nothing
+        /// stays held.
+        #[test]
+        fn gives_back_what_it_was_given(
+            words in prop::collection::vec((0usize..BUCKETS, 1usize..40), 0..3000), held in 0usize..60, writers in 1usize..4,
+        ) {
+            let folder = tempfile::tempdir().unwrap();
+            let budget = Budget::new(PROGRAM + THREAD + (70 << 10), 1).unwrap();
+            let before = budget.spare();
+            let spool = Spool::new(&budget, folder.path());
+            let mut expected: Vec<Vec<(u8, Vec<u8>)>> = vec![Vec::new(); BUCKETS];
+            let mut open: Vec<_> = (0..writers).map(|_| spool.writer()).collect();
+            for (at, &(bucket, length)) in words.iter().enumerate() {
+                let bucket = if at % 3 == 0 { 7 } else { bucket };
+                let writer = at % writers;
+                let word = vec![at as u8; length];
+                let chunk = open[writer].room(bucket, length + 2).unwrap();
+                chunk.extend_from_slice(&[writer as u8, length as u8]);
+                chunk.extend_from_slice(&word);
+                expected[bucket].push((writer as u8, word));
+                if at == words.len() / 2 {
+                    budget.hold(held << 10);
+                }
+            }
+            open.into_iter().for_each(|writer| writer.finish().unwrap());
+            for (bucket, expected) in expected.iter_mut().enumerate() {
+                let bytes = spool.bytes(bucket);
+                let (mut found, mut seen) = (Vec::new(), 0);
+                spool.drain(bucket, |mut chunk| {
+                    seen += chunk.len();
+                    while let [writer, length, rest @ ..] = chunk {
+                        let (word, rest) = rest.split_at(*length as usize);
+                        found.push((*writer, word.to_vec()));
+                        chunk = rest;
+                    }
+                    Ok(())
+                }).unwrap();
+                prop_assert_eq!(bytes, seen);
+                found.sort_by_key(|(writer, _)| *writer);
+                expected.sort_by_key(|(writer, _)| *writer);
+                prop_assert_eq!(&found, expected);
+            }
+            if words.len() > 2 {
+                budget.release(held << 10);
+            }
+            drop(spool);
+            prop_assert!(words.len() <= 2 || budget.spare() == before);
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_on_disk_and_leaves_no_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let budget = Budget::new(PROGRAM + THREAD + 1, 1).unwrap();
+        let spool = Spool::new(&budget, folder.path());
+        let mut writer = spool.writer();
+        writer.room(3, 5).unwrap().extend_from_slice(b"abcde");
+        writer.finish().unwrap();
+        assert_eq!((spool.spilled(), spool.bytes(3)), (5, 5));
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        spool
+            .drain(3, |chunk| {
+                assert_eq!(chunk, b"abcde");
+                Ok(())
+            })
+            .unwrap();
+    }
+
+    #[test]
+    fn a_folder_that_takes_no_file_is_named() {
+        let budget = Budget::new(PROGRAM + THREAD + 1, 1).unwrap();
+        let spool = Spool::new(&budget, Path::new("/nowhere"));
+        let mut writer = spool.writer();
+        writer.room(0, 2).unwrap().extend_from_slice(b"ab");
+        assert!(writer.finish().unwrap_err().to_string().contains("/nowhere"));
+    }
+}

@@ -1,0 +1,215 @@
+//! The sets of a run: in memory when they fit, else in a file that is read where it is needed.
+
+use super::budget::Budget;
+use crate::error::{Error, Result};
+use crate::join::kernel::Source;
+use crate::join::sets::Sets;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::ops::Range;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+/// Bytes that are read at a time, where more follows.
+const PIECE: usize = 256 << 10;
+
+/// Sets in the order of a join, numbered from 0.
+pub struct Store(Form);
+
+enum Form {
+    Memory(Sets),
+    Disk(Disk),
+}
+
+struct Disk {
+    file: File,
+    folder: PathBuf,
+    /// Where each set starts in the file, in tokens, and at the end where the last one ends.
+    offsets: Vec<u64>,
+    /// With lone tokens.
+    sizes: Vec<u32>,
+}
+
+/// Takes the sets one by one.
+pub struct StoreWriter {
+    store: Store,
+    buffer: Option<BufWriter<File>>,
+}
+
+impl StoreWriter {
+    /// Room for so many sets and tokens at most: in memory if that takes no more than half of what is to spare.
+    pub fn new(budget: &Budget, folder: &Path, sets: usize, tokens: u64) -> Result<Self> {
+        let bytes = usize::try_from(tokens).unwrap_or(usize::MAX).saturating_mul(4);
+        // What each set takes besides is part of what is kept for each document.
+        if bytes <= budget.spare() / 2 {
+            budget.hold(bytes);
+            let sets = Sets::with_capacity(sets, tokens as usize);
+            return Ok(Self { store: Store(Form::Memory(sets)), buffer: None });
+        }
+        let file = tempfile::tempfile_in(folder).map_err(Error::io("make a file in", folder))?;
+        let writer = file.try_clone().map_err(Error::io("open again a file in", folder))?;
+        let mut offsets = Vec::with_capacity(sets + 1);
+        offsets.push(0);
+        let disk = Disk { file, folder: folder.to_owned(), offsets, sizes: Vec::with_capacity(sets) };
+        Ok(Self { store: Store(Form::Disk(disk)), buffer: Some(BufWriter::with_capacity(PIECE, writer)) })
+    }
+
+    /// Appends a set of these tokens and so many lone ones.
+    pub fn push(&mut self, tokens: &[u32], lone: usize) -> Result<()> {
+        match (&mut self.store.0, &mut self.buffer) {
+            (Form::Disk(disk), Some(buffer)) => {
+                let start = disk.offsets.last().copied().unwrap_or(0);
+                for token in tokens {
+                    buffer
+                        .write_all(&token.to_le_bytes())
+                        .map_err(Error::io("write to a file in", &disk.folder))?;
+                }
+                disk.offsets.push(start + tokens.len() as u64);
+                disk.sizes.push((tokens.len() + lone) as u32);
+            }
+            (Form::Memory(sets), _) => sets.push_with_lone(tokens, lone),
+            (Form::Disk(_), None) => {}
+        }
+        Ok(())
+    }
+
+    /// The store, complete.
+    pub fn finish(self) -> Result<Store> {
+        if let (Form::Disk(disk), Some(mut buffer)) = (&self.store.0, self.buffer) {
+            buffer.flush().map_err(Error::io("write to a file in", &disk.folder))?;
+        }
+        Ok(self.store)
+    }
+}
+
+impl Store {
+    /// The sets, if they are in memory.
+    pub fn in_memory(&self) -> Option<&Sets> {
+        match &self.0 {
+            Form::Memory(sets) => Some(sets),
+            Form::Disk(_) => None,
+        }
+    }
+
+    /// The number of stored tokens of a set: those that are not lone.
+    pub fn stored(&self, set: usize) -> usize {
+        match &self.0 {
+            Form::Memory(sets) => sets.get(set).len(),
+            Form::Disk(disk) => (disk.offsets[set + 1] - disk.offsets[set]) as usize,
+        }
+    }
+
+    /// Bytes of its file.
+    pub fn spilled(&self) -> u64 {
+        match &self.0 {
+            Form::Memory(_) => 0,
+            Form::Disk(disk) => 4 * disk.offsets.last().copied().unwrap_or(0),
+        }
+    }
+
+    /// The tokens of a set, perhaps read into `buffer`.
+    pub fn get<'s>(&'s self, set: usize, buffer: &'s mut Sets) -> Result<&'s [u32]> {
+        let (sets, base) = self.load(set..set + 1, buffer)?;
+        Ok(sets.get(set - base))
+    }
+}
+
+impl Disk {
+    fn read(&self, range: Range<usize>, buffer: &mut Sets) -> Result<()> {
+        buffer.clear();
+        buffer.reserve(range.len(), (self.offsets[range.end] - self.offsets[range.start]) as usize);
+        let (mut bytes, mut set) = (Vec::new(), Vec::new());
+        let mut start = range.start;
+        while start < range.end {
+            let from = self.offsets[start];
+            // As many sets as a piece holds, or one that is larger.
+            let most = from + (PIECE / 4) as u64;
+            let fit = self.offsets[start + 1..=range.end].partition_point(|end| *end <= most);
+            let end = start + fit.max(1);
+            bytes.resize((self.offsets[end] - from) as usize * 4, 0);
+            let failed = || Error::io("read the sets in a file in", &self.folder);
+            self.file.read_exact_at(&mut bytes, from * 4).map_err(failed())?;
+            let mut rest = bytes.as_slice();
+            for at in start..end {
+                let stored = (self.offsets[at + 1] - self.offsets[at]) as usize;
+                let (own, others) = rest.split_at(stored * 4);
+                set.clear();
+                set.extend(own.chunks_exact(4).map(|token| token.try_into().map_or(0, u32::from_le_bytes)));
+                buffer.push_with_lone(&set, self.sizes[at] as usize - stored);
+                rest = others;
+            }
+            start = end;
+        }
+        Ok(())
+    }
+}
+
+impl Source for Store {
+    type Error = Error;
+
+    fn sets(&self) -> usize {
+        match &self.0 {
+            Form::Memory(sets) => sets.len(),
+            Form::Disk(disk) => disk.sizes.len(),
+        }
+    }
+
+    fn size_of(&self, set: usize) -> usize {
+        match &self.0 {
+            Form::Memory(sets) => sets.size(set),
+            Form::Disk(disk) => disk.sizes[set] as usize,
+        }
+    }
+
+    fn load<'s>(&'s self, range: Range<usize>, buffer: &'s mut Sets) -> Result<(&'s Sets, usize)> {
+        match &self.0 {
+            Form::Memory(sets) => Ok((sets, 0)),
+            Form::Disk(disk) => {
+                disk.read(range.clone(), buffer)?;
+                Ok((buffer, range.start))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::budget::{PROGRAM, THREAD};
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// A file gives back the sets that memory does.
+        #[test]
+        fn a_file_holds_what_memory_holds(
+            mut sets in prop::collection::vec((prop::collection::btree_set(any::<u32>(), 0..60), 0usize..5), 1..60),
+            from in 0usize..60, more in 0usize..60,
+        ) {
+            sets.sort_by_key(|(set, lone)| set.len() + lone);
+            let tokens = sets.iter().map(|(set, _)| set.len() as u64).sum();
+            let folder = tempfile::tempdir().unwrap();
+            let store = |budget: Budget| {
+                let mut writer = StoreWriter::new(&budget, folder.path(), sets.len(), tokens).unwrap();
+                for (set, lone) in &sets {
+                    writer.push(&set.iter().copied().collect::<Vec<_>>(), *lone).unwrap();
+                }
+                writer.finish().unwrap()
+            };
+            let memory = store(Budget::new(1 << 30, 1).unwrap());
+            let disk = store(Budget::new(PROGRAM + THREAD + 1, 1).unwrap());
+            prop_assert!(memory.in_memory().is_some());
+            prop_assert_eq!(disk.in_memory().is_none(), tokens > 0);
+            prop_assert_eq!(memory.sets(), disk.sets());
+            let range = from % sets.len()..(from % sets.len() + 1 + more).min(sets.len());
+            let (mut buffer, mut one) = (Sets::default(), Sets::default());
+            let (read, base) = disk.load(range.clone(), &mut buffer).unwrap();
+            for set in range {
+                let expected: Vec<u32> = sets[set].0.iter().copied().collect();
+                prop_assert_eq!(read.get(set - base), &expected[..]);
+                prop_assert_eq!(read.lone(set - base), sets[set].1);
+                prop_assert_eq!(disk.get(set, &mut one).unwrap(), &expected[..]);
+                prop_assert_eq!((disk.size_of(set), disk.stored(set)), (memory.size_of(set), memory.stored(set)));
+            }
+        }
+    }
+}
