@@ -104,6 +104,43 @@ fn every_reducer_refuses_unsorted_rows() {
     }
 }
 
+/// Rows that are well-formed one by one, but that no stage of ours writes: read twice, mixed, or invented. Sums over
+/// them would be a wrong answer, or more than a number holds.
+#[test]
+fn rows_that_cannot_belong_together_are_refused() {
+    let here = Place::new();
+    let (feature, most) = ("00000000000000aa", u64::MAX);
+    for (stage, rows, place) in [
+        ("pcp-reduce", "a\tb\t2\t3\t4\na\tb\t2\t3\t4\n".to_owned(), "line 2, field count: "),
+        (
+            "pcp-reduce",
+            format!("a\tb\t1\t{most}\t{most}\na\tb\t{most}\t{most}\t{most}\n"),
+            "line 2, field count: ",
+        ),
+        ("pcp-reduce", "a\tb\t0\t3\t4\n".to_owned(), "line 1, field count: expected at least 1"),
+        ("pcp-reduce", "a\tb\t1\t3\t4\na\tb\t1\t3\t5\n".to_owned(), "more than one document"),
+        ("feature-count-reduce", format!("{feature}\t{most}\n{feature}\t1\n"), "line 2, field documents: "),
+        ("feature-order", format!("-\t{most}\n-\t1\n"), "line 2, field documents: "),
+        ("size-count-reduce", format!("0000000007\t{most}\n0000000007\t1\n"), "line 2, field sets: "),
+        ("slice-plan", "0000000007\t0\n".to_owned(), "line 1, field sets: "),
+        ("slice-plan", format!("0000000007\t{most}\n"), "line 1, field sets: "),
+        ("slice-plan", "0000000007\t1\n0000000007\t1\n".to_owned(), "line 2, field size: "),
+        ("slice-plan", format!("{most}\t1\n"), "line 1, field size: "),
+        ("slice-plan", "1000000000\t1000000000\n".to_owned(), "raise --slice-memory"),
+        ("expand-left-reduce", "a\t1\tb\t5\t4\t9\n".to_owned(), "line 1, field overlap: "),
+        ("expand-right-reduce", "a\t1\tb\t5\t9\t4\n".to_owned(), "line 1, field overlap: "),
+        ("expand-right", "a\t1\tb\t5\t9\t4\n".to_owned(), "line 1, field overlap: "),
+        (
+            "index-term-reduce",
+            format!("{feature}\ta\t3\n{feature}\tb\t3\t0\t1\n"),
+            "line 2, field position: ",
+        ),
+    ] {
+        here.with(stage, rows, &[]).fails(1, &[stage, place]);
+    }
+    here.say("slice-plan --slices 1000001").fails(2, &["--slices"]);
+}
+
 /// A side file that is missing, half copied or another one gives a wrong answer or a word about it.
 #[test]
 fn side_files_must_be_whole_and_of_their_kind() {
