@@ -20,7 +20,8 @@ fuzz_target!(|data: &[u8]| {
         assert!(0 < p && p <= q);
         let shared = shared.min(a).min(b);
         let exact = shared >= 1
-            && u128::from(shared) * (u128::from(p) + u128::from(q)) >= u128::from(p) * (u128::from(a) + u128::from(b));
+            && u128::from(shared) * (u128::from(p) + u128::from(q))
+                >= u128::from(p) * (u128::from(a) + u128::from(b));
         assert_eq!(tau.accepts(shared, a, b), exact);
         if a > 0 && b > 0 {
             assert_eq!(shared >= tau.overlap_needed(a, b), exact);
