@@ -33,7 +33,7 @@ fn an_id_that_stands_twice_is_named() {
     here.write("two", jsonl(&[("b", "y")]));
     let run = "twinsplit run doc-split --input one two --output out --overwrite --quiet";
     here.say(run).fails(1, &["the id \"b\"", "(one, line 2 and two, line 1)"]);
-    here.say(&format!("{}", run.replace("doc-split", "term-split")))
+    here.say(&run.replace("doc-split", "term-split"))
         .fails(1, &["doc-meta-reduce", "the id \"b\"", "(one, line 2 and two, line 1)"]);
     here.say(&format!("{run} --id auto --features words:1")).ok();
     assert_eq!(here.read("out/pairs.tsv").lines().count(), 1);
