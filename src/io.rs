@@ -346,6 +346,33 @@ mod tests {
     }
 
     #[test]
+    fn a_bound_refuses_exactly_the_lines_that_exceed_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.jsonl");
+        let lines = ["one", "", "three", "2", "seventeen", "end"];
+        for mark in ["", "\u{feff}"] {
+            fs::write(&path, format!("{mark}{}", lines.join("\n"))).unwrap();
+            for (size, bound) in (1..40).flat_map(|size| (1..12).map(move |bound| (size, bound))) {
+                let within = format!("{bound}B").parse().unwrap();
+                let mut blocks = Blocks::new(vec![path.clone()], size).within(within);
+                let mut read = 0;
+                let end = loop {
+                    match blocks.next_block() {
+                        Ok(Some(block)) => each_line(&block, |_, _| Ok(read += 1)).unwrap(),
+                        end => break end,
+                    }
+                };
+                let long = lines.iter().position(|line| line.len() > bound);
+                match (end, long) {
+                    (Ok(_), None) => assert_eq!(read, 5),
+                    (Err(Error::LongLine { place, .. }), Some(at)) => assert_eq!(place.line, at as u64 + 1),
+                    (end, long) => panic!("blocks of {size}, bound {bound}: {:?}, not {long:?}", end.err()),
+                }
+            }
+        }
+    }
+
+    #[test]
     fn a_file_appears_only_when_complete() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("out.tsv");
@@ -354,5 +381,9 @@ mod tests {
         assert!(!path.exists());
         file.finish().unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"row\n");
+        let mut given_up = AtomicFile::create(&folder.path().join("other")).unwrap();
+        given_up.line(b"row").unwrap();
+        drop(given_up);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 }

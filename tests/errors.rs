@@ -34,7 +34,7 @@ fn an_id_that_stands_twice_is_named() {
     here.write("two", jsonl(&[("b", "y")]));
     let run = "twinsplit run doc-split --input one two --output out --overwrite --quiet";
     here.say(run).fails(1, &["the id \"b\"", "(one, line 2 and two, line 1)"]);
-    here.say(&format!("{}", run.replace("doc-split", "term-split")))
+    here.say(&run.replace("doc-split", "term-split"))
         .fails(1, &["doc-meta-reduce", "the id \"b\"", "(one, line 2 and two, line 1)"]);
     here.say(&format!("{run} --id auto --features words:1")).ok();
     assert_eq!(here.read("out/pairs.tsv").lines().count(), 1);
@@ -103,6 +103,43 @@ fn every_reducer_refuses_unsorted_rows() {
             .fails(1, &[name, "standard input, line 2", &message]);
         here.with(name, format!("{row}\n"), &[]).ok();
     }
+}
+
+/// Rows that are well-formed one by one, but that no stage of ours writes: read twice, mixed, or invented. Sums over
+/// them would be a wrong answer, or more than a number holds.
+#[test]
+fn rows_that_cannot_belong_together_are_refused() {
+    let here = Place::new();
+    let (feature, most) = ("00000000000000aa", u64::MAX);
+    for (stage, rows, place) in [
+        ("pcp-reduce", "a\tb\t2\t3\t4\na\tb\t2\t3\t4\n".to_owned(), "line 2, field count: "),
+        (
+            "pcp-reduce",
+            format!("a\tb\t1\t{most}\t{most}\na\tb\t{most}\t{most}\t{most}\n"),
+            "line 2, field count: ",
+        ),
+        ("pcp-reduce", "a\tb\t0\t3\t4\n".to_owned(), "line 1, field count: expected at least 1"),
+        ("pcp-reduce", "a\tb\t1\t3\t4\na\tb\t1\t3\t5\n".to_owned(), "more than one document"),
+        ("feature-count-reduce", format!("{feature}\t{most}\n{feature}\t1\n"), "line 2, field documents: "),
+        ("feature-order", format!("-\t{most}\n-\t1\n"), "line 2, field documents: "),
+        ("size-count-reduce", format!("0000000007\t{most}\n0000000007\t1\n"), "line 2, field sets: "),
+        ("slice-plan", "0000000007\t0\n".to_owned(), "line 1, field sets: "),
+        ("slice-plan", format!("0000000007\t{most}\n"), "line 1, field sets: "),
+        ("slice-plan", "0000000007\t1\n0000000007\t1\n".to_owned(), "line 2, field size: "),
+        ("slice-plan", format!("{most}\t1\n"), "line 1, field size: "),
+        ("slice-plan", "1000000000\t1000000000\n".to_owned(), "raise --slice-memory"),
+        ("expand-left-reduce", "a\t1\tb\t5\t4\t9\n".to_owned(), "line 1, field overlap: "),
+        ("expand-right-reduce", "a\t1\tb\t5\t9\t4\n".to_owned(), "line 1, field overlap: "),
+        ("expand-right", "a\t1\tb\t5\t9\t4\n".to_owned(), "line 1, field overlap: "),
+        (
+            "index-term-reduce",
+            format!("{feature}\ta\t3\n{feature}\tb\t3\t0\t1\n"),
+            "line 2, field position: ",
+        ),
+    ] {
+        here.with(stage, rows, &[]).fails(1, &[stage, place]);
+    }
+    here.say("slice-plan --slices 1000001").fails(2, &["--slices"]);
 }
 
 /// A side file that is missing, half copied or another one gives a wrong answer or a word about it.

@@ -173,7 +173,9 @@ static DECODERS: LazyLock<Vec<(String, RecordInfo)>> = LazyLock::new(|| {
         let name = entry.decl.name;
         [(format!("the input of {name}"), entry.input), (format!("the output of {name}"), entry.output)]
     };
-    STAGES.iter().flat_map(sides).collect()
+    // Records of the same fields are one record.
+    let mut known = BTreeSet::new();
+    STAGES.iter().flat_map(sides).filter(|(_, info)| known.insert(info.fields)).collect()
 });
 
 /// Reads a line as every record; an error must say which field, and what was expected there.
@@ -187,8 +189,7 @@ fn read_as_everything(line: &[u8]) -> Result<(), TestCaseError> {
         }
         // What is read in a form of its own, such as a number with zeros in front, is written in the usual one.
         if let Ok(written) = (info.rewrites)(line) {
-            let again = (info.rewrites)(&written);
-            prop_assert_eq!(again.as_ref(), Ok(&written), "{}", record);
+            prop_assert_eq!((info.rewrites)(&written), Ok(written), "{}", record);
         }
     }
     // What a decoder leaves to its reader.
@@ -274,6 +275,12 @@ proptest! {
         }
         read_as_everything(&line)?;
     }
+
+}
+
+proptest! {
+    // A case is some 180 lines, each read as every record.
+    #![proptest_config(ProptestConfig { cases: config().cases.div_ceil(50).max(100), ..config() })]
 
     /// Lines of each record with a field taken out, doubled or replaced, or cut off anywhere.
     #[test]

@@ -12,7 +12,8 @@ use twinsplit::engine::params::Params;
 use twinsplit::join::tau::{Tau, jaccard6};
 
 fuzz_target!(|data: &[u8]| {
-    let Some(([shape, places, high, low], data)) = data.split_first_chunk::<4>().map(|(head, rest)| (*head, rest))
+    let Some(([shape, places, high, low], data)) =
+        data.split_first_chunk::<4>().map(|(head, rest)| (*head, rest))
     else {
         return;
     };

@@ -17,7 +17,9 @@ use twinsplit::stages::cluster::rank_of;
 static OPTIONS: LazyLock<[DocumentOpts; 2]> = LazyLock::new(|| {
     ["id", "auto"].map(|id| {
         let mut params = Params::default();
-        [("id", id), ("date", "date"), ("score", "score")].map(|(name, value)| params.set(name, value));
+        for (name, value) in [("id", id), ("date", "date"), ("score", "score")] {
+            params.set(name, value);
+        }
         params.parse().expect("options")
     })
 });

@@ -10,7 +10,16 @@ use twinsplit::hash;
 use twinsplit::text::{Extractor, FeatureKind, FeatureSpec, dominant_script};
 
 const KINDS: [&str; 10] = [
-    "words:1", "words:2", "words:5", "chars:1", "chars:3", "chars:9", "sentence-ends:3", "lines", "spotsigs", "spotsigs:zh",
+    "words:1",
+    "words:2",
+    "words:5",
+    "chars:1",
+    "chars:3",
+    "chars:9",
+    "sentence-ends:3",
+    "lines",
+    "spotsigs",
+    "spotsigs:zh",
 ];
 
 thread_local! {

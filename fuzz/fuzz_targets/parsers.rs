@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use twinsplit::cluster::keep::Score;
+use twinsplit::cluster::keep::{self, KeepRule, Meta, Score};
 use twinsplit::index::idf::IdfRange;
 use twinsplit::io::MaxLine;
 use twinsplit::join::tau::Tau;
@@ -20,7 +20,8 @@ fuzz_target!(|data: &[u8]| {
         assert!(0 < p && p <= q);
         let shared = shared.min(a).min(b);
         let exact = shared >= 1
-            && u128::from(shared) * (u128::from(p) + u128::from(q)) >= u128::from(p) * (u128::from(a) + u128::from(b));
+            && u128::from(shared) * (u128::from(p) + u128::from(q))
+                >= u128::from(p) * (u128::from(a) + u128::from(b));
         assert_eq!(tau.accepts(shared, a, b), exact);
         if a > 0 && b > 0 {
             assert_eq!(shared >= tau.overlap_needed(a, b), exact);
@@ -46,7 +47,8 @@ fuzz_target!(|data: &[u8]| {
     }
     if let Ok(score) = text.parse::<Score>() {
         let other = (a as i64 - b as i64).to_string().parse::<Score>().expect("a number");
-        let by_key = score.key().cmp(&other.key());
+        let key = |score| keep::key(KeepRule::Highest, &Meta { score: Some(score), ..Meta::default() });
+        let by_key = key(&score).cmp(&key(&other));
         assert_eq!(score.cmp(&other), by_key.reverse(), "the best comes first");
         if let (Ok(float), true) = (text.parse::<f64>(), text.len() < 9) {
             let expected = float.partial_cmp(&(a as f64 - b as f64)).expect("numbers");

@@ -16,6 +16,8 @@ fuzz_target!(|data: &[u8]| {
     let record = RECORDS[usize::from(first) % RECORDS.len()];
     match (record.rewrites)(line) {
         Ok(written) => assert_eq!((record.rewrites)(&written), Ok(written), "{}", record.fields),
-        Err(error) => assert!(!error.field.is_empty() && !error.expected.is_empty() && !error.found.is_empty()),
+        Err(error) => {
+            assert!(!error.field.is_empty() && !error.expected.is_empty() && !error.found.is_empty())
+        }
     }
 });

@@ -15,6 +15,13 @@ pub struct FeatureCount {
     pub documents: u64,
 }
 
+impl FeatureCount {
+    /// An error about a sum that no collection can have.
+    pub fn too_many(&self) -> FieldError {
+        FieldError::new("documents", "counts whose sum fits 64 bits", self.documents.to_string().as_bytes())
+    }
+}
+
 impl<'a> Record<'a> for FeatureCount {
     const FIELDS: &'static str = "feature or -⇥documents";
     const KEYS: Option<Keys> = Some(Keys { partition: 1, sort: 1 });

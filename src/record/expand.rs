@@ -107,6 +107,12 @@ impl<'a> Record<'a> for ExpandRow<'a> {
             _ => return Err(FieldError::new("tag", "0 or 1", tag)),
         };
         fields.done()?;
+        if let ExpandRow::Pair { overlap, size_key, size_other, .. } = row
+            && overlap > size_key.min(size_other)
+        {
+            let found = overlap.to_string();
+            return Err(FieldError::new("overlap", "at most the smaller size", found.as_bytes()));
+        }
         Ok(row)
     }
 

@@ -92,9 +92,10 @@ impl Stage for FeatureCountReduce {
         Ok(Self::default())
     }
 
-    fn push(&mut self, count: FeatureCount, _: &mut Task<'_>) -> Result<()> {
+    fn push(&mut self, count: FeatureCount, task: &mut Task<'_>) -> Result<()> {
         let before = self.sum.map_or(0, |sum| sum.documents);
-        self.sum = Some(FeatureCount { documents: before + count.documents, ..count });
+        let documents = before.checked_add(count.documents).ok_or_else(|| task.wrong(count.too_many()))?;
+        self.sum = Some(FeatureCount { documents, ..count });
         Ok(())
     }
 

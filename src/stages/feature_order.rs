@@ -104,7 +104,8 @@ impl Stage for FeatureOrder {
 
     fn push(&mut self, count: FeatureCount, task: &mut Task<'_>) -> Result<()> {
         let Some(feature) = count.feature else {
-            self.documents = Some(self.documents.unwrap_or(0) + count.documents);
+            let sum = self.documents.unwrap_or(0).checked_add(count.documents);
+            self.documents = Some(sum.ok_or_else(|| task.wrong(count.too_many()))?);
             let documents =
                 self.reference.as_ref().map_or(self.documents.unwrap_or(0), |table| table.documents);
             self.kept_frequencies = self.range.df_range(documents);

@@ -8,7 +8,7 @@
 
 use super::options::{MinFeaturesOpts, OrderOpts, TauOpts};
 use super::side::load_order;
-use crate::error::{Error, Result};
+use crate::error::{Error, FieldError, Result};
 use crate::index::order::Order;
 use crate::record::posting::{BlockPair, Posting, PostingRow, PrefixMark};
 use crate::record::set::{Doc, Member};
@@ -225,8 +225,13 @@ impl Stage for IndexTermReduce {
     }
 
     fn push(&mut self, row: PostingRow<'_>, task: &mut Task<'_>) -> Result<()> {
+        let marked = row.posting.mark.is_some();
+        if self.postings > 0 && marked != self.marked {
+            let expected = "postings all with or all without a position (are both kinds of --pcp mixed?)";
+            return Err(task.wrong(FieldError::new("position", expected, row.posting.id)));
+        }
         self.feature = row.feature;
-        self.marked = row.posting.mark.is_some();
+        self.marked = marked;
         self.postings += 1;
         if self.opts.df_cut.is_some_and(|cut| self.postings > cut) {
             return Ok(());

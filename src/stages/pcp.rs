@@ -6,7 +6,7 @@
 
 use super::forest::{Forest, JoinedOpts};
 use super::options::{MaxPairsOpts, TauOpts};
-use crate::error::{Error, Result};
+use crate::error::{Error, FieldError, Result};
 use crate::join::prefix::{self, may_pair};
 use crate::join::tau::Tau;
 use crate::record::pair::{Candidate, Joined, Pair, Part};
@@ -217,6 +217,9 @@ impl Stage for PcpReduce {
     }
 
     fn push(&mut self, part: Part<'_>, task: &mut Task<'_>) -> Result<()> {
+        if part.count == 0 {
+            return Err(task.wrong(FieldError::new("count", "at least 1", b"0")));
+        }
         if self.overlap == 0 {
             self.a = part.a.to_vec();
             self.b = part.b.to_vec();
@@ -227,7 +230,12 @@ impl Stage for PcpReduce {
             let id = String::from_utf8_lossy(id).into_owned();
             return Err(Error::DuplicateId { stage: task.stage.to_owned(), id, places: String::new() });
         }
-        self.overlap += part.count;
+        let sum = self.overlap.checked_add(part.count).filter(|sum| *sum <= part.size_a.min(part.size_b));
+        self.overlap = sum.ok_or_else(|| {
+            let expected =
+                "counts of a pair that are at most its smaller size together (are rows read twice?)";
+            task.wrong(FieldError::new("count", expected, part.count.to_string().as_bytes()))
+        })?;
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 
 use super::NoOpts;
 use super::options::{FeatureOpts, MinFeaturesOpts, TauOpts};
-use crate::error::Result;
+use crate::error::{Error, FieldError, Result};
 use crate::index::slices::{SizeCount, SliceRange, Wanted, plan_slices};
 use crate::record::count::SizeRow;
 use crate::record::set::Member;
@@ -69,8 +69,9 @@ impl Stage for SizeCountReduce {
         Ok(Self::default())
     }
 
-    fn push(&mut self, row: SizeRow, _: &mut Task<'_>) -> Result<()> {
-        self.sum.get_or_insert(SizeRow { sets: 0, ..row }).sets += row.sets;
+    fn push(&mut self, row: SizeRow, task: &mut Task<'_>) -> Result<()> {
+        let sum = self.sum.get_or_insert(SizeRow { sets: 0, ..row });
+        sum.sets = sum.sets.checked_add(row.sets).ok_or_else(|| task.wrong(wrong_sets(row)))?;
         Ok(())
     }
 
@@ -83,6 +84,18 @@ impl Stage for SizeCountReduce {
 pub struct SlicePlan {
     opts: SlicePlanOpts,
     counts: Vec<SizeCount>,
+    sets: u64,
+    tokens: u128,
+}
+
+/// More sets than this, or features in a set, are no real collection's.
+const MOST: u64 = 1 << 40;
+
+/// More slices than this are no plan: each is a job.
+const MOST_SLICES: u64 = 1_000_000;
+
+fn wrong_sets(row: SizeRow) -> FieldError {
+    FieldError::new("sets", "at least 1, and at most 2^40 in all", row.sets.to_string().as_bytes())
 }
 
 /// How Doc-Split cuts the collection by size.
@@ -100,7 +113,7 @@ pub struct SlicePlanOpts {
 #[derive(Args, Clone, Debug)]
 pub struct SlicesOpts {
     /// Number of Doc-Split slices; without it as many as --slice-memory asks for
-    #[arg(long, env = "TWINSPLIT_SLICES", value_name = "S")]
+    #[arg(long, env = "TWINSPLIT_SLICES", value_name = "S", value_parser = clap::value_parser!(u64).range(..=MOST_SLICES))]
     pub slices: Option<u64>,
     /// Megabytes that the index of one slice may take in the memory of a task
     #[arg(long, env = "TWINSPLIT_SLICE_MEMORY", default_value_t = 512, value_name = "MB")]
@@ -132,15 +145,32 @@ impl Stage for SlicePlan {
     };
 
     fn open(opts: SlicePlanOpts, _: &mut Task<'_>) -> Result<Self> {
-        Ok(Self { opts, counts: Vec::new() })
+        Ok(Self { opts, counts: Vec::new(), sets: 0, tokens: 0 })
     }
 
-    fn push(&mut self, row: SizeRow, _: &mut Task<'_>) -> Result<()> {
+    fn push(&mut self, row: SizeRow, task: &mut Task<'_>) -> Result<()> {
+        let last = self.counts.last().map_or(0, |count| count.size);
+        if row.size <= last || row.size > MOST {
+            let expected = "sizes from 1 to 2^40 that ascend, each once";
+            return Err(task.wrong(FieldError::new("size", expected, row.size.to_string().as_bytes())));
+        }
+        self.sets = self.sets.saturating_add(row.sets);
+        if row.sets == 0 || self.sets > MOST {
+            return Err(task.wrong(wrong_sets(row)));
+        }
+        self.tokens += u128::from(row.size) * u128::from(row.sets);
         self.counts.push(SizeCount { size: row.size, docs: row.sets });
         Ok(())
     }
 
     fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
+        if let Wanted::Tokens(most) = self.opts.slices.wanted()
+            && self.tokens / u128::from(most) > MOST_SLICES.into()
+        {
+            return Err(Error::Limit(format!(
+                "slice-plan: the plan would have over {MOST_SLICES} slices; raise --slice-memory"
+            )));
+        }
         let plan = plan_slices(&self.counts, self.opts.tau.tau, self.opts.slices.wanted());
         task.count("slices", plan.len() as u64);
         let mut parameters = self.opts.features.parameters()?;

@@ -40,7 +40,7 @@ impl Groups {
         (budget, folder): (&Budget, &Path),
         progress: &Progress,
     ) -> Result<Self> {
-        progress.start("equal-sets", "group", Unit::Sets, candidates.numbers.len() as u64);
+        progress.start("equal-sets", "grouping", Unit::Sets, candidates.numbers.len() as u64);
         let mut building = Building {
             candidates,
             documents,

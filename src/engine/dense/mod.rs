@@ -132,7 +132,7 @@ impl Collection<'_> {
         let Self { inputs, opts, threads, budget, work, progress } = *self;
         let place = (budget, work);
         let bytes = inputs.iter().filter_map(|path| path.metadata().ok()).map(|file| file.len()).sum();
-        progress.start("tokenize", "read", Unit::Bytes, bytes);
+        progress.start("tokenize", "reading", Unit::Bytes, bytes);
         let features = Sorter::new(budget, work, 0, u64::MAX);
         let (mut documents, counters) =
             Documents::read(opts.blocks(inputs), opts, threads, &features, place, progress)?;
@@ -247,14 +247,13 @@ impl DenseRun<'_> {
         );
 
         let answer = Answer::new(&documents, &groups, self.threads);
-        let mut counters = vec![("pairs", count)];
         if writes {
-            self.progress.start("expand", "write", Unit::Rows, count);
+            self.progress.start("expand", "writing", Unit::Rows, count);
             let written = answer.write_pairs(&rows, &self.output.join("pairs.tsv"), self.progress)?;
-            counters.extend([("reduce_records_out", written.lines), ("reduce_bytes_out", written.bytes)]);
+            let out = [("reduce_records_out", written.lines), ("reduce_bytes_out", written.bytes)];
+            end("expand", named(&[&[("pairs", count)][..], &out].concat()));
         }
         drop(rows);
-        end("expand", named(&counters));
 
         let labels = match forest {
             Some(forest) => forest.into_labels(),
@@ -274,7 +273,7 @@ impl DenseRun<'_> {
 
         let clusters = answer.choose(&labels);
         drop(labels);
-        self.progress.start("keep", "write", Unit::Rows, clusters.len() as u64);
+        self.progress.start("keep", "writing", Unit::Rows, clusters.len() as u64);
         let written = answer.write_clusters(&clusters, &self.output.join("clusters.tsv"), self.progress)?;
         let found = count_clusters(&clusters);
         let counters = [
@@ -287,7 +286,7 @@ impl DenseRun<'_> {
         if self.write_kept {
             let bytes =
                 self.inputs.iter().filter_map(|path| path.metadata().ok()).map(|file| file.len()).sum();
-            self.progress.start("write-kept", "write", Unit::Bytes, bytes);
+            self.progress.start("write-kept", "writing", Unit::Bytes, bytes);
             let dropped = answer.dropped(&clusters);
             let path = self.output.join("kept.jsonl");
             let written = answer::write_kept(self.opts.blocks(self.inputs), &dropped, &path, self.progress)?;
@@ -307,7 +306,7 @@ impl DenseRun<'_> {
         let (parts, held) = parts(store, &self.opts, self.threads, budget);
         budget.hold(held);
         let tau = self.opts.tau.tau;
-        self.progress.start("docsplit-query", "join", Unit::Sets, queries(store, &parts, tau) as u64);
+        self.progress.start("docsplit-query", "joining", Unit::Sets, queries(store, &parts, tau) as u64);
         let seen = |sets| self.progress.add(sets as u64);
         join_parts(store, &parts, tau, self.threads, &seen, &mut |found| pairs.take(found))?;
         budget.release(held);

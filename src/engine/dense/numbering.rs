@@ -70,7 +70,7 @@ pub fn count<'b>(
 ) -> Result<(Lists<'b>, Counted)> {
     let lists = Spool::new(budget, folder);
     let rows = documents.sizes.iter().map(|size| u64::from(*size)).sum();
-    progress.start("feature-order", "count", Unit::Rows, rows);
+    progress.start("feature-order", "counting", Unit::Rows, rows);
     let counting = Counting {
         lists: &lists,
         progress,
@@ -206,7 +206,7 @@ impl Candidates {
         let last = (self.numbers.len() as u32).saturating_sub(1);
         let rows = Sorter::new(budget, folder, 0, two(last, u32::MAX));
         let shared = lists.shared.iter().map(|shared| u64::from(*shared)).sum();
-        progress.start("equal-sets", "number", Unit::Rows, shared);
+        progress.start("equal-sets", "numbering", Unit::Rows, shared);
         let starts = first_tokens(&lists.frequencies);
         let next = AtomicUsize::new(0);
         in_threads(threads, threads, |_| {
