@@ -7,6 +7,7 @@ pub mod run;
 pub mod stage;
 pub mod stages;
 pub mod summary;
+pub mod tune;
 
 use crate::error::{Error, Result};
 use crate::stages::STAGES;
@@ -32,6 +33,7 @@ pub fn main() -> ExitCode {
         Some(("plan", matches)) => run::plan(matches),
         Some(("idf", matches)) => run::idf(matches),
         Some(("explain", matches)) => explain::run(matches),
+        Some(("tune", matches)) => tune::run(matches),
         Some(("stages", matches)) => stages::run(matches),
         Some(("partition", matches)) => partition::run(matches),
         _ => Err(Error::Usage("no command is given; twinsplit --help shows them".to_owned())),
@@ -52,6 +54,7 @@ pub fn command() -> Command {
         .arg_required_else_help(true)
         .subcommand(run::command())
         .subcommand(explain::command())
+        .subcommand(tune::command())
         .subcommand(run::plan_command())
         .subcommand(stages::command())
         .subcommand(run::idf_command())

@@ -61,9 +61,14 @@ pub struct RunOpts {
 impl RunOpts {
     /// The number of threads.
     pub fn threads(&self) -> usize {
-        let cores = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        self.threads.unwrap_or_else(cores).clamp(1, 1024)
+        threads(self.threads)
     }
+}
+
+/// The number of threads: what was asked for, or as many as there are cores.
+pub fn threads(wanted: Option<usize>) -> usize {
+    let cores = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    wanted.unwrap_or_else(cores).clamp(1, 1024)
 }
 
 /// All options of all stages but side files that the chain itself makes, each once.
@@ -95,8 +100,22 @@ pub fn with_stage_options(command: Command) -> Command {
 
 /// The stages' options that were given, by the command line, the environment or a paper.
 pub fn params(matches: &ArgMatches) -> Result<Params> {
+    let mut params = given(matches, &stage_options())?;
+    if let Some(Paper::P000) = matches.get_one::<Paper>("paper") {
+        for (name, value) in [("features", "spotsigs"), ("tau", "0.4")] {
+            if params.get(name).is_none() {
+                params.set(name, value);
+            }
+        }
+    }
+    settle_min_features(&mut params)?;
+    Ok(params)
+}
+
+/// Those of `options` that were given, by the command line or the environment.
+pub fn given(matches: &ArgMatches, options: &[Arg]) -> Result<Params> {
     let mut params = Params::default();
-    for arg in stage_options() {
+    for arg in options {
         let id = arg.get_id().as_str();
         let given =
             matches!(matches.value_source(id), Some(ValueSource::CommandLine | ValueSource::EnvVariable));
@@ -106,13 +125,11 @@ pub fn params(matches: &ArgMatches) -> Result<Params> {
             params.set(long, text);
         }
     }
-    if let Some(Paper::P000) = matches.get_one::<Paper>("paper") {
-        for (name, value) in [("features", "spotsigs"), ("tau", "0.4")] {
-            if params.get(name).is_none() {
-                params.set(name, value);
-            }
-        }
-    }
+    Ok(params)
+}
+
+/// Takes the least number of features from what the features ask for, unless it was given.
+pub fn settle_min_features(params: &mut Params) -> Result<()> {
     if params.get("min-features").is_none() {
         let read = |path: &str| std::fs::read_to_string(path).map_err(|error| error.to_string());
         let kind = FeatureKind::parse(params.get("features").unwrap_or("words:5"), &read)
@@ -121,7 +138,7 @@ pub fn params(matches: &ArgMatches) -> Result<Params> {
             params.set("min-features", kind.min_features_default().to_string());
         }
     }
-    Ok(params)
+    Ok(())
 }
 
 /// Every option of every stage with its value in this run, defaults included, for `run.json`.

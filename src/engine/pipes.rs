@@ -108,7 +108,8 @@ fn side_path(option: &str, data: &str) -> String {
     }
 }
 
-fn quote(word: &str) -> String {
+/// A word as a shell takes it.
+pub fn quote(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.,:/=+".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         word.to_owned()

@@ -67,22 +67,6 @@ impl<'a> Groups<'a> {
             .chain(self.own.copies.get(set as usize).iter().copied())
     }
 
-    fn group_size(&self, set: u32) -> u64 {
-        1 + self.own.copies.get(set as usize).len() as u64
-    }
-
-    /// How many pairs of documents there are, before any is written.
-    pub fn count_pairs(&self) -> u64 {
-        let sets = 0..self.own.documents.len() as u32;
-        let twice: u64 = sets
-            .map(|set| {
-                let others: u64 = self.partners.get(set as usize).iter().map(|p| self.group_size(p.0)).sum();
-                self.group_size(set) * (others + self.group_size(set) - 1)
-            })
-            .sum();
-        twice / 2
-    }
-
     /// Writes all pairs of documents, in order of their ids.
     pub fn write_pairs(&self, path: &Path) -> Result<()> {
         let mut file = AtomicFile::create(path)?;

@@ -6,6 +6,7 @@ use crate::engine::steps::{in_threads, lock};
 use crate::error::{Error, FieldError, Place, Result};
 use crate::index::idf::IdfRange;
 use crate::io::{Blocks, each_line};
+use crate::join::kernel::JoinPair;
 use crate::join::sets::Sets;
 use crate::record::cluster::Meta;
 use crate::stage::Counters;
@@ -19,6 +20,8 @@ use std::sync::Mutex;
 
 /// Bytes of input that a thread takes at a time.
 const BLOCK: usize = 1 << 20;
+/// Lines in memory that a thread takes at a time.
+const LINES: usize = 256;
 
 /// Values of different lengths, one after the other.
 #[derive(Debug)]
@@ -108,8 +111,26 @@ impl Corpus {
         })?;
         let mut batches: Vec<_> = workers.into_iter().flatten().collect();
         batches.sort_unstable_by_key(|(number, _)| *number);
+        Self::of(batches.into_iter().map(|(_, batch)| batch))
+    }
+
+    /// Tokenizes documents whose lines are in memory, in `threads` threads.
+    pub fn of_lines(lines: &[(Place, Vec<u8>)], opts: &DenseOpts, threads: usize) -> Result<Self> {
+        let spec = opts.features.spec()?;
+        let batches = in_threads(lines.len().div_ceil(LINES), threads, |number| {
+            let mut extractor = Extractor::new(spec.clone());
+            let mut batch = Batch::default();
+            for (place, line) in lines[number * LINES..].iter().take(LINES) {
+                batch.read(line, place, opts, &mut extractor)?;
+            }
+            Ok(batch)
+        })?;
+        Self::of(batches.into_iter())
+    }
+
+    fn of(batches: impl Iterator<Item = Batch>) -> Result<Self> {
         let mut all = Batch::default();
-        for (_, batch) in batches {
+        for batch in batches {
             all.ids.append(&batch.ids);
             all.features.append(&batch.features);
             all.ranks.append(&batch.ranks);
@@ -255,5 +276,17 @@ impl Representatives {
             own.copies.push(&copies);
         }
         own
+    }
+
+    /// How many documents have a set.
+    pub fn group_size(&self, set: u32) -> u64 {
+        1 + self.copies.get(set as usize).len() as u64
+    }
+
+    /// How many pairs of documents these pairs of sets make, those of equal sets with them.
+    pub fn count_pairs(&self, pairs: &[JoinPair]) -> u64 {
+        let sizes = (0..self.documents.len() as u32).map(|set| self.group_size(set));
+        let equal: u64 = sizes.map(|size| size * (size - 1) / 2).sum();
+        equal + pairs.iter().map(|pair| self.group_size(pair.a) * self.group_size(pair.b)).sum::<u64>()
     }
 }

@@ -4,7 +4,7 @@
 //! ids, features by ascending document frequency, and the join kernel works on arrays of those numbers.
 
 pub mod answer;
-mod corpus;
+pub(crate) mod corpus;
 mod numbering;
 
 use crate::cluster::groups::star_of_groups;
@@ -30,13 +30,13 @@ use std::time::Instant;
 #[derive(Args, Clone, Debug)]
 pub struct DenseOpts {
     #[command(flatten)]
-    document: DocumentOpts,
+    pub(crate) document: DocumentOpts,
     #[command(flatten)]
     features: FeatureOpts,
     #[command(flatten)]
     idf: IdfOpts,
     #[command(flatten)]
-    least: MinFeaturesOpts,
+    pub(crate) least: MinFeaturesOpts,
     #[command(flatten)]
     tau: TauOpts,
     #[command(flatten)]
@@ -44,7 +44,7 @@ pub struct DenseOpts {
     #[command(flatten)]
     slices: SlicesOpts,
     #[command(flatten)]
-    cluster: ClusterKindOpts,
+    pub(crate) cluster: ClusterKindOpts,
     #[command(flatten)]
     keep: KeepOpts,
     #[command(flatten)]
@@ -102,7 +102,7 @@ impl DenseRun<'_> {
         );
 
         let groups = answer::Groups::new(&corpus, &representatives, &pairs);
-        let count = groups.count_pairs();
+        let count = representatives.count_pairs(&pairs);
         let limit = self.opts.max_pairs.max_pairs;
         if count > limit {
             return Err(Error::Limit(format!(
@@ -112,7 +112,7 @@ impl DenseRun<'_> {
         groups.write_pairs(&self.output.join("pairs.tsv"))?;
         end("expand", [("pairs".to_owned(), count)].into());
 
-        let labels = self.cluster(&corpus, &representatives, &pairs);
+        let labels = labels(self.opts.cluster.cluster, &corpus, &representatives, &pairs);
         end("cluster", Counters::new());
         let (clusters, dropped) = groups.choose(&labels);
         let counters = [
@@ -167,26 +167,31 @@ impl DenseRun<'_> {
             })
             .collect()
     }
+}
 
-    /// The label of each document.
-    fn cluster(&self, corpus: &Corpus, own: &Representatives, pairs: &[JoinPair]) -> Vec<u32> {
-        let documents = corpus.ids.len();
-        let copies = (0..own.documents.len())
-            .flat_map(|at| own.copies.get(at).iter().map(move |copy| (*copy, own.documents[at])));
-        let edges = pairs.iter().map(|pair| (own.documents[pair.a as usize], own.documents[pair.b as usize]));
-        match self.opts.cluster.cluster {
-            ClusterKind::Components => {
-                let mut forest = UnionFind::new(documents as u32);
-                copies.chain(edges).for_each(|(x, y)| {
-                    forest.union(x, y);
-                });
-                forest.into_labels()
-            }
-            ClusterKind::Star => {
-                let copies: Vec<_> = copies.collect();
-                let edges: Vec<_> = edges.collect();
-                star_of_groups(documents, &copies, &edges, |x| (corpus.ranks.get(x as usize), x))
-            }
+/// The cluster of each document, by a label.
+pub(crate) fn labels(
+    kind: ClusterKind,
+    corpus: &Corpus,
+    own: &Representatives,
+    pairs: &[JoinPair],
+) -> Vec<u32> {
+    let documents = corpus.ids.len();
+    let copies = (0..own.documents.len())
+        .flat_map(|at| own.copies.get(at).iter().map(move |copy| (*copy, own.documents[at])));
+    let edges = pairs.iter().map(|pair| (own.documents[pair.a as usize], own.documents[pair.b as usize]));
+    match kind {
+        ClusterKind::Components => {
+            let mut forest = UnionFind::new(documents as u32);
+            copies.chain(edges).for_each(|(x, y)| {
+                forest.union(x, y);
+            });
+            forest.into_labels()
+        }
+        ClusterKind::Star => {
+            let copies: Vec<_> = copies.collect();
+            let edges: Vec<_> = edges.collect();
+            star_of_groups(documents, &copies, &edges, |x| (corpus.ranks.get(x as usize), x))
         }
     }
 }
