@@ -91,7 +91,9 @@ pub fn measure(
     let own = Representatives::of(&sets, |size| kind.opts.least.admits(size));
     drop(sets);
     let mut pairs = self_join(&own.sets, floor, threads);
-    pairs.sort_unstable_by(|x, y| by_similarity(&own, x, y));
+    pairs.sort_unstable_by(|x, y| {
+        by_similarity(&own, x, y).then_with(|| documents(&own, x).cmp(&documents(&own, y)))
+    });
 
     let groups = Groups::new(&corpus, &own, &[]);
     let found = Found { sample, kind, corpus: &corpus, own: &own };
@@ -101,6 +103,8 @@ pub fn measure(
             !tau.accepts(pair.overlap.into(), a, b)
         });
         let (rejected, accepted) = pairs.split_at(edge);
+        // From the threshold downwards; pairs of one similarity in the order of their ids, as everywhere.
+        let backwards = rejected.chunk_by(|x, y| by_similarity(&own, x, y).is_eq()).rev().flatten();
         let (clusters, dropped) = groups.choose(&labels(kind.opts.cluster.cluster, &corpus, &own, accepted));
         let largest = clusters.iter().map(|(_, others)| others.len() as u64 + 1).max();
         Ok(Row {
@@ -112,7 +116,7 @@ pub fn measure(
             // Different sets never reach 1, so equal ones are the farthest from any edge.
             above: found
                 .examples(accepted.iter().map(|pair| found.pair(pair)).chain(found.equal()), examples)?,
-            below: found.examples(rejected.iter().rev().map(|pair| found.pair(pair)), examples)?,
+            below: found.examples(backwards.map(|pair| found.pair(pair)), examples)?,
         })
     });
     let rows = rows.collect::<Result<Vec<Row>>>()?;
@@ -133,15 +137,13 @@ fn below(tau: Tau) -> Tau {
     Tau::from_billionths(lower).unwrap_or(tau)
 }
 
-/// Ascending similarity, then the ids of the documents that stand for the sets.
+/// The order of two similarities.
 fn by_similarity(own: &Representatives, x: &JoinPair, y: &JoinPair) -> Ordering {
     let union = |pair: &JoinPair| {
         let sizes = own.sets.size(pair.a as usize) + own.sets.size(pair.b as usize);
         sizes as u128 - u128::from(pair.overlap)
     };
-    let documents = |pair: &JoinPair| documents(own, pair);
-    let (left, right) = (u128::from(x.overlap) * union(y), u128::from(y.overlap) * union(x));
-    left.cmp(&right).then_with(|| documents(x).cmp(&documents(y)))
+    (u128::from(x.overlap) * union(y)).cmp(&(u128::from(y.overlap) * union(x)))
 }
 
 /// The documents that stand for two sets, the one with the smaller id first.

@@ -50,8 +50,8 @@ fn sample(report: &Report<'_>, out: &mut String) {
         Some((all, ours)) => {
             let _ = writeln!(
                 out,
-                "A pair is in the sample only if both documents are: one pair in {}, the square of the share. The pairs\n\
-                 of the whole input are estimated as that many times those of the sample, roughly if these are few.",
+                "A pair is in the sample only if both documents are: one pair in {}, about the square of the share. The\n\
+                 pairs of the whole input are estimated as that many times those of the sample, roughly if these are few.",
                 one_in(all, ours)
             );
         }
