@@ -482,6 +482,30 @@ fn a_small_table_is_shown_as_drawn() {
     assert_eq!(shown, include_str!("goldens/tune.txt"));
 }
 
+/// What docs/choosing.md shows is what comes out. Its numbers were counted by hdfs-fixtures/expected/brute_force.py's
+/// features on a sample drawn with the Python package xxhash.
+#[test]
+fn the_page_shows_what_comes_out() {
+    let page = include_str!("../docs/choosing.md");
+    let block = page.split("### Choose tau by looking").nth(1).unwrap().split("\n```\n").nth(1).unwrap();
+    let (command, lines) = block.split_once('\n').unwrap();
+    let documents = fixture("documents").display().to_string();
+    let command = command.strip_prefix("$ ").unwrap().replace("hdfs-fixtures/documents", &documents);
+    let shown = Place::new().shell(&command).ok();
+    let mut rest = shown.lines();
+    let (mut found, mut gap) = (0, false);
+    for line in lines.lines() {
+        if line == "…" {
+            gap = true;
+            continue;
+        }
+        let at = rest.position(|other| other == line);
+        assert!(at.is_some_and(|skipped| skipped == 0 || gap), "{line:?} does not stand there in {shown}");
+        (found, gap) = (found + 1, false);
+    }
+    assert_eq!(found, 20);
+}
+
 #[test]
 fn what_cannot_be_is_refused_by_name() {
     let here = Place::new();

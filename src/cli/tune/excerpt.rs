@@ -7,7 +7,7 @@ use unicode_width::UnicodeWidthStr;
 /// Columns of what both texts have before the difference.
 const BEFORE: usize = 30;
 /// Columns of an excerpt in all.
-const COLUMNS: usize = 96;
+const COLUMNS: usize = 92;
 
 /// Two excerpts that begin at the same place.
 #[derive(Debug, PartialEq, Eq)]

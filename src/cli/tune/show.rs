@@ -21,7 +21,7 @@ pub fn text(report: &Report<'_>) -> String {
     if report.kinds.iter().flat_map(|kind| &kind.rows).any(shown) {
         out.push_str(
             "\nPAIRS AT THE EDGE\n\n\
-             The pairs nearest to each tau. It fits if you call the pairs at or above it copies, and those below not.\n\
+             The pairs nearest to each tau. It fits if you call those at or above it copies, and those below not.\n\
              24/36 = 24 features in both texts, 36 in one or both; ^ marks where the texts first differ.\n",
         );
         report.kinds.iter().filter(|kind| takes_part(report, kind)).for_each(|kind| edges(kind, &mut out));
@@ -50,8 +50,9 @@ fn sample(report: &Report<'_>, out: &mut String) {
         Some((all, ours)) => {
             let _ = writeln!(
                 out,
-                "A pair is in the sample only if both documents are: one pair in {}, about the square of the share. The\n\
-                 pairs of the whole input are estimated as that many times those of the sample, roughly if these are few.",
+                "A pair is in the sample only if both documents are: one pair in {}, about the square of the share.\n\
+                 So the pairs of the whole input are estimated as that many times those of the sample; few pairs\n\
+                 make a rough estimate.",
                 one_in(all, ours)
             );
         }
@@ -60,8 +61,8 @@ fn sample(report: &Report<'_>, out: &mut String) {
         }
     }
     out.push_str(
-        "Clusters do not extrapolate: in the whole input they have members that the sample lacks, and join through\n\
-         them. The numbers of clusters, of documents to drop and of the largest cluster are the sample's alone.\n",
+        "Clusters do not extrapolate: in the whole input they have members that the sample lacks, and join\n\
+         through them. Clusters, documents to drop and the largest cluster are the sample's alone.\n",
     );
     if report.params.get("idf").is_some() && report.params.get("idf-table").is_none() {
         out.push_str(
