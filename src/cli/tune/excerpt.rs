@@ -80,8 +80,9 @@ mod tests {
     fn both_excerpts_begin_before_the_difference() {
         let long = "word ".repeat(40);
         let found = difference(&format!("{long}\n\tone two"), &format!("{long}onto"));
-        assert_eq!(found.a, "…d word word word word word on".to_owned() + "e two");
-        assert_eq!((found.b.as_str(), found.column), ("…d word word word word word onto", Some(30)));
+        // 30 columns of what both have, and the mark.
+        assert_eq!(found.a, "…rd word word word word word one two");
+        assert_eq!((found.b.as_str(), found.column), ("…rd word word word word word onto", Some(31)));
     }
 
     #[test]
