@@ -1,9 +1,9 @@
 //! `twinsplit tune`: what each threshold would merge, on a sample, for a person to look at.
 //!
-//! A threshold cannot be derived: it says what the user calls alike. So a sample is taken ([`sample`]), joined once
-//! for each kind of features a little below the smallest threshold ([`measure`]), and for each threshold the pairs and
-//! clusters are counted and the pairs at its edge are shown, with the place where their texts part ([`excerpt`]): as
-//! a table for people ([`show`]) or as JSON for programs ([`json`]).
+//! A threshold cannot be derived: it says what the user calls alike. So a sample is taken (`sample`), joined once
+//! for each kind of features a little below the smallest threshold (`measure`), and for each threshold the pairs and
+//! clusters are counted and the pairs at its edge are shown, with the place where their texts part (`excerpt`): as
+//! a table for people (`show`) or as JSON for programs (`json`).
 
 mod excerpt;
 mod json;
