@@ -85,6 +85,8 @@ pub struct Blocks {
     size: usize,
     read: Arc<AtomicU64>,
     bound: MaxLine,
+    /// Blocks that are in memory already.
+    held: std::vec::IntoIter<Block>,
 }
 
 impl Blocks {
@@ -100,7 +102,21 @@ impl Blocks {
             size,
             read: Arc::default(),
             bound,
+            held: Vec::new().into_iter(),
         }
+    }
+
+    /// Lines in memory, each with the place where it stands and without its end, as blocks of one line.
+    pub fn of_lines(lines: &[(Place, Vec<u8>)]) -> Self {
+        let block = |(number, (place, line)): (u64, &(Place, Vec<u8>))| Block {
+            bytes: line.clone(),
+            place: place.clone(),
+            number,
+            first: number,
+            lines: 1,
+        };
+        let lines = (0..).zip(lines).map(block).collect::<Vec<_>>().into_iter();
+        Self { held: lines, ..Self::new(Vec::new(), 0) }
     }
 
     /// How many bytes of the files have been read, as they stand on disk.
@@ -115,6 +131,9 @@ impl Blocks {
 
     /// The next block, or `None` after the last line of the last file.
     pub fn next_block(&mut self) -> Result<Option<Block>> {
+        if let Some(block) = self.held.next() {
+            return Ok(Some(block));
+        }
         loop {
             if self.current.is_none() {
                 let Some(path) = self.files.next() else { return Ok(None) };

@@ -34,6 +34,10 @@ pub const EXAMPLES: &[Example] = &[
     ),
     example("A page to look at: clusters, and any two documents side by side", "twinsplit report out2"),
     example(
+        "What each threshold would merge, on a sample of the documents",
+        "twinsplit tune --input docs.jsonl.gz --taus 0.5,0.7,0.9 --kinds words:2,words:5",
+    ),
+    example(
         "A chain as a script, to be read, changed and run",
         "twinsplit plan doc-split > doc-split.sh; bash doc-split.sh out4 docs.jsonl.gz",
     ),

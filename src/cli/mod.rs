@@ -21,6 +21,7 @@ pub mod stages;
 pub mod summary;
 pub mod table;
 pub mod terminal;
+pub mod tune;
 
 use crate::error::{Error, Result};
 use crate::stages::STAGES;
@@ -47,6 +48,7 @@ pub fn main() -> ExitCode {
         Some(("idf", matches)) => idf::run(matches),
         Some(("explain", matches)) => explain::run(matches),
         Some(("report", matches)) => report::run(matches),
+        Some(("tune", matches)) => tune::run(matches),
         Some(("stages", matches)) => stages::run(matches),
         Some(("shell", matches)) => shell::run(matches),
         Some(("partition", matches)) => partition::run(matches),
@@ -71,6 +73,7 @@ pub fn command() -> Command {
         .subcommand(explain::command())
         .subcommand(plan::command())
         .subcommand(report::command())
+        .subcommand(tune::command())
         .subcommand(stages::command())
         .subcommand(idf::command())
         .subcommand(shell::command())

@@ -76,9 +76,14 @@ impl RunOpts {
 
     /// The number of threads.
     pub fn threads(&self) -> usize {
-        let cores = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        self.threads.unwrap_or_else(cores).clamp(1, 1024)
+        threads(self.threads)
     }
+}
+
+/// The number of threads: what was asked for, or as many as there are cores.
+pub fn threads(wanted: Option<usize>) -> usize {
+    let cores = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    wanted.unwrap_or_else(cores).clamp(1, 1024)
 }
 
 /// All options of all stages but side files that the chain itself makes, each once.
@@ -110,8 +115,22 @@ pub fn with_stage_options(command: Command) -> Command {
 
 /// The stages' options that were given, by the command line, the environment or a paper.
 pub fn params(matches: &ArgMatches) -> Result<Params> {
+    let mut params = given(matches, &stage_options())?;
+    if let Some(Paper::P000) = matches.get_one::<Paper>("paper") {
+        for (name, value) in [("features", "spotsigs"), ("tau", "0.4")] {
+            if params.get(name).is_none() {
+                params.set(name, value);
+            }
+        }
+    }
+    settle_min_features(&mut params)?;
+    Ok(params)
+}
+
+/// Those of `options` that were given, by the command line or the environment.
+pub fn given(matches: &ArgMatches, options: &[Arg]) -> Result<Params> {
     let mut params = Params::default();
-    for arg in stage_options() {
+    for arg in options {
         let id = arg.get_id().as_str();
         let given =
             matches!(matches.value_source(id), Some(ValueSource::CommandLine | ValueSource::EnvVariable));
@@ -127,13 +146,11 @@ pub fn params(matches: &ArgMatches) -> Result<Params> {
                 .to_owned(),
         ));
     }
-    if let Some(Paper::P000) = matches.get_one::<Paper>("paper") {
-        for (name, value) in [("features", "spotsigs"), ("tau", "0.4")] {
-            if params.get(name).is_none() {
-                params.set(name, value);
-            }
-        }
-    }
+    Ok(params)
+}
+
+/// Takes the least number of features from what the features ask for, unless it was given.
+pub fn settle_min_features(params: &mut Params) -> Result<()> {
     if params.get("min-features").is_none() {
         let read = |path: &str| std::fs::read_to_string(path).map_err(|error| error.to_string());
         let kind = FeatureKind::parse(params.get("features").unwrap_or("words:5"), &read)
@@ -142,7 +159,7 @@ pub fn params(matches: &ArgMatches) -> Result<Params> {
             params.set("min-features", kind.min_features_default().to_string());
         }
     }
-    Ok(params)
+    Ok(())
 }
 
 /// Options that bound a run or a task and decide nothing about the answer: a run may go on with others.

@@ -59,19 +59,15 @@ impl FromStr for Tau {
 
     /// Reads `0.7`, `.7`, `1` or `1.000`; no sign, no exponent.
     fn from_str(text: &str) -> Result<Self, TauError> {
-        let billionths = parse_billionths(text).filter(|n| (1..=BILLION).contains(n));
-        let Some(n) = billionths else {
-            return Err(TauError { found: text.to_owned() });
-        };
-        let common = gcd(n, BILLION);
-        Ok(Tau { p: n / common, q: BILLION / common })
+        let billionths = parse_billionths(text).and_then(Tau::from_billionths);
+        billionths.ok_or_else(|| TauError { found: text.to_owned() })
     }
 }
 
 impl fmt::Display for Tau {
     /// The shortest decimal of this value (`0.7`, `1`), whatever form was typed.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let billionths = self.p * (BILLION / self.q);
+        let billionths = self.billionths();
         if billionths == BILLION {
             return f.write_str("1");
         }
@@ -84,6 +80,17 @@ impl Tau {
     /// Numerator and denominator, without a common factor; `1 <= p <= q <= 10^9`.
     pub fn fraction(self) -> (u32, u32) {
         (self.p, self.q)
+    }
+
+    /// The threshold in billionths, 1 to 1,000,000,000.
+    pub fn billionths(self) -> u32 {
+        self.p * (BILLION / self.q)
+    }
+
+    /// The threshold of that many billionths; `None` for 0 and above 1,000,000,000.
+    pub fn from_billionths(billionths: u32) -> Option<Self> {
+        let common = gcd(billionths, BILLION);
+        (1..=BILLION).contains(&billionths).then(|| Tau { p: billionths / common, q: BILLION / common })
     }
 
     /// Whether two sets of sizes `a` and `b` that share `overlap` elements are in the answer.
@@ -305,6 +312,7 @@ mod tests {
         assert_eq!(least.min_partner(5), 1);
         assert!(!least.accepts(0, 0, 0));
         assert!(!least.accepts(0, 3, 3));
+        assert_eq!((Tau::from_billionths(0), Tau::from_billionths(BILLION + 1)), (None, None));
     }
 
     #[test]
@@ -333,6 +341,7 @@ mod tests {
             let exact = Ratio::new(u128::from(n), u128::from(BILLION));
             prop_assert_eq!(Ratio::new(t.fraction().0.into(), t.fraction().1.into()), exact);
             prop_assert_eq!(tau(&t.to_string()), t);
+            prop_assert_eq!((t.billionths(), Tau::from_billionths(n)), (n, Some(t)));
 
             let truth = |o: u64, a: u64, b: u64| {
                 o >= 1 && (o >= a + b || Ratio::new(u128::from(o), u128::from(a + b - o)) >= exact)

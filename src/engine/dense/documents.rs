@@ -190,6 +190,11 @@ impl Documents {
         self.ids.len()
     }
 
+    /// How many documents have a set of such a size.
+    pub fn sets(&self, which: impl Fn(u64) -> bool) -> u64 {
+        self.order.iter().filter(|place| which(self.sizes[**place as usize].into())).count() as u64
+    }
+
     /// The id of a document, by number.
     pub fn id(&self, number: u32) -> &[u8] {
         self.ids.get(self.order[number as usize] as usize)

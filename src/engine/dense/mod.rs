@@ -32,7 +32,7 @@ use crate::engine::memory::{peak_memory, reset_peak};
 use crate::engine::progress::{Done, Progress, Unit};
 use crate::error::{Error, Result};
 use crate::io::Blocks;
-use crate::join::kernel::{join_parts, queries};
+use crate::join::kernel::{JoinPair, join_parts, queries};
 use crate::record::document::DocumentOpts;
 use crate::stage::Counters;
 use crate::stages::cluster::{ClusterKind, ClusterKindOpts};
@@ -57,21 +57,21 @@ use std::time::Instant;
 #[derive(Args, Clone, Debug)]
 pub struct DenseOpts {
     #[command(flatten)]
-    document: DocumentOpts,
+    pub(crate) document: DocumentOpts,
     #[command(flatten)]
     features: FeatureOpts,
     #[command(flatten)]
     idf: IdfOpts,
     #[command(flatten)]
-    least: MinFeaturesOpts,
+    pub(crate) least: MinFeaturesOpts,
     #[command(flatten)]
-    tau: TauOpts,
+    pub(crate) tau: TauOpts,
     #[command(flatten)]
     partition: PartitionOpts,
     #[command(flatten)]
     slices: SlicesOpts,
     #[command(flatten)]
-    cluster: ClusterKindOpts,
+    pub(crate) cluster: ClusterKindOpts,
     #[command(flatten)]
     keep: KeepOpts,
     #[command(flatten)]
@@ -111,8 +111,6 @@ pub struct DenseRun<'a> {
 
 /// What becomes of a collection before its sets are joined.
 pub struct Collection<'a> {
-    /// The input documents.
-    pub inputs: &'a [PathBuf],
     /// Options.
     pub opts: &'a DenseOpts,
     /// Threads.
@@ -128,14 +126,11 @@ pub struct Collection<'a> {
 impl Collection<'_> {
     /// Reads the documents and brings them into groups of equal sets; `end` hears of each step with its counters. Only
     /// documents that may be in a pair at or above tau, or equal another one, are in a group.
-    pub fn groups(&self, mut end: impl FnMut(&str, Counters)) -> Result<(Documents, Groups)> {
-        let Self { inputs, opts, threads, budget, work, progress } = *self;
+    pub fn groups(&self, blocks: Blocks, mut end: impl FnMut(&str, Counters)) -> Result<(Documents, Groups)> {
+        let Self { opts, threads, budget, work, progress } = *self;
         let place = (budget, work);
-        let bytes = inputs.iter().filter_map(|path| path.metadata().ok()).map(|file| file.len()).sum();
-        progress.start("tokenize", "reading", Unit::Bytes, bytes);
         let features = Sorter::new(budget, work, 0, u64::MAX);
-        let (mut documents, counters) =
-            Documents::read(opts.blocks(inputs), opts, threads, &features, place, progress)?;
+        let (mut documents, counters) = Documents::read(blocks, opts, threads, &features, place, progress)?;
         end("tokenize", counters);
 
         let keeps = self.keeps(documents.count() as u64)?;
@@ -156,6 +151,8 @@ impl Collection<'_> {
             ("copies", groups.copies()),
             ("candidates", candidates.numbers.len() as u64),
             ("sets", groups.count().into()),
+            ("sets_below_min_features", documents.sets(|size| !opts.least.admits(size))),
+            ("sets_without_features", documents.sets(|size| size == 0)),
             ("spilled_bytes", rows.spilled() + groups.store.spilled()),
         ];
         (documents.sizes, documents.hashes) = Default::default();
@@ -214,15 +211,17 @@ impl DenseRun<'_> {
             reset_peak();
         };
         let budget = Budget::new(self.memory, self.threads)?;
+        let bytes =
+            || self.inputs.iter().filter_map(|path| path.metadata().ok()).map(|file| file.len()).sum();
+        self.progress.start("tokenize", "reading", Unit::Bytes, bytes());
         let collection = Collection {
-            inputs: self.inputs,
             opts: &self.opts,
             threads: self.threads,
             budget: &budget,
             work: self.work,
             progress: self.progress,
         };
-        let (documents, groups) = collection.groups(&mut end)?;
+        let (documents, groups) = collection.groups(self.opts.blocks(self.inputs), &mut end)?;
         let place = (&budget, self.work);
 
         let ranks = match self.opts.cluster.cluster {
@@ -284,9 +283,7 @@ impl DenseRun<'_> {
         ];
         end("keep", named(&counters));
         if self.write_kept {
-            let bytes =
-                self.inputs.iter().filter_map(|path| path.metadata().ok()).map(|file| file.len()).sum();
-            self.progress.start("write-kept", "writing", Unit::Bytes, bytes);
+            self.progress.start("write-kept", "writing", Unit::Bytes, bytes());
             let dropped = answer.dropped(&clusters);
             let path = self.output.join("kept.jsonl");
             let written = answer::write_kept(self.opts.blocks(self.inputs), &dropped, &path, self.progress)?;
@@ -311,6 +308,29 @@ impl DenseRun<'_> {
         join_parts(store, &parts, tau, self.threads, &seen, &mut |found| pairs.take(found))?;
         budget.release(held);
         Ok(parts.len() as u64)
+    }
+}
+
+/// By set the label of its cluster, for pairs of sets in memory.
+pub fn labels(kind: ClusterKind, documents: &Documents, groups: &Groups, pairs: &[JoinPair]) -> Vec<u32> {
+    match kind {
+        ClusterKind::Components => {
+            let mut forest = UnionFind::new(groups.count());
+            pairs.iter().for_each(|pair| {
+                forest.union(pair.a, pair.b);
+            });
+            forest.into_labels()
+        }
+        ClusterKind::Star => {
+            let ranks = ranks(documents, groups);
+            let rank = |set: u32| ranks[set as usize];
+            let both = |pair: &JoinPair| (rank(pair.a).max(rank(pair.b)), rank(pair.a).min(rank(pair.b)));
+            let mut edges: Vec<(u32, u32)> = pairs.iter().map(both).collect();
+            edges.sort_unstable();
+            let mut stars = Stars::new(ranks.len());
+            edges.into_iter().for_each(|(worse, better)| stars.edge(worse, better));
+            ranks.iter().map(|rank| stars.centre(*rank)).collect()
+        }
     }
 }
 

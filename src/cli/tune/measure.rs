@@ -1,0 +1,252 @@
+//! One kind of features: one join a little below the smallest threshold, then each threshold by the exact overlaps.
+
+use super::Kind;
+use super::excerpt::{Difference, difference};
+use super::sample::Sample;
+use crate::cli::options::MEMORY;
+use crate::engine::dense::answer::Answer;
+use crate::engine::dense::budget::Budget;
+use crate::engine::dense::documents::Documents;
+use crate::engine::dense::groups::Groups;
+use crate::engine::dense::sorter::untwo;
+use crate::engine::dense::{Collection, labels};
+use crate::engine::progress::Progress;
+use crate::error::{Error, Result};
+use crate::io::Blocks;
+use crate::join::kernel::{JoinPair, Part, Source, join_parts};
+use crate::join::tau::Tau;
+use crate::stage::Counters;
+use std::borrow::Cow;
+use std::cmp::Ordering;
+
+/// How far below the smallest threshold pairs are looked for, in billionths: there must be something to show there.
+const MARGIN: u32 = 50_000_000;
+
+/// What was found for a kind of features.
+pub struct Measured {
+    /// The kind.
+    pub kind: String,
+    /// The least number of features with which a document takes part.
+    pub least: u64,
+    /// Documents without features.
+    pub without: u64,
+    /// Documents with fewer features than `least`, those without among them.
+    pub left_out: u64,
+    /// Pairs were looked for down to here.
+    pub floor: Tau,
+    /// One for each threshold, ascending.
+    pub rows: Vec<Row>,
+}
+
+/// What was found at a threshold.
+pub struct Row {
+    /// The threshold.
+    pub tau: Tau,
+    /// Pairs of documents.
+    pub pairs: u64,
+    /// Clusters of two and more documents.
+    pub clusters: u64,
+    /// Documents that are not kept.
+    pub dropped: u64,
+    /// Documents of the largest cluster; 0 without a cluster.
+    pub largest: u64,
+    /// The pairs nearest to the threshold, those it accepts.
+    pub above: Vec<Example>,
+    /// The pairs nearest to the threshold, those it does not accept.
+    pub below: Vec<Example>,
+}
+
+/// A pair to look at.
+pub struct Example {
+    /// The smaller id.
+    pub a: String,
+    /// The other id.
+    pub b: String,
+    /// Features in both.
+    pub overlap: u64,
+    /// Features of the first.
+    pub size_a: u64,
+    /// Features of the other.
+    pub size_b: u64,
+    /// Where the two texts part.
+    pub difference: Difference,
+}
+
+impl Example {
+    /// Features in one or both.
+    pub fn union(&self) -> u64 {
+        self.size_a + self.size_b - self.overlap
+    }
+}
+
+/// Measures a sample. Of documents with equal sets, the one with the smallest id stands for all in the examples.
+pub fn measure(
+    sample: &Sample,
+    kind: &Kind,
+    taus: &[Tau],
+    examples: usize,
+    threads: usize,
+) -> Result<Measured> {
+    let Some(smallest) = taus.first() else { return Err(Error::Usage("--taus names no tau".to_owned())) };
+    let floor = below(*smallest);
+    let work = tempfile::tempdir().map_err(Error::io("make a temporary folder in", std::env::temp_dir()))?;
+    let (budget, progress) = (Budget::new(MEMORY << 20, threads)?, Progress::default());
+    let mut opts = kind.opts.clone();
+    opts.tau.tau = floor;
+    let (work, budget) = (work.path(), &budget);
+    let collection = Collection { opts: &opts, threads, budget, work, progress: &progress };
+    let mut counters = Counters::new();
+    let (documents, groups) =
+        collection.groups(Blocks::of_lines(&sample.lines), |_, more| counters.extend(more))?;
+    let count = |name: &str| counters.get(name).copied().unwrap_or(0);
+    let (without, left_out) = (count("sets_without_features"), count("sets_below_min_features"));
+    let mut pairs = Vec::new();
+    let all = [Part::range(0..groups.count() as usize)];
+    join_parts(&groups.store, &all, floor, threads, &|_| {}, &mut |found| {
+        pairs.extend_from_slice(found);
+        Ok(())
+    })?;
+    let found = Found { sample, kind, documents: &documents, groups: &groups };
+    pairs.sort_unstable_by(|x, y| {
+        found.by_similarity(x, y).then_with(|| found.documents(x).cmp(&found.documents(y)))
+    });
+
+    let answer = Answer::new(&documents, &groups, threads);
+    let rows = taus.iter().map(|tau| {
+        let edge = pairs.partition_point(|pair| {
+            let [a, b] = [pair.a, pair.b].map(|set| groups.store.size_of(set as usize) as u64);
+            !tau.accepts(pair.overlap.into(), a, b)
+        });
+        let (rejected, accepted) = pairs.split_at(edge);
+        // From the threshold downwards; pairs of one similarity in the order of their ids, as everywhere.
+        let backwards = rejected.chunk_by(|x, y| found.by_similarity(x, y).is_eq()).rev().flatten();
+        // (kept, document), those of a cluster together, the kept one among them.
+        let rows = answer.choose(&labels(kind.opts.cluster.cluster, &documents, &groups, accepted));
+        let sizes = || rows.chunk_by(|x, y| untwo(*x).0 == untwo(*y).0).map(|cluster| cluster.len() as u64);
+        let clusters = sizes().count() as u64;
+        Ok(Row {
+            tau: *tau,
+            pairs: found.count(accepted),
+            clusters,
+            dropped: rows.len() as u64 - clusters,
+            largest: sizes().max().unwrap_or(0),
+            // Different sets never reach 1, so equal ones are the farthest from any edge.
+            above: found
+                .examples(accepted.iter().map(|pair| found.pair(pair)).chain(found.equal()), examples)?,
+            below: found.examples(backwards.map(|pair| found.pair(pair)), examples)?,
+        })
+    });
+    let rows = rows.collect::<Result<Vec<Row>>>()?;
+    Ok(Measured {
+        kind: kind.name.clone(),
+        least: kind.opts.least.min_features.max(1),
+        without,
+        left_out,
+        floor,
+        rows,
+    })
+}
+
+/// Where the join stops below the smallest threshold.
+fn below(tau: Tau) -> Tau {
+    let billionths = tau.billionths();
+    let lower = billionths.saturating_sub(MARGIN).max(billionths / 2);
+    Tau::from_billionths(lower).unwrap_or(tau)
+}
+
+/// Where examples come from.
+struct Found<'a> {
+    sample: &'a Sample,
+    kind: &'a Kind,
+    documents: &'a Documents,
+    groups: &'a Groups,
+}
+
+/// Two documents and what their sets share.
+struct Candidate {
+    documents: (u32, u32),
+    overlap: u64,
+    sizes: (u64, u64),
+}
+
+impl Found<'_> {
+    fn size(&self, set: u32) -> u64 {
+        self.groups.store.size_of(set as usize) as u64
+    }
+
+    /// The order of two similarities.
+    fn by_similarity(&self, x: &JoinPair, y: &JoinPair) -> Ordering {
+        let union =
+            |pair: &JoinPair| u128::from(self.size(pair.a) + self.size(pair.b)) - u128::from(pair.overlap);
+        (u128::from(x.overlap) * union(y)).cmp(&(u128::from(y.overlap) * union(x)))
+    }
+
+    /// The documents that stand for two sets, the one with the smaller id first.
+    fn documents(&self, pair: &JoinPair) -> (u32, u32) {
+        let (a, b) = (self.groups.members(pair.a)[0], self.groups.members(pair.b)[0]);
+        (a.min(b), a.max(b))
+    }
+
+    /// How many pairs of documents these pairs of sets are, together with those of equal sets.
+    fn count(&self, pairs: &[JoinPair]) -> u64 {
+        let between = pairs.iter().map(|pair| self.groups.size(pair.a) * self.groups.size(pair.b));
+        let inside =
+            (0..self.groups.count()).map(|set| self.groups.size(set) * (self.groups.size(set) - 1) / 2);
+        between.chain(inside).sum()
+    }
+
+    fn pair(&self, pair: &JoinPair) -> Candidate {
+        let documents = self.documents(pair);
+        let (a, b) = (self.size(pair.a), self.size(pair.b));
+        let turned = documents.0 != self.groups.members(pair.a)[0];
+        let sizes = if turned { (b, a) } else { (a, b) };
+        Candidate { documents, overlap: pair.overlap.into(), sizes }
+    }
+
+    /// Of each group of equal sets the two smallest ids, in their order.
+    fn equal(&self) -> impl Iterator<Item = Candidate> {
+        let mut pairs: Vec<Candidate> = (0..self.groups.count())
+            .filter_map(|set| match self.groups.members(set) {
+                [a, b, ..] => {
+                    let size = self.size(set);
+                    Some(Candidate { documents: (*a, *b), overlap: size, sizes: (size, size) })
+                }
+                _ => None,
+            })
+            .collect();
+        pairs.sort_unstable_by_key(|pair| pair.documents);
+        pairs.into_iter()
+    }
+
+    fn examples(&self, from: impl Iterator<Item = Candidate>, most: usize) -> Result<Vec<Example>> {
+        let id = |document: u32| String::from_utf8_lossy(self.documents.id(document)).into_owned();
+        from.take(most)
+            .map(|Candidate { documents: (a, b), overlap, sizes: (size_a, size_b) }| {
+                let difference = difference(&self.text(a)?, &self.text(b)?);
+                Ok(Example { a: id(a), b: id(b), overlap, size_a, size_b, difference })
+            })
+            .collect()
+    }
+
+    /// A document's text; documents are numbered in the order of the sample's lines.
+    fn text(&self, document: u32) -> Result<Cow<'_, str>> {
+        let (place, line) = &self.sample.lines[document as usize];
+        let read = self.kind.opts.document.read(line, place);
+        let read =
+            read.map_err(|error| Error::Record { stage: "tune".to_owned(), place: place.clone(), error });
+        Ok(read?.text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_join_goes_a_little_below_the_smallest_threshold() {
+        for (tau, floor) in [("0.3", "0.25"), ("1", "0.95"), ("0.06", "0.03"), ("0.000000001", "0.000000001")]
+        {
+            assert_eq!(below(tau.parse().unwrap()).to_string(), floor);
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! `twinsplit tune`: what each threshold would merge, on a sample, for a person to look at.
+//!
+//! A threshold cannot be derived: it says what the user calls alike. So a sample is taken (`sample`), joined once
+//! for each kind of features a little below the smallest threshold (`measure`), and for each threshold the pairs and
+//! clusters are counted and the pairs at its edge are shown, with the place where their texts part (`excerpt`): as
+//! a table for people (`show`) or as JSON for programs (`json`).
+
+mod excerpt;
+mod json;
+mod measure;
+mod sample;
+mod show;
+
+use super::options::{self, RunOpts};
+use super::terminal;
+use crate::engine::dense::DenseOpts;
+use crate::engine::params::Params;
+use crate::engine::pipes::quote;
+use crate::error::{Error, Result};
+use crate::io::{Stdout, document_files};
+use crate::join::tau::Tau;
+use crate::text::FeatureKind;
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
+use measure::Measured;
+use sample::Sample;
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// What `run` has too, from its declaration.
+const OF_RUN: [&str; 3] = ["input", "threads", "quiet"];
+/// What stages have too, from their declarations.
+const OF_STAGES: [&str; 13] = [
+    "bad-records",
+    "max-line",
+    "id",
+    "text",
+    "date",
+    "score",
+    "nfc",
+    "case-fold",
+    "min-features",
+    "idf",
+    "idf-table",
+    "cluster",
+    "keep",
+];
+
+/// Options that only this command has.
+#[derive(Args, Clone, Debug)]
+struct TuneOpts {
+    /// Thresholds to look at, decimals in (0, 1]
+    #[arg(long, value_delimiter = ',', value_name = "TAU,…", default_value = "0.3,0.4,0.5,0.6,0.7,0.8,0.9")]
+    taus: Vec<Tau>,
+    /// Kinds of features to look at, each as --features of run takes it
+    #[arg(
+        long,
+        value_delimiter = ',',
+        value_name = "KIND,…",
+        default_value = "words:3,words:5,chars:5,sentence-ends:10,spotsigs,spotsigs:zh"
+    )]
+    kinds: Vec<String>,
+    /// Documents to sample; all of them when there are no more
+    #[arg(long, default_value_t = 10_000, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    sample: u32,
+    /// Another seed takes another sample
+    #[arg(long, default_value_t = 0, value_name = "SEED")]
+    seed: u64,
+    /// Pairs to show on each side of each threshold
+    #[arg(long, default_value_t = 2, value_name = "K")]
+    examples: usize,
+    /// Write the lines of the sampled documents to this file, in byte order of their ids
+    #[arg(long, value_name = "FILE")]
+    write_sample: Option<PathBuf>,
+    /// Write one JSON object instead of tables
+    #[arg(long)]
+    json: bool,
+}
+
+/// The command line.
+pub fn command() -> Command {
+    let run = RunOpts::augment_args(Command::new("run"));
+    let of_run = run.get_arguments().filter(|arg| OF_RUN.contains(&arg.get_long().unwrap_or_default()));
+    let command = Command::new("tune").args(of_run.cloned().collect::<Vec<_>>());
+    TuneOpts::augment_args(command)
+        .args(shared())
+        .about(
+            "Shows pairs, clusters and borderline examples of a sample at several thresholds, to choose one",
+        )
+        .long_about(None)
+}
+
+fn shared() -> Vec<Arg> {
+    let known = |arg: &Arg| OF_STAGES.contains(&arg.get_long().unwrap_or_default());
+    options::stage_options().into_iter().filter(known).collect()
+}
+
+/// A kind of features with all options that go with it.
+struct Kind {
+    name: String,
+    opts: DenseOpts,
+}
+
+/// All that was found.
+struct Report<'a> {
+    sample: &'a Sample,
+    seed: u64,
+    inputs: &'a [PathBuf],
+    params: &'a Params,
+    kinds: &'a [Measured],
+}
+
+/// Runs the command.
+pub fn run(matches: &ArgMatches) -> Result<()> {
+    let opts = TuneOpts::from_arg_matches(matches)?;
+    let params = options::given(matches, &shared())?;
+    let kinds = kinds(&opts.kinds, &params)?;
+    let Some(first) = kinds.first() else { return Err(Error::Usage("--kinds names no kind".to_owned())) };
+    let mut taus = opts.taus.clone();
+    taus.sort_unstable_by_key(|tau| tau.billionths());
+    taus.dedup();
+    let threads = options::threads(matches.get_one::<usize>("threads").copied());
+    let given: Vec<PathBuf> = matches.get_many::<PathBuf>("input").into_iter().flatten().cloned().collect();
+    let inputs = document_files(&given)?;
+    let mut start = Instant::now();
+    let mut said = |what: &str| {
+        if !matches.get_flag("quiet") {
+            terminal::line(format_args!("{what:<16} {:>8.2} s", start.elapsed().as_secs_f64()));
+        }
+        start = Instant::now();
+    };
+
+    let sample = Sample::take(&inputs, &first.opts.document, opts.sample as usize, opts.seed, threads)?;
+    if sample.lines.is_empty() {
+        return Err(Error::Usage(
+            "the input holds no document, so there is nothing to choose a threshold by".to_owned(),
+        ));
+    }
+    if let Some(path) = &opts.write_sample {
+        sample.write(path, &inputs)?;
+    }
+    said("sample");
+    let mut measured = Vec::new();
+    for kind in &kinds {
+        measured.push(measure::measure(&sample, kind, &taus, opts.examples, threads)?);
+        said(&kind.name);
+    }
+    let report =
+        Report { sample: &sample, seed: opts.seed, inputs: &given, params: &params, kinds: &measured };
+    let text = if opts.json { format!("{:#}", json::object(&report)) } else { show::text(&report) };
+    let mut out = Stdout::new();
+    out.line(text.trim_end().as_bytes())?;
+    out.flush()
+}
+
+/// The kinds asked for, by their canonical names, each once.
+fn kinds(wanted: &[String], params: &Params) -> Result<Vec<Kind>> {
+    let read = |path: &str| std::fs::read_to_string(path).map_err(|error| error.to_string());
+    let mut kinds: Vec<Kind> = Vec::new();
+    for text in wanted {
+        let kind = FeatureKind::parse(text, &read)
+            .map_err(|error| Error::Usage(format!("--kinds {text}: {error}")))?;
+        let name = kind.to_string();
+        if kinds.iter().any(|known| known.name == name) {
+            continue;
+        }
+        let mut params = params.clone();
+        params.set("features", name.as_str());
+        options::settle_min_features(&mut params)?;
+        kinds.push(Kind { name, opts: params.parse()? });
+    }
+    Ok(kinds)
+}
+
+impl Report<'_> {
+    /// The command that runs the whole input as one row says.
+    fn command(&self, kind: &str, tau: Tau) -> String {
+        let mut words = vec!["twinsplit run doc-split --input".to_owned()];
+        words.extend(self.inputs.iter().map(|path| quote(&path.to_string_lossy())));
+        words.push(format!("--output out --features {} --tau {tau}", quote(kind)));
+        words.extend(self.params.iter().map(|(name, value)| format!("--{name} {}", quote(value))));
+        words.join(" ")
+    }
+}
