@@ -377,7 +377,11 @@ mod tests {
                 let mut read = 0;
                 let end = loop {
                     match blocks.next_block() {
-                        Ok(Some(block)) => each_line(&block, |_, _| Ok(read += 1)).unwrap(),
+                        Ok(Some(block)) => each_line(&block, |_, _| {
+                            read += 1;
+                            Ok(())
+                        })
+                        .unwrap(),
                         end => break end,
                     }
                 };
