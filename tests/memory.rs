@@ -90,20 +90,22 @@ fn a_feature_of_20_000_documents_stays_inside_512_megabytes() {
     hot_feature(20_000, 512 << 10, 200);
 }
 
-/// What a run of Doc-Split took.
+/// What a run took.
 struct Took {
     seconds: f64,
     /// The most it held, by the system's count and its own.
     peak: u64,
+    /// Bytes of Doc-Split, times of Term-Split.
     spilled: u64,
     slices: u64,
 }
 
-/// Runs Doc-Split on a file and looks every few milliseconds at what it holds.
-fn doc_split(input: &Path, output: &Path, megabytes: u64) -> Took {
+/// Runs a chain on a file and looks every few milliseconds at what it holds.
+fn run(chain: &str, input: &Path, output: &Path, megabytes: u64) -> Took {
     let mut command = twinsplit();
-    command.args(["run", "doc-split", "--quiet", "--threads", "2", "--memory", &megabytes.to_string()]);
-    command.args(["--tau", "0.5"]).arg("--input").arg(input).arg("--output").arg(output);
+    command.arg("run").args(chain.split(' '));
+    command.args(["--quiet", "--threads", "2", "--memory", &megabytes.to_string()]);
+    command.arg("--input").arg(input).arg("--output").arg(output);
     let start = Instant::now();
     let mut child = command.stderr(Stdio::inherit()).spawn().unwrap();
     let status = format!("/proc/{}/status", child.id());
@@ -129,14 +131,14 @@ fn doc_split(input: &Path, output: &Path, megabytes: u64) -> Took {
     let took = Took {
         seconds,
         peak: said.max(seen),
-        spilled: all("spilled_bytes").iter().sum(),
+        spilled: all("spilled_bytes").iter().chain(&all("spills")).sum(),
         slices: all("slices").iter().sum(),
     };
     println!(
-        "--memory {megabytes}: {:.1} s, peak {} MB, {} MB on disk, {} slices",
+        "{chain} --memory {megabytes}: {:.1} s, peak {} MB, spilled {}, {} slices",
         took.seconds,
         took.peak >> 20,
-        took.spilled >> 20,
+        took.spilled,
         took.slices
     );
     took
@@ -148,17 +150,17 @@ fn same(x: &Path, y: &Path, name: &str) {
 }
 
 /// So many bytes of text within each of these numbers of megabytes.
-fn bounded(bytes: u64, memory: &[u64]) {
+fn bounded(chain: &str, tau: &str, bytes: u64, memory: &[u64]) {
     let folder = tempfile::tempdir().unwrap();
     let input = folder.path().join("docs.jsonl");
     let documents = synthetic(&read(&fixture("en.jsonl.gz")), &input, bytes, 7);
     println!("{documents} documents, {} MB", bytes >> 20);
     let plenty = folder.path().join("plenty");
-    let free = doc_split(&input, &plenty, 16 << 10);
+    let free = run(&format!("doc-split --tau {tau}"), &input, &plenty, 16 << 10);
     assert_eq!(free.spilled, 0, "plenty is plenty");
     for &megabytes in memory {
         let output = folder.path().join(format!("{megabytes}"));
-        let took = doc_split(&input, &output, megabytes);
+        let took = run(&format!("{chain} --tau {tau}"), &input, &output, megabytes);
         assert!(took.peak <= megabytes << 20, "{} MB of {megabytes}", took.peak >> 20);
         same(&output, &plenty, "clusters.tsv");
         same(&output, &plenty, "pairs.tsv");
@@ -169,11 +171,23 @@ fn bounded(bytes: u64, memory: &[u64]) {
 
 #[test]
 fn doc_split_stays_inside_its_memory() {
-    bounded(160 << 20, &[80, 128]);
+    bounded("doc-split", "0.5", 160 << 20, &[80, 128]);
 }
 
 #[test]
 #[ignore = "minutes, and 8 GB of disk; run by `make test-long`"]
 fn doc_split_of_a_gigabyte_stays_inside_its_memory() {
-    bounded(1 << 30, &[256, 1024, 4096]);
+    bounded("doc-split", "0.5", 1 << 30, &[256, 1024, 4096]);
+}
+
+/// Its sets alone are several times the bound, and every step shuffles them.
+#[test]
+fn term_split_stays_inside_its_memory() {
+    bounded("term-split --pcp prefix", "0.9", 64 << 20, &[64]);
+}
+
+#[test]
+#[ignore = "minutes, and 20 GB of disk; run by `make test-long`"]
+fn term_split_of_a_gigabyte_stays_inside_its_memory() {
+    bounded("term-split --pcp prefix", "0.9", 1 << 30, &[256]);
 }

@@ -19,6 +19,10 @@ pub struct Page {
 
 /// What a run leaves, for FILES of `twinsplit-run`.
 const ANSWER: &[(&str, &str)] = &[
+    (
+        "OUTPUT/quarantine.tsv",
+        "With --bad-records: file, line, field, what was expected, and the line as it was, of each line that is no document.",
+    ),
     ("OUTPUT/pairs.tsv", "Every pair at or above tau: both ids, shared features, both sizes, similarity."),
     ("OUTPUT/clusters.tsv", "Every member of every cluster: the kept id, the id, keep or drop, similarity."),
     ("OUTPUT/kept.jsonl", "With --write-kept: the input lines of documents that no cluster drops."),

@@ -1,10 +1,10 @@
 //! `twinsplit report OUT`: the answer of a run as one page to look at.
 //!
 //! The page is self-contained and asks nothing of anywhere. The files of the answer are streamed: `clusters.tsv`
-//! twice, to find the largest clusters ([`answer`]) and then to gather their members, `pairs.tsv` once, for its
-//! similarities ([`bins`]). The texts of the members are read again from the inputs ([`texts`]), which must be as the
+//! twice, to find the largest clusters (`answer`) and then to gather their members, `pairs.tsv` once, for its
+//! similarities (`bins`). The texts of the members are read again from the inputs (`texts`), which must be as the
 //! run read them, and their features are made once more as the run made them. What two documents share follows from
-//! those features alone ([`marks`]); the page only intersects their numbers, so that any two documents can be chosen.
+//! those features alone (`marks`); the page only intersects their numbers, so that any two documents can be chosen.
 
 mod answer;
 mod bins;

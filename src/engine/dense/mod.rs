@@ -3,7 +3,7 @@
 //! It gives the same bytes as the chain of stages, and is the fast way: documents are numbered in byte order of their
 //! ids, features by ascending document frequency, and the join kernel works on arrays of those numbers. It is one
 //! algorithm for every size of collection and memory. Whatever grows with the text goes through
-//! [spools](spool), which stay in memory while the [budget](budget) lasts and go to disk after that; only a few bytes
+//! [spools](spool), which stay in memory while the [`budget`] lasts and go to disk after that; only a few bytes
 //! for each document always stay.
 //!
 //! | step | from | to | memory beside the budget for each document |
@@ -12,8 +12,8 @@
 //! | [count](numbering) | a bucket, sorted | lists of documents of the features that two and more have | a sort buffer |
 //! | [number](numbering) | the lists | (candidate, token), by bucket of the candidate | one list |
 //! | [group](groups) | a bucket, sorted | different sets, and who has them | a sort buffer, one set |
-//! | [join](join) | sets, past the index of some | pairs of sets; of documents, by bucket of the first | the index |
-//! | [answer](answer) | clusters; a bucket of pairs, sorted | the files | a sort buffer, two sets |
+//! | [join] | sets, past the index of some | pairs of sets; of documents, by bucket of the first | the index |
+//! | [answer] | clusters; a bucket of pairs, sorted | the files | a sort buffer, two sets |
 
 pub mod answer;
 pub mod budget;
