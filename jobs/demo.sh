@@ -24,6 +24,10 @@ echo "Why two of these documents are a pair:"
 echo "\$ twinsplit explain --run $output --show 5 licenses/hpnd-doc-sell.LICENSE licenses/x11-doc.LICENSE"
 twinsplit explain --run "$output" --show 5 licenses/hpnd-doc-sell.LICENSE licenses/x11-doc.LICENSE
 
+twinsplit report "$output" --quiet
+echo
+echo "A page to look at, with any two documents side by side: $output/report.html"
+
 echo
 echo "The files:"
 wc -l "$output"/{pairs.tsv,clusters.tsv,kept.jsonl,run.json} | sed '$d'

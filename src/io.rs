@@ -1,13 +1,15 @@
 //! The only place that touches standard streams, gzip, files and broken pipes.
 
+mod blocks;
 mod gzip;
 mod inputs;
 mod lines;
 
+pub use blocks::{Block, Blocks, each_line, name_of};
 pub use inputs::{document_files, expand_inputs};
 pub use lines::{MaxLine, read_row};
 
-use crate::error::{Error, FieldError, Place, Result};
+use crate::error::{Error, FieldError, Result};
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
@@ -58,183 +60,6 @@ fn open_counted(path: &Path, read: Arc<AtomicU64>) -> Result<Box<dyn BufRead + S
     } else {
         Ok(Box::new(whole))
     }
-}
-
-/// A block of whole lines of one file, with the place of its first line.
-#[derive(Debug, Default)]
-pub struct Block {
-    /// The lines, each ended by LF but perhaps the last one of a file.
-    pub bytes: Vec<u8>,
-    /// Where the first of them stands.
-    pub place: Place,
-    /// The block's number in the sequence of all blocks of all files, from 0.
-    pub number: u64,
-    /// How many lines that are not empty stand before it, in all files.
-    pub first: u64,
-    /// How many lines that are not empty it holds.
-    pub lines: u64,
-}
-
-/// Reads files one after the other as blocks of whole lines, so that several threads can share the work.
-pub struct Blocks {
-    files: std::vec::IntoIter<PathBuf>,
-    current: Option<(PathBuf, Box<dyn BufRead + Send>)>,
-    place: Place,
-    number: u64,
-    lines: u64,
-    size: usize,
-    read: Arc<AtomicU64>,
-    bound: MaxLine,
-    /// Blocks that are in memory already.
-    held: std::vec::IntoIter<Block>,
-}
-
-impl Blocks {
-    /// Blocks of about `size` bytes of `files`, in their order.
-    pub fn new(files: Vec<PathBuf>, size: usize) -> Self {
-        let (files, bound) = (files.into_iter(), MaxLine::ROW);
-        Self {
-            files,
-            current: None,
-            place: Place::default(),
-            number: 0,
-            lines: 0,
-            size,
-            read: Arc::default(),
-            bound,
-            held: Vec::new().into_iter(),
-        }
-    }
-
-    /// Lines in memory, each with the place where it stands and without its end, as blocks of one line.
-    pub fn of_lines(lines: &[(Place, Vec<u8>)]) -> Self {
-        let block = |(number, (place, line)): (u64, &(Place, Vec<u8>))| Block {
-            bytes: line.clone(),
-            place: place.clone(),
-            number,
-            first: number,
-            lines: 1,
-        };
-        let lines = (0..).zip(lines).map(block).collect::<Vec<_>>().into_iter();
-        Self { held: lines, ..Self::new(Vec::new(), 0) }
-    }
-
-    /// How many bytes of the files have been read, as they stand on disk.
-    pub fn raw_bytes(&self) -> u64 {
-        self.read.load(Ordering::Relaxed)
-    }
-
-    /// The same of files in which no line may exceed `bound`.
-    pub fn within(self, bound: MaxLine) -> Self {
-        Self { bound, ..self }
-    }
-
-    /// The next block, or `None` after the last line of the last file.
-    pub fn next_block(&mut self) -> Result<Option<Block>> {
-        if let Some(block) = self.held.next() {
-            return Ok(Some(block));
-        }
-        loop {
-            if self.current.is_none() {
-                let Some(path) = self.files.next() else { return Ok(None) };
-                let reader = open_counted(&path, Arc::clone(&self.read))?;
-                self.place = Place { file: name_of(&path), line: 1, offset: 0 };
-                self.current = Some((path, reader));
-            }
-            if let Some(block) = self.read_block()? {
-                return Ok(Some(block));
-            }
-            self.current = None;
-        }
-    }
-
-    fn read_block(&mut self) -> Result<Option<Block>> {
-        let Some((path, reader)) = &mut self.current else { return Ok(None) };
-        let failed = || Error::io("read", &path);
-        // No more than the bound and one byte, so that a line that exceeds it is never held whole.
-        let size = (self.size as u64).min(self.bound.bytes() + 1);
-        let mut bytes = Vec::with_capacity((size + (size >> 2)) as usize);
-        if self.place.offset == 0 {
-            reader.by_ref().take(MARK.len() as u64).read_to_end(&mut bytes).map_err(failed())?;
-            if bytes == MARK {
-                self.place.offset = MARK.len() as u64;
-                bytes.clear();
-            }
-        }
-        let missing = size.saturating_sub(bytes.len() as u64);
-        reader.by_ref().take(missing).read_to_end(&mut bytes).map_err(failed())?;
-        refuse_long_lines(&bytes, &self.place, self.bound)?;
-        let last = memchr::memrchr(b'\n', &bytes).map_or(0, |end| end + 1);
-        let before = (bytes.len() - last) as u64;
-        let whole = lines::read_rest(reader, &mut bytes, before, self.bound).map_err(failed())?;
-        let (ends, lines) = count_lines(&bytes);
-        let block = Block { place: self.place.clone(), number: self.number, first: self.lines, lines, bytes };
-        self.place.line += ends;
-        if !whole {
-            return Err(self.bound.exceeded(&self.place));
-        }
-        if block.bytes.is_empty() {
-            return Ok(None);
-        }
-        self.number += 1;
-        self.lines += lines;
-        self.place.offset += block.bytes.len() as u64;
-        Ok(Some(block))
-    }
-}
-
-/// How many line ends there are, and how many lines that are not empty.
-fn count_lines(bytes: &[u8]) -> (u64, u64) {
-    let (mut ends, mut lines, mut start) = (0, 0, 0);
-    for end in memchr::memchr_iter(b'\n', bytes) {
-        ends += 1;
-        lines += u64::from(!is_empty(&bytes[start..end]));
-        start = end + 1;
-    }
-    (ends, lines + u64::from(!is_empty(&bytes[start..])))
-}
-
-/// Whether a line, without its LF, is passed over.
-fn is_empty(line: &[u8]) -> bool {
-    line.is_empty() || line == b"\r"
-}
-
-/// Finds lines that are longer than the bound among those of a block that starts at `place`.
-fn refuse_long_lines(bytes: &[u8], place: &Place, bound: MaxLine) -> Result<()> {
-    if bytes.len() as u64 <= bound.bytes() {
-        return Ok(());
-    }
-    let long = bytes.split(|byte| *byte == b'\n').position(|line| line.len() as u64 > bound.bytes());
-    long.map_or(Ok(()), |before| {
-        Err(bound.exceeded(&Place { line: place.line + before as u64, ..place.clone() }))
-    })
-}
-
-/// A byte order mark, which some systems put before the first line of a file.
-const MARK: [u8; 3] = [0xef, 0xbb, 0xbf];
-
-/// The name of a file as messages and automatic ids show it; empty for standard input.
-pub fn name_of(path: &Path) -> Arc<str> {
-    if path == Path::new("-") { "".into() } else { path.to_string_lossy().into() }
-}
-
-/// Calls `see` with each line of a block (without its LF; a CR before it is white space to JSON and stands in no row)
-/// and the line's place. Empty lines are passed over.
-pub fn each_line(block: &Block, mut see: impl FnMut(&[u8], &Place) -> Result<()>) -> Result<()> {
-    let mut place = block.place.clone();
-    let mut rest = block.bytes.as_slice();
-    while !rest.is_empty() {
-        let end = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
-        let line = &rest[..end];
-        if !is_empty(line) {
-            see(line, &place)?;
-        }
-        let step = (end + 1).min(rest.len());
-        place.line += 1;
-        place.offset += step as u64;
-        rest = &rest[step..];
-    }
-    Ok(())
 }
 
 /// Calls `see` with each line of a file that holds rows.
@@ -341,59 +166,6 @@ impl Default for Stdout {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn blocks_hold_whole_lines_and_know_their_places() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a.jsonl");
-        fs::write(&path, "\u{feff}one\r\ntwo\n\nthree").unwrap();
-        for size in 1..20 {
-            let mut blocks = Blocks::new(vec![path.clone()], size);
-            let mut lines = Vec::new();
-            while let Some(block) = blocks.next_block().unwrap() {
-                assert_eq!(block.first, lines.len() as u64);
-                each_line(&block, |line, place| {
-                    lines.push((String::from_utf8(line.to_vec()).unwrap(), place.line, place.offset));
-                    Ok(())
-                })
-                .unwrap();
-            }
-            assert_eq!(blocks.raw_bytes(), 18);
-            let expected = [("one\r", 1, 3), ("two", 2, 8), ("three", 4, 13)];
-            assert_eq!(lines, expected.map(|(text, line, offset)| (text.to_owned(), line, offset)));
-        }
-    }
-
-    #[test]
-    fn a_bound_refuses_exactly_the_lines_that_exceed_it() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a.jsonl");
-        let lines = ["one", "", "three", "2", "seventeen", "end"];
-        for mark in ["", "\u{feff}"] {
-            fs::write(&path, format!("{mark}{}", lines.join("\n"))).unwrap();
-            for (size, bound) in (1..40).flat_map(|size| (1..12).map(move |bound| (size, bound))) {
-                let within = format!("{bound}B").parse().unwrap();
-                let mut blocks = Blocks::new(vec![path.clone()], size).within(within);
-                let mut read = 0;
-                let end = loop {
-                    match blocks.next_block() {
-                        Ok(Some(block)) => each_line(&block, |_, _| {
-                            read += 1;
-                            Ok(())
-                        })
-                        .unwrap(),
-                        end => break end,
-                    }
-                };
-                let long = lines.iter().position(|line| line.len() > bound);
-                match (end, long) {
-                    (Ok(_), None) => assert_eq!(read, 5),
-                    (Err(Error::LongLine { place, .. }), Some(at)) => assert_eq!(place.line, at as u64 + 1),
-                    (end, long) => panic!("blocks of {size}, bound {bound}: {:?}, not {long:?}", end.err()),
-                }
-            }
-        }
-    }
 
     #[test]
     fn a_file_appears_only_when_complete() {

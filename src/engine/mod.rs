@@ -10,3 +10,4 @@ pub mod pipes;
 pub mod progress;
 pub mod shuffle;
 pub mod steps;
+pub mod threads;

@@ -4,6 +4,7 @@ use super::memory::{Budget, peak_memory, reset_peak};
 use super::params::Params;
 use super::progress::{Done, Progress, Unit, add_counters};
 use super::shuffle::{Partitioner, Runs, merge};
+use super::threads::{in_threads, lock};
 use crate::chains::{DOCUMENTS, Data, Step, Tasks};
 use crate::error::{Error, Result};
 use crate::io::{AtomicFile, Block, Blocks, each_line, expand_inputs};
@@ -14,7 +15,6 @@ use crate::stages;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 /// Bytes of input that a thread takes at a time.
@@ -45,41 +45,6 @@ impl Sink for PartFile {
     fn row(&mut self, row: &[u8]) -> Result<()> {
         self.0.line(row)
     }
-}
-
-/// Runs `work` with 0, 1, … `count - 1` in `threads` threads; the results in that order, or the first error.
-pub fn in_threads<T: Send>(
-    count: usize,
-    threads: usize,
-    work: impl Fn(usize) -> Result<T> + Sync,
-) -> Result<Vec<T>> {
-    let next = AtomicUsize::new(0);
-    let results = Mutex::new(Vec::new());
-    std::thread::scope(|scope| {
-        for _ in 0..threads.min(count) {
-            scope.spawn(|| {
-                loop {
-                    let number = next.fetch_add(1, Ordering::Relaxed);
-                    if number >= count {
-                        return;
-                    }
-                    let result = work(number);
-                    if result.is_err() {
-                        next.store(count, Ordering::Relaxed);
-                    }
-                    lock(&results).push((number, result));
-                }
-            });
-        }
-    });
-    let mut results = results.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    results.sort_by_key(|(number, _)| *number);
-    results.into_iter().map(|(_, result)| result).collect()
-}
-
-/// Locks a mutex whose data stays sound when a holder panics: the panic ends the scope anyway.
-pub fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
 impl<'a> LocalSteps<'a> {

@@ -6,7 +6,7 @@
 //! and a larger sample contains a smaller one of the same seed.
 
 use crate::bad_records::BadRecords;
-use crate::engine::steps::{in_threads, lock};
+use crate::engine::threads::{in_threads, lock};
 use crate::error::{Error, Place, Result};
 use crate::hash;
 use crate::io::{AtomicFile, Blocks, each_line};

@@ -5,7 +5,7 @@ use super::groups::Groups;
 use super::join::PairRow;
 use super::sorter::{Sorter, two, untwo};
 use crate::engine::progress::Progress;
-use crate::engine::steps::in_threads;
+use crate::engine::threads::in_threads;
 use crate::error::Result;
 use crate::io::{AtomicFile, Blocks, each_line};
 use crate::join::kernel::Source;

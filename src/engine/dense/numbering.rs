@@ -20,7 +20,7 @@ use super::documents::{Documents, FeatureRow};
 use super::sorter::{Sorter, two};
 use super::spool::Spool;
 use crate::engine::progress::{Progress, Unit};
-use crate::engine::steps::in_threads;
+use crate::engine::threads::in_threads;
 use crate::error::{Error, Result};
 use crate::join::tau::Tau;
 use std::collections::BTreeMap;

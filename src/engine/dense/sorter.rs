@@ -6,7 +6,7 @@
 
 use super::budget::{BUCKETS, Budget};
 use super::spool::{Spool, Writer};
-use crate::engine::steps::in_threads;
+use crate::engine::threads::in_threads;
 use crate::error::Result;
 use std::marker::PhantomData;
 use std::path::Path;

@@ -8,7 +8,7 @@
 //! stays with the process, and what counts is what the process holds.
 
 use super::budget::{BUCKETS, Budget};
-use crate::engine::steps::lock;
+use crate::engine::threads::lock;
 use crate::error::{Error, Result};
 use std::fs::File;
 use std::os::unix::fs::FileExt;

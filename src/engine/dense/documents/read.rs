@@ -8,7 +8,7 @@ use crate::engine::dense::budget::{self, Budget};
 use crate::engine::dense::flat::Flat;
 use crate::engine::dense::sorter::{SortWriter, Sorter};
 use crate::engine::progress::Progress;
-use crate::engine::steps::{in_threads, lock};
+use crate::engine::threads::{in_threads, lock};
 use crate::error::{Error, FieldError, Place, Result};
 use crate::io::{Block, Blocks, each_line};
 use crate::record::cluster::Meta;
