@@ -41,6 +41,7 @@ check: tools
 	$(CARGO) fmt --check
 	$(CARGO) clippy --locked --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --no-deps --lib
+	$(CARGO) check --locked --manifest-path fuzz/Cargo.toml --bins
 
 test-tools: ## installs what tests run and the machine lacks, on Debian and as root; else says what to install
 	@missing=(); for package in $(TEST_PACKAGES); do \

@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use twinsplit::engine::dense::DenseRun;
 use twinsplit::engine::params::Params;
+use twinsplit::engine::progress::Progress;
 use twinsplit::join::tau::{Tau, jaccard6};
 
 fuzz_target!(|data: &[u8]| {
@@ -49,6 +50,8 @@ fuzz_target!(|data: &[u8]| {
         work: folder.path(),
         opts: params.parse().expect("options"),
         threads: 1 + usize::from(shape >> 7),
+        memory: 128 << 20,
+        progress: &Progress::default(),
         write_kept: false,
     };
     run.run(|_| {}).expect("an answer");

@@ -77,11 +77,21 @@ impl Blocks {
         Self { bound, ..self }
     }
 
-    /// The next block, or `None` after the last line of the last file.
+    /// The next block, or `None` after the last line of the last file. An error is the end too: another thread must not
+    /// read on in the middle of a line.
     pub fn next_block(&mut self) -> Result<Option<Block>> {
         if let Some(block) = self.held.next() {
             return Ok(Some(block));
         }
+        let block = self.next_of_files();
+        if block.is_err() {
+            self.files = Vec::new().into_iter();
+            self.current = None;
+        }
+        block
+    }
+
+    fn next_of_files(&mut self) -> Result<Option<Block>> {
         loop {
             if self.current.is_none() {
                 let Some(path) = self.files.next() else { return Ok(None) };
@@ -241,5 +251,16 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// What stands behind an error is not read as if a line began there.
+    #[test]
+    fn an_error_is_the_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = ["a", "b"].map(|name| folder.path().join(name));
+        paths.iter().for_each(|path| fs::write(path, "a line that is too long\nb\n").unwrap());
+        let mut blocks = Blocks::new(paths.to_vec(), 4).within("5B".parse().unwrap());
+        assert!(blocks.next_block().is_err());
+        assert!(blocks.next_block().unwrap().is_none());
     }
 }
