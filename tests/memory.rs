@@ -132,12 +132,17 @@ fn doc_split(input: &Path, output: &Path, megabytes: u64) -> Took {
         spilled: all("spilled_bytes").iter().sum(),
         slices: all("slices").iter().sum(),
     };
+    let peaks: Vec<String> = steps
+        .iter()
+        .map(|(name, step)| format!("{name} {}", step["peak_memory"].as_u64().unwrap_or(0) >> 20))
+        .collect();
     println!(
-        "--memory {megabytes}: {:.1} s, peak {} MB, {} MB on disk, {} slices",
+        "--memory {megabytes}: {:.1} s, peak {} MB, {} MB on disk, {} slices; by step, MB: {}",
         took.seconds,
         took.peak >> 20,
         took.spilled >> 20,
-        took.slices
+        took.slices,
+        peaks.join(", ")
     );
     took
 }
