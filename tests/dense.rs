@@ -48,8 +48,8 @@ fn run(case: &Case) -> (impl Fn(&str) -> Option<String>, Vec<Done>) {
         opts: params.parse::<DenseOpts>().unwrap(),
         work: &work,
         threads: case.threads,
-        // A quarter of what the program does not take is for working memory.
-        memory: PROGRAM + case.threads * THREAD + (documents + case.rest) * 4 / 3,
+        // An eighth of what the program does not take is the allocator's, a quarter of the rest for working memory.
+        memory: PROGRAM + case.threads * THREAD + (documents + case.rest) * 4 / 3 * 8 / 7,
         progress: &Progress::default(),
         write_kept: true,
     };

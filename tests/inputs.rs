@@ -150,3 +150,32 @@ fn automatic_ids_are_places() {
         }
     }
 }
+
+/// Some systems put a byte order mark before the first document of a file, and an id may begin with the same character.
+#[test]
+fn a_mark_before_a_file_is_none_of_an_id() {
+    let here = Place::new();
+    let ids = ["\u{feff}a", "a", "\u{feff}b"];
+    let docs = jsonl(&ids.map(|id| (id, "one two three")));
+    for mark in ["", "\u{feff}"] {
+        here.write("docs", format!("{mark}{docs}"));
+        for way in [
+            "doc-split",
+            "term-split",
+            "term-split --pcp prefix",
+            "doc-split --engine pipes",
+            "term-split --engine pipes",
+        ] {
+            let run = format!(
+                "twinsplit run {way} --features words:1 --input docs --output out --overwrite --quiet --write-kept"
+            );
+            here.say(&run).ok();
+            // In byte order "a" comes before the character.
+            let pairs = [("a", ids[0]), ("a", ids[2]), (ids[0], ids[2])];
+            let expected: String =
+                pairs.iter().map(|(x, y)| format!("{x}\t{y}\t3\t3\t3\t1.000000\n")).collect();
+            assert_eq!(here.read("out/pairs.tsv"), expected, "{way}");
+            assert_eq!(here.read("out/kept.jsonl"), jsonl(&[("a", "one two three")]), "{way}");
+        }
+    }
+}

@@ -134,12 +134,17 @@ fn run(chain: &str, input: &Path, output: &Path, megabytes: u64) -> Took {
         spilled: all("spilled_bytes").iter().chain(&all("spills")).sum(),
         slices: all("slices").iter().sum(),
     };
+    let peaks: Vec<String> = steps
+        .iter()
+        .map(|(name, step)| format!("{name} {}", step["peak_memory"].as_u64().unwrap_or(0) >> 20))
+        .collect();
     println!(
-        "{chain} --memory {megabytes}: {:.1} s, peak {} MB, spilled {}, {} slices",
+        "{chain} --memory {megabytes}: {:.1} s, peak {} MB, spilled {}, {} slices; by step, MB: {}",
         took.seconds,
         took.peak >> 20,
         took.spilled,
-        took.slices
+        took.slices,
+        peaks.join(", ")
     );
     took
 }

@@ -13,7 +13,7 @@ use twinsplit::io::{Blocks, MaxLine, each_line};
 type Line = (Vec<u8>, u64, u64);
 
 fn lines(path: &Path, size: usize, bound: MaxLine) -> Result<Vec<Line>, Error> {
-    let mut blocks = Blocks::new(vec![path.to_owned()], size).within(bound);
+    let mut blocks = Blocks::new(vec![path.to_owned()], size).of_documents(bound);
     let mut lines = Vec::new();
     while let Some(block) = blocks.next_block()? {
         each_line(&block, |line, place| {

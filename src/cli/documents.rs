@@ -78,7 +78,7 @@ pub fn each_document(
     mut see: impl FnMut(Document<'_>) -> Result<()>,
 ) -> Result<()> {
     let mut bad = BadRecords::counted(stage, opts.bad_records);
-    let mut blocks = Blocks::new(inputs.to_vec(), 1 << 20).within(opts.max_line);
+    let mut blocks = Blocks::new(inputs.to_vec(), 1 << 20).of_documents(opts.max_line);
     while let Some(block) = blocks.next_block()? {
         each_line(&block, |line, place| match opts.read(line, place) {
             Ok(document) => see(document),

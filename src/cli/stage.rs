@@ -114,7 +114,11 @@ fn run(entry: &'static Entry, matches: &ArgMatches) -> Result<()> {
     let mut task = Task::new(entry, number, task_folder(), &mut out);
     let mut runner = Runner::open(entry, matches, &mut task)?;
     let bound = matches.try_get_one::<MaxLine>("max_line").ok().flatten().copied();
-    let mut blocks = Blocks::new(inputs, SPLIT_BLOCK).within(bound.unwrap_or(MaxLine::ROW));
+    let mut blocks = Blocks::new(inputs, SPLIT_BLOCK);
+    if let Some(bound) = bound {
+        // The stages that have the option read documents.
+        blocks = blocks.of_documents(bound);
+    }
     while let Some(block) = blocks.next_block()? {
         if split.is_some_and(|split| block.number % u64::from(split.of) != u64::from(split.number)) {
             continue;

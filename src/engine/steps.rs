@@ -154,7 +154,7 @@ impl<'a> LocalSteps<'a> {
         let blocks = Blocks::new(files, BLOCK);
         let documents = step.inputs.contains(&DOCUMENTS);
         Ok(Mutex::new(if documents {
-            blocks.within(self.params.parse::<DocumentOpts>()?.max_line)
+            blocks.of_documents(self.params.parse::<DocumentOpts>()?.max_line)
         } else {
             blocks
         }))

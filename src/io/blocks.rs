@@ -33,6 +33,8 @@ pub struct Blocks {
     size: usize,
     read: Arc<AtomicU64>,
     bound: MaxLine,
+    /// Whether the lines are documents.
+    documents: bool,
     /// Blocks that are in memory already.
     held: std::vec::IntoIter<Block>,
 }
@@ -50,6 +52,7 @@ impl Blocks {
             size,
             read: Arc::default(),
             bound,
+            documents: false,
             held: Vec::new().into_iter(),
         }
     }
@@ -72,9 +75,10 @@ impl Blocks {
         self.read.load(Ordering::Relaxed)
     }
 
-    /// The same of files in which no line may exceed `bound`.
-    pub fn within(self, bound: MaxLine) -> Self {
-        Self { bound, ..self }
+    /// The same of files of documents: no line may exceed `bound`, and a byte order mark before the first line is passed
+    /// over. In rows between stages such a mark is the beginning of an id.
+    pub fn of_documents(self, bound: MaxLine) -> Self {
+        Self { bound, documents: true, ..self }
     }
 
     /// The next block, or `None` after the last line of the last file. An error is the end too: another thread must not
@@ -112,7 +116,7 @@ impl Blocks {
         // No more than the bound and one byte, so that a line that exceeds it is never held whole.
         let size = (self.size as u64).min(self.bound.bytes() + 1);
         let mut bytes = Vec::with_capacity((size + (size >> 2)) as usize);
-        if self.place.offset == 0 {
+        if self.documents && self.place.offset == 0 {
             reader.by_ref().take(MARK.len() as u64).read_to_end(&mut bytes).map_err(failed())?;
             if bytes == MARK {
                 self.place.offset = MARK.len() as u64;
@@ -206,7 +210,8 @@ mod tests {
         let path = folder.path().join("a.jsonl");
         fs::write(&path, "\u{feff}one\r\ntwo\n\nthree").unwrap();
         for size in 1..20 {
-            let mut blocks = Blocks::new(vec![path.clone()], size);
+            let bound = MaxLine::ROW;
+            let mut blocks = Blocks::new(vec![path.clone()], size).of_documents(bound);
             let mut lines = Vec::new();
             while let Some(block) = blocks.next_block().unwrap() {
                 assert_eq!(block.first, lines.len() as u64);
@@ -231,7 +236,7 @@ mod tests {
             fs::write(&path, format!("{mark}{}", lines.join("\n"))).unwrap();
             for (size, bound) in (1..40).flat_map(|size| (1..12).map(move |bound| (size, bound))) {
                 let within = format!("{bound}B").parse().unwrap();
-                let mut blocks = Blocks::new(vec![path.clone()], size).within(within);
+                let mut blocks = Blocks::new(vec![path.clone()], size).of_documents(within);
                 let mut read = 0;
                 let end = loop {
                     match blocks.next_block() {
@@ -259,7 +264,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let paths = ["a", "b"].map(|name| folder.path().join(name));
         paths.iter().for_each(|path| fs::write(path, "a line that is too long\nb\n").unwrap());
-        let mut blocks = Blocks::new(paths.to_vec(), 4).within("5B".parse().unwrap());
+        let mut blocks = Blocks::new(paths.to_vec(), 4).of_documents("5B".parse().unwrap());
         assert!(blocks.next_block().is_err());
         assert!(blocks.next_block().unwrap().is_none());
     }

@@ -53,7 +53,7 @@ impl Sample {
         seed: u64,
         threads: usize,
     ) -> Result<Self> {
-        let blocks = Mutex::new(Blocks::new(inputs.to_vec(), BLOCK).within(document.max_line));
+        let blocks = Mutex::new(Blocks::new(inputs.to_vec(), BLOCK).of_documents(document.max_line));
         let bottom = Bottom { most, limit: AtomicU64::new(u64::MAX), held: Mutex::new(BTreeMap::new()) };
         let seen = in_threads(threads, threads, |_| {
             let mut seen = 0;

@@ -4,7 +4,8 @@
 //!
 //! - [`PROGRAM`] bytes, and [`THREAD`] for each thread, are for the program itself: its code, the block of input a thread
 //!   works at, its buffers. The dictionary for Chinese is added when it is first needed.
-//! - a quarter of the rest is *working memory*: sort buffers, and the chunks that are being filled;
+//! - an eighth of the rest is left to the allocator, which keeps some of what is freed;
+//! - a quarter of what remains is *working memory*: sort buffers, and the chunks that are being filled;
 //! - everything else is held by name: what is kept of each document ([`DOCUMENT`] bytes and its id), then the
 //!   sets and the index, and what remains by the chunks of spools, which go to disk when nothing remains.
 //!
@@ -48,10 +49,11 @@ impl Budget {
         )))
     }
 
-    /// What the program does not need for itself.
+    /// What neither the program needs for itself nor the allocator keeps.
     fn usable(&self) -> usize {
         let program = PROGRAM + self.threads * THREAD + dictionary_memory();
-        self.memory.saturating_sub(program)
+        let rest = self.memory.saturating_sub(program);
+        rest - rest / 8
     }
 
     /// Bytes for all working memory together.
@@ -114,7 +116,7 @@ impl Budget {
              (or take doc-split --engine pipes, which keeps nothing of a document in memory)",
             megabytes(needed),
             megabytes(self.memory),
-            megabytes(program + needed + needed / 2)
+            megabytes(program + needed + needed / 5 * 3)
         )))
     }
 }

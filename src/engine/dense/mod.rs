@@ -85,7 +85,7 @@ const BLOCK: usize = 1 << 20;
 
 impl DenseOpts {
     fn blocks(&self, inputs: &[PathBuf]) -> Blocks {
-        Blocks::new(inputs.to_vec(), BLOCK).within(self.document.max_line)
+        Blocks::new(inputs.to_vec(), BLOCK).of_documents(self.document.max_line)
     }
 }
 
