@@ -28,7 +28,9 @@ impl Display {
         }
         let (stop, stopped) = channel();
         let progress = Arc::clone(progress);
-        let thread = std::thread::spawn(move || match std::io::stderr().is_terminal() {
+        // A dumb terminal cannot take back what it shows.
+        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        let thread = std::thread::spawn(move || match std::io::stderr().is_terminal() && !dumb {
             true => bars(&progress, steps, &stopped),
             false => lines(&progress, &stopped),
         });
