@@ -235,6 +235,18 @@ fn there_may_be_nothing_to_go_on_with() {
     let line = "twinsplit run doc-split --features words:1 --input docs --output out --resume";
     here.say(line).ok();
     assert!(here.path("out/run.json").exists());
+    // Programs that go on with a run that has ended get what it printed then.
+    assert_eq!(here.say(&format!("{line} --json")).ok(), here.read("out/run.json"));
+    // Killed before it had written anything but its lock.
+    std::fs::create_dir_all(here.path("early/_work")).unwrap();
+    here.write("early/_work/_lock", "");
+    here.say(&line.replace("--output out", "--output early")).ok();
+    assert_eq!(here.read("early/pairs.tsv"), here.read("out/pairs.tsv"));
+    // Somebody else's folder is neither written into nor gone on with.
+    std::fs::create_dir(here.path("other")).unwrap();
+    here.write("other/file", "mine");
+    here.say(&line.replace("--output out", "--output other")).fails(2, &["exists and is not empty"]);
+    assert!(!here.path("other/_work").exists());
 }
 
 #[test]

@@ -2,15 +2,18 @@
 
 use super::identity::Identity;
 use super::options::RunOpts;
+use super::quarantine::QUARANTINE;
 use crate::error::{Error, Result};
 use std::fs::{self, File, TryLockError};
+use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// The files that a run writes into the folder.
-pub const ANSWER: [&str; 4] = ["pairs.tsv", "clusters.tsv", "kept.jsonl", "run.json"];
-/// What other commands and a run that failed leave there; it goes with an answer that is replaced.
-const BESIDE: [&str; 2] = ["quarantine.tsv", "report.html"];
+/// The files of an answer, which come to their place together.
+const ANSWER: [&str; 3] = ["pairs.tsv", "clusters.tsv", "kept.jsonl"];
+/// What makes an answer complete, and what is left beside it; it goes with an answer that is replaced.
+const BESIDE: [&str; 3] = ["run.json", QUARANTINE, "report.html"];
 /// The identity of the run that works in the folder.
 const IDENTITY: &str = "_run.json";
 /// How long to wait for tasks of a run that was killed a moment ago.
@@ -41,37 +44,23 @@ impl Output {
     pub fn open(opts: &RunOpts, identity: &Identity) -> Result<Start> {
         let folder = opts.output.clone();
         let work = folder.join("_work");
-        let known = work.join(IDENTITY);
-        let done = folder.join("run.json");
-        if !opts.overwrite && folder.exists() {
-            let empty = fs::read_dir(&folder).map_err(Error::io("read", &folder))?.next().is_none();
-            match (opts.resume, done.exists(), known.exists()) {
-                (true, true, _) => return compare(identity, &done).map(|()| Start::Complete),
-                (true, false, true) => compare(identity, &known)?,
-                (false, _, true) => {
-                    return Err(refuse(
-                        &folder,
-                        "holds a run that was stopped; --resume goes on with it, --overwrite begins anew",
-                    ));
-                }
-                _ if empty => {}
-                _ => {
-                    return Err(refuse(
-                        &folder,
-                        "exists and is not empty; --overwrite replaces the answer in it",
-                    ));
-                }
-            }
+        // Looked at twice: before anything is made in a folder that may be somebody else's, and when no other run, which
+        // may have ended meanwhile, can change it.
+        if is_complete(opts, identity)? {
+            return Ok(Start::Complete);
         }
-        fs::create_dir_all(&work).map_err(Error::io("create", &work))?;
         let lock = lock(&work, &folder)?;
+        if is_complete(opts, identity)? {
+            return Ok(Start::Complete);
+        }
         let output = Self { answer: work.join("_answer"), folder, work, lock };
         if opts.overwrite {
             output.remove_answer()?;
             output.clear_work(|_| true)?;
         }
         // What was being written when a run was stopped.
-        output.clear_work(|name| name.ends_with(".partial") || name == "_sort" || name == "_dense")?;
+        output.remove_partial()?;
+        let known = output.work.join(IDENTITY);
         if !known.exists() {
             identity.write(&known)?;
         }
@@ -88,7 +77,7 @@ impl Output {
         })
     }
 
-    /// Gives the files of the answer their place; `run.json`, which comes last, makes it complete.
+    /// Gives the files of the answer their place; `run.json`, which is written after that, makes it complete.
     pub fn publish(&self) -> Result<()> {
         for name in ANSWER {
             let from = self.answer.join(name);
@@ -136,6 +125,31 @@ impl Output {
 
 const LOCK: &str = "_lock";
 
+/// Whether the folder holds the whole answer of this run already; an error when the run may not write into it.
+fn is_complete(opts: &RunOpts, identity: &Identity) -> Result<bool> {
+    let folder = &opts.output;
+    if opts.overwrite || !folder.exists() {
+        return Ok(false);
+    }
+    let (known, done) = (folder.join("_work").join(IDENTITY), folder.join("run.json"));
+    match (opts.resume, done.exists(), known.exists()) {
+        (true, true, _) => compare(identity, &done).map(|()| true),
+        (true, false, true) => compare(identity, &known).map(|()| false),
+        (false, _, true) => Err(refuse(
+            folder,
+            "holds a run that was stopped; --resume goes on with it, --overwrite begins anew",
+        )),
+        _ => {
+            let mut entries = fs::read_dir(folder).map_err(Error::io("read", folder))?;
+            // A run that was stopped before it left its identity has made this folder and nothing in it.
+            if entries.all(|entry| entry.is_ok_and(|entry| entry.file_name() == "_work")) {
+                return Ok(false);
+            }
+            Err(refuse(folder, "exists and is not empty; --overwrite replaces the answer in it"))
+        }
+    }
+}
+
 fn refuse(folder: &Path, why: &str) -> Error {
     Error::Usage(format!("{} {why}", folder.display()))
 }
@@ -159,16 +173,27 @@ fn compare(identity: &Identity, path: &Path) -> Result<()> {
 /// Takes the lock; tasks of a run that was killed may hold it for a moment.
 fn lock(work: &Path, folder: &Path) -> Result<File> {
     let path = work.join(LOCK);
-    let file = File::create(&path).map_err(Error::io("create", &path))?;
     let start = Instant::now();
     loop {
+        fs::create_dir_all(work).map_err(Error::io("create", work))?;
+        let file = match File::create(&path) {
+            // The run that held the lock has just removed its folder.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            file => file.map_err(Error::io("create", &path))?,
+        };
         match file.try_lock() {
-            Ok(()) => return Ok(file),
-            Err(TryLockError::WouldBlock) if start.elapsed() < PATIENCE => {
-                std::thread::sleep(Duration::from_millis(50));
-            }
+            Ok(()) if is_at(&file, &path) => return Ok(file),
+            Ok(()) => continue,
+            Err(TryLockError::WouldBlock) if start.elapsed() < PATIENCE => {}
             Err(TryLockError::WouldBlock) => return Err(refuse(folder, "is being written by another run")),
             Err(TryLockError::Error(error)) => return Err(Error::io("lock", &path)(error)),
         }
+        std::thread::sleep(Duration::from_millis(50));
     }
+}
+
+/// Whether the file still has this name: a lock on one that was removed keeps nobody out.
+fn is_at(file: &File, path: &Path) -> bool {
+    let identity = |meta: io::Result<fs::Metadata>| meta.ok().map(|meta| (meta.dev(), meta.ino()));
+    identity(file.metadata()).is_some_and(|own| identity(path.metadata()) == Some(own))
 }

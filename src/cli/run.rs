@@ -16,7 +16,7 @@ use crate::engine::pipes::PipesRun;
 use crate::engine::progress::{Done, Progress};
 use crate::engine::steps::LocalSteps;
 use crate::error::{Error, Result};
-use crate::io::document_files;
+use crate::io::{Stdout, document_files};
 use crate::stage::Counters;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, value_parser};
 use std::collections::BTreeSet;
@@ -57,15 +57,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     let identity = Identity::of(chain, opts.engine, &resolved, opts.write_kept, &inputs)?;
     let output = match Output::open(&opts, &identity)? {
         Start::Run(output) => Arc::new(output),
-        Start::Complete => {
-            if !opts.quiet {
-                terminal::line(format_args!(
-                    "{} holds the complete answer of this run",
-                    opts.output.display()
-                ));
-            }
-            return Ok(());
-        }
+        Start::Complete => return say_complete(&opts),
     };
     interrupt::clean_up(&output)?;
     let progress = Arc::new(Progress::default());
@@ -103,6 +95,17 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         output.remove_work()?;
     }
     report.print(opts.quiet, opts.json.then_some(text.as_str()))
+}
+
+/// What `--resume` says of a run that has ended before; programs get its `run.json` as they did then.
+fn say_complete(opts: &RunOpts) -> Result<()> {
+    if opts.json {
+        return Stdout::new().file(&opts.output.join("run.json"));
+    }
+    if !opts.quiet {
+        terminal::line(format_args!("{} holds the complete answer of this run", opts.output.display()));
+    }
+    Ok(())
 }
 
 /// The input's files; what is missing, and a stream that would have to be read twice, is named.
