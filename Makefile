@@ -32,7 +32,7 @@ demo: build ## near-duplicates of the real documents in hdfs-fixtures
 	@PATH="$(CURDIR)/target/release:$$PATH" jobs/demo.sh $(OUT)
 
 test: check test-tools ## formatting, lints and all tests
-	$(CARGO) test --locked --lib --test '*' -- --show-output
+	$(CARGO) test --locked --no-fail-fast --lib --test '*' -- --show-output
 	$(CARGO) test --locked --doc
 
 check: tools

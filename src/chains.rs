@@ -65,8 +65,6 @@ pub struct Guard {
     pub counter: &'static str,
     /// The option.
     pub option: &'static str,
-    /// The option's default.
-    pub default: u64,
     /// What the counter counts and what to do when there is too much of it.
     pub advice: &'static str,
 }
@@ -171,7 +169,6 @@ fn tokenize() -> Step {
     let guard = Guard {
         counter: bad_records::COUNTER,
         option: "bad-records",
-        default: 0,
         advice: "bad documents in all tasks together; correct them, or raise --bad-records",
     };
     Step {
@@ -234,7 +231,6 @@ fn term_split_plain(steps: &mut Vec<Step>) {
     let guard = Guard {
         counter: "pairs_of_postings",
         option: "max-pairs",
-        default: 1_000_000_000,
         advice: "pairs of postings, the sum of df(df-1)/2, would be written by plain Term-Split; \
                  use --pcp prefix or doc-split, or raise --max-pairs",
     };
@@ -253,7 +249,6 @@ fn term_split_prefix(steps: &mut Vec<Step>) {
     let guard = Guard {
         counter: "pairs_of_postings",
         option: "max-pairs",
-        default: 1_000_000_000,
         advice: "candidates; a higher tau has fewer, doc-split has none, or raise --max-pairs",
     };
     steps.push(Step {
@@ -331,7 +326,6 @@ fn expand(steps: &mut Vec<Step>) {
     let guard = Guard {
         counter: "pairs",
         option: "max-pairs",
-        default: 1_000_000_000,
         advice: "pairs of documents; a higher tau has fewer, --write clusters needs none, or raise --max-pairs",
     };
     steps.push(Step {

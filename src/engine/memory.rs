@@ -2,6 +2,7 @@
 
 use super::params::Params;
 use crate::error::{Error, Result};
+use crate::stages::number_by_default;
 use std::fs;
 
 /// The most memory that the process has held since its start, or since [`reset_peak`], in bytes; `None` where the
@@ -47,16 +48,13 @@ impl Budget {
     /// Lowers the bounds that tables of stages have by default, where the user has set none. They decide how often
     /// rows are combined, and nothing about the answer.
     pub fn fit(&self, params: &mut Params) {
-        /// Option, its default, bytes an entry.
-        const TABLES: [(&str, usize, usize); 4] = [
-            ("combine", 1_000_000, 80),
-            ("combine-pairs", 1_000_000, 160),
-            ("ranked", 1_000_000, 64),
-            ("forest", 1_000_000, 80),
-        ];
-        for (option, default, bytes) in TABLES {
+        /// Option, bytes an entry.
+        const TABLES: [(&str, usize); 4] =
+            [("combine", 80), ("combine-pairs", 160), ("ranked", 64), ("forest", 80)];
+        for (option, bytes) in TABLES {
             if params.get(option).is_none() {
-                params.set(option, default.min(self.task / bytes).max(1000).to_string());
+                let entries = number_by_default(option).min((self.task / bytes) as u64).max(1000);
+                params.set(option, entries.to_string());
             }
         }
     }

@@ -93,7 +93,7 @@ fn push_step(text: &mut String, step: &Step, params: &Params) -> Result<()> {
                 format!(
                     "\"${{TWINSPLIT_{}:-{}}}\"",
                     guard.option.replace('-', "_").to_uppercase(),
-                    guard.default
+                    stages::number_by_default(guard.option)
                 )
             },
             str::to_owned,

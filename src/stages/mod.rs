@@ -70,3 +70,17 @@ pub static STAGES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
 pub fn find(name: &str) -> Option<&'static Entry> {
     STAGES.iter().find(|entry| entry.decl.name == name)
 }
+
+/// What an option of some stage is when it is not given; an option has one default in all stages.
+pub fn default_of(option: &str) -> Option<String> {
+    STAGES.iter().find_map(|entry| {
+        let command = entry.command();
+        let arg = command.get_arguments().find(|arg| arg.get_long() == Some(option))?;
+        Some(arg.get_default_values().first()?.to_string_lossy().into_owned())
+    })
+}
+
+/// The same as a number; an option that has none is bound to nothing.
+pub fn number_by_default(option: &str) -> u64 {
+    default_of(option).and_then(|value| value.parse().ok()).unwrap_or(u64::MAX)
+}
