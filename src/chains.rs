@@ -3,6 +3,9 @@
 //! A step reads data sets, runs a mapper, a reducer or both, and writes one data set. Engines take the steps as they
 //! are: `local` runs them in one process, `pipes` as processes and sorts, `hadoop` as jobs. Read a chain from
 //! top to bottom: it is the paper's section 4.
+//!
+//! One thing takes more than a list of steps: the connected components of a graph that no task holds. They come of
+//! a [`Repeat`], whose steps are run in rounds.
 
 use crate::bad_records;
 
@@ -69,6 +72,44 @@ pub struct Guard {
     pub advice: &'static str,
 }
 
+/// A part of a chain.
+#[derive(Clone, Debug)]
+pub enum Part {
+    /// A step, run once.
+    Step(Step),
+    /// Steps that are run in rounds.
+    Repeat(Repeat),
+}
+
+/// Steps that are run in rounds until a counter is 0 in all of them. In round R, counted from 1, a step is named
+/// `NAME-R` and a data set that it makes `DATA-R`.
+#[derive(Clone, Debug)]
+pub struct Repeat {
+    /// What the rounds make.
+    pub name: &'static str,
+    /// What happens in a round, and why they end, in a sentence or two.
+    pub why: &'static str,
+    /// What the first step reads in the first round. In later rounds it reads what the last step of the round
+    /// before wrote.
+    pub from: Vec<Data>,
+    /// The steps of a round.
+    pub steps: Vec<Step>,
+    /// What the last step writes: when the rounds are over, this is the name of what the last round wrote.
+    pub to: Data,
+    /// The counter; it is summed over the steps of a round.
+    pub until_zero: &'static str,
+}
+
+impl Part {
+    /// The part's steps, those of rounds once.
+    pub fn steps(&self) -> &[Step] {
+        match self {
+            Part::Step(step) => std::slice::from_ref(step),
+            Part::Repeat(repeat) => &repeat.steps,
+        }
+    }
+}
+
 /// What shapes a chain.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Shape {
@@ -84,6 +125,8 @@ pub struct Shape {
     pub clusters_only: bool,
     /// The kept documents' lines are wanted.
     pub write_kept: bool,
+    /// Clusters are made in rounds of many tasks, and not in one task that holds the graph.
+    pub rounds: bool,
 }
 
 /// The chains by name.
@@ -104,8 +147,8 @@ impl Chain {
         }
     }
 
-    /// The steps.
-    pub fn steps(self, shape: Shape) -> Vec<Step> {
+    /// The parts.
+    pub fn parts(self, shape: Shape) -> Vec<Part> {
         let order = shape.idf || (shape.prefix && self == Chain::TermSplit);
         let mut steps = front(shape, order);
         match self {
@@ -113,14 +156,27 @@ impl Chain {
             Chain::TermSplit => term_split_plain(&mut steps),
             Chain::DocSplit => doc_split(&mut steps, shape),
         }
-        back(&mut steps, shape);
-        steps
+        if !shape.clusters_only {
+            expand(&mut steps);
+        }
+        let mut parts: Vec<Part> = steps.into_iter().map(Part::Step).collect();
+        clusters(&mut parts, shape);
+        parts.extend(back(shape).into_iter().map(Part::Step));
+        parts
+    }
+
+    /// The steps of the chain without rounds, for an engine of one process.
+    pub fn steps(self, shape: Shape) -> Vec<Step> {
+        let parts = self.parts(Shape { rounds: false, ..shape });
+        parts.iter().flat_map(Part::steps).cloned().collect()
     }
 }
 
 const FILTERED: Data = "filtered-sets";
 const MEMBERS: Data = "members";
 const JOINED: Data = "joined-pairs";
+const META: Data = "meta";
+const LABELS: Data = "labels";
 
 fn map(name: &'static str, why: &'static str, inputs: &[Data], output: Data) -> Step {
     Step {
@@ -185,7 +241,7 @@ fn front(shape: Shape, order: bool) -> Vec<Step> {
             "doc-meta-reduce",
             "Takes what the keep rule needs; sorted by id, two documents with one id meet and are named.",
             &[DOCUMENTS],
-            "meta",
+            META,
         ),
     ];
     if order {
@@ -340,28 +396,89 @@ fn expand(steps: &mut Vec<Step>) {
     });
 }
 
-fn back(steps: &mut Vec<Step>, shape: Shape) {
-    if !shape.clusters_only {
-        expand(steps);
+fn clusters(parts: &mut Vec<Part>, shape: Shape) {
+    match (shape.rounds, shape.star) {
+        (false, star) => {
+            let edges = if star { &[JOINED, MEMBERS, META][..] } else { &[JOINED, MEMBERS] };
+            parts.push(Part::Step(one_task(reduce("cluster", "Joins pairs to clusters.", edges, LABELS))));
+        }
+        (true, false) => parts.push(Part::Repeat(components(LABELS))),
+        (true, true) => {
+            parts.push(Part::Repeat(components("components")));
+            parts.extend(stars("components").map(Part::Step));
+        }
     }
-    let mut edges = vec![JOINED, MEMBERS];
-    if shape.star {
-        edges.push("meta");
+}
+
+/// Kiveris et al. 2014, "Connected Components in MapReduce and Beyond"; see the stages.
+fn components(to: Data) -> Repeat {
+    let from = vec![JOINED, MEMBERS];
+    let large = map_reduce(
+        "large-star",
+        "large-star-reduce",
+        "Links the larger neighbours of each document to its smallest one; sorted by neighbour, that one comes first.",
+        &from,
+        "large-stars",
+    );
+    let small = map_reduce(
+        "small-star",
+        "small-star-reduce",
+        "Links each document and its smaller neighbours to the smallest of them.",
+        &[large.output],
+        to,
+    );
+    Repeat {
+        name: "components",
+        why: "Links documents to ever smaller ones of their component until no link changes: then each is linked to the smallest.",
+        from,
+        steps: vec![large, small],
+        to,
+        until_zero: "changes",
     }
-    steps.push(one_task(reduce("cluster", "Joins pairs to clusters.", &edges, "labels")));
-    steps.push(map_reduce(
-        "keep",
-        "keep-reduce",
-        "Brings each document's cluster, rank and set together; sorted by id.",
-        &["labels", "meta", if shape.idf { FILTERED } else { "sets" }],
-        "ranked",
-    ));
-    steps.push(reduce(
-        "keep-choose",
-        "Keeps the best document of each cluster; sorted by cluster, then rank, then id, it comes first.",
-        &["ranked"],
-        CLUSTERS,
-    ));
+}
+
+fn stars(components: Data) -> [Step; 3] {
+    [
+        map_reduce(
+            "star-rank",
+            "star-rank-reduce",
+            "Brings each document's component, rank and representative together; sorted by id.",
+            &[components, META, MEMBERS],
+            "star-members",
+        ),
+        map_reduce(
+            "star-link",
+            "star-link-reduce",
+            "Brings each pair, in both directions, the rank of its representative's best copy; sorted by representative, copies come before pairs.",
+            &["star-members", JOINED],
+            "star-links",
+        ),
+        map_reduce(
+            "star",
+            "star-reduce",
+            "Goes through each component, best document first: it is a centre unless an earlier neighbour is one; sorted by component, then rank, members come last.",
+            &["star-links", "star-members"],
+            LABELS,
+        ),
+    ]
+}
+
+fn back(shape: Shape) -> Vec<Step> {
+    let mut steps = vec![
+        map_reduce(
+            "keep",
+            "keep-reduce",
+            "Brings each document's cluster, rank and set together; sorted by id.",
+            &[LABELS, META, if shape.idf { FILTERED } else { "sets" }],
+            "ranked",
+        ),
+        reduce(
+            "keep-choose",
+            "Keeps the best document of each cluster; sorted by cluster, then rank, then id, it comes first.",
+            &["ranked"],
+            CLUSTERS,
+        ),
+    ];
     if shape.write_kept {
         // One task, so that the lines stay in their order.
         steps.push(one_task(Step {
@@ -369,6 +486,7 @@ fn back(steps: &mut Vec<Step>, shape: Shape) {
             ..map("write-kept", "Passes on the lines of documents that no cluster drops.", &[DOCUMENTS], KEPT)
         }));
     }
+    steps
 }
 
 /// The steps of `twinsplit idf`: document frequencies as a reference table.
@@ -391,9 +509,9 @@ mod tests {
     use crate::stages::find;
     use clap::ValueEnum;
 
-    fn all() -> Vec<Vec<Step>> {
-        let mut chains = vec![idf_steps()];
-        for bits in 0..64u32 {
+    fn all() -> Vec<Vec<Part>> {
+        let mut chains = vec![idf_steps().into_iter().map(Part::Step).collect()];
+        for bits in 0..128u32 {
             let bit = |n: u32| bits >> n & 1 == 1;
             let shape = Shape {
                 idf: bit(0),
@@ -402,18 +520,19 @@ mod tests {
                 star: bit(3),
                 write_kept: bit(4),
                 clusters_only: bit(5),
+                rounds: bit(6),
             };
-            chains.extend(Chain::value_variants().iter().map(|chain| chain.steps(shape)));
+            chains.extend(Chain::value_variants().iter().map(|chain| chain.parts(shape)));
         }
-        assert_eq!(chains.len(), 129);
+        assert_eq!(chains.len(), 257);
         chains
     }
 
     #[test]
     fn every_step_reads_what_an_earlier_one_wrote() {
-        for steps in all() {
+        for parts in all() {
             let mut known = vec![DOCUMENTS];
-            for step in &steps {
+            for step in parts.iter().flat_map(Part::steps) {
                 let each = match step.tasks {
                     Tasks::EachFile(_, data) => vec![data],
                     _ => vec![],
@@ -427,10 +546,41 @@ mod tests {
         }
     }
 
+    /// What engines rely on when they name the data sets of a round.
+    #[test]
+    fn a_round_goes_on_with_what_the_one_before_made() {
+        let mut repeats = 0;
+        for parts in all() {
+            for repeat in parts.iter().filter_map(|part| match part {
+                Part::Repeat(repeat) => Some(repeat),
+                Part::Step(_) => None,
+            }) {
+                repeats += 1;
+                let made: Vec<Data> = repeat.steps.iter().map(|step| step.output).collect();
+                assert_eq!(repeat.steps.first().map(|step| &step.inputs), Some(&repeat.from));
+                assert_eq!(made.last(), Some(&repeat.to));
+                assert!(repeat.from.iter().all(|data| !made.contains(data)), "{}", repeat.name);
+                for step in &repeat.steps {
+                    // A counter of a round is looked for after its steps, and side files are of no round.
+                    assert!(
+                        step.guard.is_none() && step.side.is_empty() && !step.writes_files,
+                        "{}",
+                        step.name
+                    );
+                    assert_eq!(step.tasks, Tasks::Many, "{}", step.name);
+                }
+            }
+        }
+        assert_eq!(repeats, 128);
+    }
+
     #[test]
     fn mappers_map_and_reducers_read_what_their_mapper_writes() {
-        for steps in all() {
-            for step in &steps {
+        for parts in all() {
+            if parts.iter().any(|part| matches!(part, Part::Repeat(_))) {
+                continue;
+            }
+            for step in parts.iter().flat_map(Part::steps) {
                 let map = step.map.map(|name| find(name).unwrap());
                 let reduce = step.reduce.map(|name| find(name).unwrap());
                 assert!(map.is_some() || reduce.is_some());

@@ -47,6 +47,7 @@ pub fn shape(params: &Params, write_kept: bool) -> Shape {
         star: is("cluster", "star"),
         clusters_only: is("write", "clusters"),
         write_kept,
+        rounds: false,
     }
 }
 
