@@ -9,9 +9,10 @@ FUZZ_TARGETS ?=
 # What `make install` installs; links to it have the names of the stages.
 BINARY ?= target/release/twinsplit
 # Debian packages of programs that tests alone run.
-TEST_PACKAGES = bsdutils chromium chromium-driver fish mandoc zsh
+TEST_PACKAGES = bsdutils chromium chromium-driver fish mandoc maven zsh
 
-.PHONY: help demo test check test-long test-tools fuzz bench derived build install uninstall clean tools
+.PHONY: help demo test check test-long test-tools fuzz bench derived build install uninstall clean tools \
+  hadoop
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | column -t -s "$$(printf '\t')"
@@ -70,6 +71,9 @@ fuzz: build ## coverage-guided fuzzing of every record and reader, FUZZ_SECONDS 
 
 bench: build ## beside SetSimilaritySearch on reuters21578 (needs Python 3)
 	benches/compare.sh
+
+hadoop: ## Hadoop's commands and jars from Maven Central, below ~/.cache/twinsplit (needs Maven and Java)
+	@hdfs-fixtures/cluster/install.sh > /dev/null
 
 derived: tools ## renew the files that follow from the stages' declarations
 	$(CARGO) run --locked --bin twinsplit -- stages --write .
