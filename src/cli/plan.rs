@@ -3,9 +3,9 @@
 use super::options;
 use crate::chains::{Chain, Shape};
 use crate::engine::params::Params;
-use crate::engine::pipes;
+use crate::engine::{hadoop, pipes};
 use crate::error::{Error, Result};
-use clap::{Arg, ArgMatches, Command, value_parser};
+use clap::{Arg, ArgMatches, Command, ValueEnum, value_parser};
 
 /// The command line of `plan`.
 pub fn command() -> Command {
@@ -22,7 +22,7 @@ pub fn command() -> Command {
             Arg::new("engine")
                 .long("engine")
                 .value_name("ENGINE")
-                .value_parser(["pipes"])
+                .value_parser(value_parser!(ScriptEngine))
                 .default_value("pipes")
                 .help("The engine that the script is for"),
         )
@@ -33,6 +33,15 @@ pub fn command() -> Command {
                 .help("Write kept documents too"),
         );
     options::with_stage_options(command)
+}
+
+/// The engines that run scripts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ScriptEngine {
+    /// The stage binaries joined by files and sort
+    Pipes,
+    /// Jobs of Hadoop Streaming
+    Hadoop,
 }
 
 /// What the options make of the chain.
@@ -57,19 +66,26 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     let params = options::params(matches)?;
     let shape = shape(&params, matches.get_flag("write-kept"));
     let mut out = crate::io::Stdout::new();
-    let script = plan_script(chain, shape, &params)?;
+    let engine = *matches.get_one::<ScriptEngine>("engine").unwrap_or(&ScriptEngine::Pipes);
+    let script = plan_script(engine, chain, shape, &params)?;
     out.line(script.trim_end().as_bytes())?;
     out.flush()
 }
 
 /// The script of a chain.
-pub fn plan_script(chain: Chain, shape: Shape, params: &Params) -> Result<String> {
+pub fn plan_script(engine: ScriptEngine, chain: Chain, shape: Shape, params: &Params) -> Result<String> {
     let mut title = format!("twinsplit plan {}", chain.name());
+    if engine == ScriptEngine::Hadoop {
+        title.push_str(" --engine hadoop");
+    }
     for (name, value) in params.iter() {
         title.push_str(&format!(" --{name} {value}"));
     }
     if shape.write_kept {
         title.push_str(" --write-kept");
     }
-    pipes::script(&title, &chain.steps(shape), shape, params)
+    match engine {
+        ScriptEngine::Pipes => pipes::script(&title, &chain.steps(shape), shape, params),
+        ScriptEngine::Hadoop => hadoop::script(&title, &chain.parts(shape), shape, params),
+    }
 }

@@ -4,7 +4,7 @@ use super::identity::Identity;
 use super::interrupt;
 use super::options::{self, Engine, RunOpts};
 use super::output::{Output, Start};
-use super::plan::{plan_script, shape};
+use super::plan::{ScriptEngine, plan_script, shape};
 use super::progress::Display;
 use super::quarantine::{self, QUARANTINE};
 use super::{summary, terminal};
@@ -262,7 +262,7 @@ impl Run<'_> {
     }
 
     fn pipes(&self, steps: &[Step]) -> Result<Finished> {
-        let script = plan_script(self.chain, self.shape, self.params)?;
+        let script = plan_script(ScriptEngine::Pipes, self.chain, self.shape, self.params)?;
         let run = PipesRun {
             script: &script,
             // As they were given: a process's argument list is too short for the files of a large folder.

@@ -1,7 +1,7 @@
 //! `twinsplit stages`: what follows from the declarations — `docs/stages.md`, the binaries' sources and the committed
 //! scripts. A test compares each file with a fresh one; `--write` renews them.
 
-use super::plan::{plan_script, shape};
+use super::plan::{ScriptEngine, plan_script, shape};
 use crate::chains::Chain;
 use crate::engine::params::Params;
 use crate::error::{Error, Result};
@@ -58,7 +58,9 @@ pub fn derived() -> Result<Vec<(String, String)>> {
         let mut params = Params::default();
         options.iter().for_each(|(name, value)| params.set(name, *value));
         let shape = shape(&params, true);
-        files.push((format!("jobs/pipes/{name}.sh"), plan_script(*chain, shape, &params)?));
+        for (folder, engine) in [("pipes", ScriptEngine::Pipes), ("hadoop", ScriptEngine::Hadoop)] {
+            files.push((format!("jobs/{folder}/{name}.sh"), plan_script(engine, *chain, shape, &params)?));
+        }
     }
     Ok(files)
 }

@@ -1,9 +1,10 @@
 //! The engines: ways to run the same chain with the same bytes as the answer.
 //!
 //! `local` is one process: [`dense`] for Doc-Split, [`steps`] for chains of stages. `pipes` is a script over the stage
-//! binaries.
+//! binaries, `hadoop` one of Hadoop Streaming jobs.
 
 pub mod dense;
+pub mod hadoop;
 pub mod memory;
 pub mod params;
 pub mod pipes;
