@@ -35,8 +35,8 @@ pub fn command() -> Command {
     options::with_stage_options(command)
 }
 
-/// What the options make of the chain.
-pub fn shape(params: &Params, write_kept: bool) -> Shape {
+/// What the options make of the chain, with rounds where tasks are to hold no graph.
+pub fn shape(params: &Params, write_kept: bool, rounds: bool) -> Shape {
     let is = |name, value| params.get(name) == Some(value);
     Shape {
         idf: params.get("idf").is_some_and(|range| {
@@ -47,7 +47,7 @@ pub fn shape(params: &Params, write_kept: bool) -> Shape {
         star: is("cluster", "star"),
         clusters_only: is("write", "clusters"),
         write_kept,
-        rounds: false,
+        rounds,
     }
 }
 
@@ -55,7 +55,7 @@ pub fn shape(params: &Params, write_kept: bool) -> Shape {
 pub fn run(matches: &ArgMatches) -> Result<()> {
     let chain = *matches.get_one::<Chain>("chain").ok_or_else(|| Error::Usage("no chain".into()))?;
     let params = options::params(matches)?;
-    let shape = shape(&params, matches.get_flag("write-kept"));
+    let shape = shape(&params, matches.get_flag("write-kept"), true);
     let mut out = crate::io::Stdout::new();
     let script = plan_script(chain, shape, &params)?;
     out.line(script.trim_end().as_bytes())?;
@@ -71,5 +71,5 @@ pub fn plan_script(chain: Chain, shape: Shape, params: &Params) -> Result<String
     if shape.write_kept {
         title.push_str(" --write-kept");
     }
-    pipes::script(&title, &chain.steps(shape), shape, params)
+    pipes::script(&title, &chain.parts(shape), shape, params)
 }

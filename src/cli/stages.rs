@@ -57,7 +57,7 @@ pub fn derived() -> Result<Vec<(String, String)>> {
     for (name, chain, options) in SCRIPTS {
         let mut params = Params::default();
         options.iter().for_each(|(name, value)| params.set(name, *value));
-        let shape = shape(&params, true);
+        let shape = shape(&params, true, true);
         files.push((format!("jobs/pipes/{name}.sh"), plan_script(*chain, shape, &params)?));
     }
     Ok(files)
