@@ -56,12 +56,13 @@ test-tools: ## installs what tests run and the machine lacks, on Debian and as r
 
 # Property tests of records, parsers and texts with a million cases; of joins and shuffles, and of whole runs, with fewer.
 PARSERS = cluster::keep:: join::tau:: text::
-JOINS = cluster::groups:: cluster::star:: cluster::union_find:: engine:: index:: join::doc_split:: join::kernel:: join::prefix::
+JOINS = cluster::components:: cluster::groups:: cluster::star:: cluster::union_find:: engine:: index:: join::doc_split:: join::kernel:: join::prefix::
 
 test-long: tools ## property tests with many cases, the matrix on whole corpora, plain PCP with a hot feature: hours
 	PROPTEST_CASES=1000000 $(CARGO) test --locked --release --test records
 	PROPTEST_CASES=1000000 $(CARGO) test --locked --release --lib -- $(PARSERS)
 	PROPTEST_CASES=20000 $(CARGO) test --locked --release --lib -- $(JOINS)
+	PROPTEST_CASES=20000 $(CARGO) test --locked --release --test rounds
 	PROPTEST_CASES=2000 $(CARGO) test --locked --release --test properties
 	$(CARGO) test --locked --release --test '*' -- --ignored
 

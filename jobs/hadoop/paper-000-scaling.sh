@@ -382,13 +382,28 @@ step expand-right pairs 'Repeats pairs for the copies of their second document, 
     -mapper expand-right -reducer expand-right-reduce
 guard pairs 1000000000 'pairs of documents; a higher tau has fewer, --write clusters needs none, or raise --max-pairs'
 
-step cluster labels 'Joins pairs to clusters.' &&
-  streaming labels \
-    -D mapreduce.job.reduces=1 -D stream.num.map.output.key.fields=1 -D stream.reduce.output=keyonlytext \
-    -D mapreduce.map.memory.mb=$((HEAP + 150)) -D mapreduce.reduce.memory.mb=$((HEAP + 206)) \
-    -files "$BIN#cluster" \
-    -input "$WORK/joined-pairs" -input "$WORK/members" \
-    -mapper cat -reducer cluster
+# Links documents to ever smaller ones of their component until no link changes: then each is linked to the smallest.
+rounds labels joined-pairs members
+while [[ -z $MADE ]]; do
+  step large-star-$ROUND large-stars-$ROUND 'Links the larger neighbours of each document to its smallest one; sorted by neighbour, that one comes first.' &&
+    streaming large-stars-$ROUND \
+      -D mapreduce.job.reduces=$REDUCERS -D stream.num.map.output.key.fields=2 -D mapreduce.partition.keypartitioner.options=-k1,1 -D stream.reduce.output=keyonlytext \
+      -D mapreduce.map.memory.mb=$((HEAP + 283)) -D mapreduce.reduce.memory.mb=$((HEAP + 206)) \
+      -files "$BIN#large-star,$BIN#large-star-reduce" \
+      -partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner \
+      "${INPUTS[@]}" \
+      -mapper large-star -reducer large-star-reduce
+  
+  step small-star-$ROUND labels-$ROUND 'Links each document and its smaller neighbours to the smallest of them.' &&
+    streaming labels-$ROUND \
+      -D mapreduce.job.reduces=$REDUCERS -D stream.num.map.output.key.fields=2 -D mapreduce.partition.keypartitioner.options=-k1,1 -D stream.reduce.output=keyonlytext \
+      -D mapreduce.map.memory.mb=$((HEAP + 206)) -D mapreduce.reduce.memory.mb=$((HEAP + 206)) \
+      -files "$BIN#small-star,$BIN#small-star-reduce" \
+      -partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner \
+      -input "$WORK/large-stars-$ROUND" \
+      -mapper small-star -reducer small-star-reduce
+  until_zero changes labels large-star small-star
+done
 
 step keep ranked 'Brings each document'\''s cluster, rank and set together; sorted by id.' &&
   streaming ranked \

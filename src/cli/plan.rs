@@ -44,8 +44,8 @@ pub enum ScriptEngine {
     Hadoop,
 }
 
-/// What the options make of the chain.
-pub fn shape(params: &Params, write_kept: bool) -> Shape {
+/// What the options make of the chain, with rounds where tasks are to hold no graph.
+pub fn shape(params: &Params, write_kept: bool, rounds: bool) -> Shape {
     let is = |name, value| params.get(name) == Some(value);
     Shape {
         idf: params.get("idf").is_some_and(|range| {
@@ -56,7 +56,7 @@ pub fn shape(params: &Params, write_kept: bool) -> Shape {
         star: is("cluster", "star"),
         clusters_only: is("write", "clusters"),
         write_kept,
-        rounds: false,
+        rounds,
     }
 }
 
@@ -64,7 +64,7 @@ pub fn shape(params: &Params, write_kept: bool) -> Shape {
 pub fn run(matches: &ArgMatches) -> Result<()> {
     let chain = *matches.get_one::<Chain>("chain").ok_or_else(|| Error::Usage("no chain".into()))?;
     let params = options::params(matches)?;
-    let shape = shape(&params, matches.get_flag("write-kept"));
+    let shape = shape(&params, matches.get_flag("write-kept"), true);
     let mut out = crate::io::Stdout::new();
     let engine = *matches.get_one::<ScriptEngine>("engine").unwrap_or(&ScriptEngine::Pipes);
     let script = plan_script(engine, chain, shape, &params)?;
@@ -85,7 +85,7 @@ pub fn plan_script(engine: ScriptEngine, chain: Chain, shape: Shape, params: &Pa
         title.push_str(" --write-kept");
     }
     match engine {
-        ScriptEngine::Pipes => pipes::script(&title, &chain.steps(shape), shape, params),
+        ScriptEngine::Pipes => pipes::script(&title, &chain.parts(shape), shape, params),
         ScriptEngine::Hadoop => hadoop::script(&title, &chain.parts(shape), shape, params),
     }
 }

@@ -44,7 +44,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     let chain = *matches.get_one::<Chain>("chain").ok_or_else(|| Error::Usage("no chain".into()))?;
     let opts = RunOpts::from_arg_matches(matches)?;
     let params = options::params(matches)?;
-    let shape = shape(&params, opts.write_kept);
+    let shape = shape(&params, opts.write_kept, opts.engine != Engine::Local);
     let steps = chain.steps(shape);
     let inputs = checked_inputs(&opts, chain)?;
     // A bound that is too small is named before anything is written.
@@ -212,7 +212,7 @@ impl Run<'_> {
         match (self.opts.engine, self.chain) {
             (Engine::Local, Chain::DocSplit) => self.dense(),
             (Engine::Local, Chain::TermSplit) => self.steps(steps),
-            (Engine::Pipes, _) => self.pipes(steps),
+            (Engine::Pipes, _) => self.pipes(),
         }
     }
 
@@ -261,7 +261,7 @@ impl Run<'_> {
         self.finish(done)
     }
 
-    fn pipes(&self, steps: &[Step]) -> Result<Finished> {
+    fn pipes(&self) -> Result<Finished> {
         let script = plan_script(ScriptEngine::Pipes, self.chain, self.shape, self.params)?;
         let run = PipesRun {
             script: &script,
@@ -274,7 +274,7 @@ impl Run<'_> {
             lock: &self.output.lock,
             progress: self.progress,
         };
-        self.finish(run.run(steps)?)
+        self.finish(run.run()?)
     }
 
     fn finish(&self, steps: Vec<Done>) -> Result<Finished> {

@@ -57,7 +57,7 @@ pub fn derived() -> Result<Vec<(String, String)>> {
     for (name, chain, options) in SCRIPTS {
         let mut params = Params::default();
         options.iter().for_each(|(name, value)| params.set(name, *value));
-        let shape = shape(&params, true);
+        let shape = shape(&params, true, true);
         for (folder, engine) in [("pipes", ScriptEngine::Pipes), ("hadoop", ScriptEngine::Hadoop)] {
             files.push((format!("jobs/{folder}/{name}.sh"), plan_script(engine, *chain, shape, &params)?));
         }
