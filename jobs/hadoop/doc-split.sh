@@ -80,6 +80,17 @@ fs -ls -R "${INPUT[@]}" > "$LOGS/inputs" 2> "$LOGS/inputs.log" || fail "an input
 same=$(cat "$0" <(awk '{ print $5, $6, $7, $8 }' "$LOGS/inputs") | cksum)
 declare -A THERE=()
 while read -r path; do THERE[${path%/}]=1; done < <(fs -ls -C "$OUTPUT" "$WORK" "$WORK/_steps" 2> /dev/null)
+if [[ -n ${OVERWRITE:-} ]]; then
+  old=()
+  for name in pairs clusters kept quarantine run.json _work; do
+    [[ -z ${THERE[$OUTPUT/$name]:-} ]] || old+=("$OUTPUT/$name")
+  done
+  ((!${#old[@]})) || fs -rm -r -skipTrash "${old[@]}" > /dev/null
+  THERE=()
+elif [[ -n ${RESUME:-} && -n ${THERE[$OUTPUT/clusters]:-} ]]; then
+  say "$OUTPUT holds the complete answer"
+  exit 0
+fi
 if [[ -n ${THERE[$WORK/_same]:-} ]]; then
   [[ -n ${RESUME:-} ]] || fail "$WORK holds a run that was stopped: RESUME=1 goes on with it; remove it to begin anew"
   [[ $(fs -cat "$WORK/_same") == "$same" ]] || fail "the script or an input has changed since $WORK was begun; remove it to begin anew"
@@ -105,6 +116,8 @@ COMMON=(
   -D mapreduce.fileoutputcommitter.algorithm.version=1
   -D mapreduce.input.fileinputformat.input.dir.recursive=true
   -D mapreduce.map.output.compress=true
+  # Rows go out as they are: without this, one without a TAB gets one.
+  -D stream.reduce.output=keyonlytext
   -D "mapreduce.map.java.opts=-Xmx${HEAP}m" -D "mapreduce.reduce.java.opts=-Xmx${HEAP}m"
 )
 
@@ -287,7 +300,7 @@ guard bad_records 0 'bad documents in all tasks together; correct them, or raise
 
 step doc-meta meta 'Takes what the keep rule needs; sorted by id, two documents with one id meet and are named.' &&
   streaming meta \
-    -D mapreduce.job.reduces=$REDUCERS -D stream.num.map.output.key.fields=1 -D mapreduce.partition.keypartitioner.options=-k1,1 -D stream.reduce.output=keyonlytext \
+    -D mapreduce.job.reduces=$REDUCERS -D stream.num.map.output.key.fields=1 -D mapreduce.partition.keypartitioner.options=-k1,1 \
     -D textinputformat.record.delimiter=$'\n' \
     -D mapreduce.map.memory.mb=$((HEAP + 206)) -D mapreduce.reduce.memory.mb=$((HEAP + 206)) \
     -files "$BIN#doc-meta,$BIN#doc-meta-reduce" \
@@ -297,7 +310,7 @@ step doc-meta meta 'Takes what the keep rule needs; sorted by id, two documents 
 
 step equal-sets members 'Joins equal sets once; sorted by hash, then id, the smallest id of a group comes first.' &&
   streaming members \
-    -D mapreduce.job.reduces=$REDUCERS -D stream.num.map.output.key.fields=2 -D mapreduce.partition.keypartitioner.options=-k1,1 -D stream.reduce.output=keyonlytext \
+    -D mapreduce.job.reduces=$REDUCERS -D stream.num.map.output.key.fields=2 -D mapreduce.partition.keypartitioner.options=-k1,1 \
     -D mapreduce.map.memory.mb=$((HEAP + 206)) -D mapreduce.reduce.memory.mb=$((HEAP + 206)) \
     -files "$BIN#equal-sets,$BIN#equal-sets-reduce" \
     -partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner \
@@ -306,7 +319,7 @@ step equal-sets members 'Joins equal sets once; sorted by hash, then id, the sma
 
 step size-count sizes 'Counts the sets of each size; sizes have a fixed width, so bytes sort them as numbers.' &&
   streaming sizes \
-    -D mapreduce.job.reduces=$REDUCERS -D stream.num.map.output.key.fields=1 -D mapreduce.partition.keypartitioner.options=-k1,1 -D stream.reduce.output=keyonlytext \
+    -D mapreduce.job.reduces=$REDUCERS -D stream.num.map.output.key.fields=1 -D mapreduce.partition.keypartitioner.options=-k1,1 \
     -D mapreduce.map.memory.mb=$((HEAP + 206)) -D mapreduce.reduce.memory.mb=$((HEAP + 206)) \
     -files "$BIN#size-count,$BIN#size-count-reduce" \
     -partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner \
@@ -315,7 +328,7 @@ step size-count sizes 'Counts the sets of each size; sizes have a fixed width, s
 
 step slice-plan plan 'Cuts the sizes into slices of about equal cost.' &&
   streaming plan \
-    -D mapreduce.job.reduces=1 -D stream.num.map.output.key.fields=1 -D stream.reduce.output=keyonlytext \
+    -D mapreduce.job.reduces=1 -D stream.num.map.output.key.fields=1 \
     -D mapreduce.map.memory.mb=$((HEAP + 150)) -D mapreduce.reduce.memory.mb=$((HEAP + 206)) \
     -files "$BIN#slice-plan" \
     -input "$WORK/sizes" \
@@ -323,7 +336,7 @@ step slice-plan plan 'Cuts the sizes into slices of about equal cost.' &&
 
 step index-doc slices 'Sends each set to its slice; sorted by slice, then size, then id.' &&
   streaming slices \
-    -D mapreduce.job.reduces=$(slices plan) -D stream.num.map.output.key.fields=3 -D mapreduce.partition.keypartitioner.options=-k1,1 -D stream.reduce.output=keyonlytext \
+    -D mapreduce.job.reduces=$(slices plan) -D stream.num.map.output.key.fields=3 -D mapreduce.partition.keypartitioner.options=-k1,1 \
     -D mapreduce.map.memory.mb=$((HEAP + 206)) -D mapreduce.reduce.memory.mb=$((HEAP + 206)) \
     -files "$BIN#index-doc,$BIN#index-doc-reduce,$WORK/plan/part-00000#plan" \
     -partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner \
@@ -340,7 +353,7 @@ step docsplit-query joined-pairs 'Streams all sets past each slice, which is hel
 
 step expand-left half-expanded 'Repeats pairs for the copies of their first document; sorted by it, copies come before pairs.' &&
   streaming half-expanded \
-    -D mapreduce.job.reduces=$REDUCERS -D stream.num.map.output.key.fields=2 -D mapreduce.partition.keypartitioner.options=-k1,1 -D stream.reduce.output=keyonlytext \
+    -D mapreduce.job.reduces=$REDUCERS -D stream.num.map.output.key.fields=2 -D mapreduce.partition.keypartitioner.options=-k1,1 \
     -D mapreduce.map.memory.mb=$((HEAP + 206)) -D mapreduce.reduce.memory.mb=$((HEAP + 206)) \
     -files "$BIN#expand-left,$BIN#expand-left-reduce" \
     -partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner \
@@ -349,7 +362,7 @@ step expand-left half-expanded 'Repeats pairs for the copies of their first docu
 
 step expand-right pairs 'Repeats pairs for the copies of their second document, and pairs the copies with one another.' &&
   streaming pairs \
-    -D mapreduce.job.reduces=$REDUCERS -D stream.num.map.output.key.fields=2 -D mapreduce.partition.keypartitioner.options=-k1,1 -D stream.reduce.output=keyonlytext \
+    -D mapreduce.job.reduces=$REDUCERS -D stream.num.map.output.key.fields=2 -D mapreduce.partition.keypartitioner.options=-k1,1 \
     -D mapreduce.map.memory.mb=$((HEAP + 206)) -D mapreduce.reduce.memory.mb=$((HEAP + 206)) \
     -files "$BIN#expand-right,$BIN#expand-right-reduce" \
     -partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner \
@@ -362,16 +375,16 @@ rounds labels joined-pairs members
 while [[ -z $MADE ]]; do
   step large-star-$ROUND large-stars-$ROUND 'Links the larger neighbours of each document to its smallest one; sorted by neighbour, that one comes first.' &&
     streaming large-stars-$ROUND \
-      -D mapreduce.job.reduces=$REDUCERS -D stream.num.map.output.key.fields=2 -D mapreduce.partition.keypartitioner.options=-k1,1 -D stream.reduce.output=keyonlytext \
+      -D mapreduce.job.reduces=$REDUCERS -D stream.num.map.output.key.fields=2 -D mapreduce.partition.keypartitioner.options=-k1,1 \
       -D mapreduce.map.memory.mb=$((HEAP + 283)) -D mapreduce.reduce.memory.mb=$((HEAP + 206)) \
       -files "$BIN#large-star,$BIN#large-star-reduce" \
       -partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner \
       "${INPUTS[@]}" \
       -mapper large-star -reducer large-star-reduce
-  
+
   step small-star-$ROUND labels-$ROUND 'Links each document and its smaller neighbours to the smallest of them.' &&
     streaming labels-$ROUND \
-      -D mapreduce.job.reduces=$REDUCERS -D stream.num.map.output.key.fields=2 -D mapreduce.partition.keypartitioner.options=-k1,1 -D stream.reduce.output=keyonlytext \
+      -D mapreduce.job.reduces=$REDUCERS -D stream.num.map.output.key.fields=2 -D mapreduce.partition.keypartitioner.options=-k1,1 \
       -D mapreduce.map.memory.mb=$((HEAP + 206)) -D mapreduce.reduce.memory.mb=$((HEAP + 206)) \
       -files "$BIN#small-star,$BIN#small-star-reduce" \
       -partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner \
@@ -382,7 +395,7 @@ done
 
 step keep ranked 'Brings each document'\''s cluster, rank and set together; sorted by id.' &&
   streaming ranked \
-    -D mapreduce.job.reduces=$REDUCERS -D stream.num.map.output.key.fields=2 -D mapreduce.partition.keypartitioner.options=-k1,1 -D stream.reduce.output=keyonlytext \
+    -D mapreduce.job.reduces=$REDUCERS -D stream.num.map.output.key.fields=2 -D mapreduce.partition.keypartitioner.options=-k1,1 \
     -D mapreduce.map.memory.mb=$((HEAP + 206)) -D mapreduce.reduce.memory.mb=$((HEAP + 206)) \
     -files "$BIN#keep,$BIN#keep-reduce" \
     -partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner \
@@ -391,7 +404,7 @@ step keep ranked 'Brings each document'\''s cluster, rank and set together; sort
 
 step keep-choose clusters 'Keeps the best document of each cluster; sorted by cluster, then rank, then id, it comes first.' &&
   streaming clusters \
-    -D mapreduce.job.reduces=$REDUCERS -D stream.num.map.output.key.fields=3 -D mapreduce.partition.keypartitioner.options=-k1,1 -D stream.reduce.output=keyonlytext \
+    -D mapreduce.job.reduces=$REDUCERS -D stream.num.map.output.key.fields=3 -D mapreduce.partition.keypartitioner.options=-k1,1 \
     -D mapreduce.map.memory.mb=$((HEAP + 150)) -D mapreduce.reduce.memory.mb=$((HEAP + 206)) \
     -files "$BIN#keep-choose" \
     -partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner \

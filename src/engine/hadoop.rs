@@ -75,11 +75,13 @@ fn shipped(params: &Params) -> (Params, String) {
 
 fn push_rounds(text: &mut String, repeat: &Repeat, params: &Params) -> Result<()> {
     text.push_str(&format!("\n# {}\nrounds {} {}\n", repeat.why, repeat.to, repeat.from.join(" ")));
-    text.push_str("while [[ -z $MADE ]]; do");
-    for step in &repeat.steps {
+    text.push_str("while [[ -z $MADE ]]; do\n");
+    for (at, step) in repeat.steps.iter().enumerate() {
         let mut round = String::new();
         push_step(&mut round, step, params, Some(repeat))?;
-        text.push_str(&round.replace('\n', "\n  ").replace("\n  \n", "\n"));
+        let lines =
+            round.lines().map(|line| if line.is_empty() { "\n".to_owned() } else { format!("  {line}\n") });
+        text.extend(lines.skip(usize::from(at == 0)));
     }
     let steps: Vec<_> = repeat.steps.iter().map(|step| step.name).collect();
     text.truncate(text.trim_end().len());
@@ -116,10 +118,8 @@ fn push_step(text: &mut String, step: &Step, params: &Params, rounds: Option<&Re
             shuffle.push_str(&format!(" -D mapreduce.partition.keypartitioner.options=-k1,{partition}"));
             options.push(format!("-partitioner {PARTITIONER}"));
         }
-        shuffle.push_str(" -D stream.reduce.output=keyonlytext");
         generic.push(shuffle);
     } else {
-        // Rows go out as they are: without this, one without a TAB gets one.
         generic.push("-D mapreduce.job.reduces=0 -D stream.map.output=keyonlytext".to_owned());
     }
     if step.inputs == [DOCUMENTS] {

@@ -69,6 +69,17 @@ fs -ls -R "${INPUT[@]}" > "$LOGS/inputs" 2> "$LOGS/inputs.log" || fail "an input
 same=$(cat "$0" <(awk '{ print $5, $6, $7, $8 }' "$LOGS/inputs") | cksum)
 declare -A THERE=()
 while read -r path; do THERE[${path%/}]=1; done < <(fs -ls -C "$OUTPUT" "$WORK" "$WORK/_steps" 2> /dev/null)
+if [[ -n ${OVERWRITE:-} ]]; then
+  old=()
+  for name in pairs clusters kept quarantine run.json _work; do
+    [[ -z ${THERE[$OUTPUT/$name]:-} ]] || old+=("$OUTPUT/$name")
+  done
+  ((!${#old[@]})) || fs -rm -r -skipTrash "${old[@]}" > /dev/null
+  THERE=()
+elif [[ -n ${RESUME:-} && -n ${THERE[$OUTPUT/clusters]:-} ]]; then
+  say "$OUTPUT holds the complete answer"
+  exit 0
+fi
 if [[ -n ${THERE[$WORK/_same]:-} ]]; then
   [[ -n ${RESUME:-} ]] || fail "$WORK holds a run that was stopped: RESUME=1 goes on with it; remove it to begin anew"
   [[ $(fs -cat "$WORK/_same") == "$same" ]] || fail "the script or an input has changed since $WORK was begun; remove it to begin anew"
@@ -94,6 +105,8 @@ COMMON=(
   -D mapreduce.fileoutputcommitter.algorithm.version=1
   -D mapreduce.input.fileinputformat.input.dir.recursive=true
   -D mapreduce.map.output.compress=true
+  # Rows go out as they are: without this, one without a TAB gets one.
+  -D stream.reduce.output=keyonlytext
   -D "mapreduce.map.java.opts=-Xmx${HEAP}m" -D "mapreduce.reduce.java.opts=-Xmx${HEAP}m"
 )
 

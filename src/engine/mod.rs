@@ -9,6 +9,7 @@ pub mod memory;
 pub mod params;
 pub mod pipes;
 pub mod progress;
+pub mod remote;
 pub mod shuffle;
 pub mod steps;
 pub mod threads;
