@@ -12,7 +12,7 @@ BINARY ?= target/release/twinsplit
 TEST_PACKAGES = bsdutils chromium chromium-driver fish mandoc maven zsh
 
 .PHONY: help demo test check test-long test-tools fuzz bench derived build install uninstall clean tools \
-  hadoop
+  hadoop cluster-up cluster-status cluster-down cluster-test
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | column -t -s "$$(printf '\t')"
@@ -75,6 +75,19 @@ bench: build ## beside SetSimilaritySearch on reuters21578 (needs Python 3)
 hadoop: ## Hadoop's commands and jars from Maven Central, below ~/.cache/twinsplit (needs Maven and Java)
 	@hdfs-fixtures/cluster/install.sh > /dev/null
 
+# A whole Hadoop on this machine's loopback, below $(CLUSTER_DIR); cluster.sh says what else can be set.
+CLUSTER_DIR ?= out/cluster
+CLUSTER = @CLUSTER_DIR=$(CLUSTER_DIR) hdfs-fixtures/cluster/cluster.sh
+
+cluster-up: ## starts HDFS, YARN and the job history server on loopback, and says how to use them
+	$(CLUSTER) up
+
+cluster-status: ## the cluster's daemons, addresses and health
+	$(CLUSTER) status
+
+cluster-down: ## stops the cluster's daemons; HDFS and logs stay in out/cluster
+	$(CLUSTER) down
+
 derived: tools ## renew the files that follow from the stages' declarations
 	$(CARGO) run --locked --bin twinsplit -- stages --write .
 	$(CARGO) fmt
@@ -88,6 +101,7 @@ install: ## twinsplit, the stages' names, manual pages, completions and document
 uninstall: ## removes exactly what install put below $(DESTDIR)$(PREFIX)
 	@DESTDIR="$(DESTDIR)" jobs/install.sh uninstall "$(PREFIX)"
 
-clean: ## removes what was built
+clean: ## removes what was built; stops the cluster
+	$(CLUSTER) down
 	$(CARGO) clean
 	rm -rf out .tools
