@@ -100,8 +100,8 @@ start() {
   esac
   [[ $1 != namenode && $1 != resourcemanager ]] || heap=384
   [[ $1 != *-2 ]] || conf=$run/conf-2
-  # Containers inherit a NodeManager's environment: it must not hold the caller's.
-  env -i "PATH=$PATH" "HOME=$HOME" "USER=${USER:-$(id -un)}" LANG=C.UTF-8 ${JAVA_HOME:+"JAVA_HOME=$JAVA_HOME"} \
+  # Containers inherit a NodeManager's environment: it must not hold the caller's. They start $JAVA_HOME/bin/java.
+  env -i "PATH=$PATH" "HOME=$HOME" "USER=${USER:-$(id -un)}" LANG=C.UTF-8 "JAVA_HOME=$java_home" \
     "HADOOP_CONF_DIR=$conf" "HADOOP_HEAPSIZE_MAX=$heap" \
     "HADOOP_OPTS=-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-UsePerfData -Djava.io.tmpdir=$run/tmp" \
     setsid "$HADOOP_HOME/bin/$program" "${1%-?}" < /dev/null > "$run/logs/$1.log" 2>&1 9>&- &
@@ -182,6 +182,9 @@ up() {
   ((expiry >= 12)) || fail "CLUSTER_EXPIRY_S=$expiry: a DataNode's heartbeats allow 12 seconds or more"
   command -v curl > /dev/null || fail 'curl is missing: on Debian: apt-get install curl'
   HADOOP_HOME=$("$self/install.sh")
+  java_home=${JAVA_HOME:-$(readlink -f "$(command -v java)")}
+  java_home=${java_home%/bin/java}
+  [[ -x $java_home/bin/java ]] || fail "no $java_home/bin/java: install Java 17 (on Debian: apt-get install openjdk-17-jre-headless) or set JAVA_HOME"
   # One cluster starts at a time: ports are chosen, then taken.
   exec 9> "${XDG_CACHE_HOME:-$HOME/.cache}/twinsplit/cluster.lock"
   flock 9
@@ -213,10 +216,10 @@ up() {
     what=''
     for daemon in "${daemons[@]}"; do
       running "$daemon" > /dev/null || give_up "$daemon" 'stopped while starting'
-      [[ -n $what ]] || { problem=$(health "$daemon") && [[ -z $problem ]]; } || what=$daemon
+      [[ -n $what ]] || { problem=$(health "$daemon" | paste -sd ,) && [[ -z $problem ]]; } || what=$daemon
     done
     [[ -n $what ]] || break
-    ((SECONDS < end)) || give_up "$what" "after $wait seconds still: ${problem//$'\n'/, }"
+    ((SECONDS < end)) || give_up "$what" "after $wait seconds still: $problem"
     sleep 0.5
   done
   trap - INT TERM
@@ -248,9 +251,9 @@ status() {
       nodemanager-*) at=http://localhost:${port[NM_WEB-${daemon#*-}]} ;;
       historyserver) at=http://localhost:${port[HISTORY_WEB]} ;;
     esac
-    problem=$(health "$daemon")
+    problem=$(health "$daemon" | paste -sd ,)
     [[ -z $problem ]] || sick=1
-    printf '%-16s %-8s %-24s %s\n' "$daemon" "$pid" "$at" "${problem//$'\n'/, }"
+    printf '%-16s %-8s %-24s %s\n' "$daemon" "$pid" "$at" "${problem:-well}"
   done
   echo "logs: $run/logs"
   return $((sick * 3))
