@@ -12,7 +12,7 @@ BINARY ?= target/release/twinsplit
 TEST_PACKAGES = bsdutils chromium chromium-driver fish mandoc maven zsh
 
 .PHONY: help demo test check test-long test-tools fuzz bench derived build install uninstall clean tools \
-  hadoop cluster-up cluster-status cluster-down cluster-test
+  dist hadoop cluster-up cluster-status cluster-down cluster-test
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | column -t -s "$$(printf '\t')"
@@ -28,6 +28,14 @@ tools:
 
 build: tools ## release binaries in target/release
 	$(CARGO) build --release --locked --bins
+
+# The target is named so that the flags reach the binary alone, not what runs while it is built.
+HOST = $(shell rustc -vV | sed -n 's/^host: //p')
+
+dist: tools ## one static binary for clusters, target/dist/twinsplit
+	RUSTFLAGS="-C target-feature=+crt-static" \
+	  $(CARGO) build --locked --profile dist --target $(HOST) --features mimalloc --bin twinsplit
+	@mkdir -p target/dist && cp -f target/$(HOST)/dist/twinsplit target/dist/
 
 demo: build ## near-duplicates of the real documents in hdfs-fixtures
 	@PATH="$(CURDIR)/target/release:$$PATH" jobs/demo.sh $(OUT)
@@ -53,6 +61,9 @@ test-tools: ## installs what tests run and the machine lacks, on Debian and as r
 	else \
 	  echo "error: tests need more programs, on Debian: sudo apt-get install $${missing[*]}" >&2; exit 1; \
 	fi
+
+cluster-test: dist test-tools ## tests on clusters of their own: minutes
+	$(CARGO) test --locked --no-fail-fast --test 'cluster_*' -- --ignored --test-threads=1 --show-output
 
 # Property tests of records, parsers and texts with a million cases; of joins and shuffles, and of whole runs, with fewer.
 PARSERS = cluster::keep:: join::tau:: text::

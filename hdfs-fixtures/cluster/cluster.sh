@@ -106,6 +106,7 @@ start() {
     "HADOOP_OPTS=-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-UsePerfData -Djava.io.tmpdir=$run/tmp" \
     setsid "$HADOOP_HOME/bin/$program" "${1%-?}" < /dev/null > "$run/logs/$1.log" 2>&1 9>&- &
   pid=$!
+  disown
   echo "$pid $(started "$pid")" > "$run/pids/$1"
 }
 
@@ -139,21 +140,20 @@ health() {
 give_up() {
   {
     echo "error: $1: $2; the end of $run/logs/$1.log:"
-    tail -n 25 "$run/logs/$1.log" | sed 's/^/  /'
+    grep -v '^[[:space:]]*at ' "$run/logs/$1.log" | tail -n 25 | sed 's/^/  /'
   } >&2
   stop_all
   exit 1
 }
 
 stop() { # SIGNAL DAEMON...: and waits until they are gone; after 20 seconds by force
-  local signal=$1 daemon pid tenths
+  local signal=$1 daemon pid end=$((SECONDS + 20))
   shift
   for daemon in "$@"; do
     ! pid=$(running "$daemon") || kill "-$signal" "$pid" 2> /dev/null || true
   done
   for daemon in "$@"; do
-    for ((tenths = 0; tenths < 200; tenths++)); do
-      running "$daemon" > /dev/null || break
+    while running "$daemon" > /dev/null && ((SECONDS < end)); do
       sleep 0.1
     done
     ! pid=$(running "$daemon") || kill -KILL "$pid" 2> /dev/null || true
