@@ -91,11 +91,22 @@ fn parse_split(text: &str) -> std::result::Result<Split, String> {
 /// Bytes of a share's blocks: blocks are dealt out to the tasks in turn.
 const SPLIT_BLOCK: usize = 64 << 10;
 
-struct ToStdout(Stdout);
+struct ToStdout {
+    out: Stdout,
+    /// Whether a CR may stand in a row: Hadoop takes it for the end of a line. In a line of JSON it is white space.
+    cr: bool,
+    row: Vec<u8>,
+}
 
 impl Sink for ToStdout {
     fn row(&mut self, row: &[u8]) -> Result<()> {
-        self.0.line(row)
+        if self.cr || memchr::memchr(b'\r', row).is_none() {
+            return self.out.line(row);
+        }
+        self.row.clear();
+        self.row.extend(row.strip_suffix(b"\r").unwrap_or(row));
+        self.row.iter_mut().filter(|byte| **byte == b'\r').for_each(|byte| *byte = b' ');
+        self.out.line(&self.row)
     }
 }
 
@@ -110,7 +121,7 @@ fn run(entry: &'static Entry, matches: &ArgMatches) -> Result<()> {
         Role::Reduce => None,
     };
     let number = split.map_or_else(task_number, |split| split.number);
-    let mut out = ToStdout(Stdout::new());
+    let mut out = ToStdout { out: Stdout::new(), cr: !on_hadoop(), row: Vec::new() };
     let mut task = Task::new(entry, number, task_folder(), &mut out);
     let mut runner = Runner::open(entry, matches, &mut task)?;
     let bound = matches.try_get_one::<MaxLine>("max_line").ok().flatten().copied();
@@ -154,7 +165,7 @@ fn run(entry: &'static Entry, matches: &ArgMatches) -> Result<()> {
     let mut counters = std::mem::take(&mut task.counters);
     counters.extend(peak_memory().map(|bytes| ("peak_memory".to_owned(), bytes)));
     let folder = std::mem::take(&mut task.folder);
-    out.0.flush()?;
+    out.out.flush()?;
     report_counters(entry, number, &counters)?;
     warn_of_bad_records(entry, &counters, &folder);
     Ok(())

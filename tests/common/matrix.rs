@@ -14,6 +14,9 @@ use super::oracle::{Doc, Features, Overlaps};
 pub const TAUS: [&str; 13] =
     ["0.1", "0.2", "0.3", "0.4", "0.5", "0.55", "0.6", "0.65", "0.7", "0.8", "0.85", "0.9", "1.0"];
 
+/// Some of them, for runs that take seconds; `make test-long` has all.
+pub const FEW_TAUS: [&str; 5] = ["0.1", "0.4", "0.55", "0.8", "1.0"];
+
 /// Numbers of threads.
 pub const THREADS: [usize; 4] = [1, 2, 3, 4];
 

@@ -5,6 +5,7 @@
 //! helper that cannot go on should fail the test that called it, hence the one for `unwrap`.
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used)]
 
+pub mod chains;
 pub mod cli;
 pub mod cluster;
 pub mod corpora;

@@ -1,0 +1,95 @@
+//! Chains as jobs of Hadoop Streaming, without a cluster: Hadoop's own splits, sort, partitions and committer, one task
+//! after the other in one process (LocalJobRunner). What needs YARN is in `cluster_chains.rs`.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod common;
+
+use common::chains::{assert_same, families};
+use common::cli::{Place, Said};
+use common::cluster::{hadoop_home, with_hadoop};
+
+/// Three maps and two reducers at least, as many as there are files and more.
+const TASKS: &str = "--reducers 2 -D mapreduce.job.maps=3";
+
+fn say(here: &Place, line: &str) -> Said {
+    here.run(with_hadoop(&hadoop_home(), None, line), "")
+}
+
+/// Families of likenesses, equal pages, odd ids and odd texts, in two files, one of them gzip.
+fn documents(here: &Place) {
+    here.write("odd docs.jsonl", common::chains::odd());
+    here.write("families.jsonl", families());
+    here.shell("mkdir docs && mv 'odd docs.jsonl' docs && gzip -c families.jsonl > docs/families.jsonl.gz")
+        .ok();
+}
+
+fn equals_local(options: &str) {
+    let here = Place::new();
+    documents(&here);
+    let line = format!("twinsplit run {options} --write-kept --quiet --input docs --output");
+    say(&here, &format!("{line} local")).ok();
+    say(&here, &format!("{line} cluster --engine hadoop {TASKS}")).ok();
+    assert_same(&here, "local", "cluster");
+    // What the driver tells of the run agrees with what it is.
+    let run: serde_json::Value = serde_json::from_str(&here.read("cluster/run.json")).unwrap();
+    let local: serde_json::Value = serde_json::from_str(&here.read("local/run.json")).unwrap();
+    assert_eq!(
+        run["counters"]["tokenize"]["documents"], local["counters"]["tokenize"]["documents"],
+        "{options}"
+    );
+    let clusters = |run: &serde_json::Value| {
+        let steps = run["counters"].as_object().unwrap().values();
+        steps.filter_map(|step| step["clusters"].as_u64()).sum::<u64>()
+    };
+    assert_eq!(clusters(&run), clusters(&local));
+    assert!(clusters(&run) > 5);
+    assert!(!here.path("cluster/_work").exists());
+}
+
+#[test]
+fn term_split_with_prefix_and_idf_equals_local() {
+    equals_local(
+        "term-split --features words:2 --pcp prefix --idf 0.05,1 --tau 0.5 --cluster star --keep longest",
+    );
+}
+
+#[test]
+fn doc_split_in_slices_equals_local() {
+    equals_local("doc-split --features words:2 --slices 3 --tau 0.5");
+}
+
+/// The committed scripts for the other two ways, in `make cluster-test-full`.
+#[test]
+#[ignore = "minutes; run by `make cluster-test-full`"]
+fn the_other_ways_equal_local() {
+    equals_local("term-split --features words:2 --tau 0.5 --write clusters");
+    equals_local("doc-split --features words:2 --partition by-task --slices 2 --tau 0.5");
+}
+
+/// A step that fails leaves nothing that looks finished and shows what its task said; the run goes on when the input
+/// has been put right is another run, so it is refused by name; a bound that is met may be raised.
+#[test]
+fn a_job_that_fails_says_why_and_a_bound_may_be_raised() {
+    let here = Place::new();
+    let line = "twinsplit run doc-split --features words:1 --engine hadoop --quiet --output out";
+    here.write("bad", "{\"id\":\"a\",\"text\":\"x y\"}\n{\"id\":\"b\",\"text\":3}\n");
+    let said = say(&here, &format!("{line} --input bad"));
+    said.fails(
+        1,
+        &["tokenize:", "bad, line 2, field text: expected a string", "the job tokenize failed", ".log"],
+    );
+    assert!(!here.path("out/clusters").exists() && !here.path("out/_work/sets").exists());
+    say(&here, &format!("{line} --input bad")).fails(1, &["holds a run that was stopped"]);
+
+    let line = line.replace("--output out", "--output other --input bad --bad-records 1 --max-pairs 0");
+    let (good, rest) = ("{\"id\":\"a\",\"text\":\"x y\"}\n", "{\"id\":\"c\",\"text\":\"x y z\"}\n");
+    here.write("bad", format!("{good}no document\n{good}{rest}").replacen("\"a\"", "\"b\"", 1));
+    say(&here, &line).fails(1, &["--max-pairs"]);
+    assert!(!here.path("other/clusters").exists() && here.path("other/_work/half-expanded").exists());
+    let again = line.replace("--max-pairs 0", "--max-pairs 9 --resume");
+    here.write("more", good);
+    say(&here, &again).ok();
+    assert_eq!(here.read("other/quarantine/tokenize-00000").split('\t').next_back(), Some("no document\n"));
+    say(&here, &again.replace("--quiet ", "")).ok();
+}
