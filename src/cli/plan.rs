@@ -3,7 +3,7 @@
 use super::options;
 use crate::chains::{Chain, Shape};
 use crate::engine::params::Params;
-use crate::engine::pipes;
+use crate::engine::{pipes, spark};
 use crate::error::{Error, Result};
 use clap::{Arg, ArgMatches, Command, value_parser};
 
@@ -22,7 +22,7 @@ pub fn command() -> Command {
             Arg::new("engine")
                 .long("engine")
                 .value_name("ENGINE")
-                .value_parser(["pipes"])
+                .value_parser(["pipes", "spark"])
                 .default_value("pipes")
                 .help("The engine that the script is for"),
         )
@@ -57,19 +57,26 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     let params = options::params(matches)?;
     let shape = shape(&params, matches.get_flag("write-kept"));
     let mut out = crate::io::Stdout::new();
-    let script = plan_script(chain, shape, &params)?;
+    let engine = matches.get_one::<String>("engine").map_or("pipes", String::as_str);
+    let script = plan_script(engine, chain, shape, &params)?;
     out.line(script.trim_end().as_bytes())?;
     out.flush()
 }
 
-/// The script of a chain.
-pub fn plan_script(chain: Chain, shape: Shape, params: &Params) -> Result<String> {
+/// The script of a chain for an engine.
+pub fn plan_script(engine: &str, chain: Chain, shape: Shape, params: &Params) -> Result<String> {
     let mut title = format!("twinsplit plan {}", chain.name());
+    if engine != "pipes" {
+        title.push_str(&format!(" --engine {engine}"));
+    }
     for (name, value) in params.iter() {
         title.push_str(&format!(" --{name} {value}"));
     }
     if shape.write_kept {
         title.push_str(" --write-kept");
     }
-    pipes::script(&title, &chain.steps(shape), shape, params)
+    match engine {
+        "spark" => spark::script(&title, &chain.parts(shape), shape, params),
+        _ => pipes::script(&title, &chain.steps(shape), shape, params),
+    }
 }

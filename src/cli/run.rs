@@ -262,7 +262,7 @@ impl Run<'_> {
     }
 
     fn pipes(&self, steps: &[Step]) -> Result<Finished> {
-        let script = plan_script(self.chain, self.shape, self.params)?;
+        let script = plan_script("pipes", self.chain, self.shape, self.params)?;
         let run = PipesRun {
             script: &script,
             // As they were given: a process's argument list is too short for the files of a large folder.

@@ -34,8 +34,11 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     };
     for (name, text) in derived()? {
         let path = folder.join(&name);
+        if let Some(parent) = path.parent() {
+            std::fs::create_dir_all(parent).map_err(Error::io("create", parent))?;
+        }
         std::fs::write(&path, text).map_err(Error::io("write", &path))?;
-        if name.ends_with(".sh") {
+        if name.starts_with("jobs/") {
             let mode = std::fs::Permissions::from_mode(0o755);
             std::fs::set_permissions(&path, mode).map_err(Error::io("make executable", &path))?;
         }
@@ -58,7 +61,10 @@ pub fn derived() -> Result<Vec<(String, String)>> {
         let mut params = Params::default();
         options.iter().for_each(|(name, value)| params.set(name, *value));
         let shape = shape(&params, true);
-        files.push((format!("jobs/pipes/{name}.sh"), plan_script(*chain, shape, &params)?));
+        for (engine, ending) in [("pipes", "sh"), ("spark", "py")] {
+            let script = plan_script(engine, *chain, shape, &params)?;
+            files.push((format!("jobs/{engine}/{name}.{ending}"), script));
+        }
     }
     Ok(files)
 }

@@ -1,7 +1,7 @@
 //! The engines: ways to run the same chain with the same bytes as the answer.
 //!
 //! `local` is one process: [`dense`] for Doc-Split, [`steps`] for chains of stages. `pipes` is a script over the stage
-//! binaries.
+//! binaries, `spark` a program for `spark-submit`.
 
 pub mod dense;
 pub mod memory;
@@ -9,5 +9,6 @@ pub mod params;
 pub mod pipes;
 pub mod progress;
 pub mod shuffle;
+pub mod spark;
 pub mod steps;
 pub mod threads;
