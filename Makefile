@@ -11,7 +11,8 @@ BINARY ?= target/release/twinsplit
 # Debian packages of programs that tests alone run.
 TEST_PACKAGES = bsdutils chromium chromium-driver fish mandoc zsh
 
-.PHONY: help demo test check test-long test-tools fuzz bench derived build install uninstall clean tools
+.PHONY: help demo test check test-long test-tools fuzz bench derived build install uninstall clean tools \
+  spark
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | column -t -s "$$(printf '\t')"
@@ -31,7 +32,7 @@ build: tools ## release binaries in target/release
 demo: build ## near-duplicates of the real documents in hdfs-fixtures
 	@PATH="$(CURDIR)/target/release:$$PATH" jobs/demo.sh $(OUT)
 
-test: check test-tools ## formatting, lints and all tests
+test: check test-tools spark ## formatting, lints and all tests
 	$(CARGO) test --locked --no-fail-fast --lib --test '*' -- --show-output
 	$(CARGO) test --locked --doc
 
@@ -70,6 +71,9 @@ fuzz: build ## coverage-guided fuzzing of every record and reader, FUZZ_SECONDS 
 
 bench: build ## beside SetSimilaritySearch on reuters21578 (needs Python 3)
 	benches/compare.sh
+
+spark: ## PySpark from PyPI below ~/.cache/twinsplit, 480 MB, for the tests of jobs/spark (needs Python and Java)
+	@tests/spark/install.sh > /dev/null
 
 derived: tools ## renew the files that follow from the stages' declarations
 	$(CARGO) run --locked --bin twinsplit -- stages --write .

@@ -15,8 +15,10 @@ use twinsplit::record::document::Line;
 use twinsplit::record::expand::{self, ExpandRow};
 use twinsplit::record::pair::{Candidate, Joined, Pair, Part};
 use twinsplit::record::posting::{BlockPair, Posting, PostingRow, PrefixMark};
+use twinsplit::record::round::{GraphInput, Neighbour};
 use twinsplit::record::set::{Copy, Doc, Features, HashedDoc, Member};
 use twinsplit::record::slice::SlicedDoc;
+use twinsplit::record::star::{self, StarLink, StarMember, StarRow};
 use twinsplit::record::verify::{self, Half, LeftRow, RightRow};
 use twinsplit::record::{Keys, Record, id, key_end};
 use twinsplit::sealed::SealedLine;
@@ -111,6 +113,10 @@ fn rows(values: &Values) -> Vec<Row> {
     let mut postings = Vec::new();
     BlockPair::push_posting(&posting, &mut postings);
     BlockPair::push_posting(&Posting { id: b, size: *n3, mark }, &mut postings);
+    let star_member = StarMember { representative: a, rank, id: b, component: a };
+    let link = StarLink { component: b, rank, best: a, representative: b, other: a };
+    let copied_from = star::RankRow::Copy { id: b, representative: a };
+    let star_pair = star::LinkRow::Pair { representative: b, other: a };
     let jaccard = flag.then(|| jaccard6(overlap, size_a, size_b));
 
     row!(Line, Line(a));
@@ -156,6 +162,28 @@ fn rows(values: &Values) -> Vec<Row> {
     row!(ClusterInput, ClusterInput::Member(Member::Copy(copy)));
     row!(ClusterInput, ClusterInput::Meta(meta));
     row!(Label, label);
+    row!(GraphInput, GraphInput::Pair(pair));
+    row!(GraphInput, GraphInput::Member(Member::Doc(doc)));
+    row!(GraphInput, GraphInput::Member(Member::Copy(copy)));
+    row!(GraphInput, GraphInput::Label(label));
+    row!(Neighbour, Neighbour { id: a, neighbour: b });
+    row!(star::RankInput, star::RankInput::Component(label));
+    row!(star::RankInput, star::RankInput::Meta(meta));
+    row!(star::RankInput, star::RankInput::Member(Member::Doc(doc)));
+    row!(star::RankInput, star::RankInput::Member(Member::Copy(copy)));
+    row!(star::RankRow, star::RankRow::Component(label));
+    row!(star::RankRow, star::RankRow::Rank { id: a, rank });
+    row!(star::RankRow, copied_from);
+    row!(StarMember, star_member);
+    row!(star::LinkInput, star::LinkInput::Member(star_member));
+    row!(star::LinkInput, star::LinkInput::Pair(pair));
+    row!(star::LinkRow, star::LinkRow::Member(star_member));
+    row!(star::LinkRow, star_pair);
+    row!(StarLink, link);
+    row!(star::StarInput, star::StarInput::Link(link));
+    row!(star::StarInput, star::StarInput::Member(star_member));
+    row!(StarRow, StarRow::Link(link));
+    row!(StarRow, StarRow::Member { component: a, representative: b, id: a });
     row!(KeepInput, KeepInput::Label(label));
     row!(KeepInput, KeepInput::Meta(meta));
     row!(KeepInput, KeepInput::Doc(doc));
@@ -340,6 +368,14 @@ fn errors_name_the_field() {
         ("doc-meta-reduce", "a\t5\t2020\t\tLatin\tx\t1\t2", "end of line"),
         ("doc-meta-reduce", "a\t5\t2020\t\tLatin\tx", "line"),
         ("doc-meta-reduce", "a\tfive\t\t\tLatin", "length"),
+        ("large-star", "a\t->\tb", "arrow"),
+        ("large-star-reduce", "a", "neighbour"),
+        ("small-star-reduce", "a\tb\tc", "end of line"),
+        ("star-rank-reduce", "a\t3\tb", "tag"),
+        ("star-link", "a\t-\tb\t", "component"),
+        ("star-link-reduce", "a\t2\tb", "tag"),
+        ("star", "a\t1\t-\tb\tc\td", "tag"),
+        ("star-reduce", "a\t0\t-\tb\tc", "other"),
         ("keep", "a\t->\tb", "arrow"),
         ("keep-reduce", "a\t3\tb", "tag"),
         ("keep-choose", "a", "rank"),
@@ -424,6 +460,16 @@ fn every_stages_records_are_among_the_rows() {
         PlacedMeta,
         ClusterInput,
         Label,
+        GraphInput,
+        Neighbour,
+        star::RankInput,
+        star::RankRow,
+        StarMember,
+        star::LinkInput,
+        star::LinkRow,
+        StarLink,
+        star::StarInput,
+        StarRow,
         KeepInput,
         KeepRow,
         Ranked,

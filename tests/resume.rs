@@ -125,7 +125,8 @@ fn survives_kills(way: &str) {
         assert_eq!(answer(&here, &output), expected, "{way}, seed {seed}, moment {moment}");
         let after = finished(&work);
         for (part, stamp) in &before {
-            assert_eq!(after.get(part), Some(stamp), "{} was written twice", part.display());
+            // What the last round made has got another name.
+            assert!(after.values().any(|known| known == stamp), "{} was written twice", part.display());
         }
     }
     println!(
@@ -330,6 +331,6 @@ fn a_script_goes_on() {
     );
     said.ok();
     let after = finished(&here.path("out/_work"));
-    assert!(before.iter().all(|(part, stamp)| after.get(part) == Some(stamp)));
+    assert!(before.values().all(|stamp| after.values().any(|known| known == stamp)));
     assert_eq!(["pairs.tsv", "clusters.tsv"].map(|file| here.read(&format!("out/{file}"))), whole);
 }

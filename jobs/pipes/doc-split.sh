@@ -46,7 +46,7 @@ step() {
   STEP=$1 STARTED=${EPOCHREALTIME/./}
   export TWINSPLIT_COUNTERS=$WORK/_counters/$1
   echo "$1" > "$WORK/_now"
-  if [[ -d $WORK/$2 ]]; then
+  if made "$2"; then
     say "$1: finished before"
   else
     rm -rf "$TWINSPLIT_COUNTERS"
@@ -56,9 +56,12 @@ step() {
 }
 say() { [[ -n ${QUIET:-} ]] || echo "$*" >&2; }
 
+# made DATA: whether a data set is complete
+made() { [[ -d $WORK/$1 ]]; }
+
 # begin DATA: false when a data set is complete; else its folder is made, with .partial at the end of its name
 begin() {
-  [[ ! -d $WORK/$1 ]] || return 1
+  ! made "$1" || return 1
   mkdir -p "$WORK/$1.partial"
 }
 
@@ -185,10 +188,27 @@ each_task() {
   TWINSPLIT_TASK=$number complete "$(part "$to" "$number")" share 0 1 "$from" "$@" "--$option" "$slice"
 }
 
+# counted COUNTER STEP…: the sum of a counter over all tasks of steps
+counted() {
+  local name=$1
+  shift
+  find "${@/#/$WORK/_counters/}" -type f -exec cat {} + |
+    awk -F '\t' -v name="$name" '$1 == name { sum += $2 } END { printf "%.0f", sum }'
+}
+
+# until_zero COUNTER DATA STEP…: when the steps of round $round have counted no COUNTER, DATA-$round becomes DATA
+until_zero() {
+  local counter=$1 data=$2 sum
+  shift 2
+  sum=$(counted "$counter" "${@/%/-$round}")
+  say "round $round: $sum $counter"
+  ((sum > 0)) || mv "$WORK/$data-$round" "$WORK/$data"
+}
+
 # guard COUNTER LIMIT ADVICE: stops when the step that has just ended counted more than LIMIT
 guard() {
   local sum
-  sum=$(awk -F '\t' -v name="$1" '$1 == name { sum += $2 } END { printf "%.0f", sum }' "$TWINSPLIT_COUNTERS"/*)
+  sum=$(counted "$1" "$STEP")
   ((sum <= $2)) || fail "$sum $3 (the limit is $2)"
 }
 
@@ -245,10 +265,24 @@ map_reduce "$MAPPERS" "$REDUCERS" 1 2 "half-expanded members" pairs \
   expand-right-reduce
 guard pairs "${TWINSPLIT_MAX_PAIRS:-1000000000}" 'pairs of documents; a higher tau has fewer, --write clusters needs none, or raise --max-pairs'
 
-step cluster labels 'Joins pairs to clusters.'
-map_reduce "$MAPPERS" 1 0 0 "joined-pairs members" labels \
-  cat -- \
-  cluster
+# components: Links documents to ever smaller ones of their component until no link changes: then each is linked to the smallest.
+from="joined-pairs members" round=0
+until made labels; do
+  round=$((round + 1))
+
+  step large-star-$round large-stars-$round 'Links the larger neighbours of each document to its smallest one; sorted by neighbour, that one comes first.'
+  map_reduce "$MAPPERS" "$REDUCERS" 1 2 "$from" large-stars-$round \
+    large-star -- \
+    large-star-reduce
+
+  step small-star-$round labels-$round 'Links each document and its smaller neighbours to the smallest of them.'
+  map_reduce "$MAPPERS" "$REDUCERS" 1 2 "large-stars-$round" labels-$round \
+    small-star -- \
+    small-star-reduce
+
+  until_zero changes labels large-star small-star
+  from=labels-$round
+done
 
 step keep ranked 'Brings each document'\''s cluster, rank and set together; sorted by id.'
 map_reduce "$MAPPERS" "$REDUCERS" 1 2 "labels meta sets" ranked \

@@ -8,6 +8,7 @@ usage: spark-submit SCRIPT OUTPUT INPUT...   (documents as JSON lines, plain or 
 TITLE = "twinsplit plan doc-split --engine spark --write-kept"
 ANSWERS = ["pairs", "kept", "clusters"]
 NAMED_FILES = []
+BOUNDS = ["max-pairs", "combine", "combine-pairs", "forest", "ranked"]
 
 import argparse
 import fnmatch
@@ -442,7 +443,7 @@ def shuffle(rows, reducers, partition, sort, numbered, shuffled):
         key = key[0] if shuffled else key
         key = key[: key_end(key, partition)]
         # Not Python's hash, which differs from process to process.
-        return (int(key) if numbered else zlib.crc32(key)) % reducers
+        return (int(key.partition(b".")[0]) if numbered else zlib.crc32(key)) % reducers
 
     def joined(pairs):
         for key, value in pairs:
@@ -481,20 +482,24 @@ def stage_of(step, command, side=None, mark=False, writes_files=False):
 
 def shipped(data):
     """Sends the parts of a data set to the executors, and gives their names there."""
-    names = []
-    for name, _, _ in below(folder_of(data)):
-        sc.addFile(name)
-        names.append(name.rsplit("/", 1)[1])
-    return names
+    return [send(name) for name, _, _ in below(folder_of(data))]
+
+
+def send(name):
+    # As Spark reads names with % in them.
+    sc.addFile(hadoop_path(name).toUri().toString())
+    return name.rsplit("/", 1)[1]
 
 
 # The steps.
 
 
 def folder_of(data):
-    """A data set lies in WORK, and when the run is over its answer lies in OUTPUT."""
+    """A data set lies in WORK, the answer in OUTPUT: while the run is not over, in a hidden folder there."""
     data = ROUNDS.get(data, data)
-    return next((folder for folder in (OUTPUT + "/" + data, WORK + "/" + data) if exists(folder + "/_SUCCESS")), WORK + "/" + data)
+    if data not in ANSWERS:
+        return WORK + "/" + data
+    return OUTPUT + "/" + data if exists(OUTPUT + "/" + data) else HIDDEN + "/" + data
 
 
 def step(name, data, why, make):
@@ -505,7 +510,7 @@ def step(name, data, why, make):
         STEPS.append(json.loads(read_text(folder_of(data) + "/_counters.json")))
         return
     say("%s: %s" % (name, why))
-    started, folder = time.time(), WORK + "/" + data
+    started, folder = time.time(), folder_of(data)
     remove(folder)
     counters = sc.accumulator({}, ByTask())
     try:
@@ -518,7 +523,7 @@ def step(name, data, why, make):
             known = done["counters"].get(counter, 0)
             done["counters"][counter] = max(known, number) if counter.startswith("peak_") else known + number
         for file, lines in bad.items():
-            write_bytes("%s/_bad/%s" % (folder, file), lines)
+            write_bytes("%s/quarantine/%s" % (HIDDEN, file), lines)
     write_bytes(folder + "/_counters.json", json.dumps(done, sort_keys=True).encode())
     write_bytes(folder + "/_SUCCESS", b"")
     STEPS.append(done)
@@ -578,8 +583,7 @@ def each_file(name, data, why, files, link, inputs, mapper):
 
         def job(number, file):
             sc.setJobGroup(name, why)
-            sc.addFile(file)
-            last = file.rsplit("/", 1)[1]
+            last = send(file)
             rows = read(inputs)
             tasks = min(rows.getNumPartitions(), max(1, sc.defaultParallelism))
             rows = rows.coalesce(tasks).mapPartitions(forget(list(over)), preservesPartitioning=True)
@@ -624,7 +628,11 @@ def guard(counter, limit, advice):
 
 
 def limit(option, default):
-    return int(VARIABLES.get("TWINSPLIT_" + option.upper().replace("-", "_"), default))
+    return int(VARIABLES.get(variable(option), default))
+
+
+def variable(option):
+    return "TWINSPLIT_" + option.upper().replace("-", "_")
 
 
 def rounds(name, why, counter, last):
@@ -640,11 +648,12 @@ def rounds(name, why, counter, last):
 
 def finish():
     """The answer appears in OUTPUT; counters.json is written last."""
-    for data in ANSWERS:
+    for data in ANSWERS + (["quarantine"] if exists(HIDDEN + "/quarantine") else []):
         if not exists(OUTPUT + "/" + data):
-            move(WORK + "/" + data, OUTPUT + "/" + data)
+            move(HIDDEN + "/" + data, OUTPUT + "/" + data)
     text = json.dumps({"identity": IDENTITY, "steps": STEPS}, indent=1, sort_keys=True)
     write_bytes(OUTPUT + "/counters.json", text.encode())
+    remove(HIDDEN)
     if not options.keep_work:
         remove(WORK)
 
@@ -705,6 +714,7 @@ def compare(earlier, folder):
 
 OUTPUT = whole_name(options.output)
 WORK = whole_name(options.work) if options.work else OUTPUT + "/_work"
+HIDDEN = OUTPUT + "/_answer"
 CODECS = jvm.org.apache.hadoop.io.compress.CompressionCodecFactory(sc._jsc.hadoopConfiguration())
 STEPS, USER_FILES, ROUNDS = [], {}, {}
 with ThreadPoolExecutor(16) as pool:
@@ -720,7 +730,7 @@ with open(__file__, "rb") as script:
     IDENTITY = {
         "script": hashlib.sha256(script.read()).hexdigest(),
         "program": VERSION,
-        "variables": VARIABLES,
+        "variables": {name: value for name, value in VARIABLES.items() if name not in map(variable, BOUNDS)},
         "files": {name: send_named_file(name) for name in NAMED_FILES},
         "inputs": {name: [length, changed] for name, length, changed in FILES},
     }
@@ -795,13 +805,19 @@ map_reduce(
 )
 guard("pairs", limit("max-pairs", 1000000000), "pairs of documents; a higher tau has fewer, --write clusters needs none, or raise --max-pairs")
 
-map_reduce(
-    "cluster", "labels",
-    "Joins pairs to clusters.",
-    ["joined-pairs", "members"], None, ["cluster"],
-    partition=0, sort=0,
-    tasks=1,
-)
+for r in rounds("components", "Links documents to ever smaller ones of their component until no link changes: then each is linked to the smallest.", "changes", "labels"):
+    map_reduce(
+        "large-star-%d" % r, "large-stars-%d" % r,
+        "Links the larger neighbours of each document to its smallest one; sorted by neighbour, that one comes first.",
+        ["joined-pairs", "members"] if r == 1 else ["labels-%d" % (r - 1)], ["large-star"], ["large-star-reduce"],
+        partition=1, sort=2,
+    )
+    map_reduce(
+        "small-star-%d" % r, "labels-%d" % r,
+        "Links each document and its smaller neighbours to the smallest of them.",
+        ["large-stars-%d" % r], ["small-star"], ["small-star-reduce"],
+        partition=1, sort=2,
+    )
 
 map_reduce(
     "keep", "ranked",

@@ -115,6 +115,22 @@ pub const EXAMPLES: &[Example] = &[
     ),
     example("Pairs joined to clusters", "cat joined-pairs members | cluster > labels"),
     example(
+        "The same as one of many rounds: each step links documents to smaller ones",
+        "cat joined-pairs members | large-star | LC_ALL=C sort | large-star-reduce | small-star | LC_ALL=C sort | small-star-reduce > components",
+    ),
+    example(
+        "Star clusters: each document's component, rank and representative",
+        "cat components meta members | star-rank | LC_ALL=C sort | star-rank-reduce > star-members",
+    ),
+    example(
+        "Star clusters: the pairs of each component, best document first",
+        "cat star-members joined-pairs | star-link | LC_ALL=C sort | star-link-reduce > star-links",
+    ),
+    example(
+        "Star clusters: the centres of each component, and who joins them",
+        "cat star-links star-members | star | LC_ALL=C sort | star-reduce > star-labels",
+    ),
+    example(
         "The document to keep of each cluster: the answer's clusters",
         "cat labels meta sets | keep | LC_ALL=C sort | keep-reduce | LC_ALL=C sort | keep-choose | LC_ALL=C sort > clusters.tsv",
     ),

@@ -5,7 +5,7 @@ use crate::chains::{Chain, Shape};
 use crate::engine::params::Params;
 use crate::engine::{pipes, spark};
 use crate::error::{Error, Result};
-use clap::{Arg, ArgMatches, Command, value_parser};
+use clap::{Arg, ArgMatches, Command, ValueEnum, value_parser};
 
 /// The command line of `plan`.
 pub fn command() -> Command {
@@ -22,7 +22,7 @@ pub fn command() -> Command {
             Arg::new("engine")
                 .long("engine")
                 .value_name("ENGINE")
-                .value_parser(["pipes", "spark"])
+                .value_parser(value_parser!(ScriptEngine))
                 .default_value("pipes")
                 .help("The engine that the script is for"),
         )
@@ -35,8 +35,17 @@ pub fn command() -> Command {
     options::with_stage_options(command)
 }
 
-/// What the options make of the chain.
-pub fn shape(params: &Params, write_kept: bool) -> Shape {
+/// The engines that run scripts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ScriptEngine {
+    /// The stage binaries joined by files and sort
+    Pipes,
+    /// A Python program for spark-submit
+    Spark,
+}
+
+/// What the options make of the chain, with rounds where tasks are to hold no graph.
+pub fn shape(params: &Params, write_kept: bool, rounds: bool) -> Shape {
     let is = |name, value| params.get(name) == Some(value);
     Shape {
         idf: params.get("idf").is_some_and(|range| {
@@ -47,7 +56,7 @@ pub fn shape(params: &Params, write_kept: bool) -> Shape {
         star: is("cluster", "star"),
         clusters_only: is("write", "clusters"),
         write_kept,
-        rounds: false,
+        rounds,
     }
 }
 
@@ -55,19 +64,19 @@ pub fn shape(params: &Params, write_kept: bool) -> Shape {
 pub fn run(matches: &ArgMatches) -> Result<()> {
     let chain = *matches.get_one::<Chain>("chain").ok_or_else(|| Error::Usage("no chain".into()))?;
     let params = options::params(matches)?;
-    let shape = shape(&params, matches.get_flag("write-kept"));
+    let shape = shape(&params, matches.get_flag("write-kept"), true);
     let mut out = crate::io::Stdout::new();
-    let engine = matches.get_one::<String>("engine").map_or("pipes", String::as_str);
+    let engine = *matches.get_one::<ScriptEngine>("engine").unwrap_or(&ScriptEngine::Pipes);
     let script = plan_script(engine, chain, shape, &params)?;
     out.line(script.trim_end().as_bytes())?;
     out.flush()
 }
 
 /// The script of a chain for an engine.
-pub fn plan_script(engine: &str, chain: Chain, shape: Shape, params: &Params) -> Result<String> {
+pub fn plan_script(engine: ScriptEngine, chain: Chain, shape: Shape, params: &Params) -> Result<String> {
     let mut title = format!("twinsplit plan {}", chain.name());
-    if engine != "pipes" {
-        title.push_str(&format!(" --engine {engine}"));
+    if engine == ScriptEngine::Spark {
+        title.push_str(" --engine spark");
     }
     for (name, value) in params.iter() {
         title.push_str(&format!(" --{name} {value}"));
@@ -75,8 +84,9 @@ pub fn plan_script(engine: &str, chain: Chain, shape: Shape, params: &Params) ->
     if shape.write_kept {
         title.push_str(" --write-kept");
     }
+    let parts = chain.parts(shape);
     match engine {
-        "spark" => spark::script(&title, &chain.parts(shape), shape, params),
-        _ => pipes::script(&title, &chain.steps(shape), shape, params),
+        ScriptEngine::Pipes => pipes::script(&title, &parts, shape, params),
+        ScriptEngine::Spark => spark::script(&title, &parts, shape, params, &options::BOUNDS),
     }
 }

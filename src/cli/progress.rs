@@ -21,7 +21,7 @@ pub struct Display {
 }
 
 impl Display {
-    /// Begins to show the progress of a run of so many steps on standard error; nothing at all when `quiet`.
+    /// Begins to show the progress of a run of so many steps, or more, on standard error; nothing at all when `quiet`.
     pub fn start(progress: &Arc<Progress>, steps: usize, quiet: bool) -> Self {
         if quiet {
             return Self { stop: None, thread: None };
@@ -67,6 +67,8 @@ fn bars(progress: &Progress, steps: usize, stopped: &Receiver<()>) {
             // Resetting the estimate keeps one phase's rate out of the next one's.
             bar.reset();
             bar.set_style(style(&phase));
+            // How many rounds there will be nobody knows.
+            let steps = steps.max(number);
             bar.set_prefix(format!("[{number}/{steps}] {} {}", phase.step, phase.doing));
             if phase.total > 0 {
                 bar.set_length(phase.total);

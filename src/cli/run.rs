@@ -4,7 +4,7 @@ use super::identity::Identity;
 use super::interrupt;
 use super::options::{self, Engine, RunOpts};
 use super::output::{Output, Start};
-use super::plan::{plan_script, shape};
+use super::plan::{ScriptEngine, plan_script, shape};
 use super::progress::Display;
 use super::quarantine::{self, QUARANTINE};
 use super::{summary, terminal};
@@ -44,7 +44,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     let chain = *matches.get_one::<Chain>("chain").ok_or_else(|| Error::Usage("no chain".into()))?;
     let opts = RunOpts::from_arg_matches(matches)?;
     let params = options::params(matches)?;
-    let shape = shape(&params, opts.write_kept);
+    let shape = shape(&params, opts.write_kept, opts.engine != Engine::Local);
     let steps = chain.steps(shape);
     let inputs = checked_inputs(&opts, chain)?;
     // A bound that is too small is named before anything is written.
@@ -212,7 +212,7 @@ impl Run<'_> {
         match (self.opts.engine, self.chain) {
             (Engine::Local, Chain::DocSplit) => self.dense(),
             (Engine::Local, Chain::TermSplit) => self.steps(steps),
-            (Engine::Pipes, _) => self.pipes(steps),
+            (Engine::Pipes, _) => self.pipes(),
         }
     }
 
@@ -261,8 +261,8 @@ impl Run<'_> {
         self.finish(done)
     }
 
-    fn pipes(&self, steps: &[Step]) -> Result<Finished> {
-        let script = plan_script("pipes", self.chain, self.shape, self.params)?;
+    fn pipes(&self) -> Result<Finished> {
+        let script = plan_script(ScriptEngine::Pipes, self.chain, self.shape, self.params)?;
         let run = PipesRun {
             script: &script,
             // As they were given: a process's argument list is too short for the files of a large folder.
@@ -274,7 +274,7 @@ impl Run<'_> {
             lock: &self.output.lock,
             progress: self.progress,
         };
-        self.finish(run.run(steps)?)
+        self.finish(run.run()?)
     }
 
     fn finish(&self, steps: Vec<Done>) -> Result<Finished> {

@@ -1,7 +1,7 @@
 //! `twinsplit stages`: what follows from the declarations — `docs/stages.md`, the binaries' sources and the committed
 //! scripts. A test compares each file with a fresh one; `--write` renews them.
 
-use super::plan::{plan_script, shape};
+use super::plan::{ScriptEngine, plan_script, shape};
 use crate::chains::Chain;
 use crate::engine::params::Params;
 use crate::error::{Error, Result};
@@ -60,10 +60,12 @@ pub fn derived() -> Result<Vec<(String, String)>> {
     for (name, chain, options) in SCRIPTS {
         let mut params = Params::default();
         options.iter().for_each(|(name, value)| params.set(name, *value));
-        let shape = shape(&params, true);
-        for (engine, ending) in [("pipes", "sh"), ("spark", "py")] {
+        let shape = shape(&params, true, true);
+        for (folder, ending, engine) in
+            [("pipes", "sh", ScriptEngine::Pipes), ("spark", "py", ScriptEngine::Spark)]
+        {
             let script = plan_script(engine, *chain, shape, &params)?;
-            files.push((format!("jobs/{engine}/{name}.{ending}"), script));
+            files.push((format!("jobs/{folder}/{name}.{ending}"), script));
         }
     }
     Ok(files)

@@ -2,7 +2,7 @@
 //!
 //! | module | what it answers |
 //! |---|---|
-//! | [`union_find`] | which documents are connected by pairs? |
+//! | [`union_find`], [`components`] | which documents are connected by pairs? |
 //! | [`star`] | which documents resemble one and the same centre? |
 //! | [`groups`] | how do documents with equal sets take part in that? |
 //! | [`ids`] | which numbers stand for the ids? |
@@ -13,6 +13,7 @@
 //!
 //! Nothing here knows of files, records or processes.
 
+pub mod components;
 pub mod groups;
 pub mod ids;
 pub mod keep;

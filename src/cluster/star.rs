@@ -6,8 +6,8 @@
 //! centres resemble each other and every document is a centre or resembles one. The result depends on
 //! the pairs and the order only, not on the order in which the pairs come.
 //!
-//! Sorted by (worse, better) document, the pairs need a single pass: when a document's pairs are up,
-//! all better documents are settled, and the first of them that is a centre is the best.
+//! Sorted by their worse document, the pairs need a single pass: when a document's pairs are up, all
+//! better documents are settled, and the best of them that is a centre is its centre.
 
 /// The centre of each document below `n`; a centre, and a document without a pair, is its own.
 ///
@@ -59,11 +59,26 @@ impl Stars {
         Stars { centres: (0_u32..).take(n).collect() }
     }
 
-    /// Takes a pair; pairs come in ascending order of (worse, better).
+    /// One document more, after all others.
+    pub fn push(&mut self) {
+        self.centres.push(self.centres.len() as u32);
+    }
+
+    /// How many documents there are.
+    pub fn len(&self) -> usize {
+        self.centres.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.centres.is_empty()
+    }
+
+    /// Takes a pair; pairs come in ascending order of their worse documents.
     pub fn edge(&mut self, worse: u32, better: u32) {
-        let free = self.centres[worse as usize] == worse;
-        if free && self.centres[better as usize] == better {
-            self.centres[worse as usize] = better;
+        if self.centres[better as usize] == better {
+            let centre = &mut self.centres[worse as usize];
+            *centre = better.min(*centre);
         }
     }
 

@@ -12,7 +12,7 @@
 /// assert!(sets.union(4, 2) && sets.union(2, 1) && !sets.union(1, 4));
 /// assert_eq!(sets.into_labels(), [0, 1, 1, 3, 1]);
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct UnionFind {
     /// Never larger than the index.
     parents: Vec<u32>,

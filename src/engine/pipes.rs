@@ -3,12 +3,11 @@
 
 use super::params::Params;
 use super::progress::{Done, Progress, Unit, add_counters};
-use crate::chains::{CLUSTERS, KEPT, PAIRS, Shape, Step, Tasks};
+use crate::chains::{CLUSTERS, Data, KEPT, PAIRS, Part, Repeat, Shape, Step, Tasks};
 use crate::error::{Error, Result};
 use crate::record::Keys;
 use crate::stage::{Counters, Entry};
 use crate::stages;
-use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -21,7 +20,7 @@ const POLL: Duration = Duration::from_millis(20);
 const PRELUDE: &str = include_str!("pipes_prelude.sh");
 
 /// A chain's script. `INPUT` (files) and `OUTPUT` (a folder) come from its arguments.
-pub fn script(title: &str, steps: &[Step], shape: Shape, params: &Params) -> Result<String> {
+pub fn script(title: &str, parts: &[Part], shape: Shape, params: &Params) -> Result<String> {
     let mut text = format!(
         "#!/usr/bin/env bash\n\
          # {title}\n\
@@ -37,8 +36,11 @@ pub fn script(title: &str, steps: &[Step], shape: Shape, params: &Params) -> Res
     );
     text.push_str(PRELUDE);
     text.push_str("\n# The chain.\n");
-    for step in steps {
-        push_step(&mut text, step, params)?;
+    for part in parts {
+        match part {
+            Part::Step(step) => push_step(&mut text, step, &Names::of(step), params)?,
+            Part::Repeat(repeat) => push_repeat(&mut text, repeat, params)?,
+        }
     }
     text.push('\n');
     if !shape.clusters_only {
@@ -51,13 +53,64 @@ pub fn script(title: &str, steps: &[Step], shape: Shape, params: &Params) -> Res
     Ok(text)
 }
 
-fn push_step(text: &mut String, step: &Step, params: &Params) -> Result<()> {
+/// What a step and its data sets are called in the script; in a round names end in its number.
+struct Names {
+    step: String,
+    inputs: String,
+    output: String,
+}
+
+impl Names {
+    fn of(step: &Step) -> Self {
+        Self { step: step.name.to_owned(), inputs: step.inputs.join(" "), output: step.output.to_owned() }
+    }
+
+    fn in_round(step: &Step, repeat: &Repeat) -> Self {
+        let made = |data: &Data| repeat.steps.iter().any(|step| step.output == *data);
+        let inputs = step.inputs.iter().map(|data| match made(data) {
+            true => format!("{data}-$round"),
+            false => (*data).to_owned(),
+        });
+        Self {
+            step: format!("{}-$round", step.name),
+            inputs: match step.inputs == repeat.from {
+                true => "$from".to_owned(),
+                false => inputs.collect::<Vec<_>>().join(" "),
+            },
+            output: format!("{}-$round", step.output),
+        }
+    }
+}
+
+fn push_repeat(text: &mut String, repeat: &Repeat, params: &Params) -> Result<()> {
+    let Repeat { name, why, to, until_zero, .. } = repeat;
+    let from = repeat.from.join(" ");
+    text.push_str(&format!(
+        "\n# {name}: {why}\nfrom=\"{from}\" round=0\nuntil made {to}; do\n  round=$((round + 1))\n"
+    ));
+    let mut body = String::new();
+    for step in &repeat.steps {
+        push_step(&mut body, step, &Names::in_round(step, repeat), params)?;
+    }
+    for line in body.lines() {
+        text.push_str(if line.is_empty() { "" } else { "  " });
+        text.push_str(line);
+        text.push('\n');
+    }
+    let steps: Vec<_> = repeat.steps.iter().map(|step| step.name).collect();
+    text.push_str(&format!(
+        "\n  until_zero {until_zero} {to} {}\n  from={to}-$round\ndone\n",
+        steps.join(" ")
+    ));
+    Ok(())
+}
+
+fn push_step(text: &mut String, step: &Step, names: &Names, params: &Params) -> Result<()> {
     let find =
         |name: &'static str| stages::find(name).ok_or_else(|| Error::Usage(format!("no stage {name}")));
     let map = step.map.map(find).transpose()?;
     let reduce = step.reduce.map(find).transpose()?;
-    let inputs = step.inputs.join(" ");
-    let to = step.output;
+    let Names { step: name, inputs, output: to } = names;
     let mut line = String::new();
     let mappers = match step.tasks {
         Tasks::Many => "\"$MAPPERS\"".to_owned(),
@@ -86,7 +139,7 @@ fn push_step(text: &mut String, step: &Step, params: &Params) -> Result<()> {
         }
         (None, None, _) => return Err(Error::Usage(format!("the step {} has no stage", step.name))),
     }
-    text.push_str(&format!("\nstep {} {to} {}\n{line}\n", step.name, quote(step.why)));
+    text.push_str(&format!("\nstep {name} {to} {}\n{line}\n", quote(step.why)));
     if let Some(guard) = step.guard {
         let limit = params.get(guard.option).map_or_else(
             || {
@@ -157,7 +210,7 @@ pub struct PipesRun<'a> {
 
 impl PipesRun<'_> {
     /// Runs the script with the binaries that stand beside this program, and gives each step's seconds and counters.
-    pub fn run(&self, steps: &[Step]) -> Result<Vec<Done>> {
+    pub fn run(&self) -> Result<Vec<Done>> {
         fs::create_dir_all(self.work).map_err(Error::io("create", self.work))?;
         let path = self.work.join("_chain.sh");
         fs::write(&path, self.script).map_err(Error::io("write", &path))?;
@@ -191,15 +244,11 @@ impl PipesRun<'_> {
         if !status.success() {
             return Err(Error::Failed(format!("the chain failed ({status}); its messages stand above")));
         }
-        let seconds = read_seconds(&self.work.join("_steps"))?;
-        steps
-            .iter()
-            .map(|step| {
-                let counters = read_counters(&self.work.join("_counters").join(step.name))?;
-                let seconds = seconds.get(step.name).copied().unwrap_or(0.0);
-                Ok(Done { name: step.name.to_owned(), seconds, counters })
-            })
-            .collect()
+        let done = read_seconds(&self.work.join("_steps"))?.into_iter().map(|(name, seconds)| {
+            let counters = read_counters(&self.work.join("_counters").join(&name))?;
+            Ok(Done { name, seconds, counters })
+        });
+        done.collect()
     }
 
     /// Tells which step the script is at.
@@ -213,13 +262,17 @@ impl PipesRun<'_> {
     }
 }
 
-/// How long each finished step took.
-fn read_seconds(path: &Path) -> Result<BTreeMap<String, f64>> {
+/// The finished steps in their order, and how long each took. A step that was stopped between this line and its
+/// end was done again.
+fn read_seconds(path: &Path) -> Result<Vec<(String, f64)>> {
     let text = fs::read_to_string(path).map_err(Error::io("read", path))?;
-    let steps = text.lines().filter_map(|line| line.split_once('\t'));
-    Ok(steps
-        .filter_map(|(name, micros)| Some((name.to_owned(), micros.parse::<f64>().ok()? / 1e6)))
-        .collect())
+    let mut steps: Vec<(String, f64)> = Vec::new();
+    for (name, micros) in text.lines().filter_map(|line| line.split_once('\t')) {
+        let seconds = micros.parse::<f64>().unwrap_or(0.0) / 1e6;
+        steps.retain(|(known, _)| known != name);
+        steps.push((name.to_owned(), seconds));
+    }
+    Ok(steps)
 }
 
 /// The sum of the counters that a step's tasks wrote.

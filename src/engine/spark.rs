@@ -14,8 +14,9 @@ use std::fmt::Write as _;
 
 const PRELUDE: &str = include_str!("spark_prelude.py");
 
-/// A chain's program. The folder of the answer and the documents come from its arguments.
-pub fn script(title: &str, parts: &[Part], shape: Shape, params: &Params) -> Result<String> {
+/// A chain's program. The folder of the answer and the documents come from its arguments. Options in `bounds` decide
+/// nothing about the answer.
+pub fn script(title: &str, parts: &[Part], shape: Shape, params: &Params, bounds: &[&str]) -> Result<String> {
     if params.get("id") == Some("auto") {
         return Err(Error::Usage(
             "--id auto makes ids of a line's place in its file, which a task of Spark does not see; \
@@ -34,11 +35,13 @@ pub fn script(title: &str, parts: &[Part], shape: Shape, params: &Params) -> Res
          \"\"\"\n\n\
          TITLE = {}\n\
          ANSWERS = {}\n\
-         NAMED_FILES = {}\n\n",
+         NAMED_FILES = {}\n\
+         BOUNDS = {}\n\n",
         title.replace(|c: char| c.is_ascii_control(), " "),
         quote(title),
         list(answers.iter().map(|data| quote(data))),
         list(named_files(params).iter().map(|(_, file)| quote(file))),
+        list(bounds.iter().map(|option| quote(option))),
     );
     text.push_str(PRELUDE);
     text.push_str("\n# The chain.\n");

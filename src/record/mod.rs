@@ -13,8 +13,10 @@ pub mod expand;
 pub mod id;
 pub mod pair;
 pub mod posting;
+pub mod round;
 pub mod set;
 pub mod slice;
+pub mod star;
 pub mod verify;
 
 use crate::error::FieldError;

@@ -1,10 +1,9 @@
 //! `cluster`: pairs of representatives, and copies, become clusters; one task, with 4 bytes for each link.
 
 use super::options::KeepOpts;
+use crate::cluster::components::Components;
 use crate::cluster::groups::star_of_groups;
-use crate::cluster::ids::Ids;
 use crate::cluster::keep::{self, KeepRule, Score};
-use crate::cluster::union_find::UnionFind;
 use crate::error::{FieldError, Result};
 use crate::record::cluster::{ClusterInput, Label, Meta};
 use crate::record::set::Member;
@@ -43,9 +42,8 @@ pub struct ClusterOpts {
 pub struct Cluster {
     kind: ClusterKind,
     rule: KeepRule,
-    ids: Ids,
-    /// Components so far, for [`ClusterKind::Components`].
-    components: UnionFind,
+    /// The ids, and, for [`ClusterKind::Components`], the components so far.
+    graph: Components,
     /// Pairs of representatives, for [`ClusterKind::Star`].
     pairs: Vec<(u32, u32)>,
     /// (copy, representative), for [`ClusterKind::Star`].
@@ -56,38 +54,16 @@ pub struct Cluster {
 
 impl Cluster {
     fn edge(&mut self, a: &[u8], b: &[u8]) -> (u32, u32) {
-        (self.ids.number(a), self.ids.number(b))
-    }
-
-    fn union(&mut self, (x, y): (u32, u32)) {
-        while self.components.len() < self.ids.len() {
-            self.components.push();
-        }
-        self.components.union(x, y);
-    }
-
-    /// The label of each document: the smallest id of its component. `order` is by id.
-    fn components(&mut self, order: &[u32]) -> Vec<u32> {
-        let mut label_of_root = vec![u32::MAX; self.ids.len()];
-        let mut labels = vec![0; self.ids.len()];
-        for &document in order {
-            let label = &mut label_of_root[self.components.find(document) as usize];
-            if *label == u32::MAX {
-                // The first document of a component in order of ids is the smallest.
-                *label = document;
-            }
-            labels[document as usize] = *label;
-        }
-        labels
+        (self.graph.ids.number(a), self.graph.ids.number(b))
     }
 
     /// The label of each document: its centre's representative.
     fn stars(&self) -> Vec<u32> {
         let rank_of = |x: u32| {
-            let id = self.ids.get(x);
+            let id = self.graph.ids.get(x);
             (self.ranks.get(id).map_or(&[][..], Vec::as_slice), id)
         };
-        star_of_groups(self.ids.len(), &self.copies, &self.pairs, rank_of)
+        star_of_groups(self.graph.ids.len(), &self.copies, &self.pairs, rank_of)
     }
 }
 
@@ -106,8 +82,7 @@ impl Stage for Cluster {
         Ok(Self {
             kind: opts.kind.cluster,
             rule: opts.keep.keep,
-            ids: Ids::default(),
-            components: UnionFind::new(0),
+            graph: Components::default(),
             pairs: Vec::new(),
             copies: Vec::new(),
             ranks: FxHashMap::default(),
@@ -116,19 +91,19 @@ impl Stage for Cluster {
 
     fn push(&mut self, row: ClusterInput<'_>, task: &mut Task<'_>) -> Result<()> {
         match row {
-            ClusterInput::Pair(pair) => {
+            ClusterInput::Pair(pair) if self.kind == ClusterKind::Star => {
                 let edge = self.edge(pair.a, pair.b);
-                match self.kind {
-                    ClusterKind::Components => self.union(edge),
-                    ClusterKind::Star => self.pairs.push(edge),
-                }
+                self.pairs.push(edge);
+            }
+            ClusterInput::Pair(pair) => {
+                self.graph.union(pair.a, pair.b);
+            }
+            ClusterInput::Member(Member::Copy(copy)) if self.kind == ClusterKind::Star => {
+                let edge = self.edge(copy.id, copy.representative);
+                self.copies.push(edge);
             }
             ClusterInput::Member(Member::Copy(copy)) => {
-                let edge = self.edge(copy.id, copy.representative);
-                match self.kind {
-                    ClusterKind::Components => self.union(edge),
-                    ClusterKind::Star => self.copies.push(edge),
-                }
+                self.graph.union(copy.id, copy.representative);
             }
             ClusterInput::Member(Member::Doc(_)) => {}
             ClusterInput::Meta(meta) if self.kind == ClusterKind::Star => {
@@ -143,14 +118,13 @@ impl Stage for Cluster {
     }
 
     fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
-        let order = self.ids.sorted();
         let labels = match self.kind {
-            ClusterKind::Components => self.components(&order),
+            ClusterKind::Components => self.graph.labels(),
             ClusterKind::Star => self.stars(),
         };
-        for document in order {
-            let label = labels[document as usize];
-            task.emit(&Label { id: self.ids.get(document), label: self.ids.get(label) })?;
+        let ids = &self.graph.ids;
+        for document in ids.sorted() {
+            task.emit(&Label { id: ids.get(document), label: ids.get(labels[document as usize]) })?;
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! The stages, one file for each family, and the table of all of them.
 
 pub mod cluster;
+pub mod components;
 pub mod doc_meta;
 pub mod docsplit_query;
 pub mod equal_sets;
@@ -16,6 +17,7 @@ pub mod options;
 pub mod pcp;
 pub mod side;
 pub mod slice_plan;
+pub mod star;
 pub mod tokenize;
 pub mod verify;
 
@@ -59,6 +61,16 @@ pub static STAGES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
         Entry::of::<expand::ExpandRight>(),
         Entry::of::<expand::ExpandRightReduce>(),
         Entry::of::<cluster::Cluster>(),
+        Entry::of::<components::LargeStar>(),
+        Entry::of::<components::LargeStarReduce>(),
+        Entry::of::<components::SmallStar>(),
+        Entry::of::<components::SmallStarReduce>(),
+        Entry::of::<star::StarRank>(),
+        Entry::of::<star::StarRankReduce>(),
+        Entry::of::<star::StarLinkMap>(),
+        Entry::of::<star::StarLinkReduce>(),
+        Entry::of::<star::StarMap>(),
+        Entry::of::<star::StarReduce>(),
         Entry::of::<keep::Keep>(),
         Entry::of::<keep::KeepReduce>(),
         Entry::of::<keep::KeepChoose>(),

@@ -1,0 +1,5 @@
+//! Writes each pair in both directions under its component, by the best document's rank.
+
+fn main() -> std::process::ExitCode {
+    twinsplit::cli::stage::main("star-link-reduce")
+}

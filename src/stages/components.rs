@@ -1,0 +1,251 @@
+//! `large-star` and `small-star`: connected components in rounds, after Kiveris, Lattanzi, Mirrokni, Rastogi and
+//! Vassilvitskii 2014, "Connected Components in MapReduce and Beyond".
+//!
+//! No task holds the graph. Documents are in byte order of their ids, an edge is a row, and a round rewrites all edges
+//! in two steps. Let m(u) be the smallest of a document u and its neighbours.
+//!
+//! - **large-star**: each document u links its larger neighbours to m(u).
+//! - **small-star**: each document u links itself and its smaller neighbours to the smallest of these.
+//!
+//! A reducer sees a document's neighbours in order: the first one is the minimum, repeats stand together, and nothing
+//! else is held, however many neighbours there are. large-star's *mapper* puts the edges that it reads through a
+//! union-find of bounded size and passes on, in their place, stars around the smallest id of each component that it
+//! found; when it is full it does so and starts another. That makes the rounds few.
+//!
+//! # Every round keeps the components
+//! No step links documents of two components, for the ends of a new edge were connected by old ones. And none comes
+//! apart:
+//! - A mapper's stars have the components of the edges that they replace.
+//! - large-star: every u stays connected to m(u). By induction in the order of u: where m(u) = u there is nothing to
+//!   show. Else w = m(u) is smaller than u, so that u is a larger neighbour of w and is linked to m(w), to which w stays
+//!   connected. Hence the ends of an old edge, u and a larger v, stay connected: v is linked to m(u).
+//! - small-star: u and its smaller neighbours are all linked to one of them.
+//!
+//! # No change means done
+//! large-star counts a change for each edge from u to a larger v where m(u) is not u; small-star counts one for each
+//! smaller neighbour of u beyond the first. Where large-star counts none, no document has both a smaller and a larger
+//! neighbour, and its edges are as its mapper wrote them. Where small-star then counts none either, these same edges
+//! give no document two smaller neighbours. So each edge joins a document without smaller neighbours, its centre, and
+//! one without larger neighbours, whose only neighbour the centre is: the graph is a set of stars around smallest
+//! documents, and by the section above these stars are the components. Conversely, stars pass both steps without a
+//! change.
+//!
+//! The rows are the labels then: `v⇥=>⇥c` once for each document v of a star around c, and `c⇥=>⇥c`, which large-star
+//! writes for each document without a smaller neighbour and small-star drops where the document has got one.
+//!
+//! # The rounds end
+//! Number the documents by their order and give an edge the sum of its ends. The sum over all edges is never raised: the
+//! star around the smallest is the least tree on a component; large-star puts m(u) in the place of u; and small-star,
+//! for u with k smaller neighbours, puts k-1 times the smallest in the place of u. Each change that is counted lowers it.
+
+use super::NoOpts;
+use crate::cluster::components::Components;
+use crate::error::Result;
+use crate::record::cluster::Label;
+use crate::record::round::{GraphInput, Neighbour};
+use crate::record::set::Member;
+use crate::stage::{Decl, Role, Stage, Task};
+use clap::Args;
+
+/// The counter that is 0 when the rounds are over.
+pub const CHANGES: &str = "changes";
+
+/// How much of a graph one task holds.
+#[derive(Args, Clone, Debug)]
+pub struct ForestSize {
+    /// Documents whose forest a task holds (about 60 bytes each) before it starts another: in joins with --write clusters, and in the rounds that find components
+    #[arg(long, env = "TWINSPLIT_FOREST", default_value_t = 1_000_000, value_name = "N")]
+    pub forest: usize,
+}
+
+impl ForestSize {
+    /// Whether two more ids are too many.
+    pub fn is_full(&self, graph: &Components) -> bool {
+        graph.ids.len() + 2 > self.forest.max(2)
+    }
+}
+
+/// large-star's mapper.
+pub struct LargeStar {
+    size: ForestSize,
+    graph: Components,
+}
+
+impl LargeStar {
+    fn edge(&mut self, a: &[u8], b: &[u8], task: &mut Task<'_>) -> Result<()> {
+        if self.size.is_full(&self.graph) {
+            self.flush(task)?;
+        }
+        self.graph.union(a, b);
+        Ok(())
+    }
+
+    /// Writes each star that was found, each of its edges under both ends.
+    fn flush(&mut self, task: &mut Task<'_>) -> Result<()> {
+        for (document, label) in (0..).zip(self.graph.labels()) {
+            if document != label {
+                let (id, neighbour) = (self.graph.ids.get(document), self.graph.ids.get(label));
+                task.emit(&Neighbour { id, neighbour })?;
+                task.emit(&Neighbour { id: neighbour, neighbour: id })?;
+            }
+        }
+        self.graph.clear();
+        Ok(())
+    }
+}
+
+impl Stage for LargeStar {
+    type In<'a> = GraphInput<'a>;
+    type Out<'a> = Neighbour<'a>;
+    type Opts = ForestSize;
+    const DECL: Decl = Decl {
+        name: "large-star",
+        role: Role::Map,
+        about: "Writes a forest of the edges that it reads, each edge under both ends",
+        side: &[],
+    };
+
+    fn open(size: ForestSize, _: &mut Task<'_>) -> Result<Self> {
+        Ok(Self { size, graph: Components::default() })
+    }
+
+    fn push(&mut self, row: GraphInput<'_>, task: &mut Task<'_>) -> Result<()> {
+        match row {
+            GraphInput::Pair(pair) => self.edge(pair.a, pair.b, task),
+            GraphInput::Member(Member::Copy(copy)) => self.edge(copy.id, copy.representative, task),
+            GraphInput::Member(Member::Doc(_)) => Ok(()),
+            GraphInput::Label(label) => self.edge(label.id, label.label, task),
+        }
+    }
+
+    fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
+        self.flush(task)
+    }
+}
+
+/// large-star's reducer.
+#[derive(Default)]
+pub struct LargeStarReduce {
+    smallest: Vec<u8>,
+    last: Vec<u8>,
+    changes: u64,
+}
+
+impl Stage for LargeStarReduce {
+    type In<'a> = Neighbour<'a>;
+    type Out<'a> = Label<'a>;
+    type Opts = NoOpts;
+    const DECL: Decl = Decl {
+        name: "large-star-reduce",
+        role: Role::Reduce,
+        about: "Links a document's larger neighbours to the smallest of it and its neighbours",
+        side: &[],
+    };
+
+    fn open(_: NoOpts, _: &mut Task<'_>) -> Result<Self> {
+        Ok(Self::default())
+    }
+
+    fn push(&mut self, row: Neighbour<'_>, task: &mut Task<'_>) -> Result<()> {
+        let Neighbour { id, neighbour } = row;
+        if self.smallest.is_empty() {
+            self.smallest.extend_from_slice(id.min(neighbour));
+            if self.smallest == id {
+                task.emit(&Label { id, label: id })?;
+            }
+        }
+        if neighbour <= id || neighbour == self.last {
+            return Ok(());
+        }
+        self.last.clear();
+        self.last.extend_from_slice(neighbour);
+        self.changes += u64::from(self.smallest != id);
+        task.emit(&Label { id: neighbour, label: &self.smallest })
+    }
+
+    fn end_group(&mut self, _: &mut Task<'_>) -> Result<()> {
+        self.smallest.clear();
+        self.last.clear();
+        Ok(())
+    }
+
+    fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
+        task.count(CHANGES, self.changes);
+        Ok(())
+    }
+}
+
+/// small-star's mapper.
+pub struct SmallStar;
+
+impl Stage for SmallStar {
+    type In<'a> = Label<'a>;
+    type Out<'a> = Neighbour<'a>;
+    type Opts = NoOpts;
+    const DECL: Decl = Decl {
+        name: "small-star",
+        role: Role::Map,
+        about: "Writes each edge under its larger end",
+        side: &[],
+    };
+
+    fn open(_: NoOpts, _: &mut Task<'_>) -> Result<Self> {
+        Ok(Self)
+    }
+
+    fn push(&mut self, row: Label<'_>, task: &mut Task<'_>) -> Result<()> {
+        let (id, neighbour) = (row.id.max(row.label), row.id.min(row.label));
+        task.emit(&Neighbour { id, neighbour })
+    }
+}
+
+/// small-star's reducer.
+#[derive(Default)]
+pub struct SmallStarReduce {
+    smallest: Vec<u8>,
+    last: Vec<u8>,
+    changes: u64,
+}
+
+impl Stage for SmallStarReduce {
+    type In<'a> = Neighbour<'a>;
+    type Out<'a> = Label<'a>;
+    type Opts = NoOpts;
+    const DECL: Decl = Decl {
+        name: "small-star-reduce",
+        role: Role::Reduce,
+        about: "Links a document and its smaller neighbours to the smallest of them",
+        side: &[],
+    };
+
+    fn open(_: NoOpts, _: &mut Task<'_>) -> Result<Self> {
+        Ok(Self::default())
+    }
+
+    fn push(&mut self, row: Neighbour<'_>, task: &mut Task<'_>) -> Result<()> {
+        let Neighbour { id, neighbour } = row;
+        if self.smallest.is_empty() {
+            self.smallest.extend_from_slice(neighbour);
+            self.last.extend_from_slice(neighbour);
+            return task.emit(&Label { id, label: neighbour });
+        }
+        if neighbour >= id || neighbour == self.last {
+            return Ok(());
+        }
+        self.last.clear();
+        self.last.extend_from_slice(neighbour);
+        self.changes += 1;
+        task.emit(&Label { id: neighbour, label: &self.smallest })
+    }
+
+    fn end_group(&mut self, _: &mut Task<'_>) -> Result<()> {
+        self.smallest.clear();
+        self.last.clear();
+        Ok(())
+    }
+
+    fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
+        task.count(CHANGES, self.changes);
+        Ok(())
+    }
+}
