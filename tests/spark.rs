@@ -47,7 +47,7 @@ fn spark_home() -> PathBuf {
     home
 }
 
-/// spark-submit with two cores, splits so small that each file is several, and nothing that listens to the network.
+/// spark-submit with two cores, at least three map tasks a step, and nothing that listens to the network.
 fn spark_submit() -> Command {
     let home = spark_home();
     let mut command = clean(Command::new(home.join("bin/spark-submit")));
@@ -57,7 +57,7 @@ fn spark_submit() -> Command {
         "spark.ui.enabled=false",
         "spark.driver.host=127.0.0.1",
         "spark.driver.bindAddress=127.0.0.1",
-        "spark.sql.files.maxPartitionBytes=100k",
+        "spark.sql.files.minPartitionNum=3",
         "spark.sql.files.openCostInBytes=0",
         // Compiling a query takes longer than running it here.
         "spark.sql.codegen.wholeStage=false",
@@ -313,4 +313,55 @@ fn a_guard_stops_and_a_stopped_run_goes_on() {
     assert_same("resumed", "resumed-expected", 1);
     let complete = said("complete");
     assert!(complete.code == 0 && complete.err.contains("holds the complete answer"), "{}", complete.err);
+}
+
+/// Whoever reads the second line of a program can make the program.
+#[test]
+fn plan_prints_the_committed_programs() {
+    for name in VARIANTS.iter().chain(&["paper-000-scaling"]) {
+        let text = fs::read_to_string(fixture("../jobs/spark").join(format!("{name}.py"))).unwrap();
+        let title = text.lines().nth(1).and_then(|line| line.strip_prefix("# ")).unwrap();
+        assert!(title.contains(" --engine spark ") && title.ends_with(" --write-kept"), "{title}");
+        let said = common::cli::Place::new().say(title).ok();
+        assert_eq!(said, text, "{name}");
+    }
+    let auto = common::cli::Place::new().say("twinsplit plan doc-split --engine spark --id auto");
+    auto.fails(2, &["--id auto", "name the field that holds the ids"]);
+}
+
+/// The commands of docs/spark.md, as they stand there, and what they print.
+#[test]
+fn the_tutorial_can_be_followed() {
+    let text = fs::read_to_string(fixture("../docs/spark.md")).unwrap();
+    let place = common::cli::Place::new();
+    let home = spark_home();
+    let conf = "spark.ui.enabled false\nspark.driver.host 127.0.0.1\nspark.driver.bindAddress 127.0.0.1\n\
+                spark.sql.codegen.wholeStage false\nspark.sql.codegen.factoryMode NO_CODEGEN\n";
+    fs::create_dir(place.path("conf")).unwrap();
+    place.write("conf/spark-defaults.conf", conf);
+    let (mut blocks, mut compared, mut shown) = (0, 0, Vec::<String>::new());
+    for (number, block) in text.split("```").enumerate().filter(|(number, _)| number % 2 == 1) {
+        let (kind, body) = block.split_once('\n').unwrap();
+        if kind == "sh" {
+            let mut command = clean(Command::new("bash"));
+            command.args(["-c", &format!("set -euo pipefail\n{body}")]).env("SPARK_HOME", &home);
+            command.env("PATH", format!("{}:{}", home.join("bin").display(), search_path()));
+            command.env("SPARK_CONF_DIR", place.path("conf")).env("SPARK_LOCAL_IP", "127.0.0.1");
+            let said = place.run(command, "");
+            assert_eq!(said.code, 0, "block {number}:\n{body}\n{}{}", said.out, said.err);
+            shown = said.out.lines().map(str::to_owned).collect();
+            blocks += 1;
+        } else if kind == "text" {
+            // What the block before printed; a line that goes on is cut with an ellipsis.
+            for line in body.lines() {
+                let found = shown.iter().any(|shown| match line.strip_suffix(" …") {
+                    Some(start) => shown.starts_with(start),
+                    None => shown == line,
+                });
+                assert!(found, "{line:?} was not printed, but: {shown:#?}");
+                compared += 1;
+            }
+        }
+    }
+    assert_eq!((blocks, compared), (4, 5));
 }

@@ -534,9 +534,9 @@ def reason(name, error):
     text = str(error)
     if "<<<" in text and ">>>" in text:
         return text.split("<<<", 1)[1].split(">>>", 1)[0].strip()
-    lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith(("at ", "..."))]
-    causes = [line for line in lines if "Caused by: " in line or "file " in line or "Error: " in line]
-    return "step %s: Spark stopped it; its log says more\n%s" % (name, "\n".join((lines[:2] + causes[-4:])))
+    lines = [line.strip(" :").replace("Caused by: ", "") for line in text.splitlines()]
+    known = [line for line in lines if "Exception: " in line or "Error: " in line] or lines[:1]
+    return "\n".join(["step %s: Spark stopped it; its log says more" % name] + list(dict.fromkeys(known))[:6])
 
 
 def map_only(name, data, why, inputs, mapper, tasks=None, side=None, writes_files=False):
@@ -561,7 +561,7 @@ def map_reduce(name, data, why, inputs, mapper, reducer, partition, sort, tasks=
             rows = through(rows, stage, counters).mapPartitions(lines_of_blocks)
         reducers = tasks or REDUCERS
         if numbered:
-            reducers = max(1, sum(map(len, links[numbered])) and sealed_lines(numbered))
+            reducers = max(1, sealed_lines(numbered))
         rows = shuffle(rows, reducers, partition, sort, bool(numbered), options.shuffled)
         stage = stage_of(name, reducer, links, False, writes_files)
         save(through(rows, stage, counters), folder, data in ANSWERS)
