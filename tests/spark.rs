@@ -235,12 +235,13 @@ fn counters_are_those_of_a_run() {
     let run: Value = serde_json::from_slice(&fs::read(PLACE.join("counted/run.json")).unwrap()).unwrap();
     let found = counters("term-split");
     let mut compared = 0;
-    for step in run["steps"].as_array().unwrap() {
-        let Some(there) = found.get(step["step"].as_str().unwrap()) else { continue };
+    for (step, counters) in run["counters"].as_object().unwrap() {
+        // Spark has rounds instead of the step cluster.
+        let Some(there) = found.get(step) else { continue };
         // What mappers add up before they write depends on their number, as memory does.
         for name in ["map_records_in", "reduce_records_out", "documents", "pairs", "clusters"] {
-            if !step["counters"][name].is_null() {
-                assert_eq!(there[name], step["counters"][name], "{} {name}", step["step"]);
+            if !counters[name].is_null() {
+                assert_eq!(there[name], counters[name], "{step} {name}");
                 compared += 1;
             }
         }
@@ -254,7 +255,7 @@ fn odd_ids_texts_and_files_are_read_as_by_a_run() {
     let again = said("odd-again");
     assert_eq!(again.code, 0, "{}", again.err);
     local("doc-split --write-kept", &["odd"], "odd-expected").ok();
-    assert_same("odd-out", "odd-expected", 12);
+    assert_same("odd-out", "odd-expected", 10);
 }
 
 /// What the engine local refuses is refused with the same words, and nothing looks finished.
