@@ -9,10 +9,10 @@ FUZZ_TARGETS ?=
 # What `make install` installs; links to it have the names of the stages.
 BINARY ?= target/release/twinsplit
 # Debian packages of programs that tests alone run.
-TEST_PACKAGES = bsdutils chromium chromium-driver fish mandoc zsh
+TEST_PACKAGES = bsdutils chromium chromium-driver fish mandoc maven zsh
 
 .PHONY: help demo test check test-long test-tools fuzz bench derived build install uninstall clean tools \
-  spark
+  hadoop spark
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | column -t -s "$$(printf '\t')"
@@ -56,12 +56,13 @@ test-tools: ## installs what tests run and the machine lacks, on Debian and as r
 
 # Property tests of records, parsers and texts with a million cases; of joins and shuffles, and of whole runs, with fewer.
 PARSERS = cluster::keep:: join::tau:: text::
-JOINS = cluster::groups:: cluster::star:: cluster::union_find:: engine:: index:: join::doc_split:: join::kernel:: join::prefix::
+JOINS = cluster::components:: cluster::groups:: cluster::star:: cluster::union_find:: engine:: index:: join::doc_split:: join::kernel:: join::prefix::
 
 test-long: tools ## property tests with many cases, the matrix on whole corpora, plain PCP with a hot feature: hours
 	PROPTEST_CASES=1000000 $(CARGO) test --locked --release --test records
 	PROPTEST_CASES=1000000 $(CARGO) test --locked --release --lib -- $(PARSERS)
 	PROPTEST_CASES=20000 $(CARGO) test --locked --release --lib -- $(JOINS)
+	PROPTEST_CASES=20000 $(CARGO) test --locked --release --test rounds
 	PROPTEST_CASES=2000 $(CARGO) test --locked --release --test properties
 	$(CARGO) test --locked --release --test '*' -- --ignored
 
@@ -71,6 +72,9 @@ fuzz: build ## coverage-guided fuzzing of every record and reader, FUZZ_SECONDS 
 
 bench: build ## beside SetSimilaritySearch on reuters21578 (needs Python 3)
 	benches/compare.sh
+
+hadoop: ## Hadoop's commands and jars from Maven Central, below ~/.cache/twinsplit (needs Maven and Java)
+	@hdfs-fixtures/cluster/install.sh > /dev/null
 
 spark: ## PySpark from PyPI below ~/.cache/twinsplit, 480 MB, for the tests of jobs/spark (needs Python and Java)
 	@tests/spark/install.sh > /dev/null

@@ -30,7 +30,7 @@ for way in 'term-split' 'term-split --pcp prefix --idf 0.1,0.95' 'doc-split'; do
   # shellcheck disable=SC2086  # options
   "$binaries/twinsplit" run $way --engine pipes --input "$tiny" --output "$work/out" --overwrite --keep-work --quiet \
     --tau 0.5 --features words:2 2> /dev/null
-  for part in "$work"/out/_work/*/part-00000 "$work"/out/_work/slices/slice-00000 "$work"/out/*.tsv; do
+  for part in "$work"/out/_work/*/part-00000 "$work"/out/*.tsv; do
     [[ -s $part ]] || continue
     name=$(basename "$(dirname "$part")")
     for first in $(seq 0 70); do

@@ -31,9 +31,12 @@ pub enum Tasks {
     Many,
     /// One, which sees everything.
     One,
-    /// As many mappers as the option says, each of which makes one file of its own.
+    /// As many mappers as the option says.
     Option(&'static str),
-    /// One map-only job for each file of a data set, which is the side file that the option names.
+    /// As many reducers as there are slices in the plan that is this data set: each makes one slice
+    /// ([`crate::hash::slice_key`]).
+    Slices(Data),
+    /// One map-only job for each part of a data set that holds something, which is the side file that the option names.
     EachFile(&'static str, Data),
 }
 
@@ -56,8 +59,6 @@ pub struct Step {
     pub side: Vec<(&'static str, Data)>,
     /// How many tasks.
     pub tasks: Tasks,
-    /// Whether the output is files in the tasks' folders and not rows.
-    pub writes_files: bool,
     /// A counter that must not exceed an option's value when the step has ended, and what to do then.
     pub guard: Option<Guard>,
 }
@@ -188,7 +189,6 @@ fn map(name: &'static str, why: &'static str, inputs: &[Data], output: Data) -> 
         output,
         side: Vec::new(),
         tasks: Tasks::Many,
-        writes_files: false,
         guard: None,
     }
 }
@@ -331,7 +331,6 @@ fn doc_split(steps: &mut Vec<Step>, shape: Shape) {
     if shape.by_task {
         steps.push(Step {
             tasks: Tasks::Option("slices"),
-            writes_files: true,
             ..map("index-doc", "Makes a slice of each task's documents.", &[MEMBERS], "slices")
         });
     } else {
@@ -350,7 +349,7 @@ fn doc_split(steps: &mut Vec<Step>, shape: Shape) {
         )));
         steps.push(Step {
             side: vec![("plan", "plan")],
-            writes_files: true,
+            tasks: Tasks::Slices("plan"),
             ..map_reduce(
                 "index-doc",
                 "index-doc-reduce",
@@ -562,11 +561,7 @@ mod tests {
                 assert!(repeat.from.iter().all(|data| !made.contains(data)), "{}", repeat.name);
                 for step in &repeat.steps {
                     // A counter of a round is looked for after its steps, and side files are of no round.
-                    assert!(
-                        step.guard.is_none() && step.side.is_empty() && !step.writes_files,
-                        "{}",
-                        step.name
-                    );
+                    assert!(step.guard.is_none() && step.side.is_empty(), "{}", step.name);
                     assert_eq!(step.tasks, Tasks::Many, "{}", step.name);
                 }
             }

@@ -1,6 +1,7 @@
 //! The errors of a run, typed, each with the place it happened at and what was expected there.
 
 use crate::io::MaxLine;
+use std::borrow::Cow;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,15 +14,27 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 pub struct Place {
     /// The file's name as it was given; empty for standard input.
     pub file: std::sync::Arc<str>,
-    /// 1-based number of the line in that file.
+    /// 1-based number of the line in that file, or in the split of it.
     pub line: u64,
     /// Offset in uncompressed bytes of the line's first byte.
     pub offset: u64,
+    /// The byte at which a cluster cut the file, for a task that reads from there on; 0 at its beginning.
+    pub split: u64,
+}
+
+impl Place {
+    /// The file, and from where in it lines are counted; empty for standard input.
+    pub fn name(&self) -> Cow<'_, str> {
+        match self.split {
+            0 => Cow::Borrowed(&self.file),
+            split => Cow::Owned(format!("{} from byte {split}", self.file)),
+        }
+    }
 }
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let file = if self.file.is_empty() { "standard input" } else { &*self.file };
+        let file = if self.file.is_empty() { "standard input".into() } else { self.name() };
         write!(f, "{file}, line {}", self.line)
     }
 }

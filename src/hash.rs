@@ -5,8 +5,6 @@
 
 use xxhash_rust::xxh3::{Xxh3, Xxh3Default, xxh3_64, xxh3_64_with_seed};
 
-/// Seed that keeps the choice of a task independent of the features.
-const PARTITION_SEED: u64 = 0x7477_696e_0001;
 /// Seed that keeps the choice of a slice part independent of the choice of a task.
 const SLICE_SEED: u64 = 0x7477_696e_0002;
 /// Seed that keeps a sample independent of tasks, slices and features.
@@ -34,10 +32,46 @@ pub fn id(id: &[u8]) -> u64 {
     xxh3_64(id)
 }
 
-/// Which of `tasks` tasks a key goes to.
+/// Which of `tasks` tasks a key goes to: as Hadoop's KeyFieldBasedPartitioner has it, so that a shuffle is the same on
+/// every engine. The hash is that of Java's strings.
 pub fn partition(key: &[u8], tasks: usize) -> usize {
-    (xxh3_64_with_seed(key, PARTITION_SEED) % tasks.max(1) as u64) as usize
+    partition_of(java(0, key), tasks)
 }
+
+fn java(hash: u32, bytes: &[u8]) -> u32 {
+    bytes.iter().fold(hash, |hash, byte| hash.wrapping_mul(31).wrapping_add((*byte).into()))
+}
+
+fn partition_of(hash: u32, tasks: usize) -> usize {
+    (hash & 0x7fff_ffff) as usize % tasks.max(1)
+}
+
+/// The key of a slice: its number, and the first salt with which, of as many tasks as there are slices, the task of
+/// its number gets it ([`partition`]): each slice is one task's.
+pub fn slice_key(slice: usize, slices: usize) -> String {
+    let mut key = format!("{slice:05}.");
+    let (prefix, hash) = (key.len(), java(0, key.as_bytes()));
+    for salt in 0u32.. {
+        key.truncate(prefix);
+        let mut rest = salt;
+        loop {
+            key.push(char::from(SALT + (rest % SALTS) as u8));
+            rest /= SALTS;
+            if rest == 0 {
+                break;
+            }
+        }
+        if partition_of(java(hash, &key.as_bytes()[prefix..]), slices) == slice % slices.max(1) {
+            break;
+        }
+    }
+    key
+}
+
+/// The first of the characters of a salt, and how many there are: with 31 in a row a hash that is made by multiplying
+/// with 31 reaches every remainder.
+const SALT: u8 = b'`';
+const SALTS: u32 = 31;
 
 /// Which of `parts` parts of a heavy size a document goes to.
 pub fn slice_part(id: &[u8], parts: u32) -> u32 {
@@ -87,6 +121,26 @@ mod tests {
         assert_eq!(feature(b"a"), 0xe6c6_32b6_1e96_4e1f);
         assert_eq!(set(&[]), feature(b""));
         assert_eq!(set(&[1, 2]), feature(&[1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0]));
+    }
+
+    /// Vectors of Java's String.hashCode: "hello" is 99162322, "polygenelubricants" is the least int.
+    #[test]
+    fn partitions_are_those_of_hadoop() {
+        assert_eq!(java(0, b"hello"), 99_162_322);
+        assert_eq!(java(0, b"polygenelubricants"), 1 << 31);
+        assert_eq!(partition(b"hello", 1000), 322);
+        assert_eq!(partition(b"polygenelubricants", 1000), 0);
+    }
+
+    #[test]
+    fn each_slice_is_one_tasks() {
+        for slices in [1, 2, 3, 7, 31, 62, 100, 961, 1024] {
+            for slice in 0..slices {
+                let key = slice_key(slice, slices);
+                assert_eq!(partition(key.as_bytes(), slices), slice, "{key} of {slices}");
+                assert!(key.starts_with(&format!("{slice:05}.")));
+            }
+        }
     }
 
     /// Vectors of the Python package xxhash: xxh3_64_intdigest(struct.pack("<Q", seed) + id, seed=0x7477696e0003).

@@ -107,7 +107,22 @@ pub fn broken(path: &Path, problem: &str) -> Error {
 
 /// Reads a sealed file of a kind: `see` is called with each line between the first and the last. The checksum is
 /// verified at the end, so what was made of the lines counts only when this returns `Ok`.
-pub fn read(path: &Path, kind: &str, mut see: impl FnMut(&Head, &[u8]) -> Result<()>) -> Result<Head> {
+pub fn read(path: &Path, kind: &str, see: impl FnMut(&Head, &[u8]) -> Result<()>) -> Result<Head> {
+    read_to(path, kind, false, see)
+}
+
+/// Reads one or several sealed files of a kind that stand one after the other, as a task that made several leaves
+/// them. Gives the head of the last; they have the same parameters but for what tells them apart.
+pub fn read_all(path: &Path, kind: &str, see: impl FnMut(&Head, &[u8]) -> Result<()>) -> Result<Head> {
+    read_to(path, kind, true, see)
+}
+
+fn read_to(
+    path: &Path,
+    kind: &str,
+    several: bool,
+    mut see: impl FnMut(&Head, &[u8]) -> Result<()>,
+) -> Result<Head> {
     let mut reader = io::open(path)?;
     let mut number = 0;
     let mut next = |line: &mut Vec<u8>| -> Result<bool> {
@@ -116,21 +131,28 @@ pub fn read(path: &Path, kind: &str, mut see: impl FnMut(&Head, &[u8]) -> Result
     };
     let mut line = Vec::new();
     next(&mut line)?;
-    let head = head_of(path, kind, &line)?;
-    let mut checksum = hash::Checksum::default();
-    checksum.line(&line);
-    // The last line is known as such only when nothing follows it.
-    let (mut ahead, mut lines) = (Vec::new(), 0);
+    let mut head = head_of(path, kind, &line)?;
+    let mut seal = Seal { checksum: hash::Checksum::default(), lines: 0 };
+    seal.checksum.line(&line);
+    let mut ahead = Vec::new();
     if !next(&mut line)? {
         return Err(broken(path, "it ends after its first line"));
     }
+    // The last line is known as such only by what follows it: nothing, or the first line of the next.
     while next(&mut ahead)? {
+        if several && ahead.starts_with(b"#twinsplit\t") && line == seal.end() {
+            head = head_of(path, kind, &ahead)?;
+            seal = Seal { checksum: hash::Checksum::default(), lines: 0 };
+            seal.checksum.line(&ahead);
+            if !next(&mut line)? {
+                return Err(broken(path, "it ends after a first line"));
+            }
+            continue;
+        }
         see(&head, &line)?;
-        checksum.line(&line);
-        lines += 1;
+        seal.line(&line);
         std::mem::swap(&mut line, &mut ahead);
     }
-    let seal = Seal { checksum, lines };
     if line == seal.end() { Ok(head) } else { Err(broken(path, "it is truncated or damaged")) }
 }
 

@@ -152,7 +152,7 @@ fn side_files_must_be_whole_and_of_their_kind() {
          feature-count < sets | LC_ALL=C sort | feature-count-reduce > counts; \
          feature-order --idf 0.1,0.95 < counts > good-order; idf-table < counts > good-idf-table; \
          size-count < sets | LC_ALL=C sort | size-count-reduce | slice-plan --slices 1 > good-plan; \
-         index-doc --plan good-plan < sets | LC_ALL=C sort | index-doc-reduce; mv slice-00000 good-index"
+         index-doc --plan good-plan < sets | LC_ALL=C sort | index-doc-reduce > good-index"
     );
     here.shell(&made).ok();
     let order = here.read("good-order");

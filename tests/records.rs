@@ -17,7 +17,7 @@ use twinsplit::record::pair::{Candidate, Joined, Pair, Part};
 use twinsplit::record::posting::{BlockPair, Posting, PostingRow, PrefixMark};
 use twinsplit::record::round::{GraphInput, Neighbour};
 use twinsplit::record::set::{Copy, Doc, Features, HashedDoc, Member};
-use twinsplit::record::slice::SlicedDoc;
+use twinsplit::record::slice::{SliceRow, SlicedDoc};
 use twinsplit::record::star::{self, StarLink, StarMember, StarRow};
 use twinsplit::record::verify::{self, Half, LeftRow, RightRow};
 use twinsplit::record::{Keys, Record, id, key_end};
@@ -125,7 +125,9 @@ fn rows(values: &Values) -> Vec<Row> {
     row!(Member, Member::Doc(doc));
     row!(Member, Member::Copy(copy));
     row!(HashedDoc, HashedDoc { hash: *n0, doc });
-    row!(SlicedDoc, SlicedDoc { slice: *n0, size: *n1, doc });
+    let key = format!("{:05}.{}", n0, n1 % 31);
+    row!(SlicedDoc, SlicedDoc { slice: key.as_bytes(), size: *n1, doc });
+    row!(SliceRow, SliceRow::Doc(SlicedDoc { slice: key.as_bytes(), size: *n1, doc }));
     row!(FeatureCount, FeatureCount { feature: flag.then_some(*n0), documents: *n1 });
     row!(SizeRow, SizeRow { size: *n0, sets: *n1 });
     row!(PostingRow, PostingRow { feature: *n3, posting });
@@ -441,6 +443,7 @@ fn every_stages_records_are_among_the_rows() {
         Member,
         HashedDoc,
         SlicedDoc,
+        SliceRow,
         FeatureCount,
         SizeRow,
         PostingRow,

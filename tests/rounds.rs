@@ -26,6 +26,8 @@ use twinsplit::stages::components::CHANGES;
 use twinsplit::stages::find;
 
 type Rows = Vec<Vec<u8>>;
+/// Documents with their labels.
+type Labels = Vec<(Vec<u8>, Vec<u8>)>;
 
 /// How the steps are run.
 struct Cluster {
@@ -82,7 +84,7 @@ impl Cluster {
     }
 
     /// The parts of the declared chain that make labels of a graph, and the number of rounds.
-    fn labels(&mut self, star: bool, graph: &Graph) -> (Vec<(Vec<u8>, Vec<u8>)>, usize) {
+    fn labels(&mut self, star: bool, graph: &Graph) -> (Labels, usize) {
         let shape = Shape { star, rounds: true, clusters_only: true, ..Shape::default() };
         let mut data: BTreeMap<&str, Rows> = graph.data();
         let mut rounds = 0;
@@ -168,7 +170,7 @@ impl Graph {
         edges.flat_map(|(x, y)| [*x, *y]).collect()
     }
 
-    fn labelled(&self, label_of: impl Fn(usize) -> usize) -> Vec<(Vec<u8>, Vec<u8>)> {
+    fn labelled(&self, label_of: impl Fn(usize) -> usize) -> Labels {
         let mut labels: Vec<_> =
             self.linked().into_iter().map(|x| (self.ids[x].clone(), self.ids[label_of(x)].clone())).collect();
         labels.sort();
@@ -176,7 +178,7 @@ impl Graph {
     }
 
     /// By union-find on numbers in the order of the ids.
-    fn components(&self) -> Vec<(Vec<u8>, Vec<u8>)> {
+    fn components(&self) -> Labels {
         let mut order: Vec<usize> = (0..self.ids.len()).collect();
         order.sort_by_key(|x| &self.ids[*x]);
         let mut place = vec![0; order.len()];
@@ -190,7 +192,7 @@ impl Graph {
     }
 
     /// By the pass over groups in one task, longest first.
-    fn stars(&self) -> Vec<(Vec<u8>, Vec<u8>)> {
+    fn stars(&self) -> Labels {
         let narrow = |edges: &[(usize, usize)]| -> Vec<(u32, u32)> {
             edges.iter().map(|(x, y)| (*x as u32, *y as u32)).collect()
         };

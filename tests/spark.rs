@@ -47,13 +47,9 @@ fn spark_home() -> PathBuf {
     home
 }
 
-/// spark-submit with two cores, at least three map tasks a step, and nothing that listens to the network.
-fn spark_submit() -> Command {
-    let home = spark_home();
-    let mut command = clean(Command::new(home.join("bin/spark-submit")));
-    command.env("SPARK_HOME", home).env("SPARK_LOCAL_IP", "127.0.0.1").env("PATH", search_path());
-    command.args(["--master", "local[2]"]);
-    for conf in [
+/// At least three map tasks a step, and nothing that listens to the network.
+fn confs() -> [&'static str; 7] {
+    [
         "spark.ui.enabled=false",
         "spark.driver.host=127.0.0.1",
         "spark.driver.bindAddress=127.0.0.1",
@@ -62,7 +58,16 @@ fn spark_submit() -> Command {
         // Compiling a query takes longer than running it here.
         "spark.sql.codegen.wholeStage=false",
         "spark.sql.codegen.factoryMode=NO_CODEGEN",
-    ] {
+    ]
+}
+
+/// spark-submit with two cores.
+fn spark_submit() -> Command {
+    let home = spark_home();
+    let mut command = clean(Command::new(home.join("bin/spark-submit")));
+    command.env("SPARK_HOME", home).env("SPARK_LOCAL_IP", "127.0.0.1").env("PATH", search_path());
+    command.args(["--master", "local[2]"]);
+    for conf in confs() {
         command.args(["--conf", conf]);
     }
     command
@@ -365,4 +370,33 @@ fn the_tutorial_can_be_followed() {
         }
     }
     assert_eq!((blocks, compared), (4, 5));
+}
+
+/// The driver runs the program that `plan` prints, and reports as it does of other engines.
+#[test]
+fn a_run_has_the_answer_and_its_report() {
+    let place = common::cli::Place::new();
+    fs::copy(fixture("documents/tiny.jsonl"), place.path("tiny.jsonl")).unwrap();
+    let run = |engine: &str, more: &[&str]| {
+        let mut command = clean(Command::new(binaries().join("twinsplit")));
+        command.args(["run", "doc-split", "--features", "words:2", "--tau", "0.5", "--input", "tiny.jsonl"]);
+        command.args(["--engine", engine, "--output", engine]).args(more);
+        command.env("SPARK_HOME", spark_home()).env("SPARK_LOCAL_IP", "127.0.0.1");
+        place.run(command, "")
+    };
+    run("local", &["--quiet"]).ok();
+    let confs: Vec<String> = confs().iter().flat_map(|conf| ["-D".to_owned(), (*conf).to_owned()]).collect();
+    let mut more: Vec<&str> = confs.iter().map(String::as_str).collect();
+    more.extend(["-D", "spark.master=local[2]", "--reducers", "2", "--json"]);
+    let report: Value = serde_json::from_str(&run("spark", &more).ok()).unwrap();
+    assert_eq!(report["engine"], "spark");
+    assert_eq!(report["counters"]["expand-right"]["pairs"], 1);
+    assert_eq!(serde_json::from_str::<Value>(&place.read("spark/run.json")).unwrap(), report);
+    for (data, file) in [("pairs", "pairs.tsv"), ("clusters", "clusters.tsv")] {
+        let lines = sorted(&place.path(&format!("local/{file}")));
+        assert!(!lines.is_empty() && sorted(&place.path(&format!("spark/{data}"))) == lines, "{data}");
+    }
+    more.push("--resume");
+    let again = run("spark", &more);
+    assert!(again.code == 0 && again.err.contains("holds the complete answer"), "{}", again.err);
 }

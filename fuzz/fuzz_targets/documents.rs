@@ -28,7 +28,7 @@ fuzz_target!(|data: &[u8]| {
     if data.contains(&b'\n') {
         return;
     }
-    let place = Place { file: "a file".into(), line: 3, offset: 40 };
+    let place = Place { file: "a file".into(), line: 3, offset: 40, split: 0 };
     for options in &*OPTIONS {
         let document = match options.read(data, &place) {
             Ok(document) => document,

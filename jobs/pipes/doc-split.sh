@@ -170,10 +170,17 @@ reduce_rows() {
   fi
 }
 
-# each SLICES OPTION "FROM…" TO MAPPER…: a map-only job for each slice file, which is the side file of OPTION
+# slices DATA: how many slices the plan has, but one at least; it has a line before them and one after them
+slices() {
+  local lines
+  lines=$(wc -l < "$(part "$1" 0)")
+  echo $((lines > 3 ? lines - 2 : 1))
+}
+
+# each SLICES OPTION "FROM…" TO MAPPER…: a map-only job for each slice, which is the side file of OPTION
 each() {
   local slices option=$2 from=$3 to=$4
-  mapfile -t slices < <(find "$WORK/$1" -name 'slice-?????' | sort)
+  mapfile -t slices < <(find "$WORK/$1" -name 'part-?????' -size +0 | sort)
   shift 4
   begin "$to" || return 0
   tasks "${#slices[@]}" each_task "$option" "$from" "$to.partial" "${slices[@]}" -- "$@"
@@ -247,7 +254,7 @@ map_reduce "$MAPPERS" 1 1 1 "sizes" plan \
   slice-plan
 
 step index-doc slices 'Sends each set to its slice; sorted by slice, then size, then id.'
-map_reduce "$MAPPERS" "$REDUCERS" 1 3 "members" slices \
+map_reduce "$MAPPERS" "$(slices plan)" 1 3 "members" slices \
   index-doc --plan "$(part plan 0)" -- \
   index-doc-reduce
 

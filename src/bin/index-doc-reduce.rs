@@ -1,4 +1,4 @@
-//! Writes each slice as a file in the task's output folder.
+//! Writes slices; with as many tasks as the plan has slices, each task writes one.
 
 fn main() -> std::process::ExitCode {
     twinsplit::cli::stage::main("index-doc-reduce")

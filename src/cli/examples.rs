@@ -98,13 +98,10 @@ pub const EXAMPLES: &[Example] = &[
         "size-count < members | LC_ALL=C sort | size-count-reduce | slice-plan --slices 1 > plan",
     ),
     example(
-        "Doc-Split: each set to its slice, the file slice-00000",
-        "index-doc --plan plan < members | LC_ALL=C sort | index-doc-reduce",
+        "Doc-Split: each set to its slice, here the only one",
+        "index-doc --plan plan < members | LC_ALL=C sort | index-doc-reduce > slice",
     ),
-    example(
-        "Doc-Split: all sets past a slice",
-        "docsplit-query --index slice-00000 < members > queried-pairs",
-    ),
+    example("Doc-Split: all sets past a slice", "docsplit-query --index slice < members > queried-pairs"),
     example(
         "Pairs repeated for the copies of their first document",
         "cat joined-pairs members | expand-left | LC_ALL=C sort | expand-left-reduce > half-expanded",

@@ -23,6 +23,11 @@ impl Identity {
         write_kept: bool,
         inputs: &[PathBuf],
     ) -> Result<Self> {
+        let inputs = match engine.is_remote() {
+            // The script of such a run compares what the cluster's file system tells of them.
+            true => inputs.iter().map(|path| json!({ "path": path.to_string_lossy() })).collect(),
+            false => digests(inputs.iter().map(PathBuf::as_path))?,
+        };
         let mut parameters = Map::new();
         for (name, value) in params {
             parameters.insert(name.clone(), Value::from(value.as_str()));
@@ -33,9 +38,8 @@ impl Identity {
         fields.insert("chain".to_owned(), Value::from(chain.name()));
         fields.insert("engine".to_owned(), Value::from(format!("{engine:?}").to_lowercase()));
         fields.insert("parameters".to_owned(), parameters.into());
-        let files = |paths: Vec<&Path>| paths.into_iter().map(digest).collect::<Result<Vec<_>>>();
-        fields.insert("inputs".to_owned(), files(inputs.iter().map(PathBuf::as_path).collect())?.into());
-        fields.insert("parameter_files".to_owned(), files(parameter_files(params))?.into());
+        fields.insert("inputs".to_owned(), inputs);
+        fields.insert("parameter_files".to_owned(), digests(parameter_files(params).into_iter())?);
         Ok(Self(fields))
     }
 
@@ -133,6 +137,10 @@ fn parameter_files(params: &[(String, String)]) -> Vec<&Path> {
         .iter()
         .filter_map(|param| file(param).map(|length| Path::new(&param.1[param.1.len() - length..])))
         .collect()
+}
+
+fn digests<'a>(paths: impl Iterator<Item = &'a Path>) -> Result<Value> {
+    paths.map(digest).collect::<Result<Vec<_>>>().map(Value::from)
 }
 
 /// A file's name, size and checksum as it stands on disk; of a stream the name alone.

@@ -183,11 +183,6 @@ fn files(roff: &mut Roff, name: &str, entry: Option<&Entry>) {
     for side in entry.into_iter().flat_map(|entry| entry.decl.side) {
         files.push((format!("--{}", side.option), format!("{}.", side.about)));
     }
-    if name.starts_with("index-doc") {
-        let what =
-            "The slices that it writes, in the task's folder; they are sealed: first line, rows, checksum.";
-        files.push(("slice-00000, slice-00001 and so on".to_owned(), what.to_owned()));
-    }
     if !files.is_empty() {
         section(roff, "FILES");
         files.iter().for_each(|(file, what)| item(roff, file, what));

@@ -13,6 +13,7 @@ pub mod partition;
 pub mod plan;
 pub mod progress;
 pub mod quarantine;
+pub mod remote;
 pub mod report;
 pub mod run;
 pub mod shell;

@@ -16,6 +16,17 @@ pub enum Engine {
     Local,
     /// The stage binaries joined by files and sort.
     Pipes,
+    /// The stage binaries as jobs of Hadoop Streaming, on data in HDFS or wherever Hadoop reads.
+    Hadoop,
+    /// The stage binaries under Spark, on data wherever Hadoop reads.
+    Spark,
+}
+
+impl Engine {
+    /// Whether input and output are addresses in a cluster's file system.
+    pub fn is_remote(self) -> bool {
+        matches!(self, Engine::Hadoop | Engine::Spark)
+    }
 }
 
 /// A paper's settings.
@@ -39,7 +50,7 @@ pub struct RunOpts {
     /// Folder for pairs.tsv, clusters.tsv and run.json
     #[arg(long, value_name = "FOLDER")]
     pub output: PathBuf,
-    /// One process, or the stage binaries as processes
+    /// One process, the stage binaries as processes, or as jobs on a cluster
     #[arg(long, env = "TWINSPLIT_ENGINE", value_enum, default_value = "local")]
     pub engine: Engine,
     /// Threads, or processes at once; as many as there are cores by default
@@ -48,6 +59,12 @@ pub struct RunOpts {
     /// Megabytes that the whole run may hold in memory; what does not fit goes to disk
     #[arg(long, env = "TWINSPLIT_MEMORY", default_value_t = MEMORY, value_name = "MB")]
     pub memory: usize,
+    /// With a cluster: how many reduce tasks a step has
+    #[arg(long, env = "TWINSPLIT_REDUCERS", value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub reducers: Option<u32>,
+    /// With a cluster: a setting for all its jobs, as NAME=VALUE; may be repeated
+    #[arg(short = 'D', value_name = "NAME=VALUE", value_parser = setting)]
+    pub settings: Vec<String>,
     /// Write the lines of kept documents to kept.jsonl
     #[arg(long)]
     pub write_kept: bool,
@@ -77,6 +94,15 @@ impl RunOpts {
     /// The number of threads.
     pub fn threads(&self) -> usize {
         threads(self.threads)
+    }
+}
+
+/// A setting of a cluster's jobs: scripts hand them on as words.
+fn setting(text: &str) -> std::result::Result<String, String> {
+    let named = text.split_once('=').is_some_and(|(name, _)| !name.is_empty());
+    match named && !text.contains(char::is_whitespace) {
+        true => Ok(text.to_owned()),
+        false => Err("expected NAME=VALUE without white space".to_owned()),
     }
 }
 

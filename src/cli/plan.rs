@@ -3,7 +3,7 @@
 use super::options;
 use crate::chains::{Chain, Shape};
 use crate::engine::params::Params;
-use crate::engine::{pipes, spark};
+use crate::engine::{hadoop, pipes, spark};
 use crate::error::{Error, Result};
 use clap::{Arg, ArgMatches, Command, ValueEnum, value_parser};
 
@@ -40,6 +40,8 @@ pub fn command() -> Command {
 pub enum ScriptEngine {
     /// The stage binaries joined by files and sort
     Pipes,
+    /// Jobs of Hadoop Streaming
+    Hadoop,
     /// A Python program for spark-submit
     Spark,
 }
@@ -75,8 +77,10 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
 /// The script of a chain for an engine.
 pub fn plan_script(engine: ScriptEngine, chain: Chain, shape: Shape, params: &Params) -> Result<String> {
     let mut title = format!("twinsplit plan {}", chain.name());
-    if engine == ScriptEngine::Spark {
-        title.push_str(" --engine spark");
+    match engine {
+        ScriptEngine::Pipes => {}
+        ScriptEngine::Hadoop => title.push_str(" --engine hadoop"),
+        ScriptEngine::Spark => title.push_str(" --engine spark"),
     }
     for (name, value) in params.iter() {
         title.push_str(&format!(" --{name} {value}"));
@@ -87,6 +91,7 @@ pub fn plan_script(engine: ScriptEngine, chain: Chain, shape: Shape, params: &Pa
     let parts = chain.parts(shape);
     match engine {
         ScriptEngine::Pipes => pipes::script(&title, &parts, shape, params),
+        ScriptEngine::Hadoop => hadoop::script(&title, &parts, shape, params),
         ScriptEngine::Spark => spark::script(&title, &parts, shape, params, &options::BOUNDS),
     }
 }

@@ -7,7 +7,7 @@ use super::output::{Output, Start};
 use super::plan::{ScriptEngine, plan_script, shape};
 use super::progress::Display;
 use super::quarantine::{self, QUARANTINE};
-use super::{summary, terminal};
+use super::{remote, summary, terminal};
 use crate::chains::{CLUSTERS, Chain, KEPT, PAIRS, Shape, Step};
 use crate::engine::dense::{DenseOpts, DenseRun};
 use crate::engine::memory::Budget;
@@ -46,14 +46,18 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     let params = options::params(matches)?;
     let shape = shape(&params, opts.write_kept, opts.engine != Engine::Local);
     let steps = chain.steps(shape);
-    let inputs = checked_inputs(&opts, chain)?;
-    // A bound that is too small is named before anything is written.
-    Budget::new(opts.memory_bytes(), opts.threads())?;
+    refuse_settings(&opts)?;
     if !opts.quiet {
         for name in unused(&steps, &params) {
             terminal::note(format_args!("{} does not use --{name} here", chain.name()));
         }
     }
+    if opts.engine.is_remote() {
+        return remote::run(chain, shape, &opts, &params);
+    }
+    let inputs = checked_inputs(&opts, chain)?;
+    // A bound that is too small is named before anything is written.
+    Budget::new(opts.memory_bytes(), opts.threads())?;
     let resolved = options::resolved(&params);
     let identity = Identity::of(chain, opts.engine, &resolved, opts.write_kept, &inputs)?;
     let output = match Output::open(&opts, &identity)? {
@@ -82,20 +86,39 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     };
     let report = summary::Report {
         identity: &identity,
-        output: &opts.output,
         threads: opts.threads(),
         seconds: start.elapsed().as_secs_f64(),
         steps: &done.steps,
         warnings: done.warnings,
-        pairs: !shape.clusters_only,
-        kept: opts.write_kept,
+        answers: answers(shape).map(|file| opts.output.join(file.1).to_string_lossy().into_owned()).collect(),
     };
     output.publish()?;
-    let text = report.write()?;
+    let text = report.write(&opts.output.join("run.json"))?;
     if !opts.keep_work {
         output.remove_work()?;
     }
     report.print(opts.quiet, opts.json.then_some(text.as_str()))
+}
+
+/// Refuses what only a cluster's jobs have.
+fn refuse_settings(opts: &RunOpts) -> Result<()> {
+    let given = [("--reducers", opts.reducers.is_some()), ("-D", !opts.settings.is_empty())];
+    match given.into_iter().find(|(_, given)| *given && !opts.engine.is_remote()) {
+        Some((option, _)) => {
+            Err(Error::Usage(format!("{option} is for the jobs of --engine hadoop and spark")))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The parts of an answer: data sets and the files that hold them.
+pub fn answers(shape: Shape) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let all = [
+        (PAIRS, "pairs.tsv", !shape.clusters_only),
+        (CLUSTERS, "clusters.tsv", true),
+        (KEPT, "kept.jsonl", shape.write_kept),
+    ];
+    all.into_iter().filter(|(.., wanted)| *wanted).map(|(data, file, _)| (data, file))
 }
 
 /// What `--resume` says of a run that has ended before; programs get its `run.json` as they did then.
@@ -212,7 +235,8 @@ impl Run<'_> {
         match (self.opts.engine, self.chain) {
             (Engine::Local, Chain::DocSplit) => self.dense(),
             (Engine::Local, Chain::TermSplit) => self.steps(steps),
-            (Engine::Pipes, _) => self.pipes(),
+            // The script of a cluster is run elsewhere.
+            (Engine::Pipes | Engine::Hadoop | Engine::Spark, _) => self.pipes(),
         }
     }
 
@@ -244,10 +268,9 @@ impl Run<'_> {
             guard(step, &finished.counters, self.params)?;
             done.push(finished);
         }
-        let answers = [(PAIRS, "pairs.tsv", !self.shape.clusters_only), (CLUSTERS, "clusters.tsv", true)];
-        for (data, file, wanted) in answers {
+        for (data, file) in answers(self.shape).filter(|(data, _)| *data != KEPT) {
             let file = self.output.answer.join(file);
-            if wanted && !file.exists() {
+            if !file.exists() {
                 engine.sort(data, &file)?;
             }
         }

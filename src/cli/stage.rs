@@ -2,7 +2,7 @@
 
 use crate::bad_records;
 use crate::engine::memory::peak_memory;
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, FieldError, Place, Result};
 use crate::io::{self, Blocks, MaxLine, Stdout, each_line};
 use crate::record::parse_number;
 use crate::stage::{Counters, Entry, Role, Runner, Sink, Task};
@@ -115,17 +115,32 @@ fn run(entry: &'static Entry, matches: &ArgMatches) -> Result<()> {
     let mut runner = Runner::open(entry, matches, &mut task)?;
     let bound = matches.try_get_one::<MaxLine>("max_line").ok().flatten().copied();
     let mut blocks = Blocks::new(inputs, SPLIT_BLOCK);
+    let share = Share::of_environment();
+    if let Some(share) = &share {
+        blocks = blocks.of_split(&share.file, share.start);
+    }
     if let Some(bound) = bound {
         // The stages that have the option read documents.
         blocks = blocks.of_documents(bound);
     }
+    let offsets = matches.try_get_one::<String>("id").ok().flatten().is_some_and(|id| id == "auto");
+    if offsets && share.as_ref().is_some_and(|share| !share.keyed) {
+        return Err(Error::Usage(
+            "--id auto needs the offset of each line; give the job -D stream.map.input.ignoreKey=false"
+                .to_owned(),
+        ));
+    }
+    let keyed = bound.is_some() && share.is_some_and(|share| share.keyed);
     while let Some(block) = blocks.next_block()? {
         if split.is_some_and(|split| block.number % u64::from(split.of) != u64::from(split.number)) {
             continue;
         }
         each_line(&block, |line, place| {
             task.place.clone_from(place);
-            runner.row(line, &mut task)
+            match if keyed { without_offset(line, &mut task)? } else { line } {
+                b"" | b"\r" => Ok(()),
+                line => runner.row(line, &mut task),
+            }
         })?;
     }
     task.place = Place { file: "the end of the input".into(), ..Place::default() };
@@ -169,6 +184,39 @@ fn refuse_one_stream_twice(entry: &Entry, matches: &ArgMatches, inputs: &[PathBu
         )));
     }
     Ok(())
+}
+
+/// The share of a file that Hadoop hands to a map task, as its environment tells.
+struct Share {
+    file: String,
+    start: u64,
+    /// Whether each line begins with its offset in the file, in uncompressed bytes, and a TAB.
+    keyed: bool,
+}
+
+impl Share {
+    fn of_environment() -> Option<Self> {
+        let value = |name: &str| Some(std::env::var_os(name)?.to_string_lossy().into_owned());
+        let file = value("mapreduce_map_input_file")?;
+        let start = value("mapreduce_map_input_start").and_then(|start| start.parse().ok()).unwrap_or(0);
+        let keyed = value("stream_map_input_ignoreKey").is_some_and(|value| value == "false");
+        Some(Self { file, start, keyed })
+    }
+}
+
+/// A document's line without the offset before it, which becomes its place.
+fn without_offset<'a>(line: &'a [u8], task: &mut Task<'_>) -> Result<&'a [u8]> {
+    let end = memchr::memchr(b'\t', line);
+    let parts = end.and_then(|end| Some((parse_number(&line[..end])?, &line[end + 1..])));
+    let (offset, line) = parts.ok_or_else(|| {
+        task.wrong(FieldError::new(
+            "offset",
+            "the line's offset and a TAB, as stream.map.input.ignoreKey=false has it",
+            line,
+        ))
+    })?;
+    task.place.offset = offset;
+    Ok(line)
 }
 
 /// Whether Hadoop runs this task: a broken pipe is an error there, and counters go to standard error.

@@ -61,9 +61,11 @@ pub fn derived() -> Result<Vec<(String, String)>> {
         let mut params = Params::default();
         options.iter().for_each(|(name, value)| params.set(name, *value));
         let shape = shape(&params, true, true);
-        for (folder, ending, engine) in
-            [("pipes", "sh", ScriptEngine::Pipes), ("spark", "py", ScriptEngine::Spark)]
-        {
+        for (folder, ending, engine) in [
+            ("pipes", "sh", ScriptEngine::Pipes),
+            ("hadoop", "sh", ScriptEngine::Hadoop),
+            ("spark", "py", ScriptEngine::Spark),
+        ] {
             let script = plan_script(engine, *chain, shape, &params)?;
             files.push((format!("jobs/{folder}/{name}.{ending}"), script));
         }

@@ -111,9 +111,7 @@ pub fn cluster_scripts(clusters: &Path, meta: &Path, steps: &[Done]) -> Result<V
 pub struct Report<'a> {
     /// What was run on what.
     pub identity: &'a Identity,
-    /// The folder of the answer.
-    pub output: &'a Path,
-    /// Threads.
+    /// Threads, or jobs at once.
     pub threads: usize,
     /// Seconds from start to end.
     pub seconds: f64,
@@ -121,39 +119,37 @@ pub struct Report<'a> {
     pub steps: &'a [Done],
     /// The warnings.
     pub warnings: Vec<String>,
-    /// Whether pairs.tsv was written.
-    pub pairs: bool,
-    /// Whether kept.jsonl was written.
-    pub kept: bool,
+    /// The files of the answer, or on a cluster its folders, as the user has to name them.
+    pub answers: Vec<String>,
 }
 
 impl Report<'_> {
-    fn answers(&self) -> Vec<&'static str> {
-        let files = [("pairs.tsv", self.pairs), ("clusters.tsv", true), ("kept.jsonl", self.kept)];
-        files.into_iter().filter(|(_, written)| *written).map(|(file, _)| file).collect()
-    }
-
-    /// Writes `run.json`: parameters, digests of what was read and written, counters of each step. Gives its text.
-    pub fn write(&self) -> Result<String> {
+    /// The text of `run.json`: parameters, what was read and written, counters of each step.
+    pub fn json(&self, outputs: Vec<Value>) -> String {
         let mut counters = Map::new();
         let mut seconds = Map::new();
         for step in self.steps {
             counters.insert(step.name.clone(), json!(step.counters));
             seconds.insert(step.name.clone(), json!(milliseconds(step.seconds)));
         }
-        let outputs = self.answers().into_iter().map(|file| digest(&self.output.join(file)));
         let mut run = self.identity.fields().clone();
         let fields = json!({
             "threads": self.threads,
-            "outputs": outputs.collect::<Result<Vec<_>>>()?,
+            "outputs": outputs,
             "steps": self.steps.iter().map(|step| step.name.as_str()).collect::<Vec<_>>(),
             "counters": counters,
             "seconds": { "total": milliseconds(self.seconds), "steps": seconds },
             "warnings": self.warnings,
         });
         run.extend(fields.as_object().cloned().unwrap_or_default());
-        let text = format!("{:#}", Value::from(run));
-        let mut file = AtomicFile::create(&self.output.join("run.json"))?;
+        format!("{:#}", Value::from(run))
+    }
+
+    /// Writes `run.json`, with digests of the answer's files. Gives its text.
+    pub fn write(&self, path: &Path) -> Result<String> {
+        let outputs = self.answers.iter().map(|file| digest(Path::new(file))).collect::<Result<_>>()?;
+        let text = self.json(outputs);
+        let mut file = AtomicFile::create(path)?;
         file.line(text.as_bytes())?;
         file.finish()?;
         Ok(text)
@@ -179,8 +175,8 @@ impl Report<'_> {
                 count("documents_dropped"),
                 self.seconds
             ));
-            for file in self.answers() {
-                terminal::line(format_args!("  {}", self.output.join(file).display()));
+            for file in &self.answers {
+                terminal::line(format_args!("  {file}"));
             }
         }
         Ok(())

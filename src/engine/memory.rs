@@ -2,6 +2,7 @@
 
 use super::params::Params;
 use crate::error::{Error, Result};
+use crate::stage::Entry;
 use crate::stages::number_by_default;
 use std::fs;
 
@@ -24,6 +25,24 @@ pub fn reset_peak() {
 const PROGRAM: usize = 56 << 20;
 /// The least that a run works in.
 const LEAST: usize = 64 << 20;
+
+/// Options that bound a table of a stage, and the bytes of an entry.
+const TABLES: [(&str, usize); 4] = [("combine", 80), ("combine-pairs", 160), ("ranked", 64), ("forest", 80)];
+
+/// Megabytes that a task of a stage may hold as a process of its own: the program, the tables that its options bound,
+/// and the slice that is its side file.
+pub fn stage_megabytes(entry: &Entry, params: &Params) -> usize {
+    let number = |option: &str| {
+        let given = params.get(option).and_then(|value| value.parse().ok());
+        given.unwrap_or_else(|| number_by_default(option)) as usize
+    };
+    let command = entry.command();
+    let known = |option: &str| command.get_arguments().any(|arg| arg.get_long() == Some(option));
+    let tables =
+        TABLES.iter().filter(|(option, _)| known(option)).map(|(option, bytes)| number(option) * bytes);
+    let slice = if known("index") { number("slice-memory") } else { 0 };
+    (PROGRAM + tables.sum::<usize>()).div_ceil(1 << 20) + slice
+}
 
 /// How the bound on a chain of stages is shared out: half to the rows that a shuffle holds, half to the states of the
 /// tasks, which have bounds of their own.
@@ -48,9 +67,6 @@ impl Budget {
     /// Lowers the bounds that tables of stages have by default, where the user has set none. They decide how often
     /// rows are combined, and nothing about the answer.
     pub fn fit(&self, params: &mut Params) {
-        /// Option, bytes an entry.
-        const TABLES: [(&str, usize); 4] =
-            [("combine", 80), ("combine-pairs", 160), ("ranked", 64), ("forest", 80)];
         for (option, bytes) in TABLES {
             if params.get(option).is_none() {
                 let entries = number_by_default(option).min((self.task / bytes) as u64).max(1000);

@@ -113,7 +113,7 @@ fn push_step(text: &mut String, step: &Step, names: &Names, params: &Params) -> 
     let Names { step: name, inputs, output: to } = names;
     let mut line = String::new();
     let mappers = match step.tasks {
-        Tasks::Many => "\"$MAPPERS\"".to_owned(),
+        Tasks::Many | Tasks::Slices(_) => "\"$MAPPERS\"".to_owned(),
         Tasks::One => "1".to_owned(),
         Tasks::Option(option) => params.get(option).unwrap_or("\"$MAPPERS\"").to_owned(),
         Tasks::EachFile(option, data) => format!("{data} {option}"),
@@ -129,8 +129,9 @@ fn push_step(text: &mut String, step: &Step, names: &Names, params: &Params) -> 
             let Keys { partition, sort } = reduce.input.keys.unwrap_or(Keys { partition: 0, sort: 0 });
             let mapper = map.map_or_else(|| "cat".to_owned(), |map| command(map, step, params));
             let (mappers, reducers) = match step.tasks {
-                Tasks::One => ("\"$MAPPERS\"", "1"),
-                _ => ("\"$MAPPERS\"", "\"$REDUCERS\""),
+                Tasks::One => ("\"$MAPPERS\"", "1".to_owned()),
+                Tasks::Slices(plan) => ("\"$MAPPERS\"", format!("\"$(slices {plan})\"")),
+                _ => ("\"$MAPPERS\"", "\"$REDUCERS\"".to_owned()),
             };
             line.push_str(&format!(
                 "map_reduce {mappers} {reducers} {partition} {sort} \"{inputs}\" {to} \\\n  {mapper} -- \\\n  {}",

@@ -129,6 +129,8 @@ fn push_call(
         Tasks::Option(option) => {
             lines.push(format!("tasks={},", params.get(option).unwrap_or("REDUCERS")));
         }
+        // Each slice is a part: its task is that of its number.
+        Tasks::Slices(plan) => lines.push(format!("numbered={},", quote(plan))),
         // The lines of kept documents may be in many parts: no order is promised of them.
         Tasks::One if step.output != KEPT => lines.push("tasks=1,".to_owned()),
         _ => {}
@@ -136,13 +138,6 @@ fn push_call(
     if !step.side.is_empty() {
         let pairs = step.side.iter().map(|(option, data)| format!("{}: {}", quote(option), quote(data)));
         lines.push(format!("side={{{}}},", pairs.collect::<Vec<_>>().join(", ")));
-    }
-    if step.writes_files {
-        lines.push("writes_files=True,".to_owned());
-        if let (Some(_), Some((_, plan))) = (reduce, step.side.first()) {
-            // A task's files are its part, so the keys, which are numbers of the plan's lines, have a task each.
-            lines.push(format!("numbered={},", quote(plan)));
-        }
     }
     let inner = format!("\n{indent}    ");
     let _ = writeln!(text, "{indent}{function}({inner}{}\n{indent})", lines.join(&inner));

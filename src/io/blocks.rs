@@ -35,6 +35,10 @@ pub struct Blocks {
     bound: MaxLine,
     /// Whether the lines are documents.
     documents: bool,
+    /// Whether a byte order mark may come next.
+    marked: bool,
+    /// Where standard input begins when it is a share of a file.
+    share: Option<Place>,
     /// Blocks that are in memory already.
     held: std::vec::IntoIter<Block>,
 }
@@ -53,6 +57,8 @@ impl Blocks {
             read: Arc::default(),
             bound,
             documents: false,
+            marked: false,
+            share: None,
             held: Vec::new().into_iter(),
         }
     }
@@ -81,6 +87,12 @@ impl Blocks {
         Self { bound, documents: true, ..self }
     }
 
+    /// The same where standard input is a share of a file that a cluster hands to a task. The cluster has removed the
+    /// mark at the beginning of the file.
+    pub fn of_split(self, file: &str, split: u64) -> Self {
+        Self { share: Some(Place { file: file.into(), line: 1, offset: 0, split }), ..self }
+    }
+
     /// The next block, or `None` after the last line of the last file. An error is the end too: another thread must not
     /// read on in the middle of a line.
     pub fn next_block(&mut self) -> Result<Option<Block>> {
@@ -100,7 +112,9 @@ impl Blocks {
             if self.current.is_none() {
                 let Some(path) = self.files.next() else { return Ok(None) };
                 let reader = open_counted(&path, Arc::clone(&self.read))?;
-                self.place = Place { file: name_of(&path), line: 1, offset: 0 };
+                let whole = || Place { file: name_of(&path), line: 1, ..Place::default() };
+                self.marked = self.documents && (self.share.is_none() || path != Path::new("-"));
+                self.place = self.share.clone().filter(|_| path == Path::new("-")).unwrap_or_else(whole);
                 self.current = Some((path, reader));
             }
             if let Some(block) = self.read_block()? {
@@ -116,7 +130,7 @@ impl Blocks {
         // No more than the bound and one byte, so that a line that exceeds it is never held whole.
         let size = (self.size as u64).min(self.bound.bytes() + 1);
         let mut bytes = Vec::with_capacity((size + (size >> 2)) as usize);
-        if self.documents && self.place.offset == 0 {
+        if std::mem::take(&mut self.marked) {
             reader.by_ref().take(MARK.len() as u64).read_to_end(&mut bytes).map_err(failed())?;
             if bytes == MARK {
                 self.place.offset = MARK.len() as u64;

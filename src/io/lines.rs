@@ -69,7 +69,7 @@ pub fn read_row(reader: &mut dyn BufRead, line: &mut Vec<u8>, path: &Path, numbe
     line.clear();
     let whole = read_rest(reader, line, 0, MaxLine::ROW).map_err(Error::io("read", path))?;
     if !whole {
-        let place = Place { file: super::name_of(path), line: number, offset: 0 };
+        let place = Place { file: super::name_of(path), line: number, ..Place::default() };
         return Err(MaxLine::ROW.exceeded(&place));
     }
     let read = !line.is_empty();

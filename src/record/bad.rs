@@ -22,8 +22,8 @@ pub struct BadLine<'a> {
 impl<'a> BadLine<'a> {
     /// The row of a line at a place.
     pub fn of(text: &'a [u8], place: &Place, error: &FieldError) -> Self {
-        let mut file = Vec::new();
-        id::escape(if place.file.is_empty() { b"-" } else { place.file.as_bytes() }, &mut file);
+        let (mut file, name) = (Vec::new(), place.name());
+        id::escape(if place.file.is_empty() { b"-" } else { name.as_bytes() }, &mut file);
         let expected = format!("expected {}, found {}", error.expected, error.found);
         let expected = expected.replace(|c: char| c.is_ascii_control(), " ").into_bytes();
         let (file, expected) = (file.into(), expected.into());

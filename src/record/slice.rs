@@ -1,19 +1,28 @@
-//! Documents on their way to the Doc-Split slice that indexes them.
+//! Documents on their way to the Doc-Split slice that indexes them, and the lines of slices.
 
 use super::count::SIZE_WIDTH;
 use super::set::Doc;
 use super::{Fields, Keys, Record, push_padded};
 use crate::error::FieldError;
+use crate::sealed::SealedLine;
 
 /// A document under its slice, smaller sets first.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SlicedDoc<'a> {
-    /// Number of the slice.
-    pub slice: u64,
+    /// The slice: its number with five digits or more, and a salt ([`crate::hash::slice_key`]).
+    pub slice: &'a [u8],
     /// Size of the set.
     pub size: u64,
     /// The document.
     pub doc: Doc<'a>,
+}
+
+impl SlicedDoc<'_> {
+    /// The number of the slice.
+    pub fn number(&self) -> &str {
+        let digits = self.slice.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        std::str::from_utf8(&self.slice[..digits]).unwrap_or_default()
+    }
 }
 
 impl<'a> Record<'a> for SlicedDoc<'a> {
@@ -22,16 +31,49 @@ impl<'a> Record<'a> for SlicedDoc<'a> {
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
         let mut fields = Fields::of(line);
-        let slice = fields.number("slice")?;
+        let slice = fields.next("slice", "a slice's key")?;
         let size = fields.number("size")?;
-        Ok(Self { slice, size, doc: Doc::decode(fields.rest())? })
+        let sliced = Self { slice, size, doc: Doc::decode(fields.rest())? };
+        match sliced.number().len() {
+            5.. => Ok(sliced),
+            _ => Err(FieldError::new("slice", "a number of five digits or more, and a salt", slice)),
+        }
     }
 
     fn encode(&self, out: &mut Vec<u8>) {
-        push_padded(out, self.slice, 5);
+        out.extend_from_slice(self.slice);
         out.push(b'\t');
         push_padded(out, self.size, SIZE_WIDTH);
         out.push(b'\t');
         self.doc.encode(out);
+    }
+}
+
+/// What `index-doc` writes: documents for the slices of a plan, or the lines of the slice that is the task's own.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum SliceRow<'a> {
+    /// With `--partition by-size`.
+    Doc(SlicedDoc<'a>),
+    /// With `--partition by-task`.
+    Line(SealedLine<'a>),
+}
+
+impl<'a> Record<'a> for SliceRow<'a> {
+    const FIELDS: &'static str = "slice⇥size⇥id⇥features; by task lines of a slice";
+    const KEYS: Option<Keys> = SlicedDoc::KEYS;
+
+    fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
+        // A document in a slice has one TAB, the last line two, and the first line names its file.
+        if !line.starts_with(b"#twinsplit\t") && memchr::memchr_iter(b'\t', line).count() > 2 {
+            return SlicedDoc::decode(line).map(SliceRow::Doc);
+        }
+        SealedLine::decode(line).map(SliceRow::Line)
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        match self {
+            SliceRow::Doc(doc) => doc.encode(out),
+            SliceRow::Line(line) => line.encode(out),
+        }
     }
 }

@@ -1,4 +1,5 @@
 //! `cluster`: pairs of representatives, and copies, become clusters; one task, with 4 bytes for each link.
+//! Where no task may hold the graph, [`super::components`] and [`super::star`] take its place.
 
 use super::options::KeepOpts;
 use crate::cluster::components::Components;

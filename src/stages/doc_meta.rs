@@ -31,7 +31,7 @@ impl Stage for DocMeta {
     fn push(&mut self, line: Line<'_>, task: &mut Task<'_>) -> Result<()> {
         let document = self.document.read(line.0, &task.place).map_err(|error| task.bad(error))?;
         self.file.clear();
-        id::escape(task.place.file.as_bytes(), &mut self.file);
+        id::escape(task.place.name().as_bytes(), &mut self.file);
         let meta = Meta {
             id: &document.id,
             length: document.text.chars().count() as u64,
@@ -68,7 +68,8 @@ impl Stage for DocMetaReduce {
 
     fn push(&mut self, row: PlacedMeta<'_>, task: &mut Task<'_>) -> Result<()> {
         let meta = row.meta;
-        let place = Place { file: String::from_utf8_lossy(row.file).into(), line: row.line, offset: 0 };
+        let place =
+            Place { file: String::from_utf8_lossy(row.file).into(), line: row.line, ..Place::default() };
         if meta.id == self.last {
             let id = String::from_utf8_lossy(meta.id).into_owned();
             let mut both = [&self.place, &place];

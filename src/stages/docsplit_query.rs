@@ -42,7 +42,7 @@ pub struct DocsplitQueryOpts {
 fn load_slice(path: &Path, opts: &DocsplitQueryOpts) -> Result<Slice> {
     let mut builder = SliceBuilder::default();
     let mut features = Vec::new();
-    let head = sealed::read(path, SLICE, |_, line| {
+    let head = sealed::read_all(path, SLICE, |_, line| {
         let wrong = |e: crate::error::FieldError| broken(path, &format!("{}: {}", e.field, e.found));
         let doc = Doc::decode(line).map_err(wrong)?;
         doc.features.read(&mut features).map_err(wrong)?;
@@ -61,7 +61,7 @@ impl Stage for DocsplitQuery {
         name: "docsplit-query",
         role: Role::Map,
         about: "Streams sets past one slice in memory and writes the pairs that reach tau (Doc-Split)",
-        side: &[SideFile { option: "index", about: "one of the slice files that index-doc wrote; required" }],
+        side: &[SideFile { option: "index", about: "a slice that index-doc wrote; required" }],
     };
 
     fn open(opts: DocsplitQueryOpts, task: &mut Task<'_>) -> Result<Self> {

@@ -6,17 +6,16 @@
 
 use super::options::{FeatureOpts, MinFeaturesOpts};
 use super::slice_plan::load_plan;
-use crate::error::{Error, FieldError, Result};
+use crate::error::{FieldError, Result};
 use crate::hash;
 use crate::index::slices::SliceRange;
-use crate::io::AtomicFile;
 use crate::record::Record;
 use crate::record::set::{Doc, Features, Member};
-use crate::record::slice::SlicedDoc;
-use crate::sealed::Seal;
+use crate::record::slice::{SliceRow, SlicedDoc};
+use crate::sealed::{Seal, SealedLine};
 use crate::stage::{Decl, Role, SideFile, Stage, Task};
 use clap::{Args, ValueEnum};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Kind of a slice file.
 pub const SLICE: &str = "slice";
@@ -38,34 +37,30 @@ pub struct PartitionOpts {
     pub partition: Partition,
 }
 
-/// Writes a slice file.
+/// Writes a slice, a sealed file's lines.
 struct SliceWriter {
-    file: AtomicFile,
     seal: Seal,
     row: Vec<u8>,
 }
 
 impl SliceWriter {
-    fn create(folder: &Path, number: u64, features: &FeatureOpts) -> Result<Self> {
-        std::fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
+    fn start(number: &str, features: &FeatureOpts, task: &mut Task<'_>) -> Result<Self> {
         let mut parameters = features.parameters()?;
-        parameters.push(("slice", number.to_string()));
+        parameters.push(("slice", number.to_owned()));
         let (head, seal) = Seal::start(SLICE, &parameters);
-        let mut file = AtomicFile::create(&folder.join(format!("slice-{number:05}")))?;
-        file.line(&head)?;
-        Ok(Self { file, seal, row: Vec::new() })
+        task.emit_row(&head)?;
+        Ok(Self { seal, row: Vec::new() })
     }
 
-    fn push(&mut self, doc: &Doc<'_>) -> Result<()> {
+    fn push(&mut self, doc: &Doc<'_>, task: &mut Task<'_>) -> Result<()> {
         self.row.clear();
         doc.encode(&mut self.row);
         self.seal.line(&self.row);
-        self.file.line(&self.row)
+        task.emit_row(&self.row)
     }
 
-    fn finish(mut self) -> Result<()> {
-        self.file.line(&self.seal.end())?;
-        self.file.finish()
+    fn finish(self, task: &mut Task<'_>) -> Result<()> {
+        task.emit_row(&self.seal.end())
     }
 }
 
@@ -76,7 +71,8 @@ pub struct IndexDoc {
 }
 
 enum Form {
-    BySize(Vec<SliceRange>),
+    /// The slices and their keys.
+    BySize(Vec<(SliceRange, String)>),
     ByTask(Option<Box<SliceWriter>>),
 }
 
@@ -96,12 +92,12 @@ pub struct IndexDocOpts {
 
 impl Stage for IndexDoc {
     type In<'a> = Member<'a>;
-    type Out<'a> = SlicedDoc<'a>;
+    type Out<'a> = SliceRow<'a>;
     type Opts = IndexDocOpts;
     const DECL: Decl = Decl {
         name: "index-doc",
         role: Role::Map,
-        about: "Sends each set to its slice by size, or writes its own slice file with --partition by-task (Doc-Split)",
+        about: "Sends each set to its slice by size, or writes a slice of its own with --partition by-task (Doc-Split)",
         side: &[SideFile {
             option: "plan",
             about: "the plan that slice-plan wrote; required unless --partition by-task",
@@ -110,9 +106,14 @@ impl Stage for IndexDoc {
 
     fn open(opts: IndexDocOpts, task: &mut Task<'_>) -> Result<Self> {
         let form = match opts.partition.partition {
-            Partition::BySize => Form::BySize(load_plan(&opts.plan, &opts.features)?),
+            Partition::BySize => {
+                let plan = load_plan(&opts.plan, &opts.features)?;
+                let slices = plan.len();
+                let key = |(number, slice)| (slice, hash::slice_key(number, slices));
+                Form::BySize((0..).zip(plan).map(key).collect())
+            }
             Partition::ByTask => {
-                let writer = SliceWriter::create(&task.folder, task.number.into(), &opts.features)?;
+                let writer = SliceWriter::start(&task.number.to_string(), &opts.features, task)?;
                 Form::ByTask(Some(Box::new(writer)))
             }
         };
@@ -126,14 +127,14 @@ impl Stage for IndexDoc {
             return Ok(());
         }
         match &mut self.form {
-            Form::ByTask(Some(writer)) => writer.push(&doc),
+            Form::ByTask(Some(writer)) => writer.push(&doc, task),
             Form::ByTask(None) => Ok(()),
             Form::BySize(plan) => {
-                let slice = plan.iter().position(|slice| {
+                let slice = plan.iter().find(|(slice, _)| {
                     (slice.first..=slice.last).contains(&size)
                         && hash::slice_part(doc.id, slice.parts) == slice.part
                 });
-                let Some(slice) = slice else {
+                let Some((_, key)) = slice else {
                     let found = size.to_string();
                     return Err(task.wrong(FieldError::new(
                         "features",
@@ -141,20 +142,21 @@ impl Stage for IndexDoc {
                         found.as_bytes(),
                     )));
                 };
-                task.emit(&SlicedDoc { slice: slice as u64, size, doc })
+                task.emit(&SlicedDoc { slice: key.as_bytes(), size, doc })
             }
         }
     }
 
-    fn finish(&mut self, _: &mut Task<'_>) -> Result<()> {
+    fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
         match &mut self.form {
-            Form::ByTask(writer) => writer.take().map_or(Ok(()), |writer| writer.finish()),
+            Form::ByTask(writer) => writer.take().map_or(Ok(()), |writer| writer.finish(task)),
             Form::BySize(_) => Ok(()),
         }
     }
 }
 
-/// The reducer: one file for each slice, in the task's own folder.
+/// The reducer. Each slice is one task's, where there are as many tasks as slices ([`hash::slice_key`]); with fewer, a
+/// task writes several slices one after the other.
 pub struct IndexDocReduce {
     made_of: FeatureOpts,
     writer: Option<SliceWriter>,
@@ -163,12 +165,12 @@ pub struct IndexDocReduce {
 
 impl Stage for IndexDocReduce {
     type In<'a> = SlicedDoc<'a>;
-    type Out<'a> = SlicedDoc<'a>;
+    type Out<'a> = SealedLine<'a>;
     type Opts = FeatureOpts;
     const DECL: Decl = Decl {
         name: "index-doc-reduce",
         role: Role::Reduce,
-        about: "Writes each slice as a file in the task's output folder",
+        about: "Writes slices; with as many tasks as the plan has slices, each task writes one",
         side: &[],
     };
 
@@ -180,12 +182,16 @@ impl Stage for IndexDocReduce {
         row.doc.features.read(&mut self.features).map_err(|error| task.wrong(error))?;
         let writer = match &mut self.writer {
             Some(writer) => writer,
-            None => self.writer.insert(SliceWriter::create(&task.folder, row.slice, &self.made_of)?),
+            None => {
+                let number = row.number().trim_start_matches('0');
+                let number = if number.is_empty() { "0" } else { number };
+                self.writer.insert(SliceWriter::start(number, &self.made_of, task)?)
+            }
         };
-        writer.push(&Doc { id: row.doc.id, features: Features::Values(&self.features) })
+        writer.push(&Doc { id: row.doc.id, features: Features::Values(&self.features) }, task)
     }
 
-    fn end_group(&mut self, _: &mut Task<'_>) -> Result<()> {
-        self.writer.take().map_or(Ok(()), SliceWriter::finish)
+    fn end_group(&mut self, task: &mut Task<'_>) -> Result<()> {
+        self.writer.take().map_or(Ok(()), |writer| writer.finish(task))
     }
 }

@@ -114,7 +114,7 @@ impl Documents {
         let at = self.runs.partition_point(|run| run.document <= document) - 1;
         let run = &self.runs[at];
         let line = run.line + u64::from(document - run.document);
-        Place { file: Arc::clone(&self.files[run.file as usize]), line, offset: 0 }
+        Place { file: Arc::clone(&self.files[run.file as usize]), line, ..Place::default() }
     }
 
     fn counters(&self) -> Counters {

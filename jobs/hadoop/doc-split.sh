@@ -1,0 +1,423 @@
+#!/usr/bin/env bash
+# twinsplit plan doc-split --engine hadoop --write-kept
+# usage: SCRIPT OUTPUT INPUT…   (documents as JSON lines, plain or .gz; all in HDFS or wherever Hadoop reads; OUTPUT is a folder)
+# The environment may set HADOOP_HOME, HADOOP_OPTIONS (-D …), REDUCERS, HEAP (MB of a task's JVM), JOBS (at once), BINARY, STREAMING_JAR, WORK, LOGS, KEEP_WORK, QUIET, RESUME.
+set -euo pipefail
+shopt -s inherit_errexit nullglob
+export LC_ALL=C
+(($# >= 2)) || { sed -n '2,4s/^# //p' "$0" >&2; exit 2; }
+OUTPUT=${1%/} INPUT=("${@:2}") SHIP=()
+: "${REDUCERS:=2}" "${HEAP:=400}" "${JOBS:=2}"
+
+# A chain as jobs of Hadoop Streaming. Every job writes beside its place and is moved there when it has succeeded, so
+# that neither a job that failed nor one that outlives this script leaves anything that looks finished.
+
+fail() { echo "error: $*" >&2; exit 1; }
+say() { [[ -n ${QUIET:-} ]] || echo "$*" >&2; }
+
+# Hadoop, its streaming jar, and the program that the tasks run.
+HADOOP=${HADOOP_HOME:+$HADOOP_HOME/bin/}hadoop
+HADOOP=$(command -v "$HADOOP") || fail "hadoop is not found: set HADOOP_HOME, or put hadoop on PATH"
+[[ -n ${STREAMING_JAR:-} ]] || for folder in "$(dirname "$(readlink -f "$HADOOP")")"/../share/hadoop/tools/lib /usr/lib/hadoop-mapreduce /usr/lib/hadoop/{tools/lib,tools,}; do
+  for jar in "$folder"/hadoop-streaming*.jar; do
+    [[ ! -f $jar || $jar == *-sources.jar || $jar == *-test*.jar ]] || STREAMING_JAR=$jar
+  done
+  [[ -z ${STREAMING_JAR:-} ]] || break
+done
+[[ -f ${STREAMING_JAR:-} ]] || fail "hadoop-streaming.jar is not found beside $HADOOP: set STREAMING_JAR"
+BINARY=${BINARY:-$(command -v twinsplit)} || fail "twinsplit is not on PATH: set BINARY to its file"
+fs() { "$HADOOP" fs "$@"; }
+
+# Jobs run elsewhere, so they are given whole addresses.
+base=
+whole() {
+  case $1 in
+    *:/*) printf %s "$1" ;;
+    /*) printf %s "$base$1" ;;
+    *) printf %s "$base$home/$1" ;;
+  esac
+}
+for path in "$OUTPUT" "${INPUT[@]}"; do
+  [[ $path != *,* ]] || fail "$path: Hadoop takes a comma for the end of a path; rename it, or give a pattern with ? for it"
+  [[ $path == *:/* || -n $base ]] || base=$("${HADOOP%hadoop}hdfs" getconf -confKey fs.defaultFS) || fail "hdfs getconf does not tell fs.defaultFS"
+done
+case $base in file:*) base=file:// home=$PWD ;; *) base=${base%/} home=/user/${HADOOP_USER_NAME:-$(id -un)} ;; esac
+OUTPUT=$(whole "$OUTPUT") DOCUMENTS=()
+for at in "${!INPUT[@]}"; do
+  INPUT[at]=$(whole "${INPUT[at]}")
+  DOCUMENTS+=(-input "${INPUT[at]}")
+done
+WORK=${WORK:-$OUTPUT/_work} RUN=$$-${EPOCHREALTIME/./}
+LOGS=${LOGS:-$(mktemp -d "${TMPDIR:-/tmp}/twinsplit-logs.XXXXXX")}
+mkdir -p "$LOGS/steps"
+[[ -z ${DRIVER_PID:-} ]] || exec < /dev/null
+
+# Jobs that run when this script is stopped are stopped too.
+stop() {
+  trap - EXIT
+  local app
+  for app in $(cat "$LOGS"/*.running 2> /dev/null | grep -oh 'application_[0-9]*_[0-9]*' | sort -u); do
+    "${HADOOP%hadoop}yarn" application -kill "$app" > /dev/null 2>&1 || true
+  done
+  [[ -z ${WATCH:-} ]] || kill "$WATCH" 2> /dev/null || true
+}
+trap stop EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+if [[ -n ${DRIVER_PID:-} ]]; then
+  # The driver may be killed; this script leads the group of all that it starts.
+  (
+    trap - EXIT INT TERM
+    while kill -0 "$DRIVER_PID" 2> /dev/null; do sleep 0.5; done
+    WATCH='' stop
+    kill -KILL -- -$$
+  ) &
+  WATCH=$!
+fi
+
+# What is there already: the answer, or steps of a run that was stopped.
+fs -ls -R "${INPUT[@]}" > "$LOGS/inputs" 2> "$LOGS/inputs.log" || fail "an input is not found: $(grep -m 1 ^ls "$LOGS/inputs.log")"
+same=$(cat "$0" <(awk '{ print $5, $6, $7, $8 }' "$LOGS/inputs") | cksum)
+declare -A THERE=()
+while read -r path; do THERE[${path%/}]=1; done < <(fs -ls -C "$OUTPUT" "$WORK" "$WORK/_steps" 2> /dev/null)
+if [[ -n ${OVERWRITE:-} ]]; then
+  old=()
+  for name in pairs clusters kept quarantine run.json _work; do
+    [[ -z ${THERE[$OUTPUT/$name]:-} ]] || old+=("$OUTPUT/$name")
+  done
+  ((!${#old[@]})) || fs -rm -r -skipTrash "${old[@]}" > /dev/null
+  THERE=()
+elif [[ -n ${RESUME:-} && -n ${THERE[$OUTPUT/clusters]:-} ]]; then
+  say "$OUTPUT holds the complete answer"
+  exit 0
+fi
+if [[ -n ${THERE[$WORK/_same]:-} ]]; then
+  [[ -n ${RESUME:-} ]] || fail "$WORK holds a run that was stopped: RESUME=1 goes on with it; remove it to begin anew"
+  [[ $(fs -cat "$WORK/_same") == "$same" ]] || fail "the script or an input has changed since $WORK was begun; remove it to begin anew"
+  fs -rm -r -f -skipTrash "$WORK/_tmp" > /dev/null
+  for path in "${!THERE[@]}"; do
+    # What a step counted is written after its data: only with both it is finished.
+    [[ $path != "$WORK/_steps/"* ]] || { fs -get -f "$WORK/_steps/*" "$LOGS/steps"; break; }
+  done
+else
+  for path in "${!THERE[@]}"; do
+    [[ $path == "$WORK" || $path == "$WORK/"* ]] || fail "$OUTPUT holds ${path##*/}: it may be an answer; remove it, or choose another folder"
+  done
+  echo "$same" > "$LOGS/_same"
+  fs -mkdir -p "$WORK/_steps" "$WORK/_bin"
+  fs -put -f "$BINARY" ${SHIP[@]+"${SHIP[@]}"} "$WORK/_bin/"
+  fs -put -f "$LOGS/_same" "$WORK/"
+fi
+# Names as the rest of the script has them.
+BIN=$WORK/_bin/${BINARY##*/}
+NEW=$WORK/_tmp/$RUN
+# What all jobs have; -D options of the user's come last.
+COMMON=(
+  -D mapreduce.fileoutputcommitter.algorithm.version=1
+  -D mapreduce.input.fileinputformat.input.dir.recursive=true
+  -D mapreduce.map.output.compress=true
+  # Rows go out as they are: without this, one without a TAB gets one.
+  -D stream.reduce.output=keyonlytext
+  -D "mapreduce.map.java.opts=-Xmx${HEAP}m" -D "mapreduce.reduce.java.opts=-Xmx${HEAP}m"
+)
+
+# step NAME DATA WHY: false when the step was finished before
+step() {
+  STEP=$1 STARTED=${EPOCHREALTIME/./}
+  echo "$1" | tee "$LOGS/_now" >> "$LOGS/_order"
+  if finished "$1" "$2"; then
+    say "$1: finished before"
+    return 1
+  fi
+  say "$1: $3"
+  rm -f "$LOGS/steps/$1" "$LOGS/steps/$1".*
+}
+finished() { [[ -f $LOGS/steps/$1 ]] && [[ -n ${THERE[$WORK/$2]:-}${THERE[$OUTPUT/$2]:-} ]]; }
+
+# streaming DATA ARGUMENT…: a step of one job
+streaming() {
+  [[ -z ${THERE[$WORK/$1]:-} ]] || fs -rm -r -skipTrash "$WORK/$1" > /dev/null
+  job "$STEP" "$@"
+  fs -mv "$NEW/$1" "$WORK/$1"
+  finish
+}
+
+# finish: what the step's jobs counted is kept beside their data
+finish() {
+  awk -F '\t' '
+    $1 == "job" { next }
+    /^peak_/ { if ($2 > sum[$1]) sum[$1] = $2; next }
+    { sum[$1] += $2 }
+    END { for (name in sum) printf "%s\t%.0f\n", name, sum[name] }
+  ' "$LOGS/steps/$STEP".job* | LC_ALL=C sort > "$LOGS/steps/.new"
+  printf '_micros\t%s\n' $((${EPOCHREALTIME/./} - STARTED)) >> "$LOGS/steps/.new"
+  rm "$LOGS/steps/$STEP".job*
+  mv "$LOGS/steps/.new" "$LOGS/steps/$STEP"
+  wait ${PUT:+"$PUT"}
+  fs -put -f "$LOGS/steps/$STEP" "$WORK/_steps/" &
+  PUT=$!
+}
+
+# job NAME DATA ARGUMENT…: one job of Hadoop Streaming, from the folder of links that it may make
+job() {
+  local name=$1 data=$2 log=$LOGS/$1.log
+  shift 2
+  mkdir -p "$LOGS/links/$name"
+  ln -sf "$log" "$LOGS/$name.running"
+  # shellcheck disable=SC2086  # options are words
+  (cd "$LOGS/links/$name" && exec "$HADOOP" jar "$STREAMING_JAR" -D mapreduce.job.name="twinsplit $name" "${COMMON[@]}" ${HADOOP_OPTIONS:-} "$@" -output "$NEW/$data") > "$log" 2>&1 < /dev/null || explain "$name" "$log"
+  rm -f "$LOGS/$name.running"
+  counters < "$log" > "$LOGS/steps/$STEP.job-${data//\//-}"
+}
+
+# counters: what a job's client prints at its end, as names and numbers. The stages' own counters, and Hadoop's of
+# volumes and memory under names of ours.
+counters() {
+  awk '
+    /^\t[^\t]/ { group = substr($0, 2); next }
+    !/^\t\t/ { group = ""; next }
+    {
+      name = substr($0, 3); sub(/=[0-9]+$/, "", name)
+      value = $0; sub(/.*=/, "", value)
+      if (group ~ /^[a-z][a-z-]*$/) print name "\t" value
+      else if (name == "Map output materialized bytes") print "shuffled_bytes\t" value
+      else if (name == "Spilled Records") print "spilled_records\t" value
+      else if (name ~ /^HDFS: Number of bytes read$/) print "hdfs_bytes_read\t" value
+      else if (name ~ /^HDFS: Number of bytes written$/) print "hdfs_bytes_written\t" value
+      else if (name ~ /^Launched (map|reduce) tasks$/) print "tasks\t" value
+      else if (name ~ /^Peak (Map|Reduce) Physical memory/) print "peak_memory\t" value
+    }'
+}
+
+# explain NAME LOG: why a job failed, by the standard error of its tasks
+explain() {
+  local app try
+  app=$(grep -o 'application_[0-9]*_[0-9]*' "$2" | tail -1) || app=
+  grep -h '^error:' "$2" > "$LOGS/$1.said" || true
+  for ((try = 0; try < 10 && ${#app}; try++)); do
+    # A task's log is gathered some seconds after the job has ended.
+    "${HADOOP%hadoop}yarn" logs -applicationId "$app" -log_files stderr 2> /dev/null | grep -a '^error:' > "$LOGS/$1.said" && break
+    sleep 2
+  done
+  if [[ -s $LOGS/$1.said ]]; then
+    sort -u "$LOGS/$1.said" | head -5 >&2
+  else
+    grep -aE 'Error|ERROR|Exception|Container|memory|denied|refused' "$2" | grep -av '^	at ' | tail -8 >&2 || tail -5 "$2" >&2
+  fi
+  fail "the job $1 failed; more is in $2${app:+, and: yarn logs -applicationId $app}"
+}
+
+# slices DATA: how many slices the plan has, but one at least; it has a line before them and one after them
+slices() {
+  local lines
+  lines=$(fs -cat "$WORK/$1/part-00000" | wc -l)
+  echo $((lines > 3 ? lines - 2 : 1))
+}
+
+# each SLICES OPTION DATA ARGUMENT…: a map-only job for each slice, which is the side file of OPTION
+each() {
+  local option=$2 data=$3 slices slice waited=0 failed=0 pids=()
+  mapfile -t slices < <(fs -ls "$WORK/$1" | awk '$5 > 0 && $NF ~ /\/part-[0-9]*$/ { print $NF }' | sort)
+  shift 3
+  [[ -z ${THERE[$WORK/$data]:-} ]] || fs -rm -r -skipTrash "$WORK/$data" > /dev/null
+  fs -mkdir -p "$NEW/$data"
+  for slice in "${slices[@]}"; do
+    job "$STEP-${slice##*/part-}" "$data/${slice##*/}" -files "$FILES,$slice#$option" "$@" &
+    pids+=($!)
+    if ((${#pids[@]} - waited >= JOBS)); then
+      wait "${pids[waited]}" || { failed=1; break; }
+      waited=$((waited + 1))
+    fi
+  done
+  for ((; waited < ${#pids[@]}; waited++)); do wait "${pids[waited]}" || failed=1; done
+  ((!failed)) || fail "the message of a job stands above"
+  printf 'jobs\t%s\n' "${#slices[@]}" > "$LOGS/steps/$STEP.jobs"
+  fs -mv "$NEW/$data" "$WORK/$data"
+  finish
+}
+
+# guard COUNTER LIMIT ADVICE: stops when the step that has just ended counted more than LIMIT
+guard() {
+  local sum
+  sum=$(awk -F '\t' -v name="$1" '$1 == name { sum += $2 } END { printf "%.0f", sum }' "$LOGS/steps/$STEP")
+  ((sum <= $2)) || fail "$sum $3 (the limit is $2)"
+}
+
+# inputs DATA…: the options that name data sets
+inputs() {
+  local data
+  INPUTS=()
+  for data in "$@"; do INPUTS+=(-input "$WORK/$data"); done
+}
+
+# rounds DATA FROM…: begins rounds that make DATA of FROM, unless it was made before
+rounds() {
+  ROUND=1 MADE=${THERE[$WORK/$1]:-}
+  inputs "${@:2}"
+}
+
+# until_zero COUNTER DATA STEP…: the last round is the one in which its steps counted nothing
+until_zero() {
+  local sum
+  sum=$(for step in "${@:3}"; do cat "$LOGS/steps/$step-$ROUND"; done | awk -F '\t' -v name="$1" '$1 == name { sum += $2 } END { printf "%.0f", sum }')
+  if ((sum)); then
+    inputs "$2-$ROUND"
+    ROUND=$((ROUND + 1))
+  else
+    fs -mv "$WORK/$2-$ROUND" "$WORK/$2"
+    MADE=1
+  fi
+}
+
+# bad_records DATA STEP: bad documents that passed go beside the answer
+bad_records() {
+  grep -q '^bad_records' "$LOGS/steps/$2" || return 0
+  [[ -n ${THERE[$OUTPUT/quarantine]:-} ]] || fs -mv "$WORK/$1/_bad" "$OUTPUT/quarantine"
+}
+
+# publish DATA…: the answer gets its place; the clusters, which come last, make it complete
+publish() {
+  local data new=()
+  wait ${PUT:+"$PUT"}
+  for data in "$@"; do
+    [[ -n ${THERE[$OUTPUT/$data]:-} ]] || new+=("$WORK/$data")
+  done
+  ((!${#new[@]})) || fs -mv "${new[@]}" "$OUTPUT/"
+  [[ -n ${KEEP_WORK:-} ]] || fs -rm -r -skipTrash "$WORK" > /dev/null
+}
+
+# The chain.
+
+step tokenize sets 'Turns each document into its set of features.' &&
+  streaming sets \
+    -D mapreduce.job.reduces=0 -D stream.map.output=keyonlytext \
+    -D textinputformat.record.delimiter=$'\n' \
+    -D mapreduce.map.memory.mb=$((HEAP + 206)) \
+    -files "$BIN#tokenize" \
+    "${DOCUMENTS[@]}" \
+    -mapper tokenize
+guard bad_records 0 'bad documents in all tasks together; correct them, or raise --bad-records'
+
+step doc-meta meta 'Takes what the keep rule needs; sorted by id, two documents with one id meet and are named.' &&
+  streaming meta \
+    -D mapreduce.job.reduces=$REDUCERS -D stream.num.map.output.key.fields=1 -D mapreduce.partition.keypartitioner.options=-k1,1 \
+    -D textinputformat.record.delimiter=$'\n' \
+    -D mapreduce.map.memory.mb=$((HEAP + 206)) -D mapreduce.reduce.memory.mb=$((HEAP + 206)) \
+    -files "$BIN#doc-meta,$BIN#doc-meta-reduce" \
+    -partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner \
+    "${DOCUMENTS[@]}" \
+    -mapper doc-meta -reducer doc-meta-reduce
+
+step equal-sets members 'Joins equal sets once; sorted by hash, then id, the smallest id of a group comes first.' &&
+  streaming members \
+    -D mapreduce.job.reduces=$REDUCERS -D stream.num.map.output.key.fields=2 -D mapreduce.partition.keypartitioner.options=-k1,1 \
+    -D mapreduce.map.memory.mb=$((HEAP + 206)) -D mapreduce.reduce.memory.mb=$((HEAP + 206)) \
+    -files "$BIN#equal-sets,$BIN#equal-sets-reduce" \
+    -partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner \
+    -input "$WORK/sets" \
+    -mapper equal-sets -reducer equal-sets-reduce
+
+step size-count sizes 'Counts the sets of each size; sizes have a fixed width, so bytes sort them as numbers.' &&
+  streaming sizes \
+    -D mapreduce.job.reduces=$REDUCERS -D stream.num.map.output.key.fields=1 -D mapreduce.partition.keypartitioner.options=-k1,1 \
+    -D mapreduce.map.memory.mb=$((HEAP + 206)) -D mapreduce.reduce.memory.mb=$((HEAP + 206)) \
+    -files "$BIN#size-count,$BIN#size-count-reduce" \
+    -partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner \
+    -input "$WORK/members" \
+    -mapper size-count -reducer size-count-reduce
+
+step slice-plan plan 'Cuts the sizes into slices of about equal cost.' &&
+  streaming plan \
+    -D mapreduce.job.reduces=1 -D stream.num.map.output.key.fields=1 \
+    -D mapreduce.map.memory.mb=$((HEAP + 150)) -D mapreduce.reduce.memory.mb=$((HEAP + 206)) \
+    -files "$BIN#slice-plan" \
+    -input "$WORK/sizes" \
+    -mapper cat -reducer slice-plan
+
+step index-doc slices 'Sends each set to its slice; sorted by slice, then size, then id.' &&
+  streaming slices \
+    -D mapreduce.job.reduces=$(slices plan) -D stream.num.map.output.key.fields=3 -D mapreduce.partition.keypartitioner.options=-k1,1 \
+    -D mapreduce.map.memory.mb=$((HEAP + 206)) -D mapreduce.reduce.memory.mb=$((HEAP + 206)) \
+    -files "$BIN#index-doc,$BIN#index-doc-reduce,$WORK/plan/part-00000#plan" \
+    -partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner \
+    -input "$WORK/members" \
+    -mapper 'index-doc --plan plan' -reducer index-doc-reduce
+
+step docsplit-query joined-pairs 'Streams all sets past each slice, which is held in memory.' &&
+  FILES="$BIN#docsplit-query" each slices index joined-pairs \
+    -D mapreduce.job.reduces=0 -D stream.map.output=keyonlytext \
+    -D mapreduce.input.fileinputformat.split.minsize=1073741824 \
+    -D mapreduce.map.memory.mb=$((HEAP + 795)) \
+    -input "$WORK/members" \
+    -mapper docsplit-query
+
+step expand-left half-expanded 'Repeats pairs for the copies of their first document; sorted by it, copies come before pairs.' &&
+  streaming half-expanded \
+    -D mapreduce.job.reduces=$REDUCERS -D stream.num.map.output.key.fields=2 -D mapreduce.partition.keypartitioner.options=-k1,1 \
+    -D mapreduce.map.memory.mb=$((HEAP + 206)) -D mapreduce.reduce.memory.mb=$((HEAP + 206)) \
+    -files "$BIN#expand-left,$BIN#expand-left-reduce" \
+    -partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner \
+    -input "$WORK/joined-pairs" -input "$WORK/members" \
+    -mapper expand-left -reducer expand-left-reduce
+
+step expand-right pairs 'Repeats pairs for the copies of their second document, and pairs the copies with one another.' &&
+  streaming pairs \
+    -D mapreduce.job.reduces=$REDUCERS -D stream.num.map.output.key.fields=2 -D mapreduce.partition.keypartitioner.options=-k1,1 \
+    -D mapreduce.map.memory.mb=$((HEAP + 206)) -D mapreduce.reduce.memory.mb=$((HEAP + 206)) \
+    -files "$BIN#expand-right,$BIN#expand-right-reduce" \
+    -partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner \
+    -input "$WORK/half-expanded" -input "$WORK/members" \
+    -mapper expand-right -reducer expand-right-reduce
+guard pairs 1000000000 'pairs of documents; a higher tau has fewer, --write clusters needs none, or raise --max-pairs'
+
+# Links documents to ever smaller ones of their component until no link changes: then each is linked to the smallest.
+rounds labels joined-pairs members
+while [[ -z $MADE ]]; do
+  step large-star-$ROUND large-stars-$ROUND 'Links the larger neighbours of each document to its smallest one; sorted by neighbour, that one comes first.' &&
+    streaming large-stars-$ROUND \
+      -D mapreduce.job.reduces=$REDUCERS -D stream.num.map.output.key.fields=2 -D mapreduce.partition.keypartitioner.options=-k1,1 \
+      -D mapreduce.map.memory.mb=$((HEAP + 283)) -D mapreduce.reduce.memory.mb=$((HEAP + 206)) \
+      -files "$BIN#large-star,$BIN#large-star-reduce" \
+      -partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner \
+      "${INPUTS[@]}" \
+      -mapper large-star -reducer large-star-reduce
+
+  step small-star-$ROUND labels-$ROUND 'Links each document and its smaller neighbours to the smallest of them.' &&
+    streaming labels-$ROUND \
+      -D mapreduce.job.reduces=$REDUCERS -D stream.num.map.output.key.fields=2 -D mapreduce.partition.keypartitioner.options=-k1,1 \
+      -D mapreduce.map.memory.mb=$((HEAP + 206)) -D mapreduce.reduce.memory.mb=$((HEAP + 206)) \
+      -files "$BIN#small-star,$BIN#small-star-reduce" \
+      -partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner \
+      -input "$WORK/large-stars-$ROUND" \
+      -mapper small-star -reducer small-star-reduce
+  until_zero changes labels large-star small-star
+done
+
+step keep ranked 'Brings each document'\''s cluster, rank and set together; sorted by id.' &&
+  streaming ranked \
+    -D mapreduce.job.reduces=$REDUCERS -D stream.num.map.output.key.fields=2 -D mapreduce.partition.keypartitioner.options=-k1,1 \
+    -D mapreduce.map.memory.mb=$((HEAP + 206)) -D mapreduce.reduce.memory.mb=$((HEAP + 206)) \
+    -files "$BIN#keep,$BIN#keep-reduce" \
+    -partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner \
+    -input "$WORK/labels" -input "$WORK/meta" -input "$WORK/sets" \
+    -mapper keep -reducer keep-reduce
+
+step keep-choose clusters 'Keeps the best document of each cluster; sorted by cluster, then rank, then id, it comes first.' &&
+  streaming clusters \
+    -D mapreduce.job.reduces=$REDUCERS -D stream.num.map.output.key.fields=3 -D mapreduce.partition.keypartitioner.options=-k1,1 \
+    -D mapreduce.map.memory.mb=$((HEAP + 150)) -D mapreduce.reduce.memory.mb=$((HEAP + 206)) \
+    -files "$BIN#keep-choose" \
+    -partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner \
+    -input "$WORK/ranked" \
+    -mapper cat -reducer keep-choose
+
+step write-kept kept 'Passes on the lines of documents that no cluster drops.' &&
+  streaming kept \
+    -D mapreduce.job.reduces=0 -D stream.map.output=keyonlytext \
+    -D textinputformat.record.delimiter=$'\n' \
+    -D mapreduce.map.memory.mb=$((HEAP + 206)) \
+    -files "$BIN#write-kept,$WORK/clusters#clusters" \
+    "${DOCUMENTS[@]}" \
+    -mapper 'write-kept --clusters clusters'
+
+publish pairs kept clusters
