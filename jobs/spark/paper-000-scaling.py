@@ -39,8 +39,11 @@ parser.add_argument("--reducers", metavar="N", type=int, help="tasks after a shu
 parser.add_argument("--slices-at-once", metavar="N", type=int, default=2, help="Doc-Split's jobs that run at the same time")
 parser.add_argument("--work", metavar="FOLDER", help="folder of the data sets in between; OUTPUT/_work by default")
 parser.add_argument("--resume", action="store_true", help="go on after the last finished step of a run that was stopped")
+parser.add_argument("--overwrite", action="store_true", help="remove the answer that is there")
 parser.add_argument("--keep-work", action="store_true", help="keep the data sets in between")
 parser.add_argument("--shuffled", action="store_true", help="put values of equal keys out of order, to show hidden assumptions")
+parser.add_argument("--logs", metavar="FOLDER", help="a local folder for the step at hand, and what each step counted")
+parser.add_argument("--driver-pid", metavar="PID", type=int, help="end when this process does")
 parser.add_argument("--quiet", action="store_true", help="say nothing but errors")
 options = parser.parse_args()
 
@@ -303,8 +306,7 @@ def run_stage(stage, number, rows, counters):
         feeder.start()
         listener.start()
         for block in whole_lines(child.stdout):
-            if not stage["writes_files"]:
-                yield block
+            yield block
         code = child.wait()
         listener.join()
         if code == 0 or failure:
@@ -317,9 +319,6 @@ def run_stage(stage, number, rows, counters):
                 "<<<step %s: task %d: %s %s\n%s>>>"
                 % (stage["step"], number, stage["command"][0], how, b"".join(said).decode("utf-8", "replace"))
             )
-        if stage["writes_files"]:
-            for block in blocks_of_file(folder, stage):
-                yield block
         counters.add({(stage["command"][0], number): (counted(folder), quarantine(folder))})
         ended = True
     finally:
@@ -378,17 +377,6 @@ def whole_lines(stream):
             if held:
                 yield b"".join(held) + b"\n"
             return
-
-
-def blocks_of_file(folder, stage):
-    """The file that a task wrote into its folder."""
-    names = sorted(name for name in os.listdir(folder) if not is_hidden(name) and name not in stage["side"])
-    if len(names) > 1:
-        raise StageFailed("<<<step %s: a task wrote %s, and a part holds one file>>>" % (stage["step"], ", ".join(names)))
-    for name in names:
-        with open(os.path.join(folder, name), "rb") as stream:
-            for block in whole_lines(stream):
-                yield block
 
 
 def counted(folder):
@@ -468,7 +456,7 @@ def through(rows, stage, counters, offset=0):
     return rows.mapPartitionsWithIndex(lambda number, rows: run_stage(stage, offset + number, rows, counters))
 
 
-def stage_of(step, command, side=None, mark=False, writes_files=False):
+def stage_of(step, command, side=None, mark=False):
     return {
         "step": step,
         "command": command,
@@ -476,7 +464,6 @@ def stage_of(step, command, side=None, mark=False, writes_files=False):
         "program": PROGRAM,
         "variables": VARIABLES,
         "mark": mark,
-        "writes_files": writes_files,
     }
 
 
@@ -505,9 +492,10 @@ def folder_of(data):
 def step(name, data, why, make):
     """Makes a data set, unless it is there. It is complete when it holds _SUCCESS, which is written last."""
     sc.setJobGroup(name, why)
+    log("_now", name)
     if exists(folder_of(data) + "/_SUCCESS"):
         say("%s: finished before" % name)
-        STEPS.append(json.loads(read_text(folder_of(data) + "/_counters.json")))
+        ended(json.loads(read_text(folder_of(data) + "/_counters.json")))
         return
     say("%s: %s" % (name, why))
     started, folder = time.time(), folder_of(data)
@@ -526,7 +514,24 @@ def step(name, data, why, make):
             write_bytes("%s/quarantine/%s" % (HIDDEN, file), lines)
     write_bytes(folder + "/_counters.json", json.dumps(done, sort_keys=True).encode())
     write_bytes(folder + "/_SUCCESS", b"")
+    ended(done)
+
+
+def ended(done):
     STEPS.append(done)
+    numbers = dict(done["counters"], _micros=int(done["seconds"] * 1e6))
+    log("steps/" + done["step"], "\n".join("%s\t%d" % number for number in sorted(numbers.items())))
+    log("_order", "\n".join(done["step"] for done in STEPS))
+
+
+def log(name, text):
+    """Tells a driver on this machine."""
+    if options.logs:
+        path = os.path.join(options.logs, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path + ".partial", "w", encoding="utf-8") as stream:
+            stream.write(text + "\n")
+        os.replace(path + ".partial", path)
 
 
 def reason(name, error):
@@ -539,9 +544,9 @@ def reason(name, error):
     return "\n".join(["step %s: Spark stopped it; its log says more" % name] + list(dict.fromkeys(known))[:6])
 
 
-def map_only(name, data, why, inputs, mapper, tasks=None, side=None, writes_files=False):
+def map_only(name, data, why, inputs, mapper, tasks=None, side=None):
     def make(folder, counters):
-        stage = stage_of(name, mapper, {link: shipped(of) for link, of in (side or {}).items()}, "documents" in inputs, writes_files)
+        stage = stage_of(name, mapper, {link: shipped(of) for link, of in (side or {}).items()}, "documents" in inputs)
         rows = read(inputs)
         rows = rows if tasks in (None, rows.getNumPartitions()) else rows.repartition(tasks)
         save(through(rows, stage, counters), folder, data in ANSWERS)
@@ -549,9 +554,9 @@ def map_only(name, data, why, inputs, mapper, tasks=None, side=None, writes_file
     step(name, data, why, make)
 
 
-def map_reduce(name, data, why, inputs, mapper, reducer, partition, sort, tasks=None, numbered=None, side=None, writes_files=False):
-    """Rows meet by their first `partition` fields and are sorted by their first `sort`. With `numbered` the key is the
-    number of a line of that sealed file, and each has a task of its own."""
+def map_reduce(name, data, why, inputs, mapper, reducer, partition, sort, tasks=None, numbered=None, side=None):
+    """Rows meet by their first `partition` fields and are sorted by their first `sort`. With `numbered` the key
+    begins with the number of a line of that sealed file, and each has a task of its own."""
 
     def make(folder, counters):
         links = {link: shipped(of) for link, of in (side or {}).items()}
@@ -563,7 +568,7 @@ def map_reduce(name, data, why, inputs, mapper, reducer, partition, sort, tasks=
         if numbered:
             reducers = max(1, sealed_lines(numbered))
         rows = shuffle(rows, reducers, partition, sort, bool(numbered), options.shuffled)
-        stage = stage_of(name, reducer, links, False, writes_files)
+        stage = stage_of(name, reducer, links)
         save(through(rows, stage, counters), folder, data in ANSWERS)
 
     step(name, data, why, make)
@@ -686,6 +691,10 @@ def send_named_file(name):
 
 def begin():
     """Compares with what an earlier run left."""
+    if options.overwrite:
+        for name in ["pairs", "clusters", "kept", "quarantine", "counters.json", "run.json", "_answer"]:
+            remove(OUTPUT + "/" + name)
+        remove(WORK)
     if exists(OUTPUT + "/counters.json"):
         if not options.resume:
             fail("%s holds an answer; remove it first" % OUTPUT)
@@ -701,6 +710,16 @@ def begin():
     write_bytes(WORK + "/_run.json", json.dumps(IDENTITY, sort_keys=True).encode())
 
 
+def watch(driver):
+    """Ends with the driver, which may be killed; Spark and its tasks end with this process."""
+    while True:
+        try:
+            os.kill(driver, 0)
+        except OSError:
+            os._exit(1)
+        time.sleep(0.5)
+
+
 def compare(earlier, folder):
     for what in ("script", "program", "variables", "files", "inputs"):
         was, now = earlier.get(what), IDENTITY[what]
@@ -712,6 +731,8 @@ def compare(earlier, folder):
         fail("%s is of a run with other %s; remove it to begin anew" % (folder, what))
 
 
+if options.driver_pid:
+    threading.Thread(target=watch, args=(options.driver_pid,), daemon=True).start()
 OUTPUT = whole_name(options.output)
 WORK = whole_name(options.work) if options.work else OUTPUT + "/_work"
 HIDDEN = OUTPUT + "/_answer"
@@ -735,6 +756,7 @@ with open(__file__, "rb") as script:
         "inputs": {name: [length, changed] for name, length, changed in FILES},
     }
 begin()
+log("_output", OUTPUT)
 
 # The chain.
 
@@ -801,9 +823,8 @@ map_reduce(
     "Sends each set to its slice; sorted by slice, then size, then id.",
     ["members"], ["index-doc", "--min-features", "4", "--features", "spotsigs", "--plan", "plan"], ["index-doc-reduce", "--features", "spotsigs"],
     partition=1, sort=3,
-    side={"plan": "plan"},
-    writes_files=True,
     numbered="plan",
+    side={"plan": "plan"},
 )
 
 each_file(
