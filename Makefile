@@ -12,7 +12,7 @@ BINARY ?= target/release/twinsplit
 TEST_PACKAGES = bsdutils chromium chromium-driver fish mandoc maven zsh
 
 .PHONY: help demo test check test-long test-tools fuzz bench derived build install uninstall clean tools \
-  hadoop spark
+  dist hadoop spark cluster-up cluster-status cluster-down cluster-test
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | column -t -s "$$(printf '\t')"
@@ -28,6 +28,14 @@ tools:
 
 build: tools ## release binaries in target/release
 	$(CARGO) build --release --locked --bins
+
+# The target is named so that the flags reach the binary alone, not what runs while it is built.
+HOST = $(shell rustc -vV | sed -n 's/^host: //p')
+
+dist: tools ## one static binary for clusters, target/dist/twinsplit
+	RUSTFLAGS="-C target-feature=+crt-static" \
+	  $(CARGO) build --locked --profile dist --target $(HOST) --features mimalloc --bin twinsplit
+	@mkdir -p target/dist && cp -f target/$(HOST)/dist/twinsplit target/dist/
 
 demo: build ## near-duplicates of the real documents in hdfs-fixtures
 	@PATH="$(CURDIR)/target/release:$$PATH" jobs/demo.sh $(OUT)
@@ -54,6 +62,9 @@ test-tools: ## installs what tests run and the machine lacks, on Debian and as r
 	  echo "error: tests need more programs, on Debian: sudo apt-get install $${missing[*]}" >&2; exit 1; \
 	fi
 
+cluster-test: dist test-tools ## tests on clusters of their own: minutes
+	$(CARGO) test --locked --no-fail-fast --test 'cluster_*' -- --ignored --test-threads=1 --show-output
+
 # Property tests of records, parsers and texts with a million cases; of joins and shuffles, and of whole runs, with fewer.
 PARSERS = cluster::keep:: join::tau:: text::
 JOINS = cluster::components:: cluster::groups:: cluster::star:: cluster::union_find:: engine:: index:: join::doc_split:: join::kernel:: join::prefix::
@@ -79,6 +90,19 @@ hadoop: ## Hadoop's commands and jars from Maven Central, below ~/.cache/twinspl
 spark: ## PySpark from PyPI below ~/.cache/twinsplit, 480 MB, for the tests of jobs/spark (needs Python and Java)
 	@tests/spark/install.sh > /dev/null
 
+# A whole Hadoop on this machine's loopback, below $(CLUSTER_DIR); cluster.sh says what else can be set.
+CLUSTER_DIR ?= out/cluster
+CLUSTER = @CLUSTER_DIR=$(CLUSTER_DIR) hdfs-fixtures/cluster/cluster.sh
+
+cluster-up: ## starts HDFS, YARN and the job history server on loopback, and says how to use them
+	$(CLUSTER) up
+
+cluster-status: ## the cluster's daemons, addresses and health
+	$(CLUSTER) status
+
+cluster-down: ## stops the cluster's daemons; HDFS and logs stay in out/cluster
+	$(CLUSTER) down
+
 derived: tools ## renew the files that follow from the stages' declarations
 	$(CARGO) run --locked --bin twinsplit -- stages --write .
 	$(CARGO) fmt
@@ -92,6 +116,7 @@ install: ## twinsplit, the stages' names, manual pages, completions and document
 uninstall: ## removes exactly what install put below $(DESTDIR)$(PREFIX)
 	@DESTDIR="$(DESTDIR)" jobs/install.sh uninstall "$(PREFIX)"
 
-clean: ## removes what was built
+clean: ## removes what was built; stops the cluster
+	$(CLUSTER) down
 	$(CARGO) clean
 	rm -rf out .tools

@@ -368,7 +368,7 @@ fn the_tutorial_can_be_followed() {
             }
         }
     }
-    assert_eq!((blocks, compared), (4, 5));
+    assert_eq!((blocks, compared), (5, 5));
 }
 
 /// The driver runs the program that `plan` prints, and reports as it does of other engines.

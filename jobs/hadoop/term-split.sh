@@ -26,7 +26,24 @@ HADOOP=$(command -v "$HADOOP") || fail "hadoop is not found: set HADOOP_HOME, or
 done
 [[ -f ${STREAMING_JAR:-} ]] || fail "hadoop-streaming.jar is not found beside $HADOOP: set STREAMING_JAR"
 BINARY=${BINARY:-$(command -v twinsplit)} || fail "twinsplit is not on PATH: set BINARY to its file"
-fs() { "$HADOOP" fs "$@"; }
+fs() {
+  # A file system of this machine needs no Java.
+  local command=$1 path local=() flag=
+  for path in "${@:2}"; do
+    case $path in
+      file:///*) local+=("${path#file://}") ;;
+      -*) [[ $path == -[fpr]* ]] || [[ $path == -skipTrash ]] || flag=1; [[ $command == -@(ls|cat|get) ]] && flag=1 ;;
+      *) [[ $command == -put ]] && local+=("$path") || flag=1 ;;
+    esac
+  done
+  case ${flag:-$command} in
+    -mv) mv "${local[@]}" ;;
+    -put) cp "${local[@]}" ;;
+    -mkdir) mkdir -p "${local[@]}" ;;
+    -rm) rm -rf "${local[@]}" ;;
+    *) "$HADOOP" fs "$@" ;;
+  esac
+}
 
 # Jobs run elsewhere, so they are given whole addresses.
 base=
@@ -153,7 +170,7 @@ finish() {
   printf '_micros\t%s\n' $((${EPOCHREALTIME/./} - STARTED)) >> "$LOGS/steps/.new"
   rm "$LOGS/steps/$STEP".job*
   mv "$LOGS/steps/.new" "$LOGS/steps/$STEP"
-  wait ${PUT:+"$PUT"}
+  [[ -z ${PUT:-} ]] || wait "$PUT"
   fs -put -f "$LOGS/steps/$STEP" "$WORK/_steps/" &
   PUT=$!
 }
@@ -170,23 +187,27 @@ job() {
   counters < "$log" > "$LOGS/steps/$STEP.job-${data//\//-}"
 }
 
-# counters: what a job's client prints at its end, as names and numbers. The stages' own counters, and Hadoop's of
-# volumes and memory under names of ours.
+# counters: what a job's client prints at its end (some clients twice), as names and numbers: the stages' own, and
+# Hadoop's of volumes and memory under names of ours
 counters() {
   awk '
+    /Counters: [0-9]+$/ { rows = ""; next }
     /^\t[^\t]/ { group = substr($0, 2); next }
     !/^\t\t/ { group = ""; next }
     {
-      name = substr($0, 3); sub(/=[0-9]+$/, "", name)
-      value = $0; sub(/.*=/, "", value)
-      if (group ~ /^[a-z][a-z-]*$/) print name "\t" value
-      else if (name == "Map output materialized bytes") print "shuffled_bytes\t" value
-      else if (name == "Spilled Records") print "spilled_records\t" value
-      else if (name ~ /^HDFS: Number of bytes read$/) print "hdfs_bytes_read\t" value
-      else if (name ~ /^HDFS: Number of bytes written$/) print "hdfs_bytes_written\t" value
-      else if (name ~ /^Launched (map|reduce) tasks$/) print "tasks\t" value
-      else if (name ~ /^Peak (Map|Reduce) Physical memory/) print "peak_memory\t" value
-    }'
+      name = value = substr($0, 3)
+      sub(/=[0-9]+$/, "", name)
+      sub(/.*=/, "", value)
+      if (name == "Map output materialized bytes") name = "shuffled_bytes"
+      else if (name == "Spilled Records") name = "spilled_records"
+      else if (name == "HDFS: Number of bytes read") name = "hdfs_bytes_read"
+      else if (name == "HDFS: Number of bytes written") name = "hdfs_bytes_written"
+      else if (name ~ /^Launched (map|reduce) tasks$/) name = "tasks"
+      else if (name ~ /^Peak (Map|Reduce) Physical memory/) name = "peak_memory"
+      else if (group !~ /^[a-z][a-z-]*$/ || name == "peak_memory") next
+      rows = rows name "\t" value "\n"
+    }
+    END { printf "%s", rows }'
 }
 
 # explain NAME LOG: why a job failed, by the standard error of its tasks
@@ -278,7 +299,7 @@ bad_records() {
 # publish DATA…: the answer gets its place; the clusters, which come last, make it complete
 publish() {
   local data new=()
-  wait ${PUT:+"$PUT"}
+  [[ -z ${PUT:-} ]] || wait "$PUT"
   for data in "$@"; do
     [[ -n ${THERE[$OUTPUT/$data]:-} ]] || new+=("$WORK/$data")
   done

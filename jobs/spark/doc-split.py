@@ -11,6 +11,7 @@ NAMED_FILES = []
 BOUNDS = ["max-pairs", "combine", "combine-pairs", "forest", "ranked"]
 
 import argparse
+import atexit
 import fnmatch
 import gzip
 import hashlib
@@ -49,6 +50,7 @@ options = parser.parse_args()
 
 spark = SparkSession.builder.appName(TITLE).getOrCreate()
 sc = spark.sparkContext
+atexit.register(spark.stop)
 sc.setLogLevel("WARN")
 jvm = sc._jvm
 REDUCERS = options.reducers or max(2, sc.defaultParallelism)

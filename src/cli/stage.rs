@@ -131,13 +131,19 @@ fn run(entry: &'static Entry, matches: &ArgMatches) -> Result<()> {
         ));
     }
     let keyed = bound.is_some() && share.is_some_and(|share| share.keyed);
+    let of_keys = on_hadoop() && entry.decl.role == Role::Reduce;
     while let Some(block) = blocks.next_block()? {
         if split.is_some_and(|split| block.number % u64::from(split.of) != u64::from(split.number)) {
             continue;
         }
         each_line(&block, |line, place| {
             task.place.clone_from(place);
-            match if keyed { without_offset(line, &mut task)? } else { line } {
+            let line = match () {
+                () if keyed => without_offset(line, &mut task)?,
+                () if of_keys => without_tab(entry, line),
+                () => line,
+            };
+            match line {
                 b"" | b"\r" => Ok(()),
                 line => runner.row(line, &mut task),
             }
@@ -217,6 +223,14 @@ fn without_offset<'a>(line: &'a [u8], task: &mut Task<'_>) -> Result<&'a [u8]> {
     })?;
     task.place.offset = offset;
     Ok(line)
+}
+
+/// A row without the TAB that Hadoop puts behind one whose fields are all part of its key.
+fn without_tab<'a>(entry: &Entry, row: &'a [u8]) -> &'a [u8] {
+    match row.strip_suffix(b"\t") {
+        Some(stripped) if (entry.input.decodes)(stripped).is_ok() => stripped,
+        _ => row,
+    }
 }
 
 /// Whether Hadoop runs this task: a broken pipe is an error there, and counters go to standard error.

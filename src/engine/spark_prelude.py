@@ -1,4 +1,5 @@
 import argparse
+import atexit
 import fnmatch
 import gzip
 import hashlib
@@ -37,6 +38,7 @@ options = parser.parse_args()
 
 spark = SparkSession.builder.appName(TITLE).getOrCreate()
 sc = spark.sparkContext
+atexit.register(spark.stop)
 sc.setLogLevel("WARN")
 jvm = sc._jvm
 REDUCERS = options.reducers or max(2, sc.defaultParallelism)

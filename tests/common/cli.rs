@@ -70,6 +70,11 @@ impl Place {
         self.0.path().join(name)
     }
 
+    /// Leaves it for whoever repeats a failed run.
+    pub fn keep(self) -> PathBuf {
+        self.0.keep()
+    }
+
     /// Writes a file.
     pub fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
         std::fs::write(self.path(name), bytes).expect("a file");

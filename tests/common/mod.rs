@@ -6,6 +6,7 @@
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used)]
 
 pub mod cli;
+pub mod cluster;
 pub mod corpora;
 pub mod expected;
 pub mod features;

@@ -1,0 +1,223 @@
+//! A Hadoop for tests: its commands alone, for jobs in one process (`hadoop_home`), or a cluster of the
+//! test's own, whose daemons can be killed and whose own word can be asked for (`Cluster`).
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::cli::{Place, Said, fixture, search_path};
+use super::harness::clean;
+
+/// Hadoop's home folder. It is installed when it is missing, which takes minutes and the network once.
+#[track_caller]
+pub fn hadoop_home() -> PathBuf {
+    let output = Command::new(fixture("cluster/install.sh")).output().expect("install.sh is there");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let path = String::from_utf8(output.stdout).expect("UTF-8");
+    PathBuf::from(path.trim_end())
+}
+
+/// The jar of Hadoop's streaming.
+pub fn streaming_jar(home: &Path) -> PathBuf {
+    home.join("share/hadoop/tools/lib/hadoop-streaming-3.4.2.jar")
+}
+
+/// A line of bash, Hadoop's commands and our binaries first on the path, and `STREAMING` its jar. Without
+/// a configuration it is one process and local files.
+pub fn with_hadoop(home: &Path, configuration: Option<&Path>, line: &str) -> Command {
+    let mut command = clean(Command::new("bash"));
+    for name in ["HADOOP_HOME", "HADOOP_CONF_DIR", "HADOOP_OPTS", "HADOOP_CLIENT_OPTS", "HADOOP_CLASSPATH"] {
+        command.env_remove(name);
+    }
+    command.args(["-c", &format!("set -euo pipefail; {line}")]);
+    command.env("PATH", format!("{}:{}", home.join("bin").display(), search_path()));
+    command.env("STREAMING", streaming_jar(home));
+    command.envs(configuration.map(|folder| ("HADOOP_CONF_DIR", folder)));
+    command
+}
+
+/// A machine that runs tests has room for one cluster at a time, however many tests a binary runs.
+static ROOM: Mutex<()> = Mutex::new(());
+
+/// HDFS and YARN on loopback in a folder of their own; all stops and goes with this value, and stays
+/// for who repeats it, stopped, when the test fails.
+pub struct Cluster {
+    place: Option<Place>,
+    home: PathBuf,
+    _room: Option<MutexGuard<'static, ()>>,
+}
+
+impl Cluster {
+    /// Starts a cluster with two nodes, and waits until all of it is well.
+    #[track_caller]
+    pub fn up() -> Self {
+        // A test that failed left no cluster behind: there is room.
+        let room = ROOM.lock().unwrap_or_else(PoisonError::into_inner);
+        let cluster = Self { place: Some(Place::new()), home: hadoop_home(), _room: Some(room) };
+        cluster.script("up").ok();
+        cluster
+    }
+
+    /// Starts another one beside this.
+    #[track_caller]
+    pub fn beside(&self) -> Self {
+        let cluster = Self { place: Some(Place::new()), home: self.home.clone(), _room: None };
+        cluster.script("up").ok();
+        cluster
+    }
+
+    /// A folder for the test's own files, in which its commands run; the cluster's is `run` in it.
+    pub fn place(&self) -> &Place {
+        self.place.as_ref().expect("taken when dropped only")
+    }
+
+    /// The cluster's run folder.
+    pub fn folder(&self) -> PathBuf {
+        self.place().path("run")
+    }
+
+    /// Its configuration, for clients.
+    pub fn configuration(&self) -> PathBuf {
+        self.folder().join("conf")
+    }
+
+    /// Runs `cluster.sh` on it: `up`, which also starts again what was killed, `status`, `down`.
+    pub fn script(&self, arguments: &str) -> Said {
+        script(self.place(), arguments, &[])
+    }
+
+    /// Runs a line of bash as a user of the cluster.
+    pub fn shell(&self, line: &str) -> Said {
+        self.place().run(with_hadoop(&self.home, Some(&self.configuration()), line), "")
+    }
+
+    /// The same, to be spawned.
+    pub fn command(&self, line: &str) -> Command {
+        let mut command = with_hadoop(&self.home, Some(&self.configuration()), line);
+        command.current_dir(self.place().path("."));
+        command
+    }
+
+    /// Kills a daemon at once: `namenode`, `datanode-1`, `nodemanager-2` and so on.
+    #[track_caller]
+    pub fn kill(&self, daemon: &str) {
+        self.script(&format!("kill {daemon}")).ok();
+    }
+
+    /// What a daemon has logged.
+    pub fn log(&self, daemon: &str) -> String {
+        self.place().read(&format!("run/logs/{daemon}.log"))
+    }
+
+    /// The text that this file of running containers' logs (`stderr`, `syslog`) has on a node.
+    pub fn containers(&self, node: u8, file: &str) -> Vec<(PathBuf, String)> {
+        let all = walkdir::WalkDir::new(self.folder().join(format!("logs/containers-{node}")));
+        // Folders come and go while one looks.
+        let files = all.into_iter().filter_map(Result::ok).filter(|entry| entry.file_name() == file);
+        files
+            .filter_map(|entry| {
+                let text = std::fs::read(entry.path()).ok()?;
+                Some((entry.into_path(), String::from_utf8_lossy(&text).into_owned()))
+            })
+            .collect()
+    }
+
+    /// What the ResourceManager (`/ws/v1/cluster/apps`, `…/nodes`) answers.
+    #[track_caller]
+    pub fn resource_manager(&self, path: &str) -> Value {
+        self.ask("yarn-site.xml", "yarn.resourcemanager.webapp.address", path)
+    }
+
+    /// What the job history server (`/ws/v1/history/mapreduce/jobs/…`) answers.
+    #[track_caller]
+    pub fn history(&self, path: &str) -> Value {
+        self.ask("mapred-site.xml", "mapreduce.jobhistory.webapp.address", path)
+    }
+
+    #[track_caller]
+    fn ask(&self, file: &str, property: &str, path: &str) -> Value {
+        let text = self.place().read(&format!("run/conf/{file}"));
+        let (_, after) = text.split_once(&format!("<name>{property}</name><value>")).expect(property);
+        let (address, _) = after.split_once('<').expect("a value");
+        let agent: ureq::Agent =
+            ureq::Agent::config_builder().proxy(None).timeout_global(Some(PATIENCE)).build().into();
+        let answer = agent.get(format!("http://{address}{path}")).header("Accept", "application/json").call();
+        let text = answer.and_then(|mut answer| answer.body_mut().read_to_string());
+        let text = text.unwrap_or_else(|error| panic!("{address}{path}: {error}"));
+        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{address}{path}: {error}: {text}"))
+    }
+
+    /// Every attempt of a finished job: its id, state and diagnostics, in the order of ids.
+    #[track_caller]
+    pub fn attempts(&self, job: &str) -> Vec<Attempt> {
+        let base = format!("/ws/v1/history/mapreduce/jobs/{job}/tasks");
+        let text = |value: &Value, name: &str| value[name].as_str().unwrap_or_default().to_owned();
+        let tasks = self.history(&base);
+        let tasks = tasks["tasks"]["task"].as_array().cloned().unwrap_or_default();
+        let mut attempts: Vec<Attempt> = Vec::new();
+        for task in tasks {
+            let of_task = self.history(&format!("{base}/{}/attempts", text(&task, "id")));
+            for attempt in of_task["taskAttempts"]["taskAttempt"].as_array().into_iter().flatten() {
+                attempts.push(Attempt {
+                    id: text(attempt, "id"),
+                    state: text(attempt, "state"),
+                    diagnostics: text(attempt, "diagnostics"),
+                });
+            }
+        }
+        attempts.sort_by(|left, right| left.id.cmp(&right.id));
+        attempts
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        let said = self.script("down");
+        let place = self.place.take().expect("taken here only");
+        if std::thread::panicking() {
+            eprintln!("the cluster's logs are in {}", place.keep().join("run/logs").display());
+        } else {
+            said.ok();
+        }
+    }
+}
+
+/// One try of a task, as the job history server tells it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attempt {
+    /// `attempt_…_m_000000_0`.
+    pub id: String,
+    /// `SUCCEEDED`, `FAILED` or `KILLED`.
+    pub state: String,
+    /// Why it ended, in YARN's words.
+    pub diagnostics: String,
+}
+
+/// Runs `cluster.sh` on the run folder `run` of a place.
+pub fn script(here: &Place, arguments: &str, variables: &[(&str, &str)]) -> Said {
+    let mut command = clean(Command::new(fixture("cluster/cluster.sh")));
+    for name in ["CLUSTER_PORT", "CLUSTER_NODE_MB", "CLUSTER_EXPIRY_S", "CLUSTER_WAIT_S"] {
+        command.env_remove(name);
+    }
+    command.args(arguments.split(' ')).env("CLUSTER_DIR", here.path("run")).envs(variables.iter().copied());
+    here.run(command, "")
+}
+
+/// How long a web service may take to answer.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Looks five times a second until it sees something.
+#[track_caller]
+pub fn wait_for<T>(what: &str, limit: Duration, mut look: impl FnMut() -> Option<T>) -> T {
+    let end = Instant::now() + limit;
+    loop {
+        if let Some(seen) = look() {
+            return seen;
+        }
+        assert!(Instant::now() < end, "after {} seconds still no {what}", limit.as_secs());
+        std::thread::sleep(Duration::from_millis(200));
+    }
+}
