@@ -12,7 +12,7 @@ BINARY ?= target/release/twinsplit
 TEST_PACKAGES = bsdutils chromium chromium-driver fish mandoc maven zsh
 
 .PHONY: help demo test check test-long test-tools fuzz bench derived build install uninstall clean tools \
-  dist hadoop cluster-up cluster-status cluster-down cluster-test
+  dist hadoop spark cluster-up cluster-status cluster-down cluster-test
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | column -t -s "$$(printf '\t')"
@@ -40,7 +40,7 @@ dist: tools ## one static binary for clusters, target/dist/twinsplit
 demo: build ## near-duplicates of the real documents in hdfs-fixtures
 	@PATH="$(CURDIR)/target/release:$$PATH" jobs/demo.sh $(OUT)
 
-test: check test-tools ## formatting, lints and all tests
+test: check test-tools spark ## formatting, lints and all tests
 	$(CARGO) test --locked --no-fail-fast --lib --test '*' -- --show-output
 	$(CARGO) test --locked --doc
 
@@ -86,6 +86,9 @@ bench: build ## beside SetSimilaritySearch on reuters21578 (needs Python 3)
 
 hadoop: ## Hadoop's commands and jars from Maven Central, below ~/.cache/twinsplit (needs Maven and Java)
 	@hdfs-fixtures/cluster/install.sh > /dev/null
+
+spark: ## PySpark from PyPI below ~/.cache/twinsplit, 480 MB, for the tests of jobs/spark (needs Python and Java)
+	@tests/spark/install.sh > /dev/null
 
 # A whole Hadoop on this machine's loopback, below $(CLUSTER_DIR); cluster.sh says what else can be set.
 CLUSTER_DIR ?= out/cluster

@@ -11,8 +11,8 @@ fn committed_files_equal_a_fresh_derivation() {
     let files = derived().unwrap();
     assert_eq!(
         files.len(),
-        1 + STAGES.len() + 2 * 5,
-        "docs/stages.md, a binary for each stage, five scripts for two engines"
+        1 + STAGES.len() + 3 * 5,
+        "docs/stages.md, a binary for each stage, five scripts for three engines"
     );
     for (name, text) in files {
         let committed = std::fs::read_to_string(root.join(&name)).unwrap_or_default();
@@ -25,7 +25,7 @@ fn there_is_no_binary_or_script_but_those_derived() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut expected: BTreeSet<String> = derived().unwrap().into_iter().map(|(name, _)| name).collect();
     expected.insert("src/bin/twinsplit.rs".to_owned());
-    for folder in ["src/bin", "jobs/pipes", "jobs/hadoop"] {
+    for folder in ["src/bin", "jobs/pipes", "jobs/hadoop", "jobs/spark"] {
         for entry in std::fs::read_dir(root.join(folder)).unwrap() {
             let name = format!("{folder}/{}", entry.unwrap().file_name().to_string_lossy());
             assert!(expected.contains(&name), "{name} follows from no declaration");

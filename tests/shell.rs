@@ -188,7 +188,7 @@ fn bash_completes() {
     for (words, completed) in [
         ("twinsplit ex", &["explain"][..]),
         ("twinsplit run --eng", &["--engine"]),
-        ("twinsplit run --engine ", &["local", "pipes"]),
+        ("twinsplit run --engine ", &["local", "pipes", "hadoop", "spark"]),
         ("twinsplit run t", &["term-split"]),
         ("pcp-map --com", &["--combine-pairs"]),
         ("tokenize --nfc o", &["on", "off"]),
@@ -245,7 +245,7 @@ fn fish_completes() {
     }
     for (words, completed) in [
         ("twinsplit ex", &["explain"][..]),
-        ("twinsplit run --engine ", &["local", "pipes"]),
+        ("twinsplit run --engine ", &["hadoop", "local", "pipes", "spark"]),
         ("twinsplit run --keep-", &["--keep-work"]),
         ("tokenize --nfc o", &["off", "on"]),
     ] {

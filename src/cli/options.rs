@@ -18,12 +18,14 @@ pub enum Engine {
     Pipes,
     /// The stage binaries as jobs of Hadoop Streaming, on data in HDFS or wherever Hadoop reads.
     Hadoop,
+    /// The stage binaries under Spark, on data wherever Hadoop reads.
+    Spark,
 }
 
 impl Engine {
     /// Whether input and output are addresses in a cluster's file system.
     pub fn is_remote(self) -> bool {
-        self == Engine::Hadoop
+        matches!(self, Engine::Hadoop | Engine::Spark)
     }
 }
 

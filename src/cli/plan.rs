@@ -3,7 +3,7 @@
 use super::options;
 use crate::chains::{Chain, Shape};
 use crate::engine::params::Params;
-use crate::engine::{hadoop, pipes};
+use crate::engine::{hadoop, pipes, spark};
 use crate::error::{Error, Result};
 use clap::{Arg, ArgMatches, Command, ValueEnum, value_parser};
 
@@ -42,6 +42,8 @@ pub enum ScriptEngine {
     Pipes,
     /// Jobs of Hadoop Streaming
     Hadoop,
+    /// A Python program for spark-submit
+    Spark,
 }
 
 /// What the options make of the chain, with rounds where tasks are to hold no graph.
@@ -72,11 +74,13 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     out.flush()
 }
 
-/// The script of a chain.
+/// The script of a chain for an engine.
 pub fn plan_script(engine: ScriptEngine, chain: Chain, shape: Shape, params: &Params) -> Result<String> {
     let mut title = format!("twinsplit plan {}", chain.name());
-    if engine == ScriptEngine::Hadoop {
-        title.push_str(" --engine hadoop");
+    match engine {
+        ScriptEngine::Pipes => {}
+        ScriptEngine::Hadoop => title.push_str(" --engine hadoop"),
+        ScriptEngine::Spark => title.push_str(" --engine spark"),
     }
     for (name, value) in params.iter() {
         title.push_str(&format!(" --{name} {value}"));
@@ -84,8 +88,10 @@ pub fn plan_script(engine: ScriptEngine, chain: Chain, shape: Shape, params: &Pa
     if shape.write_kept {
         title.push_str(" --write-kept");
     }
+    let parts = chain.parts(shape);
     match engine {
-        ScriptEngine::Pipes => pipes::script(&title, &chain.parts(shape), shape, params),
-        ScriptEngine::Hadoop => hadoop::script(&title, &chain.parts(shape), shape, params),
+        ScriptEngine::Pipes => pipes::script(&title, &parts, shape, params),
+        ScriptEngine::Hadoop => hadoop::script(&title, &parts, shape, params),
+        ScriptEngine::Spark => spark::script(&title, &parts, shape, params, &options::BOUNDS),
     }
 }

@@ -1,7 +1,7 @@
 //! `twinsplit run` on a cluster: the answer and everything in between stay in the cluster's file system.
 
 use super::identity::Identity;
-use super::options::{self, RunOpts};
+use super::options::{self, Engine, RunOpts};
 use super::plan::{ScriptEngine, plan_script};
 use super::progress::Display;
 use super::run::answers;
@@ -18,26 +18,32 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Runs a chain as jobs of Hadoop Streaming.
+/// Runs a chain as jobs of Hadoop Streaming, or under Spark.
 pub fn run(chain: Chain, shape: Shape, opts: &RunOpts, params: &Params) -> Result<()> {
     let start = Instant::now();
     let identity =
         Identity::of(chain, opts.engine, &options::resolved(params), opts.write_kept, &opts.input)?;
-    let script = plan_script(ScriptEngine::Hadoop, chain, shape, params)?;
+    let is_spark = opts.engine == Engine::Spark;
+    let (engine, name) =
+        if is_spark { (ScriptEngine::Spark, "chain.py") } else { (ScriptEngine::Hadoop, "chain.sh") };
+    let script = plan_script(engine, chain, shape, params)?;
     let logs = tempfile::Builder::new()
         .prefix("twinsplit-logs.")
         .tempdir()
         .map_err(Error::io("make a folder in", std::env::temp_dir()))?;
     let progress = Arc::new(Progress::default());
-    let interpreter = ["bash".to_owned()];
-    let variables = variables(opts)?;
+    let (interpreter, variables, arguments) = match is_spark {
+        true => (spark_submit(opts), Vec::new(), spark_options(opts, logs.path())?),
+        false => (vec!["bash".to_owned()], variables(opts)?, Vec::new()),
+    };
     let run = RemoteRun {
         interpreter: &interpreter,
-        script: (&script, "chain.sh"),
+        script: (&script, name),
         inputs: &opts.input,
         output: &opts.output,
         logs: logs.path(),
         variables: &variables,
+        options: &arguments,
         progress: &progress,
     };
     let display = Display::start(&progress, chain.steps(shape).len(), opts.quiet);
@@ -78,7 +84,32 @@ pub fn run(chain: Chain, shape: Shape, opts: &RunOpts, params: &Params) -> Resul
 /// Jobs of slices at once when nothing else is said.
 const JOBS: usize = 2;
 
-/// The variables of the script.
+/// spark-submit with the settings given.
+fn spark_submit(opts: &RunOpts) -> Vec<String> {
+    let home = std::env::var_os("SPARK_HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
+    let program = home.map_or_else(|| PathBuf::from("spark-submit"), |home| home.join("bin/spark-submit"));
+    let mut words = vec![program.to_string_lossy().into_owned()];
+    words.extend(opts.settings.iter().flat_map(|setting| ["--conf".to_owned(), setting.clone()]));
+    words
+}
+
+/// The options of the program for Spark.
+fn spark_options(opts: &RunOpts, logs: &Path) -> Result<Vec<String>> {
+    let exe = std::env::current_exe().map_err(Error::io("find", "this program"))?;
+    let exe = std::env::var_os("BINARY").map_or(exe, PathBuf::from);
+    let mut words = vec!["--quiet".to_owned()];
+    let mut give = |option: &str, value: &str| words.extend([option.to_owned(), value.to_owned()]);
+    give("--twinsplit", &exe.to_string_lossy());
+    give("--logs", &logs.to_string_lossy());
+    give("--driver-pid", &std::process::id().to_string());
+    give("--slices-at-once", &opts.threads.unwrap_or(JOBS).to_string());
+    opts.reducers.iter().for_each(|reducers| give("--reducers", &reducers.to_string()));
+    let given = [("--resume", opts.resume), ("--overwrite", opts.overwrite), ("--keep-work", opts.keep_work)];
+    words.extend(given.into_iter().filter(|(_, given)| *given).map(|(option, _)| option.to_owned()));
+    Ok(words)
+}
+
+/// The variables of the script for Hadoop.
 fn variables(opts: &RunOpts) -> Result<Vec<(&'static str, String)>> {
     let mut all = vec![("JOBS", opts.threads.unwrap_or(JOBS).to_string())];
     all.extend(opts.reducers.map(|reducers| ("REDUCERS", reducers.to_string())));
@@ -99,6 +130,12 @@ fn variables(opts: &RunOpts) -> Result<Vec<(&'static str, String)>> {
 fn put(text: &str, logs: &Path, output: &Path) -> Result<()> {
     let file = logs.join("run.json");
     fs::write(&file, text).map_err(Error::io("write", &file))?;
+    // Spark needs no Hadoop beside it where the answer is on this machine.
+    let whole = fs::read_to_string(logs.join("_output")).unwrap_or_default();
+    if let Some(folder) = whole.trim_end().strip_prefix("file:") {
+        let to = Path::new(folder).join("run.json");
+        return fs::copy(&file, &to).map(drop).map_err(Error::io("write", &to));
+    }
     let home = std::env::var_os("HADOOP_HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
     let hadoop = home.map_or_else(|| PathBuf::from("hadoop"), |home| home.join("bin/hadoop"));
     let mut command = Command::new(&hadoop);

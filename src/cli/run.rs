@@ -104,7 +104,9 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
 fn refuse_settings(opts: &RunOpts) -> Result<()> {
     let given = [("--reducers", opts.reducers.is_some()), ("-D", !opts.settings.is_empty())];
     match given.into_iter().find(|(_, given)| *given && !opts.engine.is_remote()) {
-        Some((option, _)) => Err(Error::Usage(format!("{option} is for the jobs of --engine hadoop"))),
+        Some((option, _)) => {
+            Err(Error::Usage(format!("{option} is for the jobs of --engine hadoop and spark")))
+        }
         None => Ok(()),
     }
 }
@@ -234,7 +236,7 @@ impl Run<'_> {
             (Engine::Local, Chain::DocSplit) => self.dense(),
             (Engine::Local, Chain::TermSplit) => self.steps(steps),
             // The script of a cluster is run elsewhere.
-            (Engine::Pipes | Engine::Hadoop, _) => self.pipes(),
+            (Engine::Pipes | Engine::Hadoop | Engine::Spark, _) => self.pipes(),
         }
     }
 

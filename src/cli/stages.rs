@@ -34,8 +34,11 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     };
     for (name, text) in derived()? {
         let path = folder.join(&name);
+        if let Some(parent) = path.parent() {
+            std::fs::create_dir_all(parent).map_err(Error::io("create", parent))?;
+        }
         std::fs::write(&path, text).map_err(Error::io("write", &path))?;
-        if name.ends_with(".sh") {
+        if name.starts_with("jobs/") {
             let mode = std::fs::Permissions::from_mode(0o755);
             std::fs::set_permissions(&path, mode).map_err(Error::io("make executable", &path))?;
         }
@@ -58,8 +61,13 @@ pub fn derived() -> Result<Vec<(String, String)>> {
         let mut params = Params::default();
         options.iter().for_each(|(name, value)| params.set(name, *value));
         let shape = shape(&params, true, true);
-        for (folder, engine) in [("pipes", ScriptEngine::Pipes), ("hadoop", ScriptEngine::Hadoop)] {
-            files.push((format!("jobs/{folder}/{name}.sh"), plan_script(engine, *chain, shape, &params)?));
+        for (folder, ending, engine) in [
+            ("pipes", "sh", ScriptEngine::Pipes),
+            ("hadoop", "sh", ScriptEngine::Hadoop),
+            ("spark", "py", ScriptEngine::Spark),
+        ] {
+            let script = plan_script(engine, *chain, shape, &params)?;
+            files.push((format!("jobs/{folder}/{name}.{ending}"), script));
         }
     }
     Ok(files)

@@ -1,7 +1,7 @@
 //! The engines: ways to run the same chain with the same bytes as the answer.
 //!
 //! `local` is one process: [`dense`] for Doc-Split, [`steps`] for chains of stages. `pipes` is a script over the stage
-//! binaries, `hadoop` one of Hadoop Streaming jobs.
+//! binaries, `hadoop` one of Hadoop Streaming jobs, `spark` a program for `spark-submit`.
 
 pub mod dense;
 pub mod hadoop;
@@ -11,5 +11,6 @@ pub mod pipes;
 pub mod progress;
 pub mod remote;
 pub mod shuffle;
+pub mod spark;
 pub mod steps;
 pub mod threads;

@@ -27,6 +27,8 @@ pub struct RemoteRun<'a> {
     pub logs: &'a Path,
     /// Variables of the script.
     pub variables: &'a [(&'a str, String)],
+    /// Its options, after the documents.
+    pub options: &'a [String],
     /// How far the run is.
     pub progress: &'a Progress,
 }
@@ -39,10 +41,11 @@ impl RemoteRun<'_> {
         fs::write(&path, text).map_err(Error::io("write", &path))?;
         let Some((program, arguments)) = self.interpreter.split_first() else { return Ok(Vec::new()) };
         let mut command = Command::new(program);
-        command.args(arguments).arg(&path).arg(self.output).args(self.inputs);
+        command.args(arguments).arg(&path).arg(self.output).args(self.inputs).args(self.options);
         command.envs(self.variables.iter().map(|(name, value)| (*name, value)));
         command.env("LOGS", self.logs).env("DRIVER_PID", std::process::id().to_string()).env("QUIET", "1");
-        command.stdin(Stdio::null()).process_group(0);
+        // What a script says is no part of what `--json` prints.
+        command.stdin(Stdio::null()).stdout(std::io::stderr()).process_group(0);
         let start = |source| Error::Io { action: "start the interpreter of", path: path.clone(), source };
         let mut child = command.spawn().map_err(start)?;
         let status = loop {
