@@ -59,37 +59,44 @@ fn doc_split_in_slices_equals_local() {
     equals_local("doc-split --features words:2 --slices 3 --tau 0.5");
 }
 
-/// The committed scripts for the other two ways, in `make cluster-test-full`.
+/// With prefix filter, IDF range and stars; plain, without pairs; in slices of tasks.
 #[test]
 #[ignore = "minutes; run by `make cluster-test-full`"]
 fn the_other_ways_equal_local() {
+    equals_local(
+        "term-split --features words:2 --pcp prefix --idf 0.05,1 --tau 0.5 --cluster star --keep longest",
+    );
     equals_local("term-split --features words:2 --tau 0.5 --write clusters");
     equals_local("doc-split --features words:2 --partition by-task --slices 2 --tau 0.5");
 }
 
-/// A step that fails leaves nothing that looks finished and shows what its task said; the run goes on when the input
-/// has been put right is another run, so it is refused by name; a bound that is met may be raised.
+/// A step that fails leaves nothing that looks finished and shows what its task said; another run does not go on with
+/// what it left; a bound that was met may be raised.
 #[test]
 fn a_job_that_fails_says_why_and_a_bound_may_be_raised() {
     let here = Place::new();
-    let line = "twinsplit run doc-split --features words:1 --engine hadoop --quiet --output out";
-    here.write("bad", "{\"id\":\"a\",\"text\":\"x y\"}\n{\"id\":\"b\",\"text\":3}\n");
-    let said = say(&here, &format!("{line} --input bad"));
+    let line = "twinsplit run doc-split --features words:1 --engine hadoop --quiet --input docs --output out";
+    let (good, bad) = ("{\"id\":\"a\",\"text\":\"x y\"}\n", "{\"id\":\"b\",\"text\":3}\n");
+    here.write("docs", format!("{good}{bad}"));
+    let said = say(&here, line);
     said.fails(
         1,
-        &["tokenize:", "bad, line 2, field text: expected a string", "the job tokenize failed", ".log"],
+        &["tokenize:", "docs, line 2, field text: expected a string", "the job tokenize failed", ".log"],
     );
     assert!(!here.path("out/clusters").exists() && !here.path("out/_work/sets").exists());
-    say(&here, &format!("{line} --input bad")).fails(1, &["holds a run that was stopped"]);
+    say(&here, line).fails(1, &["holds a run that was stopped"]);
+    let other = say(&here, &format!("{line} --tau 0.6 --resume"));
+    other.fails(1, &["other options", "was: --tau 0.7", "is: --tau 0.6"]);
 
-    let line = line.replace("--output out", "--output other --input bad --bad-records 1 --max-pairs 0");
-    let (good, rest) = ("{\"id\":\"a\",\"text\":\"x y\"}\n", "{\"id\":\"c\",\"text\":\"x y z\"}\n");
-    here.write("bad", format!("{good}no document\n{good}{rest}").replacen("\"a\"", "\"b\"", 1));
-    say(&here, &line).fails(1, &["--max-pairs"]);
-    assert!(!here.path("other/clusters").exists() && here.path("other/_work/half-expanded").exists());
-    let again = line.replace("--max-pairs 0", "--max-pairs 9 --resume");
-    here.write("more", good);
+    here.write("docs", format!("{}{bad}{good}", good.replace('a', "c")));
+    let line = format!("{line} --overwrite --bad-records 1 --max-pairs");
+    say(&here, &format!("{line} 0")).fails(1, &["the limit is 0"]);
+    assert!(!here.path("out/clusters").exists() && here.path("out/_work/half-expanded").exists());
+    let again = format!("{line} 9").replace("--overwrite", "--resume");
     say(&here, &again).ok();
-    assert_eq!(here.read("other/quarantine/tokenize-00000").split('\t').next_back(), Some("no document\n"));
-    say(&here, &again.replace("--quiet ", "")).ok();
+    assert_eq!(here.shell("cat out/pairs/part-*").ok(), "a\tc\t2\t2\t2\t1.000000\n");
+    assert!(here.shell("cat out/quarantine/*").ok().ends_with(&format!("\t{bad}")));
+    let said = say(&here, &again.replace("--quiet ", ""));
+    assert!(said.err.contains("complete answer"), "{}", said.err);
+    said.ok();
 }

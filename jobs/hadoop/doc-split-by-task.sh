@@ -94,7 +94,11 @@ fi
 
 # What is there already: the answer, or steps of a run that was stopped.
 fs -ls -R "${INPUT[@]}" > "$LOGS/inputs" 2> "$LOGS/inputs.log" || fail "an input is not found: $(grep -m 1 ^ls "$LOGS/inputs.log")"
-same=$(cat "$0" <(awk '{ print $5, $6, $7, $8 }' "$LOGS/inputs") | cksum)
+# What makes it the same run: what twinsplit run says, or this script; and the size, time and name of each input.
+{
+  if [[ -n ${IDENTITY:-} ]]; then echo "$IDENTITY"; else sed -n 2p "$0" && cksum < "$0"; fi
+  awk '{ print "the input", $5, $6, $7, $8 }' "$LOGS/inputs"
+} > "$LOGS/_same"
 declare -A THERE=()
 while read -r path; do THERE[${path%/}]=1; done < <(fs -ls -C "$OUTPUT" "$WORK" "$WORK/_steps" 2> /dev/null)
 if [[ -n ${OVERWRITE:-} ]]; then
@@ -110,7 +114,9 @@ elif [[ -n ${RESUME:-} && -n ${THERE[$OUTPUT/clusters]:-} ]]; then
 fi
 if [[ -n ${THERE[$WORK/_same]:-} ]]; then
   [[ -n ${RESUME:-} ]] || fail "$WORK holds a run that was stopped: RESUME=1 goes on with it; remove it to begin anew"
-  [[ $(fs -cat "$WORK/_same") == "$same" ]] || fail "the script or an input has changed since $WORK was begun; remove it to begin anew"
+  fs -cat "$WORK/_same" > "$LOGS/_was"
+  changed=$(diff "$LOGS/_was" "$LOGS/_same" | sed -n 's/^< / was: /p; s/^> /  is: /p' | head -8) || true
+  [[ -z $changed ]] || fail "$WORK was begun with other options or another input; remove it to begin anew"$'\n'"$changed"
   fs -rm -r -f -skipTrash "$WORK/_tmp" > /dev/null
   for path in "${!THERE[@]}"; do
     # What a step counted is written after its data: only with both it is finished.
@@ -120,7 +126,6 @@ else
   for path in "${!THERE[@]}"; do
     [[ $path == "$WORK" || $path == "$WORK/"* ]] || fail "$OUTPUT holds ${path##*/}: it may be an answer; remove it, or choose another folder"
   done
-  echo "$same" > "$LOGS/_same"
   fs -mkdir -p "$WORK/_steps" "$WORK/_bin"
   fs -put -f "$BINARY" ${SHIP[@]+"${SHIP[@]}"} "$WORK/_bin/"
   fs -put -f "$LOGS/_same" "$WORK/"

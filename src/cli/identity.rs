@@ -67,6 +67,23 @@ impl Identity {
         &self.0
     }
 
+    /// What must be the same for a run to go on, a line for each: chain, engine and parameters, but not what only bounds
+    /// a run.
+    pub fn lines(&self) -> String {
+        let mut lines = Vec::new();
+        for name in ["twinsplit", "chain", "engine"] {
+            lines.extend(self.0.get(name).map(|value| format!("{name} {}", plain(value))));
+        }
+        let parameters = self.0.get("parameters").and_then(Value::as_object).into_iter().flatten();
+        for (name, value) in parameters.filter(|(name, _)| !BOUNDS.contains(&name.as_str())) {
+            lines.push(format!("--{name} {}", plain(value)));
+        }
+        for (path, file) in by_path(&self.0, "parameter_files") {
+            lines.push(format!("the file {path} {}", plain(&file["xxh3"])));
+        }
+        lines.join("\n")
+    }
+
     /// What differs from an earlier run, by name; what only bounds a run may differ.
     pub fn differences(&self, earlier: &Self) -> Vec<String> {
         let mut found = Vec::new();

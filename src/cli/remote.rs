@@ -34,7 +34,7 @@ pub fn run(chain: Chain, shape: Shape, opts: &RunOpts, params: &Params) -> Resul
     let progress = Arc::new(Progress::default());
     let (interpreter, variables, arguments) = match is_spark {
         true => (spark_submit(opts), Vec::new(), spark_options(opts, logs.path())?),
-        false => (vec!["bash".to_owned()], variables(opts)?, Vec::new()),
+        false => (vec!["bash".to_owned()], variables(opts, &identity)?, Vec::new()),
     };
     let run = RemoteRun {
         interpreter: &interpreter,
@@ -110,8 +110,9 @@ fn spark_options(opts: &RunOpts, logs: &Path) -> Result<Vec<String>> {
 }
 
 /// The variables of the script for Hadoop.
-fn variables(opts: &RunOpts) -> Result<Vec<(&'static str, String)>> {
-    let mut all = vec![("JOBS", opts.threads.unwrap_or(JOBS).to_string())];
+fn variables(opts: &RunOpts, identity: &Identity) -> Result<Vec<(&'static str, String)>> {
+    let jobs = opts.threads.unwrap_or(JOBS).to_string();
+    let mut all = vec![("JOBS", jobs), ("IDENTITY", identity.lines())];
     all.extend(opts.reducers.map(|reducers| ("REDUCERS", reducers.to_string())));
     if !opts.settings.is_empty() {
         let settings: Vec<_> = opts.settings.iter().map(|setting| format!("-D {setting}")).collect();
