@@ -103,7 +103,7 @@ declare -A THERE=()
 while read -r path; do THERE[${path%/}]=1; done < <(fs -ls -C "$OUTPUT" "$WORK" "$WORK/_steps" 2> /dev/null)
 if [[ -n ${OVERWRITE:-} ]]; then
   old=()
-  for name in pairs clusters kept quarantine run.json _work; do
+  for name in pairs clusters kept run.json _work; do
     [[ -z ${THERE[$OUTPUT/$name]:-} ]] || old+=("$OUTPUT/$name")
   done
   ((!${#old[@]})) || fs -rm -r -skipTrash "${old[@]}" > /dev/null
@@ -293,12 +293,6 @@ until_zero() {
     fs -mv "$WORK/$2-$ROUND" "$WORK/$2"
     MADE=1
   fi
-}
-
-# bad_records DATA STEP: bad documents that passed go beside the answer
-bad_records() {
-  grep -q '^bad_records' "$LOGS/steps/$2" || return 0
-  [[ -n ${THERE[$OUTPUT/quarantine]:-} ]] || fs -mv "$WORK/$1/_bad" "$OUTPUT/quarantine"
 }
 
 # publish DATA…: the answer gets its place; the clusters, which come last, make it complete

@@ -63,7 +63,7 @@ pub struct RunOpts {
     #[arg(long, env = "TWINSPLIT_REDUCERS", value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub reducers: Option<u32>,
     /// With a cluster: a setting for all its jobs, as NAME=VALUE; may be repeated
-    #[arg(short = 'D', value_name = "NAME=VALUE", value_parser = setting)]
+    #[arg(short = 'D', long = "define", value_name = "NAME=VALUE", value_parser = setting)]
     pub settings: Vec<String>,
     /// Write the lines of kept documents to kept.jsonl
     #[arg(long)]

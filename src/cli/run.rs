@@ -102,7 +102,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
 
 /// Refuses what only a cluster's jobs have.
 fn refuse_settings(opts: &RunOpts) -> Result<()> {
-    let given = [("--reducers", opts.reducers.is_some()), ("-D", !opts.settings.is_empty())];
+    let given = [("--reducers", opts.reducers.is_some()), ("--define", !opts.settings.is_empty())];
     match given.into_iter().find(|(_, given)| *given && !opts.engine.is_remote()) {
         Some((option, _)) => {
             Err(Error::Usage(format!("{option} is for the jobs of --engine hadoop and spark")))

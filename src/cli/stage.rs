@@ -256,8 +256,12 @@ fn task_number() -> u32 {
         .unwrap_or(0) as u32
 }
 
+/// The task's own folder. On a cluster the output folder may be an address that files cannot be written to; the
+/// working folder is the task's own there.
 fn task_folder() -> PathBuf {
-    std::env::var_os("mapreduce_task_output_dir").map_or_else(|| PathBuf::from("."), PathBuf::from)
+    let folder = std::env::var_os("mapreduce_task_output_dir").map(PathBuf::from);
+    let is_path = |folder: &PathBuf| !folder.to_string_lossy().contains(":/");
+    folder.filter(is_path).unwrap_or_else(|| PathBuf::from("."))
 }
 
 fn report_counters(entry: &Entry, number: u32, counters: &Counters) -> Result<()> {

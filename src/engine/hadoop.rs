@@ -18,6 +18,13 @@ const PARTITIONER: &str = "org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner
 
 /// A chain's script. `INPUT` (paths) and `OUTPUT` (a folder) come from its arguments.
 pub fn script(title: &str, parts: &[Part], shape: Shape, params: &Params) -> Result<String> {
+    if params.get("bad-records").is_some_and(|number| number != "0") {
+        return Err(Error::Usage(
+            "--bad-records: tasks of Hadoop Streaming have no place for the lines that they pass over; \
+             run tokenize --bad-records over the files first, or use --engine spark"
+                .to_owned(),
+        ));
+    }
     let (params, ship) = shipped(params);
     let mut text = format!(
         "#!/usr/bin/env bash\n\
@@ -39,20 +46,10 @@ pub fn script(title: &str, parts: &[Part], shape: Shape, params: &Params) -> Res
             Part::Repeat(repeat) => push_rounds(&mut text, repeat, &params)?,
         }
     }
-    for step in parts.iter().flat_map(Part::steps) {
-        if find(step.map)?.is_some_and(|entry| entry.keeps_bad_records) && allows_bad_records(&params) {
-            text.push_str(&format!("\nbad_records {} {}", step.output, step.name));
-        }
-    }
     let answer = [(PAIRS, !shape.clusters_only), (KEPT, shape.write_kept), (CLUSTERS, true)];
     let answer = answer.into_iter().filter(|(_, wanted)| *wanted).map(|(data, _)| data).collect::<Vec<_>>();
     text.push_str(&format!("\npublish {}\n", answer.join(" ")));
     Ok(text)
-}
-
-/// Whether lines may be passed over.
-fn allows_bad_records(params: &Params) -> bool {
-    params.get("bad-records").is_some_and(|number| number != "0")
 }
 
 /// Files that options name travel with the program: the options under which the tasks find them, and the files.
@@ -178,9 +175,8 @@ fn push_step(text: &mut String, step: &Step, params: &Params, rounds: Option<&Re
     });
     let mut programs =
         format!("-mapper {}", map.map_or_else(|| "cat".to_owned(), |map| command(map, step, params)));
-    match reduce {
-        Some(reduce) => programs.push_str(&format!(" -reducer {}", command(reduce, step, params))),
-        None => {}
+    if let Some(reduce) = reduce {
+        programs.push_str(&format!(" -reducer {}", command(reduce, step, params)));
     }
     options.push(programs);
     match each {
