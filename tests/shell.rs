@@ -91,7 +91,8 @@ fn every_program_has_a_manual_page_that_says_all() {
                 |long| format!("--{long}"),
             );
             let found = page.lines().any(|line| {
-                line.strip_prefix("       ").and_then(|line| line.split([' ', ',']).next()) == Some(&long)
+                line.strip_prefix("       ")
+                    .is_some_and(|line| line.split([' ', ',']).take(3).any(|word| word == long))
             });
             assert!(found, "{name} says nothing of {long}: {page}");
             if let Some(variable) = arg.get_env() {
