@@ -28,19 +28,13 @@ done
 BINARY=${BINARY:-$(command -v twinsplit)} || fail "twinsplit is not on PATH: set BINARY to its file"
 fs() {
   # A file system of this machine needs no Java.
-  local command=$1 path local=() flag=
-  for path in "${@:2}"; do
-    case $path in
-      file:///*) local+=("${path#file://}") ;;
-      -*) [[ $path == -[fpr]* ]] || [[ $path == -skipTrash ]] || flag=1; [[ $command == -@(ls|cat|get) ]] && flag=1 ;;
-      *) [[ $command == -put ]] && local+=("$path") || flag=1 ;;
-    esac
-  done
-  case ${flag:-$command} in
-    -mv) mv "${local[@]}" ;;
-    -put) cp "${local[@]}" ;;
-    -mkdir) mkdir -p "${local[@]}" ;;
-    -rm) rm -rf "${local[@]}" ;;
+  local path paths=()
+  for path in "${@:2}"; do [[ $path == -* ]] || paths+=("$path"); done
+  case $1:${paths[*]: -1} in
+    -mv:file:///*) mv "${paths[@]#file://}" ;;
+    -put:file:///*) cp "${paths[@]#file://}" ;;
+    -mkdir:file:///*) mkdir -p "${paths[@]#file://}" ;;
+    -rm:file:///*) rm -rf "${paths[@]#file://}" ;;
     *) "$HADOOP" fs "$@" ;;
   esac
 }
@@ -127,11 +121,14 @@ else
     [[ $path == "$WORK" || $path == "$WORK/"* ]] || fail "$OUTPUT holds ${path##*/}: it may be an answer; remove it, or choose another folder"
   done
   fs -mkdir -p "$WORK/_steps" "$WORK/_bin"
-  fs -put -f "$BINARY" ${SHIP[@]+"${SHIP[@]}"} "$WORK/_bin/"
+  # YARN links a file under one name for a job, so a mapper and its reducer have a file each.
+  fs -put -f "$BINARY" "$WORK/_bin/map"
+  fs -put -f "$BINARY" "$WORK/_bin/reduce"
+  ((!${#SHIP[@]})) || fs -put -f "${SHIP[@]}" "$WORK/_bin/"
   fs -put -f "$LOGS/_same" "$WORK/"
 fi
 # Names as the rest of the script has them.
-BIN=$WORK/_bin/${BINARY##*/}
+BIN=$WORK/_bin
 NEW=$WORK/_tmp/$RUN
 # What all jobs have; -D options of the user's come last.
 COMMON=(
@@ -313,7 +310,7 @@ step tokenize sets 'Turns each document into its set of features.' &&
     -D mapreduce.job.reduces=0 -D stream.map.output=keyonlytext \
     -D textinputformat.record.delimiter=$'\n' \
     -D mapreduce.map.memory.mb=$((HEAP + 206)) \
-    -files "$BIN#tokenize" \
+    -files "$BIN/map#tokenize" \
     "${DOCUMENTS[@]}" \
     -mapper 'tokenize --features spotsigs'
 guard bad_records 0 'bad documents in all tasks together; correct them, or raise --bad-records'
@@ -323,7 +320,7 @@ step doc-meta meta 'Takes what the keep rule needs; sorted by id, two documents 
     -D mapreduce.job.reduces=$REDUCERS -D stream.num.map.output.key.fields=1 -D mapreduce.partition.keypartitioner.options=-k1,1 \
     -D textinputformat.record.delimiter=$'\n' \
     -D mapreduce.map.memory.mb=$((HEAP + 206)) -D mapreduce.reduce.memory.mb=$((HEAP + 206)) \
-    -files "$BIN#doc-meta,$BIN#doc-meta-reduce" \
+    -files "$BIN/map#doc-meta,$BIN/reduce#doc-meta-reduce" \
     -partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner \
     "${DOCUMENTS[@]}" \
     -mapper doc-meta -reducer doc-meta-reduce
@@ -332,7 +329,7 @@ step feature-count feature-counts 'Counts the documents of each feature; sorted 
   streaming feature-counts \
     -D mapreduce.job.reduces=$REDUCERS -D stream.num.map.output.key.fields=1 -D mapreduce.partition.keypartitioner.options=-k1,1 \
     -D mapreduce.map.memory.mb=$((HEAP + 283)) -D mapreduce.reduce.memory.mb=$((HEAP + 206)) \
-    -files "$BIN#feature-count,$BIN#feature-count-reduce" \
+    -files "$BIN/map#feature-count,$BIN/reduce#feature-count-reduce" \
     -partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner \
     -input "$WORK/sets" \
     -mapper feature-count -reducer feature-count-reduce
@@ -341,7 +338,7 @@ step feature-order order 'Orders features by frequency and lists those in the ID
   streaming order \
     -D mapreduce.job.reduces=1 -D stream.num.map.output.key.fields=1 \
     -D mapreduce.map.memory.mb=$((HEAP + 150)) -D mapreduce.reduce.memory.mb=$((HEAP + 268)) \
-    -files "$BIN#feature-order" \
+    -files "$BIN/reduce#feature-order" \
     -input "$WORK/feature-counts" \
     -mapper cat -reducer 'feature-order --idf 0.3,0.85 --features spotsigs'
 
@@ -349,7 +346,7 @@ step idf-filter filtered-sets 'Leaves out features out of the IDF range.' &&
   streaming filtered-sets \
     -D mapreduce.job.reduces=0 -D stream.map.output=keyonlytext \
     -D mapreduce.map.memory.mb=$((HEAP + 206)) \
-    -files "$BIN#idf-filter,$WORK/order/part-00000#order" \
+    -files "$BIN/map#idf-filter,$WORK/order/part-00000#order" \
     -input "$WORK/sets" \
     -mapper 'idf-filter --features spotsigs --order order'
 
@@ -357,7 +354,7 @@ step equal-sets members 'Joins equal sets once; sorted by hash, then id, the sma
   streaming members \
     -D mapreduce.job.reduces=$REDUCERS -D stream.num.map.output.key.fields=2 -D mapreduce.partition.keypartitioner.options=-k1,1 \
     -D mapreduce.map.memory.mb=$((HEAP + 206)) -D mapreduce.reduce.memory.mb=$((HEAP + 206)) \
-    -files "$BIN#equal-sets,$BIN#equal-sets-reduce" \
+    -files "$BIN/map#equal-sets,$BIN/reduce#equal-sets-reduce" \
     -partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner \
     -input "$WORK/filtered-sets" \
     -mapper 'equal-sets --min-features 4' -reducer equal-sets-reduce
@@ -366,7 +363,7 @@ step size-count sizes 'Counts the sets of each size; sizes have a fixed width, s
   streaming sizes \
     -D mapreduce.job.reduces=$REDUCERS -D stream.num.map.output.key.fields=1 -D mapreduce.partition.keypartitioner.options=-k1,1 \
     -D mapreduce.map.memory.mb=$((HEAP + 206)) -D mapreduce.reduce.memory.mb=$((HEAP + 206)) \
-    -files "$BIN#size-count,$BIN#size-count-reduce" \
+    -files "$BIN/map#size-count,$BIN/reduce#size-count-reduce" \
     -partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner \
     -input "$WORK/members" \
     -mapper 'size-count --min-features 4' -reducer size-count-reduce
@@ -375,7 +372,7 @@ step slice-plan plan 'Cuts the sizes into slices of about equal cost.' &&
   streaming plan \
     -D mapreduce.job.reduces=1 -D stream.num.map.output.key.fields=1 \
     -D mapreduce.map.memory.mb=$((HEAP + 150)) -D mapreduce.reduce.memory.mb=$((HEAP + 206)) \
-    -files "$BIN#slice-plan" \
+    -files "$BIN/reduce#slice-plan" \
     -input "$WORK/sizes" \
     -mapper cat -reducer 'slice-plan --tau 0.3 --features spotsigs'
 
@@ -383,13 +380,13 @@ step index-doc slices 'Sends each set to its slice; sorted by slice, then size, 
   streaming slices \
     -D mapreduce.job.reduces=$(slices plan) -D stream.num.map.output.key.fields=3 -D mapreduce.partition.keypartitioner.options=-k1,1 \
     -D mapreduce.map.memory.mb=$((HEAP + 206)) -D mapreduce.reduce.memory.mb=$((HEAP + 206)) \
-    -files "$BIN#index-doc,$BIN#index-doc-reduce,$WORK/plan/part-00000#plan" \
+    -files "$BIN/map#index-doc,$BIN/reduce#index-doc-reduce,$WORK/plan/part-00000#plan" \
     -partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner \
     -input "$WORK/members" \
     -mapper 'index-doc --min-features 4 --features spotsigs --plan plan' -reducer 'index-doc-reduce --features spotsigs'
 
 step docsplit-query joined-pairs 'Streams all sets past each slice, which is held in memory.' &&
-  FILES="$BIN#docsplit-query" each slices index joined-pairs \
+  FILES="$BIN/map#docsplit-query" each slices index joined-pairs \
     -D mapreduce.job.reduces=0 -D stream.map.output=keyonlytext \
     -D mapreduce.input.fileinputformat.split.minsize=1073741824 \
     -D mapreduce.map.memory.mb=$((HEAP + 795)) \
@@ -400,7 +397,7 @@ step expand-left half-expanded 'Repeats pairs for the copies of their first docu
   streaming half-expanded \
     -D mapreduce.job.reduces=$REDUCERS -D stream.num.map.output.key.fields=2 -D mapreduce.partition.keypartitioner.options=-k1,1 \
     -D mapreduce.map.memory.mb=$((HEAP + 206)) -D mapreduce.reduce.memory.mb=$((HEAP + 206)) \
-    -files "$BIN#expand-left,$BIN#expand-left-reduce" \
+    -files "$BIN/map#expand-left,$BIN/reduce#expand-left-reduce" \
     -partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner \
     -input "$WORK/joined-pairs" -input "$WORK/members" \
     -mapper expand-left -reducer expand-left-reduce
@@ -409,7 +406,7 @@ step expand-right pairs 'Repeats pairs for the copies of their second document, 
   streaming pairs \
     -D mapreduce.job.reduces=$REDUCERS -D stream.num.map.output.key.fields=2 -D mapreduce.partition.keypartitioner.options=-k1,1 \
     -D mapreduce.map.memory.mb=$((HEAP + 206)) -D mapreduce.reduce.memory.mb=$((HEAP + 206)) \
-    -files "$BIN#expand-right,$BIN#expand-right-reduce" \
+    -files "$BIN/map#expand-right,$BIN/reduce#expand-right-reduce" \
     -partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner \
     -input "$WORK/half-expanded" -input "$WORK/members" \
     -mapper expand-right -reducer expand-right-reduce
@@ -422,7 +419,7 @@ while [[ -z $MADE ]]; do
     streaming large-stars-$ROUND \
       -D mapreduce.job.reduces=$REDUCERS -D stream.num.map.output.key.fields=2 -D mapreduce.partition.keypartitioner.options=-k1,1 \
       -D mapreduce.map.memory.mb=$((HEAP + 283)) -D mapreduce.reduce.memory.mb=$((HEAP + 206)) \
-      -files "$BIN#large-star,$BIN#large-star-reduce" \
+      -files "$BIN/map#large-star,$BIN/reduce#large-star-reduce" \
       -partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner \
       "${INPUTS[@]}" \
       -mapper large-star -reducer large-star-reduce
@@ -431,7 +428,7 @@ while [[ -z $MADE ]]; do
     streaming labels-$ROUND \
       -D mapreduce.job.reduces=$REDUCERS -D stream.num.map.output.key.fields=2 -D mapreduce.partition.keypartitioner.options=-k1,1 \
       -D mapreduce.map.memory.mb=$((HEAP + 206)) -D mapreduce.reduce.memory.mb=$((HEAP + 206)) \
-      -files "$BIN#small-star,$BIN#small-star-reduce" \
+      -files "$BIN/map#small-star,$BIN/reduce#small-star-reduce" \
       -partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner \
       -input "$WORK/large-stars-$ROUND" \
       -mapper small-star -reducer small-star-reduce
@@ -442,7 +439,7 @@ step keep ranked 'Brings each document'\''s cluster, rank and set together; sort
   streaming ranked \
     -D mapreduce.job.reduces=$REDUCERS -D stream.num.map.output.key.fields=2 -D mapreduce.partition.keypartitioner.options=-k1,1 \
     -D mapreduce.map.memory.mb=$((HEAP + 206)) -D mapreduce.reduce.memory.mb=$((HEAP + 206)) \
-    -files "$BIN#keep,$BIN#keep-reduce" \
+    -files "$BIN/map#keep,$BIN/reduce#keep-reduce" \
     -partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner \
     -input "$WORK/labels" -input "$WORK/meta" -input "$WORK/filtered-sets" \
     -mapper keep -reducer keep-reduce
@@ -451,7 +448,7 @@ step keep-choose clusters 'Keeps the best document of each cluster; sorted by cl
   streaming clusters \
     -D mapreduce.job.reduces=$REDUCERS -D stream.num.map.output.key.fields=3 -D mapreduce.partition.keypartitioner.options=-k1,1 \
     -D mapreduce.map.memory.mb=$((HEAP + 150)) -D mapreduce.reduce.memory.mb=$((HEAP + 206)) \
-    -files "$BIN#keep-choose" \
+    -files "$BIN/reduce#keep-choose" \
     -partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner \
     -input "$WORK/ranked" \
     -mapper cat -reducer keep-choose
@@ -461,7 +458,7 @@ step write-kept kept 'Passes on the lines of documents that no cluster drops.' &
     -D mapreduce.job.reduces=0 -D stream.map.output=keyonlytext \
     -D textinputformat.record.delimiter=$'\n' \
     -D mapreduce.map.memory.mb=$((HEAP + 206)) \
-    -files "$BIN#write-kept,$WORK/clusters#clusters" \
+    -files "$BIN/map#write-kept,$WORK/clusters#clusters" \
     "${DOCUMENTS[@]}" \
     -mapper 'write-kept --clusters clusters'
 

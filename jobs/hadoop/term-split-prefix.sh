@@ -28,19 +28,13 @@ done
 BINARY=${BINARY:-$(command -v twinsplit)} || fail "twinsplit is not on PATH: set BINARY to its file"
 fs() {
   # A file system of this machine needs no Java.
-  local command=$1 path local=() flag=
-  for path in "${@:2}"; do
-    case $path in
-      file:///*) local+=("${path#file://}") ;;
-      -*) [[ $path == -[fpr]* ]] || [[ $path == -skipTrash ]] || flag=1; [[ $command == -@(ls|cat|get) ]] && flag=1 ;;
-      *) [[ $command == -put ]] && local+=("$path") || flag=1 ;;
-    esac
-  done
-  case ${flag:-$command} in
-    -mv) mv "${local[@]}" ;;
-    -put) cp "${local[@]}" ;;
-    -mkdir) mkdir -p "${local[@]}" ;;
-    -rm) rm -rf "${local[@]}" ;;
+  local path paths=()
+  for path in "${@:2}"; do [[ $path == -* ]] || paths+=("$path"); done
+  case $1:${paths[*]: -1} in
+    -mv:file:///*) mv "${paths[@]#file://}" ;;
+    -put:file:///*) cp "${paths[@]#file://}" ;;
+    -mkdir:file:///*) mkdir -p "${paths[@]#file://}" ;;
+    -rm:file:///*) rm -rf "${paths[@]#file://}" ;;
     *) "$HADOOP" fs "$@" ;;
   esac
 }
@@ -127,11 +121,14 @@ else
     [[ $path == "$WORK" || $path == "$WORK/"* ]] || fail "$OUTPUT holds ${path##*/}: it may be an answer; remove it, or choose another folder"
   done
   fs -mkdir -p "$WORK/_steps" "$WORK/_bin"
-  fs -put -f "$BINARY" ${SHIP[@]+"${SHIP[@]}"} "$WORK/_bin/"
+  # YARN links a file under one name for a job, so a mapper and its reducer have a file each.
+  fs -put -f "$BINARY" "$WORK/_bin/map"
+  fs -put -f "$BINARY" "$WORK/_bin/reduce"
+  ((!${#SHIP[@]})) || fs -put -f "${SHIP[@]}" "$WORK/_bin/"
   fs -put -f "$LOGS/_same" "$WORK/"
 fi
 # Names as the rest of the script has them.
-BIN=$WORK/_bin/${BINARY##*/}
+BIN=$WORK/_bin
 NEW=$WORK/_tmp/$RUN
 # What all jobs have; -D options of the user's come last.
 COMMON=(
@@ -313,7 +310,7 @@ step tokenize sets 'Turns each document into its set of features.' &&
     -D mapreduce.job.reduces=0 -D stream.map.output=keyonlytext \
     -D textinputformat.record.delimiter=$'\n' \
     -D mapreduce.map.memory.mb=$((HEAP + 206)) \
-    -files "$BIN#tokenize" \
+    -files "$BIN/map#tokenize" \
     "${DOCUMENTS[@]}" \
     -mapper tokenize
 guard bad_records 0 'bad documents in all tasks together; correct them, or raise --bad-records'
@@ -323,7 +320,7 @@ step doc-meta meta 'Takes what the keep rule needs; sorted by id, two documents 
     -D mapreduce.job.reduces=$REDUCERS -D stream.num.map.output.key.fields=1 -D mapreduce.partition.keypartitioner.options=-k1,1 \
     -D textinputformat.record.delimiter=$'\n' \
     -D mapreduce.map.memory.mb=$((HEAP + 206)) -D mapreduce.reduce.memory.mb=$((HEAP + 206)) \
-    -files "$BIN#doc-meta,$BIN#doc-meta-reduce" \
+    -files "$BIN/map#doc-meta,$BIN/reduce#doc-meta-reduce" \
     -partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner \
     "${DOCUMENTS[@]}" \
     -mapper doc-meta -reducer doc-meta-reduce
@@ -332,7 +329,7 @@ step feature-count feature-counts 'Counts the documents of each feature; sorted 
   streaming feature-counts \
     -D mapreduce.job.reduces=$REDUCERS -D stream.num.map.output.key.fields=1 -D mapreduce.partition.keypartitioner.options=-k1,1 \
     -D mapreduce.map.memory.mb=$((HEAP + 283)) -D mapreduce.reduce.memory.mb=$((HEAP + 206)) \
-    -files "$BIN#feature-count,$BIN#feature-count-reduce" \
+    -files "$BIN/map#feature-count,$BIN/reduce#feature-count-reduce" \
     -partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner \
     -input "$WORK/sets" \
     -mapper feature-count -reducer feature-count-reduce
@@ -341,7 +338,7 @@ step feature-order order 'Orders features by frequency and lists those in the ID
   streaming order \
     -D mapreduce.job.reduces=1 -D stream.num.map.output.key.fields=1 \
     -D mapreduce.map.memory.mb=$((HEAP + 150)) -D mapreduce.reduce.memory.mb=$((HEAP + 268)) \
-    -files "$BIN#feature-order" \
+    -files "$BIN/reduce#feature-order" \
     -input "$WORK/feature-counts" \
     -mapper cat -reducer feature-order
 
@@ -349,7 +346,7 @@ step equal-sets members 'Joins equal sets once; sorted by hash, then id, the sma
   streaming members \
     -D mapreduce.job.reduces=$REDUCERS -D stream.num.map.output.key.fields=2 -D mapreduce.partition.keypartitioner.options=-k1,1 \
     -D mapreduce.map.memory.mb=$((HEAP + 206)) -D mapreduce.reduce.memory.mb=$((HEAP + 206)) \
-    -files "$BIN#equal-sets,$BIN#equal-sets-reduce" \
+    -files "$BIN/map#equal-sets,$BIN/reduce#equal-sets-reduce" \
     -partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner \
     -input "$WORK/sets" \
     -mapper equal-sets -reducer equal-sets-reduce
@@ -358,7 +355,7 @@ step index-term posting-lists 'Builds posting lists; sorted by feature, then id,
   streaming posting-lists \
     -D mapreduce.job.reduces=$REDUCERS -D stream.num.map.output.key.fields=2 -D mapreduce.partition.keypartitioner.options=-k1,1 \
     -D mapreduce.map.memory.mb=$((HEAP + 206)) -D mapreduce.reduce.memory.mb=$((HEAP + 206)) \
-    -files "$BIN#index-term,$BIN#index-term-reduce,$WORK/order/part-00000#order" \
+    -files "$BIN/map#index-term,$BIN/reduce#index-term-reduce,$WORK/order/part-00000#order" \
     -partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner \
     -input "$WORK/members" \
     -mapper 'index-term --pcp prefix --order order' -reducer index-term-reduce
@@ -367,7 +364,7 @@ step pcp-map candidates 'Pairs the postings that pass the prefix filter.' &&
   streaming candidates \
     -D mapreduce.job.reduces=0 -D stream.map.output=keyonlytext \
     -D mapreduce.map.memory.mb=$((HEAP + 359)) \
-    -files "$BIN#pcp-map" \
+    -files "$BIN/map#pcp-map" \
     -input "$WORK/posting-lists" \
     -mapper pcp-map
 guard pairs_of_postings 1000000000 'candidates; a higher tau has fewer, doc-split has none, or raise --max-pairs'
@@ -376,7 +373,7 @@ step verify-left half-verified 'Brings a candidate its first set; sorted by id, 
   streaming half-verified \
     -D mapreduce.job.reduces=$REDUCERS -D stream.num.map.output.key.fields=3 -D mapreduce.partition.keypartitioner.options=-k1,1 \
     -D mapreduce.map.memory.mb=$((HEAP + 206)) -D mapreduce.reduce.memory.mb=$((HEAP + 206)) \
-    -files "$BIN#verify-left,$BIN#verify-left-reduce" \
+    -files "$BIN/map#verify-left,$BIN/reduce#verify-left-reduce" \
     -partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner \
     -input "$WORK/candidates" -input "$WORK/members" \
     -mapper verify-left -reducer verify-left-reduce
@@ -385,7 +382,7 @@ step verify-right joined-pairs 'Brings a candidate its second set and counts wha
   streaming joined-pairs \
     -D mapreduce.job.reduces=$REDUCERS -D stream.num.map.output.key.fields=3 -D mapreduce.partition.keypartitioner.options=-k1,1 \
     -D mapreduce.map.memory.mb=$((HEAP + 206)) -D mapreduce.reduce.memory.mb=$((HEAP + 283)) \
-    -files "$BIN#verify-right,$BIN#verify-right-reduce" \
+    -files "$BIN/map#verify-right,$BIN/reduce#verify-right-reduce" \
     -partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner \
     -input "$WORK/half-verified" -input "$WORK/members" \
     -mapper verify-right -reducer verify-right-reduce
@@ -394,7 +391,7 @@ step expand-left half-expanded 'Repeats pairs for the copies of their first docu
   streaming half-expanded \
     -D mapreduce.job.reduces=$REDUCERS -D stream.num.map.output.key.fields=2 -D mapreduce.partition.keypartitioner.options=-k1,1 \
     -D mapreduce.map.memory.mb=$((HEAP + 206)) -D mapreduce.reduce.memory.mb=$((HEAP + 206)) \
-    -files "$BIN#expand-left,$BIN#expand-left-reduce" \
+    -files "$BIN/map#expand-left,$BIN/reduce#expand-left-reduce" \
     -partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner \
     -input "$WORK/joined-pairs" -input "$WORK/members" \
     -mapper expand-left -reducer expand-left-reduce
@@ -403,7 +400,7 @@ step expand-right pairs 'Repeats pairs for the copies of their second document, 
   streaming pairs \
     -D mapreduce.job.reduces=$REDUCERS -D stream.num.map.output.key.fields=2 -D mapreduce.partition.keypartitioner.options=-k1,1 \
     -D mapreduce.map.memory.mb=$((HEAP + 206)) -D mapreduce.reduce.memory.mb=$((HEAP + 206)) \
-    -files "$BIN#expand-right,$BIN#expand-right-reduce" \
+    -files "$BIN/map#expand-right,$BIN/reduce#expand-right-reduce" \
     -partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner \
     -input "$WORK/half-expanded" -input "$WORK/members" \
     -mapper expand-right -reducer expand-right-reduce
@@ -416,7 +413,7 @@ while [[ -z $MADE ]]; do
     streaming large-stars-$ROUND \
       -D mapreduce.job.reduces=$REDUCERS -D stream.num.map.output.key.fields=2 -D mapreduce.partition.keypartitioner.options=-k1,1 \
       -D mapreduce.map.memory.mb=$((HEAP + 283)) -D mapreduce.reduce.memory.mb=$((HEAP + 206)) \
-      -files "$BIN#large-star,$BIN#large-star-reduce" \
+      -files "$BIN/map#large-star,$BIN/reduce#large-star-reduce" \
       -partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner \
       "${INPUTS[@]}" \
       -mapper large-star -reducer large-star-reduce
@@ -425,7 +422,7 @@ while [[ -z $MADE ]]; do
     streaming labels-$ROUND \
       -D mapreduce.job.reduces=$REDUCERS -D stream.num.map.output.key.fields=2 -D mapreduce.partition.keypartitioner.options=-k1,1 \
       -D mapreduce.map.memory.mb=$((HEAP + 206)) -D mapreduce.reduce.memory.mb=$((HEAP + 206)) \
-      -files "$BIN#small-star,$BIN#small-star-reduce" \
+      -files "$BIN/map#small-star,$BIN/reduce#small-star-reduce" \
       -partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner \
       -input "$WORK/large-stars-$ROUND" \
       -mapper small-star -reducer small-star-reduce
@@ -436,7 +433,7 @@ step keep ranked 'Brings each document'\''s cluster, rank and set together; sort
   streaming ranked \
     -D mapreduce.job.reduces=$REDUCERS -D stream.num.map.output.key.fields=2 -D mapreduce.partition.keypartitioner.options=-k1,1 \
     -D mapreduce.map.memory.mb=$((HEAP + 206)) -D mapreduce.reduce.memory.mb=$((HEAP + 206)) \
-    -files "$BIN#keep,$BIN#keep-reduce" \
+    -files "$BIN/map#keep,$BIN/reduce#keep-reduce" \
     -partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner \
     -input "$WORK/labels" -input "$WORK/meta" -input "$WORK/sets" \
     -mapper keep -reducer keep-reduce
@@ -445,7 +442,7 @@ step keep-choose clusters 'Keeps the best document of each cluster; sorted by cl
   streaming clusters \
     -D mapreduce.job.reduces=$REDUCERS -D stream.num.map.output.key.fields=3 -D mapreduce.partition.keypartitioner.options=-k1,1 \
     -D mapreduce.map.memory.mb=$((HEAP + 150)) -D mapreduce.reduce.memory.mb=$((HEAP + 206)) \
-    -files "$BIN#keep-choose" \
+    -files "$BIN/reduce#keep-choose" \
     -partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner \
     -input "$WORK/ranked" \
     -mapper cat -reducer keep-choose
@@ -455,7 +452,7 @@ step write-kept kept 'Passes on the lines of documents that no cluster drops.' &
     -D mapreduce.job.reduces=0 -D stream.map.output=keyonlytext \
     -D textinputformat.record.delimiter=$'\n' \
     -D mapreduce.map.memory.mb=$((HEAP + 206)) \
-    -files "$BIN#write-kept,$WORK/clusters#clusters" \
+    -files "$BIN/map#write-kept,$WORK/clusters#clusters" \
     "${DOCUMENTS[@]}" \
     -mapper 'write-kept --clusters clusters'
 

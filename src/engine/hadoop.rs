@@ -148,8 +148,9 @@ fn push_step(text: &mut String, step: &Step, params: &Params, rounds: Option<&Re
     memories.extend(reduce.map(|entry| memory("reduce", Some(entry))));
     generic.push(memories.join(" "));
 
+    let roles = [("map", map), ("reduce", reduce)].into_iter();
     let mut files: Vec<String> =
-        [map, reduce].into_iter().flatten().map(|entry| format!("$BIN#{}", entry.decl.name)).collect();
+        roles.filter_map(|(role, entry)| Some(format!("$BIN/{role}#{}", entry?.decl.name))).collect();
     for (option, data) in &step.side {
         let part = if *option == "clusters" { "" } else { "/part-00000" };
         files.push(format!("$WORK/{data}{part}#{option}"));

@@ -17,19 +17,13 @@ done
 BINARY=${BINARY:-$(command -v twinsplit)} || fail "twinsplit is not on PATH: set BINARY to its file"
 fs() {
   # A file system of this machine needs no Java.
-  local command=$1 path local=() flag=
-  for path in "${@:2}"; do
-    case $path in
-      file:///*) local+=("${path#file://}") ;;
-      -*) [[ $path == -[fpr]* ]] || [[ $path == -skipTrash ]] || flag=1; [[ $command == -@(ls|cat|get) ]] && flag=1 ;;
-      *) [[ $command == -put ]] && local+=("$path") || flag=1 ;;
-    esac
-  done
-  case ${flag:-$command} in
-    -mv) mv "${local[@]}" ;;
-    -put) cp "${local[@]}" ;;
-    -mkdir) mkdir -p "${local[@]}" ;;
-    -rm) rm -rf "${local[@]}" ;;
+  local path paths=()
+  for path in "${@:2}"; do [[ $path == -* ]] || paths+=("$path"); done
+  case $1:${paths[*]: -1} in
+    -mv:file:///*) mv "${paths[@]#file://}" ;;
+    -put:file:///*) cp "${paths[@]#file://}" ;;
+    -mkdir:file:///*) mkdir -p "${paths[@]#file://}" ;;
+    -rm:file:///*) rm -rf "${paths[@]#file://}" ;;
     *) "$HADOOP" fs "$@" ;;
   esac
 }
@@ -116,11 +110,14 @@ else
     [[ $path == "$WORK" || $path == "$WORK/"* ]] || fail "$OUTPUT holds ${path##*/}: it may be an answer; remove it, or choose another folder"
   done
   fs -mkdir -p "$WORK/_steps" "$WORK/_bin"
-  fs -put -f "$BINARY" ${SHIP[@]+"${SHIP[@]}"} "$WORK/_bin/"
+  # YARN links a file under one name for a job, so a mapper and its reducer have a file each.
+  fs -put -f "$BINARY" "$WORK/_bin/map"
+  fs -put -f "$BINARY" "$WORK/_bin/reduce"
+  ((!${#SHIP[@]})) || fs -put -f "${SHIP[@]}" "$WORK/_bin/"
   fs -put -f "$LOGS/_same" "$WORK/"
 fi
 # Names as the rest of the script has them.
-BIN=$WORK/_bin/${BINARY##*/}
+BIN=$WORK/_bin
 NEW=$WORK/_tmp/$RUN
 # What all jobs have; -D options of the user's come last.
 COMMON=(
