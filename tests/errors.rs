@@ -87,6 +87,11 @@ fn every_reducer_refuses_unsorted_rows() {
         ("index-doc-reduce", format!("0000000007\t0000000001\tz\t{set}")),
         ("expand-left-reduce", "y\t1\tz\t1\t2\t2".to_owned()),
         ("expand-right-reduce", "y\t1\tz\t1\t2\t2".to_owned()),
+        ("large-star-reduce", "z\ty".to_owned()),
+        ("small-star-reduce", "z\ty".to_owned()),
+        ("star-rank-reduce", "z\t0\ty".to_owned()),
+        ("star-link-reduce", "z\t0\t\ty\ta".to_owned()),
+        ("star-reduce", "y\t0\t\tz\tz\tx".to_owned()),
         ("keep-reduce", "z\t0\ty".to_owned()),
         ("keep-choose", format!("y\t1\tz\t{set}")),
     ];
