@@ -16,7 +16,8 @@ const BOLD: &str = "\u{1b}[1mnote:\u{1b}[0m ";
 fn at_a_terminal(here: &Place, line: &str, variables: &[(&str, &str)]) -> Said {
     let mut command = clean(Command::new("script"));
     command.args(["-qec", line, "/dev/null"]).env("PATH", search_path()).env("TERM", "xterm");
-    for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
+    // Each decides on colours by itself; with `CI` set even a dumb terminal has them.
+    for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "CI"] {
         command.env_remove(name);
     }
     command.envs(variables.iter().copied());
