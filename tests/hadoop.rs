@@ -22,6 +22,8 @@ fn documents(here: &Place) {
     here.write("families.jsonl", families());
     here.shell("mkdir docs && mv 'odd docs.jsonl' docs && gzip -c families.jsonl > docs/families.jsonl.gz")
         .ok();
+    // A table of the user's whose name has no ending.
+    here.shell("mkdir tables && twinsplit idf --from docs --features words:2 --output tables/table").ok();
 }
 
 fn equals_local(options: &str) {
@@ -50,7 +52,7 @@ fn equals_local(options: &str) {
 #[test]
 fn term_split_with_prefix_and_idf_equals_local() {
     equals_local(
-        "term-split --features words:2 --pcp prefix --idf 0.05,1 --tau 0.5 --cluster star --keep longest",
+        "term-split --features words:2 --pcp prefix --idf 0.05,1 --idf-table tables/table --tau 0.5 --cluster star --keep longest",
     );
 }
 

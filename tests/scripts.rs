@@ -2,9 +2,9 @@
 
 mod common;
 
+use common::chains::families;
 use common::cli::{Place, binaries, fixture};
 use common::harness::clean;
-use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -25,23 +25,6 @@ fn scripts() -> Vec<(PathBuf, String)> {
         .collect();
     scripts.sort();
     scripts
-}
-
-/// Families of five variants of a text, with the small words that SpotSigs looks for.
-fn families() -> String {
-    let mut lines = String::new();
-    for family in 0..8 {
-        for variant in 0..5 {
-            let words = (0..30).map(|n| match n * 5 < variant * family {
-                true => format!("the w{family}v{variant}n{n} is "),
-                false => format!("the w{family}n{n} is "),
-            });
-            let text = words.collect::<String>();
-            let line = serde_json::json!({ "id": format!("f{family}-{variant}"), "text": text });
-            let _ = writeln!(lines, "{line}");
-        }
-    }
-    lines
 }
 
 /// Whoever reads the second line of a script can make the script, and no other.

@@ -9,11 +9,68 @@ export LC_ALL=C
 OUTPUT=${1%/} INPUT=("${@:2}") SHIP=()
 : "${REDUCERS:=2}" "${HEAP:=400}" "${JOBS:=2}"
 
-# A chain as jobs of Hadoop Streaming. Every job writes beside its place and is moved there when it has succeeded, so
-# that neither a job that failed nor one that outlives this script leaves anything that looks finished.
+# What all chains in bash have.
 
 fail() { echo "error: $*" >&2; exit 1; }
 say() { [[ -n ${QUIET:-} ]] || echo "$*" >&2; }
+
+# watch_driver COMMAND…: when the driver is killed COMMAND is run, and all that this script has started goes with it,
+# for this script leads their group
+watch_driver() {
+  (
+    trap - EXIT INT TERM
+    while kill -0 "$DRIVER_PID" 2> /dev/null; do sleep 0.2; done
+    "$@"
+    kill -KILL -- -$$
+  ) &
+  WATCH=$!
+}
+unwatch() { [[ -z ${WATCH:-} ]] || kill "$WATCH" 2> /dev/null || true; }
+
+# tasks N FUNCTION ARGUMENT…: FUNCTION K ARGUMENT… for K = 0 … N-1, at most $JOBS at once
+tasks() {
+  local count=$1 function=$2 number waited=0 failed=0 pids=()
+  shift 2
+  for ((number = 0; number < count && !failed; number++)); do
+    "$function" "$number" "$@" &
+    pids+=($!)
+    if ((${#pids[@]} - waited >= JOBS)); then
+      wait "${pids[waited]}" || failed=1
+      waited=$((waited + 1))
+    fi
+  done
+  for ((; waited < ${#pids[@]}; waited++)); do wait "${pids[waited]}" || failed=1; done
+  ((!failed)) || fail "a task failed; its message stands above"
+}
+
+# slices DATA: how many slices the plan has, but one at least; it has a line before them and one after them
+slices() {
+  local lines
+  lines=$(only_part "$1" | wc -l)
+  echo $((lines > 3 ? lines - 2 : 1))
+}
+
+# counted COUNTER STEP…: the sum of a counter over all tasks of steps
+counted() { counters_of "${@:2}" | awk -F '\t' -v name="$1" '$1 == name { sum += $2 } END { printf "%.0f", sum }'; }
+
+# until_zero COUNTER DATA STEP…: when the steps of round $round have counted no COUNTER, DATA-$round becomes DATA
+until_zero() {
+  local counter=$1 data=$2 sum
+  shift 2
+  sum=$(counted "$counter" "${@/%/-$round}")
+  say "round $round: $sum $counter"
+  ((sum > 0)) || name "$data-$round" "$data"
+}
+
+# guard COUNTER LIMIT ADVICE: stops when the step that has just ended counted more than LIMIT
+guard() {
+  local sum
+  sum=$(counted "$1" "$STEP")
+  ((sum <= $2)) || fail "$sum $3 (the limit is $2)"
+}
+
+# A chain as jobs of Hadoop Streaming. Every job writes beside its place and is moved there when it has succeeded, so
+# that neither a job that failed nor one that outlives this script leaves anything that looks finished.
 
 # Hadoop, its streaming jar, and the program that the tasks run.
 HADOOP=${HADOOP_HOME:+$HADOOP_HOME/bin/}hadoop
@@ -64,27 +121,16 @@ mkdir -p "$LOGS/steps"
 [[ -z ${DRIVER_PID:-} ]] || exec < /dev/null
 
 # Jobs that run when this script is stopped are stopped too.
-stop() {
-  trap - EXIT
+stop_jobs() {
   local app
   for app in $(cat "$LOGS"/*.running 2> /dev/null | grep -oh 'application_[0-9]*_[0-9]*' | sort -u); do
     "${HADOOP%hadoop}yarn" application -kill "$app" > /dev/null 2>&1 || true
   done
-  [[ -z ${WATCH:-} ]] || kill "$WATCH" 2> /dev/null || true
 }
-trap stop EXIT
+trap 'trap - EXIT; stop_jobs; unwatch' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
-if [[ -n ${DRIVER_PID:-} ]]; then
-  # The driver may be killed; this script leads the group of all that it starts.
-  (
-    trap - EXIT INT TERM
-    while kill -0 "$DRIVER_PID" 2> /dev/null; do sleep 0.5; done
-    WATCH='' stop
-    kill -KILL -- -$$
-  ) &
-  WATCH=$!
-fi
+[[ -z ${DRIVER_PID:-} ]] || watch_driver stop_jobs
 
 # What is there already: the answer, or steps of a run that was stopped.
 fs -ls -R "${INPUT[@]}" > "$LOGS/inputs" 2> "$LOGS/inputs.log" || fail "an input is not found: $(grep -m 1 ^ls "$LOGS/inputs.log")"
@@ -151,20 +197,33 @@ step() {
   say "$1: $3"
   rm -f "$LOGS/steps/$1" "$LOGS/steps/$1".*
 }
-finished() { [[ -f $LOGS/steps/$1 ]] && [[ -n ${THERE[$WORK/$2]:-}${THERE[$OUTPUT/$2]:-} ]]; }
+finished() { [[ -f $LOGS/steps/$1 && -n ${THERE[$WORK/$2]:-}${THERE[$OUTPUT/$2]:-} ]]; }
 
-# streaming DATA ARGUMENT…: a step of one job
+# made DATA: whether a data set is complete
+made() { [[ -n ${THERE[$WORK/$1]:-} ]]; }
+
+# inputs DATA…: the options that name data sets
+inputs() {
+  local data
+  INPUTS=()
+  for data in "$@"; do
+    if [[ $data == documents ]]; then INPUTS+=("${DOCUMENTS[@]}"); else INPUTS+=(-input "$WORK/$data"); fi
+  done
+}
+
+# streaming "FROM…" TO ARGUMENT…: a step of one job
 streaming() {
-  [[ -z ${THERE[$WORK/$1]:-} ]] || fs -rm -r -skipTrash "$WORK/$1" > /dev/null
-  job "$STEP" "$@"
-  fs -mv "$NEW/$1" "$WORK/$1"
+  # shellcheck disable=SC2086  # a list of names without spaces
+  inputs $1
+  ! made "$2" || fs -rm -r -skipTrash "$WORK/$2" > /dev/null
+  job "$STEP" "${@:2}" "${INPUTS[@]}"
+  fs -mv "$NEW/$2" "$WORK/$2"
   finish
 }
 
 # finish: what the step's jobs counted is kept beside their data
 finish() {
   awk -F '\t' '
-    $1 == "job" { next }
     /^peak_/ { if ($2 > sum[$1]) sum[$1] = $2; next }
     { sum[$1] += $2 }
     END { for (name in sum) printf "%s\t%.0f\n", name, sum[name] }
@@ -230,66 +289,33 @@ explain() {
   fail "the job $1 failed; more is in $2${app:+, and: yarn logs -applicationId $app}"
 }
 
-# slices DATA: how many slices the plan has, but one at least; it has a line before them and one after them
-slices() {
-  local lines
-  lines=$(fs -cat "$WORK/$1/part-00000" | wc -l)
-  echo $((lines > 3 ? lines - 2 : 1))
-}
-
-# each SLICES OPTION DATA ARGUMENT…: a map-only job for each slice, which is the side file of OPTION
+# each SLICES OPTION "FROM…" TO FILES ARGUMENT…: a map-only job for each slice, which is the side file of OPTION
 each() {
-  local option=$2 data=$3 slices slice waited=0 failed=0 pids=()
+  local slices option=$2 to=$4 files=$5
   mapfile -t slices < <(fs -ls "$WORK/$1" | awk '$5 > 0 && $NF ~ /\/part-[0-9]*$/ { print $NF }' | sort)
-  shift 3
-  [[ -z ${THERE[$WORK/$data]:-} ]] || fs -rm -r -skipTrash "$WORK/$data" > /dev/null
-  fs -mkdir -p "$NEW/$data"
-  for slice in "${slices[@]}"; do
-    job "$STEP-${slice##*/part-}" "$data/${slice##*/}" -files "$FILES,$slice#$option" "$@" &
-    pids+=($!)
-    if ((${#pids[@]} - waited >= JOBS)); then
-      wait "${pids[waited]}" || { failed=1; break; }
-      waited=$((waited + 1))
-    fi
-  done
-  for ((; waited < ${#pids[@]}; waited++)); do wait "${pids[waited]}" || failed=1; done
-  ((!failed)) || fail "the message of a job stands above"
+  # shellcheck disable=SC2086  # a list of names without spaces
+  inputs $3
+  shift 5
+  ! made "$to" || fs -rm -r -skipTrash "$WORK/$to" > /dev/null
+  fs -mkdir -p "$NEW/$to"
+  tasks "${#slices[@]}" each_job "$to" "$files" "$option" "${slices[@]}" -- "$@" "${INPUTS[@]}"
   printf 'jobs\t%s\n' "${#slices[@]}" > "$LOGS/steps/$STEP.jobs"
-  fs -mv "$NEW/$data" "$WORK/$data"
+  fs -mv "$NEW/$to" "$WORK/$to"
   finish
 }
-
-# guard COUNTER LIMIT ADVICE: stops when the step that has just ended counted more than LIMIT
-guard() {
-  local sum
-  sum=$(awk -F '\t' -v name="$1" '$1 == name { sum += $2 } END { printf "%.0f", sum }' "$LOGS/steps/$STEP")
-  ((sum <= $2)) || fail "$sum $3 (the limit is $2)"
+each_job() {
+  local to=$2 files=$3 option=$4 slice=${*:$1+5:1}
+  while [[ $1 != -- ]]; do shift; done
+  shift
+  job "$STEP-${slice##*/part-}" "$to/${slice##*/}" -files "$files,$slice#$option" "$@"
 }
 
-# inputs DATA…: the options that name data sets
-inputs() {
-  local data
-  INPUTS=()
-  for data in "$@"; do INPUTS+=(-input "$WORK/$data"); done
-}
-
-# rounds DATA FROM…: begins rounds that make DATA of FROM, unless it was made before
-rounds() {
-  ROUND=1 MADE=${THERE[$WORK/$1]:-}
-  inputs "${@:2}"
-}
-
-# until_zero COUNTER DATA STEP…: the last round is the one in which its steps counted nothing
-until_zero() {
-  local sum
-  sum=$(for step in "${@:3}"; do cat "$LOGS/steps/$step-$ROUND"; done | awk -F '\t' -v name="$1" '$1 == name { sum += $2 } END { printf "%.0f", sum }')
-  if ((sum)); then
-    inputs "$2-$ROUND"
-    ROUND=$((ROUND + 1))
-  else
-    fs -mv "$WORK/$2-$ROUND" "$WORK/$2"
-    MADE=1
-  fi
+# What the functions of all chains need: the rows of a data set of one part, counters of steps, another name for data.
+only_part() { fs -cat "$WORK/$1/part-00000"; }
+counters_of() { cat "${@/#/$LOGS/steps/}"; }
+name() {
+  fs -mv "$WORK/$1" "$WORK/$2"
+  THERE[$WORK/$2]=1
 }
 
 # publish DATA…: the answer gets its place; the clusters, which come last, make it complete
@@ -306,135 +332,125 @@ publish() {
 # The chain.
 
 step tokenize sets 'Turns each document into its set of features.' &&
-  streaming sets \
+  streaming "documents" sets \
     -D mapreduce.job.reduces=0 -D stream.map.output=keyonlytext \
     -D textinputformat.record.delimiter=$'\n' \
     -D mapreduce.map.memory.mb=$((HEAP + 206)) \
     -files "$BIN/map#tokenize" \
-    "${DOCUMENTS[@]}" \
     -mapper tokenize
 guard bad_records 0 'bad documents in all tasks together; correct them, or raise --bad-records'
 
 step doc-meta meta 'Takes what the keep rule needs; sorted by id, two documents with one id meet and are named.' &&
-  streaming meta \
+  streaming "documents" meta \
     -D mapreduce.job.reduces=$REDUCERS -D stream.num.map.output.key.fields=1 -D mapreduce.partition.keypartitioner.options=-k1,1 \
     -D textinputformat.record.delimiter=$'\n' \
     -D mapreduce.map.memory.mb=$((HEAP + 206)) -D mapreduce.reduce.memory.mb=$((HEAP + 206)) \
     -files "$BIN/map#doc-meta,$BIN/reduce#doc-meta-reduce" \
     -partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner \
-    "${DOCUMENTS[@]}" \
     -mapper doc-meta -reducer doc-meta-reduce
 
 step equal-sets members 'Joins equal sets once; sorted by hash, then id, the smallest id of a group comes first.' &&
-  streaming members \
+  streaming "sets" members \
     -D mapreduce.job.reduces=$REDUCERS -D stream.num.map.output.key.fields=2 -D mapreduce.partition.keypartitioner.options=-k1,1 \
     -D mapreduce.map.memory.mb=$((HEAP + 206)) -D mapreduce.reduce.memory.mb=$((HEAP + 206)) \
     -files "$BIN/map#equal-sets,$BIN/reduce#equal-sets-reduce" \
     -partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner \
-    -input "$WORK/sets" \
     -mapper equal-sets -reducer equal-sets-reduce
 
 step size-count sizes 'Counts the sets of each size; sizes have a fixed width, so bytes sort them as numbers.' &&
-  streaming sizes \
+  streaming "members" sizes \
     -D mapreduce.job.reduces=$REDUCERS -D stream.num.map.output.key.fields=1 -D mapreduce.partition.keypartitioner.options=-k1,1 \
     -D mapreduce.map.memory.mb=$((HEAP + 206)) -D mapreduce.reduce.memory.mb=$((HEAP + 206)) \
     -files "$BIN/map#size-count,$BIN/reduce#size-count-reduce" \
     -partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner \
-    -input "$WORK/members" \
     -mapper size-count -reducer size-count-reduce
 
 step slice-plan plan 'Cuts the sizes into slices of about equal cost.' &&
-  streaming plan \
+  streaming "sizes" plan \
     -D mapreduce.job.reduces=1 -D stream.num.map.output.key.fields=1 \
     -D mapreduce.map.memory.mb=$((HEAP + 150)) -D mapreduce.reduce.memory.mb=$((HEAP + 206)) \
     -files "$BIN/reduce#slice-plan" \
-    -input "$WORK/sizes" \
     -mapper cat -reducer slice-plan
 
 step index-doc slices 'Sends each set to its slice; sorted by slice, then size, then id.' &&
-  streaming slices \
+  streaming "members" slices \
     -D mapreduce.job.reduces=$(slices plan) -D stream.num.map.output.key.fields=3 -D mapreduce.partition.keypartitioner.options=-k1,1 \
     -D mapreduce.map.memory.mb=$((HEAP + 206)) -D mapreduce.reduce.memory.mb=$((HEAP + 206)) \
     -files "$BIN/map#index-doc,$BIN/reduce#index-doc-reduce,$WORK/plan/part-00000#plan" \
     -partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner \
-    -input "$WORK/members" \
     -mapper 'index-doc --plan plan' -reducer index-doc-reduce
 
 step docsplit-query joined-pairs 'Streams all sets past each slice, which is held in memory.' &&
-  FILES="$BIN/map#docsplit-query" each slices index joined-pairs \
+  each slices index "members" joined-pairs "$BIN/map#docsplit-query" \
     -D mapreduce.job.reduces=0 -D stream.map.output=keyonlytext \
     -D mapreduce.input.fileinputformat.split.minsize=1073741824 \
     -D mapreduce.map.memory.mb=$((HEAP + 795)) \
-    -input "$WORK/members" \
     -mapper docsplit-query
 
 step expand-left half-expanded 'Repeats pairs for the copies of their first document; sorted by it, copies come before pairs.' &&
-  streaming half-expanded \
+  streaming "joined-pairs members" half-expanded \
     -D mapreduce.job.reduces=$REDUCERS -D stream.num.map.output.key.fields=2 -D mapreduce.partition.keypartitioner.options=-k1,1 \
     -D mapreduce.map.memory.mb=$((HEAP + 206)) -D mapreduce.reduce.memory.mb=$((HEAP + 206)) \
     -files "$BIN/map#expand-left,$BIN/reduce#expand-left-reduce" \
     -partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner \
-    -input "$WORK/joined-pairs" -input "$WORK/members" \
     -mapper expand-left -reducer expand-left-reduce
 
 step expand-right pairs 'Repeats pairs for the copies of their second document, and pairs the copies with one another.' &&
-  streaming pairs \
+  streaming "half-expanded members" pairs \
     -D mapreduce.job.reduces=$REDUCERS -D stream.num.map.output.key.fields=2 -D mapreduce.partition.keypartitioner.options=-k1,1 \
     -D mapreduce.map.memory.mb=$((HEAP + 206)) -D mapreduce.reduce.memory.mb=$((HEAP + 206)) \
     -files "$BIN/map#expand-right,$BIN/reduce#expand-right-reduce" \
     -partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner \
-    -input "$WORK/half-expanded" -input "$WORK/members" \
     -mapper expand-right -reducer expand-right-reduce
 guard pairs 1000000000 'pairs of documents; a higher tau has fewer, --write clusters needs none, or raise --max-pairs'
 
-# Links documents to ever smaller ones of their component until no link changes: then each is linked to the smallest.
-rounds labels joined-pairs members
-while [[ -z $MADE ]]; do
-  step large-star-$ROUND large-stars-$ROUND 'Links the larger neighbours of each document to its smallest one; sorted by neighbour, that one comes first.' &&
-    streaming large-stars-$ROUND \
+# components: Links documents to ever smaller ones of their component until no link changes: then each is linked to the smallest.
+from="joined-pairs members" round=0
+until made labels; do
+  round=$((round + 1))
+
+  step large-star-$round large-stars-$round 'Links the larger neighbours of each document to its smallest one; sorted by neighbour, that one comes first.' &&
+    streaming "$from" large-stars-$round \
       -D mapreduce.job.reduces=$REDUCERS -D stream.num.map.output.key.fields=2 -D mapreduce.partition.keypartitioner.options=-k1,1 \
       -D mapreduce.map.memory.mb=$((HEAP + 283)) -D mapreduce.reduce.memory.mb=$((HEAP + 206)) \
       -files "$BIN/map#large-star,$BIN/reduce#large-star-reduce" \
       -partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner \
-      "${INPUTS[@]}" \
       -mapper large-star -reducer large-star-reduce
 
-  step small-star-$ROUND labels-$ROUND 'Links each document and its smaller neighbours to the smallest of them.' &&
-    streaming labels-$ROUND \
+  step small-star-$round labels-$round 'Links each document and its smaller neighbours to the smallest of them.' &&
+    streaming "large-stars-$round" labels-$round \
       -D mapreduce.job.reduces=$REDUCERS -D stream.num.map.output.key.fields=2 -D mapreduce.partition.keypartitioner.options=-k1,1 \
       -D mapreduce.map.memory.mb=$((HEAP + 206)) -D mapreduce.reduce.memory.mb=$((HEAP + 206)) \
       -files "$BIN/map#small-star,$BIN/reduce#small-star-reduce" \
       -partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner \
-      -input "$WORK/large-stars-$ROUND" \
       -mapper small-star -reducer small-star-reduce
+
   until_zero changes labels large-star small-star
+  from=labels-$round
 done
 
 step keep ranked 'Brings each document'\''s cluster, rank and set together; sorted by id.' &&
-  streaming ranked \
+  streaming "labels meta sets" ranked \
     -D mapreduce.job.reduces=$REDUCERS -D stream.num.map.output.key.fields=2 -D mapreduce.partition.keypartitioner.options=-k1,1 \
     -D mapreduce.map.memory.mb=$((HEAP + 206)) -D mapreduce.reduce.memory.mb=$((HEAP + 206)) \
     -files "$BIN/map#keep,$BIN/reduce#keep-reduce" \
     -partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner \
-    -input "$WORK/labels" -input "$WORK/meta" -input "$WORK/sets" \
     -mapper keep -reducer keep-reduce
 
 step keep-choose clusters 'Keeps the best document of each cluster; sorted by cluster, then rank, then id, it comes first.' &&
-  streaming clusters \
+  streaming "ranked" clusters \
     -D mapreduce.job.reduces=$REDUCERS -D stream.num.map.output.key.fields=3 -D mapreduce.partition.keypartitioner.options=-k1,1 \
     -D mapreduce.map.memory.mb=$((HEAP + 150)) -D mapreduce.reduce.memory.mb=$((HEAP + 206)) \
     -files "$BIN/reduce#keep-choose" \
     -partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner \
-    -input "$WORK/ranked" \
     -mapper cat -reducer keep-choose
 
 step write-kept kept 'Passes on the lines of documents that no cluster drops.' &&
-  streaming kept \
+  streaming "documents" kept \
     -D mapreduce.job.reduces=0 -D stream.map.output=keyonlytext \
     -D textinputformat.record.delimiter=$'\n' \
     -D mapreduce.map.memory.mb=$((HEAP + 206)) \
     -files "$BIN/map#write-kept,$WORK/clusters#clusters" \
-    "${DOCUMENTS[@]}" \
     -mapper 'write-kept --clusters clusters'
 
 publish pairs kept clusters

@@ -10,10 +10,69 @@ OUTPUT=$1 INPUT=("${@:2}")
 : "${MAPPERS:=2}" "${REDUCERS:=2}" "${JOBS:=2}" "${SORT_MEMORY:=256M}" "${WORK:=$OUTPUT/_work}"
 mkdir -p "$OUTPUT" "$WORK"
 
+# What all chains in bash have.
+
+fail() { echo "error: $*" >&2; exit 1; }
+say() { [[ -n ${QUIET:-} ]] || echo "$*" >&2; }
+
+# watch_driver COMMAND…: when the driver is killed COMMAND is run, and all that this script has started goes with it,
+# for this script leads their group
+watch_driver() {
+  (
+    trap - EXIT INT TERM
+    while kill -0 "$DRIVER_PID" 2> /dev/null; do sleep 0.2; done
+    "$@"
+    kill -KILL -- -$$
+  ) &
+  WATCH=$!
+}
+unwatch() { [[ -z ${WATCH:-} ]] || kill "$WATCH" 2> /dev/null || true; }
+
+# tasks N FUNCTION ARGUMENT…: FUNCTION K ARGUMENT… for K = 0 … N-1, at most $JOBS at once
+tasks() {
+  local count=$1 function=$2 number waited=0 failed=0 pids=()
+  shift 2
+  for ((number = 0; number < count && !failed; number++)); do
+    "$function" "$number" "$@" &
+    pids+=($!)
+    if ((${#pids[@]} - waited >= JOBS)); then
+      wait "${pids[waited]}" || failed=1
+      waited=$((waited + 1))
+    fi
+  done
+  for ((; waited < ${#pids[@]}; waited++)); do wait "${pids[waited]}" || failed=1; done
+  ((!failed)) || fail "a task failed; its message stands above"
+}
+
+# slices DATA: how many slices the plan has, but one at least; it has a line before them and one after them
+slices() {
+  local lines
+  lines=$(only_part "$1" | wc -l)
+  echo $((lines > 3 ? lines - 2 : 1))
+}
+
+# counted COUNTER STEP…: the sum of a counter over all tasks of steps
+counted() { counters_of "${@:2}" | awk -F '\t' -v name="$1" '$1 == name { sum += $2 } END { printf "%.0f", sum }'; }
+
+# until_zero COUNTER DATA STEP…: when the steps of round $round have counted no COUNTER, DATA-$round becomes DATA
+until_zero() {
+  local counter=$1 data=$2 sum
+  shift 2
+  sum=$(counted "$counter" "${@/%/-$round}")
+  say "round $round: $sum $counter"
+  ((sum > 0)) || name "$data-$round" "$data"
+}
+
+# guard COUNTER LIMIT ADVICE: stops when the step that has just ended counted more than LIMIT
+guard() {
+  local sum
+  sum=$(counted "$1" "$STEP")
+  ((sum <= $2)) || fail "$sum $3 (the limit is $2)"
+}
+
 # The shuffle of a cluster on one machine: every task is a process; rows are partitioned by their key, shuffled, so
 # that no stage can rely on the order of equal keys, and sorted.
 
-fail() { echo "error: $*" >&2; exit 1; }
 shopt -s globstar
 for file in "${INPUT[@]}"; do
   [[ -f $file || -d $file ]] || { [[ ! -e $file ]] && compgen -G "$file" > /dev/null; } || fail "$file: no file; the documents are read more than once, so no pipe can be the input"
@@ -23,15 +82,10 @@ command -v twinsplit > /dev/null || fail "twinsplit is not on PATH; put the fold
 # A run that was stopped goes on after its last finished step with RESUME=1, if it is the same script on the same files.
 same() { cat "$0" <(stat -c '%n %s %y' "${INPUT[@]}") | cksum; }
 if [[ -n ${DRIVER_PID:-} ]]; then
-  # twinsplit run has compared more than that. When it is killed its tasks go with it, for this script leads their
-  # group; until they are gone they hold the lock that is standard input.
+  # twinsplit run has compared more than that. Tasks that outlive it for a moment hold the lock that is standard input.
   exec 8<&0 < /dev/null
-  (
-    exec 8<&-
-    while kill -0 "$DRIVER_PID" 2> /dev/null; do sleep 0.2; done
-    kill -KILL -- -$$
-  ) &
-  trap "kill $! 2> /dev/null || true" EXIT
+  watch_driver true 8<&-
+  trap unwatch EXIT
 elif [[ -n ${RESUME:-} && -f $WORK/_same ]]; then
   [[ $(same) == "$(< "$WORK/_same")" ]] || fail "the script or an input has changed since $WORK was begun; remove $WORK to begin anew"
   rm -rf "$WORK"/*.partial
@@ -54,8 +108,6 @@ step() {
     say "$1: $3"
   fi
 }
-say() { [[ -n ${QUIET:-} ]] || echo "$*" >&2; }
-
 # made DATA: whether a data set is complete
 made() { [[ -d $WORK/$1 ]]; }
 
@@ -69,22 +121,6 @@ begin() {
 finish() {
   printf '%s\t%s\n' "$STEP" $((${EPOCHREALTIME/./} - STARTED)) >> "$WORK/_steps"
   mv "$WORK/$1.partial" "$WORK/$1"
-}
-
-# tasks N FUNCTION ARGUMENT…: FUNCTION K ARGUMENT… for K = 0 … N-1, at most $JOBS at once
-tasks() {
-  local count=$1 function=$2 number waited=0 failed=0 pids=()
-  shift 2
-  for ((number = 0; number < count && !failed; number++)); do
-    "$function" "$number" "$@" &
-    pids+=($!)
-    if ((${#pids[@]} - waited >= JOBS)); then
-      wait "${pids[waited]}" || failed=1
-      waited=$((waited + 1))
-    fi
-  done
-  for ((; waited < ${#pids[@]}; waited++)); do wait "${pids[waited]}" || failed=1; done
-  ((!failed)) || fail "a task failed; its message stands above"
 }
 
 # parts DATA…: the part files of data sets
@@ -170,13 +206,6 @@ reduce_rows() {
   fi
 }
 
-# slices DATA: how many slices the plan has, but one at least; it has a line before them and one after them
-slices() {
-  local lines
-  lines=$(wc -l < "$(part "$1" 0)")
-  echo $((lines > 3 ? lines - 2 : 1))
-}
-
 # each SLICES OPTION "FROM…" TO MAPPER…: a map-only job for each slice, which is the side file of OPTION
 each() {
   local slices option=$2 from=$3 to=$4
@@ -195,29 +224,10 @@ each_task() {
   TWINSPLIT_TASK=$number complete "$(part "$to" "$number")" share 0 1 "$from" "$@" "--$option" "$slice"
 }
 
-# counted COUNTER STEP…: the sum of a counter over all tasks of steps
-counted() {
-  local name=$1
-  shift
-  find "${@/#/$WORK/_counters/}" -type f -exec cat {} + |
-    awk -F '\t' -v name="$name" '$1 == name { sum += $2 } END { printf "%.0f", sum }'
-}
-
-# until_zero COUNTER DATA STEP…: when the steps of round $round have counted no COUNTER, DATA-$round becomes DATA
-until_zero() {
-  local counter=$1 data=$2 sum
-  shift 2
-  sum=$(counted "$counter" "${@/%/-$round}")
-  say "round $round: $sum $counter"
-  ((sum > 0)) || mv "$WORK/$data-$round" "$WORK/$data"
-}
-
-# guard COUNTER LIMIT ADVICE: stops when the step that has just ended counted more than LIMIT
-guard() {
-  local sum
-  sum=$(counted "$1" "$STEP")
-  ((sum <= $2)) || fail "$sum $3 (the limit is $2)"
-}
+# What the functions of all chains need: the rows of a data set of one part, counters of steps, another name for data.
+only_part() { cat "$(part "$1" 0)"; }
+counters_of() { find "${@/#/$WORK/_counters/}" -type f -exec cat {} +; }
+name() { mv "$WORK/$1" "$WORK/$2"; }
 
 # collect DATA FILE: all parts of an answer in one sorted file
 collect() { [[ -f $OUTPUT/$2 ]] || complete "$OUTPUT/$2" collect_rows "$1"; }
@@ -318,5 +328,5 @@ step write-kept kept 'Passes on the lines of documents that no cluster drops.'
 map 1 "documents" kept write-kept --clusters "$WORK/clusters"
 
 collect pairs pairs.tsv
-complete "$OUTPUT/kept.jsonl" cat "$(part kept 0)"
+complete "$OUTPUT/kept.jsonl" only_part kept
 collect clusters clusters.tsv

@@ -2,6 +2,7 @@
 
 use super::options::{BOUNDS, Engine};
 use crate::chains::Chain;
+use crate::engine::params::Params;
 use crate::error::{Error, Result};
 use crate::hash::Checksum;
 use crate::io::AtomicFile;
@@ -19,7 +20,7 @@ impl Identity {
     pub fn of(
         chain: Chain,
         engine: Engine,
-        params: &[(String, String)],
+        params: &Params,
         write_kept: bool,
         inputs: &[PathBuf],
     ) -> Result<Self> {
@@ -29,8 +30,8 @@ impl Identity {
             false => digests(inputs.iter().map(PathBuf::as_path))?,
         };
         let mut parameters = Map::new();
-        for (name, value) in params {
-            parameters.insert(name.clone(), Value::from(value.as_str()));
+        for (name, value) in params.iter() {
+            parameters.insert(name.to_owned(), Value::from(value));
         }
         parameters.insert("write-kept".to_owned(), Value::from(write_kept));
         let mut fields = Map::new();
@@ -39,7 +40,10 @@ impl Identity {
         fields.insert("engine".to_owned(), Value::from(format!("{engine:?}").to_lowercase()));
         fields.insert("parameters".to_owned(), parameters.into());
         fields.insert("inputs".to_owned(), inputs);
-        fields.insert("parameter_files".to_owned(), digests(parameter_files(params).into_iter())?);
+        fields.insert(
+            "parameter_files".to_owned(),
+            digests(params.named_files().into_iter().map(|(_, file)| Path::new(file)))?,
+        );
         Ok(Self(fields))
     }
 
@@ -141,19 +145,6 @@ fn by_path(fields: &Map<String, Value>, list: &str) -> Vec<(String, Value)> {
 
 fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
-}
-
-/// The files that options name.
-fn parameter_files(params: &[(String, String)]) -> Vec<&Path> {
-    let file = |(name, value): &'_ (String, String)| match name.as_str() {
-        "idf-table" => Some(value.len()),
-        "features" => value.strip_prefix("spotsigs:").filter(|file| Path::new(file).is_file()).map(str::len),
-        _ => None,
-    };
-    params
-        .iter()
-        .filter_map(|param| file(param).map(|length| Path::new(&param.1[param.1.len() - length..])))
-        .collect()
 }
 
 fn digests<'a>(paths: impl Iterator<Item = &'a Path>) -> Result<Value> {

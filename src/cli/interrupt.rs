@@ -2,7 +2,7 @@
 
 use super::output::Output;
 use super::terminal;
-use crate::engine::pipes::quote;
+use crate::engine::script::quote;
 use crate::error::{Error, Result};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;

@@ -16,6 +16,7 @@ pub mod quarantine;
 pub mod remote;
 pub mod report;
 pub mod run;
+pub mod sample;
 pub mod shell;
 pub mod stage;
 pub mod stages;

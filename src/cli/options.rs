@@ -192,15 +192,14 @@ pub fn settle_min_features(params: &mut Params) -> Result<()> {
 pub const BOUNDS: [&str; 5] = ["max-pairs", "combine", "combine-pairs", "forest", "ranked"];
 
 /// Every option of every stage with its value in this run, defaults included, for `run.json`.
-pub fn resolved(params: &Params) -> Vec<(String, String)> {
-    let mut all: Vec<(String, String)> = stage_options()
-        .iter()
-        .filter_map(|arg| {
-            let long = arg.get_long()?;
-            let default = arg.get_default_values().first().map(|value| value.to_string_lossy().into_owned());
-            Some((long.to_owned(), params.get(long).map(str::to_owned).or(default)?))
-        })
-        .collect();
-    all.sort();
+pub fn resolved(params: &Params) -> Params {
+    let mut all = Params::default();
+    for arg in stage_options() {
+        let Some(long) = arg.get_long() else { continue };
+        let default = arg.get_default_values().first().map(|value| value.to_string_lossy().into_owned());
+        if let Some(value) = params.get(long).map(str::to_owned).or(default) {
+            all.set(long, value);
+        }
+    }
     all
 }

@@ -4,7 +4,6 @@ use super::identity::Identity;
 use super::options::{self, Engine, RunOpts};
 use super::plan::{ScriptEngine, plan_script};
 use super::progress::Display;
-use super::run::answers;
 use super::{summary, terminal};
 use crate::chains::{Chain, Shape};
 use crate::engine::params::Params;
@@ -67,14 +66,14 @@ pub fn run(chain: Chain, shape: Shape, opts: &RunOpts, params: &Params) -> Resul
         terminal::line(format_args!("{} holds the complete answer of this run", opts.output.display()));
         return Ok(());
     }
-    let folder = |(data, _)| format!("{}/{data}", opts.output.display());
+    let folder = |data| format!("{}/{data}", opts.output.display());
     let report = summary::Report {
         identity: &identity,
         threads: opts.threads.unwrap_or(JOBS),
         seconds: start.elapsed().as_secs_f64(),
         steps: &steps,
         warnings: summary::warnings(&steps, Vec::new()),
-        answers: answers(shape).map(folder).collect(),
+        answers: shape.answers().into_iter().map(folder).collect(),
     };
     let text = report.json(report.answers.iter().map(|folder| json!({ "path": folder })).collect());
     put(&text, logs.path(), &opts.output)?;

@@ -8,7 +8,7 @@ use super::plan::{ScriptEngine, plan_script, shape};
 use super::progress::Display;
 use super::quarantine::{self, QUARANTINE};
 use super::{remote, summary, terminal};
-use crate::chains::{CLUSTERS, Chain, KEPT, PAIRS, Shape, Step};
+use crate::chains::{Chain, KEPT, PAIRS, Shape, Step};
 use crate::engine::dense::{DenseOpts, DenseRun};
 use crate::engine::memory::Budget;
 use crate::engine::params::Params;
@@ -18,7 +18,7 @@ use crate::engine::steps::LocalSteps;
 use crate::error::{Error, Result};
 use crate::io::{Stdout, document_files};
 use crate::stage::Counters;
-use crate::stages::number_by_default;
+use crate::stages::{self, number_by_default};
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, value_parser};
 use std::collections::BTreeSet;
 use std::fs;
@@ -90,7 +90,11 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         seconds: start.elapsed().as_secs_f64(),
         steps: &done.steps,
         warnings: done.warnings,
-        answers: answers(shape).map(|file| opts.output.join(file.1).to_string_lossy().into_owned()).collect(),
+        answers: shape
+            .answers()
+            .iter()
+            .map(|data| opts.output.join(answer_file(data)).to_string_lossy().into_owned())
+            .collect(),
     };
     output.publish()?;
     let text = report.write(&opts.output.join("run.json"))?;
@@ -111,14 +115,13 @@ fn refuse_settings(opts: &RunOpts) -> Result<()> {
     }
 }
 
-/// The parts of an answer: data sets and the files that hold them.
-pub fn answers(shape: Shape) -> impl Iterator<Item = (&'static str, &'static str)> {
-    let all = [
-        (PAIRS, "pairs.tsv", !shape.clusters_only),
-        (CLUSTERS, "clusters.tsv", true),
-        (KEPT, "kept.jsonl", shape.write_kept),
-    ];
-    all.into_iter().filter(|(.., wanted)| *wanted).map(|(data, file, _)| (data, file))
+/// The name of the file that holds a part of an answer.
+fn answer_file(data: &str) -> &'static str {
+    match data {
+        PAIRS => "pairs.tsv",
+        KEPT => "kept.jsonl",
+        _ => "clusters.tsv",
+    }
 }
 
 /// What `--resume` says of a run that has ended before; programs get its `run.json` as they did then.
@@ -185,8 +188,7 @@ fn refuse_own_answer(inputs: &[PathBuf], output: &Path) -> Result<()> {
 
 /// The options given that no stage of these steps has.
 fn unused<'a>(steps: &[Step], params: &'a Params) -> Vec<&'a str> {
-    let stages =
-        steps.iter().flat_map(|step| [step.map, step.reduce]).flatten().filter_map(crate::stages::find);
+    let stages = steps.iter().flat_map(|step| [step.map, step.reduce]).flatten().filter_map(stages::find);
     let known: BTreeSet<String> = stages
         .flat_map(|entry| {
             let command = entry.command();
@@ -235,8 +237,7 @@ impl Run<'_> {
         match (self.opts.engine, self.chain) {
             (Engine::Local, Chain::DocSplit) => self.dense(),
             (Engine::Local, Chain::TermSplit) => self.steps(steps),
-            // The script of a cluster is run elsewhere.
-            (Engine::Pipes | Engine::Hadoop | Engine::Spark, _) => self.pipes(),
+            _ => self.pipes(),
         }
     }
 
@@ -268,8 +269,8 @@ impl Run<'_> {
             guard(step, &finished.counters, self.params)?;
             done.push(finished);
         }
-        for (data, file) in answers(self.shape).filter(|(data, _)| *data != KEPT) {
-            let file = self.output.answer.join(file);
+        for data in self.shape.answers().into_iter().filter(|data| *data != KEPT) {
+            let file = self.output.answer.join(answer_file(data));
             if !file.exists() {
                 engine.sort(data, &file)?;
             }

@@ -149,10 +149,12 @@ fn run(entry: &'static Entry, matches: &ArgMatches) -> Result<()> {
         }
         each_line(&block, |line, place| {
             task.place.clone_from(place);
-            let line = match () {
-                () if keyed => without_offset(line, &mut task)?,
-                () if of_keys => without_tab(entry, line),
-                () => line,
+            let line = if keyed {
+                without_offset(line, &mut task)?
+            } else if of_keys {
+                without_tab(entry, line)
+            } else {
+                line
             };
             match line {
                 b"" | b"\r" => Ok(()),

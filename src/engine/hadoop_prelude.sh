@@ -1,9 +1,6 @@
 # A chain as jobs of Hadoop Streaming. Every job writes beside its place and is moved there when it has succeeded, so
 # that neither a job that failed nor one that outlives this script leaves anything that looks finished.
 
-fail() { echo "error: $*" >&2; exit 1; }
-say() { [[ -n ${QUIET:-} ]] || echo "$*" >&2; }
-
 # Hadoop, its streaming jar, and the program that the tasks run.
 HADOOP=${HADOOP_HOME:+$HADOOP_HOME/bin/}hadoop
 HADOOP=$(command -v "$HADOOP") || fail "hadoop is not found: set HADOOP_HOME, or put hadoop on PATH"
@@ -53,27 +50,16 @@ mkdir -p "$LOGS/steps"
 [[ -z ${DRIVER_PID:-} ]] || exec < /dev/null
 
 # Jobs that run when this script is stopped are stopped too.
-stop() {
-  trap - EXIT
+stop_jobs() {
   local app
   for app in $(cat "$LOGS"/*.running 2> /dev/null | grep -oh 'application_[0-9]*_[0-9]*' | sort -u); do
     "${HADOOP%hadoop}yarn" application -kill "$app" > /dev/null 2>&1 || true
   done
-  [[ -z ${WATCH:-} ]] || kill "$WATCH" 2> /dev/null || true
 }
-trap stop EXIT
+trap 'trap - EXIT; stop_jobs; unwatch' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
-if [[ -n ${DRIVER_PID:-} ]]; then
-  # The driver may be killed; this script leads the group of all that it starts.
-  (
-    trap - EXIT INT TERM
-    while kill -0 "$DRIVER_PID" 2> /dev/null; do sleep 0.5; done
-    WATCH='' stop
-    kill -KILL -- -$$
-  ) &
-  WATCH=$!
-fi
+[[ -z ${DRIVER_PID:-} ]] || watch_driver stop_jobs
 
 # What is there already: the answer, or steps of a run that was stopped.
 fs -ls -R "${INPUT[@]}" > "$LOGS/inputs" 2> "$LOGS/inputs.log" || fail "an input is not found: $(grep -m 1 ^ls "$LOGS/inputs.log")"
@@ -140,20 +126,33 @@ step() {
   say "$1: $3"
   rm -f "$LOGS/steps/$1" "$LOGS/steps/$1".*
 }
-finished() { [[ -f $LOGS/steps/$1 ]] && [[ -n ${THERE[$WORK/$2]:-}${THERE[$OUTPUT/$2]:-} ]]; }
+finished() { [[ -f $LOGS/steps/$1 && -n ${THERE[$WORK/$2]:-}${THERE[$OUTPUT/$2]:-} ]]; }
 
-# streaming DATA ARGUMENT…: a step of one job
+# made DATA: whether a data set is complete
+made() { [[ -n ${THERE[$WORK/$1]:-} ]]; }
+
+# inputs DATA…: the options that name data sets
+inputs() {
+  local data
+  INPUTS=()
+  for data in "$@"; do
+    if [[ $data == documents ]]; then INPUTS+=("${DOCUMENTS[@]}"); else INPUTS+=(-input "$WORK/$data"); fi
+  done
+}
+
+# streaming "FROM…" TO ARGUMENT…: a step of one job
 streaming() {
-  [[ -z ${THERE[$WORK/$1]:-} ]] || fs -rm -r -skipTrash "$WORK/$1" > /dev/null
-  job "$STEP" "$@"
-  fs -mv "$NEW/$1" "$WORK/$1"
+  # shellcheck disable=SC2086  # a list of names without spaces
+  inputs $1
+  ! made "$2" || fs -rm -r -skipTrash "$WORK/$2" > /dev/null
+  job "$STEP" "${@:2}" "${INPUTS[@]}"
+  fs -mv "$NEW/$2" "$WORK/$2"
   finish
 }
 
 # finish: what the step's jobs counted is kept beside their data
 finish() {
   awk -F '\t' '
-    $1 == "job" { next }
     /^peak_/ { if ($2 > sum[$1]) sum[$1] = $2; next }
     { sum[$1] += $2 }
     END { for (name in sum) printf "%s\t%.0f\n", name, sum[name] }
@@ -219,66 +218,33 @@ explain() {
   fail "the job $1 failed; more is in $2${app:+, and: yarn logs -applicationId $app}"
 }
 
-# slices DATA: how many slices the plan has, but one at least; it has a line before them and one after them
-slices() {
-  local lines
-  lines=$(fs -cat "$WORK/$1/part-00000" | wc -l)
-  echo $((lines > 3 ? lines - 2 : 1))
-}
-
-# each SLICES OPTION DATA ARGUMENT…: a map-only job for each slice, which is the side file of OPTION
+# each SLICES OPTION "FROM…" TO FILES ARGUMENT…: a map-only job for each slice, which is the side file of OPTION
 each() {
-  local option=$2 data=$3 slices slice waited=0 failed=0 pids=()
+  local slices option=$2 to=$4 files=$5
   mapfile -t slices < <(fs -ls "$WORK/$1" | awk '$5 > 0 && $NF ~ /\/part-[0-9]*$/ { print $NF }' | sort)
-  shift 3
-  [[ -z ${THERE[$WORK/$data]:-} ]] || fs -rm -r -skipTrash "$WORK/$data" > /dev/null
-  fs -mkdir -p "$NEW/$data"
-  for slice in "${slices[@]}"; do
-    job "$STEP-${slice##*/part-}" "$data/${slice##*/}" -files "$FILES,$slice#$option" "$@" &
-    pids+=($!)
-    if ((${#pids[@]} - waited >= JOBS)); then
-      wait "${pids[waited]}" || { failed=1; break; }
-      waited=$((waited + 1))
-    fi
-  done
-  for ((; waited < ${#pids[@]}; waited++)); do wait "${pids[waited]}" || failed=1; done
-  ((!failed)) || fail "the message of a job stands above"
+  # shellcheck disable=SC2086  # a list of names without spaces
+  inputs $3
+  shift 5
+  ! made "$to" || fs -rm -r -skipTrash "$WORK/$to" > /dev/null
+  fs -mkdir -p "$NEW/$to"
+  tasks "${#slices[@]}" each_job "$to" "$files" "$option" "${slices[@]}" -- "$@" "${INPUTS[@]}"
   printf 'jobs\t%s\n' "${#slices[@]}" > "$LOGS/steps/$STEP.jobs"
-  fs -mv "$NEW/$data" "$WORK/$data"
+  fs -mv "$NEW/$to" "$WORK/$to"
   finish
 }
-
-# guard COUNTER LIMIT ADVICE: stops when the step that has just ended counted more than LIMIT
-guard() {
-  local sum
-  sum=$(awk -F '\t' -v name="$1" '$1 == name { sum += $2 } END { printf "%.0f", sum }' "$LOGS/steps/$STEP")
-  ((sum <= $2)) || fail "$sum $3 (the limit is $2)"
+each_job() {
+  local to=$2 files=$3 option=$4 slice=${*:$1+5:1}
+  while [[ $1 != -- ]]; do shift; done
+  shift
+  job "$STEP-${slice##*/part-}" "$to/${slice##*/}" -files "$files,$slice#$option" "$@"
 }
 
-# inputs DATA…: the options that name data sets
-inputs() {
-  local data
-  INPUTS=()
-  for data in "$@"; do INPUTS+=(-input "$WORK/$data"); done
-}
-
-# rounds DATA FROM…: begins rounds that make DATA of FROM, unless it was made before
-rounds() {
-  ROUND=1 MADE=${THERE[$WORK/$1]:-}
-  inputs "${@:2}"
-}
-
-# until_zero COUNTER DATA STEP…: the last round is the one in which its steps counted nothing
-until_zero() {
-  local sum
-  sum=$(for step in "${@:3}"; do cat "$LOGS/steps/$step-$ROUND"; done | awk -F '\t' -v name="$1" '$1 == name { sum += $2 } END { printf "%.0f", sum }')
-  if ((sum)); then
-    inputs "$2-$ROUND"
-    ROUND=$((ROUND + 1))
-  else
-    fs -mv "$WORK/$2-$ROUND" "$WORK/$2"
-    MADE=1
-  fi
+# What the functions of all chains need: the rows of a data set of one part, counters of steps, another name for data.
+only_part() { fs -cat "$WORK/$1/part-00000"; }
+counters_of() { cat "${@/#/$LOGS/steps/}"; }
+name() {
+  fs -mv "$WORK/$1" "$WORK/$2"
+  THERE[$WORK/$2]=1
 }
 
 # publish DATA…: the answer gets its place; the clusters, which come last, make it complete

@@ -10,6 +10,7 @@ pub mod params;
 pub mod pipes;
 pub mod progress;
 pub mod remote;
+pub mod script;
 pub mod shuffle;
 pub mod spark;
 pub mod steps;

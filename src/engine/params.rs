@@ -1,10 +1,16 @@
 //! The options of a run by their long names, as the user gave them, and the arguments they make for a stage.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::stage::Entry;
+use crate::text::FeatureKind;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+
+/// The last part of a file's name.
+pub fn base_name(file: &str) -> &str {
+    file.rsplit('/').next().unwrap_or(file)
+}
 
 /// Options that were given, by long name. What is not here has its stage's default.
 #[derive(Clone, Debug, Default)]
@@ -24,6 +30,30 @@ impl Params {
     /// All options that were given.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    /// The user's files that options name: the option, and the file.
+    pub fn named_files(&self) -> Vec<(&'static str, &str)> {
+        let table = self.get("idf-table").map(|file| ("idf-table", file));
+        let features = self.get("features").and_then(FeatureKind::file_of).map(|file| ("features", file));
+        table.into_iter().chain(features).collect()
+    }
+
+    /// The options for tasks that find those files in their own folder, under the last part of their names.
+    pub fn beside_files(&self) -> Result<Self> {
+        let mut params = self.clone();
+        let mut known: BTreeMap<&str, &str> = BTreeMap::new();
+        for (option, file) in self.named_files() {
+            let name = base_name(file);
+            if known.insert(name, file).is_some_and(|other| other != file) {
+                return Err(Error::Usage(format!(
+                    "--{option}: tasks would have two files named {name}; rename {file}"
+                )));
+            }
+            let value = self.get(option).unwrap_or(file);
+            params.set(option, format!("{}{name}", &value[..value.len() - file.len()]));
+        }
+        Ok(params)
     }
 
     /// The arguments for a stage: those of the options given that it knows.

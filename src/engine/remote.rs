@@ -1,17 +1,12 @@
 //! Runs the script of a chain on a cluster: the script submits the jobs, and leaves in a local folder of logs what
 //! each step counted and how far it is.
 
-use super::progress::{Done, Progress, Unit};
+use super::progress::{Done, Progress};
+use super::script;
 use crate::error::{Error, Result};
-use crate::stage::Counters;
 use std::fs;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Duration;
-
-/// How often the driver looks where the script is.
-const POLL: Duration = Duration::from_millis(100);
 
 /// A script that is run on a cluster.
 pub struct RemoteRun<'a> {
@@ -43,21 +38,10 @@ impl RemoteRun<'_> {
         let mut command = Command::new(program);
         command.args(arguments).arg(&path).arg(self.output).args(self.inputs).args(self.options);
         command.envs(self.variables.iter().map(|(name, value)| (*name, value)));
-        command.env("LOGS", self.logs).env("DRIVER_PID", std::process::id().to_string()).env("QUIET", "1");
+        command.env("LOGS", self.logs);
         // What a script says is no part of what `--json` prints.
-        command.stdin(Stdio::null()).stdout(std::io::stderr()).process_group(0);
-        let start = |source| Error::Io { action: "start the interpreter of", path: path.clone(), source };
-        let mut child = command.spawn().map_err(start)?;
-        let status = loop {
-            if let Some(status) = child.try_wait().map_err(Error::io("wait for", &path))? {
-                break status;
-            }
-            self.show();
-            std::thread::sleep(POLL);
-        };
-        if !status.success() {
-            return Err(Error::Failed(format!("the chain failed ({status}); its messages stand above")));
-        }
+        command.stdin(Stdio::null()).stdout(std::io::stderr());
+        script::run(command, &path, self.logs, self.progress)?;
         let order = self.logs.join("_order");
         // A complete answer has no steps to run.
         let steps = if order.exists() {
@@ -68,23 +52,8 @@ impl RemoteRun<'_> {
         steps.lines().map(|step| self.done(step)).collect()
     }
 
-    /// Tells which step the script is at.
-    fn show(&self) {
-        let step = fs::read_to_string(self.logs.join("_now")).unwrap_or_default();
-        let step = step.trim();
-        if !step.is_empty() && self.progress.now().is_none_or(|(phase, _)| phase.step != step) {
-            self.progress.start(step, "working", Unit::Rows, 0);
-        }
-    }
-
     fn done(&self, step: &str) -> Result<Done> {
-        let path = self.logs.join("steps").join(step);
-        let text = fs::read_to_string(&path).map_err(Error::io("read", &path))?;
-        let number = |line: &str| {
-            let (name, value) = line.split_once('\t')?;
-            Some((name.to_owned(), value.parse::<u64>().ok()?))
-        };
-        let mut counters: Counters = text.lines().filter_map(number).collect();
+        let mut counters = script::read_counters(&self.logs.join("steps").join(step))?;
         let seconds = counters.remove("_micros").unwrap_or(0) as f64 / 1e6;
         Ok(Done { name: step.to_owned(), seconds, counters })
     }

@@ -5,7 +5,7 @@
 //! The program is plain text, to be read from top to bottom: functions, then a call for each step of the chain.
 
 use super::params::Params;
-use crate::chains::{CLUSTERS, KEPT, PAIRS, Part, Repeat, Shape, Step, Tasks};
+use crate::chains::{KEPT, Part, Repeat, Shape, Step, Tasks};
 use crate::error::{Error, Result};
 use crate::record::Keys;
 use crate::stage::Entry;
@@ -24,9 +24,6 @@ pub fn script(title: &str, parts: &[Part], shape: Shape, params: &Params, bounds
                 .to_owned(),
         ));
     }
-    let mut answers = vec![(PAIRS, !shape.clusters_only), (KEPT, shape.write_kept), (CLUSTERS, true)];
-    answers.retain(|(_, wanted)| *wanted);
-    let answers: Vec<_> = answers.into_iter().map(|(data, _)| data).collect();
     let mut text = format!(
         "#!/usr/bin/env python3\n\
          # {}\n\
@@ -39,10 +36,11 @@ pub fn script(title: &str, parts: &[Part], shape: Shape, params: &Params, bounds
          BOUNDS = {}\n\n",
         title.replace(|c: char| c.is_ascii_control(), " "),
         quote(title),
-        list(answers.iter().map(|data| quote(data))),
-        list(named_files(params).iter().map(|(_, file)| quote(file))),
+        list(shape.answers().iter().map(|data| quote(data))),
+        list(params.named_files().iter().map(|(_, file)| quote(file))),
         list(bounds.iter().map(|option| quote(option))),
     );
+    let params = &params.beside_files()?;
     text.push_str(PRELUDE);
     text.push_str("\n# The chain.\n");
     for part in parts {
@@ -81,10 +79,8 @@ fn push_rounds(text: &mut String, repeat: &Repeat, params: &Params) -> Result<()
     );
     let of_round = |name: &str| format!("{} % r", quote(&format!("{name}-%d")));
     for (number, step) in repeat.steps.iter().enumerate() {
-        let inputs = step.inputs.iter().map(|data| {
-            let made = repeat.steps.iter().any(|other| other.output == *data);
-            if made { of_round(data) } else { quote(data) }
-        });
+        let inputs =
+            step.inputs.iter().map(|data| if repeat.makes(data) { of_round(data) } else { quote(data) });
         let mut inputs = list(inputs);
         if number == 0 {
             let before = quote(&format!("{}-%d", repeat.to));
@@ -103,10 +99,7 @@ fn push_call(
     params: &Params,
     [name, output, inputs]: [String; 3],
 ) -> Result<()> {
-    let find =
-        |name: &'static str| stages::find(name).ok_or_else(|| Error::Usage(format!("no stage {name}")));
-    let map = step.map.map(find).transpose()?;
-    let reduce = step.reduce.map(find).transpose()?;
+    let (map, reduce) = step.stages()?;
     let command = |entry: &Entry| command(entry, step, params);
     let mapper = map.map_or_else(|| "None".to_owned(), command);
     let why = quote(step.why);
@@ -155,23 +148,7 @@ fn command(entry: &Entry, step: &Step, params: &Params) -> String {
     }
     side.retain(|option| entry.decl.side.iter().any(|known| known.option == *option));
     words.extend(side.iter().flat_map(|option| [format!("--{option}"), (*option).to_owned()]));
-    for (option, file) in named_files(params) {
-        let option = format!("--{option}");
-        if let Some(at) = words.iter().position(|word| *word == option) {
-            let last = file.rsplit('/').next().unwrap_or(&file);
-            words[at + 1] = words[at + 1].replace(&file, last);
-        }
-    }
     list(words.iter().map(|word| quote(word)))
-}
-
-/// The files of the user that options name: they are sent to where tasks run.
-fn named_files(params: &Params) -> Vec<(&'static str, String)> {
-    let table = params.get("idf-table");
-    let spots = params.get("features").and_then(|value| value.strip_prefix("spotsigs:"));
-    let spots = spots.filter(|name| *name != "zh");
-    let files = [("idf-table", table), ("features", spots)];
-    files.into_iter().filter_map(|(option, file)| Some((option, file?.to_owned()))).collect()
 }
 
 fn list(items: impl Iterator<Item = String>) -> String {

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::io::{AtomicFile, Block, Blocks, each_line, expand_inputs};
 use crate::record::Keys;
 use crate::record::document::DocumentOpts;
-use crate::stage::{Counters, Entry, Runner, Sink, Task};
+use crate::stage::{Counters, Runner, Sink, Task};
 use crate::stages;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -88,7 +88,7 @@ impl<'a> LocalSteps<'a> {
         let side = self.side_files(step)?;
         let side: Vec<_> = side.iter().map(|(option, path)| (*option, path.as_path())).collect();
         let mut counters = Counters::new();
-        let Some(reduce) = step.reduce.map(entry).transpose()? else {
+        let Some(reduce) = step.reduce.map(stages::get).transpose()? else {
             for counts in self.map_to_files(step, output, &side)? {
                 add_counters(&mut counters, &counts);
             }
@@ -205,7 +205,7 @@ impl<'a> LocalSteps<'a> {
         sink: &mut dyn Sink,
         side: &[(&'static str, &Path)],
     ) -> Result<Counters> {
-        let mapper = step.map.map(entry).transpose()?;
+        let mapper = step.map.map(stages::get).transpose()?;
         let mut open = None;
         if let Some(mapper) = mapper {
             let mut task = Task::new(mapper, number as u32, folder.to_owned(), &mut *sink);
@@ -293,8 +293,4 @@ struct Report {
 
 fn part_path(folder: &Path, number: usize) -> PathBuf {
     folder.join(format!("part-{number:05}"))
-}
-
-fn entry(name: &'static str) -> Result<&'static Entry> {
-    stages::find(name).ok_or_else(|| Error::Usage(format!("{name} is not a stage")))
 }

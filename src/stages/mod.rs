@@ -21,6 +21,7 @@ pub mod star;
 pub mod tokenize;
 pub mod verify;
 
+use crate::error::{Error, Result};
 use crate::stage::Entry;
 use clap::Args;
 use std::sync::LazyLock;
@@ -77,6 +78,11 @@ pub static STAGES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
         Entry::of::<keep::WriteKept>(),
     ]
 });
+
+/// The stage of a name that a chain has.
+pub fn get(name: &'static str) -> Result<&'static Entry> {
+    find(name).ok_or_else(|| Error::Usage(format!("{name} is not a stage")))
+}
 
 /// The stage of a name.
 pub fn find(name: &str) -> Option<&'static Entry> {

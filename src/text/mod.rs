@@ -121,6 +121,12 @@ impl FeatureKind {
         }
     }
 
+    /// The file that a specification names.
+    pub fn file_of(spec: &str) -> Option<&str> {
+        let file = spec.strip_prefix("spotsigs:")?;
+        (!matches!(file, "" | "zh")).then_some(file)
+    }
+
     /// The default of `--min-features`, the number of distinct features below which a document is left
     /// out of joins: what the SpotSigs settings say (4 in the released ones), else 1.
     pub fn min_features_default(&self) -> u32 {

@@ -2,8 +2,8 @@
 
 use super::Kind;
 use super::excerpt::{Difference, difference};
-use super::sample::Sample;
 use crate::cli::options::MEMORY;
+use crate::cli::sample::Sample;
 use crate::engine::dense::answer::Answer;
 use crate::engine::dense::budget::Budget;
 use crate::engine::dense::documents::Documents;

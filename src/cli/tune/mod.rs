@@ -1,6 +1,6 @@
 //! `twinsplit tune`: what each threshold would merge, on a sample, for a person to look at.
 //!
-//! A threshold cannot be derived: it says what the user calls alike. So a sample is taken (`sample`), joined once
+//! A threshold cannot be derived: it says what the user calls alike. So a sample is taken ([`Sample`]), joined once
 //! for each kind of features a little below the smallest threshold (`measure`), and for each threshold the pairs and
 //! clusters are counted and the pairs at its edge are shown, with the place where their texts part (`excerpt`): as
 //! a table for people (`show`) or as JSON for programs (`json`).
@@ -8,21 +8,20 @@
 mod excerpt;
 mod json;
 mod measure;
-mod sample;
 mod show;
 
 use super::options::{self, RunOpts};
+use super::sample::Sample;
 use super::terminal;
 use crate::engine::dense::DenseOpts;
 use crate::engine::params::Params;
-use crate::engine::pipes::quote;
+use crate::engine::script::quote;
 use crate::error::{Error, Result};
 use crate::io::{Stdout, document_files};
 use crate::join::tau::Tau;
 use crate::text::FeatureKind;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use measure::Measured;
-use sample::Sample;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -129,7 +128,8 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         start = Instant::now();
     };
 
-    let sample = Sample::take(&inputs, &first.opts.document, opts.sample as usize, opts.seed, threads)?;
+    let sample =
+        Sample::take("tune", &inputs, &first.opts.document, opts.sample as usize, opts.seed, threads)?;
     if sample.lines.is_empty() {
         return Err(Error::Usage(
             "the input holds no document, so there is nothing to choose a threshold by".to_owned(),

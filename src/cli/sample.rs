@@ -45,8 +45,9 @@ struct Bottom {
 }
 
 impl Sample {
-    /// Takes `most` of the documents, or all when there are no more.
+    /// Takes `most` of the documents, or all when there are no more. Errors name the command `who`.
     pub fn take(
+        who: &'static str,
         inputs: &[PathBuf],
         document: &DocumentOpts,
         most: usize,
@@ -57,7 +58,7 @@ impl Sample {
         let bottom = Bottom { most, limit: AtomicU64::new(u64::MAX), held: Mutex::new(BTreeMap::new()) };
         let seen = in_threads(threads, threads, |_| {
             let mut seen = 0;
-            let mut bad = BadRecords::counted("tune", document.bad_records);
+            let mut bad = BadRecords::counted(who, document.bad_records);
             loop {
                 let Some(block) = lock(&blocks).next_block()? else { return Ok(seen) };
                 each_line(&block, |line, place| {
@@ -78,7 +79,7 @@ impl Sample {
             chosen.iter().find(|(_, held)| held.again.is_some())
         {
             return Err(Error::DuplicateId {
-                stage: "tune".to_owned(),
+                stage: who.to_owned(),
                 id: String::from_utf8_lossy(id).into_owned(),
                 places: format!(" ({place} and {again})"),
             });

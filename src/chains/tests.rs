@@ -1,0 +1,81 @@
+use super::*;
+use crate::stage::Role;
+use crate::stages::find;
+use clap::ValueEnum;
+
+fn all() -> Vec<Vec<Part>> {
+    let mut chains = vec![idf_steps().into_iter().map(Part::Step).collect()];
+    for bits in 0..128u32 {
+        let bit = |n: u32| bits >> n & 1 == 1;
+        let shape = Shape {
+            idf: bit(0),
+            prefix: bit(1),
+            by_task: bit(2),
+            star: bit(3),
+            write_kept: bit(4),
+            clusters_only: bit(5),
+            rounds: bit(6),
+        };
+        chains.extend(Chain::value_variants().iter().map(|chain| chain.parts(shape)));
+    }
+    assert_eq!(chains.len(), 257);
+    chains
+}
+
+#[test]
+fn every_step_reads_what_an_earlier_one_wrote() {
+    for parts in all() {
+        let mut known = vec![DOCUMENTS];
+        for step in parts.iter().flat_map(Part::steps) {
+            let each = match step.tasks {
+                Tasks::EachFile(_, data) => vec![data],
+                _ => vec![],
+            };
+            for data in step.inputs.iter().chain(step.side.iter().map(|(_, data)| data)).chain(&each) {
+                assert!(known.contains(data), "{} reads {data} before it is written", step.name);
+            }
+            assert!(!known.contains(&step.output), "{} is written twice", step.output);
+            known.push(step.output);
+        }
+    }
+}
+
+/// What engines rely on when they name the data sets of a round.
+#[test]
+fn a_round_goes_on_with_what_the_one_before_made() {
+    let mut repeats = 0;
+    for parts in all() {
+        for repeat in parts.iter().filter_map(|part| match part {
+            Part::Repeat(repeat) => Some(repeat),
+            Part::Step(_) => None,
+        }) {
+            repeats += 1;
+            let made: Vec<Data> = repeat.steps.iter().map(|step| step.output).collect();
+            assert_eq!(repeat.steps.first().map(|step| &step.inputs), Some(&repeat.from));
+            assert_eq!(made.last(), Some(&repeat.to));
+            assert!(repeat.from.iter().all(|data| !made.contains(data)), "{}", repeat.name);
+            for step in &repeat.steps {
+                // A counter of a round is looked for after its steps, and side files are of no round.
+                assert!(step.guard.is_none() && step.side.is_empty(), "{}", step.name);
+                assert_eq!(step.tasks, Tasks::Many, "{}", step.name);
+            }
+        }
+    }
+    assert_eq!(repeats, 128);
+}
+
+#[test]
+fn mappers_map_and_reducers_read_what_their_mapper_writes() {
+    for parts in all() {
+        for step in parts.iter().flat_map(Part::steps) {
+            let map = step.map.map(|name| find(name).unwrap());
+            let reduce = step.reduce.map(|name| find(name).unwrap());
+            assert!(map.is_some() || reduce.is_some());
+            assert!(map.is_none_or(|entry| entry.decl.role == Role::Map));
+            assert!(reduce.is_none_or(|entry| entry.decl.role == Role::Reduce && entry.input.keys.is_some()));
+            if let (Some(map), Some(reduce)) = (map, reduce) {
+                assert_eq!(map.output.keys, reduce.input.keys, "{}", step.name);
+            }
+        }
+    }
+}

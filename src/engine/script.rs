@@ -1,0 +1,147 @@
+//! What the engines have in common that run a chain as a script: its text in bash, and how it is run.
+
+use super::params::Params;
+use super::progress::{Progress, Unit};
+use crate::chains::{Guard, Part, Repeat, Step};
+use crate::error::{Error, Result};
+use crate::stage::Counters;
+use crate::stages;
+use std::fs;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+/// Functions that all scripts in bash have.
+pub const BASH: &str = include_str!("script_prelude.sh");
+
+/// What a step and its data sets are called in a script in bash; in rounds names end in the round's number.
+pub struct Names {
+    /// The step.
+    pub step: String,
+    /// What it reads, in one word of the script's.
+    pub inputs: String,
+    /// What it writes.
+    pub output: String,
+}
+
+impl Names {
+    fn of(step: &Step) -> Self {
+        Self { step: step.name.to_owned(), inputs: step.inputs.join(" "), output: step.output.to_owned() }
+    }
+
+    fn in_round(step: &Step, repeat: &Repeat) -> Self {
+        let inputs = step.inputs.iter().map(|data| match repeat.makes(data) {
+            true => format!("{data}-$round"),
+            false => (*data).to_owned(),
+        });
+        Self {
+            step: format!("{}-$round", step.name),
+            inputs: match step.inputs == repeat.from {
+                true => "$from".to_owned(),
+                false => inputs.collect::<Vec<_>>().join(" "),
+            },
+            output: format!("{}-$round", step.output),
+        }
+    }
+}
+
+/// The calls of a chain's steps in bash. `call` is a step's, `limit` a guard's bound.
+pub fn calls(
+    parts: &[Part],
+    call: impl Fn(&Step, &Names) -> Result<String>,
+    limit: impl Fn(&Guard) -> String,
+) -> Result<String> {
+    let mut text = "\n# The chain.\n".to_owned();
+    for part in parts {
+        match part {
+            Part::Step(step) => {
+                text.push_str(&format!("\n{}", call(step, &Names::of(step))?));
+                if let Some(guard) = &step.guard {
+                    let Guard { counter, advice, .. } = guard;
+                    text.push_str(&format!("guard {counter} {} {}\n", limit(guard), quote(advice)));
+                }
+            }
+            Part::Repeat(repeat) => text.push_str(&rounds(repeat, &call)?),
+        }
+    }
+    Ok(text)
+}
+
+/// Steps in rounds are a loop.
+fn rounds(repeat: &Repeat, call: &impl Fn(&Step, &Names) -> Result<String>) -> Result<String> {
+    let Repeat { name, why, to, until_zero, .. } = repeat;
+    let from = repeat.from.join(" ");
+    let mut text =
+        format!("\n# {name}: {why}\nfrom=\"{from}\" round=0\nuntil made {to}; do\n  round=$((round + 1))\n");
+    for step in &repeat.steps {
+        text.push('\n');
+        for line in call(step, &Names::in_round(step, repeat))?.lines() {
+            text.push_str(&format!("  {line}\n"));
+        }
+    }
+    let steps: Vec<_> = repeat.steps.iter().map(|step| step.name).collect();
+    text.push_str(&format!(
+        "\n  until_zero {until_zero} {to} {}\n  from={to}-$round\ndone\n",
+        steps.join(" ")
+    ));
+    Ok(text)
+}
+
+/// A guard's bound: the option's value, or its default. Numbers of bash have a sign.
+pub fn limit(guard: &Guard, params: &Params) -> u64 {
+    let given = params.get(guard.option).and_then(|value| value.parse().ok());
+    given.unwrap_or_else(|| stages::number_by_default(guard.option)).min(i64::MAX as u64)
+}
+
+/// A word as a shell reads it back.
+pub fn quote(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.,:/=+".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+/// How often the driver looks where the script is.
+const POLL: Duration = Duration::from_millis(20);
+
+/// Runs a script to its end. It leads the group of its processes, ends when its driver does, says nothing but errors,
+/// and leaves in the file `_now` of a folder which step it is at.
+pub fn run(mut command: Command, script: &Path, folder: &Path, progress: &Progress) -> Result<()> {
+    command.env("DRIVER_PID", std::process::id().to_string()).env("QUIET", "1").process_group(0);
+    let start = |source| Error::Io {
+        action: "start the interpreter (install it) of",
+        path: script.to_owned(),
+        source,
+    };
+    let mut child = command.spawn().map_err(start)?;
+    let now = folder.join("_now");
+    let status = loop {
+        if let Some(status) = child.try_wait().map_err(Error::io("wait for", script))? {
+            break status;
+        }
+        // Between two steps there may be nothing to read.
+        let step = fs::read_to_string(&now).unwrap_or_default();
+        let step = step.trim();
+        if !step.is_empty() && progress.now().is_none_or(|(phase, _)| phase.step != step) {
+            progress.start(step, "working", Unit::Rows, 0);
+        }
+        std::thread::sleep(POLL);
+    };
+    if !status.success() {
+        return Err(Error::Failed(format!("the chain failed ({status}); its messages stand above")));
+    }
+    Ok(())
+}
+
+/// Counters in a file, a name and a number in each line.
+pub fn read_counters(path: &Path) -> Result<Counters> {
+    let text = fs::read_to_string(path).map_err(Error::io("read", path))?;
+    let number = |line: &str| {
+        let (name, value) = line.split_once('\t')?;
+        Some((name.to_owned(), value.parse().ok()?))
+    };
+    Ok(text.lines().filter_map(number).collect())
+}
