@@ -239,8 +239,10 @@ slices() {
 
 # each SLICES OPTION DATA ARGUMENT…: a map-only job for each slice, which is the side file of OPTION
 each() {
-  local option=$2 data=$3 slices slice waited=0 failed=0 pids=()
+  local option=$2 data=$3 slices slice made waited=0 failed=0 pids=()
   mapfile -t slices < <(fs -ls "$WORK/$1" | awk '$5 > 0 && $NF ~ /\/part-[0-9]*$/ { print $NF }' | sort)
+  made=$(awk -F '\t' '$1 == "slices_made" { sum += $2 } END { printf "%.0f", sum }' "$LOGS"/steps/*)
+  ((${#slices[@]} == made)) || fail "$WORK/$1 holds ${#slices[@]} of $made slices: remove it, and it is made anew when the run goes on"
   shift 3
   [[ -z ${THERE[$WORK/$data]:-} ]] || fs -rm -r -skipTrash "$WORK/$data" > /dev/null
   fs -mkdir -p "$NEW/$data"
