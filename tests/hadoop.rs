@@ -59,13 +59,10 @@ fn doc_split_in_slices_equals_local() {
     equals_local("doc-split --features words:2 --slices 3 --tau 0.5");
 }
 
-/// With prefix filter, IDF range and stars; plain, without pairs; in slices of tasks.
+/// Plain, without pairs; in slices of tasks.
 #[test]
 #[ignore = "minutes; run by `make cluster-test-full`"]
-fn the_other_ways_equal_local() {
-    equals_local(
-        "term-split --features words:2 --pcp prefix --idf 0.05,1 --tau 0.5 --cluster star --keep longest",
-    );
+fn full_the_other_ways_equal_local() {
     equals_local("term-split --features words:2 --tau 0.5 --write clusters");
     equals_local("doc-split --features words:2 --partition by-task --slices 2 --tau 0.5");
 }
