@@ -59,10 +59,12 @@ impl Bed {
         self.line(more).stdin(Stdio::null()).stderr(said).spawn().unwrap()
     }
 
-    /// The nodes on which a task of this stage waits, and that of its application master.
-    fn waiting(&self, stage: &str) -> (Vec<u8>, u8) {
+    /// Waits until a task of this stage waits on a node without the job's application master, and gives the node.
+    fn waiting(&self, stage: &str) -> u8 {
         let word = format!("Waits: {stage} ");
-        wait_for(&word, Duration::from_secs(240), || {
+        wait_for(&word, Duration::from_secs(600), || {
+            let said = self.cluster.place().read("said");
+            assert!(!said.contains("error: "), "{said}");
             let logs = (1..=2).flat_map(|node| {
                 let files = self.cluster.containers(node, "stderr");
                 files.into_iter().map(move |(path, text)| (node, path, text))
@@ -75,7 +77,7 @@ impl Bed {
                 path.parent().and_then(|path| path.parent()?.file_name()) == Some(job)
                     && container.to_string_lossy().ends_with("_000001")
             })?;
-            Some((waiting.iter().map(|(node, ..)| *node).collect(), master.0))
+            waiting.iter().map(|(node, ..)| *node).find(|node| *node != master.0)
         })
     }
 
@@ -128,9 +130,8 @@ fn full_a_chain_outlives_tasks_and_nodes() {
     );
     let chain = bed.start(SPECULATE);
 
-    let (nodes, master) = bed.waiting("doc-meta");
-    let dead = *nodes.iter().find(|node| **node != master).expect("a task away from its master");
-    cluster.kill(&format!("nodemanager-{dead}"));
+    let node = bed.waiting("doc-meta");
+    cluster.kill(&format!("nodemanager-{node}"));
     wait_for("word of the lost node", Duration::from_secs(90), || {
         let nodes = cluster.resource_manager("/ws/v1/cluster/nodes?states=LOST");
         nodes["nodes"]["node"].as_array().is_some_and(|nodes| nodes.len() == 1).then_some(())

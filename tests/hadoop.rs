@@ -8,6 +8,7 @@ mod common;
 use common::chains::{assert_same, families};
 use common::cli::{Place, Said};
 use common::cluster::{hadoop_home, with_hadoop};
+use common::tutorial::follow;
 
 /// Three maps and two reducers at least, as many as there are files and more.
 const TASKS: &str = "--reducers 2 -D mapreduce.job.maps=3";
@@ -96,4 +97,12 @@ fn a_job_that_fails_says_why_and_a_bound_may_be_raised() {
     let said = say(&here, &again.replace("--quiet ", ""));
     assert!(said.err.contains("complete answer"), "{}", said.err);
     said.ok();
+}
+
+/// The commands of docs/hadoop.md, as they stand there, and what they print.
+#[test]
+fn the_tutorial_can_be_followed() {
+    let page = std::fs::read_to_string(common::cli::fixture("../docs/hadoop.md")).unwrap();
+    let here = Place::new();
+    assert_eq!(follow(&page, |lines| say(&here, lines)), (4, 10));
 }

@@ -7,6 +7,7 @@ mod common;
 use common::cli::{Said, binaries, fixture, search_path};
 use common::harness::clean;
 use common::spark::{confs, spark_home};
+use common::tutorial::follow;
 use flate2::Compression;
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
@@ -318,31 +319,14 @@ fn the_tutorial_can_be_followed() {
     let home = spark_home();
     fs::create_dir(place.path("conf")).unwrap();
     place.write("conf/spark-defaults.conf", confs().join("\n"));
-    let (mut blocks, mut compared, mut shown) = (0, 0, Vec::<String>::new());
-    for (number, block) in text.split("```").enumerate().filter(|(number, _)| number % 2 == 1) {
-        let (kind, body) = block.split_once('\n').unwrap();
-        if kind == "sh" {
-            let mut command = clean(Command::new("bash"));
-            command.args(["-c", &format!("set -euo pipefail\n{body}")]).env("SPARK_HOME", &home);
-            command.env("PATH", format!("{}:{}", home.join("bin").display(), search_path()));
-            command.env("SPARK_CONF_DIR", place.path("conf")).env("SPARK_LOCAL_IP", "127.0.0.1");
-            let said = place.run(command, "");
-            assert_eq!(said.code, 0, "block {number}:\n{body}\n{}{}", said.out, said.err);
-            shown = said.out.lines().map(str::to_owned).collect();
-            blocks += 1;
-        } else if kind == "text" {
-            // What the block before printed; a line that goes on is cut with an ellipsis.
-            for line in body.lines() {
-                let found = shown.iter().any(|shown| match line.strip_suffix(" …") {
-                    Some(start) => shown.starts_with(start),
-                    None => shown == line,
-                });
-                assert!(found, "{line:?} was not printed, but: {shown:#?}");
-                compared += 1;
-            }
-        }
-    }
-    assert_eq!((blocks, compared), (5, 5));
+    let done = follow(&text, |lines| {
+        let mut command = clean(Command::new("bash"));
+        command.args(["-c", &format!("set -euo pipefail\n{lines}")]).env("SPARK_HOME", &home);
+        command.env("PATH", format!("{}:{}", home.join("bin").display(), search_path()));
+        command.env("SPARK_CONF_DIR", place.path("conf")).env("SPARK_LOCAL_IP", "127.0.0.1");
+        place.run(command, "")
+    });
+    assert_eq!(done, (5, 5));
 }
 
 /// The driver runs the program that `plan` prints, and reports as it does of other engines.

@@ -40,14 +40,14 @@ while read -r -u 3 name task when fault; do
   esac
 done 3< @HERE@/faults
 exec 3<&-
-exec -a "$stage" @PROGRAM@ "$@"
+exec -a "$stage" @HERE@/program "$@"
 "#;
 
 /// Makes the stand-in: the file `faulty` in a place, for `BINARY=faulty`. `program` runs where no fault does.
 pub fn stand_in(here: &Place, program: &std::path::Path) {
+    std::fs::copy(program, here.path("program")).expect("a copy");
     let at = here.path("").display().to_string();
-    let text = STAND_IN.replace("@HERE@", at.trim_end_matches('/'));
-    here.write("faulty", text.replace("@PROGRAM@", &program.display().to_string()));
+    here.write("faulty", STAND_IN.replace("@HERE@", at.trim_end_matches('/')));
     std::fs::set_permissions(here.path("faulty"), PermissionsExt::from_mode(0o755)).expect("a mode");
     faults(here, &[]);
 }

@@ -18,3 +18,4 @@ pub mod oracle;
 pub mod real;
 pub mod rng;
 pub mod spark;
+pub mod tutorial;
