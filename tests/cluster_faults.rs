@@ -1,6 +1,8 @@
 //! What happens on clusters, on a real one: nodes and drivers that are killed, tasks that die, hang or take too much
 //! memory, damaged input and lost files. A chain ends in the bytes of a local run, or in an error that says why, with
 //! nothing that looks finished; and YARN's or HDFS's own records show that it happened.
+//!
+//! They take minutes each and run by `make cluster-test-full`. `cluster_chains.rs` has a task that dies in its quick test.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
