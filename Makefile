@@ -12,7 +12,8 @@ BINARY ?= target/release/twinsplit
 TEST_PACKAGES = bsdutils chromium chromium-driver fish mandoc maven zsh
 
 .PHONY: help demo test check test-long test-tools fuzz bench derived build install uninstall clean tools \
-  dist hadoop spark cluster-up cluster-status cluster-down cluster-test
+  dist hadoop spark cluster-up cluster-status cluster-down cluster-test \
+  cluster-test-full
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | column -t -s "$$(printf '\t')"
@@ -62,8 +63,14 @@ test-tools: ## installs what tests run and the machine lacks, on Debian and as r
 	  echo "error: tests need more programs, on Debian: sudo apt-get install $${missing[*]}" >&2; exit 1; \
 	fi
 
-cluster-test: dist test-tools ## tests on clusters of their own: minutes
-	$(CARGO) test --locked --no-fail-fast --test 'cluster_*' -- --ignored --test-threads=1 --show-output
+# Tests of clusters are ignored by `make test`; those whose names begin with full_ take longer than a change may wait.
+CLUSTER_TESTS = $(CARGO) test --locked --no-fail-fast --test 'cluster_*' --test hadoop -- --ignored --test-threads=1 --show-output
+
+cluster-test: dist test-tools ## the quick tests on a cluster of their own: minutes
+	$(CLUSTER_TESTS) --skip full_
+
+cluster-test-full: dist test-tools spark ## parity of all ways, faults, memory and real text on clusters: hours
+	$(CLUSTER_TESTS) full_
 
 # Property tests of records, parsers and texts with a million cases; of joins and shuffles, and of whole runs, with fewer.
 PARSERS = cluster::keep:: join::tau:: text::
@@ -75,7 +82,7 @@ test-long: tools ## property tests with many cases, the matrix on whole corpora,
 	PROPTEST_CASES=20000 $(CARGO) test --locked --release --lib -- $(JOINS)
 	PROPTEST_CASES=20000 $(CARGO) test --locked --release --test rounds
 	PROPTEST_CASES=2000 $(CARGO) test --locked --release --test properties
-	$(CARGO) test --locked --release --test '*' -- --ignored
+	$(CARGO) test --locked --release --test '*' -- --ignored --skip full_
 
 fuzz: build ## coverage-guided fuzzing of every record and reader, FUZZ_SECONDS each (FUZZ_TARGETS: only these)
 	@[ -x .tools/bin/cargo-fuzz ] || $(CARGO) install cargo-fuzz --locked --root .tools

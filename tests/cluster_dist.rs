@@ -3,18 +3,12 @@
 
 mod common;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use common::cli::{Place, fixture};
-use common::cluster::{hadoop_home, with_hadoop};
+use common::cluster::{dist, hadoop_home, with_hadoop};
 use common::harness::{clean, twinsplit};
-
-fn dist() -> PathBuf {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/dist/twinsplit");
-    assert!(path.is_file(), "{} is missing: run `make dist` first", path.display());
-    path
-}
 
 /// A little-endian number of `width` bytes.
 fn number(bytes: &[u8], at: usize, width: usize) -> usize {

@@ -1,5 +1,5 @@
 //! `make cluster-up` and its like: a cluster that works, that knows what is wrong with it, and that leaves
-//! nothing behind. Minutes, so these run by `make cluster-test`.
+//! nothing behind. Minutes, so these run by `make cluster-test-full`, and one by `make cluster-test`.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod common;
@@ -38,8 +38,8 @@ const FAILING: &str = "hadoop jar $STREAMING -D mapreduce.job.reduces=0 -D mapre
     -input data -output failed -mapper 'bash -c \"cat > /dev/null; echo it went wrong here >&2; exit 3\"' > job.log 2>&1";
 
 #[test]
-#[ignore = "starts clusters; run by `make cluster-test`"]
-fn a_cluster_works_beside_another_and_leaves_nothing_running() {
+#[ignore = "starts clusters; run by `make cluster-test-full`"]
+fn full_a_cluster_works_beside_another_and_leaves_nothing_running() {
     let cluster = Cluster::up();
     let folder = cluster.folder();
     let first = daemons(&folder);
@@ -98,8 +98,8 @@ fn a_cluster_works_beside_another_and_leaves_nothing_running() {
 
 /// A job survives the loss of a node that runs its tasks, and YARN and HDFS say that they lost it.
 #[test]
-#[ignore = "starts clusters; run by `make cluster-test`"]
-fn a_killed_node_is_noticed_and_its_tasks_run_elsewhere() {
+#[ignore = "starts clusters; run by `make cluster-test-full`"]
+fn full_a_killed_node_is_noticed_and_its_tasks_run_elsewhere() {
     let cluster = Cluster::up();
     for name in ["a", "b", "c"] {
         cluster.place().write(name, format!("{name} x\n{name} y\n"));
@@ -166,8 +166,8 @@ fn a_daemon_that_cannot_start_shows_its_log_and_stops_the_others() {
 
 /// Two installs at once into an empty cache; and one without Maven, which leaves nothing half-made.
 #[test]
-#[ignore = "fetches Hadoop anew; run by `make cluster-test`"]
-fn an_install_is_whole_or_not_there() {
+#[ignore = "fetches Hadoop anew; run by `make cluster-test-full`"]
+fn full_an_install_is_whole_or_not_there() {
     let here = Place::new();
     let install = |path: &str| {
         let mut command = clean(Command::new("bash"));

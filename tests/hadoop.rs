@@ -8,6 +8,7 @@ mod common;
 use common::chains::{assert_same, families};
 use common::cli::{Place, Said};
 use common::cluster::{hadoop_home, with_hadoop};
+use common::tutorial::follow;
 
 /// Three maps and two reducers at least, as many as there are files and more.
 const TASKS: &str = "--reducers 2 -D mapreduce.job.maps=3";
@@ -61,13 +62,10 @@ fn doc_split_in_slices_equals_local() {
     equals_local("doc-split --features words:2 --slices 3 --tau 0.5");
 }
 
-/// With prefix filter, IDF range and stars; plain, without pairs; in slices of tasks.
+/// Plain, without pairs; in slices of tasks.
 #[test]
 #[ignore = "minutes; run by `make cluster-test-full`"]
-fn the_other_ways_equal_local() {
-    equals_local(
-        "term-split --features words:2 --pcp prefix --idf 0.05,1 --tau 0.5 --cluster star --keep longest",
-    );
+fn full_the_other_ways_equal_local() {
     equals_local("term-split --features words:2 --tau 0.5 --write clusters");
     equals_local("doc-split --features words:2 --partition by-task --slices 2 --tau 0.5");
 }
@@ -101,4 +99,12 @@ fn a_job_that_fails_says_why_and_a_bound_may_be_raised() {
     let said = say(&here, &again.replace("--quiet ", ""));
     assert!(said.err.contains("complete answer"), "{}", said.err);
     said.ok();
+}
+
+/// The commands of docs/hadoop.md, as they stand there, and what they print.
+#[test]
+fn the_tutorial_can_be_followed() {
+    let page = std::fs::read_to_string(common::cli::fixture("../docs/hadoop.md")).unwrap();
+    let here = Place::new();
+    assert_eq!(follow(&page, |lines| say(&here, lines)), (4, 10));
 }

@@ -6,6 +6,8 @@ mod common;
 
 use common::cli::{Said, binaries, fixture, search_path};
 use common::harness::clean;
+use common::spark::{confs, spark_home};
+use common::tutorial::follow;
 use flate2::Compression;
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
@@ -34,33 +36,6 @@ const ODD: [&str; 12] = [
     r#"{"id": " ", "text": "\t\n\u000b"}"#,
     r#"{"id": "\\x09", "text": "one two three four five six\u2028seven eight"}"#,
 ];
-
-fn spark_home() -> PathBuf {
-    let pinned = include_str!("spark/requirements.txt");
-    let version = pinned.lines().find_map(|line| line.strip_prefix("pyspark==")).unwrap();
-    let cache = std::env::var_os("XDG_CACHE_HOME").map_or_else(
-        || PathBuf::from(std::env::var_os("HOME").expect("a HOME")).join(".cache"),
-        PathBuf::from,
-    );
-    let home = cache.join(format!("twinsplit/pyspark-{version}/pyspark"));
-    assert!(home.is_dir(), "{}: this test needs PySpark; `make spark` installs it", home.display());
-    home
-}
-
-/// At least three map tasks a step, and nothing that listens to the network.
-fn confs() -> [&'static str; 8] {
-    [
-        "spark.ui.enabled=false",
-        "spark.driver.host=127.0.0.1",
-        "spark.driver.bindAddress=127.0.0.1",
-        "spark.sql.files.minPartitionNum=3",
-        "spark.sql.files.openCostInBytes=0",
-        // Compiling takes longer than running here.
-        "spark.driver.extraJavaOptions=-XX:TieredStopAtLevel=1",
-        "spark.sql.codegen.wholeStage=false",
-        "spark.sql.codegen.factoryMode=NO_CODEGEN",
-    ]
-}
 
 /// spark-submit with two cores.
 fn spark_submit() -> Command {
@@ -344,31 +319,14 @@ fn the_tutorial_can_be_followed() {
     let home = spark_home();
     fs::create_dir(place.path("conf")).unwrap();
     place.write("conf/spark-defaults.conf", confs().join("\n"));
-    let (mut blocks, mut compared, mut shown) = (0, 0, Vec::<String>::new());
-    for (number, block) in text.split("```").enumerate().filter(|(number, _)| number % 2 == 1) {
-        let (kind, body) = block.split_once('\n').unwrap();
-        if kind == "sh" {
-            let mut command = clean(Command::new("bash"));
-            command.args(["-c", &format!("set -euo pipefail\n{body}")]).env("SPARK_HOME", &home);
-            command.env("PATH", format!("{}:{}", home.join("bin").display(), search_path()));
-            command.env("SPARK_CONF_DIR", place.path("conf")).env("SPARK_LOCAL_IP", "127.0.0.1");
-            let said = place.run(command, "");
-            assert_eq!(said.code, 0, "block {number}:\n{body}\n{}{}", said.out, said.err);
-            shown = said.out.lines().map(str::to_owned).collect();
-            blocks += 1;
-        } else if kind == "text" {
-            // What the block before printed; a line that goes on is cut with an ellipsis.
-            for line in body.lines() {
-                let found = shown.iter().any(|shown| match line.strip_suffix(" …") {
-                    Some(start) => shown.starts_with(start),
-                    None => shown == line,
-                });
-                assert!(found, "{line:?} was not printed, but: {shown:#?}");
-                compared += 1;
-            }
-        }
-    }
-    assert_eq!((blocks, compared), (5, 5));
+    let done = follow(&text, |lines| {
+        let mut command = clean(Command::new("bash"));
+        command.args(["-c", &format!("set -euo pipefail\n{lines}")]).env("SPARK_HOME", &home);
+        command.env("PATH", format!("{}:{}", home.join("bin").display(), search_path()));
+        command.env("SPARK_CONF_DIR", place.path("conf")).env("SPARK_LOCAL_IP", "127.0.0.1");
+        place.run(command, "")
+    });
+    assert_eq!(done, (5, 5));
 }
 
 /// The driver runs the program that `plan` prints, and reports as it does of other engines.

@@ -56,8 +56,10 @@ def features(text, kind):
 
 
 def escaped(name):
-    r"""An id as it is printed: control bytes, 0x7F and the backslash as \xHH."""
-    return "".join(f"\\x{ord(c):02x}" if c < " " or c in "\x7f\\" else c for c in name)
+    r"""An id as it is printed: control bytes, 0x7F, the backslash and a mark at its beginning as \xHH."""
+    mark = r"\xef\xbb\xbf" if name.startswith("\ufeff") else ""
+    rest = name[1:] if mark else name
+    return mark + "".join(f"\\x{ord(c):02x}" if c < " " or c in "\x7f\\" else c for c in rest)
 
 
 def six(jaccard):

@@ -291,8 +291,10 @@ explain() {
 
 # each SLICES OPTION "FROM…" TO FILES ARGUMENT…: a map-only job for each slice, which is the side file of OPTION
 each() {
-  local slices option=$2 to=$4 files=$5
+  local slices made option=$2 to=$4 files=$5
   mapfile -t slices < <(fs -ls "$WORK/$1" | awk '$5 > 0 && $NF ~ /\/part-[0-9]*$/ { print $NF }' | sort)
+  made=$(counted slices_made index-doc)
+  ((${#slices[@]} == made)) || fail "$WORK/$1 holds ${#slices[@]} of $made slices: remove it, and it is made anew when the run goes on"
   # shellcheck disable=SC2086  # a list of names without spaces
   inputs $3
   shift 5

@@ -259,16 +259,10 @@ def read(inputs):
     return sc.union(sources + [rows_of(names)]) if names and sources else (sources or [rows_of(names)])[0]
 
 
-def save(blocks, folder, is_answer):
-    """Writes blocks of whole lines as text files. Whoever reads them takes a mark at a file's start away, which is the
-    beginning of an id here, so an empty line goes before it."""
-
-    def guarded(rows):
-        for number, block in enumerate(rows):
-            before = b"\n" if number == 0 and not is_answer and block.startswith(MARK) else b""
-            yield (before + block[:-1],)
-
-    frame = spark.createDataFrame(blocks.mapPartitions(guarded), "value binary", verifySchema=False)
+def save(blocks, folder):
+    """Writes blocks of whole lines as text files. Whoever reads them takes a byte order mark at a file's start away, but
+    no row begins with one: an id has it escaped."""
+    frame = spark.createDataFrame(blocks.map(lambda block: (block[:-1],)), "value binary", verifySchema=False)
     writer = frame.selectExpr("cast(value AS string) AS value").write.option("lineSep", "\n").option("compression", "none")
     writer = writer.option("maxRecordsPerFile", 0).option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false")
     writer.text(folder)
@@ -551,7 +545,7 @@ def map_only(name, data, why, inputs, mapper, tasks=None, side=None):
         stage = stage_of(name, mapper, {link: shipped(of) for link, of in (side or {}).items()}, "documents" in inputs)
         rows = read(inputs)
         rows = rows if tasks in (None, rows.getNumPartitions()) else rows.repartition(tasks)
-        save(through(rows, stage, counters), folder, data in ANSWERS)
+        save(through(rows, stage, counters), folder)
 
     step(name, data, why, make)
 
@@ -571,7 +565,7 @@ def map_reduce(name, data, why, inputs, mapper, reducer, partition, sort, tasks=
             reducers = max(1, sealed_lines(numbered))
         rows = shuffle(rows, reducers, partition, sort, bool(numbered), options.shuffled)
         stage = stage_of(name, reducer, links)
-        save(through(rows, stage, counters), folder, data in ANSWERS)
+        save(through(rows, stage, counters), folder)
 
     step(name, data, why, make)
 
@@ -594,7 +588,7 @@ def each_file(name, data, why, files, link, inputs, mapper):
             rows = read(inputs)
             tasks = min(rows.getNumPartitions(), max(1, sc.defaultParallelism))
             rows = rows.coalesce(tasks).mapPartitions(forget(list(over)), preservesPartitioning=True)
-            save(through(rows, stage_of(name, mapper, {link: [last]}), counters, number * tasks), "%s/part-%05d" % (folder, number), False)
+            save(through(rows, stage_of(name, mapper, {link: [last]}), counters, number * tasks), "%s/part-%05d" % (folder, number))
             over.append(last)
             forget([last])(())
 

@@ -2,10 +2,14 @@
 
 /// Appends `raw` with every byte below 0x20, 0x7F and the backslash written as `\xHH`. That form is the id from
 /// then on, for every order and every tie.
+///
+/// So are the three bytes of a byte order mark with which an id begins: an id is the beginning of many rows, and
+/// Hadoop and Spark take such a mark from the beginning of every file that they read, those between jobs included.
 pub fn escape(raw: &[u8], out: &mut Vec<u8>) {
     const HEX: &[u8; 16] = b"0123456789abcdef";
-    for &byte in raw {
-        if byte < 0x20 || byte == 0x7f || byte == b'\\' {
+    let mark = if raw.starts_with(MARK) { MARK.len() } else { 0 };
+    for (at, &byte) in raw.iter().enumerate() {
+        if byte < 0x20 || byte == 0x7f || byte == b'\\' || at < mark {
             out.extend_from_slice(b"\\x");
             out.push(HEX[usize::from(byte >> 4)]);
             out.push(HEX[usize::from(byte & 15)]);
@@ -15,6 +19,9 @@ pub fn escape(raw: &[u8], out: &mut Vec<u8>) {
     }
 }
 
+/// U+FEFF in UTF-8.
+const MARK: &[u8] = "\u{feff}".as_bytes();
+
 #[cfg(test)]
 mod tests {
     #[test]
@@ -22,5 +29,12 @@ mod tests {
         let mut out = Vec::new();
         super::escape("a b\t\\é\u{7f}\n".as_bytes(), &mut out);
         assert_eq!(String::from_utf8(out).unwrap(), "a b\\x09\\x5cé\\x7f\\x0a");
+    }
+
+    #[test]
+    fn a_mark_is_escaped_where_a_file_could_begin_with_it() {
+        let mut out = Vec::new();
+        super::escape("\u{feff}\u{feff}a\u{feff}".as_bytes(), &mut out);
+        assert_eq!(String::from_utf8(out).unwrap(), "\\xef\\xbb\\xbf\u{feff}a\u{feff}");
     }
 }

@@ -20,6 +20,9 @@ use std::path::PathBuf;
 /// Kind of a slice file.
 pub const SLICE: &str = "slice";
 
+/// Counts slices, so that one that gets lost later is missed: nobody would miss its pairs.
+const SLICES_MADE: &str = "slices_made";
+
 /// What a slice is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Partition {
@@ -60,6 +63,7 @@ impl SliceWriter {
     }
 
     fn finish(self, task: &mut Task<'_>) -> Result<()> {
+        task.count(SLICES_MADE, 1);
         task.emit_row(&self.seal.end())
     }
 }

@@ -1,7 +1,9 @@
 //! Documents that try a chain on every engine, and the comparison of a cluster's answer with a local one.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::Path;
 
 use super::cli::Place;
 
@@ -50,6 +52,43 @@ pub fn odd() -> String {
     lines.push_str("\n{\"id\":\r7,\"text\":\r\"one two three four five six seven eight nine ten\"}\n");
     lines.push_str("{\"id\":\"empty\",\"text\":\"\"}\n{\"id\":\"last\",\"text\":\"one two three four five six seven eight nine\"}");
     lines
+}
+
+/// What [`stress`] made.
+pub struct Stress {
+    /// The sum of df(df-1)/2 over all features, where equal pages count once.
+    pub pairs_of_postings: u64,
+    /// Bytes of the hot feature's posting list: an id, a size and two TABs for each posting.
+    pub hot_bytes: usize,
+}
+
+/// Writes three files of documents whose features are lines: `equal` equal pages, and `hot` pages with one line in all
+/// of them, in twos that share two lines more (similarity 3/5) or, each fifth two, one (2/6). Ids of hot pages are padded
+/// to `id_bytes`.
+pub fn stress(folder: &Path, equal: usize, hot: usize, id_bytes: usize) -> Stress {
+    let mut files: Vec<_> = (0..3)
+        .map(|n| std::fs::File::create(folder.join(format!("stress-{n}.jsonl"))).expect("a file"))
+        .map(std::io::BufWriter::new)
+        .collect();
+    let mut write = |at: usize, id: &str, text: String| {
+        let line = serde_json::json!({ "id": id, "text": text });
+        writeln!(files[at % 3], "{line}").expect("a file");
+    };
+    for n in 0..equal {
+        write(n, &format!("equal-{n}"), "one page\nof many\nthat are equal".to_owned());
+    }
+    let (mut documents, mut hot_bytes) = (HashMap::<String, u64>::new(), 0);
+    for n in 0..hot {
+        let two = n / 2;
+        let third = if two % 5 == 0 { n } else { two };
+        let lines = ["hot".to_owned(), format!("two {two}"), format!("third {third}"), format!("own {n}")];
+        let id = format!("hot-{n:x<id_bytes$}");
+        hot_bytes += id.len() + 3;
+        write(n, &id, lines.join("\n"));
+        lines.into_iter().for_each(|line| *documents.entry(line).or_default() += 1);
+    }
+    files.iter_mut().for_each(|file| file.flush().expect("a file"));
+    Stress { pairs_of_postings: documents.values().map(|df| df * (df - 1) / 2).sum(), hot_bytes }
 }
 
 /// The answer of a cluster, its parts put together and sorted, is that of a local run, byte for byte.

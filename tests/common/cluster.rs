@@ -20,6 +20,14 @@ pub fn hadoop_home() -> PathBuf {
     PathBuf::from(path.trim_end())
 }
 
+/// What `make dist` built.
+#[track_caller]
+pub fn dist() -> PathBuf {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/dist/twinsplit");
+    assert!(path.is_file(), "{} is missing: run `make dist` first", path.display());
+    path
+}
+
 /// The jar of Hadoop's streaming.
 pub fn streaming_jar(home: &Path) -> PathBuf {
     home.join("share/hadoop/tools/lib/hadoop-streaming-3.4.2.jar")
@@ -101,6 +109,16 @@ impl Cluster {
         command
     }
 
+    /// An output folder in HDFS holds nothing of an answer, nor what this step makes.
+    #[track_caller]
+    pub fn nothing_is_finished(&self, output: &str, data: &str) {
+        let there = self.shell(&format!("hadoop fs -ls -C {output}; hadoop fs -ls -C {output}/_work")).ok();
+        for data in ["pairs", "clusters", "kept", "run.json", data] {
+            assert!(!there.lines().any(|path| path.ends_with(&format!("/{data}"))), "{data} in {there}");
+        }
+        assert!(there.contains("/_work/_same"), "{there}");
+    }
+
     /// Kills a daemon at once: `namenode`, `datanode-1`, `nodemanager-2` and so on.
     #[track_caller]
     pub fn kill(&self, daemon: &str) {
@@ -150,15 +168,60 @@ impl Cluster {
         serde_json::from_str(&text).unwrap_or_else(|error| panic!("{address}{path}: {error}: {text}"))
     }
 
+    /// The ids of the jobs of a step that YARN knows of, in the order in which they were submitted.
+    #[track_caller]
+    pub fn jobs_of(&self, step: &str) -> Vec<String> {
+        let apps = self.resource_manager("/ws/v1/cluster/apps");
+        let apps = apps["apps"]["app"].as_array().cloned().unwrap_or_default();
+        let of_step = apps.iter().filter(|app| app["name"] == format!("twinsplit {step}"));
+        let mut ids: Vec<String> =
+            of_step.filter_map(|app| Some(app["id"].as_str()?.replace("application", "job"))).collect();
+        ids.sort();
+        ids
+    }
+
+    /// The tasks of a finished job, of which the history tells some moments after its end.
+    #[track_caller]
+    fn tasks(&self, job: &str) -> Vec<Value> {
+        let known = || {
+            let jobs = self.history("/ws/v1/history/mapreduce/jobs");
+            jobs["jobs"]["job"].as_array()?.iter().any(|known| known["id"] == job).then_some(())
+        };
+        wait_for(&format!("history of {job}"), PATIENCE, known);
+        let tasks = self.history(&format!("/ws/v1/history/mapreduce/jobs/{job}/tasks"));
+        tasks["tasks"]["task"].as_array().cloned().unwrap_or_default()
+    }
+
+    /// How many map tasks and reduce tasks a finished job had.
+    #[track_caller]
+    pub fn maps_and_reducers(&self, job: &str) -> (usize, usize) {
+        let tasks = self.tasks(job);
+        let maps = tasks.iter().filter(|task| task["type"] == "MAP").count();
+        (maps, tasks.len() - maps)
+    }
+
+    /// What each reduce task of a finished job read, in rows.
+    #[track_caller]
+    pub fn reduced(&self, job: &str) -> Vec<u64> {
+        let reducers = self.tasks(job).into_iter().filter(|task| task["type"] == "REDUCE");
+        let rows = |task: Value| {
+            let id = task["id"].as_str().expect("an id");
+            let all = self.history(&format!("/ws/v1/history/mapreduce/jobs/{job}/tasks/{id}/counters"));
+            let groups = all["jobTaskCounters"]["taskCounterGroup"].as_array().cloned().unwrap_or_default();
+            let mut counters = groups.iter().filter_map(|group| group["counter"].as_array()).flatten();
+            let rows = counters.find(|counter| counter["name"] == "REDUCE_INPUT_RECORDS");
+            rows.and_then(|rows| rows["value"].as_u64()).unwrap_or_else(|| panic!("{job} {id}: {all}"))
+        };
+        reducers.map(rows).collect()
+    }
+
     /// Every attempt of a finished job: its id, state and diagnostics, in the order of ids.
     #[track_caller]
     pub fn attempts(&self, job: &str) -> Vec<Attempt> {
         let base = format!("/ws/v1/history/mapreduce/jobs/{job}/tasks");
         let text = |value: &Value, name: &str| value[name].as_str().unwrap_or_default().to_owned();
-        let tasks = self.history(&base);
-        let tasks = tasks["tasks"]["task"].as_array().cloned().unwrap_or_default();
         let mut attempts: Vec<Attempt> = Vec::new();
-        for task in tasks {
+        for task in self.tasks(job) {
             let of_task = self.history(&format!("{base}/{}/attempts", text(&task, "id")));
             for attempt in of_task["taskAttempts"]["taskAttempt"].as_array().into_iter().flatten() {
                 attempts.push(Attempt {

@@ -29,7 +29,7 @@ pub const PLANTED: [(usize, usize); 13] = [
 
 /// JSON literals of ids: controls, backslashes, spaces, prefixes of one another, numbers, and
 /// characters whose order differs between UTF-8 bytes and UTF-16 units.
-const AWKWARD: [&str; 36] = [
+const AWKWARD: [&str; 38] = [
     r#""a""#,
     r#""a b""#,
     r#""a\tb""#,
@@ -58,6 +58,8 @@ const AWKWARD: [&str; 36] = [
     r#""😀a""#,
     r#""～""#,
     r#""日本""#,
+    r#""\ufeffmark""#,
+    r#""\ufeff\ufeff""#,
     r#""日""#,
     r#""\u0085""#,
     "7",

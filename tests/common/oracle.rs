@@ -45,10 +45,12 @@ impl Doc {
     }
 }
 
-/// Bytes below 0x20, 0x7F and the backslash become `\xHH`; that form is the id from then on.
+/// Bytes below 0x20, 0x7F, the backslash and a byte order mark at the beginning become `\xHH`; that form is the id
+/// from then on.
 pub fn escape_id(id: &str) -> String {
-    let mut out = String::new();
-    for c in id.chars() {
+    let rest = id.strip_prefix('\u{feff}');
+    let mut out = if rest.is_some() { "\\xef\\xbb\\xbf".to_owned() } else { String::new() };
+    for c in rest.unwrap_or(id).chars() {
         if c < ' ' || c == '\u{7f}' || c == '\\' {
             out.push_str(&format!("\\x{:02x}", c as u32));
         } else {
