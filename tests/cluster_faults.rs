@@ -157,7 +157,7 @@ fn full_a_chain_outlives_tasks_and_nodes() {
     bed.has_the_local_answer();
     bed.attempts("tokenize", "FAILED", &["code 137"]);
     bed.attempts("tokenize", "FAILED", &["beyond the 'PHYSICAL' memory limit"]);
-    bed.attempts("doc-meta", "KILLED", &["lost node"]);
+    bed.attempts("doc-meta", "KILLED", &["Container released on a *lost* node"]);
     bed.attempts("pcp-map", "KILLED", &["Speculation"]);
     bed.done("YARN confirms each");
 }
