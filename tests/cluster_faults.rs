@@ -64,7 +64,7 @@ impl Bed {
     /// Waits until a task of this stage waits on a node without the job's application master, and gives the node.
     fn waiting(&self, stage: &str) -> u8 {
         let word = format!("Waits: {stage} ");
-        wait_for(&word, Duration::from_secs(600), || {
+        wait_for(&word, Duration::from_secs(1800), || {
             let said = self.cluster.place().read("said");
             assert!(!said.contains("error: "), "{said}");
             let logs = (1..=2).flat_map(|node| {
@@ -157,7 +157,7 @@ fn full_a_chain_outlives_tasks_and_nodes() {
     bed.has_the_local_answer();
     bed.attempts("tokenize", "FAILED", &["code 137"]);
     bed.attempts("tokenize", "FAILED", &["beyond the 'PHYSICAL' memory limit"]);
-    bed.attempts("doc-meta", "KILLED", &["lost node"]);
+    bed.attempts("doc-meta", "KILLED", &["Container released on a *lost* node"]);
     bed.attempts("pcp-map", "KILLED", &["Speculation"]);
     bed.done("YARN confirms each");
 }
@@ -169,7 +169,8 @@ const SPECULATE: &str = "-D yarn.app.mapreduce.am.job.task.estimator.class=org.a
 #[test]
 #[ignore = "minutes; run by `make cluster-test-full`"]
 fn full_a_killed_driver_goes_on_and_misses_a_slice() {
-    let bed = Bed::up("doc-split --features words:2 --slices 2 --slice-memory 100 --tau 0.5");
+    let bed =
+        Bed::up("doc-split --features words:2 --slices 2 --slice-memory 100 --tau 0.5 --write clusters");
     let (cluster, here) = (&bed.cluster, bed.cluster.place());
     faults(here, &[("docsplit-query", "all", Once, Waits)]);
     let mut chain = bed.start("");
@@ -223,10 +224,8 @@ fn full_what_happens_each_time_is_an_error() {
     bed.done("a task died each time");
 
     faults(here, &[("tokenize", "2", Always, Greedy)]);
-    run("--resume -D mapreduce.map.maxattempts=2").fails(
-        1,
-        &["the job tokenize failed", "'PHYSICAL' memory limit", "yarn logs -applicationId"],
-    );
+    run("--resume -D mapreduce.map.maxattempts=2")
+        .fails(1, &["the job tokenize failed", "'PHYSICAL' memory limit", "yarn logs -applicationId"]);
     cluster.nothing_is_finished("/out", "sets");
     assert_eq!(bed.attempts("tokenize", "FAILED", &["'PHYSICAL' memory limit"]).len(), 2);
     bed.done("a task took too much memory each time");

@@ -271,19 +271,26 @@ counters() {
     END { printf "%s", rows }'
 }
 
-# explain NAME LOG: why a job failed, by the standard error of its tasks
+# explain NAME LOG: why a job failed, by what its tasks said
 explain() {
-  local app try
+  local app try file=stderr find='/^error:/'
   app=$(grep -o 'application_[0-9]*_[0-9]*' "$2" | tail -1) || app=
-  grep -h '^error:' "$2" > "$LOGS/$1.said" || true
+  # YARN's own word comes first: a task that was killed has none.
+  awk '/Status : FAILED$/ { getline; sub(/^\[[^]]*\]/, ""); print }' "$2" | sort -u > "$LOGS/$1.why"
+  # A stage that gives up says why and ends with 1 or 2. Of a task that ended otherwise the input is known.
+  grep -q 'failed with code [12]$' "$LOGS/$1.why" ||
+    file=syslog find='/Processing split: / { input = $NF } / running child/ { print "in a task that read " input }'
+  grep -ah '^error:' "$2" > "$LOGS/$1.said" || true
   for ((try = 0; try < 10 && ${#app}; try++)); do
+    grep -q ^Error "$LOGS/$1.why" || break
     # A task's log is gathered some seconds after the job has ended.
-    "${HADOOP%hadoop}yarn" logs -applicationId "$app" -log_files stderr 2> /dev/null | grep -a '^error:' > "$LOGS/$1.said" && break
+    "${HADOOP%hadoop}yarn" logs -applicationId "$app" -log_files "$file" 2> /dev/null | awk "$find" > "$LOGS/$1.said" || true
+    [[ ! -s $LOGS/$1.said ]] || break
     sleep 2
   done
-  if [[ -s $LOGS/$1.said ]]; then
-    sort -u "$LOGS/$1.said" | head -5 >&2
-  else
+  [[ $file == stderr && -s $LOGS/$1.said ]] || head -3 "$LOGS/$1.why" >&2
+  sort -u "$LOGS/$1.said" | head -5 >&2
+  if [[ ! -s $LOGS/$1.why && ! -s $LOGS/$1.said ]]; then
     grep -aE 'Error|ERROR|Exception|Container|memory|denied|refused' "$2" | grep -av '^	at ' | tail -8 >&2 || tail -5 "$2" >&2
   fi
   fail "the job $1 failed; more is in $2${app:+, and: yarn logs -applicationId $app}"
