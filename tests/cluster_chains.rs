@@ -137,7 +137,9 @@ fn full_a_hot_feature_and_equal_pages_fit_into_a_gigabyte() {
         equals_local(&cluster, way, OPTIONS);
     }
     // The exact sum of df(df-1)/2, before any pair is written.
-    let line = format!("twinsplit run term-split {OPTIONS} --max-pairs 100000000 --engine hadoop {TASKS} --input /docs --output /plain");
+    let line = format!(
+        "twinsplit run term-split {OPTIONS} --max-pairs 100000000 --engine hadoop {TASKS} --input /docs --output /plain"
+    );
     let said = cluster.shell(&format!("BINARY={} {line}", dist().display()));
     said.fails(1, &[&format!("{} pairs of postings", made.pairs_of_postings), "--pcp prefix or doc-split"]);
     assert_eq!(cluster.jobs_of("pcp-map").len(), 1, "that of --pcp prefix");

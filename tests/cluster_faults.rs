@@ -223,10 +223,8 @@ fn full_what_happens_each_time_is_an_error() {
     bed.done("a task died each time");
 
     faults(here, &[("tokenize", "2", Always, Greedy)]);
-    run("--resume -D mapreduce.map.maxattempts=2").fails(
-        1,
-        &["the job tokenize failed", "'PHYSICAL' memory limit", "yarn logs -applicationId"],
-    );
+    run("--resume -D mapreduce.map.maxattempts=2")
+        .fails(1, &["the job tokenize failed", "'PHYSICAL' memory limit", "yarn logs -applicationId"]);
     cluster.nothing_is_finished("/out", "sets");
     assert_eq!(bed.attempts("tokenize", "FAILED", &["'PHYSICAL' memory limit"]).len(), 2);
     bed.done("a task took too much memory each time");

@@ -44,7 +44,8 @@ fn matrix(name: &str, engine: &str) {
     };
     let mut ran = 0;
     for tau in TAUS {
-        let common = format!("--features words:5 --tau {tau} --quiet --write-kept {}", input.args().join(" "));
+        let common =
+            format!("--features words:5 --tau {tau} --quiet --write-kept {}", input.args().join(" "));
         run(format!("rm -rf local; twinsplit run doc-split {common} --output local")).ok();
         for variant in VARIANTS {
             let began = Instant::now();
