@@ -11,9 +11,8 @@ BINARY ?= target/release/twinsplit
 # Debian packages of programs that tests alone run.
 TEST_PACKAGES = bsdutils chromium chromium-driver fish mandoc maven zsh
 
-.PHONY: help demo test check test-long test-tools fuzz bench derived build install uninstall clean tools \
-  dist hadoop spark cluster-up cluster-status cluster-down cluster-test \
-  cluster-test-full
+.PHONY: help demo test check test-long test-tools fuzz bench engines derived build install uninstall clean tools \
+  dist hadoop spark cluster-up cluster-status cluster-down cluster-test cluster-test-full
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | column -t -s "$$(printf '\t')"
@@ -76,7 +75,7 @@ cluster-test-full: dist test-tools spark ## parity of all ways, faults, memory a
 PARSERS = cluster::keep:: join::tau:: text::
 JOINS = cluster::components:: cluster::groups:: cluster::star:: cluster::union_find:: engine:: index:: join::doc_split:: join::kernel:: join::prefix::
 
-test-long: tools ## property tests with many cases, the matrix on whole corpora, plain PCP with a hot feature: hours
+test-long: dist test-tools ## property tests with many cases, the matrix on whole corpora, plain PCP with a hot feature: hours
 	PROPTEST_CASES=1000000 $(CARGO) test --locked --release --test records
 	PROPTEST_CASES=1000000 $(CARGO) test --locked --release --lib -- $(PARSERS)
 	PROPTEST_CASES=20000 $(CARGO) test --locked --release --lib -- $(JOINS)
@@ -90,6 +89,9 @@ fuzz: build ## coverage-guided fuzzing of every record and reader, FUZZ_SECONDS 
 
 bench: build ## beside SetSimilaritySearch on reuters21578 (needs Python 3)
 	benches/compare.sh
+
+engines: build ## seconds and bytes in between of every engine and method on reuters21578, side by side
+	@benches/engines.py --hadoop "$$(hdfs-fixtures/cluster/install.sh)" --spark "$$(tests/spark/install.sh)"
 
 hadoop: ## Hadoop's commands and jars from Maven Central, below ~/.cache/twinsplit (needs Maven and Java)
 	@hdfs-fixtures/cluster/install.sh > /dev/null

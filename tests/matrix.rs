@@ -19,11 +19,22 @@ fn random(name: &str, (seed, size, vocabulary): (u64, usize, usize), table: &Tab
     matrix(&format!("{name} {seed}"), &about, &subject, table);
 }
 
-/// 8 variants x 13 taus x 2 settings of posting blocks x 4 numbers of threads x 2 kinds: 1,664 a corpus.
+/// 8 variants x 13 taus x 2 settings of posting blocks x 4 numbers of threads x 2 kinds: 1,664; and on other corpora
+/// with threads and kinds in turn: 208 each.
 #[test]
 fn random_corpora_in_one_process() {
-    for corpus in LOCAL {
-        random("random, local", corpus, &Table::whole(&["local"], Rest::All));
+    for (at, corpus) in LOCAL.into_iter().enumerate() {
+        let rest = if at == 0 { Rest::All } else { Rest::InTurn };
+        random("random, local", corpus, &Table::whole(&["local"], rest));
+    }
+}
+
+/// The whole product on the others too: 1,664 each.
+#[test]
+#[ignore = "minutes; run by `make test-long`"]
+fn random_corpora_in_one_process_whole() {
+    for corpus in &LOCAL[1..] {
+        random("random, local, whole", *corpus, &Table::whole(&["local"], Rest::All));
     }
 }
 

@@ -42,6 +42,10 @@ pub const EXAMPLES: &[Example] = &[
         "twinsplit plan doc-split > doc-split.sh; bash doc-split.sh out4 docs.jsonl.gz",
     ),
     example(
+        "What a chain will read, shuffle and write, before it is begun",
+        "twinsplit plan term-split --engine hadoop --estimate --input docs.jsonl.gz --documents 1000000",
+    ),
+    example(
         "Document frequencies of one collection for the runs of another",
         "twinsplit idf --from docs.jsonl.gz --output table; twinsplit run doc-split --input 'crawl/*' --idf 0.1,0.95 --idf-table table --output out5",
     ),

@@ -69,21 +69,27 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     let beside = output.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let folder = if stream { std::env::temp_dir() } else { beside.to_owned() };
     let work = tempfile::tempdir_in(&folder).map_err(Error::io("make a folder in", &folder))?;
-    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let progress = Arc::new(Progress::default());
-    let engine = LocalSteps::new(&inputs, work.path(), &params, threads, options::MEMORY << 20, &progress)?;
-    let steps = idf_steps();
-    let display = Display::start(&progress, steps.len(), false);
-    let made = steps.iter().try_for_each(|step| guard(step, &engine.run(step)?.counters, &params));
-    drop(display);
+    let made = table(&inputs, &params, work.path());
     let mut beside = output.clone().into_os_string();
     beside.push(format!(".{QUARANTINE}"));
     let said =
-        quarantine::settle(made.map(|()| Vec::new()), work.path(), Path::new(&beside), &params, |said| said)?;
+        quarantine::settle(made.map(|_| Vec::new()), work.path(), Path::new(&beside), &params, |said| said)?;
     said.iter().for_each(terminal::warning);
     let made = work.path().join(IDF_TABLE).join("part-00000");
     if stream {
         return Stdout::new().file(&made);
     }
     fs::rename(&made, &output).map_err(Error::io("rename", &made))
+}
+
+/// Makes the table of a collection in a folder, and gives its file.
+pub fn table(inputs: &[PathBuf], params: &Params, work: &Path) -> Result<PathBuf> {
+    let progress = Arc::new(Progress::default());
+    let memory = options::MEMORY << 20;
+    let engine = LocalSteps::new(inputs, work, params, options::threads(None), memory, &progress)?;
+    let steps = idf_steps();
+    let display = Display::start(&progress, steps.len(), false);
+    let made = steps.iter().try_for_each(|step| guard(step, &engine.run(step)?.counters, params));
+    drop(display);
+    made.map(|()| work.join(IDF_TABLE).join("part-00000"))
 }

@@ -1,6 +1,7 @@
 //! Command lines: the stage binaries and the driver.
 
 pub mod documents;
+pub mod estimate;
 pub mod examples;
 pub mod explain;
 pub mod identity;

@@ -1,16 +1,16 @@
-//! `twinsplit plan`: a chain as a script.
+//! `twinsplit plan`: a chain as a script, and what it will take.
 
+use super::estimate::{self, EstimateOpts};
 use super::options;
 use crate::chains::{Chain, Shape};
 use crate::engine::params::Params;
 use crate::engine::{hadoop, pipes, spark};
 use crate::error::{Error, Result};
-use clap::{Arg, ArgMatches, Command, ValueEnum, value_parser};
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, ValueEnum, value_parser};
 
 /// The command line of `plan`.
 pub fn command() -> Command {
     let command = Command::new("plan")
-        .about("Prints a chain as a script of stage binaries, to be read, changed and run")
         .arg(
             Arg::new("chain")
                 .required(true)
@@ -32,7 +32,11 @@ pub fn command() -> Command {
                 .action(clap::ArgAction::SetTrue)
                 .help("Write kept documents too"),
         );
-    options::with_stage_options(command)
+    options::with_stage_options(EstimateOpts::augment_args(command))
+        .about(
+            "Prints a chain as a script of stage binaries, to be read, changed and run, or what it will take",
+        )
+        .long_about(None)
 }
 
 /// The engines that run scripts.
@@ -66,9 +70,14 @@ pub fn shape(params: &Params, write_kept: bool, rounds: bool) -> Shape {
 pub fn run(matches: &ArgMatches) -> Result<()> {
     let chain = *matches.get_one::<Chain>("chain").ok_or_else(|| Error::Usage("no chain".into()))?;
     let params = options::params(matches)?;
-    let shape = shape(&params, matches.get_flag("write-kept"), true);
-    let mut out = crate::io::Stdout::new();
     let engine = *matches.get_one::<ScriptEngine>("engine").unwrap_or(&ScriptEngine::Pipes);
+    let write_kept = matches.get_flag("write-kept");
+    let opts = EstimateOpts::from_arg_matches(matches)?;
+    if opts.estimate {
+        return estimate::run(chain, engine, write_kept, &opts, &params);
+    }
+    let shape = shape(&params, write_kept, true);
+    let mut out = crate::io::Stdout::new();
     let script = plan_script(engine, chain, shape, &params)?;
     out.line(script.trim_end().as_bytes())?;
     out.flush()

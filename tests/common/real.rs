@@ -9,11 +9,16 @@ use std::path::{Path, PathBuf};
 
 use super::oracle::Doc;
 
-/// The documents of a corpus, by the name of its folder.
-pub fn corpus(name: &str) -> Vec<Doc> {
+/// The file of a corpus, by the name of its folder.
+pub fn path(name: &str) -> PathBuf {
     let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpora");
     let root = std::env::var_os("CORPORA_DIR").map_or_else(beside, PathBuf::from);
-    read(&root.join(name).join("docs.jsonl.gz"))
+    root.join(name).join("docs.jsonl.gz")
+}
+
+/// The documents of a corpus.
+pub fn corpus(name: &str) -> Vec<Doc> {
+    read(&path(name))
 }
 
 /// A file of the mixed English and Chinese fixture.

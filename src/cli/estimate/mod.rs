@@ -1,0 +1,128 @@
+//! `twinsplit plan --estimate`: what a run over a whole collection will read, shuffle and write, before it is begun.
+//!
+//! The chain is run on a sample and on its two halves ([`measure`]), from which follows how each volume grows with the
+//! collection ([`growth`]), and from the volumes the tasks, the cores' time and the memory ([`volume`]).
+
+mod growth;
+mod measure;
+mod show;
+mod volume;
+
+use super::idf;
+use super::options;
+use super::plan::{ScriptEngine, shape};
+use super::sample::Sample;
+use crate::chains::Chain;
+use crate::engine::params::Params;
+use crate::error::{Error, Result};
+use crate::io::{Stdout, document_files};
+use crate::record::document::DocumentOpts;
+use crate::stages::options::TauOpts;
+use crate::stages::slice_plan::SlicesOpts;
+use clap::Args;
+use measure::Measured;
+use std::path::PathBuf;
+use volume::{StepVolume, Target};
+
+/// Options of an estimate.
+#[derive(Args, Clone, Debug)]
+pub struct EstimateOpts {
+    /// Print no script but what it will read, shuffle and write, its tasks, core-hours and memory, from a sample
+    #[arg(long, requires = "input")]
+    pub estimate: bool,
+    /// For --estimate: the documents, or some of them when --documents says how many there are
+    #[arg(long, num_args = 1.., value_name = "FILE", requires = "estimate")]
+    pub input: Vec<PathBuf>,
+    /// For --estimate: how many documents the collection has; as many as the input by default
+    #[arg(long, value_name = "N", requires = "estimate")]
+    pub documents: Option<u64>,
+    /// For --estimate: documents to sample
+    #[arg(long, default_value_t = 20_000, value_name = "N", value_parser = clap::value_parser!(u32).range(2..))]
+    pub sample: u32,
+    /// For --estimate: how many reduce tasks a step has
+    #[arg(long, default_value_t = 2, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub reducers: u64,
+    /// For --estimate: megabytes of a file that a map task takes, the block size of the file system
+    #[arg(long, default_value_t = 128, value_name = "MB", value_parser = clap::value_parser!(u64).range(1..))]
+    pub block: u64,
+    /// For --estimate: print one JSON object instead of a table
+    #[arg(long, requires = "estimate")]
+    pub json: bool,
+}
+
+/// What was found.
+struct Estimate {
+    /// Documents of the collection.
+    documents: u64,
+    /// Documents of the sample.
+    sampled: u64,
+    /// Bytes of the collection's documents.
+    bytes: f64,
+    /// The answer's pairs, and how many of them the sample has; none where the chain writes none.
+    pairs: Option<(f64, u64)>,
+    steps: Vec<StepVolume>,
+}
+
+/// Prints the estimate of a chain.
+pub fn run(
+    chain: Chain,
+    engine: ScriptEngine,
+    write_kept: bool,
+    opts: &EstimateOpts,
+    params: &Params,
+) -> Result<()> {
+    let inputs = document_files(&opts.input)?;
+    let document: DocumentOpts = params.parse()?;
+    let threads = options::threads(None);
+    let sample = Sample::take("plan", &inputs, &document, opts.sample as usize, 0, threads)?;
+    let sampled = sample.lines.len() as u64;
+    if sampled < 2 {
+        return Err(Error::Usage(format!(
+            "--input holds {sampled} documents; an estimate needs two at least"
+        )));
+    }
+    let documents = opts.documents.unwrap_or(sample.documents);
+    if documents < sampled {
+        return Err(Error::Usage(format!(
+            "--documents {documents} is less than the {sampled} of the sample; give a smaller --sample"
+        )));
+    }
+    let shape = shape(params, write_kept, true);
+    let work = tempfile::Builder::new()
+        .prefix("twinsplit-estimate.")
+        .tempdir()
+        .map_err(Error::io("make a folder in", std::env::temp_dir()))?;
+    let mut of_sample = params.clone();
+    if shape.idf && params.get("idf-table").is_none() {
+        // A feature is rarer in a sample: what is out of the range is decided by all documents.
+        let table = idf::table(&inputs, params, work.path())?;
+        of_sample.set("idf-table", table.to_string_lossy());
+    }
+    let measured = Measured::of(chain, shape, &of_sample, &sample, work.path())?;
+    let times = documents as f64 / sampled as f64;
+    let (tau, slices): (TauOpts, SlicesOpts) = (params.parse()?, params.parse()?);
+    let target = Target {
+        engine,
+        params,
+        times,
+        files: opts.documents.map_or(inputs.len() as u64, |_| 1),
+        split: (opts.block << 20) as f64,
+        reducers: opts.reducers,
+        slices: measured.slices(tau.tau, &slices, times),
+    };
+    let steps = target.steps(&chain.steps(shape), &measured)?;
+    let estimate = Estimate {
+        documents,
+        sampled,
+        bytes: measured.document_bytes as f64 * times,
+        pairs: (!shape.clusters_only).then(|| {
+            let pairs = measured.growth("expand-right", "pairs");
+            (pairs.of_pairs(times), pairs.whole)
+        }),
+        steps,
+    };
+    let mut out = Stdout::new();
+    let text = if opts.json { show::json(&estimate) } else { show::table(&estimate) };
+    out.line(text.trim_end().as_bytes())?;
+    out.flush()
+}

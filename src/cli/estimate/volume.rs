@@ -1,0 +1,182 @@
+//! What each step of a chain reads, shuffles and writes, how many tasks and how much memory it needs.
+
+use super::measure::Measured;
+use crate::chains::{DOCUMENTS, Data, PAIRS, Step, Tasks};
+use crate::cli::plan::ScriptEngine;
+use crate::engine::hadoop::container_megabytes;
+use crate::engine::memory::stage_megabytes;
+use crate::engine::params::Params;
+use crate::error::Result;
+use crate::stage::Entry;
+use crate::stages::number_by_default;
+use std::collections::BTreeMap;
+
+/// A step of the collection's run.
+pub struct StepVolume {
+    /// Its name; in rounds it ends in the round's number.
+    pub name: String,
+    /// Bytes that its tasks read; of Doc-Split's queries, in all jobs together.
+    pub read: f64,
+    /// Bytes of the rows between mappers and reducers, as they are before the engine compresses them.
+    pub shuffled: f64,
+    /// Bytes that it writes.
+    pub written: f64,
+    /// Jobs, one but for Doc-Split's queries.
+    pub jobs: u64,
+    /// Map tasks of all jobs.
+    pub maps: u64,
+    /// Reduce tasks.
+    pub reduces: u64,
+    /// Seconds of one core.
+    pub core_seconds: f64,
+    /// Megabytes that a map and a reduce task need.
+    pub memory: [Option<usize>; 2],
+    /// What the step's guard counts, and what it allows: the option, the count, the limit.
+    pub guard: Option<(&'static str, f64, u64)>,
+}
+
+/// The collection and the cluster.
+pub struct Target<'a> {
+    /// Who runs it.
+    pub engine: ScriptEngine,
+    /// The options.
+    pub params: &'a Params,
+    /// How many times the sample's documents it has.
+    pub times: f64,
+    /// Files of documents.
+    pub files: u64,
+    /// Bytes of a file that a map task takes.
+    pub split: f64,
+    /// Reduce tasks of a step.
+    pub reducers: u64,
+    /// Slices of Doc-Split.
+    pub slices: u64,
+}
+
+/// Bytes and files of a data set.
+#[derive(Clone, Copy)]
+struct Size {
+    bytes: f64,
+    parts: u64,
+}
+
+/// Bytes that a map task of Doc-Split's queries takes at least: whoever loads a slice should meet many documents.
+const QUERY_SPLIT: f64 = (1u64 << 30) as f64;
+
+impl Target<'_> {
+    /// The steps of a run, in their order.
+    pub fn steps(&self, chain: &[Step], measured: &Measured) -> Result<Vec<StepVolume>> {
+        let mut sizes: BTreeMap<Data, Size> = BTreeMap::new();
+        sizes.insert(
+            DOCUMENTS,
+            Size { bytes: measured.document_bytes as f64 * self.times, parts: self.files },
+        );
+        let mut volumes = Vec::new();
+        for name in &measured.steps {
+            let step = chain.iter().find(|step| is_step(name, step.name));
+            let Some(step) = step else { continue };
+            volumes.push(self.step(name, step, measured, &mut sizes)?);
+        }
+        Ok(volumes)
+    }
+
+    fn step(
+        &self,
+        name: &str,
+        step: &Step,
+        measured: &Measured,
+        sizes: &mut BTreeMap<Data, Size>,
+    ) -> Result<StepVolume> {
+        let (map, reduce) = step.stages()?;
+        let counter = |role: &str, what: &str| measured.growth(name, &format!("{role}_bytes_{what}"));
+        let (first, last) =
+            (if map.is_some() { "map" } else { "reduce" }, if reduce.is_some() { "reduce" } else { "map" });
+        let each_slice = matches!(step.tasks, Tasks::EachFile(..));
+        let jobs = if each_slice { self.slices } else { 1 };
+        let once =
+            counter(first, "in").at(self.times) / if each_slice { measured.slices as f64 } else { 1.0 };
+        let read = once * jobs as f64;
+        let written = counter(last, "out");
+        // Every row of the answer's pairs belongs to a pair.
+        let written =
+            if step.output == PAIRS { written.of_pairs(self.times) } else { written.at(self.times) };
+        let shuffled = if reduce.is_some() { counter("reduce", "in").at(self.times) } else { 0.0 };
+
+        let reduces = match (reduce, step.tasks) {
+            (None, _) => 0,
+            (Some(_), Tasks::One) => 1,
+            (Some(_), Tasks::Slices(_)) => self.slices,
+            (Some(_), _) => self.reducers,
+        };
+        let maps = match step.tasks {
+            Tasks::Option(_) => self.slices,
+            _ if reduce.is_none() && step.tasks == Tasks::One && self.engine == ScriptEngine::Pipes => 1,
+            _ => self.maps(step, sizes, if each_slice { QUERY_SPLIT } else { self.split }) * jobs,
+        };
+        let parts = if reduces > 0 {
+            reduces
+        } else if each_slice {
+            jobs
+        } else {
+            maps
+        };
+        sizes.insert(step.output, Size { bytes: written, parts });
+
+        // A stage works through its rows, and what starts a task costs the same for any.
+        let sample: u64 =
+            [counter(first, "in"), counter(last, "out")].iter().map(|growth| growth.whole).sum();
+        let sample = sample + if reduce.is_some() { counter("reduce", "in").whole } else { 0 };
+        let work = measured.seconds(name) * (read + shuffled + written) / (sample.max(1)) as f64;
+        let memory = [map, reduce].map(|entry| entry.map(|entry| self.memory(entry)));
+        Ok(StepVolume {
+            name: name.to_owned(),
+            read,
+            shuffled,
+            written,
+            jobs,
+            maps,
+            reduces,
+            core_seconds: work + self.starting(jobs, maps + reduces),
+            memory,
+            guard: step.guard.map(|guard| {
+                let given = self.params.get(guard.option).and_then(|value| value.parse().ok());
+                let limit = given.unwrap_or_else(|| number_by_default(guard.option));
+                (guard.option, measured.growth(name, guard.counter).at(self.times), limit)
+            }),
+        })
+    }
+
+    /// Map tasks of one job: each part of its input is cut into splits, and there are two at least.
+    fn maps(&self, step: &Step, sizes: &BTreeMap<Data, Size>, split: f64) -> u64 {
+        let known = step.inputs.iter().filter_map(|data| sizes.get(data));
+        let splits = known.map(|size| size.parts.max((size.bytes / split).ceil() as u64));
+        splits.sum::<u64>().max(if self.engine == ScriptEngine::Spark { 1 } else { 2 })
+    }
+
+    fn memory(&self, entry: &Entry) -> usize {
+        match self.engine {
+            ScriptEngine::Hadoop => container_megabytes(entry, self.params),
+            _ => stage_megabytes(entry, self.params),
+        }
+    }
+
+    /// Seconds of a core that starting jobs and tasks takes, measured on the engines with empty input: a container of
+    /// Hadoop is a JVM, a job has one more; executors of Spark stay.
+    fn starting(&self, jobs: u64, tasks: u64) -> f64 {
+        let (job, task) = match self.engine {
+            ScriptEngine::Pipes => (0.0, 0.02),
+            ScriptEngine::Hadoop => (7.0, 3.0),
+            ScriptEngine::Spark => (0.1, 0.1),
+        };
+        jobs as f64 * job + tasks as f64 * task
+    }
+}
+
+/// Whether a step of a run is that of a chain, in whatever round.
+fn is_step(name: &str, step: &str) -> bool {
+    match name.strip_prefix(step) {
+        Some("") => true,
+        Some(rest) => rest.strip_prefix('-').is_some_and(|round| round.parse::<u32>().is_ok()),
+        None => false,
+    }
+}
