@@ -277,12 +277,13 @@ explain() {
   app=$(grep -o 'application_[0-9]*_[0-9]*' "$2" | tail -1) || app=
   # YARN's own word comes first: a task that was killed has none.
   awk '/Status : FAILED$/ { getline; sub(/^\[[^]]*\]/, ""); print }' "$2" | sort -u > "$LOGS/$1.why"
-  # A stage that gives up says why and ends with 1 or 2. Of a task that ended otherwise the input is known.
-  grep -q 'failed with code [12]$' "$LOGS/$1.why" ||
+  # A stage that gives up says why and ends with 1 or 2. Of a task that ended otherwise the input is known. A job that
+  # ends at once may end without a word.
+  [[ ! -s $LOGS/$1.why ]] || grep -q 'failed with code [12]$' "$LOGS/$1.why" ||
     file=syslog find='/Processing split: / { input = $NF } / running child/ { print "in a task that read " input }'
   grep -ah '^error:' "$2" > "$LOGS/$1.said" || true
   for ((try = 0; try < 10 && ${#app}; try++)); do
-    grep -q ^Error "$LOGS/$1.why" || break
+    [[ ! -s $LOGS/$1.why ]] || grep -q ^Error "$LOGS/$1.why" || break
     # A task's log is gathered some seconds after the job has ended.
     "${HADOOP%hadoop}yarn" logs -applicationId "$app" -log_files "$file" 2> /dev/null | awk "$find" > "$LOGS/$1.said" || true
     [[ ! -s $LOGS/$1.said ]] || break
