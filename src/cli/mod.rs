@@ -1,5 +1,6 @@
 //! Command lines: the stage binaries and the driver.
 
+pub mod corpus;
 pub mod documents;
 pub mod examples;
 pub mod explain;
@@ -47,6 +48,7 @@ pub fn main() -> ExitCode {
         Some(("run", matches)) => run::run(matches),
         Some(("plan", matches)) => plan::run(matches),
         Some(("idf", matches)) => idf::run(matches),
+        Some(("corpus", matches)) => corpus::run(matches),
         Some(("explain", matches)) => explain::run(matches),
         Some(("report", matches)) => report::run(matches),
         Some(("tune", matches)) => tune::run(matches),
@@ -77,6 +79,7 @@ pub fn command() -> Command {
         .subcommand(tune::command())
         .subcommand(stages::command())
         .subcommand(idf::command())
+        .subcommand(corpus::command())
         .subcommand(shell::command())
         .subcommand(partition::command())
 }
