@@ -4,6 +4,9 @@
 //! segment's documents follow Zipf's and Mandelbrot's law; so the largest site has a few thousand pages however large
 //! the crawl is, as in real crawls, which bound what they take of a site.
 //!
+//! Every seventh site is a catalogue: product lists, archives of mail, forums, whose pages are more template than text and
+//! so alike that a low threshold joins them.
+//!
 //! The first [`POPULAR`] documents of a segment are originals, and the ones that are copied again and again: licences,
 //! error pages, news of an agency. Some copies take one of these, by a law of the same kind; the others any earlier
 //! document of the crawl, be it an original or a copy, and so come to be chains and families whose sizes follow a power
@@ -30,12 +33,14 @@ const EXACT_POPULAR: f64 = 0.6;
 const EXACT: f64 = 0.25;
 
 /// Where a document stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Page {
     /// The site.
     pub site: u64,
     /// Whether it is a Chinese one.
     pub chinese: bool,
+    /// Whether its pages are entries of a catalogue: much template, little text.
+    pub catalogue: bool,
 }
 
 impl Page {
@@ -85,7 +90,7 @@ impl Crawl {
         loop {
             let source = self.source(at);
             let edit = source.map_or(Edit::Exact, |(_, edit)| edit);
-            out.push(Lineage { number: at, page: Page { site: 0, chinese: false }, edit });
+            out.push(Lineage { number: at, page: Page::default(), edit });
             match source {
                 Some((source, _)) => at = source,
                 None => break,
@@ -121,16 +126,26 @@ impl Crawl {
     fn page(&self, number: u64, not: Option<Page>) -> Page {
         let mut random = Random::of(self.seed, purpose::SITE, number);
         for _ in 0..MOST_DRAWS {
-            let rank = self.sites.draw(&mut random);
-            let page = Page {
-                site: number / SEGMENT * u64::from(SITES) + u64::from(rank),
-                chinese: self.is_chinese(rank),
-            };
+            let page = self.site(number / SEGMENT, self.sites.draw(&mut random));
             if not.is_none_or(|not| not.chinese == page.chinese && not.site != page.site) {
                 return page;
             }
         }
-        not.unwrap_or(Page { site: number / SEGMENT * u64::from(SITES), chinese: self.is_chinese(0) })
+        not.unwrap_or(self.site(number / SEGMENT, 0))
+    }
+
+    /// The pages of a site.
+    fn site(&self, segment: u64, rank: u32) -> Page {
+        Page {
+            site: segment * u64::from(SITES) + u64::from(rank),
+            chinese: self.is_chinese(rank),
+            catalogue: is_catalogue(rank),
+        }
+    }
+
+    /// The share of documents that stand in catalogues.
+    pub fn catalogues(&self) -> f64 {
+        (0..SITES).filter(|rank| is_catalogue(*rank)).map(|rank| self.sites.share(rank)).sum()
     }
 
     /// Sites of both languages alternate from large to small, so that the share holds among documents too.
@@ -138,6 +153,11 @@ impl Crawl {
         let before = |rank: u32| (f64::from(rank) * self.chinese + 0.5) as u32;
         before(rank + 1) > before(rank)
     }
+}
+
+/// Every seventh site is a catalogue, the largest among them.
+fn is_catalogue(rank: u32) -> bool {
+    rank % 7 == 0
 }
 
 #[cfg(test)]

@@ -59,11 +59,10 @@ pub struct ModelsBuilder {
 }
 
 impl ModelsBuilder {
-    /// Takes a document: for the Chinese model when a tenth of its bytes and more are Han characters, of three bytes
-    /// each. (Pages about programs have more Latin letters than that, in any language.)
+    /// Takes a document: for the Chinese model when a fifth of its bytes and more are Han characters, of three bytes each. (Pages about programs have more Latin letters than that, in any language.)
     pub fn text(&mut self, text: &str) {
         let han = text.chars().filter(|c| model::is_han(*c)).count() * 3;
-        let model = if han * 10 >= text.len().max(1) { &mut self.chinese } else { &mut self.english };
+        let model = if han * 5 >= text.len().max(1) { &mut self.chinese } else { &mut self.english };
         model.text(text);
     }
 
@@ -112,14 +111,19 @@ mod purpose {
 
 /// The deviation of the logarithm of a page's length.
 const SIGMA: f64 = 1.0;
+/// The same of a template.
+const SIGMA_TEMPLATE: f64 = 0.8;
+/// Of the mean length of a page: what the mean template has.
+const TEMPLATE: f64 = 1.0 / 24.0;
+/// The same of a catalogue's template, and of the text that stands in it on the mean page.
+const CATALOGUE: f64 = 1.0 / 4.0;
+const ENTRY: f64 = 1.0 / 8.0;
 /// The shortest body, in bytes.
 const SHORTEST: f64 = 80.0;
 /// The longest body, as a multiple of the mean.
 const LONGEST: f64 = 40.0;
 /// Bytes of a line around its text: names of fields, id, address, host, language.
 const AROUND: f64 = 150.0;
-/// What the mean length is short of, measured: edits add to it, the bound on the longest body takes away more.
-const GROWTH: f64 = 0.975;
 
 impl<'m> Corpus<'m> {
     /// The corpus of a shape.
@@ -168,16 +172,25 @@ impl<'m> Corpus<'m> {
     fn original(&self, root: Lineage, model: &Model, body: &mut Words) {
         body.clear();
         let mut random = Random::of(self.shape.seed, purpose::BODY, root.number);
-        let mean = self.shape.mean / GROWTH - AROUND;
-        let length = random.log_normal(SIGMA) * mean - self.template(root.page.site).bytes;
+        let mean = self.shape.mean - AROUND;
+        let length = if root.page.catalogue {
+            random.log_normal(SIGMA) * mean * ENTRY
+        } else {
+            // What the pages of catalogues lack, the others have.
+            let share = self.crawl.catalogues();
+            let mean = mean * (1.0 - share * (ENTRY + CATALOGUE)) / (1.0 - share);
+            random.log_normal(SIGMA) * mean - self.template(root.page).bytes
+        };
         let length = length.clamp(SHORTEST, LONGEST * self.shape.mean.max(SHORTEST));
         body.walk_bytes(model, &mut random, self.lexicon(root.page), length as usize);
     }
 
     /// A site's template: how long it is, and the stream that its words come from.
-    fn template(&self, site: u64) -> Template {
-        let mut random = Random::of(self.shape.seed, purpose::TEMPLATE, site);
-        let bytes = random.log_normal(SIGMA) * self.shape.mean.min(6_000.0) / 12.0;
+    fn template(&self, page: Page) -> Template {
+        let mut random = Random::of(self.shape.seed, purpose::TEMPLATE, page.site);
+        let long = random.log_normal(SIGMA_TEMPLATE);
+        let mean = self.shape.mean - AROUND;
+        let bytes = if page.catalogue { mean * CATALOGUE } else { long * mean * TEMPLATE };
         Template { bytes, random }
     }
 
@@ -197,16 +210,18 @@ impl<'m> Corpus<'m> {
              \"host\":\"site{rank}.crawl{segment}.example\",\"language\":\"{language}\",\"text\":\""
         );
         out.extend_from_slice(head.as_bytes());
-        let Template { bytes, mut random } = self.template(page.site);
+        let Template { bytes, mut random } = self.template(page);
         frame.clear();
         frame.walk_bytes(model, &mut random, self.lexicon(page), bytes as usize);
         // Two thirds stand above the text, the navigation among them, the rest below.
         let above = frame.len() * 2 / 3;
-        (0..above).for_each(|at| out.extend_from_slice(frame.word(at)));
+        let shown: usize = (0..above).map(|at| frame.word(at).len()).sum();
+        let header = &frame.bytes()[..shown];
+        out.extend_from_slice(header.strip_prefix(b"\\n").unwrap_or(header));
         out.extend_from_slice(b"\\n");
         out.extend_from_slice(body.bytes());
         out.extend_from_slice(b"\\n");
-        (above..frame.len()).for_each(|at| out.extend_from_slice(frame.word(at)));
+        out.extend_from_slice(&frame.bytes()[shown..]);
         out.extend_from_slice(b"\"}\n");
     }
 }

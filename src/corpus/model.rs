@@ -5,8 +5,11 @@
 //! state, and one of its followers.
 //!
 //! A word is what stands between white space, its punctuation with it; runs of Han characters are cut further, by the
-//! same dictionary as features are. A word brings the space before it along (none inside a Han run, a line feed where
-//! the text had an empty or an indented line), and its bytes as JSON writes them: text is made by copying slices.
+//! same dictionary as features are. A word brings the space before it along (none inside a Han run, a line feed where a
+//! paragraph begins: after an empty line, or in an indented one), and its bytes as JSON writes them: text is made by copying slices.
+//!
+//! Real corpora hold copies, whose words would be walked again and again; so a paragraph counts once, however often it
+//! stands there. What copies there are in a generated corpus is the business of its plan.
 //!
 //! # New words
 //! Real text never runs out of words: of any text, about as many words are new as occur once in a text before it (Good
@@ -16,8 +19,9 @@
 //! digits; the same one each time for the same lexicon (a site has one).
 
 use super::random::{Random, mix};
+use crate::hash::feature;
 use crate::text::{Extractor, FeatureKind, FeatureSpec};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A state: a pair of words, of which the second is written when it is reached.
 #[derive(Clone, Copy, Debug, Default)]
@@ -67,6 +71,8 @@ pub struct Builder {
     /// By word: its bytes, and how often it occurs.
     texts: Vec<(Vec<u8>, u32)>,
     tokens: Vec<u32>,
+    /// Hashes of the paragraphs taken.
+    paragraphs: FxHashSet<u64>,
     cut: Extractor,
 }
 
@@ -76,32 +82,39 @@ impl Default for Builder {
             words: FxHashMap::default(),
             texts: vec![(Vec::new(), 0)],
             tokens: vec![BOUNDARY],
+            paragraphs: FxHashSet::default(),
             cut: Extractor::new(FeatureSpec::new(FeatureKind::Words(1))),
         }
     }
 }
 
 impl Builder {
-    /// Takes the words of a text.
+    /// Takes the words of a text, of each paragraph that was not taken before.
     pub fn text(&mut self, text: &str) {
-        let mut end = 0;
         let before = self.tokens.len();
+        let (mut paragraph, mut end) = (Vec::new(), 0);
         for word in text.split_whitespace() {
             // The words are slices of the text, so their places are differences of addresses.
             let start = word.as_ptr() as usize - text.as_ptr() as usize;
-            let gap = &text[end..start];
-            let lead = if end == 0 {
-                ""
-            } else if is_break(gap) {
-                "\\n"
-            } else {
-                " "
-            };
+            if is_break(&text[end..start]) {
+                self.paragraph(&paragraph);
+                paragraph.clear();
+            }
+            paragraph.push(word);
             end = start + word.len();
-            self.word(lead, word);
         }
+        self.paragraph(&paragraph);
         if self.tokens.len() > before {
             self.tokens.push(BOUNDARY);
+        }
+    }
+
+    fn paragraph(&mut self, words: &[&str]) {
+        if !self.paragraphs.insert(feature(words.join(" ").as_bytes())) {
+            return;
+        }
+        for (at, word) in words.iter().enumerate() {
+            self.word(if at == 0 { "\\n" } else { " " }, word);
         }
     }
 
@@ -148,8 +161,10 @@ impl Builder {
         let mut places = Vec::with_capacity(texts.len());
         for (text, count) in &texts {
             let place = (model.text.len() as u32, text.len() as u16);
-            let rare = *count == 1
-                && text.iter().filter(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii()).count() > 3;
+            let letters = text.strip_prefix(b"\\n").unwrap_or(text);
+            let letters = letters.iter().filter(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii());
+            // Short words that are rare are mostly symbols and abbreviations.
+            let rare = *count == 1 && letters.count() > 3;
             if rare && !text.iter().any(u8::is_ascii_digit) {
                 model.rare.push(place);
             }
@@ -193,14 +208,13 @@ impl Builder {
 
 impl Model {
     /// Goes on by one word, which is appended to `out`; a word that stands for new ones is coined in `lexicon`. A
-    /// document of the real text that ends is followed by another one, in a new line.
+    /// document of the real text that ends is followed by another one.
     #[inline]
     pub fn step(&self, walk: &mut Walk, random: &mut Random, lexicon: u64, out: &mut Vec<u8>) {
         let state = self.states[walk.0 as usize];
         let choice = if state.count > 1 { random.below(state.count) } else { 0 };
         walk.0 = self.followers[(state.first + choice) as usize];
         if walk.0 == 0 {
-            out.extend_from_slice(b"\\n");
             let start = self.states[0];
             walk.0 = self.followers[(start.first + random.below(start.count)) as usize];
         }
@@ -237,7 +251,7 @@ impl Model {
     /// A checksum of what the model is made of.
     pub fn digest(&self) -> u64 {
         let followers = self.followers.iter().fold(0, |sum, state| mix(sum ^ u64::from(*state)));
-        mix(followers ^ crate::hash::feature(&self.text))
+        mix(followers ^ feature(&self.text))
     }
 }
 
@@ -327,24 +341,27 @@ mod tests {
     #[test]
     fn han_runs_are_cut_into_words_and_punctuation_stays() {
         let text = "使用“数据库”连接数据库，数据库 (DB) 连接 数据库。";
-        let model = model(&[text, text]);
+        let model = model(&[text]);
         let words: BTreeSet<String> = model
             .states
             .iter()
             .map(|state| String::from_utf8_lossy(model.slice((state.text, state.length))).into_owned())
             .collect();
-        let expected = ["", "使用“", "数据库”", "连接", "数据库，", "数据库", " (DB)", " 连接", " 数据库。"];
+        let expected =
+            ["", "\\n使用“", "数据库”", "连接", "数据库，", "数据库", " (DB)", " 连接", " 数据库。"];
         assert_eq!(words, expected.map(str::to_owned).into());
     }
 
     #[test]
     fn what_is_made_is_the_inside_of_a_json_string() {
         let text = "say \"yes\" C:\\temp\\new\n\n    now \u{1} tab\u{7}bed\n";
-        let model = model(&[text, text]);
+        let model = model(&[text, &text.replace("\n\n", " ")]);
+        let words = ["say", "\"yes\"", "C:\\temp\\new", "now", "tabbed"];
         for seed in 0..50 {
             let made = walk(&model, seed, 9, 40);
             let read: String = serde_json::from_str(&format!("\"{made}\"")).unwrap();
-            assert!(read.contains("\"yes\" C:\\temp\\new\nnow "), "{read}");
+            assert!(read.split_whitespace().all(|word| words.contains(&word)), "{read}");
+            assert!(words.iter().all(|word| read.contains(word)) && read.contains('\n'), "{read}");
         }
     }
 

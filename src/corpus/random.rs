@@ -17,9 +17,7 @@ const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 impl Random {
     /// The stream for one thing: of a seed, for a purpose, with a number.
     pub fn of(seed: u64, purpose: u64, number: u64) -> Self {
-        Self(mix(
-            mix(seed.wrapping_add(STEP)) ^ mix(purpose.wrapping_mul(STEP)).wrapping_add(mix(number ^ STEP))
-        ))
+        Self(mix(mix(mix(seed.wrapping_add(STEP)).wrapping_add(purpose)).wrapping_add(number)))
     }
 
     /// 64 bits.
@@ -97,6 +95,12 @@ impl Ranks {
         )
     }
 
+    /// How probable a rank is.
+    pub fn share(&self, rank: u32) -> f64 {
+        let sum = |count: usize| count.checked_sub(1).map_or(0.0, |last| f64::from(self.0[last]));
+        (sum(rank as usize + 1) - sum(rank as usize)) / sum(self.0.len())
+    }
+
     /// A rank.
     pub fn draw(&self, random: &mut Random) -> u32 {
         let weight = random.below(self.0.last().copied().unwrap_or(0));
@@ -146,6 +150,7 @@ mod tests {
             let expected = f64::from(other + 3) / f64::from(rank + 3);
             let found = f64::from(counts[rank as usize]) / f64::from(counts[other as usize]);
             assert!((found / expected - 1.0).abs() < 0.1, "{rank} {other}: {found}, not {expected}");
+            assert!((ranks.share(rank) * 400_000.0 / f64::from(counts[rank as usize]) - 1.0).abs() < 0.1);
         }
     }
 
