@@ -62,6 +62,19 @@ fn open_counted(path: &Path, read: Arc<AtomicU64>) -> Result<Box<dyn BufRead + S
     }
 }
 
+/// What gzip data in memory hold; `name` is what messages call them.
+pub fn unpacked(packed: &[u8], name: &str) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    Gzip::new(packed).read_to_end(&mut bytes).map_err(Error::io("read", name))?;
+    Ok(bytes)
+}
+
+/// Appends to `out` the bytes as a gzip member of their own; members one after the other are gzip too.
+pub fn pack(bytes: &[u8], out: &mut Vec<u8>) -> Result<()> {
+    let mut encoder = flate2::write::GzEncoder::new(out, flate2::Compression::fast());
+    encoder.write_all(bytes).and_then(|()| encoder.finish().map(drop)).map_err(Error::io("pack", ""))
+}
+
 /// Calls `see` with each line of a file that holds rows.
 pub fn each_row(path: &Path, mut see: impl FnMut(&[u8]) -> Result<(), FieldError>) -> Result<()> {
     let mut reader = open(path)?;
@@ -104,6 +117,11 @@ impl AtomicFile {
             .write_all(line)
             .and_then(|()| self.writer.write_all(b"\n"))
             .map_err(Error::io("write", &self.path))
+    }
+
+    /// Writes bytes as they are.
+    pub fn bytes(&mut self, bytes: &[u8]) -> Result<()> {
+        self.writer.write_all(bytes).map_err(Error::io("write", &self.path))
     }
 
     /// Makes the file complete: flushed, and under its own name.

@@ -14,15 +14,17 @@
 //! | [`stage`], [`stages`] | what a mapper and a reducer are, and all of them | 4, figures 4 to 7 |
 //! | [`chains`] | how the stages join: Term-Split and Doc-Split | 2.3.1, 2.3.2 |
 //! | [`engine`] | running a chain: in one process, as pipes | 3 |
+//! | [`corpus`] | corpora of any size to measure with, shaped like a crawl | |
 //! | [`cli`] | the binaries and the driver | |
 //! | [`io`], [`sealed`], [`hash`], [`error`], [`bad_records`] | files and streams, files that arrive whole, every hash, every error, lines that are no documents | |
 //!
-//! `text`, `index`, `join` and `cluster` know nothing of files or processes.
+//! `text`, `index`, `join`, `cluster` and `corpus` know nothing of files or processes.
 
 pub mod bad_records;
 pub mod chains;
 pub mod cli;
 pub mod cluster;
+pub mod corpus;
 pub mod engine;
 pub mod error;
 pub mod hash;

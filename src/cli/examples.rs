@@ -49,6 +49,10 @@ pub const EXAMPLES: &[Example] = &[
         "Document frequencies of one collection for the runs of another",
         "twinsplit idf --from docs.jsonl.gz --output table; twinsplit run doc-split --input 'crawl/*' --idf 0.1,0.95 --idf-table table --output out5",
     ),
+    example(
+        "A crawl to measure with, of any size, and the truth about its copies",
+        "twinsplit corpus --documents 500 --bytes 1M --seed 1 --output made; twinsplit run doc-split --input made --output out7",
+    ),
     example("What every stage reads and writes", "twinsplit stages > stages.md"),
     example("The settings of a paper", "twinsplit run term-split --paper 000 --input crawl --output out6"),
     example(

@@ -1,5 +1,6 @@
 //! Command lines: the stage binaries and the driver.
 
+pub mod corpus;
 pub mod documents;
 pub mod estimate;
 pub mod examples;
@@ -49,6 +50,7 @@ pub fn main() -> ExitCode {
         Some(("run", matches)) => run::run(matches),
         Some(("plan", matches)) => plan::run(matches),
         Some(("idf", matches)) => idf::run(matches),
+        Some(("corpus", matches)) => corpus::run(matches),
         Some(("explain", matches)) => explain::run(matches),
         Some(("report", matches)) => report::run(matches),
         Some(("tune", matches)) => tune::run(matches),
@@ -79,6 +81,7 @@ pub fn command() -> Command {
         .subcommand(tune::command())
         .subcommand(stages::command())
         .subcommand(idf::command())
+        .subcommand(corpus::command())
         .subcommand(shell::command())
         .subcommand(partition::command())
 }
