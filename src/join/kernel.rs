@@ -10,7 +10,7 @@
 //!
 //! # The overlap of a pair
 //! Let `x` be the query with `a` tokens, `y` an indexed set with `b` tokens and `t` the least overlap
-//! with which they are in the answer ([`Tau::overlap_needed`]). Number the positions of both from 0.
+//! with which they are in the answer ([`Similarity::overlap_needed`]). Number the positions of both from 0.
 //!
 //! **Prefix filter.** Suppose the first token they share stands at position `i` of `x` and `j` of `y`.
 //! All they share lies from there on, so the overlap is at most `min(a - i, b - j)`. If the pair is in
@@ -18,17 +18,17 @@
 //! of the answer shares a token within them, and only such pairs become candidates.
 //!
 //! **What is indexed.** `t` depends on both sizes, an index is built before the query is known. It
-//! holds the positions that can be in a prefix of any pair: [`Tau::index_prefix`] tokens of each set
-//! when queries are at least as large ([`Purpose::SelfJoin`]), [`Tau::probe_prefix`] otherwise.
+//! holds the positions that can be in a prefix of any pair: [`Similarity::index_prefix`] tokens of each set
+//! when queries are at least as large ([`Purpose::SelfJoin`]), [`Similarity::probe_prefix`] otherwise.
 //!
 //! **Length and position, for the query.** Fix position `i` of the query. `i <= a - t` is a bound on
-//! `b`, for `t` grows with `b`: only sets up to [`Tau::max_partner_sharing`]`(a, a - i)` qualify, and
-//! none is smaller than [`Tau::min_partner`]`(a)`. Sets are numbered by ascending size and a posting
+//! `b`, for `t` grows with `b`: only sets up to [`Similarity::max_partner_sharing`]`(a, a - i)` qualify, and
+//! none is smaller than [`Similarity::min_partner`]`(a)`. Sets are numbered by ascending size and a posting
 //! list ascends by set number, so both bounds cut a list at its ends. The upper one falls as `i`
 //! grows; the query is over when it meets the lower one, which is the end of the probe prefix.
 //!
 //! **Position, for the indexed set.** `j <= b - t` is likewise a bound on `a`: the posting stores
-//! [`Tau::max_partner_sharing`]`(b, b - j)`, the largest query that it can serve, and a comparison
+//! [`Similarity::max_partner_sharing`]`(b, b - j)`, the largest query that it can serve, and a comparison
 //! with `a` decides. Both filters look at one posting and nothing else, no first contact has to be
 //! remembered, and what remains is exactly the contacts within the pair's prefixes.
 //!
@@ -45,7 +45,7 @@
 //! `i`, is the number of stored tokens from there on. Because that bound starts at `a - l`, a set whose
 //! lone tokens are more than `a - ceil(tau·a)` costs a look at its size. What a slice of the collection
 //! does not hold is as good as lone for a query to that slice. The bitmap counts stored tokens only;
-//! the decision, [`Tau::accepts`], the sizes.
+//! the decision, [`Similarity::accepts`], the sizes.
 //!
 //! # Verification
 //! The counter of a candidate is thus the exact overlap of the pair's prefixes, `x[..px]` and
@@ -73,10 +73,10 @@ use std::borrow::Borrow;
 use std::ops::Range;
 
 use super::sets::Sets;
-use super::tau::Tau;
+use super::similarity::Similarity;
 use bitmap::Signature;
 use lists::Lists;
-pub use parallel::{JoinPair, Part, Source, join_parts, queries, self_join};
+pub use parallel::{JoinPair, Part, Source, join_parts, queries, self_join, whole};
 
 /// Which queries an [`Index`] must serve; this decides how much of each set is indexed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,7 +101,7 @@ struct Posting {
 pub struct Index<S> {
     sets: S,
     range: Range<usize>,
-    tau: Tau,
+    similarity: Similarity,
     purpose: Purpose,
     lists: Lists<Posting>,
     /// Size and bitmap of each set of the range.
@@ -122,18 +122,24 @@ pub struct Scratch {
 }
 
 impl<S: Borrow<Sets>> Index<S> {
-    /// Indexes `sets[range]` for queries with the threshold `tau`.
+    /// Indexes `sets[range]` for queries with this similarity, Jaccard for a bare threshold.
     ///
     /// # Panics
     /// When the range is not one of `sets`, or holds 2^32 prefix tokens or more.
-    pub fn build(collection: S, range: Range<usize>, tau: Tau, purpose: Purpose) -> Self {
+    pub fn build(
+        collection: S,
+        range: Range<usize>,
+        similarity: impl Into<Similarity>,
+        purpose: Purpose,
+    ) -> Self {
+        let similarity = similarity.into();
         let sets = collection.borrow();
         assert!(range.start <= range.end && range.end <= sets.len(), "no such range of sets");
         let prefix = |set: usize| {
             let size = sets.size(set) as u64;
             let length = match purpose {
-                Purpose::SelfJoin => tau.index_prefix(size),
-                Purpose::Foreign => tau.probe_prefix(size),
+                Purpose::SelfJoin => similarity.index_prefix(size),
+                Purpose::Foreign => similarity.probe_prefix(size),
             };
             &sets.get(set)[..(length as usize).saturating_sub(sets.lone(set))]
         };
@@ -142,7 +148,7 @@ impl<S: Borrow<Sets>> Index<S> {
             let size = sets.size(set) as u64;
             let stored = sets.get(set).len() as u64;
             for (left, &token) in (1..=stored).rev().zip(prefix(set)) {
-                let largest = tau.max_partner_sharing(size, left);
+                let largest = similarity.max_partner_sharing(size, left);
                 let largest = u32::try_from(largest).unwrap_or(u32::MAX);
                 lists.push(token, Posting { set: local, largest });
             }
@@ -155,7 +161,7 @@ impl<S: Borrow<Sets>> Index<S> {
         }
         smaller_than.push(range.len() as u32);
         let signatures = range.clone().map(|set| Signature::of(sets.get(set), sets.lone(set))).collect();
-        Index { signatures, sets: collection, range, tau, purpose, lists, smaller_than }
+        Index { signatures, sets: collection, range, similarity, purpose, lists, smaller_than }
     }
 
     /// The collection.
@@ -191,10 +197,10 @@ impl<S: Borrow<Sets>> Index<S> {
             let prefix_overlap = std::mem::take(&mut counts[set as usize]);
             let other = self.signatures[set as usize];
             let most = signature.most_shared(other);
-            if !self.tau.accepts(most, size, other.size()) {
+            if !self.similarity.accepts(most, size, other.size()) {
                 continue;
             }
-            let needed = self.tau.overlap_needed(size, other.size()) as usize;
+            let needed = self.similarity.overlap_needed(size, other.size()) as usize;
             let other_tokens = self.sets().get(self.range.start + set as usize);
             if let Some(overlap) = verify::overlap(tokens, other_tokens, prefix_overlap, needed) {
                 hits.push((set, overlap));
@@ -211,7 +217,7 @@ impl<S: Borrow<Sets>> Index<S> {
         let stored = tokens.len() as u64;
         let size = stored + lone as u64;
         let size32 = u32::try_from(size).unwrap_or(u32::MAX);
-        let smallest = self.smaller_than(self.tau.min_partner(size));
+        let smallest = self.smaller_than(self.similarity.min_partner(size));
         let mut end = limit.saturating_sub(self.range.start).min(self.range.len()) as u32;
         if self.purpose == Purpose::SelfJoin {
             end = end.min(self.smaller_than(size + 1));
@@ -221,7 +227,7 @@ impl<S: Borrow<Sets>> Index<S> {
             counts.resize(self.range.len(), 0);
         }
         for (left, &token) in (1..=stored).rev().zip(tokens) {
-            let largest = self.tau.max_partner_sharing(size, left);
+            let largest = self.similarity.max_partner_sharing(size, left);
             end = end.min(self.smaller_than(largest.saturating_add(1)));
             if end <= smallest {
                 return;

@@ -12,9 +12,11 @@
 //! Nothing here knows of files, records or processes.
 
 pub mod doc_split;
+pub mod integers;
 pub mod kernel;
 pub mod prefix;
 pub mod sets;
+pub mod similarity;
 pub mod tau;
 
 /// How many elements two ascending sequences without repeats share.
