@@ -63,7 +63,9 @@
 //! and for a pair of equal sizes the caller's order decides which is the earlier.
 
 mod bitmap;
+mod dense;
 mod lists;
+mod near;
 mod parallel;
 #[cfg(test)]
 mod tests;
@@ -75,6 +77,7 @@ use std::ops::Range;
 use super::sets::Sets;
 use super::similarity::Similarity;
 use bitmap::Signature;
+use dense::{Costs, Dense};
 use lists::Lists;
 pub use parallel::{JoinPair, Part, Source, join_parts, queries, self_join, whole};
 
@@ -106,6 +109,8 @@ pub struct Index<S> {
     lists: Lists<Posting>,
     /// Size and bitmap of each set of the range.
     signatures: Vec<Signature>,
+    /// Where lists are long.
+    dense: Option<Dense>,
     /// How many sets of the range are smaller than so many tokens, up to the largest size plus one.
     smaller_than: Vec<u32>,
 }
@@ -119,6 +124,10 @@ pub struct Scratch {
     candidates: Vec<u32>,
     /// Set number and overlap.
     hits: Vec<(u32, u32)>,
+    /// Where the postings stand that a query may visit.
+    visits: Vec<Range<usize>>,
+    /// Those of them that bitmaps let pass.
+    places: Vec<u32>,
 }
 
 impl<S: Borrow<Sets>> Index<S> {
@@ -132,7 +141,16 @@ impl<S: Borrow<Sets>> Index<S> {
         similarity: impl Into<Similarity>,
         purpose: Purpose,
     ) -> Self {
-        let similarity = similarity.into();
+        Self::build_at(collection, range, similarity.into(), purpose, Costs::default())
+    }
+
+    fn build_at(
+        collection: S,
+        range: Range<usize>,
+        similarity: Similarity,
+        purpose: Purpose,
+        costs: Costs,
+    ) -> Self {
         let sets = collection.borrow();
         assert!(range.start <= range.end && range.end <= sets.len(), "no such range of sets");
         let prefix = |set: usize| {
@@ -160,8 +178,11 @@ impl<S: Borrow<Sets>> Index<S> {
             smaller_than.resize((sets.size(set) + 1).max(smaller_than.len()), local);
         }
         smaller_than.push(range.len() as u32);
-        let signatures = range.clone().map(|set| Signature::of(sets.get(set), sets.lone(set))).collect();
-        Index { signatures, sets: collection, range, similarity, purpose, lists, smaller_than }
+        let signatures: Vec<Signature> =
+            range.clone().map(|set| Signature::of(sets.get(set), sets.lone(set))).collect();
+        let sets_of = lists.postings().iter().map(|posting| posting.set);
+        let dense = Dense::new(sets, range.clone(), similarity, &signatures, (lists.mean(), costs), sets_of);
+        Index { signatures, dense, sets: collection, range, similarity, purpose, lists, smaller_than }
     }
 
     /// The collection.
@@ -186,12 +207,23 @@ impl<S: Borrow<Sets>> Index<S> {
         mut hit: impl FnMut(usize, u64),
     ) {
         debug_assert!(tokens.is_sorted_by(|a, b| a < b), "tokens out of order");
-        self.collect(tokens, lone, limit, scratch);
-        let Scratch { counts, candidates, hits } = scratch;
-        if candidates.is_empty() {
-            return;
-        }
         let signature = Signature::of(tokens, lone);
+        match &self.dense {
+            None => {
+                self.collect(tokens, signature, limit, scratch);
+                self.verify(tokens, signature, scratch);
+            }
+            Some(dense) => self.query_dense(dense, tokens, signature, limit, scratch),
+        }
+        scratch.hits.sort_unstable();
+        for (set, overlap) in scratch.hits.drain(..) {
+            hit(self.range.start + set as usize, u64::from(overlap));
+        }
+    }
+
+    /// Finds out which candidates are in the answer.
+    fn verify(&self, tokens: &[u32], signature: Signature, scratch: &mut Scratch) {
+        let Scratch { counts, candidates, hits, .. } = scratch;
         let size = signature.size();
         for set in candidates.drain(..) {
             let prefix_overlap = std::mem::take(&mut counts[set as usize]);
@@ -206,33 +238,32 @@ impl<S: Borrow<Sets>> Index<S> {
                 hits.push((set, overlap));
             }
         }
-        hits.sort_unstable();
-        for (set, overlap) in hits.drain(..) {
-            hit(self.range.start + set as usize, u64::from(overlap));
+    }
+
+    /// The sets that a query may meet at all, by number in the range: the first, and the one behind the last.
+    fn window(&self, size: u64, limit: usize) -> (u32, u32) {
+        let smallest = self.smaller_than(self.similarity.min_partner(size));
+        let end = limit.saturating_sub(self.range.start).min(self.range.len()) as u32;
+        match self.purpose {
+            Purpose::SelfJoin => (smallest, end.min(self.smaller_than(size + 1))),
+            Purpose::Foreign => (smallest, end),
         }
     }
 
     /// Fills in the candidates of a query and the overlaps of their prefixes.
-    fn collect(&self, tokens: &[u32], lone: usize, limit: usize, scratch: &mut Scratch) {
-        let stored = tokens.len() as u64;
-        let size = stored + lone as u64;
+    fn collect(&self, tokens: &[u32], signature: Signature, limit: usize, scratch: &mut Scratch) {
+        let (stored, size) = (tokens.len() as u64, signature.size());
         let size32 = u32::try_from(size).unwrap_or(u32::MAX);
-        let smallest = self.smaller_than(self.similarity.min_partner(size));
-        let mut end = limit.saturating_sub(self.range.start).min(self.range.len()) as u32;
-        if self.purpose == Purpose::SelfJoin {
-            end = end.min(self.smaller_than(size + 1));
-        }
+        let (smallest, mut end) = self.window(size, limit);
         let Scratch { counts, candidates, .. } = scratch;
-        if counts.len() < self.range.len() {
-            counts.resize(self.range.len(), 0);
-        }
+        provide(counts, self.range.len());
         for (left, &token) in (1..=stored).rev().zip(tokens) {
             let largest = self.similarity.max_partner_sharing(size, left);
             end = end.min(self.smaller_than(largest.saturating_add(1)));
             if end <= smallest {
                 return;
             }
-            let list = self.lists.get(token);
+            let list = &self.lists.postings()[self.lists.range(token)];
             let from = list.partition_point(|posting| posting.set < smallest);
             for posting in &list[from..] {
                 if posting.set >= end {
@@ -255,5 +286,12 @@ impl<S: Borrow<Sets>> Index<S> {
     fn smaller_than(&self, size: u64) -> u32 {
         let known = usize::try_from(size).ok().and_then(|size| self.smaller_than.get(size));
         known.copied().unwrap_or(self.range.len() as u32)
+    }
+}
+
+/// Makes room for the counters of so many sets.
+fn provide(counts: &mut Vec<u32>, sets: usize) {
+    if counts.len() < sets {
+        counts.resize(sets, 0);
     }
 }

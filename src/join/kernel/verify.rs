@@ -17,7 +17,7 @@ pub(super) fn overlap(x: &[u32], y: &[u32], prefix_overlap: u32, needed: usize) 
 }
 
 /// `known` plus the number of common tokens, or `None` when that is below `needed`.
-fn merge(x: &[u32], y: &[u32], known: usize, needed: usize) -> Option<u32> {
+pub(super) fn merge(x: &[u32], y: &[u32], known: usize, needed: usize) -> Option<u32> {
     // How many tokens of each side may still go unmatched.
     let mut x_spare = (x.len() + known).checked_sub(needed)?;
     let mut y_spare = (y.len() + known).checked_sub(needed)?;
