@@ -45,6 +45,10 @@ pub const EXAMPLES: &[Example] = &[
         "Document frequencies of one collection for the runs of another",
         "twinsplit idf --from docs.jsonl.gz --output table; twinsplit run doc-split --input 'crawl/*' --idf 0.1,0.95 --idf-table table --output out5",
     ),
+    example(
+        "Similar lines of a file of integer sets, for any purpose",
+        "printf '%s\\n' '1 2 3' '3 2 1 4' '7 8' > baskets; twinsplit join baskets --tau 0.7",
+    ),
     example("What every stage reads and writes", "twinsplit stages > stages.md"),
     example("The settings of a paper", "twinsplit run term-split --paper 000 --input crawl --output out6"),
     example(

@@ -32,9 +32,30 @@
 //! with `a` decides. Both filters look at one posting and nothing else, no first contact has to be
 //! remembered, and what remains is exactly the contacts within the pair's prefixes.
 //!
+//! All of this asks of a similarity no more than its overlap needed `t(a, b)`, which never falls when `b` grows, so
+//! every [`Similarity`] is joined by the same code.
+//!
 //! **Bitmap.** Each set is also hashed into 64 bits. A bit that is on for one set only comes from a
-//! token that the other lacks, so two such maps bound the overlap from above. Most candidates of small
-//! sets end here, without a look at their tokens.
+//! token that the other lacks, so two such maps bound the overlap from above: with `k` stored tokens each, maps that
+//! differ in `d` bits leave an overlap of at most `(kx + ky - d) / 2`. Most candidates of small sets end here,
+//! without a look at their tokens.
+//!
+//! # Dense data
+//! Where few tokens are shared by many sets, lists are long, most contacts are with sets that are not similar, and what costs
+//! is to look up each of them. An index with long lists ([`dense`]) therefore keeps the 64 bits beside each posting, and
+//! a contact whose bitmap says no is not counted. That depends on the two sets alone, so of a pair either all contacts are
+//! counted or none, and a counter that is not 0 is still the exact overlap of the prefixes.
+//!
+//! A pair passes when `d <= kx + ky - 2·t(a, b)`. To leave one addition and one comparison for each posting, the right side
+//! is split. Let `m` be the size of the largest set of the range; the posting stores `ky - 2·t(m, b)`, and the query adds
+//! `kx + max(2·t(m, b) - 2·t(a, b))` over the sizes `b` of its window, which is at least what is missing for every one of
+//! them. So no pair is lost, and where `t` is linear in `b`, as for Jaccard, what passes in vain is only due to rounding.
+//!
+//! With up to 512 tokens in all, each has a bit of its own. Such maps are exact: two of them share as many bits as the sets
+//! share tokens, and nothing is left to verify. When a query has more contacts than its window has sets (times the words of a
+//! map, and a factor that was measured), it passes over the lists altogether and compares its map with that of each set
+//! between the smallest partner and the largest one that the first shared token could have. Every pair of the answer
+//! lies in that window, by the length filter.
 //!
 //! # Lone tokens
 //! A token that stands in one set only is in no overlap. Such tokens count in `a` and `b`, and nothing
@@ -56,7 +77,8 @@
 //! match of all that is left would not reach `t`. Lone tokens change nothing: a candidate was met within
 //! the pair's prefixes, at a stored token from which at least `t` stored ones are left on either side,
 //! so the stored prefix, `px` less the lone tokens, is at least 1, and is what is left of the stored
-//! tokens when the last `t - 1` are taken away.
+//! tokens when the last `t - 1` are taken away. (A candidate from a window of bitmaps that are not exact is merged from its
+//! start, with nothing known.)
 //!
 //! # Once
 //! A self-join asks each set `x` for partners with smaller numbers only, so each pair is found once,

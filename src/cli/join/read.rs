@@ -133,8 +133,9 @@ fn long(bytes: &[u8], at: usize, sets: &mut RawSets) -> Result<usize, Bad> {
 fn place(bytes: &[u8], at: usize, block: &Place) -> Error {
     let before = &bytes[..at];
     let start = memchr::memrchr(b'\n', before).map_or(0, |end| end + 1);
-    let is_blank = |byte: &u8| byte.is_ascii_whitespace();
+    let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n');
     let token = bytes[at..].split(is_blank).next().unwrap_or_default();
+    let token = token.strip_suffix(b"\r").unwrap_or(token);
     let nth = bytes[start..at].split(is_blank).filter(|token| !token.is_empty()).count() + 1;
     let mut error =
         FieldError::new("token", "whole numbers up to 18446744073709551615 with spaces between", token);
@@ -150,7 +151,8 @@ mod tests {
     use proptest::prelude::*;
 
     fn lines(text: &str) -> Result<Vec<Vec<u64>>> {
-        let block = Block { bytes: text.into(), ..Block::default() };
+        let place = Place { line: 1, ..Place::default() };
+        let block = Block { bytes: text.into(), place, ..Block::default() };
         parse(block).map(|sets| sets.to_lines())
     }
 
@@ -180,7 +182,8 @@ mod tests {
             ("1.5", r#"found "1.5" as token 1"#),
             ("18446744073709551616", r#"found "18446744073709551616""#),
             ("123456789x", r#"found "123456789x""#),
-            ("1\r2", r#"found "1" as token 1"#),
+            ("1\r2 3\r\n", r#"found "1\r2" as token 1"#),
+            ("1 x\r\n", r#"found "x" as token 2"#),
             ("1\n\n\u{2003}1", r#"line 3"#),
         ] {
             let error = lines(text).unwrap_err().to_string();

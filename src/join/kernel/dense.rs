@@ -62,7 +62,8 @@ pub(super) struct Probe {
 }
 
 impl Dense {
-    /// Bitmaps for the sets of a range, if they pay: when lists are long, and bitmaps of these sets differ. `sets_of` gives the set of each posting.
+    /// Bitmaps for the sets of a range, if they pay: when lists are long, and bitmaps of these sets differ. `sets_of` gives
+    /// the set of each posting.
     pub fn new(
         sets: &Sets,
         range: Range<usize>,
