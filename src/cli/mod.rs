@@ -8,6 +8,7 @@ pub mod explain;
 pub mod identity;
 pub mod idf;
 pub mod interrupt;
+pub mod join;
 pub mod manual;
 pub mod options;
 pub mod output;
@@ -54,6 +55,7 @@ pub fn main() -> ExitCode {
         Some(("explain", matches)) => explain::run(matches),
         Some(("report", matches)) => report::run(matches),
         Some(("tune", matches)) => tune::run(matches),
+        Some(("join", matches)) => join::run(matches),
         Some(("stages", matches)) => stages::run(matches),
         Some(("shell", matches)) => shell::run(matches),
         Some(("partition", matches)) => partition::run(matches),
@@ -79,6 +81,7 @@ pub fn command() -> Command {
         .subcommand(plan::command())
         .subcommand(report::command())
         .subcommand(tune::command())
+        .subcommand(join::command())
         .subcommand(stages::command())
         .subcommand(idf::command())
         .subcommand(corpus::command())

@@ -10,7 +10,7 @@
 //!
 //! # The overlap of a pair
 //! Let `x` be the query with `a` tokens, `y` an indexed set with `b` tokens and `t` the least overlap
-//! with which they are in the answer ([`Tau::overlap_needed`]). Number the positions of both from 0.
+//! with which they are in the answer ([`Similarity::overlap_needed`]). Number the positions of both from 0.
 //!
 //! **Prefix filter.** Suppose the first token they share stands at position `i` of `x` and `j` of `y`.
 //! All they share lies from there on, so the overlap is at most `min(a - i, b - j)`. If the pair is in
@@ -18,23 +18,44 @@
 //! of the answer shares a token within them, and only such pairs become candidates.
 //!
 //! **What is indexed.** `t` depends on both sizes, an index is built before the query is known. It
-//! holds the positions that can be in a prefix of any pair: [`Tau::index_prefix`] tokens of each set
-//! when queries are at least as large ([`Purpose::SelfJoin`]), [`Tau::probe_prefix`] otherwise.
+//! holds the positions that can be in a prefix of any pair: [`Similarity::index_prefix`] tokens of each set
+//! when queries are at least as large ([`Purpose::SelfJoin`]), [`Similarity::probe_prefix`] otherwise.
 //!
 //! **Length and position, for the query.** Fix position `i` of the query. `i <= a - t` is a bound on
-//! `b`, for `t` grows with `b`: only sets up to [`Tau::max_partner_sharing`]`(a, a - i)` qualify, and
-//! none is smaller than [`Tau::min_partner`]`(a)`. Sets are numbered by ascending size and a posting
+//! `b`, for `t` grows with `b`: only sets up to [`Similarity::max_partner_sharing`]`(a, a - i)` qualify, and
+//! none is smaller than [`Similarity::min_partner`]`(a)`. Sets are numbered by ascending size and a posting
 //! list ascends by set number, so both bounds cut a list at its ends. The upper one falls as `i`
 //! grows; the query is over when it meets the lower one, which is the end of the probe prefix.
 //!
 //! **Position, for the indexed set.** `j <= b - t` is likewise a bound on `a`: the posting stores
-//! [`Tau::max_partner_sharing`]`(b, b - j)`, the largest query that it can serve, and a comparison
+//! [`Similarity::max_partner_sharing`]`(b, b - j)`, the largest query that it can serve, and a comparison
 //! with `a` decides. Both filters look at one posting and nothing else, no first contact has to be
 //! remembered, and what remains is exactly the contacts within the pair's prefixes.
 //!
+//! All of this asks of a similarity no more than its overlap needed `t(a, b)`, which never falls when `b` grows, so
+//! every [`Similarity`] is joined by the same code.
+//!
 //! **Bitmap.** Each set is also hashed into 64 bits. A bit that is on for one set only comes from a
-//! token that the other lacks, so two such maps bound the overlap from above. Most candidates of small
-//! sets end here, without a look at their tokens.
+//! token that the other lacks, so two such maps bound the overlap from above: with `k` stored tokens each, maps that
+//! differ in `d` bits leave an overlap of at most `(kx + ky - d) / 2`. Most candidates of small sets end here,
+//! without a look at their tokens.
+//!
+//! # Dense data
+//! Where few tokens are shared by many sets, lists are long, most contacts are with sets that are not similar, and what costs
+//! is to look up each of them. An index with long lists ([`dense`]) therefore keeps the 64 bits beside each posting, and
+//! a contact whose bitmap says no is not counted. That depends on the two sets alone, so of a pair either all contacts are
+//! counted or none, and a counter that is not 0 is still the exact overlap of the prefixes.
+//!
+//! A pair passes when `d <= kx + ky - 2·t(a, b)`. To leave one addition and one comparison for each posting, the right side
+//! is split. Let `m` be the size of the largest set of the range; the posting stores `ky - 2·t(m, b)`, and the query adds
+//! `kx + max(2·t(m, b) - 2·t(a, b))` over the sizes `b` of its window, which is at least what is missing for every one of
+//! them. So no pair is lost, and where `t` is linear in `b`, as for Jaccard, what passes in vain is only due to rounding.
+//!
+//! With up to 512 tokens in all, each has a bit of its own. Such maps are exact: two of them share as many bits as the sets
+//! share tokens, and nothing is left to verify. When a query has more contacts than its window has sets (times the words of a
+//! map, and a factor that was measured), it passes over the lists altogether and compares its map with that of each set
+//! between the smallest partner and the largest one that the first shared token could have. Every pair of the answer
+//! lies in that window, by the length filter.
 //!
 //! # Lone tokens
 //! A token that stands in one set only is in no overlap. Such tokens count in `a` and `b`, and nothing
@@ -45,7 +66,7 @@
 //! `i`, is the number of stored tokens from there on. Because that bound starts at `a - l`, a set whose
 //! lone tokens are more than `a - ceil(tau·a)` costs a look at its size. What a slice of the collection
 //! does not hold is as good as lone for a query to that slice. The bitmap counts stored tokens only;
-//! the decision, [`Tau::accepts`], the sizes.
+//! the decision, [`Similarity::accepts`], the sizes.
 //!
 //! # Verification
 //! The counter of a candidate is thus the exact overlap of the pair's prefixes, `x[..px]` and
@@ -56,14 +77,17 @@
 //! match of all that is left would not reach `t`. Lone tokens change nothing: a candidate was met within
 //! the pair's prefixes, at a stored token from which at least `t` stored ones are left on either side,
 //! so the stored prefix, `px` less the lone tokens, is at least 1, and is what is left of the stored
-//! tokens when the last `t - 1` are taken away.
+//! tokens when the last `t - 1` are taken away. (A candidate from a window of bitmaps that are not exact is merged from its
+//! start, with nothing known.)
 //!
 //! # Once
 //! A self-join asks each set `x` for partners with smaller numbers only, so each pair is found once,
 //! and for a pair of equal sizes the caller's order decides which is the earlier.
 
 mod bitmap;
+mod dense;
 mod lists;
+mod near;
 mod parallel;
 #[cfg(test)]
 mod tests;
@@ -73,10 +97,11 @@ use std::borrow::Borrow;
 use std::ops::Range;
 
 use super::sets::Sets;
-use super::tau::Tau;
+use super::similarity::Similarity;
 use bitmap::Signature;
+use dense::{Costs, Dense};
 use lists::Lists;
-pub use parallel::{JoinPair, Part, Source, join_parts, queries, self_join};
+pub use parallel::{JoinPair, Part, Source, join_parts, queries, self_join, whole};
 
 /// Which queries an [`Index`] must serve; this decides how much of each set is indexed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,11 +126,13 @@ struct Posting {
 pub struct Index<S> {
     sets: S,
     range: Range<usize>,
-    tau: Tau,
+    similarity: Similarity,
     purpose: Purpose,
     lists: Lists<Posting>,
     /// Size and bitmap of each set of the range.
     signatures: Vec<Signature>,
+    /// Where lists are long.
+    dense: Option<Dense>,
     /// How many sets of the range are smaller than so many tokens, up to the largest size plus one.
     smaller_than: Vec<u32>,
 }
@@ -119,21 +146,40 @@ pub struct Scratch {
     candidates: Vec<u32>,
     /// Set number and overlap.
     hits: Vec<(u32, u32)>,
+    /// Where the postings stand that a query may visit.
+    visits: Vec<Range<usize>>,
+    /// Those of them that bitmaps let pass.
+    places: Vec<u32>,
 }
 
 impl<S: Borrow<Sets>> Index<S> {
-    /// Indexes `sets[range]` for queries with the threshold `tau`.
+    /// Indexes `sets[range]` for queries with this similarity, Jaccard for a bare threshold.
     ///
     /// # Panics
     /// When the range is not one of `sets`, or holds 2^32 prefix tokens or more.
-    pub fn build(collection: S, range: Range<usize>, tau: Tau, purpose: Purpose) -> Self {
+    pub fn build(
+        collection: S,
+        range: Range<usize>,
+        similarity: impl Into<Similarity>,
+        purpose: Purpose,
+    ) -> Self {
+        Self::build_at(collection, range, similarity.into(), purpose, Costs::default())
+    }
+
+    fn build_at(
+        collection: S,
+        range: Range<usize>,
+        similarity: Similarity,
+        purpose: Purpose,
+        costs: Costs,
+    ) -> Self {
         let sets = collection.borrow();
         assert!(range.start <= range.end && range.end <= sets.len(), "no such range of sets");
         let prefix = |set: usize| {
             let size = sets.size(set) as u64;
             let length = match purpose {
-                Purpose::SelfJoin => tau.index_prefix(size),
-                Purpose::Foreign => tau.probe_prefix(size),
+                Purpose::SelfJoin => similarity.index_prefix(size),
+                Purpose::Foreign => similarity.probe_prefix(size),
             };
             &sets.get(set)[..(length as usize).saturating_sub(sets.lone(set))]
         };
@@ -142,7 +188,7 @@ impl<S: Borrow<Sets>> Index<S> {
             let size = sets.size(set) as u64;
             let stored = sets.get(set).len() as u64;
             for (left, &token) in (1..=stored).rev().zip(prefix(set)) {
-                let largest = tau.max_partner_sharing(size, left);
+                let largest = similarity.max_partner_sharing(size, left);
                 let largest = u32::try_from(largest).unwrap_or(u32::MAX);
                 lists.push(token, Posting { set: local, largest });
             }
@@ -154,8 +200,11 @@ impl<S: Borrow<Sets>> Index<S> {
             smaller_than.resize((sets.size(set) + 1).max(smaller_than.len()), local);
         }
         smaller_than.push(range.len() as u32);
-        let signatures = range.clone().map(|set| Signature::of(sets.get(set), sets.lone(set))).collect();
-        Index { signatures, sets: collection, range, tau, purpose, lists, smaller_than }
+        let signatures: Vec<Signature> =
+            range.clone().map(|set| Signature::of(sets.get(set), sets.lone(set))).collect();
+        let sets_of = lists.postings().iter().map(|posting| posting.set);
+        let dense = Dense::new(sets, range.clone(), similarity, &signatures, (lists.mean(), costs), sets_of);
+        Index { signatures, dense, sets: collection, range, similarity, purpose, lists, smaller_than }
     }
 
     /// The collection.
@@ -180,53 +229,63 @@ impl<S: Borrow<Sets>> Index<S> {
         mut hit: impl FnMut(usize, u64),
     ) {
         debug_assert!(tokens.is_sorted_by(|a, b| a < b), "tokens out of order");
-        self.collect(tokens, lone, limit, scratch);
-        let Scratch { counts, candidates, hits } = scratch;
-        if candidates.is_empty() {
-            return;
-        }
         let signature = Signature::of(tokens, lone);
+        match &self.dense {
+            None => {
+                self.collect(tokens, signature, limit, scratch);
+                self.verify(tokens, signature, scratch);
+            }
+            Some(dense) => self.query_dense(dense, tokens, signature, limit, scratch),
+        }
+        scratch.hits.sort_unstable();
+        for (set, overlap) in scratch.hits.drain(..) {
+            hit(self.range.start + set as usize, u64::from(overlap));
+        }
+    }
+
+    /// Finds out which candidates are in the answer.
+    fn verify(&self, tokens: &[u32], signature: Signature, scratch: &mut Scratch) {
+        let Scratch { counts, candidates, hits, .. } = scratch;
         let size = signature.size();
         for set in candidates.drain(..) {
             let prefix_overlap = std::mem::take(&mut counts[set as usize]);
             let other = self.signatures[set as usize];
             let most = signature.most_shared(other);
-            if !self.tau.accepts(most, size, other.size()) {
+            if !self.similarity.accepts(most, size, other.size()) {
                 continue;
             }
-            let needed = self.tau.overlap_needed(size, other.size()) as usize;
+            let needed = self.similarity.overlap_needed(size, other.size()) as usize;
             let other_tokens = self.sets().get(self.range.start + set as usize);
             if let Some(overlap) = verify::overlap(tokens, other_tokens, prefix_overlap, needed) {
                 hits.push((set, overlap));
             }
         }
-        hits.sort_unstable();
-        for (set, overlap) in hits.drain(..) {
-            hit(self.range.start + set as usize, u64::from(overlap));
+    }
+
+    /// The sets that a query may meet at all, by number in the range: the first, and the one behind the last.
+    fn window(&self, size: u64, limit: usize) -> (u32, u32) {
+        let smallest = self.smaller_than(self.similarity.min_partner(size));
+        let end = limit.saturating_sub(self.range.start).min(self.range.len()) as u32;
+        match self.purpose {
+            Purpose::SelfJoin => (smallest, end.min(self.smaller_than(size + 1))),
+            Purpose::Foreign => (smallest, end),
         }
     }
 
     /// Fills in the candidates of a query and the overlaps of their prefixes.
-    fn collect(&self, tokens: &[u32], lone: usize, limit: usize, scratch: &mut Scratch) {
-        let stored = tokens.len() as u64;
-        let size = stored + lone as u64;
+    fn collect(&self, tokens: &[u32], signature: Signature, limit: usize, scratch: &mut Scratch) {
+        let (stored, size) = (tokens.len() as u64, signature.size());
         let size32 = u32::try_from(size).unwrap_or(u32::MAX);
-        let smallest = self.smaller_than(self.tau.min_partner(size));
-        let mut end = limit.saturating_sub(self.range.start).min(self.range.len()) as u32;
-        if self.purpose == Purpose::SelfJoin {
-            end = end.min(self.smaller_than(size + 1));
-        }
+        let (smallest, mut end) = self.window(size, limit);
         let Scratch { counts, candidates, .. } = scratch;
-        if counts.len() < self.range.len() {
-            counts.resize(self.range.len(), 0);
-        }
+        provide(counts, self.range.len());
         for (left, &token) in (1..=stored).rev().zip(tokens) {
-            let largest = self.tau.max_partner_sharing(size, left);
+            let largest = self.similarity.max_partner_sharing(size, left);
             end = end.min(self.smaller_than(largest.saturating_add(1)));
             if end <= smallest {
                 return;
             }
-            let list = self.lists.get(token);
+            let list = &self.lists.postings()[self.lists.range(token)];
             let from = list.partition_point(|posting| posting.set < smallest);
             for posting in &list[from..] {
                 if posting.set >= end {
@@ -249,5 +308,12 @@ impl<S: Borrow<Sets>> Index<S> {
     fn smaller_than(&self, size: u64) -> u32 {
         let known = usize::try_from(size).ok().and_then(|size| self.smaller_than.get(size));
         known.copied().unwrap_or(self.range.len() as u32)
+    }
+}
+
+/// Makes room for the counters of so many sets.
+fn provide(counts: &mut Vec<u32>, sets: usize) {
+    if counts.len() < sets {
+        counts.resize(sets, 0);
     }
 }

@@ -1,10 +1,12 @@
-//! Exact set-similarity joins: every pair of sets whose Jaccard similarity reaches a threshold, and
-//! no other pair.
+//! Exact set-similarity joins: every pair of sets whose similarity reaches a threshold, and no other
+//! pair.
 //!
 //! | module | what it answers |
 //! |---|---|
 //! | [`tau`] | is this pair in the answer, and what must two sets share at least? In integers |
+//! | [`similarity`] | the same for other similarities than Jaccard's |
 //! | [`sets`] | a collection of sets as flat arrays: rare tokens first, small sets first |
+//! | [`integers`] | how do sets of any integers become such a collection? |
 //! | [`kernel`] | in one process (Doc-Split): which sets match this one? |
 //! | [`doc_split`] | in many processes (Doc-Split): which documents of this slice match that one? |
 //! | [`prefix`] | in many processes (Term-Split): may these two postings of one feature pair? |
@@ -12,9 +14,11 @@
 //! Nothing here knows of files, records or processes.
 
 pub mod doc_split;
+pub mod integers;
 pub mod kernel;
 pub mod prefix;
 pub mod sets;
+pub mod similarity;
 pub mod tau;
 
 /// How many elements two ascending sequences without repeats share.

@@ -53,12 +53,13 @@ impl Row for PairRow {
 pub fn parts(store: &Store, opts: &DenseOpts, threads: usize, budget: &Budget) -> (Vec<Part>, usize) {
     let tau = opts.tau.tau;
     let all = store.sets();
-    // What the index and the threads' counters take of a set; the bitmap of tokens is small beside it.
+    // What the index, with bitmaps where lists are long, and the threads' counters take of a set; the bitmap of tokens is
+    // small beside it.
     let cost = |set: usize, copied: bool| {
         let (stored, size) = (store.stored(set), store.size_of(set));
         let prefix = (tau.index_prefix(size as u64) as usize).saturating_sub(size - stored);
         let tokens = if copied { stored * 4 + 12 } else { 0 };
-        tokens + prefix * 12 + 24 + threads * 16
+        tokens + prefix * 24 + 92 + threads * 16
     };
     let room = budget.spare() / 2;
     if opts.partition.partition == Partition::ByTask {

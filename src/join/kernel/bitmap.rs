@@ -42,8 +42,16 @@ impl Signature {
         (self.known() + other.known()).saturating_sub(differ) / 2
     }
 
-    fn known(self) -> u64 {
+    /// The number of tokens that are not lone.
+    #[inline]
+    pub fn known(self) -> u64 {
         u64::from(self.size - self.lone)
+    }
+
+    /// The bitmap.
+    #[inline]
+    pub fn bits(self) -> u64 {
+        self.bits
     }
 }
 

@@ -1,5 +1,7 @@
 //! Posting lists one after the other, and the way to the one of a token.
 
+use std::ops::Range;
+
 /// 64 tokens: which of them have a list, and how many lists come before theirs.
 #[derive(Clone, Copy, Debug, Default)]
 struct Word {
@@ -69,13 +71,25 @@ impl<P: Copy + Default> Lists<P> {
         (word.bits & bit != 0).then_some((word.before + lower) as usize)
     }
 
-    /// The list of a token, empty for one that has none.
+    /// Where the list of a token stands among all postings; empty for one that has none.
     #[inline]
-    pub fn get(&self, token: u32) -> &[P] {
+    pub fn range(&self, token: u32) -> Range<usize> {
         match self.rank(token) {
-            Some(list) => &self.postings[self.starts[list] as usize..self.starts[list + 1] as usize],
-            None => &[],
+            Some(list) => self.starts[list] as usize..self.starts[list + 1] as usize,
+            None => 0..0,
         }
+    }
+
+    /// All postings, list by list.
+    #[inline]
+    pub fn postings(&self) -> &[P] {
+        &self.postings
+    }
+
+    /// The mean length of the list that a posting stands in.
+    pub fn mean(&self) -> usize {
+        let squares: u64 = self.starts.windows(2).map(|two| u64::from(two[1] - two[0]).pow(2)).sum();
+        squares as usize / self.postings.len().max(1)
     }
 }
 

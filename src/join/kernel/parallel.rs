@@ -9,7 +9,7 @@ use std::thread;
 
 use super::{Index, Purpose, Scratch};
 use crate::join::sets::Sets;
-use crate::join::tau::Tau;
+use crate::join::similarity::Similarity;
 
 /// A pair of the answer: the numbers of two sets, `a < b`, and how many tokens they share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -102,8 +102,8 @@ impl Part {
     }
 }
 
-/// Every pair of `sets` that `tau` accepts, once, sorted by (`b`, `a`).
-pub fn self_join(sets: &Sets, tau: Tau, threads: usize) -> Vec<JoinPair> {
+/// A collection in memory as a single part, or as few as there can be.
+pub fn whole(sets: &Sets) -> Vec<Part> {
     // An index counts its postings in 32 bits; only a collection beyond that needs a second slice.
     let mut parts = Vec::new();
     let (mut start, mut tokens) = (0, 0);
@@ -115,9 +115,13 @@ pub fn self_join(sets: &Sets, tau: Tau, threads: usize) -> Vec<JoinPair> {
         tokens += sets.size(set);
     }
     parts.push(Part::range(start..sets.len()));
+    parts
+}
 
+/// Every pair of `sets` that are similar, once, sorted by (`b`, `a`).
+pub fn self_join(sets: &Sets, similarity: impl Into<Similarity>, threads: usize) -> Vec<JoinPair> {
     let mut pairs = Vec::new();
-    let Ok(()) = join_parts(sets, &parts, tau, threads, &|_| (), &mut |found| {
+    let Ok(()) = join_parts(sets, &whole(sets), similarity, threads, &|_| (), &mut |found| {
         pairs.extend_from_slice(found);
         Ok(())
     });
@@ -125,7 +129,7 @@ pub fn self_join(sets: &Sets, tau: Tau, threads: usize) -> Vec<JoinPair> {
     pairs
 }
 
-/// Hands every pair of `source` that `tau` accepts to `sink`, once, with an index over one part at a time.
+/// Hands every pair of similar sets of `source` to `sink`, once, with an index over one part at a time.
 ///
 /// Each set is in one of the parts. The pairs come in any order, a few thousand at a time. `seen` hears how many sets
 /// have been held against a part, as that happens.
@@ -135,11 +139,12 @@ pub fn self_join(sets: &Sets, tau: Tau, threads: usize) -> Vec<JoinPair> {
 pub fn join_parts<S: Source>(
     source: &S,
     parts: &[Part],
-    tau: Tau,
+    similarity: impl Into<Similarity>,
     threads: usize,
     seen: &(dyn Fn(usize) + Sync),
     sink: &mut Sink<'_, S::Error>,
 ) -> Result<(), S::Error> {
+    let similarity = similarity.into();
     let mut scratches: Vec<Scratch> = (0..threads.max(1)).map(|_| Scratch::default()).collect();
     let (mut buffer, mut share) = (Sets::default(), Sets::default());
     for part in parts.iter().filter(|part| part.len() > 0) {
@@ -151,8 +156,8 @@ pub fn join_parts<S: Source>(
             deal(source, *part, &mut share)?;
             (&share, 0..part.len())
         };
-        let index = Index::build(sets, range, tau, Purpose::SelfJoin);
-        past(source, &index, *part, queries_of(source, part, tau), &mut scratches, seen, sink)?;
+        let index = Index::build(sets, range, similarity, Purpose::SelfJoin);
+        past(source, &index, *part, queries_of(source, part, similarity), &mut scratches, seen, sink)?;
     }
     Ok(())
 }
@@ -168,16 +173,17 @@ fn count_up_to(source: &impl Source, size: u64) -> usize {
 }
 
 /// The sets that may have an earlier partner in a part that is not empty.
-fn queries_of(source: &impl Source, part: &Part, tau: Tau) -> Range<usize> {
+fn queries_of(source: &impl Source, part: &Part, similarity: Similarity) -> Range<usize> {
     // The first set of a part has none; sets far larger than all have none.
-    let largest = tau.max_partner(source.size_of(part.number(part.len() - 1)) as u64);
+    let largest = similarity.max_partner(source.size_of(part.number(part.len() - 1)) as u64);
     part.first + 1..count_up_to(source, largest).max(part.first + 1)
 }
 
 /// How many sets a join has to hold against its parts in all: what `seen` will have heard in the end.
-pub fn queries(source: &impl Source, parts: &[Part], tau: Tau) -> usize {
+pub fn queries(source: &impl Source, parts: &[Part], similarity: impl Into<Similarity>) -> usize {
+    let similarity = similarity.into();
     let parts = parts.iter().filter(|part| part.len() > 0);
-    parts.map(|part| queries_of(source, part, tau).len()).sum()
+    parts.map(|part| queries_of(source, part, similarity).len()).sum()
 }
 
 /// Gathers the sets of a part that are no neighbours.

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::join::tau::Tau;
 use num_rational::Ratio;
 use proptest::prelude::*;
 
@@ -237,6 +238,83 @@ proptest! {
                 let expected: Vec<_> =
                     expected.into_iter().filter(|&(y, _)| sets.size(y) <= size).collect();
                 prop_assert_eq!(no_larger, expected);
+            }
+        }
+    }
+}
+
+/// The definition of every similarity.
+fn in_answer(similarity: Similarity, overlap: u64, a: usize, b: usize) -> bool {
+    let (o, a, b) = (u128::from(overlap), a as u128, b as u128);
+    let at_least = |n: u128, d: u128, tau: Tau| {
+        let (p, q) = tau.fraction();
+        n * u128::from(q) >= d * u128::from(p)
+    };
+    o > 0
+        && match similarity {
+            Similarity::Jaccard(tau) => at_least(o, a + b - o, tau),
+            Similarity::Dice(tau) => at_least(2 * o, a + b, tau),
+            Similarity::Containment(tau) => at_least(o, a.min(b), tau),
+            Similarity::Cosine(tau) => {
+                let (p, q) = tau.fraction();
+                o * o * u128::from(q).pow(2) >= u128::from(p).pow(2) * a * b
+            }
+            Similarity::Overlap(least) => o >= u128::from(least),
+        }
+}
+
+proptest! {
+    #![proptest_config(crate::cases(80))]
+
+    /// Every similarity on every way through an index: lists alone, lists with bitmaps, windows of bitmaps; bitmaps with a
+    /// bit for each token, and hashed ones.
+    #[test]
+    fn every_similarity_finds_every_pair(
+        seed: u64,
+        count in 1usize..80,
+        vocabulary in prop_oneof![1usize..60, 500usize..3000],
+        longest in 1usize..40,
+        lone in prop_oneof![Just(0usize), 1usize..6],
+        billionths in 1u32..=1_000_000_000,
+        places in 1u32..=9,
+        least in 1u64..9,
+    ) {
+        let sets = corpus(seed, count, vocabulary, longest, true, lone);
+        let overlaps = overlaps(&sets);
+        let step = 10_u32.pow(9 - places);
+        let Some(tau) = Tau::from_billionths(billionths.div_ceil(step) * step) else { return Ok(()) };
+        let mut scratch = Scratch::default();
+        for similarity in [
+            Similarity::Jaccard(tau),
+            Similarity::Dice(tau),
+            Similarity::Containment(tau),
+            Similarity::Cosine(tau),
+            Similarity::Overlap(least),
+        ] {
+            let size = |set: u32| sets.size(set as usize);
+            let keep = |pair: &&JoinPair| in_answer(similarity, pair.overlap.into(), size(pair.a), size(pair.b));
+            let expected: Vec<JoinPair> = overlaps.iter().filter(keep).copied().collect();
+            prop_assert_eq!(&self_join(&sets, similarity, 2), &expected, "{:?}", similarity);
+            let first = count / 3;
+            for (long, contact) in [(usize::MAX, 0), (0, 0), (0, usize::MAX), (0, 1)] {
+                for purpose in [Purpose::SelfJoin, Purpose::Foreign] {
+                    let costs = Costs { long, contact };
+                    let index = Index::build_at(&sets, first..sets.len(), similarity, purpose, costs);
+                    prop_assert!(index.dense.is_none() || long == 0);
+                    let mut found = Vec::new();
+                    for b in 0..sets.len() {
+                        // A query of any size has all sets of the range for partners, itself among them.
+                        let limit = if purpose == Purpose::SelfJoin { b } else { sets.len() };
+                        index.query(sets.get(b), sets.lone(b), limit, &mut scratch, |a, overlap| {
+                            if a < b {
+                                found.push(JoinPair { a: a as u32, b: b as u32, overlap: overlap as u32 });
+                            }
+                        });
+                    }
+                    let mut expected = expected.clone();
+                    expected.retain(|pair| pair.a as usize >= first);
+                    prop_assert_eq!(found, expected, "{:?} {:?} {:?}", similarity, costs, purpose);
+                }
             }
         }
     }

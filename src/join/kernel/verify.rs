@@ -17,16 +17,19 @@ pub(super) fn overlap(x: &[u32], y: &[u32], prefix_overlap: u32, needed: usize) 
 }
 
 /// `known` plus the number of common tokens, or `None` when that is below `needed`.
-fn merge(x: &[u32], y: &[u32], known: usize, needed: usize) -> Option<u32> {
+pub(super) fn merge(x: &[u32], y: &[u32], known: usize, needed: usize) -> Option<u32> {
     // How many tokens of each side may still go unmatched.
     let mut x_spare = (x.len() + known).checked_sub(needed)?;
     let mut y_spare = (y.len() + known).checked_sub(needed)?;
     let (mut i, mut j, mut overlap) = (0, 0, known);
     while let (Some(&u), Some(&v)) = (x.get(i), y.get(j)) {
         if u == v {
-            overlap += 1;
-            i += 1;
-            j += 1;
+            // Near-duplicates share long runs, which are compared eight tokens at a time.
+            let eight = x[i..].first_chunk::<8>();
+            let run = if eight.is_some() && eight == y[j..].first_chunk() { 8 } else { 1 };
+            overlap += run;
+            i += run;
+            j += run;
         } else if u < v {
             x_spare = x_spare.checked_sub(1)?;
             i += 1;

@@ -1,0 +1,96 @@
+//! The parts of a join, each on its own: `cargo bench --bench parts`.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
+use std::hint::black_box;
+use twinsplit::join::integers::{Collection, RawSets};
+use twinsplit::join::kernel::{Index, Purpose, Scratch};
+use twinsplit::join::overlap;
+use twinsplit::join::similarity::Similarity;
+use twinsplit::join::tau::Tau;
+use twinsplit::text::{Extractor, FeatureKind, FeatureSpec};
+
+/// SplitMix64: the same data in every run.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) % n
+    }
+}
+
+/// Sets of about 20 of so many tokens, small ones more frequent; every fourth a copy with an edit.
+fn raw(tokens: u64) -> RawSets {
+    let (mut random, mut sets, mut before) = (Random(1), RawSets::default(), Vec::new());
+    for number in 0..20_000 {
+        if number % 4 == 3 {
+            before[0] = random.below(tokens);
+        } else {
+            before = (0..10 + random.below(20)).map(|_| random.below(random_bound(tokens, number))).collect();
+        }
+        before.iter().for_each(|&token| sets.push(token));
+        sets.end_set();
+    }
+    sets
+}
+
+fn random_bound(tokens: u64, number: u64) -> u64 {
+    (tokens >> (number % 3)).max(2)
+}
+
+fn similarity() -> Similarity {
+    "0.7".parse::<Tau>().unwrap().into()
+}
+
+fn tokenizing(c: &mut Criterion) {
+    let text = include_str!("../docs/choosing.md");
+    let mut group = c.benchmark_group("tokenizing");
+    group.throughput(Throughput::Bytes(text.len() as u64));
+    for kind in ["words:5", "spotsigs"] {
+        let kind = FeatureKind::parse(kind, &|_| Err(String::new())).unwrap();
+        let mut extractor = Extractor::new(FeatureSpec { kind: kind.clone(), nfc: true, case_fold: true });
+        group.bench_function(kind.to_string(), |b| {
+            b.iter(|| {
+                let mut features = 0_u64;
+                extractor.each(black_box(text), |_, _| features += 1);
+                features
+            });
+        });
+    }
+}
+
+fn joining(c: &mut Criterion) {
+    for (name, tokens) in [("dense", 300), ("sparse", 200_000)] {
+        let mut group = c.benchmark_group(name);
+        group.bench_function("counting", |b| {
+            b.iter_batched(
+                || vec![raw(tokens)],
+                |parts| Collection::new(parts, similarity(), 1),
+                BatchSize::LargeInput,
+            );
+        });
+        let collection = Collection::new(vec![raw(tokens)], similarity(), 1);
+        let sets = &collection.sets;
+        let build = || Index::build(sets, 0..sets.len(), similarity(), Purpose::SelfJoin);
+        group.bench_function("indexing", |b| b.iter(build));
+        let (index, mut scratch) = (build(), Scratch::default());
+        group.bench_function("probing", |b| {
+            b.iter(|| {
+                let mut pairs = 0_u64;
+                for set in (0..sets.len()).step_by(50) {
+                    index.query(sets.get(set), sets.lone(set), set, &mut scratch, |_, _| pairs += 1);
+                }
+                pairs
+            });
+        });
+        group.bench_function("verifying", |b| {
+            b.iter(|| (1..sets.len()).map(|set| overlap(sets.get(set - 1), sets.get(set))).sum::<u64>());
+        });
+    }
+}
+
+criterion_group!(parts, tokenizing, joining);
+criterion_main!(parts);

@@ -1,0 +1,148 @@
+//! `twinsplit join`: the join kernel on a file of integer sets, one a line.
+//!
+//! It reads lines as sets (`read`), brings them into the order that the kernel asks for
+//! ([`Collection`]), joins them, and writes the pairs (`write`), or only how many there are.
+
+mod read;
+mod write;
+
+use super::options::{MEMORY, threads};
+use crate::error::{Error, Result};
+use crate::io::Stdout;
+use crate::join::integers::Collection;
+use crate::join::kernel::{JoinPair, join_parts, whole};
+use crate::join::similarity::Similarity;
+use crate::join::tau::Tau;
+use crate::stages::options::MaxPairsOpts;
+use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
+use std::path::{Path, PathBuf};
+
+/// What makes two sets similar; `o` is the number of tokens in both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Kind {
+    /// o / (a + b - o)
+    Jaccard,
+    /// o / min(a, b): containment
+    Ccs,
+    /// o / sqrt(a·b)
+    Cosine,
+    /// 2·o / (a + b)
+    Dice,
+    /// o, with a whole number for --tau
+    Overlap,
+}
+
+impl Kind {
+    fn with(self, tau: &str) -> Result<Similarity> {
+        let usage = |error: &dyn std::fmt::Display| Error::Usage(format!("join: --tau: {error}"));
+        if self == Kind::Overlap {
+            let least = tau.parse().ok().filter(|least: &u64| *least >= 1);
+            return least.map(Similarity::Overlap).ok_or_else(|| {
+                usage(&format!("an overlap is a whole number from 1, found {tau:?}; for the share of the smaller set take --similarity ccs"))
+            });
+        }
+        let tau: Tau = tau.parse().map_err(|error| usage(&error))?;
+        Ok(match self {
+            Kind::Jaccard | Kind::Overlap => Similarity::Jaccard(tau),
+            Kind::Ccs => Similarity::Containment(tau),
+            Kind::Cosine => Similarity::Cosine(tau),
+            Kind::Dice => Similarity::Dice(tau),
+        })
+    }
+}
+
+/// Options.
+#[derive(Args, Clone, Debug)]
+struct JoinOpts {
+    /// The sets, one a line: whole numbers up to 2^64 - 1 with spaces between; plain or gzip, - for standard input
+    #[arg(value_name = "SETS")]
+    sets: PathBuf,
+    /// Least similarity of a pair: a decimal in (0, 1] with at most 9 places; with overlap a whole number
+    #[arg(long, value_name = "T")]
+    tau: String,
+    /// What makes two sets of a and b tokens similar that share o
+    #[arg(long, value_enum, default_value = "jaccard")]
+    similarity: Kind,
+    /// Print the number of pairs alone
+    #[arg(long, conflicts_with = "output")]
+    count: bool,
+    /// A file for the pairs; - is standard output
+    #[arg(long, value_name = "FILE", default_value = "-")]
+    output: PathBuf,
+    /// Threads; as many as there are cores by default
+    #[arg(long, env = "TWINSPLIT_THREADS", value_name = "N")]
+    threads: Option<usize>,
+    /// Megabytes for pairs that are sorted; more of them go to disk. Sets stay in memory
+    #[arg(long, env = "TWINSPLIT_MEMORY", default_value_t = MEMORY, value_name = "MB")]
+    memory: usize,
+    #[command(flatten)]
+    max_pairs: MaxPairsOpts,
+}
+
+/// The command line.
+pub fn command() -> Command {
+    JoinOpts::augment_args(Command::new("join"))
+        .about("Joins integer sets, one a line: every pair of similar sets, and no other")
+        .long_about(None)
+}
+
+/// Runs the command.
+pub fn run(matches: &ArgMatches) -> Result<()> {
+    let opts = JoinOpts::from_arg_matches(matches)?;
+    let similarity = opts.similarity.with(&opts.tau)?;
+    let threads = threads(opts.threads);
+    let (parts, lines) = read::read(&opts.sets, threads)?;
+    let collection = Collection::new(parts, similarity, threads);
+    if opts.count {
+        let mut count = 0;
+        each_pair(&collection, similarity, threads, &mut |x, y, _| {
+            count += pairs_of(x, y);
+            Ok(())
+        })?;
+        let mut out = Stdout::new();
+        out.line(count.to_string().as_bytes())?;
+        return out.flush();
+    }
+    let write = write::Writing {
+        collection: &collection,
+        lines,
+        similarity,
+        threads,
+        memory: opts.memory << 20,
+        most: opts.max_pairs.max_pairs,
+    };
+    if opts.output == Path::new("-") { write.to_stdout() } else { write.to_file(&opts.output) }
+}
+
+/// How many pairs there are of a line of `x` and one of `y`; of one with another when they are the same lines.
+fn pairs_of(x: &[u32], y: &[u32]) -> u64 {
+    let (a, b) = (x.len() as u64, y.len() as u64);
+    if x == y { a * (a - 1) / 2 } else { a * b }
+}
+
+/// Calls `see` with the lines of each two sets that are similar, a set with equal lines and itself among them, and the
+/// overlap.
+fn each_pair(
+    collection: &Collection,
+    similarity: Similarity,
+    threads: usize,
+    see: &mut (dyn FnMut(&[u32], &[u32], u32) -> Result<()> + Send),
+) -> Result<()> {
+    let sets = &collection.sets;
+    for set in 0..sets.len() {
+        let (members, size) = (collection.members(set as u32), sets.size(set));
+        if members.len() > 1 && similarity.accepts(size as u64, size as u64, size as u64) {
+            see(members, members, size as u32)?;
+        }
+    }
+    let mut result = Ok(());
+    let Ok(()) = join_parts(sets, &whole(sets), similarity, threads, &|_| (), &mut |found| {
+        if result.is_ok() {
+            result = found.iter().try_for_each(|&JoinPair { a, b, overlap }| {
+                see(collection.members(a), collection.members(b), overlap)
+            });
+        }
+        Ok(())
+    });
+    result
+}

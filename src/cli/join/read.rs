@@ -1,0 +1,205 @@
+//! Lines of integers, read by several threads a block at a time.
+//!
+//! Eight bytes are looked at together: which of them are digits, and what number they are, takes a few operations on
+//! one word and no branch for each byte.
+
+use crate::engine::threads::{in_threads, lock};
+use crate::error::{Error, FieldError, Place, Result};
+use crate::io::{Block, Blocks};
+use crate::join::integers::RawSets;
+use std::path::Path;
+use std::sync::Mutex;
+
+/// Bytes that a thread reads at a time.
+const BLOCK: usize = 1 << 20;
+
+/// Reads the sets of a file, in parts that follow one another; and how many lines there are.
+pub fn read(path: &Path, threads: usize) -> Result<(Vec<RawSets>, u32)> {
+    let blocks = Mutex::new(Blocks::new(vec![path.to_owned()], BLOCK));
+    let failed: Mutex<Option<(u64, Error)>> = Mutex::new(None);
+    let parts = in_threads(threads, threads, |_| {
+        let mut parts = Vec::new();
+        while lock(&failed).is_none() {
+            let block = lock(&blocks).next_block();
+            let (number, sets) = match block {
+                Ok(None) => break,
+                Ok(Some(block)) => (block.number, parse(block)),
+                Err(error) => (u64::MAX, Err(error)),
+            };
+            match sets {
+                Ok(sets) => parts.push((number, sets)),
+                Err(error) => {
+                    // Blocks are given out in order: the first bad line of all is in one that somebody has.
+                    let mut failed = lock(&failed);
+                    if failed.as_ref().is_none_or(|(first, _)| number < *first) {
+                        *failed = Some((number, error));
+                    }
+                }
+            }
+        }
+        Ok(parts)
+    })?;
+    if let Some((_, error)) = lock(&failed).take() {
+        return Err(error);
+    }
+    let mut parts: Vec<_> = parts.into_iter().flatten().collect();
+    parts.sort_unstable_by_key(|(number, _)| *number);
+    let parts: Vec<RawSets> = parts.into_iter().map(|(_, sets)| sets).collect();
+    let lines: usize = parts.iter().map(RawSets::len).sum();
+    match u32::try_from(lines) {
+        Ok(lines) if lines < u32::MAX => Ok((parts, lines)),
+        _ => Err(Error::Limit(format!("join: {lines} sets; {} is the most", u32::MAX - 1))),
+    }
+}
+
+/// What is not a token: where it starts.
+struct Bad {
+    at: usize,
+}
+
+fn parse(mut block: Block) -> Result<RawSets> {
+    let end = block.bytes.len();
+    let mut sets = RawSets::with_capacity(end / 4);
+    // So that there are always eight bytes to look at.
+    block.bytes.extend_from_slice(&[b' '; 8]);
+    tokens(&block.bytes, end, &mut sets).map_err(|bad| place(&block.bytes[..end], bad.at, &block.place))?;
+    Ok(sets)
+}
+
+const LOW_BITS: u64 = 0x7f7f_7f7f_7f7f_7f7f;
+const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
+
+/// Reads tokens up to `end`, behind which eight bytes follow.
+fn tokens(bytes: &[u8], end: usize, sets: &mut RawSets) -> Result<(), Bad> {
+    let mut at = 0;
+    while at < end {
+        let Some(&eight) = bytes[at..].first_chunk::<8>() else { break };
+        // Digits become 0 to 9; every other byte has its high bit set in `others`.
+        let word = u64::from_le_bytes(eight) ^ 0x3030_3030_3030_3030;
+        let others = (((word & LOW_BITS) + 0x7676_7676_7676_7676) | word) & HIGH_BITS;
+        let digits = others.trailing_zeros() as usize / 8;
+        let stop = at + digits;
+        match digits {
+            0 => {}
+            8 => {
+                at = long(bytes, at, sets)?;
+                continue;
+            }
+            _ => sets.push(value(word << (64 - 8 * digits))),
+        }
+        match bytes[stop] {
+            _ if stop >= end => break,
+            b' ' | b'\t' => {}
+            b'\n' => sets.end_set(),
+            b'\r' if stop + 1 == end || bytes[stop + 1] == b'\n' => {}
+            _ => return Err(Bad { at }),
+        }
+        at = stop + 1;
+    }
+    if end > 0 && bytes[end - 1] != b'\n' {
+        sets.end_set();
+    }
+    Ok(())
+}
+
+/// The number of eight digits, one a byte, the first in the lowest byte.
+#[inline]
+fn value(word: u64) -> u64 {
+    let pairs = (word * 10) + (word >> 8);
+    let low = (pairs & 0x0000_00ff_0000_00ff).wrapping_mul(100 + (1_000_000 << 32));
+    let high = ((pairs >> 16) & 0x0000_00ff_0000_00ff).wrapping_mul(1 + (10_000 << 32));
+    low.wrapping_add(high) >> 32
+}
+
+/// A token of eight digits or more; where it ends.
+fn long(bytes: &[u8], at: usize, sets: &mut RawSets) -> Result<usize, Bad> {
+    let mut value = 0_u64;
+    let digits = bytes[at..].iter().take_while(|byte| byte.is_ascii_digit());
+    let mut end = at;
+    for digit in digits {
+        let more = value.checked_mul(10).and_then(|value| value.checked_add(u64::from(digit - b'0')));
+        value = more.ok_or(Bad { at })?;
+        end += 1;
+    }
+    // What follows is looked at next, as if it stood alone; here it must be a separator.
+    if !matches!(bytes[end], b' ' | b'\t' | b'\n' | b'\r') {
+        return Err(Bad { at });
+    }
+    sets.push(value);
+    Ok(end)
+}
+
+/// The error at a token of a block.
+fn place(bytes: &[u8], at: usize, block: &Place) -> Error {
+    let before = &bytes[..at];
+    let start = memchr::memrchr(b'\n', before).map_or(0, |end| end + 1);
+    let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n');
+    let token = bytes[at..].split(is_blank).next().unwrap_or_default();
+    let token = token.strip_suffix(b"\r").unwrap_or(token);
+    let nth = bytes[start..at].split(is_blank).filter(|token| !token.is_empty()).count() + 1;
+    let mut error =
+        FieldError::new("token", "whole numbers up to 18446744073709551615 with spaces between", token);
+    error.found.push_str(&format!(" as token {nth} of the line"));
+    let line = block.line + memchr::memchr_iter(b'\n', before).count() as u64;
+    let place = Place { line, offset: block.offset + start as u64, ..block.clone() };
+    Error::Record { stage: "twinsplit join".to_owned(), place, error }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn lines(text: &str) -> Result<Vec<Vec<u64>>> {
+        let place = Place { line: 1, ..Place::default() };
+        let block = Block { bytes: text.into(), place, ..Block::default() };
+        parse(block).map(|sets| sets.to_lines())
+    }
+
+    #[test]
+    fn reads_what_people_write() {
+        for (text, expected) in [
+            ("", vec![]),
+            ("\n", vec![vec![]]),
+            ("1 2 3", vec![vec![1, 2, 3]]),
+            (" 1\t 2 \r\n\r\n3\r", vec![vec![1, 2], vec![], vec![3]]),
+            ("0 00 007 12345678 123456789\n", vec![vec![0, 0, 7, 12_345_678, 123_456_789]]),
+            ("18446744073709551615 2147483648\n5", vec![vec![u64::MAX, 1 << 31], vec![5]]),
+        ] {
+            assert_eq!(lines(text).unwrap(), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn names_what_is_no_number() {
+        for (text, found) in [
+            (
+                "1 2\n3 x 4\n",
+                r#", line 2, field token: expected whole numbers up to 18446744073709551615 with spaces between, found "x" as token 2"#,
+            ),
+            ("12a", r#"line 1, field token"#),
+            ("1 -2", r#"found "-2" as token 2"#),
+            ("1.5", r#"found "1.5" as token 1"#),
+            ("18446744073709551616", r#"found "18446744073709551616""#),
+            ("123456789x", r#"found "123456789x""#),
+            ("1\r2 3\r\n", r#"found "1\r2" as token 1"#),
+            ("1 x\r\n", r#"found "x" as token 2"#),
+            ("1\n\n\u{2003}1", r#"line 3"#),
+        ] {
+            let error = lines(text).unwrap_err().to_string();
+            assert!(error.contains(found), "{text:?}: {error}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn numbers_come_back(sets in prop::collection::vec(prop::collection::vec((any::<u64>(), 0u32..64), 0..9), 0..9)) {
+            let sets: Vec<Vec<u64>> = sets.iter().map(|set| set.iter().map(|(n, shift)| n >> shift).collect()).collect();
+            let text: String = sets
+                .iter()
+                .map(|set| set.iter().map(u64::to_string).collect::<Vec<_>>().join(" ") + "\n")
+                .collect();
+            prop_assert_eq!(lines(&text).unwrap(), sets);
+        }
+    }
+}

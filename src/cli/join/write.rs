@@ -1,0 +1,106 @@
+//! Pairs of lines, in order.
+
+use super::{each_pair, pairs_of};
+use crate::engine::dense::budget::Budget;
+use crate::engine::dense::join::{PairRow, pair_sorter};
+use crate::engine::dense::sorter::{two, untwo};
+use crate::error::{Error, Result};
+use crate::io::{AtomicFile, Stdout};
+use crate::join::integers::Collection;
+use crate::join::similarity::Similarity;
+use std::path::Path;
+
+/// What is written, and how.
+pub struct Writing<'c> {
+    /// The sets.
+    pub collection: &'c Collection,
+    /// How many lines were read.
+    pub lines: u32,
+    /// What makes them similar.
+    pub similarity: Similarity,
+    /// Threads.
+    pub threads: usize,
+    /// Bytes for pairs that are sorted.
+    pub memory: usize,
+    /// How many pairs may be written.
+    pub most: u64,
+}
+
+impl Writing<'_> {
+    /// Writes to standard output.
+    pub fn to_stdout(&self) -> Result<()> {
+        let mut out = Stdout::new();
+        self.each_line(&std::env::temp_dir(), &mut |line| out.line(line))?;
+        out.flush()
+    }
+
+    /// Writes a file.
+    pub fn to_file(&self, path: &Path) -> Result<()> {
+        let mut file = AtomicFile::create(path)?;
+        let beside = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        self.each_line(beside.unwrap_or(Path::new(".")), &mut |line| file.line(line))?;
+        file.finish()
+    }
+
+    fn each_line(&self, folder: &Path, see: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        let budget = Budget::new(self.memory, self.threads)?;
+        let work = tempfile::tempdir_in(folder).map_err(Error::io("make a folder in", folder))?;
+        let rows = pair_sorter((&budget, work.path()), self.lines as usize);
+        let mut writer = rows.writer();
+        let mut count = 0;
+        each_pair(self.collection, self.similarity, self.threads, &mut |xs, ys, overlap| {
+            count += pairs_of(xs, ys);
+            if count > self.most {
+                return Ok(());
+            }
+            for (at, &x) in xs.iter().enumerate() {
+                // A set's lines with one another: each two of them once.
+                let ys = if xs == ys { &ys[..at] } else { ys };
+                ys.iter().try_for_each(|&y| {
+                    writer.push(PairRow { documents: two(x.min(y), x.max(y)), overlap })
+                })?;
+            }
+            Ok(())
+        })?;
+        if count > self.most {
+            return Err(Error::Limit(format!(
+                "join: the answer holds {count} pairs, more than --max-pairs {}; --count writes none of them",
+                self.most
+            )));
+        }
+        writer.finish()?;
+        let sizes = self.sizes();
+        let mut line = Vec::new();
+        rows.drain_all(self.threads, &mut |rows| {
+            rows.iter().try_for_each(|row| {
+                self.encode(row, &sizes, &mut line);
+                see(&line)
+            })
+        })?;
+        Ok(())
+    }
+
+    /// By line the size of its set, where it may be in a pair.
+    fn sizes(&self) -> Vec<u32> {
+        let mut sizes = vec![0; self.lines as usize];
+        for set in 0..self.collection.sets.len() {
+            let size = self.collection.sets.size(set) as u32;
+            self.collection.members(set as u32).iter().for_each(|&line| sizes[line as usize] = size);
+        }
+        sizes
+    }
+
+    fn encode(&self, row: &PairRow, sizes: &[u32], line: &mut Vec<u8>) {
+        use std::io::Write;
+        let (x, y) = untwo(row.documents);
+        let (a, b) = (sizes[x as usize], sizes[y as usize]);
+        let similarity = self.similarity.millionths(row.overlap.into(), a.into(), b.into());
+        line.clear();
+        // Writing to memory does not fail.
+        let _ = write!(line, "{}\t{}\t{}\t{a}\t{b}\t", u64::from(x) + 1, u64::from(y) + 1, row.overlap);
+        let _ = match self.similarity {
+            Similarity::Overlap(_) => write!(line, "{similarity}"),
+            _ => write!(line, "{}.{:06}", similarity / 1_000_000, similarity % 1_000_000),
+        };
+    }
+}

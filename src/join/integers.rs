@@ -1,0 +1,314 @@
+//! Sets of any integers become a collection for the [kernel](super::kernel): tokens numbered from rare to frequent, sets
+//! sorted by size, equal sets once.
+//!
+//! **Tokens.** A table over all integers that occur counts them, and then holds their numbers. Integers that are too large
+//! or too scattered for a table are numbered by first occurrence before. Tokens of one set alone are *lone*: they get no
+//! number, and their sets know only how many they have.
+//!
+//! **Sets.** A set that has fewer tokens which others have too than the least overlap that any partner asks of it is in
+//! no pair, and is left out. In text that is most of them.
+
+use super::sets::Sets;
+use super::similarity::Similarity;
+use rustc_hash::{FxHashMap, FxHasher};
+use std::hash::Hasher;
+use std::panic::resume_unwind;
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+/// Sets as they are read: integers in any order, possibly repeated.
+#[derive(Debug, Default)]
+pub struct RawSets {
+    /// Integers below [`WIDE`]; `WIDE` and the place in `wide` for others.
+    tokens: Vec<u32>,
+    /// Where each set ends in `tokens`.
+    ends: Vec<usize>,
+    wide: Vec<u64>,
+    /// The largest of `tokens`.
+    largest: u32,
+}
+
+/// The first integer that does not fit into half of a `u32`.
+const WIDE: u32 = 1 << 31;
+
+/// A table may have this many entries, and some for each token read: beyond that integers are scattered.
+const TABLE: usize = 1 << 20;
+const TABLE_SHARE: usize = 8;
+
+impl RawSets {
+    /// Room for so many tokens.
+    pub fn with_capacity(tokens: usize) -> Self {
+        Self { tokens: Vec::with_capacity(tokens), ..Self::default() }
+    }
+
+    /// Adds a token to the set that is being read.
+    #[inline]
+    pub fn push(&mut self, token: u64) {
+        let narrow = if token < u64::from(WIDE) { token as u32 } else { self.widen(token) };
+        self.largest = self.largest.max(narrow);
+        self.tokens.push(narrow);
+    }
+
+    #[cold]
+    fn widen(&mut self, token: u64) -> u32 {
+        self.wide.push(token);
+        WIDE | (self.wide.len() - 1) as u32
+    }
+
+    /// Ends the set; the next token begins another one.
+    pub fn end_set(&mut self) {
+        self.ends.push(self.tokens.len());
+    }
+
+    /// The number of sets.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there is no set.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    fn sets(&self) -> impl Iterator<Item = &[u32]> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, &end)| &self.tokens[start..end])
+    }
+
+    /// The sets as they were read.
+    pub fn to_lines(&self) -> Vec<Vec<u64>> {
+        self.sets().map(|set| set.iter().map(|&token| self.value(token)).collect()).collect()
+    }
+
+    fn value(&self, token: u32) -> u64 {
+        if token < WIDE { token.into() } else { self.wide[(token - WIDE) as usize] }
+    }
+}
+
+/// A collection ready to be joined, and where its sets came from.
+#[derive(Debug, Default)]
+pub struct Collection {
+    /// The different sets that may be in a pair with another one, or have equals.
+    pub sets: Sets,
+    /// The numbers of the sets that were read, from 0: those equal to set 0 of the collection first, ascending.
+    members: Vec<u32>,
+    /// Where the members of each set begin, and at the end where the last one's end.
+    starts: Vec<u32>,
+}
+
+impl Collection {
+    /// The numbers of the sets that were read and are equal to this one, ascending.
+    pub fn members(&self, set: u32) -> &[u32] {
+        &self.members[self.starts[set as usize] as usize..self.starts[set as usize + 1] as usize]
+    }
+
+    /// Brings sets that were read in parts into order. Together they are fewer than 2^32.
+    pub fn new(mut parts: Vec<RawSets>, similarity: Similarity, threads: usize) -> Self {
+        let total: usize = parts.iter().map(|part| part.tokens.len()).sum();
+        let largest = parts.iter().map(|part| part.largest).max().unwrap_or(0);
+        if largest as usize >= TABLE + TABLE_SHARE * total {
+            number_by_occurrence(&mut parts);
+        }
+        let table = number_by_frequency(count(&parts, threads));
+        let mut before = 0;
+        let parts = parts.into_iter().map(|part| {
+            let first = before;
+            before += part.len() as u32;
+            (first, part)
+        });
+        let parts = each(parts.collect(), threads, |(first, part): (u32, RawSets)| {
+            Part::of(&part, first, &table, similarity)
+        });
+        drop(table);
+        arrange(&parts)
+    }
+}
+
+/// Does the work on each of some things, on so many threads; results in their order.
+fn each<T: Send, R: Send>(things: Vec<T>, threads: usize, work: impl Fn(T) -> R + Sync) -> Vec<R> {
+    let threads = threads.min(things.len());
+    if threads <= 1 {
+        return things.into_iter().map(work).collect();
+    }
+    let next = Mutex::new(things.into_iter().enumerate());
+    let take = || next.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let some = || {
+        let mut done = Vec::new();
+        while let Some((at, thing)) = take() {
+            done.push((at, work(thing)));
+        }
+        done
+    };
+    let mut done = thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(some)).collect();
+        let done =
+            workers.into_iter().flat_map(|worker| worker.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        done.collect::<Vec<_>>()
+    });
+    done.sort_unstable_by_key(|(at, _)| *at);
+    done.into_iter().map(|(_, result)| result).collect()
+}
+
+/// Replaces integers by the order of their first occurrence.
+fn number_by_occurrence(parts: &mut [RawSets]) {
+    let mut numbers: FxHashMap<u64, u32> = FxHashMap::default();
+    for part in parts {
+        let mut tokens = std::mem::take(&mut part.tokens);
+        for token in &mut tokens {
+            let next = numbers.len() as u32;
+            *token = *numbers.entry(part.value(*token)).or_insert(next);
+        }
+        part.tokens = tokens;
+        part.largest = (numbers.len() as u32).saturating_sub(1);
+    }
+}
+
+/// How often each integer occurs.
+fn count(parts: &[RawSets], threads: usize) -> Vec<u32> {
+    let size =
+        parts.iter().filter(|part| !part.tokens.is_empty()).map(|part| part.largest as usize + 1).max();
+    let share = parts.len().div_ceil(threads).max(1);
+    let tables = each(parts.chunks(share).collect(), threads, |parts: &[RawSets]| {
+        let mut table = vec![0_u32; size.unwrap_or(0)];
+        parts.iter().flat_map(|part| &part.tokens).for_each(|&token| table[token as usize] += 1);
+        table
+    });
+    let mut tables = tables.into_iter();
+    let mut sum = tables.next().unwrap_or_default();
+    tables.for_each(|table| sum.iter_mut().zip(table).for_each(|(sum, more)| *sum += more));
+    sum
+}
+
+/// Stands for a token that occurs once.
+const LONE: u32 = u32::MAX;
+
+/// Replaces counts by numbers, from rare to frequent; ties in the order of the integers.
+fn number_by_frequency(mut table: Vec<u32>) -> Vec<u32> {
+    // Counting sort by frequency; the few that are more frequent than it reaches for are sorted by comparison.
+    const REACH: usize = 1 << 16;
+    let mut next = vec![0_u32; REACH];
+    let mut frequent = Vec::new();
+    for (token, &count) in table.iter().enumerate() {
+        match next.get_mut(count as usize) {
+            Some(tokens) => *tokens += 1,
+            None => frequent.push((count, token)),
+        }
+    }
+    let mut start = 0;
+    for (count, tokens) in next.iter_mut().enumerate() {
+        let own = if count > 1 { *tokens } else { 0 };
+        *tokens = start;
+        start += own;
+    }
+    for count in &mut table {
+        if *count <= 1 {
+            *count = LONE;
+        } else if let Some(number) = next.get_mut(*count as usize) {
+            *count = *number;
+            *number += 1;
+        }
+    }
+    frequent.sort_unstable();
+    for (number, (_, token)) in (start..).zip(frequent) {
+        table[token] = number;
+    }
+    table
+}
+
+/// Sets that may be in a pair, with their tokens numbered.
+struct Part {
+    tokens: Vec<u32>,
+    rows: Vec<Row>,
+}
+
+/// A set of a part.
+struct Row {
+    /// The number it was read as.
+    number: u32,
+    size: u32,
+    hash: u32,
+    start: usize,
+    end: usize,
+}
+
+impl Part {
+    fn of(raw: &RawSets, first: u32, table: &[u32], similarity: Similarity) -> Self {
+        let mut part = Part { tokens: Vec::with_capacity(raw.tokens.len()), rows: Vec::new() };
+        for (number, set) in (first..).zip(raw.sets()) {
+            let start = part.tokens.len();
+            part.tokens
+                .extend(set.iter().map(|&token| table[token as usize]).filter(|&number| number != LONE));
+            let lone = set.len() - (part.tokens.len() - start);
+            sort(&mut part.tokens[start..]);
+            dedup(&mut part.tokens, start);
+            let stored = part.tokens.len() - start;
+            let size = (stored + lone) as u64;
+            let least = similarity.overlap_needed(size, similarity.min_partner(size));
+            if size == 0 || (stored as u64) < least {
+                part.tokens.truncate(start);
+                continue;
+            }
+            let mut hasher = FxHasher::default();
+            part.tokens[start..].iter().for_each(|&token| hasher.write_u32(token));
+            let hash = (hasher.finish() >> 32) as u32;
+            part.rows.push(Row { number, size: size as u32, hash, start, end: part.tokens.len() });
+        }
+        part
+    }
+}
+
+/// Most sets come in order, or are short.
+fn sort(set: &mut [u32]) {
+    if !set.is_sorted() {
+        set.sort_unstable();
+    }
+}
+
+/// Removes repeats from what stands behind `start`, which ascends.
+fn dedup(tokens: &mut Vec<u32>, start: usize) {
+    if tokens[start..].is_sorted_by(|a, b| a < b) {
+        return;
+    }
+    let mut end = start;
+    for at in start..tokens.len() {
+        if end == start || tokens[end - 1] != tokens[at] {
+            tokens[end] = tokens[at];
+            end += 1;
+        }
+    }
+    tokens.truncate(end);
+}
+
+/// Sorts sets by size, equal ones next to each other, and stores each different one.
+fn arrange(parts: &[Part]) -> Collection {
+    let mut order: Vec<(u64, u32, u32)> = Vec::with_capacity(parts.iter().map(|part| part.rows.len()).sum());
+    for (at, part) in (0..).zip(parts) {
+        let key = |row: &Row| u64::from(row.size) << 32 | u64::from(row.hash);
+        order.extend((0..).zip(&part.rows).map(|(row, own)| (key(own), at, row)));
+    }
+    order.sort_unstable();
+    let row = |&(_, part, row): &(u64, u32, u32)| &parts[part as usize].rows[row as usize];
+    let set = |place: &(u64, u32, u32)| &parts[place.1 as usize].tokens[row(place).start..row(place).end];
+    let tokens = parts.iter().map(|part| part.tokens.len()).sum();
+    let mut collection =
+        Collection { sets: Sets::with_capacity(order.len(), tokens), ..Collection::default() };
+    collection.members.reserve(order.len());
+    for run in order.chunk_by_mut(|x, y| x.0 == y.0) {
+        if run.len() > 1 {
+            // Different sets with one hash are rare, and equal ones must be neighbours.
+            run.sort_by(|x, y| set(x).cmp(set(y)).then(row(x).number.cmp(&row(y).number)));
+        }
+        // Lone tokens are the set's own: with one, it equals no other.
+        let equal = |x: &(u64, u32, u32), y: &(u64, u32, u32)| {
+            set(x) == set(y) && set(x).len() == row(x).size as usize
+        };
+        for equal in run.chunk_by(equal) {
+            let first = &equal[0];
+            collection.sets.push_with_lone(set(first), row(first).size as usize - set(first).len());
+            collection.starts.push(collection.members.len() as u32);
+            collection.members.extend(equal.iter().map(|place| row(place).number));
+        }
+    }
+    collection.starts.push(collection.members.len() as u32);
+    collection
+}

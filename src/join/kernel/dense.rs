@@ -1,0 +1,270 @@
+//! What an index has besides when its lists are long: bitmaps that are looked at in the order in which they lie in memory.
+//!
+//! See the page of the [kernel](super) for what they do and why nothing is lost.
+
+use super::bitmap::Signature;
+use super::near::{Bitmaps, near};
+use super::{Index, Scratch, provide, verify};
+use crate::join::sets::Sets;
+use crate::join::similarity::Similarity;
+use std::borrow::Borrow;
+use std::ops::Range;
+
+/// The most words of an exact bitmap.
+const WORDS: usize = 8;
+
+/// Sets with more tokens than this leave hardly a bit of a single word off.
+const TOKENS: usize = 64;
+
+/// The largest set for which what a bitmap is allowed is taken for a small number.
+const LARGEST: usize = 1 << 20;
+
+/// When which way through an index is the cheaper one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Costs {
+    /// The mean length from which lists are long.
+    pub long: usize,
+    /// Of how many words of bitmaps the comparison costs as much as a contact in a list.
+    pub contact: usize,
+}
+
+impl Default for Costs {
+    /// As measured.
+    fn default() -> Self {
+        Costs { long: 64, contact: 6 }
+    }
+}
+
+/// Bitmaps of sets, and of postings.
+#[derive(Debug)]
+pub(super) struct Dense {
+    /// By word, then by set: bitmaps that show each token there is, or the bits of the signatures.
+    columns: Vec<Vec<u64>>,
+    /// Whether each token has a bit of its own.
+    pub exact: bool,
+    /// What is allowed a set.
+    allowed: Vec<i32>,
+    /// By posting: the bits of its set's signature, and what is allowed it.
+    bits: Vec<u64>,
+    posting_allowed: Vec<i32>,
+    /// The size that `allowed` refers to.
+    reference: u64,
+    contact: usize,
+}
+
+/// A query, ready to be compared.
+pub(super) struct Probe {
+    words: [u64; WORDS],
+    /// Tokens that have a bit.
+    known: i64,
+    /// The size, lone tokens included.
+    size: u64,
+}
+
+impl Dense {
+    /// Bitmaps for the sets of a range, if they pay: when lists are long, and bitmaps of these sets differ. `sets_of` gives
+    /// the set of each posting.
+    pub fn new(
+        sets: &Sets,
+        range: Range<usize>,
+        similarity: Similarity,
+        signatures: &[Signature],
+        (mean_list, costs): (usize, Costs),
+        sets_of: impl Iterator<Item = u32>,
+    ) -> Option<Self> {
+        let reference = sets.size(range.clone().last()?);
+        let tokens =
+            range.clone().filter_map(|set| sets.get(set).last()).max().map_or(0, |last| *last as usize + 1);
+        let exact = tokens <= WORDS * 64;
+        let total: usize = range.clone().map(|set| sets.get(set).len()).sum();
+        if mean_list < costs.long || reference > LARGEST || !exact && total > TOKENS * range.len() {
+            return None;
+        }
+        let columns = if exact {
+            let mut columns = vec![vec![0_u64; range.len()]; tokens.div_ceil(64)];
+            for (local, set) in range.clone().enumerate() {
+                sets.get(set)
+                    .iter()
+                    .for_each(|token| columns[*token as usize / 64][local] |= 1 << (token % 64));
+            }
+            columns
+        } else {
+            vec![signatures.iter().map(|signature| signature.bits()).collect()]
+        };
+        let reference = reference as u64;
+        let allowed: Vec<i32> = signatures
+            .iter()
+            .map(|own| own.known() as i32 - 2 * similarity.overlap_needed(reference, own.size()) as i32)
+            .collect();
+        let (bits, posting_allowed) =
+            sets_of.map(|set| (signatures[set as usize].bits(), allowed[set as usize])).unzip();
+        Some(Dense { columns, exact, allowed, bits, posting_allowed, reference, contact: costs.contact })
+    }
+
+    /// Whether it is cheaper to look at each set of a window than at so many contacts.
+    pub fn prefers_window(&self, window: usize, contacts: usize) -> bool {
+        window * self.columns.len() < contacts.saturating_mul(self.contact)
+    }
+
+    /// A query for exact bitmaps, or for a signature's.
+    pub fn probe(&self, tokens: &[u32], signature: Signature) -> Probe {
+        let mut words = [0; WORDS];
+        let mut known = tokens.len() as i64;
+        if self.exact {
+            for &token in tokens {
+                match words[..self.columns.len()].get_mut(token as usize / 64) {
+                    Some(word) => *word |= 1 << (token % 64),
+                    // It stands in no set of the range.
+                    None => known -= 1,
+                }
+            }
+        } else {
+            words[0] = signature.bits();
+        }
+        Probe { words, known, size: signature.size() }
+    }
+
+    /// What the query is allowed, with sets of these sizes, beside what they are.
+    fn most(&self, known: i64, size: u64, sizes: Range<u64>, similarity: Similarity) -> i32 {
+        let more = |b: u64| {
+            2 * similarity.overlap_needed(self.reference, b) as i64
+                - 2 * similarity.overlap_needed(size, b) as i64
+        };
+        let most = known + sizes.map(more).max().unwrap_or(0);
+        most.clamp((i32::MIN / 2).into(), (i32::MAX / 2).into()) as i32
+    }
+
+    /// Appends the sets of a window whose bitmaps allow enough common tokens with the query.
+    pub fn window(
+        &self,
+        probe: &Probe,
+        window: Range<usize>,
+        sizes: Range<u64>,
+        similarity: Similarity,
+        places: &mut Vec<u32>,
+    ) {
+        let mut columns = [&[][..]; WORDS];
+        for (place, column) in columns.iter_mut().zip(&self.columns) {
+            *place = &column[window.clone()];
+        }
+        let count = self.columns.len();
+        let most = self.most(probe.known, probe.size, sizes, similarity);
+        let before = places.len();
+        near(
+            Bitmaps { columns: &columns[..count], allowed: &self.allowed[window.clone()] },
+            &probe.words[..count],
+            most,
+            places,
+        );
+        places[before..].iter_mut().for_each(|place| *place += window.start as u32);
+    }
+
+    /// Appends the places, within a range of the postings, of those whose sets' signatures allow enough common tokens.
+    pub fn postings(&self, signature: Signature, range: Range<usize>, most: i32, places: &mut Vec<u32>) {
+        let bitmaps =
+            Bitmaps { columns: &[&self.bits[range.clone()]], allowed: &self.posting_allowed[range] };
+        near(bitmaps, &[signature.bits()], most, places);
+    }
+
+    /// What the query's signature is allowed with sets of these sizes.
+    pub fn most_of(&self, signature: Signature, sizes: Range<u64>, similarity: Similarity) -> i32 {
+        self.most(signature.known() as i64, signature.size(), sizes, similarity)
+    }
+
+    /// How many tokens a set and the query share, where bitmaps are exact.
+    pub fn overlap(&self, probe: &Probe, set: usize) -> u64 {
+        let words = self.columns.iter().zip(&probe.words);
+        words.map(|(column, word)| u64::from((column[set] & word).count_ones())).sum()
+    }
+}
+
+impl<S: Borrow<Sets>> Index<S> {
+    /// A query where lists are long: by contacts, or by a look at each set of the window, whichever costs less.
+    pub(super) fn query_dense(
+        &self,
+        dense: &Dense,
+        tokens: &[u32],
+        signature: Signature,
+        limit: usize,
+        scratch: &mut Scratch,
+    ) {
+        let window = self.visits(tokens, signature.size(), limit, scratch);
+        if scratch.visits.is_empty() {
+            return;
+        }
+        let set = |local: usize| self.range.start + local;
+        let sizes =
+            self.sets().size(set(window.start)) as u64..self.sets().size(set(window.end - 1)) as u64 + 1;
+        let contacts = scratch.visits.iter().map(ExactSizeIterator::len).sum();
+        let probe = dense.probe(tokens, signature);
+        let whole_window = dense.prefers_window(window.len(), contacts);
+        if whole_window {
+            scratch.visits.clear();
+            dense.window(&probe, window, sizes, self.similarity, &mut scratch.candidates);
+        } else {
+            let most = dense.most_of(signature, sizes, self.similarity);
+            self.count_near(dense, signature, most, scratch);
+        }
+        if !whole_window && !dense.exact {
+            return self.verify(tokens, signature, scratch);
+        }
+        let Scratch { counts, candidates, hits, .. } = scratch;
+        for local in candidates.drain(..) {
+            if !whole_window {
+                counts[local as usize] = 0;
+            }
+            let other = self.signatures[local as usize];
+            let needed = self.similarity.overlap_needed(signature.size(), other.size());
+            let overlap = if dense.exact {
+                Some(dense.overlap(&probe, local as usize) as u32)
+                    .filter(|overlap| u64::from(*overlap) >= needed)
+            } else {
+                verify::merge(tokens, self.sets().get(set(local as usize)), 0, needed as usize)
+            };
+            hits.extend(overlap.map(|overlap| (local, overlap)));
+        }
+    }
+
+    /// Finds where the postings stand that a query may visit, and the window of sets that they are of.
+    fn visits(&self, tokens: &[u32], size: u64, limit: usize, scratch: &mut Scratch) -> Range<usize> {
+        let (smallest, mut end) = self.window(size, limit);
+        let mut window = smallest as usize..smallest as usize;
+        for (left, &token) in (1..=tokens.len() as u64).rev().zip(tokens) {
+            let largest = self.similarity.max_partner_sharing(size, left);
+            end = end.min(self.smaller_than(largest.saturating_add(1)));
+            if end <= smallest {
+                break;
+            }
+            window.end = window.end.max(end as usize);
+            let list = self.lists.range(token);
+            let postings = &self.lists.postings()[list.clone()];
+            let from = postings.partition_point(|posting| posting.set < smallest);
+            let to = from + postings[from..].partition_point(|posting| posting.set < end);
+            if from < to {
+                scratch.visits.push(list.start + from..list.start + to);
+            }
+        }
+        window
+    }
+
+    /// Counts the contacts with sets whose bitmaps let them pass.
+    fn count_near(&self, dense: &Dense, signature: Signature, most: i32, scratch: &mut Scratch) {
+        let Scratch { counts, candidates, visits, places, .. } = scratch;
+        provide(counts, self.range.len());
+        for visit in visits.drain(..) {
+            let postings = &self.lists.postings()[visit.clone()];
+            dense.postings(signature, visit, most, places);
+            for place in places.drain(..) {
+                let posting = postings[place as usize];
+                if signature.size() > u64::from(posting.largest) {
+                    continue;
+                }
+                let count = &mut counts[posting.set as usize];
+                if *count == 0 {
+                    candidates.push(posting.set);
+                }
+                *count += 1;
+            }
+        }
+    }
+}
