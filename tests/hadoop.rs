@@ -103,6 +103,7 @@ fn a_job_that_fails_says_why_and_a_bound_may_be_raised() {
 
 /// The commands of docs/hadoop.md, as they stand there, and what they print.
 #[test]
+#[ignore = "minutes; run by `make cluster-test`"]
 fn the_tutorial_can_be_followed() {
     let page = std::fs::read_to_string(common::cli::fixture("../docs/hadoop.md")).unwrap();
     let here = Place::new();

@@ -157,7 +157,7 @@ impl Crawl {
 
 /// Every seventh site is a catalogue, the largest among them.
 fn is_catalogue(rank: u32) -> bool {
-    rank % 7 == 0
+    rank.is_multiple_of(7)
 }
 
 #[cfg(test)]
