@@ -142,7 +142,7 @@ impl Similarity {
             Similarity::Dice(_) => rounded(2 * o, a + b),
             // The largest k with k - 1/2 <= 10^6·o / sqrt(a·b), squared: (2k - 1)²·a·b <= 4·10^12·o².
             Similarity::Cosine(_) => {
-                narrow(((4 * MILLION * MILLION * o * o / (a * b).max(1)).isqrt() + 1) / 2)
+                narrow((4 * MILLION * MILLION * o * o / (a * b).max(1)).isqrt().div_ceil(2))
             }
             Similarity::Overlap(_) => overlap,
         }

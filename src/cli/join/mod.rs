@@ -120,13 +120,16 @@ fn pairs_of(x: &[u32], y: &[u32]) -> u64 {
     if x == y { a * (a - 1) / 2 } else { a * b }
 }
 
+/// Takes in the lines of one set, those of another one, and how many tokens these share.
+type See<'s> = dyn FnMut(&[u32], &[u32], u32) -> Result<()> + Send + 's;
+
 /// Calls `see` with the lines of each two sets that are similar, a set with equal lines and itself among them, and the
 /// overlap.
 fn each_pair(
     collection: &Collection,
     similarity: Similarity,
     threads: usize,
-    see: &mut (dyn FnMut(&[u32], &[u32], u32) -> Result<()> + Send),
+    see: &mut See<'_>,
 ) -> Result<()> {
     let sets = &collection.sets;
     for set in 0..sets.len() {
