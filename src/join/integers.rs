@@ -90,7 +90,7 @@ impl RawSets {
 pub struct Collection {
     /// The different sets that may be in a pair with another one, or have equals.
     pub sets: Sets,
-    /// The numbers of the sets that were read, from 0: those equal to set 0 of the collection first, ascending.
+    /// The numbers of the sets that were read, from 0, by set of the collection; equal ones ascend.
     members: Vec<u32>,
     /// Where the members of each set begin, and at the end where the last one's end.
     starts: Vec<u32>,

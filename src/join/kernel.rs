@@ -42,7 +42,7 @@
 //!
 //! # Dense data
 //! Where few tokens are shared by many sets, lists are long, most contacts are with sets that are not similar, and what costs
-//! is to look up each of them. An index with long lists ([`dense`]) therefore keeps the 64 bits beside each posting, and
+//! is to look up each of them. An index with long lists therefore keeps the 64 bits beside each posting, and
 //! a contact whose bitmap says no is not counted. That depends on the two sets alone, so of a pair either all contacts are
 //! counted or none, and a counter that is not 0 is still the exact overlap of the prefixes.
 //!
