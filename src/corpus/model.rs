@@ -15,7 +15,7 @@
 //! Real text never runs out of words: of any text, about as many words are new as occur once in a text before it (Good
 //! and Turing). A closed vocabulary would make every feature more frequent as a corpus grows, and no real corpus is so.
 //! So the words that the real text has once stand for new ones: a walk hands them to its caller with
-//! [`Model::coin`], which puts a word together of halves of two such words, or changes the digits of one that has
+//! `Model::coin`, which puts a word together of halves of two such words, or changes the digits of one that has
 //! digits; the same one each time for the same lexicon (a site has one).
 
 use super::random::{Random, mix};

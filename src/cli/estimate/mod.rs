@@ -1,7 +1,7 @@
 //! `twinsplit plan --estimate`: what a run over a whole collection will read, shuffle and write, before it is begun.
 //!
-//! The chain is run on a sample and on its two halves ([`measure`]), from which follows how each volume grows with the
-//! collection ([`growth`]), and from the volumes the tasks, the cores' time and the memory ([`volume`]).
+//! The chain is run on a sample and on its two halves (`measure`), from which follows how each volume grows with the
+//! collection (`growth`), and from the volumes the tasks, the cores' time and the memory (`volume`).
 
 mod growth;
 mod measure;
