@@ -51,12 +51,14 @@ impl Extractor {
         let Extractor { kind, normaliser, words, flat } = self;
         match kind {
             Kind::Words(k) => {
-                words.fill::<true>(text, *normaliser);
+                words.fill::<true>(text, *normaliser, &|_| true);
                 words::each(words, *k, &mut see);
             }
             Kind::SpotSigs(spotter) => {
-                words.fill::<true>(text, *normaliser);
-                spotter.each(words, |spot, first, last| see(spot, words.span(first, last)));
+                words.fill::<true>(text, *normaliser, &|words| spotter.is_open(words));
+                spotter.each(words, |spot, first, last| {
+                    see(&String::from_utf8_lossy(spot), words.span(first, last));
+                });
             }
             Kind::Chars(k) => {
                 flat.fill::<true>(text, 0, Space::One, *normaliser);
@@ -74,12 +76,12 @@ impl Extractor {
         let Extractor { kind, normaliser, words, flat } = self;
         match kind {
             Kind::Words(k) => {
-                words.fill::<false>(text, *normaliser);
+                words.fill::<false>(text, *normaliser, &|_| true);
                 words::hashes(words, *k, out);
             }
             Kind::SpotSigs(spotter) => {
-                words.fill::<false>(text, *normaliser);
-                spotter.each(words, |spot, _, _| out.push(crate::hash::feature(spot.as_bytes())));
+                words.fill::<false>(text, *normaliser, &|words| spotter.is_open(words));
+                spotter.each(words, |spot, _, _| out.push(crate::hash::feature(spot)));
             }
             Kind::Chars(k) => {
                 flat.fill::<false>(text, 0, Space::One, *normaliser);

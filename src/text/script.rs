@@ -1,8 +1,24 @@
 //! The script a text is mostly written in.
 
+use std::sync::OnceLock;
+
 use unicode_script::UnicodeScript;
 
 pub use unicode_script::Script;
+
+/// By character of the Basic Multilingual Plane what [`letter`] says: its searches would cost more than all the words of a
+/// Chinese text.
+static LETTERS: OnceLock<Box<[Option<Script>]>> = OnceLock::new();
+
+fn letters() -> Box<[Option<Script>]> {
+    (0..=0xffff).map(|c| char::from_u32(c).and_then(letter)).collect()
+}
+
+/// The script of a letter that belongs to one; nothing for other characters.
+fn letter(c: char) -> Option<Script> {
+    let script = c.script();
+    (c.is_alphabetic() && !matches!(script, Script::Common | Script::Inherited)).then_some(script)
+}
 
 /// The name of the script that most of `text` is written in ("Latin", "Han", "Arabic", …), for warnings by
 /// script: letters are counted by their bytes in UTF-8, because an ideograph says about as much as three
@@ -13,16 +29,21 @@ pub fn dominant_script(text: &str) -> &'static str {
     if text.is_ascii() {
         return if latin > 0 { Script::Latin } else { Script::Common }.full_name();
     }
+    let letters = LETTERS.get_or_init(letters);
     let mut counts = vec![(Script::Latin, latin)];
-    for c in text.chars().filter(|c| !c.is_ascii() && c.is_alphabetic()) {
-        let script = c.script();
-        if matches!(script, Script::Common | Script::Inherited) {
+    let mut last = 0;
+    for c in text.chars().filter(|c| !c.is_ascii()) {
+        let known = letters.get(c as usize).copied();
+        let Some(script) = known.unwrap_or_else(|| letter(c)) else {
             continue;
+        };
+        if counts[last].0 != script {
+            last = counts.iter().position(|(s, _)| *s == script).unwrap_or(counts.len());
+            if last == counts.len() {
+                counts.push((script, 0));
+            }
         }
-        match counts.iter_mut().find(|(s, _)| *s == script) {
-            Some((_, n)) => *n += c.len_utf8(),
-            None => counts.push((script, c.len_utf8())),
-        }
+        counts[last].1 += c.len_utf8();
     }
     counts
         .into_iter()
@@ -35,6 +56,14 @@ pub fn dominant_script(text: &str) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_table_holds_what_is_looked_up() {
+        let table = letters();
+        assert_eq!(table.len(), 1 << 16);
+        assert_eq!(table[0x6587], Some(Script::Han));
+        assert_eq!((table[0x3002], table[0x301], table[0xd800]), (None, None, None));
+    }
 
     #[test]
     fn most_letters_win() {

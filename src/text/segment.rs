@@ -14,22 +14,34 @@ use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation;
 
+use super::ascii::AsciiWords;
+use super::han;
 use super::normalise::Normaliser;
-use super::{ascii, han};
 
 /// The normalised words of one text, in one buffer, joined by one space: K consecutive words are a
 /// slice of it. Reused from text to text.
 #[derive(Debug, Default)]
 pub(crate) struct Words {
-    buf: String,
+    /// UTF-8; behind the last word there may be bytes that mean nothing.
+    buf: Vec<u8>,
     ends: Vec<usize>,
     spans: Vec<Range<usize>>,
+    /// A word while it is normalised.
+    word: String,
 }
 
+/// Words up to this length are written all alike, 16 bytes at a time.
+const SHORT: usize = 16;
+
 impl Words {
-    /// Cuts `text` into words. Spans are kept only when `SPANS`.
-    pub fn fill<const SPANS: bool>(&mut self, text: &str, normaliser: Normaliser) {
-        self.buf.clear();
+    /// Cuts `text` into words. Spans are kept only when `SPANS`. `wants` is asked before each run of Han characters,
+    /// with the words so far, whether its words are needed; else they are left out.
+    pub fn fill<const SPANS: bool>(
+        &mut self,
+        text: &str,
+        normaliser: Normaliser,
+        wants: &dyn Fn(&Words) -> bool,
+    ) {
         self.ends.clear();
         self.spans.clear();
         let bytes = text.as_bytes();
@@ -43,7 +55,7 @@ impl Words {
                 .position(|(&b, next)| is_space(b) && next.is_ascii())
                 .map_or(bytes.len(), |p| odd + p);
             self.ascii::<SPANS>(text, at..plain, normaliser);
-            self.mixed::<SPANS>(&text[plain..end], plain, normaliser);
+            self.mixed::<SPANS>(&text[plain..end], plain, normaliser, wants);
             at = end;
         }
         self.ascii::<SPANS>(text, at..text.len(), normaliser);
@@ -54,10 +66,20 @@ impl Words {
         self.ends.len()
     }
 
-    /// The words from `first` to `last`, both included, joined by one space.
+    /// The words from `first` to `last`, both included, joined by one space: UTF-8.
     #[inline]
-    pub fn text(&self, first: usize, last: usize) -> &str {
+    pub fn text(&self, first: usize, last: usize) -> &[u8] {
         &self.buf[self.start(first)..self.ends[last]]
+    }
+
+    /// A word of up to eight bytes as a number, which no other word has.
+    #[inline]
+    pub fn number(&self, word: usize) -> Option<u64> {
+        let (start, end) = (self.start(word), self.ends[word]);
+        let unused = 64_u32.checked_sub(8 * u32::try_from(end - start).ok()?)?;
+        let head = u64::from_le_bytes(*self.buf[start..].first_chunk()?);
+        // A word is not empty.
+        Some(head << unused >> unused)
     }
 
     /// The bytes of the original text from the first word to the last.
@@ -72,36 +94,68 @@ impl Words {
 
     #[inline]
     fn ascii<const SPANS: bool>(&mut self, text: &str, range: Range<usize>, normaliser: Normaliser) {
-        let bytes = &text.as_bytes()[..range.end];
-        let mut at = range.start;
-        let from = self.buf.len();
-        while let Some((start, end)) = ascii::next_word(bytes, at) {
-            if !self.buf.is_empty() {
-                self.buf.push(' ');
-            }
-            self.buf.push_str(&text[start..end]);
-            self.ends.push(self.buf.len());
+        let bytes = &text.as_bytes()[range.clone()];
+        self.make_room(bytes.len());
+        let from = self.end();
+        for (start, end) in AsciiWords::new(bytes) {
+            self.put(&bytes[start..], end - start);
             if SPANS {
-                self.spans.push(start..end);
+                self.spans.push(range.start + start..range.start + end);
             }
-            at = end;
         }
         if normaliser.case_fold {
-            self.buf[from..].make_ascii_lowercase();
+            let end = self.end();
+            self.buf[from..end].make_ascii_lowercase();
         }
     }
 
+    /// Where the last word ends.
+    #[inline]
+    fn end(&self) -> usize {
+        self.ends.last().copied().unwrap_or(0)
+    }
+
+    /// Makes room for words that have so many bytes, the spaces between them included.
+    #[inline]
+    fn make_room(&mut self, bytes: usize) {
+        let most = self.end() + 1 + bytes + SHORT;
+        if self.buf.len() < most {
+            self.buf.resize(most.next_power_of_two(), 0);
+        }
+    }
+
+    /// Writes the word that is the first `length` of these bytes, for which there is room.
+    #[inline]
+    fn put(&mut self, bytes: &[u8], length: usize) {
+        let at = self.start(self.ends.len());
+        if at > 0 {
+            self.buf[at - 1] = b' ';
+        }
+        match bytes.first_chunk::<SHORT>() {
+            Some(chunk) if length <= SHORT => self.buf[at..at + SHORT].copy_from_slice(chunk),
+            _ => self.buf[at..at + length].copy_from_slice(&bytes[..length]),
+        }
+        self.ends.push(at + length);
+    }
+
     /// Text with non-ASCII characters; `base` is where it starts in the whole text.
-    fn mixed<const SPANS: bool>(&mut self, text: &str, base: usize, normaliser: Normaliser) {
+    fn mixed<const SPANS: bool>(
+        &mut self,
+        text: &str,
+        base: usize,
+        normaliser: Normaliser,
+        wants: &dyn Fn(&Words) -> bool,
+    ) {
         let mut rest = 0;
         while let Some(run) = text[rest..].find(han::is_han).map(|p| rest + p) {
             self.uax29::<SPANS>(&text[rest..run], base + rest, normaliser);
             rest = run + han::run_length(&text[run..]);
+            if !wants(self) {
+                continue;
+            }
             han::each_word(&text[run..rest], normaliser.nfc, |word, range| {
                 // Han characters have no case and are in NFC already.
-                self.word::<SPANS>(base + run + range.start..base + run + range.end, |buf| {
-                    buf.push_str(word)
-                });
+                self.word::<SPANS>(base + run + range.start..base + run + range.end, word);
             });
         }
         self.uax29::<SPANS>(&text[rest..], base + rest, normaliser);
@@ -112,17 +166,18 @@ impl Words {
             // A letter-like mark after white space forms a segment with it (WB4); the space is not the word's.
             let word = segment.trim_start();
             let start = base + at + segment.len() - word.len();
-            self.word::<SPANS>(start..start + word.len(), |buf| normaliser.push(word, buf));
+            let mut normalised = std::mem::take(&mut self.word);
+            normalised.clear();
+            normaliser.push(word, &mut normalised);
+            self.word::<SPANS>(start..start + word.len(), &normalised);
+            self.word = normalised;
         }
     }
 
     #[inline]
-    fn word<const SPANS: bool>(&mut self, span: Range<usize>, write: impl FnOnce(&mut String)) {
-        if !self.buf.is_empty() {
-            self.buf.push(' ');
-        }
-        write(&mut self.buf);
-        self.ends.push(self.buf.len());
+    fn word<const SPANS: bool>(&mut self, span: Range<usize>, word: &str) {
+        self.make_room(word.len());
+        self.put(word.as_bytes(), word.len());
         if SPANS {
             self.spans.push(span);
         }
@@ -157,7 +212,7 @@ mod tests {
 
     fn spans(text: &str) -> Vec<Range<usize>> {
         let mut words = Words::default();
-        words.fill::<true>(text, RAW);
+        words.fill::<true>(text, RAW, &|_| true);
         words.spans
     }
 

@@ -47,6 +47,14 @@ fn specifications_print_canonically() {
     }
 }
 
+/// More stop words behind an antecedent than are looked back at.
+#[test]
+fn a_chain_stays_open_over_many_stop_words() {
+    let spec = FeatureSpec::new(parse("spotsigs").expect("a good specification"));
+    let text = format!("would {}北京 清华大学", "of ".repeat(300));
+    assert_eq!(features(&spec, &text), ["would:北京"]);
+}
+
 #[test]
 fn least_numbers_of_features() {
     assert_eq!(parse("spotsigs").map(|k| k.min_features_default()), Ok(4));
@@ -106,6 +114,28 @@ proptest! {
             extractor.set(&text, &mut set);
             prop_assert_eq!(set, expected);
         }
+    }
+
+    /// Words of Han characters that are not looked up are in no spot.
+    #[test]
+    fn no_spot_is_lost_with_han_words_that_are_left_out(
+        units in prop::collection::vec("the |is |of |far |北京|清华大学。|的|a |b |， |7", 0..80),
+        chain in 1u32..4, distance in 1u32..5, han: bool,
+    ) {
+        let han = if han { "antecedent\t的\t1\n" } else { "" };
+        let file = format!("antecedent\tthe\t{distance}\nantecedent\tis\t1\nstop\tof\nstop\tis\nchain\t{chain}\n{han}");
+        let settings = spotsigs::SpotSigs::parse("own", &file).expect("good settings");
+        let normaliser = normalise::Normaliser { nfc: true, case_fold: true };
+        let mut spotter = spotsigs::Spotter::new(&settings, normaliser);
+        let text = units.concat();
+        let mut all = Vec::new();
+        let mut words = segment::Words::default();
+        words.fill::<true>(&text, normaliser, &|_| true);
+        spotter.each(&words, |spot, first, last| all.push((spot.to_vec(), words.span(first, last))));
+        let mut found = Vec::new();
+        words.fill::<true>(&text, normaliser, &|words| spotter.is_open(words));
+        spotter.each(&words, |spot, first, last| found.push((spot.to_vec(), words.span(first, last))));
+        prop_assert_eq!(found, all);
     }
 
     #[test]

@@ -11,11 +11,11 @@ use crate::hash;
 pub(crate) fn each(words: &Words, k: usize, see: &mut impl FnMut(&str, Range<usize>)) {
     for last in k - 1..words.len() {
         let first = last + 1 - k;
-        see(words.text(first, last), words.span(first, last));
+        see(&String::from_utf8_lossy(words.text(first, last)), words.span(first, last));
     }
 }
 
 /// The hash of every shingle, repeats included.
 pub(crate) fn hashes(words: &Words, k: usize, out: &mut Vec<u64>) {
-    out.extend((k - 1..words.len()).map(|last| hash::feature(words.text(last + 1 - k, last).as_bytes())));
+    out.extend((k - 1..words.len()).map(|last| hash::feature(words.text(last + 1 - k, last))));
 }
