@@ -18,7 +18,7 @@ use crate::engine::steps::LocalSteps;
 use crate::error::{Error, Result};
 use crate::io::{Stdout, document_files};
 use crate::stage::Counters;
-use crate::stages::{self, number_by_default};
+use crate::stages;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, value_parser};
 use std::collections::BTreeSet;
 use std::fs;
@@ -311,8 +311,7 @@ impl Run<'_> {
 /// Stops when a step counted more than its option allows.
 pub fn guard(step: &Step, counters: &Counters, params: &Params) -> Result<()> {
     let Some(guard) = step.guard else { return Ok(()) };
-    let given = params.get(guard.option).and_then(|value| value.parse().ok());
-    let limit: u64 = given.unwrap_or_else(|| number_by_default(guard.option));
+    let limit = params.number(guard.option);
     let sum = counters.get(guard.counter).copied().unwrap_or(0);
     if sum > limit {
         return Err(Error::Limit(format!("{}: {sum} {} (the limit is {limit})", step.name, guard.advice)));

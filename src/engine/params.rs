@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::stage::Entry;
+use crate::stages;
 use crate::text::FeatureKind;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,6 +26,12 @@ impl Params {
     /// The value of an option that was given.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str)
+    }
+
+    /// The value of an option as a number, or its default; an option that has none is bound to nothing.
+    pub fn number(&self, name: &str) -> u64 {
+        let given = self.get(name).and_then(|value| value.parse().ok());
+        given.unwrap_or_else(|| stages::number_by_default(name))
     }
 
     /// All options that were given.

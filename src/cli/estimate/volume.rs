@@ -8,7 +8,6 @@ use crate::engine::memory::stage_megabytes;
 use crate::engine::params::Params;
 use crate::error::Result;
 use crate::stage::Entry;
-use crate::stages::number_by_default;
 use std::collections::BTreeMap;
 
 /// A step of the collection's run.
@@ -139,9 +138,8 @@ impl Target<'_> {
             core_seconds: work + self.starting(jobs, maps + reduces),
             memory,
             guard: step.guard.map(|guard| {
-                let given = self.params.get(guard.option).and_then(|value| value.parse().ok());
-                let limit = given.unwrap_or_else(|| number_by_default(guard.option));
-                (guard.option, measured.growth(name, guard.counter).at(self.times), limit)
+                let count = measured.growth(name, guard.counter).at(self.times);
+                (guard.option, count, self.params.number(guard.option))
             }),
         })
     }
