@@ -105,8 +105,7 @@ fn call(step: &Step, names: &Names, params: &Params) -> Result<String> {
         files.push(format!("$WORK/{data}{part}#{option}"));
     }
     for (option, file) in params.named_files() {
-        let knows = |entry: &Entry| entry.command().get_arguments().any(|arg| arg.get_long() == Some(option));
-        if map.is_some_and(knows) || reduce.is_some_and(knows) {
+        if [map, reduce].into_iter().flatten().any(|entry| entry.knows(option)) {
             files.push(format!("$WORK/_bin/{file}#{file}"));
         }
     }
@@ -143,7 +142,7 @@ fn command(entry: &Entry, step: &Step, params: &Params) -> String {
     let mut words = vec![entry.decl.name.to_owned()];
     words.extend(params.args_for(entry));
     for (option, _) in &step.side {
-        if entry.decl.side.iter().any(|side| side.option == *option) {
+        if entry.has_side(option) {
             words.extend([format!("--{option}"), (*option).to_owned()]);
         }
     }

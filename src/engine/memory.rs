@@ -33,11 +33,9 @@ const TABLES: [(&str, usize); 4] = [("combine", 80), ("combine-pairs", 160), ("r
 /// and the slice that is its side file.
 pub fn stage_megabytes(entry: &Entry, params: &Params) -> usize {
     let number = |option: &str| params.number(option) as usize;
-    let command = entry.command();
-    let known = |option: &str| command.get_arguments().any(|arg| arg.get_long() == Some(option));
     let tables =
-        TABLES.iter().filter(|(option, _)| known(option)).map(|(option, bytes)| number(option) * bytes);
-    let slice = if known("index") { number("slice-memory") } else { 0 };
+        TABLES.iter().filter(|(option, _)| entry.knows(option)).map(|(option, bytes)| number(option) * bytes);
+    let slice = if entry.knows("index") { number("slice-memory") } else { 0 };
     (PROGRAM + tables.sum::<usize>()).div_ceil(1 << 20) + slice
 }
 

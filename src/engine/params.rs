@@ -88,11 +88,9 @@ impl Params {
         args.extend(self.args_for(entry));
         let mut args: Vec<std::ffi::OsString> = args.into_iter().map(Into::into).collect();
         for (option, path) in side {
-            if entry.decl.side.iter().all(|known| known.option != *option) {
-                continue;
+            if entry.has_side(option) {
+                args.extend([format!("--{option}").into(), (*path).into()]);
             }
-            args.push(format!("--{option}").into());
-            args.push(path.into());
         }
         Ok(entry.command().try_get_matches_from(args)?)
     }
