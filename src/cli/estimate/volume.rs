@@ -3,7 +3,7 @@
 use super::measure::Measured;
 use crate::chains::{DOCUMENTS, Data, PAIRS, Step, Tasks};
 use crate::cli::plan::ScriptEngine;
-use crate::engine::hadoop::container_megabytes;
+use crate::engine::hadoop::{HEAP, QUERY_SPLIT, megabytes_beside_heap};
 use crate::engine::memory::stage_megabytes;
 use crate::engine::params::Params;
 use crate::error::Result;
@@ -59,9 +59,6 @@ struct Size {
     parts: u64,
 }
 
-/// Bytes that a map task of Doc-Split's queries takes at least: whoever loads a slice should meet many documents.
-const QUERY_SPLIT: f64 = (1u64 << 30) as f64;
-
 impl Target<'_> {
     /// The steps of a run, in their order.
     pub fn steps(&self, chain: &[Step], measured: &Measured) -> Result<Vec<StepVolume>> {
@@ -110,7 +107,7 @@ impl Target<'_> {
         let maps = match step.tasks {
             Tasks::Option(_) => self.slices,
             _ if reduce.is_none() && step.tasks == Tasks::One && self.engine == ScriptEngine::Pipes => 1,
-            _ => self.maps(step, sizes, if each_slice { QUERY_SPLIT } else { self.split }) * jobs,
+            _ => self.maps(step, sizes, if each_slice { QUERY_SPLIT as f64 } else { self.split }) * jobs,
         };
         let parts = if reduces > 0 {
             reduces
@@ -153,7 +150,7 @@ impl Target<'_> {
 
     fn memory(&self, entry: &Entry) -> usize {
         match self.engine {
-            ScriptEngine::Hadoop => container_megabytes(entry, self.params),
+            ScriptEngine::Hadoop => HEAP + megabytes_beside_heap(Some(entry), self.params),
             _ => stage_megabytes(entry, self.params),
         }
     }
