@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// The last part of a file's name.
-pub fn base_name(file: &str) -> &str {
+fn base_name(file: &str) -> &str {
     file.rsplit('/').next().unwrap_or(file)
 }
 
