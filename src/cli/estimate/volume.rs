@@ -48,7 +48,7 @@ pub struct Target<'a> {
     pub split: f64,
     /// Reduce tasks of a step.
     pub reducers: u64,
-    /// Slices of Doc-Split.
+    /// Slices of Doc-Split, where the map tasks that make them are not more.
     pub slices: u64,
 }
 
@@ -88,10 +88,15 @@ impl Target<'_> {
         let (first, last) =
             (if map.is_some() { "map" } else { "reduce" }, if reduce.is_some() { "reduce" } else { "map" });
         let each_slice = matches!(step.tasks, Tasks::EachFile(..));
-        let jobs = if each_slice { self.slices } else { 1 };
-        let once =
-            counter(first, "in").at(self.times) / if each_slice { measured.slices as f64 } else { 1.0 };
-        let read = once * jobs as f64;
+        let (jobs, read) = match step.tasks {
+            // The sample and its halves may have other numbers of slices, so what they read says nothing of one job.
+            Tasks::EachFile(_, slices) => {
+                let jobs = sizes.get(slices).map_or(1, |size| size.parts);
+                let once = step.inputs.iter().filter_map(|data| sizes.get(data)).map(|size| size.bytes);
+                (jobs, once.sum::<f64>() * jobs as f64)
+            }
+            _ => (1, counter(first, "in").at(self.times)),
+        };
         let written = counter(last, "out");
         // Every row of the answer's pairs belongs to a pair.
         let written =
@@ -105,6 +110,10 @@ impl Target<'_> {
             (Some(_), _) => self.reducers,
         };
         let maps = match step.tasks {
+            // For Hadoop the number is a wish: a task takes no more than a split.
+            Tasks::Option(_) if self.engine == ScriptEngine::Hadoop => {
+                self.slices.max(self.maps(step, sizes, self.split))
+            }
             Tasks::Option(_) => self.slices,
             _ if reduce.is_none() && step.tasks == Tasks::One && self.engine == ScriptEngine::Pipes => 1,
             _ => self.maps(step, sizes, if each_slice { QUERY_SPLIT as f64 } else { self.split }) * jobs,
