@@ -37,18 +37,18 @@ enum Kind {
 impl Kind {
     fn with(self, tau: &str) -> Result<Similarity> {
         let usage = |error: &dyn std::fmt::Display| Error::Usage(format!("join: --tau: {error}"));
-        if self == Kind::Overlap {
-            let least = tau.parse().ok().filter(|least: &u64| *least >= 1);
-            return least.map(Similarity::Overlap).ok_or_else(|| {
+        let share = || tau.parse::<Tau>().map_err(|error| usage(&error));
+        let number = || {
+            tau.parse().ok().filter(|least| *least >= 1).ok_or_else(|| {
                 usage(&format!("an overlap is a whole number from 1, found {tau:?}; for the share of the smaller set take --similarity ccs"))
-            });
-        }
-        let tau: Tau = tau.parse().map_err(|error| usage(&error))?;
+            })
+        };
         Ok(match self {
-            Kind::Jaccard | Kind::Overlap => Similarity::Jaccard(tau),
-            Kind::Ccs => Similarity::Containment(tau),
-            Kind::Cosine => Similarity::Cosine(tau),
-            Kind::Dice => Similarity::Dice(tau),
+            Kind::Jaccard => Similarity::Jaccard(share()?),
+            Kind::Ccs => Similarity::Containment(share()?),
+            Kind::Cosine => Similarity::Cosine(share()?),
+            Kind::Dice => Similarity::Dice(share()?),
+            Kind::Overlap => Similarity::Overlap(number()?),
         })
     }
 }
@@ -110,7 +110,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         lines,
         similarity,
         threads,
-        memory: opts.memory << 20,
+        memory: opts.memory.saturating_mul(1 << 20),
         most: opts.max_pairs.max_pairs,
     };
     if opts.output == Path::new("-") { write.to_stdout() } else { write.to_file(&opts.output) }
