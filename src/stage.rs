@@ -283,6 +283,16 @@ impl Entry {
         (self.augment)(Command::new(self.decl.name)).about(self.decl.about).long_about(None)
     }
 
+    /// Whether the stage has an option of this name, those that name side files among them.
+    pub fn knows(&self, option: &str) -> bool {
+        self.command().get_arguments().any(|arg| arg.get_long() == Some(option))
+    }
+
+    /// Whether an option names a file that the stage reads beside its rows.
+    pub fn has_side(&self, option: &str) -> bool {
+        self.decl.side.iter().any(|side| side.option == option)
+    }
+
     /// The line that sorts rows as this reduce stage needs them, or the rows of this map stage for their reducer.
     pub fn sort_line(&self) -> Option<String> {
         let keys = match self.decl.role {

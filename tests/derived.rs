@@ -49,10 +49,8 @@ fn options_of_one_name_are_declared_alike() {
             let first = seen.entry(long.to_owned()).or_insert_with(|| declared.clone());
             assert_eq!(*first, declared, "--{long} of {}", entry.decl.name);
         }
-        let sides: Vec<_> = entry.decl.side.iter().map(|side| side.option).collect();
-        for side in sides {
-            let known = entry.command().get_arguments().any(|arg| arg.get_long() == Some(side));
-            assert!(known, "{} has no option for its side file {side}", entry.decl.name);
+        for side in entry.decl.side.iter().map(|side| side.option) {
+            assert!(entry.knows(side), "{} has no option for its side file {side}", entry.decl.name);
         }
     }
     assert!(seen.len() > 20, "{} options", seen.len());

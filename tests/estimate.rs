@@ -27,7 +27,7 @@ fn within_two(what: &str, estimate: u64, real: u64) {
 fn volumes_and_pairs_are_within_a_factor_of_two() {
     let corpus = real::path("reuters21578");
     let ways = [
-        ("doc-split", "--features words:5 --tau 0.5"),
+        ("doc-split", "--features words:5 --tau 0.5 --write-kept"),
         ("term-split", "--features words:5 --tau 0.5 --pcp prefix --idf 0,0.95 --cluster star"),
     ];
     let mut compared = 0;
@@ -91,6 +91,35 @@ fn tasks_and_memory_are_those_of_the_script() {
     // Blocks of 128 MB, and two tasks at least.
     let bytes = step("tokenize")["bytes_read"].as_u64().unwrap();
     assert_eq!(step("tokenize")["maps"].as_u64(), Some(bytes.div_ceil(128 << 20).max(2)));
+}
+
+/// By size the sample has two slices and each of its halves one; by task nothing counts sizes.
+#[test]
+fn each_slice_is_a_job_that_reads_all_sets() {
+    let here = Place::new();
+    let text = |n: usize| (0..80).map(|word| format!("{n}x{word} ")).collect::<String>();
+    let documents: Vec<(String, String)> = (0..600).map(|n| (format!("d{n}"), text(n))).collect();
+    let lines: Vec<(&str, &str)> = documents.iter().map(|(id, text)| (id.as_str(), text.as_str())).collect();
+    here.write("docs", jsonl(&lines));
+    // 79 features a document, and 32 bytes a feature.
+    let by_size = (60_000 * 79 * 32u64).div_ceil(1 << 20);
+    for (options, slices) in [("--slice-memory 1", by_size), ("--partition by-task --slices 3", 3)] {
+        let line = format!("doc-split --features words:2 {options} --write-kept --engine hadoop");
+        let estimate = estimated(&here, &format!("{line} --input docs --documents 60000"));
+        let steps = estimate["steps"].as_array().unwrap();
+        let step = |name: &str| steps.iter().find(|step| step["step"] == name).unwrap();
+        let bytes = |name: &str, what: &str| step(name)[what].as_u64().unwrap();
+        let jobs = bytes("docsplit-query", "jobs");
+        assert!(jobs.abs_diff(slices) <= 1, "{options}: {jobs} jobs, not {slices}");
+        let read = bytes("docsplit-query", "bytes_read");
+        assert!(
+            read.abs_diff(jobs * bytes("equal-sets", "bytes_written")) <= jobs,
+            "{options}: {read} bytes"
+        );
+        // No document is a copy.
+        assert_eq!(bytes("write-kept", "bytes_read"), bytes("tokenize", "bytes_read"));
+        assert_eq!(bytes("write-kept", "bytes_written"), bytes("tokenize", "bytes_read"));
+    }
 }
 
 #[test]

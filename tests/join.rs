@@ -152,5 +152,22 @@ fn says_what_is_wrong() {
     join(&place, "1\n", "--tau 0.5 --similarity overlap").fails(2, &["--tau", "whole number", "0.5", "ccs"]);
     join(&place, "1\n", "--tau 0 --similarity overlap").fails(2, &["--tau", "whole number"]);
     let three = join(&place, "1\n1\n1\n", "--tau 1 --max-pairs 2");
-    three.fails(1, &["3 pairs", "--max-pairs 2", "--count"]);
+    three.fails(1, &["more pairs than --max-pairs 2", "--count"]);
+}
+
+#[test]
+fn a_join_of_too_many_pairs_leaves_nothing() {
+    let place = Place::new();
+    let set = |line: usize| (0..20).chain([100 + line]).map(|token| format!("{token} ")).collect::<String>();
+    place.write("sets", (0..400).map(|line| set(line) + "\n").collect::<String>());
+    let said = |most: usize| {
+        place.say(&format!("twinsplit join sets --tau 0.9 --threads 2 --output pairs --max-pairs {most}"))
+    };
+    let all = 400 * 399 / 2;
+    for most in [0, 10_000, all - 1] {
+        said(most).fails(1, &[&format!("more pairs than --max-pairs {most}; --count says how many")]);
+        assert_eq!(std::fs::read_dir(place.path(".")).unwrap().count(), 1, "only the input");
+    }
+    said(all).ok();
+    assert_eq!(place.read("pairs").lines().count(), all);
 }

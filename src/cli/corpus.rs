@@ -101,7 +101,7 @@ pub fn command() -> Command {
 pub fn run(matches: &ArgMatches) -> Result<()> {
     let opts = CorpusOpts::from_arg_matches(matches)?;
     let mean = opts.bytes.0 / opts.documents;
-    if !(MEANS).contains(&mean) {
+    if !MEANS.contains(&mean) {
         return Err(Error::Usage(format!(
             "--bytes over --documents is {mean}; a document has {} to {} bytes in the mean",
             MEANS.start(),

@@ -120,8 +120,7 @@ pub fn stage_options() -> Vec<Arg> {
         for arg in entry.command().get_arguments() {
             let Some(long) = arg.get_long() else { continue };
             // A side file with a default name comes from an earlier step; one without is the user's.
-            let made = entry.decl.side.iter().any(|side| side.option == long)
-                && !arg.get_default_values().is_empty();
+            let made = entry.has_side(long) && !arg.get_default_values().is_empty();
             if !made && seen.insert(long.to_owned()) {
                 options.push(arg.clone().help_heading("Options of the stages"));
             }

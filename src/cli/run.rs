@@ -18,9 +18,8 @@ use crate::engine::steps::LocalSteps;
 use crate::error::{Error, Result};
 use crate::io::{Stdout, document_files};
 use crate::stage::Counters;
-use crate::stages::{self, number_by_default};
+use crate::stages;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, value_parser};
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -188,14 +187,9 @@ fn refuse_own_answer(inputs: &[PathBuf], output: &Path) -> Result<()> {
 
 /// The options given that no stage of these steps has.
 fn unused<'a>(steps: &[Step], params: &'a Params) -> Vec<&'a str> {
-    let stages = steps.iter().flat_map(|step| [step.map, step.reduce]).flatten().filter_map(stages::find);
-    let known: BTreeSet<String> = stages
-        .flat_map(|entry| {
-            let command = entry.command();
-            command.get_arguments().filter_map(|arg| Some(arg.get_long()?.to_owned())).collect::<Vec<_>>()
-        })
-        .collect();
-    params.iter().map(|(name, _)| name).filter(|name| !known.contains(*name)).collect()
+    let stages = steps.iter().flat_map(|step| [step.map, step.reduce]).flatten();
+    let stages: Vec<_> = stages.filter_map(stages::find).collect();
+    params.iter().map(|(name, _)| name).filter(|name| !stages.iter().any(|entry| entry.knows(name))).collect()
 }
 
 /// Leaves the folder after an error: what a later run can go on with, where there is such a thing, and nothing that
@@ -311,8 +305,7 @@ impl Run<'_> {
 /// Stops when a step counted more than its option allows.
 pub fn guard(step: &Step, counters: &Counters, params: &Params) -> Result<()> {
     let Some(guard) = step.guard else { return Ok(()) };
-    let given = params.get(guard.option).and_then(|value| value.parse().ok());
-    let limit: u64 = given.unwrap_or_else(|| number_by_default(guard.option));
+    let limit = params.number(guard.option);
     let sum = counters.get(guard.counter).copied().unwrap_or(0);
     if sum > limit {
         return Err(Error::Limit(format!("{}: {sum} {} (the limit is {limit})", step.name, guard.advice)));

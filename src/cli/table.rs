@@ -1,4 +1,5 @@
-//! The table of a run's steps: what went in, what was shuffled, what came out, how long and in how much memory.
+//! Tables for people, and that of a run's steps: what went in, what was shuffled, what came out, how long and in how
+//! much memory.
 
 use crate::engine::progress::Done;
 use indicatif::{BinaryBytes, HumanCount};
@@ -19,10 +20,15 @@ const HEADINGS: [&str; 9] = [
 pub fn table(steps: &[Done]) -> String {
     let mut rows: Vec<[String; 9]> = vec![HEADINGS.map(str::to_owned)];
     rows.extend(steps.iter().map(row));
+    aligned(&rows)
+}
+
+/// Rows as lines whose columns line up, the first one on the left and numbers on the right.
+pub fn aligned<const COLUMNS: usize>(rows: &[[String; COLUMNS]]) -> String {
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..HEADINGS.len()).map(width).collect();
+    let widths: Vec<usize> = (0..COLUMNS).map(width).collect();
     let mut text = String::new();
-    for row in &rows {
+    for row in rows {
         let mut line = format!("{:<1$}", row[0], widths[0]);
         for (cell, width) in row.iter().zip(&widths).skip(1) {
             line.push_str(&format!("  {cell:>width$}"));

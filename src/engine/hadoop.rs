@@ -84,14 +84,10 @@ fn call(step: &Step, names: &Names, params: &Params) -> Result<String> {
         generic.push(format!("-D mapreduce.job.maps={}", params.get(option).unwrap_or("2")));
     }
     if matches!(step.tasks, Tasks::EachFile(..)) {
-        // Whoever loads a slice should meet many documents.
-        generic.push("-D mapreduce.input.fileinputformat.split.minsize=1073741824".to_owned());
+        generic.push(format!("-D mapreduce.input.fileinputformat.split.minsize={QUERY_SPLIT}"));
     }
     let memory = |role: &str, entry: Option<&Entry>| {
-        format!(
-            "-D mapreduce.{role}.memory.mb=$((HEAP + {}))",
-            entry.map_or(0, |entry| stage_megabytes(entry, params)) + SPARE
-        )
+        format!("-D mapreduce.{role}.memory.mb=$((HEAP + {}))", megabytes_beside_heap(entry, params))
     };
     let mut memories = vec![memory("map", map)];
     memories.extend(reduce.map(|entry| memory("reduce", Some(entry))));
@@ -105,8 +101,7 @@ fn call(step: &Step, names: &Names, params: &Params) -> Result<String> {
         files.push(format!("$WORK/{data}{part}#{option}"));
     }
     for (option, file) in params.named_files() {
-        let knows = |entry: &Entry| entry.command().get_arguments().any(|arg| arg.get_long() == Some(option));
-        if map.is_some_and(knows) || reduce.is_some_and(knows) {
+        if [map, reduce].into_iter().flatten().any(|entry| entry.knows(option)) {
             files.push(format!("$WORK/_bin/{file}#{file}"));
         }
     }
@@ -131,11 +126,13 @@ fn call(step: &Step, names: &Names, params: &Params) -> Result<String> {
 /// Megabytes of a container beside the JVM's heap and the stage: the JVM itself.
 const SPARE: usize = 150;
 /// Megabytes of a task's JVM when nothing else is said.
-const HEAP: usize = 400;
+pub const HEAP: usize = 400;
+/// Bytes that a map task of Doc-Split's queries takes at least: whoever loads a slice should meet many documents.
+pub const QUERY_SPLIT: u64 = 1 << 30;
 
-/// Megabytes that the container of a stage's task is asked for.
-pub fn container_megabytes(entry: &Entry, params: &Params) -> usize {
-    HEAP + SPARE + stage_megabytes(entry, params)
+/// Megabytes that the container of a task is asked for beside the JVM's heap; without a stage rows pass as they are.
+pub fn megabytes_beside_heap(entry: Option<&Entry>, params: &Params) -> usize {
+    SPARE + entry.map_or(0, |entry| stage_megabytes(entry, params))
 }
 
 /// A stage's command line as one word of a shell; the side files are links in the task's folder.
@@ -143,7 +140,7 @@ fn command(entry: &Entry, step: &Step, params: &Params) -> String {
     let mut words = vec![entry.decl.name.to_owned()];
     words.extend(params.args_for(entry));
     for (option, _) in &step.side {
-        if entry.decl.side.iter().any(|side| side.option == *option) {
+        if entry.has_side(option) {
             words.extend([format!("--{option}"), (*option).to_owned()]);
         }
     }

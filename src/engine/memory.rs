@@ -32,15 +32,10 @@ const TABLES: [(&str, usize); 4] = [("combine", 80), ("combine-pairs", 160), ("r
 /// Megabytes that a task of a stage may hold as a process of its own: the program, the tables that its options bound,
 /// and the slice that is its side file.
 pub fn stage_megabytes(entry: &Entry, params: &Params) -> usize {
-    let number = |option: &str| {
-        let given = params.get(option).and_then(|value| value.parse().ok());
-        given.unwrap_or_else(|| number_by_default(option)) as usize
-    };
-    let command = entry.command();
-    let known = |option: &str| command.get_arguments().any(|arg| arg.get_long() == Some(option));
+    let number = |option: &str| params.number(option) as usize;
     let tables =
-        TABLES.iter().filter(|(option, _)| known(option)).map(|(option, bytes)| number(option) * bytes);
-    let slice = if known("index") { number("slice-memory") } else { 0 };
+        TABLES.iter().filter(|(option, _)| entry.knows(option)).map(|(option, bytes)| number(option) * bytes);
+    let slice = if entry.knows("index") { number("slice-memory") } else { 0 };
     (PROGRAM + tables.sum::<usize>()).div_ceil(1 << 20) + slice
 }
 

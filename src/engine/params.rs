@@ -2,13 +2,14 @@
 
 use crate::error::{Error, Result};
 use crate::stage::Entry;
+use crate::stages;
 use crate::text::FeatureKind;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// The last part of a file's name.
-pub fn base_name(file: &str) -> &str {
+fn base_name(file: &str) -> &str {
     file.rsplit('/').next().unwrap_or(file)
 }
 
@@ -25,6 +26,12 @@ impl Params {
     /// The value of an option that was given.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str)
+    }
+
+    /// The value of an option as a number, or its default; an option that has none is bound to nothing.
+    pub fn number(&self, name: &str) -> u64 {
+        let given = self.get(name).and_then(|value| value.parse().ok());
+        given.unwrap_or_else(|| stages::number_by_default(name))
     }
 
     /// All options that were given.
@@ -81,11 +88,9 @@ impl Params {
         args.extend(self.args_for(entry));
         let mut args: Vec<std::ffi::OsString> = args.into_iter().map(Into::into).collect();
         for (option, path) in side {
-            if entry.decl.side.iter().all(|known| known.option != *option) {
-                continue;
+            if entry.has_side(option) {
+                args.extend([format!("--{option}").into(), (*path).into()]);
             }
-            args.push(format!("--{option}").into());
-            args.push(path.into());
         }
         Ok(entry.command().try_get_matches_from(args)?)
     }

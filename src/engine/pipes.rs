@@ -98,7 +98,7 @@ fn command(entry: &Entry, step: &Step, params: &Params) -> String {
         words.push(if at % 2 == 0 { word } else { quote(&word) });
     }
     for (option, data) in &step.side {
-        if entry.decl.side.iter().any(|side| side.option == *option) {
+        if entry.has_side(option) {
             words.push(format!("--{option} \"{}\"", side_path(option, data)));
         }
     }

@@ -5,7 +5,6 @@ use super::progress::{Progress, Unit};
 use crate::chains::{Guard, Part, Repeat, Step};
 use crate::error::{Error, Result};
 use crate::stage::Counters;
-use crate::stages;
 use std::fs;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -88,10 +87,9 @@ fn rounds(repeat: &Repeat, call: &impl Fn(&Step, &Names) -> Result<String>) -> R
     Ok(text)
 }
 
-/// A guard's bound: the option's value, or its default. Numbers of bash have a sign.
+/// A guard's bound. Numbers of bash have a sign.
 pub fn limit(guard: &Guard, params: &Params) -> u64 {
-    let given = params.get(guard.option).and_then(|value| value.parse().ok());
-    given.unwrap_or_else(|| stages::number_by_default(guard.option)).min(i64::MAX as u64)
+    params.number(guard.option).min(i64::MAX as u64)
 }
 
 /// A word as a shell reads it back.

@@ -146,7 +146,7 @@ fn command(entry: &Entry, step: &Step, params: &Params) -> String {
     if let Tasks::EachFile(option, _) = step.tasks {
         side.push(option);
     }
-    side.retain(|option| entry.decl.side.iter().any(|known| known.option == *option));
+    side.retain(|option| entry.has_side(option));
     words.extend(side.iter().flat_map(|option| [format!("--{option}"), (*option).to_owned()]));
     list(words.iter().map(|word| quote(word)))
 }

@@ -115,11 +115,6 @@ impl Sets {
         self.size(i) - self.get(i).len()
     }
 
-    /// The number of tokens of all sets together, without lone ones.
-    pub fn total_tokens(&self) -> usize {
-        self.tokens.len()
-    }
-
     /// The number of sets with at most `size` tokens: where the larger ones start.
     pub fn count_up_to(&self, size: u64) -> usize {
         self.sizes.partition_point(|&own| u64::from(own) <= size)
@@ -137,7 +132,7 @@ mod tests {
         for set in [&[][..], &[], &[4], &[2], &[1, 9]] {
             sets.push(set);
         }
-        assert_eq!((sets.len(), sets.total_tokens()), (5, 4));
+        assert_eq!(sets.len(), 5);
         assert_eq!(sets.get(0), &[] as &[u32]);
         assert_eq!((sets.get(3), sets.get(4)), (&[2][..], &[1, 9][..]));
         let counts: Vec<usize> = (0..4).map(|size| sets.count_up_to(size)).collect();

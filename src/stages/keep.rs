@@ -165,7 +165,7 @@ pub struct WriteKeptOpts {
 }
 
 /// The ids that clusters drop.
-pub fn dropped_ids(clusters: &Path) -> Result<FxHashSet<Vec<u8>>> {
+fn dropped_ids(clusters: &Path) -> Result<FxHashSet<Vec<u8>>> {
     let mut dropped = FxHashSet::default();
     for path in io::expand_inputs(&[clusters.to_owned()])? {
         io::each_row(&path, |line| {

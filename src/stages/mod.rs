@@ -90,7 +90,7 @@ pub fn find(name: &str) -> Option<&'static Entry> {
 }
 
 /// What an option of some stage is when it is not given; an option has one default in all stages.
-pub fn default_of(option: &str) -> Option<String> {
+fn default_of(option: &str) -> Option<String> {
     STAGES.iter().find_map(|entry| {
         let command = entry.command();
         let arg = command.get_arguments().find(|arg| arg.get_long() == Some(option))?;

@@ -121,7 +121,7 @@ pub struct SlicesOpts {
 }
 
 /// Bytes of a task's memory for each feature of a slice: its number in the set, its posting, its place in the table.
-pub const BYTES_PER_TOKEN: u64 = 32;
+const BYTES_PER_TOKEN: u64 = 32;
 
 impl SlicesOpts {
     /// What the plan is asked for.

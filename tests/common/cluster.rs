@@ -29,7 +29,7 @@ pub fn dist() -> PathBuf {
 }
 
 /// The jar of Hadoop's streaming.
-pub fn streaming_jar(home: &Path) -> PathBuf {
+fn streaming_jar(home: &Path) -> PathBuf {
     home.join("share/hadoop/tools/lib/hadoop-streaming-3.4.2.jar")
 }
 
@@ -88,7 +88,7 @@ impl Cluster {
     }
 
     /// Its configuration, for clients.
-    pub fn configuration(&self) -> PathBuf {
+    fn configuration(&self) -> PathBuf {
         self.folder().join("conf")
     }
 

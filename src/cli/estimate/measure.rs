@@ -28,8 +28,6 @@ pub struct Measured {
     pub steps: Vec<String>,
     /// Bytes of the sample's documents.
     pub document_bytes: u64,
-    /// Slices of the sample.
-    pub slices: u64,
     /// The sets of each size in the sample, where the chain counts them.
     sizes: Vec<SizeCount>,
     whole: BTreeMap<String, Done>,
@@ -43,7 +41,7 @@ impl Measured {
         let mut params = params.clone();
         // The collection's counts are compared with the limits, not the sample's.
         params.set("max-pairs", i64::MAX.to_string());
-        let script = plan_script(ScriptEngine::Pipes, chain, Shape { write_kept: false, ..shape }, &params)?;
+        let script = plan_script(ScriptEngine::Pipes, chain, shape, &params)?;
         let run = |name: &str, lines: &mut dyn Iterator<Item = &[u8]>| {
             let place = folder.join(name);
             fs::create_dir_all(&place).map_err(Error::io("create", &place))?;
@@ -62,7 +60,6 @@ impl Measured {
         Ok(Self {
             steps: whole.iter().map(|step| step.name.clone()).collect(),
             document_bytes: all.map(|line| line.len() as u64 + 1).sum(),
-            slices: whole.iter().find_map(|step| step.counters.get("slices").copied()).unwrap_or(1).max(1),
             sizes: sizes(&folder.join("whole/work/sizes"))?,
             whole: by_name(whole),
             halves: halves.map(by_name),
@@ -84,7 +81,7 @@ impl Measured {
         (of(&self.whole) - of(&self.empty)).max(0.0)
     }
 
-    /// The slices of a collection that has `times` as many sets of each size.
+    /// The slices by size of a collection that has `times` as many sets of each size.
     pub fn slices(&self, tau: Tau, slices: &SlicesOpts, times: f64) -> u64 {
         let scaled = self
             .sizes

@@ -101,6 +101,8 @@ pub fn run(
     let measured = Measured::of(chain, shape, &of_sample, &sample, work.path())?;
     let times = documents as f64 / sampled as f64;
     let (tau, slices): (TauOpts, SlicesOpts) = (params.parse()?, params.parse()?);
+    // Scripts that are told nothing take two tasks, or those that a step of Spark has after a shuffle.
+    let tasks = if engine == ScriptEngine::Spark { opts.reducers } else { 2 };
     let target = Target {
         engine,
         params,
@@ -108,7 +110,10 @@ pub fn run(
         files: opts.documents.map_or(inputs.len() as u64, |_| 1),
         split: (opts.block << 20) as f64,
         reducers: opts.reducers,
-        slices: measured.slices(tau.tau, &slices, times),
+        slices: match shape.by_task {
+            true => slices.slices.unwrap_or(tasks).max(1),
+            false => measured.slices(tau.tau, &slices, times),
+        },
     };
     let steps = target.steps(&chain.steps(shape), &measured)?;
     let estimate = Estimate {

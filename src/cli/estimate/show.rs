@@ -1,6 +1,7 @@
 //! The estimate as a table for people and as JSON for programs.
 
 use super::{Estimate, StepVolume};
+use crate::cli::table::aligned;
 use indicatif::{BinaryBytes, HumanCount};
 use serde_json::{Value, json};
 
@@ -27,23 +28,13 @@ pub fn table(estimate: &Estimate) -> String {
         time(sum(|step| step.core_seconds)),
         String::new(),
     ]);
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..HEADINGS.len()).map(width).collect();
     let mut text = format!(
-        "{} documents, {}, by a sample of {}:\n\n",
+        "{} documents, {}, by a sample of {}:\n\n{}\n",
         HumanCount(estimate.documents),
         bytes(estimate.bytes),
-        HumanCount(estimate.sampled)
+        HumanCount(estimate.sampled),
+        aligned(&rows)
     );
-    for row in &rows {
-        let mut line = format!("{:<1$}", row[0], widths[0]);
-        for (cell, width) in row.iter().zip(&widths).skip(1) {
-            line.push_str(&format!("  {cell:>width$}"));
-        }
-        text.push_str(line.trim_end());
-        text.push('\n');
-    }
-    text.push('\n');
     if let Some((pairs, of_sample)) = estimate.pairs {
         text.push_str(&format!(
             "The answer has about {} pairs, by {} in the sample{}.\n",

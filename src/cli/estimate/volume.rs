@@ -3,12 +3,11 @@
 use super::measure::Measured;
 use crate::chains::{DOCUMENTS, Data, PAIRS, Step, Tasks};
 use crate::cli::plan::ScriptEngine;
-use crate::engine::hadoop::container_megabytes;
+use crate::engine::hadoop::{HEAP, QUERY_SPLIT, megabytes_beside_heap};
 use crate::engine::memory::stage_megabytes;
 use crate::engine::params::Params;
 use crate::error::Result;
 use crate::stage::Entry;
-use crate::stages::number_by_default;
 use std::collections::BTreeMap;
 
 /// A step of the collection's run.
@@ -49,7 +48,7 @@ pub struct Target<'a> {
     pub split: f64,
     /// Reduce tasks of a step.
     pub reducers: u64,
-    /// Slices of Doc-Split.
+    /// Slices of Doc-Split, where the map tasks that make them are not more.
     pub slices: u64,
 }
 
@@ -59,9 +58,6 @@ struct Size {
     bytes: f64,
     parts: u64,
 }
-
-/// Bytes that a map task of Doc-Split's queries takes at least: whoever loads a slice should meet many documents.
-const QUERY_SPLIT: f64 = (1u64 << 30) as f64;
 
 impl Target<'_> {
     /// The steps of a run, in their order.
@@ -92,10 +88,15 @@ impl Target<'_> {
         let (first, last) =
             (if map.is_some() { "map" } else { "reduce" }, if reduce.is_some() { "reduce" } else { "map" });
         let each_slice = matches!(step.tasks, Tasks::EachFile(..));
-        let jobs = if each_slice { self.slices } else { 1 };
-        let once =
-            counter(first, "in").at(self.times) / if each_slice { measured.slices as f64 } else { 1.0 };
-        let read = once * jobs as f64;
+        let (jobs, read) = match step.tasks {
+            // The sample and its halves may have other numbers of slices, so what they read says nothing of one job.
+            Tasks::EachFile(_, slices) => {
+                let jobs = sizes.get(slices).map_or(1, |size| size.parts);
+                let once = step.inputs.iter().filter_map(|data| sizes.get(data)).map(|size| size.bytes);
+                (jobs, once.sum::<f64>() * jobs as f64)
+            }
+            _ => (1, counter(first, "in").at(self.times)),
+        };
         let written = counter(last, "out");
         // Every row of the answer's pairs belongs to a pair.
         let written =
@@ -109,9 +110,13 @@ impl Target<'_> {
             (Some(_), _) => self.reducers,
         };
         let maps = match step.tasks {
+            // For Hadoop the number is a wish: a task takes no more than a split.
+            Tasks::Option(_) if self.engine == ScriptEngine::Hadoop => {
+                self.slices.max(self.maps(step, sizes, self.split))
+            }
             Tasks::Option(_) => self.slices,
             _ if reduce.is_none() && step.tasks == Tasks::One && self.engine == ScriptEngine::Pipes => 1,
-            _ => self.maps(step, sizes, if each_slice { QUERY_SPLIT } else { self.split }) * jobs,
+            _ => self.maps(step, sizes, if each_slice { QUERY_SPLIT as f64 } else { self.split }) * jobs,
         };
         let parts = if reduces > 0 {
             reduces
@@ -139,9 +144,8 @@ impl Target<'_> {
             core_seconds: work + self.starting(jobs, maps + reduces),
             memory,
             guard: step.guard.map(|guard| {
-                let given = self.params.get(guard.option).and_then(|value| value.parse().ok());
-                let limit = given.unwrap_or_else(|| number_by_default(guard.option));
-                (guard.option, measured.growth(name, guard.counter).at(self.times), limit)
+                let count = measured.growth(name, guard.counter).at(self.times);
+                (guard.option, count, self.params.number(guard.option))
             }),
         })
     }
@@ -155,7 +159,7 @@ impl Target<'_> {
 
     fn memory(&self, entry: &Entry) -> usize {
         match self.engine {
-            ScriptEngine::Hadoop => container_megabytes(entry, self.params),
+            ScriptEngine::Hadoop => HEAP + megabytes_beside_heap(Some(entry), self.params),
             _ => stage_megabytes(entry, self.params),
         }
     }

@@ -10,11 +10,13 @@ use super::options::{MEMORY, threads};
 use crate::error::{Error, Result};
 use crate::io::Stdout;
 use crate::join::integers::Collection;
-use crate::join::kernel::{JoinPair, join_parts, whole};
+use crate::join::kernel::{JoinPair, Source, join_parts, whole};
+use crate::join::sets::Sets;
 use crate::join::similarity::Similarity;
 use crate::join::tau::Tau;
 use crate::stages::options::MaxPairsOpts;
 use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// What makes two sets similar; `o` is the number of tokens in both.
@@ -35,18 +37,18 @@ enum Kind {
 impl Kind {
     fn with(self, tau: &str) -> Result<Similarity> {
         let usage = |error: &dyn std::fmt::Display| Error::Usage(format!("join: --tau: {error}"));
-        if self == Kind::Overlap {
-            let least = tau.parse().ok().filter(|least: &u64| *least >= 1);
-            return least.map(Similarity::Overlap).ok_or_else(|| {
+        let share = || tau.parse::<Tau>().map_err(|error| usage(&error));
+        let number = || {
+            tau.parse().ok().filter(|least| *least >= 1).ok_or_else(|| {
                 usage(&format!("an overlap is a whole number from 1, found {tau:?}; for the share of the smaller set take --similarity ccs"))
-            });
-        }
-        let tau: Tau = tau.parse().map_err(|error| usage(&error))?;
+            })
+        };
         Ok(match self {
-            Kind::Jaccard | Kind::Overlap => Similarity::Jaccard(tau),
-            Kind::Ccs => Similarity::Containment(tau),
-            Kind::Cosine => Similarity::Cosine(tau),
-            Kind::Dice => Similarity::Dice(tau),
+            Kind::Jaccard => Similarity::Jaccard(share()?),
+            Kind::Ccs => Similarity::Containment(share()?),
+            Kind::Cosine => Similarity::Cosine(share()?),
+            Kind::Dice => Similarity::Dice(share()?),
+            Kind::Overlap => Similarity::Overlap(number()?),
         })
     }
 }
@@ -108,7 +110,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         lines,
         similarity,
         threads,
-        memory: opts.memory << 20,
+        memory: opts.memory.saturating_mul(1 << 20),
         most: opts.max_pairs.max_pairs,
     };
     if opts.output == Path::new("-") { write.to_stdout() } else { write.to_file(&opts.output) }
@@ -120,11 +122,30 @@ fn pairs_of(x: &[u32], y: &[u32]) -> u64 {
     if x == y { a * (a - 1) / 2 } else { a * b }
 }
 
+/// Sets in memory, of which a join ends when its pairs cannot be taken in.
+struct InMemory<'s>(&'s Sets);
+
+impl Source for InMemory<'_> {
+    type Error = Error;
+
+    fn sets(&self) -> usize {
+        self.0.len()
+    }
+
+    fn size_of(&self, set: usize) -> usize {
+        self.0.size(set)
+    }
+
+    fn load<'s>(&'s self, _: Range<usize>, _: &'s mut Sets) -> Result<(&'s Sets, usize)> {
+        Ok((self.0, 0))
+    }
+}
+
 /// Takes the lines of one set, those of another, and their overlap.
 type See<'a> = dyn FnMut(&[u32], &[u32], u32) -> Result<()> + Send + 'a;
 
 /// Calls `see` with the lines of each two sets that are similar, a set with equal lines and itself among them, and the
-/// overlap.
+/// overlap; ends soon after an error of `see`.
 fn each_pair(
     collection: &Collection,
     similarity: Similarity,
@@ -138,14 +159,42 @@ fn each_pair(
             see(members, members, size as u32)?;
         }
     }
-    let mut result = Ok(());
-    let Ok(()) = join_parts(sets, &whole(sets), similarity, threads, &|_| (), &mut |found| {
-        if result.is_ok() {
-            result = found.iter().try_for_each(|&JoinPair { a, b, overlap }| {
-                see(collection.members(a), collection.members(b), overlap)
-            });
+    join_parts(&InMemory(sets), &whole(sets), similarity, threads, &|_| (), &mut |found| {
+        found.iter().try_for_each(|&JoinPair { a, b, overlap }| {
+            see(collection.members(a), collection.members(b), overlap)
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::join::integers::RawSets;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// Pairs come a few thousand at a time: nearly all of these sets need never be looked at.
+    #[test]
+    fn a_join_whose_pairs_are_refused_ends_soon() {
+        let mut lines = RawSets::default();
+        for line in 0..2_000 {
+            (0..20).for_each(|token| lines.push(token));
+            lines.push(100 + line % 1_000);
+            lines.end_set();
         }
-        Ok(())
-    });
-    result
+        let similarity = Similarity::Jaccard("0.8".parse().unwrap());
+        let collection = Collection::new(vec![lines], similarity, 1);
+        let sets = &collection.sets;
+        assert_eq!(sets.len(), 1_000);
+        for threads in [1, 2] {
+            let seen = AtomicUsize::new(0);
+            let hear = |more| {
+                seen.fetch_add(more, Ordering::Relaxed);
+            };
+            let refuse = || Err(Error::Limit("enough".to_owned()));
+            let result =
+                join_parts(&InMemory(sets), &whole(sets), similarity, threads, &hear, &mut |_| refuse());
+            assert_eq!(result.unwrap_err().to_string(), "enough");
+            assert!(seen.into_inner() < 500);
+        }
+    }
 }

@@ -51,7 +51,10 @@ impl Writing<'_> {
         each_pair(self.collection, self.similarity, self.threads, &mut |xs, ys, overlap| {
             count += pairs_of(xs, ys);
             if count > self.most {
-                return Ok(());
+                return Err(Error::Limit(format!(
+                    "join: the answer holds more pairs than --max-pairs {}; --count says how many",
+                    self.most
+                )));
             }
             for (at, &x) in xs.iter().enumerate() {
                 // A set's lines with one another: each two of them once.
@@ -62,12 +65,6 @@ impl Writing<'_> {
             }
             Ok(())
         })?;
-        if count > self.most {
-            return Err(Error::Limit(format!(
-                "join: the answer holds {count} pairs, more than --max-pairs {}; --count writes none of them",
-                self.most
-            )));
-        }
         writer.finish()?;
         let sizes = self.sizes();
         let mut line = Vec::new();
