@@ -57,6 +57,16 @@
 //! between the smallest partner and the largest one that the first shared token could have. Every pair of the answer
 //! lies in that window, by the length filter.
 //!
+//! # Longer prefixes
+//! Where many pairs share a token or two by chance, and sets are large, candidates cost more than postings. A pair of the
+//! answer shares `t` tokens, so it shares more than one of the rare ones: let `l <= t`, and let the `l`-th token that they
+//! share, from the rarest, stand at position `i` of `x` and `j` of `y`. All they share but `l - 1` tokens lies from there
+//! on, so `i <= a - t + l - 1` and `j <= b - t + l - 1`. Prefixes that are `l - 1` longer thus hold `l` common tokens of
+//! each pair of the answer, and a set whose counter stays below `l` (below `t`, where that is less: the prefixes
+//! are whole sets then) is no candidate. It costs a few longer lists, and no look at any set (Wang, Li and Feng, SIGMOD 2012).
+//! Everything said above of position `i` holds with `a - i + l - 1` in place of `a - i`. A [sample](choose) of the sets
+//! decides which `l` is cheapest; it is 1 for most data.
+//!
 //! # Lone tokens
 //! A token that stands in one set only is in no overlap. Such tokens count in `a` and `b`, and nothing
 //! else need be known of them: put them first in the order, as the rarest they belong there, and leave
@@ -70,14 +80,14 @@
 //!
 //! # Verification
 //! The counter of a candidate is thus the exact overlap of the pair's prefixes, `x[..px]` and
-//! `y[..py]` with `px = a - t + 1`, `py = b - t + 1`. Compare their last tokens. If `x[px - 1]` is the
+//! `y[..py]` with `px = a - t + l`, `py = b - t + l`, or all of a set that is not longer. Compare their last tokens. If `x[px - 1]` is the
 //! smaller one, no token of `x[..px]` can stand in `y` behind `py`: all of `x[..px]` is settled and the
 //! merge goes on with `x[px..]`. At least `counter` tokens of `y` are used up, too, for each match lies
 //! at a different position. The other case is its mirror image. The merge stops as soon as even a
 //! match of all that is left would not reach `t`. Lone tokens change nothing: a candidate was met within
-//! the pair's prefixes, at a stored token from which at least `t` stored ones are left on either side,
+//! the pair's prefixes, at a stored token from which at least `t - l + 1` stored ones are left on either side,
 //! so the stored prefix, `px` less the lone tokens, is at least 1, and is what is left of the stored
-//! tokens when the last `t - 1` are taken away. (A candidate from a window of bitmaps that are not exact is merged from its
+//! tokens when the last `t - l` are taken away. (A candidate from a window of bitmaps that are not exact is merged from its
 //! start, with nothing known.)
 //!
 //! # Once
@@ -85,6 +95,7 @@
 //! and for a pair of equal sizes the caller's order decides which is the earlier.
 
 mod bitmap;
+mod choose;
 mod dense;
 mod lists;
 mod near;
@@ -99,6 +110,7 @@ use std::ops::Range;
 use super::sets::Sets;
 use super::similarity::Similarity;
 use bitmap::Signature;
+pub use choose::MOST as MOST_COMMON;
 use dense::{Costs, Dense};
 use lists::Lists;
 pub use parallel::{JoinPair, Part, Source, join_parts, queries, self_join, whole};
@@ -128,6 +140,8 @@ pub struct Index<S> {
     range: Range<usize>,
     similarity: Similarity,
     purpose: Purpose,
+    /// How many tokens the prefixes of a pair must share: the `l` of the page above.
+    common: u64,
     lists: Lists<Posting>,
     /// Size and bitmap of each set of the range.
     signatures: Vec<Signature>,
@@ -140,9 +154,13 @@ pub struct Index<S> {
 /// The working memory of a query; one for each thread, used again and again, with any index.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    /// The overlap of the prefixes so far, for each indexed set; all 0 between queries.
+    /// For each indexed set the overlap of the prefixes so far, more than `base`; what is not above it is left from earlier
+    /// queries and means 0.
     counts: Vec<u32>,
-    /// The sets whose counter is not 0.
+    base: u32,
+    /// Larger than any counter.
+    next_base: u32,
+    /// The sets whose counter reached what a candidate needs.
     candidates: Vec<u32>,
     /// Set number and overlap.
     hits: Vec<(u32, u32)>,
@@ -175,12 +193,14 @@ impl<S: Borrow<Sets>> Index<S> {
     ) -> Self {
         let sets = collection.borrow();
         assert!(range.start <= range.end && range.end <= sets.len(), "no such range of sets");
+        let common = costs.common.unwrap_or_else(|| choose::common(sets, range.clone(), similarity));
         let prefix = |set: usize| {
             let size = sets.size(set) as u64;
             let length = match purpose {
                 Purpose::SelfJoin => similarity.index_prefix(size),
                 Purpose::Foreign => similarity.probe_prefix(size),
             };
+            let length = if length == 0 { 0 } else { (length + common - 1).min(size) };
             &sets.get(set)[..(length as usize).saturating_sub(sets.lone(set))]
         };
         let mut lists = Lists::filling(range.clone().flat_map(|set| prefix(set).iter().copied()));
@@ -188,7 +208,7 @@ impl<S: Borrow<Sets>> Index<S> {
             let size = sets.size(set) as u64;
             let stored = sets.get(set).len() as u64;
             for (left, &token) in (1..=stored).rev().zip(prefix(set)) {
-                let largest = similarity.max_partner_sharing(size, left);
+                let largest = similarity.max_partner_sharing(size, left + common - 1);
                 let largest = u32::try_from(largest).unwrap_or(u32::MAX);
                 lists.push(token, Posting { set: local, largest });
             }
@@ -204,7 +224,7 @@ impl<S: Borrow<Sets>> Index<S> {
             range.clone().map(|set| Signature::of(sets.get(set), sets.lone(set))).collect();
         let sets_of = lists.postings().iter().map(|posting| posting.set);
         let dense = Dense::new(sets, range.clone(), similarity, &signatures, (lists.mean(), costs), sets_of);
-        Index { signatures, dense, sets: collection, range, similarity, purpose, lists, smaller_than }
+        Index { signatures, dense, sets: collection, range, similarity, purpose, common, lists, smaller_than }
     }
 
     /// The collection.
@@ -245,18 +265,18 @@ impl<S: Borrow<Sets>> Index<S> {
 
     /// Finds out which candidates are in the answer.
     fn verify(&self, tokens: &[u32], signature: Signature, scratch: &mut Scratch) {
-        let Scratch { counts, candidates, hits, .. } = scratch;
+        let Scratch { counts, base, candidates, hits, .. } = scratch;
         let size = signature.size();
         for set in candidates.drain(..) {
-            let prefix_overlap = std::mem::take(&mut counts[set as usize]);
+            let prefix_overlap = counts[set as usize] - *base;
             let other = self.signatures[set as usize];
-            let most = signature.most_shared(other);
-            if !self.similarity.accepts(most, size, other.size()) {
+            let needed = self.similarity.overlap_needed(size, other.size());
+            if u64::from(prefix_overlap) < needed.min(self.common) || signature.most_shared(other) < needed {
                 continue;
             }
-            let needed = self.similarity.overlap_needed(size, other.size()) as usize;
             let other_tokens = self.sets().get(self.range.start + set as usize);
-            if let Some(overlap) = verify::overlap(tokens, other_tokens, prefix_overlap, needed) {
+            let (needed, common) = (needed as usize, self.common as usize);
+            if let Some(overlap) = verify::overlap(tokens, other_tokens, prefix_overlap, needed, common) {
                 hits.push((set, overlap));
             }
         }
@@ -277,10 +297,10 @@ impl<S: Borrow<Sets>> Index<S> {
         let (stored, size) = (tokens.len() as u64, signature.size());
         let size32 = u32::try_from(size).unwrap_or(u32::MAX);
         let (smallest, mut end) = self.window(size, limit);
-        let Scratch { counts, candidates, .. } = scratch;
-        provide(counts, self.range.len());
+        let least = self.least(size);
+        let mut counting = scratch.counting(self.range.len(), tokens.len(), least);
         for (left, &token) in (1..=stored).rev().zip(tokens) {
-            let largest = self.similarity.max_partner_sharing(size, left);
+            let largest = self.similarity.max_partner_sharing(size, left + self.common - 1);
             end = end.min(self.smaller_than(largest.saturating_add(1)));
             if end <= smallest {
                 return;
@@ -291,16 +311,16 @@ impl<S: Borrow<Sets>> Index<S> {
                 if posting.set >= end {
                     break;
                 }
-                if size32 > posting.largest {
-                    continue;
+                if size32 <= posting.largest {
+                    counting.contact(posting.set);
                 }
-                let count = &mut counts[posting.set as usize];
-                if *count == 0 {
-                    candidates.push(posting.set);
-                }
-                *count += 1;
             }
         }
+    }
+
+    /// How many tokens the prefixes of a query of this size and any partner share, at least.
+    fn least(&self, size: u64) -> u32 {
+        self.similarity.overlap_needed(size, self.similarity.min_partner(size)).min(self.common) as u32
     }
 
     /// How many indexed sets have fewer tokens: the number, within the range, of the first that has not.
@@ -311,9 +331,43 @@ impl<S: Borrow<Sets>> Index<S> {
     }
 }
 
-/// Makes room for the counters of so many sets.
-fn provide(counts: &mut Vec<u32>, sets: usize) {
-    if counts.len() < sets {
-        counts.resize(sets, 0);
+/// The counters of a query.
+struct Counting<'s> {
+    counts: &'s mut [u32],
+    base: u32,
+    /// What a counter is when its set becomes a candidate.
+    reached: u32,
+    candidates: &'s mut Vec<u32>,
+}
+
+impl Scratch {
+    /// All counters of so many sets at 0, for a query of so many tokens. A set that is met `least` times is a candidate.
+    fn counting(&mut self, sets: usize, tokens: usize, least: u32) -> Counting<'_> {
+        if self.counts.len() < sets {
+            self.counts.resize(sets, 0);
+        }
+        self.base = self.next_base;
+        self.next_base = match u32::try_from(tokens).ok().and_then(|tokens| self.base.checked_add(tokens)) {
+            Some(next) => next,
+            None => {
+                self.counts.fill(0);
+                self.base = 0;
+                tokens as u32
+            }
+        };
+        let Self { counts, base, candidates, .. } = self;
+        Counting { counts, base: *base, reached: *base + least, candidates }
+    }
+}
+
+impl Counting<'_> {
+    /// A token in both prefixes.
+    #[inline]
+    fn contact(&mut self, set: u32) {
+        let count = &mut self.counts[set as usize];
+        *count = (*count).max(self.base) + 1;
+        if *count == self.reached {
+            self.candidates.push(set);
+        }
     }
 }

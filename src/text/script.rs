@@ -6,6 +6,8 @@ use unicode_script::UnicodeScript;
 
 pub use unicode_script::Script;
 
+use super::segment::first_non_ascii;
+
 /// By character of the Basic Multilingual Plane what [`letter`] says: its searches would cost more than all the words of a
 /// Chinese text.
 static LETTERS: OnceLock<Box<[Option<Script>]>> = OnceLock::new();
@@ -25,25 +27,33 @@ fn letter(c: char) -> Option<Script> {
 /// Latin letters. Ties go to the first name in the alphabet. "Common" when there are no letters.
 pub fn dominant_script(text: &str) -> &'static str {
     let bytes = text.as_bytes();
-    let latin = bytes.iter().filter(|b| b.is_ascii_alphabetic()).count();
     if text.is_ascii() {
-        return if latin > 0 { Script::Latin } else { Script::Common }.full_name();
+        let latin = bytes.iter().any(u8::is_ascii_alphabetic);
+        return if latin { Script::Latin } else { Script::Common }.full_name();
     }
+    // Few enough at a time for a byte to count them, so that many bytes are looked at at once.
+    let latin = |some: &[u8]| some.iter().map(|b| u8::from(b.is_ascii_alphabetic())).sum::<u8>();
+    let latin = bytes.chunks(u8::MAX.into()).map(|some| usize::from(latin(some))).sum();
     let letters = LETTERS.get_or_init(letters);
     let mut counts = vec![(Script::Latin, latin)];
     let mut last = 0;
-    for c in text.chars().filter(|c| !c.is_ascii()) {
-        let known = letters.get(c as usize).copied();
-        let Some(script) = known.unwrap_or_else(|| letter(c)) else {
-            continue;
-        };
-        if counts[last].0 != script {
-            last = counts.iter().position(|(s, _)| *s == script).unwrap_or(counts.len());
-            if last == counts.len() {
-                counts.push((script, 0));
+    let mut at = 0;
+    while let Some(odd) = first_non_ascii(bytes, at) {
+        at = odd;
+        for c in text[odd..].chars().take_while(|c| !c.is_ascii()) {
+            at += c.len_utf8();
+            let known = letters.get(c as usize).copied();
+            let Some(script) = known.unwrap_or_else(|| letter(c)) else {
+                continue;
+            };
+            if counts[last].0 != script {
+                last = counts.iter().position(|(s, _)| *s == script).unwrap_or(counts.len());
+                if last == counts.len() {
+                    counts.push((script, 0));
+                }
             }
+            counts[last].1 += c.len_utf8();
         }
-        counts[last].1 += c.len_utf8();
     }
     counts
         .into_iter()

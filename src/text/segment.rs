@@ -49,11 +49,11 @@ impl Words {
         while let Some(odd) = first_non_ascii(bytes, at) {
             // The white space byte itself must be followed by ASCII: a mark would attach to it.
             let plain = bytes[at..odd].windows(2).rposition(|pair| is_space(pair[0])).map_or(at, |p| at + p);
-            let end = bytes[odd..]
-                .iter()
-                .zip(bytes[odd + 1..].iter().chain(std::iter::once(&0)))
-                .position(|(&b, next)| is_space(b) && next.is_ascii())
-                .map_or(bytes.len(), |p| odd + p);
+            let mut end = odd;
+            while end < bytes.len() && !(is_space(bytes[end]) && bytes.get(end + 1).is_none_or(u8::is_ascii))
+            {
+                end += 1;
+            }
             self.ascii::<SPANS>(text, at..plain, normaliser);
             self.mixed::<SPANS>(&text[plain..end], plain, normaliser, wants);
             at = end;
@@ -162,6 +162,9 @@ impl Words {
     }
 
     fn uax29<const SPANS: bool>(&mut self, text: &str, base: usize, normaliser: Normaliser) {
+        if text.chars().all(is_punctuation) {
+            return;
+        }
         for (at, segment) in text.unicode_word_indices() {
             // A letter-like mark after white space forms a segment with it (WB4); the space is not the word's.
             let word = segment.trim_start();
@@ -187,6 +190,17 @@ impl Words {
 #[inline]
 fn is_space(b: u8) -> bool {
     matches!(b, b' ' | b'\t'..=b'\r')
+}
+
+/// Whether `c` is one of the characters that most often stand between runs of Han characters, and in no word.
+#[inline]
+fn is_punctuation(c: char) -> bool {
+    match c {
+        '\0'..='\x7f' => !c.is_ascii_alphanumeric(),
+        '\u{3000}'..='\u{3004}' | '\u{3008}'..='\u{3020}' => true,
+        '\u{2010}'..='\u{2027}' | '\u{ff01}'..='\u{ff0f}' | '\u{ff1a}'..='\u{ff20}' => true,
+        _ => false,
+    }
 }
 
 /// The first byte at or after `from` that is not ASCII; whole blocks are tested at once.
@@ -227,6 +241,16 @@ mod tests {
         assert_eq!(cut("caf\u{e9}s don\u{2019}t 3,000.5"), ["caf\u{e9}s", "don\u{2019}t", "3,000.5"]);
         assert_eq!(cut("\t\u{bc1} a"), ["\u{bc1}", "a"]);
         assert_eq!(cut(""), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn punctuation_is_in_no_word() {
+        let found: Vec<char> = ('\0'..=char::MAX).filter(|c| is_punctuation(*c)).collect();
+        assert!(found.len() > 128 && found.contains(&'，') && found.contains(&'。'));
+        for c in found {
+            assert_eq!(format!("{c}").unicode_words().next(), None, "{c:?}");
+            assert!(!c.is_alphanumeric(), "{c:?}");
+        }
     }
 
     proptest! {

@@ -15,7 +15,7 @@ use super::store::Store;
 use crate::cluster::union_find::UnionFind;
 use crate::error::{Error, Result};
 use crate::index::slices::{SizeCount, Wanted, plan_slices};
-use crate::join::kernel::{JoinPair, Part, Source};
+use crate::join::kernel::{JoinPair, MOST_COMMON, Part, Source};
 use crate::stages::index_doc::Partition;
 use std::ops::Range;
 use std::path::Path;
@@ -57,7 +57,8 @@ pub fn parts(store: &Store, opts: &DenseOpts, threads: usize, budget: &Budget) -
     // small beside it.
     let cost = |set: usize, copied: bool| {
         let (stored, size) = (store.stored(set), store.size_of(set));
-        let prefix = (tau.index_prefix(size as u64) as usize).saturating_sub(size - stored);
+        let longest = (tau.index_prefix(size as u64) + MOST_COMMON) as usize;
+        let prefix = longest.saturating_sub(size - stored).min(stored);
         let tokens = if copied { stored * 4 + 12 } else { 0 };
         tokens + prefix * 24 + 92 + threads * 16
     };

@@ -45,7 +45,7 @@ pub struct Lists<'b> {
     /// In each bucket, by ascending feature: document frequency, then the documents, by place; 4 bytes each.
     spool: Spool<'b>,
     /// For each bucket how many features have a document frequency.
-    frequencies: Vec<BTreeMap<u32, u32>>,
+    frequencies: Vec<ByFrequency>,
     /// By place: how many of these features a document has.
     shared: Vec<u32>,
 }
@@ -110,9 +110,9 @@ impl Counting<'_, '_> {
         features: &Sorter<'_, FeatureRow>,
         bucket: usize,
         keeps: &impl Fn(u64, u64) -> bool,
-    ) -> Result<(Counted, BTreeMap<u32, u32>)> {
+    ) -> Result<(Counted, ByFrequency)> {
         let mut counted = Counted::default();
-        let mut frequencies = BTreeMap::new();
+        let mut frequencies = ByFrequency::default();
         let mut writer = self.lists.writer();
         let mut put = |word: u32| -> Result<()> {
             writer.room(bucket, 4)?.extend_from_slice(&word.to_le_bytes());
@@ -127,7 +127,7 @@ impl Counting<'_, '_> {
                     self.leave_out(run);
                 } else if run.len() > 1 {
                     counted.shared += 1;
-                    *frequencies.entry(run.len() as u32).or_default() += 1;
+                    *frequencies.of(run.len() as u32) += 1;
                     put(run.len() as u32)?;
                     for row in run {
                         self.shared[row.document as usize].fetch_add(1, Ordering::Relaxed);
@@ -235,7 +235,7 @@ impl Candidates {
                         if left > 0 {
                             continue;
                         }
-                        let token = tokens.entry(frequency).or_default();
+                        let token = tokens.of(frequency);
                         if holders.len() > 1 {
                             holders.iter().try_for_each(|holder| writer.push(two(*holder, *token)))?;
                         }
@@ -250,22 +250,58 @@ impl Candidates {
     }
 }
 
+/// A number for each document frequency.
+#[derive(Clone, Debug, Default)]
+struct ByFrequency {
+    /// Nearly all features are rare.
+    rare: Vec<u32>,
+    others: BTreeMap<u32, u32>,
+}
+
+impl ByFrequency {
+    const RARE: usize = 256;
+
+    /// The number of a document frequency, 0 at first.
+    #[inline]
+    fn of(&mut self, frequency: u32) -> &mut u32 {
+        let at = frequency as usize;
+        if at >= Self::RARE {
+            return self.others.entry(frequency).or_default();
+        }
+        if self.rare.len() <= at {
+            self.rare.resize(at + 1, 0);
+        }
+        &mut self.rare[at]
+    }
+
+    /// Document frequencies, ascending, with their numbers, where these are not 0.
+    fn iter(&self) -> impl Iterator<Item = (u32, u32)> {
+        let rare = (0..).zip(self.rare.iter().copied());
+        let others = self.others.iter().map(|(frequency, number)| (*frequency, *number));
+        rare.chain(others).filter(|(_, number)| *number > 0)
+    }
+}
+
 /// For each bucket and document frequency the first token: ascending by document frequency, then by bucket.
-fn first_tokens(frequencies: &[BTreeMap<u32, u32>]) -> Vec<BTreeMap<u32, u32>> {
-    let mut next: BTreeMap<u32, u32> = BTreeMap::new();
-    for (frequency, features) in frequencies.iter().flatten() {
-        *next.entry(*frequency).or_default() += features;
+fn first_tokens(buckets: &[ByFrequency]) -> Vec<ByFrequency> {
+    let mut sums: BTreeMap<u32, u32> = BTreeMap::new();
+    for (frequency, features) in buckets.iter().flat_map(ByFrequency::iter) {
+        *sums.entry(frequency).or_default() += features;
     }
     let mut start = 0;
-    for count in next.values_mut() {
-        start += std::mem::replace(count, start);
+    let mut next = ByFrequency::default();
+    for (frequency, features) in sums {
+        *next.of(frequency) = start;
+        start += features;
     }
-    let of = |own: &BTreeMap<u32, u32>| {
-        let first = own.iter().map(|(frequency, features)| {
-            let token = next.entry(*frequency).or_default();
-            (*frequency, std::mem::replace(token, *token + features))
-        });
-        first.collect()
+    let of = |own: &ByFrequency| {
+        let mut first = ByFrequency::default();
+        for (frequency, features) in own.iter() {
+            let token = next.of(frequency);
+            *first.of(frequency) = *token;
+            *token += features;
+        }
+        first
     };
-    frequencies.iter().map(of).collect()
+    buckets.iter().map(of).collect()
 }

@@ -4,7 +4,7 @@
 
 use super::bitmap::Signature;
 use super::near::{Bitmaps, near};
-use super::{Index, Scratch, provide, verify};
+use super::{Index, Scratch, verify};
 use crate::join::sets::Sets;
 use crate::join::similarity::Similarity;
 use std::borrow::Borrow;
@@ -26,12 +26,14 @@ pub(super) struct Costs {
     pub long: usize,
     /// Of how many words of bitmaps the comparison costs as much as a contact in a list.
     pub contact: usize,
+    /// How many tokens the prefixes of a pair must share; chosen by a sample when nothing is said.
+    pub common: Option<u64>,
 }
 
 impl Default for Costs {
     /// As measured.
     fn default() -> Self {
-        Costs { long: 64, contact: 6 }
+        Costs { long: 64, contact: 6, common: None }
     }
 }
 
@@ -62,6 +64,14 @@ pub(super) struct Probe {
 }
 
 impl Dense {
+    /// Whether bitmaps can say anything of the sets of a range, and whether each token could have a bit of its own.
+    pub fn possible(sets: &Sets, range: Range<usize>) -> (bool, bool) {
+        let last = |set: usize| sets.get(set).last().map_or(0, |last| *last as usize + 1);
+        let exact = range.clone().map(last).max().unwrap_or(0) <= WORDS * 64;
+        let total: usize = range.clone().map(|set| sets.get(set).len()).sum();
+        (exact || total <= TOKENS * range.len(), exact)
+    }
+
     /// Bitmaps for the sets of a range, if they pay: when lists are long, and bitmaps of these sets differ. `sets_of` gives
     /// the set of each posting.
     pub fn new(
@@ -73,15 +83,13 @@ impl Dense {
         sets_of: impl Iterator<Item = u32>,
     ) -> Option<Self> {
         let reference = sets.size(range.clone().last()?);
-        let tokens =
-            range.clone().filter_map(|set| sets.get(set).last()).max().map_or(0, |last| *last as usize + 1);
-        let exact = tokens <= WORDS * 64;
-        let total: usize = range.clone().map(|set| sets.get(set).len()).sum();
-        if mean_list < costs.long || reference > LARGEST || !exact && total > TOKENS * range.len() {
+        let (possible, exact) = Self::possible(sets, range.clone());
+        if mean_list < costs.long || reference > LARGEST || !possible {
             return None;
         }
         let columns = if exact {
-            let mut columns = vec![vec![0_u64; range.len()]; tokens.div_ceil(64)];
+            let last = range.clone().filter_map(|set| sets.get(set).last()).max();
+            let mut columns = vec![vec![0_u64; range.len()]; last.map_or(0, |last| *last as usize / 64 + 1)];
             for (local, set) in range.clone().enumerate() {
                 sets.get(set)
                     .iter()
@@ -208,11 +216,8 @@ impl<S: Borrow<Sets>> Index<S> {
         if !whole_window && !dense.exact {
             return self.verify(tokens, signature, scratch);
         }
-        let Scratch { counts, candidates, hits, .. } = scratch;
+        let Scratch { candidates, hits, .. } = scratch;
         for local in candidates.drain(..) {
-            if !whole_window {
-                counts[local as usize] = 0;
-            }
             let other = self.signatures[local as usize];
             let needed = self.similarity.overlap_needed(signature.size(), other.size());
             let overlap = if dense.exact {
@@ -230,7 +235,7 @@ impl<S: Borrow<Sets>> Index<S> {
         let (smallest, mut end) = self.window(size, limit);
         let mut window = smallest as usize..smallest as usize;
         for (left, &token) in (1..=tokens.len() as u64).rev().zip(tokens) {
-            let largest = self.similarity.max_partner_sharing(size, left);
+            let largest = self.similarity.max_partner_sharing(size, left + self.common - 1);
             end = end.min(self.smaller_than(largest.saturating_add(1)));
             if end <= smallest {
                 break;
@@ -249,22 +254,20 @@ impl<S: Borrow<Sets>> Index<S> {
 
     /// Counts the contacts with sets whose bitmaps let them pass.
     fn count_near(&self, dense: &Dense, signature: Signature, most: i32, scratch: &mut Scratch) {
-        let Scratch { counts, candidates, visits, places, .. } = scratch;
-        provide(counts, self.range.len());
+        let (mut visits, mut places) =
+            (std::mem::take(&mut scratch.visits), std::mem::take(&mut scratch.places));
+        let least = self.least(signature.size());
+        let mut counting = scratch.counting(self.range.len(), signature.known() as usize, least);
         for visit in visits.drain(..) {
             let postings = &self.lists.postings()[visit.clone()];
-            dense.postings(signature, visit, most, places);
+            dense.postings(signature, visit, most, &mut places);
             for place in places.drain(..) {
                 let posting = postings[place as usize];
-                if signature.size() > u64::from(posting.largest) {
-                    continue;
+                if signature.size() <= u64::from(posting.largest) {
+                    counting.contact(posting.set);
                 }
-                let count = &mut counts[posting.set as usize];
-                if *count == 0 {
-                    candidates.push(posting.set);
-                }
-                *count += 1;
             }
         }
+        (scratch.visits, scratch.places) = (visits, places);
     }
 }

@@ -2,12 +2,19 @@
 
 /// The overlap of `x` and `y`, or `None` when it is below `needed`.
 ///
-/// `prefix_overlap` counts what `x[..x.len() - needed + 1]` and `y[..y.len() - needed + 1]` share; it is
-/// at least 1, and so `needed` is at most the smaller size. The page of the [kernel](super) says why the
+/// `prefix_overlap` counts what the prefixes `x[..x.len() - needed + common]` and `y[..y.len() - needed + common]`
+/// share, each all of its set where that is shorter; it is at least 1, so neither is empty. The page of the [kernel](super) says why the
 /// merge may start where it does.
 #[inline]
-pub(super) fn overlap(x: &[u32], y: &[u32], prefix_overlap: u32, needed: usize) -> Option<u32> {
-    let (x_prefix, y_prefix) = (x.len() - needed + 1, y.len() - needed + 1);
+pub(super) fn overlap(
+    x: &[u32],
+    y: &[u32],
+    prefix_overlap: u32,
+    needed: usize,
+    common: usize,
+) -> Option<u32> {
+    let prefix = |set: &[u32]| (set.len() + common).saturating_sub(needed).clamp(1, set.len());
+    let (x_prefix, y_prefix) = (prefix(x), prefix(y));
     let used = prefix_overlap as usize;
     if x[x_prefix - 1] < y[y_prefix - 1] {
         merge(&x[x_prefix..], &y[used..], used, needed)
@@ -54,17 +61,20 @@ mod tests {
             x in prop::collection::btree_set(0u32..40, 1..30),
             y in prop::collection::btree_set(0u32..40, 1..30),
             share in 1usize..=30,
+            common in 1usize..=5,
         ) {
             let needed = share.min(x.len()).min(y.len());
             let truth = x.intersection(&y).count();
             let (xs, ys): (Vec<u32>, Vec<u32>) = (x.iter().copied().collect(), y.iter().copied().collect());
-            let head: BTreeSet<u32> = xs[..xs.len() - needed + 1].iter().copied().collect();
-            let prefix_overlap = ys[..ys.len() - needed + 1].iter().filter(|t| head.contains(t)).count();
-            if prefix_overlap == 0 {
+            let length = |set: &[u32]| (set.len() + common - needed).min(set.len());
+            let head: BTreeSet<u32> = xs[..length(&xs)].iter().copied().collect();
+            let prefix_overlap = ys[..length(&ys)].iter().filter(|t| head.contains(t)).count();
+            if prefix_overlap < common.min(needed) {
                 prop_assert!(truth < needed, "the prefix filter");
-            } else {
+            }
+            if prefix_overlap > 0 {
                 let expected = (truth >= needed).then_some(truth as u32);
-                prop_assert_eq!(overlap(&xs, &ys, prefix_overlap as u32, needed), expected);
+                prop_assert_eq!(overlap(&xs, &ys, prefix_overlap as u32, needed, common), expected);
             }
         }
     }
