@@ -96,6 +96,8 @@
 
 mod bitmap;
 mod choose;
+mod counters;
+mod cursors;
 mod dense;
 mod lists;
 mod near;
@@ -106,11 +108,14 @@ mod verify;
 
 use std::borrow::Borrow;
 use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::sets::Sets;
 use super::similarity::Similarity;
 use bitmap::Signature;
 pub use choose::MOST as MOST_COMMON;
+use counters::Counters;
+use cursors::Cursors;
 use dense::{Costs, Dense};
 use lists::Lists;
 pub use parallel::{JoinPair, Part, Source, join_parts, queries, self_join, whole};
@@ -136,6 +141,8 @@ struct Posting {
 /// An inverted index over the prefixes of a range of sets, which it borrows or owns.
 #[derive(Debug)]
 pub struct Index<S> {
+    /// No other index of the process has this number.
+    number: u64,
     sets: S,
     range: Range<usize>,
     similarity: Similarity,
@@ -154,12 +161,9 @@ pub struct Index<S> {
 /// The working memory of a query; one for each thread, used again and again, with any index.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    /// For each indexed set the overlap of the prefixes so far, more than `base`; what is not above it is left from earlier
-    /// queries and means 0.
-    counts: Vec<u32>,
-    base: u32,
-    /// Larger than any counter.
-    next_base: u32,
+    /// For each indexed set the overlap of the prefixes so far.
+    counters: Counters,
+    cursors: Cursors,
     /// The sets whose counter reached what a candidate needs.
     candidates: Vec<u32>,
     /// Set number and overlap.
@@ -224,7 +228,20 @@ impl<S: Borrow<Sets>> Index<S> {
             range.clone().map(|set| Signature::of(sets.get(set), sets.lone(set))).collect();
         let sets_of = lists.postings().iter().map(|posting| posting.set);
         let dense = Dense::new(sets, range.clone(), similarity, &signatures, (lists.mean(), costs), sets_of);
-        Index { signatures, dense, sets: collection, range, similarity, purpose, common, lists, smaller_than }
+        static BUILT: AtomicU64 = AtomicU64::new(1);
+        let number = BUILT.fetch_add(1, Ordering::Relaxed);
+        Index {
+            number,
+            signatures,
+            dense,
+            sets: collection,
+            range,
+            similarity,
+            purpose,
+            common,
+            lists,
+            smaller_than,
+        }
     }
 
     /// The collection.
@@ -265,10 +282,10 @@ impl<S: Borrow<Sets>> Index<S> {
 
     /// Finds out which candidates are in the answer.
     fn verify(&self, tokens: &[u32], signature: Signature, scratch: &mut Scratch) {
-        let Scratch { counts, base, candidates, hits, .. } = scratch;
+        let Scratch { counters, candidates, hits, .. } = scratch;
         let size = signature.size();
         for set in candidates.drain(..) {
-            let prefix_overlap = counts[set as usize] - *base;
+            let prefix_overlap = counters.of(set);
             let other = self.signatures[set as usize];
             let needed = self.similarity.overlap_needed(size, other.size());
             if u64::from(prefix_overlap) < needed.min(self.common) || signature.most_shared(other) < needed {
@@ -298,21 +315,23 @@ impl<S: Borrow<Sets>> Index<S> {
         let size32 = u32::try_from(size).unwrap_or(u32::MAX);
         let (smallest, mut end) = self.window(size, limit);
         let least = self.least(size);
-        let mut counting = scratch.counting(self.range.len(), tokens.len(), least);
+        let Scratch { counters, cursors, candidates, .. } = scratch;
+        counters.begin(self.range.len(), tokens.len());
+        let mut places = cursors.begin(self.number, &self.lists, smallest);
         for (left, &token) in (1..=stored).rev().zip(tokens) {
             let largest = self.similarity.max_partner_sharing(size, left + self.common - 1);
             end = end.min(self.smaller_than(largest.saturating_add(1)));
             if end <= smallest {
                 return;
             }
-            let list = &self.lists.postings()[self.lists.range(token)];
-            let from = list.partition_point(|posting| posting.set < smallest);
-            for posting in &list[from..] {
+            let Some(list) = self.lists.rank(token) else { continue };
+            let range = places.first(&self.lists, list)..self.lists.range(list).end;
+            for posting in &self.lists.postings()[range] {
                 if posting.set >= end {
                     break;
                 }
-                if size32 <= posting.largest {
-                    counting.contact(posting.set);
+                if size32 <= posting.largest && counters.contact(posting.set) == least {
+                    candidates.push(posting.set);
                 }
             }
         }
@@ -328,46 +347,5 @@ impl<S: Borrow<Sets>> Index<S> {
     fn smaller_than(&self, size: u64) -> u32 {
         let known = usize::try_from(size).ok().and_then(|size| self.smaller_than.get(size));
         known.copied().unwrap_or(self.range.len() as u32)
-    }
-}
-
-/// The counters of a query.
-struct Counting<'s> {
-    counts: &'s mut [u32],
-    base: u32,
-    /// What a counter is when its set becomes a candidate.
-    reached: u32,
-    candidates: &'s mut Vec<u32>,
-}
-
-impl Scratch {
-    /// All counters of so many sets at 0, for a query of so many tokens. A set that is met `least` times is a candidate.
-    fn counting(&mut self, sets: usize, tokens: usize, least: u32) -> Counting<'_> {
-        if self.counts.len() < sets {
-            self.counts.resize(sets, 0);
-        }
-        self.base = self.next_base;
-        self.next_base = match u32::try_from(tokens).ok().and_then(|tokens| self.base.checked_add(tokens)) {
-            Some(next) => next,
-            None => {
-                self.counts.fill(0);
-                self.base = 0;
-                tokens as u32
-            }
-        };
-        let Self { counts, base, candidates, .. } = self;
-        Counting { counts, base: *base, reached: *base + least, candidates }
-    }
-}
-
-impl Counting<'_> {
-    /// A token in both prefixes.
-    #[inline]
-    fn contact(&mut self, set: u32) {
-        let count = &mut self.counts[set as usize];
-        *count = (*count).max(self.base) + 1;
-        if *count == self.reached {
-            self.candidates.push(set);
-        }
     }
 }

@@ -124,7 +124,7 @@ impl DocumentOpts {
 fn string<'a>(raw: &'a str, field: &'static str, expected: &'static str) -> Result<Cow<'a, str>, FieldError> {
     let wrong = || FieldError::new(field, expected, raw.as_bytes());
     let inside = raw.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).ok_or_else(wrong)?;
-    if !inside.contains('\\') {
+    if memchr::memchr(b'\\', inside.as_bytes()).is_none() {
         return Ok(Cow::Borrowed(inside));
     }
     if let Some(text) = unescape(inside) {
@@ -141,17 +141,12 @@ fn string<'a>(raw: &'a str, field: &'static str, expected: &'static str) -> Resu
 /// texts have line breaks. Nothing where it meets `\u` or what is no escape: that is for the decoder of JSON.
 fn unescape(inside: &str) -> Option<String> {
     let mut text = String::with_capacity(inside.len());
-    let mut pieces = inside.split('\\');
-    text.push_str(pieces.next()?);
-    while let Some(piece) = pieces.next() {
-        let Some(&escape) = piece.as_bytes().first() else {
-            // Two backslashes: what follows the second is text.
-            text.push('\\');
-            text.push_str(pieces.next()?);
-            continue;
-        };
+    let mut rest = inside;
+    while let Some(at) = memchr::memchr(b'\\', rest.as_bytes()) {
+        text.push_str(&rest[..at]);
+        let escape = *rest.as_bytes().get(at + 1)?;
         text.push(match escape {
-            b'"' | b'/' => escape.into(),
+            b'"' | b'/' | b'\\' => escape.into(),
             b'n' => '\n',
             b'r' => '\r',
             b't' => '\t',
@@ -159,8 +154,9 @@ fn unescape(inside: &str) -> Option<String> {
             b'f' => '\x0c',
             _ => return None,
         });
-        text.push_str(piece.get(1..)?);
+        rest = &rest[at + 2..];
     }
+    text.push_str(rest);
     Some(text)
 }
 

@@ -60,7 +60,7 @@ pub fn parts(store: &Store, opts: &DenseOpts, threads: usize, budget: &Budget) -
         let longest = (tau.index_prefix(size as u64) + MOST_COMMON) as usize;
         let prefix = longest.saturating_sub(size - stored).min(stored);
         let tokens = if copied { stored * 4 + 12 } else { 0 };
-        tokens + prefix * 24 + 92 + threads * 16
+        tokens + prefix * (24 + 4 * threads) + 92 + threads * 16
     };
     let room = budget.spare() / 2;
     if opts.partition.partition == Partition::ByTask {

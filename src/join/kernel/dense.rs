@@ -233,6 +233,7 @@ impl<S: Borrow<Sets>> Index<S> {
     /// Finds where the postings stand that a query may visit, and the window of sets that they are of.
     fn visits(&self, tokens: &[u32], size: u64, limit: usize, scratch: &mut Scratch) -> Range<usize> {
         let (smallest, mut end) = self.window(size, limit);
+        let mut places = scratch.cursors.begin(self.number, &self.lists, smallest);
         let mut window = smallest as usize..smallest as usize;
         for (left, &token) in (1..=tokens.len() as u64).rev().zip(tokens) {
             let largest = self.similarity.max_partner_sharing(size, left + self.common - 1);
@@ -241,12 +242,12 @@ impl<S: Borrow<Sets>> Index<S> {
                 break;
             }
             window.end = window.end.max(end as usize);
-            let list = self.lists.range(token);
-            let postings = &self.lists.postings()[list.clone()];
-            let from = postings.partition_point(|posting| posting.set < smallest);
-            let to = from + postings[from..].partition_point(|posting| posting.set < end);
+            let Some(list) = self.lists.rank(token) else { continue };
+            let from = places.first(&self.lists, list);
+            let postings = &self.lists.postings()[from..self.lists.range(list).end];
+            let to = from + postings.partition_point(|posting| posting.set < end);
             if from < to {
-                scratch.visits.push(list.start + from..list.start + to);
+                scratch.visits.push(from..to);
             }
         }
         window
@@ -254,20 +255,19 @@ impl<S: Borrow<Sets>> Index<S> {
 
     /// Counts the contacts with sets whose bitmaps let them pass.
     fn count_near(&self, dense: &Dense, signature: Signature, most: i32, scratch: &mut Scratch) {
-        let (mut visits, mut places) =
-            (std::mem::take(&mut scratch.visits), std::mem::take(&mut scratch.places));
         let least = self.least(signature.size());
-        let mut counting = scratch.counting(self.range.len(), signature.known() as usize, least);
+        let Scratch { counters, candidates, visits, places, .. } = scratch;
+        counters.begin(self.range.len(), signature.known() as usize);
         for visit in visits.drain(..) {
             let postings = &self.lists.postings()[visit.clone()];
-            dense.postings(signature, visit, most, &mut places);
+            dense.postings(signature, visit, most, places);
             for place in places.drain(..) {
                 let posting = postings[place as usize];
-                if signature.size() <= u64::from(posting.largest) {
-                    counting.contact(posting.set);
+                let largest = u64::from(posting.largest);
+                if signature.size() <= largest && counters.contact(posting.set) == least {
+                    candidates.push(posting.set);
                 }
             }
         }
-        (scratch.visits, scratch.places) = (visits, places);
     }
 }

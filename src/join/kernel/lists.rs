@@ -64,20 +64,22 @@ impl<P: Copy + Default> Lists<P> {
 
     /// The number of a token's list, `None` when it has none.
     #[inline]
-    fn rank(&self, token: u32) -> Option<usize> {
+    pub fn rank(&self, token: u32) -> Option<usize> {
         let word = self.words.get(token as usize / 64)?;
         let bit = 1_u64 << (token % 64);
         let lower = (word.bits & (bit - 1)).count_ones();
         (word.bits & bit != 0).then_some((word.before + lower) as usize)
     }
 
-    /// Where the list of a token stands among all postings; empty for one that has none.
+    /// How many lists there are.
+    pub fn len(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// Where a list stands among all postings.
     #[inline]
-    pub fn range(&self, token: u32) -> Range<usize> {
-        match self.rank(token) {
-            Some(list) => self.starts[list] as usize..self.starts[list + 1] as usize,
-            None => 0..0,
-        }
+    pub fn range(&self, list: usize) -> Range<usize> {
+        self.starts[list] as usize..self.starts[list + 1] as usize
     }
 
     /// All postings, list by list.
