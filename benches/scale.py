@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Runs `twinsplit run doc-split --write clusters` on the first documents of a generated corpus, size by size.
 
-    benches/scale.py --corpus FOLDER/documents.jsonl --work FOLDER [--sizes 200000,400000] [--threads 2]
+    benches/scale.py --corpus FOLDER/documents.jsonl --work FOLDER --table FILE --logs FOLDER [--sizes 200000,400000]
 
 The first documents of a corpus are the smaller corpus (docs/corpus.md), so one file serves all sizes; a plain file is
-needed, of which the head is copied into --work. Settings are those of the paper's experiment: SpotSigs, IDF [.3,.85]
+needed, of which the head is copied into --work (not at full size). Settings are those of the paper's experiment: SpotSigs, IDF [.3,.85]
 and [.2,.85] with tau .3, IDF [0,1] with tau .4. A row for each run is appended to --table as it ends: seconds, seconds of
 processors (which other programs on the machine disturb less), peak memory of any step as run.json has it, and the
 load of the machine at the beginning and the end, by which to judge the seconds.
@@ -17,23 +17,23 @@ import subprocess
 import sys
 from pathlib import Path
 
-SETTINGS = [("0.3,0.85", "0.3"), ("0.2,0.85", "0.3"), ("0,1", "0.4")]
 COLUMNS = ["documents", "bytes", "idf", "tau", "threads", "memory", "seconds", "cpu_seconds", "peak_memory",
            "joined_pairs", "clusters", "dropped", "load_before", "load_after"]
 
 
 def head(corpus, documents, path):
-    """Copies the first documents; their number of bytes."""
+    """A file of the first documents: the corpus itself, if it holds no more, else a copy of its head."""
     left = documents
     with open(corpus, "rb") as source, open(path, "wb") as target:
         for line in source:
             if left == 0:
-                break
+                return path
             target.write(line)
             left -= 1
+    path.unlink()
     if left:
         sys.exit(f"scale: {corpus} holds {documents - left} documents, fewer than {documents}")
-    return path.stat().st_size
+    return corpus
 
 
 def peak(value):
@@ -44,7 +44,7 @@ def peak(value):
     return max(map(peak, value), default=0) if isinstance(value, list) else 0
 
 
-def run(opts, path, idf, tau):
+def run(opts, documents, path, idf, tau):
     out = opts.work / "scale-out"
     before, usage = os.getloadavg()[0], resource.getrusage(resource.RUSAGE_CHILDREN)
     command = [opts.twinsplit, "run", "doc-split", "--input", path, "--output", out, "--overwrite", "--json", "--quiet",
@@ -54,6 +54,8 @@ def run(opts, path, idf, tau):
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - usage.ru_utime - usage.ru_stime
     report = json.loads(said)
+    name = f"{documents}-idf-{idf.replace(',', '-')}-tau-{tau}-memory-{opts.memory}.json"
+    (opts.logs / name).write_bytes(said)
     counters = report["counters"]
     return [report["seconds"]["total"], f"{cpu:.1f}", peak(report), counters["docsplit-query"]["joined_pairs"],
             counters["keep"]["clusters"], counters["keep"]["documents_dropped"], before, os.getloadavg()[0]]
@@ -64,6 +66,8 @@ def main():
     parser.add_argument("--corpus", type=Path, required=True)
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--table", type=Path, required=True)
+    parser.add_argument("--logs", type=Path, required=True, help="a folder for the report of each run")
+    parser.add_argument("--settings", default="0.3,0.85:0.3 0.2,0.85:0.3 0,1:0.4", help="IDF:tau, separated by spaces")
     parser.add_argument("--sizes", default="200000,400000,800000,1600000")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--memory", type=int, default=8192, help="megabytes")
@@ -72,14 +76,15 @@ def main():
     if not opts.table.exists():
         opts.table.write_text("\t".join(COLUMNS) + "\n", encoding="utf-8")
     for documents in map(int, opts.sizes.split(",")):
-        path = opts.work / "scale-head.jsonl"
-        size = head(opts.corpus, documents, path)
-        for idf, tau in SETTINGS:
-            row = [documents, size, idf, tau, opts.threads, opts.memory] + run(opts, path, idf, tau)
+        copy = opts.work / "scale-head.jsonl"
+        path = head(opts.corpus, documents, copy)
+        size = path.stat().st_size
+        for idf, tau in (setting.split(":") for setting in opts.settings.split()):
+            row = [documents, size, idf, tau, opts.threads, opts.memory] + run(opts, documents, path, idf, tau)
             with open(opts.table, "a", encoding="utf-8") as table:
                 table.write("\t".join(map(str, row)) + "\n")
             print(*row, sep="\t", flush=True)
-        path.unlink()
+        copy.unlink(missing_ok=True)
 
 
 if __name__ == "__main__":

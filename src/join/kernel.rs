@@ -316,7 +316,7 @@ impl<S: Borrow<Sets>> Index<S> {
         let (smallest, mut end) = self.window(size, limit);
         let least = self.least(size);
         let Scratch { counters, cursors, candidates, .. } = scratch;
-        counters.begin(self.range.len(), tokens.len());
+        let mut contacts = counters.begin(self.range.len(), tokens.len());
         let mut places = cursors.begin(self.number, &self.lists, smallest);
         for (left, &token) in (1..=stored).rev().zip(tokens) {
             let largest = self.similarity.max_partner_sharing(size, left + self.common - 1);
@@ -330,7 +330,7 @@ impl<S: Borrow<Sets>> Index<S> {
                 if posting.set >= end {
                     break;
                 }
-                if size32 <= posting.largest && counters.contact(posting.set) == least {
+                if size32 <= posting.largest && contacts.with(posting.set) == least {
                     candidates.push(posting.set);
                 }
             }

@@ -33,7 +33,16 @@ pub(crate) fn is_han(c: char) -> bool {
 
 /// The byte length of the run that starts `text`, whose first character is Han.
 pub(crate) fn run_length(text: &str) -> usize {
-    text.find(|c| !is_han(c) && c.script() != Script::Inherited).unwrap_or(text.len())
+    text.find(|c| !is_han(c) && !is_inherited(c)).unwrap_or(text.len())
+}
+
+/// Whether `c` takes the script of what stands before it. What ends nearly all runs needs no look-up.
+#[inline]
+fn is_inherited(c: char) -> bool {
+    match c {
+        '\0'..='\u{2ff}' | '\u{3000}'..='\u{3029}' | '\u{ff01}'..='\u{ff60}' => false,
+        _ => c.script() == Script::Inherited,
+    }
 }
 
 /// Whether the run must be copied before jieba sees it: it holds a mark to leave out, or a compatibility
@@ -78,8 +87,9 @@ mod tests {
     }
 
     #[test]
-    fn the_quick_ranges_of_is_han_agree_with_the_script_property() {
+    fn the_quick_ranges_agree_with_the_script_property() {
         for c in '\0'..=char::MAX {
+            assert_eq!(is_inherited(c), c.script() == Script::Inherited, "{c:?}");
             // Unassigned positions of the two large blocks count as Han here; none is ever met.
             let unassigned = matches!(c, '\u{4e00}'..='\u{9fff}' | '\u{3400}'..='\u{4dbf}')
                 && c.script() == Script::Unknown;

@@ -49,10 +49,9 @@ impl Words {
         while let Some(odd) = first_non_ascii(bytes, at) {
             // The white space byte itself must be followed by ASCII: a mark would attach to it.
             let plain = bytes[at..odd].windows(2).rposition(|pair| is_space(pair[0])).map_or(at, |p| at + p);
-            let mut end = odd;
-            while end < bytes.len() && !(is_space(bytes[end]) && bytes.get(end + 1).is_none_or(u8::is_ascii))
-            {
-                end += 1;
+            let mut end = first_space(bytes, odd);
+            while bytes.get(end + 1).is_some_and(|next| !next.is_ascii()) {
+                end = first_space(bytes, end + 1);
             }
             self.ascii::<SPANS>(text, at..plain, normaliser);
             self.mixed::<SPANS>(&text[plain..end], plain, normaliser, wants);
@@ -192,6 +191,22 @@ fn is_space(b: u8) -> bool {
     matches!(b, b' ' | b'\t'..=b'\r')
 }
 
+/// The first white space byte at or after `from`, or the end; many bytes are looked at at once.
+fn first_space(bytes: &[u8], from: usize) -> usize {
+    const BLOCK: usize = 32;
+    let mut at = from;
+    while let Some(block) = bytes.get(at..at + BLOCK) {
+        // White space and what else is below it.
+        if block.iter().any(|b| *b <= b' ')
+            && let Some(found) = block.iter().position(|b| is_space(*b))
+        {
+            return at + found;
+        }
+        at += BLOCK;
+    }
+    bytes[at..].iter().position(|b| is_space(*b)).map_or(bytes.len(), |found| at + found)
+}
+
 /// Whether `c` is one of the characters that most often stand between runs of Han characters, and in no word.
 #[inline]
 fn is_punctuation(c: char) -> bool {
@@ -260,6 +275,13 @@ mod tests {
             let text: String = text.chars().filter(|&c| !han::is_han(c)).collect();
             let expected: Vec<_> = text.unicode_words().map(str::trim_start).collect();
             prop_assert_eq!(cut(&text), expected);
+        }
+
+        #[test]
+        fn finds_the_first_space(text in "[a-zé文]{0,70}[ \t\r\u{1}]?[a文 ]{0,40}", from in 0usize..100) {
+            let from = from.min(text.len());
+            let found = text.bytes().enumerate().skip(from).find(|(_, b)| b" \t\n\x0b\x0c\r".contains(b));
+            prop_assert_eq!(first_space(text.as_bytes(), from), found.map_or(text.len(), |x| x.0));
         }
 
         #[test]

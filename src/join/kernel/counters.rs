@@ -12,8 +12,8 @@ pub(super) struct Counters {
 }
 
 impl Counters {
-    /// Sets the counters of so many sets to 0, for a query of so many tokens.
-    pub fn begin(&mut self, sets: usize, tokens: usize) {
+    /// Sets the counters of so many sets to 0, for a query of so many tokens, and lets it count.
+    pub fn begin(&mut self, sets: usize, tokens: usize) -> Contacts<'_> {
         if self.counts.len() < sets {
             self.counts.resize(sets, 0);
         }
@@ -24,20 +24,29 @@ impl Counters {
             self.counts.fill(0);
             (self.base, self.next_base) = (0, tokens);
         }
-    }
-
-    /// Counts a contact with a set, and gives their number so far.
-    #[inline]
-    pub fn contact(&mut self, set: u32) -> u32 {
-        let count = &mut self.counts[set as usize];
-        *count = (*count).max(self.base) + 1;
-        *count - self.base
+        Contacts { counts: &mut self.counts, base: self.base }
     }
 
     /// How many contacts there were with a set that was met.
     #[inline]
     pub fn of(&self, set: u32) -> u32 {
         self.counts[set as usize] - self.base
+    }
+}
+
+/// The counters of a query.
+pub(super) struct Contacts<'c> {
+    counts: &'c mut [u32],
+    base: u32,
+}
+
+impl Contacts<'_> {
+    /// Counts a contact with a set, and gives their number so far.
+    #[inline]
+    pub fn with(&mut self, set: u32) -> u32 {
+        let count = &mut self.counts[set as usize];
+        *count = (*count).max(self.base) + 1;
+        *count - self.base
     }
 }
 
@@ -50,13 +59,11 @@ mod tests {
         let mut counters = Counters::default();
         // The third does not fit behind the first two.
         for tokens in [5, u32::MAX as usize - 7, 4, 2, u32::MAX as usize, 1] {
-            counters.begin(3, tokens);
-            assert_eq!(counters.contact(1), 1);
+            let mut contacts = counters.begin(3, tokens);
+            assert_eq!((contacts.with(1), contacts.with(2)), (1, 1));
             let again = tokens.min(2) as u32;
-            (1..again).for_each(|_| {
-                counters.contact(1);
-            });
-            assert_eq!((counters.of(1), counters.contact(2)), (again, 1), "{tokens}");
+            (1..again).for_each(|count| assert_eq!(contacts.with(1), count + 1));
+            assert_eq!((counters.of(1), counters.of(2)), (again, 1), "{tokens}");
         }
     }
 }

@@ -15,7 +15,7 @@ pub(super) struct Cursors {
     index: u64,
     /// All places are at, or before, the first posting of this set or a later one.
     smallest: u32,
-    /// By list; 0 where no query has been.
+    /// By list; its start where no query has been.
     places: Vec<u32>,
 }
 
@@ -26,7 +26,7 @@ impl Cursors {
             self.index = index;
             self.smallest = 0;
             self.places.clear();
-            self.places.resize(lists.len(), 0);
+            self.places.extend_from_slice(lists.starts());
         }
         let ascends = smallest >= self.smallest;
         if ascends {
@@ -52,7 +52,7 @@ impl Places<'_> {
         let Some(place) = self.places.get_mut(list) else {
             return range.start + postings[range].partition_point(before);
         };
-        let mut at = range.start.max(*place as usize);
+        let mut at = *place as usize;
         // Strides that double, for one query may be far larger than the last.
         let mut stride = 1;
         while postings[at..range.end].get(stride - 1).is_some_and(before) {
@@ -93,7 +93,8 @@ mod tests {
             for (smallest, second) in queries {
                 let own = &both[usize::from(second)];
                 let mut places = cursors.begin(1 + u64::from(second), own, smallest);
-                for list in (0..own.len()).chain(0..own.len()) {
+                let count = own.starts().len() - 1;
+                for list in (0..count).chain(0..count) {
                     let range = own.range(list);
                     let expected = range.start + own.postings()[range].iter().filter(|p| p.set < smallest).count();
                     prop_assert_eq!(places.first(own, list), expected);

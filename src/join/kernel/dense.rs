@@ -257,14 +257,14 @@ impl<S: Borrow<Sets>> Index<S> {
     fn count_near(&self, dense: &Dense, signature: Signature, most: i32, scratch: &mut Scratch) {
         let least = self.least(signature.size());
         let Scratch { counters, candidates, visits, places, .. } = scratch;
-        counters.begin(self.range.len(), signature.known() as usize);
+        let mut contacts = counters.begin(self.range.len(), signature.known() as usize);
         for visit in visits.drain(..) {
             let postings = &self.lists.postings()[visit.clone()];
             dense.postings(signature, visit, most, places);
             for place in places.drain(..) {
                 let posting = postings[place as usize];
                 let largest = u64::from(posting.largest);
-                if signature.size() <= largest && counters.contact(posting.set) == least {
+                if signature.size() <= largest && contacts.with(posting.set) == least {
                     candidates.push(posting.set);
                 }
             }

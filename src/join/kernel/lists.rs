@@ -71,9 +71,9 @@ impl<P: Copy + Default> Lists<P> {
         (word.bits & bit != 0).then_some((word.before + lower) as usize)
     }
 
-    /// How many lists there are.
-    pub fn len(&self) -> usize {
-        self.starts.len() - 1
+    /// Where each list starts among all postings, and at the end where the last one ends.
+    pub fn starts(&self) -> &[u32] {
+        &self.starts
     }
 
     /// Where a list stands among all postings.
