@@ -2,13 +2,18 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
+use flate2::read::MultiGzDecoder;
+use std::fs::File;
 use std::hint::black_box;
+use std::io::Read;
+use twinsplit::error::Place;
 use twinsplit::join::integers::{Collection, RawSets};
 use twinsplit::join::kernel::{Index, Purpose, Scratch};
 use twinsplit::join::overlap;
 use twinsplit::join::similarity::Similarity;
 use twinsplit::join::tau::Tau;
-use twinsplit::text::{Extractor, FeatureKind, FeatureSpec};
+use twinsplit::record::document::DocumentOpts;
+use twinsplit::text::{Extractor, FeatureKind, FeatureSpec, dominant_script};
 
 /// SplitMix64: the same data in every run.
 struct Random(u64);
@@ -45,20 +50,39 @@ fn similarity() -> Similarity {
     "0.7".parse::<Tau>().unwrap().into()
 }
 
-fn tokenizing(c: &mut Criterion) {
-    let text = include_str!("../docs/choosing.md");
-    let mut group = c.benchmark_group("tokenizing");
-    group.throughput(Throughput::Bytes(text.len() as u64));
-    for kind in ["words:5", "spotsigs"] {
-        let kind = FeatureKind::parse(kind, &|_| Err(String::new())).unwrap();
-        let mut extractor = Extractor::new(FeatureSpec { kind: kind.clone(), nfc: true, case_fold: true });
-        group.bench_function(kind.to_string(), |b| {
-            b.iter(|| {
-                let mut features = 0_u64;
-                extractor.each(black_box(text), |_, _| features += 1);
-                features
+/// JSON lines to sets: reading, segmenting, hashing and sorting, the way of the front of every run.
+fn front(c: &mut Criterion) {
+    let document = DocumentOpts {
+        id: "id".into(),
+        text: "text".into(),
+        date: None,
+        score: None,
+        bad_records: 0,
+        max_line: "1".parse().unwrap(),
+    };
+    for language in ["en", "zh"] {
+        let path = format!("{}/hdfs-fixtures/documents/{language}.jsonl.gz", env!("CARGO_MANIFEST_DIR"));
+        let mut lines = String::new();
+        MultiGzDecoder::new(File::open(path).unwrap()).read_to_string(&mut lines).unwrap();
+        let mut group = c.benchmark_group(format!("front, {language}"));
+        group.throughput(Throughput::Bytes(lines.len() as u64));
+        for kind in ["words:5", "spotsigs", "chars:9"] {
+            let kind = FeatureKind::parse(kind, &|_| Err(String::new())).unwrap();
+            let mut extractor = Extractor::new(FeatureSpec::new(kind.clone()));
+            let mut set = Vec::new();
+            group.bench_function(kind.to_string(), |b| {
+                b.iter(|| {
+                    let mut features = 0;
+                    for line in black_box(&lines).lines() {
+                        let document = document.read(line.as_bytes(), &Place::default()).unwrap();
+                        black_box(dominant_script(&document.text));
+                        extractor.set(&document.text, &mut set);
+                        features += set.len();
+                    }
+                    features
+                });
             });
-        });
+        }
     }
 }
 
@@ -92,5 +116,5 @@ fn joining(c: &mut Criterion) {
     }
 }
 
-criterion_group!(parts, tokenizing, joining);
+criterion_group!(parts, front, joining);
 criterion_main!(parts);

@@ -137,6 +137,8 @@ impl Part {
 pub struct Shape {
     /// Features out of an IDF range are left out.
     pub idf: bool,
+    /// They are looked up by a shuffle, and not in a list that each task holds.
+    pub idf_shuffle: bool,
     /// Term-Split with the prefix filter.
     pub prefix: bool,
     /// Doc-Split in the paper's own form.

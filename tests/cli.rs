@@ -41,6 +41,7 @@ fn help_shows_what_the_declaration_says() {
 fn every_stage_runs_on_its_defaults() {
     let required = [
         ("idf-filter", "order", "feature-order"),
+        ("idf-left", "order", "feature-order"),
         ("index-doc", "plan", "slice-plan"),
         ("docsplit-query", "index", "index-doc"),
         ("write-kept", "clusters", "keep-choose"),

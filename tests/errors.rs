@@ -77,6 +77,8 @@ fn every_reducer_refuses_unsorted_rows() {
         ("feature-count-reduce", "ffffffffffffffff\t1".to_owned()),
         ("feature-order", "-\t3".to_owned()),
         ("idf-table", "-\t3".to_owned()),
+        ("idf-left-reduce", "ffffffffffffffff\t0".to_owned()),
+        ("idf-right-reduce", "z\t0\t-".to_owned()),
         ("equal-sets-reduce", format!("ffffffffffffffff\tz\t{set}")),
         ("index-term-reduce", "ffffffffffffffff\tz\t3".to_owned()),
         ("pcp-reduce", "y\tz\t1\t2\t2".to_owned()),
@@ -127,6 +129,12 @@ fn rows_that_cannot_belong_together_are_refused() {
         ("pcp-reduce", "a\tb\t1\t3\t4\na\tb\t1\t3\t5\n".to_owned(), "more than one document"),
         ("feature-count-reduce", format!("{feature}\t{most}\n{feature}\t1\n"), "line 2, field documents: "),
         ("feature-order", format!("-\t{most}\n-\t1\n"), "line 2, field documents: "),
+        (
+            "idf-right-reduce",
+            format!("a\t0\t-\na\t1\t{feature}\na\t1\t{feature}\n"),
+            "line 3, field feature: ",
+        ),
+        ("idf-right-reduce", format!("a\t1\t{feature}\n"), "line 1, field id: "),
         ("size-count-reduce", format!("0000000007\t{most}\n0000000007\t1\n"), "line 2, field sets: "),
         ("slice-plan", "0000000007\t0\n".to_owned(), "line 1, field sets: "),
         ("slice-plan", format!("0000000007\t{most}\n"), "line 1, field sets: "),
@@ -163,6 +171,7 @@ fn side_files_must_be_whole_and_of_their_kind() {
     let order = here.read("good-order");
     for (stage, option, kind) in [
         ("idf-filter", "order", "order"),
+        ("idf-left", "order", "order"),
         ("index-term --pcp prefix", "order", "order"),
         ("index-doc", "plan", "plan"),
         ("docsplit-query", "index", "slice"),

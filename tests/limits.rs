@@ -150,3 +150,25 @@ fn every_way_stops_at_the_limit_of_all_tasks_together() {
         );
     }
 }
+
+/// By hand: z, w and v are in the range, x and y are not, so the shorter list has two features.
+#[test]
+fn a_list_of_features_that_no_task_can_hold_is_refused_and_not_needed() {
+    let here = place();
+    for engine in ["local", "pipes"] {
+        let way = format!("term-split --tau 0.25 --idf 0.3,1 --engine {engine}");
+        here.say(&line(&format!("{way} --idf-list 1")))
+            .fails(1, &["2 features are out of the IDF range", "--idf-list 1", "--idf-lookup shuffle"]);
+        here.say(&line(&format!("{way} --idf-list 2"))).ok();
+        let listed = here.read("out/clusters.tsv");
+        here.say(&line(&format!("{way} --idf-list 0 --idf-lookup shuffle"))).ok();
+        assert_eq!(here.read("out/clusters.tsv"), listed);
+        let counted =
+            ["features_out_of_idf_range", "postings_out_of_idf_range"].map(|name| counter(&here, name));
+        assert_eq!(counted, [2, 4 + 3], "{engine}");
+    }
+    // A reference table has its own frequencies, which no shuffle of the corpus has.
+    here.shell("twinsplit idf --from docs --features words:1 --output table").ok();
+    let reference = line("term-split --idf 0.3,1 --idf-lookup shuffle --idf-table table");
+    here.say(&reference).fails(2, &["--idf-lookup shuffle", "--idf-table"]);
+}

@@ -31,7 +31,13 @@ const SETTINGS: [(&str, usize); 5] =
     [("0.2,0.85", 1), ("0.3,0.85", 1), ("0,1", 1), ("0,1", 3), ("0.2,0.85", 3)];
 
 /// The sets of a random corpus after both options, frequencies from itself or from a reference.
-fn smaller(seed: u64, reference: Option<(&Frequencies, &str)>, idf: &str, least: usize) -> Subject {
+fn smaller(
+    seed: u64,
+    reference: Option<(&Frequencies, &str)>,
+    idf: &str,
+    least: usize,
+    more: &[&str],
+) -> Subject {
     let docs = corpora::random(seed, 90, 40);
     let sets = features::of(&docs, "lines");
     let own = Frequencies::count(&sets);
@@ -43,6 +49,7 @@ fn smaller(seed: u64, reference: Option<(&Frequencies, &str)>, idf: &str, least:
     if let Some((_, table)) = reference {
         args.extend(["--idf-table", table]);
     }
+    args.extend(more);
     Subject::with_sets(docs, kept, "0.1", &args)
 }
 
@@ -50,8 +57,19 @@ fn smaller(seed: u64, reference: Option<(&Frequencies, &str)>, idf: &str, least:
 #[test]
 fn idf_ranges_and_least_sizes() {
     for (idf, least) in SETTINGS {
-        let subject = smaller(201, None, idf, least);
+        let subject = smaller(201, None, idf, least, &[]);
         let about = format!("corpora::random(201, 90, 40), IDF {idf}, at least {least}");
+        matrix(&format!("{about}, local"), &about, &subject, &LOCAL);
+        matrix(&format!("{about}, pipes"), &about, &subject, &PIPES);
+    }
+}
+
+/// Without a list of features, of which tasks could hold none: 2 x (24 + 4).
+#[test]
+fn idf_ranges_by_a_shuffle() {
+    for (idf, least) in [("0.2,0.85", 1), ("0.3,0.85", 3)] {
+        let subject = smaller(205, None, idf, least, &["--idf-lookup", "shuffle", "--idf-list", "0"]);
+        let about = format!("corpora::random(205, 90, 40), IDF {idf} by a shuffle, at least {least}");
         matrix(&format!("{about}, local"), &about, &subject, &LOCAL);
         matrix(&format!("{about}, pipes"), &about, &subject, &PIPES);
     }
@@ -75,7 +93,7 @@ fn idf_over_a_reference_table() {
     let frequencies = Frequencies::count(&features::of(&reference, "lines"));
     let table = table.display().to_string();
     for idf in ["0.2,0.85", "0.3,0.85"] {
-        let subject = smaller(203, Some((&frequencies, &table)), idf, 1);
+        let subject = smaller(203, Some((&frequencies, &table)), idf, 1, &[]);
         let about = format!("corpora::random(203, 90, 40), IDF {idf} over random(202, 150, 30)");
         matrix(&format!("{about}, local"), &about, &subject, &LOCAL);
         matrix(&format!("{about}, pipes"), &about, &subject, &PIPES);

@@ -13,6 +13,7 @@ use twinsplit::record::cluster::{
 use twinsplit::record::count::{FeatureCount, SizeRow};
 use twinsplit::record::document::Line;
 use twinsplit::record::expand::{self, ExpandRow};
+use twinsplit::record::lookup::{self, KeptFeature};
 use twinsplit::record::pair::{Candidate, Joined, Pair, Part};
 use twinsplit::record::posting::{BlockPair, Posting, PostingRow, PrefixMark};
 use twinsplit::record::round::{GraphInput, Neighbour};
@@ -129,6 +130,17 @@ fn rows(values: &Values) -> Vec<Row> {
     row!(SlicedDoc, SlicedDoc { slice: key.as_bytes(), size: *n1, doc });
     row!(SliceRow, SliceRow::Doc(SlicedDoc { slice: key.as_bytes(), size: *n1, doc }));
     row!(FeatureCount, FeatureCount { feature: flag.then_some(*n0), documents: *n1 });
+    let count = FeatureCount { feature: flag.then_some(*n0), documents: *n1 % 1_000_000_000_000_000 };
+    let kept = KeptFeature { id: a, feature: *n0 };
+    row!(lookup::LeftInput, lookup::LeftInput::Count(count));
+    row!(lookup::LeftInput, lookup::LeftInput::Doc(doc));
+    row!(lookup::LeftRow, lookup::LeftRow::Kept(*n0));
+    row!(lookup::LeftRow, lookup::LeftRow::Posting { feature: *n0, id: a });
+    row!(KeptFeature, kept);
+    row!(lookup::RightInput, lookup::RightInput::Feature(kept));
+    row!(lookup::RightInput, lookup::RightInput::Doc(doc));
+    row!(lookup::RightRow, lookup::RightRow::Document(a));
+    row!(lookup::RightRow, lookup::RightRow::Feature(kept));
     row!(SizeRow, SizeRow { size: *n0, sets: *n1 });
     row!(PostingRow, PostingRow { feature: *n3, posting });
     let (left, right, left_count) = (*n0, *n1, 1);
@@ -360,6 +372,11 @@ fn errors_name_the_field() {
         ("verify-right-reduce", "a\t1\t", "a"),
         ("feature-order", "-\t", "documents"),
         ("feature-order", &format!("{set}\t1\t1"), "end of line"),
+        ("idf-left", "a\t1x", "feature"),
+        ("idf-left-reduce", &format!("{set}\t2\ta"), "tag"),
+        ("idf-left-reduce", &format!("{set}\t1\t"), "id"),
+        ("idf-right-reduce", "a\t0\tx", "feature"),
+        ("idf-right-reduce", "a\t1\tx", "feature"),
         ("slice-plan", "0000000001", "sets"),
         ("index-doc-reduce", "00000\t1", "id"),
         ("expand-left-reduce", "a\t2\tb\t1", "tag"),
@@ -464,6 +481,11 @@ fn every_stages_records_are_among_the_rows() {
         ClusterInput,
         Label,
         GraphInput,
+        lookup::LeftInput,
+        lookup::LeftRow,
+        KeptFeature,
+        lookup::RightInput,
+        lookup::RightRow,
         Neighbour,
         star::RankInput,
         star::RankRow,

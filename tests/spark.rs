@@ -104,6 +104,9 @@ fn jsonl_line(id: &str) -> String {
 
 const DOCUMENTS: [&str; 3] = ["plain.jsonl", "members.jsonl.gz", "tiny.jsonl"];
 
+/// What goes before the job that misses a slice: the slice, and the mark that the step that reads slices is over.
+const LOST: [&str; 2] = ["lost/_work/slices/part-00000", "lost/_work/joined-pairs/_SUCCESS"];
+
 /// Each job: its name, the program, its arguments after OUTPUT, which is the job's name, and variables.
 fn jobs() -> Vec<Value> {
     let mut jobs = Vec::new();
@@ -112,7 +115,8 @@ fn jobs() -> Vec<Value> {
         let mut words = vec![program.to_string_lossy().into_owned(), output.to_owned()];
         words.extend(args.iter().map(|word| (*word).to_owned()));
         let variables: BTreeMap<_, _> = variables.iter().copied().collect();
-        jobs.push(json!({ "name": name, "args": words, "variables": variables }));
+        let remove: &[&str] = if name == "lost" { &LOST } else { &[] };
+        jobs.push(json!({ "name": name, "args": words, "variables": variables, "remove": remove }));
     };
     for variant in VARIANTS {
         let args = [&DOCUMENTS[..], &["--reducers", "3", "--shuffled"]].concat();
@@ -135,6 +139,8 @@ fn jobs() -> Vec<Value> {
     job("other-input", "resumed", "term-split", &["plain.jsonl", "--resume"], &[]);
     job("resumed", "resumed", "term-split", &again, &[]);
     job("complete", "resumed", "term-split", &again, &[]);
+    job("slices", "lost", "doc-split", &stopped, &[("TWINSPLIT_MAX_PAIRS", "0")]);
+    job("lost", "lost", "doc-split", &again, &[]);
     jobs
 }
 
@@ -295,6 +301,14 @@ fn a_guard_stops_and_a_stopped_run_goes_on() {
     assert_same("resumed", "resumed-expected", 1);
     let complete = said("complete");
     assert!(complete.code == 0 && complete.err.contains("holds the complete answer"), "{}", complete.err);
+}
+
+/// A slice that is gone would leave out pairs in silence.
+#[test]
+fn a_lost_slice_is_missed() {
+    said("slices").fails(1, &["expand-right: ", "(the limit is 0)"]);
+    said("lost").fails(1, &["docsplit-query: ", "slices", "remove it"]);
+    assert!(!PLACE.join("lost/clusters").exists());
 }
 
 /// Whoever reads the second line of a program can make the program.

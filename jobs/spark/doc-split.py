@@ -580,6 +580,10 @@ def each_file(name, data, why, files, link, inputs, mapper):
 
     def make(folder, counters):
         names = [name for name, length, _ in below(folder_of(files)) if length > 0]
+        made = sum(done["counters"].get("slices_made", 0) for done in STEPS)
+        if len(names) != made:
+            again = "remove it, and it is made anew when the program runs with --resume"
+            fail("%s: %s holds %d of %d slices: %s" % (name, folder_of(files), len(names), made, again))
         over = []
 
         def job(number, file):

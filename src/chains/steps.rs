@@ -104,7 +104,25 @@ fn front(shape: Shape, order: bool) -> Vec<Step> {
             "order",
         )));
     }
-    if shape.idf {
+    if shape.idf && shape.idf_shuffle {
+        steps.push(Step {
+            side: vec![("order", "order")],
+            ..map_reduce(
+                "idf-left",
+                "idf-left-reduce",
+                "Looks up features in the IDF range; sorted by feature, its frequency comes before its documents.",
+                &["feature-counts", "sets"],
+                "kept-features",
+            )
+        });
+        steps.push(map_reduce(
+            "idf-right",
+            "idf-right-reduce",
+            "Brings the features in the range together by document; sorted by id, then feature.",
+            &["kept-features", "sets"],
+            FILTERED,
+        ));
+    } else if shape.idf {
         steps.push(Step {
             side: vec![("order", "order")],
             ..map("idf-filter", "Leaves out features out of the IDF range.", &["sets"], FILTERED)

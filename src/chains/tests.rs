@@ -5,7 +5,7 @@ use clap::ValueEnum;
 
 fn all() -> Vec<Vec<Part>> {
     let mut chains = vec![idf_steps().into_iter().map(Part::Step).collect()];
-    for bits in 0..128u32 {
+    for bits in 0..256u32 {
         let bit = |n: u32| bits >> n & 1 == 1;
         let shape = Shape {
             idf: bit(0),
@@ -15,10 +15,11 @@ fn all() -> Vec<Vec<Part>> {
             write_kept: bit(4),
             clusters_only: bit(5),
             rounds: bit(6),
+            idf_shuffle: bit(7),
         };
         chains.extend(Chain::value_variants().iter().map(|chain| chain.parts(shape)));
     }
-    assert_eq!(chains.len(), 257);
+    assert_eq!(chains.len(), 513);
     chains
 }
 
@@ -61,7 +62,7 @@ fn a_round_goes_on_with_what_the_one_before_made() {
             }
         }
     }
-    assert_eq!(repeats, 128);
+    assert_eq!(repeats, 256);
 }
 
 #[test]

@@ -86,6 +86,14 @@ pub const EXAMPLES: &[Example] = &[
         "idf-filter --order order < sets > filtered-sets",
     ),
     example(
+        "The same without a list of features in memory: they are kept by a shuffle",
+        "feature-order --idf 0.1,0.95 --idf-lookup shuffle < counts > range; cat counts sets | idf-left --order range | LC_ALL=C sort | idf-left-reduce > kept-features",
+    ),
+    example(
+        "And brought back to their documents",
+        "cat kept-features sets | idf-right | LC_ALL=C sort | idf-right-reduce > filtered-again",
+    ),
+    example(
         "Equal sets joined, one of each and its copies",
         "equal-sets < sets | LC_ALL=C sort | equal-sets-reduce > members",
     ),

@@ -57,6 +57,7 @@ pub fn shape(params: &Params, write_kept: bool, rounds: bool) -> Shape {
         idf: params.get("idf").is_some_and(|range| {
             range.parse().is_ok_and(|range: crate::index::idf::IdfRange| !range.is_everything())
         }),
+        idf_shuffle: is("idf-lookup", "shuffle"),
         prefix: is("pcp", "prefix"),
         by_task: is("partition", "by-task"),
         star: is("cluster", "star"),

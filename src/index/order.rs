@@ -54,6 +54,8 @@ pub enum Listed {
     Kept,
     /// Those of the corpus that are out of it.
     Dropped,
+    /// None, though there is a range: features are looked up by a shuffle.
+    Elsewhere,
 }
 
 impl Listed {
@@ -63,12 +65,14 @@ impl Listed {
             Listed::Nothing => "nothing",
             Listed::Kept => "kept",
             Listed::Dropped => "dropped",
+            Listed::Elsewhere => "elsewhere",
         }
     }
 
     /// The value of a name.
     pub fn from_name(name: &str) -> Option<Self> {
-        [Listed::Nothing, Listed::Kept, Listed::Dropped].into_iter().find(|listed| listed.name() == name)
+        let all = [Listed::Nothing, Listed::Kept, Listed::Dropped, Listed::Elsewhere];
+        all.into_iter().find(|listed| listed.name() == name)
     }
 }
 
@@ -145,7 +149,7 @@ impl Filter {
     /// Whether a feature lies in the range.
     pub fn keeps(&self, feature: u64) -> bool {
         match self.listed {
-            Listed::Nothing => true,
+            Listed::Nothing | Listed::Elsewhere => true,
             Listed::Kept => self.features.contains(&feature),
             Listed::Dropped => !self.features.contains(&feature),
         }

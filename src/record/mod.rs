@@ -11,6 +11,7 @@ pub mod count;
 pub mod document;
 pub mod expand;
 pub mod id;
+pub mod lookup;
 pub mod pair;
 pub mod posting;
 pub mod round;

@@ -3,14 +3,14 @@
 //! its IDF values from all of WT10G while it works on parts of it (000, section 5.1).
 
 use super::options::{FeatureOpts, IdfOpts};
-use crate::error::{FieldError, Result};
+use crate::error::{Error, FieldError, Result};
 use crate::index::idf::IdfRange;
 use crate::index::order::{Listed, MostFrequent, OrderLine};
 use crate::record::Record;
 use crate::record::count::FeatureCount;
 use crate::sealed::{self, Seal, SealedLine};
 use crate::stage::{Decl, Role, SideFile, Stage, Task};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use std::path::Path;
 
 /// Kind of the file that `idf-table` writes.
@@ -54,9 +54,43 @@ pub struct FeatureOrder {
     documents: Option<u64>,
     kept_frequencies: (u64, u64),
     ranked: MostFrequent,
-    kept: Vec<u64>,
-    dropped: Vec<u64>,
+    shuffled: bool,
+    kept: List,
+    dropped: List,
     features: u64,
+}
+
+/// Features for a list that `idf-filter` can hold: their number, and themselves up to a bound.
+struct List {
+    count: u64,
+    features: Vec<u64>,
+    most: usize,
+}
+
+impl List {
+    fn of_at_most(most: usize) -> Self {
+        Self { count: 0, features: Vec::new(), most }
+    }
+
+    fn push(&mut self, feature: u64) {
+        self.count += 1;
+        if self.features.len() < self.most {
+            self.features.push(feature);
+        }
+    }
+
+    fn is_whole(&self) -> bool {
+        self.features.len() as u64 == self.count
+    }
+}
+
+/// Where tasks look up whether a feature is in the IDF range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Lookup {
+    /// In a list that each task holds: of the features in the range or of those out of it, whichever is shorter.
+    List,
+    /// Nowhere: features and documents are shuffled to one another, for lists that no task can hold.
+    Shuffle,
 }
 
 /// Its options.
@@ -69,6 +103,12 @@ pub struct FeatureOrderOpts {
     /// Features that are ordered by their frequency, the most frequent ones; all others come before, by hash
     #[arg(long, env = "TWINSPLIT_RANKED", default_value_t = 1_000_000, value_name = "N")]
     ranked: usize,
+    /// Where tasks look up whether a feature is in the IDF range
+    #[arg(long, env = "TWINSPLIT_IDF_LOOKUP", value_enum, default_value = "list")]
+    idf_lookup: Lookup,
+    /// Features of the longest list that a task can hold to look them up, at about 16 bytes each
+    #[arg(long, env = "TWINSPLIT_IDF_LIST", default_value_t = 50_000_000, value_name = "N")]
+    idf_list: usize,
 }
 
 impl Stage for FeatureOrder {
@@ -86,7 +126,15 @@ impl Stage for FeatureOrder {
     };
 
     fn open(opts: FeatureOrderOpts, _: &mut Task<'_>) -> Result<Self> {
+        let shuffled = opts.idf_lookup == Lookup::Shuffle;
         let table = opts.idf.idf_table.as_deref();
+        if shuffled && table.is_some() {
+            return Err(Error::Usage(
+                "feature-order: --idf-lookup shuffle takes frequencies from the corpus itself, not from --idf-table"
+                    .to_owned(),
+            ));
+        }
+        let list = || List::of_at_most(if shuffled { 0 } else { opts.idf_list });
         let reference = table.map(|path| read_reference(path, &opts.features)).transpose()?;
         Ok(Self {
             made_of: opts.features.parameters()?,
@@ -96,8 +144,9 @@ impl Stage for FeatureOrder {
             documents: None,
             kept_frequencies: (1, u64::MAX),
             ranked: MostFrequent::new(opts.ranked),
-            kept: Vec::new(),
-            dropped: Vec::new(),
+            kept: list(),
+            dropped: list(),
+            shuffled,
             features: 0,
         })
     }
@@ -138,12 +187,22 @@ impl Stage for FeatureOrder {
 
     fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
         task.count("features", self.features);
-        task.count("features_out_of_idf_range", self.dropped.len() as u64);
-        let (listed, list) = match self.range.is_everything() {
-            true => (Listed::Nothing, &self.kept),
-            false if self.kept.len() < self.dropped.len() => (Listed::Kept, &self.kept),
-            false => (Listed::Dropped, &self.dropped),
+        task.count("features_out_of_idf_range", self.dropped.count);
+        let (listed, list) = match (self.range.is_everything(), self.shuffled) {
+            (true, _) => (Listed::Nothing, &self.kept),
+            (false, true) => (Listed::Elsewhere, &self.kept),
+            (false, false) if self.kept.count < self.dropped.count => (Listed::Kept, &self.kept),
+            (false, false) => (Listed::Dropped, &self.dropped),
         };
+        if !self.shuffled && !list.is_whole() {
+            return Err(Error::Limit(format!(
+                "feature-order: {} features are {} the IDF range, more than --idf-list {}; tasks that look them up without \
+                 a list: --idf-lookup shuffle",
+                list.count,
+                if listed == Listed::Kept { "in" } else { "out of" },
+                list.most
+            )));
+        }
         let documents = self.documents.unwrap_or(0);
         let mut parameters = std::mem::take(&mut self.made_of);
         parameters.extend([
@@ -157,8 +216,11 @@ impl Stage for FeatureOrder {
         task.emit_row(&head)?;
         let mut row = Vec::new();
         let ranked = self.ranked.ascending();
-        let lines =
-            ranked.iter().map(|f| OrderLine::Ranked(*f)).chain(list.iter().map(|f| OrderLine::Listed(*f)));
+        let features: &[u64] = if self.shuffled { &[] } else { &list.features };
+        let lines = ranked
+            .iter()
+            .map(|f| OrderLine::Ranked(*f))
+            .chain(features.iter().map(|f| OrderLine::Listed(*f)));
         for line in lines {
             row.clear();
             line.encode(&mut row);

@@ -10,6 +10,7 @@ pub mod feature_count;
 pub mod feature_order;
 pub mod forest;
 pub mod idf_filter;
+pub mod idf_lookup;
 pub mod index_doc;
 pub mod index_term;
 pub mod keep;
@@ -41,6 +42,10 @@ pub static STAGES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
         Entry::of::<feature_order::FeatureOrder>(),
         Entry::of::<feature_order::IdfTable>(),
         Entry::of::<idf_filter::IdfFilter>(),
+        Entry::of::<idf_lookup::IdfLeft>(),
+        Entry::of::<idf_lookup::IdfLeftReduce>(),
+        Entry::of::<idf_lookup::IdfRight>(),
+        Entry::of::<idf_lookup::IdfRightReduce>(),
         Entry::of::<equal_sets::EqualSets>(),
         Entry::of::<equal_sets::EqualSetsReduce>(),
         Entry::of::<index_term::IndexTerm>(),

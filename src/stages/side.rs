@@ -5,12 +5,14 @@ use crate::error::Result;
 use crate::index::order::{Filter, Listed, Order, OrderLine};
 use crate::sealed::{self, broken};
 use crate::stages::feature_order::ORDER;
+use std::ops::RangeInclusive;
+use std::path::Path;
 
 /// Loads the ranks of an order file; a file that is not there leaves the order by hash.
 pub fn load_order(opts: &OrderOpts) -> Result<Order> {
     let mut order = Order::default();
     if opts.order.exists() {
-        read_order(opts, |_, line| {
+        read_order(opts, |line| {
             if let OrderLine::Ranked(feature) = line {
                 order.push(feature);
             }
@@ -21,27 +23,43 @@ pub fn load_order(opts: &OrderOpts) -> Result<Order> {
 
 /// Loads the IDF list of an order file, which must be there.
 pub fn load_filter(opts: &OrderOpts) -> Result<Filter> {
-    let mut filter: Option<Filter> = None;
-    let head = read_order(opts, |listed, line| {
-        let filter = filter.get_or_insert_with(|| Filter::new(listed));
+    let mut features = Vec::new();
+    let head = read_order(opts, |line| {
         if let OrderLine::Listed(feature) = line {
-            filter.push(feature);
+            features.push(feature);
         }
     })?;
-    Ok(filter.unwrap_or_else(|| Filter::new(head)))
+    let mut filter = Filter::new(listed(&head, &opts.order)?);
+    features.into_iter().for_each(|feature| filter.push(feature));
+    Ok(filter)
 }
 
-fn read_order(opts: &OrderOpts, mut see: impl FnMut(Listed, OrderLine)) -> Result<Listed> {
+/// The document frequencies in the IDF range of an order file, which must be there.
+pub fn kept_frequencies(opts: &OrderOpts) -> Result<RangeInclusive<u64>> {
+    let head = read_order(opts, |_| ())?;
+    Ok(head.number("df_min", &opts.order)?..=head.number("df_max", &opts.order)?)
+}
+
+/// Reads an order file and gives its first line.
+fn read_order(opts: &OrderOpts, mut see: impl FnMut(OrderLine)) -> Result<sealed::Head> {
     let path = &opts.order;
-    let listed_of = |head: &sealed::Head| {
-        let name = head.get("listed");
-        Listed::from_name(name).ok_or_else(|| broken(path, &format!("it lists {name:?}, which is not known")))
-    };
-    let head = sealed::read(path, ORDER, |head, line| {
+    let head = sealed::read(path, ORDER, |_, line| {
         let line = OrderLine::decode(line).ok_or_else(|| broken(path, "a line is neither rank nor list"))?;
-        see(listed_of(head)?, line);
+        see(line);
         Ok(())
     })?;
     head.must_have(&opts.features.parameters()?, path)?;
-    listed_of(&head)
+    Ok(head)
+}
+
+/// What an order file lists for `idf-filter`.
+fn listed(head: &sealed::Head, path: &Path) -> Result<Listed> {
+    let name = head.get("listed");
+    match Listed::from_name(name) {
+        Some(Listed::Elsewhere) => {
+            Err(broken(path, "it lists no features: it was written with --idf-lookup shuffle, for idf-left"))
+        }
+        Some(listed) => Ok(listed),
+        None => Err(broken(path, &format!("it lists {name:?}, which is not known"))),
+    }
 }
