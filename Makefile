@@ -87,8 +87,8 @@ fuzz: build ## coverage-guided fuzzing of every record and reader, FUZZ_SECONDS 
 	@[ -x .tools/bin/cargo-fuzz ] || $(CARGO) install cargo-fuzz --locked --root .tools
 	fuzz/run.sh $(FUZZ_SECONDS) $(CURDIR)/target/release $(FUZZ_TARGETS)
 
-bench: build ## beside SetSimilaritySearch on reuters21578 (needs Python 3)
-	benches/compare.sh
+bench: build ## beside SetSimilaritySearch, datasketch, rensa, gaoya, FastSketchLSH and datatrove (Python 3.11, PyPI)
+	benches/peers/run.py $(if $(SAVE),--save)
 
 engines: build ## seconds and bytes in between of every engine and method on reuters21578, side by side
 	@benches/engines.py --hadoop "$$(hdfs-fixtures/cluster/install.sh)" --spark "$$(tests/spark/install.sh)"
