@@ -65,7 +65,7 @@
 //! each pair of the answer, and a set whose counter stays below `l` (below `t`, where that is less: the prefixes
 //! are whole sets then) is no candidate. It costs a few longer lists, and no look at any set (Wang, Li and Feng, SIGMOD 2012).
 //! Everything said above of position `i` holds with `a - i + l - 1` in place of `a - i`. A [sample](choose) of the sets
-//! decides which `l` is cheapest; it is 1 for most data.
+//! decides which `l` is cheapest, and whether bitmaps are cheaper still; it is 1 for most data.
 //!
 //! # Lone tokens
 //! A token that stands in one set only is in no overlap. Such tokens count in `a` and `b`, and nothing
@@ -114,6 +114,7 @@ use super::sets::Sets;
 use super::similarity::Similarity;
 use bitmap::Signature;
 pub use choose::MOST as MOST_COMMON;
+use choose::Way;
 use counters::Counters;
 use cursors::Cursors;
 use dense::{Costs, Dense};
@@ -197,7 +198,8 @@ impl<S: Borrow<Sets>> Index<S> {
     ) -> Self {
         let sets = collection.borrow();
         assert!(range.start <= range.end && range.end <= sets.len(), "no such range of sets");
-        let common = costs.common.unwrap_or_else(|| choose::common(sets, range.clone(), similarity));
+        let Way { common, bitmaps } =
+            costs.way.unwrap_or_else(|| choose::way(sets, range.clone(), similarity));
         let prefix = |set: usize| {
             let size = sets.size(set) as u64;
             let length = match purpose {
@@ -227,7 +229,9 @@ impl<S: Borrow<Sets>> Index<S> {
         let signatures: Vec<Signature> =
             range.clone().map(|set| Signature::of(sets.get(set), sets.lone(set))).collect();
         let sets_of = lists.postings().iter().map(|posting| posting.set);
-        let dense = Dense::new(sets, range.clone(), similarity, &signatures, (lists.mean(), costs), sets_of);
+        let long = bitmaps && lists.mean() >= costs.long;
+        let dense =
+            long.then(|| Dense::new(sets, range.clone(), similarity, &signatures, costs, sets_of)).flatten();
         static BUILT: AtomicU64 = AtomicU64::new(1);
         let number = BUILT.fetch_add(1, Ordering::Relaxed);
         Index {

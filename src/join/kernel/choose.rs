@@ -1,20 +1,33 @@
-//! How many tokens the prefixes of a pair should have to share, chosen by a sample.
+//! Which way through an index is the cheapest for the sets at hand, by a sample of them.
 //!
 //! What is chosen decides how long a join takes, never what it finds.
 
+use super::bitmap::Signature;
 use super::dense::Dense;
 use crate::join::sets::Sets;
 use crate::join::similarity::Similarity;
 use std::ops::Range;
 
+/// A way through an index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Way {
+    /// How many tokens the prefixes of a pair must share.
+    pub common: u64,
+    /// Whether bitmaps stand beside the postings, where lists are long.
+    pub bitmaps: bool,
+}
+
 /// What there is to choose from.
 const CHOICES: [u64; 9] = [1, 2, 3, 4, 6, 8, 12, 16, 24];
 
-/// The most that [`common`] chooses.
+/// The most that [`way`] chooses.
 pub const MOST: u64 = CHOICES[CHOICES.len() - 1];
 
 /// What a candidate costs, in contacts: its tokens lie anywhere in memory, and are merged.
 const CANDIDATE: u128 = 40;
+
+/// How many contacts are turned away by their bitmaps at the price of one that is counted.
+const BITMAPS: u128 = 4;
 
 /// What a posting more in the index costs, in contacts.
 const POSTING: u128 = 8;
@@ -25,18 +38,17 @@ const FEWEST: usize = 1000;
 /// Each sampled set is held against so many.
 const PARTNERS: usize = 64;
 
-/// The number of common tokens with which a self-join of the range costs least.
+/// The way that a self-join of the range costs least.
 ///
 /// Pairs of sets are taken at even distances, about one for every four sets, so that merging them costs less than reading
-/// the sets does. Where bitmaps may be had, they turn candidates away, and one common token will do.
-pub fn common(sets: &Sets, range: Range<usize>, similarity: Similarity) -> u64 {
-    let (bitmaps, _) = Dense::possible(sets, range.clone());
-    if bitmaps || range.len() < FEWEST {
-        return 1;
+/// the sets does.
+pub fn way(sets: &Sets, range: Range<usize>, similarity: Similarity) -> Way {
+    let (bitmaps, exact) = Dense::possible(sets, range.clone());
+    if exact || range.len() < FEWEST {
+        return Way { common: 1, bitmaps };
     }
     let samples = (range.len() / 4).div_ceil(PARTNERS);
-    let mut costs = [Cost::default(); CHOICES.len()];
-    let mut pairs = 0_u128;
+    let mut costs = Costs::default();
     for sample in 1..=samples {
         let x = range.start + (range.len() * sample / samples).saturating_sub(1);
         let smallest = similarity.min_partner(sets.size(x) as u64);
@@ -44,49 +56,72 @@ pub fn common(sets: &Sets, range: Range<usize>, similarity: Similarity) -> u64 {
         for partner in 0..PARTNERS.min(x.saturating_sub(first)) {
             // Odd steps, so that periods of the collection do not show.
             let y = first + (x - first) * (2 * partner + 1) / (2 * PARTNERS);
-            look_at(sets, x, y, similarity, &mut costs);
-            pairs += 1;
+            costs.add(sets, x, y, similarity);
         }
     }
     let all = range.len() as u128;
-    let cost = |at: usize| {
-        let Cost { contacts, candidates } = costs[at];
-        // The sample stands for all pairs: those outside of the length filter cost nothing, and there are not many of them.
-        let join = all * all / 2 * (u128::from(contacts) + CANDIDATE * u128::from(candidates)) / pairs.max(1);
-        join + POSTING * u128::from(CHOICES[at] - 1) * all
+    // The sample stands for all pairs: those outside of the length filter cost nothing, and there are not many of them.
+    let scaled = |cost: u128| all * all / 2 * cost / costs.pairs.max(1);
+    let lists = |at: usize| {
+        let Cost { contacts, candidates } = costs.lists[at];
+        scaled(contacts + CANDIDATE * candidates) + POSTING * u128::from(CHOICES[at] - 1) * all
     };
-    (0..CHOICES.len()).min_by_key(|at| cost(*at)).map_or(1, |at| CHOICES[at])
+    let at = (0..CHOICES.len()).min_by_key(|at| lists(*at)).unwrap_or(0);
+    let Cost { contacts, candidates } = costs.bitmaps;
+    let with_bitmaps = scaled(costs.lists[0].contacts / BITMAPS + contacts + CANDIDATE * candidates);
+    if bitmaps && with_bitmaps <= lists(at) {
+        return Way { common: 1, bitmaps: true };
+    }
+    Way { common: CHOICES[at], bitmaps: false }
 }
 
 #[derive(Clone, Copy, Default)]
 struct Cost {
-    contacts: u32,
-    candidates: u32,
+    contacts: u128,
+    candidates: u128,
 }
 
-/// Adds what a pair costs for each choice.
-fn look_at(sets: &Sets, x: usize, y: usize, similarity: Similarity, costs: &mut [Cost; CHOICES.len()]) {
-    let (a, b) = (sets.get(x), sets.get(y));
-    let needed = similarity.overlap_needed(sets.size(x) as u64, sets.size(y) as u64);
-    let mut shared = [0_u32; CHOICES.len()];
-    let (mut i, mut j) = (0, 0);
-    // No prefix reaches a place from which fewer are left.
-    let fewest = needed.saturating_sub(MOST) as usize;
-    while i + fewest < a.len() && j + fewest < b.len() {
-        match a[i].cmp(&b[j]) {
-            std::cmp::Ordering::Less => i += 1,
-            std::cmp::Ordering::Greater => j += 1,
-            std::cmp::Ordering::Equal => {
-                let left = (a.len() - i).min(b.len() - j) as u64;
-                for (count, common) in shared.iter_mut().zip(CHOICES) {
-                    *count += u32::from(left + common > needed);
+/// What the pairs of a sample cost, by way.
+#[derive(Default)]
+struct Costs {
+    pairs: u128,
+    /// By number of common tokens, without bitmaps.
+    lists: [Cost; CHOICES.len()],
+    /// With bitmaps and one common token: what they let pass.
+    bitmaps: Cost,
+}
+
+impl Costs {
+    /// Adds what a pair costs.
+    fn add(&mut self, sets: &Sets, x: usize, y: usize, similarity: Similarity) {
+        self.pairs += 1;
+        let (a, b) = (sets.get(x), sets.get(y));
+        let needed = similarity.overlap_needed(sets.size(x) as u64, sets.size(y) as u64);
+        let mut shared = [0_u32; CHOICES.len()];
+        let (mut i, mut j) = (0, 0);
+        // No prefix reaches a place from which fewer are left.
+        let fewest = needed.saturating_sub(MOST) as usize;
+        while i + fewest < a.len() && j + fewest < b.len() {
+            match a[i].cmp(&b[j]) {
+                std::cmp::Ordering::Less => i += 1,
+                std::cmp::Ordering::Greater => j += 1,
+                std::cmp::Ordering::Equal => {
+                    let left = (a.len() - i).min(b.len() - j) as u64;
+                    for (count, common) in shared.iter_mut().zip(CHOICES) {
+                        *count += u32::from(left + common > needed);
+                    }
+                    (i, j) = (i + 1, j + 1);
                 }
-                (i, j) = (i + 1, j + 1);
             }
         }
-    }
-    for ((cost, count), common) in costs.iter_mut().zip(shared).zip(CHOICES) {
-        cost.contacts += count;
-        cost.candidates += u32::from(u64::from(count) >= common.min(needed));
+        for ((cost, count), common) in self.lists.iter_mut().zip(shared).zip(CHOICES) {
+            cost.contacts += u128::from(count);
+            cost.candidates += u128::from(u64::from(count) >= common.min(needed));
+        }
+        let signature = |set: usize| Signature::of(sets.get(set), sets.lone(set));
+        if shared[0] > 0 && signature(x).most_shared(signature(y)) >= needed {
+            self.bitmaps.contacts += u128::from(shared[0]);
+            self.bitmaps.candidates += 1;
+        }
     }
 }

@@ -3,6 +3,7 @@
 //! See the page of the [kernel](super) for what they do and why nothing is lost.
 
 use super::bitmap::Signature;
+use super::choose::Way;
 use super::near::{Bitmaps, near};
 use super::{Index, Scratch, verify};
 use crate::join::sets::Sets;
@@ -26,14 +27,14 @@ pub(super) struct Costs {
     pub long: usize,
     /// Of how many words of bitmaps the comparison costs as much as a contact in a list.
     pub contact: usize,
-    /// How many tokens the prefixes of a pair must share; chosen by a sample when nothing is said.
-    pub common: Option<u64>,
+    /// Chosen by a sample when nothing is said.
+    pub way: Option<Way>,
 }
 
 impl Default for Costs {
     /// As measured.
     fn default() -> Self {
-        Costs { long: 64, contact: 6, common: None }
+        Costs { long: 64, contact: 6, way: None }
     }
 }
 
@@ -72,19 +73,18 @@ impl Dense {
         (exact || total <= TOKENS * range.len(), exact)
     }
 
-    /// Bitmaps for the sets of a range, if they pay: when lists are long, and bitmaps of these sets differ. `sets_of` gives
-    /// the set of each posting.
+    /// Bitmaps for the sets of a range, if bitmaps of these sets differ. `sets_of` gives the set of each posting.
     pub fn new(
         sets: &Sets,
         range: Range<usize>,
         similarity: Similarity,
         signatures: &[Signature],
-        (mean_list, costs): (usize, Costs),
+        costs: Costs,
         sets_of: impl Iterator<Item = u32>,
     ) -> Option<Self> {
         let reference = sets.size(range.clone().last()?);
         let (possible, exact) = Self::possible(sets, range.clone());
-        if mean_list < costs.long || reference > LARGEST || !possible {
+        if reference > LARGEST || !possible {
             return None;
         }
         let columns = if exact {

@@ -299,7 +299,8 @@ proptest! {
             let ways = [(usize::MAX, 0, 1), (usize::MAX, 0, 2), (usize::MAX, 0, 5), (0, 0, 1), (0, 0, 3), (0, usize::MAX, 1), (0, 1, 2)];
             for (long, contact, common) in ways {
                 for purpose in [Purpose::SelfJoin, Purpose::Foreign] {
-                    let costs = Costs { long, contact, common: Some(common) };
+                    let way = Way { common, bitmaps: true };
+                    let costs = Costs { long, contact, way: Some(way) };
                     let index = Index::build_at(&sets, first..sets.len(), similarity, purpose, costs);
                     prop_assert!(index.dense.is_none() || long == 0);
                     let mut found = Vec::new();
