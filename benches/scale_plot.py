@@ -59,16 +59,19 @@ def picture(series):
 def main():
     all_rows = rows()
     series = {}
-    print("| documents | IDF | tau | seconds | times those of half as many | processor seconds | peak memory, MB | "
+    print("| documents | IDF | tau | seconds | processor seconds | times those of half as many | peak memory, MB | "
           "pairs of sets | clusters | documents dropped |")
     print("|---|---|---|---|---|---|---|---|---|---|")
+    processor = {}
     for r in sorted((r for r in all_rows if r["memory"] == MEMORY), key=lambda r: int(r["documents"])):
-        points = series.setdefault(f"IDF [{r['idf']}], tau {r['tau']}", [])
-        before = next((s for d, s in points if 2 * d == int(r["documents"])), None)
-        points.append((int(r["documents"]), float(r["seconds"])))
-        print(f"| {int(r['documents']):,} | [{r['idf']}] | {r['tau']} | {float(r['seconds']):.1f} | "
-              f"{'' if before is None else f'{points[-1][1] / before:.2f}'} | {float(r['cpu_seconds']):.0f} | "
-              f"{int(r['peak_memory']) >> 20:,} | {int(r['joined_pairs']):,} | {int(r['clusters']):,} | {int(r['dropped']):,} |")
+        documents, setting = int(r["documents"]), f"IDF [{r['idf']}], tau {r['tau']}"
+        series.setdefault(setting, []).append((documents, float(r["seconds"])))
+        processor[setting, documents] = float(r["cpu_seconds"])
+        before = processor.get((setting, documents // 2))
+        times = "" if before is None else f"{float(r['cpu_seconds']) / before:.2f}"
+        print(f"| {documents:,} | [{r['idf']}] | {r['tau']} | {float(r['seconds']):.0f} | {float(r['cpu_seconds']):.0f} | "
+              f"{times} | {int(r['peak_memory']) >> 20:,} | {int(r['joined_pairs']):,} | {int(r['clusters']):,} | "
+              f"{int(r['dropped']):,} |")
     print("\n| --memory, MB | IDF | tau | seconds | peak memory, MB | clusters |\n|---|---|---|---|---|---|")
     largest = max(int(r["documents"]) for r in all_rows)
     for r in sorted(all_rows, key=lambda r: (r["idf"], int(r["memory"]))):

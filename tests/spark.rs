@@ -105,7 +105,7 @@ fn jsonl_line(id: &str) -> String {
 const DOCUMENTS: [&str; 3] = ["plain.jsonl", "members.jsonl.gz", "tiny.jsonl"];
 
 /// What goes before the job that misses a slice: the slice, and the mark that the step that reads slices is over.
-const LOST: [&str; 2] = ["lost/_work/slices/part-00000", "lost/_work/joined-pairs/_SUCCESS"];
+const LOST: [&str; 2] = ["lost/_work/slices/part-00000*", "lost/_work/joined-pairs/_SUCCESS"];
 
 /// Each job: its name, the program, its arguments after OUTPUT, which is the job's name, and variables.
 fn jobs() -> Vec<Value> {
