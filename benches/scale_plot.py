@@ -48,7 +48,7 @@ def picture(series):
     for number, ((name, points), colour) in enumerate(zip(series.items(), COLOURS)):
         at = LEFT + number * 230
         out.append(f'<line x1="{at}" y1="22" x2="{at + 24}" y2="22" stroke="{colour}" stroke-width="3"/>')
-        out.append(f'<text x="{at + 30}" y="26" class="t">{name}, two cores</text>')
+        out.append(f'<text x="{at + 30}" y="26" class="t">{name}</text>')
         places = [place(documents, seconds) for documents, seconds in points]
         line = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
         out.append(f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="2"/>')
