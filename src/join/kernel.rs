@@ -64,7 +64,7 @@
 //! on, so `i <= a - t + l - 1` and `j <= b - t + l - 1`. Prefixes that are `l - 1` longer thus hold `l` common tokens of
 //! each pair of the answer, and a set whose counter stays below `l` (below `t`, where that is less: the prefixes
 //! are whole sets then) is no candidate. It costs a few longer lists, and no look at any set (Wang, Li and Feng, SIGMOD 2012).
-//! Everything said above of position `i` holds with `a - i + l - 1` in place of `a - i`. A [sample](choose) of the sets
+//! Everything said above of position `i` holds with `a - i + l - 1` in place of `a - i`. A sample (`choose`) of the sets
 //! decides which `l` is cheapest, and whether bitmaps are cheaper still; it is 1 for most data.
 //!
 //! # Lone tokens

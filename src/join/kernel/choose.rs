@@ -20,7 +20,7 @@ pub struct Way {
 /// What there is to choose from.
 const CHOICES: [u64; 9] = [1, 2, 3, 4, 6, 8, 12, 16, 24];
 
-/// The most that [`way`] chooses.
+/// The largest number of common tokens that may be chosen.
 pub const MOST: u64 = CHOICES[CHOICES.len() - 1];
 
 /// What a candidate costs, in contacts: its tokens lie anywhere in memory, and are merged.
