@@ -2,6 +2,7 @@
 
 use crate::io::MaxLine;
 use std::borrow::Cow;
+use std::convert::Infallible;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -229,6 +230,13 @@ fn advice(kind: io::ErrorKind) -> &'static str {
             "; allow it (ls -ld shows the rights), or name another place"
         }
         _ => "",
+    }
+}
+
+/// What cannot fail is no error: sets in memory are always there.
+impl From<Infallible> for Error {
+    fn from(never: Infallible) -> Self {
+        match never {}
     }
 }
 

@@ -10,13 +10,11 @@ use super::options::{MEMORY, threads};
 use crate::error::{Error, Result};
 use crate::io::Stdout;
 use crate::join::integers::Collection;
-use crate::join::kernel::{JoinPair, Source, join_parts, whole};
-use crate::join::sets::Sets;
+use crate::join::kernel::{JoinPair, join_parts, whole};
 use crate::join::similarity::Similarity;
 use crate::join::tau::Tau;
 use crate::stages::options::MaxPairsOpts;
 use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// What makes two sets similar; `o` is the number of tokens in both.
@@ -122,25 +120,6 @@ fn pairs_of(x: &[u32], y: &[u32]) -> u64 {
     if x == y { a * (a - 1) / 2 } else { a * b }
 }
 
-/// Sets in memory, of which a join ends when its pairs cannot be taken in.
-struct InMemory<'s>(&'s Sets);
-
-impl Source for InMemory<'_> {
-    type Error = Error;
-
-    fn sets(&self) -> usize {
-        self.0.len()
-    }
-
-    fn size_of(&self, set: usize) -> usize {
-        self.0.size(set)
-    }
-
-    fn load<'s>(&'s self, _: Range<usize>, _: &'s mut Sets) -> Result<(&'s Sets, usize)> {
-        Ok((self.0, 0))
-    }
-}
-
 /// Takes the lines of one set, those of another, and their overlap.
 type See<'a> = dyn FnMut(&[u32], &[u32], u32) -> Result<()> + Send + 'a;
 
@@ -159,7 +138,7 @@ fn each_pair(
             see(members, members, size as u32)?;
         }
     }
-    join_parts(&InMemory(sets), &whole(sets), similarity, threads, &|_| (), &mut |found| {
+    join_parts(sets, &whole(sets), similarity, threads, &|_| (), &mut |found| {
         found.iter().try_for_each(|&JoinPair { a, b, overlap }| {
             see(collection.members(a), collection.members(b), overlap)
         })
@@ -191,8 +170,7 @@ mod tests {
                 seen.fetch_add(more, Ordering::Relaxed);
             };
             let refuse = || Err(Error::Limit("enough".to_owned()));
-            let result =
-                join_parts(&InMemory(sets), &whole(sets), similarity, threads, &hear, &mut |_| refuse());
+            let result = join_parts(sets, &whole(sets), similarity, threads, &hear, &mut |_| refuse());
             assert_eq!(result.unwrap_err().to_string(), "enough");
             assert!(seen.into_inner() < 500);
         }

@@ -104,7 +104,7 @@ pub fn measure(
     let all = [Part::range(0..groups.count() as usize)];
     join_parts(&groups.store, &all, floor, threads, &|_| {}, &mut |found| {
         pairs.extend_from_slice(found);
-        Ok(())
+        Ok::<_, Error>(())
     })?;
     let found = Found { sample, kind, documents: &documents, groups: &groups };
     pairs.sort_unstable_by(|x, y| {

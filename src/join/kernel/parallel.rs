@@ -121,29 +121,30 @@ pub fn whole(sets: &Sets) -> Vec<Part> {
 /// Every pair of `sets` that are similar, once, sorted by (`b`, `a`).
 pub fn self_join(sets: &Sets, similarity: impl Into<Similarity>, threads: usize) -> Vec<JoinPair> {
     let mut pairs = Vec::new();
-    let Ok(()) = join_parts(sets, &whole(sets), similarity, threads, &|_| (), &mut |found| {
-        pairs.extend_from_slice(found);
-        Ok(())
-    });
+    let Ok::<_, Infallible>(()) =
+        join_parts(sets, &whole(sets), similarity, threads, &|_| (), &mut |found| {
+            pairs.extend_from_slice(found);
+            Ok(())
+        });
     pairs.sort_unstable_by_key(|pair| (pair.b, pair.a));
     pairs
 }
 
 /// Hands every pair of similar sets of `source` to `sink`, once, with an index over one part at a time.
 ///
-/// Each set is in one of the parts. The pairs come in any order, a few thousand at a time. `seen` hears how many sets
+/// It ends soon after an error of `sink`. Each set is in one of the parts. The pairs come in any order, a few thousand at a time. `seen` hears how many sets
 /// have been held against a part, as that happens.
 ///
 /// # Panics
 /// When a part holds 2^32 prefix tokens or more, and when `sink` or `seen` panics.
-pub fn join_parts<S: Source>(
+pub fn join_parts<S: Source, E: From<S::Error> + Send>(
     source: &S,
     parts: &[Part],
     similarity: impl Into<Similarity>,
     threads: usize,
     seen: &(dyn Fn(usize) + Sync),
-    sink: &mut Sink<'_, S::Error>,
-) -> Result<(), S::Error> {
+    sink: &mut Sink<'_, E>,
+) -> Result<(), E> {
     let similarity = similarity.into();
     let mut scratches: Vec<Scratch> = (0..threads.max(1)).map(|_| Scratch::default()).collect();
     let (mut buffer, mut share) = (Sets::default(), Sets::default());
@@ -201,15 +202,15 @@ fn deal<S: Source>(source: &S, part: Part, share: &mut Sets) -> Result<(), S::Er
 }
 
 /// Holds the queries against an index, on a thread for each scratch.
-fn past<S: Source>(
+fn past<S: Source, E: From<S::Error> + Send>(
     source: &S,
     index: &Index<&Sets>,
     part: Part,
     queries: Range<usize>,
     scratches: &mut [Scratch],
     seen: &(dyn Fn(usize) + Sync),
-    sink: &mut Sink<'_, S::Error>,
-) -> Result<(), S::Error> {
+    sink: &mut Sink<'_, E>,
+) -> Result<(), E> {
     let next = AtomicUsize::new(queries.start);
     let sink = Mutex::new(sink);
     let work = |scratch: &mut Scratch| {

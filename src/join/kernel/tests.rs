@@ -1,6 +1,7 @@
 //! The kernel against brute force with exact fractions.
 
 use std::collections::BTreeSet;
+use std::convert::Infallible;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -120,7 +121,7 @@ fn joined(sets: &Sets, parts: &[Part], tau: Tau, threads: usize) -> (Vec<JoinPai
     let count = |sets| {
         seen.fetch_add(sets, Ordering::Relaxed);
     };
-    let Ok(()) = join_parts(sets, parts, tau, threads, &count, &mut |pairs| {
+    let Ok::<_, Infallible>(()) = join_parts(sets, parts, tau, threads, &count, &mut |pairs| {
         found.extend_from_slice(pairs);
         Ok(())
     });
