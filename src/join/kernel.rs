@@ -117,7 +117,7 @@ pub use choose::MOST as MOST_COMMON;
 use choose::Way;
 use counters::Counters;
 use cursors::Cursors;
-use dense::{Costs, Dense};
+use dense::{Costs, Dense, Reach};
 use lists::Lists;
 pub use parallel::{JoinPair, Part, Source, join_parts, queries, self_join, whole};
 
@@ -198,8 +198,9 @@ impl<S: Borrow<Sets>> Index<S> {
     ) -> Self {
         let sets = collection.borrow();
         assert!(range.start <= range.end && range.end <= sets.len(), "no such range of sets");
-        let Way { common, bitmaps } =
-            costs.way.unwrap_or_else(|| choose::way(sets, range.clone(), similarity));
+        let reach = dense::reach(sets, range.clone());
+        let way = costs.way.unwrap_or_else(|| choose::way(sets, range.clone(), similarity, reach));
+        let Way { common, bitmaps } = way;
         let prefix = |set: usize| {
             let size = sets.size(set) as u64;
             let length = match purpose {
@@ -229,9 +230,11 @@ impl<S: Borrow<Sets>> Index<S> {
         let signatures: Vec<Signature> =
             range.clone().map(|set| Signature::of(sets.get(set), sets.lone(set))).collect();
         let sets_of = lists.postings().iter().map(|posting| posting.set);
-        let long = bitmaps && lists.mean() >= costs.long;
-        let dense =
-            long.then(|| Dense::new(sets, range.clone(), similarity, &signatures, costs, sets_of)).flatten();
+        let pays = bitmaps && reach != Reach::Little && lists.mean() >= costs.long;
+        let exact = reach == Reach::Exact;
+        let dense = pays
+            .then(|| Dense::new(sets, range.clone(), similarity, &signatures, (exact, costs), sets_of))
+            .flatten();
         static BUILT: AtomicU64 = AtomicU64::new(1);
         let number = BUILT.fetch_add(1, Ordering::Relaxed);
         Index {

@@ -3,7 +3,7 @@
 //! What is chosen decides how long a join takes, never what it finds.
 
 use super::bitmap::Signature;
-use super::dense::Dense;
+use super::dense::Reach;
 use crate::join::sets::Sets;
 use crate::join::similarity::Similarity;
 use std::ops::Range;
@@ -42,9 +42,9 @@ const PARTNERS: usize = 64;
 ///
 /// Pairs of sets are taken at even distances, about one for every four sets, so that merging them costs less than reading
 /// the sets does.
-pub fn way(sets: &Sets, range: Range<usize>, similarity: Similarity) -> Way {
-    let (bitmaps, exact) = Dense::possible(sets, range.clone());
-    if exact || range.len() < FEWEST {
+pub(super) fn way(sets: &Sets, range: Range<usize>, similarity: Similarity, reach: Reach) -> Way {
+    let bitmaps = reach != Reach::Little;
+    if reach == Reach::Exact || range.len() < FEWEST {
         return Way { common: 1, bitmaps };
     }
     let samples = (range.len() / 4).div_ceil(PARTNERS);

@@ -38,6 +38,27 @@ impl Default for Costs {
     }
 }
 
+/// What bitmaps can say of sets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// Everything: each token can have a bit of its own.
+    Exact,
+    /// How far two sets may be alike.
+    Bound,
+    /// Hardly anything: the sets are so large that nearly all bits of a word are on.
+    Little,
+}
+
+/// What bitmaps can say of the sets of a range.
+pub(super) fn reach(sets: &Sets, range: Range<usize>) -> Reach {
+    let last = |set: usize| sets.get(set).last().map_or(0, |last| *last as usize + 1);
+    if range.clone().map(last).max().unwrap_or(0) <= WORDS * 64 {
+        return Reach::Exact;
+    }
+    let total: usize = range.clone().map(|set| sets.get(set).len()).sum();
+    if total <= TOKENS * range.len() { Reach::Bound } else { Reach::Little }
+}
+
 /// Bitmaps of sets, and of postings.
 #[derive(Debug)]
 pub(super) struct Dense {
@@ -65,26 +86,18 @@ pub(super) struct Probe {
 }
 
 impl Dense {
-    /// Whether bitmaps can say anything of the sets of a range, and whether each token could have a bit of its own.
-    pub fn possible(sets: &Sets, range: Range<usize>) -> (bool, bool) {
-        let last = |set: usize| sets.get(set).last().map_or(0, |last| *last as usize + 1);
-        let exact = range.clone().map(last).max().unwrap_or(0) <= WORDS * 64;
-        let total: usize = range.clone().map(|set| sets.get(set).len()).sum();
-        (exact || total <= TOKENS * range.len(), exact)
-    }
-
-    /// Bitmaps for the sets of a range, if bitmaps of these sets differ. `sets_of` gives the set of each posting.
+    /// Bitmaps for the sets of a range, unless they are too large to be compared so; `exact` when each token can have a
+    /// bit of its own. `sets_of` gives the set of each posting.
     pub fn new(
         sets: &Sets,
         range: Range<usize>,
         similarity: Similarity,
         signatures: &[Signature],
-        costs: Costs,
+        (exact, costs): (bool, Costs),
         sets_of: impl Iterator<Item = u32>,
     ) -> Option<Self> {
         let reference = sets.size(range.clone().last()?);
-        let (possible, exact) = Self::possible(sets, range.clone());
-        if reference > LARGEST || !possible {
+        if reference > LARGEST {
             return None;
         }
         let columns = if exact {
