@@ -136,14 +136,9 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// A filter whose list is still to be filled.
-    pub fn new(listed: Listed) -> Self {
-        Self { listed, features: FxHashSet::default() }
-    }
-
-    /// Adds a listed feature.
-    pub fn push(&mut self, feature: u64) {
-        self.features.insert(feature);
+    /// A filter with the features that are listed.
+    pub fn new(listed: Listed, features: FxHashSet<u64>) -> Self {
+        Self { listed, features }
     }
 
     /// Whether a feature lies in the range.
@@ -179,8 +174,7 @@ mod tests {
         for (listed, keeps) in
             [(Listed::Nothing, [true, true]), (Listed::Kept, [true, false]), (Listed::Dropped, [false, true])]
         {
-            let mut filter = Filter::new(listed);
-            filter.push(1);
+            let filter = Filter::new(listed, [1].into_iter().collect());
             assert_eq!([filter.keeps(1), filter.keeps(2)], keeps);
             assert_eq!(Listed::from_name(listed.name()), Some(listed));
         }

@@ -216,11 +216,8 @@ impl Stage for FeatureOrder {
         task.emit_row(&head)?;
         let mut row = Vec::new();
         let ranked = self.ranked.ascending();
-        let features: &[u64] = if self.shuffled { &[] } else { &list.features };
-        let lines = ranked
-            .iter()
-            .map(|f| OrderLine::Ranked(*f))
-            .chain(features.iter().map(|f| OrderLine::Listed(*f)));
+        let listed = list.features.iter().map(|f| OrderLine::Listed(*f));
+        let lines = ranked.iter().map(|f| OrderLine::Ranked(*f)).chain(listed);
         for line in lines {
             row.clear();
             line.encode(&mut row);

@@ -5,6 +5,7 @@ use crate::error::Result;
 use crate::index::order::{Filter, Listed, Order, OrderLine};
 use crate::sealed::{self, broken};
 use crate::stages::feature_order::ORDER;
+use rustc_hash::FxHashSet;
 use std::ops::RangeInclusive;
 use std::path::Path;
 
@@ -23,15 +24,13 @@ pub fn load_order(opts: &OrderOpts) -> Result<Order> {
 
 /// Loads the IDF list of an order file, which must be there.
 pub fn load_filter(opts: &OrderOpts) -> Result<Filter> {
-    let mut features = Vec::new();
+    let mut features = FxHashSet::default();
     let head = read_order(opts, |line| {
         if let OrderLine::Listed(feature) = line {
-            features.push(feature);
+            features.insert(feature);
         }
     })?;
-    let mut filter = Filter::new(listed(&head, &opts.order)?);
-    features.into_iter().for_each(|feature| filter.push(feature));
-    Ok(filter)
+    Ok(Filter::new(listed(&head, &opts.order)?, features))
 }
 
 /// The document frequencies in the IDF range of an order file, which must be there.
