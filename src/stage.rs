@@ -285,7 +285,13 @@ impl Entry {
 
     /// Whether the stage has an option of this name, those that name side files among them.
     pub fn knows(&self, option: &str) -> bool {
-        self.command().get_arguments().any(|arg| arg.get_long() == Some(option))
+        self.options().iter().any(|own| own == option)
+    }
+
+    /// The names of the stage's options, in the order of its help.
+    pub fn options(&self) -> Vec<String> {
+        let command = self.command();
+        command.get_arguments().filter_map(|arg| Some(arg.get_long()?.to_owned())).collect()
     }
 
     /// Whether an option names a file that the stage reads beside its rows.

@@ -17,9 +17,10 @@ use crate::engine::progress::{Done, Progress};
 use crate::engine::steps::LocalSteps;
 use crate::error::{Error, Result};
 use crate::io::{Stdout, document_files};
-use crate::stage::Counters;
+use crate::stage::{Counters, Entry};
 use crate::stages;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, value_parser};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -188,8 +189,8 @@ fn refuse_own_answer(inputs: &[PathBuf], output: &Path) -> Result<()> {
 /// The options given that no stage of these steps has.
 fn unused<'a>(steps: &[Step], params: &'a Params) -> Vec<&'a str> {
     let stages = steps.iter().flat_map(|step| [step.map, step.reduce]).flatten();
-    let stages: Vec<_> = stages.filter_map(stages::find).collect();
-    params.iter().map(|(name, _)| name).filter(|name| !stages.iter().any(|entry| entry.knows(name))).collect()
+    let known: BTreeSet<String> = stages.filter_map(stages::find).flat_map(Entry::options).collect();
+    params.iter().map(|(name, _)| name).filter(|name| !known.contains(*name)).collect()
 }
 
 /// Leaves the folder after an error: what a later run can go on with, where there is such a thing, and nothing that

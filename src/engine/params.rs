@@ -65,9 +65,8 @@ impl Params {
 
     /// The arguments for a stage: those of the options given that it knows.
     pub fn args_for(&self, entry: &Entry) -> Vec<String> {
-        let command = entry.command();
-        let known = command.get_arguments().filter_map(|arg| arg.get_long());
-        let given = known.filter_map(|name| Some((name, self.get(name)?)));
+        let known = entry.options();
+        let given = known.iter().filter_map(|name| Some((name, self.get(name)?)));
         given.flat_map(|(name, value)| [format!("--{name}"), value.to_owned()]).collect()
     }
 
