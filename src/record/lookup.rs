@@ -101,10 +101,7 @@ impl<'a> Record<'a> for KeptFeature<'a> {
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
         let mut fields = Fields::of(line);
         let id = fields.id("id")?;
-        let tag = fields.next("tag", "1")?;
-        if tag != b"1" {
-            return Err(FieldError::new("tag", "1", tag));
-        }
+        fields.exactly("tag", b"1", "1")?;
         let feature = fields.feature("feature")?;
         fields.done()?;
         Ok(Self { id, feature })
@@ -164,14 +161,8 @@ impl<'a> Record<'a> for RightRow<'a> {
         }
         let mut fields = Fields::of(line);
         let id = fields.id("id")?;
-        let tag = fields.next("tag", "0 or 1")?;
-        if tag != b"0" {
-            return Err(FieldError::new("tag", "0 or 1", tag));
-        }
-        let feature = fields.next("feature", "-")?;
-        if feature != b"-" {
-            return Err(FieldError::new("feature", "-", feature));
-        }
+        fields.exactly("tag", b"0", "0 or 1")?;
+        fields.exactly("feature", b"-", "-")?;
         fields.done()?;
         Ok(RightRow::Document(id))
     }

@@ -69,6 +69,17 @@ impl<'a> Fields<'a> {
         Ok(head)
     }
 
+    /// Passes over the next field, which must be `value`; `expected` says what it may be in rows of this kind.
+    pub fn exactly(
+        &mut self,
+        field: &'static str,
+        value: &[u8],
+        expected: &'static str,
+    ) -> Result<(), FieldError> {
+        let found = self.next(field, expected)?;
+        if found == value { Ok(()) } else { Err(FieldError::new(field, expected, found)) }
+    }
+
     /// The next field as a document id.
     pub fn id(&mut self, field: &'static str) -> Result<&'a [u8], FieldError> {
         let found = self.next(field, "a document id")?;

@@ -72,10 +72,7 @@ impl<'a> Record<'a> for LeftRow<'a> {
 fn decode_set(line: &[u8]) -> Result<Doc<'_>, FieldError> {
     let mut fields = Fields::of(line);
     let id = fields.id("id")?;
-    let tag = fields.next("tag", "0 or 1")?;
-    if tag != b"0" {
-        return Err(FieldError::new("tag", "0 or 1", tag));
-    }
+    fields.exactly("tag", b"0", "0 or 1")?;
     let features = Features::Text(fields.rest());
     Ok(Doc { id, features })
 }
@@ -97,10 +94,7 @@ impl<'a> Record<'a> for Half<'a> {
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
         let mut fields = Fields::of(line);
         let b = fields.id("b")?;
-        let tag = fields.next("tag", "1")?;
-        if tag != b"1" {
-            return Err(FieldError::new("tag", "1", tag));
-        }
+        fields.exactly("tag", b"1", "1")?;
         let a = fields.id("a")?;
         Ok(Self { b, a, features: Features::Text(fields.rest()) })
     }
