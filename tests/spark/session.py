@@ -2,7 +2,8 @@
 
 usage: spark-submit session.py JOBS   (a JSON file: a list of {"name", "args", "variables", "remove"})
 
-Files that match a pattern of "remove" are removed before the program runs; there must be some. What a program says goes to NAME.said beside JOBS, with `exit CODE` as the last line.
+Files that match a pattern of "remove" are removed before the program runs; there must be some. What a program says goes
+to NAME.said beside JOBS, with `exit CODE` as the last line.
 """
 
 import contextlib
