@@ -41,7 +41,7 @@ demo: build ## near-duplicates of the real documents in hdfs-fixtures
 	@PATH="$(CURDIR)/target/release:$$PATH" jobs/demo.sh $(OUT)
 
 test: check test-tools spark ## formatting, lints and all tests
-	$(CARGO) test --locked --no-fail-fast --lib --test '*' -- --show-output
+	$(CARGO) test --locked --no-fail-fast --lib --test suite -- --show-output
 	$(CARGO) test --locked --doc
 
 check: tools
@@ -63,10 +63,10 @@ test-tools: ## installs what tests run and the machine lacks, on Debian and as r
 	fi
 
 # Tests of clusters are ignored by `make test`; those whose names begin with full_ take longer than a change may wait.
-CLUSTER_TESTS = $(CARGO) test --locked --no-fail-fast --test 'cluster_*' --test hadoop -- --ignored --test-threads=1 --show-output
+CLUSTER_TESTS = $(CARGO) test --locked --test suite -- --ignored --test-threads=1 --show-output
 
 cluster-test: dist test-tools ## the quick tests on a cluster of their own: minutes
-	$(CLUSTER_TESTS) --skip full_
+	$(CLUSTER_TESTS) --skip full_ cluster_chains:: cluster_dist:: cluster_scripts:: hadoop::
 
 cluster-test-full: dist test-tools spark ## parity of all ways, faults, memory and real text on clusters: hours
 	$(CLUSTER_TESTS) full_
@@ -76,12 +76,12 @@ PARSERS = cluster::keep:: join::tau:: text::
 JOINS = cluster::components:: cluster::groups:: cluster::star:: cluster::union_find:: engine:: index:: join::doc_split:: join::kernel:: join::prefix::
 
 test-long: dist test-tools ## property tests with many cases, the matrix on whole corpora, plain PCP with a hot feature: hours
-	PROPTEST_CASES=1000000 $(CARGO) test --locked --release --test records
+	PROPTEST_CASES=1000000 $(CARGO) test --locked --release --test suite records::
 	PROPTEST_CASES=1000000 $(CARGO) test --locked --release --lib -- $(PARSERS)
 	PROPTEST_CASES=20000 $(CARGO) test --locked --release --lib -- $(JOINS)
-	PROPTEST_CASES=20000 $(CARGO) test --locked --release --test rounds
-	PROPTEST_CASES=2000 $(CARGO) test --locked --release --test properties
-	$(CARGO) test --locked --release --test '*' -- --ignored --skip full_
+	PROPTEST_CASES=20000 $(CARGO) test --locked --release --test suite rounds::
+	PROPTEST_CASES=2000 $(CARGO) test --locked --release --test suite properties::
+	$(CARGO) test --locked --release --test suite -- --ignored --skip full_
 
 fuzz: build ## coverage-guided fuzzing of every record and reader, FUZZ_SECONDS each (FUZZ_TARGETS: only these)
 	@[ -x .tools/bin/cargo-fuzz ] || $(CARGO) install cargo-fuzz --locked --root .tools

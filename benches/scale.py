@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Runs `twinsplit run doc-split --write clusters` on the first documents of a generated corpus, size by size.
+"""Runs `twinsplit run CHAIN --write clusters` on the first documents of a generated corpus, size by size.
 
     benches/scale.py --corpus FOLDER/documents.jsonl --work FOLDER --table FILE --logs FOLDER [--sizes 200000,400000]
+        [--chain term-split]
 
 The first documents of a corpus are the smaller corpus (docs/corpus.md), so one file serves all sizes; a plain file is
 needed, of which the head is copied into --work (not at full size). Settings are those of the paper's experiment: SpotSigs, IDF [.3,.85]
-and [.2,.85] with tau .3, IDF [0,1] with tau .4. A row for each run is appended to --table as it ends: seconds, seconds of
-processors (which other programs on the machine disturb less), peak memory of any step as run.json has it, and the
+and [.2,.85] with tau .3, IDF [0,1] with tau .4. The chain is doc-split, or term-split with the prefix filter. A row for each run is appended to --table as it ends: seconds, seconds of
+processors (which other programs on the machine disturb less), peak memory of any step as run.json has it, bytes that went
+to disk, candidates of Term-Split and the bytes of their rows, and the
 load of the machine at the beginning and the end, by which to judge the seconds.
 """
 import argparse
@@ -17,8 +19,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-COLUMNS = ["documents", "bytes", "idf", "tau", "threads", "memory", "seconds", "cpu_seconds", "peak_memory",
-           "joined_pairs", "clusters", "dropped", "load_before", "load_after"]
+COLUMNS = ["chain", "documents", "bytes", "idf", "tau", "threads", "memory", "seconds", "cpu_seconds", "peak_memory",
+           "joined_pairs", "clusters", "dropped", "spilled_bytes", "candidates", "candidate_bytes", "load_before", "load_after"]
+
+# More candidates than can be counted are no reason to stop.
+CHAINS = {"doc-split": ["doc-split"],
+          "term-split": ["term-split", "--pcp", "prefix", "--max-pairs", str(10**15)]}
 
 
 def head(corpus, documents, path):
@@ -47,18 +53,21 @@ def peak(value):
 def run(opts, documents, path, idf, tau):
     out = opts.work / "scale-out"
     before, usage = os.getloadavg()[0], resource.getrusage(resource.RUSAGE_CHILDREN)
-    command = [opts.twinsplit, "run", "doc-split", "--input", path, "--output", out, "--overwrite", "--json", "--quiet",
+    command = [opts.twinsplit, "run", *CHAINS[opts.chain], "--input", path, "--output", out, "--overwrite", "--json", "--quiet",
                "--features", "spotsigs", "--idf", idf, "--tau", tau, "--write", "clusters",
                "--threads", str(opts.threads), "--memory", str(opts.memory)]
     said = subprocess.run(list(map(str, command)), stdout=subprocess.PIPE, check=True).stdout
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - usage.ru_utime - usage.ru_stime
     report = json.loads(said)
-    name = f"{documents}-idf-{idf.replace(',', '-')}-tau-{tau}-memory-{opts.memory}.json"
+    name = f"{opts.chain}-{documents}-idf-{idf.replace(',', '-')}-tau-{tau}-memory-{opts.memory}.json"
     (opts.logs / name).write_bytes(said)
     counters = report["counters"]
-    return [report["seconds"]["total"], f"{cpu:.1f}", peak(report), counters["docsplit-query"]["joined_pairs"],
-            counters["keep"]["clusters"], counters["keep"]["documents_dropped"], before, os.getloadavg()[0]]
+    join = counters.get("docsplit-query") or counters["pcp-map"]
+    spilled = sum(step.get("spilled_bytes", 0) for step in counters.values())
+    return [report["seconds"]["total"], f"{cpu:.1f}", peak(report), join["joined_pairs"],
+            counters["keep"]["clusters"], counters["keep"]["documents_dropped"], spilled,
+            join.get("candidate_pairs", ""), join.get("candidate_bytes", ""), before, os.getloadavg()[0]]
 
 
 def main():
@@ -67,6 +76,7 @@ def main():
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--table", type=Path, required=True)
     parser.add_argument("--logs", type=Path, required=True, help="a folder for the report of each run")
+    parser.add_argument("--chain", choices=CHAINS, default="doc-split")
     parser.add_argument("--settings", default="0.3,0.85:0.3 0.2,0.85:0.3 0,1:0.4", help="IDF:tau, separated by spaces")
     parser.add_argument("--sizes", default="200000,400000,800000,1600000")
     parser.add_argument("--threads", type=int, default=2)
@@ -80,7 +90,7 @@ def main():
         path = head(opts.corpus, documents, copy)
         size = path.stat().st_size
         for idf, tau in (setting.split(":") for setting in opts.settings.split()):
-            row = [documents, size, idf, tau, opts.threads, opts.memory] + run(opts, documents, path, idf, tau)
+            row = [opts.chain, documents, size, idf, tau, opts.threads, opts.memory] + run(opts, documents, path, idf, tau)
             with open(opts.table, "a", encoding="utf-8") as table:
                 table.write("\t".join(map(str, row)) + "\n")
             print(*row, sep="\t", flush=True)

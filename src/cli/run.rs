@@ -55,7 +55,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     if opts.engine.is_remote() {
         return remote::run(chain, shape, &opts, &params);
     }
-    let inputs = checked_inputs(&opts, chain)?;
+    let inputs = checked_inputs(&opts, chain, &params)?;
     // A bound that is too small is named before anything is written.
     Budget::new(opts.memory_bytes(), opts.threads())?;
     let resolved = options::resolved(&params);
@@ -104,6 +104,14 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     report.print(opts.quiet, opts.json.then_some(text.as_str()))
 }
 
+/// Whether the local engine has a way from end to end on numbers: for all but plain Term-Split, which counts, and what
+/// only posting lists of stages can leave out.
+fn is_dense(chain: Chain, params: &Params) -> bool {
+    let prefix = params.get("pcp") == Some("prefix");
+    let approximate = ["df-cut", "accumulators"].iter().any(|option| params.get(option).is_some());
+    chain == Chain::DocSplit || prefix && !approximate
+}
+
 /// Refuses what only a cluster's jobs have.
 fn refuse_settings(opts: &RunOpts) -> Result<()> {
     let given = [("--reducers", opts.reducers.is_some()), ("--define", !opts.settings.is_empty())];
@@ -136,7 +144,7 @@ fn say_complete(opts: &RunOpts) -> Result<()> {
 }
 
 /// The input's files; what is missing, and a stream that would have to be read twice, is named.
-fn checked_inputs(opts: &RunOpts, chain: Chain) -> Result<Vec<PathBuf>> {
+fn checked_inputs(opts: &RunOpts, chain: Chain, params: &Params) -> Result<Vec<PathBuf>> {
     if opts.output == Path::new("-") {
         return Err(Error::Usage(
             "a run writes several files, so --output is a folder and not -; \
@@ -152,11 +160,11 @@ fn checked_inputs(opts: &RunOpts, chain: Chain) -> Result<Vec<PathBuf>> {
             problem: "there is no such file or folder".to_owned(),
         });
     }
-    let once = opts.engine == Engine::Local && chain == Chain::DocSplit && !opts.write_kept;
+    let once = opts.engine == Engine::Local && is_dense(chain, params) && !opts.write_kept;
     if !once {
         refuse_streams(
             &inputs,
-            "only doc-split with the engine local and without --write-kept reads it once",
+            "only doc-split and --pcp prefix with the engine local and without --write-kept read it once",
         )?;
     }
     Ok(inputs)
@@ -230,14 +238,19 @@ struct Run<'a> {
 impl Run<'_> {
     fn execute(&self, steps: &[Step]) -> Result<Finished> {
         match (self.opts.engine, self.chain) {
-            (Engine::Local, Chain::DocSplit) => self.dense(),
-            (Engine::Local, Chain::TermSplit) => self.steps(steps),
+            (Engine::Local, chain) if is_dense(chain, self.params) => self.dense(steps),
+            (Engine::Local, _) => self.steps(steps),
             _ => self.pipes(),
         }
     }
 
-    fn dense(&self) -> Result<Finished> {
-        let opts: DenseOpts = self.params.parse()?;
+    fn dense(&self, steps: &[Step]) -> Result<Finished> {
+        // What the chain has no use for must have none here.
+        let unused = unused(steps, self.params);
+        let mut params = Params::default();
+        let used = self.params.iter().filter(|(name, _)| !unused.contains(name));
+        used.for_each(|(name, value)| params.set(name, value));
+        let opts: DenseOpts = params.parse()?;
         let work = self.output.work.join("_dense");
         fs::create_dir_all(&work).map_err(Error::io("create", &work))?;
         let run = DenseRun {
@@ -249,6 +262,7 @@ impl Run<'_> {
             memory: self.opts.memory_bytes(),
             progress: self.progress,
             write_kept: self.opts.write_kept,
+            term_split: self.chain == Chain::TermSplit,
         };
         let (steps, warnings) = run.run(|_| {})?;
         Ok(Finished { warnings: summary::warnings(&steps, warnings), steps })

@@ -115,11 +115,13 @@ use super::similarity::Similarity;
 use bitmap::Signature;
 pub use choose::MOST as MOST_COMMON;
 use choose::Way;
-use counters::Counters;
+use counters::{Contacts, Counters, Counting, Width};
 use cursors::Cursors;
+pub use dense::may_have_bitmaps;
 use dense::{Costs, Dense, Reach};
 use lists::Lists;
-pub use parallel::{JoinPair, Part, Source, join_parts, queries, self_join, whole};
+pub use parallel::{JoinPair, Part, Source, candidates, join_parts, queries, self_join, whole};
+pub use verify::overlap_of_candidate;
 
 /// Which queries an [`Index`] must serve; this decides how much of each set is indexed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -150,6 +152,8 @@ pub struct Index<S> {
     purpose: Purpose,
     /// How many tokens the prefixes of a pair must share: the `l` of the page above.
     common: u64,
+    /// Whether candidates are verified, or are themselves what is asked for.
+    verifies: bool,
     lists: Lists<Posting>,
     /// Size and bitmap of each set of the range.
     signatures: Vec<Signature>,
@@ -187,6 +191,14 @@ impl<S: Borrow<Sets>> Index<S> {
         purpose: Purpose,
     ) -> Self {
         Self::build_at(collection, range, similarity.into(), purpose, Costs::default())
+    }
+
+    /// Indexes `sets[range]` for a self-join that ends before verification: its queries give every set that shares a token
+    /// within the pair's prefixes, with the number of tokens that the prefixes share.
+    fn build_for_candidates(collection: S, range: Range<usize>, similarity: Similarity) -> Self {
+        let way = Some(Way { common: 1, bitmaps: false });
+        let costs = Costs { way, ..Costs::default() };
+        Index { verifies: false, ..Self::build_at(collection, range, similarity, Purpose::SelfJoin, costs) }
     }
 
     fn build_at(
@@ -246,6 +258,7 @@ impl<S: Borrow<Sets>> Index<S> {
             similarity,
             purpose,
             common,
+            verifies: true,
             lists,
             smaller_than,
         }
@@ -277,7 +290,12 @@ impl<S: Borrow<Sets>> Index<S> {
         match &self.dense {
             None => {
                 self.collect(tokens, signature, limit, scratch);
-                self.verify(tokens, signature, scratch);
+                if self.verifies {
+                    self.verify(tokens, signature, scratch);
+                } else {
+                    let Scratch { counters, candidates, hits, .. } = scratch;
+                    hits.extend(candidates.drain(..).map(|set| (set, counters.of(set))));
+                }
             }
             Some(dense) => self.query_dense(dense, tokens, signature, limit, scratch),
         }
@@ -318,12 +336,33 @@ impl<S: Borrow<Sets>> Index<S> {
 
     /// Fills in the candidates of a query and the overlaps of their prefixes.
     fn collect(&self, tokens: &[u32], signature: Signature, limit: usize, scratch: &mut Scratch) {
-        let (stored, size) = (tokens.len() as u64, signature.size());
+        let Scratch { counters, cursors, candidates, .. } = scratch;
+        let mut found = |set| candidates.push(set);
+        match counters.begin(self.range.len(), tokens.len()) {
+            Contacts::Narrow(counting) => {
+                self.meet(tokens, signature.size(), limit, counting, cursors, &mut found);
+            }
+            Contacts::Wide(counting) => {
+                self.meet(tokens, signature.size(), limit, counting, cursors, &mut found);
+            }
+        }
+    }
+
+    /// Counts the contacts of a query's prefix; `found` hears of each set that has enough.
+    #[inline]
+    fn meet<W: Width>(
+        &self,
+        tokens: &[u32],
+        size: u64,
+        limit: usize,
+        mut counting: Counting<'_, W>,
+        cursors: &mut Cursors,
+        found: &mut impl FnMut(u32),
+    ) {
+        let stored = tokens.len() as u64;
         let size32 = u32::try_from(size).unwrap_or(u32::MAX);
         let (smallest, mut end) = self.window(size, limit);
         let least = self.least(size);
-        let Scratch { counters, cursors, candidates, .. } = scratch;
-        let mut contacts = counters.begin(self.range.len(), tokens.len());
         let mut places = cursors.begin(self.number, &self.lists, smallest);
         for (left, &token) in (1..=stored).rev().zip(tokens) {
             let largest = self.similarity.max_partner_sharing(size, left + self.common - 1);
@@ -337,8 +376,8 @@ impl<S: Borrow<Sets>> Index<S> {
                 if posting.set >= end {
                     break;
                 }
-                if size32 <= posting.largest && contacts.with(posting.set) == least {
-                    candidates.push(posting.set);
+                if size32 <= posting.largest && counting.with(posting.set) == least {
+                    found(posting.set);
                 }
             }
         }

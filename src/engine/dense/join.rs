@@ -15,7 +15,8 @@ use super::store::Store;
 use crate::cluster::union_find::UnionFind;
 use crate::error::{Error, Result};
 use crate::index::slices::{SizeCount, Wanted, plan_slices};
-use crate::join::kernel::{JoinPair, MOST_COMMON, Part, Source};
+use crate::join::kernel::{JoinPair, MOST_COMMON, Part, Source, may_have_bitmaps};
+use crate::join::tau::Tau;
 use crate::stages::index_doc::Partition;
 use std::ops::Range;
 use std::path::Path;
@@ -49,40 +50,72 @@ impl Row for PairRow {
     }
 }
 
+/// Some sets, and what an index over them takes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Load {
+    sets: usize,
+    stored: usize,
+    postings: usize,
+}
+
+impl Load {
+    /// Adds a set.
+    fn add(&mut self, store: &Store, set: usize, tau: Tau) {
+        let (stored, size) = (store.stored(set), store.size_of(set));
+        let longest = (tau.index_prefix(size as u64) + MOST_COMMON) as usize;
+        self.sets += 1;
+        self.stored += stored;
+        self.postings += longest.saturating_sub(size - stored).min(stored);
+    }
+
+    /// One of so many equal shares.
+    fn share(&self, shares: usize) -> Self {
+        let of = |all: usize| all.div_ceil(shares);
+        Self { sets: of(self.sets), stored: of(self.stored), postings: of(self.postings) }
+    }
+
+    /// Bytes of the index, of the sets themselves where they are `copied`, and of what each thread counts and remembers. An
+    /// index has a list for each of at most so many tokens.
+    fn bytes(&self, tokens: usize, copied: bool, threads: usize) -> usize {
+        let lists = self.postings.min(tokens);
+        let bitmaps = if may_have_bitmaps(self.stored, self.sets, tokens) { 12 } else { 0 };
+        let sets = if copied { self.stored * 4 + self.sets * 12 } else { 0 };
+        sets + self.postings * (8 + bitmaps) + lists * (4 + 4 * threads) + self.sets * (92 + threads * 16)
+    }
+}
+
 /// The parts that are indexed one at a time, and the bytes that the largest takes.
 pub fn parts(store: &Store, opts: &DenseOpts, threads: usize, budget: &Budget) -> (Vec<Part>, usize) {
     let tau = opts.tau.tau;
     let all = store.sets();
-    // What the index, with bitmaps where lists are long, and the threads' counters take of a set; the bitmap of tokens is
-    // small beside it.
-    let cost = |set: usize, copied: bool| {
-        let (stored, size) = (store.stored(set), store.size_of(set));
-        let longest = (tau.index_prefix(size as u64) + MOST_COMMON) as usize;
-        let prefix = longest.saturating_sub(size - stored).min(stored);
-        let tokens = if copied { stored * 4 + 12 } else { 0 };
-        tokens + prefix * (24 + 4 * threads) + 92 + threads * 16
-    };
+    let bytes = |load: Load, copied: bool| load.bytes(store.tokens(), copied, threads);
     let room = budget.spare() / 2;
     if opts.partition.partition == Partition::ByTask {
-        let total: usize = (0..all).map(|set| cost(set, true)).sum();
+        let mut total = Load::default();
+        (0..all).for_each(|set| total.add(store, set, tau));
         let asked = opts.slices.slices.map_or(threads, |slices| slices.clamp(1, u32::MAX.into()) as usize);
-        let shares = asked.max(total.div_ceil(room.max(1))).min(all.max(1));
+        let share = |shares: usize| bytes(total.share(shares), true);
+        let most = all.max(1);
+        let shares = (asked.min(most)..most).find(|shares| share(*shares) <= room).unwrap_or(most);
         let parts = (0..shares).map(|first| Part { first, end: all, step: shares }).collect();
-        return (parts, total / shares);
+        return (parts, share(shares));
     }
     let on_disk = store.in_memory().is_none();
     let (mut parts, mut largest) = (Vec::new(), 0);
     for range in ranges(store, opts) {
-        let (mut start, mut held) = (range.start, 0);
+        let (mut start, mut held) = (range.start, Load::default());
         for set in range.clone() {
-            let more = cost(set, on_disk);
-            if held + more > room && set > start {
+            let before = held;
+            held.add(store, set, tau);
+            if bytes(held, on_disk) > room && set > start {
                 parts.push(Part::range(start..set));
-                (start, held) = (set, 0);
+                largest = largest.max(bytes(before, on_disk));
+                start = set;
+                held = Load::default();
+                held.add(store, set, tau);
             }
-            held += more;
-            largest = largest.max(held);
         }
+        largest = largest.max(bytes(held, on_disk));
         parts.push(Part::range(start..range.end));
     }
     (parts, largest)

@@ -1,6 +1,7 @@
-//! The local engine's Doc-Split: the whole chain in one process on numbers, with no text in between.
+//! The local engine's Doc-Split, and its Term-Split with the prefix filter: the whole chain in one process on numbers, with
+//! no text in between.
 //!
-//! It gives the same bytes as the chain of stages, and is the fast way: documents are numbered in byte order of their
+//! It gives the same bytes as the chains of stages, and is the fast way: documents are numbered in byte order of their
 //! ids, features by ascending document frequency, and the join kernel works on arrays of those numbers. It is one
 //! algorithm for every size of collection and memory. Whatever grows with the text goes through
 //! [spools](spool), which stay in memory while the [`budget`] lasts and go to disk after that; only a few bytes
@@ -13,6 +14,7 @@
 //! | [number](numbering) | the lists | (candidate, token), by bucket of the candidate | one list |
 //! | [group](groups) | a bucket, sorted | different sets, and who has them | a sort buffer, one set |
 //! | [join] | sets, past the index of some | pairs of sets; of documents, by bucket of the first | the index |
+//! | [Term-Split](term_split) instead | the same | candidates, by bucket of the later set; then as above | the index |
 //! | [answer] | clusters; a bucket of pairs, sorted | the files | a sort buffer, two sets |
 
 pub mod answer;
@@ -25,6 +27,7 @@ pub mod numbering;
 pub mod sorter;
 pub mod spool;
 pub mod store;
+mod term_split;
 
 use crate::cluster::star::Stars;
 use crate::cluster::union_find::UnionFind;
@@ -52,6 +55,7 @@ use numbering::{Candidates, count};
 use sorter::{Sorter, untwo};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
+use term_split::TermSplit;
 
 /// The options of the chain, the same structs that its stages have.
 #[derive(Args, Clone, Debug)]
@@ -107,6 +111,8 @@ pub struct DenseRun<'a> {
     pub progress: &'a Progress,
     /// Whether the kept documents' lines are written too.
     pub write_kept: bool,
+    /// Whether candidates are put down before they are verified, as Term-Split with the prefix filter has it.
+    pub term_split: bool,
 }
 
 /// What becomes of a collection before its sets are joined.
@@ -237,13 +243,11 @@ impl DenseRun<'_> {
         let writes = self.opts.write.write == Write::Pairs;
         let mut pairs =
             Pairs::new(&groups, links, writes.then(|| rows.writer()), self.opts.max_pairs.max_pairs)?;
-        let slices = self.join(&groups, &budget, &mut pairs)?;
+        let (step, mut counters) = self.join(&groups, &budget, &mut pairs)?;
         let (joined, count, forest) = pairs.finish()?;
-        let spilled = rows.spilled() + edges.spilled();
-        end(
-            "docsplit-query",
-            named(&[("slices", slices), ("joined_pairs", joined), ("spilled_bytes", spilled)]),
-        );
+        counters.insert("joined_pairs".to_owned(), joined);
+        *counters.entry("spilled_bytes".to_owned()).or_default() += rows.spilled() + edges.spilled();
+        end(step, counters);
 
         let answer = Answer::new(&documents, &groups, self.threads);
         if writes {
@@ -297,9 +301,34 @@ impl DenseRun<'_> {
         Ok((done, answer.large_clusters(&clusters)))
     }
 
-    /// Joins the sets, and gives the number of parts.
-    fn join(&self, groups: &Groups, budget: &Budget, pairs: &mut Pairs<'_, '_>) -> Result<u64> {
+    /// Joins the sets; gives the step's name and what it counted.
+    fn join(
+        &self,
+        groups: &Groups,
+        budget: &Budget,
+        pairs: &mut Pairs<'_, '_>,
+    ) -> Result<(&'static str, Counters)> {
         let store = &groups.store;
+        if self.term_split {
+            let volume = TermSplit {
+                store,
+                opts: &self.opts,
+                limit: self.opts.max_pairs.max_pairs,
+                threads: self.threads,
+                budget,
+                work: self.work,
+                progress: self.progress,
+            }
+            .run(pairs)?;
+            let counters = [
+                ("slices", volume.parts),
+                ("pairs_of_postings", volume.pairs_of_postings),
+                ("candidate_pairs", volume.candidates),
+                ("candidate_bytes", volume.bytes),
+                ("spilled_bytes", volume.spilled),
+            ];
+            return Ok(("pcp-map", named(&counters)));
+        }
         let (parts, held) = parts(store, &self.opts, self.threads, budget);
         budget.hold(held);
         let tau = self.opts.tau.tau;
@@ -307,7 +336,7 @@ impl DenseRun<'_> {
         let seen = |sets| self.progress.add(sets as u64);
         join_parts(store, &parts, tau, self.threads, &seen, &mut |found| pairs.take(found))?;
         budget.release(held);
-        Ok(parts.len() as u64)
+        Ok(("docsplit-query", named(&[("slices", parts.len() as u64)])))
     }
 }
 

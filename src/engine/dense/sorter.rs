@@ -149,6 +149,16 @@ impl<'b, R: Row> Sorter<'b, R> {
         Ok(spilled)
     }
 
+    /// Bytes of all rows, in memory and in the file.
+    pub fn bytes(&self) -> u64 {
+        (0..BUCKETS).map(|bucket| self.bytes_of(bucket)).sum()
+    }
+
+    /// Bytes of a bucket's rows.
+    pub fn bytes_of(&self, bucket: usize) -> u64 {
+        self.spool.bytes(bucket) as u64
+    }
+
     /// How many rows a bucket has at most.
     fn rows(&self, bucket: usize) -> usize {
         self.spool.bytes(bucket) / R::LEAST
@@ -164,8 +174,8 @@ impl<'b, R: Row> Sorter<'b, R> {
         Ok(rows)
     }
 
-    /// Calls `see` with each row of a bucket in any order.
-    fn each(&self, bucket: usize, mut see: impl FnMut(R) -> Result<()>) -> Result<()> {
+    /// Empties a bucket: calls `see` with each row, in any order.
+    pub fn each(&self, bucket: usize, mut see: impl FnMut(R) -> Result<()>) -> Result<()> {
         let first = self.first(bucket);
         self.spool.drain(bucket, |mut chunk| {
             let mut before = R::default();

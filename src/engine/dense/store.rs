@@ -14,7 +14,11 @@ use std::path::{Path, PathBuf};
 const PIECE: usize = 256 << 10;
 
 /// Sets in the order of a join, numbered from 0.
-pub struct Store(Form);
+pub struct Store {
+    form: Form,
+    /// One more than the largest token.
+    tokens: u32,
+}
 
 enum Form {
     Memory(Sets),
@@ -44,19 +48,21 @@ impl StoreWriter {
         if bytes <= budget.spare() / 2 {
             budget.hold(bytes);
             let sets = Sets::with_capacity(sets, tokens as usize);
-            return Ok(Self { store: Store(Form::Memory(sets)), buffer: None });
+            return Ok(Self { store: Store { form: Form::Memory(sets), tokens: 0 }, buffer: None });
         }
         let file = tempfile::tempfile_in(folder).map_err(Error::io("make a file in", folder))?;
         let writer = file.try_clone().map_err(Error::io("open again a file in", folder))?;
         let mut offsets = Vec::with_capacity(sets + 1);
         offsets.push(0);
         let disk = Disk { file, folder: folder.to_owned(), offsets, sizes: Vec::with_capacity(sets) };
-        Ok(Self { store: Store(Form::Disk(disk)), buffer: Some(BufWriter::with_capacity(PIECE, writer)) })
+        let store = Store { form: Form::Disk(disk), tokens: 0 };
+        Ok(Self { store, buffer: Some(BufWriter::with_capacity(PIECE, writer)) })
     }
 
     /// Appends a set of these tokens and so many lone ones.
     pub fn push(&mut self, tokens: &[u32], lone: usize) -> Result<()> {
-        match (&mut self.store.0, &mut self.buffer) {
+        self.store.tokens = self.store.tokens.max(tokens.last().map_or(0, |last| last + 1));
+        match (&mut self.store.form, &mut self.buffer) {
             (Form::Disk(disk), Some(buffer)) => {
                 let start = disk.offsets.last().copied().unwrap_or(0);
                 for token in tokens {
@@ -75,7 +81,7 @@ impl StoreWriter {
 
     /// The store, complete.
     pub fn finish(self) -> Result<Store> {
-        if let (Form::Disk(disk), Some(mut buffer)) = (&self.store.0, self.buffer) {
+        if let (Form::Disk(disk), Some(mut buffer)) = (&self.store.form, self.buffer) {
             buffer.flush().map_err(Error::io("write to a file in", &disk.folder))?;
         }
         Ok(self.store)
@@ -85,15 +91,20 @@ impl StoreWriter {
 impl Store {
     /// The sets, if they are in memory.
     pub fn in_memory(&self) -> Option<&Sets> {
-        match &self.0 {
+        match &self.form {
             Form::Memory(sets) => Some(sets),
             Form::Disk(_) => None,
         }
     }
 
+    /// The number of different tokens, at most.
+    pub fn tokens(&self) -> usize {
+        self.tokens as usize
+    }
+
     /// The number of stored tokens of a set: those that are not lone.
     pub fn stored(&self, set: usize) -> usize {
-        match &self.0 {
+        match &self.form {
             Form::Memory(sets) => sets.get(set).len(),
             Form::Disk(disk) => (disk.offsets[set + 1] - disk.offsets[set]) as usize,
         }
@@ -101,7 +112,7 @@ impl Store {
 
     /// Bytes of its file.
     pub fn spilled(&self) -> u64 {
-        match &self.0 {
+        match &self.form {
             Form::Memory(_) => 0,
             Form::Disk(disk) => 4 * disk.offsets.last().copied().unwrap_or(0),
         }
@@ -148,21 +159,21 @@ impl Source for Store {
     type Error = Error;
 
     fn sets(&self) -> usize {
-        match &self.0 {
+        match &self.form {
             Form::Memory(sets) => sets.len(),
             Form::Disk(disk) => disk.sizes.len(),
         }
     }
 
     fn size_of(&self, set: usize) -> usize {
-        match &self.0 {
+        match &self.form {
             Form::Memory(sets) => sets.size(set),
             Form::Disk(disk) => disk.sizes[set] as usize,
         }
     }
 
     fn load<'s>(&'s self, range: Range<usize>, buffer: &'s mut Sets) -> Result<(&'s Sets, usize)> {
-        match &self.0 {
+        match &self.form {
             Form::Memory(sets) => Ok((sets, 0)),
             Form::Disk(disk) => {
                 disk.read(range.clone(), buffer)?;
@@ -182,7 +193,7 @@ mod tests {
         /// A file gives back the sets that memory does.
         #[test]
         fn a_file_holds_what_memory_holds(
-            mut sets in prop::collection::vec((prop::collection::btree_set(any::<u32>(), 0..60), 0usize..5), 1..60),
+            mut sets in prop::collection::vec((prop::collection::btree_set(0..u32::MAX, 0..60), 0usize..5), 1..60),
             from in 0usize..60, more in 0usize..60,
         ) {
             sets.sort_by_key(|(set, lone)| set.len() + lone);
@@ -208,6 +219,7 @@ mod tests {
                 prop_assert_eq!(read.get(set - base), &expected[..]);
                 prop_assert_eq!(read.lone(set - base), sets[set].1);
                 prop_assert_eq!(disk.get(set, &mut one).unwrap(), &expected[..]);
+                prop_assert!(sets[set].0.iter().all(|token| (*token as usize) < disk.tokens()));
                 prop_assert_eq!((disk.size_of(set), disk.stored(set)), (memory.size_of(set), memory.stored(set)));
             }
         }

@@ -4,6 +4,7 @@
 
 use super::bitmap::Signature;
 use super::choose::Way;
+use super::counters::{Contacts, Counting, Width};
 use super::near::{Bitmaps, near};
 use super::{Index, Scratch, verify};
 use crate::join::sets::Sets;
@@ -51,12 +52,22 @@ pub(super) enum Reach {
 
 /// What bitmaps can say of the sets of a range.
 pub(super) fn reach(sets: &Sets, range: Range<usize>) -> Reach {
-    let last = |set: usize| sets.get(set).last().map_or(0, |last| *last as usize + 1);
-    if range.clone().map(last).max().unwrap_or(0) <= WORDS * 64 {
-        return Reach::Exact;
+    let end = |set: usize| sets.get(set).last().map_or(0, |last| *last as usize + 1);
+    let tokens = range.clone().map(end).max().unwrap_or(0);
+    let stored: usize = range.clone().map(|set| sets.get(set).len()).sum();
+    if tokens <= WORDS * 64 {
+        Reach::Exact
+    } else if may_have_bitmaps(stored, range.len(), tokens) {
+        Reach::Bound
+    } else {
+        Reach::Little
     }
-    let total: usize = range.clone().map(|set| sets.get(set).len()).sum();
-    if total <= TOKENS * range.len() { Reach::Bound } else { Reach::Little }
+}
+
+/// Whether an index over sets that store so many tokens in all, so many of them different, may have bitmaps beside its
+/// postings.
+pub fn may_have_bitmaps(stored: usize, sets: usize, tokens: usize) -> bool {
+    tokens <= WORDS * 64 || stored <= TOKENS * sets
 }
 
 /// Bitmaps of sets, and of postings.
@@ -268,16 +279,32 @@ impl<S: Borrow<Sets>> Index<S> {
 
     /// Counts the contacts with sets whose bitmaps let them pass.
     fn count_near(&self, dense: &Dense, signature: Signature, most: i32, scratch: &mut Scratch) {
-        let least = self.least(signature.size());
         let Scratch { counters, candidates, visits, places, .. } = scratch;
-        let mut contacts = counters.begin(self.range.len(), signature.known() as usize);
+        let query = (signature, most);
+        match counters.begin(self.range.len(), signature.known() as usize) {
+            Contacts::Narrow(counting) => self.meet_near(dense, query, counting, visits, places, candidates),
+            Contacts::Wide(counting) => self.meet_near(dense, query, counting, visits, places, candidates),
+        }
+    }
+
+    #[inline]
+    fn meet_near<W: Width>(
+        &self,
+        dense: &Dense,
+        (signature, most): (Signature, i32),
+        mut counting: Counting<'_, W>,
+        visits: &mut Vec<Range<usize>>,
+        places: &mut Vec<u32>,
+        candidates: &mut Vec<u32>,
+    ) {
+        let least = self.least(signature.size());
         for visit in visits.drain(..) {
             let postings = &self.lists.postings()[visit.clone()];
             dense.postings(signature, visit, most, places);
             for place in places.drain(..) {
                 let posting = postings[place as usize];
                 let largest = u64::from(posting.largest);
-                if signature.size() <= largest && contacts.with(posting.set) == least {
+                if signature.size() <= largest && counting.with(posting.set) == least {
                     candidates.push(posting.set);
                 }
             }

@@ -132,8 +132,8 @@ pub fn self_join(sets: &Sets, similarity: impl Into<Similarity>, threads: usize)
 
 /// Hands every pair of similar sets of `source` to `sink`, once, with an index over one part at a time.
 ///
-/// It ends soon after an error of `sink`. Each set is in one of the parts. The pairs come in any order, a few thousand at a time. `seen` hears how many sets
-/// have been held against a part, as that happens.
+/// It ends soon after an error of `sink`. Each set is in one of the parts. The pairs come in any order, a few thousand at a
+/// time. `seen` hears how many sets have been held against a part, as that happens.
 ///
 /// # Panics
 /// When a part holds 2^32 prefix tokens or more, and when `sink` or `seen` panics.
@@ -145,7 +145,37 @@ pub fn join_parts<S: Source, E: From<S::Error> + Send>(
     seen: &(dyn Fn(usize) + Sync),
     sink: &mut Sink<'_, E>,
 ) -> Result<(), E> {
-    let similarity = similarity.into();
+    each_part(source, parts, (similarity.into(), Wanted::Pairs), threads, seen, sink)
+}
+
+/// As [`join_parts`], and what is handed over are candidates: every pair that shares a token within both prefixes, once, with
+/// the number of tokens that the prefixes share. Pairs of one thread come ascending by the later set, then by the earlier.
+pub fn candidates<S: Source, E: From<S::Error> + Send>(
+    source: &S,
+    parts: &[Part],
+    similarity: impl Into<Similarity>,
+    threads: usize,
+    seen: &(dyn Fn(usize) + Sync),
+    sink: &mut Sink<'_, E>,
+) -> Result<(), E> {
+    each_part(source, parts, (similarity.into(), Wanted::Candidates), threads, seen, sink)
+}
+
+/// What a join hands over.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    Pairs,
+    Candidates,
+}
+
+fn each_part<S: Source, E: From<S::Error> + Send>(
+    source: &S,
+    parts: &[Part],
+    (similarity, wanted): (Similarity, Wanted),
+    threads: usize,
+    seen: &(dyn Fn(usize) + Sync),
+    sink: &mut Sink<'_, E>,
+) -> Result<(), E> {
     let mut scratches: Vec<Scratch> = (0..threads.max(1)).map(|_| Scratch::default()).collect();
     let (mut buffer, mut share) = (Sets::default(), Sets::default());
     for part in parts.iter().filter(|part| part.len() > 0) {
@@ -157,7 +187,10 @@ pub fn join_parts<S: Source, E: From<S::Error> + Send>(
             deal(source, *part, &mut share)?;
             (&share, 0..part.len())
         };
-        let index = Index::build(sets, range, similarity, Purpose::SelfJoin);
+        let index = match wanted {
+            Wanted::Pairs => Index::build(sets, range, similarity, Purpose::SelfJoin),
+            Wanted::Candidates => Index::build_for_candidates(sets, range, similarity),
+        };
         past(source, &index, *part, queries_of(source, part, similarity), &mut scratches, seen, sink)?;
     }
     Ok(())

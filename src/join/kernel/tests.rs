@@ -5,6 +5,7 @@ use std::convert::Infallible;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::join::prefix::{Posting, may_pair};
 use crate::join::tau::Tau;
 use num_rational::Ratio;
 use proptest::prelude::*;
@@ -176,6 +177,52 @@ proptest! {
                 }
             }
         }
+    }
+
+    /// Candidates are the pairs that Term-Split's test lets pass, each once with how often it does; verified from behind
+    /// their prefixes they are the answer.
+    #[test]
+    fn candidates_are_those_of_term_split(
+        seed: u64, count in 0usize..60, vocabulary in 1usize..60, twentieths in 1u32..=20, lone in 0usize..4,
+        parts in 1usize..4, threads in 1usize..4,
+    ) {
+        let tau: Tau = format!("{}.{:02}", twentieths / 20, twentieths % 20 * 5).parse().unwrap();
+        let sets = corpus(seed, count, vocabulary, 20, true, lone);
+        let posting = |set: usize, token: u32| {
+            let position = sets.get(set).iter().position(|own| *own == token)? + sets.lone(set);
+            Posting::new(tau, sets.size(set) as u64, position as u64)
+        };
+        let mut expected = Vec::new();
+        for b in 0..sets.len() {
+            for a in 0..b {
+                let passes = |token: &&u32| match (posting(a, **token), posting(b, **token)) {
+                    (Some(smaller), Some(larger)) => may_pair(tau, &smaller, &larger),
+                    _ => false,
+                };
+                let overlap = sets.get(a).iter().filter(passes).count() as u32;
+                expected.extend((overlap > 0).then_some(JoinPair { a: a as u32, b: b as u32, overlap }));
+            }
+        }
+        let parts: Vec<Part> = slices(sets.len(), parts).into_iter().map(Part::range).collect();
+        let mut found = Vec::new();
+        let Ok::<_, Infallible>(()) = candidates(&sets, &parts, tau, threads, &|_| (), &mut |pairs| {
+            if threads == 1 && parts.len() == 1 {
+                assert!(pairs.is_sorted_by_key(|pair| (pair.b, pair.a)));
+            }
+            found.extend_from_slice(pairs);
+            Ok(())
+        });
+        found.sort_unstable_by_key(|pair| (pair.b, pair.a));
+        prop_assert_eq!(&found, &expected);
+
+        let verified = |pair: &JoinPair| {
+            let (x, y) = (pair.b as usize, pair.a as usize);
+            let needed = tau.overlap_needed(sets.size(x) as u64, sets.size(y) as u64) as usize;
+            let overlap = overlap_of_candidate(sets.get(x), sets.get(y), pair.overlap, needed);
+            overlap.map(|overlap| JoinPair { overlap, ..*pair })
+        };
+        let pairs: Vec<JoinPair> = found.iter().filter_map(verified).collect();
+        prop_assert_eq!(pairs, accepted(&sets, &overlaps(&sets), tau));
     }
 
     /// A set with lone tokens pairs as one whose lone tokens are written out, with numbers of their own.

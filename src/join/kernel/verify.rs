@@ -23,6 +23,13 @@ pub(super) fn overlap(
     }
 }
 
+/// The overlap of a pair that [`candidates`](super::candidates) handed over, or `None` when it is below `needed`: the stored
+/// tokens of both, how many of them their prefixes share, and the overlap with which they would be in the answer.
+#[inline]
+pub fn overlap_of_candidate(x: &[u32], y: &[u32], prefix_overlap: u32, needed: usize) -> Option<u32> {
+    overlap(x, y, prefix_overlap, needed, 1)
+}
+
 /// `known` plus the number of common tokens, or `None` when that is below `needed`.
 pub(super) fn merge(x: &[u32], y: &[u32], known: usize, needed: usize) -> Option<u32> {
     // How many tokens of each side may still go unmatched.

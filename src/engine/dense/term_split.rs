@@ -1,0 +1,244 @@
+//! Term-Split with the prefix filter (000, section 4): candidates are made and put down, then each is verified.
+//!
+//! It finds what Doc-Split finds, and differs in what it has in between: the row of each candidate, which is the method's
+//! price and what its runs are compared by. In the chain of stages such a row is two ids, sorted to meet two sets in
+//! turn. Here it is a step from the row before it, a byte or two; the sets are arrays that any row can look into, so nothing
+//! else is written, and nothing has to be sorted.
+
+use super::budget::{BUCKETS, Budget};
+use super::join::{Pairs, parts};
+use super::sorter::{Row, Sorter, two, untwo};
+use super::{DenseOpts, store::Store};
+use crate::engine::progress::{Progress, Unit};
+use crate::engine::threads::{in_threads, lock};
+use crate::error::{Error, Result};
+use crate::join::kernel::{JoinPair, Part, Source, candidates, overlap_of_candidate, queries};
+use crate::join::sets::Sets;
+use std::path::Path;
+use std::sync::Mutex;
+
+/// Pairs that a thread holds before it hands them over.
+const BATCH: usize = 4096;
+
+/// A candidate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Candidate {
+    /// The later set and the earlier one, as the key of [`two`].
+    sets: u64,
+    /// How many tokens their prefixes share, less one.
+    more: u32,
+}
+
+/// The step from the candidate before, twice, plus one where `more` follows, which is nothing for most. Both are written with
+/// seven bits to a byte, the lowest first: a thread's candidates ascend, and the partners of a set are near one another.
+impl Row for Candidate {
+    const MOST: usize = 15;
+    const LEAST: usize = 1;
+
+    #[inline]
+    fn key(&self) -> u64 {
+        self.sets
+    }
+
+    #[inline]
+    fn put(&self, before: &Self, out: &mut Vec<u8>) {
+        // The batches of several threads alternate: a step back, from one to the next, wraps around.
+        let step = self.sets.wrapping_sub(before.sets);
+        put_number(u128::from(step) << 1 | u128::from(self.more > 0), out);
+        if self.more > 0 {
+            put_number(self.more.into(), out);
+        }
+    }
+
+    #[inline]
+    fn get(bytes: &mut &[u8], before: &Self, _: u64) -> Option<Self> {
+        let number = get_number(bytes)?;
+        let more = if number & 1 == 0 { 0 } else { get_number(bytes)? };
+        Some(Self { sets: before.sets.wrapping_add((number >> 1) as u64), more: more as u32 })
+    }
+}
+
+#[inline]
+fn put_number(mut number: u128, out: &mut Vec<u8>) {
+    while number >= MORE.into() {
+        out.push(number as u8 | MORE);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}
+
+#[inline]
+fn get_number(bytes: &mut &[u8]) -> Option<u128> {
+    let mut number = 0;
+    for shift in (0..70).step_by(7) {
+        let byte = *bytes.split_off_first()?;
+        number |= u128::from(byte & !MORE) << shift;
+        if byte < MORE {
+            return Some(number);
+        }
+    }
+    None
+}
+
+/// Says that another byte follows.
+const MORE: u8 = 0x80;
+
+/// What there was in between.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Volume {
+    /// Parts that were indexed one at a time.
+    pub parts: u64,
+    /// Pairs of postings that pass the prefix filter, which is what `pcp-map` counts.
+    pub pairs_of_postings: u64,
+    /// The different pairs of sets among them.
+    pub candidates: u64,
+    /// Bytes of the candidates' rows.
+    pub bytes: u64,
+    /// How many of these went to the disk.
+    pub spilled: u64,
+}
+
+/// A run of it.
+pub struct TermSplit<'a> {
+    /// The sets.
+    pub store: &'a Store,
+    /// Options.
+    pub opts: &'a DenseOpts,
+    /// The most pairs of postings.
+    pub limit: u64,
+    /// Threads.
+    pub threads: usize,
+    /// What may be held in memory.
+    pub budget: &'a Budget,
+    /// Where the candidates go.
+    pub work: &'a Path,
+    /// How far it is.
+    pub progress: &'a Progress,
+}
+
+impl TermSplit<'_> {
+    /// Hands the pairs of the answer to `pairs`. With more pairs of postings than the limit nothing more is
+    /// written or verified; they are counted to the end, so that the error says how many there are.
+    pub fn run(&self, pairs: &mut Pairs<'_, '_>) -> Result<Volume> {
+        let (all, held) = parts(self.store, self.opts, self.threads, self.budget);
+        let mut volume = Volume { parts: all.len() as u64, ..Volume::default() };
+        for part in all {
+            self.budget.hold(held);
+            let rows = self.candidates(part, &mut volume)?;
+            volume.bytes += rows.bytes();
+            volume.spilled += rows.spilled();
+            if volume.pairs_of_postings <= self.limit {
+                self.verify(part, &rows, pairs)?;
+            }
+            self.budget.release(held);
+        }
+        if volume.pairs_of_postings <= self.limit {
+            return Ok(volume);
+        }
+        Err(Error::Limit(format!(
+            "pcp-map: {} pairs of postings in {} candidates (the limit is {}); a higher tau has fewer, doc-split has none, \
+             or raise --max-pairs",
+            volume.pairs_of_postings, volume.candidates, self.limit
+        )))
+    }
+
+    /// Puts down the candidates whose earlier set is in a part.
+    fn candidates(&self, part: Part, volume: &mut Volume) -> Result<Sorter<'_, Candidate>> {
+        let tau = self.opts.tau.tau;
+        let last = two(self.store.sets().saturating_sub(1) as u32, u32::MAX);
+        let rows = Sorter::new(self.budget, self.work, 0, last);
+        let mut writer = rows.writer();
+        let all = queries(self.store, &[part], tau);
+        self.progress.start("pcp-map", "pairing", Unit::Sets, all as u64);
+        let seen = |sets| self.progress.add(sets as u64);
+        candidates(self.store, &[part], tau, self.threads, &seen, &mut |found| {
+            volume.candidates += found.len() as u64;
+            volume.pairs_of_postings += found.iter().map(|pair| u64::from(pair.overlap)).sum::<u64>();
+            if volume.pairs_of_postings > self.limit {
+                return Ok(());
+            }
+            found.iter().try_for_each(|pair| {
+                writer.push(Candidate { sets: two(pair.b, pair.a), more: pair.overlap - 1 })
+            })
+        })?;
+        writer.finish()?;
+        Ok(rows)
+    }
+
+    /// Compares the sets of each candidate.
+    fn verify(&self, part: Part, rows: &Sorter<'_, Candidate>, pairs: &mut Pairs<'_, '_>) -> Result<()> {
+        let mut buffer = Sets::default();
+        let (earlier, base) = self.store.load(part.first..part.end, &mut buffer)?;
+        self.progress.start("pcp-map", "verifying", Unit::Bytes, rows.bytes());
+        let pairs = Mutex::new(pairs);
+        in_threads(BUCKETS, self.threads, |bucket| {
+            let bytes = rows.bytes_of(bucket);
+            let (mut found, mut buffer) = (Vec::with_capacity(BATCH), Sets::default());
+            // The partners of one set, which is looked up once for them all, and what is known of each.
+            let (mut later, mut partners) = (0, Vec::new());
+            let mut compare = |b: u32, partners: &mut Vec<(u32, u32)>| -> Result<()> {
+                let (sets, first) = self.store.load(b as usize..b as usize + 1, &mut buffer)?;
+                let tokens = sets.get(b as usize - first);
+                for (a, known) in partners.drain(..) {
+                    let overlap = self.overlap((b, tokens), (a, earlier.get(a as usize - base)), known);
+                    found.extend(overlap.map(|overlap| JoinPair { a, b, overlap }));
+                }
+                if found.len() >= BATCH {
+                    lock(&pairs).take(&found)?;
+                    found.clear();
+                }
+                Ok(())
+            };
+            rows.each(bucket, |candidate| {
+                let (b, a) = untwo(candidate.sets);
+                if b != later {
+                    compare(later, &mut partners)?;
+                    later = b;
+                }
+                partners.push((a, candidate.more + 1));
+                Ok(())
+            })?;
+            compare(later, &mut partners)?;
+            lock(&pairs).take(&found)?;
+            self.progress.add(bytes);
+            Ok(())
+        })?;
+        Ok(())
+    }
+
+    /// How many tokens two sets share, if that is enough; so many are in their prefixes.
+    #[inline]
+    fn overlap(&self, (x, x_tokens): (u32, &[u32]), (y, y_tokens): (u32, &[u32]), known: u32) -> Option<u32> {
+        let size = |set: u32| self.store.size_of(set as usize) as u64;
+        let needed = self.opts.tau.tau.overlap_needed(size(x), size(y));
+        overlap_of_candidate(x_tokens, y_tokens, known, needed as usize)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Steps of every width, and back.
+        #[test]
+        fn rows_come_back(keys in prop::collection::vec((any::<u64>(), 0u32..64, 0u32..3, any::<u32>()), 1..50)) {
+            let row = |(key, shift, kind, more)| Candidate { sets: key >> shift, more: [0, 1, more][kind as usize] };
+            let rows: Vec<Candidate> = keys.into_iter().map(row).collect();
+            let (mut bytes, mut before) = (Vec::new(), Candidate::default());
+            for row in &rows {
+                let start = bytes.len();
+                row.put(&before, &mut bytes);
+                prop_assert!((Candidate::LEAST..=Candidate::MOST).contains(&(bytes.len() - start)));
+                before = *row;
+            }
+            let (mut bytes, mut before) = (bytes.as_slice(), Candidate::default());
+            for row in &rows {
+                before = Candidate::get(&mut bytes, &before, 0).unwrap();
+                prop_assert_eq!(&before, row);
+            }
+            prop_assert!(bytes.is_empty());
+        }
+    }
+}

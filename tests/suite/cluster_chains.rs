@@ -1,0 +1,159 @@
+//! Chains on a real HDFS and YARN: the same bytes as on one machine, from at least three maps and two reducers a job,
+//! and what a failing task said.
+//!
+//! `make cluster-test` runs one chain on some documents, in minutes. Tests whose names begin with `full_` run by
+//! `make cluster-test-full`.
+
+use std::fmt::Write as _;
+use std::time::Instant;
+
+use crate::common::chains::{assert_same, families, odd, stress};
+use crate::common::cluster::{Cluster, dist};
+use crate::common::faults::{Fault, When, faults, stand_in};
+use crate::common::real::{corpus, every};
+
+/// As many maps as there are files, and more.
+const TASKS: &str = "--reducers 2 -D mapreduce.job.maps=4";
+
+/// Every way to find the pairs, in tasks of 1 GB.
+const WAYS: [&str; 4] = [
+    "term-split",
+    "term-split --pcp prefix",
+    "doc-split --slices 3 --slice-memory 256",
+    "doc-split --partition by-task --slices 3 --slice-memory 256",
+];
+
+/// Puts the files of the folder `documents` into HDFS.
+fn put(cluster: &Cluster) {
+    cluster.shell("hadoop fs -mkdir /docs; hadoop fs -put documents/* /docs/").ok();
+}
+
+/// The licences, every `step`-th, in two files, and the odd ones in two more, one of them gzip.
+fn licences(cluster: &Cluster, step: usize) {
+    let here = cluster.place();
+    std::fs::create_dir(here.path("documents")).unwrap();
+    let docs = every(step, corpus("licence-texts-a"));
+    for (name, docs) in ["a", "b"].into_iter().zip(docs.chunks(docs.len().div_ceil(2))) {
+        let mut lines = String::new();
+        docs.iter().for_each(|doc| writeln!(lines, "{}", doc.line).unwrap());
+        here.write(&format!("documents/{name}.jsonl"), lines);
+    }
+    here.write("documents/odd.jsonl", odd());
+    here.write("documents/families.jsonl", families());
+    cluster.shell("gzip documents/families.jsonl").ok();
+    put(cluster);
+}
+
+/// Runs a chain on the cluster and compares its answer with `local`.
+fn equals_local(cluster: &Cluster, way: &str, options: &str) {
+    let (began, before) = (Instant::now(), cluster.jobs_of("tokenize").len());
+    let mut run = cluster.command(&format!(
+        "twinsplit run {way} {options} --engine hadoop {TASKS} --input /docs --output /out
+        rm -rf out; hadoop fs -get /out out; hadoop fs -rm -r -skipTrash /out > /dev/null"
+    ));
+    let stand_in = cluster.place().path("faulty");
+    run.env("BINARY", if stand_in.exists() { stand_in } else { dist() });
+    cluster.place().run(run, "").ok();
+    assert_same(cluster.place(), "local", "out");
+    assert!(!cluster.place().path("out/_work").exists());
+    let jobs = cluster.jobs_of("tokenize");
+    assert_eq!(jobs.len(), before + 1);
+    for step in ["equal-sets", "large-star-1"] {
+        let (maps, reducers) = cluster.maps_and_reducers(cluster.jobs_of(step).last().unwrap());
+        assert!(maps >= 3 && reducers >= 2, "{step}: {maps} maps, {reducers} reducers");
+    }
+    println!("{way} {options}: {} s", began.elapsed().as_secs());
+}
+
+fn local(cluster: &Cluster, way: &str, options: &str) {
+    let line = format!("twinsplit run {way} {options} --input documents --output local");
+    cluster.shell(&line).ok();
+}
+
+/// A mapper that dies on the way changes nothing.
+#[test]
+#[ignore = "starts a cluster; run by `make cluster-test`"]
+fn a_chain_equals_a_local_one_and_a_failure_is_explained() {
+    const OPTIONS: &str = "--features words:5 --tau 0.5 --quiet --write-kept";
+    let began = Instant::now();
+    let cluster = Cluster::up();
+    println!("the cluster is up: {} s", began.elapsed().as_secs());
+    licences(&cluster, 16);
+    local(&cluster, "doc-split", OPTIONS);
+    stand_in(cluster.place(), &dist());
+    faults(cluster.place(), &[("tokenize", "1", When::Once, Fault::Dies)]);
+    equals_local(&cluster, "term-split", OPTIONS);
+    let attempts = cluster.attempts(&cluster.jobs_of("tokenize")[0]);
+    let died: Vec<_> = attempts.iter().filter(|attempt| attempt.diagnostics.contains("code 137")).collect();
+    assert!(died.len() == 1 && died[0].state == "FAILED", "{attempts:?}");
+
+    // What the task said comes from YARN's gathered logs; nothing looks finished.
+    let here = cluster.place();
+    here.write("bad.jsonl", "{\"id\":\"a\",\"text\":\"x\"}\n{\"id\":\"b\",\"text\":3}\n");
+    cluster.shell("hadoop fs -put bad.jsonl /bad.jsonl").ok();
+    let line = "twinsplit run doc-split --engine hadoop --quiet --input /bad.jsonl --output /bad -D mapreduce.map.maxattempts=1";
+    // Hadoop cuts a file anywhere: a task knows where its share begins, and the second one's is the second line.
+    let place = "/bad.jsonl from byte 21, line 1, field text: expected a string";
+    cluster.shell(line).fails(1, &["tokenize:", place, "yarn logs -applicationId"]);
+    cluster.nothing_is_finished("/bad", "sets");
+    println!("in all: {} s", began.elapsed().as_secs());
+}
+
+/// Each way on all licences; one with stars.
+#[test]
+#[ignore = "takes a quarter of an hour; run by `make cluster-test-full`"]
+fn full_every_way_equals_local_on_licences() {
+    const OPTIONS: &str = "--features words:5 --tau 0.7 --quiet --write-kept";
+    let cluster = Cluster::up();
+    licences(&cluster, 1);
+    local(&cluster, "doc-split", OPTIONS);
+    for way in WAYS {
+        equals_local(&cluster, way, OPTIONS);
+    }
+    let stars = format!("{OPTIONS} --cluster star --keep longest --idf 0.05,1");
+    cluster.shell("rm -r local").ok();
+    local(&cluster, "term-split", &stars);
+    equals_local(&cluster, "term-split --pcp prefix", &stars);
+}
+
+/// In containers of 1 GB: many equal pages, and a posting list that is too long for plain Term-Split.
+#[test]
+#[ignore = "takes minutes; run by `make cluster-test-full`"]
+fn full_a_hot_feature_and_equal_pages_fit_into_a_gigabyte() {
+    const OPTIONS: &str = "--features lines --tau 0.5 --write clusters --write-kept --quiet";
+    let cluster = Cluster::up();
+    let here = cluster.place();
+    std::fs::create_dir(here.path("documents")).unwrap();
+    let made = stress(&here.path("documents"), 10_000, HOT, 3_500);
+    assert!(made.hot_bytes > 64 << 20, "{} bytes", made.hot_bytes);
+    put(&cluster);
+    local(&cluster, "doc-split", OPTIONS);
+    for way in &WAYS[1..] {
+        equals_local(&cluster, way, OPTIONS);
+    }
+    // The exact sum of df(df-1)/2, before any pair is written.
+    let line = format!(
+        "twinsplit run term-split {OPTIONS} --max-pairs 100000000 --engine hadoop {TASKS} --input /docs --output /plain"
+    );
+    let said = cluster.shell(&format!("BINARY={} {line}", dist().display()));
+    said.fails(1, &[&format!("{} pairs of postings", made.pairs_of_postings), "--pcp prefix or doc-split"]);
+    assert_eq!(cluster.jobs_of("pcp-map").len(), 1, "that of --pcp prefix");
+    cluster.nothing_is_finished("/plain", "joined-pairs");
+}
+
+/// Documents that share a feature; their ids are long, so that it takes no millions of them.
+const HOT: usize = 20_000;
+
+/// Plain Term-Split where a list of 5,000 postings is cut into blocks of a hundred.
+#[test]
+#[ignore = "takes minutes; run by `make cluster-test-full`"]
+fn full_plain_equals_local_in_blocks() {
+    const OPTIONS: &str = "--features lines --tau 0.5 --quiet --write-kept";
+    let cluster = Cluster::up();
+    let here = cluster.place();
+    std::fs::create_dir(here.path("documents")).unwrap();
+    stress(&here.path("documents"), 100, 5_000, 0);
+    put(&cluster);
+    local(&cluster, "doc-split", OPTIONS);
+    equals_local(&cluster, "term-split --posting-block 100", OPTIONS);
+}

@@ -1,0 +1,18 @@
+//! What the integration tests share: a slow and obvious oracle, corpora, and a harness that runs the
+//! real binary and compares bytes.
+
+pub mod browser;
+pub mod chains;
+pub mod cli;
+pub mod cluster;
+pub mod corpora;
+pub mod expected;
+pub mod faults;
+pub mod features;
+pub mod harness;
+pub mod matrix;
+pub mod oracle;
+pub mod real;
+pub mod rng;
+pub mod spark;
+pub mod tutorial;

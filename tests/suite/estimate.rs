@@ -1,0 +1,141 @@
+//! `twinsplit plan --estimate`: what it says of a collection, by a sample, beside what a run over all of it counts.
+
+use crate::common::cli::{Place, jsonl};
+use crate::common::real;
+use serde_json::Value;
+
+/// Volumes below this are a few rows, whose number is chance.
+const SMALL: u64 = 256 << 10;
+
+fn estimated(here: &Place, line: &str) -> Value {
+    serde_json::from_str(&here.say(&format!("twinsplit plan {line} --estimate --json")).ok()).unwrap()
+}
+
+#[track_caller]
+fn within_two(what: &str, estimate: u64, real: u64) {
+    assert!(
+        estimate <= 2 * real && real <= 2 * estimate,
+        "{what}: about {estimate} were estimated, and {real} came"
+    );
+}
+
+/// Less than half of the stories tells what all of them take.
+#[test]
+fn volumes_and_pairs_are_within_a_factor_of_two() {
+    let corpus = real::path("reuters21578");
+    let ways = [
+        ("doc-split", "--features words:5 --tau 0.5 --write-kept"),
+        ("term-split", "--features words:5 --tau 0.5 --pcp prefix --idf 0,0.95 --cluster star"),
+    ];
+    let mut compared = 0;
+    for (chain, options) in ways {
+        let here = Place::new();
+        let line = format!("{chain} {options} --input {}", corpus.display());
+        let estimate = estimated(&here, &format!("{line} --sample 9000"));
+        here.say(&format!("twinsplit run {line} --engine pipes --output out --quiet")).ok();
+        let run: Value = serde_json::from_str(&here.read("out/run.json")).unwrap();
+
+        let pairs = here.read("out/pairs.tsv").lines().count() as u64;
+        within_two("pairs", estimate["pairs"].as_u64().unwrap(), pairs);
+        assert_eq!(estimate["documents"].as_u64(), run["counters"]["tokenize"]["documents"].as_u64());
+        let bytes = run["counters"]["tokenize"]["map_bytes_in"].as_u64().unwrap();
+        within_two("bytes of the documents", estimate["bytes"].as_u64().unwrap(), bytes);
+
+        for step in estimate["steps"].as_array().unwrap() {
+            let name = step["step"].as_str().unwrap();
+            let counters = &run["counters"][name];
+            let first_of = |names: [&str; 2]| names.iter().find_map(|name| counters[*name].as_u64());
+            let real = [
+                ("bytes_read", first_of(["map_bytes_in", "reduce_bytes_in"])),
+                ("bytes_shuffled", first_of(["reduce_bytes_in"; 2]).or(Some(0))),
+                ("bytes_written", first_of(["reduce_bytes_out", "map_bytes_out"])),
+            ];
+            for (what, real) in real {
+                let (estimate, real) = (step[what].as_u64().unwrap(), real.unwrap());
+                if real.max(estimate) > SMALL {
+                    within_two(&format!("{name}, {what}"), estimate, real);
+                    compared += 1;
+                }
+            }
+        }
+    }
+    assert!(compared > 40, "{compared} volumes were compared");
+}
+
+/// What a cluster's scheduler is asked for is what the script asks for.
+#[test]
+fn tasks_and_memory_are_those_of_the_script() {
+    let here = Place::new();
+    let text = |n: usize| format!("one two three four five {} six seven {}", n % 7, n);
+    let documents: Vec<(String, String)> = (0..600).map(|n| (format!("d{n}"), text(n))).collect();
+    let lines: Vec<(&str, &str)> = documents.iter().map(|(id, text)| (id.as_str(), text.as_str())).collect();
+    here.write("docs", jsonl(&lines));
+    let line = "doc-split --features words:2 --slices 3 --slice-memory 100 --engine hadoop";
+    let estimate = estimated(&here, &format!("{line} --input docs --reducers 5 --documents 1000000"));
+    let script = here.say(&format!("twinsplit plan {line}")).ok();
+    let steps = estimate["steps"].as_array().unwrap();
+    let step = |name: &str| steps.iter().find(|step| step["step"] == name).unwrap();
+
+    let query = step("docsplit-query");
+    assert_eq!(query["jobs"], 3);
+    let megabytes = query["map_megabytes"].as_u64().unwrap();
+    let asked = format!("mapreduce.map.memory.mb=$((HEAP + {}))", megabytes - 400);
+    let call = script.split("\nstep ").find(|call| call.starts_with("docsplit-query ")).unwrap();
+    assert!(call.contains(&asked), "{asked} is not in {call}");
+    assert_eq!(step("index-doc")["reduces"], 3);
+    assert_eq!(step("keep")["reduces"], 5);
+    assert_eq!(step("slice-plan")["reduces"], 1);
+    // Blocks of 128 MB, and two tasks at least.
+    let bytes = step("tokenize")["bytes_read"].as_u64().unwrap();
+    assert_eq!(step("tokenize")["maps"].as_u64(), Some(bytes.div_ceil(128 << 20).max(2)));
+}
+
+/// By size the sample has two slices and each of its halves one; by task nothing counts sizes.
+#[test]
+fn each_slice_is_a_job_that_reads_all_sets() {
+    let here = Place::new();
+    let text = |n: usize| (0..80).map(|word| format!("{n}x{word} ")).collect::<String>();
+    let documents: Vec<(String, String)> = (0..600).map(|n| (format!("d{n}"), text(n))).collect();
+    let lines: Vec<(&str, &str)> = documents.iter().map(|(id, text)| (id.as_str(), text.as_str())).collect();
+    here.write("docs", jsonl(&lines));
+    // 79 features a document, and 32 bytes a feature.
+    let by_size = (60_000 * 79 * 32u64).div_ceil(1 << 20);
+    for (options, slices) in [("--slice-memory 1", by_size), ("--partition by-task --slices 3", 3)] {
+        let line = format!("doc-split --features words:2 {options} --write-kept --engine hadoop");
+        let estimate = estimated(&here, &format!("{line} --input docs --documents 60000"));
+        let steps = estimate["steps"].as_array().unwrap();
+        let step = |name: &str| steps.iter().find(|step| step["step"] == name).unwrap();
+        let bytes = |name: &str, what: &str| step(name)[what].as_u64().unwrap();
+        let jobs = bytes("docsplit-query", "jobs");
+        assert!(jobs.abs_diff(slices) <= 1, "{options}: {jobs} jobs, not {slices}");
+        let read = bytes("docsplit-query", "bytes_read");
+        assert!(
+            read.abs_diff(jobs * bytes("equal-sets", "bytes_written")) <= jobs,
+            "{options}: {read} bytes"
+        );
+        // No document is a copy.
+        assert_eq!(bytes("write-kept", "bytes_read"), bytes("tokenize", "bytes_read"));
+        assert_eq!(bytes("write-kept", "bytes_written"), bytes("tokenize", "bytes_read"));
+    }
+}
+
+#[test]
+fn a_run_that_its_limit_will_stop_is_named_before_it_is_begun() {
+    let here = Place::new();
+    let documents: Vec<(String, String)> =
+        (0..400).map(|n| (format!("d{n}"), format!("the same word and {n}"))).collect();
+    let lines: Vec<(&str, &str)> = documents.iter().map(|(id, text)| (id.as_str(), text.as_str())).collect();
+    here.write("docs", jsonl(&lines));
+    let line = "term-split --features words:1 --tau 0.9 --input docs --documents 4000 --max-pairs";
+    let said = here.say(&format!("twinsplit plan {line} 1000000 --estimate")).ok();
+    assert!(said.contains("warning: index-term will stop the run: about 3"), "{said}");
+    assert!(!here.say(&format!("twinsplit plan {line} 100000000 --estimate")).ok().contains("warning"));
+    let estimate = estimated(&here, &format!("{line} 1000000"));
+    let steps = estimate["steps"].as_array().unwrap();
+    let guard = &steps.iter().find(|step| step["step"] == "index-term").unwrap()["guard"];
+    // Four words are in all 4,000 documents.
+    within_two("pairs of postings", guard["count"].as_u64().unwrap(), 4 * 4_000 * 3_999 / 2);
+    assert_eq!((guard["option"].as_str(), guard["limit"].as_u64()), (Some("max-pairs"), Some(1_000_000)));
+    here.say("twinsplit plan doc-split --estimate --input docs --documents 10")
+        .fails(2, &["--documents 10", "400"]);
+}

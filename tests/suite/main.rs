@@ -1,0 +1,51 @@
+//! The integration tests, one program: what is asked of it is a file here, and what they share is in [`common`].
+//!
+//! `cargo test --test suite` runs them all, `cargo test --test suite resume::` those of one file. One program is linked
+//! once, and its tests keep all cores busy to the end.
+// A helper that cannot go on should fail the test that called it.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod bad_input;
+mod bad_records;
+mod cli;
+mod cluster_chains;
+mod cluster_dist;
+mod cluster_faults;
+mod cluster_matrix;
+mod cluster_scripts;
+mod common;
+mod corpora_self;
+mod corpus;
+mod dense;
+mod derived;
+mod errors;
+mod estimate;
+mod explain;
+mod features_golden;
+mod fixtures;
+mod hadoop;
+mod hadoop_home;
+mod inputs;
+mod install;
+mod join;
+mod limits;
+mod matrix;
+mod matrix_real;
+mod memory;
+mod named_inputs;
+mod options;
+mod oracle_self;
+mod progress;
+mod properties;
+mod records;
+mod report;
+mod resume;
+mod rounds;
+mod scripts;
+mod shell;
+mod spark;
+mod terminal;
+mod tune;
+mod two_lines;
+mod warnings;
+mod write_clusters;

@@ -1,0 +1,127 @@
+//! What makes sets smaller (IDF ranges, `--min-features`) and what chooses the document to keep,
+//! against the oracle, in smaller matrices.
+
+use crate::common::corpora;
+use crate::common::expected::Keep;
+use crate::common::features;
+use crate::common::harness::{run, twinsplit};
+use crate::common::matrix::Variant::{BySize, ByTask, TermPlain, TermPrefix};
+use crate::common::matrix::{BLOCKS, Rest, Subject, Table, Variant, matrix};
+use crate::common::oracle::{Frequencies, at_least};
+
+const WAYS: [Variant; 4] = [TermPlain, TermPrefix, BySize(3), ByTask(3)];
+
+/// 4 ways x 3 taus x 2 settings of posting blocks: 24.
+const LOCAL: Table = Table {
+    variants: &WAYS,
+    taus: &["0.4", "0.65", "1.0"],
+    engines: &["local"],
+    blocks: &BLOCKS,
+    keeps: &[Keep::First],
+    rest: Rest::InTurn,
+};
+
+/// 4 ways at one tau: 4.
+const PIPES: Table = Table { taus: &["0.65"], engines: &["pipes"], blocks: BLOCKS.split_at(1).0, ..LOCAL };
+
+/// An IDF range and the least number of features, as typed.
+const SETTINGS: [(&str, usize); 5] =
+    [("0.2,0.85", 1), ("0.3,0.85", 1), ("0,1", 1), ("0,1", 3), ("0.2,0.85", 3)];
+
+/// The sets of a random corpus after both options, frequencies from itself or from a reference.
+fn smaller(
+    seed: u64,
+    reference: Option<(&Frequencies, &str)>,
+    idf: &str,
+    least: usize,
+    more: &[&str],
+) -> Subject {
+    let docs = corpora::random(seed, 90, 40);
+    let sets = features::of(&docs, "lines");
+    let own = Frequencies::count(&sets);
+    let frequencies = reference.map_or(&own, |(frequencies, _)| frequencies);
+    let kept = at_least(&frequencies.keep(&sets, idf), least);
+    assert_eq!(kept == sets, idf == "0,1" && least == 1, "a setting that changes nothing");
+    let typed = least.to_string();
+    let mut args = vec!["--features", "lines", "--idf", idf, "--min-features", &typed];
+    if let Some((_, table)) = reference {
+        args.extend(["--idf-table", table]);
+    }
+    args.extend(more);
+    Subject::with_sets(docs, kept, "0.1", &args)
+}
+
+/// 5 settings x (24 + 4): 140.
+#[test]
+fn idf_ranges_and_least_sizes() {
+    for (idf, least) in SETTINGS {
+        let subject = smaller(201, None, idf, least, &[]);
+        let about = format!("corpora::random(201, 90, 40), IDF {idf}, at least {least}");
+        matrix(&format!("{about}, local"), &about, &subject, &LOCAL);
+        matrix(&format!("{about}, pipes"), &about, &subject, &PIPES);
+    }
+}
+
+/// Without a list of features, of which tasks could hold none: 2 x (24 + 4).
+#[test]
+fn idf_ranges_by_a_shuffle() {
+    for (idf, least) in [("0.2,0.85", 1), ("0.3,0.85", 3)] {
+        let subject = smaller(205, None, idf, least, &["--idf-lookup", "shuffle", "--idf-list", "0"]);
+        let about = format!("corpora::random(205, 90, 40), IDF {idf} by a shuffle, at least {least}");
+        matrix(&format!("{about}, local"), &about, &subject, &LOCAL);
+        matrix(&format!("{about}, pipes"), &about, &subject, &PIPES);
+    }
+}
+
+/// Frequencies of another collection, which lacks some features and has others: 2 x (24 + 4).
+#[test]
+fn idf_over_a_reference_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let (from, table) = (folder.path().join("reference.jsonl"), folder.path().join("table"));
+    let reference = corpora::random(202, 150, 30);
+    let lines: String = reference.iter().map(|doc| doc.line.clone() + "\n").collect();
+    std::fs::write(&from, lines).unwrap();
+    let mut command = twinsplit();
+    command.arg("idf").arg("--from").arg(&from).args(["--features", "lines"]);
+    run({
+        command.arg("--output").arg(&table);
+        command
+    })
+    .unwrap();
+    let frequencies = Frequencies::count(&features::of(&reference, "lines"));
+    let table = table.display().to_string();
+    for idf in ["0.2,0.85", "0.3,0.85"] {
+        let subject = smaller(203, Some((&frequencies, &table)), idf, 1, &[]);
+        let about = format!("corpora::random(203, 90, 40), IDF {idf} over random(202, 150, 30)");
+        matrix(&format!("{about}, local"), &about, &subject, &LOCAL);
+        matrix(&format!("{about}, pipes"), &about, &subject, &PIPES);
+    }
+}
+
+/// Features exactly on the bounds of a range, where f64 is on the wrong side: 4 ranges x (4 + 4).
+#[test]
+fn idf_exactly_on_its_bounds() {
+    for idf in ["0.2,0.8", "0.8,1", "0,0.2", "0.2001,0.7999"] {
+        let docs = corpora::idf_boundaries();
+        let sets = features::of(&docs, "lines");
+        let kept = Frequencies::count(&sets).keep(&sets, idf);
+        let args = ["--features", "lines", "--idf", idf];
+        let subject = Subject::with_sets(docs, kept, "0.65", &args);
+        for engines in [&["local"], &["pipes"]] {
+            let about = format!("corpora::idf_boundaries(), IDF {idf}, {engines:?}");
+            matrix(&about, &about, &subject, &Table { engines, ..PIPES });
+        }
+    }
+}
+
+/// Which document is kept: 4 rules x 4 ways x 3 taus x 2 settings of blocks x 2 kinds in one process,
+/// 192, and 4 rules x 4 ways x 1 tau x 2 kinds as processes, 32.
+#[test]
+fn the_document_to_keep() {
+    let keeps = &[Keep::First, Keep::Longest, Keep::Newest, Keep::Score];
+    let subject = Subject::new(corpora::random(204, 90, 40), "lines", "0.1");
+    for (engine, table) in [("local", LOCAL), ("pipes", PIPES)] {
+        let name = format!("keep rules, corpora::random(204, 90, 40), {engine}");
+        matrix(&name, &name, &subject, &Table { keeps, rest: Rest::Kinds, ..table });
+    }
+}

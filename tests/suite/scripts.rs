@@ -1,0 +1,104 @@
+//! The committed scripts, run as they stand with nothing but the binaries on `PATH`.
+
+use crate::common::chains::families;
+use crate::common::cli::{Place, binaries, fixture};
+use crate::common::harness::clean;
+use std::path::PathBuf;
+use std::process::Command;
+
+const FILES: [&str; 3] = ["pairs.tsv", "clusters.tsv", "kept.jsonl"];
+
+/// The scripts and what their second line says made them.
+fn scripts() -> Vec<(PathBuf, String)> {
+    let folder = fixture("../jobs/pipes");
+    let mut scripts: Vec<_> = std::fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| {
+            let path = entry.ok()?.path();
+            let text = std::fs::read_to_string(&path).ok()?;
+            let title = text.lines().nth(1)?.strip_prefix("# ")?.to_owned();
+            Some((path, title))
+        })
+        .collect();
+    scripts.sort();
+    scripts
+}
+
+/// Whoever reads the second line of a script can make the script, and no other.
+#[test]
+fn plan_prints_the_committed_scripts() {
+    let here = Place::new();
+    let scripts = scripts();
+    assert_eq!(scripts.len(), 5);
+    for (path, title) in scripts {
+        assert!(title.starts_with("twinsplit plan ") && title.ends_with(" --write-kept"), "{title}");
+        assert_eq!(here.say(&title).ok(), std::fs::read_to_string(&path).unwrap(), "{}", path.display());
+    }
+    // An option that is given reaches the stages that know it, and the second line.
+    let other = here.say("twinsplit plan doc-split --write-kept --tau 0.6").ok();
+    assert!(other.contains("\n# twinsplit plan doc-split --tau 0.6 --write-kept\n"), "{other}");
+    assert!(other.contains("\n  slice-plan --tau 0.6\n"), "{other}");
+}
+
+/// Any number of mappers and reducers gives the files of `twinsplit run`, from two files with odd names.
+#[test]
+fn scripts_give_the_answer_of_a_run() {
+    let here = Place::new();
+    std::fs::copy(fixture("documents/tiny.jsonl"), here.path("tiny docs.jsonl")).unwrap();
+    here.write("families", families());
+    let inputs = ["tiny docs.jsonl", "families"];
+    for (path, title) in scripts() {
+        let options = title.strip_prefix("twinsplit plan ").unwrap();
+        let mut run = clean(Command::new(binaries().join("twinsplit")));
+        run.arg("run").args(options.split(' ')).arg("--input").args(inputs);
+        here.run(
+            {
+                run.args(["--output", "run", "--overwrite", "--quiet"]);
+                run
+            },
+            "",
+        )
+        .ok();
+        let expected = FILES.map(|file| here.read(&format!("run/{file}")));
+        assert!(expected[0].lines().count() > 40, "{title}: {} pairs", expected[0].lines().count());
+        assert!(expected[0].contains("f3-0\tf3-1\t"), "{title}");
+        for (mappers, reducers) in [("1", "5"), ("2", "2"), ("5", "1")] {
+            let output = format!("{}-{mappers}-{reducers}", path.file_stem().unwrap().to_string_lossy());
+            let mut script = clean(Command::new(&path));
+            script.env("PATH", format!("{}:/usr/bin:/bin", binaries().display()));
+            script.envs([("MAPPERS", mappers), ("REDUCERS", reducers), ("SORT_MEMORY", "16M")]);
+            here.run(
+                {
+                    script.arg(&output).args(inputs);
+                    script
+                },
+                "",
+            )
+            .ok();
+            let written = FILES.map(|file| here.read(&format!("{output}/{file}")));
+            assert_eq!(written, expected, "{title}, {mappers} mappers, {reducers} reducers");
+        }
+    }
+}
+
+/// A script that cannot work says why before it makes anything.
+#[test]
+fn scripts_say_what_they_lack() {
+    let here = Place::new();
+    here.write("docs", families());
+    for (path, _) in scripts() {
+        let mut alone = clean(Command::new(&path));
+        let said = here.run(
+            {
+                alone.env("PATH", "/usr/bin:/bin").args(["out", "docs"]);
+                alone
+            },
+            "",
+        );
+        said.fails(1, &["twinsplit is not on PATH"]);
+        let said = here.run(clean(Command::new(&path)), "");
+        assert_eq!(said.code, 2);
+        assert!(said.err.starts_with("twinsplit plan ") && said.err.contains("usage: SCRIPT OUTPUT INPUT"));
+    }
+}

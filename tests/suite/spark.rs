@@ -1,0 +1,371 @@
+//! The programs of jobs/spark under a real spark-submit with two cores: their answers are those of the engine `local`,
+//! byte for byte, and what goes wrong is said. All run in one Spark session, whose start takes longer than they do.
+
+use crate::common::cli::{Said, binaries, fixture, search_path};
+use crate::common::harness::clean;
+use crate::common::spark::{confs, spark_home};
+use crate::common::tutorial::follow;
+use flate2::Compression;
+use flate2::read::MultiGzDecoder;
+use flate2::write::GzEncoder;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::LazyLock;
+
+const VARIANTS: [&str; 4] = ["term-split", "term-split-prefix", "doc-split", "doc-split-by-task"];
+
+/// A document with what breaks tools that split, sort or compare text carelessly.
+const ODD: [&str; 12] = [
+    r#"{"id": "tab\there", "text": "one two three four five six seven eight"}"#,
+    "{\"id\": \"cr\\rhere\",\r \"text\": \"one two three four five six seven eight nine\"}\r",
+    "{\"id\": \"line\u{2028}separator\u{85}\", \"text\": \"one two three four five six seven eight nine ten\"}",
+    r#"{"id": "\ud83d\ude00", "text": "red orange yellow green blue indigo violet"}"#,
+    r#"{"id": "～", "text": "red orange yellow green blue indigo violet black"}"#,
+    r#"{"id": "日本", "text": "red orange yellow green blue indigo violet white"}"#,
+    "{\"id\": \"\u{feff}mark\", \"text\": \"red orange yellow green blue indigo violet grey\"}",
+    r#"{"id": "nul\u0000", "text": ""}"#,
+    "",
+    r#"{"id": 7e1, "text": "one two three four five six seven"}"#,
+    r#"{"id": " ", "text": "\t\n\u000b"}"#,
+    r#"{"id": "\\x09", "text": "one two three four five six\u2028seven eight"}"#,
+];
+
+/// spark-submit with two cores.
+fn spark_submit() -> Command {
+    let home = spark_home();
+    let mut command = clean(Command::new(home.join("bin/spark-submit")));
+    command.env("SPARK_HOME", home).env("SPARK_LOCAL_IP", "127.0.0.1").env("PATH", search_path());
+    command.args(["--master", "local[2]"]);
+    for conf in confs() {
+        command.args(["--conf", conf]);
+    }
+    command
+}
+
+fn gzip(text: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(text).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// The folder of all jobs and their inputs, begun anew.
+fn place() -> PathBuf {
+    let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("spark session [1] 100%");
+    let _ = fs::remove_dir_all(&place);
+    fs::create_dir_all(place.join("odd/below/_hidden")).unwrap();
+    let write = |name: &str, bytes: &[u8]| fs::write(place.join(name), bytes).unwrap();
+    let mut licences = String::new();
+    let file = fs::File::open(fixture("documents/en.jsonl.gz")).unwrap();
+    MultiGzDecoder::new(file).read_to_string(&mut licences).unwrap();
+    let lines: Vec<&str> = licences.lines().collect();
+    write("plain.jsonl", lines[..60].join("\n").as_bytes());
+    // Members that end in the middle of a line.
+    let (one, other) = (lines[60..90].join("\n"), lines[90..120].join("\n"));
+    write("members.jsonl.gz", &[gzip(one.as_bytes()), gzip(b"\n"), gzip(other.as_bytes())].concat());
+    fs::copy(fixture("documents/tiny.jsonl"), place.join("tiny.jsonl")).unwrap();
+
+    let odd = ODD.join("\n");
+    write("odd/marked.jsonl", format!("\u{feff}{odd}").as_bytes());
+    let named =
+        |prefix: &str| odd.replace("\"id\": \"", &format!("\"id\": \"{prefix}")).replace("7e1", prefix);
+    write("odd/below/gzip of no name", &gzip(format!("\u{feff}{}", named("1")).as_bytes()));
+    write("odd/below/no gzip.gz", named("2").as_bytes());
+    write("odd/below/a,b{c}[d].jsonl", named("3").as_bytes());
+    write("odd/below/empty.gz", b"");
+    write("odd/below/_hidden/docs.jsonl", b"not read");
+    write("odd/.hidden", b"not read");
+
+    let good = jsonl_line("good");
+    write("bytes.jsonl", &[good.as_bytes(), b"{\"id\": \"bad\", \"text\": \"\xff\xfe\"}\n"].concat());
+    write("mark.jsonl", format!("{good}\u{feff}{}", jsonl_line("bad")).as_bytes());
+    write("twice.jsonl", format!("{good}{good}").as_bytes());
+    let whole = gzip(lines[..60].join("\n").as_bytes());
+    write("cut.jsonl.gz", &whole[..whole.len() - 100]);
+    let mut damaged = whole;
+    let at = damaged.len() - 6;
+    damaged[at] ^= 1;
+    write("damaged.jsonl.gz", &damaged);
+    write("killed", b"#!/bin/sh\n[ \"$1\" = --version ] && exec echo twinsplit 0\nkill -9 $$\n");
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs::set_permissions(place.join("killed"), mode).unwrap();
+    place
+}
+
+fn jsonl_line(id: &str) -> String {
+    format!("{}\n", json!({ "id": id, "text": "one two three four five six seven eight" }))
+}
+
+const DOCUMENTS: [&str; 3] = ["plain.jsonl", "members.jsonl.gz", "tiny.jsonl"];
+
+/// What goes before the job that misses a slice: the slice, and the mark that the step that reads slices is over.
+const LOST: [&str; 2] = ["lost/_work/slices/part-00000*", "lost/_work/joined-pairs/_SUCCESS"];
+
+/// Each job: its name, the program, its arguments after OUTPUT, which is the job's name, and variables.
+fn jobs() -> Vec<Value> {
+    let mut jobs = Vec::new();
+    let mut job = |name: &str, output: &str, program: &str, args: &[&str], variables: &[(&str, &str)]| {
+        let program = fixture("../jobs/spark").join(format!("{program}.py"));
+        let mut words = vec![program.to_string_lossy().into_owned(), output.to_owned()];
+        words.extend(args.iter().map(|word| (*word).to_owned()));
+        let variables: BTreeMap<_, _> = variables.iter().copied().collect();
+        let remove: &[&str] = if name == "lost" { &LOST } else { &[] };
+        jobs.push(json!({ "name": name, "args": words, "variables": variables, "remove": remove }));
+    };
+    for variant in VARIANTS {
+        let args = [&DOCUMENTS[..], &["--reducers", "3", "--shuffled"]].concat();
+        job(variant, variant, variant, &args, &[]);
+    }
+    job("odd", "odd-out", "doc-split", &["odd", "odd/below/*{c}[[]d].jsonl"], &[]);
+    job("odd-again", "odd-out", "doc-split", &["odd", "--reducers", "2"], &[]);
+    for bad in ["bytes.jsonl", "mark.jsonl", "twice.jsonl", "cut.jsonl.gz", "damaged.jsonl.gz"] {
+        job(bad, &format!("out-{bad}"), "term-split", &[bad], &[]);
+    }
+    job("absent", "out-absent", "term-split", &["absent.jsonl"], &[]);
+    job("killed", "out-killed", "term-split", &["plain.jsonl", "--twinsplit", "killed"], &[]);
+    job("unknown", "out-unknown", "term-split", &["plain.jsonl"], &[("TWINSPLIT_TUA", "0.4")]);
+    let stopped = ["tiny.jsonl", "--reducers", "2"];
+    job("guarded", "resumed", "term-split", &stopped, &[("TWINSPLIT_MAX_PAIRS", "3")]);
+    job("begun", "resumed", "term-split", &stopped, &[]);
+    let again = [&stopped[..], &["--resume"]].concat();
+    job("other-tau", "resumed", "term-split", &again, &[("TWINSPLIT_TAU", "0.4")]);
+    job("other-script", "resumed", "doc-split", &again, &[]);
+    job("other-input", "resumed", "term-split", &["plain.jsonl", "--resume"], &[]);
+    job("resumed", "resumed", "term-split", &again, &[]);
+    job("complete", "resumed", "term-split", &again, &[]);
+    job("slices", "lost", "doc-split", &stopped, &[("TWINSPLIT_MAX_PAIRS", "0")]);
+    job("lost", "lost", "doc-split", &again, &[]);
+    jobs
+}
+
+/// What all jobs left, run once.
+static PLACE: LazyLock<PathBuf> = LazyLock::new(|| {
+    let place = place();
+    fs::write(place.join("jobs.json"), serde_json::to_string(&jobs()).unwrap()).unwrap();
+    let mut command = spark_submit();
+    let session = fixture("../tests/spark/session.py");
+    let output = command.arg(session).arg("jobs.json").current_dir(&place).output().unwrap();
+    let said = [output.stdout, output.stderr].concat();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&said));
+    place
+});
+
+/// What a job said; programs say it on standard error, and spark-submit passes that on as standard output.
+fn said(name: &str) -> Said {
+    let text = fs::read_to_string(PLACE.join(format!("{name}.said"))).unwrap();
+    let (err, code) = text.trim_end().rsplit_once("exit ").unwrap();
+    Said { code: code.parse().unwrap(), out: String::new(), err: err.to_owned() }
+}
+
+fn local(chain: &str, inputs: &[&str], output: &str) -> Said {
+    let mut command = clean(Command::new(binaries().join("twinsplit")));
+    command.arg("run").args(chain.split(' ')).arg("--input").args(inputs);
+    command.args(["--output", output, "--overwrite", "--quiet"]).current_dir(&*PLACE);
+    let said = command.output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    Said { code: said.status.code().unwrap_or(-1), out: text(said.stdout), err: text(said.stderr) }
+}
+
+/// The lines of a file or of the parts of a data set, sorted by their bytes.
+fn sorted(path: &Path) -> Vec<Vec<u8>> {
+    let parts: Vec<PathBuf> = match path.is_dir() {
+        true => fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()).collect(),
+        false => vec![path.to_owned()],
+    };
+    let is_part = |path: &&PathBuf| !path.file_name().unwrap().to_string_lossy().starts_with(['_', '.']);
+    let mut lines = Vec::new();
+    for part in parts.iter().filter(is_part) {
+        let bytes = fs::read(part).unwrap();
+        assert!(bytes.is_empty() || bytes.ends_with(b"\n"), "{}", part.display());
+        lines.extend(bytes.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec));
+    }
+    lines.sort();
+    lines
+}
+
+#[track_caller]
+fn assert_same(output: &str, expected: &str, least: usize) {
+    for (data, file) in [("pairs", "pairs.tsv"), ("clusters", "clusters.tsv"), ("kept", "kept.jsonl")] {
+        let lines = sorted(&PLACE.join(expected).join(file));
+        assert!(lines.len() >= least, "{file}: {} lines", lines.len());
+        assert!(sorted(&PLACE.join(output).join(data)) == lines, "{output}: {data} differ");
+    }
+    assert!(!PLACE.join(output).join("_work").exists());
+}
+
+#[test]
+fn all_variants_give_the_answer_of_a_run() {
+    local("term-split --write-kept", &DOCUMENTS, "expected").ok();
+    for variant in VARIANTS {
+        let said = said(variant);
+        assert_eq!(said.code, 0, "{}", said.err);
+        assert_same(variant, "expected", 20);
+    }
+}
+
+/// Each task counts once, and what mappers write is what reducers read.
+#[test]
+fn counters_are_those_of_a_run() {
+    let counters = |variant: &str| -> BTreeMap<String, Value> {
+        let text = fs::read_to_string(PLACE.join(variant).join("counters.json")).unwrap();
+        let value: Value = serde_json::from_str(&text).unwrap();
+        let steps = value["steps"].as_array().unwrap().iter();
+        steps.map(|step| (step["step"].as_str().unwrap().to_owned(), step["counters"].clone())).collect()
+    };
+    local("term-split --write-kept", &DOCUMENTS, "counted").ok();
+    let run: Value = serde_json::from_slice(&fs::read(PLACE.join("counted/run.json")).unwrap()).unwrap();
+    let found = counters("term-split");
+    let mut compared = 0;
+    for (step, counters) in run["counters"].as_object().unwrap() {
+        // Spark has rounds instead of the step cluster.
+        let Some(there) = found.get(step) else { continue };
+        // What mappers add up before they write depends on their number, as memory does.
+        for name in ["map_records_in", "reduce_records_out", "documents", "pairs", "clusters"] {
+            if !counters[name].is_null() {
+                assert_eq!(there[name], counters[name], "{step} {name}");
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared > 12, "{compared}");
+}
+
+#[test]
+fn odd_ids_texts_and_files_are_read_as_by_a_run() {
+    said("odd").fails(1, &["the input names ", "a,b{c}[d].jsonl twice"]);
+    let again = said("odd-again");
+    assert_eq!(again.code, 0, "{}", again.err);
+    local("doc-split --write-kept", &["odd"], "odd-expected").ok();
+    assert_same("odd-out", "odd-expected", 10);
+}
+
+/// What the engine local refuses is refused with the same words, and nothing looks finished.
+#[test]
+fn bad_documents_are_refused_as_by_a_run() {
+    for (bad, stage) in
+        [("bytes.jsonl", "tokenize"), ("mark.jsonl", "tokenize"), ("twice.jsonl", "doc-meta-reduce")]
+    {
+        let expected = local("term-split", &[bad], "refused").fails(1, &[stage]);
+        let words = match expected.split_once("expected ") {
+            Some((_, words)) => format!("expected {words}"),
+            None => "the id \"good\" stands at more than one document".to_owned(),
+        };
+        said(bad).fails(1, &[words.trim(), &format!("{stage} ended with code 1"), "task "]);
+        nothing_is_finished(bad);
+    }
+    for (bad, word) in [("cut.jsonl.gz", "truncated"), ("damaged.jsonl.gz", "damaged")] {
+        local("term-split", &[bad], "refused").fails(1, &[word]);
+        said(bad).fails(1, &["step tokenize", bad]);
+        nothing_is_finished(bad);
+    }
+    said("absent").fails(1, &["absent.jsonl: there is no such file or folder"]);
+}
+
+#[track_caller]
+fn nothing_is_finished(name: &str) {
+    let output = PLACE.join(format!("out-{name}"));
+    for made in ["pairs", "clusters", "counters.json", "_work/clusters", "_work/pairs"] {
+        assert!(!output.join(made).exists(), "{name} left {made}");
+    }
+}
+
+/// However a stage ends, the job fails with what it said; its full pipes hold nobody up.
+#[test]
+fn a_stage_that_dies_fails_its_job() {
+    said("killed").fails(1, &["step tokenize: task ", "tokenize was ended by signal 9"]);
+    nothing_is_finished("killed");
+    said("unknown").fails(1, &["TWINSPLIT_TUA is not an option of any stage", "tokenize ended with code 2"]);
+    nothing_is_finished("unknown");
+}
+
+#[test]
+fn a_guard_stops_and_a_stopped_run_goes_on() {
+    local("term-split --max-pairs 3", &["tiny.jsonl"], "refused")
+        .fails(1, &["index-term: ", "(the limit is 3)"]);
+    said("guarded").fails(1, &["index-term: ", "pairs of postings", "(the limit is 3)"]);
+    said("begun").fails(1, &["is not empty: --resume goes on"]);
+    said("other-tau").fails(1, &["other variables (TWINSPLIT_TAU)"]);
+    said("other-script").fails(1, &["other script"]);
+    said("other-input").fails(1, &["other inputs (", "plain.jsonl"]);
+    let resumed = said("resumed");
+    assert_eq!(resumed.code, 0, "{}", resumed.err);
+    assert!(resumed.err.contains("index-term: finished before"), "{}", resumed.err);
+    assert!(resumed.err.contains("pcp-map: Pairs the postings"), "{}", resumed.err);
+    local("term-split --write-kept", &["tiny.jsonl"], "resumed-expected").ok();
+    assert_same("resumed", "resumed-expected", 1);
+    let complete = said("complete");
+    assert!(complete.code == 0 && complete.err.contains("holds the complete answer"), "{}", complete.err);
+}
+
+/// A slice that is gone would leave out pairs in silence.
+#[test]
+fn a_lost_slice_is_missed() {
+    said("slices").fails(1, &["expand-right: ", "(the limit is 0)"]);
+    said("lost").fails(1, &["docsplit-query: ", "slices", "remove it"]);
+    assert!(!PLACE.join("lost/clusters").exists());
+}
+
+/// Whoever reads the second line of a program can make the program.
+#[test]
+fn plan_prints_the_committed_programs() {
+    for name in VARIANTS.iter().chain(&["paper-000-scaling"]) {
+        let text = fs::read_to_string(fixture("../jobs/spark").join(format!("{name}.py"))).unwrap();
+        let title = text.lines().nth(1).and_then(|line| line.strip_prefix("# ")).unwrap();
+        assert!(title.contains(" --engine spark ") && title.ends_with(" --write-kept"), "{title}");
+        let said = crate::common::cli::Place::new().say(title).ok();
+        assert_eq!(said, text, "{name}");
+    }
+    let auto = crate::common::cli::Place::new().say("twinsplit plan doc-split --engine spark --id auto");
+    auto.fails(2, &["--id auto", "name the field that holds the ids"]);
+}
+
+/// The commands of docs/spark.md, as they stand there, and what they print.
+#[test]
+fn the_tutorial_can_be_followed() {
+    let text = fs::read_to_string(fixture("../docs/spark.md")).unwrap();
+    let place = crate::common::cli::Place::new();
+    let home = spark_home();
+    fs::create_dir(place.path("conf")).unwrap();
+    place.write("conf/spark-defaults.conf", confs().join("\n"));
+    let done = follow(&text, |lines| {
+        let mut command = clean(Command::new("bash"));
+        command.args(["-c", &format!("set -euo pipefail\n{lines}")]).env("SPARK_HOME", &home);
+        command.env("PATH", format!("{}:{}", home.join("bin").display(), search_path()));
+        command.env("SPARK_CONF_DIR", place.path("conf")).env("SPARK_LOCAL_IP", "127.0.0.1");
+        place.run(command, "")
+    });
+    assert_eq!(done, (5, 5));
+}
+
+/// The driver runs the program that `plan` prints, and reports as it does of other engines.
+#[test]
+fn a_run_has_the_answer_and_its_report() {
+    let place = crate::common::cli::Place::new();
+    fs::copy(fixture("documents/tiny.jsonl"), place.path("tiny.jsonl")).unwrap();
+    let run = |engine: &str, more: &[&str]| {
+        let mut command = clean(Command::new(binaries().join("twinsplit")));
+        command.args(["run", "doc-split", "--features", "words:2", "--tau", "0.5", "--input", "tiny.jsonl"]);
+        command.args(["--engine", engine, "--output", engine]).args(more);
+        command.env("SPARK_HOME", spark_home()).env("SPARK_LOCAL_IP", "127.0.0.1");
+        place.run(command, "")
+    };
+    run("local", &["--quiet"]).ok();
+    let confs: Vec<String> = confs().iter().flat_map(|conf| ["-D".to_owned(), (*conf).to_owned()]).collect();
+    let mut more: Vec<&str> = confs.iter().map(String::as_str).collect();
+    more.extend(["-D", "spark.master=local[2]", "--reducers", "2", "--json"]);
+    let report: Value = serde_json::from_str(&run("spark", &more).ok()).unwrap();
+    assert_eq!(report["engine"], "spark");
+    let pairs = sorted(&place.path("local/pairs.tsv")).len();
+    assert_eq!(report["counters"]["expand-right"]["pairs"], pairs);
+    assert_eq!(serde_json::from_str::<Value>(&place.read("spark/run.json")).unwrap(), report);
+    for (data, file) in [("pairs", "pairs.tsv"), ("clusters", "clusters.tsv")] {
+        let lines = sorted(&place.path(&format!("local/{file}")));
+        assert!(!lines.is_empty() && sorted(&place.path(&format!("spark/{data}"))) == lines, "{data}");
+    }
+    more.push("--resume");
+    let again = run("spark", &more);
+    assert!(again.code == 0 && again.err.contains("holds the complete answer"), "{}", again.err);
+}

@@ -1,0 +1,96 @@
+//! What a run says at a real terminal, in a pipe, to nobody, and when Ctrl-C ends it.
+
+use crate::common::cli::{Place, Said, binaries, jsonl, search_path};
+use crate::common::harness::clean;
+use std::io::Write;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, Stdio};
+
+const RED: &str = "\u{1b}[1m\u{1b}[31merror:\u{1b}[0m ";
+const YELLOW: &str = "\u{1b}[1m\u{1b}[33mwarning:\u{1b}[0m ";
+const BOLD: &str = "\u{1b}[1mnote:\u{1b}[0m ";
+
+/// Runs a line with a pseudo-terminal for standard output and standard error; what it shows is `out`.
+fn at_a_terminal(here: &Place, line: &str, variables: &[(&str, &str)]) -> Said {
+    let mut command = clean(Command::new("script"));
+    command.args(["-qec", line, "/dev/null"]).env("PATH", search_path()).env("TERM", "xterm");
+    // Each decides on colours by itself; with `CI` set even a dumb terminal has them.
+    for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "CI"] {
+        command.env_remove(name);
+    }
+    command.envs(variables.iter().copied());
+    here.run(command, "")
+}
+
+/// An error, a warning (no document has a feature) and a note (an option that is not used): as typed, what it starts
+/// with, and whether it is coloured by us or by clap.
+const LINES: [(&str, &str); 4] = [
+    ("twinsplit run doc-split --input nowhere --output out", RED),
+    ("twinsplit run doc-split --input docs --output out --overwrite", YELLOW),
+    ("twinsplit run doc-split --input docs --output out --overwrite --pcp prefix", BOLD),
+    ("twinsplit run doc-split --inptu docs", RED),
+];
+
+/// Whether there is a sequence that sets colours or bold; a bar moves the cursor, which is neither.
+fn coloured(text: &str) -> bool {
+    text.split("\u{1b}[").skip(1).any(|rest| {
+        let end = rest.find(|c: char| !c.is_ascii_digit() && c != ';');
+        end.is_some_and(|end| rest[end..].starts_with('m'))
+    })
+}
+
+#[test]
+fn messages_have_colour_at_a_terminal_alone() {
+    let here = Place::new();
+    here.write("docs", jsonl(&[("a", "one"), ("b", "two")]));
+    for (line, start) in LINES {
+        let word = start.split(['m', '\u{1b}']).find(|part| part.ends_with(':')).unwrap();
+        let shown = at_a_terminal(&here, line, &[]).out;
+        assert!(shown.contains(start), "{line}: {shown:?}");
+        for variables in [&[("NO_COLOR", "1")][..], &[("TERM", "dumb")]] {
+            let shown = at_a_terminal(&here, line, variables).out;
+            assert!(!coloured(&shown) && shown.contains(word), "{line} {variables:?}: {shown:?}");
+        }
+        let said = here.say(line);
+        assert!(!said.err.contains('\u{1b}') && said.err.contains(word), "{line}: {said:?}");
+        assert_eq!(said.out, "", "{line}: messages are on standard error");
+    }
+}
+
+/// `2>&1 | head` and a closed standard error: what is said is lost, and the answer is as ever.
+#[test]
+fn a_run_that_nobody_listens_to_ends_as_ever() {
+    let here = Place::new();
+    here.write("docs", jsonl(&[("a", "one two"), ("b", "one two")]));
+    let run = "twinsplit run doc-split --features words:1 --input docs --output out --overwrite --pcp prefix";
+    for end in ["2>&-", "2> >(exec true)", "2> /dev/full"] {
+        for _ in 0..5 {
+            here.shell(&format!("{run} {end}")).ok();
+            assert_eq!(here.read("out/pairs.tsv"), "a\tb\t2\t2\t2\t1.000000\n", "{end}");
+        }
+        let failed = here.shell(&format!("code=0; {run} --tau 0 {end} || code=$?; echo $code"));
+        assert_eq!(failed.ok(), "2\n", "{end}");
+    }
+}
+
+/// The manual says that a shell shows 130: the process is ended by the signal, and does not exit with a code.
+#[test]
+fn ctrl_c_ends_it_by_the_signal() {
+    for (name, args) in
+        [("tokenize", &[][..]), ("twinsplit", &["run", "doc-split", "--input", "-", "--output", "out"][..])]
+    {
+        let here = Place::new();
+        let mut command = clean(Command::new(binaries().join(name)));
+        command.args(args).current_dir(here.path("")).stdin(Stdio::piped());
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let mut input = child.stdin.take().unwrap();
+        // It has started when it has taken more than a pipe holds.
+        let line = jsonl(&[("a", &"word ".repeat(100))]);
+        input.write_all(line.repeat(1_000).as_bytes()).unwrap();
+        Command::new("sh").args(["-c", &format!("kill -INT {}", child.id())]).status().unwrap();
+        let status = child.wait().unwrap();
+        assert_eq!(status.signal(), Some(2), "{name}: {status}");
+        drop(input);
+        assert!(!here.path("out/pairs.tsv").exists());
+    }
+}

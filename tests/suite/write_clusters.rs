@@ -1,0 +1,87 @@
+//! `--write clusters`: the clusters of `--write pairs`, without its pairs.
+
+use crate::common::cli::{Place, fixture};
+
+const WAYS: [&str; 8] = [
+    "doc-split",
+    "doc-split --partition by-task --slices 3",
+    "doc-split --engine pipes",
+    "doc-split --engine pipes --partition by-task --slices 3",
+    "term-split",
+    "term-split --pcp prefix",
+    "term-split --engine pipes",
+    "term-split --engine pipes --pcp prefix",
+];
+
+/// Every fourth English page: licences that chain into large clusters.
+fn documents(here: &Place) {
+    let all = here.shell(&format!("zcat {}", fixture("documents/en.jsonl.gz").display())).ok();
+    let some: Vec<&str> = all.lines().step_by(4).collect();
+    here.write("docs", some.join("\n") + "\n");
+}
+
+fn counter(here: &Place, output: &str, name: &str) -> u64 {
+    let run: serde_json::Value = serde_json::from_str(&here.read(&format!("{output}/run.json"))).unwrap();
+    let steps = run["counters"].as_object().unwrap();
+    steps.values().filter_map(|counters| counters[name].as_u64()).sum()
+}
+
+#[test]
+fn clusters_follow_from_forests() {
+    let here = Place::new();
+    documents(&here);
+    let mut ran = 0;
+    for tau in ["0.4", "0.7"] {
+        for kind in ["components", "star"] {
+            let base =
+                format!("--quiet --input docs --tau {tau} --cluster {kind} --keep longest --write-kept");
+            here.say(&format!("twinsplit run doc-split {base} --output pairs --overwrite")).ok();
+            let answer = |output: &str| {
+                ["clusters.tsv", "kept.jsonl"].map(|file| here.read(&format!("{output}/{file}")))
+            };
+            let expected = answer("pairs");
+            assert!(expected[0].lines().count() > 50, "{tau} {kind}");
+            for way in WAYS {
+                // A forest of so few documents is started anew again and again.
+                for forest in ["", " --forest 9"] {
+                    let line = format!(
+                        "twinsplit run {way} {base}{forest} --write clusters --output clusters --overwrite"
+                    );
+                    here.say(&line).ok();
+                    assert_eq!(answer("clusters"), expected, "{line}");
+                    assert!(!here.path("clusters/pairs.tsv").exists(), "{line}");
+                    assert_eq!(counter(&here, "clusters", "pairs"), 0, "{line}");
+                    let left_out = counter(&here, "clusters", "pairs_inside_clusters");
+                    let stages = way.contains("pipes") || way == "term-split";
+                    assert_eq!(
+                        left_out > 0,
+                        stages && kind == "components",
+                        "{line}: {left_out} pairs left out"
+                    );
+                    ran += 1;
+                }
+            }
+        }
+    }
+    println!("{ran} combinations");
+    assert_eq!(ran, 2 * 2 * WAYS.len() * 2);
+}
+
+/// What no disk would hold is not written: copies are pairs only when pairs are asked for.
+#[test]
+fn many_copies_are_clusters_and_no_pairs() {
+    let here = Place::new();
+    let text: String =
+        (0..3000).map(|n| format!("{{\"id\":\"{n:04}\",\"text\":\"one two three\"}}\n")).collect();
+    here.write("docs", text);
+    let count = 3000 * 2999 / 2;
+    for way in WAYS {
+        let line = format!("twinsplit run {way} --quiet --features words:2 --input docs --max-pairs 1000");
+        // The number is exact, and nothing was written to find it.
+        here.say(&format!("{line} --output out")).fails(1, &[&count.to_string(), "max-pairs"]);
+        assert!(!here.path("out/pairs.tsv").exists());
+        here.say(&format!("{line} --write clusters --output clusters --overwrite")).ok();
+        assert_eq!(here.read("clusters/clusters.tsv").lines().count(), 3000, "{way}");
+        std::fs::remove_dir_all(here.path("out")).unwrap();
+    }
+}
