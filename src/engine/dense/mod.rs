@@ -14,7 +14,7 @@
 //! | [number](numbering) | the lists | (candidate, token), by bucket of the candidate | one list |
 //! | [group](groups) | a bucket, sorted | different sets, and who has them | a sort buffer, one set |
 //! | [join] | sets, past the index of some | pairs of sets; of documents, by bucket of the first | the index |
-//! | [Term-Split](term_split) instead | the same | candidates, by bucket of the later set; then as above | the index |
+//! | Term-Split instead (`term_split`) | the same | candidates, by bucket of the later set; then as above | the index |
 //! | [answer] | clusters; a bucket of pairs, sorted | the files | a sort buffer, two sets |
 
 pub mod answer;
