@@ -20,7 +20,7 @@ import sys
 from pathlib import Path
 
 COLUMNS = ["chain", "documents", "bytes", "idf", "tau", "threads", "memory", "seconds", "cpu_seconds", "peak_memory",
-           "joined_pairs", "clusters", "dropped", "spilled_bytes", "candidates", "candidate_bytes", "load_before", "load_after"]
+           "joined_pairs", "clusters", "dropped", "spilled_bytes", "candidate_pairs", "candidate_bytes", "load_before", "load_after"]
 
 # More candidates than can be counted are no reason to stop.
 CHAINS = {"doc-split": ["doc-split"],

@@ -94,7 +94,7 @@ def main():
                   lambda r: [number(r, name) for name in ("joined_pairs", "clusters", "dropped")]))
     table(size + ["candidates", "their rows, MB", "of these on disk, MB", "clusters"],
           by_size(all_rows, "term-split",
-                  lambda r: [number(r, "candidates"), number(r, "candidate_bytes", 10**6),
+                  lambda r: [number(r, "candidate_pairs"), number(r, "candidate_bytes", 10**6),
                              number(r, "spilled_bytes", 10**6), number(r, "clusters")]))
     largest = max(int(r["documents"]) for r in all_rows)
     table(["--memory, MB", "IDF", "tau", "seconds", "processor seconds", "peak memory, MB", "on disk, MB", "clusters"],
