@@ -1,4 +1,5 @@
-//! Small collections from end to end: the dense Doc-Split and brute force find the same pairs at any threshold.
+//! Small collections from end to end: the dense Doc-Split, or prefix Term-Split, and brute force find the same
+//! pairs at any threshold.
 //!
 //! A document is a run of bytes up to a zero; each byte is a line of its text, so its set is known without extracting.
 
@@ -53,6 +54,7 @@ fuzz_target!(|data: &[u8]| {
         memory: 128 << 20,
         progress: &Progress::default(),
         write_kept: false,
+        term_split: shape & 64 != 0,
     };
     run.run(|_| {}).expect("an answer");
 
