@@ -1,8 +1,7 @@
 //! The matrix on real text, `words:5`.
 //!
 //! In `cargo test`, at five thresholds, reuters21578 and iotdb-docs-zh are whole, and licence-texts-a is thinned, because
-//! plain Term-Split counts each two postings of a feature: 207 million for the licences whole. Plain Term-Split, which
-//! counts the same at each threshold, runs at two of them. Whole, the licences
+//! plain Term-Split counts each two postings of a feature: 207 million for the licences whole. Whole, they
 //! run once in each other way at the default threshold; `make test-long` runs the rest. What has no posting lists is repeated
 //! with `--posting-block 2` on random corpora and in the long tests only.
 
@@ -33,31 +32,34 @@ fn table(
     Table { variants, taus, engines, blocks, keeps: &[Keep::First], rest: Rest::InTurn }
 }
 
-/// Two of the thresholds.
-const TWO_TAUS: [&str; 2] = ["0.55", "0.85"];
+/// The thresholds of the runs through pipes.
+const PIPE_TAUS: [&str; 2] = ["0.55", "0.85"];
 
-/// In one process: plain Term-Split at 2 thresholds with 2 settings of blocks, prefix Term-Split at 5, Doc-Split 6 x 5: 39.
+/// Runs each table on a corpus.
+fn each(name: &str, subject: &Subject, tables: &[(&str, Table)]) {
+    for (chain, table) in tables {
+        let name = format!("{name}, {:?}, {chain}", table.engines);
+        matrix(&name, &name, subject, table);
+    }
+}
+
+/// In one process: plain Term-Split at 5 thresholds with 2 settings of blocks, prefix Term-Split, which has no posting lists
+/// there, at 5, Doc-Split 6 x 5: 45.
 fn in_one_process(name: &str, docs: Vec<Doc>) {
     let subject = Subject::new(docs, FEATURES, FEW_TAUS[0]);
-    let plain = table(&[TermPlain], &TWO_TAUS, &["local"], &BLOCKS);
+    let plain = table(&[TermPlain], &FEW_TAUS, &["local"], &BLOCKS);
     let others = table(&BUT_PLAIN, &FEW_TAUS, &["local"], &BLOCKS[..1]);
-    for (chain, table) in [("plain Term-Split", plain), ("the other ways", others)] {
-        let name = format!("{name}, local, {chain}");
-        matrix(&name, &name, &subject, &table);
-    }
+    each(name, &subject, &[("plain Term-Split", plain), ("the other ways", others)]);
 }
 
 /// Through pipes at 2 thresholds: both forms of Term-Split with 2 settings of blocks, Doc-Split 6: 20. With the prefix
 /// filter lists are short, and on some corpora none is longer than two.
 fn through_pipes(name: &str, docs: Vec<Doc>) {
-    let subject = Subject::new(docs, FEATURES, TWO_TAUS[0]);
-    let plain = table(&[TermPlain], &TWO_TAUS, &["pipes"], &BLOCKS);
-    let prefix = table(&[TermPrefix], &TWO_TAUS, &["pipes"], &SHORT_BLOCKS);
-    let doc = table(&DOC, &TWO_TAUS, &["pipes"], &BLOCKS[..1]);
-    for (chain, table) in [("plain Term-Split", plain), ("prefix Term-Split", prefix), ("Doc-Split", doc)] {
-        let name = format!("{name}, pipes, {chain}");
-        matrix(&name, &name, &subject, &table);
-    }
+    let subject = Subject::new(docs, FEATURES, PIPE_TAUS[0]);
+    let plain = table(&[TermPlain], &PIPE_TAUS, &["pipes"], &BLOCKS);
+    let prefix = table(&[TermPrefix], &PIPE_TAUS, &["pipes"], &SHORT_BLOCKS);
+    let doc = table(&DOC, &PIPE_TAUS, &["pipes"], &BLOCKS[..1]);
+    each(name, &subject, &[("plain Term-Split", plain), ("prefix Term-Split", prefix), ("Doc-Split", doc)]);
 }
 
 #[test]
