@@ -5,8 +5,9 @@
         [--chain term-split]
 
 The first documents of a corpus are the smaller corpus (docs/corpus.md), so one file serves all sizes; a plain file is
-needed, of which the head is copied into --work (not at full size). Settings are those of the paper's experiment: SpotSigs, IDF [.3,.85]
-and [.2,.85] with tau .3, IDF [0,1] with tau .4. The chain is doc-split, or term-split with the prefix filter. A row for each run is appended to --table as it ends: seconds, seconds of
+needed, of which the head is copied into --work (not at full size). Settings are those of the paper's experiment:
+SpotSigs, IDF [.3,.85] and [.2,.85] with tau .3, IDF [0,1] with tau .4. The chain is doc-split, or term-split with the
+prefix filter. A row for each run is appended to --table as it ends: seconds, seconds of
 processors (which other programs on the machine disturb less), peak memory of any step as run.json has it, bytes that went
 to disk, candidates of Term-Split and the bytes of their rows, and the
 load of the machine at the beginning and the end, by which to judge the seconds.

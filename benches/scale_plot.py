@@ -70,12 +70,12 @@ def number(row, name, unit=1):
 
 def by_size(all_rows, chain, more):
     """Lines of one chain's runs with plenty of memory, each with its growth; `more` makes the last cells."""
-    processor, lines = {}, []
+    known, lines = {}, []
     for r in sorted((r for r in all_rows if (r["chain"], r["memory"]) == (chain, MEMORY)), key=lambda r: int(r["documents"])):
         key, documents, cpu = (r["idf"], r["tau"]), int(r["documents"]), float(r["cpu_seconds"])
         wall = float(r["seconds"])
-        processor[key, documents] = wall, cpu
-        before = processor.get((key, documents // 2))
+        known[key, documents] = wall, cpu
+        before = known.get((key, documents // 2))
         times = ["", ""] if before is None else [f"{wall / before[0]:.2f}", f"{cpu / before[1]:.2f}"]
         lines.append([f"{documents:,}", f"[{r['idf']}]", r["tau"], f"{wall:.0f}", times[0], f"{cpu:.0f}", times[1],
                       number(r, "peak_memory", 1 << 20)] + more(r))

@@ -16,7 +16,7 @@
 
 mod common;
 
-use common::{Args, Collection};
+use common::{Args, Collection, Decimal};
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -43,6 +43,7 @@ fn main() {
 
 /// Finds all components and compares them; how many documents are with others than there.
 fn compare(collection: &Collection, args: &Args, clusters: &Clusters) -> u64 {
+    let tau = Decimal::of(&args.tau);
     // Equal sets once: a group is its first document's.
     let mut parents: Vec<u32> = (0..collection.ids.len() as u32).collect();
     let mut sets: Vec<u32> = Vec::new();
@@ -83,7 +84,7 @@ fn compare(collection: &Collection, args: &Args, clusters: &Clusters) -> u64 {
                     for y in met.drain(..) {
                         let shared = u64::from(std::mem::take(&mut counts[y as usize]));
                         let other = sets[y as usize];
-                        if args.tau.reached(shared, a, collection.set(other).len() as u64) {
+                        if tau.reached(shared, a, collection.set(other).len() as u64) {
                             pairs.push(other);
                         }
                     }
@@ -158,6 +159,7 @@ fn planted(args: &Args, collection: &Collection, clusters: &Clusters) -> u64 {
         println!("planted copies: no {}", truth.display());
         return 0;
     };
+    let tau = Decimal::of(&args.tau);
     let (mut all, mut reach, mut apart) = (0, 0, 0);
     for line in BufReader::new(truth).lines() {
         let line = line.unwrap();
@@ -167,10 +169,7 @@ fn planted(args: &Args, collection: &Collection, clusters: &Clusters) -> u64 {
         all += 1;
         let (x, y) = (collection.set(copy), collection.set(source));
         let sizes = (x.len() as u64, y.len() as u64);
-        if collection.joins(copy)
-            && collection.joins(source)
-            && args.tau.reached(shared(x, y), sizes.0, sizes.1)
-        {
+        if collection.joins(copy) && collection.joins(source) && tau.reached(shared(x, y), sizes.0, sizes.1) {
             reach += 1;
             apart += u64::from(clusters.labels[copy as usize] != clusters.labels[source as usize]);
         }

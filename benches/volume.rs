@@ -29,7 +29,7 @@ fn main() {
         lengths
     });
     print("rows of plain lists", lengths.iter().map(|n| n * n.saturating_sub(1) / 2).sum());
-    let (rows, candidates) = prefix_rows(&sets, args.tau_text.parse().unwrap(), args.threads);
+    let (rows, candidates) = prefix_rows(&sets, args.tau.parse().unwrap(), args.threads);
     print("rows of prefix lists", rows);
     print("candidates", candidates);
 }

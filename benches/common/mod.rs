@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use twinsplit::text::{Extractor, FeatureKind, FeatureSpec};
 
 /// Documents with fewer spots are in no pair.
-pub const LEAST: usize = 4;
+const LEAST: usize = 4;
 
 /// A decimal as a fraction.
 #[derive(Clone, Copy)]
@@ -39,10 +39,8 @@ impl Decimal {
 pub struct Args {
     /// `--idf LOW,HIGH`
     pub idf: (Decimal, Decimal),
-    /// `--tau TAU`
-    pub tau: Decimal,
-    /// The same as it is written.
-    pub tau_text: String,
+    /// `--tau TAU`, as it is written.
+    pub tau: String,
     /// `--threads N`
     pub threads: usize,
     /// Other options.
@@ -71,8 +69,7 @@ impl Args {
                 _ => files.push(PathBuf::from(arg)),
             }
         }
-        let tau_text = tau.expect("--tau");
-        Some(Self { idf: idf.expect("--idf"), tau: Decimal::of(&tau_text), tau_text, threads, flags, files })
+        Some(Self { idf: idf.expect("--idf"), tau: tau.expect("--tau"), threads, flags, files })
     }
 }
 
