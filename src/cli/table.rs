@@ -40,19 +40,19 @@ pub fn aligned<const COLUMNS: usize>(rows: &[[String; COLUMNS]]) -> String {
 }
 
 fn row(step: &Done) -> [String; 9] {
-    let counter = |names: [&str; 2]| names.into_iter().find_map(|name| step.counters.get(name).copied());
+    let counter = |names: &[&str]| names.iter().find_map(|name| step.counters.get(*name).copied());
     let rows = |number: Option<u64>| number.map_or("-".to_owned(), |number| HumanCount(number).to_string());
     let bytes = |number: Option<u64>| number.map_or("-".to_owned(), |number| BinaryBytes(number).to_string());
     [
         step.name.clone(),
-        rows(counter(["map_records_in", "reduce_records_in"])),
-        bytes(counter(["map_bytes_in", "reduce_bytes_in"])),
-        rows(counter(["reduce_records_in"; 2])),
-        bytes(counter(["reduce_bytes_in", "spilled_bytes"])),
-        rows(counter(["reduce_records_out", "map_records_out"])),
-        bytes(counter(["reduce_bytes_out", "map_bytes_out"])),
+        rows(counter(&["map_records_in", "reduce_records_in"])),
+        bytes(counter(&["map_bytes_in", "reduce_bytes_in"])),
+        rows(counter(&["reduce_records_in", "candidate_pairs"])),
+        bytes(counter(&["reduce_bytes_in", "candidate_bytes", "spilled_bytes"])),
+        rows(counter(&["reduce_records_out", "map_records_out"])),
+        bytes(counter(&["reduce_bytes_out", "map_bytes_out"])),
         format!("{:.2}", step.seconds),
-        bytes(counter(["peak_memory"; 2])),
+        bytes(counter(&["peak_memory"])),
     ]
 }
 
@@ -78,6 +78,7 @@ mod tests {
             step("tokenize", &map),
             step("doc-meta", &both),
             step("order", &[("reduce_records_in", 9)]),
+            step("pcp-map", &[("candidate_pairs", 5), ("candidate_bytes", 1024), ("spilled_bytes", 0)]),
         ]);
         let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split_whitespace().collect()).collect();
         assert_eq!(
@@ -86,6 +87,7 @@ mod tests {
         );
         assert_eq!(lines[2], ["doc-meta", "7", "-", "70", "-", "3", "-", "1.50", "-"]);
         assert_eq!(lines[3], ["order", "9", "-", "9", "-", "-", "-", "1.50", "-"]);
+        assert_eq!(lines[4], ["pcp-map", "-", "-", "5", "1.00", "KiB", "-", "-", "1.50", "-"]);
         let ends: Vec<usize> = text.lines().map(|line| line.chars().count()).collect();
         assert!(ends.iter().all(|end| *end == ends[0]), "{text}");
     }
