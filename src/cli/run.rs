@@ -238,19 +238,14 @@ struct Run<'a> {
 impl Run<'_> {
     fn execute(&self, steps: &[Step]) -> Result<Finished> {
         match (self.opts.engine, self.chain) {
-            (Engine::Local, chain) if is_dense(chain, self.params) => self.dense(steps),
+            (Engine::Local, chain) if is_dense(chain, self.params) => self.dense(),
             (Engine::Local, _) => self.steps(steps),
             _ => self.pipes(),
         }
     }
 
-    fn dense(&self, steps: &[Step]) -> Result<Finished> {
-        // What the chain has no use for must have none here.
-        let unused = unused(steps, self.params);
-        let mut params = Params::default();
-        let used = self.params.iter().filter(|(name, _)| !unused.contains(name));
-        used.for_each(|(name, value)| params.set(name, value));
-        let opts: DenseOpts = params.parse()?;
+    fn dense(&self) -> Result<Finished> {
+        let opts: DenseOpts = self.params.parse()?;
         let work = self.output.work.join("_dense");
         fs::create_dir_all(&work).map_err(Error::io("create", &work))?;
         let run = DenseRun {

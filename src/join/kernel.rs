@@ -120,7 +120,7 @@ use cursors::Cursors;
 pub use dense::may_have_bitmaps;
 use dense::{Costs, Dense, Reach};
 use lists::Lists;
-pub use parallel::{JoinPair, Part, Source, candidates, join_parts, queries, self_join, whole};
+pub use parallel::{Asked, JoinPair, Part, Source, join_parts, queries, self_join, whole};
 pub use verify::overlap_of_candidate;
 
 /// Which queries an [`Index`] must serve; this decides how much of each set is indexed.

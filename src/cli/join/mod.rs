@@ -10,7 +10,7 @@ use super::options::{MEMORY, threads};
 use crate::error::{Error, Result};
 use crate::io::Stdout;
 use crate::join::integers::Collection;
-use crate::join::kernel::{JoinPair, join_parts, whole};
+use crate::join::kernel::{Asked, JoinPair, join_parts, whole};
 use crate::join::similarity::Similarity;
 use crate::join::tau::Tau;
 use crate::stages::options::MaxPairsOpts;
@@ -138,7 +138,7 @@ fn each_pair(
             see(members, members, size as u32)?;
         }
     }
-    join_parts(sets, &whole(sets), similarity, threads, &|_| (), &mut |found| {
+    join_parts(sets, &whole(sets), similarity, Asked::Pairs, threads, &|_| (), &mut |found| {
         found.iter().try_for_each(|&JoinPair { a, b, overlap }| {
             see(collection.members(a), collection.members(b), overlap)
         })
@@ -170,7 +170,8 @@ mod tests {
                 seen.fetch_add(more, Ordering::Relaxed);
             };
             let refuse = || Err(Error::Limit("enough".to_owned()));
-            let result = join_parts(sets, &whole(sets), similarity, threads, &hear, &mut |_| refuse());
+            let result =
+                join_parts(sets, &whole(sets), similarity, Asked::Pairs, threads, &hear, &mut |_| refuse());
             assert_eq!(result.unwrap_err().to_string(), "enough");
             assert!(seen.into_inner() < 500);
         }

@@ -13,7 +13,7 @@ use crate::engine::dense::{Collection, labels};
 use crate::engine::progress::Progress;
 use crate::error::{Error, Result};
 use crate::io::Blocks;
-use crate::join::kernel::{JoinPair, Part, Source, join_parts};
+use crate::join::kernel::{Asked, JoinPair, Part, Source, join_parts};
 use crate::join::tau::Tau;
 use crate::stage::Counters;
 use std::borrow::Cow;
@@ -102,7 +102,7 @@ pub fn measure(
     let (without, left_out) = (count("sets_without_features"), count("sets_below_min_features"));
     let mut pairs = Vec::new();
     let all = [Part::range(0..groups.count() as usize)];
-    join_parts(&groups.store, &all, floor, threads, &|_| {}, &mut |found| {
+    join_parts(&groups.store, &all, floor, Asked::Pairs, threads, &|_| {}, &mut |found| {
         pairs.extend_from_slice(found);
         Ok::<_, Error>(())
     })?;

@@ -75,7 +75,8 @@ impl Load {
     }
 
     /// Bytes of the index, of the sets themselves where they are `copied`, and of what each thread counts and remembers. An
-    /// index has a list for each of at most so many tokens.
+    /// index has a list for each of at most so many tokens. A posting takes 8 bytes, and 12 with its bitmap; a list its start
+    /// and each thread's place in it, 4 each; a set its signature and its share of what grows with queries.
     fn bytes(&self, tokens: usize, copied: bool, threads: usize) -> usize {
         let lists = self.postings.min(tokens);
         let bitmaps = if may_have_bitmaps(self.stored, self.sets, tokens) { 12 } else { 0 };
@@ -88,42 +89,51 @@ impl Load {
 pub fn parts(store: &Store, opts: &DenseOpts, threads: usize, budget: &Budget) -> (Vec<Part>, usize) {
     let tau = opts.tau.tau;
     let all = store.sets();
-    let bytes = |load: Load, copied: bool| load.bytes(store.tokens(), copied, threads);
-    let room = budget.spare() / 2;
     if opts.partition.partition == Partition::ByTask {
         let mut total = Load::default();
         (0..all).for_each(|set| total.add(store, set, tau));
         let asked = opts.slices.slices.map_or(threads, |slices| slices.clamp(1, u32::MAX.into()) as usize);
-        let share = |shares: usize| bytes(total.share(shares), true);
-        let most = all.max(1);
+        let share = |shares: usize| total.share(shares).bytes(store.tokens(), true, threads);
+        let (room, most) = (budget.spare() / 2, all.max(1));
         let shares = (asked.min(most)..most).find(|shares| share(*shares) <= room).unwrap_or(most);
         let parts = (0..shares).map(|first| Part { first, end: all, step: shares }).collect();
         return (parts, share(shares));
     }
-    let on_disk = store.in_memory().is_none();
+    neighbours(store, opts.slices.slices.unwrap_or(1), tau, threads, budget)
+}
+
+/// As [`parts`], of neighbouring sets: so many slices, and more where one does not fit.
+pub fn neighbours(
+    store: &Store,
+    slices: u64,
+    tau: Tau,
+    threads: usize,
+    budget: &Budget,
+) -> (Vec<Part>, usize) {
+    let (room, on_disk) = (budget.spare() / 2, store.in_memory().is_none());
+    let bytes = |load: Load| load.bytes(store.tokens(), on_disk, threads);
     let (mut parts, mut largest) = (Vec::new(), 0);
-    for range in ranges(store, opts) {
+    for range in ranges(store, slices, tau) {
         let (mut start, mut held) = (range.start, Load::default());
         for set in range.clone() {
             let before = held;
             held.add(store, set, tau);
-            if bytes(held, on_disk) > room && set > start {
+            if bytes(held) > room && set > start {
                 parts.push(Part::range(start..set));
-                largest = largest.max(bytes(before, on_disk));
+                largest = largest.max(bytes(before));
                 start = set;
                 held = Load::default();
                 held.add(store, set, tau);
             }
         }
-        largest = largest.max(bytes(held, on_disk));
+        largest = largest.max(bytes(held));
         parts.push(Part::range(start..range.end));
     }
     (parts, largest)
 }
 
-/// The slices that the options ask for as ranges of sets, which are sorted by size; one when they ask for none.
-fn ranges(store: &Store, opts: &DenseOpts) -> Vec<Range<usize>> {
-    let slices = opts.slices.slices.unwrap_or(1);
+/// So many slices as ranges of sets, which are sorted by size.
+fn ranges(store: &Store, slices: u64, tau: Tau) -> Vec<Range<usize>> {
     let mut counts: Vec<SizeCount> = Vec::new();
     for set in 0..store.sets() {
         let size = store.size_of(set) as u64;
@@ -133,7 +143,7 @@ fn ranges(store: &Store, opts: &DenseOpts) -> Vec<Range<usize>> {
         }
     }
     let mut start = 0;
-    plan_slices(&counts, opts.tau.tau, Wanted::Slices(slices))
+    plan_slices(&counts, tau, Wanted::Slices(slices))
         .iter()
         .map(|slice| {
             let range = start..start + slice.docs as usize;

@@ -35,7 +35,7 @@ use crate::engine::memory::{peak_memory, reset_peak};
 use crate::engine::progress::{Done, Progress, Unit};
 use crate::error::{Error, Result};
 use crate::io::Blocks;
-use crate::join::kernel::{JoinPair, join_parts, queries};
+use crate::join::kernel::{Asked, JoinPair, join_parts, queries};
 use crate::record::document::DocumentOpts;
 use crate::stage::Counters;
 use crate::stages::cluster::{ClusterKind, ClusterKindOpts};
@@ -310,31 +310,15 @@ impl DenseRun<'_> {
     ) -> Result<(&'static str, Counters)> {
         let store = &groups.store;
         if self.term_split {
-            let volume = TermSplit {
-                store,
-                opts: &self.opts,
-                limit: self.opts.max_pairs.max_pairs,
-                threads: self.threads,
-                budget,
-                work: self.work,
-                progress: self.progress,
-            }
-            .run(pairs)?;
-            let counters = [
-                ("slices", volume.parts),
-                ("pairs_of_postings", volume.pairs_of_postings),
-                ("candidate_pairs", volume.candidates),
-                ("candidate_bytes", volume.bytes),
-                ("spilled_bytes", volume.spilled),
-            ];
-            return Ok(("pcp-map", named(&counters)));
+            return Ok(("pcp-map", TermSplit { run: self, store, budget }.run(pairs)?));
         }
         let (parts, held) = parts(store, &self.opts, self.threads, budget);
         budget.hold(held);
         let tau = self.opts.tau.tau;
         self.progress.start("docsplit-query", "joining", Unit::Sets, queries(store, &parts, tau) as u64);
         let seen = |sets| self.progress.add(sets as u64);
-        join_parts(store, &parts, tau, self.threads, &seen, &mut |found| pairs.take(found))?;
+        let asked = Asked::Pairs;
+        join_parts(store, &parts, tau, asked, self.threads, &seen, &mut |found| pairs.take(found))?;
         budget.release(held);
         Ok(("docsplit-query", named(&[("slices", parts.len() as u64)])))
     }

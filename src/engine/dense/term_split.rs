@@ -6,15 +6,17 @@
 //! else is written, and nothing has to be sorted.
 
 use super::budget::{BUCKETS, Budget};
-use super::join::{Pairs, parts};
+use super::join::{Pairs, neighbours};
 use super::sorter::{Row, Sorter, two, untwo};
-use super::{DenseOpts, store::Store};
-use crate::engine::progress::{Progress, Unit};
+use super::store::Store;
+use super::{DenseRun, named};
+use crate::engine::progress::Unit;
 use crate::engine::threads::{in_threads, lock};
 use crate::error::{Error, Result};
-use crate::join::kernel::{JoinPair, Part, Source, candidates, overlap_of_candidate, queries};
+use crate::join::kernel::{Asked, JoinPair, Part, Source, join_parts, overlap_of_candidate, queries};
 use crate::join::sets::Sets;
-use std::path::Path;
+use crate::join::tau::Tau;
+use crate::stage::Counters;
 use std::sync::Mutex;
 
 /// Pairs that a thread holds before it hands them over.
@@ -84,77 +86,78 @@ fn get_number(bytes: &mut &[u8]) -> Option<u128> {
 const MORE: u8 = 0x80;
 
 /// What there was in between.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Volume {
-    /// Parts that were indexed one at a time.
-    pub parts: u64,
+#[derive(Default)]
+struct Volume {
     /// Pairs of postings that pass the prefix filter, which is what `pcp-map` counts.
-    pub pairs_of_postings: u64,
+    pairs_of_postings: u64,
     /// The different pairs of sets among them.
-    pub candidates: u64,
+    candidates: u64,
     /// Bytes of the candidates' rows.
-    pub bytes: u64,
+    bytes: u64,
     /// How many of these went to the disk.
-    pub spilled: u64,
+    spilled: u64,
 }
 
-/// A run of it.
+/// The join of a run, by candidates.
 pub struct TermSplit<'a> {
+    /// The run.
+    pub run: &'a DenseRun<'a>,
     /// The sets.
     pub store: &'a Store,
-    /// Options.
-    pub opts: &'a DenseOpts,
-    /// The most pairs of postings.
-    pub limit: u64,
-    /// Threads.
-    pub threads: usize,
     /// What may be held in memory.
     pub budget: &'a Budget,
-    /// Where the candidates go.
-    pub work: &'a Path,
-    /// How far it is.
-    pub progress: &'a Progress,
 }
 
 impl TermSplit<'_> {
-    /// Hands the pairs of the answer to `pairs`. With more pairs of postings than the limit nothing more is
+    /// Hands the pairs of the answer to `pairs`, and gives counters. With more pairs of postings than the limit nothing more is
     /// written or verified; they are counted to the end, so that the error says how many there are.
-    pub fn run(&self, pairs: &mut Pairs<'_, '_>) -> Result<Volume> {
-        let (all, held) = parts(self.store, self.opts, self.threads, self.budget);
-        let mut volume = Volume { parts: all.len() as u64, ..Volume::default() };
-        for part in all {
+    pub fn run(&self, pairs: &mut Pairs<'_, '_>) -> Result<Counters> {
+        let limit = self.run.opts.max_pairs.max_pairs;
+        let (parts, held) = neighbours(self.store, 1, self.tau(), self.run.threads, self.budget);
+        let mut volume = Volume::default();
+        for part in &parts {
             self.budget.hold(held);
-            let rows = self.candidates(part, &mut volume)?;
+            let rows = self.candidates(*part, limit, &mut volume)?;
             volume.bytes += rows.bytes();
             volume.spilled += rows.spilled();
-            if volume.pairs_of_postings <= self.limit {
-                self.verify(part, &rows, pairs)?;
+            if volume.pairs_of_postings <= limit {
+                self.verify(*part, &rows, pairs)?;
             }
             self.budget.release(held);
         }
-        if volume.pairs_of_postings <= self.limit {
-            return Ok(volume);
+        let Volume { pairs_of_postings, candidates, bytes, spilled } = volume;
+        if pairs_of_postings > limit {
+            return Err(Error::Limit(format!(
+                "pcp-map: {pairs_of_postings} pairs of postings in {candidates} candidates (the limit is {limit}); a higher \
+                 tau has fewer, doc-split has none, or raise --max-pairs"
+            )));
         }
-        Err(Error::Limit(format!(
-            "pcp-map: {} pairs of postings in {} candidates (the limit is {}); a higher tau has fewer, doc-split has none, \
-             or raise --max-pairs",
-            volume.pairs_of_postings, volume.candidates, self.limit
-        )))
+        Ok(named(&[
+            ("slices", parts.len() as u64),
+            ("pairs_of_postings", pairs_of_postings),
+            ("candidate_pairs", candidates),
+            ("candidate_bytes", bytes),
+            ("spilled_bytes", spilled),
+        ]))
     }
 
-    /// Puts down the candidates whose earlier set is in a part.
-    fn candidates(&self, part: Part, volume: &mut Volume) -> Result<Sorter<'_, Candidate>> {
-        let tau = self.opts.tau.tau;
-        let last = two(self.store.sets().saturating_sub(1) as u32, u32::MAX);
-        let rows = Sorter::new(self.budget, self.work, 0, last);
+    fn tau(&self) -> Tau {
+        self.run.opts.tau.tau
+    }
+
+    /// Puts down the candidates whose earlier set is in a part, as long as there are no more than the limit.
+    fn candidates(&self, part: Part, limit: u64, volume: &mut Volume) -> Result<Sorter<'_, Candidate>> {
+        let Self { run: DenseRun { progress, threads, work, .. }, store, budget } = *self;
+        let last = two(store.sets().saturating_sub(1) as u32, u32::MAX);
+        let rows = Sorter::new(budget, work, 0, last);
         let mut writer = rows.writer();
-        let all = queries(self.store, &[part], tau);
-        self.progress.start("pcp-map", "pairing", Unit::Sets, all as u64);
-        let seen = |sets| self.progress.add(sets as u64);
-        candidates(self.store, &[part], tau, self.threads, &seen, &mut |found| {
+        progress.start("pcp-map", "pairing", Unit::Sets, queries(store, &[part], self.tau()) as u64);
+        let seen = |sets| progress.add(sets as u64);
+        let asked = Asked::Candidates;
+        join_parts(store, &[part], self.tau(), asked, *threads, &seen, &mut |found| {
             volume.candidates += found.len() as u64;
             volume.pairs_of_postings += found.iter().map(|pair| u64::from(pair.overlap)).sum::<u64>();
-            if volume.pairs_of_postings > self.limit {
+            if volume.pairs_of_postings > limit {
                 return Ok(());
             }
             found.iter().try_for_each(|pair| {
@@ -167,17 +170,21 @@ impl TermSplit<'_> {
 
     /// Compares the sets of each candidate.
     fn verify(&self, part: Part, rows: &Sorter<'_, Candidate>, pairs: &mut Pairs<'_, '_>) -> Result<()> {
+        let Self { run: DenseRun { progress, threads, .. }, store, .. } = *self;
         let mut buffer = Sets::default();
-        let (earlier, base) = self.store.load(part.first..part.end, &mut buffer)?;
-        self.progress.start("pcp-map", "verifying", Unit::Bytes, rows.bytes());
+        let (earlier, base) = store.load(part.first..part.end, &mut buffer)?;
+        progress.start("pcp-map", "verifying", Unit::Bytes, rows.bytes());
         let pairs = Mutex::new(pairs);
-        in_threads(BUCKETS, self.threads, |bucket| {
+        in_threads(BUCKETS, *threads, |bucket| {
             let bytes = rows.bytes_of(bucket);
             let (mut found, mut buffer) = (Vec::with_capacity(BATCH), Sets::default());
             // The partners of one set, which is looked up once for them all, and what is known of each.
             let (mut later, mut partners) = (0, Vec::new());
             let mut compare = |b: u32, partners: &mut Vec<(u32, u32)>| -> Result<()> {
-                let (sets, first) = self.store.load(b as usize..b as usize + 1, &mut buffer)?;
+                if partners.is_empty() {
+                    return Ok(());
+                }
+                let (sets, first) = store.load(b as usize..b as usize + 1, &mut buffer)?;
                 let tokens = sets.get(b as usize - first);
                 for (a, known) in partners.drain(..) {
                     let overlap = self.overlap((b, tokens), (a, earlier.get(a as usize - base)), known);
@@ -200,7 +207,7 @@ impl TermSplit<'_> {
             })?;
             compare(later, &mut partners)?;
             lock(&pairs).take(&found)?;
-            self.progress.add(bytes);
+            progress.add(bytes);
             Ok(())
         })?;
         Ok(())
@@ -210,7 +217,7 @@ impl TermSplit<'_> {
     #[inline]
     fn overlap(&self, (x, x_tokens): (u32, &[u32]), (y, y_tokens): (u32, &[u32]), known: u32) -> Option<u32> {
         let size = |set: u32| self.store.size_of(set as usize) as u64;
-        let needed = self.opts.tau.tau.overlap_needed(size(x), size(y));
+        let needed = self.tau().overlap_needed(size(x), size(y));
         overlap_of_candidate(x_tokens, y_tokens, known, needed as usize)
     }
 }

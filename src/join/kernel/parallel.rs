@@ -122,7 +122,7 @@ pub fn whole(sets: &Sets) -> Vec<Part> {
 pub fn self_join(sets: &Sets, similarity: impl Into<Similarity>, threads: usize) -> Vec<JoinPair> {
     let mut pairs = Vec::new();
     let Ok::<_, Infallible>(()) =
-        join_parts(sets, &whole(sets), similarity, threads, &|_| (), &mut |found| {
+        join_parts(sets, &whole(sets), similarity, Asked::Pairs, threads, &|_| (), &mut |found| {
             pairs.extend_from_slice(found);
             Ok(())
         });
@@ -130,7 +130,17 @@ pub fn self_join(sets: &Sets, similarity: impl Into<Similarity>, threads: usize)
     pairs
 }
 
-/// Hands every pair of similar sets of `source` to `sink`, once, with an index over one part at a time.
+/// What a join hands over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// Every pair of similar sets.
+    Pairs,
+    /// Every pair that shares a token within both prefixes, with the number of tokens that the prefixes share. Those of one
+    /// thread come ascending by the later set, then by the earlier.
+    Candidates,
+}
+
+/// Hands what is `asked` of the pairs of `source` to `sink`, each once, with an index over one part at a time.
 ///
 /// It ends soon after an error of `sink`. Each set is in one of the parts. The pairs come in any order, a few thousand at a
 /// time. `seen` hears how many sets have been held against a part, as that happens.
@@ -141,41 +151,12 @@ pub fn join_parts<S: Source, E: From<S::Error> + Send>(
     source: &S,
     parts: &[Part],
     similarity: impl Into<Similarity>,
+    asked: Asked,
     threads: usize,
     seen: &(dyn Fn(usize) + Sync),
     sink: &mut Sink<'_, E>,
 ) -> Result<(), E> {
-    each_part(source, parts, (similarity.into(), Wanted::Pairs), threads, seen, sink)
-}
-
-/// As [`join_parts`], and what is handed over are candidates: every pair that shares a token within both prefixes, once, with
-/// the number of tokens that the prefixes share. Pairs of one thread come ascending by the later set, then by the earlier.
-pub fn candidates<S: Source, E: From<S::Error> + Send>(
-    source: &S,
-    parts: &[Part],
-    similarity: impl Into<Similarity>,
-    threads: usize,
-    seen: &(dyn Fn(usize) + Sync),
-    sink: &mut Sink<'_, E>,
-) -> Result<(), E> {
-    each_part(source, parts, (similarity.into(), Wanted::Candidates), threads, seen, sink)
-}
-
-/// What a join hands over.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Wanted {
-    Pairs,
-    Candidates,
-}
-
-fn each_part<S: Source, E: From<S::Error> + Send>(
-    source: &S,
-    parts: &[Part],
-    (similarity, wanted): (Similarity, Wanted),
-    threads: usize,
-    seen: &(dyn Fn(usize) + Sync),
-    sink: &mut Sink<'_, E>,
-) -> Result<(), E> {
+    let similarity = similarity.into();
     let mut scratches: Vec<Scratch> = (0..threads.max(1)).map(|_| Scratch::default()).collect();
     let (mut buffer, mut share) = (Sets::default(), Sets::default());
     for part in parts.iter().filter(|part| part.len() > 0) {
@@ -187,9 +168,9 @@ fn each_part<S: Source, E: From<S::Error> + Send>(
             deal(source, *part, &mut share)?;
             (&share, 0..part.len())
         };
-        let index = match wanted {
-            Wanted::Pairs => Index::build(sets, range, similarity, Purpose::SelfJoin),
-            Wanted::Candidates => Index::build_for_candidates(sets, range, similarity),
+        let index = match asked {
+            Asked::Pairs => Index::build(sets, range, similarity, Purpose::SelfJoin),
+            Asked::Candidates => Index::build_for_candidates(sets, range, similarity),
         };
         past(source, &index, *part, queries_of(source, part, similarity), &mut scratches, seen, sink)?;
     }

@@ -122,7 +122,7 @@ fn joined(sets: &Sets, parts: &[Part], tau: Tau, threads: usize) -> (Vec<JoinPai
     let count = |sets| {
         seen.fetch_add(sets, Ordering::Relaxed);
     };
-    let Ok::<_, Infallible>(()) = join_parts(sets, parts, tau, threads, &count, &mut |pairs| {
+    let Ok::<_, Infallible>(()) = join_parts(sets, parts, tau, Asked::Pairs, threads, &count, &mut |pairs| {
         found.extend_from_slice(pairs);
         Ok(())
     });
@@ -205,7 +205,8 @@ proptest! {
         }
         let parts: Vec<Part> = slices(sets.len(), parts).into_iter().map(Part::range).collect();
         let mut found = Vec::new();
-        let Ok::<_, Infallible>(()) = candidates(&sets, &parts, tau, threads, &|_| (), &mut |pairs| {
+        let asked = Asked::Candidates;
+        let Ok::<_, Infallible>(()) = join_parts(&sets, &parts, tau, asked, threads, &|_| (), &mut |pairs| {
             if threads == 1 && parts.len() == 1 {
                 assert!(pairs.is_sorted_by_key(|pair| (pair.b, pair.a)));
             }
