@@ -76,7 +76,7 @@ fn hot_feature(count: usize, kilobytes: u64, megabytes: u64) {
 
 #[test]
 fn a_hot_feature_goes_to_disk() {
-    hot_feature(5_000, 320 << 10, 64);
+    hot_feature(5_000, 320 << 10, 80);
 }
 
 /// 2·10^8 pairs in 512 MB.
@@ -186,7 +186,7 @@ fn doc_split_of_a_gigabyte_stays_inside_its_memory() {
 #[test]
 fn term_split_stays_inside_its_memory() {
     bounded("term-split --pcp prefix", "0.9", 160 << 20, &[80]);
-    bounded("term-split --pcp prefix --df-cut 1000000000", "0.9", 64 << 20, &[64]);
+    bounded("term-split --pcp prefix --df-cut 1000000000", "0.9", 64 << 20, &[80]);
 }
 
 #[test]

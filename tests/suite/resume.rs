@@ -139,7 +139,7 @@ fn survives_kills(way: &str) {
 
 #[test]
 fn killed_steps_in_one_process_go_on() {
-    survives_kills("term-split --pcp prefix --df-cut 1000000000 --tau 0.7 --memory 64");
+    survives_kills("term-split --pcp prefix --df-cut 1000000000 --tau 0.7 --memory 80");
 }
 
 #[test]
@@ -150,7 +150,7 @@ fn killed_pipes_go_on() {
 /// What is one process on numbers has no finished steps to go on with: it begins anew, and ends the same.
 #[test]
 fn a_killed_doc_split_goes_on() {
-    survives_kills("doc-split --engine local --tau 0.7 --memory 64");
+    survives_kills("doc-split --engine local --tau 0.7 --memory 80");
 }
 
 const CLUSTERS: &str = "a\ta\tkeep\t-\na\tb\tdrop\t1.000000\na\te\tdrop\t0.750000\n\
@@ -219,7 +219,7 @@ fn a_run_that_met_a_bound_goes_on_with_another() {
             "twinsplit run term-split --engine {engine} --features words:1 --write clusters --input docs more --output out"
         );
         here.say(&line).fails(2, &["holds a run that was stopped", "--resume"]);
-        here.say(&format!("{line} --resume --max-pairs 9 --threads 1 --memory 64")).ok();
+        here.say(&format!("{line} --resume --max-pairs 9 --threads 1 --memory 80")).ok();
         assert_eq!(here.read("out/clusters.tsv"), CLUSTERS);
         assert!(!here.path("out/pairs.tsv").exists() && !here.path("out/_work").exists());
         let said = here.say(&format!("{line} --resume"));
