@@ -109,7 +109,7 @@ impl Collection {
         if largest as usize >= TABLE + TABLE_SHARE * total {
             number_by_occurrence(&mut parts);
         }
-        let table = number_by_frequency(count(&parts, threads));
+        let table = number_by_frequency(count(&parts, threads), threads);
         let mut before = 0;
         let parts = parts.into_iter().map(|part| {
             let first = before;
@@ -182,37 +182,63 @@ fn count(parts: &[RawSets], threads: usize) -> Vec<u32> {
 /// Stands for a token that occurs once.
 const LONE: u32 = u32::MAX;
 
+/// Counting sort by frequency reaches so far; the few tokens that are more frequent are sorted by comparison.
+const REACH: usize = 1 << 16;
+
 /// Replaces counts by numbers, from rare to frequent; ties in the order of the integers.
-fn number_by_frequency(mut table: Vec<u32>) -> Vec<u32> {
-    // Counting sort by frequency; the few that are more frequent than it reaches for are sorted by comparison.
-    const REACH: usize = 1 << 16;
-    let mut next = vec![0_u32; REACH];
+///
+/// Each thread has a share of the table. Of equally frequent tokens, those of the first share come first.
+fn number_by_frequency(mut table: Vec<u32>, threads: usize) -> Vec<u32> {
+    let share = table.len().div_ceil(threads.max(1)).max(1);
+    let mut shares = each(table.chunks(share).collect(), threads, frequencies);
+    let reach = shares.iter().map(|(tokens, _)| tokens.len()).max().unwrap_or(0);
+    let mut next = 0;
+    for count in 0..reach {
+        for tokens in shares.iter_mut().filter_map(|(tokens, _)| tokens.get_mut(count)) {
+            let first = next;
+            next += if count > 1 { *tokens } else { 0 };
+            *tokens = first;
+        }
+    }
     let mut frequent = Vec::new();
-    for (token, &count) in table.iter().enumerate() {
-        match next.get_mut(count as usize) {
-            Some(tokens) => *tokens += 1,
-            None => frequent.push((count, token)),
-        }
-    }
-    let mut start = 0;
-    for (count, tokens) in next.iter_mut().enumerate() {
-        let own = if count > 1 { *tokens } else { 0 };
-        *tokens = start;
-        start += own;
-    }
-    for count in &mut table {
-        if *count <= 1 {
-            *count = LONE;
-        } else if let Some(number) = next.get_mut(*count as usize) {
-            *count = *number;
-            *number += 1;
-        }
+    for (first, (_, own)) in (0..).step_by(share).zip(&shares) {
+        frequent.extend(own.iter().map(|&(count, token)| (count, first + token)));
     }
     frequent.sort_unstable();
-    for (number, (_, token)) in (start..).zip(frequent) {
+    let work: Vec<_> = table.chunks_mut(share).zip(shares).collect();
+    each(work, threads, |(counts, (mut next, _)): (&mut [u32], Frequencies)| {
+        for count in counts {
+            if *count <= 1 {
+                *count = LONE;
+            } else if let Some(number) = next.get_mut(*count as usize) {
+                *count = *number;
+                *number += 1;
+            }
+        }
+    });
+    for (number, (_, token)) in (next..).zip(frequent) {
         table[token] = number;
     }
     table
+}
+
+/// Of a share of a table, how many tokens have which frequency; above [`REACH`] the frequency and the token itself.
+type Frequencies = (Vec<u32>, Vec<(u32, usize)>);
+
+fn frequencies(counts: &[u32]) -> Frequencies {
+    let (mut tokens, mut frequent) = (vec![0_u32; 2], Vec::new());
+    for (token, &count) in counts.iter().enumerate() {
+        let at = count as usize;
+        if at >= REACH {
+            frequent.push((count, token));
+            continue;
+        }
+        if at >= tokens.len() {
+            tokens.resize((at + 1).next_power_of_two(), 0);
+        }
+        tokens[at] += 1;
+    }
+    (tokens, frequent)
 }
 
 /// Sets that may be in a pair, with their tokens numbered.
@@ -311,4 +337,25 @@ fn arrange(parts: &[Part]) -> Collection {
     }
     collection.starts.push(collection.members.len() as u32);
     collection
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Rare ones first, then by the integer; those of one set have no number.
+        #[test]
+        fn numbers_ascend_by_frequency(
+            table in prop::collection::vec(prop_oneof![0u32..5, Just(REACH as u32 - 1), 65_530u32..70_000], 0..60),
+            threads in 1usize..6,
+        ) {
+            let mut order: Vec<usize> = (0..table.len()).filter(|token| table[*token] > 1).collect();
+            order.sort_by_key(|token| (table[*token], *token));
+            let mut expected = vec![LONE; table.len()];
+            (0..).zip(order).for_each(|(number, token)| expected[token] = number);
+            prop_assert_eq!(number_by_frequency(table, threads), expected);
+        }
+    }
 }

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::flat::{Flat, Space};
 use super::normalise::Normaliser;
+use super::seen::Seen;
 use super::segment::Words;
 use super::spotsigs::Spotter;
 use super::{FeatureKind, FeatureSpec, chars, lines, sentence_ends, words};
@@ -15,6 +16,7 @@ pub struct Extractor {
     normaliser: Normaliser,
     words: Words,
     flat: Flat,
+    seen: Seen,
 }
 
 #[derive(Debug)]
@@ -42,13 +44,14 @@ impl Extractor {
             normaliser,
             words: Words::default(),
             flat: Flat::default(),
+            seen: Seen::default(),
         }
     }
 
     /// Shows every occurrence of a feature in text order, repeats included: the feature's text, normalised,
     /// and the byte range of `text` it was made from (whole characters, starts never decreasing).
     pub fn each(&mut self, text: &str, mut see: impl FnMut(&str, Range<usize>)) {
-        let Extractor { kind, normaliser, words, flat } = self;
+        let Extractor { kind, normaliser, words, flat, .. } = self;
         match kind {
             Kind::Words(k) => {
                 words.fill::<true>(text, *normaliser, &|_| true);
@@ -72,8 +75,21 @@ impl Extractor {
     /// The text's set of features: [`crate::hash::feature`] of each feature's text, ascending, each once.
     /// `out` is emptied first.
     pub fn set(&mut self, text: &str, out: &mut Vec<u64>) {
+        self.hashes(text, out);
+        out.sort_unstable();
+        out.dedup();
+    }
+
+    /// As [`set`](Self::set), in any order, for who sorts them with those of other documents.
+    pub fn distinct(&mut self, text: &str, out: &mut Vec<u64>) {
+        self.hashes(text, out);
+        self.seen.retain_first(out);
+    }
+
+    /// The hash of each feature's text, repeats included.
+    fn hashes(&mut self, text: &str, out: &mut Vec<u64>) {
         out.clear();
-        let Extractor { kind, normaliser, words, flat } = self;
+        let Extractor { kind, normaliser, words, flat, .. } = self;
         match kind {
             Kind::Words(k) => {
                 words.fill::<false>(text, *normaliser, &|_| true);
@@ -90,7 +106,5 @@ impl Extractor {
             Kind::SentenceEnds(k) => sentence_ends::hashes(text, *k, flat, *normaliser, out),
             Kind::Lines => lines::hashes(text, flat, *normaliser, out),
         }
-        out.sort_unstable();
-        out.dedup();
     }
 }

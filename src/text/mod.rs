@@ -43,6 +43,7 @@ mod han;
 pub mod lines;
 mod normalise;
 mod script;
+mod seen;
 mod segment;
 pub mod sentence_ends;
 pub mod spotsigs;

@@ -111,6 +111,10 @@ proptest! {
             extractor.each(&text, |feature, _| expected.push(crate::hash::feature(feature.as_bytes())));
             expected.sort_unstable();
             expected.dedup();
+            extractor.distinct(&before, &mut set);
+            extractor.distinct(&text, &mut set);
+            set.sort_unstable();
+            prop_assert_eq!(&set, &expected);
             extractor.set(&text, &mut set);
             prop_assert_eq!(set, expected);
         }

@@ -161,7 +161,7 @@ impl Batch {
             };
             ranks.push(&rank_of(opts.keep.keep, &meta)?);
         }
-        extractor.set(&document.text, set);
+        extractor.distinct(&document.text, set);
         own.stands(place);
         own.ids.push(&document.id);
         own.sizes.push(set.len() as u32);
