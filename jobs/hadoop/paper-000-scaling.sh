@@ -176,7 +176,7 @@ fi
 # Names as the rest of the script has them.
 BIN=$WORK/_bin
 NEW=$WORK/_tmp/$RUN
-# What all jobs have; -D options of the user's come last.
+# What all jobs have.
 COMMON=(
   -D mapreduce.fileoutputcommitter.algorithm.version=1
   -D mapreduce.input.fileinputformat.input.dir.recursive=true
@@ -236,14 +236,24 @@ finish() {
   PUT=$!
 }
 
-# job NAME DATA ARGUMENT…: one job of Hadoop Streaming, from the folder of links that it may make
+# job NAME DATA ARGUMENT…: one job of Hadoop Streaming, from the folder of links that it may make. What the user says of
+# sizes comes behind the step's own, and counts; what the step is made of comes behind that.
 job() {
-  local name=$1 data=$2 log=$LOGS/$1.log
+  local name=$1 data=$2 log=$LOGS/$1.log sizes=() others=()
   shift 2
+  while (($#)); do
+    if [[ ${2:-} == mapreduce.*.memory.mb=* ]]; then
+      sizes+=("$1" "$2")
+      shift
+    else
+      others+=("$1")
+    fi
+    shift
+  done
   mkdir -p "$LOGS/links/$name"
   ln -sf "$log" "$LOGS/$name.running"
   # shellcheck disable=SC2086  # options are words
-  (cd "$LOGS/links/$name" && exec "$HADOOP" jar "$STREAMING_JAR" -D mapreduce.job.name="twinsplit $name" "${COMMON[@]}" ${HADOOP_OPTIONS:-} "$@" -output "$NEW/$data") > "$log" 2>&1 < /dev/null || explain "$name" "$log"
+  (cd "$LOGS/links/$name" && exec "$HADOOP" jar "$STREAMING_JAR" -D mapreduce.job.name="twinsplit $name" "${COMMON[@]}" "${sizes[@]}" ${HADOOP_OPTIONS:-} "${others[@]}" -output "$NEW/$data") > "$log" 2>&1 < /dev/null || explain "$name" "$log"
   rm -f "$LOGS/$name.running"
   counters < "$log" > "$LOGS/steps/$STEP.job-${data//\//-}"
 }

@@ -23,13 +23,36 @@ fn documents(here: &Place) {
     here.shell("mkdir tables && twinsplit idf --from docs --features words:2 --output tables/table").ok();
 }
 
+/// A program that is ours and writes the size of its task's container, as the job has it, to the file `sizes`.
+fn tells_its_size(here: &Place) {
+    let program = env!("CARGO_BIN_EXE_twinsplit");
+    let script = format!(
+        "#!/usr/bin/env bash
+        [[ -z ${{mapreduce_map_memory_mb:-}} ]] || echo $mapreduce_map_memory_mb >> {}
+        exec -a ${{0##*/}} {program} \"$@\"",
+        here.path("sizes").display()
+    );
+    here.write("telling", script);
+    here.shell("chmod +x telling").ok();
+}
+
 fn equals_local(options: &str) {
     let here = Place::new();
     documents(&here);
     let line = format!("twinsplit run {options} --write-kept --quiet --input docs --output");
     say(&here, &format!("{line} local")).ok();
-    say(&here, &format!("{line} cluster --engine hadoop {TASKS}")).ok();
+    tells_its_size(&here);
+    say(
+        &here,
+        &format!(
+            "BINARY=$PWD/telling {line} cluster --engine hadoop {TASKS} -D mapreduce.map.memory.mb=2345"
+        ),
+    )
+    .ok();
     assert_same(&here, "local", "cluster");
+    // What the user says of sizes counts.
+    let sizes = here.read("sizes");
+    assert!(sizes.lines().count() >= 10 && sizes.lines().all(|size| size == "2345"), "{sizes}");
     // What the driver tells of the run agrees with what it is.
     let run: serde_json::Value = serde_json::from_str(&here.read("cluster/run.json")).unwrap();
     let local: serde_json::Value = serde_json::from_str(&here.read("local/run.json")).unwrap();
