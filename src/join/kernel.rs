@@ -90,6 +90,12 @@
 //! tokens when the last `t - l` are taken away. (A candidate from a window of bitmaps that are not exact is merged from its
 //! start, with nothing known.)
 //!
+//! # Forgetting
+//! The queries of a self-join ascend in size. A posting that the query at hand is too large for serves no later one
+//! either, nor does one of a set that is too small; on large collections of frequent tokens that is a third of all
+//! that would be visited. From time to time, when many postings have been visited, the index drops them
+//! (`Index::forget`).
+//!
 //! # Once
 //! A self-join asks each set `x` for partners with smaller numbers only, so each pair is found once,
 //! and for a pair of equal sizes the caller's order decides which is the earlier.
@@ -177,6 +183,14 @@ pub struct Scratch {
     visits: Vec<Range<usize>>,
     /// Those of them that bitmaps let pass.
     places: Vec<u32>,
+    /// How many postings have been visited, by all queries.
+    visited: u64,
+}
+
+/// A number that no other index of the process has.
+fn next_number() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 impl<S: Borrow<Sets>> Index<S> {
@@ -247,10 +261,8 @@ impl<S: Borrow<Sets>> Index<S> {
         let dense = pays
             .then(|| Dense::new(sets, range.clone(), similarity, &signatures, (exact, costs), sets_of))
             .flatten();
-        static BUILT: AtomicU64 = AtomicU64::new(1);
-        let number = BUILT.fetch_add(1, Ordering::Relaxed);
         Index {
-            number,
+            number: next_number(),
             signatures,
             dense,
             sets: collection,
@@ -262,6 +274,27 @@ impl<S: Borrow<Sets>> Index<S> {
             lists,
             smaller_than,
         }
+    }
+
+    /// Drops the postings that only queries of fewer tokens could use. An index for [`Purpose::SelfJoin`] answers later
+    /// queries of at least `size` tokens as before, and no smaller ones.
+    fn forget(&mut self, size: u64) {
+        let smallest = self.smaller_than(self.similarity.min_partner(size));
+        let size = u32::try_from(size).unwrap_or(u32::MAX);
+        let serves = |posting: &Posting| size <= posting.largest && posting.set >= smallest;
+        if let Some(dense) = &mut self.dense {
+            self.lists.retain(serves, |from, to| dense.moves(from, to));
+            dense.truncate(self.lists.postings().len());
+        } else {
+            self.lists.retain(serves, |_, _| ());
+        }
+        // Places in the lists are remembered by number.
+        self.number = next_number();
+    }
+
+    /// How many postings there are.
+    fn postings(&self) -> usize {
+        self.lists.postings().len()
     }
 
     /// The collection.
@@ -336,19 +369,20 @@ impl<S: Borrow<Sets>> Index<S> {
 
     /// Fills in the candidates of a query and the overlaps of their prefixes.
     fn collect(&self, tokens: &[u32], signature: Signature, limit: usize, scratch: &mut Scratch) {
-        let Scratch { counters, cursors, candidates, .. } = scratch;
+        let Scratch { counters, cursors, candidates, visited, .. } = scratch;
         let mut found = |set| candidates.push(set);
-        match counters.begin(self.range.len(), tokens.len()) {
+        *visited += match counters.begin(self.range.len(), tokens.len()) {
             Contacts::Narrow(counting) => {
-                self.meet(tokens, signature.size(), limit, counting, cursors, &mut found);
+                self.meet(tokens, signature.size(), limit, counting, cursors, &mut found)
             }
             Contacts::Wide(counting) => {
-                self.meet(tokens, signature.size(), limit, counting, cursors, &mut found);
+                self.meet(tokens, signature.size(), limit, counting, cursors, &mut found)
             }
-        }
+        };
     }
 
-    /// Counts the contacts of a query's prefix; `found` hears of each set that has enough.
+    /// Counts the contacts of a query's prefix; `found` hears of each set that has enough. Gives how many postings were
+    /// visited.
     #[inline]
     fn meet<W: Width>(
         &self,
@@ -358,7 +392,8 @@ impl<S: Borrow<Sets>> Index<S> {
         mut counting: Counting<'_, W>,
         cursors: &mut Cursors,
         found: &mut impl FnMut(u32),
-    ) {
+    ) -> u64 {
+        let mut visited = 0;
         let stored = tokens.len() as u64;
         let size32 = u32::try_from(size).unwrap_or(u32::MAX);
         let (smallest, mut end) = self.window(size, limit);
@@ -368,11 +403,13 @@ impl<S: Borrow<Sets>> Index<S> {
             let largest = self.similarity.max_partner_sharing(size, left + self.common - 1);
             end = end.min(self.smaller_than(largest.saturating_add(1)));
             if end <= smallest {
-                return;
+                break;
             }
             let Some(list) = self.lists.rank(token) else { continue };
             let range = places.first(&self.lists, list)..self.lists.range(list).end;
-            for posting in &self.lists.postings()[range] {
+            visited += range.len() as u64;
+            let mut postings = self.lists.postings()[range].iter();
+            for posting in postings.by_ref() {
                 if posting.set >= end {
                     break;
                 }
@@ -380,7 +417,9 @@ impl<S: Borrow<Sets>> Index<S> {
                     found(posting.set);
                 }
             }
+            visited -= postings.len() as u64;
         }
+        visited
     }
 
     /// How many tokens the prefixes of a query of this size and any partner share, at least.

@@ -133,6 +133,18 @@ impl Dense {
         Some(Dense { columns, exact, allowed, bits, posting_allowed, reference, contact: costs.contact })
     }
 
+    /// Where the bits of postings stand that move, each towards the front.
+    pub fn moves(&mut self, from: usize, to: usize) {
+        self.bits[to] = self.bits[from];
+        self.posting_allowed[to] = self.posting_allowed[from];
+    }
+
+    /// Leaves the bits of so many postings.
+    pub fn truncate(&mut self, postings: usize) {
+        self.bits.truncate(postings);
+        self.posting_allowed.truncate(postings);
+    }
+
     /// Whether it is cheaper to look at each set of a window than at so many contacts.
     pub fn prefers_window(&self, window: usize, contacts: usize) -> bool {
         window * self.columns.len() < contacts.saturating_mul(self.contact)
@@ -228,6 +240,7 @@ impl<S: Borrow<Sets>> Index<S> {
         let sizes =
             self.sets().size(set(window.start)) as u64..self.sets().size(set(window.end - 1)) as u64 + 1;
         let contacts = scratch.visits.iter().map(ExactSizeIterator::len).sum();
+        scratch.visited += contacts as u64;
         let probe = dense.probe(tokens, signature);
         let whole_window = dense.prefers_window(window.len(), contacts);
         if whole_window {

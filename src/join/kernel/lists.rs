@@ -88,6 +88,25 @@ impl<P: Copy + Default> Lists<P> {
         &self.postings
     }
 
+    /// Removes the postings that are not kept; `moved` hears of each other one where it stood and where it stands.
+    pub fn retain(&mut self, keep: impl Fn(&P) -> bool, mut moved: impl FnMut(usize, usize)) {
+        let (mut to, mut from) = (0, 0);
+        for list in 1..self.starts.len() {
+            let end = self.starts[list] as usize;
+            for at in from..end {
+                let posting = self.postings[at];
+                if keep(&posting) {
+                    self.postings[to] = posting;
+                    moved(at, to);
+                    to += 1;
+                }
+            }
+            from = end;
+            self.starts[list] = to as u32;
+        }
+        self.postings.truncate(to);
+    }
+
     /// The mean length of the list that a posting stands in.
     pub fn mean(&self) -> usize {
         let squares: u64 = self.starts.windows(2).map(|two| u64::from(two[1] - two[0]).pow(2)).sum();

@@ -168,14 +168,32 @@ pub fn join_parts<S: Source, E: From<S::Error> + Send>(
             deal(source, *part, &mut share)?;
             (&share, 0..part.len())
         };
-        let index = match asked {
+        let mut index = match asked {
             Asked::Pairs => Index::build(sets, range, similarity, Purpose::SelfJoin),
             Asked::Candidates => Index::build_for_candidates(sets, range, similarity),
         };
-        past(source, &index, *part, queries_of(source, part, similarity), &mut scratches, seen, sink)?;
+        let queries = queries_of(source, part, similarity);
+        let stretch = queries.len().div_ceil(STRETCHES).max(STRETCH);
+        let (mut start, mut visited) = (queries.start, 0);
+        while start < queries.end {
+            let end = queries.end.min(start.saturating_add(stretch));
+            visited += past(source, &index, *part, start..end, &mut scratches, seen, sink)?;
+            if end < queries.end && visited >= index.postings() as u64 * WORTH {
+                index.forget(source.size_of(end) as u64);
+                visited = 0;
+            }
+            start = end;
+        }
     }
     Ok(())
 }
+
+/// After a stretch of its queries an index may forget what no later one can use: there are so many stretches, but none of
+/// fewer queries. It does so when, since it did last, so many times its postings were visited: to forget is to visit each
+/// once.
+const STRETCHES: usize = 32;
+const STRETCH: usize = if cfg!(test) { 8 } else { 4096 };
+const WORTH: u64 = if cfg!(test) { 0 } else { 8 };
 
 /// How many sets hold at most `size` tokens.
 fn count_up_to(source: &impl Source, size: u64) -> usize {
@@ -215,7 +233,7 @@ fn deal<S: Source>(source: &S, part: Part, share: &mut Sets) -> Result<(), S::Er
     Ok(())
 }
 
-/// Holds the queries against an index, on a thread for each scratch.
+/// Holds the queries against an index, on a thread for each scratch. Gives how many postings they visited.
 fn past<S: Source, E: From<S::Error> + Send>(
     source: &S,
     index: &Index<&Sets>,
@@ -224,7 +242,7 @@ fn past<S: Source, E: From<S::Error> + Send>(
     scratches: &mut [Scratch],
     seen: &(dyn Fn(usize) + Sync),
     sink: &mut Sink<'_, E>,
-) -> Result<(), E> {
+) -> Result<u64, E> {
     let next = AtomicUsize::new(queries.start);
     let sink = Mutex::new(sink);
     let work = |scratch: &mut Scratch| {
@@ -267,5 +285,6 @@ fn past<S: Source, E: From<S::Error> + Send>(
             scratches.iter_mut().map(|scratch| scope.spawn(move || work(scratch))).collect();
         let mut outputs = workers.into_iter().map(|worker| worker.join());
         outputs.try_for_each(|output| output.unwrap_or_else(|panic| resume_unwind(panic)))
-    })
+    })?;
+    Ok(scratches.iter_mut().map(|scratch| std::mem::take(&mut scratch.visited)).sum())
 }
