@@ -16,9 +16,12 @@
 //! | [`engine`] | running a chain: in one process, as pipes | 3 |
 //! | [`corpus`] | corpora of any size to measure with, shaped like a crawl | |
 //! | [`cli`] | the binaries and the driver | |
-//! | [`io`], [`sealed`], [`hash`], [`error`], [`bad_records`] | files and streams, files that arrive whole, every hash, every error, lines that are no documents | |
+//! | [`io`], [`sealed`], [`hash`], [`error`], [`bad_records`], [`terminal`] | files and streams, files that arrive whole, every hash, every error, lines that are no documents, messages | |
 //!
 //! `text`, `index`, `join`, `cluster` and `corpus` know nothing of files or processes.
+
+// A message is one write: see `terminal`.
+#![deny(clippy::print_stderr)]
 
 pub mod bad_records;
 pub mod chains;
@@ -35,6 +38,7 @@ pub mod record;
 pub mod sealed;
 pub mod stage;
 pub mod stages;
+pub mod terminal;
 pub mod text;
 
 /// How many cases a property test has: its own number, or what `PROPTEST_CASES` says, as for those without a number.

@@ -3,13 +3,13 @@
 use super::documents::each_document;
 use super::options::threads;
 use super::progress::Display;
-use super::terminal;
 use crate::corpus::{Corpus, Models, ModelsBuilder, Scratch, Shape};
 use crate::engine::progress::{Progress, Unit};
 use crate::engine::threads::in_threads;
 use crate::error::{Error, Place, Result};
 use crate::io::{AtomicFile, MaxLine, document_files, pack, unpacked};
 use crate::record::document::DocumentOpts;
+use crate::terminal;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use std::path::PathBuf;
 use std::str::FromStr;

@@ -1,9 +1,9 @@
 //! What happens to a run that is interrupted (Ctrl-C), terminated or hung up on.
 
 use super::output::Output;
-use super::terminal;
 use crate::engine::script::quote;
 use crate::error::{Error, Result};
+use crate::terminal;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;

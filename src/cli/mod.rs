@@ -25,7 +25,6 @@ pub mod stage;
 pub mod stages;
 pub mod summary;
 pub mod table;
-pub mod terminal;
 pub mod tune;
 
 use crate::error::{Error, Result};
@@ -104,7 +103,7 @@ fn after_help() -> String {
 
 /// Prints an error and gives its exit code.
 fn report(error: &Error) -> ExitCode {
-    terminal::error(error);
+    crate::terminal::error(error);
     ExitCode::from(error.exit_code())
 }
 

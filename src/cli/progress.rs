@@ -1,7 +1,7 @@
 //! Shows how far a run is: a bar on a terminal, elsewhere a line every ten seconds.
 
-use super::terminal;
 use crate::engine::progress::{Phase, Progress, Unit};
+use crate::terminal;
 use indicatif::{BinaryBytes, HumanCount, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
 use std::sync::Arc;

@@ -7,6 +7,7 @@ use crate::io::{self, Blocks, MaxLine, Stdout, each_line};
 use crate::record::parse_number;
 use crate::stage::{Counters, Entry, Role, Runner, Sink, Task};
 use crate::stages;
+use crate::terminal;
 use clap::{Arg, ArgMatches, Command, value_parser};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -182,7 +183,7 @@ fn warn_of_bad_records(entry: &Entry, counters: &Counters, folder: &Path) {
     let kept = folder.join(bad_records::FOLDER);
     let kept =
         if entry.keeps_bad_records { format!("; they are in {}", kept.display()) } else { String::new() };
-    eprintln!("warning: {}: {passed} bad documents were passed over{kept}", entry.decl.name);
+    terminal::warning(format_args!("{}: {passed} bad documents were passed over{kept}", entry.decl.name));
 }
 
 /// Standard input can be the rows or a side file: the one that is read last would be empty, and nothing would say so.
@@ -269,7 +270,7 @@ fn task_folder() -> PathBuf {
 fn report_counters(entry: &Entry, number: u32, counters: &Counters) -> Result<()> {
     if on_hadoop() {
         for (name, value) in counters {
-            eprintln!("reporter:counter:{},{name},{value}", entry.decl.name);
+            terminal::line(format_args!("reporter:counter:{},{name},{value}", entry.decl.name));
         }
     }
     let Some(folder) = std::env::var_os(COUNTERS).map(PathBuf::from) else { return Ok(()) };

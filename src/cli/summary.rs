@@ -2,7 +2,6 @@
 
 use super::identity::{Identity, digest};
 use super::table::table;
-use super::terminal;
 use crate::cluster::ids::Ids;
 use crate::engine::dense::answer::{LARGE_SHARE, LargeCluster};
 use crate::engine::progress::Done;
@@ -10,6 +9,7 @@ use crate::error::Result;
 use crate::io::{AtomicFile, Stdout, each_row, expand_inputs};
 use crate::record::Record;
 use crate::record::cluster::{ClusterRow, Meta};
+use crate::terminal;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;

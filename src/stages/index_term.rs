@@ -13,6 +13,7 @@ use crate::index::order::Order;
 use crate::record::posting::{BlockPair, Posting, PostingRow, PrefixMark};
 use crate::record::set::{Doc, Member};
 use crate::stage::{Decl, Role, SideFile, Stage, Task};
+use crate::terminal;
 use clap::{Args, ValueEnum};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -282,11 +283,11 @@ impl Stage for IndexTermReduce {
             task.count("df_cut_features", self.counts.cut_features);
             task.count("df_cut_postings", self.counts.cut_postings);
             task.count("df_cut_pairs", self.counts.cut_pairs);
-            eprintln!(
+            terminal::line(format_args!(
                 "index-term-reduce: --df-cut {cut} left out {} features with {} postings, {} pairs of postings; \
                  similarities below are lower bounds",
                 self.counts.cut_features, self.counts.cut_postings, self.counts.cut_pairs
-            );
+            ));
         }
         Ok(())
     }

@@ -12,6 +12,7 @@ use crate::join::tau::Tau;
 use crate::record::pair::{Candidate, Joined, Pair, Part};
 use crate::record::posting::{BlockPair, Posting};
 use crate::stage::{Decl, Role, Stage, Task};
+use crate::terminal;
 use clap::Args;
 use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
@@ -171,11 +172,11 @@ impl Stage for PcpMap {
         self.combiner.flush(task)?;
         if let Some(limit) = self.opts.accumulators {
             task.count("pairs_without_accumulator", self.without_accumulator);
-            eprintln!(
+            terminal::line(format_args!(
                 "pcp-map: --accumulators {limit} left out {} shared features of pairs met too late; \
                  similarities below are lower bounds",
                 self.without_accumulator
-            );
+            ));
         }
         Ok(())
     }

@@ -3,6 +3,8 @@
 use crate::common::cli::{Place, Said, binaries, jsonl, search_path};
 use crate::common::harness::clean;
 use std::io::Write;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixDatagram;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
 
@@ -54,6 +56,32 @@ fn messages_have_colour_at_a_terminal_alone() {
         let said = here.say(line);
         assert!(!said.err.contains('\u{1b}') && said.err.contains(word), "{line}: {said:?}");
         assert_eq!(said.out, "", "{line}: messages are on standard error");
+    }
+}
+
+/// Tasks that run side by side share standard error: a message goes there in one piece. Each write to a socket of
+/// datagrams is one.
+#[test]
+fn a_message_is_one_write() {
+    let lines = [
+        ("tokenize", "[1]\n", "error: tokenize: "),
+        ("index-term-reduce --df-cut 4", "", "index-term-reduce: --df-cut 4 left out 0 features"),
+        ("twinsplit run doc-split --input nowhere --output out", "", "error: "),
+    ];
+    for (line, input, start) in lines {
+        let (ours, theirs) = UnixDatagram::pair().unwrap();
+        let mut words = line.split(' ');
+        let mut command = clean(Command::new(binaries().join(words.next().unwrap())));
+        command.args(words).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(OwnedFd::from(theirs));
+        let mut child = command.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+        child.wait().unwrap();
+        ours.set_nonblocking(true).unwrap();
+        let mut buffer = [0; 4096];
+        let length = ours.recv(&mut buffer).unwrap();
+        let said = String::from_utf8_lossy(&buffer[..length]).into_owned();
+        assert!(said.starts_with(start) && said.ends_with('\n'), "{line}: {said:?}");
+        assert!(ours.recv(&mut buffer).is_err(), "{line}: more than {said:?}");
     }
 }
 

@@ -17,6 +17,7 @@ use super::identity::digest;
 use crate::engine::params::Params;
 use crate::error::{Error, Result};
 use crate::io::{AtomicFile, Stdout};
+use crate::terminal;
 use answer::{Answer, Bounds};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use page::Page;
@@ -93,14 +94,14 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         bytes
     };
     if !opts.quiet && target != Path::new("-") {
-        eprintln!(
+        terminal::line(format_args!(
             "{}: {} of {} clusters, {}.{} MB",
             target.display(),
             answer.shown.len(),
             answer.clusters,
             bytes / 1_000_000,
             bytes / 100_000 % 10
-        );
+        ));
     }
     Ok(())
 }

@@ -12,13 +12,13 @@ mod show;
 
 use super::options::{self, RunOpts};
 use super::sample::Sample;
-use super::terminal;
 use crate::engine::dense::DenseOpts;
 use crate::engine::params::Params;
 use crate::engine::script::quote;
 use crate::error::{Error, Result};
 use crate::io::{Stdout, document_files};
 use crate::join::tau::Tau;
+use crate::terminal;
 use crate::text::FeatureKind;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use measure::Measured;

@@ -1,7 +1,10 @@
 //! What is said to people, on standard error: `error:`, `warning:` and `note:` stand out in colour where standard
 //! error is a terminal and `NO_COLOR` is not set, as the messages of clap do.
 
+use anstream::adapter::strip_str;
+use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
+use std::borrow::Cow;
 use std::fmt::Display;
 use std::io::Write;
 
@@ -29,8 +32,12 @@ pub fn line(text: impl Display) {
     write(&format!("{text}\n"));
 }
 
-/// One write for each message, so that those of several processes do not mix. Nobody may be there to read it, which
-/// is no reason to stop: `eprintln!` would panic.
+/// One write for each message, so that those of several processes do not mix: a stream that takes the colours out writes
+/// what is between them piece by piece, and `eprintln!` each argument. Nobody may be there to read it, which is no reason to
+/// stop.
 fn write(text: &str) {
-    let _ = anstream::stderr().lock().write_all(text.as_bytes());
+    let mut stderr = std::io::stderr();
+    let plain = AutoStream::choice(&stderr) == ColorChoice::Never;
+    let text = if plain { Cow::Owned(strip_str(text).to_string()) } else { Cow::Borrowed(text) };
+    let _ = stderr.write_all(text.as_bytes());
 }
