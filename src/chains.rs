@@ -96,8 +96,8 @@ pub enum Part {
     Repeat(Repeat),
 }
 
-/// Steps that are run in rounds until a counter is 0 in all of them. In round R, counted from 1, a step is named
-/// `NAME-R` and a data set that it makes `DATA-R`.
+/// Steps that are run in rounds until the first of them counts 0 of something: there the last round ends. In round R,
+/// counted from 1, a step is named `NAME-R` and a data set that it makes `DATA-R`.
 #[derive(Clone, Debug)]
 pub struct Repeat {
     /// What the rounds make.
@@ -109,9 +109,9 @@ pub struct Repeat {
     pub from: Vec<Data>,
     /// The steps of a round.
     pub steps: Vec<Step>,
-    /// What the last step writes: when the rounds are over, this is the name of what the last round wrote.
+    /// What the rounds are for: when they are over, this is the name of what the first step wrote.
     pub to: Data,
-    /// The counter; it is summed over the steps of a round.
+    /// The first step's counter.
     pub until_zero: &'static str,
 }
 

@@ -54,13 +54,12 @@ slices() {
 # counted COUNTER STEP…: the sum of a counter over all tasks of steps
 counted() { counters_of "${@:2}" | awk -F '\t' -v name="$1" '$1 == name { sum += $2 } END { printf "%.0f", sum }'; }
 
-# until_zero COUNTER DATA STEP…: when the steps of round $round have counted no COUNTER, DATA-$round becomes DATA
+# until_zero COUNTER DATA LAST: when the step that has just ended in round $round counted no COUNTER, its DATA-$round is LAST
 until_zero() {
-  local counter=$1 data=$2 sum
-  shift 2
-  sum=$(counted "$counter" "${@/%/-$round}")
-  say "round $round: $sum $counter"
-  ((sum > 0)) || name "$data-$round" "$data"
+  local sum
+  sum=$(counted "$1" "$STEP")
+  say "round $round: $sum $1"
+  ((sum > 0)) || name "$2-$round" "$3"
 }
 
 # guard COUNTER LIMIT ADVICE: stops when the step that has just ended counted more than LIMIT
@@ -275,7 +274,7 @@ map_reduce "$MAPPERS" "$REDUCERS" 1 2 "half-expanded members" pairs \
   expand-right-reduce
 guard pairs "${TWINSPLIT_MAX_PAIRS:-1000000000}" 'pairs of documents; a higher tau has fewer, --write clusters needs none, or raise --max-pairs'
 
-# components: Links documents to ever smaller ones of their component until no link changes: then each is linked to the smallest.
+# components: Links documents to ever smaller ones of their component until no link has to change: then each is linked to the smallest.
 from="joined-pairs members" round=0
 until made labels; do
   round=$((round + 1))
@@ -284,14 +283,14 @@ until made labels; do
   map_reduce "$MAPPERS" "$REDUCERS" 1 2 "$from" large-stars-$round \
     large-star -- \
     large-star-reduce
+  until_zero changes large-stars labels
+  ! made labels || break
 
-  step small-star-$round labels-$round 'Links each document and its smaller neighbours to the smallest of them.'
-  map_reduce "$MAPPERS" "$REDUCERS" 1 2 "large-stars-$round" labels-$round \
+  step small-star-$round small-stars-$round 'Links each document and its smaller neighbours to the smallest of them.'
+  map_reduce "$MAPPERS" "$REDUCERS" 1 2 "large-stars-$round" small-stars-$round \
     small-star -- \
     small-star-reduce
-
-  until_zero changes labels large-star small-star
-  from=labels-$round
+  from=small-stars-$round
 done
 
 step keep ranked 'Brings each document'\''s cluster, rank and set together; sorted by id.'

@@ -16,6 +16,7 @@ import fnmatch
 import gzip
 import hashlib
 import io
+import itertools
 import json
 import os
 import shutil
@@ -640,15 +641,18 @@ def variable(option):
     return "TWINSPLIT_" + option.upper().replace("-", "_")
 
 
-def rounds(name, why, counter, last):
-    """Numbers rounds until a counter is 0 in all steps of one. Then what the last step wrote has its name."""
+def rounds(name, why):
+    """The numbers of rounds."""
     say("%s: %s" % (name, why))
-    number, counted = 0, 1
-    while counted:
-        number, before = number + 1, len(STEPS)
-        yield number
-        counted = sum(done["counters"].get(counter, 0) for done in STEPS[before:])
-    ROUNDS[last] = "%s-%d" % (last, number)
+    return itertools.count(1)
+
+
+def until_zero(counter, data, last):
+    """Whether the step that has just ended counted nothing of a kind; then its data have their last name."""
+    if STEPS[-1]["counters"].get(counter, 0) > 0:
+        return False
+    ROUNDS[last] = data
+    return True
 
 
 def finish():
@@ -811,15 +815,17 @@ map_reduce(
 )
 guard("pairs", limit("max-pairs", 1000000000), "pairs of documents; a higher tau has fewer, --write clusters needs none, or raise --max-pairs")
 
-for r in rounds("components", "Links documents to ever smaller ones of their component until no link changes: then each is linked to the smallest.", "changes", "labels"):
+for r in rounds("components", "Links documents to ever smaller ones of their component until no link has to change: then each is linked to the smallest."):
     map_reduce(
         "large-star-%d" % r, "large-stars-%d" % r,
         "Links the larger neighbours of each document to its smallest one; sorted by neighbour, that one comes first.",
-        ["joined-pairs", "members"] if r == 1 else ["labels-%d" % (r - 1)], ["large-star"], ["large-star-reduce"],
+        ["joined-pairs", "members"] if r == 1 else ["small-stars-%d" % (r - 1)], ["large-star"], ["large-star-reduce"],
         partition=1, sort=2,
     )
+    if until_zero("changes", "large-stars-%d" % r, "labels"):
+        break
     map_reduce(
-        "small-star-%d" % r, "labels-%d" % r,
+        "small-star-%d" % r, "small-stars-%d" % r,
         "Links each document and its smaller neighbours to the smallest of them.",
         ["large-stars-%d" % r], ["small-star"], ["small-star-reduce"],
         partition=1, sort=2,

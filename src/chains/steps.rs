@@ -293,11 +293,11 @@ fn components(to: Data) -> Repeat {
         "small-star-reduce",
         "Links each document and its smaller neighbours to the smallest of them.",
         &[large.output],
-        to,
+        "small-stars",
     );
     Repeat {
         name: "components",
-        why: "Links documents to ever smaller ones of their component until no link changes: then each is linked to the smallest.",
+        why: "Links documents to ever smaller ones of their component until no link has to change: then each is linked to the smallest.",
         from,
         steps: vec![large, small],
         to,

@@ -73,17 +73,21 @@ fn rounds(repeat: &Repeat, call: &impl Fn(&Step, &Names) -> Result<String>) -> R
     let from = repeat.from.join(" ");
     let mut text =
         format!("\n# {name}: {why}\nfrom=\"{from}\" round=0\nuntil made {to}; do\n  round=$((round + 1))\n");
-    for step in &repeat.steps {
+    let mut last = "";
+    for (number, step) in repeat.steps.iter().enumerate() {
         text.push('\n');
         for line in call(step, &Names::in_round(step, repeat))?.lines() {
             text.push_str(&format!("  {line}\n"));
         }
+        if number == 0 {
+            text.push_str(&format!(
+                "  until_zero {until_zero} {} {to}\n  ! made {to} || break\n",
+                step.output
+            ));
+        }
+        last = step.output;
     }
-    let steps: Vec<_> = repeat.steps.iter().map(|step| step.name).collect();
-    text.push_str(&format!(
-        "\n  until_zero {until_zero} {to} {}\n  from={to}-$round\ndone\n",
-        steps.join(" ")
-    ));
+    text.push_str(&format!("  from={last}-$round\ndone\n"));
     Ok(text)
 }
 

@@ -42,13 +42,12 @@ slices() {
 # counted COUNTER STEP…: the sum of a counter over all tasks of steps
 counted() { counters_of "${@:2}" | awk -F '\t' -v name="$1" '$1 == name { sum += $2 } END { printf "%.0f", sum }'; }
 
-# until_zero COUNTER DATA STEP…: when the steps of round $round have counted no COUNTER, DATA-$round becomes DATA
+# until_zero COUNTER DATA LAST: when the step that has just ended in round $round counted no COUNTER, its DATA-$round is LAST
 until_zero() {
-  local counter=$1 data=$2 sum
-  shift 2
-  sum=$(counted "$counter" "${@/%/-$round}")
-  say "round $round: $sum $counter"
-  ((sum > 0)) || name "$data-$round" "$data"
+  local sum
+  sum=$(counted "$1" "$STEP")
+  say "round $round: $sum $1"
+  ((sum > 0)) || name "$2-$round" "$3"
 }
 
 # guard COUNTER LIMIT ADVICE: stops when the step that has just ended counted more than LIMIT

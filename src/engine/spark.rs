@@ -69,24 +69,26 @@ fn push_step(text: &mut String, step: &Step, params: &Params) -> Result<()> {
 
 /// Steps in rounds are a loop; what a step of round R makes has `-R` at the end of its name.
 fn push_rounds(text: &mut String, repeat: &Repeat, params: &Params) -> Result<()> {
-    let _ = writeln!(
-        text,
-        "\nfor r in rounds({}, {}, {}, {}):",
-        quote(repeat.name),
-        quote(repeat.why),
-        quote(repeat.until_zero),
-        quote(repeat.to)
-    );
+    let _ = writeln!(text, "\nfor r in rounds({}, {}):", quote(repeat.name), quote(repeat.why));
     let of_round = |name: &str| format!("{} % r", quote(&format!("{name}-%d")));
     for (number, step) in repeat.steps.iter().enumerate() {
         let inputs =
             step.inputs.iter().map(|data| if repeat.makes(data) { of_round(data) } else { quote(data) });
         let mut inputs = list(inputs);
         if number == 0 {
-            let before = quote(&format!("{}-%d", repeat.to));
-            inputs = format!("{inputs} if r == 1 else [{before} % (r - 1)]");
+            let before = repeat.steps.last().map_or("", |last| last.output);
+            inputs = format!("{inputs} if r == 1 else [{} % (r - 1)]", quote(&format!("{before}-%d")));
         }
         push_call(text, "    ", step, params, [of_round(step.name), of_round(step.output), inputs])?;
+        if number == 0 {
+            let _ = writeln!(
+                text,
+                "    if until_zero({}, {}, {}):\n        break",
+                quote(repeat.until_zero),
+                of_round(step.output),
+                quote(repeat.to)
+            );
+        }
     }
     Ok(())
 }

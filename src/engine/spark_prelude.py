@@ -4,6 +4,7 @@ import fnmatch
 import gzip
 import hashlib
 import io
+import itertools
 import json
 import os
 import shutil
@@ -628,15 +629,18 @@ def variable(option):
     return "TWINSPLIT_" + option.upper().replace("-", "_")
 
 
-def rounds(name, why, counter, last):
-    """Numbers rounds until a counter is 0 in all steps of one. Then what the last step wrote has its name."""
+def rounds(name, why):
+    """The numbers of rounds."""
     say("%s: %s" % (name, why))
-    number, counted = 0, 1
-    while counted:
-        number, before = number + 1, len(STEPS)
-        yield number
-        counted = sum(done["counters"].get(counter, 0) for done in STEPS[before:])
-    ROUNDS[last] = "%s-%d" % (last, number)
+    return itertools.count(1)
+
+
+def until_zero(counter, data, last):
+    """Whether the step that has just ended counted nothing of a kind; then its data have their last name."""
+    if STEPS[-1]["counters"].get(counter, 0) > 0:
+        return False
+    ROUNDS[last] = data
+    return True
 
 
 def finish():

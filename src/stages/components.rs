@@ -22,21 +22,23 @@
 //! - small-star: u and its smaller neighbours are all linked to one of them.
 //!
 //! # No change means done
-//! large-star counts a change for each edge from u to a larger v where m(u) is not u; small-star counts one for each
-//! smaller neighbour of u beyond the first. Where large-star counts none, no document has both a smaller and a larger
-//! neighbour, and its edges are as its mapper wrote them. Where small-star then counts none either, these same edges
-//! give no document two smaller neighbours. So each edge joins a document without smaller neighbours, its centre, and
-//! one without larger neighbours, whose only neighbour the centre is: the graph is a set of stars around smallest
-//! documents, and by the section above these stars are the components. Conversely, stars pass both steps without a
-//! change.
+//! large-star's reducer counts, for each document u, the changes that this round has to make: one for each larger
+//! neighbour where u has a smaller one too (large-star links it elsewhere), and one for each smaller neighbour beyond
+//! the first (large-star or small-star links it elsewhere). Where it counts none, each edge joins a document without
+//! smaller neighbours, its centre, and one without larger neighbours, whose only neighbour the centre is: the graph is
+//! a set of stars around smallest documents, and by the section above these stars are the components. Conversely, stars
+//! have no changes to count.
 //!
-//! The rows are the labels then: `v⇥=>⇥c` once for each document v of a star around c, and `c⇥=>⇥c`, which large-star
-//! writes for each document without a smaller neighbour and small-star drops where the document has got one.
+//! Then large-star's rows are the labels, and small-star has nothing to do: `v⇥=>⇥c` once for each document v of a star
+//! around c, and `c⇥=>⇥c`, which large-star writes for each document without a smaller neighbour (and small-star drops
+//! where the document has got one).
 //!
 //! # The rounds end
 //! Number the documents by their order and give an edge the sum of its ends. The sum over all edges is never raised: the
 //! star around the smallest is the least tree on a component; large-star puts m(u) in the place of u; and small-star,
-//! for u with k smaller neighbours, puts k-1 times the smallest in the place of u. Each change that is counted lowers it.
+//! for u with k smaller neighbours, puts k-1 times the smallest in the place of u. A round with a change to make lowers
+//! it: where u has a smaller and a larger neighbour, large-star does; where u has two smaller ones, w and x, either
+//! large-star links it to something below one of them, or to both still, and small-star does.
 
 use super::NoOpts;
 use crate::cluster::components::Components;
@@ -47,7 +49,7 @@ use crate::record::set::Member;
 use crate::stage::{Decl, Role, Stage, Task};
 use clap::Args;
 
-/// The counter that is 0 when the rounds are over.
+/// large-star's counter, which is 0 when the rounds are over.
 pub const CHANGES: &str = "changes";
 
 /// How much of a graph one task holds.
@@ -148,19 +150,21 @@ impl Stage for LargeStarReduce {
 
     fn push(&mut self, row: Neighbour<'_>, task: &mut Task<'_>) -> Result<()> {
         let Neighbour { id, neighbour } = row;
+        if neighbour == self.last {
+            return Ok(());
+        }
         if self.smallest.is_empty() {
             self.smallest.extend_from_slice(id.min(neighbour));
             if self.smallest == id {
                 task.emit(&Label { id, label: id })?;
             }
-        }
-        if neighbour <= id || neighbour == self.last {
-            return Ok(());
+        } else {
+            // Beyond the first, any other neighbour of a document that is not the smallest of its own.
+            self.changes += u64::from(self.smallest != id);
         }
         self.last.clear();
         self.last.extend_from_slice(neighbour);
-        self.changes += u64::from(self.smallest != id);
-        task.emit(&Label { id: neighbour, label: &self.smallest })
+        if neighbour > id { task.emit(&Label { id: neighbour, label: &self.smallest }) } else { Ok(()) }
     }
 
     fn end_group(&mut self, _: &mut Task<'_>) -> Result<()> {
@@ -204,7 +208,6 @@ impl Stage for SmallStar {
 pub struct SmallStarReduce {
     smallest: Vec<u8>,
     last: Vec<u8>,
-    changes: u64,
 }
 
 impl Stage for SmallStarReduce {
@@ -234,18 +237,12 @@ impl Stage for SmallStarReduce {
         }
         self.last.clear();
         self.last.extend_from_slice(neighbour);
-        self.changes += 1;
         task.emit(&Label { id: neighbour, label: &self.smallest })
     }
 
     fn end_group(&mut self, _: &mut Task<'_>) -> Result<()> {
         self.smallest.clear();
         self.last.clear();
-        Ok(())
-    }
-
-    fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
-        task.count(CHANGES, self.changes);
         Ok(())
     }
 }
