@@ -11,7 +11,7 @@ BINARY ?= target/release/twinsplit
 # Debian packages of programs that tests alone run.
 TEST_PACKAGES = bsdutils chromium chromium-driver fish mandoc maven zsh
 
-.PHONY: help demo test check test-long test-tools fuzz bench engines derived build install uninstall clean tools \
+.PHONY: help demo test test-build check test-long test-tools fuzz bench engines derived build install uninstall clean tools \
   dist hadoop spark cluster-up cluster-status cluster-down cluster-test cluster-test-full
 
 help: ## this list
@@ -40,9 +40,15 @@ dist: tools ## one static binary for clusters, target/dist/twinsplit
 demo: build ## near-duplicates of the real documents in hdfs-fixtures
 	@PATH="$(CURDIR)/target/release:$$PATH" jobs/demo.sh $(OUT)
 
+# One selection of tests for all that build them, so that they are built once.
+TESTS = $(CARGO) test --locked --lib --test suite
+
 test: check test-tools spark ## formatting, lints and all tests
-	$(CARGO) test --locked --no-fail-fast --lib --test suite -- --show-output
+	$(TESTS) --no-fail-fast -- --show-output
 	$(CARGO) test --locked --doc
+
+test-build: tools ## builds the tests, to run them later
+	$(TESTS) --no-run
 
 check: tools
 	$(call need,bash,on Debian: apt-get install bash)
@@ -50,7 +56,8 @@ check: tools
 	$(CARGO) fmt --check
 	$(CARGO) clippy --locked --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --no-deps --lib
-	$(CARGO) check --locked --manifest-path fuzz/Cargo.toml --bins
+	# In the same folder and by the same profile, so that what both need is checked once.
+	$(CARGO) check --locked --manifest-path fuzz/Cargo.toml --bins --target-dir target
 
 test-tools: ## installs what tests run and the machine lacks, on Debian and as root; else says what to install
 	@missing=(); for package in $(TEST_PACKAGES); do \
