@@ -7,6 +7,8 @@
 use std::fmt::Write as _;
 use std::time::Instant;
 
+use serde_json::Value;
+
 use crate::common::chains::{assert_same, families, odd, stress};
 use crate::common::cluster::{Cluster, dist};
 use crate::common::faults::{Fault, When, faults, stand_in};
@@ -15,16 +17,10 @@ use crate::common::real::{corpus, every};
 /// As many maps as there are files, and more.
 const TASKS: &str = "--reducers 2 -D mapreduce.job.maps=4";
 
-/// Every way to find the pairs, in tasks of 1 GB; the longest last.
-const WAYS: [&str; 4] = [
-    "doc-split --slices 3 --slice-memory 256",
-    "doc-split --partition by-task --slices 3 --slice-memory 256",
-    "term-split --pcp prefix",
-    PLAIN,
-];
-
-/// Writes 207 million rows of all licences.
-const PLAIN: &str = "term-split";
+/// Ways to find the pairs that need no more than tasks of 1 GB, whatever the features.
+const DOC_SPLIT: &str = "doc-split --slices 3 --slice-memory 256";
+const BY_TASK: &str = "doc-split --partition by-task --slices 3 --slice-memory 256";
+const PREFIX: &str = "term-split --pcp prefix";
 
 /// Puts the files of the folder `documents` into HDFS.
 fn put(cluster: &Cluster) {
@@ -103,21 +99,83 @@ fn a_chain_equals_a_local_one_and_a_failure_is_explained() {
     println!("in all: {} s", began.elapsed().as_secs());
 }
 
-/// Each way on all licences; one with stars.
-#[test]
-#[ignore = "takes an hour and a half; run by `make cluster-test-full`"]
-fn full_every_way_equals_local_on_licences() {
-    const OPTIONS: &str = "--features words:5 --tau 0.7 --quiet --write-kept";
+/// A way on all licences.
+fn on_licences(way: &str, options: &str) {
+    let options = format!("--features words:5 --tau 0.7 --quiet --write-kept {options}");
     let cluster = Cluster::up();
     licences(&cluster, 1);
-    local(&cluster, "doc-split", OPTIONS);
-    for way in WAYS {
-        equals_local(&cluster, way, OPTIONS);
+    // By another way than the cluster's.
+    let other = if way == DOC_SPLIT { PREFIX } else { DOC_SPLIT };
+    local(&cluster, other, &options);
+    equals_local(&cluster, way, &options);
+}
+
+#[test]
+#[ignore = "takes ten minutes; run by `make cluster-test-full`"]
+fn full_doc_split_equals_local_on_licences() {
+    on_licences(DOC_SPLIT, "");
+}
+
+#[test]
+#[ignore = "takes ten minutes; run by `make cluster-test-full`"]
+fn full_doc_split_by_task_equals_local_on_licences() {
+    on_licences(BY_TASK, "");
+}
+
+#[test]
+#[ignore = "takes ten minutes; run by `make cluster-test-full`"]
+fn full_prefix_equals_local_on_licences() {
+    on_licences(PREFIX, "");
+}
+
+/// 207 million pairs of postings.
+#[test]
+#[ignore = "takes half an hour; run by `make cluster-test-full`"]
+fn full_plain_equals_local_on_licences() {
+    on_licences("term-split", "");
+}
+
+#[test]
+#[ignore = "takes ten minutes; run by `make cluster-test-full`"]
+fn full_stars_equal_local_on_licences() {
+    on_licences(PREFIX, "--cluster star --keep longest --idf 0.05,1");
+}
+
+/// Processor seconds of a job besides its tasks': the client's and the application master's, which YARN does not count.
+const OF_A_JOB: f64 = 7.0;
+
+/// What `plan --estimate` says of all licences by less than half of them, beside what YARN counts.
+#[test]
+#[ignore = "takes ten minutes; run by `make cluster-test-full`"]
+fn full_an_estimate_is_within_a_factor_of_two_of_yarn() {
+    let line = format!("{DOC_SPLIT} --features words:5 --tau 0.7 --write-kept --engine hadoop --reducers 2");
+    let cluster = Cluster::up();
+    licences(&cluster, 1);
+    let estimate = cluster
+        .shell(&format!("twinsplit plan {line} --input documents --sample 3000 --estimate --json"))
+        .ok();
+    let estimate: Value = serde_json::from_str(&estimate).unwrap();
+    cluster
+        .shell(&format!("BINARY={} twinsplit run {line} --input /docs --output /out", dist().display()))
+        .ok();
+
+    let run: Value = serde_json::from_str(&cluster.shell("hadoop fs -cat /out/run.json").ok()).unwrap();
+    let sum = |what: &str| {
+        estimate["steps"].as_array().unwrap().iter().map(|step| step[what].as_f64().unwrap()).sum()
+    };
+    let [maps, reducers, estimated]: [f64; 3] = ["maps", "reduces", "core_seconds"].map(sum);
+    let (mut tasks, mut seconds) = ([maps + reducers, 0.0], [estimated, 0.0]);
+    for step in run["steps"].as_array().unwrap() {
+        for job in cluster.jobs_of(step.as_str().unwrap()) {
+            let (maps, reducers) = cluster.maps_and_reducers(&job);
+            tasks[1] += (maps + reducers) as f64;
+            seconds[1] += cluster.processor_seconds(&job) + OF_A_JOB;
+        }
     }
-    let stars = format!("{OPTIONS} --cluster star --keep longest --idf 0.05,1");
-    cluster.shell("rm -r local").ok();
-    local(&cluster, "term-split", &stars);
-    equals_local(&cluster, "term-split --pcp prefix", &stars);
+    for (what, [estimated, real]) in [("tasks", tasks), ("processor seconds", seconds)] {
+        println!("{what}: about {estimated} were estimated, and {real} came");
+        assert!(estimated <= 2.0 * real && real <= 2.0 * estimated, "{what}: {estimated} and {real}");
+    }
 }
 
 /// In containers of 1 GB: many equal pages, and a posting list that is too long for plain Term-Split.
@@ -132,7 +190,7 @@ fn full_a_hot_feature_and_equal_pages_fit_into_a_gigabyte() {
     assert!(made.hot_bytes > 64 << 20, "{} bytes", made.hot_bytes);
     put(&cluster);
     local(&cluster, "doc-split", OPTIONS);
-    for way in WAYS.into_iter().filter(|way| *way != PLAIN) {
+    for way in [DOC_SPLIT, BY_TASK, PREFIX] {
         equals_local(&cluster, way, OPTIONS);
     }
     // The exact sum of df(df-1)/2, before any pair is written.

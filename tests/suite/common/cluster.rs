@@ -168,12 +168,18 @@ impl Cluster {
         serde_json::from_str(&text).unwrap_or_else(|error| panic!("{address}{path}: {error}: {text}"))
     }
 
-    /// The ids of the jobs of a step that YARN knows of, in the order in which they were submitted.
+    /// The ids of the jobs of a step that YARN knows of, in the order in which they were submitted. A step with a job for
+    /// each slice has their numbers in its jobs' names.
     #[track_caller]
     pub fn jobs_of(&self, step: &str) -> Vec<String> {
         let apps = self.resource_manager("/ws/v1/cluster/apps");
         let apps = apps["apps"]["app"].as_array().cloned().unwrap_or_default();
-        let of_step = apps.iter().filter(|app| app["name"] == format!("twinsplit {step}"));
+        let of_step = apps.iter().filter(|app| {
+            let rest =
+                app["name"].as_str().and_then(|name| name.strip_prefix("twinsplit ")?.strip_prefix(step));
+            let slice = |rest: &str| rest.strip_prefix('-').is_some_and(|number| number.len() == 5);
+            rest.is_some_and(|rest| rest.is_empty() || slice(rest))
+        });
         let mut ids: Vec<String> =
             of_step.filter_map(|app| Some(app["id"].as_str()?.replace("application", "job"))).collect();
         ids.sort();
@@ -198,6 +204,18 @@ impl Cluster {
         let tasks = self.tasks(job);
         let maps = tasks.iter().filter(|task| task["type"] == "MAP").count();
         (maps, tasks.len() - maps)
+    }
+
+    /// The processor seconds of a finished job's tasks: each task's JVM and the stage that it runs.
+    #[track_caller]
+    pub fn processor_seconds(&self, job: &str) -> f64 {
+        self.tasks(job);
+        let all = self.history(&format!("/ws/v1/history/mapreduce/jobs/{job}/counters"));
+        let groups = all["jobCounters"]["counterGroup"].as_array().cloned().unwrap_or_default();
+        let mut counters = groups.iter().filter_map(|group| group["counter"].as_array()).flatten();
+        let time = counters.find(|counter| counter["name"] == "CPU_MILLISECONDS");
+        let time = time.and_then(|time| time["totalCounterValue"].as_f64());
+        time.unwrap_or_else(|| panic!("{job}: {all}")) / 1000.0
     }
 
     /// What each reduce task of a finished job read, in rows.
