@@ -30,42 +30,21 @@ const fn classes() -> [u8; 256] {
     table
 }
 
-/// The words of ASCII text, as start and end.
+const BLOCK: usize = 64;
+
+/// Shows where each word of ASCII text starts and ends.
 ///
 /// Bytes are looked at 64 at a time: which of them are letters, digits and `_` is a word of 64 bits, whose edges are
 /// where words begin and end. So the work is by the word, not by the byte, and has few branches to guess.
-pub(crate) struct AsciiWords<'t> {
-    text: &'t [u8],
-    /// Where the next block begins.
-    next: usize,
-    /// The edges of the block before it that are still to come, a bit each.
-    edges: u64,
-    /// Whether that block ended inside a word.
-    inside: bool,
-}
-
-const BLOCK: usize = 64;
-
-impl<'t> AsciiWords<'t> {
-    pub fn new(text: &'t [u8]) -> Self {
-        AsciiWords { text, next: 0, edges: 0, inside: false }
-    }
-
-    /// The next place where letters, digits and `_` begin or end.
-    #[inline]
-    fn edge(&mut self) -> Option<usize> {
-        while self.edges == 0 {
-            self.block()?;
-        }
-        let at = self.edges.trailing_zeros() as usize;
-        self.edges &= self.edges - 1;
-        Some(self.next - BLOCK + at)
-    }
-
-    /// Finds the edges of the next block. Behind the text nothing is inside a word.
-    #[inline]
-    fn block(&mut self) -> Option<()> {
-        let rest = self.text.get(self.next..)?;
+#[inline]
+pub(crate) fn each_word(text: &[u8], mut see: impl FnMut(usize, usize)) {
+    let mut start = 0;
+    // Whether a word has begun; whether the one that begins next is joined to the one before; whether the block before
+    // ended inside a word.
+    let (mut open, mut joined, mut inside) = (false, false, false);
+    // Behind the text nothing is inside a word, so that a last block, empty or not, ends the last word.
+    for base in (0..=text.len()).step_by(BLOCK) {
+        let rest = &text[base..];
         let core = match rest.first_chunk::<BLOCK>() {
             Some(block) => core(block),
             None => {
@@ -74,43 +53,40 @@ impl<'t> AsciiWords<'t> {
                 core(&block)
             }
         };
-        self.edges = core ^ (core << 1 | u64::from(self.inside));
-        self.inside = core >> (BLOCK - 1) == 1;
-        self.next += BLOCK;
-        Some(())
-    }
-
-    /// Whether one of `' . : , ;` at `at` joins what stands before and behind it.
-    #[inline]
-    fn joins(&self, at: usize) -> bool {
-        let class = |i: usize| self.text.get(i).map_or(0, |&b| CLASS[b as usize]);
-        let here = class(at);
-        if here == 0 {
-            return false;
+        let mut edges = core ^ (core << 1 | u64::from(inside));
+        inside = core >> (BLOCK - 1) == 1;
+        while edges != 0 {
+            let at = base + edges.trailing_zeros() as usize;
+            edges &= edges - 1;
+            open = !open;
+            if open {
+                start = if joined { start } else { at };
+                continue;
+            }
+            joined = joins(text, at);
+            if !joined && has_letter_or_digit(&text[start..at]) {
+                see(start, at);
+            }
         }
-        let both = class(at - 1) & class(at + 1);
-        (here & JOINS_LETTERS != 0 && both & LETTER != 0) || (here & JOINS_DIGITS != 0 && both & DIGIT != 0)
     }
 }
 
-impl Iterator for AsciiWords<'_> {
-    type Item = (usize, usize);
-
-    #[inline]
-    fn next(&mut self) -> Option<(usize, usize)> {
-        loop {
-            let start = self.edge()?;
-            let mut end = self.edge().unwrap_or(self.text.len());
-            while self.joins(end) {
-                self.edge();
-                end = self.edge().unwrap_or(self.text.len());
-            }
-            let seen = |b: &u8| CLASS[*b as usize] & (LETTER | DIGIT) != 0;
-            if seen(&self.text[start]) || self.text[start..end].iter().any(seen) {
-                return Some((start, end));
-            }
-        }
+/// Whether one of `' . : , ;` at `at` joins what stands before and behind it.
+#[inline]
+fn joins(text: &[u8], at: usize) -> bool {
+    let class = |i: usize| text.get(i).map_or(0, |&b| CLASS[b as usize]);
+    let here = class(at);
+    if here == 0 {
+        return false;
     }
+    let both = class(at - 1) & class(at + 1);
+    (here & JOINS_LETTERS != 0 && both & LETTER != 0) || (here & JOINS_DIGITS != 0 && both & DIGIT != 0)
+}
+
+#[inline]
+fn has_letter_or_digit(word: &[u8]) -> bool {
+    // The first of nearly all words is one.
+    word.iter().any(|b| CLASS[*b as usize] & (LETTER | DIGIT) != 0)
 }
 
 /// Which of the bytes, all ASCII, are letters, digits or `_`: the first byte is the lowest bit.
@@ -146,7 +122,9 @@ mod tests {
     const CORE: u8 = LETTER | DIGIT | UNDERSCORE;
 
     fn ours(s: &str) -> Vec<(usize, &str)> {
-        AsciiWords::new(s.as_bytes()).map(|(start, end)| (start, &s[start..end])).collect()
+        let mut words = Vec::new();
+        each_word(s.as_bytes(), |start, end| words.push((start, &s[start..end])));
+        words
     }
 
     #[test]

@@ -9,11 +9,18 @@ pub use unicode_script::Script;
 use super::segment::first_non_ascii;
 
 /// By character of the Basic Multilingual Plane what [`letter`] says: its searches would cost more than all the words of a
-/// Chinese text.
-static LETTERS: OnceLock<Box<[Option<Script>]>> = OnceLock::new();
+/// Chinese text. A page is made when a text needs it: all of them would cost more than all the words of a short one.
+static PAGES: [OnceLock<[Option<Script>; PAGE]>; PAGE] = [const { OnceLock::new() }; PAGE];
+const PAGE: usize = 256;
 
-fn letters() -> Box<[Option<Script>]> {
-    (0..=0xffff).map(|c| char::from_u32(c).and_then(letter)).collect()
+/// What [`letter`] says.
+fn known_letter(c: char) -> Option<Script> {
+    let (page, at) = (c as usize / PAGE, c as usize % PAGE);
+    let Some(known) = PAGES.get(page) else {
+        return letter(c);
+    };
+    let make = || std::array::from_fn(|at| char::from_u32((page * PAGE + at) as u32).and_then(letter));
+    known.get_or_init(make)[at]
 }
 
 /// The script of a letter that belongs to one; nothing for other characters.
@@ -34,7 +41,6 @@ pub fn dominant_script(text: &str) -> &'static str {
     // Few enough at a time for a byte to count them, so that many bytes are looked at at once.
     let latin = |some: &[u8]| some.iter().map(|b| u8::from(b.is_ascii_alphabetic())).sum::<u8>();
     let latin = bytes.chunks(u8::MAX.into()).map(|some| usize::from(latin(some))).sum();
-    let letters = LETTERS.get_or_init(letters);
     let mut counts = vec![(Script::Latin, latin)];
     let mut last = 0;
     let mut at = 0;
@@ -42,8 +48,7 @@ pub fn dominant_script(text: &str) -> &'static str {
         at = odd;
         for c in text[odd..].chars().take_while(|c| !c.is_ascii()) {
             at += c.len_utf8();
-            let known = letters.get(c as usize).copied();
-            let Some(script) = known.unwrap_or_else(|| letter(c)) else {
+            let Some(script) = known_letter(c) else {
                 continue;
             };
             if counts[last].0 != script {
@@ -68,11 +73,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table_holds_what_is_looked_up() {
-        let table = letters();
-        assert_eq!(table.len(), 1 << 16);
-        assert_eq!(table[0x6587], Some(Script::Han));
-        assert_eq!((table[0x3002], table[0x301], table[0xd800]), (None, None, None));
+    fn pages_hold_what_is_looked_up() {
+        for c in '\0'..=char::MAX {
+            assert_eq!(known_letter(c), letter(c), "{c:?}");
+        }
+        assert_eq!([known_letter('文'), known_letter('。')], [Some(Script::Han), None]);
     }
 
     #[test]

@@ -14,7 +14,7 @@ use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::ascii::AsciiWords;
+use super::ascii::each_word;
 use super::han;
 use super::normalise::Normaliser;
 
@@ -95,46 +95,27 @@ impl Words {
     fn ascii<const SPANS: bool>(&mut self, text: &str, range: Range<usize>, normaliser: Normaliser) {
         let bytes = &text.as_bytes()[range.clone()];
         self.make_room(bytes.len());
-        let from = self.end();
-        for (start, end) in AsciiWords::new(bytes) {
-            self.put(&bytes[start..], end - start);
+        let from = self.start(self.ends.len());
+        let Words { buf, ends, spans, .. } = self;
+        let mut next = from;
+        each_word(bytes, |start, end| {
+            next = put(buf, ends, next, &bytes[start..], end - start);
             if SPANS {
-                self.spans.push(range.start + start..range.start + end);
+                spans.push(range.start + start..range.start + end);
             }
-        }
+        });
         if normaliser.case_fold {
-            let end = self.end();
-            self.buf[from..end].make_ascii_lowercase();
+            buf[from..next].make_ascii_lowercase();
         }
     }
 
-    /// Where the last word ends.
-    #[inline]
-    fn end(&self) -> usize {
-        self.ends.last().copied().unwrap_or(0)
-    }
-
-    /// Makes room for words that have so many bytes, the spaces between them included.
+    /// Makes room for words that have so many bytes, the spaces between them included, and for what [`put`] writes behind.
     #[inline]
     fn make_room(&mut self, bytes: usize) {
-        let most = self.end() + 1 + bytes + SHORT;
+        let most = self.start(self.ends.len()) + bytes + 1 + SHORT;
         if self.buf.len() < most {
             self.buf.resize(most.next_power_of_two(), 0);
         }
-    }
-
-    /// Writes the word that is the first `length` of these bytes, for which there is room.
-    #[inline]
-    fn put(&mut self, bytes: &[u8], length: usize) {
-        let at = self.start(self.ends.len());
-        if at > 0 {
-            self.buf[at - 1] = b' ';
-        }
-        match bytes.first_chunk::<SHORT>() {
-            Some(chunk) if length <= SHORT => self.buf[at..at + SHORT].copy_from_slice(chunk),
-            _ => self.buf[at..at + length].copy_from_slice(&bytes[..length]),
-        }
-        self.ends.push(at + length);
     }
 
     /// Text with non-ASCII characters; `base` is where it starts in the whole text.
@@ -179,11 +160,26 @@ impl Words {
     #[inline]
     fn word<const SPANS: bool>(&mut self, span: Range<usize>, word: &str) {
         self.make_room(word.len());
-        self.put(word.as_bytes(), word.len());
+        let at = self.start(self.ends.len());
+        put(&mut self.buf, &mut self.ends, at, word.as_bytes(), word.len());
         if SPANS {
             self.spans.push(span);
         }
     }
+}
+
+/// Writes the word that is the first `length` of these bytes at `at`, and the space that joins it to the next one, for
+/// which it gives the place.
+#[inline]
+fn put(buf: &mut [u8], ends: &mut Vec<usize>, at: usize, bytes: &[u8], length: usize) -> usize {
+    match bytes.first_chunk::<SHORT>() {
+        Some(chunk) if length <= SHORT => buf[at..at + SHORT].copy_from_slice(chunk),
+        _ => buf[at..at + length].copy_from_slice(&bytes[..length]),
+    }
+    let end = at + length;
+    buf[end] = b' ';
+    ends.push(end);
+    end + 1
 }
 
 #[inline]
