@@ -38,9 +38,10 @@ impl Row for PairRow {
         self.documents
     }
 
-    fn put(&self, _: &Self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.documents.to_le_bytes());
-        out.extend_from_slice(&self.overlap.to_le_bytes());
+    fn put(&self, _: &Self, out: &mut [u8]) -> usize {
+        out[..8].copy_from_slice(&self.documents.to_le_bytes());
+        out[8..12].copy_from_slice(&self.overlap.to_le_bytes());
+        12
     }
 
     fn get(bytes: &mut &[u8], _: &Self, _: u64) -> Option<Self> {

@@ -115,8 +115,11 @@ impl Counting<'_, '_> {
         let mut frequencies = ByFrequency::default();
         let mut writer = self.lists.writer();
         let mut put = |word: u32| -> Result<()> {
-            writer.room(bucket, 4)?.extend_from_slice(&word.to_le_bytes());
-            Ok(())
+            let word = word.to_le_bytes();
+            writer.put(bucket, word.len(), |out, _| {
+                out.copy_from_slice(&word);
+                word.len()
+            })
         };
         counted.spilled = features.drain(bucket, &mut |rows| {
             self.progress.add(rows.len() as u64);

@@ -21,8 +21,9 @@ pub trait Row: Copy + Default + Send + Sync {
     /// What rows are sorted by.
     fn key(&self) -> u64;
 
-    /// Writes the row; `before` is the one written before it in the same chunk, or the default.
-    fn put(&self, before: &Self, out: &mut Vec<u8>);
+    /// Writes the row to the front of `out`, which has [`MOST`](Self::MOST) bytes, and gives how many it took. `before` is the
+    /// one written before it in the same chunk, or the default.
+    fn put(&self, before: &Self, out: &mut [u8]) -> usize;
 
     /// Reads a row from the front of `bytes`. `first` is the smallest key that its bucket may hold.
     fn get(bytes: &mut &[u8], before: &Self, first: u64) -> Option<Self>;
@@ -39,8 +40,9 @@ impl Row for u64 {
     }
 
     #[inline]
-    fn put(&self, _: &u64, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.to_le_bytes());
+    fn put(&self, _: &u64, out: &mut [u8]) -> usize {
+        out[..8].copy_from_slice(&self.to_le_bytes());
+        8
     }
 
     #[inline]
@@ -201,13 +203,12 @@ impl<R: Row> SortWriter<'_, '_, R> {
     #[inline]
     pub fn push(&mut self, row: R) -> Result<()> {
         let bucket = ((row.key() - self.low) >> self.shift) as usize;
-        let chunk = self.writer.room(bucket, R::MOST)?;
-        if chunk.is_empty() {
-            self.before[bucket] = R::default();
-        }
-        row.put(&self.before[bucket], chunk);
-        self.before[bucket] = row;
-        Ok(())
+        let before = &mut self.before[bucket];
+        self.writer.put(bucket, R::MOST, |out, first| {
+            let last = if first { R::default() } else { *before };
+            *before = row;
+            row.put(&last, out)
+        })
     }
 
     /// Hands over what is left.

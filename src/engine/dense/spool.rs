@@ -20,6 +20,10 @@ use std::sync::{Mutex, OnceLock, PoisonError, RwLock};
 /// not taken from it.
 const SEGMENT: usize = 33 << 20;
 
+/// The size of a chunk while all is in memory: those of a thread stay in its cache. Reading a file back pays for larger
+/// ones.
+const CACHED: usize = 8 << 10;
+
 /// A part of the log that is, or was, in memory.
 enum Segment {
     Memory(Vec<u8>),
@@ -71,7 +75,7 @@ impl<'b> Spool<'b> {
 
     /// A thread's chunks.
     pub fn writer(&self) -> Writer<'_, 'b> {
-        Writer { spool: self, open: (0..BUCKETS).map(|_| Vec::new()).collect(), chunk: self.budget.chunk() }
+        Writer { spool: self, open: (0..BUCKETS).map(|_| Open::default()).collect() }
     }
 
     /// Bytes written to the file so far.
@@ -188,29 +192,47 @@ impl Drop for Spool<'_> {
     }
 }
 
+/// A chunk that is being filled.
+#[derive(Default)]
+struct Open {
+    bytes: Vec<u8>,
+    filled: usize,
+}
+
 /// One thread's open chunks of a spool. What is not [finished](Writer::finish) is lost.
 pub struct Writer<'s, 'b> {
     spool: &'s Spool<'b>,
-    open: Vec<Vec<u8>>,
-    chunk: usize,
+    open: Vec<Open>,
 }
 
 impl Writer<'_, '_> {
-    /// The open chunk of a bucket, with room for `most` bytes; empty when it is a new one.
+    /// Has `write` put at most `most` bytes into the open chunk of a bucket and say how many; it is told whether they are the
+    /// first of a chunk.
     #[inline]
-    pub fn room(&mut self, bucket: usize, most: usize) -> Result<&mut Vec<u8>> {
-        if self.open[bucket].capacity() - self.open[bucket].len() < most {
+    pub fn put(
+        &mut self,
+        bucket: usize,
+        most: usize,
+        write: impl FnOnce(&mut [u8], bool) -> usize,
+    ) -> Result<()> {
+        let open = &self.open[bucket];
+        if open.bytes.len() - open.filled < most {
             self.next_chunk(bucket, most)?;
         }
-        Ok(&mut self.open[bucket])
+        let open = &mut self.open[bucket];
+        let written = write(&mut open.bytes[open.filled..][..most], open.filled == 0);
+        open.filled += written;
+        Ok(())
     }
 
     #[cold]
     fn next_chunk(&mut self, bucket: usize, most: usize) -> Result<()> {
         self.finish_bucket(bucket)?;
+        let largest = self.spool.budget.chunk();
+        let size = if self.spool.spilled() > 0 { largest } else { largest.min(CACHED) };
         let open = &mut self.open[bucket];
-        if open.capacity() < most {
-            *open = Vec::with_capacity(self.chunk.max(most));
+        if open.bytes.len() < size.max(most) {
+            open.bytes = vec![0; size.max(most)];
         }
         Ok(())
     }
@@ -218,9 +240,9 @@ impl Writer<'_, '_> {
     /// Hands over what is in the chunk of one bucket.
     pub fn finish_bucket(&mut self, bucket: usize) -> Result<()> {
         let open = &mut self.open[bucket];
-        if !open.is_empty() {
-            self.spool.hand_over(bucket, open)?;
-            open.clear();
+        if open.filled > 0 {
+            self.spool.hand_over(bucket, &open.bytes[..open.filled])?;
+            open.filled = 0;
         }
         Ok(())
     }
@@ -254,9 +276,12 @@ mod tests {
                 let bucket = if at % 3 == 0 { 7 } else { bucket };
                 let writer = at % writers;
                 let word = vec![at as u8; length];
-                let chunk = open[writer].room(bucket, length + 2).unwrap();
-                chunk.extend_from_slice(&[writer as u8, length as u8]);
-                chunk.extend_from_slice(&word);
+                let write = |out: &mut [u8], _| {
+                    out[..2].copy_from_slice(&[writer as u8, length as u8]);
+                    out[2..].copy_from_slice(&word);
+                    length + 2
+                };
+                open[writer].put(bucket, length + 2, write).unwrap();
                 expected[bucket].push((writer as u8, word));
                 if at == words.len() / 2 {
                     budget.hold(held << 10);
@@ -294,7 +319,13 @@ mod tests {
         let budget = Budget::new(PROGRAM + THREAD + 1, 1).unwrap();
         let spool = Spool::new(&budget, folder.path());
         let mut writer = spool.writer();
-        writer.room(3, 5).unwrap().extend_from_slice(b"abcde");
+        writer
+            .put(3, 9, |out, first| {
+                assert!(first);
+                out[..5].copy_from_slice(b"abcde");
+                5
+            })
+            .unwrap();
         writer.finish().unwrap();
         assert_eq!((spool.spilled(), spool.bytes(3)), (5, 5));
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
@@ -311,7 +342,7 @@ mod tests {
         let budget = Budget::new(PROGRAM + THREAD + 1, 1).unwrap();
         let spool = Spool::new(&budget, Path::new("/nowhere"));
         let mut writer = spool.writer();
-        writer.room(0, 2).unwrap().extend_from_slice(b"ab");
+        writer.put(0, 2, |_, _| 2).unwrap();
         assert!(writer.finish().unwrap_err().to_string().contains("/nowhere"));
     }
 }

@@ -43,13 +43,11 @@ impl Row for Candidate {
     }
 
     #[inline]
-    fn put(&self, before: &Self, out: &mut Vec<u8>) {
+    fn put(&self, before: &Self, out: &mut [u8]) -> usize {
         // The batches of several threads alternate: a step back, from one to the next, wraps around.
         let step = self.sets.wrapping_sub(before.sets);
-        put_number(u128::from(step) << 1 | u128::from(self.more > 0), out);
-        if self.more > 0 {
-            put_number(self.more.into(), out);
-        }
+        let length = put_number(u128::from(step) << 1 | u128::from(self.more > 0), out);
+        if self.more == 0 { length } else { length + put_number(self.more.into(), &mut out[length..]) }
     }
 
     #[inline]
@@ -61,12 +59,15 @@ impl Row for Candidate {
 }
 
 #[inline]
-fn put_number(mut number: u128, out: &mut Vec<u8>) {
+fn put_number(mut number: u128, out: &mut [u8]) -> usize {
+    let mut length = 0;
     while number >= MORE.into() {
-        out.push(number as u8 | MORE);
+        out[length] = number as u8 | MORE;
         number >>= 7;
+        length += 1;
     }
-    out.push(number as u8);
+    out[length] = number as u8;
+    length + 1
 }
 
 #[inline]
@@ -235,9 +236,10 @@ mod tests {
             let rows: Vec<Candidate> = keys.into_iter().map(row).collect();
             let (mut bytes, mut before) = (Vec::new(), Candidate::default());
             for row in &rows {
-                let start = bytes.len();
-                row.put(&before, &mut bytes);
-                prop_assert!((Candidate::LEAST..=Candidate::MOST).contains(&(bytes.len() - start)));
+                let mut out = [0; Candidate::MOST];
+                let length = row.put(&before, &mut out);
+                prop_assert!(length >= Candidate::LEAST);
+                bytes.extend_from_slice(&out[..length]);
                 before = *row;
             }
             let (mut bytes, mut before) = (bytes.as_slice(), Candidate::default());

@@ -23,15 +23,14 @@ impl Row for FeatureRow {
     }
 
     #[inline]
-    fn put(&self, before: &Self, out: &mut Vec<u8>) {
+    fn put(&self, before: &Self, out: &mut [u8]) -> usize {
         let step = self.document.wrapping_sub(before.document);
-        let low = self.feature << 8;
+        out[..8].copy_from_slice(&(self.feature << 8 | u64::from(step.min(FAR))).to_le_bytes());
         if step < FAR {
-            out.extend_from_slice(&(low | u64::from(step)).to_le_bytes());
-        } else {
-            out.extend_from_slice(&(low | u64::from(FAR)).to_le_bytes());
-            out.extend_from_slice(&self.document.to_le_bytes());
+            return 8;
         }
+        out[8..12].copy_from_slice(&self.document.to_le_bytes());
+        12
     }
 
     #[inline]
