@@ -39,9 +39,8 @@ const BLOCK: usize = 64;
 #[inline]
 pub(crate) fn each_word(text: &[u8], mut see: impl FnMut(usize, usize)) {
     let mut start = 0;
-    // Whether a word has begun; whether the one that begins next is joined to the one before; whether the block before
-    // ended inside a word.
-    let (mut open, mut joined, mut inside) = (false, false, false);
+    // Whether a word has begun, in this block or before it; whether the one that begins next is joined to the one before.
+    let (mut open, mut joined) = (false, false);
     // Behind the text nothing is inside a word, so that a last block, empty or not, ends the last word.
     for base in (0..=text.len()).step_by(BLOCK) {
         let rest = &text[base..];
@@ -53,8 +52,7 @@ pub(crate) fn each_word(text: &[u8], mut see: impl FnMut(usize, usize)) {
                 core(&block)
             }
         };
-        let mut edges = core ^ (core << 1 | u64::from(inside));
-        inside = core >> (BLOCK - 1) == 1;
+        let mut edges = core ^ (core << 1 | u64::from(open));
         while edges != 0 {
             let at = base + edges.trailing_zeros() as usize;
             edges &= edges - 1;
