@@ -104,8 +104,7 @@ pub struct Repeat {
     pub name: &'static str,
     /// What happens in a round, and why they end, in a sentence or two.
     pub why: &'static str,
-    /// What the first step reads in the first round. In later rounds it reads what the last step of the round
-    /// before wrote.
+    /// What the first step reads in the first round; later it reads [`again`](Self::again).
     pub from: Vec<Data>,
     /// The steps of a round.
     pub steps: Vec<Step>,
@@ -116,6 +115,11 @@ pub struct Repeat {
 }
 
 impl Repeat {
+    /// What the first step reads in later rounds: what the last step of the round before wrote.
+    pub fn again(&self) -> Data {
+        self.steps.last().map_or(self.to, |last| last.output)
+    }
+
     /// Whether a data set is made in each round.
     pub fn makes(&self, data: Data) -> bool {
         self.steps.iter().any(|step| step.output == data)

@@ -73,7 +73,6 @@ fn rounds(repeat: &Repeat, call: &impl Fn(&Step, &Names) -> Result<String>) -> R
     let from = repeat.from.join(" ");
     let mut text =
         format!("\n# {name}: {why}\nfrom=\"{from}\" round=0\nuntil made {to}; do\n  round=$((round + 1))\n");
-    let mut last = "";
     for (number, step) in repeat.steps.iter().enumerate() {
         text.push('\n');
         for line in call(step, &Names::in_round(step, repeat))?.lines() {
@@ -85,9 +84,8 @@ fn rounds(repeat: &Repeat, call: &impl Fn(&Step, &Names) -> Result<String>) -> R
                 step.output
             ));
         }
-        last = step.output;
     }
-    text.push_str(&format!("  from={last}-$round\ndone\n"));
+    text.push_str(&format!("  from={}-$round\ndone\n", repeat.again()));
     Ok(text)
 }
 

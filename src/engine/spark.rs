@@ -76,8 +76,8 @@ fn push_rounds(text: &mut String, repeat: &Repeat, params: &Params) -> Result<()
             step.inputs.iter().map(|data| if repeat.makes(data) { of_round(data) } else { quote(data) });
         let mut inputs = list(inputs);
         if number == 0 {
-            let before = repeat.steps.last().map_or("", |last| last.output);
-            inputs = format!("{inputs} if r == 1 else [{} % (r - 1)]", quote(&format!("{before}-%d")));
+            let before = quote(&format!("{}-%d", repeat.again()));
+            inputs = format!("{inputs} if r == 1 else [{before} % (r - 1)]");
         }
         push_call(text, "    ", step, params, [of_round(step.name), of_round(step.output), inputs])?;
         if number == 0 {
