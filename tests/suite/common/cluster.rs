@@ -211,11 +211,8 @@ impl Cluster {
     pub fn processor_seconds(&self, job: &str) -> f64 {
         self.tasks(job);
         let all = self.history(&format!("/ws/v1/history/mapreduce/jobs/{job}/counters"));
-        let groups = all["jobCounters"]["counterGroup"].as_array().cloned().unwrap_or_default();
-        let mut counters = groups.iter().filter_map(|group| group["counter"].as_array()).flatten();
-        let time = counters.find(|counter| counter["name"] == "CPU_MILLISECONDS");
-        let time = time.and_then(|time| time["totalCounterValue"].as_f64());
-        time.unwrap_or_else(|| panic!("{job}: {all}")) / 1000.0
+        let time = counter(&all["jobCounters"]["counterGroup"], "CPU_MILLISECONDS", "totalCounterValue");
+        time.unwrap_or_else(|| panic!("{job}: {all}")) as f64 / 1000.0
     }
 
     /// What each reduce task of a finished job read, in rows.
@@ -225,10 +222,8 @@ impl Cluster {
         let rows = |task: Value| {
             let id = task["id"].as_str().expect("an id");
             let all = self.history(&format!("/ws/v1/history/mapreduce/jobs/{job}/tasks/{id}/counters"));
-            let groups = all["jobTaskCounters"]["taskCounterGroup"].as_array().cloned().unwrap_or_default();
-            let mut counters = groups.iter().filter_map(|group| group["counter"].as_array()).flatten();
-            let rows = counters.find(|counter| counter["name"] == "REDUCE_INPUT_RECORDS");
-            rows.and_then(|rows| rows["value"].as_u64()).unwrap_or_else(|| panic!("{job} {id}: {all}"))
+            let rows = counter(&all["jobTaskCounters"]["taskCounterGroup"], "REDUCE_INPUT_RECORDS", "value");
+            rows.unwrap_or_else(|| panic!("{job} {id}: {all}"))
         };
         reducers.map(rows).collect()
     }
@@ -252,6 +247,12 @@ impl Cluster {
         attempts.sort_by(|left, right| left.id.cmp(&right.id));
         attempts
     }
+}
+
+/// A counter in groups of them, as the history has them of a job and of a task.
+fn counter(groups: &Value, name: &str, field: &str) -> Option<u64> {
+    let mut counters = groups.as_array()?.iter().filter_map(|group| group["counter"].as_array()).flatten();
+    counters.find(|counter| counter["name"] == name)?[field].as_u64()
 }
 
 impl Drop for Cluster {
