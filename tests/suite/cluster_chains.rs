@@ -13,6 +13,7 @@ use crate::common::chains::{assert_same, families, odd, stress};
 use crate::common::cluster::{Cluster, dist};
 use crate::common::faults::{Fault, When, faults, stand_in};
 use crate::common::real::{corpus, every};
+use crate::estimate::volumes_within_two;
 
 /// As many maps as there are files, and more.
 const TASKS: &str = "--reducers 2 -D mapreduce.job.maps=4";
@@ -57,9 +58,15 @@ fn equals_local(cluster: &Cluster, way: &str, options: &str) {
     assert!(!cluster.place().path("out/_work").exists());
     let jobs = cluster.jobs_of("tokenize");
     assert_eq!(jobs.len(), before + 1);
-    for step in ["equal-sets", "large-star-1"] {
+    let pairs = if way.starts_with("term-split") { "pcp-map" } else { "index-doc" };
+    for step in ["equal-sets", pairs, "large-star-1"] {
         let (maps, reducers) = cluster.maps_and_reducers(cluster.jobs_of(step).last().unwrap());
         assert!(maps >= 3 && reducers >= 2, "{step}: {maps} maps, {reducers} reducers");
+    }
+    if !way.starts_with("term-split") {
+        let slices = cluster.jobs_of("docsplit-query");
+        let maps: usize = slices.iter().map(|job| cluster.maps_and_reducers(job).0).sum();
+        assert!(slices.len() >= 2 && maps >= 3, "{maps} maps of {} slices", slices.len());
     }
     println!("{way} {options}: {} s", began.elapsed().as_secs());
 }
@@ -141,10 +148,8 @@ fn full_stars_equal_local_on_licences() {
     on_licences(PREFIX, "--cluster star --keep longest --idf 0.05,1");
 }
 
-/// Processor seconds of a job besides its tasks': the client's and the application master's, which YARN does not count.
-const OF_A_JOB: f64 = 7.0;
-
-/// What `plan --estimate` says of all licences by less than half of them, beside what YARN counts.
+/// What `plan --estimate` says of all licences by less than half of them, beside what came: volumes and memory as the run
+/// counts them, tasks as YARN does, and processor seconds of the client and of everything that the nodes started.
 #[test]
 #[ignore = "takes ten minutes; run by `make cluster-test-full`"]
 fn full_an_estimate_is_within_a_factor_of_two_of_yarn() {
@@ -155,26 +160,38 @@ fn full_an_estimate_is_within_a_factor_of_two_of_yarn() {
         .shell(&format!("twinsplit plan {line} --input documents --sample 3000 --estimate --json"))
         .ok();
     let estimate: Value = serde_json::from_str(&estimate).unwrap();
-    cluster
-        .shell(&format!("BINARY={} twinsplit run {line} --input /docs --output /out", dist().display()))
-        .ok();
+    let before = cluster.container_seconds();
+    let said = cluster.shell(&format!(
+        "export BINARY={}; TIMEFORMAT='%U %S'; time twinsplit run {line} --quiet --input /docs --output /out",
+        dist().display()
+    ));
+    let client = said.err.lines().last().unwrap_or_default().to_owned();
+    said.ok();
+    let client: f64 = client.split(' ').map(|seconds| seconds.parse::<f64>().unwrap()).sum();
+    let seconds = cluster.container_seconds() - before + client;
 
     let run: Value = serde_json::from_str(&cluster.shell("hadoop fs -cat /out/run.json").ok()).unwrap();
+    let jobs = run["steps"].as_array().unwrap().iter();
+    let jobs = jobs.flat_map(|step| cluster.jobs_of(step.as_str().unwrap()));
+    let tasks: usize =
+        jobs.map(|job| cluster.maps_and_reducers(&job)).map(|(maps, reducers)| maps + reducers).sum();
     let sum = |what: &str| {
-        estimate["steps"].as_array().unwrap().iter().map(|step| step[what].as_f64().unwrap()).sum()
+        estimate["steps"].as_array().unwrap().iter().map(|step| step[what].as_f64().unwrap()).sum::<f64>()
     };
-    let [maps, reducers, estimated]: [f64; 3] = ["maps", "reduces", "core_seconds"].map(sum);
-    let (mut tasks, mut seconds) = ([maps + reducers, 0.0], [estimated, 0.0]);
-    for step in run["steps"].as_array().unwrap() {
-        for job in cluster.jobs_of(step.as_str().unwrap()) {
-            let (maps, reducers) = cluster.maps_and_reducers(&job);
-            tasks[1] += (maps + reducers) as f64;
-            seconds[1] += cluster.processor_seconds(&job) + OF_A_JOB;
-        }
-    }
-    for (what, [estimated, real]) in [("tasks", tasks), ("processor seconds", seconds)] {
+    for (what, estimated, real) in [
+        ("tasks", sum("maps") + sum("reduces"), tasks as f64),
+        ("processor seconds", sum("core_seconds"), seconds),
+    ] {
         println!("{what}: about {estimated} were estimated, and {real} came");
         assert!(estimated <= 2.0 * real && real <= 2.0 * estimated, "{what}: {estimated} and {real}");
+    }
+    let compared = volumes_within_two(&estimate, &run);
+    assert!(compared > 10, "{compared} volumes were compared");
+    for step in estimate["steps"].as_array().unwrap() {
+        let most = ["map_megabytes", "reduce_megabytes"].iter().filter_map(|what| step[*what].as_u64()).max();
+        let name = step["step"].as_str().unwrap();
+        let peak = run["counters"][name]["peak_memory"].as_u64().unwrap_or_else(|| panic!("{name}: {run}"));
+        assert!(peak <= most.unwrap() << 20, "{name}: {most:?} MB were asked for, and it took {peak} bytes");
     }
 }
 
@@ -183,6 +200,8 @@ fn full_an_estimate_is_within_a_factor_of_two_of_yarn() {
 #[ignore = "takes minutes; run by `make cluster-test-full`"]
 fn full_a_hot_feature_and_equal_pages_fit_into_a_gigabyte() {
     const OPTIONS: &str = "--features lines --tau 0.5 --write clusters --write-kept --quiet";
+    // No container is larger, whatever a step asks for.
+    const GIGABYTE: &str = "-D mapreduce.map.memory.mb=1024 -D mapreduce.reduce.memory.mb=1024";
     let cluster = Cluster::up();
     let here = cluster.place();
     std::fs::create_dir(here.path("documents")).unwrap();
@@ -191,7 +210,7 @@ fn full_a_hot_feature_and_equal_pages_fit_into_a_gigabyte() {
     put(&cluster);
     local(&cluster, "doc-split", OPTIONS);
     for way in [DOC_SPLIT, BY_TASK, PREFIX] {
-        equals_local(&cluster, way, OPTIONS);
+        equals_local(&cluster, &format!("{way} {GIGABYTE}"), OPTIONS);
     }
     // The exact sum of df(df-1)/2, before any pair is written.
     let line = format!(

@@ -19,6 +19,30 @@ fn within_two(what: &str, estimate: u64, real: u64) {
     );
 }
 
+/// Compares each step's volumes with those that a run counted, and gives how many were not too small to compare.
+#[track_caller]
+pub fn volumes_within_two(estimate: &Value, run: &Value) -> usize {
+    let mut compared = 0;
+    for step in estimate["steps"].as_array().unwrap() {
+        let name = step["step"].as_str().unwrap();
+        let counters = &run["counters"][name];
+        let first_of = |names: [&str; 2]| names.iter().find_map(|name| counters[*name].as_u64());
+        let real = [
+            ("bytes_read", first_of(["map_bytes_in", "reduce_bytes_in"])),
+            ("bytes_shuffled", first_of(["reduce_bytes_in"; 2]).or(Some(0))),
+            ("bytes_written", first_of(["reduce_bytes_out", "map_bytes_out"])),
+        ];
+        for (what, real) in real {
+            let (estimate, real) = (step[what].as_u64().unwrap(), real.unwrap());
+            if real.max(estimate) > SMALL {
+                within_two(&format!("{name}, {what}"), estimate, real);
+                compared += 1;
+            }
+        }
+    }
+    compared
+}
+
 /// Less than half of the stories tells what all of them take.
 #[test]
 fn volumes_and_pairs_are_within_a_factor_of_two() {
@@ -41,23 +65,7 @@ fn volumes_and_pairs_are_within_a_factor_of_two() {
         let bytes = run["counters"]["tokenize"]["map_bytes_in"].as_u64().unwrap();
         within_two("bytes of the documents", estimate["bytes"].as_u64().unwrap(), bytes);
 
-        for step in estimate["steps"].as_array().unwrap() {
-            let name = step["step"].as_str().unwrap();
-            let counters = &run["counters"][name];
-            let first_of = |names: [&str; 2]| names.iter().find_map(|name| counters[*name].as_u64());
-            let real = [
-                ("bytes_read", first_of(["map_bytes_in", "reduce_bytes_in"])),
-                ("bytes_shuffled", first_of(["reduce_bytes_in"; 2]).or(Some(0))),
-                ("bytes_written", first_of(["reduce_bytes_out", "map_bytes_out"])),
-            ];
-            for (what, real) in real {
-                let (estimate, real) = (step[what].as_u64().unwrap(), real.unwrap());
-                if real.max(estimate) > SMALL {
-                    within_two(&format!("{name}, {what}"), estimate, real);
-                    compared += 1;
-                }
-            }
-        }
+        compared += volumes_within_two(&estimate, &run);
     }
     assert!(compared > 40, "{compared} volumes were compared");
 }
