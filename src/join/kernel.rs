@@ -116,6 +116,7 @@ use std::borrow::Borrow;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::pages;
 use super::sets::Sets;
 use super::similarity::Similarity;
 use bitmap::Signature;
@@ -169,6 +170,13 @@ pub struct Index<S> {
     smaller_than: Vec<u32>,
 }
 
+/// Postings of one list that a query may visit: those of the range up to the first whose set is not before `end`.
+#[derive(Clone, Debug)]
+struct Visit {
+    postings: Range<usize>,
+    end: u32,
+}
+
 /// The working memory of a query; one for each thread, used again and again, with any index.
 #[derive(Debug, Default)]
 pub struct Scratch {
@@ -180,7 +188,7 @@ pub struct Scratch {
     /// Set number and overlap.
     hits: Vec<(u32, u32)>,
     /// Where the postings stand that a query may visit.
-    visits: Vec<Range<usize>>,
+    visits: Vec<Visit>,
     /// Those of them that bitmaps let pass.
     places: Vec<u32>,
     /// How many postings have been visited, by all queries.
@@ -253,8 +261,8 @@ impl<S: Borrow<Sets>> Index<S> {
             smaller_than.resize((sets.size(set) + 1).max(smaller_than.len()), local);
         }
         smaller_than.push(range.len() as u32);
-        let signatures: Vec<Signature> =
-            range.clone().map(|set| Signature::of(sets.get(set), sets.lone(set))).collect();
+        let mut signatures = pages::with_capacity(range.len());
+        signatures.extend(range.clone().map(|set| Signature::of(sets.get(set), sets.lone(set))));
         let sets_of = lists.postings().iter().map(|posting| posting.set);
         let pays = bitmaps && reach != Reach::Little && lists.mean() >= costs.long;
         let exact = reach == Reach::Exact;
@@ -367,54 +375,60 @@ impl<S: Borrow<Sets>> Index<S> {
         }
     }
 
-    /// Fills in the candidates of a query and the overlaps of their prefixes.
-    fn collect(&self, tokens: &[u32], signature: Signature, limit: usize, scratch: &mut Scratch) {
-        let Scratch { counters, cursors, candidates, visited, .. } = scratch;
-        let mut found = |set| candidates.push(set);
-        *visited += match counters.begin(self.range.len(), tokens.len()) {
-            Contacts::Narrow(counting) => {
-                self.meet(tokens, signature.size(), limit, counting, cursors, &mut found)
-            }
-            Contacts::Wide(counting) => {
-                self.meet(tokens, signature.size(), limit, counting, cursors, &mut found)
-            }
-        };
-    }
-
-    /// Counts the contacts of a query's prefix; `found` hears of each set that has enough. Gives how many postings were
-    /// visited.
-    #[inline]
-    fn meet<W: Width>(
-        &self,
-        tokens: &[u32],
-        size: u64,
-        limit: usize,
-        mut counting: Counting<'_, W>,
-        cursors: &mut Cursors,
-        found: &mut impl FnMut(u32),
-    ) -> u64 {
-        let mut visited = 0;
-        let stored = tokens.len() as u64;
-        let size32 = u32::try_from(size).unwrap_or(u32::MAX);
+    /// Finds where the postings stand that a query may visit, and the window of sets that they are of.
+    ///
+    /// All lists are looked up before one is visited: each look-up waits for memory, and they wait side by side.
+    fn visits(&self, tokens: &[u32], size: u64, limit: usize, scratch: &mut Scratch) -> Range<usize> {
+        let Scratch { cursors, visits, .. } = scratch;
         let (smallest, mut end) = self.window(size, limit);
-        let least = self.least(size);
         let mut places = cursors.begin(self.number, &self.lists, smallest);
-        for (left, &token) in (1..=stored).rev().zip(tokens) {
+        let mut window = smallest as usize..smallest as usize;
+        visits.clear();
+        for (left, &token) in (1..=tokens.len() as u64).rev().zip(tokens) {
             let largest = self.similarity.max_partner_sharing(size, left + self.common - 1);
             end = end.min(self.smaller_than(largest.saturating_add(1)));
             if end <= smallest {
                 break;
             }
+            window.end = window.end.max(end as usize);
             let Some(list) = self.lists.rank(token) else { continue };
-            let range = places.first(&self.lists, list)..self.lists.range(list).end;
-            visited += range.len() as u64;
-            let mut postings = self.lists.postings()[range].iter();
+            let postings = places.first(&self.lists, list)..self.lists.range(list).end;
+            visits.push(Visit { postings, end });
+        }
+        window
+    }
+
+    /// Fills in the candidates of a query and the overlaps of their prefixes.
+    fn collect(&self, tokens: &[u32], signature: Signature, limit: usize, scratch: &mut Scratch) {
+        self.visits(tokens, signature.size(), limit, scratch);
+        let Scratch { counters, visits, candidates, visited, .. } = scratch;
+        *visited += match counters.begin(self.range.len(), tokens.len()) {
+            Contacts::Narrow(counting) => self.meet(signature.size(), visits, counting, candidates),
+            Contacts::Wide(counting) => self.meet(signature.size(), visits, counting, candidates),
+        };
+    }
+
+    /// Counts the contacts of a query's prefix, and adds each set that has enough. Gives how many postings were visited.
+    #[inline]
+    fn meet<W: Width>(
+        &self,
+        size: u64,
+        visits: &[Visit],
+        mut counting: Counting<'_, W>,
+        candidates: &mut Vec<u32>,
+    ) -> u64 {
+        let mut visited = 0;
+        let size32 = u32::try_from(size).unwrap_or(u32::MAX);
+        let least = self.least(size);
+        for visit in visits {
+            visited += visit.postings.len() as u64;
+            let mut postings = self.lists.postings()[visit.postings.clone()].iter();
             for posting in postings.by_ref() {
-                if posting.set >= end {
+                if posting.set >= visit.end {
                     break;
                 }
                 if size32 <= posting.largest && counting.with(posting.set) == least {
-                    found(posting.set);
+                    candidates.push(posting.set);
                 }
             }
             visited -= postings.len() as u64;

@@ -1,5 +1,7 @@
 //! A collection of sets as two flat arrays.
 
+use super::pages;
+
 /// Sets of token numbers, stored one after the other (compressed rows).
 ///
 /// The order is part of the type, for a join gets its speed from it:
@@ -44,7 +46,7 @@ impl Sets {
     pub fn with_capacity(sets: usize, tokens: usize) -> Self {
         let mut offsets = Vec::with_capacity(sets + 1);
         offsets.push(0);
-        Sets { offsets, tokens: Vec::with_capacity(tokens), sizes: Vec::with_capacity(sets) }
+        Sets { offsets, tokens: pages::with_capacity(tokens), sizes: Vec::with_capacity(sets) }
     }
 
     /// Appends a set, which must keep the order of the [type](Self); a debug build checks that.

@@ -6,7 +6,8 @@ use super::bitmap::Signature;
 use super::choose::Way;
 use super::counters::{Contacts, Counting, Width};
 use super::near::{Bitmaps, near};
-use super::{Index, Scratch, verify};
+use super::{Index, Scratch, Visit, verify};
+use crate::join::pages;
 use crate::join::sets::Sets;
 use crate::join::similarity::Similarity;
 use std::borrow::Borrow;
@@ -105,7 +106,7 @@ impl Dense {
         similarity: Similarity,
         signatures: &[Signature],
         (exact, costs): (bool, Costs),
-        sets_of: impl Iterator<Item = u32>,
+        sets_of: impl ExactSizeIterator<Item = u32>,
     ) -> Option<Self> {
         let reference = sets.size(range.clone().last()?);
         if reference > LARGEST {
@@ -128,8 +129,12 @@ impl Dense {
             .iter()
             .map(|own| own.known() as i32 - 2 * similarity.overlap_needed(reference, own.size()) as i32)
             .collect();
-        let (bits, posting_allowed) =
-            sets_of.map(|set| (signatures[set as usize].bits(), allowed[set as usize])).unzip();
+        let mut bits = pages::with_capacity(sets_of.len());
+        let mut posting_allowed = pages::with_capacity(sets_of.len());
+        for set in sets_of {
+            bits.push(signatures[set as usize].bits());
+            posting_allowed.push(allowed[set as usize]);
+        }
         Some(Dense { columns, exact, allowed, bits, posting_allowed, reference, contact: costs.contact })
     }
 
@@ -233,13 +238,18 @@ impl<S: Borrow<Sets>> Index<S> {
         scratch: &mut Scratch,
     ) {
         let window = self.visits(tokens, signature.size(), limit, scratch);
+        let postings = self.lists.postings();
+        scratch.visits.retain_mut(|Visit { postings: range, end }| {
+            range.end = range.start + postings[range.clone()].partition_point(|posting| posting.set < *end);
+            range.start < range.end
+        });
         if scratch.visits.is_empty() {
             return;
         }
         let set = |local: usize| self.range.start + local;
         let sizes =
             self.sets().size(set(window.start)) as u64..self.sets().size(set(window.end - 1)) as u64 + 1;
-        let contacts = scratch.visits.iter().map(ExactSizeIterator::len).sum();
+        let contacts = scratch.visits.iter().map(|visit| visit.postings.len()).sum();
         scratch.visited += contacts as u64;
         let probe = dense.probe(tokens, signature);
         let whole_window = dense.prefers_window(window.len(), contacts);
@@ -267,29 +277,6 @@ impl<S: Borrow<Sets>> Index<S> {
         }
     }
 
-    /// Finds where the postings stand that a query may visit, and the window of sets that they are of.
-    fn visits(&self, tokens: &[u32], size: u64, limit: usize, scratch: &mut Scratch) -> Range<usize> {
-        let (smallest, mut end) = self.window(size, limit);
-        let mut places = scratch.cursors.begin(self.number, &self.lists, smallest);
-        let mut window = smallest as usize..smallest as usize;
-        for (left, &token) in (1..=tokens.len() as u64).rev().zip(tokens) {
-            let largest = self.similarity.max_partner_sharing(size, left + self.common - 1);
-            end = end.min(self.smaller_than(largest.saturating_add(1)));
-            if end <= smallest {
-                break;
-            }
-            window.end = window.end.max(end as usize);
-            let Some(list) = self.lists.rank(token) else { continue };
-            let from = places.first(&self.lists, list);
-            let postings = &self.lists.postings()[from..self.lists.range(list).end];
-            let to = from + postings.partition_point(|posting| posting.set < end);
-            if from < to {
-                scratch.visits.push(from..to);
-            }
-        }
-        window
-    }
-
     /// Counts the contacts with sets whose bitmaps let them pass.
     fn count_near(&self, dense: &Dense, signature: Signature, most: i32, scratch: &mut Scratch) {
         let Scratch { counters, candidates, visits, places, .. } = scratch;
@@ -306,14 +293,14 @@ impl<S: Borrow<Sets>> Index<S> {
         dense: &Dense,
         (signature, most): (Signature, i32),
         mut counting: Counting<'_, W>,
-        visits: &mut Vec<Range<usize>>,
+        visits: &mut Vec<Visit>,
         places: &mut Vec<u32>,
         candidates: &mut Vec<u32>,
     ) {
         let least = self.least(signature.size());
         for visit in visits.drain(..) {
-            let postings = &self.lists.postings()[visit.clone()];
-            dense.postings(signature, visit, most, places);
+            let postings = &self.lists.postings()[visit.postings.clone()];
+            dense.postings(signature, visit.postings, most, places);
             for place in places.drain(..) {
                 let posting = postings[place as usize];
                 let largest = u64::from(posting.largest);

@@ -1,5 +1,6 @@
 //! Posting lists one after the other, and the way to the one of a token.
 
+use crate::join::pages;
 use std::ops::Range;
 
 /// 64 tokens: which of them have a list, and how many lists come before theirs.
@@ -45,7 +46,7 @@ impl<P: Copy + Default> Lists<P> {
             word.before = count;
             count += word.bits.count_ones();
         }
-        let mut lists = Lists { words, starts: vec![0; count as usize + 1], postings: Vec::new() };
+        let mut lists = Lists { words, starts: pages::filled(0, count as usize + 1), postings: Vec::new() };
         let mut total = 0_usize;
         for token in tokens {
             total += 1;
@@ -58,7 +59,7 @@ impl<P: Copy + Default> Lists<P> {
         for start in &mut lists.starts {
             next += std::mem::replace(start, next);
         }
-        lists.postings = vec![P::default(); total];
+        lists.postings = pages::filled(P::default(), total);
         Filling(lists)
     }
 

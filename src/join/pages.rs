@@ -1,0 +1,64 @@
+//! Large arrays in large pages.
+//!
+//! A join reads its index at random: nearly each look-up of a list is in another page, and with pages of 4 KB finding out where
+//! a page lies in memory costs as much as the look-up. With pages of 2 MB the table of pages fits into the processor's own.
+
+/// The size of a large page of x86-64; elsewhere the system takes what it has.
+const PAGE: usize = 2 << 20;
+
+/// Arrays below this are in few pages of any size.
+const LEAST: usize = 4 * PAGE;
+
+/// Room for so many values, where the system may use large pages once they are filled in. It is a wish: without large pages
+/// all is the same, and slower.
+pub fn with_capacity<T>(values: usize) -> Vec<T> {
+    let room = Vec::with_capacity(values);
+    #[cfg(target_os = "linux")]
+    linux::wish(&room);
+    room
+}
+
+/// So many values of a kind, in large pages if there are many.
+pub fn filled<T: Clone>(value: T, values: usize) -> Vec<T> {
+    let mut all = with_capacity(values);
+    all.resize(values, value);
+    all
+}
+
+#[cfg(target_os = "linux")]
+#[allow(unsafe_code)]
+mod linux {
+    use super::{LEAST, PAGE};
+    use rustix::mm::{Advice, madvise};
+
+    /// Asks for large pages for all whole ones of an array's room.
+    pub fn wish<T>(room: &Vec<T>) {
+        let bytes = room.capacity() * size_of::<T>();
+        if bytes < LEAST {
+            return;
+        }
+        let start = room.as_ptr().addr();
+        let before = start.next_multiple_of(PAGE) - start;
+        let whole = (bytes - before) / PAGE * PAGE;
+        let first = room.as_ptr().cast::<u8>().wrapping_add(before).cast_mut().cast();
+        // SAFETY: the range lies inside of what the array owns, and this advice changes no byte of it. An error means that
+        // there are no large pages.
+        let _ = unsafe { madvise(first, whole, Advice::LinuxHugepage) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn room_is_as_large_as_asked() {
+        for values in [0, 1, LEAST / 4 - 1, LEAST / 4, LEAST] {
+            let all = filled(7_u32, values);
+            assert_eq!(
+                (all.len(), all.iter().map(|value| u64::from(*value)).sum::<u64>()),
+                (values, 7 * values as u64)
+            );
+        }
+    }
+}
