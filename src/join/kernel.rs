@@ -96,6 +96,12 @@
 //! that would be visited. From time to time, when many postings have been visited, the index drops them
 //! (`Index::forget`).
 //!
+//! # Parts
+//! Where lists are long, an index and its counters are larger than a cache, and what a posting costs is to wait for both. A
+//! self-join then takes one part of the sets after the other ([`cut`]): queries go past an index that stays in a core's
+//! caches, and look up each list as often as there are parts. That pays while a look-up is followed by a few dozen postings.
+//! Each part has its own `l`, besides, which fits its sizes better than one for all.
+//!
 //! # Once
 //! A self-join asks each set `x` for partners with smaller numbers only, so each pair is found once,
 //! and for a pair of equal sizes the caller's order decides which is the earlier.
@@ -104,6 +110,7 @@ mod bitmap;
 mod choose;
 mod counters;
 mod cursors;
+mod cut;
 mod dense;
 mod lists;
 mod near;
@@ -116,7 +123,7 @@ use std::borrow::Borrow;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::pages;
+use super::memory;
 use super::sets::Sets;
 use super::similarity::Similarity;
 use bitmap::Signature;
@@ -124,6 +131,7 @@ pub use choose::MOST as MOST_COMMON;
 use choose::Way;
 use counters::{Contacts, Counters, Counting, Width};
 use cursors::Cursors;
+pub use cut::cut;
 pub use dense::may_have_bitmaps;
 use dense::{Costs, Dense, Reach};
 use lists::Lists;
@@ -175,6 +183,20 @@ pub struct Index<S> {
 struct Visit {
     postings: Range<usize>,
     end: u32,
+}
+
+/// The postings of so many lists ahead are asked of memory while one is visited.
+const AHEAD: usize = 2;
+
+/// The tokens of a set that an index holds, when the prefixes of a pair must share so many.
+fn indexed(sets: &Sets, set: usize, similarity: Similarity, purpose: Purpose, common: u64) -> &[u32] {
+    let size = sets.size(set) as u64;
+    let length = match purpose {
+        Purpose::SelfJoin => similarity.index_prefix(size),
+        Purpose::Foreign => similarity.probe_prefix(size),
+    };
+    let length = if length == 0 { 0 } else { (length + common - 1).min(size) };
+    &sets.get(set)[..(length as usize).saturating_sub(sets.lone(set))]
 }
 
 /// The working memory of a query; one for each thread, used again and again, with any index.
@@ -235,15 +257,7 @@ impl<S: Borrow<Sets>> Index<S> {
         let reach = dense::reach(sets, range.clone());
         let way = costs.way.unwrap_or_else(|| choose::way(sets, range.clone(), similarity, reach));
         let Way { common, bitmaps } = way;
-        let prefix = |set: usize| {
-            let size = sets.size(set) as u64;
-            let length = match purpose {
-                Purpose::SelfJoin => similarity.index_prefix(size),
-                Purpose::Foreign => similarity.probe_prefix(size),
-            };
-            let length = if length == 0 { 0 } else { (length + common - 1).min(size) };
-            &sets.get(set)[..(length as usize).saturating_sub(sets.lone(set))]
-        };
+        let prefix = |set| indexed(sets, set, similarity, purpose, common);
         let mut lists = Lists::filling(range.clone().flat_map(|set| prefix(set).iter().copied()));
         for (local, set) in (0_u32..).zip(range.clone()) {
             let size = sets.size(set) as u64;
@@ -261,7 +275,7 @@ impl<S: Borrow<Sets>> Index<S> {
             smaller_than.resize((sets.size(set) + 1).max(smaller_than.len()), local);
         }
         smaller_than.push(range.len() as u32);
-        let mut signatures = pages::with_capacity(range.len());
+        let mut signatures = memory::with_capacity(range.len());
         signatures.extend(range.clone().map(|set| Signature::of(sets.get(set), sets.lone(set))));
         let sets_of = lists.postings().iter().map(|posting| posting.set);
         let pays = bitmaps && reach != Reach::Little && lists.mean() >= costs.long;
@@ -420,7 +434,10 @@ impl<S: Borrow<Sets>> Index<S> {
         let mut visited = 0;
         let size32 = u32::try_from(size).unwrap_or(u32::MAX);
         let least = self.least(size);
-        for visit in visits {
+        for (at, visit) in visits.iter().enumerate() {
+            if let Some(later) = visits.get(at + AHEAD) {
+                memory::soon(self.lists.postings(), later.postings.start);
+            }
             visited += visit.postings.len() as u64;
             let mut postings = self.lists.postings()[visit.postings.clone()].iter();
             for posting in postings.by_ref() {

@@ -9,7 +9,7 @@
 //! | [`integers`] | how do sets of any integers become such a collection? |
 //! | [`kernel`] | in one process (Doc-Split): which sets match this one? |
 //! | [`doc_split`] | in many processes (Doc-Split): which documents of this slice match that one? |
-//! | `pages` | large arrays in large pages |
+//! | `memory` | what the processor is told of memory: large pages, and lines that are read soon |
 //! | [`prefix`] | in many processes (Term-Split): may these two postings of one feature pair? |
 //!
 //! Nothing here knows of files, records or processes.
@@ -17,7 +17,7 @@
 pub mod doc_split;
 pub mod integers;
 pub mod kernel;
-mod pages;
+mod memory;
 pub mod prefix;
 pub mod sets;
 pub mod similarity;

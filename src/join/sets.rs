@@ -1,6 +1,6 @@
 //! A collection of sets as two flat arrays.
 
-use super::pages;
+use super::memory;
 
 /// Sets of token numbers, stored one after the other (compressed rows).
 ///
@@ -46,7 +46,7 @@ impl Sets {
     pub fn with_capacity(sets: usize, tokens: usize) -> Self {
         let mut offsets = Vec::with_capacity(sets + 1);
         offsets.push(0);
-        Sets { offsets, tokens: pages::with_capacity(tokens), sizes: Vec::with_capacity(sets) }
+        Sets { offsets, tokens: memory::with_capacity(tokens), sizes: Vec::with_capacity(sets) }
     }
 
     /// Appends a set, which must keep the order of the [type](Self); a debug build checks that.

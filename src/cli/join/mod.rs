@@ -10,7 +10,7 @@ use super::options::{MEMORY, threads};
 use crate::error::{Error, Result};
 use crate::io::Stdout;
 use crate::join::integers::Collection;
-use crate::join::kernel::{Asked, JoinPair, join_parts, whole};
+use crate::join::kernel::{Asked, JoinPair, cut, join_parts, whole};
 use crate::join::similarity::Similarity;
 use crate::join::tau::Tau;
 use crate::stages::options::MaxPairsOpts;
@@ -138,7 +138,8 @@ fn each_pair(
             see(members, members, size as u32)?;
         }
     }
-    join_parts(sets, &whole(sets), similarity, Asked::Pairs, threads, &|_| (), &mut |found| {
+    let Ok(parts) = cut(sets, &whole(sets), similarity);
+    join_parts(sets, &parts, similarity, Asked::Pairs, threads, &|_| (), &mut |found| {
         found.iter().try_for_each(|&JoinPair { a, b, overlap }| {
             see(collection.members(a), collection.members(b), overlap)
         })

@@ -35,7 +35,7 @@ use crate::engine::memory::{peak_memory, reset_peak};
 use crate::engine::progress::{Done, Progress, Unit};
 use crate::error::{Error, Result};
 use crate::io::Blocks;
-use crate::join::kernel::{Asked, JoinPair, join_parts, queries};
+use crate::join::kernel::{Asked, JoinPair, cut, join_parts, queries};
 use crate::record::document::DocumentOpts;
 use crate::stage::Counters;
 use crate::stages::cluster::{ClusterKind, ClusterKindOpts};
@@ -315,6 +315,7 @@ impl DenseRun<'_> {
         let (parts, held) = parts(store, &self.opts, self.threads, budget);
         budget.hold(held);
         let tau = self.opts.tau.tau;
+        let parts = cut(store, &parts, tau)?;
         self.progress.start("docsplit-query", "joining", Unit::Sets, queries(store, &parts, tau) as u64);
         let seen = |sets| self.progress.add(sets as u64);
         let asked = Asked::Pairs;

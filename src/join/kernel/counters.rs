@@ -4,7 +4,7 @@
 //! have 16 bits, therefore, unless a query has more tokens than these can count. They are not cleared after a query: those of the
 //! next one begin above all that there can be left.
 
-use crate::join::pages;
+use crate::join::memory;
 
 /// A counter for each indexed set.
 #[derive(Debug, Default)]
@@ -78,7 +78,7 @@ struct Table<W> {
 impl<W: Width> Table<W> {
     fn begin(&mut self, sets: usize, tokens: W) -> Counting<'_, W> {
         if self.counts.len() < sets {
-            self.counts = pages::filled(W::default(), sets);
+            self.counts = memory::filled(W::default(), sets);
         }
         if let Some(next) = self.next_base.plus(tokens) {
             (self.base, self.next_base) = (self.next_base, next);

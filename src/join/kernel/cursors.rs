@@ -47,6 +47,9 @@ impl Places<'_> {
     #[inline]
     pub fn first(&mut self, lists: &Lists<Posting>, list: usize) -> usize {
         let range = lists.range(list);
+        if self.smallest == 0 {
+            return range.start;
+        }
         let before = |posting: &Posting| posting.set < self.smallest;
         let postings = lists.postings();
         let Some(place) = self.places.get_mut(list) else {

@@ -7,7 +7,7 @@ use super::choose::Way;
 use super::counters::{Contacts, Counting, Width};
 use super::near::{Bitmaps, near};
 use super::{Index, Scratch, Visit, verify};
-use crate::join::pages;
+use crate::join::memory;
 use crate::join::sets::Sets;
 use crate::join::similarity::Similarity;
 use std::borrow::Borrow;
@@ -129,8 +129,8 @@ impl Dense {
             .iter()
             .map(|own| own.known() as i32 - 2 * similarity.overlap_needed(reference, own.size()) as i32)
             .collect();
-        let mut bits = pages::with_capacity(sets_of.len());
-        let mut posting_allowed = pages::with_capacity(sets_of.len());
+        let mut bits = memory::with_capacity(sets_of.len());
+        let mut posting_allowed = memory::with_capacity(sets_of.len());
         for set in sets_of {
             bits.push(signatures[set as usize].bits());
             posting_allowed.push(allowed[set as usize]);

@@ -1,6 +1,6 @@
 //! Posting lists one after the other, and the way to the one of a token.
 
-use crate::join::pages;
+use crate::join::memory;
 use std::ops::Range;
 
 /// 64 tokens: which of them have a list, and how many lists come before theirs.
@@ -46,7 +46,7 @@ impl<P: Copy + Default> Lists<P> {
             word.before = count;
             count += word.bits.count_ones();
         }
-        let mut lists = Lists { words, starts: pages::filled(0, count as usize + 1), postings: Vec::new() };
+        let mut lists = Lists { words, starts: memory::filled(0, count as usize + 1), postings: Vec::new() };
         let mut total = 0_usize;
         for token in tokens {
             total += 1;
@@ -59,7 +59,7 @@ impl<P: Copy + Default> Lists<P> {
         for start in &mut lists.starts {
             next += std::mem::replace(start, next);
         }
-        lists.postings = pages::filled(P::default(), total);
+        lists.postings = memory::filled(P::default(), total);
         Filling(lists)
     }
 

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use super::{Index, Purpose, Scratch};
+use super::{Index, Purpose, Scratch, cut};
 use crate::join::sets::Sets;
 use crate::join::similarity::Similarity;
 
@@ -120,9 +120,11 @@ pub fn whole(sets: &Sets) -> Vec<Part> {
 
 /// Every pair of `sets` that are similar, once, sorted by (`b`, `a`).
 pub fn self_join(sets: &Sets, similarity: impl Into<Similarity>, threads: usize) -> Vec<JoinPair> {
+    let similarity = similarity.into();
     let mut pairs = Vec::new();
+    let Ok(parts) = cut(sets, &whole(sets), similarity);
     let Ok::<_, Infallible>(()) =
-        join_parts(sets, &whole(sets), similarity, Asked::Pairs, threads, &|_| (), &mut |found| {
+        join_parts(sets, &parts, similarity, Asked::Pairs, threads, &|_| (), &mut |found| {
             pairs.extend_from_slice(found);
             Ok(())
         });

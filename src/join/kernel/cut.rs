@@ -1,0 +1,113 @@
+//! Parts of a collection whose indexes stay in a core's caches.
+
+use super::dense::{Reach, reach};
+use super::parallel::{Part, Source};
+use super::{Purpose, indexed};
+use crate::join::sets::Sets;
+use crate::join::similarity::Similarity;
+use std::ops::Range;
+
+/// How many postings should follow, on average, where a list of a part is looked up.
+const VISITED: usize = 64;
+
+/// An index of fewer postings is in the caches as it is. Tests join a few dozen sets.
+const LEAST: usize = if cfg!(test) { 64 } else { 512 << 10 };
+
+/// Cuts parts of neighbouring sets into smaller ones, where the lists of an index are long enough for that to pay; a join of
+/// the parts finds the same pairs. Parts that are dealt out stay as they are.
+pub fn cut<S: Source>(
+    source: &S,
+    parts: &[Part],
+    similarity: impl Into<Similarity>,
+) -> Result<Vec<Part>, S::Error> {
+    let similarity = similarity.into();
+    let (mut smaller, mut buffer) = (Vec::new(), Sets::default());
+    for part in parts {
+        if part.step != 1 || part.first >= part.end {
+            smaller.push(*part);
+            continue;
+        }
+        let (sets, base) = source.load(part.first..part.end, &mut buffer)?;
+        let ranges = ranges(sets, part.first - base..part.end - base, similarity);
+        smaller.extend(ranges.into_iter().map(|range| Part::range(range.start + base..range.end + base)));
+    }
+    Ok(smaller)
+}
+
+/// Ranges of about as many postings each.
+fn ranges(sets: &Sets, range: Range<usize>, similarity: Similarity) -> Vec<Range<usize>> {
+    let postings = |set| indexed(sets, set, similarity, Purpose::SelfJoin, 1);
+    // What an index with exact bitmaps looks at is no list.
+    let pieces =
+        if reach(sets, range.clone()) == Reach::Exact { 1 } else { pieces(range.clone().map(postings)) };
+    let total: usize = range.clone().map(|set| postings(set).len()).sum();
+    let each = total.div_ceil(pieces);
+    let (mut ranges, mut start, mut held) = (Vec::new(), range.start, 0);
+    for set in range.clone() {
+        if held >= each {
+            ranges.push(start..set);
+            (start, held) = (set, 0);
+        }
+        held += postings(set).len();
+    }
+    ranges.push(start..range.end);
+    ranges
+}
+
+/// In how many an index over these postings should be made.
+fn pieces<'s>(postings: impl Iterator<Item = &'s [u32]>) -> usize {
+    let mut lengths: Vec<u32> = Vec::new();
+    for &token in postings.flatten() {
+        if lengths.len() <= token as usize {
+            lengths.resize(token as usize + 1, 0);
+        }
+        lengths[token as usize] += 1;
+    }
+    let total: u64 = lengths.iter().map(|length| u64::from(*length)).sum();
+    // The mean length of the list that a posting stands in; queries meet lists as postings do.
+    let squares: u64 = lengths.iter().map(|length| u64::from(*length).pow(2)).sum();
+    let by_length = squares / total.max(1) / VISITED as u64;
+    by_length.min(total / LEAST as u64).max(1) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::join::tau::Tau;
+
+    /// Every set of `sets` has its own number and some that it shares.
+    fn collection(sets: u32, shared: impl Fn(u32) -> Vec<u32>) -> Sets {
+        let mut all = Sets::default();
+        (0..sets).for_each(|set| all.push(&shared(set)));
+        all
+    }
+
+    fn cuts(sets: &Sets) -> Vec<Range<usize>> {
+        let tau: Tau = "0.5".parse().unwrap();
+        let Ok(parts) = cut(sets, &[Part::range(0..sets.len())], tau);
+        let ranges: Vec<Range<usize>> = parts.iter().map(|part| part.first..part.end).collect();
+        // One after the other, and nothing left out.
+        assert!(ranges.windows(2).all(|two| two[0].end == two[1].start && !two[0].is_empty()));
+        assert_eq!((ranges[0].start, ranges[ranges.len() - 1].end), (0, sets.len()));
+        ranges
+    }
+
+    #[test]
+    fn long_lists_are_cut_into_even_parts() {
+        // Ten of a thousand tokens: lists of ten in two thousand sets of two postings each.
+        let short = collection(2000, |set| (0..3).map(|n| 3 * (set % 400) + n).collect());
+        assert_eq!(cuts(&short).len(), 1);
+        // The same number of postings in two lists for each of ten groups: 200 or more in each list.
+        let long = collection(4000, |set| (0..3).map(|n| 600 + 3 * (set % 10) + n).collect());
+        let parts = cuts(&long);
+        assert!(parts.len() > 3, "{parts:?}");
+        let sizes: Vec<usize> = parts.iter().map(ExactSizeIterator::len).collect();
+        assert!(sizes.iter().max().unwrap() - sizes.iter().min().unwrap() <= 2 * sizes.len(), "{sizes:?}");
+    }
+
+    #[test]
+    fn bitmaps_that_are_exact_need_no_parts() {
+        let few = collection(4000, |set| (0..3).map(|n| 3 * (set % 10) + n).collect());
+        assert_eq!(cuts(&few).len(), 1);
+    }
+}
