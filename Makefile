@@ -9,7 +9,7 @@ FUZZ_TARGETS ?=
 # What `make install` installs; links to it have the names of the stages.
 BINARY ?= target/release/twinsplit
 # Debian packages of programs that tests alone run.
-TEST_PACKAGES = bsdutils chromium chromium-driver fish mandoc maven zsh
+TEST_PACKAGES = bsdutils chromium chromium-driver curl fish mandoc maven zsh
 
 .PHONY: help demo test test-build check test-long test-tools fuzz bench engines derived build install uninstall clean tools \
   dist hadoop spark cluster-up cluster-status cluster-down cluster-test cluster-test-full
