@@ -82,6 +82,10 @@ HADOOP=$(command -v "$HADOOP") || fail "hadoop is not found: set HADOOP_HOME, or
 done
 [[ -f ${STREAMING_JAR:-} ]] || fail "hadoop-streaming.jar is not found beside $HADOOP: set STREAMING_JAR"
 BINARY=${BINARY:-$(command -v twinsplit)} || fail "twinsplit is not on PATH: set BINARY to its file"
+# Words as a shell has them: a value with blanks stands in quotes, and none is a pattern.
+words=$(xargs -r printf '%s\n' <<< "${HADOOP_OPTIONS:-}") || fail "HADOOP_OPTIONS: a quote is not closed on its line"
+OPTIONS=()
+[[ -z $words ]] || mapfile -t OPTIONS <<< "$words"
 fs() {
   # A file system of this machine needs no Java.
   local path paths=()
@@ -175,14 +179,19 @@ fi
 # Names as the rest of the script has them.
 BIN=$WORK/_bin
 NEW=$WORK/_tmp/$RUN
-# What all jobs have.
+# What all jobs have, where the user's options do not say otherwise.
 COMMON=(
-  -D mapreduce.fileoutputcommitter.algorithm.version=1
-  -D mapreduce.input.fileinputformat.input.dir.recursive=true
   -D mapreduce.map.output.compress=true
+  -D "mapreduce.map.java.opts=-Xmx${HEAP}m" -D "mapreduce.reduce.java.opts=-Xmx${HEAP}m"
+)
+# What the chain rests on, whatever a cluster's configuration or the user's options say: parts that are whole or not
+# there, and that are found and read by their names.
+FIXED=(
+  -D mapreduce.fileoutputcommitter.algorithm.version=1
+  -D mapreduce.output.fileoutputformat.compress=false
+  -D mapreduce.input.fileinputformat.input.dir.recursive=true
   # Rows go out as they are: without this, one without a TAB gets one.
   -D stream.reduce.output=keyonlytext
-  -D "mapreduce.map.java.opts=-Xmx${HEAP}m" -D "mapreduce.reduce.java.opts=-Xmx${HEAP}m"
 )
 
 # step NAME DATA WHY: false when the step was finished before
@@ -251,8 +260,7 @@ job() {
   done
   mkdir -p "$LOGS/links/$name"
   ln -sf "$log" "$LOGS/$name.running"
-  # shellcheck disable=SC2086  # options are words
-  (cd "$LOGS/links/$name" && exec "$HADOOP" jar "$STREAMING_JAR" -D mapreduce.job.name="twinsplit $name" "${COMMON[@]}" "${sizes[@]}" ${HADOOP_OPTIONS:-} "${others[@]}" -output "$NEW/$data") > "$log" 2>&1 < /dev/null || explain "$name" "$log"
+  (cd "$LOGS/links/$name" && exec "$HADOOP" jar "$STREAMING_JAR" -D mapreduce.job.name="twinsplit $name" "${COMMON[@]}" "${sizes[@]}" "${OPTIONS[@]}" "${FIXED[@]}" "${others[@]}" -output "$NEW/$data") > "$log" 2>&1 < /dev/null || explain "$name" "$log"
   rm -f "$LOGS/$name.running"
   counters < "$log" > "$LOGS/steps/$STEP.job-${data//\//-}"
 }

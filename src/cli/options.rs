@@ -97,12 +97,12 @@ impl RunOpts {
     }
 }
 
-/// A setting of a cluster's jobs: scripts hand them on as words.
+/// A setting of a cluster's jobs: scripts hand them on as quoted words of one line.
 fn setting(text: &str) -> std::result::Result<String, String> {
     let named = text.split_once('=').is_some_and(|(name, _)| !name.is_empty());
-    match named && !text.contains(char::is_whitespace) {
+    match named && !text.contains('\n') {
         true => Ok(text.to_owned()),
-        false => Err("expected NAME=VALUE without white space".to_owned()),
+        false => Err("expected NAME=VALUE on one line".to_owned()),
     }
 }
 

@@ -9,6 +9,7 @@ use crate::chains::{Chain, Shape};
 use crate::engine::params::Params;
 use crate::engine::progress::Progress;
 use crate::engine::remote::RemoteRun;
+use crate::engine::script;
 use crate::error::{Error, Result};
 use crate::terminal;
 use serde_json::json;
@@ -115,7 +116,8 @@ fn variables(opts: &RunOpts, identity: &Identity) -> Result<Vec<(&'static str, S
     let mut all = vec![("JOBS", jobs), ("IDENTITY", identity.lines())];
     all.extend(opts.reducers.map(|reducers| ("REDUCERS", reducers.to_string())));
     if !opts.settings.is_empty() {
-        let settings: Vec<_> = opts.settings.iter().map(|setting| format!("-D {setting}")).collect();
+        let settings: Vec<_> =
+            opts.settings.iter().map(|setting| format!("-D {}", script::quote(setting))).collect();
         all.push(("HADOOP_OPTIONS", settings.join(" ")));
     }
     let given = [("RESUME", opts.resume), ("OVERWRITE", opts.overwrite), ("KEEP_WORK", opts.keep_work)];
