@@ -2,9 +2,8 @@
 //! file, the line and the field, and says what to do; nothing panics, and nothing that looks finished is left.
 
 use crate::common::cli::{Place, Said, fixture, jsonl};
-use flate2::{Compression, write::GzEncoder};
+use crate::common::odd::{gzip, refused};
 use std::fs;
-use std::io::Write;
 
 /// The engines, and the chains of the local one.
 const RUNS: [&str; 4] =
@@ -20,11 +19,6 @@ struct Case {
     words: Vec<&'static str>,
 }
 
-fn packed(text: &[u8]) -> Vec<u8> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
-    encoder.write_all(text).and_then(|()| encoder.finish()).unwrap_or_default()
-}
-
 /// Line 3 is wrong; the empty line before it counts.
 fn third(line: &[u8], options: &'static str, words: &[&'static str]) -> Case {
     let good = jsonl(&[("a", "x y")]);
@@ -36,10 +30,10 @@ fn cases() -> Vec<Case> {
     let score = "--score s";
     let date = "--date d";
     let text = fs::read(fixture("documents/tiny.jsonl")).unwrap_or_default();
-    let whole = packed(&text);
+    let whole = gzip(&text);
     let mut damaged = whole.clone();
     damaged[200..203].fill(0x55);
-    let gzip = |bytes: Vec<u8>, word| Case {
+    let damaged_gzip = |bytes: Vec<u8>, word| Case {
         bytes,
         options: "",
         words: vec!["cannot read docs", word, "`gzip -t`"],
@@ -73,12 +67,12 @@ fn cases() -> Vec<Case> {
             "",
             &["field document: ", "bytes)"],
         ),
-        gzip(whole[..300].to_vec(), "truncated"),
-        gzip(whole[..whole.len() - 1].to_vec(), "truncated"),
-        gzip(whole[..5].to_vec(), "truncated"),
-        gzip(damaged, "damaged"),
-        gzip([&whole[..], b"text after the last member"].concat(), "damaged"),
-        gzip([&whole[..], &whole[..100]].concat(), "truncated"),
+        damaged_gzip(whole[..300].to_vec(), "truncated"),
+        damaged_gzip(whole[..whole.len() - 1].to_vec(), "truncated"),
+        damaged_gzip(whole[..5].to_vec(), "truncated"),
+        damaged_gzip(damaged, "damaged"),
+        damaged_gzip([&whole[..], b"text after the last member"].concat(), "damaged"),
+        damaged_gzip([&whole[..], &whole[..100]].concat(), "truncated"),
     ];
     let long = format!("{}{}", jsonl(&[("a", "x")]), jsonl(&[("b", &"y ".repeat(700))]));
     let options = "--max-line 1K";
@@ -127,6 +121,22 @@ fn what_is_wrong_is_named_by_everything_that_reads_it() {
     println!("{} inputs × {ways} readers = {} errors", cases.len(), cases.len() * ways);
 }
 
+/// What Hadoop's and Spark's tests refuse too.
+#[test]
+fn what_no_engine_takes_is_refused_with_its_line() {
+    let here = Place::new();
+    for refused in refused() {
+        here.write(refused.name, refused.bytes);
+        for way in RUNS {
+            let run =
+                format!("twinsplit run {way} --input {} --output out --overwrite --quiet", refused.name);
+            let place = format!("{}, line {}", refused.name, refused.line);
+            here.say(&run).fails(1, &[refused.stage, refused.words, &place]);
+            assert!(!here.path("out/clusters.tsv").exists(), "{way}");
+        }
+    }
+}
+
 /// Other rows name their field too, and standard input is a file like another.
 #[test]
 fn rows_and_standard_input_are_named() {
@@ -156,7 +166,7 @@ fn an_empty_corpus_is_an_empty_answer_and_a_warning() {
     let here = Place::new();
     here.write("empty", "");
     here.write("blank", "\u{feff}\n\r\n\n");
-    here.write("empty.gz", packed(b""));
+    here.write("empty.gz", gzip(b""));
     for way in RUNS.into_iter().chain(["doc-split --engine pipes --partition by-task --slices 2"]) {
         for input in ["empty", "blank", "empty.gz", "empty blank"] {
             for idf in ["", " --idf 0.2,0.9"] {

@@ -9,9 +9,10 @@ use std::time::Instant;
 
 use serde_json::Value;
 
-use crate::common::chains::{assert_same, families, odd, stress};
+use crate::common::chains::{assert_same, families, stress};
 use crate::common::cluster::{Cluster, dist};
 use crate::common::faults::{Fault, When, faults, stand_in};
+use crate::common::odd;
 use crate::common::real::{corpus, every};
 use crate::estimate::volumes_within_two;
 
@@ -38,7 +39,7 @@ fn licences(cluster: &Cluster, step: usize) {
         docs.iter().for_each(|doc| writeln!(lines, "{}", doc.line).unwrap());
         here.write(&format!("documents/{name}.jsonl"), lines);
     }
-    here.write("documents/odd.jsonl", odd());
+    here.write("documents/odd.jsonl", odd::lines(""));
     here.write("documents/families.jsonl", families());
     cluster.shell("gzip documents/families.jsonl").ok();
     put(cluster);

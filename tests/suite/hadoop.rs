@@ -1,71 +1,102 @@
 //! Chains as jobs of Hadoop Streaming, without a cluster: Hadoop's own splits, sort, partitions and committer, one task
 //! after the other in one process (LocalJobRunner). What needs YARN is in `cluster_chains.rs`.
 
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::process::Command;
+
+use serde_json::Value;
+
 use crate::common::chains::{assert_same, families};
-use crate::common::cli::{Place, Said};
-use crate::common::cluster::{hadoop_home, with_hadoop};
+use crate::common::cli::{Place, Said, fixture};
+use crate::common::cluster::{hadoop_home, java_home, with_hadoop};
+use crate::common::odd;
 use crate::common::tutorial::follow;
 
-/// Three maps and two reducers at least, as many as there are files and more.
-const TASKS: &str = "--reducers 2 -D mapreduce.job.maps=3";
+/// Three maps and two reducers at least, for files are cut.
+const TASKS: &str = "--reducers 2 -D fs.local.block.size=20000";
 
 fn say(here: &Place, line: &str) -> Said {
     here.run(with_hadoop(&hadoop_home(), None, line), "")
 }
 
-/// Families of likenesses, equal pages, odd ids and odd texts, in two files, one of them gzip.
+/// Families of likenesses, equal pages, odd ids, texts and files, some of them gzip.
 fn documents(here: &Place) {
-    here.write("odd docs.jsonl", crate::common::chains::odd());
-    here.write("families.jsonl", families());
-    here.shell("mkdir docs && mv 'odd docs.jsonl' docs && gzip -c families.jsonl > docs/families.jsonl.gz")
-        .ok();
+    std::fs::create_dir(here.path("docs")).unwrap();
+    odd::accepted().iter().for_each(|(name, bytes)| here.write(&format!("docs/{name}"), bytes));
+    here.write("docs/families.jsonl.gz", odd::gzip(families().as_bytes()));
     // A table of the user's whose name has no ending.
     here.shell("mkdir tables && twinsplit idf --from docs --features words:2 --output tables/table").ok();
 }
 
-/// A program that is ours and writes the size of its task's container, as the job has it, to the file `sizes`.
-fn tells_its_size(here: &Place) {
-    let program = env!("CARGO_BIN_EXE_twinsplit");
-    let script = format!(
-        "#!/usr/bin/env bash
-        [[ -z ${{mapreduce_map_memory_mb:-}} ]] || echo $mapreduce_map_memory_mb >> {}
-        exec -a ${{0##*/}} {program} \"$@\"",
-        here.path("sizes").display()
-    );
-    here.write("telling", script);
-    here.shell("chmod +x telling").ok();
+/// Settings of a user or a cluster that would break a chain that heeded them, and values that a shell might change.
+const ODD_SETTINGS: &str = "-D mapreduce.output.fileoutputformat.compress=true \
+    -D mapreduce.fileoutputcommitter.algorithm.version=2 -D 'a.pattern=*?[a]' -D 'two.words=a  \"b'";
+
+/// Writes a program that bash runs in the place of ours.
+fn program(here: &Place, name: &str, lines: &str) {
+    here.write(name, format!("#!/usr/bin/env bash\nours={}\n{lines}\n", env!("CARGO_BIN_EXE_twinsplit")));
+    std::fs::set_permissions(here.path(name), PermissionsExt::from_mode(0o755)).unwrap();
+}
+
+/// One that is ours and writes what its task's job has, when the task is a mapper's, to the file `settings`.
+fn tells_its_settings(here: &Place) {
+    let line =
+        "[[ -z ${mapreduce_map_memory_mb:-} ]] || echo \"$mapreduce_map_memory_mb $a_pattern $two_words\"";
+    let lines = format!("{line} >> {}\nexec -a \"${{0##*/}}\" $ours \"$@\"", here.path("settings").display());
+    program(here, "telling", &lines);
+}
+
+/// Steps whose volume depends on the number of mappers, which add up before they write, or on names of files.
+const VARYING: [&str; 6] =
+    ["doc-meta", "feature-count", "feature-order", "size-count", "large-star-", "small-star-"];
+
+/// What the reducers read is what they read on one machine, and Hadoop says what it moved for it.
+fn volumes_are_those_of_pipes(hadoop: &Value, pipes: &Value) {
+    let mut compared = 0;
+    for (step, counters) in hadoop.as_object().unwrap() {
+        let Some(bytes) = counters["reduce_bytes_in"].as_u64() else {
+            assert!(counters["shuffled_bytes"].is_null(), "{step}: {counters}");
+            continue;
+        };
+        assert!(counters["shuffled_bytes"].as_u64() > Some(0), "{step}: {counters}");
+        if !VARYING.iter().any(|varying| step.starts_with(varying)) {
+            assert_eq!(pipes[step]["reduce_bytes_in"], bytes, "{step}");
+            compared += u64::from(bytes > 1000);
+        }
+    }
+    assert!(compared >= 5, "{compared} steps of {hadoop}");
 }
 
 fn equals_local(options: &str) {
     let here = Place::new();
     documents(&here);
     let line = format!("twinsplit run {options} --write-kept --quiet --input docs --output");
-    say(&here, &format!("{line} local")).ok();
-    tells_its_size(&here);
+    say(&here, &format!("{line} local; {line} pipes --engine pipes")).ok();
+    tells_its_settings(&here);
     say(
         &here,
         &format!(
-            "BINARY=$PWD/telling {line} cluster --engine hadoop {TASKS} -D mapreduce.map.memory.mb=2345"
+            "BINARY=$PWD/telling {line} cluster --engine hadoop {TASKS} {ODD_SETTINGS} -D mapreduce.map.memory.mb=2345"
         ),
     )
     .ok();
     assert_same(&here, "local", "cluster");
-    // What the user says of sizes counts.
-    let sizes = here.read("sizes");
-    assert!(sizes.lines().count() >= 10 && sizes.lines().all(|size| size == "2345"), "{sizes}");
+    // What the user says of sizes counts, and values arrive as they are.
+    let settings = here.read("settings");
+    let said = "2345 *?[a] a  \"b";
+    assert!(settings.lines().count() >= 10 && settings.lines().all(|line| line == said), "{settings}");
     // What the driver tells of the run agrees with what it is.
-    let run: serde_json::Value = serde_json::from_str(&here.read("cluster/run.json")).unwrap();
-    let local: serde_json::Value = serde_json::from_str(&here.read("local/run.json")).unwrap();
-    assert_eq!(
-        run["counters"]["tokenize"]["documents"], local["counters"]["tokenize"]["documents"],
-        "{options}"
-    );
-    let clusters = |run: &serde_json::Value| {
-        let steps = run["counters"].as_object().unwrap().values();
-        steps.filter_map(|step| step["clusters"].as_u64()).sum::<u64>()
+    let [run, local, pipes] = ["cluster", "local", "pipes"].map(|run| -> Value {
+        let text = here.read(&format!("{run}/run.json"));
+        serde_json::from_str::<Value>(&text).unwrap()["counters"].take()
+    });
+    let clusters = |run: &Value| {
+        run.as_object().unwrap().values().filter_map(|step| step["clusters"].as_u64()).sum::<u64>()
     };
+    assert_eq!(run["tokenize"]["documents"], odd::ACCEPTED + families().lines().count() as u64, "{options}");
     assert_eq!(clusters(&run), clusters(&local));
     assert!(clusters(&run) > 5);
+    volumes_are_those_of_pipes(&run, &pipes);
     assert!(!here.path("cluster/_work").exists());
 }
 
@@ -89,6 +120,82 @@ fn full_the_other_ways_equal_local() {
     equals_local("doc-split --features words:2 --partition by-task --slices 2 --tau 0.5");
 }
 
+/// A committed script as it stands equals a run, where there are the system, Java, Hadoop and one file of ours.
+fn script_equals_local(here: &Place, name: &str) {
+    let script = fixture("../jobs/hadoop").join(name);
+    let text = std::fs::read_to_string(&script).unwrap();
+    let plan = text.lines().nth(1).and_then(|line| line.strip_prefix("# twinsplit plan ")).unwrap();
+    let options = plan.replace("--engine hadoop", "--quiet");
+    say(here, &format!("twinsplit run {options} --overwrite --input docs --output local")).ok();
+    let mut command = Command::new(script);
+    command.env_clear().env("PATH", format!("{}:/usr/bin:/bin", here.path("alone").display()));
+    command.envs([("HADOOP_HOME", hadoop_home()), ("JAVA_HOME", java_home()), ("TMPDIR", here.path(""))]);
+    command.envs([
+        ("REDUCERS", "3"),
+        ("HADOOP_OPTIONS", &format!("-D fs.local.block.size=20000\n{ODD_SETTINGS}")),
+    ]);
+    command.args([name, "docs"]);
+    let said = here.run(command, "");
+    assert!(said.code == 0 && said.err.contains("write-kept: Passes on"), "{}", said.err);
+    assert_same(here, "local", name);
+    assert!(!here.path(&format!("{name}/_work")).exists());
+}
+
+/// A place for scripts: documents, and a folder with the program and nothing else.
+fn alone() -> Place {
+    let here = Place::new();
+    documents(&here);
+    std::fs::create_dir(here.path("alone")).unwrap();
+    symlink(env!("CARGO_BIN_EXE_twinsplit"), here.path("alone/twinsplit")).unwrap();
+    here
+}
+
+#[test]
+fn a_committed_script_needs_nothing_of_ours_but_the_program() {
+    script_equals_local(&alone(), "doc-split.sh");
+}
+
+#[test]
+#[ignore = "minutes; run by `make cluster-test-full`"]
+fn full_all_committed_scripts_need_nothing_of_ours_but_the_program() {
+    let here = alone();
+    let scripts: Vec<_> = std::fs::read_dir(fixture("../jobs/hadoop")).unwrap().collect();
+    assert_eq!(scripts.len(), 5);
+    for script in scripts {
+        script_equals_local(&here, script.unwrap().file_name().to_str().unwrap());
+    }
+}
+
+/// A mapper that refuses what it reads is made to end well here, so that one run shows it of all files; an id that stands
+/// twice is met by a reducer. Files are cut, so that lines are told from where a task begins.
+#[test]
+fn what_no_engine_takes_is_refused_from_where_a_task_begins() {
+    let here = Place::new();
+    std::fs::create_dir(here.path("docs")).unwrap();
+    odd::refused().iter().for_each(|refused| here.write(&format!("docs/{}", refused.name), &refused.bytes));
+    let said = here.path("said").display().to_string();
+    program(
+        &here,
+        "passing",
+        &format!(
+            "stage=${{0##*/}}\n(exec -a $stage $ours \"$@\") 2> >(tee -a {said} >&2) || [[ $stage != *-reduce ]]"
+        ),
+    );
+    let line = "BINARY=$PWD/passing twinsplit run term-split --engine hadoop --quiet --input docs --output out -D fs.local.block.size=48";
+    let failed = say(&here, line).fails(1, &["the job doc-meta failed"]);
+    let refusals = here.read("said");
+    for odd::Refused { name, stage, words, line, .. } in odd::refused() {
+        let mut lines = refusals.lines().filter(|refusal| {
+            refusal.contains(&format!("error: {stage}")) && refusal.contains(words) && refusal.contains(name)
+        });
+        let refusal = lines.next().unwrap_or_else(|| panic!("{name}: {refusals}"));
+        let from_its_task = refusal.contains(&format!("{name} from byte ")) && refusal.contains("line 1");
+        assert!(from_its_task || line == 1 && refusal.contains(&format!("{name}, line 1,")), "{refusal}");
+    }
+    assert!(failed.contains("the id \"good\" stands at more than one document"), "{failed}");
+    assert!(!here.path("out/clusters").exists() && !here.path("out/_work/meta").exists());
+}
+
 /// A step that fails leaves nothing that looks finished and shows what its task said; another run does not go on with
 /// what it left; a bound that was met may be raised.
 #[test]
@@ -106,6 +213,9 @@ fn a_job_that_fails_says_why_and_a_bound_may_be_raised() {
     say(&here, line).fails(1, &["holds a run that was stopped"]);
     let other = say(&here, &format!("{line} --tau 0.6 --resume"));
     other.fails(1, &["other options", "was: --tau 0.7", "is: --tau 0.6"]);
+    here.write("docs", good);
+    let other = say(&here, &format!("{line} --resume"));
+    other.fails(1, &["another input", "was: the input ", "is: the input ", "/docs"]);
 
     say(&here, &format!("{line} --bad-records 1")).fails(2, &["--bad-records", "no place"]);
     here.write("docs", format!("{}{good}", good.replace('a', "c")));
@@ -124,7 +234,7 @@ fn a_job_that_fails_says_why_and_a_bound_may_be_raised() {
 #[test]
 #[ignore = "minutes; run by `make cluster-test`"]
 fn the_tutorial_can_be_followed() {
-    let page = std::fs::read_to_string(crate::common::cli::fixture("../docs/hadoop.md")).unwrap();
+    let page = std::fs::read_to_string(fixture("../docs/hadoop.md")).unwrap();
     let here = Place::new();
     assert_eq!(follow(&page, |lines| say(&here, lines)), (4, 10));
 }

@@ -1,16 +1,11 @@
 //! The forms in which documents come: gzip of several members, folders, standard input, other line ends.
 
 use crate::common::cli::{Place, fixture, jsonl};
-use flate2::{Compression, write::GzEncoder};
-use std::io::Write;
+use crate::common::harness::counted;
+use crate::common::odd::{self, gzip};
 
 const WAYS: [&str; 4] =
     ["doc-split", "term-split", "doc-split --engine pipes", "term-split --pcp prefix --engine pipes"];
-
-fn packed(text: &str) -> Vec<u8> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
-    encoder.write_all(text.as_bytes()).and_then(|()| encoder.finish()).unwrap_or_default()
-}
 
 fn tiny() -> String {
     std::fs::read_to_string(fixture("documents/tiny.jsonl")).unwrap_or_default()
@@ -34,9 +29,9 @@ fn members_and_folders_are_the_same_documents() {
     // A member may end inside a line.
     let at = text.len() / 2;
     let at = (at..).find(|at| text.is_char_boundary(*at)).unwrap();
-    here.write("members.gz", [packed(&text[..at]), packed(""), packed(&text[at..])].concat());
+    here.write("members.gz", [gzip(text[..at].as_bytes()), gzip(b""), gzip(text[at..].as_bytes())].concat());
     std::fs::create_dir_all(here.path("folder/_logs")).unwrap();
-    here.write("folder/b", packed(&rest));
+    here.write("folder/b", gzip(rest.as_bytes()));
     here.write("folder/a", &first);
     here.write("folder/_SUCCESS", "not a document\n");
     here.write("folder/.hidden", "not a document\n");
@@ -52,7 +47,7 @@ fn members_and_folders_are_the_same_documents() {
     let sets = here.say("tokenize --input whole").ok();
     assert_eq!(here.say("tokenize --input folder").ok(), sets);
     assert_eq!(here.with("tokenize", std::fs::read(here.path("members.gz")).unwrap(), &[]).ok(), sets);
-    here.write("half.gz", &packed(&text)[..300]);
+    here.write("half.gz", &gzip(text.as_bytes())[..300]);
     // A pipe may bring the two bytes that tell gzip one at a time.
     let slow = "(head -c 1 members.gz; sleep 0.3; tail -c +2 members.gz) | tokenize";
     assert_eq!(here.shell(slow).ok(), sets);
@@ -140,7 +135,7 @@ fn automatic_ids_are_places() {
     let here = Place::new();
     let text = "{\"text\":\"one two three\"}\n\n{\"text\":\"one two three\"}\n";
     here.write("docs", text);
-    here.write("docs.gz", packed(text));
+    here.write("docs.gz", gzip(text.as_bytes()));
     for way in WAYS {
         for file in ["docs", "docs.gz"] {
             let pairs = answer(&here, &format!("{way} --id auto"), file)[0].clone();
@@ -177,5 +172,22 @@ fn a_mark_before_a_file_is_none_of_an_id() {
             assert_eq!(here.read("out/pairs.tsv"), expected, "{way}");
             assert_eq!(here.read("out/kept.jsonl"), jsonl(&[(ids[0], "one two three")]), "{way}");
         }
+    }
+}
+
+/// What breaks tools that split, sort or compare text carelessly; Hadoop's and Spark's tests give them the same files.
+#[test]
+fn odd_ids_texts_and_files_are_read_alike() {
+    let here = Place::new();
+    std::fs::create_dir(here.path("odd")).unwrap();
+    odd::accepted().iter().for_each(|(name, bytes)| here.write(&format!("odd/{name}"), bytes));
+    let mut first = None;
+    for way in WAYS {
+        let files = answer(&here, way, "odd");
+        assert_eq!(counted(&here.path("out/run.json"), "documents"), Ok(odd::ACCEPTED), "{way}");
+        // The empty ones are like no other.
+        assert_eq!(files[1].lines().count() as u64, odd::ACCEPTED - 3, "{way}");
+        assert!(files[0].contains("\nnul\\x00\tnul\\x001\t"), "{way}: {}", files[0]);
+        assert_eq!(first.get_or_insert_with(|| files.clone()), &files, "{way}");
     }
 }

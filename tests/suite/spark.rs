@@ -3,36 +3,19 @@
 
 use crate::common::cli::{Said, binaries, fixture, search_path};
 use crate::common::harness::clean;
+use crate::common::odd::{self, gzip};
 use crate::common::spark::{confs, spark_home};
 use crate::common::tutorial::follow;
-use flate2::Compression;
 use flate2::read::MultiGzDecoder;
-use flate2::write::GzEncoder;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{Read, Write};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
 
 const VARIANTS: [&str; 4] = ["term-split", "term-split-prefix", "doc-split", "doc-split-by-task"];
-
-/// A document with what breaks tools that split, sort or compare text carelessly.
-const ODD: [&str; 12] = [
-    r#"{"id": "tab\there", "text": "one two three four five six seven eight"}"#,
-    "{\"id\": \"cr\\rhere\",\r \"text\": \"one two three four five six seven eight nine\"}\r",
-    "{\"id\": \"line\u{2028}separator\u{85}\", \"text\": \"one two three four five six seven eight nine ten\"}",
-    r#"{"id": "\ud83d\ude00", "text": "red orange yellow green blue indigo violet"}"#,
-    r#"{"id": "～", "text": "red orange yellow green blue indigo violet black"}"#,
-    r#"{"id": "日本", "text": "red orange yellow green blue indigo violet white"}"#,
-    "{\"id\": \"\u{feff}mark\", \"text\": \"red orange yellow green blue indigo violet grey\"}",
-    r#"{"id": "nul\u0000", "text": ""}"#,
-    "",
-    r#"{"id": 7e1, "text": "one two three four five six seven"}"#,
-    r#"{"id": " ", "text": "\t\n\u000b"}"#,
-    r#"{"id": "\\x09", "text": "one two three four five six\u2028seven eight"}"#,
-];
 
 /// spark-submit with two cores.
 fn spark_submit() -> Command {
@@ -44,12 +27,6 @@ fn spark_submit() -> Command {
         command.args(["--conf", conf]);
     }
     command
-}
-
-fn gzip(text: &[u8]) -> Vec<u8> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
-    encoder.write_all(text).unwrap();
-    encoder.finish().unwrap()
 }
 
 /// The folder of all jobs and their inputs, begun anew.
@@ -68,21 +45,15 @@ fn place() -> PathBuf {
     write("members.jsonl.gz", &[gzip(one.as_bytes()), gzip(b"\n"), gzip(other.as_bytes())].concat());
     fs::copy(fixture("documents/tiny.jsonl"), place.join("tiny.jsonl")).unwrap();
 
-    let odd = ODD.join("\n");
-    write("odd/marked.jsonl", format!("\u{feff}{odd}").as_bytes());
-    let named =
-        |prefix: &str| odd.replace("\"id\": \"", &format!("\"id\": \"{prefix}")).replace("7e1", prefix);
-    write("odd/below/gzip of no name", &gzip(format!("\u{feff}{}", named("1")).as_bytes()));
-    write("odd/below/no gzip.gz", named("2").as_bytes());
-    write("odd/below/a,b{c}[d].jsonl", named("3").as_bytes());
+    odd::accepted().iter().for_each(|(name, bytes)| write(&format!("odd/{name}"), bytes));
+    write("odd/below/gzip of no name", &gzip(format!("\u{feff}{}", odd::lines("3")).as_bytes()));
+    write("odd/below/no gzip.gz", odd::lines("4").as_bytes());
+    write("odd/below/a,b{c}[d].jsonl", odd::lines("5").as_bytes());
     write("odd/below/empty.gz", b"");
     write("odd/below/_hidden/docs.jsonl", b"not read");
     write("odd/.hidden", b"not read");
 
-    let good = jsonl_line("good");
-    write("bytes.jsonl", &[good.as_bytes(), b"{\"id\": \"bad\", \"text\": \"\xff\xfe\"}\n"].concat());
-    write("mark.jsonl", format!("{good}\u{feff}{}", jsonl_line("bad")).as_bytes());
-    write("twice.jsonl", format!("{good}{good}").as_bytes());
+    odd::refused().iter().for_each(|refused| write(refused.name, &refused.bytes));
     let whole = gzip(lines[..60].join("\n").as_bytes());
     write("cut.jsonl.gz", &whole[..whole.len() - 100]);
     let mut damaged = whole;
@@ -93,10 +64,6 @@ fn place() -> PathBuf {
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     fs::set_permissions(place.join("killed"), mode).unwrap();
     place
-}
-
-fn jsonl_line(id: &str) -> String {
-    format!("{}\n", json!({ "id": id, "text": "one two three four five six seven eight" }))
 }
 
 const DOCUMENTS: [&str; 3] = ["plain.jsonl", "members.jsonl.gz", "tiny.jsonl"];
@@ -121,7 +88,8 @@ fn jobs() -> Vec<Value> {
     }
     job("odd", "odd-out", "doc-split", &["odd", "odd/below/*{c}[[]d].jsonl"], &[]);
     job("odd-again", "odd-out", "doc-split", &["odd", "--reducers", "2"], &[]);
-    for bad in ["bytes.jsonl", "mark.jsonl", "twice.jsonl", "cut.jsonl.gz", "damaged.jsonl.gz"] {
+    let refused = odd::refused().map(|refused| refused.name);
+    for bad in refused.into_iter().chain(["cut.jsonl.gz", "damaged.jsonl.gz"]) {
         job(bad, &format!("out-{bad}"), "term-split", &[bad], &[]);
     }
     job("absent", "out-absent", "term-split", &["absent.jsonl"], &[]);
@@ -245,16 +213,12 @@ fn odd_ids_texts_and_files_are_read_as_by_a_run() {
 /// What the engine local refuses is refused with the same words, and nothing looks finished.
 #[test]
 fn bad_documents_are_refused_as_by_a_run() {
-    for (bad, stage) in
-        [("bytes.jsonl", "tokenize"), ("mark.jsonl", "tokenize"), ("twice.jsonl", "doc-meta-reduce")]
-    {
-        let expected = local("term-split", &[bad], "refused").fails(1, &[stage]);
-        let words = match expected.split_once("expected ") {
-            Some((_, words)) => format!("expected {words}"),
-            None => "the id \"good\" stands at more than one document".to_owned(),
-        };
-        said(bad).fails(1, &[words.trim(), &format!("{stage} ended with code 1"), "task "]);
-        nothing_is_finished(bad);
+    for odd::Refused { name, stage, words, .. } in odd::refused() {
+        let expected = local("term-split", &[name], "refused").fails(1, &[stage, words]);
+        // Behind the words stands what was found, or where; tasks know no names of files.
+        let found = expected.split_once("found ").map(|(_, found)| found.trim());
+        said(name).fails(1, &[words, found.unwrap_or_default(), stage, "ended with code 1", "task "]);
+        nothing_is_finished(name);
     }
     for (bad, word) in [("cut.jsonl.gz", "truncated"), ("damaged.jsonl.gz", "damaged")] {
         local("term-split", &[bad], "refused").fails(1, &[word]);

@@ -1,6 +1,6 @@
 //! Documents that try a chain on every engine, and the comparison of a cluster's answer with a local one.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
@@ -21,36 +21,6 @@ pub fn families() -> String {
             let _ = writeln!(lines, "{line}");
         }
     }
-    lines
-}
-
-/// Ids and texts that readers of lines and keys stumble over: TAB, CR, line separators, astral characters, a byte
-/// order mark, numbers, blanks, CRLF and an empty line; no line end at the end.
-pub fn odd() -> String {
-    let ids = [
-        "tab\there",
-        "cr\rhere",
-        "nl\nhere",
-        "ls\u{2028}here",
-        "\u{1f600}",
-        "\u{feff}mark",
-        " blank ",
-        "back\\slash",
-        "#end",
-        "日本",
-    ];
-    let mut lines = String::from("\u{feff}");
-    for (at, id) in ids.iter().enumerate() {
-        let text = format!(
-            "one two\u{2028}three four\tfive six\rseven \u{1f600}\u{1f600} eight nine ten {}",
-            at / 4
-        );
-        let end = if at % 3 == 0 { "\r\n" } else { "\n" };
-        let _ = write!(lines, "{}{end}", serde_json::json!({ "id": id, "text": text }));
-    }
-    // A CR between tokens is white space of JSON, and no end of a line.
-    lines.push_str("\n{\"id\":\r7,\"text\":\r\"one two three four five six seven eight nine ten\"}\n");
-    lines.push_str("{\"id\":\"empty\",\"text\":\"\"}\n{\"id\":\"last\",\"text\":\"one two three four five six seven eight nine\"}");
     lines
 }
 
@@ -105,10 +75,14 @@ pub fn assert_same(here: &Place, local: &str, cluster: &str) {
         assert_eq!(parts, expected, "{folder} of {cluster}");
         assert!(here.path(&format!("{cluster}/{folder}/_SUCCESS")).exists());
     }
-    // Kept lines come in parts, and their line ends are LF.
-    let lines = |text: String| -> BTreeSet<String> { text.lines().map(str::to_owned).collect() };
+    // Hadoop takes a CR for the end of a line: that at a line's end goes, and one within, white space of JSON, is a blank.
+    let expected = here.read(&format!("{local}/kept.jsonl"));
+    let expected = expected.split_terminator('\n').map(|line| line.strip_suffix('\r').unwrap_or(line));
+    let mut expected: Vec<String> = expected.map(|line| line.replace('\r', " ")).collect();
+    expected.sort();
     let kept = here.shell(&format!("cat {cluster}/kept/part-*")).ok();
-    let kept = kept.replace(" ", "");
-    let expected = here.read(&format!("{local}/kept.jsonl")).replace(['\r', ' '], "");
-    assert_eq!(lines(kept), lines(expected));
+    let mut kept: Vec<&str> = kept.split_terminator('\n').collect();
+    kept.sort();
+    assert!(!kept.is_empty());
+    assert_eq!(kept, expected, "kept of {cluster}");
 }

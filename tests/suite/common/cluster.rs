@@ -33,6 +33,18 @@ fn streaming_jar(home: &Path) -> PathBuf {
     home.join("share/hadoop/tools/lib/hadoop-streaming-3.4.2.jar")
 }
 
+/// The home of the Java on `PATH`, if the environment names none.
+#[track_caller]
+pub fn java_home() -> PathBuf {
+    let named = std::env::var_os("JAVA_HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
+    named.unwrap_or_else(|| {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let java = std::env::split_paths(&path).find_map(|folder| folder.join("java").canonicalize().ok());
+        let home = java.as_ref().and_then(|java| java.parent()?.parent());
+        home.expect("java on PATH: install Java 17, or set JAVA_HOME").to_owned()
+    })
+}
+
 /// A line of bash, Hadoop's commands and our binaries first on the path, and `STREAMING` its jar. Without
 /// a configuration it is one process and local files.
 pub fn with_hadoop(home: &Path, configuration: Option<&Path>, line: &str) -> Command {

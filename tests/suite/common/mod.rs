@@ -11,6 +11,7 @@ pub mod faults;
 pub mod features;
 pub mod harness;
 pub mod matrix;
+pub mod odd;
 pub mod oracle;
 pub mod real;
 pub mod rng;

@@ -1,0 +1,117 @@
+//! Documents and files that readers of lines, keys and JSON stumble over, and inputs that are none: one table, for all
+//! engines take them, or refuse them, alike.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+
+use flate2::{Compression, write::GzEncoder};
+
+/// A member of gzip.
+pub fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(bytes).and_then(|()| encoder.finish()).expect("memory takes everything")
+}
+
+/// Ids as they stand in JSON, with the name of their file at `@`: TAB, CR, LF, other ends of lines, astral characters raw
+/// and escaped, characters that UTF-16 sorts otherwise, a mark, blanks, what looks escaped, NUL, numbers.
+const IDS: [&str; 17] = [
+    r#""tab\there@""#,
+    r#""cr\rhere@""#,
+    r#""nl\nhere@""#,
+    "\"ls\u{2028}here\u{85}@\"",
+    "\"\u{1f600}@\"",
+    r#""\ud83d\ude00 escaped@""#,
+    "\"～@\"",
+    "\"日本@\"",
+    "\"\u{feff}mark@\"",
+    r#"" blank@ ""#,
+    r#""back\\slash@""#,
+    r#""\\x09@""#,
+    r##""#end@""##,
+    r#""nul\u0000@""#,
+    r#"" @""#,
+    "70@",
+    "7e1@",
+];
+
+/// Documents in a file.
+const LINES: u64 = IDS.len() as u64 + 2;
+
+/// Documents that are all alike, and an empty one; no id is in two files. Lines end in LF or CRLF, and some are empty; the
+/// last one has no end.
+pub fn lines(file: &str) -> String {
+    let mut lines = String::new();
+    for (at, id) in IDS.iter().enumerate() {
+        let id = id.replace('@', file);
+        // A CR between tokens is white space of JSON, and no end of a line.
+        let (blank, end) = if at % 3 == 0 { ("\r", "\r\n\r\n\n") } else { ("  ", "\n") };
+        let text =
+            format!("one two\u{2028}three four\\tfive six\\rseven \u{1f600} eight nine ten {}", at / 4);
+        let _ = write!(lines, "{{\"id\":{blank}{id},{blank}\"text\":\"{text}\"}}{end}");
+    }
+    let _ = write!(lines, "{{\"id\":\"empty{file}\",\"text\":\"\"}}\n");
+    let _ =
+        write!(lines, "{{\"id\":\"last{file}\",\"text\":\"one two three four five six seven eight nine\"}}");
+    lines
+}
+
+/// Files that every engine takes, with their names.
+pub fn accepted() -> [(&'static str, Vec<u8>); 4] {
+    let marked = |file| format!("\u{feff}{}", lines(file)).into_bytes();
+    // Members that end within the mark, within a line, and at once.
+    let packed = marked("2");
+    let members = [&packed[..2], &packed[2..500], b"", &packed[500..]].map(gzip).concat();
+    [
+        ("plain odd.jsonl", lines("").into_bytes()),
+        ("marked.jsonl", marked("1")),
+        ("marked.jsonl.gz", members),
+        ("blank.jsonl", "\u{feff}\r\n\n".into()),
+    ]
+}
+
+/// How many documents [`accepted`] holds.
+pub const ACCEPTED: u64 = 3 * LINES;
+
+/// A file that no engine takes.
+pub struct Refused {
+    /// Its name.
+    pub name: &'static str,
+    /// What it holds.
+    pub bytes: Vec<u8>,
+    /// The stage that refuses it, or the beginning of its name.
+    pub stage: &'static str,
+    /// The line that is named.
+    pub line: u64,
+    /// What is said of it.
+    pub words: &'static str,
+}
+
+/// Files that every engine refuses with the same words: bytes that are not UTF-8, a raw NUL, a mark before a line that is
+/// not the first, two marks, an id that stands twice. No document is in two of them.
+pub fn refused() -> [Refused; 5] {
+    let good = |id: &str| {
+        format!("{{\"id\":\"{id}\",\"text\":\"one two three four five six seven\"}}\n").into_bytes()
+    };
+    let no_document = |name, bytes: Vec<Vec<u8>>, line| Refused {
+        name,
+        bytes: bytes.concat(),
+        stage: "tokenize",
+        line,
+        words: "field document: expected a JSON object in UTF-8 on one line, found ",
+    };
+    let mark = || "\u{feff}".as_bytes().to_vec();
+    let bad_text = |text: &[u8]| [b"{\"id\":\"bad\",\"text\":\"", text, b"\"}\n"].concat();
+    [
+        no_document("bytes.jsonl", vec![good("b"), bad_text(b"\xff\xfe")], 2),
+        no_document("nul.jsonl", vec![good("n"), bad_text(b"a\0b")], 2),
+        no_document("mark.jsonl", vec![mark(), good("m"), mark(), good("n2")], 2),
+        no_document("marks.jsonl", vec![mark(), mark(), good("o")], 1),
+        Refused {
+            name: "twice.jsonl",
+            bytes: [good("t"), good("good"), good("good")].concat(),
+            stage: "doc-meta",
+            line: 3,
+            words: "the id \"good\" stands at more than one document (",
+        },
+    ]
+}
