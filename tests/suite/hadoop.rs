@@ -23,7 +23,7 @@ fn say(here: &Place, line: &str) -> Said {
 fn documents(here: &Place) {
     std::fs::create_dir(here.path("docs")).unwrap();
     odd::accepted().iter().for_each(|(name, bytes)| here.write(&format!("docs/{name}"), bytes));
-    here.write("docs/families.jsonl.gz", odd::gzip(families().as_bytes()));
+    here.write("docs/families.jsonl.gz", odd::gzip(families()));
     // A table of the user's whose name has no ending.
     here.shell("mkdir tables && twinsplit idf --from docs --features words:2 --output tables/table").ok();
 }
@@ -60,7 +60,9 @@ fn volumes_are_those_of_pipes(hadoop: &Value, pipes: &Value) {
         };
         assert!(counters["shuffled_bytes"].as_u64() > Some(0), "{step}: {counters}");
         if !VARYING.iter().any(|varying| step.starts_with(varying)) {
-            assert_eq!(pipes[step]["reduce_bytes_in"], bytes, "{step}");
+            // The row of an empty document's set ends in a TAB, which is none of the row's where Hadoop adds one.
+            let expected = pipes[step]["reduce_bytes_in"].as_u64().unwrap();
+            assert!((bytes..=bytes + odd::EMPTY).contains(&expected), "{step}: {bytes}, not {expected}");
             compared += u64::from(bytes > 1000);
         }
     }

@@ -42,11 +42,11 @@ fn place() -> PathBuf {
     write("plain.jsonl", lines[..60].join("\n").as_bytes());
     // Members that end in the middle of a line.
     let (one, other) = (lines[60..90].join("\n"), lines[90..120].join("\n"));
-    write("members.jsonl.gz", &[gzip(one.as_bytes()), gzip(b"\n"), gzip(other.as_bytes())].concat());
+    write("members.jsonl.gz", &[gzip(one), gzip(b"\n"), gzip(other)].concat());
     fs::copy(fixture("documents/tiny.jsonl"), place.join("tiny.jsonl")).unwrap();
 
     odd::accepted().iter().for_each(|(name, bytes)| write(&format!("odd/{name}"), bytes));
-    write("odd/below/gzip of no name", &gzip(format!("\u{feff}{}", odd::lines("3")).as_bytes()));
+    write("odd/below/gzip of no name", &gzip(format!("\u{feff}{}", odd::lines("3"))));
     write("odd/below/no gzip.gz", odd::lines("4").as_bytes());
     write("odd/below/a,b{c}[d].jsonl", odd::lines("5").as_bytes());
     write("odd/below/empty.gz", b"");
@@ -54,7 +54,7 @@ fn place() -> PathBuf {
     write("odd/.hidden", b"not read");
 
     odd::refused().iter().for_each(|refused| write(refused.name, &refused.bytes));
-    let whole = gzip(lines[..60].join("\n").as_bytes());
+    let whole = gzip(lines[..60].join("\n"));
     write("cut.jsonl.gz", &whole[..whole.len() - 100]);
     let mut damaged = whole;
     let at = damaged.len() - 6;
@@ -207,7 +207,8 @@ fn odd_ids_texts_and_files_are_read_as_by_a_run() {
     let again = said("odd-again");
     assert_eq!(again.code, 0, "{}", again.err);
     local("doc-split --write-kept", &["odd"], "odd-expected").ok();
-    assert_same("odd-out", "odd-expected", 10);
+    // One document of all that are alike is kept, and the empty ones.
+    assert_same("odd-out", "odd-expected", 7);
 }
 
 /// What the engine local refuses is refused with the same words, and nothing looks finished.
