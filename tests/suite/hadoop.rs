@@ -153,6 +153,7 @@ fn alone() -> Place {
 }
 
 #[test]
+#[ignore = "a minute; run by `make cluster-test`"]
 fn a_committed_script_needs_nothing_of_ours_but_the_program() {
     script_equals_local(&alone(), "doc-split.sh");
 }
