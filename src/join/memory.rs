@@ -30,11 +30,11 @@ pub fn filled<T: Clone>(value: T, values: usize) -> Vec<T> {
 
 /// The values from `at` on are read soon: as many as four lines of a cache hold.
 #[inline]
+#[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables))]
 pub fn soon<T>(values: &[T], at: usize) {
-    const LINE: usize = 64;
     #[cfg(target_arch = "x86_64")]
     for line in 0..4 {
-        if let Some(value) = values.get(at + line * LINE / size_of::<T>()) {
+        if let Some(value) = values.get(at + line * x86::LINE / size_of::<T>()) {
             x86::fetch(value);
         }
     }
@@ -44,6 +44,9 @@ pub fn soon<T>(values: &[T], at: usize) {
 #[allow(unsafe_code)]
 mod x86 {
     use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+
+    /// Bytes of a line of the caches.
+    pub const LINE: usize = 64;
 
     #[inline]
     pub fn fetch<T>(value: &T) {

@@ -315,11 +315,11 @@ impl DenseRun<'_> {
         let (parts, held) = parts(store, &self.opts, self.threads, budget);
         budget.hold(held);
         let tau = self.opts.tau.tau;
-        let parts = cut(store, &parts, tau)?;
-        self.progress.start("docsplit-query", "joining", Unit::Sets, queries(store, &parts, tau) as u64);
+        let smaller = cut(store, &parts, tau)?;
+        self.progress.start("docsplit-query", "joining", Unit::Sets, queries(store, &smaller, tau) as u64);
         let seen = |sets| self.progress.add(sets as u64);
         let asked = Asked::Pairs;
-        join_parts(store, &parts, tau, asked, self.threads, &seen, &mut |found| pairs.take(found))?;
+        join_parts(store, &smaller, tau, asked, self.threads, &seen, &mut |found| pairs.take(found))?;
         budget.release(held);
         Ok(("docsplit-query", named(&[("slices", parts.len() as u64)])))
     }

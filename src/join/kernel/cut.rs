@@ -2,7 +2,7 @@
 
 use super::dense::{Reach, reach};
 use super::parallel::{Part, Source};
-use super::{Purpose, indexed};
+use super::{Purpose, indexed, lists};
 use crate::join::sets::Sets;
 use crate::join::similarity::Similarity;
 use std::ops::Range;
@@ -37,10 +37,13 @@ pub fn cut<S: Source>(
 /// Ranges of about as many postings each.
 fn ranges(sets: &Sets, range: Range<usize>, similarity: Similarity) -> Vec<Range<usize>> {
     let postings = |set| indexed(sets, set, similarity, Purpose::SelfJoin, 1);
-    // What an index with exact bitmaps looks at is no list.
-    let pieces =
-        if reach(sets, range.clone()) == Reach::Exact { 1 } else { pieces(range.clone().map(postings)) };
     let total: usize = range.clone().map(|set| postings(set).len()).sum();
+    // What an index with exact bitmaps looks at is no list.
+    let pieces = if total < 2 * LEAST || reach(sets, range.clone()) == Reach::Exact {
+        1
+    } else {
+        (mean_length(range.clone().flat_map(postings)) / VISITED).clamp(1, total / LEAST)
+    };
     let each = total.div_ceil(pieces);
     let (mut ranges, mut start, mut held) = (Vec::new(), range.start, 0);
     for set in range.clone() {
@@ -54,20 +57,16 @@ fn ranges(sets: &Sets, range: Range<usize>, similarity: Similarity) -> Vec<Range
     ranges
 }
 
-/// In how many an index over these postings should be made.
-fn pieces<'s>(postings: impl Iterator<Item = &'s [u32]>) -> usize {
+/// The mean length of the list that one of these postings stands in; queries meet lists as postings do.
+fn mean_length<'s>(postings: impl Iterator<Item = &'s u32>) -> usize {
     let mut lengths: Vec<u32> = Vec::new();
-    for &token in postings.flatten() {
+    for &token in postings {
         if lengths.len() <= token as usize {
             lengths.resize(token as usize + 1, 0);
         }
         lengths[token as usize] += 1;
     }
-    let total: u64 = lengths.iter().map(|length| u64::from(*length)).sum();
-    // The mean length of the list that a posting stands in; queries meet lists as postings do.
-    let squares: u64 = lengths.iter().map(|length| u64::from(*length).pow(2)).sum();
-    let by_length = squares / total.max(1) / VISITED as u64;
-    by_length.min(total / LEAST as u64).max(1) as usize
+    lists::mean(lengths.into_iter())
 }
 
 #[cfg(test)]

@@ -23,6 +23,13 @@ pub(super) struct Lists<P> {
     postings: Vec<P>,
 }
 
+/// The mean length of the list that a posting stands in, of lists of these lengths.
+pub(super) fn mean(lengths: impl Iterator<Item = u32>) -> usize {
+    let add = |(squares, all), length| (squares + u64::from(length).pow(2), all + u64::from(length));
+    let (squares, all) = lengths.fold((0, 0), add);
+    (squares / all.max(1)) as usize
+}
+
 /// Lists that are being filled: the start of a list moves towards its end with each posting.
 pub(super) struct Filling<P>(Lists<P>);
 
@@ -110,8 +117,7 @@ impl<P: Copy + Default> Lists<P> {
 
     /// The mean length of the list that a posting stands in.
     pub fn mean(&self) -> usize {
-        let squares: u64 = self.starts.windows(2).map(|two| u64::from(two[1] - two[0]).pow(2)).sum();
-        squares as usize / self.postings.len().max(1)
+        mean(self.starts.windows(2).map(|two| two[1] - two[0]))
     }
 }
 
