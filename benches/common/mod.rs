@@ -29,6 +29,11 @@ impl Decimal {
         Decimal { p: number(whole) * q + number(places), q }
     }
 
+    /// The least overlap with which [`Decimal::reached`] holds.
+    pub fn overlap(self, a: u64, b: u64) -> u64 {
+        (self.p * (a + b)).div_ceil(self.p + self.q).max(1)
+    }
+
     /// Whether `overlap / (a + b - overlap)` reaches it.
     pub fn reached(self, overlap: u64, a: u64, b: u64) -> bool {
         overlap > 0 && overlap * self.q >= self.p * (a + b - overlap)
