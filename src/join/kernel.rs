@@ -181,11 +181,13 @@ pub struct Index<S> {
 /// Postings of one list that a query may visit: those of the range up to the first whose set is not before `end`.
 #[derive(Clone, Debug)]
 struct Visit {
+    list: usize,
     postings: Range<usize>,
     end: u32,
 }
 
-/// The postings of so many lists ahead are asked of memory while one is visited.
+/// The postings of so many lists ahead are asked of memory while one is visited, and the tokens of so many candidates while one
+/// is verified.
 const AHEAD: usize = 2;
 
 /// The tokens of a set that an index holds, when the prefixes of a pair must share so many.
@@ -364,19 +366,39 @@ impl<S: Borrow<Sets>> Index<S> {
     fn verify(&self, tokens: &[u32], signature: Signature, scratch: &mut Scratch) {
         let Scratch { counters, candidates, hits, .. } = scratch;
         let size = signature.size();
-        for set in candidates.drain(..) {
-            let prefix_overlap = counters.of(set);
+        let sets = self.sets();
+        let place = |set: u32| self.range.start + set as usize;
+        // Candidates lie anywhere in memory, which is asked for each a while before it is read. First those go that sizes and
+        // bitmaps turn away.
+        let mut left = 0;
+        for at in 0..candidates.len() {
+            if let Some(&later) = candidates.get(at + 4 * AHEAD) {
+                memory::soon::<1, _>(&self.signatures, later as usize);
+            }
+            let set = candidates[at];
             let other = self.signatures[set as usize];
             let needed = self.similarity.overlap_needed(size, other.size());
-            if u64::from(prefix_overlap) < needed.min(self.common) || signature.most_shared(other) < needed {
-                continue;
+            if u64::from(counters.of(set)) >= needed.min(self.common)
+                && signature.most_shared(other) >= needed
+            {
+                sets.soon(place(set));
+                candidates[left] = set;
+                left += 1;
             }
-            let other_tokens = self.sets().get(self.range.start + set as usize);
-            let (needed, common) = (needed as usize, self.common as usize);
-            if let Some(overlap) = verify::overlap(tokens, other_tokens, prefix_overlap, needed, common) {
+        }
+        candidates.truncate(left);
+        for (at, &set) in candidates.iter().enumerate() {
+            if let Some(&later) = candidates.get(at + AHEAD) {
+                sets.tokens_soon(place(later));
+            }
+            let other = self.signatures[set as usize];
+            let needed = self.similarity.overlap_needed(size, other.size()) as usize;
+            let (counted, common) = (counters.of(set), self.common as usize);
+            if let Some(overlap) = verify::overlap(tokens, sets.get(place(set)), counted, needed, common) {
                 hits.push((set, overlap));
             }
         }
+        candidates.clear();
     }
 
     /// The sets that a query may meet at all, by number in the range: the first, and the one behind the last.
@@ -391,7 +413,8 @@ impl<S: Borrow<Sets>> Index<S> {
 
     /// Finds where the postings stand that a query may visit, and the window of sets that they are of.
     ///
-    /// All lists are looked up before one is visited: each look-up waits for memory, and they wait side by side.
+    /// All lists are looked up before one is visited, step by step: each step waits for memory, and those of all lists wait side
+    /// by side.
     fn visits(&self, tokens: &[u32], size: u64, limit: usize, scratch: &mut Scratch) -> Range<usize> {
         let Scratch { cursors, visits, .. } = scratch;
         let (smallest, mut end) = self.window(size, limit);
@@ -406,8 +429,13 @@ impl<S: Borrow<Sets>> Index<S> {
             }
             window.end = window.end.max(end as usize);
             let Some(list) = self.lists.rank(token) else { continue };
-            let postings = places.first(&self.lists, list)..self.lists.range(list).end;
-            visits.push(Visit { postings, end });
+            self.lists.soon(list);
+            places.soon(list);
+            visits.push(Visit { list, postings: 0..0, end });
+        }
+        visits.iter().for_each(|visit| places.postings_soon(&self.lists, visit.list));
+        for Visit { list, postings, .. } in visits {
+            *postings = places.first(&self.lists, *list)..self.lists.range(*list).end;
         }
         window
     }
@@ -436,7 +464,7 @@ impl<S: Borrow<Sets>> Index<S> {
         let least = self.least(size);
         for (at, visit) in visits.iter().enumerate() {
             if let Some(later) = visits.get(at + AHEAD) {
-                memory::soon(self.lists.postings(), later.postings.start);
+                memory::soon::<4, _>(self.lists.postings(), later.postings.start);
             }
             visited += visit.postings.len() as u64;
             let mut postings = self.lists.postings()[visit.postings.clone()].iter();

@@ -28,12 +28,12 @@ pub fn filled<T: Clone>(value: T, values: usize) -> Vec<T> {
     all
 }
 
-/// The values from `at` on are read soon: as many as four lines of a cache hold.
+/// The values from `at` on are read soon: as many as so many lines of a cache hold.
 #[inline]
 #[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables))]
-pub fn soon<T>(values: &[T], at: usize) {
+pub fn soon<const LINES: usize, T>(values: &[T], at: usize) {
     #[cfg(target_arch = "x86_64")]
-    for line in 0..4 {
+    for line in 0..LINES {
         if let Some(value) = values.get(at + line * x86::LINE / size_of::<T>()) {
             x86::fetch(value);
         }

@@ -105,6 +105,18 @@ impl Sets {
         &self.tokens[self.offsets[i]..self.offsets[i + 1]]
     }
 
+    /// Set `i` is asked for soon.
+    #[inline]
+    pub fn soon(&self, i: usize) {
+        memory::soon::<1, _>(&self.offsets, i);
+    }
+
+    /// The tokens of set `i` are read soon.
+    #[inline]
+    pub fn tokens_soon(&self, i: usize) {
+        memory::soon::<4, _>(&self.tokens, self.offsets[i]);
+    }
+
     /// The number of tokens of set `i`, lone ones included.
     #[inline]
     pub fn size(&self, i: usize) -> usize {

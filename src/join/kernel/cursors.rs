@@ -7,6 +7,7 @@
 
 use super::Posting;
 use super::lists::Lists;
+use crate::join::memory;
 
 /// One thread's places in the lists of the index that it asked last.
 #[derive(Debug, Default)]
@@ -43,6 +44,19 @@ pub(super) struct Places<'c> {
 }
 
 impl Places<'_> {
+    /// A list's place is asked for soon.
+    #[inline]
+    pub fn soon(&self, list: usize) {
+        memory::soon::<1, _>(self.places, list);
+    }
+
+    /// Its [`first`](Self::first) posting is looked for soon.
+    #[inline]
+    pub fn postings_soon(&self, lists: &Lists<Posting>, list: usize) {
+        let place = self.places.get(list).map_or(lists.range(list).start, |place| *place as usize);
+        memory::soon::<1, _>(lists.postings(), place);
+    }
+
     /// The first posting of a list whose set is not before the query's window: where it stands among all postings.
     #[inline]
     pub fn first(&mut self, lists: &Lists<Posting>, list: usize) -> usize {

@@ -239,7 +239,7 @@ impl<S: Borrow<Sets>> Index<S> {
     ) {
         let window = self.visits(tokens, signature.size(), limit, scratch);
         let postings = self.lists.postings();
-        scratch.visits.retain_mut(|Visit { postings: range, end }| {
+        scratch.visits.retain_mut(|Visit { postings: range, end, .. }| {
             range.end = range.start + postings[range.clone()].partition_point(|posting| posting.set < *end);
             range.start < range.end
         });

@@ -84,6 +84,12 @@ impl<P: Copy + Default> Lists<P> {
         &self.starts
     }
 
+    /// It is asked soon where a list stands.
+    #[inline]
+    pub fn soon(&self, list: usize) {
+        memory::soon::<1, _>(&self.starts, list);
+    }
+
     /// Where a list stands among all postings.
     #[inline]
     pub fn range(&self, list: usize) -> Range<usize> {
