@@ -10,28 +10,61 @@ pub use inputs::{document_files, expand_inputs};
 pub use lines::{MaxLine, read_row};
 
 use crate::error::{Error, FieldError, Result};
+use crate::hash::Checksum;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use gzip::Gzip;
 
 /// Size of the buffers between the program and the operating system.
 const BUFFER: usize = 256 << 10;
 
+/// What was read of a file to its end, as it stands there, compressed or not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Contents {
+    /// How many bytes.
+    pub bytes: u64,
+    /// Their XXH3, 16 hex digits.
+    pub xxh3: String,
+}
+
+/// [`Contents`] of what has been read so far.
+#[derive(Default)]
+struct Tally {
+    bytes: u64,
+    checksum: Checksum,
+}
+
+impl Tally {
+    fn add(&mut self, bytes: &[u8]) {
+        self.bytes += bytes.len() as u64;
+        self.checksum.bytes(bytes);
+    }
+
+    fn contents(&self) -> Contents {
+        Contents { bytes: self.bytes, xxh3: self.checksum.hex() }
+    }
+}
+
 /// Counts the bytes that are read from a file or stream as they stand there, compressed or not.
 struct Counted<R> {
     inner: R,
     read: Arc<AtomicU64>,
+    /// Where a digest is asked for.
+    tally: Option<Arc<Mutex<Tally>>>,
 }
 
 impl<R: Read> Read for Counted<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.inner.read(buffer)?;
         self.read.fetch_add(read as u64, Ordering::Relaxed);
+        if let Some(tally) = &self.tally {
+            tally.lock().unwrap_or_else(PoisonError::into_inner).add(&buffer[..read]);
+        }
         Ok(read)
     }
 }
@@ -39,17 +72,21 @@ impl<R: Read> Read for Counted<R> {
 /// Opens `path` for reading (`-` is standard input); gzip is recognised by its first two bytes and read to the end
 /// of its last member.
 pub fn open(path: &Path) -> Result<Box<dyn BufRead + Send>> {
-    open_counted(path, Arc::default())
+    open_counted(path, Arc::default(), None)
 }
 
-/// The same; adds what is read of the file to `read`.
-fn open_counted(path: &Path, read: Arc<AtomicU64>) -> Result<Box<dyn BufRead + Send>> {
+/// The same; adds what is read of the file to `read`, and to `tally`.
+fn open_counted(
+    path: &Path,
+    read: Arc<AtomicU64>,
+    tally: Option<Arc<Mutex<Tally>>>,
+) -> Result<Box<dyn BufRead + Send>> {
     let raw: Box<dyn Read + Send> = if path == Path::new("-") {
         Box::new(io::stdin())
     } else {
         Box::new(File::open(path).map_err(Error::io("open", path))?)
     };
-    let mut raw = BufReader::with_capacity(BUFFER, Counted { inner: raw, read });
+    let mut raw = BufReader::with_capacity(BUFFER, Counted { inner: raw, read, tally });
     // A pipe may give its first byte alone, so what is read to tell gzip is put back in front.
     let mut head = Vec::new();
     raw.by_ref().take(gzip::MAGIC.len() as u64).read_to_end(&mut head).map_err(Error::io("read", path))?;
@@ -59,6 +96,19 @@ fn open_counted(path: &Path, read: Arc<AtomicU64>) -> Result<Box<dyn BufRead + S
         Ok(Box::new(BufReader::with_capacity(BUFFER, Gzip::new(whole))))
     } else {
         Ok(Box::new(whole))
+    }
+}
+
+/// Reads a file to its end for what it holds.
+pub fn contents(path: &Path) -> Result<Contents> {
+    let mut file = File::open(path).map_err(Error::io("open", path))?;
+    let (mut tally, mut buffer) = (Tally::default(), vec![0; 1 << 20]);
+    loop {
+        let read = file.read(&mut buffer).map_err(Error::io("read", path))?;
+        if read == 0 {
+            return Ok(tally.contents());
+        }
+        tally.add(&buffer[..read]);
     }
 }
 

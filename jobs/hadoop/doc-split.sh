@@ -145,8 +145,9 @@ fs -ls -R "${INPUT[@]}" > "$LOGS/inputs" 2> "$LOGS/inputs.log" || fail "an input
 declare -A THERE=()
 while read -r path; do THERE[${path%/}]=1; done < <(fs -ls -C "$OUTPUT" "$WORK" "$WORK/_steps" 2> /dev/null)
 if [[ -n ${OVERWRITE:-} ]]; then
-  old=()
-  for name in pairs clusters kept run.json _work; do
+  # Also what the other engines leave beside or name as files.
+  old=() others=(counters.json quarantine pairs.tsv clusters.tsv kept.jsonl quarantine.tsv report.html)
+  for name in pairs clusters kept run.json _work "${others[@]}"; do
     [[ -z ${THERE[$OUTPUT/$name]:-} ]] || old+=("$OUTPUT/$name")
   done
   ((!${#old[@]})) || fs -rm -r -skipTrash "${old[@]}" > /dev/null

@@ -696,7 +696,10 @@ def send_named_file(name):
 def begin():
     """Compares with what an earlier run left."""
     if options.overwrite:
-        for name in ["pairs", "clusters", "kept", "quarantine", "counters.json", "run.json", "_answer"]:
+        # Also what the other engines name as files.
+        for name in ["pairs", "clusters", "kept", "quarantine", "counters.json", "run.json", "_answer"] + [
+            "pairs.tsv", "clusters.tsv", "kept.jsonl", "quarantine.tsv", "report.html",
+        ]:
             remove(OUTPUT + "/" + name)
         remove(WORK)
     if exists(OUTPUT + "/counters.json"):
@@ -709,7 +712,7 @@ def begin():
         compare(json.loads(read_text(WORK + "/_run.json")), WORK)
         return
     for folder in (OUTPUT, WORK):
-        if exists(folder) and listed(folder):
+        if not options.overwrite and exists(folder) and listed(folder):
             fail("%s is not empty: --resume goes on with what is there, or remove it" % folder)
     write_bytes(WORK + "/_run.json", json.dumps(IDENTITY, sort_keys=True).encode())
 

@@ -4,31 +4,40 @@ use super::options::{BOUNDS, Engine};
 use crate::chains::Chain;
 use crate::engine::params::Params;
 use crate::error::{Error, Result};
-use crate::hash::Checksum;
-use crate::io::AtomicFile;
+use crate::io::{AtomicFile, Contents, contents};
 use serde_json::{Map, Value, json};
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// The program's version, the chain, the engine, all parameters and the input, as they stand in `run.json` and, while
 /// a run works, in `_work/_run.json`.
 pub struct Identity(Map<String, Value>);
 
+/// What is known of the input before a run begins.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Known {
+    /// Names: the script of a run on a cluster compares what the cluster's file system tells of them.
+    Names,
+    /// Sizes too; [`Identity::add_digests`] adds digests, which are taken while the run reads.
+    Sizes,
+    /// Digests: the input is read once for them.
+    Digests,
+}
+
 impl Identity {
-    /// The identity of a run; reads the input once for its digest.
+    /// The identity of a run.
     pub fn of(
         chain: Chain,
         engine: Engine,
         params: &Params,
         write_kept: bool,
-        inputs: &[PathBuf],
+        (inputs, known): (&[PathBuf], Known),
     ) -> Result<Self> {
-        let inputs = match engine.is_remote() {
-            // The script of such a run compares what the cluster's file system tells of them.
-            true => inputs.iter().map(|path| json!({ "path": path.to_string_lossy() })).collect(),
-            false => digests(inputs.iter().map(PathBuf::as_path))?,
-        };
+        let inputs = inputs.iter().map(|path| match known {
+            Known::Names => Ok(json!({ "path": path.to_string_lossy() })),
+            Known::Sizes => size(path),
+            Known::Digests => digest(path),
+        });
+        let inputs: Value = inputs.collect::<Result<Vec<_>>>()?.into();
         let mut parameters = Map::new();
         for (name, value) in params.iter() {
             parameters.insert(name.to_owned(), Value::from(value));
@@ -45,6 +54,15 @@ impl Identity {
             digests(params.named_files().into_iter().map(|(_, file)| Path::new(file)))?,
         );
         Ok(Self(fields))
+    }
+
+    /// Adds the digests of what was read of the inputs, which are in the same order; streams have none.
+    pub fn add_digests(&mut self, read: &[Contents]) {
+        let inputs = self.0.get_mut("inputs").and_then(Value::as_array_mut).into_iter().flatten();
+        for (input, read) in inputs.zip(read).filter(|(input, _)| !is_stream(input)) {
+            input["bytes"] = read.bytes.into();
+            input["xxh3"] = read.xxh3.as_str().into();
+        }
     }
 
     /// The identity in a file that a run left.
@@ -117,13 +135,15 @@ impl Identity {
             for (path, digest) in &now {
                 match then.iter().find(|(other, _)| other == path) {
                     None => found.push(format!("{what} {path} was not there")),
-                    Some((_, other)) if other != digest => found.push(format!("{what} {path} has changed")),
+                    Some((_, other)) if differs(other, digest) => {
+                        found.push(format!("{what} {path} has changed"))
+                    }
                     Some(_) => {}
                 }
             }
             let gone = then.iter().filter(|(path, _)| now.iter().all(|(other, _)| other != path));
             found.extend(gone.map(|(path, _)| format!("{what} {path} is not given now")));
-            if found.is_empty() && now != then {
+            if found.is_empty() && !now.iter().map(|(path, _)| path).eq(then.iter().map(|(path, _)| path)) {
                 found.push(format!("{what} comes in another order"));
             }
         }
@@ -133,7 +153,7 @@ impl Identity {
     /// The first input that is a stream: it cannot be read a second time, nor compared.
     pub fn stream(&self) -> Option<String> {
         let inputs = self.0.get("inputs").and_then(Value::as_array)?;
-        let stream = inputs.iter().find(|input| input.get("xxh3").is_none())?;
+        let stream = inputs.iter().find(|input| is_stream(input))?;
         Some(plain(&stream["path"]))
     }
 }
@@ -147,8 +167,30 @@ fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
+fn is_stream(input: &Value) -> bool {
+    input.get("bytes").is_none()
+}
+
+/// Whether two files differ, as far as both are known: a run that reads its input once and was stopped has no digests,
+/// and nothing that another run would go on with.
+fn differs(one: &Value, other: &Value) -> bool {
+    let both_read = [one, other].iter().all(|file| file.get("xxh3").is_some());
+    let known: &[&str] = if both_read { &["bytes", "xxh3"] } else { &["bytes"] };
+    known.iter().any(|field| one.get(field) != other.get(field))
+}
+
 fn digests<'a>(paths: impl Iterator<Item = &'a Path>) -> Result<Value> {
     paths.map(digest).collect::<Result<Vec<_>>>().map(Value::from)
+}
+
+/// A file's name and size; of a stream the name alone.
+fn size(path: &Path) -> Result<Value> {
+    let name = path.to_string_lossy();
+    if name == "-" || !path.is_file() {
+        return Ok(json!({ "path": name }));
+    }
+    let bytes = path.metadata().map_err(Error::io("read", path))?.len();
+    Ok(json!({ "path": name, "bytes": bytes }))
 }
 
 /// A file's name, size and checksum as it stands on disk; of a stream the name alone.
@@ -157,15 +199,6 @@ pub fn digest(path: &Path) -> Result<Value> {
     if name == "-" || !path.is_file() {
         return Ok(json!({ "path": name }));
     }
-    let mut file = File::open(path).map_err(Error::io("open", path))?;
-    let (mut checksum, mut bytes) = (Checksum::default(), 0);
-    let mut buffer = vec![0; 1 << 20];
-    loop {
-        let read = file.read(&mut buffer).map_err(Error::io("read", path))?;
-        if read == 0 {
-            return Ok(json!({ "path": name, "bytes": bytes, "xxh3": checksum.hex() }));
-        }
-        checksum.bytes(&buffer[..read]);
-        bytes += read as u64;
-    }
+    let Contents { bytes, xxh3 } = contents(path)?;
+    Ok(json!({ "path": name, "bytes": bytes, "xxh3": xxh3 }))
 }

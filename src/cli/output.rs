@@ -14,6 +14,8 @@ use std::time::{Duration, Instant};
 const ANSWER: [&str; 3] = ["pairs.tsv", "clusters.tsv", "kept.jsonl"];
 /// What makes an answer complete, and what is left beside it; it goes with an answer that is replaced.
 const BESIDE: [&str; 3] = ["run.json", QUARANTINE, "report.html"];
+/// The data sets of an answer that Hadoop or Spark wrote into a folder of this machine, and what Spark counted.
+const OF_CLUSTERS: [&str; 5] = ["pairs", "clusters", "kept", "quarantine", "counters.json"];
 /// The identity of the run that works in the folder.
 const IDENTITY: &str = "_run.json";
 /// How long to wait for tasks of a run that was killed a moment ago.
@@ -95,6 +97,16 @@ impl Output {
             if path.exists() {
                 fs::remove_file(&path).map_err(Error::io("remove", &path))?;
             }
+        }
+        for name in OF_CLUSTERS {
+            let path = self.folder.join(name);
+            // A folder that no engine has finished may be anybody's.
+            let removed = match () {
+                () if path.join("_SUCCESS").exists() => fs::remove_dir_all(&path),
+                () if path.is_file() => fs::remove_file(&path),
+                () => Ok(()),
+            };
+            removed.map_err(Error::io("remove", &path))?;
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! `twinsplit run` on a cluster: the answer and everything in between stay in the cluster's file system.
 
-use super::identity::Identity;
+use super::identity::{Identity, Known};
 use super::options::{self, Engine, RunOpts};
 use super::plan::{ScriptEngine, plan_script};
 use super::progress::Display;
@@ -22,8 +22,8 @@ use std::time::Instant;
 /// Runs a chain as jobs of Hadoop Streaming, or under Spark.
 pub fn run(chain: Chain, shape: Shape, opts: &RunOpts, params: &Params) -> Result<()> {
     let start = Instant::now();
-    let identity =
-        Identity::of(chain, opts.engine, &options::resolved(params), opts.write_kept, &opts.input)?;
+    let inputs = (&opts.input[..], Known::Names);
+    let identity = Identity::of(chain, opts.engine, &options::resolved(params), opts.write_kept, inputs)?;
     let is_spark = opts.engine == Engine::Spark;
     let (engine, name) =
         if is_spark { (ScriptEngine::Spark, "chain.py") } else { (ScriptEngine::Hadoop, "chain.sh") };

@@ -1,6 +1,6 @@
 //! `twinsplit run`: a chain from documents to pairs and clusters.
 
-use super::identity::Identity;
+use super::identity::{Identity, Known};
 use super::interrupt;
 use super::options::{self, Engine, RunOpts};
 use super::output::{Output, Start};
@@ -9,14 +9,14 @@ use super::progress::Display;
 use super::quarantine::{self, QUARANTINE};
 use super::{remote, summary};
 use crate::chains::{Chain, KEPT, PAIRS, Shape, Step};
-use crate::engine::dense::{DenseOpts, DenseRun};
+use crate::engine::dense::{DenseOpts, DenseRun, Ran};
 use crate::engine::memory::Budget;
 use crate::engine::params::Params;
 use crate::engine::pipes::PipesRun;
 use crate::engine::progress::{Done, Progress};
 use crate::engine::steps::LocalSteps;
 use crate::error::{Error, Result};
-use crate::io::{Stdout, document_files};
+use crate::io::{Contents, Stdout, document_files};
 use crate::stage::{Counters, Entry};
 use crate::stages;
 use crate::terminal;
@@ -60,7 +60,10 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     // A bound that is too small is named before anything is written.
     Budget::new(opts.memory_bytes(), opts.threads())?;
     let resolved = options::resolved(&params);
-    let identity = Identity::of(chain, opts.engine, &resolved, opts.write_kept, &inputs)?;
+    let dense = opts.engine == Engine::Local && is_dense(chain, &params);
+    // The dense way leaves no steps to go on with, so its input is compared only with that of an answer.
+    let known = if dense && !opts.resume { Known::Sizes } else { Known::Digests };
+    let mut identity = Identity::of(chain, opts.engine, &resolved, opts.write_kept, (&inputs, known))?;
     let output = match Output::open(&opts, &identity)? {
         Start::Run(output) => Arc::new(output),
         Start::Complete => return say_complete(&opts),
@@ -85,6 +88,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         Ok(done) => done,
         Err(error) => return Err(leave(&output, error)),
     };
+    identity.add_digests(&done.read);
     let report = summary::Report {
         identity: &identity,
         threads: opts.threads(),
@@ -224,6 +228,8 @@ fn leave(output: &Output, error: Error) -> Error {
 struct Finished {
     steps: Vec<Done>,
     warnings: Vec<String>,
+    /// What was read of each input, where its digests were taken while reading.
+    read: Vec<Contents>,
 }
 
 struct Run<'a> {
@@ -260,8 +266,8 @@ impl Run<'_> {
             write_kept: self.opts.write_kept,
             term_split: self.chain == Chain::TermSplit,
         };
-        let (steps, warnings) = run.run(|_| {})?;
-        Ok(Finished { warnings: summary::warnings(&steps, warnings), steps })
+        let Ran { steps, large, read } = run.run(|_| {})?;
+        Ok(Finished { warnings: summary::warnings(&steps, large), steps, read })
     }
 
     fn steps(&self, steps: &[Step]) -> Result<Finished> {
@@ -309,7 +315,7 @@ impl Run<'_> {
     fn finish(&self, steps: Vec<Done>) -> Result<Finished> {
         let (clusters, meta) = (self.output.answer.join("clusters.tsv"), self.output.work.join("meta"));
         let shares = summary::cluster_scripts(&clusters, &meta, &steps)?;
-        Ok(Finished { warnings: summary::warnings(&steps, shares), steps })
+        Ok(Finished { warnings: summary::warnings(&steps, shares), steps, read: Vec::new() })
     }
 }
 

@@ -1,12 +1,12 @@
 //! Files as blocks of whole lines, each with its place, so that several threads can share the work.
 
 use super::lines::{self, MaxLine};
-use super::open_counted;
+use super::{Contents, Tally, open_counted};
 use crate::error::{Error, Place, Result};
 use std::io::{BufRead, Read};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A block of whole lines of one file, with the place of its first line.
 #[derive(Debug, Default)]
@@ -32,6 +32,10 @@ pub struct Blocks {
     lines: u64,
     size: usize,
     read: Arc<AtomicU64>,
+    /// Of the current file, where digests are asked for.
+    tally: Option<Arc<Mutex<Tally>>>,
+    /// Of the files that have been read to their end.
+    contents: Vec<Contents>,
     bound: MaxLine,
     /// Whether the lines are documents.
     documents: bool,
@@ -55,6 +59,8 @@ impl Blocks {
             lines: 0,
             size,
             read: Arc::default(),
+            tally: None,
+            contents: Vec::new(),
             bound,
             documents: false,
             marked: false,
@@ -79,6 +85,16 @@ impl Blocks {
     /// How many bytes of the files have been read, as they stand on disk.
     pub fn raw_bytes(&self) -> u64 {
         self.read.load(Ordering::Relaxed)
+    }
+
+    /// The same; takes digests of the files while they are read.
+    pub fn with_digests(self) -> Self {
+        Self { tally: Some(Arc::default()), ..self }
+    }
+
+    /// What was read of each file, where digests were asked for and there was no error.
+    pub fn contents(&self) -> &[Contents] {
+        &self.contents
     }
 
     /// The same of files of documents: no line may exceed `bound`, and a byte order mark before the first line is passed
@@ -111,7 +127,10 @@ impl Blocks {
         loop {
             if self.current.is_none() {
                 let Some(path) = self.files.next() else { return Ok(None) };
-                let reader = open_counted(&path, Arc::clone(&self.read))?;
+                if let Some(tally) = &mut self.tally {
+                    *tally = Arc::default();
+                }
+                let reader = open_counted(&path, Arc::clone(&self.read), self.tally.clone())?;
                 let whole = || Place { file: name_of(&path), line: 1, ..Place::default() };
                 self.marked = self.documents && (self.share.is_none() || path != Path::new("-"));
                 self.place = self.share.clone().filter(|_| path == Path::new("-")).unwrap_or_else(whole);
@@ -121,6 +140,8 @@ impl Blocks {
                 return Ok(Some(block));
             }
             self.current = None;
+            let tally = self.tally.iter().map(|tally| tally.lock().unwrap_or_else(PoisonError::into_inner));
+            self.contents.extend(tally.map(|tally| tally.contents()));
         }
     }
 

@@ -8,7 +8,7 @@ use proptest::sample::select;
 use proptest::test_runner::TestCaseError;
 use std::path::PathBuf;
 use twinsplit::engine::dense::budget::{DOCUMENT, PROGRAM, THREAD};
-use twinsplit::engine::dense::{DenseOpts, DenseRun};
+use twinsplit::engine::dense::{DenseOpts, DenseRun, Ran};
 use twinsplit::engine::params::Params;
 use twinsplit::engine::progress::{Done, Progress};
 use twinsplit::text::{Extractor, FeatureKind, FeatureSpec, dictionary_memory};
@@ -61,7 +61,7 @@ fn run(case: &Case) -> (impl Fn(&str) -> Option<String>, Vec<Done>) {
         write_kept: true,
         term_split: case.term_split,
     };
-    let (steps, _) = run.run(|_| ()).unwrap();
+    let Ran { steps, .. } = run.run(|_| ()).unwrap();
     assert_eq!(std::fs::read_dir(&work).unwrap().count(), 0, "files left in the work folder");
     let read = move |name: &str| std::fs::read_to_string(folder.path().join("out").join(name)).ok();
     (read, steps)
@@ -127,6 +127,41 @@ fn nothing_but_disk_gives_the_oracles_answer() {
         }
     }
     assert!(slices.iter().all(|most| *most > 1), "no run cut the sets into slices: {slices:?}");
+}
+
+/// Lines are kept by their places in the first reading, so another file under the name would give those of others.
+#[test]
+fn an_input_that_changes_while_it_is_read_is_noticed() {
+    let folder = tempfile::tempdir().unwrap();
+    let subject = Subject::new(corpora::random(7, 40, 30), "lines", "0.1");
+    let inputs: Vec<PathBuf> = corpora::write(&subject.docs, folder.path());
+    let changed = &inputs[0];
+    let mut params = Params::default();
+    subject.args.chunks(2).for_each(|option| params.set(option[0].trim_start_matches("--"), &option[1]));
+    let run = DenseRun {
+        inputs: &inputs,
+        output: folder.path(),
+        opts: params.parse::<DenseOpts>().unwrap(),
+        work: folder.path(),
+        threads: 2,
+        memory: 1 << 30,
+        progress: &Progress::default(),
+        write_kept: true,
+        term_split: false,
+    };
+    let unchanged = run.run(|_| ()).unwrap();
+    assert_eq!(unchanged.read.len(), inputs.len());
+    assert_eq!(unchanged.read[0].bytes, changed.metadata().unwrap().len());
+    let said = run.run(|step| {
+        if step.name == "keep" {
+            let mut bytes = std::fs::read(changed).unwrap();
+            let last = bytes.iter().rposition(u8::is_ascii_alphanumeric).unwrap();
+            bytes[last] ^= 1;
+            std::fs::write(changed, bytes).unwrap();
+        }
+    });
+    let said = said.err().unwrap().to_string();
+    assert!(said.contains(&*changed.to_string_lossy()) && said.contains("changed while"), "{said}");
 }
 
 fn holds(

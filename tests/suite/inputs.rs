@@ -3,6 +3,8 @@
 use crate::common::cli::{Place, fixture, jsonl};
 use crate::common::harness::counted;
 use crate::common::odd::{self, gzip};
+use serde_json::Value;
+use xxhash_rust::xxh3::xxh3_64;
 
 const WAYS: [&str; 4] =
     ["doc-split", "term-split", "doc-split --engine pipes", "term-split --pcp prefix --engine pipes"];
@@ -181,9 +183,19 @@ fn odd_ids_texts_and_files_are_read_alike() {
     let here = Place::new();
     std::fs::create_dir(here.path("odd")).unwrap();
     odd::accepted().iter().for_each(|(name, bytes)| here.write(&format!("odd/{name}"), bytes));
-    let mut first = None;
+    let (mut first, mut digests) = (None, None);
     for way in WAYS {
         let files = answer(&here, way, "odd");
+        // Some ways take them while they read, others before; compressed files as they stand on disk.
+        let mut run: Value = serde_json::from_str(&here.read("out/run.json")).unwrap();
+        let inputs = run["inputs"].take();
+        for (name, bytes) in odd::accepted() {
+            let named = |input: &&Value| input["path"] == format!("odd/{name}");
+            let input = inputs.as_array().unwrap().iter().find(named).unwrap();
+            assert_eq!(input["bytes"], bytes.len(), "{way}: {name}");
+            assert_eq!(input["xxh3"], format!("{:016x}", xxh3_64(&bytes)), "{way}: {name}");
+        }
+        assert_eq!(digests.get_or_insert_with(|| inputs.clone()), &inputs, "{way}");
         assert_eq!(counted(&here.path("out/run.json"), "documents"), Ok(odd::ACCEPTED), "{way}");
         // The empty ones are like no other.
         assert_eq!(files[1].lines().count() as u64, odd::ACCEPTED - odd::EMPTY, "{way}");

@@ -63,6 +63,11 @@ fn place() -> PathBuf {
     write("killed", b"#!/bin/sh\n[ \"$1\" = --version ] && exec echo twinsplit 0\nkill -9 $$\n");
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     fs::set_permissions(place.join("killed"), mode).unwrap();
+    // What the engine local left in the folder of an answer that is replaced.
+    fs::create_dir(place.join("doc-split")).unwrap();
+    ["pairs.tsv", "clusters.tsv", "run.json"]
+        .iter()
+        .for_each(|name| write(&format!("doc-split/{name}"), b"old"));
     place
 }
 
@@ -83,7 +88,8 @@ fn jobs() -> Vec<Value> {
         jobs.push(json!({ "name": name, "args": words, "variables": variables, "remove": remove }));
     };
     for variant in VARIANTS {
-        let args = [&DOCUMENTS[..], &["--reducers", "3", "--shuffled"]].concat();
+        let mut args = [&DOCUMENTS[..], &["--reducers", "3", "--shuffled"]].concat();
+        args.extend((variant == "doc-split").then_some("--overwrite"));
         job(variant, variant, variant, &args, &[]);
     }
     job("odd", "odd-out", "doc-split", &["odd", "odd/below/*{c}[[]d].jsonl"], &[]);
@@ -172,6 +178,10 @@ fn all_variants_give_the_answer_of_a_run() {
         assert_eq!(said.code, 0, "{}", said.err);
         assert_same(variant, "expected", 20);
     }
+    let left = fs::read_dir(PLACE.join("doc-split")).unwrap().map(|entry| entry.unwrap().file_name());
+    let mut left: Vec<_> = left.filter(|name| !name.to_string_lossy().starts_with('.')).collect();
+    left.sort();
+    assert_eq!(left, ["clusters", "counters.json", "kept", "pairs"]);
 }
 
 /// Each task counts once, and what mappers write is what reducers read.

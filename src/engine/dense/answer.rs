@@ -213,7 +213,7 @@ pub fn count_clusters(rows: &[u64]) -> u64 {
 }
 
 /// Writes the input's lines but those at the `dropped` places (ascending).
-pub fn write_kept(mut blocks: Blocks, dropped: &[u32], path: &Path, progress: &Progress) -> Result<Written> {
+pub fn write_kept(blocks: &mut Blocks, dropped: &[u32], path: &Path, progress: &Progress) -> Result<Written> {
     let mut file = Lines { file: AtomicFile::create(path)?, written: Written::default() };
     let (mut at, mut dropped) = (0, dropped.iter().peekable());
     while let Some(block) = blocks.next_block()? {

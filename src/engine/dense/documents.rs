@@ -14,6 +14,7 @@ mod read;
 use super::flat::Flat;
 use crate::bad_records;
 use crate::error::{Error, Place, Result};
+use crate::io::Contents;
 use crate::stage::Counters;
 pub use feature::FeatureRow;
 use std::sync::Arc;
@@ -45,6 +46,8 @@ pub struct Documents {
     pub bad: Vec<u32>,
     runs: Vec<Run>,
     files: Vec<Arc<str>>,
+    /// What was read of each input.
+    pub read: Vec<Contents>,
 }
 
 impl Documents {

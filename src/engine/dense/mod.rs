@@ -34,7 +34,7 @@ use crate::cluster::union_find::UnionFind;
 use crate::engine::memory::{peak_memory, reset_peak};
 use crate::engine::progress::{Done, Progress, Unit};
 use crate::error::{Error, Result};
-use crate::io::Blocks;
+use crate::io::{Blocks, Contents};
 use crate::join::kernel::{Asked, JoinPair, cut, join_parts, queries};
 use crate::record::document::DocumentOpts;
 use crate::stage::Counters;
@@ -113,6 +113,16 @@ pub struct DenseRun<'a> {
     pub write_kept: bool,
     /// Whether candidates are put down before they are verified, as Term-Split with the prefix filter has it.
     pub term_split: bool,
+}
+
+/// What a run found, beside the files of its answer.
+pub struct Ran {
+    /// The steps.
+    pub steps: Vec<Done>,
+    /// Suspiciously large clusters.
+    pub large: Vec<LargeCluster>,
+    /// What was read of each input.
+    pub read: Vec<Contents>,
 }
 
 /// What becomes of a collection before its sets are joined.
@@ -201,8 +211,8 @@ fn named(counters: &[(&str, u64)]) -> Counters {
 }
 
 impl DenseRun<'_> {
-    /// Runs the chain; `said` hears of each step as it ends. Gives the steps and the suspiciously large clusters.
-    pub fn run(&self, mut said: impl FnMut(&Done)) -> Result<(Vec<Done>, Vec<LargeCluster>)> {
+    /// Runs the chain; `said` hears of each step as it ends.
+    pub fn run(&self, mut said: impl FnMut(&Done)) -> Result<Ran> {
         let mut done: Vec<Done> = Vec::new();
         let mut start = Instant::now();
         reset_peak();
@@ -227,7 +237,9 @@ impl DenseRun<'_> {
             work: self.work,
             progress: self.progress,
         };
-        let (documents, groups) = collection.groups(self.opts.blocks(self.inputs), &mut end)?;
+        let blocks = self.opts.blocks(self.inputs).with_digests();
+        let (mut documents, groups) = collection.groups(blocks, &mut end)?;
+        let read = std::mem::take(&mut documents.read);
         let place = (&budget, self.work);
 
         let ranks = match self.opts.cluster.cluster {
@@ -290,7 +302,9 @@ impl DenseRun<'_> {
             self.progress.start("write-kept", "writing", Unit::Bytes, bytes());
             let dropped = answer.dropped(&clusters);
             let path = self.output.join("kept.jsonl");
-            let written = answer::write_kept(self.opts.blocks(self.inputs), &dropped, &path, self.progress)?;
+            let mut blocks = self.opts.blocks(self.inputs).with_digests();
+            let written = answer::write_kept(&mut blocks, &dropped, &path, self.progress)?;
+            self.refuse_changes(&read, blocks.contents())?;
             let counters = [
                 ("documents_kept", written.lines),
                 ("reduce_records_out", written.lines),
@@ -298,7 +312,19 @@ impl DenseRun<'_> {
             ];
             end("write-kept", named(&counters));
         }
-        Ok((done, answer.large_clusters(&clusters)))
+        Ok(Ran { steps: done, large: answer.large_clusters(&clusters), read })
+    }
+
+    /// An input that is not what it was when it was read first: places of documents would be those of others.
+    fn refuse_changes(&self, before: &[Contents], now: &[Contents]) -> Result<()> {
+        let changed = before.iter().zip(now).position(|(before, now)| before != now);
+        match changed.and_then(|at| self.inputs.get(at)) {
+            Some(path) => Err(Error::File {
+                path: path.clone(),
+                problem: "has changed while the run read it; run again when nothing writes to it".to_owned(),
+            }),
+            None => Ok(()),
+        }
     }
 
     /// Joins the sets; gives the step's name and what it counted.

@@ -1,5 +1,6 @@
 //! Runs the real binaries as a shell would: standard input, exit code and both outputs.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io::{Seek, Write as _};
 use std::path::{Path, PathBuf};
@@ -84,6 +85,14 @@ impl Place {
     #[track_caller]
     pub fn read(&self, name: &str) -> String {
         std::fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    /// The names in a folder, without those that begin with a dot.
+    pub fn names(&self, folder: &str) -> BTreeSet<String> {
+        let entries =
+            std::fs::read_dir(self.path(folder)).unwrap_or_else(|error| panic!("{folder}: {error}"));
+        let names = entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned());
+        names.filter(|name| !name.starts_with('.')).collect()
     }
 
     /// Runs a binary of ours here; `line` is its name and arguments with single spaces between.

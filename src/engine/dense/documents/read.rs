@@ -90,6 +90,8 @@ impl Documents {
         }
         let Gathered { mut all, bytes, .. } =
             gathered.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let blocks = blocks.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        all.read = blocks.contents().to_vec();
         all.number()?;
         let mut counters = all.counters();
         counters.insert("map_records_in".to_owned(), all.places() as u64);
