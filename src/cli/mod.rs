@@ -29,7 +29,7 @@ pub mod tune;
 
 use crate::error::{Error, Result};
 use crate::stages::STAGES;
-use clap::{Args, Command};
+use clap::{ArgMatches, Args, Command};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::Path;
@@ -42,23 +42,20 @@ pub fn main() -> ExitCode {
     if let Some(name) = called.filter(|name| crate::stages::find(name).is_some()) {
         return stage::main_with(&name, args);
     }
-    let matches = match command().try_get_matches_from(args) {
+    // The options of all commands take as long to put together as a small join takes: those of the one that is called will do.
+    let named = COMMANDS.iter().filter(|(name, ..)| args.get(1).is_some_and(|arg| arg == name));
+    let driver = if named.clone().count() > 0 { driver(named) } else { command() };
+    let matches = match driver.try_get_matches_from(args) {
         Ok(matches) => matches,
         Err(error) => return report_usage(&error),
     };
-    let result = refuse_unknown_variables().and_then(|()| match matches.subcommand() {
-        Some(("run", matches)) => run::run(matches),
-        Some(("plan", matches)) => plan::run(matches),
-        Some(("idf", matches)) => idf::run(matches),
-        Some(("corpus", matches)) => corpus::run(matches),
-        Some(("explain", matches)) => explain::run(matches),
-        Some(("report", matches)) => report::run(matches),
-        Some(("tune", matches)) => tune::run(matches),
-        Some(("join", matches)) => join::run(matches),
-        Some(("stages", matches)) => stages::run(matches),
-        Some(("shell", matches)) => shell::run(matches),
-        Some(("partition", matches)) => partition::run(matches),
-        _ => Err(Error::Usage("no command is given; twinsplit --help shows them".to_owned())),
+    let result = refuse_unknown_variables().and_then(|()| {
+        let (name, matches) = matches.subcommand().unzip();
+        let called = COMMANDS.iter().find(|(known, ..)| Some(*known) == name);
+        match called.zip(matches) {
+            Some(((_, _, run), matches)) => run(matches),
+            None => Err(Error::Usage("no command is given; twinsplit --help shows them".to_owned())),
+        }
     });
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -67,25 +64,37 @@ pub fn main() -> ExitCode {
     }
 }
 
+/// A command's name, its command line, and what it does.
+type Entry = (&'static str, fn() -> Command, fn(&ArgMatches) -> Result<()>);
+
+/// The driver's commands, in the order in which help shows them.
+const COMMANDS: [Entry; 11] = [
+    ("run", run::command, run::run),
+    ("explain", explain::command, explain::run),
+    ("plan", plan::command, plan::run),
+    ("report", report::command, report::run),
+    ("tune", tune::command, tune::run),
+    ("join", join::command, join::run),
+    ("stages", stages::command, stages::run),
+    ("idf", idf::command, idf::run),
+    ("corpus", corpus::command, corpus::run),
+    ("shell", shell::command, shell::run),
+    ("partition", partition::command, partition::run),
+];
+
 /// The driver's command line.
 pub fn command() -> Command {
+    driver(COMMANDS.iter())
+}
+
+fn driver<'c>(commands: impl Iterator<Item = &'c Entry>) -> Command {
     Command::new("twinsplit")
         .version(env!("CARGO_PKG_VERSION"))
         .about("Exact near-duplicate detection for web-scale text")
         .subcommand_required(true)
         .arg_required_else_help(true)
         .after_help(after_help())
-        .subcommand(run::command())
-        .subcommand(explain::command())
-        .subcommand(plan::command())
-        .subcommand(report::command())
-        .subcommand(tune::command())
-        .subcommand(join::command())
-        .subcommand(stages::command())
-        .subcommand(idf::command())
-        .subcommand(corpus::command())
-        .subcommand(shell::command())
-        .subcommand(partition::command())
+        .subcommands(commands.map(|(_, command, _)| command()))
 }
 
 /// How to begin, and where to read on.
@@ -116,6 +125,13 @@ fn report_usage(error: &clap::Error) -> ExitCode {
 
 /// Stops at a `TWINSPLIT_…` variable that nothing reads, so that a typo is not a default.
 fn refuse_unknown_variables() -> Result<()> {
+    let given: Vec<String> = std::env::vars_os()
+        .map(|(name, _)| name.to_string_lossy().into_owned())
+        .filter(|name| name.starts_with("TWINSPLIT_"))
+        .collect();
+    if given.is_empty() {
+        return Ok(());
+    }
     let mut known: BTreeSet<String> = [stage::COUNTERS, stage::TASK].map(str::to_owned).into();
     let driver = options::RunOpts::augment_args(Command::new("run"));
     for command in STAGES.iter().map(|entry| entry.command()).chain([driver]) {
@@ -123,14 +139,11 @@ fn refuse_unknown_variables() -> Result<()> {
             command.get_arguments().filter_map(|arg| Some(arg.get_env()?.to_string_lossy().into_owned())),
         );
     }
-    for (name, _) in std::env::vars_os() {
-        let name = name.to_string_lossy();
-        if name.starts_with("TWINSPLIT_") && !known.contains(&*name) {
-            return Err(Error::Usage(format!(
-                "the environment variable {name} is not an option of any stage; known are {}",
-                known.into_iter().collect::<Vec<_>>().join(", ")
-            )));
-        }
+    match given.into_iter().find(|name| !known.contains(name)) {
+        Some(name) => Err(Error::Usage(format!(
+            "the environment variable {name} is not an option of any stage; known are {}",
+            known.into_iter().collect::<Vec<_>>().join(", ")
+        ))),
+        None => Ok(()),
     }
-    Ok(())
 }

@@ -10,6 +10,9 @@ pub fn in_threads<T: Send>(
     threads: usize,
     work: impl Fn(usize) -> Result<T> + Sync,
 ) -> Result<Vec<T>> {
+    if threads.min(count) <= 1 {
+        return (0..count).map(work).collect();
+    }
     let next = AtomicUsize::new(0);
     let results = Mutex::new(Vec::new());
     std::thread::scope(|scope| {

@@ -281,12 +281,16 @@ fn past<S: Source, E: From<S::Error> + Send>(
             seen(end - start);
         }
     };
-    thread::scope(|scope| {
-        let work = &work;
-        let workers: Vec<_> =
-            scratches.iter_mut().map(|scratch| scope.spawn(move || work(scratch))).collect();
-        let mut outputs = workers.into_iter().map(|worker| worker.join());
-        outputs.try_for_each(|output| output.unwrap_or_else(|panic| resume_unwind(panic)))
-    })?;
+    match &mut *scratches {
+        // A thread costs as much as a small join.
+        [scratch] => work(scratch)?,
+        scratches => thread::scope(|scope| {
+            let work = &work;
+            let workers: Vec<_> =
+                scratches.iter_mut().map(|scratch| scope.spawn(move || work(scratch))).collect();
+            let mut outputs = workers.into_iter().map(|worker| worker.join());
+            outputs.try_for_each(|output| output.unwrap_or_else(|panic| resume_unwind(panic)))
+        })?,
+    }
     Ok(scratches.iter_mut().map(|scratch| std::mem::take(&mut scratch.visited)).sum())
 }
