@@ -7,7 +7,7 @@ mod lines;
 
 pub use blocks::{Block, Blocks, each_line, name_of};
 pub use inputs::{document_files, expand_inputs};
-pub use lines::{MaxLine, read_row};
+pub use lines::{MaxLine, parse_bytes, read_row};
 
 use crate::error::{Error, FieldError, Result};
 use crate::hash::Checksum;

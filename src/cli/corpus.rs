@@ -5,11 +5,11 @@ use super::options::threads;
 use super::progress::Display;
 use crate::corpus::{Corpus, Models, ModelsBuilder, Scratch, Shape};
 use crate::engine::progress::{Progress, Unit};
-use crate::engine::threads::in_threads;
 use crate::error::{Error, Place, Result};
-use crate::io::{AtomicFile, MaxLine, document_files, pack, unpacked};
+use crate::io::{AtomicFile, MaxLine, document_files, pack, parse_bytes, unpacked};
 use crate::record::document::DocumentOpts;
 use crate::terminal;
+use crate::threads::in_threads;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -59,7 +59,7 @@ struct CorpusOpts {
     #[arg(long)]
     gzip: bool,
     /// Threads; as many as there are cores when it is not given. The bytes are the same
-    #[arg(long, value_name = "N")]
+    #[arg(long, env = "TWINSPLIT_THREADS", value_name = "N")]
     threads: Option<usize>,
     /// Say nothing but warnings and errors
     #[arg(long)]
@@ -74,13 +74,8 @@ impl FromStr for Bytes {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let units = [("G", 1 << 30), ("M", 1 << 20), ("K", 1 << 10)];
-        let found = units.iter().find_map(|(suffix, size)| Some((text.strip_suffix(suffix)?, *size)));
-        let (digits, size) = found.unwrap_or((text, 1_u64));
-        let plain = digits.bytes().all(|byte| byte.is_ascii_digit());
-        let number = digits.parse::<u64>().ok().filter(|_| plain).and_then(|number| number.checked_mul(size));
-        number.filter(|bytes| *bytes > 0).map(Self).ok_or_else(|| {
-            "expected a number of bytes above 0, with the suffix K, M or G or without".to_owned()
+        parse_bytes(text, 1).filter(|bytes| *bytes > 0).map(Self).ok_or_else(|| {
+            "expected a number of bytes above 0, with the suffix B, K, M or G or without".to_owned()
         })
     }
 }
@@ -245,7 +240,7 @@ mod tests {
 
     #[test]
     fn bytes_have_a_suffix_or_none() {
-        for (text, bytes) in [("1", 1), ("7K", 7168), ("3M", 3 << 20), ("10G", 10 << 30)] {
+        for (text, bytes) in [("1", 1), ("5B", 5), ("7K", 7168), ("3M", 3 << 20), ("10G", 10 << 30)] {
             assert_eq!(text.parse(), Ok(Bytes(bytes)), "{text}");
         }
         for text in ["", "0", "G", "1.5G", "-1", "+1", "1T", "99999999999G"] {

@@ -6,11 +6,11 @@
 //! and a larger sample contains a smaller one of the same seed.
 
 use crate::bad_records::BadRecords;
-use crate::engine::threads::{in_threads, lock};
 use crate::error::{Error, Place, Result};
 use crate::hash;
 use crate::io::{AtomicFile, Blocks, each_line};
 use crate::record::document::DocumentOpts;
+use crate::threads::{in_threads, lock};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::path::{Path, PathBuf};

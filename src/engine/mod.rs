@@ -14,4 +14,3 @@ pub mod script;
 pub mod shuffle;
 pub mod spark;
 pub mod steps;
-pub mod threads;

@@ -37,17 +37,24 @@ impl fmt::Display for MaxLine {
 /// Largest first.
 const SUFFIXES: [(char, u64); 4] = [('G', 1 << 30), ('M', 1 << 20), ('K', 1 << 10), ('B', 1)];
 
+/// A number of bytes with one of the suffixes, or of `units` without; `None` for any other text, and from 2^64 on.
+pub fn parse_bytes(text: &str, units: u64) -> Option<u64> {
+    let found = SUFFIXES.iter().find_map(|(suffix, size)| Some((text.strip_suffix(*suffix)?, *size)));
+    let (digits, size) = found.unwrap_or((text, units));
+    let plain = digits.bytes().all(|byte| byte.is_ascii_digit());
+    digits.parse::<u64>().ok().filter(|_| plain)?.checked_mul(size)
+}
+
 impl FromStr for MaxLine {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let found = SUFFIXES.iter().find_map(|(suffix, size)| Some((text.strip_suffix(*suffix)?, *size)));
-        let (digits, size) = found.unwrap_or((text, 1 << 20));
-        let plain = digits.bytes().all(|byte| byte.is_ascii_digit());
-        let number = digits.parse::<u64>().ok().filter(|_| plain).and_then(|number| number.checked_mul(size));
-        number.filter(|bytes| (1..=Self::ROW.0).contains(bytes)).map(Self).ok_or_else(|| {
-            "expected megabytes, or a number with the suffix B, K, M or G, above 0 and below 4G".to_owned()
-        })
+        parse_bytes(text, 1 << 20).filter(|bytes| (1..=Self::ROW.0).contains(bytes)).map(Self).ok_or_else(
+            || {
+                "expected megabytes, or a number with the suffix B, K, M or G, above 0 and below 4G"
+                    .to_owned()
+            },
+        )
     }
 }
 

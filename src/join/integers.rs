@@ -10,11 +10,10 @@
 
 use super::sets::Sets;
 use super::similarity::Similarity;
+use crate::threads::{each, lock};
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::Hasher;
-use std::panic::resume_unwind;
-use std::sync::{Mutex, PoisonError};
-use std::thread;
+use std::sync::Mutex;
 
 /// Sets as they are read: integers in any order, possibly repeated.
 #[derive(Debug, Default)]
@@ -116,37 +115,12 @@ impl Collection {
             before += part.len() as u32;
             (first, part)
         });
-        let parts = each(parts.collect(), threads, |(first, part): (u32, RawSets)| {
+        let parts = each(parts.collect::<Vec<_>>(), threads, |(first, part): (u32, RawSets)| {
             Part::of(&part, first, &table, similarity)
         });
         drop(table);
-        arrange(&parts)
+        arrange(&parts, threads)
     }
-}
-
-/// Does the work on each of some things, on so many threads; results in their order.
-fn each<T: Send, R: Send>(things: Vec<T>, threads: usize, work: impl Fn(T) -> R + Sync) -> Vec<R> {
-    let threads = threads.min(things.len());
-    if threads <= 1 {
-        return things.into_iter().map(work).collect();
-    }
-    let next = Mutex::new(things.into_iter().enumerate());
-    let take = || next.lock().unwrap_or_else(PoisonError::into_inner).next();
-    let some = || {
-        let mut done = Vec::new();
-        while let Some((at, thing)) = take() {
-            done.push((at, work(thing)));
-        }
-        done
-    };
-    let mut done = thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(some)).collect();
-        let done =
-            workers.into_iter().flat_map(|worker| worker.join().unwrap_or_else(|panic| resume_unwind(panic)));
-        done.collect::<Vec<_>>()
-    });
-    done.sort_unstable_by_key(|(at, _)| *at);
-    done.into_iter().map(|(_, result)| result).collect()
 }
 
 /// Replaces integers by the order of their first occurrence.
@@ -167,15 +141,26 @@ fn number_by_occurrence(parts: &mut [RawSets]) {
 fn count(parts: &[RawSets], threads: usize) -> Vec<u32> {
     let size =
         parts.iter().filter(|part| !part.tokens.is_empty()).map(|part| part.largest as usize + 1).max();
-    let share = parts.len().div_ceil(threads).max(1);
-    let tables = each(parts.chunks(share).collect(), threads, |parts: &[RawSets]| {
+    let next = Mutex::new(parts.iter());
+    // A table for each thread, which takes parts as long as there are any.
+    let tables = each(0..threads.clamp(1, parts.len().max(1)), threads, |_| {
         let mut table = vec![0_u32; size.unwrap_or(0)];
-        parts.iter().flat_map(|part| &part.tokens).for_each(|&token| table[token as usize] += 1);
+        let take = || lock(&next).next();
+        while let Some(part) = take() {
+            part.tokens.iter().for_each(|&token| table[token as usize] += 1);
+        }
         table
     });
     let mut tables = tables.into_iter();
     let mut sum = tables.next().unwrap_or_default();
-    tables.for_each(|table| sum.iter_mut().zip(table).for_each(|(sum, more)| *sum += more));
+    let others: Vec<Vec<u32>> = tables.collect();
+    let share = sum.len().div_ceil(threads.max(1)).max(1);
+    let shares: Vec<_> = (0..).step_by(share).zip(sum.chunks_mut(share)).collect();
+    each(shares, threads, |(first, sum): (usize, &mut [u32])| {
+        for other in &others {
+            sum.iter_mut().zip(&other[first..]).for_each(|(sum, more)| *sum += more);
+        }
+    });
     sum
 }
 
@@ -190,7 +175,7 @@ const REACH: usize = 1 << 16;
 /// Each thread has a share of the table. Of equally frequent tokens, those of the first share come first.
 fn number_by_frequency(mut table: Vec<u32>, threads: usize) -> Vec<u32> {
     let share = table.len().div_ceil(threads.max(1)).max(1);
-    let mut shares = each(table.chunks(share).collect(), threads, frequencies);
+    let mut shares = each(table.chunks(share), threads, frequencies);
     let reach = shares.iter().map(|(tokens, _)| tokens.len()).max().unwrap_or(0);
     let mut next = 0;
     for count in 0..reach {
@@ -305,37 +290,42 @@ fn dedup(tokens: &mut Vec<u32>, start: usize) {
     tokens.truncate(end);
 }
 
+/// Where a set stands: the key by which it is sorted, the part, and the row there.
+type Place = (u64, u32, u32);
+
 /// Sorts sets by size, equal ones next to each other, and stores each different one.
-fn arrange(parts: &[Part]) -> Collection {
-    let mut order: Vec<(u64, u32, u32)> = Vec::with_capacity(parts.iter().map(|part| part.rows.len()).sum());
+fn arrange(parts: &[Part], threads: usize) -> Collection {
+    let mut order: Vec<Place> = Vec::with_capacity(parts.iter().map(|part| part.rows.len()).sum());
     for (at, part) in (0..).zip(parts) {
         let key = |row: &Row| u64::from(row.size) << 32 | u64::from(row.hash);
         order.extend((0..).zip(&part.rows).map(|(row, own)| (key(own), at, row)));
     }
-    order.sort_unstable();
-    let row = |&(_, part, row): &(u64, u32, u32)| &parts[part as usize].rows[row as usize];
-    let set = |place: &(u64, u32, u32)| &parts[place.1 as usize].tokens[row(place).start..row(place).end];
-    let tokens = parts.iter().map(|part| part.tokens.len()).sum();
-    let mut collection =
-        Collection { sets: Sets::with_capacity(order.len(), tokens), ..Collection::default() };
+    let share = order.len().div_ceil(threads.max(1)).max(1);
+    each(order.chunks_mut(share), threads, <[Place]>::sort_unstable);
+    // What is sorted in stretches is merged.
+    order.sort();
+
+    let row = |&(_, part, row): &Place| &parts[part as usize].rows[row as usize];
+    let set = |place: &Place| &parts[place.1 as usize].tokens[row(place).start..row(place).end];
+    let mut collection = Collection::default();
     collection.members.reserve(order.len());
+    let mut different = Vec::with_capacity(order.len());
     for run in order.chunk_by_mut(|x, y| x.0 == y.0) {
         if run.len() > 1 {
             // Different sets with one hash are rare, and equal ones must be neighbours.
             run.sort_by(|x, y| set(x).cmp(set(y)).then(row(x).number.cmp(&row(y).number)));
         }
         // Lone tokens are the set's own: with one, it equals no other.
-        let equal = |x: &(u64, u32, u32), y: &(u64, u32, u32)| {
-            set(x) == set(y) && set(x).len() == row(x).size as usize
-        };
+        let equal = |x: &Place, y: &Place| set(x) == set(y) && set(x).len() == row(x).size as usize;
         for equal in run.chunk_by(equal) {
-            let first = &equal[0];
-            collection.sets.push_with_lone(set(first), row(first).size as usize - set(first).len());
+            let first = set(&equal[0]);
+            different.push((first, row(&equal[0]).size as usize - first.len()));
             collection.starts.push(collection.members.len() as u32);
             collection.members.extend(equal.iter().map(|place| row(place).number));
         }
     }
     collection.starts.push(collection.members.len() as u32);
+    collection.sets = Sets::of(&different, threads);
     collection
 }
 
@@ -343,6 +333,7 @@ fn arrange(parts: &[Part]) -> Collection {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::collections::{BTreeMap, BTreeSet};
 
     proptest! {
         /// Rare ones first, then by the integer; those of one set have no number.
@@ -356,6 +347,44 @@ mod tests {
             let mut expected = vec![LONE; table.len()];
             (0..).zip(order).for_each(|(number, token)| expected[token] = number);
             prop_assert_eq!(number_by_frequency(table, threads), expected);
+        }
+    }
+
+    proptest! {
+        /// Every line that may be in a pair, once, with its size; equal ones together; for any number of parts and threads.
+        #[test]
+        fn collections_hold_the_lines(
+            lines in prop::collection::vec(prop::collection::btree_set(0u64..12, 0..4), 0..60),
+            parts in 1usize..4, threads in 1usize..6,
+        ) {
+            let similarity = Similarity::Overlap(1);
+            let mut raw: Vec<RawSets> = Vec::new();
+            for some in lines.chunks(lines.len().div_ceil(parts).max(1)) {
+                let mut part = RawSets::default();
+                for line in some {
+                    line.iter().for_each(|token| part.push(*token));
+                    part.end_set();
+                }
+                raw.push(part);
+            }
+            let collection = Collection::new(raw, similarity, threads);
+            let mut groups: BTreeMap<(usize, &BTreeSet<u64>), Vec<u32>> = BTreeMap::new();
+            let count = |token: &u64| lines.iter().filter(|line| line.contains(token)).count();
+            for (number, line) in (0..).zip(&lines) {
+                if line.iter().any(|token| count(token) > 1) {
+                    groups.entry((line.len(), line)).or_default().push(number);
+                }
+            }
+            let sizes: Vec<usize> = (0..collection.sets.len()).map(|set| collection.sets.size(set)).collect();
+            let expected: Vec<usize> = groups.keys().map(|(size, _)| *size).collect();
+            prop_assert_eq!(sizes, expected);
+            let members: BTreeSet<&[u32]> = (0..collection.sets.len()).map(|set| collection.members(set as u32)).collect();
+            prop_assert_eq!(members, groups.values().map(Vec::as_slice).collect::<BTreeSet<_>>());
+            for set in 0..collection.sets.len() {
+                let line = &lines[collection.members(set as u32)[0] as usize];
+                prop_assert_eq!(line.len(), collection.sets.size(set));
+                prop_assert_eq!(line.iter().filter(|token| count(token) > 1).count(), collection.sets.get(set).len());
+            }
         }
     }
 }

@@ -126,6 +126,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::memory;
 use super::sets::Sets;
 use super::similarity::Similarity;
+use crate::threads::fill;
 use bitmap::Signature;
 pub use choose::MOST as MOST_COMMON;
 use choose::Way;
@@ -190,15 +191,28 @@ struct Visit {
 /// is verified.
 const AHEAD: usize = 2;
 
-/// The tokens of a set that an index holds, when the prefixes of a pair must share so many.
-fn indexed(sets: &Sets, set: usize, similarity: Similarity, purpose: Purpose, common: u64) -> &[u32] {
-    let size = sets.size(set) as u64;
-    let length = match purpose {
+/// The sets of a range with the tokens that an index holds of them, when the prefixes of a pair must share so many.
+fn indexed(
+    sets: &Sets,
+    range: Range<usize>,
+    similarity: Similarity,
+    purpose: Purpose,
+    common: u64,
+) -> impl ExactSizeIterator<Item = (usize, &[u32])> + Clone {
+    let prefix = move |size: u64| match purpose {
         Purpose::SelfJoin => similarity.index_prefix(size),
         Purpose::Foreign => similarity.probe_prefix(size),
     };
-    let length = if length == 0 { 0 } else { (length + common - 1).min(size) };
-    &sets.get(set)[..(length as usize).saturating_sub(sets.lone(set))]
+    // The sets of a size stand together, and to divide takes longer than all else that is done for a set here.
+    let mut last = (0, 0);
+    range.map(move |set| {
+        let size = sets.size(set) as u64;
+        if size != last.0 {
+            let length = prefix(size);
+            last = (size, if length == 0 { 0 } else { (length + common - 1).min(size) });
+        }
+        (set, &sets.get(set)[..(last.1 as usize).saturating_sub(sets.lone(set))])
+    })
 }
 
 /// The working memory of a query; one for each thread, used again and again, with any index.
@@ -236,54 +250,64 @@ impl<S: Borrow<Sets>> Index<S> {
         similarity: impl Into<Similarity>,
         purpose: Purpose,
     ) -> Self {
-        Self::build_at(collection, range, similarity.into(), purpose, Costs::default())
+        Self::build_at(collection, range, similarity.into(), purpose, Costs::default(), 1)
     }
 
-    /// Indexes `sets[range]` for a self-join that ends before verification: its queries give every set that shares a token
-    /// within the pair's prefixes, with the number of tokens that the prefixes share.
-    fn build_for_candidates(collection: S, range: Range<usize>, similarity: Similarity) -> Self {
-        let way = Some(Way { common: 1, bitmaps: false });
+    /// Indexes `sets[range]` for a self-join, on so many threads. Where candidates are asked for, a query gives every set that
+    /// shares a token within the pair's prefixes, with the number of tokens that the prefixes share.
+    fn build_to_join(
+        collection: S,
+        range: Range<usize>,
+        similarity: Similarity,
+        asked: Asked,
+        threads: usize,
+    ) -> Self {
+        let verifies = asked == Asked::Pairs;
+        let way = if verifies { None } else { Some(Way { common: 1, bitmaps: false }) };
         let costs = Costs { way, ..Costs::default() };
-        Index { verifies: false, ..Self::build_at(collection, range, similarity, Purpose::SelfJoin, costs) }
+        let index = Self::build_at(collection, range, similarity, Purpose::SelfJoin, costs, threads);
+        Index { verifies, ..index }
     }
 
+    /// The index is the same for any number of threads.
     fn build_at(
         collection: S,
         range: Range<usize>,
         similarity: Similarity,
         purpose: Purpose,
         costs: Costs,
+        threads: usize,
     ) -> Self {
         let sets = collection.borrow();
         assert!(range.start <= range.end && range.end <= sets.len(), "no such range of sets");
         let reach = dense::reach(sets, range.clone());
-        let way = costs.way.unwrap_or_else(|| choose::way(sets, range.clone(), similarity, reach));
+        let way = costs.way.unwrap_or_else(|| choose::way(sets, range.clone(), similarity, reach, threads));
         let Way { common, bitmaps } = way;
-        let prefix = |set| indexed(sets, set, similarity, purpose, common);
-        let mut lists = Lists::filling(range.clone().flat_map(|set| prefix(set).iter().copied()));
-        for (local, set) in (0_u32..).zip(range.clone()) {
-            let size = sets.size(set) as u64;
-            let stored = sets.get(set).len() as u64;
-            for (left, &token) in (1..=stored).rev().zip(prefix(set)) {
-                let largest = similarity.max_partner_sharing(size, left + common - 1);
-                let largest = u32::try_from(largest).unwrap_or(u32::MAX);
-                lists.push(token, Posting { set: local, largest });
-            }
-        }
-        let lists = lists.finish();
+        let prefixes = || indexed(sets, range.clone(), similarity, purpose, common);
+        let posting = |set: &usize, at: usize| {
+            let left = (sets.get(*set).len() - at) as u64;
+            let largest = similarity.max_partner_sharing(sets.size(*set) as u64, left + common - 1);
+            Posting { set: (set - range.start) as u32, largest: u32::try_from(largest).unwrap_or(u32::MAX) }
+        };
+        let lists = Lists::of(prefixes, posting, threads);
 
         let mut smaller_than = vec![0];
         for (local, set) in (0_u32..).zip(range.clone()) {
             smaller_than.resize((sets.size(set) + 1).max(smaller_than.len()), local);
         }
         smaller_than.push(range.len() as u32);
-        let mut signatures = memory::with_capacity(range.len());
-        signatures.extend(range.clone().map(|set| Signature::of(sets.get(set), sets.lone(set))));
-        let sets_of = lists.postings().iter().map(|posting| posting.set);
+        let mut signatures = memory::filled(Signature::default(), range.len());
+        fill(&mut signatures, threads, |local| {
+            let set = range.start + local;
+            Signature::of(sets.get(set), sets.lone(set))
+        });
         let pays = bitmaps && reach != Reach::Little && lists.mean() >= costs.long;
         let exact = reach == Reach::Exact;
         let dense = pays
-            .then(|| Dense::new(sets, range.clone(), similarity, &signatures, (exact, costs), sets_of))
+            .then(|| {
+                let postings = lists.postings();
+                Dense::new(sets, range.clone(), similarity, &signatures, (exact, costs), postings, threads)
+            })
             .flatten();
         Index {
             number: next_number(),

@@ -28,6 +28,15 @@ pub fn filled<T: Clone>(value: T, values: usize) -> Vec<T> {
     all
 }
 
+/// So many zeros, in large pages if there are many. The system hands the pages out when they are written to first, so that
+/// several threads can take part.
+pub fn zeros(values: usize) -> Vec<u32> {
+    let all = vec![0; values];
+    #[cfg(target_os = "linux")]
+    linux::wish(&all);
+    all
+}
+
 /// The values from `at` on are read soon: as many as so many lines of a cache hold.
 #[inline]
 #[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables))]
@@ -85,6 +94,7 @@ mod tests {
     fn room_is_as_large_as_asked() {
         for values in [0, 1, LEAST / 4 - 1, LEAST / 4, LEAST] {
             let all = filled(7_u32, values);
+            assert_eq!(zeros(values), vec![0; values]);
             assert_eq!(
                 (all.len(), all.iter().map(|value| u64::from(*value)).sum::<u64>()),
                 (values, 7 * values as u64)

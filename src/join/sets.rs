@@ -1,6 +1,7 @@
 //! A collection of sets as two flat arrays.
 
 use super::memory;
+use crate::threads::each;
 
 /// Sets of token numbers, stored one after the other (compressed rows).
 ///
@@ -49,6 +50,39 @@ impl Sets {
         Sets { offsets, tokens: memory::with_capacity(tokens), sizes: Vec::with_capacity(sets) }
     }
 
+    /// The sets of these tokens and so many lone ones each, copied by so many threads. They must keep the order of the
+    /// [type](Self).
+    ///
+    /// # Panics
+    /// When there are more than a collection holds.
+    pub fn of(rows: &[(&[u32], usize)], threads: usize) -> Self {
+        let mut sets = Sets::with_capacity(rows.len(), 0);
+        let mut total = 0;
+        for (tokens, lone) in rows {
+            total += tokens.len();
+            sets.end(total, tokens.len() + lone);
+        }
+        let mut tokens = memory::zeros(total);
+        // As many tokens for each, for sets ascend by size.
+        let (mut shares, mut left, mut first) = (Vec::new(), &mut tokens[..], 0);
+        for share in 1..=threads.max(1) {
+            let end = sets.offsets.partition_point(|offset| *offset <= total * share / threads.max(1)) - 1;
+            let (own, others) = left.split_at_mut(sets.offsets[end] - sets.offsets[first]);
+            shares.push((&rows[first..end], own));
+            (left, first) = (others, end);
+        }
+        each(shares, threads, |(rows, mut place): (&[(&[u32], usize)], &mut [u32])| {
+            for (tokens, _) in rows {
+                debug_assert!(tokens.is_sorted_by(|a, b| a < b), "tokens out of order");
+                let (own, others) = place.split_at_mut(tokens.len());
+                own.copy_from_slice(tokens);
+                place = others;
+            }
+        });
+        sets.tokens = tokens;
+        sets
+    }
+
     /// Appends a set, which must keep the order of the [type](Self); a debug build checks that.
     ///
     /// # Panics
@@ -62,16 +96,20 @@ impl Sets {
     /// # Panics
     /// When the collection is full.
     pub fn push_with_lone(&mut self, set: &[u32], lone: usize) {
-        let full = u32::MAX as usize;
-        let size = set.len() + lone;
-        assert!(self.len() < full && size <= full, "more than 2^32 - 1 sets or tokens");
         debug_assert!(set.is_sorted_by(|a, b| a < b), "tokens out of order");
+        self.tokens.extend_from_slice(set);
+        self.end(self.tokens.len(), set.len() + lone);
+    }
+
+    /// Ends a set of this size at this place among the tokens.
+    fn end(&mut self, end: usize, size: usize) {
+        let full = u32::MAX as usize;
+        assert!(self.len() < full && size <= full, "more than 2^32 - 1 sets or tokens");
         debug_assert!(
             self.sizes.last().is_none_or(|&last| last as usize <= size),
             "a set smaller than the one before"
         );
-        self.tokens.extend_from_slice(set);
-        self.offsets.push(self.tokens.len());
+        self.offsets.push(end);
         self.sizes.push(size as u32);
     }
 

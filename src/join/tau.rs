@@ -119,8 +119,10 @@ impl Tau {
     /// The overlap is at most `b` and the union at least `a`, so the similarity is at most `b/a`.
     #[inline]
     pub fn min_partner(self, a: u64) -> u64 {
-        let n = self.p() * u128::from(a);
-        n.div_ceil(u128::from(self.q)).max(1) as u64
+        match a.checked_mul(u64::from(self.p)) {
+            Some(n) => n.div_ceil(u64::from(self.q)).max(1),
+            None => (self.p() * u128::from(a)).div_ceil(u128::from(self.q)).max(1) as u64,
+        }
     }
 
     /// The largest partner of a set of size `a`: `floor(a/tau)`, capped at `u64::MAX`.

@@ -128,7 +128,7 @@ impl SlicesOpts {
     pub fn wanted(&self) -> Wanted {
         match self.slices {
             Some(slices) => Wanted::Slices(slices.max(1)),
-            None => Wanted::Tokens((self.slice_memory.max(1) << 20) / BYTES_PER_TOKEN),
+            None => Wanted::Tokens(self.slice_memory.max(1).saturating_mul((1 << 20) / BYTES_PER_TOKEN)),
         }
     }
 }

@@ -108,8 +108,10 @@ fn ctrl_c_ends_it_by_the_signal() {
         [("tokenize", &[][..]), ("twinsplit", &["run", "doc-split", "--input", "-", "--output", "out"][..])]
     {
         let here = Place::new();
-        let mut command = clean(Command::new(binaries().join(name)));
-        command.args(args).current_dir(here.path("")).stdin(Stdio::piped());
+        // A shell has jobs in the background pass the signal by, and what these start with them.
+        let mut command = clean(Command::new("env"));
+        command.arg("--default-signal=INT").arg(binaries().join(name)).args(args);
+        command.current_dir(here.path("")).stdin(Stdio::piped());
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let mut input = child.stdin.take().unwrap();
         // It has started when it has taken more than a pipe holds.

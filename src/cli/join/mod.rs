@@ -16,6 +16,7 @@ use crate::join::tau::Tau;
 use crate::stages::options::MaxPairsOpts;
 use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What makes two sets similar; `o` is the number of tokens in both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -94,13 +95,13 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     let (parts, lines) = read::read(&opts.sets, threads)?;
     let collection = Collection::new(parts, similarity, threads);
     if opts.count {
-        let mut count = 0;
-        each_pair(&collection, similarity, threads, &mut |x, y, _| {
-            count += pairs_of(x, y);
+        let count = AtomicU64::new(0);
+        each_some(&collection, similarity, threads, &|pairs| {
+            count.fetch_add(pairs.map(|(x, y, _)| pairs_of(x, y)).sum(), Ordering::Relaxed);
             Ok(())
         })?;
         let mut out = Stdout::new();
-        out.line(count.to_string().as_bytes())?;
+        out.line(count.into_inner().to_string().as_bytes())?;
         return out.flush();
     }
     let write = write::Writing {
@@ -114,35 +115,37 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     if opts.output == Path::new("-") { write.to_stdout() } else { write.to_file(&opts.output) }
 }
 
-/// How many pairs there are of a line of `x` and one of `y`; of one with another when they are the same lines.
+/// How many pairs there are of a line of `x` and one of `y`; of one with another when they are the lines of one set.
 fn pairs_of(x: &[u32], y: &[u32]) -> u64 {
     let (a, b) = (x.len() as u64, y.len() as u64);
-    if x == y { a * (a - 1) / 2 } else { a * b }
+    if std::ptr::eq(x, y) { a * (a - 1) / 2 } else { a * b }
 }
 
-/// Takes the lines of one set, those of another, and their overlap.
-type See<'a> = dyn FnMut(&[u32], &[u32], u32) -> Result<()> + Send + 'a;
+/// The lines of a set, those of another one or of the same, and the overlap.
+type Pair<'c> = (&'c [u32], &'c [u32], u32);
 
-/// Calls `see` with the lines of each two sets that are similar, a set with equal lines and itself among them, and the
-/// overlap; ends soon after an error of `see`.
-fn each_pair(
-    collection: &Collection,
+/// Takes some pairs in; several threads call it.
+type See<'c, 's> = dyn Fn(&mut dyn Iterator<Item = Pair<'c>>) -> Result<()> + Sync + 's;
+
+/// Calls `see` with each two sets that are similar, a set with equal lines and itself among them, some at a time; ends soon
+/// after an error of `see`.
+fn each_some<'c>(
+    collection: &'c Collection,
     similarity: Similarity,
     threads: usize,
-    see: &mut See<'_>,
+    see: &See<'c, '_>,
 ) -> Result<()> {
     let sets = &collection.sets;
-    for set in 0..sets.len() {
-        let (members, size) = (collection.members(set as u32), sets.size(set));
-        if members.len() > 1 && similarity.accepts(size as u64, size as u64, size as u64) {
-            see(members, members, size as u32)?;
-        }
-    }
+    let accepts = |size: &usize| similarity.accepts(*size as u64, *size as u64, *size as u64);
+    see(&mut (0..sets.len()).filter_map(|set| {
+        let members = collection.members(set as u32);
+        let size = Some(sets.size(set)).filter(|size| members.len() > 1 && accepts(size))?;
+        Some((members, members, size as u32))
+    }))?;
     let Ok(parts) = cut(sets, &whole(sets), similarity);
-    join_parts(sets, &parts, similarity, Asked::Pairs, threads, &|_| (), &mut |found| {
-        found.iter().try_for_each(|&JoinPair { a, b, overlap }| {
-            see(collection.members(a), collection.members(b), overlap)
-        })
+    join_parts(sets, &parts, similarity, Asked::Pairs, threads, &|_| (), &|found| {
+        let lines = |pair: &JoinPair| (collection.members(pair.a), collection.members(pair.b), pair.overlap);
+        see(&mut found.iter().map(lines))
     })
 }
 
@@ -150,7 +153,7 @@ fn each_pair(
 mod tests {
     use super::*;
     use crate::join::integers::RawSets;
-    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::atomic::AtomicUsize;
 
     /// Pairs come a few thousand at a time: nearly all of these sets need never be looked at.
     #[test]
@@ -172,7 +175,7 @@ mod tests {
             };
             let refuse = || Err(Error::Limit("enough".to_owned()));
             let result =
-                join_parts(sets, &whole(sets), similarity, Asked::Pairs, threads, &hear, &mut |_| refuse());
+                join_parts(sets, &whole(sets), similarity, Asked::Pairs, threads, &hear, &|_| refuse());
             assert_eq!(result.unwrap_err().to_string(), "enough");
             assert!(seen.into_inner() < 500);
         }

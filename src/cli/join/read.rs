@@ -3,10 +3,10 @@
 //! Eight bytes are looked at together: which of them are digits, and what number they are, takes a few operations on
 //! one word and no branch for each byte.
 
-use crate::engine::threads::{in_threads, lock};
 use crate::error::{Error, FieldError, Place, Result};
 use crate::io::{Block, Blocks};
 use crate::join::integers::RawSets;
+use crate::threads::{in_threads, lock};
 use std::path::Path;
 use std::sync::Mutex;
 

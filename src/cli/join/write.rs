@@ -1,6 +1,6 @@
 //! Pairs of lines, in order.
 
-use super::{each_pair, pairs_of};
+use super::{each_some, pairs_of};
 use crate::engine::dense::budget::Budget;
 use crate::engine::dense::join::{PairRow, pair_sorter};
 use crate::engine::dense::sorter::{two, untwo};
@@ -8,7 +8,9 @@ use crate::error::{Error, Result};
 use crate::io::{AtomicFile, Stdout};
 use crate::join::integers::Collection;
 use crate::join::similarity::Similarity;
+use crate::threads::{lock, unlocked};
 use std::path::Path;
+use std::sync::Mutex;
 
 /// What is written, and how.
 pub struct Writing<'c> {
@@ -46,26 +48,28 @@ impl Writing<'_> {
         let budget = Budget::new(self.memory, self.threads)?;
         let work = tempfile::tempdir_in(folder).map_err(Error::io("make a folder in", folder))?;
         let rows = pair_sorter((&budget, work.path()), self.lines as usize);
-        let mut writer = rows.writer();
-        let mut count = 0;
-        each_pair(self.collection, self.similarity, self.threads, &mut |xs, ys, overlap| {
-            count += pairs_of(xs, ys);
-            if count > self.most {
-                return Err(Error::Limit(format!(
-                    "join: the answer holds more pairs than --max-pairs {}; --count says how many",
-                    self.most
-                )));
-            }
-            for (at, &x) in xs.iter().enumerate() {
-                // A set's lines with one another: each two of them once.
-                let ys = if xs == ys { &ys[..at] } else { ys };
-                ys.iter().try_for_each(|&y| {
-                    writer.push(PairRow { documents: two(x.min(y), x.max(y)), overlap })
-                })?;
+        let state = Mutex::new((rows.writer(), 0));
+        each_some(self.collection, self.similarity, self.threads, &|pairs| {
+            let (writer, count) = &mut *lock(&state);
+            for (xs, ys, overlap) in pairs {
+                *count += pairs_of(xs, ys);
+                if *count > self.most {
+                    return Err(Error::Limit(format!(
+                        "join: the answer holds more pairs than --max-pairs {}; --count says how many",
+                        self.most
+                    )));
+                }
+                for (at, &x) in xs.iter().enumerate() {
+                    // A set's lines with one another: each two of them once.
+                    let ys = if std::ptr::eq(xs, ys) { &ys[..at] } else { ys };
+                    ys.iter().try_for_each(|&y| {
+                        writer.push(PairRow { documents: two(x.min(y), x.max(y)), overlap })
+                    })?;
+                }
             }
             Ok(())
         })?;
-        writer.finish()?;
+        unlocked(state).0.finish()?;
         let sizes = self.sizes();
         let mut line = Vec::new();
         rows.drain_all(self.threads, &mut |rows| {

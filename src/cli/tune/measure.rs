@@ -16,8 +16,10 @@ use crate::io::Blocks;
 use crate::join::kernel::{Asked, JoinPair, Part, Source, join_parts};
 use crate::join::tau::Tau;
 use crate::stage::Counters;
+use crate::threads::{lock, unlocked};
 use std::borrow::Cow;
 use std::cmp::Ordering;
+use std::sync::Mutex;
 
 /// How far below the smallest threshold pairs are looked for, in billionths: there must be something to show there.
 const MARGIN: u32 = 50_000_000;
@@ -100,12 +102,13 @@ pub fn measure(
         collection.groups(Blocks::of_lines(&sample.lines), |_, more| counters.extend(more))?;
     let count = |name: &str| counters.get(name).copied().unwrap_or(0);
     let (without, left_out) = (count("sets_without_features"), count("sets_below_min_features"));
-    let mut pairs = Vec::new();
+    let pairs = Mutex::new(Vec::new());
     let all = [Part::range(0..groups.count() as usize)];
-    join_parts(&groups.store, &all, floor, Asked::Pairs, threads, &|_| {}, &mut |found| {
-        pairs.extend_from_slice(found);
+    join_parts(&groups.store, &all, floor, Asked::Pairs, threads, &|_| {}, &|found| {
+        lock(&pairs).extend_from_slice(found);
         Ok::<_, Error>(())
     })?;
+    let mut pairs = unlocked(pairs);
     let found = Found { sample, kind, documents: &documents, groups: &groups };
     pairs.sort_unstable_by(|x, y| {
         found.by_similarity(x, y).then_with(|| found.documents(x).cmp(&found.documents(y)))

@@ -5,7 +5,6 @@ use super::groups::Groups;
 use super::join::PairRow;
 use super::sorter::{Sorter, two, untwo};
 use crate::engine::progress::Progress;
-use crate::engine::threads::in_threads;
 use crate::error::Result;
 use crate::io::{AtomicFile, Blocks, each_line};
 use crate::join::kernel::Source;
@@ -15,6 +14,7 @@ use crate::join::tau::{Jaccard6, jaccard6};
 use crate::record::Record;
 use crate::record::cluster::ClusterRow;
 use crate::record::pair::Pair;
+use crate::threads::in_threads;
 use std::collections::BTreeMap;
 use std::path::Path;
 

@@ -45,6 +45,7 @@ use crate::stages::options::{
     FeatureOpts, IdfOpts, KeepOpts, MaxPairsOpts, MinFeaturesOpts, TauOpts, Write, WriteOpts,
 };
 use crate::stages::slice_plan::SlicesOpts;
+use crate::threads::lock;
 use answer::{Answer, LargeCluster, count_clusters};
 use budget::Budget;
 use clap::Args;
@@ -54,6 +55,7 @@ use join::{Links, Pairs, edge_sorter, pair_sorter, parts};
 use numbering::{Candidates, count};
 use sorter::{Sorter, untwo};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::time::Instant;
 use term_split::TermSplit;
 
@@ -345,7 +347,8 @@ impl DenseRun<'_> {
         self.progress.start("docsplit-query", "joining", Unit::Sets, queries(store, &smaller, tau) as u64);
         let seen = |sets| self.progress.add(sets as u64);
         let asked = Asked::Pairs;
-        join_parts(store, &smaller, tau, asked, self.threads, &seen, &mut |found| pairs.take(found))?;
+        let pairs = Mutex::new(pairs);
+        join_parts(store, &smaller, tau, asked, self.threads, &seen, &|found| lock(&pairs).take(found))?;
         budget.release(held);
         Ok(("docsplit-query", named(&[("slices", parts.len() as u64)])))
     }

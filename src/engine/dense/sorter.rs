@@ -6,8 +6,8 @@
 
 use super::budget::{BUCKETS, Budget};
 use super::spool::{Spool, Writer};
-use crate::engine::threads::in_threads;
 use crate::error::Result;
+use crate::threads::in_threads;
 use std::marker::PhantomData;
 use std::path::Path;
 

@@ -8,8 +8,8 @@
 //! stays with the process, and what counts is what the process holds.
 
 use super::budget::{BUCKETS, Budget};
-use crate::engine::threads::lock;
 use crate::error::{Error, Result};
+use crate::threads::lock;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;

@@ -11,12 +11,12 @@ use super::sorter::{Row, Sorter, two, untwo};
 use super::store::Store;
 use super::{DenseRun, named};
 use crate::engine::progress::Unit;
-use crate::engine::threads::{in_threads, lock};
 use crate::error::{Error, Result};
 use crate::join::kernel::{Asked, JoinPair, Part, Source, join_parts, overlap_of_candidate, queries};
 use crate::join::sets::Sets;
 use crate::join::tau::Tau;
 use crate::stage::Counters;
+use crate::threads::{in_threads, lock, unlocked};
 use std::sync::Mutex;
 
 /// Pairs that a thread holds before it hands them over.
@@ -151,11 +151,12 @@ impl TermSplit<'_> {
         let Self { run: DenseRun { progress, threads, work, .. }, store, budget } = *self;
         let last = two(store.sets().saturating_sub(1) as u32, u32::MAX);
         let rows = Sorter::new(budget, work, 0, last);
-        let mut writer = rows.writer();
+        let state = Mutex::new((rows.writer(), volume));
         progress.start("pcp-map", "pairing", Unit::Sets, queries(store, &[part], self.tau()) as u64);
         let seen = |sets| progress.add(sets as u64);
         let asked = Asked::Candidates;
-        join_parts(store, &[part], self.tau(), asked, *threads, &seen, &mut |found| {
+        join_parts(store, &[part], self.tau(), asked, *threads, &seen, &|found| {
+            let (writer, volume) = &mut *lock(&state);
             volume.candidates += found.len() as u64;
             volume.pairs_of_postings += found.iter().map(|pair| u64::from(pair.overlap)).sum::<u64>();
             if volume.pairs_of_postings > limit {
@@ -165,7 +166,7 @@ impl TermSplit<'_> {
                 writer.push(Candidate { sets: two(pair.b, pair.a), more: pair.overlap - 1 })
             })
         })?;
-        writer.finish()?;
+        unlocked(state).0.finish()?;
         Ok(rows)
     }
 

@@ -5,7 +5,7 @@ const BITS: u32 = u64::BITS;
 
 /// A set hashed into a bitmap (bit `h(token)` is on for each token, and no other), and its sizes beside
 /// it: what a candidate is judged by lies in one place of memory.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Signature {
     bits: u64,
     /// With lone tokens, which have no bit.

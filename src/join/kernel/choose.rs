@@ -6,6 +6,7 @@ use super::bitmap::Signature;
 use super::dense::Reach;
 use crate::join::sets::Sets;
 use crate::join::similarity::Similarity;
+use crate::threads::each;
 use std::ops::Range;
 
 /// A way through an index.
@@ -42,14 +43,20 @@ const PARTNERS: usize = 64;
 ///
 /// Pairs of sets are taken at even distances, about one for every four sets, so that merging them costs less than reading
 /// the sets does.
-pub(super) fn way(sets: &Sets, range: Range<usize>, similarity: Similarity, reach: Reach) -> Way {
+pub(super) fn way(
+    sets: &Sets,
+    range: Range<usize>,
+    similarity: Similarity,
+    reach: Reach,
+    threads: usize,
+) -> Way {
     let bitmaps = reach != Reach::Little;
     if reach == Reach::Exact || range.len() < FEWEST {
         return Way { common: 1, bitmaps };
     }
     let samples = (range.len() / 4).div_ceil(PARTNERS);
-    let mut costs = Costs::default();
-    for sample in 1..=samples {
+    let of = |sample: usize| {
+        let mut costs = Costs::default();
         let x = range.start + (range.len() * sample / samples).saturating_sub(1);
         let smallest = similarity.min_partner(sets.size(x) as u64);
         let first = sets.count_up_to(smallest.saturating_sub(1)).max(range.start);
@@ -58,7 +65,10 @@ pub(super) fn way(sets: &Sets, range: Range<usize>, similarity: Similarity, reac
             let y = first + (x - first) * (2 * partner + 1) / (2 * PARTNERS);
             costs.add(sets, x, y, similarity);
         }
-    }
+        costs
+    };
+    let mut costs = Costs::default();
+    each(1..samples + 1, threads, of).iter().for_each(|of| costs.and(of));
     let all = range.len() as u128;
     // The sample stands for all pairs: those outside of the length filter cost nothing, and there are not many of them.
     let scaled = |cost: u128| all * all / 2 * cost / costs.pairs.max(1);
@@ -92,6 +102,16 @@ struct Costs {
 }
 
 impl Costs {
+    /// Adds what other pairs cost.
+    fn and(&mut self, other: &Self) {
+        self.pairs += other.pairs;
+        let lists = self.lists.iter_mut().zip(&other.lists);
+        for (cost, more) in lists.chain([(&mut self.bitmaps, &other.bitmaps)]) {
+            cost.contacts += more.contacts;
+            cost.candidates += more.candidates;
+        }
+    }
+
     /// Adds what a pair costs.
     fn add(&mut self, sets: &Sets, x: usize, y: usize, similarity: Similarity) {
         self.pairs += 1;

@@ -100,10 +100,10 @@ mod tests {
                 queries.sort_unstable();
             }
             let lists = |skip: usize| {
-                let rows = rows.iter().skip(skip);
-                let mut filling = Lists::filling(rows.clone().map(|row| row.0));
-                rows.for_each(|&(token, set)| filling.push(token, Posting { set, largest: 0 }));
-                filling.finish()
+                let mut sets = vec![Vec::new(); 60];
+                rows.iter().skip(skip).for_each(|&(token, set)| sets[set as usize].push(token));
+                let sets = || sets.iter().map(Vec::as_slice).enumerate();
+                Lists::of(sets, |set, _| Posting { set: *set as u32, largest: 0 }, 1)
             };
             let both = [lists(0), lists(rows.len() / 2)];
             let mut cursors = Cursors::default();

@@ -36,22 +36,22 @@ pub fn cut<S: Source>(
 
 /// Ranges of about as many postings each.
 fn ranges(sets: &Sets, range: Range<usize>, similarity: Similarity) -> Vec<Range<usize>> {
-    let postings = |set| indexed(sets, set, similarity, Purpose::SelfJoin, 1);
-    let total: usize = range.clone().map(|set| postings(set).len()).sum();
+    let prefixes = || indexed(sets, range.clone(), similarity, Purpose::SelfJoin, 1);
+    let total: usize = prefixes().map(|(_, prefix)| prefix.len()).sum();
     // What an index with exact bitmaps looks at is no list.
     let pieces = if total < 2 * LEAST || reach(sets, range.clone()) == Reach::Exact {
         1
     } else {
-        (mean_length(range.clone().flat_map(postings)) / VISITED).clamp(1, total / LEAST)
+        (mean_length(prefixes().flat_map(|(_, prefix)| prefix)) / VISITED).clamp(1, total / LEAST)
     };
     let each = total.div_ceil(pieces);
     let (mut ranges, mut start, mut held) = (Vec::new(), range.start, 0);
-    for set in range.clone() {
+    for (set, prefix) in prefixes() {
         if held >= each {
             ranges.push(start..set);
             (start, held) = (set, 0);
         }
-        held += postings(set).len();
+        held += prefix.len();
     }
     ranges.push(start..range.end);
     ranges

@@ -6,10 +6,11 @@ use super::bitmap::Signature;
 use super::choose::Way;
 use super::counters::{Contacts, Counting, Width};
 use super::near::{Bitmaps, near};
-use super::{Index, Scratch, Visit, verify};
+use super::{Index, Posting, Scratch, Visit, verify};
 use crate::join::memory;
 use crate::join::sets::Sets;
 use crate::join::similarity::Similarity;
+use crate::threads::fill;
 use std::borrow::Borrow;
 use std::ops::Range;
 
@@ -99,14 +100,15 @@ pub(super) struct Probe {
 
 impl Dense {
     /// Bitmaps for the sets of a range, unless they are too large to be compared so; `exact` when each token can have a
-    /// bit of its own. `sets_of` gives the set of each posting.
+    /// bit of its own.
     pub fn new(
         sets: &Sets,
         range: Range<usize>,
         similarity: Similarity,
         signatures: &[Signature],
         (exact, costs): (bool, Costs),
-        sets_of: impl ExactSizeIterator<Item = u32>,
+        postings: &[Posting],
+        threads: usize,
     ) -> Option<Self> {
         let reference = sets.size(range.clone().last()?);
         if reference > LARGEST {
@@ -129,12 +131,11 @@ impl Dense {
             .iter()
             .map(|own| own.known() as i32 - 2 * similarity.overlap_needed(reference, own.size()) as i32)
             .collect();
-        let mut bits = memory::with_capacity(sets_of.len());
-        let mut posting_allowed = memory::with_capacity(sets_of.len());
-        for set in sets_of {
-            bits.push(signatures[set as usize].bits());
-            posting_allowed.push(allowed[set as usize]);
-        }
+        let set_of = |at: usize| postings[at].set as usize;
+        let mut bits = memory::filled(0, postings.len());
+        fill(&mut bits, threads, |at| signatures[set_of(at)].bits());
+        let mut posting_allowed = memory::filled(0, postings.len());
+        fill(&mut posting_allowed, threads, |at| allowed[set_of(at)]);
         Some(Dense { columns, exact, allowed, bits, posting_allowed, reference, contact: costs.contact })
     }
 

@@ -1,6 +1,7 @@
 //! Posting lists one after the other, and the way to the one of a token.
 
 use crate::join::memory;
+use crate::threads::each;
 use std::ops::Range;
 
 /// 64 tokens: which of them have a list, and how many lists come before theirs.
@@ -30,53 +31,133 @@ pub(super) fn mean(lengths: impl Iterator<Item = u32>) -> usize {
     (squares / all.max(1)) as usize
 }
 
-/// Lists that are being filled: the start of a list moves towards its end with each posting.
-pub(super) struct Filling<P>(Lists<P>);
-
-impl<P: Copy + Default> Lists<P> {
-    /// Makes room for lists; `tokens` are those of all postings, in any order.
+impl<P: Copy + Default + Send> Lists<P> {
+    /// The lists of the tokens of some rows, on so many threads. In each row tokens ascend; `posting` makes the posting of the
+    /// token that stands at a place of a row. Postings of a list come in the order of the rows.
     ///
     /// # Panics
     /// When there are 2^32 postings or more.
-    pub fn filling(tokens: impl Iterator<Item = u32> + Clone) -> Filling<P> {
-        // Counting sort by token: which tokens, lengths of lists, where they start, then the postings.
-        let mut words: Vec<Word> = Vec::new();
-        for token in tokens.clone() {
-            let at = token as usize / 64;
-            if words.len() <= at {
-                words.resize(at + 1, Word::default());
-            }
-            words[at].bits |= 1 << (token % 64);
-        }
-        let mut count = 0;
-        for word in &mut words {
-            word.before = count;
-            count += word.bits.count_ones();
-        }
-        let mut lists = Lists { words, starts: memory::filled(0, count as usize + 1), postings: Vec::new() };
+    pub fn of<'r, R, I>(
+        rows: impl Fn() -> I + Sync,
+        posting: impl Fn(&R, usize) -> P + Sync,
+        threads: usize,
+    ) -> Self
+    where
+        I: ExactSizeIterator<Item = (R, &'r [u32])>,
+    {
+        // Counting sort by token: which tokens, lengths of lists, where they start, then the postings. Every thread goes
+        // through all rows, and has its own share of the tokens: a stretch of the words, of the lists and of the postings.
+        let tokens = || rows().map(|(_, tokens)| tokens);
+        let shares = shares(tokens(), threads);
+        let counted = each(shares.iter(), threads, |share| count(tokens, share));
+        let (mut words, mut starts, mut ends) = (Vec::new(), Vec::new(), Vec::new());
         let mut total = 0_usize;
-        for token in tokens {
-            total += 1;
-            if let Some(list) = lists.rank(token) {
-                lists.starts[list] += 1;
+        for (share, (own, lengths)) in shares.iter().zip(counted) {
+            let before = starts.len() as u32;
+            words.resize(share.start.max(words.len()), Word { bits: 0, before });
+            words.extend(own.iter().map(|word| Word { before: before + word.before, ..*word }));
+            for length in lengths {
+                starts.push(total as u32);
+                total += length as usize;
             }
+            ends.push((starts.len(), total));
         }
         assert!(u32::try_from(total).is_ok(), "more than 2^32 - 1 prefix tokens in one index");
-        let mut next = 0;
-        for start in &mut lists.starts {
-            next += std::mem::replace(start, next);
-        }
-        lists.postings = memory::filled(P::default(), total);
-        Filling(lists)
-    }
+        let mut postings = memory::filled(P::default(), total);
 
+        let mut work = Vec::with_capacity(shares.len());
+        let (mut lists_left, mut postings_left, mut first) = (&mut starts[..], &mut postings[..], (0, 0));
+        for (share, end) in shares.iter().zip(ends) {
+            let (own_lists, own_postings);
+            (own_lists, lists_left) = lists_left.split_at_mut(end.0 - first.0);
+            (own_postings, postings_left) = postings_left.split_at_mut(end.1 - first.1);
+            work.push((share, first, own_lists, own_postings));
+            first = end;
+        }
+        each(work, threads, |(share, first, starts, postings): (_, (usize, usize), &mut [u32], &mut [P])| {
+            for (row, tokens) in rows() {
+                for at in within(tokens, share) {
+                    if let Some(list) = rank(&words, tokens[at]) {
+                        let slot = &mut starts[list - first.0];
+                        postings[*slot as usize - first.1] = posting(&row, at);
+                        *slot += 1;
+                    }
+                }
+            }
+        });
+        // Each start has moved to the end of its list, which is the start of the next one.
+        starts.insert(0, 0);
+        Lists { words, starts, postings }
+    }
+}
+
+/// Words of tokens, in shares of about as many postings each.
+fn shares<'r>(rows: impl ExactSizeIterator<Item = &'r [u32]>, threads: usize) -> Vec<Range<usize>> {
+    let mut cuts = vec![0];
+    if threads > 1 {
+        let step = rows.len().div_ceil(1024).max(1);
+        let mut sample: Vec<u32> = rows.step_by(step).flatten().copied().collect();
+        sample.sort_unstable();
+        let cut = |share: usize| sample.get(sample.len() * share / threads).map(|token| *token as usize / 64);
+        cuts.extend((1..threads).filter_map(cut));
+    }
+    let ends = cuts.iter().skip(1).copied().chain([usize::MAX]);
+    cuts.iter().copied().zip(ends).map(|(start, end)| start..end).collect()
+}
+
+/// Where the tokens of a row stand that are in a share.
+#[inline]
+fn within(tokens: &[u32], share: &Range<usize>) -> Range<usize> {
+    let place = |word: usize| match word {
+        0 => 0,
+        usize::MAX => tokens.len(),
+        _ => tokens.partition_point(|token| (*token as usize) < 64 * word),
+    };
+    place(share.start)..place(share.end)
+}
+
+/// The words of a share, counting lists from its first one, and the lengths of its lists.
+fn count<'r, I: Iterator<Item = &'r [u32]>>(
+    rows: impl Fn() -> I,
+    share: &Range<usize>,
+) -> (Vec<Word>, Vec<u32>) {
+    let tokens = || rows().flat_map(|tokens| tokens[within(tokens, share)].iter());
+    let mut words: Vec<Word> = Vec::new();
+    for token in tokens() {
+        let at = *token as usize / 64 - share.start;
+        if words.len() <= at {
+            words.resize(at + 1, Word::default());
+        }
+        words[at].bits |= 1 << (token % 64);
+    }
+    let mut count = 0;
+    for word in &mut words {
+        word.before = count;
+        count += word.bits.count_ones();
+    }
+    let mut lengths = memory::filled(0, count as usize);
+    for token in tokens() {
+        if let Some(list) = rank(&words, token - 64 * share.start as u32) {
+            lengths[list] += 1;
+        }
+    }
+    (words, lengths)
+}
+
+/// The number of a token's list.
+#[inline]
+fn rank(words: &[Word], token: u32) -> Option<usize> {
+    let word = words.get(token as usize / 64)?;
+    let bit = 1_u64 << (token % 64);
+    let lower = (word.bits & (bit - 1)).count_ones();
+    (word.bits & bit != 0).then_some((word.before + lower) as usize)
+}
+
+impl<P: Copy> Lists<P> {
     /// The number of a token's list, `None` when it has none.
     #[inline]
     pub fn rank(&self, token: u32) -> Option<usize> {
-        let word = self.words.get(token as usize / 64)?;
-        let bit = 1_u64 << (token % 64);
-        let lower = (word.bits & (bit - 1)).count_ones();
-        (word.bits & bit != 0).then_some((word.before + lower) as usize)
+        rank(&self.words, token)
     }
 
     /// Where each list starts among all postings, and at the end where the last one ends.
@@ -127,22 +208,32 @@ impl<P: Copy + Default> Lists<P> {
     }
 }
 
-impl<P: Copy + Default> Filling<P> {
-    /// Adds to the list of a token that there is room for.
-    #[inline]
-    pub fn push(&mut self, token: u32, posting: P) {
-        if let Some(list) = self.0.rank(token) {
-            let slot = &mut self.0.starts[list];
-            self.0.postings[*slot as usize] = posting;
-            *slot += 1;
-        }
-    }
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::{BTreeMap, BTreeSet};
 
-    /// The lists, once all postings are in.
-    pub fn finish(mut self) -> Lists<P> {
-        // Each start has moved to the end of its list, which is the start of the next one.
-        self.0.starts.rotate_right(1);
-        self.0.starts[0] = 0;
-        self.0
+    proptest! {
+        /// Rows of some words of tokens, in shares of any number of threads.
+        #[test]
+        fn lists_hold_rows_and_places(
+            rows in prop::collection::vec(prop::collection::btree_set(0u32..400, 0..12), 0..40), threads in 1usize..6,
+        ) {
+            let mut expected: BTreeMap<u32, Vec<(usize, usize)>> = BTreeMap::new();
+            for (row, tokens) in rows.iter().enumerate() {
+                let places = tokens.iter().enumerate();
+                places.for_each(|(at, token)| expected.entry(*token).or_default().push((row, at)));
+            }
+            let rows: Vec<Vec<u32>> = rows.iter().map(BTreeSet::iter).map(|row| row.copied().collect()).collect();
+            let lists = Lists::of(|| rows.iter().map(Vec::as_slice).enumerate(), |row, at| (*row, at), threads);
+            prop_assert_eq!(lists.starts().len(), expected.len() + 1);
+            for token in 0..500 {
+                let own = lists.rank(token).map(|list| lists.postings()[lists.range(list)].to_vec());
+                prop_assert_eq!(own, expected.get(&token).cloned());
+            }
+            let numbers: Vec<_> = expected.keys().map(|token| lists.rank(*token)).collect();
+            prop_assert_eq!(numbers, (0..expected.len()).map(Some).collect::<Vec<_>>());
+        }
     }
 }

@@ -2,14 +2,13 @@
 
 use std::convert::Infallible;
 use std::ops::Range;
-use std::panic::resume_unwind;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
-use std::thread;
 
-use super::{Index, Purpose, Scratch, cut};
+use super::{Index, Scratch, cut};
 use crate::join::sets::Sets;
 use crate::join::similarity::Similarity;
+use crate::threads::{each, lock, unlocked};
 
 /// A pair of the answer: the numbers of two sets, `a < b`, and how many tokens they share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -66,8 +65,8 @@ impl Source for Sets {
     }
 }
 
-/// Takes pairs in, a few thousand at a time.
-pub type Sink<'s, E> = dyn FnMut(&[JoinPair]) -> Result<(), E> + Send + 's;
+/// Takes pairs in, a few thousand at a time, of several threads at once.
+pub type Sink<'s, E> = dyn Fn(&[JoinPair]) -> Result<(), E> + Sync + 's;
 
 /// A part of a collection that is indexed at once: every `step`th of the sets from `first` to before `end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,13 +120,14 @@ pub fn whole(sets: &Sets) -> Vec<Part> {
 /// Every pair of `sets` that are similar, once, sorted by (`b`, `a`).
 pub fn self_join(sets: &Sets, similarity: impl Into<Similarity>, threads: usize) -> Vec<JoinPair> {
     let similarity = similarity.into();
-    let mut pairs = Vec::new();
+    let pairs = Mutex::new(Vec::new());
     let Ok(parts) = cut(sets, &whole(sets), similarity);
     let Ok::<_, Infallible>(()) =
-        join_parts(sets, &parts, similarity, Asked::Pairs, threads, &|_| (), &mut |found| {
-            pairs.extend_from_slice(found);
+        join_parts(sets, &parts, similarity, Asked::Pairs, threads, &|_| (), &|found| {
+            lock(&pairs).extend_from_slice(found);
             Ok(())
         });
+    let mut pairs = unlocked(pairs);
     pairs.sort_unstable_by_key(|pair| (pair.b, pair.a));
     pairs
 }
@@ -156,7 +156,7 @@ pub fn join_parts<S: Source, E: From<S::Error> + Send>(
     asked: Asked,
     threads: usize,
     seen: &(dyn Fn(usize) + Sync),
-    sink: &mut Sink<'_, E>,
+    sink: &Sink<'_, E>,
 ) -> Result<(), E> {
     let similarity = similarity.into();
     let mut scratches: Vec<Scratch> = (0..threads.max(1)).map(|_| Scratch::default()).collect();
@@ -170,10 +170,7 @@ pub fn join_parts<S: Source, E: From<S::Error> + Send>(
             deal(source, *part, &mut share)?;
             (&share, 0..part.len())
         };
-        let mut index = match asked {
-            Asked::Pairs => Index::build(sets, range, similarity, Purpose::SelfJoin),
-            Asked::Candidates => Index::build_for_candidates(sets, range, similarity),
-        };
+        let mut index = Index::build_to_join(sets, range, similarity, asked, threads);
         let queries = queries_of(source, part, similarity);
         let stretch = queries.len().div_ceil(STRETCHES).max(STRETCH);
         let (mut start, mut visited) = (queries.start, 0);
@@ -243,15 +240,15 @@ fn past<S: Source, E: From<S::Error> + Send>(
     queries: Range<usize>,
     scratches: &mut [Scratch],
     seen: &(dyn Fn(usize) + Sync),
-    sink: &mut Sink<'_, E>,
+    sink: &Sink<'_, E>,
 ) -> Result<u64, E> {
     let next = AtomicUsize::new(queries.start);
-    let sink = Mutex::new(sink);
+    let threads = scratches.len();
     let work = |scratch: &mut Scratch| {
         let mut pairs = Vec::with_capacity(BATCH);
         let mut buffer = Sets::default();
         let hand_over = |pairs: &mut Vec<JoinPair>| {
-            let result = (sink.lock().unwrap_or_else(PoisonError::into_inner))(pairs);
+            let result = sink(pairs);
             pairs.clear();
             if result.is_err() {
                 next.store(queries.end, Ordering::Relaxed);
@@ -281,16 +278,6 @@ fn past<S: Source, E: From<S::Error> + Send>(
             seen(end - start);
         }
     };
-    match &mut *scratches {
-        // A thread costs as much as a small join.
-        [scratch] => work(scratch)?,
-        scratches => thread::scope(|scope| {
-            let work = &work;
-            let workers: Vec<_> =
-                scratches.iter_mut().map(|scratch| scope.spawn(move || work(scratch))).collect();
-            let mut outputs = workers.into_iter().map(|worker| worker.join());
-            outputs.try_for_each(|output| output.unwrap_or_else(|panic| resume_unwind(panic)))
-        })?,
-    }
+    each(scratches.iter_mut(), threads, work).into_iter().collect::<Result<(), E>>()?;
     Ok(scratches.iter_mut().map(|scratch| std::mem::take(&mut scratch.visited)).sum())
 }

@@ -3,10 +3,12 @@
 use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::ops::Range;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::join::prefix::{Posting, may_pair};
 use crate::join::tau::Tau;
+use crate::threads::{lock, unlocked};
 use num_rational::Ratio;
 use proptest::prelude::*;
 
@@ -118,14 +120,15 @@ fn slices(len: usize, parts: usize) -> Vec<Range<usize>> {
 
 /// The pairs of a join in parts, sorted, and how many sets were held against them.
 fn joined(sets: &Sets, parts: &[Part], tau: Tau, threads: usize) -> (Vec<JoinPair>, usize) {
-    let (mut found, seen) = (Vec::new(), AtomicUsize::new(0));
+    let (found, seen) = (Mutex::new(Vec::new()), AtomicUsize::new(0));
     let count = |sets| {
         seen.fetch_add(sets, Ordering::Relaxed);
     };
-    let Ok::<_, Infallible>(()) = join_parts(sets, parts, tau, Asked::Pairs, threads, &count, &mut |pairs| {
-        found.extend_from_slice(pairs);
+    let Ok::<_, Infallible>(()) = join_parts(sets, parts, tau, Asked::Pairs, threads, &count, &|pairs| {
+        lock(&found).extend_from_slice(pairs);
         Ok(())
     });
+    let mut found = unlocked(found);
     found.sort_unstable_by_key(|pair| (pair.b, pair.a));
     (found, seen.into_inner())
 }
@@ -204,15 +207,16 @@ proptest! {
             }
         }
         let parts: Vec<Part> = slices(sets.len(), parts).into_iter().map(Part::range).collect();
-        let mut found = Vec::new();
+        let found = Mutex::new(Vec::new());
         let asked = Asked::Candidates;
-        let Ok::<_, Infallible>(()) = join_parts(&sets, &parts, tau, asked, threads, &|_| (), &mut |pairs| {
+        let Ok::<_, Infallible>(()) = join_parts(&sets, &parts, tau, asked, threads, &|_| (), &|pairs| {
             if threads == 1 && parts.len() == 1 {
                 assert!(pairs.is_sorted_by_key(|pair| (pair.b, pair.a)));
             }
-            found.extend_from_slice(pairs);
+            lock(&found).extend_from_slice(pairs);
             Ok(())
         });
+        let mut found = unlocked(found);
         found.sort_unstable_by_key(|pair| (pair.b, pair.a));
         prop_assert_eq!(&found, &expected);
 
@@ -350,7 +354,7 @@ proptest! {
                 for purpose in [Purpose::SelfJoin, Purpose::Foreign] {
                     let way = Way { common, bitmaps: true };
                     let costs = Costs { long, contact, way: Some(way) };
-                    let index = Index::build_at(&sets, first..sets.len(), similarity, purpose, costs);
+                    let index = Index::build_at(&sets, first..sets.len(), similarity, purpose, costs, 1 + count % 3);
                     prop_assert!(index.dense.is_none() || long == 0);
                     let mut found = Vec::new();
                     for b in 0..sets.len() {

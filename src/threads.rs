@@ -1,0 +1,125 @@
+//! Work shared out among threads. What comes back never depends on which thread did what.
+//!
+//! Threads stay for the next time: until one that has just been started comes to a core of its own, a small join may be
+//! over. (On a virtual machine of two cores that took 0.4 to 4.8 ms, and to wake one that waits 0.01 to 0.1.)
+
+use crate::error::Result;
+use rayon_core::{ThreadPool, ThreadPoolBuilder};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Does the work on each of some things, on so many threads; the results are in their order. No work may wait for another's.
+///
+/// # Panics
+/// When the work does.
+pub fn each<T: Send, R: Send>(
+    things: impl IntoIterator<Item = T, IntoIter: ExactSizeIterator + Send>,
+    threads: usize,
+    work: impl Fn(T) -> R + Sync,
+) -> Vec<R> {
+    let things = things.into_iter();
+    let threads = threads.min(things.len());
+    let Some(pool) = (threads > 1).then(|| pool(threads)).flatten() else {
+        return things.map(work).collect();
+    };
+    let (next, done) = (Mutex::new(things.enumerate()), Mutex::new(Vec::new()));
+    let take = || lock(&next).next();
+    let some = || {
+        let mut own = Vec::new();
+        while let Some((at, thing)) = take() {
+            own.push((at, work(thing)));
+        }
+        lock(&done).append(&mut own);
+    };
+    pool.in_place_scope(|scope| {
+        (0..threads).for_each(|_| scope.spawn(|_| some()));
+    });
+    let mut done = unlocked(done);
+    done.sort_unstable_by_key(|(at, _)| *at);
+    done.into_iter().map(|(_, result)| result).collect()
+}
+
+/// So many threads that wait for work; `None` when the system gives none.
+fn pool(count: usize) -> Option<Arc<ThreadPool>> {
+    static POOLS: Mutex<BTreeMap<usize, Arc<ThreadPool>>> = Mutex::new(BTreeMap::new());
+    let mut pools = lock(&POOLS);
+    if let Some(pool) = pools.get(&count) {
+        return Some(pool.clone());
+    }
+    let pool = Arc::new(ThreadPoolBuilder::new().num_threads(count).build().ok()?);
+    pools.insert(count, pool.clone());
+    Some(pool)
+}
+
+/// Runs `work` with 0, 1, … `count - 1` in `threads` threads; the results in that order, or the first error. What follows an
+/// error is not begun.
+pub fn in_threads<T: Send>(
+    count: usize,
+    threads: usize,
+    work: impl Fn(usize) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
+    let failed = AtomicUsize::new(usize::MAX);
+    let results = each(0..count, threads, |number| {
+        let result = (number < failed.load(Ordering::Relaxed)).then(|| work(number))?;
+        if result.is_err() {
+            failed.fetch_min(number, Ordering::Relaxed);
+        }
+        Some(result)
+    });
+    results.into_iter().flatten().collect()
+}
+
+/// Fills an array in, each value by its place, in as many shares as there are threads.
+pub fn fill<T: Send>(values: &mut [T], threads: usize, value: impl Fn(usize) -> T + Sync) {
+    let share = values.len().div_ceil(threads.max(1)).max(1);
+    let shares: Vec<_> = (0..).step_by(share).zip(values.chunks_mut(share)).collect();
+    each(shares, threads, |(first, values): (usize, &mut [T])| {
+        values.iter_mut().zip(first..).for_each(|(place, at)| *place = value(at));
+    });
+}
+
+/// Locks a mutex whose data stays sound when a holder panics: the panic ends the scope anyway.
+pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What a mutex holds that no thread needs any more; see [`lock`].
+pub fn unlocked<T>(mutex: Mutex<T>) -> T {
+    mutex.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Error;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    #[test]
+    fn results_are_in_the_order_of_the_things() {
+        for threads in [0, 1, 2, 7] {
+            for count in [0, 1, 2, 50] {
+                let squares: Vec<usize> = (0..count).map(|n| n * n).collect();
+                assert_eq!(each(0..count, threads, |n| n * n), squares);
+                assert_eq!(in_threads(count, threads, |n| Ok(n * n)).unwrap(), squares);
+                let mut filled = vec![0; count];
+                fill(&mut filled, threads, |n| n * n);
+                assert_eq!(filled, squares);
+            }
+        }
+    }
+
+    #[test]
+    fn the_first_error_is_told_and_a_panic_passed_on() {
+        for threads in [1, 2, 7] {
+            let result = in_threads(50, threads, |n| match n {
+                20.. => Err(Error::Limit(n.to_string())),
+                _ => Ok(()),
+            });
+            assert_eq!(result.unwrap_err().to_string(), "20");
+            let panic = AssertUnwindSafe(|| each(0..9, threads, |n| assert_ne!(n, 3, "three")));
+            let said = catch_unwind(panic).unwrap_err();
+            assert!(said.downcast_ref::<String>().is_some_and(|said| said.contains("three")));
+        }
+    }
+}
