@@ -275,7 +275,7 @@ fn what_cannot_be_made_is_refused() {
     for (rest, code, words) in [
         ("10 --bytes 1000", 2, &["--bytes over --documents is 100", "300"][..]),
         ("10 --bytes 10G", 2, &["a document has 300 to 1048576 bytes"]),
-        ("10 --bytes ten", 2, &["--bytes", "suffix K, M or G"]),
+        ("10 --bytes ten", 2, &["--bytes", "suffix B, K, M or G"]),
         ("0 --bytes 10K", 2, &["--documents"]),
         ("10 --bytes 10K --copies 1.5", 2, &["expected a share from 0 to 1"]),
         ("10 --bytes 10K --model en.jsonl", 2, &["no document of --model is in Chinese", "--chinese 0"]),

@@ -50,11 +50,13 @@ impl<P: Copy + Default + Send> Lists<P> {
         let tokens = || rows().map(|(_, tokens)| tokens);
         let shares = shares(tokens(), threads);
         let counted = each(shares.iter(), threads, |share| count(tokens, share));
-        let (mut words, mut starts, mut ends) = (Vec::new(), Vec::new(), Vec::new());
+        let lists: usize = counted.iter().map(|(_, lengths)| lengths.len()).sum();
+        let (mut words, mut starts, mut ends) = (Vec::new(), memory::with_capacity(lists + 1), Vec::new());
         let mut total = 0_usize;
         for (share, (own, lengths)) in shares.iter().zip(counted) {
             let before = starts.len() as u32;
             words.resize(share.start.max(words.len()), Word { bits: 0, before });
+            words.reserve_exact(own.len());
             words.extend(own.iter().map(|word| Word { before: before + word.before, ..*word }));
             for length in lengths {
                 starts.push(total as u32);
