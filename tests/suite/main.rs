@@ -8,6 +8,7 @@
 mod bad_input;
 mod bad_records;
 mod cli;
+mod cliffs;
 mod cluster_chains;
 mod cluster_dist;
 mod cluster_faults;

@@ -15,5 +15,6 @@ pub mod odd;
 pub mod oracle;
 pub mod real;
 pub mod rng;
+pub mod shapes;
 pub mod spark;
 pub mod tutorial;
