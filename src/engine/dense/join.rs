@@ -95,12 +95,18 @@ pub fn parts(store: &Store, opts: &DenseOpts, threads: usize, budget: &Budget) -
         (0..all).for_each(|set| total.add(store, set, tau));
         let asked = opts.slices.slices.map_or(threads, |slices| slices.clamp(1, u32::MAX.into()) as usize);
         let share = |shares: usize| total.share(shares).bytes(store.tokens(), true, threads);
-        let (room, most) = (budget.spare() / 2, all.max(1));
+        let (room, most) = (room(threads, budget), all.max(1));
         let shares = (asked.min(most)..most).find(|shares| share(*shares) <= room).unwrap_or(most);
         let parts = (0..shares).map(|first| Part { first, end: all, step: shares }).collect();
         return (parts, share(shares));
     }
     neighbours(store, opts.slices.slices.unwrap_or(1), tau, threads, budget)
+}
+
+/// Bytes for the index of a part: half of what is to spare, or the buffers that sort rows, none of which is in use while sets are joined.
+/// Without these a run whose documents leave nothing to spare would make a part of each set, and hold all sets against each.
+fn room(threads: usize, budget: &Budget) -> usize {
+    (budget.spare() / 2).max(threads * budget.sort_buffer())
 }
 
 /// As [`parts`], of neighbouring sets: so many slices, and more where one does not fit.
@@ -111,7 +117,7 @@ pub fn neighbours(
     threads: usize,
     budget: &Budget,
 ) -> (Vec<Part>, usize) {
-    let (room, on_disk) = (budget.spare() / 2, store.in_memory().is_none());
+    let (room, on_disk) = (room(threads, budget), store.in_memory().is_none());
     let bytes = |load: Load| load.bytes(store.tokens(), on_disk, threads);
     let (mut parts, mut largest) = (Vec::new(), 0);
     for range in ranges(store, slices, tau) {
@@ -268,4 +274,40 @@ pub fn pair_sorter<'b>((budget, folder): Place<'b>, documents: usize) -> Sorter<
 /// A sorter of edges between so many sets.
 pub fn edge_sorter<'b>((budget, folder): Place<'b>, sets: u32) -> Sorter<'b, u64> {
     Sorter::new(budget, folder, 0, two(sets.saturating_sub(1), u32::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::budget::{PROGRAM, THREAD};
+    use super::super::store::StoreWriter;
+    use super::*;
+    use crate::engine::params::Params;
+
+    /// The parts of so many sets when all memory is held, half a megabyte for each thousand of them.
+    fn parts_without_memory(sets: u32, partition: &str) -> usize {
+        let folder = tempfile::tempdir().unwrap();
+        let budget = Budget::new(PROGRAM + 2 * THREAD + sets as usize * 500, 2).unwrap();
+        budget.hold(budget.spare());
+        let mut writer =
+            StoreWriter::new(&budget, folder.path(), sets as usize, u64::from(sets) * 20).unwrap();
+        (0..sets).for_each(|set| writer.push(&(10 * set..10 * set + 20).collect::<Vec<u32>>(), 0).unwrap());
+        let store = writer.finish().unwrap();
+        assert!(store.in_memory().is_none() && budget.spare() == 0);
+        let mut params = Params::default();
+        for (name, value) in [("features", "lines"), ("tau", "0.5"), ("partition", partition)] {
+            params.set(name, value);
+        }
+        let (parts, _) = parts(&store, &params.parse::<DenseOpts>().unwrap(), 2, &budget);
+        parts.len()
+    }
+
+    /// Memory grows with the sets here, and so does the size of a part.
+    #[test]
+    fn parts_do_not_grow_with_the_sets_when_no_memory_is_to_spare() {
+        for partition in ["by-size", "by-task"] {
+            let (some, twice) =
+                (parts_without_memory(2_000, partition), parts_without_memory(4_000, partition));
+            assert!(some <= 20 && twice <= some + 1, "{partition}: {some}, then {twice}");
+        }
+    }
 }
