@@ -118,6 +118,7 @@ mod parallel;
 #[cfg(test)]
 mod tests;
 mod verify;
+mod work;
 
 use std::borrow::Borrow;
 use std::ops::Range;
@@ -138,6 +139,7 @@ use dense::{Costs, Dense, Reach};
 use lists::Lists;
 pub use parallel::{Asked, JoinPair, Part, Source, join_parts, queries, self_join, whole};
 pub use verify::overlap_of_candidate;
+pub use work::Work;
 
 /// Which queries an [`Index`] must serve; this decides how much of each set is indexed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -229,8 +231,8 @@ pub struct Scratch {
     visits: Vec<Visit>,
     /// Those of them that bitmaps let pass.
     places: Vec<u32>,
-    /// How many postings have been visited, by all queries.
-    visited: u64,
+    /// What all queries did.
+    work: Work,
 }
 
 /// A number that no other index of the process has.
@@ -367,10 +369,15 @@ impl<S: Borrow<Sets>> Index<S> {
         mut hit: impl FnMut(usize, u64),
     ) {
         debug_assert!(tokens.is_sorted_by(|a, b| a < b), "tokens out of order");
+        // A query may be asked of many parts and meet nothing in most of them: what it costs before its first list is little.
+        let window = self.visits(tokens, (tokens.len() + lone) as u64, limit, scratch);
+        if scratch.visits.is_empty() {
+            return;
+        }
         let signature = Signature::of(tokens, lone);
         match &self.dense {
             None => {
-                self.collect(tokens, signature, limit, scratch);
+                self.collect(signature.size(), scratch);
                 if self.verifies {
                     self.verify(tokens, signature, scratch);
                 } else {
@@ -378,7 +385,7 @@ impl<S: Borrow<Sets>> Index<S> {
                     hits.extend(candidates.drain(..).map(|set| (set, counters.of(set))));
                 }
             }
-            Some(dense) => self.query_dense(dense, tokens, signature, limit, scratch),
+            Some(dense) => self.query_dense(dense, tokens, signature, window, scratch),
         }
         scratch.hits.sort_unstable();
         for (set, overlap) in scratch.hits.drain(..) {
@@ -464,14 +471,14 @@ impl<S: Borrow<Sets>> Index<S> {
         window
     }
 
-    /// Fills in the candidates of a query and the overlaps of their prefixes.
-    fn collect(&self, tokens: &[u32], signature: Signature, limit: usize, scratch: &mut Scratch) {
-        self.visits(tokens, signature.size(), limit, scratch);
-        let Scratch { counters, visits, candidates, visited, .. } = scratch;
-        *visited += match counters.begin(self.range.len(), tokens.len()) {
-            Contacts::Narrow(counting) => self.meet(signature.size(), visits, counting, candidates),
-            Contacts::Wide(counting) => self.meet(signature.size(), visits, counting, candidates),
+    /// Fills in the candidates of a query of this size and the overlaps of their prefixes.
+    fn collect(&self, size: u64, scratch: &mut Scratch) {
+        let Scratch { counters, visits, candidates, work, .. } = scratch;
+        work.postings += match counters.begin(self.range.len(), visits.len()) {
+            Contacts::Narrow(counting) => self.meet(size, visits, counting, candidates),
+            Contacts::Wide(counting) => self.meet(size, visits, counting, candidates),
         };
+        work.candidates += candidates.len() as u64;
     }
 
     /// Counts the contacts of a query's prefix, and adds each set that has enough. Gives how many postings were visited.

@@ -72,3 +72,57 @@ fn templates_share_as_much_as_no_pair_does() {
         assert!(100 * shared >= tau * (200 - shared), "{tau}: {shared}");
     }
 }
+
+/// What is counted of a join grows no faster than the input, and is the same for any number of threads.
+#[test]
+fn templates_are_joined_in_one_part_without_a_candidate() {
+    let place = Place::new();
+    let template = Shape::named("template-60").unwrap();
+    for documents in [300, 600] {
+        template.write(50, documents, &place.path("in.jsonl")).unwrap();
+        for (method, step) in [("doc-split", "docsplit-query"), ("term-split --pcp prefix", "pcp-map")] {
+            for threads in 1..4 {
+                let options = "--features words:1 --tau 0.5 --overwrite --quiet --json";
+                let line = format!(
+                    "twinsplit run {method} --input in.jsonl --output out --threads {threads} {options}"
+                );
+                let report: serde_json::Value = serde_json::from_str(&place.say(&line).ok()).unwrap();
+                let counters = &report["counters"][step];
+                let expected = [
+                    ("shards", 1),
+                    ("queries", documents as u64 - 1),
+                    ("postings_visited", 0),
+                    ("candidate_pairs", 0),
+                ];
+                for (name, count) in expected {
+                    assert_eq!(counters[name], count, "{name}, {method}, {threads} threads");
+                }
+            }
+        }
+    }
+}
+
+/// Counts of a join with candidates, with the memory for all of them, are those of the input alone.
+#[test]
+fn counts_of_a_join_do_not_depend_on_threads() {
+    let place = Place::new();
+    for name in ["zipf", "dense-many", "huge-among-small", "equal-sizes"] {
+        let shape = Shape::named(name).unwrap();
+        shape.write(30, 700, &place.path("in.jsonl")).unwrap();
+        for method in ["doc-split", "term-split --pcp prefix"] {
+            let counts = |threads: usize| {
+                let options = "--features words:1 --tau 0.3 --overwrite --quiet --json";
+                let line = format!(
+                    "twinsplit run {method} --input in.jsonl --output out --threads {threads} {options}"
+                );
+                let report: serde_json::Value = serde_json::from_str(&place.say(&line).ok()).unwrap();
+                let step = if method == "doc-split" { "docsplit-query" } else { "pcp-map" };
+                ["shards", "queries", "postings_visited", "candidate_pairs"]
+                    .map(|name| report["counters"][step][name].as_u64().unwrap())
+            };
+            let one = counts(1);
+            assert!(one.iter().all(|count| *count > 0), "{name} {method}: {one:?}");
+            assert_eq!((counts(2), counts(3)), (one, one), "{name} {method}");
+        }
+    }
+}

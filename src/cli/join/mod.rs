@@ -146,7 +146,8 @@ fn each_some<'c>(
     join_parts(sets, &parts, similarity, Asked::Pairs, threads, &|_| (), &|found| {
         let lines = |pair: &JoinPair| (collection.members(pair.a), collection.members(pair.b), pair.overlap);
         see(&mut found.iter().map(lines))
-    })
+    })?;
+    Ok(())
 }
 
 #[cfg(test)]

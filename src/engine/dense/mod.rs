@@ -35,7 +35,7 @@ use crate::engine::memory::{peak_memory, reset_peak};
 use crate::engine::progress::{Done, Progress, Unit};
 use crate::error::{Error, Result};
 use crate::io::{Blocks, Contents};
-use crate::join::kernel::{Asked, JoinPair, cut, join_parts, queries};
+use crate::join::kernel::{Asked, JoinPair, Work, cut, join_parts, queries};
 use crate::record::document::DocumentOpts;
 use crate::stage::Counters;
 use crate::stages::cluster::{ClusterKind, ClusterKindOpts};
@@ -212,6 +212,16 @@ fn named(counters: &[(&str, u64)]) -> Counters {
     counters.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect()
 }
 
+/// The counters of a join.
+fn counters_of(work: Work) -> Counters {
+    named(&[
+        ("shards", work.shards),
+        ("queries", work.queries),
+        ("postings_visited", work.postings),
+        ("candidate_pairs", work.candidates),
+    ])
+}
+
 impl DenseRun<'_> {
     /// Runs the chain; `said` hears of each step as it ends.
     pub fn run(&self, mut said: impl FnMut(&Done)) -> Result<Ran> {
@@ -348,9 +358,12 @@ impl DenseRun<'_> {
         let seen = |sets| self.progress.add(sets as u64);
         let asked = Asked::Pairs;
         let pairs = Mutex::new(pairs);
-        join_parts(store, &smaller, tau, asked, self.threads, &seen, &|found| lock(&pairs).take(found))?;
+        let take = |found: &[JoinPair]| lock(&pairs).take(found);
+        let work = join_parts(store, &smaller, tau, asked, self.threads, &seen, &take)?;
         budget.release(held);
-        Ok(("docsplit-query", named(&[("slices", parts.len() as u64)])))
+        let mut counters = counters_of(work);
+        counters.insert("slices".to_owned(), parts.len() as u64);
+        Ok(("docsplit-query", counters))
     }
 }
 

@@ -9,10 +9,10 @@ use super::budget::{BUCKETS, Budget};
 use super::join::{Pairs, neighbours};
 use super::sorter::{Row, Sorter, two, untwo};
 use super::store::Store;
-use super::{DenseRun, named};
+use super::{DenseRun, counters_of};
 use crate::engine::progress::Unit;
 use crate::error::{Error, Result};
-use crate::join::kernel::{Asked, JoinPair, Part, Source, join_parts, overlap_of_candidate, queries};
+use crate::join::kernel::{Asked, JoinPair, Part, Source, Work, join_parts, overlap_of_candidate, queries};
 use crate::join::sets::Sets;
 use crate::join::tau::Tau;
 use crate::stage::Counters;
@@ -91,8 +91,8 @@ const MORE: u8 = 0x80;
 struct Volume {
     /// Pairs of postings that pass the prefix filter, which is what `pcp-map` counts.
     pairs_of_postings: u64,
-    /// The different pairs of sets among them.
-    candidates: u64,
+    /// The join, whose candidates are the different pairs of sets among them.
+    work: Work,
     /// Bytes of the candidates' rows.
     bytes: u64,
     /// How many of these went to the disk.
@@ -126,20 +126,23 @@ impl TermSplit<'_> {
             }
             self.budget.release(held);
         }
-        let Volume { pairs_of_postings, candidates, bytes, spilled } = volume;
+        let Volume { pairs_of_postings, work, bytes, spilled } = volume;
         if pairs_of_postings > limit {
             return Err(Error::Limit(format!(
-                "pcp-map: {pairs_of_postings} pairs of postings in {candidates} candidates (the limit is {limit}); a higher \
-                 tau has fewer, doc-split has none, or raise --max-pairs"
+                "pcp-map: {pairs_of_postings} pairs of postings in {} candidates (the limit is {limit}); a higher \
+                 tau has fewer, doc-split has none, or raise --max-pairs",
+                work.candidates
             )));
         }
-        Ok(named(&[
+        let mut counters = counters_of(work);
+        let own = [
             ("slices", parts.len() as u64),
             ("pairs_of_postings", pairs_of_postings),
-            ("candidate_pairs", candidates),
             ("candidate_bytes", bytes),
             ("spilled_bytes", spilled),
-        ]))
+        ];
+        counters.extend(own.map(|(name, count)| (name.to_owned(), count)));
+        Ok(counters)
     }
 
     fn tau(&self) -> Tau {
@@ -155,9 +158,8 @@ impl TermSplit<'_> {
         progress.start("pcp-map", "pairing", Unit::Sets, queries(store, &[part], self.tau()) as u64);
         let seen = |sets| progress.add(sets as u64);
         let asked = Asked::Candidates;
-        join_parts(store, &[part], self.tau(), asked, *threads, &seen, &|found| {
+        let work = join_parts(store, &[part], self.tau(), asked, *threads, &seen, &|found| {
             let (writer, volume) = &mut *lock(&state);
-            volume.candidates += found.len() as u64;
             volume.pairs_of_postings += found.iter().map(|pair| u64::from(pair.overlap)).sum::<u64>();
             if volume.pairs_of_postings > limit {
                 return Ok(());
@@ -166,7 +168,9 @@ impl TermSplit<'_> {
                 writer.push(Candidate { sets: two(pair.b, pair.a), more: pair.overlap - 1 })
             })
         })?;
-        unlocked(state).0.finish()?;
+        let (writer, volume) = unlocked(state);
+        volume.work += work;
+        writer.finish()?;
         Ok(rows)
     }
 

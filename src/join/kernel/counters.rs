@@ -1,8 +1,8 @@
 //! How often a query has met each indexed set.
 //!
 //! Counters are met in no order, and there is one for each set: what a contact costs is whether they are in a cache. They
-//! have 16 bits, therefore, unless a query has more tokens than these can count. They are not cleared after a query: those of the
-//! next one begin above all that there can be left.
+//! have 16 bits, therefore, unless a query visits more lists than these can count. They are not cleared after a query: those of the
+//! next one begin above all that there can be left. So they are cleared once in some 65,000 visited lists, however large sets are.
 
 use crate::join::memory;
 
@@ -17,20 +17,20 @@ pub(super) struct Counters {
 
 /// The counters of a query.
 pub(super) enum Contacts<'c> {
-    /// Of one with few tokens.
+    /// Of one that visits few lists.
     Narrow(Counting<'c, u16>),
     /// Of any.
     Wide(Counting<'c, u32>),
 }
 
 impl Counters {
-    /// Sets the counters of so many sets to 0, for a query of so many tokens, and lets it count.
-    pub fn begin(&mut self, sets: usize, tokens: usize) -> Contacts<'_> {
-        self.is_wide = u16::try_from(tokens).is_err();
+    /// Sets the counters of so many sets to 0, for a query that visits so many lists, and lets it count.
+    pub fn begin(&mut self, sets: usize, lists: usize) -> Contacts<'_> {
+        self.is_wide = u16::try_from(lists).is_err();
         if self.is_wide {
-            Contacts::Wide(self.wide.begin(sets, u32::try_from(tokens).unwrap_or(u32::MAX)))
+            Contacts::Wide(self.wide.begin(sets, u32::try_from(lists).unwrap_or(u32::MAX)))
         } else {
-            Contacts::Narrow(self.narrow.begin(sets, tokens as u16))
+            Contacts::Narrow(self.narrow.begin(sets, lists as u16))
         }
     }
 
@@ -76,15 +76,15 @@ struct Table<W> {
 }
 
 impl<W: Width> Table<W> {
-    fn begin(&mut self, sets: usize, tokens: W) -> Counting<'_, W> {
+    fn begin(&mut self, sets: usize, lists: W) -> Counting<'_, W> {
         if self.counts.len() < sets {
             self.counts = memory::filled(W::default(), sets);
         }
-        if let Some(next) = self.next_base.plus(tokens) {
+        if let Some(next) = self.next_base.plus(lists) {
             (self.base, self.next_base) = (self.next_base, next);
         } else {
             self.counts.fill(W::default());
-            (self.base, self.next_base) = (W::default(), tokens);
+            (self.base, self.next_base) = (W::default(), lists);
         }
         Counting { counts: &mut self.counts, base: self.base }
     }
@@ -126,12 +126,12 @@ mod tests {
         let mut counters = Counters::default();
         let (narrow, wide) = (usize::from(u16::MAX), u32::MAX as usize);
         // Of each width, the third does not fit behind the first two.
-        for tokens in [5, wide - 7, narrow - 7, 4, narrow + 1, 2, narrow, 1, wide, 3] {
-            let mut contacts = counters.begin(3, tokens);
+        for lists in [5, wide - 7, narrow - 7, 4, narrow + 1, 2, narrow, 1, wide, 3] {
+            let mut contacts = counters.begin(3, lists);
             assert_eq!((count(&mut contacts, 1), count(&mut contacts, 2)), (1, 1));
-            let again = tokens.min(2) as u32;
+            let again = lists.min(2) as u32;
             (1..again).for_each(|known| assert_eq!(count(&mut contacts, 1), known + 1));
-            assert_eq!((counters.of(1), counters.of(2)), (again, 1), "{tokens}");
+            assert_eq!((counters.of(1), counters.of(2)), (again, 1), "{lists}");
         }
     }
 }

@@ -34,7 +34,7 @@ pub fn cut<S: Source>(
     Ok(smaller)
 }
 
-/// Ranges of about as many postings each.
+/// Ranges of about as many postings each, of which there is one where all sets together have few postings, or none.
 fn ranges(sets: &Sets, range: Range<usize>, similarity: Similarity) -> Vec<Range<usize>> {
     let prefixes = || indexed(sets, range.clone(), similarity, Purpose::SelfJoin, 1);
     let total: usize = prefixes().map(|(_, prefix)| prefix.len()).sum();
@@ -44,6 +44,9 @@ fn ranges(sets: &Sets, range: Range<usize>, similarity: Similarity) -> Vec<Range
     } else {
         (mean_length(prefixes().flat_map(|(_, prefix)| prefix)) / VISITED).clamp(1, total / LEAST)
     };
+    if pieces == 1 {
+        return vec![range];
+    }
     let each = total.div_ceil(pieces);
     let (mut ranges, mut start, mut held) = (Vec::new(), range.start, 0);
     for (set, prefix) in prefixes() {
@@ -53,7 +56,11 @@ fn ranges(sets: &Sets, range: Range<usize>, similarity: Similarity) -> Vec<Range
         }
         held += prefix.len();
     }
-    ranges.push(start..range.end);
+    match ranges.last_mut() {
+        // An index of no posting is asked by every later set all the same.
+        Some(last) if held == 0 => last.end = range.end,
+        _ => ranges.push(start..range.end),
+    }
     ranges
 }
 
@@ -102,6 +109,41 @@ mod tests {
         assert!(parts.len() > 3, "{parts:?}");
         let sizes: Vec<usize> = parts.iter().map(ExactSizeIterator::len).collect();
         assert!(sizes.iter().max().unwrap() - sizes.iter().min().unwrap() <= 2 * sizes.len(), "{sizes:?}");
+    }
+
+    /// Where no set has a posting, or hardly any has, there is nothing to divide.
+    #[test]
+    fn sets_without_postings_are_not_cut() {
+        for count in [500, 1000] {
+            // Up to 66 of 100 words may be shared by sets that are no pairs.
+            for (shared, lone) in [(60, 40), (66, 34)] {
+                let mut sets = Sets::default();
+                let shared: Vec<u32> = (0..shared).collect();
+                (0..count).for_each(|_| sets.push_with_lone(&shared, lone));
+                assert_eq!(cuts(&sets).len(), 1);
+                // Two sets with postings, then a thousand without.
+                let mut sets = collection(2, |set| (700 + set..799 + set).collect());
+                (0..count).for_each(|_| sets.push_with_lone(&shared, 100 - shared.len()));
+                assert_eq!(cuts(&sets).len(), 1);
+            }
+        }
+    }
+
+    /// Larger sets than the rest, with postings and without, add no more parts than they have postings for.
+    #[test]
+    fn large_sets_and_sets_without_postings_behind_others_add_few_parts() {
+        let of_lists =
+            |count: u32| collection(count, |set| (0..3).map(|n| 600 + 3 * (set % 10) + n).collect());
+        let parts = cuts(&of_lists(4000)).len();
+        let mut sets = of_lists(4000);
+        (0..1000).for_each(|_| sets.push_with_lone(&[1, 2, 3], 7));
+        assert_eq!(cuts(&sets).len(), parts);
+        for count in [4000, 8000] {
+            let mut sets = of_lists(count);
+            (0..20).for_each(|set| sets.push(&(1000 * set..1000 * set + 3000).collect::<Vec<u32>>()));
+            let postings = count as usize * 2 + 20 * 1001;
+            assert!(cuts(&sets).len() <= 1 + postings / LEAST, "{}", cuts(&sets).len());
+        }
     }
 
     #[test]

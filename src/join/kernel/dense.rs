@@ -235,10 +235,9 @@ impl<S: Borrow<Sets>> Index<S> {
         dense: &Dense,
         tokens: &[u32],
         signature: Signature,
-        limit: usize,
+        window: Range<usize>,
         scratch: &mut Scratch,
     ) {
-        let window = self.visits(tokens, signature.size(), limit, scratch);
         let postings = self.lists.postings();
         scratch.visits.retain_mut(|Visit { postings: range, end, .. }| {
             range.end = range.start + postings[range.clone()].partition_point(|posting| posting.set < *end);
@@ -251,7 +250,7 @@ impl<S: Borrow<Sets>> Index<S> {
         let sizes =
             self.sets().size(set(window.start)) as u64..self.sets().size(set(window.end - 1)) as u64 + 1;
         let contacts = scratch.visits.iter().map(|visit| visit.postings.len()).sum();
-        scratch.visited += contacts as u64;
+        scratch.work.postings += contacts as u64;
         let probe = dense.probe(tokens, signature);
         let whole_window = dense.prefers_window(window.len(), contacts);
         if whole_window {
@@ -261,6 +260,7 @@ impl<S: Borrow<Sets>> Index<S> {
             let most = dense.most_of(signature, sizes, self.similarity);
             self.count_near(dense, signature, most, scratch);
         }
+        scratch.work.candidates += scratch.candidates.len() as u64;
         if !whole_window && !dense.exact {
             return self.verify(tokens, signature, scratch);
         }
@@ -282,7 +282,7 @@ impl<S: Borrow<Sets>> Index<S> {
     fn count_near(&self, dense: &Dense, signature: Signature, most: i32, scratch: &mut Scratch) {
         let Scratch { counters, candidates, visits, places, .. } = scratch;
         let query = (signature, most);
-        match counters.begin(self.range.len(), signature.known() as usize) {
+        match counters.begin(self.range.len(), visits.len()) {
             Contacts::Narrow(counting) => self.meet_near(dense, query, counting, visits, places, candidates),
             Contacts::Wide(counting) => self.meet_near(dense, query, counting, visits, places, candidates),
         }

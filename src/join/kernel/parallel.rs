@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::{Index, Scratch, cut};
+use super::{Index, Scratch, Work, cut};
 use crate::join::sets::Sets;
 use crate::join::similarity::Similarity;
 use crate::threads::{each, lock, unlocked};
@@ -122,7 +122,7 @@ pub fn self_join(sets: &Sets, similarity: impl Into<Similarity>, threads: usize)
     let similarity = similarity.into();
     let pairs = Mutex::new(Vec::new());
     let Ok(parts) = cut(sets, &whole(sets), similarity);
-    let Ok::<_, Infallible>(()) =
+    let Ok::<Work, Infallible>(_) =
         join_parts(sets, &parts, similarity, Asked::Pairs, threads, &|_| (), &|found| {
             lock(&pairs).extend_from_slice(found);
             Ok(())
@@ -142,7 +142,7 @@ pub enum Asked {
     Candidates,
 }
 
-/// Hands what is `asked` of the pairs of `source` to `sink`, each once, with an index over one part at a time.
+/// Hands what is `asked` of the pairs of `source` to `sink`, each once, with an index over one part at a time. Gives what that took.
 ///
 /// It ends soon after an error of `sink`. Each set is in one of the parts. The pairs come in any order, a few thousand at a
 /// time. `seen` hears how many sets have been held against a part, as that happens.
@@ -157,8 +157,9 @@ pub fn join_parts<S: Source, E: From<S::Error> + Send>(
     threads: usize,
     seen: &(dyn Fn(usize) + Sync),
     sink: &Sink<'_, E>,
-) -> Result<(), E> {
+) -> Result<Work, E> {
     let similarity = similarity.into();
+    let mut work = Work::default();
     let mut scratches: Vec<Scratch> = (0..threads.max(1)).map(|_| Scratch::default()).collect();
     let (mut buffer, mut share) = (Sets::default(), Sets::default());
     for part in parts.iter().filter(|part| part.len() > 0) {
@@ -173,10 +174,13 @@ pub fn join_parts<S: Source, E: From<S::Error> + Send>(
         let mut index = Index::build_to_join(sets, range, similarity, asked, threads);
         let queries = queries_of(source, part, similarity);
         let stretch = queries.len().div_ceil(STRETCHES).max(STRETCH);
+        work.shards += 1;
         let (mut start, mut visited) = (queries.start, 0);
         while start < queries.end {
             let end = queries.end.min(start.saturating_add(stretch));
-            visited += past(source, &index, *part, start..end, &mut scratches, seen, sink)?;
+            let of_stretch = past(source, &index, *part, start..end, &mut scratches, seen, sink)?;
+            visited += of_stretch.postings;
+            work += of_stretch;
             if end < queries.end && visited >= index.postings() as u64 * WORTH {
                 index.forget(source.size_of(end) as u64);
                 visited = 0;
@@ -184,7 +188,7 @@ pub fn join_parts<S: Source, E: From<S::Error> + Send>(
             start = end;
         }
     }
-    Ok(())
+    Ok(work)
 }
 
 /// After a stretch of its queries an index may forget what no later one can use: there are so many stretches, but none of
@@ -232,7 +236,7 @@ fn deal<S: Source>(source: &S, part: Part, share: &mut Sets) -> Result<(), S::Er
     Ok(())
 }
 
-/// Holds the queries against an index, on a thread for each scratch. Gives how many postings they visited.
+/// Holds the queries against an index, on a thread for each scratch. Gives what they did.
 fn past<S: Source, E: From<S::Error> + Send>(
     source: &S,
     index: &Index<&Sets>,
@@ -241,7 +245,7 @@ fn past<S: Source, E: From<S::Error> + Send>(
     scratches: &mut [Scratch],
     seen: &(dyn Fn(usize) + Sync),
     sink: &Sink<'_, E>,
-) -> Result<u64, E> {
+) -> Result<Work, E> {
     let next = AtomicUsize::new(queries.start);
     let threads = scratches.len();
     let work = |scratch: &mut Scratch| {
@@ -279,5 +283,7 @@ fn past<S: Source, E: From<S::Error> + Send>(
         }
     };
     each(scratches.iter_mut(), threads, work).into_iter().collect::<Result<(), E>>()?;
-    Ok(scratches.iter_mut().map(|scratch| std::mem::take(&mut scratch.visited)).sum())
+    let mut all = Work { queries: queries.len() as u64, ..Work::default() };
+    scratches.iter_mut().for_each(|scratch| all += std::mem::take(&mut scratch.work));
+    Ok(all)
 }

@@ -39,7 +39,7 @@ impl Random {
 /// Skewed sets with so many lone tokens at most: some empty, many singletons, and in part altered copies of earlier ones, so that
 /// every threshold has an answer. With `by_frequency` frequent tokens get large numbers; otherwise the
 /// numbering is arbitrary, which must not change the answer.
-fn corpus(
+pub(super) fn corpus(
     seed: u64,
     count: usize,
     vocabulary: usize,
@@ -124,7 +124,7 @@ fn joined(sets: &Sets, parts: &[Part], tau: Tau, threads: usize) -> (Vec<JoinPai
     let count = |sets| {
         seen.fetch_add(sets, Ordering::Relaxed);
     };
-    let Ok::<_, Infallible>(()) = join_parts(sets, parts, tau, Asked::Pairs, threads, &count, &|pairs| {
+    let Ok::<Work, Infallible>(_) = join_parts(sets, parts, tau, Asked::Pairs, threads, &count, &|pairs| {
         lock(&found).extend_from_slice(pairs);
         Ok(())
     });
@@ -209,7 +209,7 @@ proptest! {
         let parts: Vec<Part> = slices(sets.len(), parts).into_iter().map(Part::range).collect();
         let found = Mutex::new(Vec::new());
         let asked = Asked::Candidates;
-        let Ok::<_, Infallible>(()) = join_parts(&sets, &parts, tau, asked, threads, &|_| (), &|pairs| {
+        let Ok::<Work, Infallible>(_) = join_parts(&sets, &parts, tau, asked, threads, &|_| (), &|pairs| {
             if threads == 1 && parts.len() == 1 {
                 assert!(pairs.is_sorted_by_key(|pair| (pair.b, pair.a)));
             }
