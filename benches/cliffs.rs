@@ -1,0 +1,181 @@
+//! Whether what a join counts grows faster than its input and its answer do: it fails on counts, never on seconds.
+//!
+//! `make bench-cliffs` (`cargo bench --bench cliffs -- --all`, or names of shapes in place of `--all`) runs the built `twinsplit`
+//! on shapes that hurt, at so many documents and at twice as many, by Doc-Split, by Term-Split with the prefix filter, and by
+//! Doc-Split for clusters alone, and reads the counters of the join from `--json`. From one size to the other no count may grow more than
+//! [`TOLERANCE`] times as much as its bound does: features of the input and lines of the answer, and for shapes that say so the pairs of
+//! different sets that sizes alone do not rule out.
+//!
+//! `cargo bench --bench cliffs -- --write SHAPE TAU DOCUMENTS FILE` writes a shape as JSON lines, for other measurements.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+#[path = "../tests/suite/common/rng.rs"]
+#[allow(dead_code)]
+mod rng;
+#[path = "../tests/suite/common/shapes.rs"]
+mod shapes;
+
+use serde_json::Value;
+use shapes::{Bound, SHAPES, Shape, Size, decimal};
+use std::collections::HashSet;
+use std::hash::{BuildHasher, RandomState};
+use std::path::Path;
+use std::process::{Command, ExitCode};
+
+/// How much more a count may grow than its bound does.
+const TOLERANCE: f64 = 1.25;
+
+/// Counts up to this are not compared, but for those of shards: a few postings more are no cliff.
+const FEW: u64 = 1000;
+
+/// What is counted of a join.
+const COUNTS: [&str; 4] = ["shards", "queries", "postings_visited", "candidate_pairs"];
+
+/// A way to run: its name, its arguments, and the step that joins.
+const WAYS: [(&str, &[&str], &str); 3] = [
+    ("doc-split", &["doc-split"], "docsplit-query"),
+    ("term-split", &["term-split", "--pcp", "prefix"], "pcp-map"),
+    ("clusters", &["doc-split", "--write", "clusters"], "docsplit-query"),
+];
+
+/// Cliffs that are known and not yet repaired, by shape and way: reported as such, and as a failure once they show no more.
+const KNOWN: [(&str, &str); 0] = [];
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    match args[..] {
+        [] => {
+            eprintln!("cliffs: give --all, or names of shapes:");
+            SHAPES.iter().for_each(|shape| eprintln!("  {}: {}", shape.name, shape.about));
+            ExitCode::SUCCESS
+        }
+        ["--write", name, tau, documents, file] => {
+            let tau = (tau.parse::<f64>().expect("a threshold") * 100.0).round() as u32;
+            let documents = documents.parse().expect("a number of documents");
+            let size = named(name).write(tau, documents, Path::new(file)).expect("a file");
+            println!("{} documents, {} features", size.documents, size.features);
+            ExitCode::SUCCESS
+        }
+        ["--all"] => run(SHAPES.iter().collect()),
+        _ => run(args.iter().map(|name| named(name)).collect()),
+    }
+}
+
+fn named(name: &str) -> &'static Shape {
+    Shape::named(name).unwrap_or_else(|| panic!("no shape is called {name}"))
+}
+
+fn run(shapes: Vec<&Shape>) -> ExitCode {
+    let folder = tempfile::tempdir().expect("a folder");
+    println!(
+        "shape\ttau\tway\tdocuments\t{}\tbound\tgrowth of each and of the bound\tverdict",
+        COUNTS.join("\t")
+    );
+    let mut failures = 0;
+    for shape in shapes {
+        for tau in shape.taus {
+            let collections = [1, 2].map(|times| Collection::write(shape, *tau, times, folder.path()));
+            for way in WAYS {
+                failures += u32::from(!compare(shape, *tau, way, &collections));
+            }
+        }
+    }
+    if failures > 0 {
+        println!("{failures} lines grow more than {TOLERANCE} times as much as their bounds");
+        return ExitCode::FAILURE;
+    }
+    ExitCode::SUCCESS
+}
+
+/// Runs one way at both sizes, and says whether it holds what is expected of it.
+fn compare(shape: &Shape, tau: u32, way: (&str, &[&str], &str), collections: &[Collection; 2]) -> bool {
+    let counted = collections.each_ref().map(|collection| Counted::of(collection, tau, way));
+    let growth = |counts: [u64; 2]| (counts[1] + 1) as f64 / (counts[0] + 1) as f64;
+    let bound = growth(counted.each_ref().map(|counted| counted.bound));
+    let grown: Vec<f64> =
+        (0..COUNTS.len()).map(|at| growth(counted.each_ref().map(|counted| counted.counts[at]))).collect();
+    let falls = COUNTS
+        .iter()
+        .zip(&grown)
+        .zip(counted[1].counts)
+        .any(|((name, grown), count)| *grown > TOLERANCE * bound && (*name == "shards" || count > FEW));
+    let known = KNOWN.contains(&(shape.name, way.0));
+    let verdict = match (falls, known) {
+        (false, false) if shape.bound == Bound::Lengths => "ok, within the pairs of its lengths",
+        (false, false) => "ok",
+        (true, true) => "KNOWN CLIFF",
+        (true, false) => "CLIFF",
+        (false, true) => "no cliff any more: take it from the list of those known",
+    };
+    for (at, (counted, collection)) in counted.iter().zip(collections).enumerate() {
+        let counts = counted.counts.map(|count| count.to_string()).join("\t");
+        let grown = grown.iter().map(|grown| format!("{grown:.2}")).collect::<Vec<_>>().join(" ");
+        let last = if at == 0 { String::new() } else { format!("{grown} / {bound:.2}\t{verdict}") };
+        let (documents, of) = (collection.size.documents, counted.bound);
+        println!("{}\t{}\t{}\t{documents}\t{counts}\t{of}\t{last}", shape.name, decimal(tau), way.0);
+    }
+    falls == known
+}
+
+/// A written collection.
+struct Collection {
+    path: std::path::PathBuf,
+    size: Size,
+    /// Pairs of different sets that sizes do not rule out, where these are the bound.
+    lengths: u64,
+}
+
+impl Collection {
+    fn write(shape: &Shape, tau: u32, times: usize, folder: &Path) -> Self {
+        let (path, documents) = (folder.join(format!("{times}.jsonl")), times * shape.documents);
+        let size = shape.write(tau, documents, &path).expect("a file");
+        let lengths = if shape.bound == Bound::Lengths { pairs_of_lengths(shape, tau, documents) } else { 0 };
+        Self { path, size, lengths }
+    }
+}
+
+/// The pairs of different sets whose sizes let them be in the answer.
+fn pairs_of_lengths(shape: &Shape, tau: u32, documents: usize) -> u64 {
+    let (hash, mut seen, mut sizes) = (RandomState::new(), HashSet::new(), Vec::new());
+    let see = |_, words: &[u64]| {
+        sizes.extend(seen.insert(hash.hash_one(words)).then_some(words.len() as u64));
+        Ok(())
+    };
+    shape.sets(tau, documents, see).expect("nothing is written");
+    sizes.sort_unstable();
+    let smaller = |(at, size): (usize, &u64)| {
+        let first = sizes.partition_point(|other| other * 100 < size * u64::from(tau));
+        (at - first) as u64
+    };
+    sizes.iter().enumerate().map(smaller).sum()
+}
+
+/// What a run counted.
+struct Counted {
+    counts: [u64; COUNTS.len()],
+    bound: u64,
+}
+
+impl Counted {
+    fn of(collection: &Collection, tau: u32, (_, args, step): (&str, &[&str], &str)) -> Self {
+        let output = collection.path.with_extension("out");
+        let run = Command::new(env!("CARGO_BIN_EXE_twinsplit"))
+            .arg("run")
+            .args(args)
+            .arg("--input")
+            .arg(&collection.path)
+            .arg("--output")
+            .arg(&output)
+            .args(["--features", "words:1", "--tau", &decimal(tau), "--overwrite", "--quiet", "--json"])
+            .output()
+            .expect("twinsplit");
+        assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+        let report: Value = serde_json::from_slice(&run.stdout).expect("run.json");
+        let count = |step: &str, name: &str| report["counters"][step][name].as_u64();
+        let counts = COUNTS.map(|name| count(step, name).unwrap_or_else(|| panic!("no counter {name}")));
+        // Clusters alone are an answer of as many lines as there are documents in them.
+        let answer = count("expand", "pairs").or(count("keep", "reduce_records_out")).expect("an answer");
+        Self { counts, bound: collection.size.features + answer + collection.lengths }
+    }
+}
