@@ -365,7 +365,7 @@ step tokenize sets 'Turns each document into its set of features.' &&
     -D textinputformat.record.delimiter=$'\n' \
     -D mapreduce.map.memory.mb=$((HEAP + 206)) \
     -files "$BIN/map#tokenize" \
-    -mapper 'tokenize --features spotsigs'
+    -mapper 'tokenize --features spotsigs --min-features 4'
 guard bad_records 0 'bad documents in all tasks together; correct them, or raise --bad-records'
 
 step doc-meta meta 'Takes what the keep rule needs; sorted by id, two documents with one id meet and are named.' &&

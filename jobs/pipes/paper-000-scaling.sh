@@ -239,7 +239,7 @@ collect_rows() {
 # The chain.
 
 step tokenize sets 'Turns each document into its set of features.'
-map "$MAPPERS" "documents" sets tokenize --features spotsigs
+map "$MAPPERS" "documents" sets tokenize --features spotsigs --min-features 4
 guard bad_records "${TWINSPLIT_BAD_RECORDS:-0}" 'bad documents in all tasks together; correct them, or raise --bad-records'
 
 step doc-meta meta 'Takes what the keep rule needs; sorted by id, two documents with one id meet and are named.'

@@ -770,7 +770,7 @@ log("_output", OUTPUT)
 map_only(
     "tokenize", "sets",
     "Turns each document into its set of features.",
-    ["documents"], ["tokenize", "--features", "spotsigs"],
+    ["documents"], ["tokenize", "--features", "spotsigs", "--min-features", "4"],
 )
 guard("bad_records", limit("bad-records", 0), "bad documents in all tasks together; correct them, or raise --bad-records")
 

@@ -1,4 +1,4 @@
-//! Passes one of several equal sets on and turns the others into copies of it.
+//! Passes one of several equal sets on and turns the others, and equal short texts, into copies.
 
 fn main() -> std::process::ExitCode {
     twinsplit::cli::stage::main("equal-sets-reduce")

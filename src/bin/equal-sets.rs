@@ -1,4 +1,4 @@
-//! Brings equal sets together by a hash of all their features.
+//! Brings equal sets together by a hash of all their features, and equal short texts by theirs.
 
 fn main() -> std::process::ExitCode {
     twinsplit::cli::stage::main("equal-sets")

@@ -8,7 +8,7 @@ use crate::index::idf::IdfRange;
 use crate::io::{Blocks, each_line};
 use crate::record::document::{Document, DocumentOpts};
 use crate::stages::feature_order::read_reference;
-use crate::stages::options::{FeatureOpts, IdfOpts, MinFeaturesOpts, TauOpts};
+use crate::stages::options::{EqualTextsOpts, FeatureOpts, IdfOpts, MinFeaturesOpts, TauOpts};
 use crate::text::{Extractor, FeatureSpec};
 use clap::Args;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -30,6 +30,9 @@ pub struct PairOpts {
     /// Which documents count.
     #[command(flatten)]
     pub least: MinFeaturesOpts,
+    /// Which texts are compared as a whole.
+    #[command(flatten)]
+    pub texts: EqualTextsOpts,
     /// The threshold.
     #[command(flatten)]
     pub tau: TauOpts,

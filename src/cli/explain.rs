@@ -55,6 +55,8 @@ struct Explained {
     text: String,
     features: BTreeMap<u64, (String, Range<usize>)>,
     order: Vec<u64>,
+    /// Where the text has too few features, and is compared as a whole: its hash, if there is a text.
+    short: Option<Option<u128>>,
 }
 
 /// Runs the command.
@@ -98,7 +100,7 @@ fn find(
         for at in 0..2 {
             // An id may be given as it is, or in the escaped form of pairs.tsv.
             if document.id == wanted[at].as_bytes() || document.id == escaped[at] {
-                found[at] = Some(explained(&document.text, &mut extractor));
+                found[at] = Some(explained(&document.text, &mut extractor, opts));
             }
         }
         Ok(())
@@ -108,7 +110,7 @@ fn find(
     Ok([a.ok_or_else(|| missing(wanted[0]))?, b.ok_or_else(|| missing(wanted[1]))?])
 }
 
-fn explained(text: &str, extractor: &mut Extractor) -> Explained {
+fn explained(text: &str, extractor: &mut Extractor, opts: &PairOpts) -> Explained {
     let mut features = BTreeMap::new();
     let mut order = Vec::new();
     extractor.each(text, |feature, span| {
@@ -118,7 +120,9 @@ fn explained(text: &str, extractor: &mut Extractor) -> Explained {
             (feature.to_owned(), span)
         });
     });
-    Explained { text: text.to_owned(), features, order }
+    let compared = opts.texts.compares(&opts.least, order.len() as u64);
+    let short = compared.then(|| extractor.text_hash(text));
+    Explained { text: text.to_owned(), features, order, short }
 }
 
 /// Leaves out features out of the IDF range, counted over the corpus or taken from the table, and says how many.
@@ -197,13 +201,31 @@ fn print(
     )?;
     let why = match (pair, small) {
         (true, _) => "a pair".to_owned(),
-        (false, true) => {
-            format!("not a pair: a document has fewer than --min-features {}", opts.least.min_features)
-        }
+        (false, true) => too_small(documents, opts),
         (false, false) => "not a pair".to_owned(),
     };
     out.line(format!("=> {why}").as_bytes())?;
     out.flush()
+}
+
+/// What is to be said of two documents of which one has too few features for a pair.
+fn too_small(documents: [&Explained; 2], opts: &PairOpts) -> String {
+    let least = opts.least.min_features.max(1);
+    let [a, b] = documents.map(|document| document.short);
+    let (Some(a), Some(b)) = (a, b) else {
+        return format!("not a pair: a document has fewer than --min-features {least}");
+    };
+    let texts = match (a, b) {
+        (Some(a), Some(b)) if a == b => {
+            return format!(
+                "copies: both texts are too short (fewer than --min-features {least}) and equal but for white space \
+                 and what --nfc and --case-fold level; not a pair, for their sets are not compared"
+            );
+        }
+        (Some(_), Some(_)) => "their texts, compared as a whole, differ",
+        _ => "a text of nothing but white space is a copy of none",
+    };
+    format!("not a pair: both documents have fewer than --min-features {least}; {texts}")
 }
 
 /// Shared features that touch or overlap in A and follow one another in B too make one passage: how many features,

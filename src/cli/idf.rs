@@ -53,6 +53,8 @@ pub fn command() -> Command {
 /// `twinsplit idf`.
 pub fn run(matches: &ArgMatches) -> Result<()> {
     let mut params = Params::default();
+    // A table of features needs no texts.
+    params.set("equal-texts", "off");
     for name in OPTIONS {
         let id = name.replace('-', "_");
         if let Some(value) =

@@ -18,6 +18,9 @@ fn sum(steps: &[Done], counter: &str) -> u64 {
     steps.iter().filter_map(|step| step.counters.get(counter)).sum()
 }
 
+/// The counter of copies among documents whose sets are too small to be compared.
+const EQUAL_TEXTS: &str = "equal_texts";
+
 /// Warnings about features that are missing and clusters that are too large, by script.
 pub fn warnings(steps: &[Done], clusters: Vec<LargeCluster>) -> Vec<String> {
     let documents = sum(steps, "documents");
@@ -36,8 +39,12 @@ pub fn warnings(steps: &[Done], clusters: Vec<LargeCluster>) -> Vec<String> {
         });
         warnings.push(format!(
             "{without} of {documents} documents have no feature and pair with nothing ({}); \
-             shorter features, such as a smaller K, or chars:K would reach them",
-            scripts.collect::<Vec<_>>().join(", ")
+             shorter features, such as a smaller K, or chars:K would reach them{}",
+            scripts.collect::<Vec<_>>().join(", "),
+            match sum(steps, EQUAL_TEXTS) {
+                0 => String::new(),
+                copies => format!("; {copies} copies among such documents were found by their equal texts"),
+            }
         ));
     }
     if let Some(largest) = clusters.iter().max_by_key(|cluster| cluster.size) {
@@ -169,10 +176,14 @@ impl Report<'_> {
             let count = |name| sum(self.steps, name);
             terminal::line(table(self.steps).trim_end());
             terminal::line(format_args!(
-                "{} documents, {} clusters, {} documents to drop, in {:.2} s",
+                "{} documents, {} clusters, {} documents to drop{}, in {:.2} s",
                 count("documents"),
                 count("clusters"),
                 count("documents_dropped"),
+                match count(EQUAL_TEXTS) {
+                    0 => String::new(),
+                    copies => format!(" ({copies} by equal texts)"),
+                },
                 self.seconds
             ));
             for file in &self.answers {

@@ -197,6 +197,9 @@ pub fn jaccard6(overlap: u64, a: u64, b: u64) -> Jaccard6 {
 }
 
 impl Jaccard6 {
+    /// The similarity of equals.
+    pub const ONE: Self = Self(MILLION);
+
     /// The similarity in millionths, 0 to 1,000,000.
     pub fn millionths(self) -> u32 {
         self.0

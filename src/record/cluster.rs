@@ -1,7 +1,8 @@
 //! What the choice of the document to keep needs, and the clusters themselves.
 
 use super::pair::Pair;
-use super::set::{Doc, Features, Member};
+use super::set::Member;
+use super::tokenized::Tokenized;
 use super::{Fields, Keys, Record, push_number};
 use crate::error::FieldError;
 use crate::join::tau::Jaccard6;
@@ -159,17 +160,18 @@ pub enum KeepInput<'a> {
     /// What the keep rule needs.
     Meta(Meta<'a>),
     /// The document's set.
-    Doc(Doc<'a>),
+    Doc(Tokenized<'a>),
 }
 
 impl<'a> Record<'a> for KeepInput<'a> {
-    const FIELDS: &'static str = "id⇥=>⇥label; id⇥length⇥date⇥score⇥script; id⇥features";
+    const FIELDS: &'static str =
+        "id⇥=>⇥label; id⇥length⇥date⇥score⇥script; id⇥features, or id⇥~⇥hash of the text⇥features";
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
         match memchr::memchr_iter(b'\t', line).count() {
             2 => Label::decode(line).map(KeepInput::Label),
             4 => Meta::decode(line).map(KeepInput::Meta),
-            _ => Doc::decode(line).map(KeepInput::Doc),
+            _ => Tokenized::decode(line).map(KeepInput::Doc),
         }
     }
 
@@ -195,11 +197,11 @@ pub enum KeepRow<'a> {
         rank: &'a [u8],
     },
     /// The document's set.
-    Doc(Doc<'a>),
+    Doc(Tokenized<'a>),
 }
 
 impl<'a> Record<'a> for KeepRow<'a> {
-    const FIELDS: &'static str = "id⇥0⇥label; id⇥1⇥rank; id⇥2⇥features";
+    const FIELDS: &'static str = "id⇥0⇥label; id⇥1⇥rank; id⇥2⇥features, or id⇥2⇥~⇥hash of the text⇥features";
     const KEYS: Option<Keys> = Some(Keys { partition: 1, sort: 2 });
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
@@ -208,7 +210,7 @@ impl<'a> Record<'a> for KeepRow<'a> {
         let row = match fields.next("tag", "0, 1 or 2")? {
             b"0" => KeepRow::Label(Label { id, label: fields.id("label")? }),
             b"1" => KeepRow::Rank { id, rank: fields.next("rank", "a rank")? },
-            b"2" => return Ok(KeepRow::Doc(Doc { id, features: Features::Text(fields.rest()) })),
+            b"2" => return Tokenized::after_id(id, fields).map(KeepRow::Doc),
             tag => return Err(FieldError::new("tag", "0, 1 or 2", tag)),
         };
         fields.done()?;
@@ -224,9 +226,10 @@ impl<'a> Record<'a> for KeepRow<'a> {
         match self {
             KeepRow::Label(label) => row(label.id, b"\t0\t", label.label),
             KeepRow::Rank { id, rank } => row(id, b"\t1\t", rank),
-            KeepRow::Doc(doc) => {
-                row(doc.id, b"\t2\t", b"");
-                doc.features.encode(out);
+            KeepRow::Doc(row) => {
+                out.extend_from_slice(row.doc.id);
+                out.extend_from_slice(b"\t2\t");
+                row.push_after_id(out);
             }
         }
     }
@@ -240,18 +243,18 @@ pub struct Ranked<'a> {
     /// The document's rank by the keep rule.
     pub rank: &'a [u8],
     /// The document with its set.
-    pub doc: Doc<'a>,
+    pub doc: Tokenized<'a>,
 }
 
 impl<'a> Record<'a> for Ranked<'a> {
-    const FIELDS: &'static str = "label⇥rank⇥id⇥features";
+    const FIELDS: &'static str = "label⇥rank⇥id⇥features, or label⇥rank⇥id⇥~⇥hash of the text⇥features";
     const KEYS: Option<Keys> = Some(Keys { partition: 1, sort: 3 });
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
         let mut fields = Fields::of(line);
         let label = fields.id("label")?;
         let rank = fields.next("rank", "a rank")?;
-        Ok(Self { label, rank, doc: Doc::decode(fields.rest())? })
+        Ok(Self { label, rank, doc: Tokenized::decode(fields.rest())? })
     }
 
     fn encode(&self, out: &mut Vec<u8>) {

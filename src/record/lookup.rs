@@ -3,6 +3,7 @@
 
 use super::count::FeatureCount;
 use super::set::{self, Doc};
+use super::tokenized::{self, Tokenized};
 use super::{Fields, Keys, Record};
 use crate::error::FieldError;
 
@@ -22,7 +23,7 @@ impl<'a> Record<'a> for LeftInput<'a> {
         let second = super::second_field(line).unwrap_or_default();
         // Counts have fewer digits than the 16 of a feature, so that none is taken for a set of one feature.
         match second.len() {
-            1..16 => FeatureCount::decode(line).map(LeftInput::Count),
+            1..16 if !tokenized::has_text(line) => FeatureCount::decode(line).map(LeftInput::Count),
             _ => Doc::decode(line).map(LeftInput::Doc),
         }
     }
@@ -120,17 +121,17 @@ pub enum RightInput<'a> {
     /// A feature of a document.
     Feature(KeptFeature<'a>),
     /// A document.
-    Doc(Doc<'a>),
+    Doc(Tokenized<'a>),
 }
 
 impl<'a> Record<'a> for RightInput<'a> {
-    const FIELDS: &'static str = "id⇥1⇥feature; id⇥features";
+    const FIELDS: &'static str = "id⇥1⇥feature; id⇥features, or id⇥~⇥hash of the text⇥features";
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
         if super::second_field(line) == Some(b"1") {
             KeptFeature::decode(line).map(RightInput::Feature)
         } else {
-            Doc::decode(line).map(RightInput::Doc)
+            Tokenized::decode(line).map(RightInput::Doc)
         }
     }
 
@@ -142,17 +143,24 @@ impl<'a> Record<'a> for RightInput<'a> {
     }
 }
 
+const DOCUMENT: &str = "- or a hash of 32 lower-case hex digits";
+
 /// Rows of the second join: under each id the word that it is a document's, then its features, ascending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RightRow<'a> {
-    /// There is a document with this id.
-    Document(&'a [u8]),
+    /// There is a document with this id, and maybe a hash of its text.
+    Document {
+        /// The document.
+        id: &'a [u8],
+        /// [`Tokenized::text`].
+        text: Option<u128>,
+    },
     /// One of its features.
     Feature(KeptFeature<'a>),
 }
 
 impl<'a> Record<'a> for RightRow<'a> {
-    const FIELDS: &'static str = "id⇥0⇥-; id⇥1⇥feature";
+    const FIELDS: &'static str = "id⇥0⇥- or hash of the text; id⇥1⇥feature";
     const KEYS: Option<Keys> = Some(Keys { partition: 1, sort: 3 });
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
@@ -162,16 +170,23 @@ impl<'a> Record<'a> for RightRow<'a> {
         let mut fields = Fields::of(line);
         let id = fields.id("id")?;
         fields.exactly("tag", b"0", "0 or 1")?;
-        fields.exactly("feature", b"-", "-")?;
+        let text = match fields.next("text", DOCUMENT)? {
+            b"-" => None,
+            hash => Some(tokenized::parse_hash(hash).ok_or_else(|| FieldError::new("text", DOCUMENT, hash))?),
+        };
         fields.done()?;
-        Ok(RightRow::Document(id))
+        Ok(RightRow::Document { id, text })
     }
 
     fn encode(&self, out: &mut Vec<u8>) {
         match self {
-            RightRow::Document(id) => {
+            RightRow::Document { id, text } => {
                 out.extend_from_slice(id);
-                out.extend_from_slice(b"\t0\t-");
+                out.extend_from_slice(b"\t0\t");
+                match text {
+                    None => out.push(b'-'),
+                    Some(hash) => tokenized::push_hash(out, *hash),
+                }
             }
             RightRow::Feature(kept) => kept.encode(out),
         }

@@ -18,6 +18,7 @@ pub mod round;
 pub mod set;
 pub mod slice;
 pub mod star;
+pub mod tokenized;
 pub mod verify;
 
 use crate::error::FieldError;

@@ -1,11 +1,13 @@
 //! Documents as sets of features.
 
+use super::tokenized::Tokenized;
 use super::{Fields, Keys, Record, push_number, second_field};
 use crate::error::FieldError;
 
 /// What a feature field must hold.
 pub const FEATURE: &str = "16 lower-case hex digits";
-const FEATURES: &str = "features of 16 lower-case hex digits, ascending, unique, one space between";
+pub(super) const FEATURES: &str =
+    "features of 16 lower-case hex digits, ascending, unique, one space between";
 
 /// A feature from its 16 lower-case hex digits.
 pub fn parse_feature(digits: &[u8]) -> Option<u64> {
@@ -103,7 +105,8 @@ impl PartialEq for Features<'_> {
     }
 }
 
-/// A document: its id and its set of features, which may be empty.
+/// A document: its id and its set of features, which may be empty. The hash of a text that [`Tokenized`] may hold beside
+/// it is passed over.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Doc<'a> {
     /// The id, escaped.
@@ -116,15 +119,7 @@ impl<'a> Record<'a> for Doc<'a> {
     const FIELDS: &'static str = "id⇥features";
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
-        let mut fields = Fields::of(line);
-        let id = fields.id("id")?;
-        let text = if fields.is_done() { &[] } else { fields.next("features", FEATURES)? };
-        fields.done()?;
-        // So much of the form that the size is known without reading; the rest is checked when it is read.
-        if !text.is_empty() && text.len() % 17 != 16 {
-            return Err(FieldError::new("features", FEATURES, text));
-        }
-        Ok(Self { id, features: Features::Text(text) })
+        Tokenized::decode(line).map(|row| row.doc)
     }
 
     fn encode(&self, out: &mut Vec<u8>) {
@@ -134,14 +129,15 @@ impl<'a> Record<'a> for Doc<'a> {
     }
 }
 
-/// A document whose set equals that of another one, its representative, which stands for it in every join.
+/// A document that equals another one, its representative: in its set, which the representative stands for in every
+/// join, or in its text, where their sets enter none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Copy<'a> {
     /// The copy's id.
     pub id: &'a [u8],
     /// The id of the group's representative: the smallest of the group in byte order.
     pub representative: &'a [u8],
-    /// How many features the set has.
+    /// How many features the set has; 0 where the texts are equal, which makes no pair.
     pub size: u64,
 }
 
@@ -184,23 +180,23 @@ impl<'a> Record<'a> for Member<'a> {
     }
 }
 
-/// A set under the hash of all its features, so that equal sets meet, smallest id first.
+/// A document under a hash by which equal ones meet, smallest id first.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HashedDoc<'a> {
-    /// [`crate::hash::set`] of the features.
+    /// [`crate::hash::set`] of the features, or half of the hash of the text.
     pub hash: u64,
-    /// The document.
-    pub doc: Doc<'a>,
+    /// The document: a set, or the hash of a text and no features.
+    pub doc: Tokenized<'a>,
 }
 
 impl<'a> Record<'a> for HashedDoc<'a> {
-    const FIELDS: &'static str = "hash⇥id⇥features";
+    const FIELDS: &'static str = "hash⇥id⇥features, or hash⇥id⇥~⇥hash of the text⇥";
     const KEYS: Option<Keys> = Some(Keys { partition: 1, sort: 2 });
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
         let mut fields = Fields::of(line);
         let hash = fields.feature("hash")?;
-        Ok(Self { hash, doc: Doc::decode(fields.rest())? })
+        Ok(Self { hash, doc: Tokenized::decode(fields.rest())? })
     }
 
     fn encode(&self, out: &mut Vec<u8>) {

@@ -1,15 +1,19 @@
 //! `equal-sets`: documents with the same set are joined once. The smallest id of each group represents it; every
 //! other member becomes a copy line, which joins pass over and `expand` reads, so that a million equal pages are
 //! a million lines and not 5·10^11 pairs.
+//!
+//! Documents whose sets are too small for a join meet by the hashes of their texts, which `tokenize` wrote, and become
+//! copies of the smallest id among them: of size 0, for they are in no pair. That one is no set, and is not passed on.
 
 use super::NoOpts;
 use super::options::MinFeaturesOpts;
 use crate::error::Result;
 use crate::hash;
 use crate::record::set::{Copy, Doc, Features, HashedDoc, Member};
+use crate::record::tokenized::Tokenized;
 use crate::stage::{Decl, Role, Stage, Task};
 
-/// The mapper. Sets that enter no join (empty, or below `--min-features`) end here.
+/// The mapper. Sets that enter no join (empty, or below `--min-features`) end here, where no hash of a text goes with them.
 pub struct EqualSets {
     least: MinFeaturesOpts,
     features: Vec<u64>,
@@ -17,13 +21,13 @@ pub struct EqualSets {
 }
 
 impl Stage for EqualSets {
-    type In<'a> = Doc<'a>;
+    type In<'a> = Tokenized<'a>;
     type Out<'a> = HashedDoc<'a>;
     type Opts = MinFeaturesOpts;
     const DECL: Decl = Decl {
         name: "equal-sets",
         role: Role::Map,
-        about: "Brings equal sets together by a hash of all their features",
+        about: "Brings equal sets together by a hash of all their features, and equal short texts by theirs",
         side: &[],
     };
 
@@ -31,14 +35,16 @@ impl Stage for EqualSets {
         Ok(Self { least, features: Vec::new(), too_small: 0 })
     }
 
-    fn push(&mut self, doc: Doc<'_>, task: &mut Task<'_>) -> Result<()> {
+    fn push(&mut self, Tokenized { doc, text }: Tokenized<'_>, task: &mut Task<'_>) -> Result<()> {
         if !self.least.admits(doc.features.size()) {
             self.too_small += 1;
-            return Ok(());
+            let Some(hash) = text else { return Ok(()) };
+            let doc = Tokenized { doc: Doc { id: doc.id, features: Features::Values(&[]) }, text };
+            return task.emit(&HashedDoc { hash: hash as u64, doc });
         }
         doc.features.read(&mut self.features).map_err(|error| task.wrong(error))?;
         let doc = Doc { id: doc.id, features: Features::Values(&self.features) };
-        task.emit(&HashedDoc { hash: hash::set(&self.features), doc })
+        task.emit(&HashedDoc { hash: hash::set(&self.features), doc: Tokenized::of_set(doc) })
     }
 
     fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
@@ -52,8 +58,22 @@ impl Stage for EqualSets {
 pub struct EqualSetsReduce {
     /// The distinct sets of one hash (more than one only when hashes collide): representative, features.
     group: Vec<(Vec<u8>, Vec<u64>)>,
+    /// The distinct hashes of texts of one half: representative, hash.
+    texts: Vec<(Vec<u8>, u128)>,
     features: Vec<u64>,
     copies: u64,
+    equal_texts: u64,
+}
+
+impl EqualSetsReduce {
+    fn text(&mut self, id: &[u8], text: u128, task: &mut Task<'_>) -> Result<()> {
+        if let Some((representative, _)) = self.texts.iter().find(|(_, known)| *known == text) {
+            self.equal_texts += 1;
+            return task.emit(&Member::Copy(Copy { id, representative, size: 0 }));
+        }
+        self.texts.push((id.to_vec(), text));
+        Ok(())
+    }
 }
 
 impl Stage for EqualSetsReduce {
@@ -63,7 +83,7 @@ impl Stage for EqualSetsReduce {
     const DECL: Decl = Decl {
         name: "equal-sets-reduce",
         role: Role::Reduce,
-        about: "Passes one of several equal sets on and turns the others into copies of it",
+        about: "Passes one of several equal sets on and turns the others, and equal short texts, into copies",
         side: &[],
     };
 
@@ -71,24 +91,33 @@ impl Stage for EqualSetsReduce {
         Ok(Self::default())
     }
 
-    fn push(&mut self, row: HashedDoc<'_>, task: &mut Task<'_>) -> Result<()> {
-        row.doc.features.read(&mut self.features).map_err(|error| task.wrong(error))?;
+    fn push(
+        &mut self,
+        HashedDoc { doc: Tokenized { doc, text }, .. }: HashedDoc<'_>,
+        task: &mut Task<'_>,
+    ) -> Result<()> {
+        if let Some(text) = text {
+            return self.text(doc.id, text, task);
+        }
+        doc.features.read(&mut self.features).map_err(|error| task.wrong(error))?;
         if let Some((representative, features)) = self.group.iter().find(|(_, set)| *set == self.features) {
             self.copies += 1;
             let size = features.len() as u64;
-            return task.emit(&Member::Copy(Copy { id: row.doc.id, representative, size }));
+            return task.emit(&Member::Copy(Copy { id: doc.id, representative, size }));
         }
-        self.group.push((row.doc.id.to_vec(), self.features.clone()));
-        task.emit(&Member::Doc(row.doc))
+        self.group.push((doc.id.to_vec(), self.features.clone()));
+        task.emit(&Member::Doc(doc))
     }
 
     fn end_group(&mut self, _: &mut Task<'_>) -> Result<()> {
         self.group.clear();
+        self.texts.clear();
         Ok(())
     }
 
     fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
         task.count("copies", self.copies);
+        task.count("equal_texts", self.equal_texts);
         Ok(())
     }
 }

@@ -10,6 +10,10 @@ use crate::record::set::{Copy, Member};
 use crate::stage::{Decl, Role, Stage, Task};
 
 fn emit_copy(copy: &Copy<'_>, task: &mut Task<'_>) -> Result<()> {
+    if copy.size == 0 {
+        // Equal texts are no pair of sets.
+        return Ok(());
+    }
     task.emit(&ExpandRow::Copy { representative: copy.representative, id: copy.id, size: copy.size })
 }
 

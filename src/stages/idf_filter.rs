@@ -6,6 +6,7 @@ use super::side::load_filter;
 use crate::error::Result;
 use crate::index::order::Filter;
 use crate::record::set::{Doc, Features};
+use crate::record::tokenized::Tokenized;
 use crate::stage::{Decl, Role, SideFile, Stage, Task};
 
 /// The stage.
@@ -16,8 +17,8 @@ pub struct IdfFilter {
 }
 
 impl Stage for IdfFilter {
-    type In<'a> = Doc<'a>;
-    type Out<'a> = Doc<'a>;
+    type In<'a> = Tokenized<'a>;
+    type Out<'a> = Tokenized<'a>;
     type Opts = OrderOpts;
     const DECL: Decl = Decl {
         name: "idf-filter",
@@ -33,12 +34,13 @@ impl Stage for IdfFilter {
         Ok(Self { filter: load_filter(&opts)?, features: Vec::new(), dropped: 0 })
     }
 
-    fn push(&mut self, doc: Doc<'_>, task: &mut Task<'_>) -> Result<()> {
+    fn push(&mut self, Tokenized { doc, text }: Tokenized<'_>, task: &mut Task<'_>) -> Result<()> {
         doc.features.read(&mut self.features).map_err(|error| task.wrong(error))?;
         let before = self.features.len();
         self.features.retain(|feature| self.filter.keeps(*feature));
         self.dropped += (before - self.features.len()) as u64;
-        task.emit(&Doc { id: doc.id, features: Features::Values(&self.features) })
+        let doc = Doc { id: doc.id, features: Features::Values(&self.features) };
+        task.emit(&Tokenized { doc, text })
     }
 
     fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {

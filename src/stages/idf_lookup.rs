@@ -11,6 +11,7 @@ use super::side::kept_frequencies;
 use crate::error::{FieldError, Result};
 use crate::record::lookup::{KeptFeature, LeftInput, LeftRow, RightInput, RightRow};
 use crate::record::set::{Doc, Features};
+use crate::record::tokenized::Tokenized;
 use crate::stage::{Decl, Role, SideFile, Stage, Task};
 use std::ops::RangeInclusive;
 
@@ -117,7 +118,7 @@ impl Stage for IdfRight {
     fn push(&mut self, row: RightInput<'_>, task: &mut Task<'_>) -> Result<()> {
         match row {
             RightInput::Feature(kept) => task.emit(&RightRow::Feature(kept)),
-            RightInput::Doc(doc) => task.emit(&RightRow::Document(doc.id)),
+            RightInput::Doc(Tokenized { doc, text }) => task.emit(&RightRow::Document { id: doc.id, text }),
         }
     }
 }
@@ -126,12 +127,13 @@ impl Stage for IdfRight {
 #[derive(Default)]
 pub struct IdfRightReduce {
     id: Option<Vec<u8>>,
+    text: Option<u128>,
     features: Vec<u64>,
 }
 
 impl Stage for IdfRightReduce {
     type In<'a> = RightRow<'a>;
-    type Out<'a> = Doc<'a>;
+    type Out<'a> = Tokenized<'a>;
     type Opts = NoOpts;
     const DECL: Decl = Decl {
         name: "idf-right-reduce",
@@ -146,7 +148,7 @@ impl Stage for IdfRightReduce {
 
     fn push(&mut self, row: RightRow<'_>, task: &mut Task<'_>) -> Result<()> {
         match row {
-            RightRow::Document(id) => self.id = Some(id.to_vec()),
+            RightRow::Document { id, text } => (self.id, self.text) = (Some(id.to_vec()), text),
             RightRow::Feature(kept) => {
                 if self.id.is_none() {
                     let expected = "an id whose document is among the input";
@@ -166,7 +168,8 @@ impl Stage for IdfRightReduce {
 
     fn end_group(&mut self, task: &mut Task<'_>) -> Result<()> {
         if let Some(id) = self.id.take() {
-            task.emit(&Doc { id: &id, features: Features::Values(&self.features) })?;
+            let doc = Doc { id: &id, features: Features::Values(&self.features) };
+            task.emit(&Tokenized { doc, text: self.text })?;
         }
         self.features.clear();
         Ok(())

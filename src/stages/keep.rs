@@ -9,10 +9,11 @@ use crate::cluster::keep::KeepRule;
 use crate::error::Result;
 use crate::io;
 use crate::join::overlap;
-use crate::join::tau::jaccard6;
+use crate::join::tau::{Jaccard6, jaccard6};
 use crate::record::Record;
 use crate::record::cluster::{ClusterRow, KeepInput, KeepRow, Ranked};
 use crate::record::document::{DocumentOpts, Line};
+use crate::record::tokenized::Tokenized;
 use crate::stage::{Decl, Role, SideFile, Stage, Task};
 use clap::Args;
 use rustc_hash::FxHashSet;
@@ -96,6 +97,7 @@ impl Stage for KeepReduce {
 pub struct KeepChoose {
     kept: Vec<u8>,
     kept_set: Vec<u64>,
+    kept_text: Option<u128>,
     members: u64,
     set: Vec<u64>,
     clusters: u64,
@@ -119,20 +121,26 @@ impl Stage for KeepChoose {
 
     fn push(&mut self, row: Ranked<'_>, task: &mut Task<'_>) -> Result<()> {
         self.members += 1;
+        let Tokenized { doc, text } = row.doc;
         if self.members == 1 {
-            self.kept = row.doc.id.to_vec();
-            return row.doc.features.read(&mut self.kept_set).map_err(|error| task.wrong(error));
+            self.kept = doc.id.to_vec();
+            self.kept_text = text;
+            return doc.features.read(&mut self.kept_set).map_err(|error| task.wrong(error));
         }
         if self.members == 2 {
             // A cluster is two documents and more: the kept one is written when a second one is seen.
             self.clusters += 1;
             task.emit(&ClusterRow { kept: &self.kept, id: &self.kept, jaccard: None })?;
         }
-        row.doc.features.read(&mut self.set).map_err(|error| task.wrong(error))?;
-        let shared = overlap(&self.kept_set, &self.set);
-        let jaccard = jaccard6(shared, self.kept_set.len() as u64, self.set.len() as u64);
+        let jaccard = if text.is_some() && text == self.kept_text {
+            Jaccard6::ONE
+        } else {
+            doc.features.read(&mut self.set).map_err(|error| task.wrong(error))?;
+            let shared = overlap(&self.kept_set, &self.set);
+            jaccard6(shared, self.kept_set.len() as u64, self.set.len() as u64)
+        };
         self.dropped += 1;
-        task.emit(&ClusterRow { kept: &self.kept, id: row.doc.id, jaccard: Some(jaccard) })
+        task.emit(&ClusterRow { kept: &self.kept, id: doc.id, jaccard: Some(jaccard) })
     }
 
     fn end_group(&mut self, _: &mut Task<'_>) -> Result<()> {

@@ -31,6 +31,22 @@ impl MinFeaturesOpts {
     }
 }
 
+/// The pass over texts that are too short to be compared by their sets.
+#[derive(Args, Clone, Debug)]
+pub struct EqualTextsOpts {
+    /// Whether documents with fewer features than --min-features are copies where their texts are equal, but for white
+    /// space and what --nfc and --case-fold level
+    #[arg(long, env = "TWINSPLIT_EQUAL_TEXTS", value_enum, default_value = "on")]
+    pub equal_texts: Switch,
+}
+
+impl EqualTextsOpts {
+    /// Whether the text of a document with so many features, before any IDF range, is compared with others.
+    pub fn compares(&self, least: &MinFeaturesOpts, features: u64) -> bool {
+        self.equal_texts == Switch::On && !least.admits(features)
+    }
+}
+
 /// On or off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Switch {

@@ -1,9 +1,11 @@
-//! `tokenize`: a document becomes its id and its set of features (000, section 4, first step).
+//! `tokenize`: a document becomes its id and its set of features (000, section 4, first step). Where the set is too
+//! small for a join, the hash of the text goes with it, by which equal texts are found all the same.
 
-use super::options::FeatureOpts;
+use super::options::{EqualTextsOpts, FeatureOpts, MinFeaturesOpts};
 use crate::error::Result;
 use crate::record::document::{DocumentOpts, Line};
 use crate::record::set::{Doc, Features};
+use crate::record::tokenized::Tokenized;
 use crate::stage::{Decl, Role, Stage, Task};
 use crate::text::{Extractor, dominant_script};
 use clap::Args;
@@ -11,11 +13,13 @@ use std::collections::BTreeMap;
 
 /// The stage.
 pub struct Tokenize {
-    document: DocumentOpts,
+    opts: TokenizeOpts,
     extractor: Extractor,
     features: Vec<u64>,
     /// By script: documents, and those of them without a feature.
     scripts: BTreeMap<&'static str, (u64, u64)>,
+    /// Documents without enough features and without a text.
+    without_text: u64,
 }
 
 /// Its options.
@@ -25,11 +29,15 @@ pub struct TokenizeOpts {
     document: DocumentOpts,
     #[command(flatten)]
     features: FeatureOpts,
+    #[command(flatten)]
+    least: MinFeaturesOpts,
+    #[command(flatten)]
+    texts: EqualTextsOpts,
 }
 
 impl Stage for Tokenize {
     type In<'a> = Line<'a>;
-    type Out<'a> = Doc<'a>;
+    type Out<'a> = Tokenized<'a>;
     type Opts = TokenizeOpts;
     const DECL: Decl = Decl {
         name: "tokenize",
@@ -42,16 +50,22 @@ impl Stage for Tokenize {
 
     fn open(opts: TokenizeOpts, _: &mut Task<'_>) -> Result<Self> {
         let extractor = Extractor::new(opts.features.spec()?);
-        Ok(Self { document: opts.document, extractor, features: Vec::new(), scripts: BTreeMap::new() })
+        Ok(Self { opts, extractor, features: Vec::new(), scripts: BTreeMap::new(), without_text: 0 })
     }
 
     fn push(&mut self, line: Line<'_>, task: &mut Task<'_>) -> Result<()> {
-        let document = self.document.read(line.0, &task.place).map_err(|error| task.bad(error))?;
+        let document = self.opts.document.read(line.0, &task.place).map_err(|error| task.bad(error))?;
         self.extractor.set(&document.text, &mut self.features);
         let (documents, without) = self.scripts.entry(dominant_script(&document.text)).or_default();
         *documents += 1;
         *without += u64::from(self.features.is_empty());
-        task.emit(&Doc { id: &document.id, features: Features::Values(&self.features) })
+        let mut text = None;
+        if self.opts.texts.compares(&self.opts.least, self.features.len() as u64) {
+            text = self.extractor.text_hash(&document.text);
+            self.without_text += u64::from(text.is_none());
+        }
+        let doc = Doc { id: &document.id, features: Features::Values(&self.features) };
+        task.emit(&Tokenized { doc, text })
     }
 
     fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
@@ -62,6 +76,9 @@ impl Stage for Tokenize {
                 task.count("without_features", *without);
                 task.count(&format!("without_features.{script}"), *without);
             }
+        }
+        if self.without_text > 0 {
+            task.count("documents_without_text", self.without_text);
         }
         Ok(())
     }

@@ -86,6 +86,14 @@ impl Extractor {
         self.seen.retain_first(out);
     }
 
+    /// The hash of the whole text ([`crate::hash::text`]) in the form in which features are cut from it, every run of
+    /// white space as one blank and none at its ends; `None` where there is nothing else.
+    pub fn text_hash(&mut self, text: &str) -> Option<u128> {
+        self.flat.fill::<false>(text, 0, Space::One, self.normaliser);
+        let text = self.flat.text();
+        (!text.is_empty()).then(|| crate::hash::text(text.as_bytes()))
+    }
+
     /// The hash of each feature's text, repeats included.
     fn hashes(&mut self, text: &str, out: &mut Vec<u64>) {
         out.clear();

@@ -3,6 +3,7 @@
 use crate::common::corpora;
 use crate::common::expected::{KINDS, Keep};
 use crate::common::matrix::Subject;
+use crate::common::oracle::short_texts;
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::TestCaseError;
@@ -202,10 +203,12 @@ fn features_out_of_the_idf_range_are_out_of_the_sets() {
     let docs = corpora::idf_boundaries();
     for (range, least, most) in [("0.2,0.8", 4, 256), ("0,0.8", 4, 1024), ("0.2,1", 1, 256)] {
         let mut sets = crate::common::features::of(&docs, "lines");
+        let texts = short_texts(&docs, &sets, 1);
         let mut frequencies = std::collections::HashMap::new();
         sets.iter().flatten().for_each(|f| *frequencies.entry(f.clone()).or_insert(0) += 1);
         sets.iter_mut().for_each(|set| set.retain(|f| (least..=most).contains(&frequencies[f])));
-        let subject = Subject::with_sets(docs.clone(), sets, "0.3", &["--features", "lines", "--idf", range]);
+        let subject =
+            Subject::with_sets(docs.clone(), (sets, texts), "0.3", &["--features", "lines", "--idf", range]);
         let expected = subject.expected("0.3", KINDS[0], Keep::First);
         assert!(expected.pairs.lines().count() > 100);
         for rest in [NEXT_TO_NOTHING, 64 << 20] {

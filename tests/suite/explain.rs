@@ -38,14 +38,14 @@ tau = 0.5 = 1/2; a pair shares at least one feature, and o·(p+q) >= p·(|A|+|B|
 /// Below, exactly on and above the threshold; and nothing shared is never a pair.
 #[test]
 fn the_decision_is_made_on_integers() {
-    let here = place(&[CHAIN[0], CHAIN[1], ("c", "x y"), ("d", "x y z"), ("e", "one")]);
+    let here = place(&[CHAIN[0], CHAIN[1], ("c", "x y"), ("d", "x y z"), ("e", "one"), ("f", "two")]);
     for (ids, tau, arithmetic, decision) in [
         ("a b", "0.6", "4·8 = 32  <  3·11 = 33", "=> not a pair"),
         ("b a", "0.55", "4·31 = 124  >=  11·11 = 121", "=> a pair"),
         ("c d", "0.5", "1·3 = 3  >=  1·3 = 3", "=> a pair"),
         ("c d", "0.500000001", "1·1500000001 = 1500000001  <  500000001·3 = 1500000003", "=> not a pair"),
         ("a c", "0.000000001", "0·1000000001 = 0  <  1·7 = 7", "=> not a pair"),
-        ("e e", "1", "0·2 = 0  >=  1·0 = 0", "=> not a pair"),
+        ("e f", "1", "0·2 = 0  >=  1·0 = 0", "=> not a pair"),
     ] {
         let shown =
             here.say(&format!("twinsplit explain {ids} --input docs --features words:2 --tau {tau}")).ok();

@@ -197,6 +197,10 @@ fn odd_ids_texts_and_files_are_read_alike() {
         }
         assert_eq!(digests.get_or_insert_with(|| inputs.clone()), &inputs, "{way}");
         assert_eq!(counted(&here.path("out/run.json"), "documents"), Ok(odd::ACCEPTED), "{way}");
+        let apart = ["equal_texts", "documents_without_text"];
+        let apart = apart.map(|name| counted(&here.path("out/run.json"), name).unwrap());
+        assert_eq!(apart, [odd::EQUAL_TEXTS, odd::EMPTY], "{way}");
+        assert!(!files[0].contains("short "), "{way}: {}", files[0]);
         // The empty ones are like no other.
         assert_eq!(files[1].lines().count() as u64, odd::ACCEPTED - odd::EMPTY, "{way}");
         assert!(files[0].contains("\nnul\\x00\tnul\\x001\t"), "{way}: {}", files[0]);

@@ -19,6 +19,7 @@ mod corpora_self;
 mod corpus;
 mod dense;
 mod derived;
+mod equal_texts;
 mod errors;
 mod estimate;
 mod explain;

@@ -195,3 +195,29 @@ fn term_split_of_a_gigabyte_stays_inside_its_memory() {
     bounded("term-split --pcp prefix", "0.9", 1 << 30, &[256]);
     bounded("term-split --pcp prefix --df-cut 1000000000", "0.9", 1 << 30, &[256]);
 }
+
+/// Documents without a feature, all of one text, or two of each: nothing but hashes of texts, which have no other place
+/// than the budget has for them.
+#[test]
+fn short_texts_stay_inside_their_memory() {
+    const DOCUMENTS: usize = 600_000;
+    let folder = tempfile::tempdir().unwrap();
+    let input = folder.path().join("docs.jsonl");
+    for texts in [1, DOCUMENTS / 2] {
+        let mut lines = String::new();
+        for document in 0..DOCUMENTS {
+            // Ids are not in the order of the file, and equal texts stand next to one another.
+            let id = document * 7919 % DOCUMENTS;
+            let text = document * texts / DOCUMENTS;
+            writeln!(lines, r#"{{"id":"d{id:06}","text":"text {text}"}}"#).unwrap();
+        }
+        std::fs::write(&input, lines).unwrap();
+        let output = folder.path().join(format!("{texts}"));
+        let took = run("doc-split", &input, &output, 88);
+        assert!(took.peak <= 88 << 20, "{} MB of 88", took.peak >> 20);
+        assert!(took.spilled > 0, "nothing on disk");
+        let clusters = std::fs::read_to_string(output.join("clusters.tsv")).unwrap();
+        assert_eq!(clusters.lines().count(), DOCUMENTS);
+        assert_eq!(clusters.lines().filter(|row| row.contains("\tkeep\t")).count(), texts);
+    }
+}

@@ -7,7 +7,7 @@ use crate::common::features;
 use crate::common::harness::{run, twinsplit};
 use crate::common::matrix::Variant::{BySize, ByTask, TermPlain, TermPrefix};
 use crate::common::matrix::{BLOCKS, Rest, Subject, Table, Variant, matrix};
-use crate::common::oracle::{Frequencies, at_least};
+use crate::common::oracle::{Frequencies, at_least, short_texts};
 
 const WAYS: [Variant; 4] = [TermPlain, TermPrefix, BySize(3), ByTask(3)];
 
@@ -42,13 +42,14 @@ fn smaller(
     let frequencies = reference.map_or(&own, |(frequencies, _)| frequencies);
     let kept = at_least(&frequencies.keep(&sets, idf), least);
     assert_eq!(kept == sets, idf == "0,1" && least == 1, "a setting that changes nothing");
+    let texts = short_texts(&docs, &sets, least);
     let typed = least.to_string();
     let mut args = vec!["--features", "lines", "--idf", idf, "--min-features", &typed];
     if let Some((_, table)) = reference {
         args.extend(["--idf-table", table]);
     }
     args.extend(more);
-    Subject::with_sets(docs, kept, "0.1", &args)
+    Subject::with_sets(docs, (kept, texts), "0.1", &args)
 }
 
 /// 5 settings x (24 + 4): 140.
@@ -106,7 +107,8 @@ fn idf_exactly_on_its_bounds() {
         let sets = features::of(&docs, "lines");
         let kept = Frequencies::count(&sets).keep(&sets, idf);
         let args = ["--features", "lines", "--idf", idf];
-        let subject = Subject::with_sets(docs, kept, "0.65", &args);
+        let texts = short_texts(&docs, &sets, 1);
+        let subject = Subject::with_sets(docs, (kept, texts), "0.65", &args);
         for engines in [&["local"], &["pipes"]] {
             let about = format!("corpora::idf_boundaries(), IDF {idf}, {engines:?}");
             matrix(&about, &about, &subject, &Table { engines, ..PIPES });

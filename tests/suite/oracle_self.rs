@@ -6,7 +6,8 @@ use crate::common::corpora::{self, plain};
 use crate::common::expected::{Expected, KINDS, Keep, Kind, clusters};
 use crate::common::features;
 use crate::common::oracle::{
-    Doc, Features, Fraction, Frequencies, Overlaps, Pair, at_least, decimal, escape_id, shared, six_decimals,
+    Doc, Features, Fraction, Frequencies, Overlaps, Pair, at_least, decimal, escape_id, shared, short_texts,
+    six_decimals,
 };
 use crate::common::rng::Rng;
 
@@ -137,9 +138,9 @@ fn idf_of_a_reference_takes_the_unknown_as_rarest() {
 #[test]
 fn a_chain_is_one_component_and_two_stars() {
     let (docs, chain) = (docs(4), edges(&[(0, 1), (1, 2), (2, 3)]));
-    let components = clusters(&docs, &chain, Kind::Components, Keep::First);
+    let components = clusters(&docs, &[], &chain, Kind::Components, Keep::First);
     assert_eq!(components, BTreeMap::from([(0, vec![0, 1, 2, 3])]));
-    let stars = clusters(&docs, &chain, Kind::Star, Keep::First);
+    let stars = clusters(&docs, &[], &chain, Kind::Star, Keep::First);
     assert_eq!(stars, BTreeMap::from([(0, vec![0, 1]), (2, vec![2, 3])]));
 }
 
@@ -147,7 +148,7 @@ fn a_chain_is_one_component_and_two_stars() {
 fn a_document_joins_its_earliest_centre_not_its_nearest() {
     let docs = docs(5);
     let graph = edges(&[(0, 3), (1, 3), (1, 4), (2, 4)]);
-    let stars = clusters(&docs, &graph, Kind::Star, Keep::First);
+    let stars = clusters(&docs, &[], &graph, Kind::Star, Keep::First);
     assert_eq!(stars, BTreeMap::from([(0, vec![0, 3]), (1, vec![1, 4])]), "c is alone");
 }
 
@@ -172,7 +173,8 @@ fn the_three_files_of_a_tiny_corpus() {
     let docs: Vec<Doc> = ids.iter().zip(lines).map(|(id, lines)| plain(id, lines)).collect();
     let sets = features::of(&docs, "lines");
     let pairs = Overlaps::count(&sets, "0.5").pairs("0.5");
-    let components = Expected::new(&docs, &sets, &pairs, Kind::Components, Keep::First);
+    let components =
+        Expected::new(&docs, &sets, &vec![None; docs.len()], &pairs, Kind::Components, Keep::First);
     // J(b, a\t) = 3/3; both with ab = 2/3; ab with "a b" = 1/2; "a b" with the threes = 1/3, below.
     let expected = "a b\tab\t1\t1\t2\t0.500000\n\
                     a\\x09\tab\t2\t3\t2\t0.666667\n\
@@ -186,13 +188,32 @@ fn the_three_files_of_a_tiny_corpus() {
     assert_eq!(components.clusters, expected);
     let kept = |of: &[usize]| of.iter().map(|&i| docs[i].line.clone() + "\n").collect::<String>();
     assert_eq!(components.kept, kept(&[3, 4, 5]));
-    let star = Expected::new(&docs, &sets, &pairs, Kind::Star, Keep::First);
+    let star = Expected::new(&docs, &sets, &vec![None; docs.len()], &pairs, Kind::Star, Keep::First);
     let expected = "a b\ta b\tkeep\t-\n\
                     a b\tab\tdrop\t0.500000\n\
                     a\\x09\ta\\x09\tkeep\t-\n\
                     a\\x09\tb\tdrop\t1.000000\n";
     assert_eq!(star.clusters, expected);
     assert_eq!(star.kept, kept(&[1, 3, 4, 5]));
+}
+
+#[test]
+fn short_texts_are_level_and_empty_ones_are_none() {
+    let docs = [
+        plain("a", &[" Stra\u{df}e\u{301}", "\u{3000}two"]),
+        plain("b", &["\u{2028} "]),
+        plain("c", &["One"]),
+    ];
+    let sets = [set("x"), set(""), set("x y")];
+    let text = |text: &str| Some(text.to_owned());
+    assert_eq!(short_texts(&docs, &sets, 3), [text("strass\u{e9} two"), None, text("one")]);
+    assert_eq!(short_texts(&docs, &sets, 2), [text("strass\u{e9} two"), None, None]);
+    assert_eq!(short_texts(&docs, &sets, 1), [None, None, None]);
+    for kind in KINDS {
+        let texts = [text("same"), None, text("same")];
+        let files = Expected::new(&docs, &[set(""), set(""), set("y")], &texts, &[], kind, Keep::First);
+        assert_eq!(files.clusters, "a\ta\tkeep\t-\na\tc\tdrop\t1.000000\n");
+    }
 }
 
 /// The product computes stars over representatives; see the module `expected` for the proof.
@@ -212,10 +233,10 @@ fn stars_over_representatives_are_stars_over_documents() {
             let among_best = |pair: &&Pair| best[pair.a] == pair.a && best[pair.b] == pair.b;
             let few: Vec<Pair> = pairs.iter().filter(among_best).copied().collect();
             let mut centre: Vec<usize> = (0..docs.len()).collect();
-            for (kept, members) in clusters(&docs, &few, Kind::Star, keep) {
+            for (kept, members) in clusters(&docs, &[], &few, Kind::Star, keep) {
                 members.iter().for_each(|&member| centre[member] = kept);
             }
-            for (kept, members) in clusters(&docs, &pairs, Kind::Star, keep) {
+            for (kept, members) in clusters(&docs, &[], &pairs, Kind::Star, keep) {
                 for member in members {
                     let group = if sets[member].is_empty() { member } else { best[member] };
                     assert_eq!(centre[group], kept, "seed {seed}, {keep:?}, document {member}");
@@ -235,7 +256,7 @@ fn clusters_of_both_kinds_keep_their_best_document() {
     for kind in KINDS {
         for keep in [Keep::First, Keep::Longest, Keep::Newest, Keep::Score] {
             let order = keep.order(&docs);
-            let found = clusters(&docs, &pairs, kind, keep);
+            let found = clusters(&docs, &[], &pairs, kind, keep);
             assert!(found.len() > 3, "{kind:?}");
             for (kept, members) in found {
                 assert_eq!(order.iter().find(|i| members.contains(i)), Some(&kept));

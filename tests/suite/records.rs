@@ -20,6 +20,7 @@ use twinsplit::record::round::{GraphInput, Neighbour};
 use twinsplit::record::set::{Copy, Doc, Features, HashedDoc, Member};
 use twinsplit::record::slice::{SliceRow, SlicedDoc};
 use twinsplit::record::star::{self, StarLink, StarMember, StarRow};
+use twinsplit::record::tokenized::Tokenized;
 use twinsplit::record::verify::{self, Half, LeftRow, RightRow};
 use twinsplit::record::{Keys, Record, id, key_end};
 use twinsplit::sealed::SealedLine;
@@ -99,6 +100,8 @@ fn rows(values: &Values) -> Vec<Row> {
     let (a, b, rank, date) = (a.as_slice(), b.as_slice(), rank.as_bytes(), date.as_slice());
     let (overlap, size_a, size_b) = *sizes;
     let doc = Doc { id: a, features: Features::Values(features) };
+    let text = Tokenized { doc, text: Some(u128::from(*n0) << 64 | u128::from(*n1)) };
+    let tokenized = Tokenized::of_set(doc);
     let copy = Copy { id: a, representative: b, size: *n0 };
     let pair = Pair { a, b, overlap, size_a, size_b };
     let part = Part { a, b, count: *n0, size_a: *n1, size_b: *n2 };
@@ -125,7 +128,15 @@ fn rows(values: &Values) -> Vec<Row> {
     row!(Doc, doc);
     row!(Member, Member::Doc(doc));
     row!(Member, Member::Copy(copy));
-    row!(HashedDoc, HashedDoc { hash: *n0, doc });
+    for doc in [tokenized, text] {
+        row!(Tokenized, doc);
+        row!(HashedDoc, HashedDoc { hash: *n0, doc });
+        row!(lookup::RightInput, lookup::RightInput::Doc(doc));
+        row!(lookup::RightRow, lookup::RightRow::Document { id: a, text: doc.text });
+        row!(KeepInput, KeepInput::Doc(doc));
+        row!(KeepRow, KeepRow::Doc(doc));
+        row!(Ranked, Ranked { label: b, rank, doc });
+    }
     let key = format!("{:05}.{}", n0, n1 % 31);
     row!(SlicedDoc, SlicedDoc { slice: key.as_bytes(), size: *n1, doc });
     row!(SliceRow, SliceRow::Doc(SlicedDoc { slice: key.as_bytes(), size: *n1, doc }));
@@ -138,8 +149,6 @@ fn rows(values: &Values) -> Vec<Row> {
     row!(lookup::LeftRow, lookup::LeftRow::Posting { feature: *n0, id: a });
     row!(KeptFeature, kept);
     row!(lookup::RightInput, lookup::RightInput::Feature(kept));
-    row!(lookup::RightInput, lookup::RightInput::Doc(doc));
-    row!(lookup::RightRow, lookup::RightRow::Document(a));
     row!(lookup::RightRow, lookup::RightRow::Feature(kept));
     row!(SizeRow, SizeRow { size: *n0, sets: *n1 });
     row!(PostingRow, PostingRow { feature: *n3, posting });
@@ -200,11 +209,8 @@ fn rows(values: &Values) -> Vec<Row> {
     row!(StarRow, StarRow::Member { component: a, representative: b, id: a });
     row!(KeepInput, KeepInput::Label(label));
     row!(KeepInput, KeepInput::Meta(meta));
-    row!(KeepInput, KeepInput::Doc(doc));
     row!(KeepRow, KeepRow::Label(label));
     row!(KeepRow, KeepRow::Rank { id: a, rank });
-    row!(KeepRow, KeepRow::Doc(doc));
-    row!(Ranked, Ranked { label: b, rank, doc });
     row!(ClusterRow, ClusterRow { kept: a, id: b, jaccard });
     rows
 }
@@ -375,7 +381,10 @@ fn errors_name_the_field() {
         ("idf-left", "a\t1x", "feature"),
         ("idf-left-reduce", &format!("{set}\t2\ta"), "tag"),
         ("idf-left-reduce", &format!("{set}\t1\t"), "id"),
-        ("idf-right-reduce", "a\t0\tx", "feature"),
+        ("idf-right-reduce", "a\t0\tx", "text"),
+        ("equal-sets", "a\t~\tx\t", "text"),
+        ("equal-sets", &format!("a\t~\t{set}{set}"), "features"),
+        ("keep-reduce", &format!("a\t2\t~\t{set}{set}\tx"), "features"),
         ("idf-right-reduce", "a\t1\tx", "feature"),
         ("slice-plan", "0000000001", "sets"),
         ("index-doc-reduce", "00000\t1", "id"),
@@ -486,6 +495,7 @@ fn every_stages_records_are_among_the_rows() {
         KeptFeature,
         lookup::RightInput,
         lookup::RightRow,
+        Tokenized,
         Neighbour,
         star::RankInput,
         star::RankRow,

@@ -137,9 +137,13 @@ function fillPair(dialog, a, b, fold) {
   const union = sizeA + sizeB - overlap;
   const reached = reaches(BigInt(overlap), BigInt(sizeA), BigInt(sizeB));
   const small = Math.min(sizeA, sizeB) < report.least;
+  const equal = both[0].data.hash !== null && both[0].data.hash === both[1].data.hash;
   let verdict = reached ? `which reaches tau ${report.tau}` : `which is below tau ${report.tau}`;
   if (reached && small) verdict += `, but a document has fewer than --min-features ${report.least}`;
-  if ((!reached || small) && a.cluster === b.cluster) verdict += "; other documents put them into one cluster";
+  if (equal) {
+    verdict = "and no pair: both texts are too short for features. They are equal but for white space and what "
+      + "the options level, so the documents are copies";
+  } else if ((!reached || small) && a.cluster === b.cluster) verdict += "; other documents put them into one cluster";
   const column = ({ id, data, member }, name) => {
     const stretches = stretchesOf(data, common);
     const [shared, differs, unseen] = ["shared", "differs", "unseen"].map((kind) =>

@@ -5,7 +5,7 @@ use super::marks::{Mark, cover, encode, encode_stretches};
 use crate::cli::documents::{PairOpts, each_document, in_range};
 use crate::error::{Error, Result};
 use crate::hash;
-use crate::join::tau::jaccard6;
+use crate::join::tau::{Jaccard6, jaccard6};
 use crate::text::Extractor;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Value, json};
@@ -20,6 +20,8 @@ struct Text {
     bytes: usize,
     /// Each occurrence of a feature, in text order. A place behind the beginning that is shown is that one's end.
     marks: Vec<Mark>,
+    /// The hash of the whole text, where the run compared it.
+    hash: Option<u128>,
 }
 
 /// A feature of the documents that are shown.
@@ -57,7 +59,7 @@ impl Texts {
             let Some(&place) = places.get(document.id.as_slice()) else { return Ok(()) };
             let beginning = beginning(&document.text, most);
             let units = Units::of(beginning);
-            let mut marks = Vec::new();
+            let (mut marks, mut size) = (Vec::new(), 0);
             extractor.each(&document.text, |feature, span| {
                 let next = features.len() as u32;
                 let number = *numbers.entry(hash::feature(feature.as_bytes())).or_insert(next);
@@ -68,11 +70,15 @@ impl Texts {
                 if feature.last != place as u32 + 1 {
                     feature.last = place as u32 + 1;
                     feature.holders += 1;
+                    size += 1;
                 }
                 let Range { start, end } = units.range(span);
                 marks.push(Mark { number, start, end });
             });
-            found[place] = Some(Text { shown: beginning.to_owned(), bytes: document.text.len(), marks });
+            let compared = opts.texts.compares(&opts.least, size);
+            let hash = if compared { extractor.text_hash(&document.text) } else { None };
+            let (shown, bytes) = (beginning.to_owned(), document.text.len());
+            found[place] = Some(Text { shown, bytes, marks, hash });
             Ok(())
         })?;
         let kept = in_range(inputs, opts, &spec, "report", numbers.keys().copied())?;
@@ -98,11 +104,14 @@ impl Texts {
     pub fn check(&self, clusters: &[Cluster], folder: &Path) -> Result<()> {
         let mut place = 0;
         for cluster in clusters {
-            let kept = self.set(place);
+            let (kept, kept_hash) = (self.set(place), self.texts[place].hash);
             for (member, at) in cluster.members.iter().zip(place..) {
                 let set = self.set(at);
                 let overlap = set.intersection(&kept).count() as u64;
-                let counted = jaccard6(overlap, kept.len() as u64, set.len() as u64);
+                let counted = match self.texts[at].hash {
+                    Some(hash) if kept_hash == Some(hash) => Jaccard6::ONE,
+                    _ => jaccard6(overlap, kept.len() as u64, set.len() as u64),
+                };
                 if member.jaccard.is_some_and(|jaccard| jaccard != counted) {
                     return Err(Error::File {
                         path: folder.join("clusters.tsv"),
@@ -151,6 +160,7 @@ impl Texts {
             "bytes": text.bytes,
             "shown": text.shown.len(),
             "features": size,
+            "hash": text.hash.map(|hash| format!("{hash:032x}")),
             "covered": encode_stretches(&covered),
             "shared": encode(shared.into_iter()),
         })

@@ -30,6 +30,7 @@ fn of_kind(report: &Report<'_>, kind: &Measured) -> Value {
         "min_features": kind.least,
         "without_features": kind.without,
         "below_min_features": kind.left_out,
+        "equal_texts": kind.equal_texts,
         "joined_from": kind.floor.to_string(),
         "rows": kind.rows.iter().map(|row| of_row(report, kind, row)).collect::<Vec<_>>(),
     })

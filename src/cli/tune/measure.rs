@@ -34,6 +34,8 @@ pub struct Measured {
     pub without: u64,
     /// Documents with fewer features than `least`, those without among them.
     pub left_out: u64,
+    /// Of these, copies by their texts, which are in clusters at every threshold.
+    pub equal_texts: u64,
     /// Pairs were looked for down to here.
     pub floor: Tau,
     /// One for each threshold, ascending.
@@ -102,6 +104,7 @@ pub fn measure(
         collection.groups(Blocks::of_lines(&sample.lines), |_, more| counters.extend(more))?;
     let count = |name: &str| counters.get(name).copied().unwrap_or(0);
     let (without, left_out) = (count("sets_without_features"), count("sets_below_min_features"));
+    let equal_texts = count("equal_texts");
     let pairs = Mutex::new(Vec::new());
     let all = [Part::range(0..groups.count() as usize)];
     join_parts(&groups.store, &all, floor, Asked::Pairs, threads, &|_| {}, &|found| {
@@ -145,6 +148,7 @@ pub fn measure(
         least: kind.opts.least.min_features.max(1),
         without,
         left_out,
+        equal_texts,
         floor,
         rows,
     })

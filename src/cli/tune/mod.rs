@@ -28,7 +28,7 @@ use std::time::Instant;
 /// What `run` has too, from its declaration.
 const OF_RUN: [&str; 3] = ["input", "threads", "quiet"];
 /// What stages have too, from their declarations.
-const OF_STAGES: [&str; 13] = [
+const OF_STAGES: [&str; 14] = [
     "bad-records",
     "max-line",
     "id",
@@ -38,6 +38,7 @@ const OF_STAGES: [&str; 13] = [
     "nfc",
     "case-fold",
     "min-features",
+    "equal-texts",
     "idf",
     "idf-table",
     "cluster",

@@ -139,6 +139,9 @@ fn left_out(kind: &Measured, of: u64) -> String {
     if kind.left_out > 0 {
         text.push_str(", which pair with nothing");
     }
+    if kind.equal_texts > 0 {
+        let _ = write!(text, "; {} of them copies by equal texts", grouped(kind.equal_texts.into()));
+    }
     text
 }
 

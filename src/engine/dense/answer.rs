@@ -1,7 +1,7 @@
 //! From joined sets to the files of the answer.
 
 use super::documents::Documents;
-use super::groups::Groups;
+use super::groups::{Groups, NO_SET};
 use super::join::PairRow;
 use super::sorter::{Sorter, two, untwo};
 use crate::engine::progress::Progress;
@@ -120,12 +120,17 @@ impl<'a> Answer<'a> {
         for (set, label) in (0..).zip(labels) {
             sizes[*label as usize] += self.groups.size(set) as u32;
         }
-        let in_clusters = sizes.iter().filter(|size| **size > 1).map(|size| *size as usize).sum();
-        let mut rows = Vec::with_capacity(in_clusters);
+        let in_clusters: usize = sizes.iter().filter(|size| **size > 1).map(|size| *size as usize).sum();
+        let texts = &self.documents.texts;
+        let mut rows = Vec::with_capacity(in_clusters + texts.documents());
         for (set, label) in (0..).zip(labels) {
             if sizes[*label as usize] > 1 {
                 rows.extend(self.groups.members(set).iter().map(|member| two(*label, *member)));
             }
+        }
+        // Equal texts are clusters of their own: their documents have no sets.
+        for (label, members) in (labels.len() as u32..).zip(texts.groups()) {
+            rows.extend(members.iter().map(|member| two(label, *member)));
         }
         rows.sort_unstable();
         for cluster in rows.chunk_by_mut(|x, y| untwo(*x).0 == untwo(*y).0) {
@@ -173,7 +178,10 @@ impl<'a> Answer<'a> {
         let (mut kept_sets, mut own_sets) = (Sets::default(), Sets::default());
         for cluster in rows.chunk_by(|x, y| untwo(*x).0 == untwo(*y).0) {
             let kept = untwo(cluster[0]).0;
-            let kept_set = self.groups.store.get(self.set(kept), &mut kept_sets)?;
+            let kept_set = match self.set_of[kept as usize] {
+                NO_SET => &[],
+                set => self.groups.store.get(set as usize, &mut kept_sets)?,
+            };
             for row in cluster {
                 let number = untwo(*row).1;
                 let jaccard = if number == kept {
@@ -190,6 +198,9 @@ impl<'a> Answer<'a> {
     }
 
     fn jaccard(&self, kept: u32, kept_set: &[u32], number: u32, buffer: &mut Sets) -> Result<Jaccard6> {
+        if self.set_of[kept as usize] == NO_SET {
+            return Ok(Jaccard6::ONE);
+        }
         let (x, y) = (self.set(kept), self.set(number));
         let store = &self.groups.store;
         let (a, b) = (store.size_of(x) as u64, store.size_of(y) as u64);

@@ -7,9 +7,13 @@
 //! Size and hash of a document's set are added up here, where its features are at hand. The hash is the sum of the
 //! features, which are hashes already: it does not depend on their order, and a feature that is left out later is
 //! simply subtracted.
+//!
+//! Documents whose sets are too small for a join go no further, but for the hashes of their [`texts`], by which equal ones
+//! are found when all are read.
 
 mod feature;
 mod read;
+mod texts;
 
 use super::flat::Flat;
 use crate::bad_records;
@@ -18,6 +22,7 @@ use crate::io::Contents;
 use crate::stage::Counters;
 pub use feature::FeatureRow;
 use std::sync::Arc;
+pub use texts::EqualTexts;
 
 /// From this document on, lines follow one another in a file.
 struct Run {
@@ -44,6 +49,10 @@ pub struct Documents {
     pub order: Vec<u32>,
     /// Places of lines that are no documents, ascending; there the arrays hold nothing.
     pub bad: Vec<u32>,
+    /// Documents whose sets are too small for a join and whose texts are equal, by number.
+    pub texts: EqualTexts,
+    /// Documents whose sets are too small for a join and whose texts are nothing but white space.
+    without_text: u64,
     runs: Vec<Run>,
     files: Vec<Arc<str>>,
     /// What was read of each input.
@@ -112,6 +121,13 @@ impl Documents {
         Ok(())
     }
 
+    /// By place the number; no document's at places of lines that are none.
+    fn numbers(&self) -> Vec<u32> {
+        let mut numbers = vec![u32::MAX; self.places()];
+        (0..).zip(&self.order).for_each(|(number, place)| numbers[*place as usize] = number);
+        numbers
+    }
+
     /// Where in the input a document stands.
     fn place(&self, document: u32) -> Place {
         let at = self.runs.partition_point(|run| run.document <= document) - 1;
@@ -134,6 +150,9 @@ impl Documents {
         }
         if !self.bad.is_empty() {
             counters.insert(bad_records::COUNTER.to_owned(), self.bad.len() as u64);
+        }
+        if self.without_text > 0 {
+            counters.insert("documents_without_text".to_owned(), self.without_text);
         }
         for (script, (documents, without)) in self.script_names.iter().zip(counts).filter(|(_, c)| c.0 > 0) {
             let mut add = |name: &str, count| *counters.entry(name.to_owned()).or_default() += count;

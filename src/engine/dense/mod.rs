@@ -9,7 +9,7 @@
 //!
 //! | step | from | to | memory beside the budget for each document |
 //! |---|---|---|---|
-//! | [read](documents) | text | (feature, document), by bucket of the feature | a block of text for each thread |
+//! | [read](documents) | text | (feature, document), by bucket of the feature; groups of equal short texts | a block of text for each thread |
 //! | [count](numbering) | a bucket, sorted | lists of documents of the features that two and more have | a sort buffer |
 //! | [number](numbering) | the lists | (candidate, token), by bucket of the candidate | one list |
 //! | [group](groups) | a bucket, sorted | different sets, and who has them | a sort buffer, one set |
@@ -42,7 +42,7 @@ use crate::stages::cluster::{ClusterKind, ClusterKindOpts};
 use crate::stages::feature_order::read_reference;
 use crate::stages::index_doc::PartitionOpts;
 use crate::stages::options::{
-    FeatureOpts, IdfOpts, KeepOpts, MaxPairsOpts, MinFeaturesOpts, TauOpts, Write, WriteOpts,
+    EqualTextsOpts, FeatureOpts, IdfOpts, KeepOpts, MaxPairsOpts, MinFeaturesOpts, TauOpts, Write, WriteOpts,
 };
 use crate::stages::slice_plan::SlicesOpts;
 use crate::threads::lock;
@@ -70,6 +70,8 @@ pub struct DenseOpts {
     idf: IdfOpts,
     #[command(flatten)]
     pub(crate) least: MinFeaturesOpts,
+    #[command(flatten)]
+    texts: EqualTextsOpts,
     #[command(flatten)]
     pub(crate) tau: TauOpts,
     #[command(flatten)]
@@ -167,6 +169,7 @@ impl Collection<'_> {
         let groups = Groups::of(&rows, &candidates, &documents, tau, threads, place, progress)?;
         let counters = [
             ("copies", groups.copies()),
+            ("equal_texts", documents.texts.copies()),
             ("candidates", candidates.numbers.len() as u64),
             ("sets", groups.count().into()),
             ("sets_below_min_features", documents.sets(|size| !opts.least.admits(size))),

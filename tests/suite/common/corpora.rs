@@ -153,13 +153,15 @@ impl Maker {
         }
     }
 
-    /// Sets of one feature, and documents without any.
+    /// Sets of one feature and of two, whose texts may be equal although their lines are not, and documents without any.
     fn tiny(&mut self) {
         for _ in 0..6 {
             let line = format!("line {}", self.rng.below(4));
             self.docs.push(vec![line]);
         }
-        self.docs.push(vec!["LINE 0".to_owned()]);
+        for text in ["LINE 0", "line 1\nline 2", " Line 1  line 2\t", "line 2 line 1", "line 1\nline 2"] {
+            self.docs.push(text.lines().map(str::to_owned).collect());
+        }
         for empty in ["", "\n\n\n", " "] {
             self.docs.push(vec![empty.to_owned()]);
         }

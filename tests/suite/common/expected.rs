@@ -83,23 +83,46 @@ pub struct Expected {
 }
 
 impl Expected {
-    /// Renders the three files. `sets` are the sets as they were joined.
-    pub fn new(docs: &[Doc], sets: &[Features], pairs: &[Pair], kind: Kind, keep: Keep) -> Self {
-        let clusters = clusters(docs, pairs, kind, keep);
+    /// Renders the three files. `sets` are the sets as they were joined, `texts` those that are compared as a whole.
+    pub fn new(
+        docs: &[Doc],
+        sets: &[Features],
+        texts: &[Option<String>],
+        pairs: &[Pair],
+        kind: Kind,
+        keep: Keep,
+    ) -> Self {
+        let clusters = clusters(docs, texts, pairs, kind, keep);
         Self {
             pairs: pair_lines(docs, sets, pairs),
-            clusters: cluster_lines(docs, sets, &clusters),
+            clusters: cluster_lines(docs, sets, texts, &clusters),
             kept: kept_lines(docs, &clusters),
         }
     }
 }
 
-/// Clusters of two and more: the document to keep, and all members.
-pub fn clusters(docs: &[Doc], pairs: &[Pair], kind: Kind, keep: Keep) -> BTreeMap<usize, Vec<usize>> {
+/// Clusters of two and more: the document to keep, and all members. Documents with equal texts are neighbours of one
+/// another, as those of a pair are.
+pub fn clusters(
+    docs: &[Doc],
+    texts: &[Option<String>],
+    pairs: &[Pair],
+    kind: Kind,
+    keep: Keep,
+) -> BTreeMap<usize, Vec<usize>> {
     let mut neighbours = vec![Vec::new(); docs.len()];
-    for pair in pairs {
-        neighbours[pair.a].push(pair.b);
-        neighbours[pair.b].push(pair.a);
+    let mut link = |a: usize, b: usize| {
+        neighbours[a].push(b);
+        neighbours[b].push(a);
+    };
+    pairs.iter().for_each(|pair| link(pair.a, pair.b));
+    let mut same: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (b, text) in texts.iter().enumerate() {
+        if let Some(text) = text {
+            let earlier = same.entry(text).or_default();
+            earlier.iter().for_each(|&a| link(a, b));
+            earlier.push(b);
+        }
     }
     let order = keep.order(docs);
     let found = match kind {
@@ -177,12 +200,20 @@ fn pair_lines(docs: &[Doc], sets: &[Features], pairs: &[Pair]) -> String {
     }))
 }
 
-fn cluster_lines(docs: &[Doc], sets: &[Features], clusters: &BTreeMap<usize, Vec<usize>>) -> String {
+fn cluster_lines(
+    docs: &[Doc],
+    sets: &[Features],
+    texts: &[Option<String>],
+    clusters: &BTreeMap<usize, Vec<usize>>,
+) -> String {
     let rows = clusters.iter().flat_map(|(&kept, members)| members.iter().map(move |&m| (kept, m)));
     sorted(rows.map(|(kept, member)| {
         let (kept_id, id) = (&docs[kept].id, &docs[member].id);
         if kept == member {
             return format!("{kept_id}\t{id}\tkeep\t-");
+        }
+        if texts[member].is_some() && texts[member] == texts[kept] {
+            return format!("{kept_id}\t{id}\tdrop\t1.000000");
         }
         let overlap = shared(&sets[kept], &sets[member]);
         let union = sets[kept].len() + sets[member].len() - overlap;

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::expected::{Expected, KINDS, Keep, Kind};
 use super::features;
 use super::harness::{Input, check};
-use super::oracle::{Doc, Features, Overlaps};
+use super::oracle::{Doc, Features, Overlaps, short_texts};
 
 /// The thresholds of the issue: the tenths, and three where f64 puts pairs on the wrong side.
 pub const TAUS: [&str; 13] =
@@ -188,6 +188,8 @@ impl Table {
 pub struct Subject {
     pub docs: Vec<Doc>,
     pub sets: Vec<Features>,
+    /// Texts that are compared as a whole.
+    pub texts: Vec<Option<String>>,
     pub overlaps: Overlaps,
     /// Options that every run has: the features, and what else made the sets what they are.
     pub args: Vec<String>,
@@ -197,19 +199,25 @@ impl Subject {
     /// A corpus with one kind of features and nothing else.
     pub fn new(docs: Vec<Doc>, kind: &str, floor: &str) -> Self {
         let sets = features::of(&docs, kind);
-        Self::with_sets(docs, sets, floor, &["--features", kind])
+        let texts = short_texts(&docs, &sets, 1);
+        Self::with_sets(docs, (sets, texts), floor, &["--features", kind])
     }
 
-    /// A corpus with sets that options made smaller.
-    pub fn with_sets(docs: Vec<Doc>, sets: Vec<Features>, floor: &str, args: &[&str]) -> Self {
+    /// A corpus with sets that options made smaller, and the texts of those that were too small before any IDF range.
+    pub fn with_sets(
+        docs: Vec<Doc>,
+        (sets, texts): (Vec<Features>, Vec<Option<String>>),
+        floor: &str,
+        args: &[&str],
+    ) -> Self {
         let overlaps = Overlaps::count(&sets, floor);
         let args = args.iter().map(|word| (*word).to_owned()).collect();
-        Self { docs, sets, overlaps, args }
+        Self { docs, sets, texts, overlaps, args }
     }
 
     /// What a run with these options should write.
     pub fn expected(&self, tau: &str, kind: Kind, keep: Keep) -> Expected {
-        Expected::new(&self.docs, &self.sets, &self.overlaps.pairs(tau), kind, keep)
+        Expected::new(&self.docs, &self.sets, &self.texts, &self.overlaps.pairs(tau), kind, keep)
     }
 }
 

@@ -34,10 +34,13 @@ const IDS: [&str; 17] = [
     "7e1@",
 ];
 
-/// Documents in a file.
-const LINES: u64 = IDS.len() as u64 + 2;
+/// Texts too short for a feature, as they stand in JSON: one text, in ways to write it.
+const SHORT: [&str; 3] = [r"stra\u00dfe\u0301 ", r" STRASSE\u0301\u2028", "strass\u{e9} "];
 
-/// Documents that are all alike, and an empty one; no id is in two files. Lines end in LF or CRLF, and some are empty; the
+/// Documents in a file.
+const LINES: u64 = (IDS.len() + SHORT.len()) as u64 + 2;
+
+/// Documents that are all alike, short ones that are equal, and an empty one; no id is in two files. Lines end in LF or CRLF, and some are empty; the
 /// last one has no end.
 pub fn lines(file: &str) -> String {
     let mut lines = String::new();
@@ -48,6 +51,9 @@ pub fn lines(file: &str) -> String {
         let text =
             format!("one two\u{2028}three four\\tfive six\\rseven \u{1f600} eight nine ten {}", at / 4);
         let _ = write!(lines, "{{\"id\":{blank}{id},{blank}\"text\":\"{text}\"}}{end}");
+    }
+    for (at, text) in SHORT.into_iter().enumerate() {
+        let _ = writeln!(lines, "{{\"id\":\"short {at}{file}\",\"text\":\"{text}\"}}");
     }
     let _ = writeln!(lines, "{{\"id\":\"empty{file}\",\"text\":\"\"}}");
     let _ =
@@ -71,6 +77,9 @@ pub fn accepted() -> [(&'static str, Vec<u8>); 4] {
 
 /// How many documents [`accepted`] holds.
 pub const ACCEPTED: u64 = EMPTY * LINES;
+
+/// How many of them are copies by their texts alone: all short ones but one.
+pub const EQUAL_TEXTS: u64 = EMPTY * SHORT.len() as u64 - 1;
 
 /// How many of them are empty: one in each file that holds any.
 pub const EMPTY: u64 = 3;

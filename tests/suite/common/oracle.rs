@@ -6,8 +6,10 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use caseless::Caseless;
 use num_bigint::BigUint;
 use num_rational::Ratio;
+use unicode_normalization::UnicodeNormalization;
 
 /// An exact, non-negative fraction.
 pub type Fraction = Ratio<u128>;
@@ -128,6 +130,17 @@ pub fn at_least(sets: &[Features], least: usize) -> Vec<Features> {
         if set.len() >= least { set.clone() } else { Features::new() }
     };
     sets.iter().map(keep).collect()
+}
+
+/// The text of each document whose set has fewer than `least` features: NFC, case folded and NFC again, words of it with
+/// single blanks between. `None` where sets are compared, and where nothing is left of the text.
+pub fn short_texts(docs: &[Doc], sets: &[Features], least: usize) -> Vec<Option<String>> {
+    let normal = |text: &str| {
+        let folded: String = text.nfc().default_case_fold().nfc().collect();
+        folded.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let short = |(doc, set): (&Doc, &Features)| (set.len() < least).then(|| normal(&doc.text));
+    docs.iter().zip(sets).map(short).map(|text| text.filter(|text| !text.is_empty())).collect()
 }
 
 /// Two documents (by position, the first the smaller) that share `overlap >= 1` features.

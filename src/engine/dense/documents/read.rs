@@ -1,5 +1,6 @@
 //! Threads read and tokenize blocks of the input, and put together what they keep.
 
+use super::texts::{EqualTexts, TextRow};
 use super::{Documents, FeatureRow, Run};
 use crate::bad_records::BadRecords;
 use crate::cluster::keep::KeepRule;
@@ -26,6 +27,12 @@ struct Batch {
     bytes: u64,
 }
 
+/// Where a thread's rows go.
+struct Out<'s, 'b> {
+    features: SortWriter<'s, 'b, FeatureRow>,
+    texts: SortWriter<'s, 'b, TextRow>,
+}
+
 /// Batches come from the threads in any order, and are put together in that of the input.
 struct Gathered<'b> {
     budget: &'b Budget,
@@ -50,6 +57,7 @@ impl Documents {
         let blocks = Mutex::new(blocks);
         let spec = opts.features.spec()?;
         let all = Documents { ranks: ranked(opts).then(Flat::default), ..Documents::default() };
+        let texts = Sorter::new(budget, work, 0, u64::MAX);
         let gathered = Mutex::new(Gathered { budget, all, waiting: BTreeMap::new(), next: 0, bytes: 0 });
         // The first error in the order of the input: all blocks before the one that failed are with some thread.
         let failed: Mutex<Option<(u64, Error)>> = Mutex::default();
@@ -62,7 +70,7 @@ impl Documents {
         in_threads(threads, threads, |number| {
             let mut bad = BadRecords::kept("tokenize", opts.document.bad_records, work, number as u32)?;
             let mut extractor = Extractor::new(spec.clone());
-            let mut writer = features.writer();
+            let mut out = Out { features: features.writer(), texts: texts.writer() };
             while lock(&failed).is_none() {
                 let (block, raw) = {
                     let mut blocks = lock(&blocks);
@@ -77,13 +85,14 @@ impl Documents {
                         break;
                     }
                 };
-                let batch = Batch::read(&block, opts, &mut extractor, &mut writer, &mut bad);
+                let batch = Batch::read(&block, opts, &mut extractor, &mut out, &mut bad);
                 if let Err(error) = batch.and_then(|batch| lock(&gathered).add(block.number, batch)) {
                     fail(block.number, error);
                 }
             }
             bad.finish()?;
-            writer.finish()
+            out.features.finish()?;
+            out.texts.finish()
         })?;
         if let Some((_, error)) = lock(&failed).take() {
             return Err(error);
@@ -93,10 +102,11 @@ impl Documents {
         let blocks = blocks.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
         all.read = blocks.contents().to_vec();
         all.number()?;
+        all.texts = EqualTexts::of(&texts, &all.numbers(), threads)?;
         let mut counters = all.counters();
         counters.insert("map_records_in".to_owned(), all.places() as u64);
         counters.insert("map_bytes_in".to_owned(), bytes);
-        counters.insert("spilled_bytes".to_owned(), features.spilled());
+        counters.insert("spilled_bytes".to_owned(), features.spilled() + texts.spilled());
         Ok((all, counters))
     }
 }
@@ -111,7 +121,7 @@ impl Batch {
         block: &Block,
         opts: &DenseOpts,
         extractor: &mut Extractor,
-        writer: &mut SortWriter<'_, '_, FeatureRow>,
+        out: &mut Out<'_, '_>,
         bad: &mut BadRecords,
     ) -> Result<Self> {
         let first = u32::try_from(block.first + block.lines).ok().filter(|last| *last < u32::MAX);
@@ -131,7 +141,10 @@ impl Batch {
         each_line(block, |line, place| {
             let document = block.first as u32 + batch.documents.places() as u32;
             match batch.document(line, place, opts, extractor, &mut set) {
-                Ok(()) => set.iter().try_for_each(|&feature| writer.push(FeatureRow { feature, document })),
+                Ok(hash) => {
+                    hash.map_or(Ok(()), |hash| out.texts.push(TextRow::new(hash, document)))?;
+                    set.iter().try_for_each(|&feature| out.features.push(FeatureRow { feature, document }))
+                }
                 Err(error) => {
                     batch.pass(place);
                     bad.pass(line, place, error)
@@ -141,7 +154,7 @@ impl Batch {
         Ok(batch)
     }
 
-    /// Reads a document; its features are in `set` then.
+    /// Reads a document; its features are in `set` then. Gives the hash of its text where the set is too small.
     fn document(
         &mut self,
         line: &[u8],
@@ -149,7 +162,7 @@ impl Batch {
         opts: &DenseOpts,
         extractor: &mut Extractor,
         set: &mut Vec<u64>,
-    ) -> Result<(), FieldError> {
+    ) -> Result<Option<u128>, FieldError> {
         let document = opts.document.read(line, place)?;
         let script = dominant_script(&document.text);
         let own = &mut self.documents;
@@ -164,12 +177,17 @@ impl Batch {
             ranks.push(&rank_of(opts.keep.keep, &meta)?);
         }
         extractor.distinct(&document.text, set);
+        let mut hash = None;
+        if opts.texts.compares(&opts.least, set.len() as u64) {
+            hash = extractor.text_hash(&document.text);
+            own.without_text += u64::from(hash.is_none());
+        }
         own.stands(place);
         own.ids.push(&document.id);
         own.sizes.push(set.len() as u32);
         own.hashes.push(set.iter().fold(0, |sum, feature| sum.wrapping_add(*feature)));
         self.scripts.push(script);
-        Ok(())
+        Ok(hash)
     }
 }
 
@@ -226,6 +244,7 @@ impl Gathered<'_> {
         }
         all.sizes.extend_from_slice(&documents.sizes);
         all.hashes.extend_from_slice(&documents.hashes);
+        all.without_text += documents.without_text;
         for script in scripts {
             let known = all.script_names.iter().position(|name| *name == script).unwrap_or_else(|| {
                 all.script_names.push(script);

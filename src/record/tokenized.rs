@@ -1,0 +1,86 @@
+//! What `tokenize` makes of a document: its set, and, where that is too small to be compared, a hash of the text.
+
+use super::set::{Doc, FEATURES, Features, parse_feature, push_feature};
+use super::{Fields, Record, second_field};
+use crate::error::FieldError;
+
+/// Stands before the hash of a text, where no feature begins so.
+const TEXT: &[u8] = b"~";
+const HASH: &str = "a hash of 32 lower-case hex digits";
+
+/// A document as a set, which may be empty, and what else may be compared of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tokenized<'a> {
+    /// The document and its set.
+    pub doc: Doc<'a>,
+    /// [`crate::hash::text`] of its text, where the set has fewer features than a join asks for.
+    pub text: Option<u128>,
+}
+
+impl<'a> Tokenized<'a> {
+    /// A document that its set alone stands for.
+    pub fn of_set(doc: Doc<'a>) -> Self {
+        Self { doc, text: None }
+    }
+
+    /// Reads what follows an id.
+    pub(super) fn after_id(id: &'a [u8], mut fields: Fields<'a>) -> Result<Self, FieldError> {
+        let mut features = if fields.is_done() { &[] } else { fields.next("features", FEATURES)? };
+        let mut text = None;
+        if features == TEXT {
+            let digits = fields.next("text", HASH)?;
+            text = Some(parse_hash(digits).ok_or_else(|| FieldError::new("text", HASH, digits))?);
+            features = fields.next("features", FEATURES)?;
+        }
+        fields.done()?;
+        // So much of the form that the size is known without reading; the rest is checked when it is read.
+        if !features.is_empty() && features.len() % 17 != 16 {
+            return Err(FieldError::new("features", FEATURES, features));
+        }
+        Ok(Self { doc: Doc { id, features: Features::Text(features) }, text })
+    }
+
+    /// Appends what follows the id and a TAB.
+    pub(super) fn push_after_id(&self, out: &mut Vec<u8>) {
+        if let Some(text) = self.text {
+            out.extend_from_slice(TEXT);
+            out.push(b'\t');
+            push_hash(out, text);
+            out.push(b'\t');
+        }
+        self.doc.features.encode(out);
+    }
+}
+
+impl<'a> Record<'a> for Tokenized<'a> {
+    const FIELDS: &'static str = "id⇥features, or id⇥~⇥hash of the text⇥features";
+
+    fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
+        let mut fields = Fields::of(line);
+        let id = fields.id("id")?;
+        Self::after_id(id, fields)
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(self.doc.id);
+        out.push(b'\t');
+        self.push_after_id(out);
+    }
+}
+
+/// Whether a line holds the hash of a text.
+pub(super) fn has_text(line: &[u8]) -> bool {
+    second_field(line) == Some(TEXT)
+}
+
+/// A hash of a text from its 32 lower-case hex digits.
+pub(super) fn parse_hash(digits: &[u8]) -> Option<u128> {
+    let (high, low) = digits.split_at_checked(16)?;
+    Some(u128::from(parse_feature(high)?) << 64 | u128::from(parse_feature(low)?))
+}
+
+/// Appends a hash of a text as 32 lower-case hex digits.
+pub(super) fn push_hash(out: &mut Vec<u8>, hash: u128) {
+    push_feature(out, (hash >> 64) as u64);
+    push_feature(out, hash as u64);
+}

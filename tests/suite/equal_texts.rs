@@ -1,0 +1,280 @@
+//! Texts that are equal and too short for features: copies in clusters, and no pairs, by every engine alike. (The matrices
+//! of `options` compare them with the oracle.)
+
+use crate::common::cli::{Place, jsonl, search_path};
+use crate::common::harness::{clean, counted};
+use serde_json::Value;
+use std::process::Command;
+
+/// Ways that share no code between the hash of a text and the clusters.
+const WAYS: [&str; 6] = [
+    "doc-split",
+    "doc-split --cluster star",
+    "term-split --pcp prefix",
+    "term-split",
+    "doc-split --engine pipes",
+    "term-split --cluster star --pcp prefix --engine pipes",
+];
+
+/// Two long equal texts, short ones in four groups (one of them in two scripts' ways to be written, one beside a text that is
+/// no other's), and texts of nothing.
+fn documents() -> String {
+    jsonl(&[
+        ("long-a", "one two three four five six seven"),
+        ("long-b", "one two three four five six seven"),
+        ("hello-b", "hello world"),
+        ("hello-a", "  Hello\n\tWORLD "),
+        ("hello-c", "hello\u{2028}world"),
+        ("hello-other", "hello, world"),
+        ("cafe-2", "CAF\u{c9}"),
+        ("cafe-1", "cafe\u{301}"),
+        ("han-1", "\u{4eca}\u{5929}"),
+        ("han-2", "\u{3000}\u{4eca}\u{5929}\n"),
+        ("alone", "alone"),
+        ("dots-1", "!!!"),
+        ("dots-2", "!!!"),
+        ("nothing-1", ""),
+        ("nothing-2", " \n"),
+        ("nothing-3", "\u{3000}"),
+    ])
+}
+
+const CLUSTERS: &str = "cafe-1\tcafe-1\tkeep\t-\n\
+    cafe-1\tcafe-2\tdrop\t1.000000\n\
+    dots-1\tdots-1\tkeep\t-\n\
+    dots-1\tdots-2\tdrop\t1.000000\n\
+    han-1\than-1\tkeep\t-\n\
+    han-1\than-2\tdrop\t1.000000\n\
+    hello-a\thello-a\tkeep\t-\n\
+    hello-a\thello-b\tdrop\t1.000000\n\
+    hello-a\thello-c\tdrop\t1.000000\n";
+const LONG: &str = "long-a\tlong-a\tkeep\t-\nlong-a\tlong-b\tdrop\t1.000000\n";
+const PAIR: &str = "long-a\tlong-b\t3\t3\t3\t1.000000\n";
+
+/// What a run wrote: pairs and clusters.
+fn run(here: &Place, options: &str) -> [String; 2] {
+    here.say(&format!("twinsplit run {options} --input docs --output out --overwrite --quiet")).ok();
+    ["pairs.tsv", "clusters.tsv"].map(|file| here.read(&format!("out/{file}")))
+}
+
+fn counters(here: &Place) -> [u64; 3] {
+    ["equal_texts", "copies", "documents_without_text"]
+        .map(|name| counted(&here.path("out/run.json"), name).unwrap())
+}
+
+#[test]
+fn equal_short_texts_are_clusters_and_no_pairs() {
+    let here = Place::new();
+    here.write("docs", documents());
+    for way in WAYS {
+        assert_eq!(run(&here, way), [PAIR.to_owned(), format!("{CLUSTERS}{LONG}")], "{way}");
+        assert_eq!(counters(&here), [5, 1, 3], "{way}");
+        assert_eq!(run(&here, &format!("{way} --equal-texts off")), [PAIR, LONG], "{way}");
+        assert_eq!(counters(&here), [0, 1, 0], "{way}");
+        here.say(&format!(
+            "twinsplit run {way} --write clusters --input docs --output out --overwrite --quiet"
+        ))
+        .ok();
+        assert_eq!(here.read("out/clusters.tsv"), format!("{CLUSTERS}{LONG}"), "{way}");
+    }
+    // What the options do not level keeps texts apart.
+    let [_, clusters] = run(&here, "doc-split --case-fold off --nfc off");
+    let expected = CLUSTERS.lines().filter(|row| !row.contains("cafe-") && !row.contains("hello-a"));
+    let expected: String = expected.map(|row| format!("{row}\n")).collect();
+    let two = "hello-b\thello-b\tkeep\t-\nhello-b\thello-c\tdrop\t1.000000\n";
+    assert_eq!(clusters, format!("{expected}{two}{LONG}"));
+}
+
+/// The kept document is chosen by the rule, as in any cluster, and the lines of the others are left out.
+#[test]
+fn the_best_of_equal_texts_is_kept() {
+    let here = Place::new();
+    here.write("docs", documents());
+    for way in WAYS {
+        let [_, clusters] = run(&here, &format!("{way} --keep longest --write-kept"));
+        for row in
+            ["hello-a\thello-a\tkeep\t-\n", "han-2\than-1\tdrop\t1.000000\n", "cafe-1\tcafe-1\tkeep\t-\n"]
+        {
+            assert!(clusters.contains(row), "{way}: {row} in {clusters}");
+        }
+        let kept = here.read("out/kept.jsonl");
+        assert_eq!(kept.lines().count(), 16 - 6, "{way}");
+        assert!(kept.contains("nothing-3") && kept.contains("han-2") && !kept.contains("han-1"), "{way}");
+    }
+}
+
+/// What counts is the set before the IDF range: one that the range empties was long enough to be compared.
+#[test]
+fn a_set_that_the_idf_range_empties_is_no_short_text() {
+    let here = Place::new();
+    let common = "all of these words are in all of them";
+    let other = "each of these texts has words of its own";
+    here.write(
+        "docs",
+        jsonl(&[("a", common), ("b", common), ("c", common), ("d", other), ("s", "short"), ("t", "Short")]),
+    );
+    let short = "s\ts\tkeep\t-\ns\tt\tdrop\t1.000000\n";
+    for way in WAYS {
+        for lookup in ["", " --idf-lookup shuffle --idf-list 0"] {
+            let [pairs, clusters] = run(&here, &format!("{way} --idf 0.9,1{lookup}"));
+            assert_eq!([pairs.as_str(), clusters.as_str()], ["", short], "{way}{lookup}");
+            // With 6 features to each of the equal ones, 7 are too many to ask for.
+            let [pairs, clusters] = run(&here, &format!("{way} --idf 0.9,1 --min-features 7{lookup}"));
+            assert_eq!(pairs, "", "{way}{lookup}");
+            let abc = "a\ta\tkeep\t-\na\tb\tdrop\t1.000000\na\tc\tdrop\t1.000000\n";
+            assert_eq!(clusters, format!("{abc}{short}"), "{way}{lookup}");
+        }
+    }
+}
+
+/// Below `--min-features` sets may differ where texts are equal: lines are ends of lines, and a blank in a text.
+#[test]
+fn equal_texts_are_equal_whatever_their_sets() {
+    let here = Place::new();
+    here.write("docs", jsonl(&[("a", "one\ntwo"), ("b", "one two"), ("c", "two\none")]));
+    for way in WAYS {
+        let [pairs, clusters] = run(&here, &format!("{way} --features lines --min-features 3"));
+        assert_eq!(pairs, "", "{way}");
+        assert_eq!(clusters, "a\ta\tkeep\t-\na\tb\tdrop\t1.000000\n", "{way}");
+        let [pairs, clusters] = run(&here, &format!("{way} --features lines"));
+        assert_eq!(pairs, "a\tc\t2\t2\t2\t1.000000\n", "{way}");
+        assert_eq!(clusters, "a\ta\tkeep\t-\na\tc\tdrop\t1.000000\n", "{way}");
+    }
+}
+
+/// SpotSigs asks for 4 features: documents with 1 to 3 are short texts too.
+#[test]
+fn the_least_number_of_features_is_that_of_the_kind() {
+    let here = Place::new();
+    let few = "the harbour is grey and the sea is cold";
+    here.write("docs", jsonl(&[("a", few), ("b", few), ("c", "")]));
+    for way in WAYS {
+        let [pairs, clusters] = run(&here, &format!("{way} --features spotsigs"));
+        assert_eq!(pairs, "", "{way}");
+        assert_eq!(clusters, "a\ta\tkeep\t-\na\tb\tdrop\t1.000000\n", "{way}");
+        assert_eq!(counters(&here), [1, 0, 1], "{way}");
+        let [pairs, _] = run(&here, &format!("{way} --features spotsigs --min-features 1"));
+        assert_eq!(pairs.lines().count(), 1, "{way}");
+    }
+}
+
+/// The rounds of a script, where no task has the whole graph, and its clusters of both kinds.
+#[test]
+fn scripts_find_them_in_rounds() {
+    let here = Place::new();
+    here.write("docs", documents());
+    for options in
+        ["doc-split", "term-split --pcp prefix --cluster star", "doc-split --cluster star --write clusters"]
+    {
+        here.write("script", here.say(&format!("twinsplit plan {options}")).ok());
+        let mut line = clean(Command::new("bash"));
+        line.args(["script", "answer", "docs"]).env("PATH", search_path());
+        here.run(line, "").ok();
+        assert_eq!(here.read("answer/clusters.tsv"), format!("{CLUSTERS}{LONG}"), "{options}");
+        std::fs::remove_dir_all(here.path("answer")).unwrap();
+    }
+}
+
+/// A bare pipe reads what `tokenize` writes, the hashes of texts among it, and says what it always said.
+#[test]
+fn bare_pipes_pass_over_the_hashes() {
+    let here = Place::new();
+    here.write("docs", documents());
+    let sets = here.say("tokenize --input docs").ok();
+    let hash = format!("{:032x}", twinsplit::hash::text("hello world".as_bytes()));
+    for id in ["hello-a", "hello-b", "hello-c"] {
+        assert!(sets.contains(&format!("{id}\t~\t{hash}\t\n")), "{sets}");
+    }
+    assert!(sets.contains("nothing-2\t\n") && !sets.contains("long-a\t~"), "{sets}");
+    for options in ["", " --min-features 2", " --equal-texts off"] {
+        let term = format!(
+            "tokenize --input docs{options} | index-term | LC_ALL=C sort | index-term-reduce | pcp-map | LC_ALL=C sort \
+             | pcp-reduce"
+        );
+        assert_eq!(here.shell(&term).ok(), PAIR, "{options}");
+        let doc = format!(
+            "tokenize --input docs{options} > sets; index-doc --partition by-task < sets > index; docsplit-query < sets"
+        );
+        assert_eq!(here.shell(&doc).ok(), PAIR, "{options}");
+    }
+    // A hash that is none is an error that names its field.
+    here.with("equal-sets", "a\t~\txyz\t\n", &[])
+        .fails(1, &["equal-sets", "field text", "32 lower-case hex digits"]);
+    here.with("index-term", "a\t~\txyz\t\n", &[]).fails(1, &["index-term", "field text"]);
+}
+
+#[test]
+fn a_run_says_how_many_there_were() {
+    let here = Place::new();
+    here.write("docs", documents());
+    let line = "twinsplit run doc-split --input docs --output out --overwrite";
+    let said = here.say(line);
+    let found = "16 documents, 5 clusters, 6 documents to drop (5 by equal texts), in ";
+    assert!(said.err.contains(found), "{}", said.err);
+    let warned = "5 copies among such documents were found by their equal texts";
+    assert!(said.err.contains(warned), "{}", said.err);
+    let said = here.say(&format!("{line} --equal-texts off"));
+    assert!(
+        said.err.contains("2 clusters, 1 documents to drop, in ")
+            || said.err.contains("1 clusters, 1 documents to drop, in "),
+        "{}",
+        said.err
+    );
+    assert!(!said.err.contains("equal texts"), "{}", said.err);
+}
+
+#[test]
+fn explain_says_why() {
+    let here = Place::new();
+    here.write("docs", documents());
+    run(&here, "doc-split");
+    let explain = |a: &str, b: &str, more: &str| {
+        let said = here.say(&format!("twinsplit explain {a} {b} --run out{more}")).ok();
+        said.lines().find_map(|line| line.strip_prefix("=> ")).unwrap_or_else(|| panic!("{said}")).to_owned()
+    };
+    let equal = explain("hello-a", "hello-b", "");
+    assert!(equal.starts_with("copies: both texts are too short") && equal.contains("not a pair"), "{equal}");
+    let differ = explain("hello-a", "hello-other", "");
+    assert!(
+        differ.starts_with("not a pair: both") && differ.ends_with("compared as a whole, differ"),
+        "{differ}"
+    );
+    let nothing = explain("nothing-1", "nothing-2", "");
+    assert!(nothing.ends_with("a text of nothing but white space is a copy of none"), "{nothing}");
+    let one = explain("hello-a", "long-a", "");
+    assert_eq!(one, "not a pair: a document has fewer than --min-features 1");
+    let off = explain("hello-a", "hello-b", " --equal-texts off");
+    assert_eq!(off, "not a pair: a document has fewer than --min-features 1");
+    assert_eq!(explain("long-a", "long-b", ""), "a pair");
+}
+
+/// tune counts the clusters of a run, and says which documents they are.
+#[test]
+fn tune_counts_them() {
+    let here = Place::new();
+    here.write("docs", documents());
+    let line = "twinsplit tune --input docs --kinds words:5 --taus 0.5 --quiet";
+    let found: Value = serde_json::from_str(&here.say(&format!("{line} --json")).ok()).unwrap();
+    let kind = &found["kinds"][0];
+    assert_eq!(kind["equal_texts"], 5);
+    let row = &kind["rows"][0];
+    assert_eq!([&row["pairs"], &row["clusters"], &row["documents_dropped"]], [1, 5, 6]);
+    let text = here.say(line).ok();
+    assert!(text.contains("; 5 of them copies by equal texts"), "{text}");
+    let off: Value =
+        serde_json::from_str(&here.say(&format!("{line} --json --equal-texts off")).ok()).unwrap();
+    assert_eq!(off["kinds"][0]["rows"][0]["clusters"], 1);
+}
+
+/// report makes the features of a cluster's documents again, and these have none to compare.
+#[test]
+fn report_shows_them() {
+    let here = Place::new();
+    here.write("docs", documents());
+    run(&here, "doc-split");
+    here.say("twinsplit report out").ok();
+    let page = here.read("out/report.html");
+    let hash = format!("{:032x}", twinsplit::hash::text("hello world".as_bytes()));
+    assert_eq!(page.matches(&hash).count(), 3);
+    assert!(page.contains("both texts are too short for features"));
+}
