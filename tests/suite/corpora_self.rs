@@ -4,10 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::common::corpora::{self, PLANTED};
-use crate::common::expected::{KINDS, Keep};
+use crate::common::expected::KINDS;
 use crate::common::features;
 use crate::common::harness::{Input, counted, first_difference};
-use crate::common::matrix::{BLOCKS, Case, Rest, TAUS, THREADS, Table, VARIANTS};
+use crate::common::matrix::{BLOCKS, Case, Cover, TAUS, THREADS, Table, VARIANTS};
 use crate::common::oracle::{Doc, Fraction, Overlaps, decimal};
 use crate::common::real;
 use crate::common::rng::Rng;
@@ -97,33 +97,46 @@ fn a_missing_corpus_fails() {
     real::corpus("no-such-corpus");
 }
 
+/// Of the two engines, `local` has no posting lists to cut but those of plain Term-Split.
 #[test]
-fn tables_make_the_product_that_they_declare() {
-    let all = |table: &Table| {
-        let cases = (0..table.taus.len()).flat_map(|at| table.cases(at));
-        let cases: BTreeSet<Case> = cases.collect();
-        assert_eq!(cases.len(), table.declared());
-        cases
-    };
-    let whole = Table::whole(&["local", "pipes"], Rest::All);
-    assert_eq!(all(&whole).len(), 8 * 13 * 2 * 2 * 4 * 2);
-    let in_turn = all(&Table::whole(&["local"], Rest::InTurn));
-    assert_eq!(in_turn.len(), 8 * 13 * 2);
-    for variant in VARIANTS {
-        for blocks in BLOCKS {
+fn products_leave_out_what_would_repeat_another_run() {
+    let count = |engines| Table::whole(engines, Cover::Product).cases().len();
+    assert_eq!(count(&["local"]), (8 + 1) * 13 * 4 * 2);
+    assert_eq!(count(&["pipes"]), (8 + 2) * 13 * 4 * 2);
+    assert_eq!(count(&["local", "pipes"]), (8 + 1 + 8 + 2) * 13 * 4 * 2);
+}
+
+#[test]
+fn every_two_values_meet_in_few_runs() {
+    for turn in [0, 1, 500] {
+        let table = Table { corpora: 3, ..Table::whole(&["local", "pipes"], Cover::Pairs { turn }) };
+        let cases = table.cases();
+        assert!((104..130).contains(&cases.len()), "{} runs", cases.len());
+        let meet = |which: &dyn Fn(&Case) -> bool| cases.iter().any(which);
+        for variant in VARIANTS {
+            for tau in TAUS {
+                assert!(meet(&|case| (case.variant, case.tau) == (variant, tau)), "{variant:?}, {tau}");
+            }
             for threads in THREADS {
                 for kind in KINDS {
-                    let met = |case: &&Case| {
-                        (case.variant, case.blocks, case.threads, case.kind)
-                            == (variant, blocks, threads, kind)
-                    };
-                    assert!(in_turn.iter().any(|case| met(&case)), "{variant:?} {threads} {kind:?}");
+                    assert!(meet(&|case| (case.threads, case.kind) == (threads, kind)));
+                    assert!(meet(&|case| (case.variant, case.kind) == (variant, kind)));
                 }
+                assert!(meet(&|case| (case.variant, case.threads) == (variant, threads)));
             }
+            for (corpus, blocks) in (0..3).flat_map(|corpus| BLOCKS.map(|blocks| (corpus, blocks))) {
+                assert!(meet(&|case| (case.variant, case.corpus) == (variant, corpus)));
+                assert!(meet(&|case| (case.corpus, case.blocks) == (corpus, blocks)));
+            }
+            let cut = |case: &Case| case.variant == variant && case.blocks != BLOCKS[0];
+            assert_eq!(meet(&cut), variant.has_blocks(), "{variant:?}");
         }
+        assert!(cases.iter().all(|case| case.blocks == BLOCKS[0] || case.has_blocks()));
+        assert_eq!(cases.iter().collect::<BTreeSet<_>>().len(), cases.len(), "a run is repeated");
     }
-    let keeps = Table { keeps: &[Keep::First, Keep::Score], ..Table::whole(&["local"], Rest::InTurn) };
-    assert_eq!(all(&keeps).len(), 8 * 13 * 2 * 2);
+    let of = |turn| Table::whole(&["local"], Cover::Pairs { turn }).cases();
+    assert_eq!(of(7), of(7));
+    assert_ne!(of(0), of(311), "other turns choose other combinations");
 }
 
 #[test]

@@ -1,9 +1,9 @@
-//! The matrix on random corpora: every way to find the pairs, every threshold (pipes: five), both engines, one to
-//! four threads, both kinds of cluster, and every run again with posting lists cut into runs of two,
-//! against the oracle, byte for byte.
+//! The matrix on random corpora: every way to find the pairs, every threshold, both engines, one to four threads, both
+//! kinds of cluster, and posting lists cut into runs of two, against the oracle, byte for byte: as many runs as it takes for
+//! every two values to meet. `make test-long` runs the products.
 
 use crate::common::corpora;
-use crate::common::matrix::{FEW_TAUS, Rest, Subject, Table, matrix};
+use crate::common::matrix::{Cover, Subject, Table, matrix};
 
 /// A seed, a size and a vocabulary: the smaller the vocabulary, the more sets overlap.
 const LOCAL: [(u64, usize, usize); 3] = [(101, 60, 24), (102, 100, 80), (103, 160, 600)];
@@ -12,39 +12,35 @@ const LOCAL: [(u64, usize, usize); 3] = [(101, 60, 24), (102, 100, 80), (103, 16
 const PIPES: (u64, usize, usize) = (104, 80, 60);
 
 fn random(name: &str, (seed, size, vocabulary): (u64, usize, usize), table: &Table) {
-    let subject = Subject::new(corpora::random(seed, size, vocabulary), "lines", "0.1");
     let about = format!("corpora::random({seed}, {size}, {vocabulary})");
-    matrix(&format!("{name} {seed}"), &about, &subject, table);
+    let make = || Subject::new(corpora::random(seed, size, vocabulary), "lines", "0.1");
+    matrix(&format!("{name} {seed}"), &[(&about, &make)], table);
 }
 
-/// 8 variants x 13 taus x 2 settings of posting blocks x 4 numbers of threads x 2 kinds: 1,664; and on other corpora
-/// with threads and kinds in turn: 208 each.
+/// Each corpus has other combinations.
 #[test]
 fn random_corpora_in_one_process() {
     for (at, corpus) in LOCAL.into_iter().enumerate() {
-        let rest = if at == 0 { Rest::All } else { Rest::InTurn };
-        random("random, local", corpus, &Table::whole(&["local"], rest));
+        let table = Table::whole(&["local"], Cover::Pairs { turn: 311 * at });
+        random("random, local", corpus, &table);
     }
 }
 
-/// The whole product on the others too: 1,664 each.
 #[test]
 #[ignore = "minutes; run by `make test-long`"]
 fn random_corpora_in_one_process_whole() {
-    for corpus in &LOCAL[1..] {
-        random("random, local, whole", *corpus, &Table::whole(&["local"], Rest::All));
+    for corpus in LOCAL {
+        random("random, local, whole", corpus, &Table::whole(&["local"], Cover::Product));
     }
 }
 
-/// 8 variants x 5 taus x 2 settings of posting blocks, threads and kinds in turn: 80.
 #[test]
 fn a_random_corpus_through_pipes() {
-    random("random, pipes", PIPES, &Table { taus: &FEW_TAUS, ..Table::whole(&["pipes"], Rest::InTurn) });
+    random("random, pipes", PIPES, &Table::whole(&["pipes"], Cover::Pairs { turn: 0 }));
 }
 
-/// The whole product of the same as processes: 1,664.
 #[test]
 #[ignore = "half an hour; run by `make test-long`"]
 fn a_random_corpus_through_pipes_whole() {
-    random("random, pipes, whole", PIPES, &Table::whole(&["pipes"], Rest::All));
+    random("random, pipes, whole", PIPES, &Table::whole(&["pipes"], Cover::Product));
 }

@@ -6,23 +6,26 @@ use crate::common::expected::Keep;
 use crate::common::features;
 use crate::common::harness::{run, twinsplit};
 use crate::common::matrix::Variant::{BySize, ByTask, TermPlain, TermPrefix};
-use crate::common::matrix::{BLOCKS, Rest, Subject, Table, Variant, matrix};
+use crate::common::matrix::{BLOCKS, Cover, Make, Subject, Table, Variant, matrix};
 use crate::common::oracle::{Frequencies, at_least, short_texts};
 
 const WAYS: [Variant; 4] = [TermPlain, TermPrefix, BySize(3), ByTask(3)];
 
-/// 4 ways x 3 taus x 2 settings of posting blocks: 24.
+/// 4 ways, 3 thresholds, and what else there is, every two values together.
 const LOCAL: Table = Table {
     variants: &WAYS,
     taus: &["0.4", "0.65", "1.0"],
-    engines: &["local"],
-    blocks: &BLOCKS,
-    keeps: &[Keep::First],
-    rest: Rest::InTurn,
+    ..Table::whole(&["local"], Cover::Pairs { turn: 0 })
 };
 
-/// 4 ways at one tau: 4.
-const PIPES: Table = Table { taus: &["0.65"], engines: &["pipes"], blocks: BLOCKS.split_at(1).0, ..LOCAL };
+/// 4 ways at one threshold, with numbers of threads and kinds of cluster in turn.
+const PIPES: Table =
+    Table { taus: &["0.65"], engines: &["pipes"], blocks: BLOCKS.split_at(1).0, threads: &[1, 3], ..LOCAL };
+
+fn on_both_engines(about: &str, make: Make) {
+    matrix(&format!("{about}, local"), &[(about, make)], &LOCAL);
+    matrix(&format!("{about}, pipes"), &[(about, make)], &PIPES);
+}
 
 /// An IDF range and the least number of features, as typed.
 const SETTINGS: [(&str, usize); 5] =
@@ -52,29 +55,25 @@ fn smaller(
     Subject::with_sets(docs, (kept, texts), "0.1", &args)
 }
 
-/// 5 settings x (24 + 4): 140.
 #[test]
 fn idf_ranges_and_least_sizes() {
     for (idf, least) in SETTINGS {
-        let subject = smaller(201, None, idf, least, &[]);
         let about = format!("corpora::random(201, 90, 40), IDF {idf}, at least {least}");
-        matrix(&format!("{about}, local"), &about, &subject, &LOCAL);
-        matrix(&format!("{about}, pipes"), &about, &subject, &PIPES);
+        on_both_engines(&about, &|| smaller(201, None, idf, least, &[]));
     }
 }
 
-/// Without a list of features, of which tasks could hold none: 2 x (24 + 4).
+/// Without a list of features, of which tasks could hold none.
 #[test]
 fn idf_ranges_by_a_shuffle() {
     for (idf, least) in [("0.2,0.85", 1), ("0.3,0.85", 3)] {
-        let subject = smaller(205, None, idf, least, &["--idf-lookup", "shuffle", "--idf-list", "0"]);
         let about = format!("corpora::random(205, 90, 40), IDF {idf} by a shuffle, at least {least}");
-        matrix(&format!("{about}, local"), &about, &subject, &LOCAL);
-        matrix(&format!("{about}, pipes"), &about, &subject, &PIPES);
+        let by_a_shuffle = ["--idf-lookup", "shuffle", "--idf-list", "0"];
+        on_both_engines(&about, &|| smaller(205, None, idf, least, &by_a_shuffle));
     }
 }
 
-/// Frequencies of another collection, which lacks some features and has others: 2 x (24 + 4).
+/// Frequencies of another collection, which lacks some features and has others.
 #[test]
 fn idf_over_a_reference_table() {
     let folder = tempfile::tempdir().unwrap();
@@ -92,38 +91,36 @@ fn idf_over_a_reference_table() {
     let frequencies = Frequencies::count(&features::of(&reference, "lines"));
     let table = table.display().to_string();
     for idf in ["0.2,0.85", "0.3,0.85"] {
-        let subject = smaller(203, Some((&frequencies, &table)), idf, 1, &[]);
         let about = format!("corpora::random(203, 90, 40), IDF {idf} over random(202, 150, 30)");
-        matrix(&format!("{about}, local"), &about, &subject, &LOCAL);
-        matrix(&format!("{about}, pipes"), &about, &subject, &PIPES);
+        on_both_engines(&about, &|| smaller(203, Some((&frequencies, &table)), idf, 1, &[]));
     }
 }
 
-/// Features exactly on the bounds of a range, where f64 is on the wrong side: 4 ranges x (4 + 4).
+/// Features exactly on the bounds of a range, where f64 is on the wrong side.
 #[test]
 fn idf_exactly_on_its_bounds() {
     for idf in ["0.2,0.8", "0.8,1", "0,0.2", "0.2001,0.7999"] {
-        let docs = corpora::idf_boundaries();
-        let sets = features::of(&docs, "lines");
-        let kept = Frequencies::count(&sets).keep(&sets, idf);
-        let args = ["--features", "lines", "--idf", idf];
-        let texts = short_texts(&docs, &sets, 1);
-        let subject = Subject::with_sets(docs, (kept, texts), "0.65", &args);
+        let make = || {
+            let docs = corpora::idf_boundaries();
+            let sets = features::of(&docs, "lines");
+            let kept = Frequencies::count(&sets).keep(&sets, idf);
+            let texts = short_texts(&docs, &sets, 1);
+            Subject::with_sets(docs, (kept, texts), "0.65", &["--features", "lines", "--idf", idf])
+        };
         for engines in [&["local"], &["pipes"]] {
             let about = format!("corpora::idf_boundaries(), IDF {idf}, {engines:?}");
-            matrix(&about, &about, &subject, &Table { engines, ..PIPES });
+            matrix(&about, &[(&about, &make)], &Table { engines, ..PIPES });
         }
     }
 }
 
-/// Which document is kept: 4 rules x 4 ways x 3 taus x 2 settings of blocks x 2 kinds in one process,
-/// 192, and 4 rules x 4 ways x 1 tau x 2 kinds as processes, 32.
+/// Which document is kept.
 #[test]
 fn the_document_to_keep() {
     let keeps = &[Keep::First, Keep::Longest, Keep::Newest, Keep::Score];
-    let subject = Subject::new(corpora::random(204, 90, 40), "lines", "0.1");
+    let make = || Subject::new(corpora::random(204, 90, 40), "lines", "0.1");
     for (engine, table) in [("local", LOCAL), ("pipes", PIPES)] {
         let name = format!("keep rules, corpora::random(204, 90, 40), {engine}");
-        matrix(&name, &name, &subject, &Table { keeps, rest: Rest::Kinds, ..table });
+        matrix(&name, &[(&name, &make)], &Table { keeps, ..table });
     }
 }

@@ -46,7 +46,7 @@ prop_compose! {
         kind in select(KINDS.to_vec()),
         keep in select(vec![Keep::First, Keep::Longest]),
     ) -> Case {
-        Case { variant, tau, engine, blocks, threads, kind, keep }
+        Case { variant, tau, engine, blocks, threads, kind, keep, corpus: 0 }
     }
 }
 

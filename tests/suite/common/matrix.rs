@@ -1,10 +1,12 @@
-//! A matrix is declared as a table of values, run to the end, counted, and the count compared with
-//! the product of the table: a combination that is left out is a failure and not a silence.
+//! A matrix is declared as a table of values. Its runs, either the whole product or as many as it takes for every two
+//! values to meet, are counted, and what met in them is compared with what meets in the product: a pair of values that is
+//! left out is a failure and not a silence.
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use super::cover::{self, Choice, Meeting};
 use super::expected::{Expected, KINDS, Keep, Kind};
 use super::features;
 use super::harness::{Input, check};
@@ -13,9 +15,6 @@ use super::oracle::{Doc, Features, Overlaps, short_texts};
 /// The thresholds of the issue: the tenths, and three where f64 puts pairs on the wrong side.
 pub const TAUS: [&str; 13] =
     ["0.1", "0.2", "0.3", "0.4", "0.5", "0.55", "0.6", "0.65", "0.7", "0.8", "0.85", "0.9", "1.0"];
-
-/// Some of them, for runs that take seconds; `make test-long` has all.
-pub const FEW_TAUS: [&str; 5] = ["0.1", "0.4", "0.55", "0.8", "1.0"];
 
 /// Numbers of threads.
 pub const THREADS: [usize; 4] = [1, 2, 3, 4];
@@ -82,11 +81,13 @@ pub struct Case {
     pub threads: usize,
     pub kind: Kind,
     pub keep: Keep,
+    /// Its place among the corpora of the table.
+    pub corpus: usize,
 }
 
 impl Case {
     /// Whether there are posting lists that can be cut into blocks: prefix Term-Split in one process has none.
-    fn has_blocks(&self) -> bool {
+    pub fn has_blocks(&self) -> bool {
         self.variant.has_blocks() && (self.variant != Variant::TermPrefix || self.engine != "local")
     }
 
@@ -108,79 +109,103 @@ impl Case {
     }
 }
 
-/// How threads and kinds of cluster enter a product.
+/// How many combinations of a table are run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rest {
-    /// Every number of threads with every kind of cluster: a factor of eight.
-    All,
-    /// One of the eight for each combination, in turn along the thresholds, so that thirteen of them
-    /// meet all eight with every variant: a factor of one.
-    InTurn,
-    /// Both kinds of cluster, and the numbers of threads in turn: a factor of two.
-    Kinds,
+pub enum Cover {
+    /// All.
+    Product,
+    /// As many as it takes for every two values to meet; tables of different turns choose different ones.
+    Pairs { turn: usize },
 }
 
-/// The declared product.
+/// The declared values of each option.
 #[derive(Clone, Copy, Debug)]
 pub struct Table {
     pub variants: &'static [Variant],
     pub taus: &'static [&'static str],
     pub engines: &'static [Engine],
     pub blocks: &'static [Blocks],
+    pub threads: &'static [usize],
+    pub kinds: &'static [Kind],
     pub keeps: &'static [Keep],
-    pub rest: Rest,
+    /// How many corpora it is run on.
+    pub corpora: usize,
+    pub cover: Cover,
 }
 
 impl Table {
-    /// All variants, thresholds and both settings of posting blocks with one engine.
-    pub const fn whole(engine: &'static [Engine], rest: Rest) -> Self {
+    /// All variants, thresholds, posting blocks, threads and kinds of cluster on one corpus.
+    pub const fn whole(engines: &'static [Engine], cover: Cover) -> Self {
         Self {
             variants: &VARIANTS,
             taus: &TAUS,
-            engines: engine,
+            engines,
             blocks: &BLOCKS,
+            threads: &THREADS,
+            kinds: &KINDS,
             keeps: &[Keep::First],
-            rest,
+            corpora: 1,
+            cover,
         }
     }
 
-    /// How many combinations the table declares.
-    pub fn declared(&self) -> usize {
-        let rest = match self.rest {
-            Rest::All => THREADS.len() * KINDS.len(),
-            Rest::InTurn => 1,
-            Rest::Kinds => KINDS.len(),
+    /// The product, but for combinations that cut posting lists where there are none: they would repeat others.
+    fn product(&self) -> Vec<Choice<8>> {
+        let values = [
+            self.variants.len(),
+            self.taus.len(),
+            self.engines.len(),
+            self.blocks.len(),
+            self.threads.len(),
+            self.kinds.len(),
+            self.keeps.len(),
+            self.corpora,
+        ];
+        let own = |choice: &Choice<8>| {
+            let case = self.case(choice);
+            case.blocks == Blocks::Default || case.has_blocks()
         };
-        let (variants, taus, engines) = (self.variants.len(), self.taus.len(), self.engines.len());
-        variants * taus * engines * self.blocks.len() * self.keeps.len() * rest
+        cover::product(values).into_iter().filter(own).collect()
     }
 
-    /// The combinations of one threshold, given by its place in the table.
-    pub fn cases(&self, at: usize) -> Vec<Case> {
-        let tau = self.taus[at];
-        let mut cases = Vec::new();
-        for (v, &variant) in self.variants.iter().enumerate() {
-            for &engine in self.engines {
-                for (b, &blocks) in self.blocks.iter().enumerate() {
-                    for &keep in self.keeps {
-                        for (threads, kind) in self.rest(v + at + b) {
-                            cases.push(Case { variant, tau, engine, blocks, threads, kind, keep });
-                        }
-                    }
-                }
-            }
+    fn case(&self, choice: &Choice<8>) -> Case {
+        Case {
+            variant: self.variants[choice[0]],
+            tau: self.taus[choice[1]],
+            engine: self.engines[choice[2]],
+            blocks: self.blocks[choice[3]],
+            threads: self.threads[choice[4]],
+            kind: self.kinds[choice[5]],
+            keep: self.keeps[choice[6]],
+            corpus: choice[7],
         }
+    }
+
+    /// The combinations that are run.
+    fn choices(&self) -> Vec<Choice<8>> {
+        match self.cover {
+            Cover::Product => self.product(),
+            Cover::Pairs { turn } => cover::covering(&self.product(), turn),
+        }
+    }
+
+    /// The same as runs, those of a corpus and of a threshold side by side.
+    pub fn cases(&self) -> Vec<Case> {
+        let mut cases: Vec<Case> = self.choices().iter().map(|choice| self.case(choice)).collect();
+        cases.sort_by_key(|case| (case.corpus, case.tau));
         cases
     }
 
-    /// Threads and kinds of cluster for the combination at a turn.
-    fn rest(&self, turn: usize) -> Vec<(usize, Kind)> {
-        let pick = |turn: usize| (THREADS[turn % 4], KINDS[turn / 4 % 2]);
-        match self.rest {
-            Rest::All => (0..8).map(pick).collect(),
-            Rest::InTurn => vec![pick(turn)],
-            Rest::Kinds => KINDS.iter().map(|&kind| (THREADS[turn % 4], kind)).collect(),
-        }
+    /// Every two values that meet in the product.
+    pub fn meetings(&self) -> BTreeSet<Meeting> {
+        self.product().iter().flat_map(cover::meetings).collect()
+    }
+
+    /// The values that meet in some runs.
+    fn met<'c>(&self, ran: impl Iterator<Item = &'c Case>) -> BTreeSet<Meeting> {
+        let ran: BTreeSet<&Case> = ran.collect();
+        let choices = self.product().into_iter().filter(|choice| ran.contains(&self.case(choice)));
+        choices.flat_map(|choice| cover::meetings(&choice).collect::<Vec<_>>()).collect()
     }
 }
 
@@ -224,44 +249,67 @@ impl Subject {
 /// Failures after which a matrix stops: more of them rarely tell more.
 const ENOUGH: usize = 3;
 
-/// Runs a table on a corpus, two runs at a time, and panics with what differed. `about` says how the
-/// corpus is made again: a seed, or a name.
-pub fn matrix(name: &str, about: &str, subject: &Subject, table: &Table) {
-    let input = Input::new(&subject.docs);
-    let ran: Mutex<BTreeSet<Case>> = Mutex::default();
-    let failures: Mutex<Vec<String>> = Mutex::default();
-    for at in 0..table.taus.len() {
-        let cases = table.cases(at);
-        let mut wanted: Vec<(Kind, Keep)> = cases.iter().map(|case| (case.kind, case.keep)).collect();
-        wanted.sort();
-        wanted.dedup();
-        let expected: Vec<Expected> =
-            wanted.iter().map(|&(kind, keep)| subject.expected(table.taus[at], kind, keep)).collect();
-        let next = AtomicUsize::new(0);
-        let work = || {
-            while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
-                if failures.lock().expect("no panic").len() >= ENOUGH {
-                    return;
-                }
-                let of = wanted.binary_search(&(case.kind, case.keep)).expect("it is listed");
-                let blocks = case.blocks != Blocks::Default && case.has_blocks();
-                match check(&input, &case.args(&subject.args), &expected[of], blocks) {
-                    Ok(()) => drop(ran.lock().expect("no panic").insert(*case)),
-                    Err(failure) => failures.lock().expect("no panic").push(failure),
-                }
+/// Makes a corpus when its runs begin.
+pub type Make<'a> = &'a dyn Fn() -> Subject;
+
+/// Runs a table on its corpora, two runs at a time, and panics with what differed. A corpus's name says how it is made
+/// again: a seed, or a folder.
+pub fn matrix(name: &str, corpora: &[(&str, Make)], table: &Table) {
+    assert_eq!(corpora.len(), table.corpora, "matrix {name} has other corpora than its table");
+    let cases = table.cases();
+    let mut ran: BTreeSet<Case> = BTreeSet::new();
+    for of_corpus in cases.chunk_by(|x, y| x.corpus == y.corpus) {
+        let (about, make) = corpora[of_corpus[0].corpus];
+        let subject = make();
+        let input = Input::new(&subject.docs);
+        let mut failures = Vec::new();
+        for of_tau in of_corpus.chunk_by(|x, y| x.tau == y.tau) {
+            failures.extend(side_by_side(&input, &subject, of_tau));
+            if failures.len() >= ENOUGH {
+                break;
             }
-        };
-        std::thread::scope(|scope| {
-            scope.spawn(work);
-            scope.spawn(work);
-        });
+        }
+        if !failures.is_empty() {
+            input.keep();
+            panic!("matrix {name} ({about}), inputs kept:\n{}", failures.join("\n"));
+        }
+        ran.extend(of_corpus);
     }
-    let ran = ran.into_inner().expect("no panic").len();
-    let failures = failures.into_inner().expect("no panic");
-    println!("matrix {name}: {ran} combinations");
-    if !failures.is_empty() {
-        input.keep();
-        panic!("matrix {name} ({about}), inputs kept:\n{}", failures.join("\n"));
-    }
-    assert_eq!(ran, table.declared(), "matrix {name} left combinations out");
+    let (all, met) = (table.meetings(), table.met(ran.iter()));
+    println!(
+        "matrix {name}: {} of {} combinations, {} of {} pairs of options' values",
+        ran.len(),
+        table.product().len(),
+        met.len(),
+        all.len()
+    );
+    assert_eq!(ran.len(), cases.len(), "matrix {name} left combinations out");
+    assert_eq!(met, all, "matrix {name} left pairs of values out");
+}
+
+/// Runs the combinations of one corpus and threshold, and gives what differed.
+fn side_by_side(input: &Input, subject: &Subject, cases: &[Case]) -> Vec<String> {
+    let mut wanted: Vec<(Kind, Keep)> = cases.iter().map(|case| (case.kind, case.keep)).collect();
+    wanted.sort();
+    wanted.dedup();
+    let expected: Vec<Expected> =
+        wanted.iter().map(|&(kind, keep)| subject.expected(cases[0].tau, kind, keep)).collect();
+    let (next, failures) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let work = || {
+        while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+            if failures.lock().expect("no panic").len() >= ENOUGH {
+                return;
+            }
+            let of = wanted.binary_search(&(case.kind, case.keep)).expect("it is listed");
+            let blocks = case.blocks != Blocks::Default;
+            if let Err(failure) = check(input, &case.args(&subject.args), &expected[of], blocks) {
+                failures.lock().expect("no panic").push(failure);
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(work);
+        scope.spawn(work);
+    });
+    failures.into_inner().expect("no panic")
 }

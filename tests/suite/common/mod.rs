@@ -6,6 +6,7 @@ pub mod chains;
 pub mod cli;
 pub mod cluster;
 pub mod corpora;
+pub mod cover;
 pub mod expected;
 pub mod faults;
 pub mod features;
