@@ -134,8 +134,10 @@ mod tests {
     fn large_sets_and_sets_without_postings_behind_others_add_few_parts() {
         let of_lists =
             |count: u32| collection(count, |set| (0..3).map(|n| 600 + 3 * (set % 10) + n).collect());
-        let parts = cuts(&of_lists(4000)).len();
-        let mut sets = of_lists(4000);
+        // Six parts of the same number of postings to the last one.
+        let parts = cuts(&of_lists(4200)).len();
+        assert_eq!(parts, 6);
+        let mut sets = of_lists(4200);
         (0..1000).for_each(|_| sets.push_with_lone(&[1, 2, 3], 7));
         assert_eq!(cuts(&sets).len(), parts);
         for count in [4000, 8000] {

@@ -103,6 +103,10 @@ mod x86 {
         ),
         body!("sse3" "ssse3" "sse4.1" "sse4.2" "popcnt" "avx" "avx2" "bmi1" "bmi2"),
     ];
+
+    /// A body for a feature that servers lack.
+    #[cfg(test)]
+    pub static RARE: Body = body!("sse3" "kl");
 }
 
 #[cfg(test)]
@@ -145,6 +149,8 @@ mod tests {
         let run: Vec<_> = bodies().into_iter().skip(1).map(|(features, _)| features).collect();
         assert_eq!(run, expected);
         println!("bodies run beside the plain one: {run:?}");
+        let rare = (x86::RARE.scan)(Bitmaps { columns: &[], allowed: &[] }, &[], 0, &mut Vec::new());
+        assert_eq!(rare, is_x86_feature_detected!("kl"), "one of two features is not enough");
     }
 
     proptest! {
