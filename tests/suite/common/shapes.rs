@@ -144,6 +144,17 @@ pub const SHAPES: &[Shape] = &[
         words: |_, _, words| words.extend(0..50),
     },
     Shape {
+        name: "near-equal",
+        about: "97 words in all documents and 3 that each has alone",
+        taus: &[50, 90],
+        documents: 1_000,
+        bound: Bound::Answer,
+        words: |place, _, words| {
+            words.extend(0..97);
+            words.extend((97..100).map(|word| own(place.number, word)));
+        },
+    },
+    Shape {
         name: "same-word",
         about: "one word, the same in all documents",
         taus: &[5, 50],
@@ -196,11 +207,11 @@ pub const SHAPES: &[Shape] = &[
     },
     Shape {
         name: "zipf",
-        about: "40 words drawn with frequencies that fall as 1/rank: the first of them are in most documents",
+        about: "40 words of 5,000 with frequencies that fall as 1/rank: the first of them are in most documents",
         taus: &[30, 50, 80],
         documents: 5_000,
         bound: Bound::Lengths,
-        words: |_, random, words| words.extend((0..40).map(|_| random.skewed(100_000) as u64)),
+        words: |_, random, words| words.extend((0..40).map(|_| random.skewed(5_000) as u64)),
     },
     Shape {
         name: "hot-words",
@@ -228,6 +239,16 @@ pub const SHAPES: &[Shape] = &[
         documents: 5_000,
         bound: Bound::Lengths,
         words: |_, random, words| words.extend((0..40).map(|_| random.below(1_000) as u64)),
+    },
+    Shape {
+        name: "dense-sizes",
+        about: "20 to 219 of 2,000 words: enough of them that an index is cut to the size of a cache",
+        taus: &[70],
+        documents: 30_000,
+        bound: Bound::Lengths,
+        words: |place, random, words| {
+            words.extend((0..20 + place.number % 200).map(|_| random.below(2_000) as u64));
+        },
     },
 ];
 
