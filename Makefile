@@ -92,7 +92,8 @@ test-long: dist test-tools ## property tests with many cases, the matrix on whol
 
 fuzz: build ## coverage-guided fuzzing of every record and reader, FUZZ_SECONDS each (FUZZ_TARGETS: only these)
 	@[ -x .tools/bin/cargo-fuzz ] || $(CARGO) install cargo-fuzz --locked --root .tools
-	fuzz/run.sh $(FUZZ_SECONDS) $(CURDIR)/target/release $(FUZZ_TARGETS)
+	fuzz/seeds.sh $(CURDIR)/target/release fuzz/corpus
+	fuzz/run.sh $(FUZZ_SECONDS) $(FUZZ_TARGETS)
 
 bench: build ## beside SetSimilaritySearch, datasketch, rensa, gaoya, FastSketchLSH and datatrove (Python 3.11, PyPI)
 	benches/peers/run.py $(if $(SAVE),--save)

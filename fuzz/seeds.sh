@@ -12,17 +12,20 @@ for target in "$here"/seeds/*; do
   cp "$target"/* "$corpus/$(basename "$target")"
 done
 mkdir -p "$corpus"/{records,documents,sealed,stages,blocks,features}
+export LC_ALL=C
 
-# put TARGET NAME FIRST: standard input behind a byte whose number is FIRST
+# put TARGET NAME FIRST TEXT: a text behind a byte whose number is FIRST
 put() {
-  { printf "\\x$(printf %x "$3")"; cat; } > "$corpus/$1/$2-$3"
+  local hex
+  printf -v hex '\\x%02x' "$3"
+  printf "$hex%s" "$4" > "$corpus/$1/$2-$3"
 }
 
 number=0
 while IFS= read -r line; do
   number=$((number + 1))
   printf '%s' "$line" > "$corpus/documents/tiny-$number"
-  printf '%s' "$line" | put features "tiny$number" $((number % 40))
+  put features "tiny$number" $((number % 40)) "$line"
 done < "$tiny"
 
 # The rows of every data set between the stages, as records and as input of stages.
@@ -30,23 +33,25 @@ for way in 'term-split' 'term-split --pcp prefix --idf 0.1,0.95' 'doc-split'; do
   # shellcheck disable=SC2086  # options
   "$binaries/twinsplit" run $way --engine pipes --input "$tiny" --output "$work/out" --overwrite --keep-work --quiet \
     --tau 0.5 --features words:2 2> /dev/null
+  sets=$(head -3 "$work"/out/_work/sets/part-00000)
   for part in "$work"/out/_work/*/part-00000 "$work"/out/*.tsv; do
     [[ -s $part ]] || continue
     name=$(basename "$(dirname "$part")")
-    for first in $(seq 0 70); do
-      ((first > 30)) || head -4 "$part" | put stages "$name" "$first"
-      shuf -n 1 --random-source="$tiny" "$part" | tr -d '\n' | put records "$name" "$first"
+    head=$(head -4 "$part") line=$(shuf -n 1 --random-source="$tiny" "$part")
+    for ((first = 0; first <= 70; first++)); do
+      put stages "$name" "$first" "$head"
+      put records "$name" "$first" "$line"
     done
     case $name in
-      order) kinds='0 1' ;; plan) kinds=3 ;; slices) kinds=4 ;; *) continue ;;
+      order) kinds='0 1 5' ;; plan) kinds=3 ;; slices) kinds=4 ;; *) continue ;;
     esac
     for kind in $kinds; do
-      { sed '1d;$d' "$part"; echo; head -3 "$work"/out/_work/sets/part-00000; } | put sealed "$name" "$kind"
-      cat "$part" | put sealed "$name-whole" $((kind + 130))
+      put sealed "$name" "$kind" "$(sed '1d;$d' "$part")"$'\n\n'"$sets"
+      put sealed "$name-whole" $((kind + 132)) "$(cat "$part")"$'\n'
     done
   done
 done
 "$binaries/twinsplit" idf --from "$tiny" --output "$work/table" --features words:2
-sed '1d;$d' "$work/table" | put sealed table 2
-head -c 400 "$tiny" | put blocks plain 7
-head -c 400 "$tiny" | gzip | put blocks gzip 100
+put sealed table 2 "$(sed '1d;$d' "$work/table")"
+put blocks plain 7 "$(head -c 400 "$tiny")"
+{ printf '\x64'; head -c 400 "$tiny" | gzip; } > "$corpus/blocks/gzip-100"

@@ -1,0 +1,62 @@
+//! Documents: a line is read or refused; what is read is what a general JSON reader sees, and later stages accept it.
+
+use serde_json::Value;
+use std::sync::LazyLock;
+use twinsplit::cluster::keep::KeepRule;
+use twinsplit::engine::params::Params;
+use twinsplit::error::Place;
+use twinsplit::record::bad::BadLine;
+use twinsplit::record::cluster::Meta;
+use twinsplit::record::document::DocumentOpts;
+use twinsplit::record::{Record, id};
+use twinsplit::stages::cluster::rank_of;
+
+static OPTIONS: LazyLock<[DocumentOpts; 2]> = LazyLock::new(|| {
+    ["id", "auto"].map(|id| {
+        let mut params = Params::default();
+        for (name, value) in [("id", id), ("date", "date"), ("score", "score")] {
+            params.set(name, value);
+        }
+        params.parse().expect("options")
+    })
+});
+
+/// One input.
+pub fn run(data: &[u8]) {
+    if data.contains(&b'\n') {
+        return;
+    }
+    let place = Place { file: "a file".into(), line: 3, offset: 40, split: 0 };
+    for options in &*OPTIONS {
+        let document = match options.read(data, &place) {
+            Ok(document) => document,
+            Err(error) => {
+                let row = BadLine::of(data, &place, &error);
+                let mut line = Vec::new();
+                row.encode(&mut line);
+                assert_eq!(BadLine::decode(&line), Ok(row));
+                assert!(line.ends_with(data));
+                continue;
+            }
+        };
+        assert!(!document.id.is_empty() && document.id.iter().all(|byte| *byte >= 0x20 && *byte != 0x7f));
+        // The general reader has no numbers beyond those of a float.
+        if let Ok(Value::Object(fields)) = serde_json::from_slice::<Value>(data) {
+            assert_eq!(fields["text"], *document.text);
+            if let (Value::String(raw), "id") = (&fields.get("id").unwrap_or(&Value::Null), &*options.id) {
+                let mut escaped = Vec::new();
+                id::escape(raw.as_bytes(), &mut escaped);
+                assert_eq!(escaped, document.id);
+            }
+        }
+        let (date, score) = (document.date.as_slice(), document.score.as_bytes());
+        let meta = Meta { id: &document.id, length: 1, date, score, script: b"Latin" };
+        let mut line = Vec::new();
+        meta.encode(&mut line);
+        assert_eq!(Meta::decode(&line), Ok(meta));
+        for rule in [KeepRule::FirstId, KeepRule::Longest, KeepRule::Newest, KeepRule::Highest] {
+            let rank = rank_of(rule, &meta).expect("a document that was read can be ranked");
+            assert!(rank.iter().all(|byte| (0x20..0x7f).contains(byte)));
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! Any text as features of every kind: `each` and `set` agree, and every feature stands where it is said to stand.
+//! The first byte takes the kind and the form of the text.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use twinsplit::hash;
+use twinsplit::text::{Extractor, FeatureKind, FeatureSpec, dominant_script};
+
+const KINDS: [&str; 10] = [
+    "words:1",
+    "words:2",
+    "words:5",
+    "chars:1",
+    "chars:3",
+    "chars:9",
+    "sentence-ends:3",
+    "lines",
+    "spotsigs",
+    "spotsigs:zh",
+];
+
+thread_local! {
+    static EXTRACTORS: RefCell<Vec<Extractor>> = RefCell::new(
+        KINDS
+            .iter()
+            .flat_map(|kind| [(true, true), (true, false), (false, true), (false, false)].map(|form| (kind, form)))
+            .map(|(kind, (nfc, case_fold))| {
+                let kind = FeatureKind::parse(kind, &|_| Err(String::new())).expect("a kind");
+                Extractor::new(FeatureSpec { kind, nfc, case_fold })
+            })
+            .collect(),
+    );
+}
+
+/// One input.
+pub fn run(data: &[u8]) {
+    let Some((&first, data)) = data.split_first() else { return };
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    EXTRACTORS.with_borrow_mut(|extractors| {
+        let at = usize::from(first) % extractors.len();
+        let extractor = &mut extractors[at];
+        let mut hashes = BTreeSet::new();
+        extractor.each(text, |feature, span| {
+            assert!(text.get(span.clone()).is_some(), "{span:?} is not in the text");
+            hashes.insert(hash::feature(feature.as_bytes()));
+        });
+        let mut set = Vec::new();
+        extractor.set(text, &mut set);
+        assert!(set.iter().eq(&hashes), "each and set differ");
+        // An extractor keeps nothing of a text.
+        let before = set.clone();
+        extractor.set("x", &mut set);
+        extractor.set(text, &mut set);
+        assert_eq!(set, before);
+    });
+    assert!(!dominant_script(text).is_empty());
+}

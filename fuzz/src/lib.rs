@@ -1,0 +1,28 @@
+//! What the fuzz targets do with an input, so that other programs can do the same: the tests of the main crate replay
+//! every seed.
+
+pub mod blocks;
+pub mod doc_split;
+pub mod documents;
+pub mod features;
+pub mod parsers;
+pub mod records;
+pub mod sealed;
+pub mod spotsigs;
+pub mod stages;
+
+/// A target's name, and what it does with an input.
+pub type Target = (&'static str, fn(&[u8]));
+
+/// All targets.
+pub const TARGETS: [Target; 9] = [
+    ("blocks", blocks::run),
+    ("doc_split", doc_split::run),
+    ("documents", documents::run),
+    ("features", features::run),
+    ("parsers", parsers::run),
+    ("records", records::run),
+    ("sealed", sealed::run),
+    ("spotsigs", spotsigs::run),
+    ("stages", stages::run),
+];
