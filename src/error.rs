@@ -1,6 +1,7 @@
 //! The errors of a run, typed, each with the place it happened at and what was expected there.
 
 use crate::io::MaxLine;
+use crate::visible;
 use std::borrow::Cow;
 use std::convert::Infallible;
 use std::fmt;
@@ -36,7 +37,7 @@ impl Place {
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let file = if self.file.is_empty() { "standard input".into() } else { self.name() };
-        write!(f, "{file}, line {}", self.line)
+        write!(f, "{}, line {}", visible::line(&file), self.line)
     }
 }
 
@@ -186,12 +187,12 @@ impl fmt::Display for Error {
             }
             Error::Document { stage, place, error } => write!(
                 f,
-                "{stage}: {place}, {error}; correct the line, or let such lines pass with --bad-records N"
+                "{stage}: {place}, {error}; correct the line, or let such lines pass with --bad-records N (all engines but hadoop)"
             ),
             Error::BadRecords { stage, met, allowed, first, quarantine } => {
                 write!(f, "{stage}: {met} bad documents, and --bad-records lets {allowed} pass; ")?;
                 write!(f, "the first is {first}")?;
-                quarantine.iter().try_for_each(|path| write!(f, "; {} holds those met", path.display()))
+                quarantine.iter().try_for_each(|path| write!(f, "; {} holds those met", visible::path(path)))
             }
             Error::LongLine { place, bound: MaxLine::ROW } => {
                 write!(f, "{place}: the line has over 4 GB, more than any row may have; is it a text file?")
@@ -206,14 +207,14 @@ impl fmt::Display for Error {
             Error::DuplicateId { stage, id, places } => write!(
                 f,
                 "{stage}: the id {id:?} stands at more than one document{places}; \
-                 ids must be unique (or use --id auto)"
+                 ids must be unique (or use --id auto, with all engines but spark)"
             ),
-            Error::File { path, problem } => write!(f, "{}: {problem}", path.display()),
+            Error::File { path, problem } => write!(f, "{}: {problem}", visible::path(path)),
             Error::Io { action, path, source } if path.as_os_str().is_empty() => {
                 write!(f, "cannot {action} a standard stream: {source}{}", advice(source.kind()))
             }
             Error::Io { action, path, source } => {
-                write!(f, "cannot {action} {}: {source}{}", path.display(), advice(source.kind()))
+                write!(f, "cannot {action} {}: {source}{}", visible::path(path), advice(source.kind()))
             }
             Error::Usage(text) | Error::Limit(text) | Error::Failed(text) => f.write_str(text),
         }

@@ -16,7 +16,7 @@
 //! | [`engine`] | running a chain: in one process, as pipes | 3 |
 //! | [`corpus`] | corpora of any size to measure with, shaped like a crawl | |
 //! | [`cli`] | the binaries and the driver | |
-//! | [`io`], [`sealed`], [`hash`], [`error`], [`bad_records`], [`terminal`], [`threads`] | files and streams, files that arrive whole, every hash, every error, lines that are no documents, messages, work shared out | |
+//! | [`io`], [`sealed`], [`hash`], [`error`], [`bad_records`], [`terminal`], [`visible`], [`threads`] | files and streams, files that arrive whole, every hash, every error, lines that are no documents, messages, text that is safe to look at, work shared out | |
 //!
 //! `text`, `index`, `join`, `cluster` and `corpus` know nothing of files or processes.
 
@@ -41,6 +41,7 @@ pub mod stages;
 pub mod terminal;
 pub mod text;
 pub mod threads;
+pub mod visible;
 
 /// How many cases a property test has: its own number, or what `PROPTEST_CASES` says, as for those without a number.
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! What is said to people, on standard error: `error:`, `warning:` and `note:` stand out in colour where standard
-//! error is a terminal and `NO_COLOR` is not set, as the messages of clap do.
+//! error is a terminal and `NO_COLOR` is not set, as the messages of clap do. Nothing that a message quotes steers the
+//! terminal: see [`visible`].
 
+use crate::visible;
 use anstream::adapter::strip_str;
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
@@ -14,22 +16,26 @@ const NOTE: Style = Style::new().bold();
 
 /// Why the program stops, and what to do.
 pub fn error(text: impl Display) {
-    write(&format!("{ERROR}error:{ERROR:#} {text}\n"));
+    say(&format!("{ERROR}error:{ERROR:#} "), text);
 }
 
 /// What is likely not meant, or makes the answer worse.
 pub fn warning(text: impl Display) {
-    write(&format!("{WARNING}warning:{WARNING:#} {text}\n"));
+    say(&format!("{WARNING}warning:{WARNING:#} "), text);
 }
 
 /// What is good to know.
 pub fn note(text: impl Display) {
-    write(&format!("{NOTE}note:{NOTE:#} {text}\n"));
+    say(&format!("{NOTE}note:{NOTE:#} "), text);
 }
 
 /// A line as it is: what a run has done, and where its answer lies.
 pub fn line(text: impl Display) {
-    write(&format!("{text}\n"));
+    say("", text);
+}
+
+fn say(start: &str, text: impl Display) {
+    write(&format!("{start}{}\n", visible::lines(&text.to_string())));
 }
 
 /// One write for each message, so that those of several processes do not mix: a stream that takes the colours out writes

@@ -10,6 +10,7 @@ use crate::record::document::{Document, DocumentOpts};
 use crate::stages::feature_order::read_reference;
 use crate::stages::options::{EqualTextsOpts, FeatureOpts, IdfOpts, MinFeaturesOpts, TauOpts};
 use crate::text::{Extractor, FeatureSpec};
+use crate::visible;
 use clap::Args;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::Value;
@@ -70,6 +71,24 @@ impl RunFile {
     pub fn inputs(&self) -> Vec<PathBuf> {
         let listed = self.value["inputs"].as_array().into_iter().flatten();
         listed.filter_map(|input| input["path"].as_str()).map(PathBuf::from).collect()
+    }
+
+    /// The same, to be read again. A stream cannot be: who waits for it waits for ever.
+    pub fn readable_inputs(&self) -> Result<Vec<PathBuf>> {
+        let inputs = self.inputs();
+        let stream = |path: &&PathBuf| *path == Path::new("-") || (path.exists() && !path.is_file());
+        let Some(stream) = inputs.iter().find(stream) else { return Ok(inputs) };
+        let name = |path: &Path| match path == Path::new("-") {
+            true => "standard input".to_owned(),
+            false => visible::path(path),
+        };
+        let all: Vec<_> = inputs.iter().map(|path| name(path)).collect();
+        Err(Error::Usage(format!(
+            "the run in {} read {}, and {} cannot be read again; give the same documents as files with --input",
+            visible::path(self.path.parent().unwrap_or(&self.path)),
+            all.join(", "),
+            name(stream)
+        )))
     }
 }
 

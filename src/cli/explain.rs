@@ -9,6 +9,7 @@ use crate::io::{Stdout, document_files};
 use crate::join::tau::jaccard6;
 use crate::record::id;
 use crate::text::{Extractor, FeatureSpec};
+use crate::visible;
 use clap::{Arg, ArgMatches, Command, value_parser};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -21,7 +22,7 @@ pub fn command() -> Command {
     options::with_stage_options(
         Command::new("explain")
             .about("Shows why two documents are a pair or not: shared features in their context, and the arithmetic")
-            .arg(id("a").help("A document's id, as pairs.tsv shows it"))
+            .arg(id("a").help("A document's id, as pairs.tsv or a message shows it"))
             .arg(id("b").help("The other document's id"))
             .arg(
                 Arg::new("run")
@@ -68,7 +69,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         let run = RunFile::read(folder)?;
         run.complete(&mut params);
         if inputs.is_empty() {
-            inputs = run.inputs();
+            inputs = run.readable_inputs()?;
         }
     }
     let opts: PairOpts = params.parse()?;
@@ -98,8 +99,9 @@ fn find(
     let mut extractor = Extractor::new(spec.clone());
     each_document(inputs, &opts.document, "explain", |document| {
         for at in 0..2 {
-            // An id may be given as it is, or in the escaped form of pairs.tsv.
-            if document.id == wanted[at].as_bytes() || document.id == escaped[at] {
+            // An id may be given as it is, in the escaped form of pairs.tsv, or as people are shown it.
+            let id = document.id.as_slice();
+            if id == wanted[at].as_bytes() || id == escaped[at] || is_shown_as(id, wanted[at]) {
                 found[at] = Some(explained(&document.text, &mut extractor, opts));
             }
         }
@@ -108,6 +110,11 @@ fn find(
     let [a, b] = found;
     let missing = |name: &str| Error::Usage(format!("no document has the id {name:?}"));
     Ok([a.ok_or_else(|| missing(wanted[0]))?, b.ok_or_else(|| missing(wanted[1]))?])
+}
+
+/// Whether an id, in the form of pairs.tsv, is shown to people as a text that is not the id itself.
+fn is_shown_as(id: &[u8], text: &str) -> bool {
+    text.contains(r"\u{") && std::str::from_utf8(id).is_ok_and(|id| visible::line(id) == text)
 }
 
 fn explained(text: &str, extractor: &mut Extractor, opts: &PairOpts) -> Explained {
@@ -158,6 +165,7 @@ fn print(
     let shared: Vec<u64> =
         a.order.iter().copied().filter(|feature| b.features.contains_key(feature)).collect();
     let (overlap, size_a, size_b) = (shared.len() as u64, a.order.len() as u64, b.order.len() as u64);
+    let names = names.map(visible::line);
     out.line(format!("A  {}  {size_a} features", names[0]).as_bytes())?;
     out.line(format!("B  {}  {size_b} features", names[1]).as_bytes())?;
     if removed != [0, 0] {
@@ -267,5 +275,5 @@ fn in_context(text: &str, span: &Range<usize>) -> String {
     };
     let after: String = text[span.end..].chars().take(AROUND).collect();
     let line = format!("{before}[{inside}]{after}");
-    line.split_whitespace().collect::<Vec<_>>().join(" ")
+    visible::line(&line.split_whitespace().collect::<Vec<_>>().join(" ")).into_owned()
 }

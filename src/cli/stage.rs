@@ -28,7 +28,7 @@ pub fn main_with(name: &str, args: Vec<OsString>) -> ExitCode {
     let Some(entry) = stages::find(name) else {
         return super::report(&Error::Usage(format!("{name} is not a stage")));
     };
-    let matches = match command(entry).try_get_matches_from(args) {
+    let matches = match super::parse(command(entry), &args) {
         Ok(matches) => matches,
         Err(error) => return super::report_usage(&error),
     };

@@ -2,6 +2,7 @@
 //! much memory.
 
 use crate::engine::progress::Done;
+use crate::visible;
 use indicatif::{BinaryBytes, HumanCount};
 
 const HEADINGS: [&str; 9] = [
@@ -25,10 +26,11 @@ pub fn table(steps: &[Done]) -> String {
 
 /// Rows as lines whose columns line up, the first one on the left and numbers on the right.
 pub fn aligned<const COLUMNS: usize>(rows: &[[String; COLUMNS]]) -> String {
+    let rows: Vec<_> = rows.iter().map(|row| row.each_ref().map(|cell| visible::line(cell))).collect();
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..COLUMNS).map(width).collect();
     let mut text = String::new();
-    for row in rows {
+    for row in &rows {
         let mut line = format!("{:<1$}", row[0], widths[0]);
         for (cell, width) in row.iter().zip(&widths).skip(1) {
             line.push_str(&format!("  {cell:>width$}"));
@@ -59,6 +61,12 @@ fn row(step: &Done) -> [String; 9] {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_cell_is_one_line_that_steers_nothing() {
+        let rows = [["a\u{1b}[2J\nb", "1"], ["c", "\u{202e}2"]].map(|row| row.map(str::to_owned));
+        assert_eq!(aligned(&rows), "a\\x1b[2J\\x0ab          1\nc               \\u{202e}2\n");
+    }
 
     #[test]
     fn columns_line_up() {

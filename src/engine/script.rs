@@ -5,6 +5,7 @@ use super::progress::{Progress, Unit};
 use crate::chains::{Guard, Part, Repeat, Step};
 use crate::error::{Error, Result};
 use crate::stage::Counters;
+use crate::visible;
 use std::fs;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -94,14 +95,24 @@ pub fn limit(guard: &Guard, params: &Params) -> u64 {
     params.number(guard.option).min(i64::MAX as u64)
 }
 
-/// A word as a shell reads it back.
+/// A word as a shell reads it back, on one line and with nothing in it that people would not see.
 pub fn quote(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.,:/=+".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
+        return word.to_owned();
     }
+    if !word.contains(visible::hides) {
+        return format!("'{}'", word.replace('\'', r"'\''"));
+    }
+    // Bytes mean the same in every locale; a number of a character does not.
+    let escaped = word.chars().map(|c| match c {
+        '\'' | '\\' => format!("\\{c}"),
+        c if visible::hides(c) => {
+            c.encode_utf8(&mut [0; 4]).bytes().map(|byte| format!("\\x{byte:02x}")).collect()
+        }
+        c => c.to_string(),
+    });
+    format!("$'{}'", escaped.collect::<String>())
 }
 
 /// How often the driver looks where the script is.

@@ -2,6 +2,8 @@
 
 use crate::common::cli::{Place, fixture, jsonl};
 use crate::common::oracle::escape_id;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
 
 /// words:2: 6 and 5 features, 4 shared, 7 in all.
 const CHAIN: [(&str, &str); 2] =
@@ -70,6 +72,46 @@ fn a_run_gives_input_and_options() {
     here.say("twinsplit explain a b --run out").fails(1, &["out/run.json", "is not what a run writes"]);
     here.say("twinsplit explain a b --run nowhere").fails(1, &["nowhere/run.json"]);
     here.say("twinsplit explain a b").fails(2, &["--input"]);
+}
+
+/// Who piped the documents in has nothing that could be read again, and is told so at once: standard input is held open
+/// here, and nothing ever comes of it.
+#[test]
+fn a_stream_is_not_waited_for() {
+    let here = place(&CHAIN);
+    let docs = here.read("docs");
+    here.with(
+        "twinsplit run doc-split --features words:2 --tau 0.5 --output out --quiet --input -",
+        &docs,
+        &[],
+    )
+    .ok();
+    for args in ["explain a b --run out", "report out"] {
+        let mut command = crate::common::harness::twinsplit();
+        command.args(args.split(' ')).current_dir(here.path(""));
+        let mut child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let held = child.stdin.take();
+        let start = Instant::now();
+        while child.try_wait().unwrap().is_none() {
+            if start.elapsed() > Duration::from_secs(60) {
+                child.kill().unwrap();
+                panic!("{args} waits for standard input");
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let said = child.wait_with_output().unwrap();
+        drop(held);
+        let err = String::from_utf8(said.stderr).unwrap();
+        assert_eq!(said.status.code(), Some(2), "{args}: {err}");
+        for words in ["the run in out read standard input", "cannot be read again", "--input"] {
+            assert!(err.contains(words), "{args}: {err}");
+        }
+    }
+    let shown = here.say("twinsplit explain a b --run out --input docs").ok();
+    assert!(shown.ends_with("=> a pair\n"), "{shown}");
+    // Standard input may be what is given.
+    assert_eq!(here.with("twinsplit explain a b --run out --input -", &docs, &[]).ok(), shown);
+    here.say("twinsplit report out --quiet --input docs").ok();
 }
 
 /// x stands in 4 of 4 documents (IDF 0), y in 2 (IDF 1/2), z and w in one (IDF 1).

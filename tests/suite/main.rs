@@ -7,6 +7,7 @@
 
 mod bad_input;
 mod bad_records;
+mod chosen_chain;
 mod cli;
 mod cliffs;
 mod cluster_chains;
@@ -25,8 +26,10 @@ mod estimate;
 mod explain;
 mod features_golden;
 mod fixtures;
+mod fuzz_targets;
 mod hadoop;
 mod hadoop_home;
+mod hints;
 mod inputs;
 mod install;
 mod join;
@@ -49,5 +52,6 @@ mod spark;
 mod terminal;
 mod tune;
 mod two_lines;
+mod visible;
 mod warnings;
 mod write_clusters;

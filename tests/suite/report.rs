@@ -7,6 +7,7 @@ use crate::common::oracle::escape_id;
 use crate::common::real;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt::Write as _;
 use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -68,7 +69,8 @@ fn compare(browser: &Browser, one: (usize, usize), two: (usize, usize)) -> u64 {
     let lengths = || {
         browser.script(
             "return [...document.querySelectorAll('#pair .text')].map((text) => [...text.childNodes].reduce((sum, node) =>\
-             sum + (node.nodeName === 'BUTTON' ? Number(node.textContent.replace(/\\D/g, '')) : node.textContent.length), 0))",
+             sum + (node.nodeName === 'BUTTON' ? Number(node.textContent.replace(/\\D/g, '')) : node.textContent.length\
+             - [...node.querySelectorAll('.hidden')].reduce((more, span) => more + span.textContent.length - 1, 0)), 0))",
         )
     };
     for (cluster, member) in [one, two] {
@@ -138,6 +140,7 @@ fn expected(text: &str, features: &Found, other: &Found, most: usize) -> Vec<(St
             _ => stretches.push((kinds[at].to_owned(), c.to_string())),
         }
     }
+    stretches.iter_mut().for_each(|(_, stretch)| *stretch = written_out(stretch));
     stretches
 }
 
@@ -445,7 +448,33 @@ fn a_search_is_honest() {
     assert_eq!(browser.console(), Vec::<String>::new());
 }
 
-/// Text that tries to be more than text: in ids, in texts and in a field's name.
+/// A text as the page shows it: controls, line ends of Unicode and directions are written out, line ends and TABs are not.
+fn written_out(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        match c {
+            '\n' | '\t' => out.push(c),
+            '\r' if rest.peek() == Some(&'\n') => out.push(c),
+            '\0'..='\x1f' | '\x7f' => write!(out, "\\x{:02x}", u32::from(c)).unwrap(),
+            '\u{80}'..='\u{9f}'
+            | '\u{61c}'
+            | '\u{200b}'
+            | '\u{200e}'
+            | '\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{feff}'
+            | '\u{fff9}'..='\u{fffb}'
+            | '\u{e0000}'..='\u{e007f}' => write!(out, "\\u{{{:x}}}", u32::from(c)).unwrap(),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// Text that tries to be more than text: in ids, in texts, in a field's name and in the name of a file; and an element
+/// that somebody has put into the page, as if a text had broken out.
 #[test]
 fn hostile_text_is_shown_and_never_run() {
     let run = "window.pwned = true";
@@ -453,6 +482,8 @@ fn hostile_text_is_shown_and_never_run() {
         format!("</script><img src=x onerror='{run}'><script>{run}</script>"),
         format!("<!-- <script>{run}</script> --> ]]> \u{2028}{run}\u{2029} \\u003c \u{0} \r\n \u{202e}abc"),
         format!("'\"`${{{run}}} javascript:{run} &lt;b&gt; <svg onload={run}> 中文 😀"),
+        format!("\u{1b}[2J\u{9b}31m \r \u{200f}\u{2067}\u{61c}\u{feff}\u{e0041} alert({run})"),
+        format!("</style></script><script nonce=twinsplit>{run}</script>{}", "long ".repeat(3_000)),
     ];
     let here = Place::new();
     let mut docs = Vec::new();
@@ -477,8 +508,9 @@ fn hostile_text_is_shown_and_never_run() {
             compare(&browser, (cluster, 0), (cluster, member));
             for (text, at) in marked(&browser).into_iter().zip([0, member]) {
                 let text: String = text.into_iter().map(|(_, stretch)| stretch).collect();
-                let (_, original) = docs.iter().find(|(id, _)| escape_id(id) == shown[at].0).unwrap();
-                assert_eq!(text, *original);
+                let id = |id: &str| written_out(&escape_id(id));
+                let (_, original) = docs.iter().find(|(name, _)| id(name) == shown[at].0).unwrap();
+                assert_eq!(text, written_out(original));
                 seen.insert(text);
             }
             browser.click("#close-pair");
@@ -500,6 +532,35 @@ fn hostile_text_is_shown_and_never_run() {
     assert_eq!(browser.script("return document.scripts.length"), json!(clusters + 2));
     assert_eq!(browser.script("return performance.getEntriesByType('resource').length"), json!(0));
     assert_eq!(browser.console(), Vec::<String>::new());
+    // What a pasted command has for a shell is the id itself.
+    browser.script("window.words = ['a\\u202eb\\'\\\\', 'plain', \"it's\"].map(shellWord); return 0");
+    let words = browser.script("return window.words.join(' ')");
+    let said = here.shell(&format!("printf '%s|' {}", words.as_str().unwrap())).ok();
+    assert_eq!(said, "a\u{202e}b'\\|plain|it's|");
+
+    // Elements of somebody else, whatever they call themselves, neither run nor style; those of the page still do.
+    let page = here.read("out/report.html");
+    let guess = |element: &str| format!("<{element} nonce=\"twinsplit\">");
+    let foreign = format!(
+        "{}window.pwned = true</script>{}h1 {{ display: none }}</style><img src=\"data:,\" onerror=\"{run}\">\
+         <a id=\"link\" href=\"javascript:{run}\">x</a><main>",
+        guess("script"),
+        guess("style")
+    );
+    here.write("changed.html", page.replacen("<main>", &foreign, 1));
+    browser.open(&here.path("changed.html"));
+    browser.script("document.getElementById('link').click()");
+    assert_eq!(browser.script("return window.pwned === undefined"), json!(true));
+    assert_eq!(
+        browser.script("return getComputedStyle(document.querySelector('h1')).display"),
+        json!("block")
+    );
+    assert_eq!(browser.script("return document.querySelectorAll('.cluster').length"), json!(clusters));
+    let refused = browser.console();
+    assert!(
+        refused.len() >= 3 && refused.iter().all(|said| said.contains("Content Security Policy")),
+        "{refused:?}"
+    );
 }
 
 /// A run without pairs, and inputs that were a stream: the page shows what there is and says what is missing.
@@ -539,15 +600,24 @@ fn what_is_missing_is_said() {
     );
 
     here.with(&format!("{run} -"), &tiny, &[]).ok();
-    for (options, why) in [("", "an input of the run was a stream"), ("--text 0", "--text 0 asked for none")]
-    {
-        here.say(format!("twinsplit report out --quiet {options}").trim_end()).ok();
-        browser.open(&here.path("out/report.html"));
-        assert!(browser.text("#embedded").contains(&format!("It shows no texts: {why}")), "{why}");
-        let shown = members(&browser, 0);
-        assert!(shown.len() > 1 && shown.iter().all(|(_, _, start)| start.is_empty()), "{shown:?}");
-        assert_eq!(browser.script("return document.querySelectorAll('.member').length"), json!(0));
-    }
+    here.say("twinsplit report out --quiet")
+        .fails(2, &["standard input", "cannot be read again", "--input", "--text 0"]);
+    assert!(!here.path("out/report.html").exists());
+    here.say("twinsplit report out --quiet --text 0").ok();
+    browser.open(&here.path("out/report.html"));
+    assert!(browser.text("#embedded").contains("It shows no texts: --text 0 asked for none"));
+    let shown = members(&browser, 0);
+    assert!(shown.len() > 1 && shown.iter().all(|(_, _, start)| start.is_empty()), "{shown:?}");
+    assert_eq!(browser.script("return document.querySelectorAll('.member').length"), json!(0));
+    // The documents that were piped, as a file now; others are noticed.
+    here.say("twinsplit report out --quiet --input docs").ok();
+    browser.open(&here.path("out/report.html"));
+    let shown = members(&browser, 0);
+    assert!(shown.len() > 1 && shown.iter().all(|(_, _, start)| !start.is_empty()), "{shown:?}");
+    here.write("others", tiny.lines().skip(1).collect::<Vec<_>>().join("\n"));
+    here.say("twinsplit report out --quiet --input others").fails(2, &["clusters.tsv"]);
+    here.say("twinsplit report out --quiet --input docs --to docs")
+        .fails(2, &["cannot be written over docs"]);
     assert_eq!(browser.console(), Vec::<String>::new());
 }
 

@@ -24,11 +24,11 @@ fn at_a_terminal(here: &Place, line: &str, variables: &[(&str, &str)]) -> Said {
     here.run(command, "")
 }
 
-/// An error, a warning (no document has a feature) and a note (an option that is not used): as typed, what it starts
+/// An error, a warning (there is no document) and a note (an option that is not used): as typed, what it starts
 /// with, and whether it is coloured by us or by clap.
 const LINES: [(&str, &str); 4] = [
     ("twinsplit run doc-split --input nowhere --output out", RED),
-    ("twinsplit run doc-split --input docs --output out --overwrite", YELLOW),
+    ("twinsplit run doc-split --input none --output out --overwrite", YELLOW),
     ("twinsplit run doc-split --input docs --output out --overwrite --pcp prefix", BOLD),
     ("twinsplit run doc-split --inptu docs", RED),
 ];
@@ -45,6 +45,7 @@ fn coloured(text: &str) -> bool {
 fn messages_have_colour_at_a_terminal_alone() {
     let here = Place::new();
     here.write("docs", jsonl(&[("a", "one"), ("b", "two")]));
+    here.write("none", "");
     for (line, start) in LINES {
         let word = start.split(['m', '\u{1b}']).find(|part| part.ends_with(':')).unwrap();
         let shown = at_a_terminal(&here, line, &[]).out;

@@ -233,7 +233,7 @@ fn counts_and_examples_of_real_text_equal_brute_force() {
     // The excerpts come from the texts of the two ids, and the first difference stands where the column says.
     let of = |id: &str| docs.iter().find(|doc| doc.id == id).unwrap().text.clone();
     let plain =
-        |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ").replace('\u{feff}', "\u{fffd}");
+        |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ").replace('\u{feff}', r"\u{feff}");
     let mut inside = 0;
     for pair in list(&found["kinds"][1]["rows"][1], "at_or_above") {
         for side in ["a", "b"] {

@@ -9,6 +9,7 @@ use crate::join::tau::Jaccard6;
 use crate::record::Record;
 use crate::record::cluster::ClusterRow;
 use crate::record::pair::Pair;
+use crate::visible;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -212,7 +213,8 @@ impl Files<'_> {
         if self.checksum(name) == Some(checksum.hex().as_str()) {
             return Ok(());
         }
-        let problem = format!("is not the {name} that {} describes; run again", self.run.path.display());
+        let problem =
+            format!("is not the {name} that {} describes; run again", visible::path(&self.run.path));
         Err(Error::File { path, problem })
     }
 }

@@ -74,7 +74,7 @@ function foldedText(stretches) {
 /** A text with its stretches marked; long parts where nothing differs are folded if that is wanted. */
 function markedText(stretches, fold) {
   const text = el("div", { class: "text", dir: "auto", tabindex: "-1" });
-  const show = ({ kind, text: words }) => el(kind === "differs" ? "mark" : "span", { class: kind }, words);
+  const show = ({ kind, text: words }) => el(kind === "differs" ? "mark" : "span", { class: kind }, ...visibleNodes(words));
   let calm = [];
   const flush = () => {
     if (!fold || lengthOf(calm) <= FOLD) {
@@ -122,8 +122,12 @@ function splitAt(stretches, length) {
   return [before, after];
 }
 
+/** A word as a shell reads it back: what hides is written as bytes, which every locale reads alike. */
 function shellWord(word) {
-  return /^[\w.,:/@+=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+  if (/^[\w.,:/@+=-]+$/.test(word)) return word;
+  if (visible(word) === word) return `'${word.replaceAll("'", "'\\''")}'`;
+  const bytes = (c) => [...new TextEncoder().encode(c)].map((byte) => `\\x${byte.toString(16).padStart(2, "0")}`).join("");
+  return `$'${word.replace(/['\\]/g, "\\$&").replace(HIDDEN, bytes)}'`;
 }
 
 /** Fills the dialog with two documents, each { cluster, member }. */

@@ -14,10 +14,13 @@ mod texts;
 
 use super::documents::{PairOpts, RunFile};
 use super::identity::digest;
+use super::run::refuse_streams;
 use crate::engine::params::Params;
 use crate::error::{Error, Result};
-use crate::io::{AtomicFile, Stdout};
+use crate::io::{AtomicFile, Stdout, document_files};
+use crate::stages::options::IdfOpts;
 use crate::terminal;
+use crate::visible;
 use answer::{Answer, Bounds};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use page::Page;
@@ -33,6 +36,10 @@ struct ReportOpts {
     /// The page; report.html in OUT by default, - for standard output
     #[arg(long, value_name = "FILE")]
     to: Option<PathBuf>,
+    /// The documents of the run, when they are not where it read them, or were a stream: files, folders, quoted
+    /// patterns such as 'crawl/*.gz', or - for standard input
+    #[arg(long, num_args = 1.., value_name = "FILE")]
+    input: Vec<PathBuf>,
     /// Show this many of the largest clusters with their texts
     #[arg(long, default_value_t = 100, value_name = "N")]
     clusters: usize,
@@ -58,7 +65,7 @@ pub fn command() -> Command {
         .after_help(
             "The page is one HTML file that works without a network. The texts are read again from the inputs of \
              the run, by their paths as they were given: start the command in the folder that the run was started \
-             in. Memory grows with what is shown, not with the answer.",
+             in, or give the documents with --input. Memory grows with what is shown, not with the answer.",
         )
 }
 
@@ -70,18 +77,18 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     run.complete(&mut params);
     let pair: PairOpts = params.parse()?;
     let target = opts.to.clone().unwrap_or_else(|| opts.folder.join("report.html"));
-    refuse_target(&target, &opts.folder, &run)?;
-    let why_no_texts = why_no_texts(&opts, &run)?;
+    refuse_target(&target, &opts, &run)?;
+    let inputs = inputs(&opts, &run, &pair.idf)?;
     let bounds = Bounds { clusters: opts.clusters, members: opts.members, ids: opts.ids };
     let answer = Answer::read(&opts.folder, &run, bounds)?;
-    let texts = match why_no_texts {
-        Some(_) => None,
-        None => Some(Texts::read(&run.inputs(), &pair, &answer.shown, opts.text)?),
+    let texts = match &inputs {
+        None => None,
+        Some(inputs) => Some(Texts::read(inputs, &pair, &answer.shown, opts.text)?),
     };
     if let Some(texts) = &texts {
         texts.check(&answer.shown, &opts.folder)?;
     }
-    let page = Page { folder: &opts.folder, run: &run, pair: &pair, answer: &answer, bounds, why_no_texts };
+    let page = Page { folder: &opts.folder, run: &run, pair: &pair, answer: &answer, bounds };
     let bytes = if target == Path::new("-") {
         let mut out = Stdout::new();
         let bytes = page.write(texts, opts.text, |line| out.line(line))?;
@@ -96,7 +103,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     if !opts.quiet && target != Path::new("-") {
         terminal::line(format_args!(
             "{}: {} of {} clusters, {}.{} MB",
-            target.display(),
+            visible::path(&target),
             answer.shown.len(),
             answer.clusters,
             bytes / 1_000_000,
@@ -107,47 +114,51 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
 }
 
 /// Refuses to write the page over what it is made from.
-fn refuse_target(target: &Path, folder: &Path, run: &RunFile) -> Result<()> {
+fn refuse_target(target: &Path, opts: &ReportOpts, run: &RunFile) -> Result<()> {
     let Ok(target_file) = target.canonicalize() else { return Ok(()) };
-    let answer = ["run.json", "pairs.tsv", "clusters.tsv", "kept.jsonl"].map(|name| folder.join(name));
+    let answer = ["run.json", "pairs.tsv", "clusters.tsv", "kept.jsonl"].map(|name| opts.folder.join(name));
     let same = |path: &PathBuf| path.canonicalize().is_ok_and(|path| path == target_file);
-    match answer.iter().chain(&run.inputs()).any(same) {
+    match answer.iter().chain(&run.inputs()).chain(&opts.input).any(same) {
         false => Ok(()),
         true => Err(Error::Usage(format!(
             "the page cannot be written over {}, which it is made from; give another file with --to",
-            target.display()
+            visible::path(target)
         ))),
     }
 }
 
-/// Why the page has no texts, if it has none. Otherwise every input is there and as the run read it.
-fn why_no_texts(opts: &ReportOpts, run: &RunFile) -> Result<Option<&'static str>> {
+/// The files that texts are read from, if any are shown: those given, or else those of the run, each as the run read it.
+fn inputs(opts: &ReportOpts, run: &RunFile, idf: &IdfOpts) -> Result<Option<Vec<PathBuf>>> {
     if opts.text == 0 {
-        return Ok(Some("--text 0 asked for none"));
+        return Ok(None);
     }
+    if !opts.input.is_empty() {
+        let inputs = document_files(&opts.input)?;
+        if !idf.idf.is_everything() && idf.idf_table.is_none() {
+            refuse_streams(&inputs, "document frequencies for --idf are counted again")?;
+        }
+        return Ok(Some(inputs));
+    }
+    let without = "; --text 0 makes the page without texts";
+    let inputs = run.readable_inputs().map_err(|error| Error::Usage(format!("{error}{without}")))?;
     let listed = run.value["inputs"].as_array().map_or(&[][..], Vec::as_slice);
-    if listed.iter().any(|input| input["xxh3"].is_null()) {
-        return Ok(Some("an input of the run was a stream, which cannot be read again"));
-    }
-    for (input, path) in listed.iter().zip(run.inputs()) {
+    for (input, path) in listed.iter().zip(&inputs) {
         let problem = if !path.exists() {
             "is an input of the run and is not there; start the command in the folder that the run was started in, \
-             or restore the file"
+             restore the file, or name it with --input"
                 .to_owned()
-        } else if digest(&path)? != *input {
+        } else if input["xxh3"].is_null() || digest(path)? == *input {
+            // A run on a cluster knows no digests.
+            continue;
+        } else {
             format!(
                 "is an input of the run and has changed since (the run read {} bytes with xxh3 {}); restore the \
                  file, or run again",
                 input["bytes"],
                 input["xxh3"].as_str().unwrap_or_default()
             )
-        } else {
-            continue;
         };
-        return Err(Error::File {
-            path,
-            problem: format!("{problem}; --text 0 makes the page without texts"),
-        });
+        return Err(Error::File { path: path.clone(), problem: format!("{problem}{without}") });
     }
-    Ok(None)
+    Ok(Some(inputs))
 }

@@ -3,9 +3,10 @@
 const at = (id) => document.getElementById(id);
 
 function drawTotals() {
-  document.title = `twinsplit report: ${report.folder}`;
-  const features = report.parameters.features;
-  at("subtitle").append(`${report.folder} · ${report.chain} · ${features} · tau ${report.tau}`);
+  const folder = visible(report.folder);
+  document.title = `twinsplit report: ${folder}`;
+  const features = visible(report.parameters.features);
+  at("subtitle").append(`${folder} · ${report.chain} · ${features} · tau ${report.tau}`);
   const dropped = report.members - report.clusters;
   const share = report.documents > 0 ? ` (${(100 * dropped / report.documents).toFixed(1)}\u00a0%)` : "";
   const totals = [
@@ -22,10 +23,10 @@ function drawTotals() {
   if (report.warnings.length > 0) {
     at("warnings").append(
       el("h3", {}, count(report.warnings.length, "warning of the run", "warnings of the run")),
-      el("ul", {}, ...report.warnings.map((warning) => el("li", {}, warning))));
+      el("ul", {}, ...report.warnings.map((warning) => el("li", {}, visible(warning)))));
   }
   const rows = Object.entries(report.parameters).map(([name, value]) =>
-    el("tr", {}, el("th", { scope: "row" }, name), el("td", {}, String(value))));
+    el("tr", {}, el("th", { scope: "row" }, name), el("td", {}, visible(String(value)))));
   const inputs = report.inputs.map((input) =>
     el("li", {}, idText(input.path), input.bytes === undefined ? " (a stream)" : ` (${grouped(input.bytes)} bytes)`));
   at("parameters").append(
@@ -40,7 +41,7 @@ function drawTotals() {
 /** How much of the answer the page holds, and what raises it. */
 function embeddedText() {
   const shown = report.shown.reduce((sum, cluster) => sum + cluster.members.length, 0);
-  const what = report.noTexts === null ? "the texts of" : "the ids of";
+  const what = report.texts ? "the texts of" : "the ids of";
   const parts = [`This page holds ${what} ${grouped(shown)} of ${count(report.members, "document", "documents")} in clusters, `
     + `from ${report.shown.length < report.clusters ? "the largest " : ""}${grouped(report.shown.length)} of `
     + `${count(report.clusters, "cluster", "clusters")}.`];
@@ -52,7 +53,7 @@ function embeddedText() {
   if (report.cut > 0) {
     parts.push(`${count(report.cut, "text is", "texts are")} cut after ${grouped(report.bounds.text)} bytes; --text raises that.`);
   }
-  if (report.noTexts !== null) parts.push(`It shows no texts: ${report.noTexts}.`);
+  if (!report.texts) parts.push("It shows no texts: --text 0 asked for none.");
   return parts.join(" ");
 }
 
@@ -112,9 +113,9 @@ function memberRow(cluster, member) {
     type: "button", class: "member", "aria-pressed": "false", "data-cluster": cluster, "data-member": member,
     click: () => choose({ cluster, member }),
   }, el("span", { class: "member-head" }, ...head),
-  el("span", { class: "start", dir: "auto" }, start === "" ? "(an empty beginning)" : start));
+  el("span", { class: "start", dir: "auto" }, ...(start === "" ? ["(an empty beginning)"] : visibleNodes(start))));
   const withKept = jaccard === null ? null : el("button", {
-    type: "button", class: "with-kept", "aria-label": `Compare ${id} with the kept document`,
+    type: "button", class: "with-kept", "aria-label": `Compare ${visible(id)} with the kept document`,
     click: () => {
       chosen.splice(0, 2, { cluster, member: 0 }, { cluster, member });
       drawChoice();
@@ -129,7 +130,7 @@ function fillCluster(details, cluster) {
   if (details.dataset.filled) return;
   details.dataset.filled = "yes";
   const { size, members } = report.shown[cluster];
-  const hint = report.noTexts === null
+  const hint = report.texts
     ? "Choose two documents, here or in two clusters, to see them side by side. "
     : "";
   const left = size - members.length;

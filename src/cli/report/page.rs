@@ -1,8 +1,8 @@
 //! The page: a frame of HTML, CSS and scripts, and data as JSON that no text of a document can break out of.
 //!
 //! Everything that comes from the input reaches the page as JSON in elements that browsers do not interpret, and is
-//! shown by `textContent` alone. The frame forbids requests and any script but its own (a Content Security Policy),
-//! so that a slip in one of the two does not become a hole.
+//! shown as text nodes alone. A Content Security Policy forbids requests, and any script and style but the page's own,
+//! which it knows by their hashes, so that a slip in one of the two does not become a hole.
 
 use super::answer::{Answer, Bounds, Cluster};
 use super::bins::Bar;
@@ -10,14 +10,21 @@ use super::texts::Texts;
 use crate::cli::documents::{PairOpts, RunFile};
 use crate::error::Result;
 use crate::join::tau::Jaccard6;
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD as STANDARD;
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 use std::path::Path;
 
 /// The frame; lines `{{name}}` stand for the parts that follow.
 const FRAME: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
-const SCRIPTS: [&str; 4] =
-    [include_str!("data.js"), include_str!("charts.js"), include_str!("compare.js"), include_str!("page.js")];
+const SCRIPT: &str = concat!(
+    include_str!("data.js"),
+    include_str!("charts.js"),
+    include_str!("compare.js"),
+    include_str!("page.js")
+);
 
 /// What is written.
 pub struct Page<'a> {
@@ -31,8 +38,6 @@ pub struct Page<'a> {
     pub answer: &'a Answer,
     /// How much is shown.
     pub bounds: Bounds,
-    /// Why no texts are shown, if none are.
-    pub why_no_texts: Option<&'a str>,
 }
 
 impl Page<'_> {
@@ -50,8 +55,9 @@ impl Page<'_> {
         };
         for row in FRAME.lines() {
             match row.trim() {
-                "{{style}}" => write(STYLE.trim_end())?,
-                "{{script}}" => SCRIPTS.iter().try_for_each(|script| write(script.trim_end()))?,
+                "{{policy}}" => write(&policy())?,
+                "{{style}}" => write(&format!("<style>{STYLE}</style>"))?,
+                "{{script}}" => write(&format!("<script>{SCRIPT}</script>"))?,
                 "{{data}}" => {
                     write(&data("report", &self.head(texts.as_ref(), most)))?;
                     let mut document = 0;
@@ -95,7 +101,7 @@ impl Page<'_> {
             "sizes": bars(answer.sizes.bars()),
             "bounds": { "clusters": self.bounds.clusters, "members": self.bounds.members, "text": most },
             "cut": texts.map(Texts::cut),
-            "noTexts": self.why_no_texts,
+            "texts": texts.is_some(),
             "shown": answer.shown.iter().map(cluster).collect::<Vec<_>>(),
             "others": others.collect::<Vec<_>>(),
             "unlisted": answer.unlisted,
@@ -128,6 +134,21 @@ fn cluster(cluster: &Cluster) -> Value {
         "members": members.collect::<Vec<_>>(),
         "others": cluster.others,
     })
+}
+
+/// What the page may do: nothing but run its script and apply its style.
+fn policy() -> String {
+    format!(
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src {}; script-src {}; \
+         base-uri 'none'; form-action 'none'\">",
+        source(STYLE),
+        source(SCRIPT)
+    )
+}
+
+/// The name that a policy has for an element of this text.
+fn source(text: &str) -> String {
+    format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)))
 }
 
 /// An element that holds JSON.
@@ -166,9 +187,17 @@ mod tests {
     /// The frame, the style and the scripts must not end each other's elements either.
     #[test]
     fn the_frame_has_its_parts_once() {
-        for part in ["{{style}}", "{{script}}", "{{data}}"] {
+        for part in ["{{policy}}", "{{style}}", "{{script}}", "{{data}}"] {
             assert_eq!(FRAME.lines().filter(|line| line.trim() == part).count(), 1, "{part}");
         }
-        assert!(!STYLE.contains('<') && SCRIPTS.iter().all(|script| !script.contains("</")));
+        assert!(!STYLE.contains('<') && !SCRIPT.contains("</") && !SCRIPT.contains("<!--"));
+    }
+
+    /// The example of the standard, Content Security Policy Level 3, section 8.4.
+    #[test]
+    fn a_policy_names_an_element_by_its_hash() {
+        let expected = "'sha256-qznLcsROx4GACP2dm0UCKCzCG+HiZ1guq6ZZDob/Tng='";
+        assert_eq!(source("alert('Hello, world.');"), expected);
+        assert!(!policy().contains("nonce") && !policy().contains("unsafe"), "{}", policy());
     }
 }

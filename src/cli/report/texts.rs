@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::hash;
 use crate::join::tau::{Jaccard6, jaccard6};
 use crate::text::Extractor;
+use crate::visible;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Value, json};
 use std::ops::Range;
@@ -118,7 +119,7 @@ impl Texts {
                         problem: format!(
                             "has another similarity for {} than its features now give ({counted}); a file that \
                              --features or --idf-table names has changed since; restore it, or run again",
-                            member.id
+                            visible::line(&member.id)
                         ),
                     });
                 }

@@ -1,9 +1,9 @@
 //! What was found, for people: the counts, then the pairs at the edge of each threshold, then what to do next.
 
 use super::Report;
-use super::excerpt::harmless;
 use super::measure::{Example, Measured, Row};
 use crate::join::tau::{Tau, jaccard6};
+use crate::visible;
 use std::fmt::Write;
 use unicode_width::UnicodeWidthStr;
 
@@ -110,7 +110,7 @@ fn table(report: &Report<'_>, out: &mut String) {
         out.push('\n');
     };
     for (kind, rows) in report.kinds.iter().zip(&rows) {
-        let name = harmless(&kind.kind);
+        let name = visible::line(&kind.kind);
         if !takes_part(report, kind) {
             let least =
                 if kind.least == 1 { "a feature".to_owned() } else { format!("{} features", kind.least) };
@@ -147,7 +147,7 @@ fn left_out(kind: &Measured, of: u64) -> String {
 
 fn edges(kind: &Measured, out: &mut String) {
     for row in &kind.rows {
-        let _ = writeln!(out, "\n{}, tau {}", harmless(&kind.kind), row.tau);
+        let _ = writeln!(out, "\n{}, tau {}", visible::line(&kind.kind), row.tau);
         side("at or above", &row.above, &format!("no pair reaches {}", row.tau), out);
         side("below", &row.below, &format!("no pair from {} to {}", kind.floor, row.tau), out);
     }
@@ -159,7 +159,7 @@ fn side(name: &str, examples: &[Example], none: &str, out: &mut String) {
     }
     for pair in examples {
         let jaccard = jaccard6(pair.overlap, pair.size_a, pair.size_b);
-        let ids = [&pair.a, &pair.b].map(|id| harmless(id));
+        let ids = [&pair.a, &pair.b].map(|id| visible::line(id));
         let head = format!("  {name:<11}  {jaccard} = {}/{}", pair.overlap, pair.union());
         let one = format!("{head}  {}  {}", ids[0], ids[1]);
         if one.width() <= COLUMNS {
@@ -187,7 +187,7 @@ fn next(report: &Report<'_>, out: &mut String) {
     let _ = writeln!(
         out,
         "\nNEXT\n\nRun the whole input with the features and the tau that you choose; for {} and {}:\n\n  {}",
-        harmless(&kind.kind),
+        visible::line(&kind.kind),
         row.tau,
         report.command(&kind.kind, row.tau)
     );
