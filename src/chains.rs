@@ -158,6 +158,23 @@ pub struct Shape {
 }
 
 impl Shape {
+    /// Every shape that there is.
+    pub fn all() -> impl Iterator<Item = Self> {
+        (0..256u32).map(|bits| {
+            let bit = |n: u32| bits >> n & 1 == 1;
+            Self {
+                idf: bit(0),
+                prefix: bit(1),
+                by_task: bit(2),
+                star: bit(3),
+                write_kept: bit(4),
+                clusters_only: bit(5),
+                rounds: bit(6),
+                idf_shuffle: bit(7),
+            }
+        })
+    }
+
     /// The data sets of the answer. The clusters come last: an answer that has them is complete.
     pub fn answers(self) -> Vec<Data> {
         let all = [(PAIRS, !self.clusters_only), (KEPT, self.write_kept), (CLUSTERS, true)];

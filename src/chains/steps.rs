@@ -157,7 +157,7 @@ fn term_split_plain(steps: &mut Vec<Step>) {
         counter: "pairs_of_postings",
         option: "max-pairs",
         advice: "pairs of postings, the sum of df(df-1)/2, would be written by plain Term-Split; \
-                 use --pcp prefix or doc-split, or raise --max-pairs",
+                 use doc-split, or --pcp prefix without --accumulators, or raise --max-pairs",
     };
     steps.push(index_term(Vec::new(), Some(guard)));
     steps.push(map_reduce(

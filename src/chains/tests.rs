@@ -5,18 +5,7 @@ use clap::ValueEnum;
 
 fn all() -> Vec<Vec<Part>> {
     let mut chains = vec![idf_steps().into_iter().map(Part::Step).collect()];
-    for bits in 0..256u32 {
-        let bit = |n: u32| bits >> n & 1 == 1;
-        let shape = Shape {
-            idf: bit(0),
-            prefix: bit(1),
-            by_task: bit(2),
-            star: bit(3),
-            write_kept: bit(4),
-            clusters_only: bit(5),
-            rounds: bit(6),
-            idf_shuffle: bit(7),
-        };
+    for shape in Shape::all() {
         chains.extend(Chain::value_variants().iter().map(|chain| chain.parts(shape)));
     }
     assert_eq!(chains.len(), 513);

@@ -1,10 +1,12 @@
 //! Command lines: the stage binaries and the driver.
 
+pub mod chain;
 pub mod corpus;
 pub mod documents;
 pub mod estimate;
 pub mod examples;
 pub mod explain;
+pub mod forecast;
 pub mod identity;
 pub mod idf;
 pub mod interrupt;
@@ -29,6 +31,7 @@ pub mod tune;
 
 use crate::error::{Error, Result};
 use crate::stages::STAGES;
+use crate::visible;
 use clap::{ArgMatches, Args, Command};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -45,7 +48,7 @@ pub fn main() -> ExitCode {
     // The options of all commands take as long to put together as a small join takes: those of the one that is called will do.
     let named = COMMANDS.iter().filter(|(name, ..)| args.get(1).is_some_and(|arg| arg == name));
     let driver = if named.clone().count() > 0 { driver(named) } else { command() };
-    let matches = match driver.try_get_matches_from(args) {
+    let matches = match parse(driver, &args) {
         Ok(matches) => matches,
         Err(error) => return report_usage(&error),
     };
@@ -114,6 +117,15 @@ fn after_help() -> String {
 fn report(error: &Error) -> ExitCode {
     crate::terminal::error(error);
     ExitCode::from(error.exit_code())
+}
+
+/// The arguments as a command line has them, or what clap has to say.
+fn parse(mut command: Command, args: &[OsString]) -> Result<ArgMatches, clap::Error> {
+    command.try_get_matches_from_mut(args).map_err(|error| {
+        // It repeats an argument as it is, and a pattern of the shell makes names of files arguments.
+        let shown = args.iter().map(|arg| visible::path(Path::new(arg)));
+        command.try_get_matches_from_mut(shown).err().unwrap_or(error)
+    })
 }
 
 /// Prints what clap has to say (which may be the help that was asked for) and gives its exit code.

@@ -1,23 +1,18 @@
 //! `twinsplit plan`: a chain as a script, and what it will take.
 
 use super::estimate::{self, EstimateOpts};
-use super::options;
+use super::{chain, options};
 use crate::chains::{Chain, Shape};
 use crate::engine::params::Params;
+use crate::engine::script::quote;
 use crate::engine::{hadoop, pipes, spark};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, ValueEnum, value_parser};
 
 /// The command line of `plan`.
 pub fn command() -> Command {
     let command = Command::new("plan")
-        .arg(
-            Arg::new("chain")
-                .required(true)
-                .value_name("CHAIN")
-                .value_parser(value_parser!(Chain))
-                .help("The chain"),
-        )
+        .arg(chain::arg())
         .arg(
             Arg::new("engine")
                 .long("engine")
@@ -69,8 +64,8 @@ pub fn shape(params: &Params, write_kept: bool, rounds: bool) -> Shape {
 
 /// `twinsplit plan`.
 pub fn run(matches: &ArgMatches) -> Result<()> {
-    let chain = *matches.get_one::<Chain>("chain").ok_or_else(|| Error::Usage("no chain".into()))?;
     let params = options::params(matches)?;
+    let chain = chain::chosen(matches, &params, false);
     let engine = *matches.get_one::<ScriptEngine>("engine").unwrap_or(&ScriptEngine::Pipes);
     let write_kept = matches.get_flag("write-kept");
     let opts = EstimateOpts::from_arg_matches(matches)?;
@@ -93,7 +88,7 @@ pub fn plan_script(engine: ScriptEngine, chain: Chain, shape: Shape, params: &Pa
         ScriptEngine::Spark => title.push_str(" --engine spark"),
     }
     for (name, value) in params.iter() {
-        title.push_str(&format!(" --{name} {value}"));
+        title.push_str(&format!(" --{name} {}", quote(value)));
     }
     if shape.write_kept {
         title.push_str(" --write-kept");

@@ -7,7 +7,7 @@ use super::output::{Output, Start};
 use super::plan::{ScriptEngine, plan_script, shape};
 use super::progress::Display;
 use super::quarantine::{self, QUARANTINE};
-use super::{remote, summary};
+use super::{chain, forecast, remote, summary};
 use crate::chains::{Chain, KEPT, PAIRS, Shape, Step};
 use crate::engine::dense::{DenseOpts, DenseRun, Ran};
 use crate::engine::memory::Budget;
@@ -20,7 +20,7 @@ use crate::io::{Contents, Stdout, document_files};
 use crate::stage::{Counters, Entry};
 use crate::stages;
 use crate::terminal;
-use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, value_parser};
+use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -29,12 +29,7 @@ use std::time::Instant;
 
 /// The command line of `run`.
 pub fn command() -> Command {
-    let chain = Arg::new("chain")
-        .required(true)
-        .value_name("CHAIN")
-        .value_parser(value_parser!(Chain))
-        .help("How pairs are found; the answer is the same");
-    options::with_stage_options(RunOpts::augment_args(Command::new("run").arg(chain)))
+    options::with_stage_options(RunOpts::augment_args(Command::new("run").arg(chain::arg())))
         .about("Finds pairs and clusters of near-duplicate documents")
         .long_about(None)
 }
@@ -42,9 +37,9 @@ pub fn command() -> Command {
 /// `twinsplit run`.
 pub fn run(matches: &ArgMatches) -> Result<()> {
     let start = Instant::now();
-    let chain = *matches.get_one::<Chain>("chain").ok_or_else(|| Error::Usage("no chain".into()))?;
     let opts = RunOpts::from_arg_matches(matches)?;
     let params = options::params(matches)?;
+    let chain = chain::chosen(matches, &params, opts.quiet);
     let shape = shape(&params, opts.write_kept, opts.engine != Engine::Local);
     let steps = chain.steps(shape);
     refuse_settings(&opts)?;
@@ -57,6 +52,9 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         return remote::run(chain, shape, &opts, &params);
     }
     let inputs = checked_inputs(&opts, chain, &params)?;
+    if chain == Chain::TermSplit && !shape.prefix && !opts.resume {
+        forecast::refuse_hopeless(&params, &opts, &inputs)?;
+    }
     // A bound that is too small is named before anything is written.
     Budget::new(opts.memory_bytes(), opts.threads())?;
     let resolved = options::resolved(&params);
@@ -162,14 +160,20 @@ fn checked_inputs(opts: &RunOpts, chain: Chain, params: &Params) -> Result<Vec<P
     if let Some(missing) = inputs.iter().find(|path| *path != Path::new("-") && !path.exists()) {
         return Err(Error::File {
             path: missing.clone(),
-            problem: "there is no such file or folder".to_owned(),
+            problem: match missing.to_str().is_some_and(|name| Chain::from_str(name, false).is_ok()) {
+                true => {
+                    "there is no such file or folder; the name of a chain comes before --input".to_owned()
+                }
+                false => "there is no such file or folder".to_owned(),
+            },
         });
     }
     let once = opts.engine == Engine::Local && is_dense(chain, params) && !opts.write_kept;
     if !once {
         refuse_streams(
             &inputs,
-            "only doc-split and --pcp prefix with the engine local and without --write-kept read it once",
+            "only doc-split, and term-split --pcp prefix without --df-cut and --accumulators, read it once, with the engine \
+             local and without --write-kept",
         )?;
     }
     Ok(inputs)

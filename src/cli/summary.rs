@@ -20,6 +20,13 @@ fn sum(steps: &[Done], counter: &str) -> u64 {
 
 /// The counter of copies among documents whose sets are too small to be compared.
 const EQUAL_TEXTS: &str = "equal_texts";
+/// Of fewer documents than this, one without features is no sign that the features do not fit.
+const FEW: u64 = 50;
+
+/// A share in whole percent, rounded down, so that 100 is all.
+fn percent(part: u64, whole: u64) -> u128 {
+    100 * u128::from(part) / u128::from(whole)
+}
 
 /// Warnings about features that are missing and clusters that are too large, by script.
 pub fn warnings(steps: &[Done], clusters: Vec<LargeCluster>) -> Vec<String> {
@@ -31,16 +38,21 @@ pub fn warnings(steps: &[Done], clusters: Vec<LargeCluster>) -> Vec<String> {
             "there were no documents in the input, so the answer is empty; is --input right?".to_owned(),
         );
     }
-    if without * LARGE_SHARE > documents {
+    if documents >= FEW && without * LARGE_SHARE > documents {
         let prefix = "without_features.";
         let scripts = steps.iter().flat_map(|step| &step.counters).filter_map(|(name, count)| {
             let script = name.strip_prefix(prefix)?;
             Some(format!("{count} of {} {script}", sum(steps, &format!("documents.{script}"))))
         });
+        let scripts = scripts.collect::<Vec<_>>().join(", ");
+        // A share of which nobody would say that the answer is that of the collection.
+        let loud = match 5 * without > documents {
+            true => format!("{} % OF THE DOCUMENTS CANNOT BE COMPARED: ", percent(without, documents)),
+            false => String::new(),
+        };
         warnings.push(format!(
-            "{without} of {documents} documents have no feature and pair with nothing ({}); \
+            "{loud}{without} of {documents} documents have no feature and pair with nothing ({scripts}); \
              shorter features, such as a smaller K, or chars:K would reach them{}",
-            scripts.collect::<Vec<_>>().join(", "),
             match sum(steps, EQUAL_TEXTS) {
                 0 => String::new(),
                 copies => format!("; {copies} copies among such documents were found by their equal texts"),

@@ -19,7 +19,7 @@ pub fn script(title: &str, parts: &[Part], shape: Shape, params: &Params) -> Res
     if params.get("bad-records").is_some_and(|number| number != "0") {
         return Err(Error::Usage(
             "--bad-records: tasks of Hadoop Streaming have no place for the lines that they pass over; \
-             run tokenize --bad-records over the files first, or use --engine spark"
+             run tokenize --bad-records N over the files first, or use --engine spark, where ids are not --id auto"
                 .to_owned(),
         ));
     }

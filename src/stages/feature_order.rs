@@ -196,11 +196,14 @@ impl Stage for FeatureOrder {
         };
         if !self.shuffled && !list.is_whole() {
             return Err(Error::Limit(format!(
-                "feature-order: {} features are {} the IDF range, more than --idf-list {}; tasks that look them up without \
-                 a list: --idf-lookup shuffle",
+                "feature-order: {} features are {} the IDF range, more than --idf-list {}; {}",
                 list.count,
                 if listed == Listed::Kept { "in" } else { "out of" },
-                list.most
+                list.most,
+                match self.reference {
+                    Some(_) => "raise it, for with --idf-table every task has a list",
+                    None => "tasks look them up without a list with --idf-lookup shuffle",
+                }
             )));
         }
         let documents = self.documents.unwrap_or(0);

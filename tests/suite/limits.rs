@@ -112,10 +112,16 @@ fn plain_term_split_stops_before_its_pairs() {
         for word in ["9 pairs of postings", "df(df-1)/2", "limit is 8", "--pcp prefix", "--max-pairs"] {
             assert!(said.err.contains(word), "{word:?} is not in: {}", said.err);
         }
-        let steps = said.err.lines().filter(|line| line.starts_with("pcp-map")).count();
-        assert_eq!(steps, 0, "{}", said.err);
-        assert!(!here.path("out/pairs.tsv").exists() && !here.path("out/run.json").exists());
+        // Before it starts: there is no folder, and no step was begun.
+        assert!(!here.path("out").exists() && !said.err.contains("tokenize"), "{}", said.err);
         assert_eq!(overlaps(&here, &format!("{way} 9")).0, exact(), "{engine}");
+        // What leaves out frequent features is counted by the steps.
+        let cut = format!("term-split --tau 0.25 --engine {engine} --df-cut 4 --max-pairs");
+        let said = here.say(&line(&format!("{cut} 8")));
+        said.fails(1, &["9 pairs of postings", "(the limit is 8)"]);
+        assert!(!here.path("out/pairs.tsv").exists() && !here.path("out/run.json").exists());
+        assert_eq!(overlaps(&here, &format!("{cut} 9")).0, exact(), "{engine}");
+        std::fs::remove_dir_all(here.path("out")).unwrap();
     }
 }
 

@@ -41,6 +41,32 @@ fn documents_without_features() {
     }
 }
 
+/// Of 49 documents nobody is warned; from 50 on by one in a hundred, and by over one in five so that nobody misses it.
+#[test]
+fn documents_without_features_by_their_share() {
+    let empty = |count: usize| {
+        let docs: Vec<_> = (0..count).map(|n| (format!("e{n}"), "!".repeat(n + 1))).collect();
+        jsonl(&docs.iter().map(|(id, text)| (id.as_str(), text.as_str())).collect::<Vec<_>>())
+    };
+    for way in WAYS {
+        assert_eq!(warnings(way, &empty(49)), [""; 0], "{way}");
+        for (count, start) in [
+            (1, "1 of 50 documents have no feature and pair with nothing"),
+            (10, "10 of 50 documents have no feature and pair with nothing"),
+            (11, "22 % OF THE DOCUMENTS CANNOT BE COMPARED: 11 of 50 documents have no feature"),
+            (50, "100 % OF THE DOCUMENTS CANNOT BE COMPARED: 50 of 50 documents have no feature"),
+        ] {
+            let said = warnings(way, &(different(50 - count) + &empty(count)));
+            assert_eq!(said.len(), 1, "{way}: {said:?}");
+            assert!(said[0].starts_with(start), "{way}: {}", said[0]);
+        }
+        // It comes before what else there is to say.
+        let twins = jsonl(&[("t1", "one two"), ("t2", "one two")]);
+        let said = warnings(way, &(twins + &different(37) + &empty(11)));
+        assert!(said.len() == 2 && said[0].starts_with("22 % OF THE DOCUMENTS"), "{way}: {said:?}");
+    }
+}
+
 /// A warning names the scripts, for what fits one language may leave out another.
 #[test]
 fn documents_without_features_by_script() {
@@ -58,8 +84,8 @@ fn documents_without_features_by_script() {
         let run =
             format!("twinsplit run {way} --features words:5 --input docs --output out --quiet --overwrite");
         let said = here.say(&run);
-        let expected =
-            "99 of 100 documents have no feature and pair with nothing (1 of 2 Han, 98 of 98 Latin);";
+        let expected = "99 % OF THE DOCUMENTS CANNOT BE COMPARED: \
+             99 of 100 documents have no feature and pair with nothing (1 of 2 Han, 98 of 98 Latin);";
         assert!(said.err.starts_with(&format!("warning: {expected}")), "{way}: {}", said.err);
         said.ok();
     }
