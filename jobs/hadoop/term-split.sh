@@ -392,7 +392,7 @@ step index-term posting-lists 'Builds posting lists; sorted by feature, then id,
     -files "$BIN/map#index-term,$BIN/reduce#index-term-reduce" \
     -partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner \
     -mapper index-term -reducer index-term-reduce
-guard pairs_of_postings 1000000000 'pairs of postings, the sum of df(df-1)/2, would be written by plain Term-Split; use --pcp prefix or doc-split, or raise --max-pairs'
+guard pairs_of_postings 1000000000 'pairs of postings, the sum of df(df-1)/2, would be written by plain Term-Split; use doc-split, or --pcp prefix without --accumulators, or raise --max-pairs'
 
 step pcp-map joined-pairs 'Pairs the postings of each list; sorted by both ids, the parts of a pair'\''s overlap meet.' &&
   streaming "posting-lists" joined-pairs \

@@ -256,7 +256,7 @@ step index-term posting-lists 'Builds posting lists; sorted by feature, then id,
 map_reduce "$MAPPERS" "$REDUCERS" 1 2 "members" posting-lists \
   index-term -- \
   index-term-reduce
-guard pairs_of_postings "${TWINSPLIT_MAX_PAIRS:-1000000000}" 'pairs of postings, the sum of df(df-1)/2, would be written by plain Term-Split; use --pcp prefix or doc-split, or raise --max-pairs'
+guard pairs_of_postings "${TWINSPLIT_MAX_PAIRS:-1000000000}" 'pairs of postings, the sum of df(df-1)/2, would be written by plain Term-Split; use doc-split, or --pcp prefix without --accumulators, or raise --max-pairs'
 
 step pcp-map joined-pairs 'Pairs the postings of each list; sorted by both ids, the parts of a pair'\''s overlap meet.'
 map_reduce "$MAPPERS" "$REDUCERS" 2 2 "posting-lists" joined-pairs \

@@ -794,7 +794,7 @@ map_reduce(
     ["members"], ["index-term"], ["index-term-reduce"],
     partition=1, sort=2,
 )
-guard("pairs_of_postings", limit("max-pairs", 1000000000), "pairs of postings, the sum of df(df-1)/2, would be written by plain Term-Split; use --pcp prefix or doc-split, or raise --max-pairs")
+guard("pairs_of_postings", limit("max-pairs", 1000000000), "pairs of postings, the sum of df(df-1)/2, would be written by plain Term-Split; use doc-split, or --pcp prefix without --accumulators, or raise --max-pairs")
 
 map_reduce(
     "pcp-map", "joined-pairs",

@@ -65,7 +65,7 @@ mod tests {
     #[test]
     fn a_cell_is_one_line_that_steers_nothing() {
         let rows = [["a\u{1b}[2J\nb", "1"], ["c", "\u{202e}2"]].map(|row| row.map(str::to_owned));
-        assert_eq!(aligned(&rows), "a\\x1b[2J\\x0ab          1\nc               \\u{202e}2\n");
+        assert_eq!(aligned(&rows), "a\\x1b[2J\\x0ab          1\nc              \\u{202e}2\n");
     }
 
     #[test]

@@ -66,7 +66,7 @@ fn hints_can_be_followed() {
         (
             "run term-split --pcp prefix --max-pairs 5 --engine pipes --input docs",
             1,
-            &["a higher tau", "doc-split", "raise --max-pairs"],
+            &["doc-split has none", "raise --max-pairs"],
             &[
                 "run doc-split --max-pairs 6 --engine pipes --input docs",
                 "run term-split --pcp prefix --max-pairs 9 --engine pipes --input docs",
