@@ -47,7 +47,7 @@ fn sealed(kind: &str, lines: &[u8]) -> Vec<u8> {
         ("nfc", "on"),
         ("case-fold", "on"),
         ("documents", "29"),
-        ("listed", if lines.len() % 2 == 0 { "kept" } else { "dropped" }),
+        ("listed", if lines.len().is_multiple_of(2) { "kept" } else { "dropped" }),
     ];
     let (mut text, mut seal) = Seal::start(kind, &parameters.map(|(name, value)| (name, value.to_owned())));
     text.push(b'\n');

@@ -88,7 +88,7 @@ fn forecast(inputs: &[PathBuf], pair: &PairOpts, threads: usize, counted: u64) -
             each_line(&block, |line, place| {
                 // A line that is no document is the run's to refuse or to let pass.
                 let Ok(document) = pair.document.read(line, place) else { return Ok(()) };
-                if hash::sample(SEED, document.text.as_bytes()) % one_in == 0 {
+                if hash::sample(SEED, document.text.as_bytes()).is_multiple_of(one_in) {
                     extractor.set(&document.text, &mut set);
                     if pair.least.admits(set.len() as u64) {
                         sets.insert(set.clone());

@@ -1,6 +1,7 @@
 //! The fuzz targets without a fuzzer: what they do with each seed, and how `make fuzz` tells which of them ran.
 
 // The functions themselves, as the fuzzer calls them.
+#[allow(clippy::result_large_err)]
 #[path = "../../fuzz/src/lib.rs"]
 mod fuzz;
 

@@ -84,7 +84,10 @@ fn every_program_has_a_manual_page_that_says_all() {
         }
         for arg in declared.get_arguments() {
             let long = arg.get_long().map_or_else(
-                || format!("<{}>", arg.get_value_names().unwrap_or_default()[0]),
+                || {
+                    let name = &arg.get_value_names().unwrap_or_default()[0];
+                    if arg.is_required_set() { format!("<{name}>") } else { format!("[{name}]") }
+                },
                 |long| format!("--{long}"),
             );
             let found = page.lines().any(|line| {
