@@ -126,7 +126,7 @@ fn hints_can_be_followed() {
             "run doc-split --max-line 10B --input docs",
             1,
             &["let it in with --max-line"],
-            &["run doc-split --max-line 1MB --input docs"],
+            &["run doc-split --max-line 1M --input docs"],
         ),
         (
             "run term-split --input -",

@@ -95,8 +95,8 @@ fn messages_show_ids_and_names_of_files_written_out() {
     }
     let said = say(&here, &[OsStr::new("run"), OsStr::new("doc-split"), &file_name()]);
     assert!(said.code == 2 && said.err.contains("unexpected argument"), "{}", said.err);
-    let said = line(&here, "run doc-split --output twice-named --input FILE FILE");
-    assert!(said.err.contains(&shown_file), "{}", said.err);
+    let said = line(&here, "explain d0 d1 --run FILE");
+    assert!(said.err.contains(&format!("{shown_file}/run.json")), "{}", said.err);
 }
 
 #[test]
