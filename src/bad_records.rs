@@ -47,7 +47,7 @@ impl BadRecords {
     /// Takes a line that is no document; the error says that no more may pass.
     pub fn pass(&mut self, line: &[u8], place: &Place, error: FieldError) -> Result<()> {
         if self.allowed == 0 {
-            return Err(Error::Document { stage: self.stage.to_owned(), place: place.clone(), error });
+            return Err(Error::Document { stage: self.stage, place: place.clone(), error });
         }
         self.met += 1;
         if self.met == 1 {

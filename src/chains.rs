@@ -14,6 +14,7 @@ mod tests;
 use crate::error::Result;
 use crate::stage::Entry;
 use crate::stages;
+use crate::stages::keep_field::KeepField;
 pub use steps::idf_steps;
 
 /// A data set between steps.
@@ -67,6 +68,8 @@ pub struct Step {
     pub tasks: Tasks,
     /// A counter that must not exceed an option's value when the step has ended, and what to do then.
     pub guard: Option<Guard>,
+    /// A field that at least one document must have when the step has ended.
+    pub field: Option<KeepField>,
 }
 
 impl Step {
@@ -149,6 +152,8 @@ pub struct Shape {
     pub by_task: bool,
     /// Star clusters.
     pub star: bool,
+    /// The field of documents that the keep rule looks at.
+    pub field: Option<KeepField>,
     /// Clusters are wanted and pairs are not.
     pub clusters_only: bool,
     /// The kept documents' lines are wanted.
@@ -167,6 +172,7 @@ impl Shape {
                 prefix: bit(1),
                 by_task: bit(2),
                 star: bit(3),
+                field: KeepField::named(if bit(3) { "newest" } else { "first" }),
                 write_kept: bit(4),
                 clusters_only: bit(5),
                 rounds: bit(6),

@@ -22,9 +22,19 @@ pub struct Place {
     pub offset: u64,
     /// The byte at which a cluster cut the file, for a task that reads from there on; 0 at its beginning.
     pub split: u64,
+    /// The file's number among the inputs, from 0; nothing for a task that a cluster hands a share of a file.
+    pub number: Option<u32>,
 }
 
 impl Place {
+    /// The file as hex digits that sort like the inputs: by its number, or on a cluster by the bytes of its name.
+    pub fn input(&self) -> String {
+        match self.number {
+            Some(number) => format!("{number:08x}"),
+            None => self.file.bytes().map(|byte| format!("{byte:02x}")).collect(),
+        }
+    }
+
     /// The file, and from where in it lines are counted; empty for standard input.
     pub fn name(&self) -> Cow<'_, str> {
         match self.split {
@@ -81,7 +91,7 @@ pub enum Error {
     /// A line that is not the record its stage reads.
     Record {
         /// The stage that read it.
-        stage: String,
+        stage: &'static str,
         /// Where the line stands.
         place: Place,
         /// What is wrong with it.
@@ -90,7 +100,7 @@ pub enum Error {
     /// A line of the input that is not a document.
     Document {
         /// The stage that read it.
-        stage: String,
+        stage: &'static str,
         /// Where the line stands.
         place: Place,
         /// What is wrong with it.

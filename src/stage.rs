@@ -167,12 +167,12 @@ impl<'s> Task<'s> {
 
     /// An error about a field of the current row.
     pub fn wrong(&self, error: FieldError) -> Error {
-        Error::Record { stage: self.stage.to_owned(), place: self.place.clone(), error }
+        Error::Record { stage: self.stage, place: self.place.clone(), error }
     }
 
     /// An error about the document in the current row, which may be passed over.
     pub fn bad(&self, error: FieldError) -> Error {
-        Error::Document { stage: self.stage.to_owned(), place: self.place.clone(), error }
+        Error::Document { stage: self.stage, place: self.place.clone(), error }
     }
 
     /// Adds the volumes under names that tell a step's mapper from its reducer; line ends count.

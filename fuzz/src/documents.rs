@@ -6,8 +6,8 @@ use twinsplit::cluster::keep::KeepRule;
 use twinsplit::engine::params::Params;
 use twinsplit::error::Place;
 use twinsplit::record::bad::BadLine;
-use twinsplit::record::cluster::Meta;
 use twinsplit::record::document::DocumentOpts;
+use twinsplit::record::meta::{InputPlace, Meta};
 use twinsplit::record::{Record, id};
 use twinsplit::stages::cluster::rank_of;
 
@@ -26,7 +26,7 @@ pub fn run(data: &[u8]) {
     if data.contains(&b'\n') {
         return;
     }
-    let place = Place { file: "a file".into(), line: 3, offset: 40, split: 0 };
+    let place = Place { file: "a file".into(), line: 3, offset: 40, split: 0, number: Some(1) };
     for options in &*OPTIONS {
         let document = match options.read(data, &place) {
             Ok(document) => document,
@@ -49,13 +49,15 @@ pub fn run(data: &[u8]) {
                 assert_eq!(escaped, document.id);
             }
         }
-        let (date, score) = (document.date.as_slice(), document.score.as_bytes());
-        let meta = Meta { id: &document.id, length: 1, date, score, script: b"Latin" };
+        let date = document.date.map(|date| date.to_string()).unwrap_or_default();
+        let (date, score) = (date.as_bytes(), document.score.as_bytes());
+        let place = InputPlace { input: b"00000001", offset: b"0000000000000028" };
+        let meta = Meta { id: &document.id, length: 1, date, score, script: b"Latin", place };
         let mut line = Vec::new();
         meta.encode(&mut line);
         assert_eq!(Meta::decode(&line), Ok(meta));
-        for rule in [KeepRule::FirstId, KeepRule::Longest, KeepRule::Newest, KeepRule::Highest] {
-            let rank = rank_of(rule, &meta).expect("a document that was read can be ranked");
+        for rule in KeepRule::value_variants() {
+            let rank = rank_of(*rule, &meta).expect("a document that was read can be ranked");
             assert!(rank.iter().all(|byte| (0x20..0x7f).contains(byte)));
         }
     }

@@ -61,6 +61,14 @@ until_zero() {
   ((sum > 0)) || name "$2-$round" "$3"
 }
 
+# some COUNTER OTHER WHAT: stops when the step that has just ended counted OTHER and no COUNTER; INPUT_FIELDS may say which fields there are
+some() {
+  local with without
+  with=$(counted "$1" "$STEP")
+  without=$(counted "$2" "$STEP")
+  ((with > 0 || without == 0)) || fail "$3${INPUT_FIELDS:+; $INPUT_FIELDS}"
+}
+
 # guard COUNTER LIMIT ADVICE: stops when the step that has just ended counted more than LIMIT
 guard() {
   local sum
@@ -283,7 +291,7 @@ counters() {
       else if (name == "HDFS: Number of bytes written") name = "hdfs_bytes_written"
       else if (name ~ /^Launched (map|reduce) tasks$/) name = "tasks"
       else if (name ~ /^Peak (Map|Reduce) Physical memory/) name = "peak_memory"
-      else if (group !~ /^[a-z][a-z-]*$/ || name == "peak_memory") next
+      else if (group !~ /^[a-z][a-z-]*$/ || name ~ /^peak_/) next
       rows = rows name "\t" value "\n"
     }
     END { printf "%s", rows }'
@@ -344,6 +352,17 @@ counters_of() { cat "${@/#/$LOGS/steps/}"; }
 name() {
   fs -mv "$WORK/$1" "$WORK/$2"
   THERE[$WORK/$2]=1
+}
+
+# by_name: stops unless the inputs come in byte order of their names, none of which begins with another; then the order of
+# files, as the inputs are given and by name in each, is that of their names
+by_name() {
+  local at last next
+  for ((at = 1; at < ${#INPUT[@]}; at++)); do
+    last=${INPUT[at - 1]%%[*?[\\{]*} next=${INPUT[at]%%[*?[\\{]*}
+    [[ $last < $next && $next != "$last"* ]] ||
+      fail "--keep first: on Hadoop files come in byte order of their names, so give ${INPUT[at]} before ${INPUT[at - 1]}, or both as one folder or pattern; or take another --keep"
+  done
 }
 
 # publish DATA…: the answer gets its place; the clusters, which come last, make it complete
@@ -493,7 +512,7 @@ step keep-choose clusters 'Keeps the best document of each cluster; sorted by cl
     -D mapreduce.map.memory.mb=$((HEAP + 150)) -D mapreduce.reduce.memory.mb=$((HEAP + 206)) \
     -files "$BIN/reduce#keep-choose" \
     -partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner \
-    -mapper cat -reducer keep-choose
+    -mapper cat -reducer 'keep-choose --tau 0.3'
 
 step write-kept kept 'Passes on the lines of documents that no cluster drops.' &&
   streaming "documents" kept \

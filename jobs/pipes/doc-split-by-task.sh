@@ -62,6 +62,14 @@ until_zero() {
   ((sum > 0)) || name "$2-$round" "$3"
 }
 
+# some COUNTER OTHER WHAT: stops when the step that has just ended counted OTHER and no COUNTER; INPUT_FIELDS may say which fields there are
+some() {
+  local with without
+  with=$(counted "$1" "$STEP")
+  without=$(counted "$2" "$STEP")
+  ((with > 0 || without == 0)) || fail "$3${INPUT_FIELDS:+; $INPUT_FIELDS}"
+}
+
 # guard COUNTER LIMIT ADVICE: stops when the step that has just ended counted more than LIMIT
 guard() {
   local sum

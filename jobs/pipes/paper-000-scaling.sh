@@ -62,6 +62,14 @@ until_zero() {
   ((sum > 0)) || name "$2-$round" "$3"
 }
 
+# some COUNTER OTHER WHAT: stops when the step that has just ended counted OTHER and no COUNTER; INPUT_FIELDS may say which fields there are
+some() {
+  local with without
+  with=$(counted "$1" "$STEP")
+  without=$(counted "$2" "$STEP")
+  ((with > 0 || without == 0)) || fail "$3${INPUT_FIELDS:+; $INPUT_FIELDS}"
+}
+
 # guard COUNTER LIMIT ADVICE: stops when the step that has just ended counted more than LIMIT
 guard() {
   local sum
@@ -321,7 +329,7 @@ map_reduce "$MAPPERS" "$REDUCERS" 1 2 "labels meta filtered-sets" ranked \
 step keep-choose clusters 'Keeps the best document of each cluster; sorted by cluster, then rank, then id, it comes first.'
 map_reduce "$MAPPERS" "$REDUCERS" 1 3 "ranked" clusters \
   cat -- \
-  keep-choose
+  keep-choose --tau 0.3
 
 step write-kept kept 'Passes on the lines of documents that no cluster drops.'
 map 1 "documents" kept write-kept --clusters "$WORK/clusters"

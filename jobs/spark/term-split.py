@@ -633,6 +633,13 @@ def guard(counter, limit, advice):
         fail("%s: %d %s (the limit is %d)" % (done["step"], counted, advice, limit))
 
 
+def some(counter, other, what):
+    """Stops when the step that has just ended counted `other` and no `counter`."""
+    done = STEPS[-1]["counters"]
+    if done.get(counter, 0) == 0 and done.get(other, 0) > 0:
+        fail(what)
+
+
 def limit(option, default):
     return int(VARIABLES.get(variable(option), default))
 

@@ -1,4 +1,4 @@
-//! Takes from each document what the keep rules need: length, date, score.
+//! Takes from each document what the keep rules need: length, date, score, place.
 
 fn main() -> std::process::ExitCode {
     twinsplit::cli::stage::main("doc-meta")

@@ -41,6 +41,7 @@ fn map(name: &'static str, why: &'static str, inputs: &[Data], output: Data) -> 
         side: Vec::new(),
         tasks: Tasks::Many,
         guard: None,
+        field: None,
     }
 }
 
@@ -87,13 +88,16 @@ fn tokenize() -> Step {
 fn front(shape: Shape, order: bool) -> Vec<Step> {
     let mut steps = vec![
         tokenize(),
-        map_reduce(
-            "doc-meta",
-            "doc-meta-reduce",
-            "Takes what the keep rule needs; sorted by id, two documents with one id meet and are named.",
-            &[DOCUMENTS],
-            META,
-        ),
+        Step {
+            field: shape.field,
+            ..map_reduce(
+                "doc-meta",
+                "doc-meta-reduce",
+                "Takes what the keep rule needs; sorted by id, two documents with one id meet and are named.",
+                &[DOCUMENTS],
+                META,
+            )
+        },
     ];
     if order {
         count_features(&mut steps);

@@ -156,8 +156,7 @@ fn models(opts: &CorpusOpts) -> Result<Models> {
             {
                 let place = Place { file: name.into(), line: number, ..Place::default() };
                 let read = document.read(line, &place);
-                let failed =
-                    |error| Error::Document { stage: "corpus".to_owned(), place: place.clone(), error };
+                let failed = |error| Error::Document { stage: "corpus", place: place.clone(), error };
                 builder.text(&read.map_err(failed)?.text);
             }
         }

@@ -91,7 +91,7 @@ pub fn table(inputs: &[PathBuf], params: &Params, work: &Path) -> Result<PathBuf
     let engine = LocalSteps::new(inputs, work, params, options::threads(None), memory, &progress)?;
     let steps = idf_steps();
     let display = Display::start(&progress, steps.len(), false);
-    let made = steps.iter().try_for_each(|step| guard(step, &engine.run(step)?.counters, params));
+    let made = steps.iter().try_for_each(|step| guard(step, &engine.run(step)?.counters, params, ""));
     drop(display);
     made.map(|()| work.join(IDF_TABLE).join("part-00000"))
 }

@@ -11,6 +11,7 @@ pub mod identity;
 pub mod idf;
 pub mod interrupt;
 pub mod join;
+mod keep_field;
 pub mod manual;
 pub mod options;
 pub mod output;

@@ -152,6 +152,20 @@ pub fn params(matches: &ArgMatches) -> Result<Params> {
     Ok(params)
 }
 
+/// With `--write-kept` documents go for good, so each must reach tau with the one that stays: clusters are stars, unless
+/// their kind was given. Says whether that was decided here.
+pub fn settle_cluster(params: &mut Params, write_kept: bool) -> bool {
+    let settled = write_kept && params.get("cluster").is_none();
+    if settled {
+        params.set("cluster", "star");
+    }
+    settled
+}
+
+/// What a note says of that.
+pub const STAR_NOTE: &str = "with --write-kept clusters are stars, so that each dropped document reaches tau with the one \
+                             that is kept; --cluster components joins chains";
+
 /// Those of `options` that were given, by the command line or the environment.
 pub fn given(matches: &ArgMatches, options: &[Arg]) -> Result<Params> {
     let mut params = Params::default();

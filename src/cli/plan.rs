@@ -1,12 +1,14 @@
 //! `twinsplit plan`: a chain as a script, and what it will take.
 
 use super::estimate::{self, EstimateOpts};
-use super::{chain, options};
+use super::{chain, keep_field, options};
 use crate::chains::{Chain, Shape};
 use crate::engine::params::Params;
 use crate::engine::script::quote;
 use crate::engine::{hadoop, pipes, spark};
 use crate::error::Result;
+use crate::stages::keep_field::KeepField;
+use crate::terminal;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, ValueEnum, value_parser};
 
 /// The command line of `plan`.
@@ -56,6 +58,7 @@ pub fn shape(params: &Params, write_kept: bool, rounds: bool) -> Shape {
         prefix: is("pcp", "prefix"),
         by_task: is("partition", "by-task"),
         star: is("cluster", "star"),
+        field: params.get("keep").and_then(KeepField::named),
         clusters_only: is("write", "clusters"),
         write_kept,
         rounds,
@@ -64,11 +67,15 @@ pub fn shape(params: &Params, write_kept: bool, rounds: bool) -> Shape {
 
 /// `twinsplit plan`.
 pub fn run(matches: &ArgMatches) -> Result<()> {
-    let params = options::params(matches)?;
+    let mut params = options::params(matches)?;
     let chain = chain::chosen(matches, &params, false);
     let engine = *matches.get_one::<ScriptEngine>("engine").unwrap_or(&ScriptEngine::Pipes);
     let write_kept = matches.get_flag("write-kept");
+    if options::settle_cluster(&mut params, write_kept) {
+        terminal::note(options::STAR_NOTE);
+    }
     let opts = EstimateOpts::from_arg_matches(matches)?;
+    keep_field::check(&params, &[])?;
     if opts.estimate {
         return estimate::run(chain, engine, write_kept, &opts, &params);
     }

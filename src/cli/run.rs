@@ -2,6 +2,7 @@
 
 use super::identity::{Identity, Known};
 use super::interrupt;
+use super::keep_field;
 use super::options::{self, Engine, RunOpts};
 use super::output::{Output, Start};
 use super::plan::{ScriptEngine, plan_script, shape};
@@ -38,8 +39,11 @@ pub fn command() -> Command {
 pub fn run(matches: &ArgMatches) -> Result<()> {
     let start = Instant::now();
     let opts = RunOpts::from_arg_matches(matches)?;
-    let params = options::params(matches)?;
+    let mut params = options::params(matches)?;
     let chain = chain::chosen(matches, &params, opts.quiet);
+    if options::settle_cluster(&mut params, opts.write_kept) && !opts.quiet {
+        terminal::note(options::STAR_NOTE);
+    }
     let shape = shape(&params, opts.write_kept, opts.engine != Engine::Local);
     let steps = chain.steps(shape);
     refuse_settings(&opts)?;
@@ -49,6 +53,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         }
     }
     if opts.engine.is_remote() {
+        keep_field::check(&params, &[])?;
         return remote::run(chain, shape, &opts, &params);
     }
     let inputs = checked_inputs(&opts, chain, &params)?;
@@ -59,6 +64,8 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     Budget::new(opts.memory_bytes(), opts.threads())?;
     let resolved = options::resolved(&params);
     let dense = opts.engine == Engine::Local && is_dense(chain, &params);
+    // The dense way looks at the first line when it reads it: that may be of a stream.
+    let fields = if dense { String::new() } else { keep_field::check(&params, &inputs)? };
     // The dense way leaves no steps to go on with, so its input is compared only with that of an answer.
     let known = if dense && !opts.resume { Known::Sizes } else { Known::Digests };
     let mut identity = Identity::of(chain, opts.engine, &resolved, opts.write_kept, (&inputs, known))?;
@@ -74,6 +81,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         opts: &opts,
         params: &params,
         inputs: &inputs,
+        fields: &fields,
         output: &output,
         progress: &progress,
     };
@@ -242,6 +250,8 @@ struct Run<'a> {
     opts: &'a RunOpts,
     params: &'a Params,
     inputs: &'a [PathBuf],
+    /// Which fields the input has, where the keep rule asks for one.
+    fields: &'a str,
     output: &'a Output,
     progress: &'a Progress,
 }
@@ -281,7 +291,7 @@ impl Run<'_> {
         let mut done = Vec::new();
         for step in steps {
             let finished = engine.run(step)?;
-            guard(step, &finished.counters, self.params)?;
+            guard(step, &finished.counters, self.params, self.fields)?;
             done.push(finished);
         }
         for data in self.shape.answers().into_iter().filter(|data| *data != KEPT) {
@@ -311,6 +321,7 @@ impl Run<'_> {
             threads: self.opts.threads(),
             memory: self.opts.memory_bytes(),
             lock: &self.output.lock,
+            fields: self.fields,
             progress: self.progress,
         };
         self.finish(run.run()?)
@@ -323,8 +334,16 @@ impl Run<'_> {
     }
 }
 
-/// Stops when a step counted more than its option allows.
-pub fn guard(step: &Step, counters: &Counters, params: &Params) -> Result<()> {
+/// Stops when a step counted more than its option allows, or met no document with a field that the keep rule looks at;
+/// `fields` says which there are.
+pub fn guard(step: &Step, counters: &Counters, params: &Params, fields: &str) -> Result<()> {
+    if let Some(field) = step.field {
+        let count = |name| counters.get(name).copied().unwrap_or(0);
+        if count(field.with) == 0 && count(field.without) > 0 {
+            let nowhere = field.nowhere(params.get(field.option).unwrap_or_default());
+            return Err(Error::Usage(format!("{nowhere}; {fields}")));
+        }
+    }
     let Some(guard) = step.guard else { return Ok(()) };
     let limit = params.number(guard.option);
     let sum = counters.get(guard.counter).copied().unwrap_or(0);

@@ -1,6 +1,7 @@
 //! The `main` of every stage binary: options, rows from files or standard input, rows to standard output.
 
 use crate::bad_records;
+use crate::cluster::keep::KeepRule;
 use crate::engine::memory::peak_memory;
 use crate::error::{Error, FieldError, Place, Result};
 use crate::io::{self, Blocks, MaxLine, Stdout, each_line};
@@ -135,12 +136,8 @@ fn run(entry: &'static Entry, matches: &ArgMatches) -> Result<()> {
         // The stages that have the option read documents.
         blocks = blocks.of_documents(bound);
     }
-    let offsets = matches.try_get_one::<String>("id").ok().flatten().is_some_and(|id| id == "auto");
-    if offsets && share.as_ref().is_some_and(|share| !share.keyed) {
-        return Err(Error::Usage(
-            "--id auto needs the offset of each line; give the job -D stream.map.input.ignoreKey=false"
-                .to_owned(),
-        ));
+    if share.as_ref().is_some_and(|share| !share.keyed) && bound.is_some() {
+        refuse_without_offsets(matches)?;
     }
     let keyed = bound.is_some() && share.is_some_and(|share| share.keyed);
     let of_keys = on_hadoop() && entry.decl.role == Role::Reduce;
@@ -172,6 +169,18 @@ fn run(entry: &'static Entry, matches: &ArgMatches) -> Result<()> {
     report_counters(entry, number, &counters)?;
     warn_of_bad_records(entry, &counters, &folder);
     Ok(())
+}
+
+/// Refuses options that need the offset of each document's line where no task is told it.
+fn refuse_without_offsets(matches: &ArgMatches) -> Result<()> {
+    let auto = matches.try_get_one::<String>("id").ok().flatten().is_some_and(|id| id == "auto");
+    let first = matches.try_get_one::<KeepRule>("keep").ok().flatten() == Some(&KeepRule::First);
+    match [("--id auto", auto), ("--keep first", first)].into_iter().find(|(_, given)| *given) {
+        Some((option, _)) => Err(Error::Usage(format!(
+            "{option} needs the offset of each line; give the job -D stream.map.input.ignoreKey=false"
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// Says on standard error that lines were passed over, unless a driver counts them.

@@ -2,13 +2,15 @@
 
 use super::identity::{Identity, digest};
 use super::table::table;
+use crate::cluster::dropped::{BELOW, DISTANCE, DROPPED, least};
 use crate::cluster::ids::Ids;
 use crate::engine::dense::answer::{LARGE_SHARE, LargeCluster};
 use crate::engine::progress::Done;
 use crate::error::Result;
 use crate::io::{AtomicFile, Stdout, each_row, expand_inputs};
 use crate::record::Record;
-use crate::record::cluster::{ClusterRow, Meta};
+use crate::record::cluster::ClusterRow;
+use crate::record::meta::Meta;
 use crate::terminal;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -75,6 +77,22 @@ pub fn warnings(steps: &[Done], clusters: Vec<LargeCluster>) -> Vec<String> {
         ));
     }
     warnings
+}
+
+/// A sentence on the dropped documents that are below tau to the kept one; nothing where there are none.
+fn below_tau(steps: &[Done]) -> Option<String> {
+    let below = sum(steps, BELOW);
+    let distance = steps.iter().filter_map(|step| step.counters.get(DISTANCE)).max();
+    // Jobs of Hadoop add counters up, so they tell no least similarity.
+    let least = distance.and_then(|distance| least(*distance));
+    let least = least.map(|least| format!(", the least similarity is {least}")).unwrap_or_default();
+    (below > 0).then(|| {
+        format!(
+            "{below} of {} dropped documents are below tau to the document that is kept, which a chain of pairs joins \
+             to them{least}; --cluster star drops none of these",
+            sum(steps, DROPPED)
+        )
+    })
 }
 
 /// The clusters of more than one in a hundred documents in `clusters.tsv`, where those of one cluster stand together,
@@ -191,13 +209,14 @@ impl Report<'_> {
                 "{} documents, {} clusters, {} documents to drop{}, in {:.2} s",
                 count("documents"),
                 count("clusters"),
-                count("documents_dropped"),
+                count(DROPPED),
                 match count(EQUAL_TEXTS) {
                     0 => String::new(),
                     copies => format!(" ({copies} by equal texts)"),
                 },
                 self.seconds
             ));
+            below_tau(self.steps).into_iter().for_each(terminal::line);
             for file in &self.answers {
                 terminal::line(format_args!("  {file}"));
             }

@@ -7,28 +7,31 @@
 //!
 //! | rule | best document | form of the key |
 //! |---|---|---|
-//! | `first-id` | any: the id decides | `-` |
+//! | `smallest-id` | any: the id decides | `-` |
+//! | `first` | the one that stands first in the input | its place, as the caller writes it |
 //! | `longest` | greatest length | `2^64 - 1 - length`, 16 hex digits |
-//! | `newest` | greatest date, compared as bytes | every byte as `255 - byte`, 2 hex digits; then `~` |
-//! | `highest` | greatest score, compared as numbers | sign, exponent, digits; see [`Score`] |
+//! | `newest` | latest date | see [`Date`] |
+//! | `score` | greatest score, compared as numbers | sign, exponent, digits; see [`Score`] |
 
-use std::cmp::Ordering;
-use std::fmt::{self, Write};
-use std::str::FromStr;
+mod dates;
+mod scores;
+
+pub use dates::{Date, DateError, EXPECTED as EXPECTED_DATE};
+pub use scores::{Score, ScoreError};
 
 /// Which document of a cluster is the best.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, clap::ValueEnum)]
 pub enum KeepRule {
-    /// The one with the smallest id.
+    /// The one with the smallest id, in byte order
     #[default]
-    #[value(name = "first")]
-    FirstId,
-    /// The longest.
+    SmallestId,
+    /// The one that stands first in the input: files in the order given, lines in that of their file
+    First,
+    /// The longest, in characters of text
     Longest,
-    /// The one with the greatest date, compared as bytes (ISO 8601 dates in one time zone sort so);
-    /// without a date it is older than all.
+    /// The one with the latest date; without a date it is older than all
     Newest,
-    /// The one with the highest score; without a score it is below all.
+    /// The one with the highest score; without a score it is below all
     #[value(name = "score")]
     Highest,
 }
@@ -38,256 +41,65 @@ pub enum KeepRule {
 pub struct Meta<'a> {
     /// The length of the text.
     pub length: u64,
-    /// The date as it was given; empty when there is none.
-    pub date: &'a str,
+    /// The date, if there is one.
+    pub date: Option<Date>,
     /// The score, if there is one.
     pub score: Option<&'a Score>,
+    /// Where the document stands, in printable ASCII whose byte order is that of the input.
+    pub place: &'a str,
 }
 
 /// The sort key of a document under a rule: in ascending byte order the best document comes first.
 pub fn key(rule: KeepRule, meta: &Meta<'_>) -> String {
     match rule {
-        KeepRule::FirstId => "-".to_owned(),
+        KeepRule::SmallestId => "-".to_owned(),
+        KeepRule::First => meta.place.to_owned(),
         KeepRule::Longest => format!("{:016x}", !meta.length),
-        KeepRule::Newest => {
-            // The mark is above all hex digits: of two dates, the one that goes on is the greater.
-            let mut key = meta.date.bytes().fold(String::new(), |mut key, byte| {
-                let _ = write!(key, "{:02x}", !byte);
-                key
-            });
-            key.push('~');
-            key
-        }
-        KeepRule::Highest => meta.score.map_or_else(|| NO_SCORE.to_owned(), Score::key),
+        KeepRule::Newest => meta.date.map_or_else(|| LAST.to_owned(), Date::key),
+        KeepRule::Highest => meta.score.map_or_else(|| LAST.to_owned(), Score::key),
     }
 }
 
-/// The key of a document without a score, behind every score's.
-const NO_SCORE: &str = "d";
-
-/// A number as JSON writes it, compared exactly.
-///
-/// A score may have more digits than a float holds, and ids of the same cluster must not tie by
-/// rounding: `0.1`, `1e-1` and `0.10` are one number, `9007199254740993` and `9007199254740992` are
-/// two. It is held as the sign and the decimal `0.d1d2… · 10^exponent` with `d1` and the last digit not
-/// 0; zero has no digits.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Score {
-    negative: bool,
-    exponent: i64,
-    /// ASCII digits.
-    digits: String,
-}
-
-/// A text that is not a JSON number, or one whose exponent exceeds 18 digits.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ScoreError {
-    found: String,
-}
-
-impl fmt::Display for ScoreError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "a score must be a JSON number with an exponent of at most 18 digits, found {:?}",
-            self.found
-        )
-    }
-}
-
-impl std::error::Error for ScoreError {}
-
-impl FromStr for Score {
-    type Err = ScoreError;
-
-    /// Reads a JSON number: `-1.5e3`, `0.1`, `10`; no `+` in front, no leading zeros, no bare point.
-    fn from_str(text: &str) -> Result<Self, ScoreError> {
-        parse(text).ok_or_else(|| ScoreError { found: text.to_owned() })
-    }
-}
-
-fn parse(text: &str) -> Option<Score> {
-    let is_digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
-    let (negative, number) = match text.strip_prefix('-') {
-        Some(rest) => (true, rest),
-        None => (false, text),
-    };
-    let (mantissa, shift) = match number.split_once(['e', 'E']) {
-        Some((mantissa, exponent)) => {
-            let magnitude = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
-            if !is_digits(magnitude) || magnitude.trim_start_matches('0').len() > 18 {
-                return None;
-            }
-            (mantissa, exponent.parse::<i64>().ok()?)
-        }
-        None => (number, 0),
-    };
-    let (whole, places) = match mantissa.split_once('.') {
-        Some((whole, places)) if is_digits(places) => (whole, places),
-        Some(_) => return None,
-        None => (mantissa, ""),
-    };
-    if !is_digits(whole) || (whole.len() > 1 && whole.starts_with('0')) {
-        return None;
-    }
-    let all = format!("{whole}{places}");
-    let significant = all.trim_start_matches('0');
-    let zeros = all.len() - significant.len();
-    let digits = significant.trim_end_matches('0').to_owned();
-    if digits.is_empty() {
-        return Some(Score { negative: false, exponent: 0, digits });
-    }
-    // Where the point stands: behind the whole part, less the zeros in front, then shifted.
-    let point = i64::try_from(whole.len()).ok()?.checked_sub_unsigned(zeros as u64)?;
-    Some(Score { negative, exponent: point.checked_add(shift)?, digits })
-}
-
-impl Score {
-    /// The key under [`KeepRule::Highest`]. It starts with `a` for a positive score, `b` for zero and
-    /// `c` for a negative one; then follow the exponent in 16 hex digits, the digits and an end mark.
-    /// For a positive score greater numbers come first, so exponent and digits are complemented and a
-    /// number that goes on precedes one that ends (`~`); for a negative one it is the other way (`!`).
-    fn key(&self) -> String {
-        // Flipping the sign bit makes the order of signed numbers that of unsigned ones.
-        let exponent = self.exponent.cast_unsigned() ^ (1 << 63);
-        if self.digits.is_empty() {
-            return "b".to_owned();
-        }
-        if self.negative {
-            return format!("c{exponent:016x}{}!", self.digits);
-        }
-        let complement = |digit: u8| char::from(b'0' + (b'9' - digit));
-        let digits: String = self.digits.bytes().map(complement).collect();
-        format!("a{:016x}{digits}~", !exponent)
-    }
-}
-
-impl Ord for Score {
-    /// The order of the numbers.
-    fn cmp(&self, other: &Self) -> Ordering {
-        let sign = |score: &Score| match (score.digits.is_empty(), score.negative) {
-            (true, _) => 0,
-            (false, true) => -1,
-            (false, false) => 1,
-        };
-        sign(self).cmp(&sign(other)).then_with(|| {
-            let by_magnitude =
-                self.exponent.cmp(&other.exponent).then_with(|| self.digits.cmp(&other.digits));
-            if self.negative { by_magnitude.reverse() } else { by_magnitude }
-        })
-    }
-}
-
-impl PartialOrd for Score {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
+/// The key of a document without a date or a score, behind every other's: dates have hex digits, and scores begin with
+/// `a`, `b` or `c`.
+const LAST: &str = "~";
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use num_bigint::BigInt;
     use proptest::prelude::*;
 
-    fn score(text: &str) -> Score {
-        text.parse().unwrap()
-    }
-
-    #[test]
-    fn reads_json_numbers() {
-        for (text, same) in [
-            ("0.1", "1e-1"),
-            ("10", "1.0E+1"),
-            ("-1.5e3", "-1500.00"),
-            ("0", "-0.00e7"),
-            ("0.00120", "12e-4"),
-            ("1e000000000000000000000001", "10"),
-        ] {
-            assert_eq!(score(text), score(same));
-        }
-        for text in [
-            "",
-            "-",
-            "+1",
-            "01",
-            ".5",
-            "5.",
-            "1e",
-            "1e+",
-            "1e1.5",
-            "0x1",
-            "NaN",
-            "1,5",
-            " 1",
-            "--1",
-            "1e9999999999999999999",
-            "\u{0663}",
-            "1e+-1",
-        ] {
-            let message = text.parse::<Score>().unwrap_err().to_string();
-            assert!(message.ends_with(&format!("found {text:?}")), "{message}");
-        }
-        assert!(score("1e999999999999999999") > score("9e999999999999999998"));
-        assert!(score("9007199254740993") > score("9007199254740992"));
-    }
-
-    /// The number itself, times 10^110, for exponents of two digits.
-    fn exact(text: &str) -> BigInt {
-        let (mantissa, exponent) = text.split_once('e').unwrap_or((text, "0"));
-        let (whole, places) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-        let digits: BigInt = format!("{whole}{places}").parse().unwrap();
-        let power = 110 + exponent.parse::<i32>().unwrap() - places.len() as i32;
-        digits * BigInt::from(10).pow(u32::try_from(power).unwrap())
-    }
-
-    fn literal() -> impl Strategy<Value = String> {
-        prop_oneof![
-            "-?(0|[1-9][0-9]{0,3})(\\.[0-9]{1,3})?(e-?[0-9]{1,2})?",
-            "-?[12](\\.[019]{1,4})?(e-?[01])?",
-        ]
-    }
-
     proptest! {
-        #![proptest_config(crate::cases(2_000))]
-
         #[test]
-        fn scores_and_their_keys_are_in_the_order_of_numbers(x in literal(), y in literal()) {
-            let truth = exact(&x).cmp(&exact(&y));
-            let (x, y) = (score(&x), score(&y));
-            prop_assert_eq!(x.cmp(&y), truth);
-            prop_assert_eq!(x == y, truth == Ordering::Equal);
-            let key = |score: Option<&Score>| key(KeepRule::Highest, &Meta { score, ..Meta::default() });
-            prop_assert_eq!(key(Some(&y)).cmp(&key(Some(&x))), truth);
-            prop_assert!(key(None) > key(Some(&x)));
-        }
-
-        #[test]
-        fn longest_and_newest_first(a: u64, b: u64, x in "[0-9a-z:\u{e9}-]{0,4}", y in "[0-9a-z:\u{e9}-]{0,4}") {
-            fn meta(length: u64, date: &str) -> Meta<'_> {
-                Meta { length, date, score: None }
-            }
+        fn the_longest_comes_first(a: u64, b: u64) {
             for (a, b) in [(a, b), (a % 3, b % 3)] {
-                let order = key(KeepRule::Longest, &meta(b, "")).cmp(&key(KeepRule::Longest, &meta(a, "")));
-                prop_assert_eq!(order, a.cmp(&b));
+                let longest = |length| key(KeepRule::Longest, &Meta { length, ..Meta::default() });
+                prop_assert_eq!(longest(b).cmp(&longest(a)), a.cmp(&b));
             }
-            let newest = |date: &str| key(KeepRule::Newest, &meta(0, date));
-            prop_assert_eq!(newest(&y).cmp(&newest(&x)), x.as_bytes().cmp(y.as_bytes()));
-            prop_assert!(newest("") >= newest(&x));
-            prop_assert_eq!(key(KeepRule::FirstId, &meta(a, &x)), key(KeepRule::FirstId, &meta(b, &y)));
         }
     }
 
     #[test]
     fn the_forms_are_fixed() {
-        let (high, low, zero) = (score("81.25"), score("-0.5"), score("0e5"));
-        let meta = |score| Meta { length: 300, date: "2024", score };
-        assert_eq!(key(KeepRule::FirstId, &meta(None)), "-");
+        let [high, low, zero] = ["81.25", "-0.5", "0e5"].map(|text| text.parse::<Score>().unwrap());
+        let date = Some("2024".parse().unwrap());
+        let meta = |score| Meta { length: 300, date, score, place: "00000001-000000000000002a" };
+        assert_eq!(key(KeepRule::SmallestId, &meta(None)), "-");
+        assert_eq!(key(KeepRule::First, &meta(None)), "00000001-000000000000002a");
         assert_eq!(key(KeepRule::Longest, &meta(None)), "fffffffffffffed3");
-        assert_eq!(key(KeepRule::Newest, &meta(None)), "cdcfcdcb~");
+        assert_eq!(key(KeepRule::Newest, &meta(None)), "7fffffffffffffffe859efe8fe9affff");
         assert_eq!(key(KeepRule::Highest, &meta(Some(&high))), "a7ffffffffffffffd1874~");
         assert_eq!(key(KeepRule::Highest, &meta(Some(&low))), "c80000000000000005!");
         assert_eq!(key(KeepRule::Highest, &meta(Some(&zero))), "b");
-        assert_eq!(key(KeepRule::Highest, &meta(None)), "d");
+    }
+
+    #[test]
+    fn a_document_without_what_the_rule_looks_at_comes_last() {
+        let none = Meta::default();
+        let (oldest, lowest) = ("0000-01-01T00:00+23:59".parse().unwrap(), "-9e999".parse().unwrap());
+        let known = Meta { date: Some(oldest), score: Some(&lowest), ..none };
+        for rule in [KeepRule::Newest, KeepRule::Highest] {
+            assert!(key(rule, &none) > key(rule, &known), "{rule:?}");
+        }
     }
 }

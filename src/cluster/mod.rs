@@ -7,6 +7,7 @@
 //! | [`groups`] | how do documents with equal sets take part in that? |
 //! | [`ids`] | which numbers stand for the ids? |
 //! | [`keep`] | which document of a cluster is the best one? |
+//! | [`dropped`] | how like it are the others? |
 //!
 //! Connected components chain: a resembles b, b resembles c, and a and c end in one cluster however
 //! unlike they are. Star clusters do not, for each member resembles the centre itself.
@@ -14,6 +15,7 @@
 //! Nothing here knows of files, records or processes.
 
 pub mod components;
+pub mod dropped;
 pub mod groups;
 pub mod ids;
 pub mod keep;

@@ -40,8 +40,12 @@ pub fn script(title: &str, parts: &[Part], shape: Shape, params: &Params) -> Res
     );
     text.push_str(script::BASH);
     text.push_str(PRELUDE);
+    if params.get("keep") == Some("first") {
+        text.push_str("\n# A task knows the name of its file and not which input that is of.\nby_name\n");
+    }
     text.push_str(&script::calls(
         parts,
+        &params,
         |step, names| call(step, names, &params),
         |guard| script::limit(guard, &params).to_string(),
     )?);
@@ -75,7 +79,7 @@ fn call(step: &Step, names: &Names, params: &Params) -> Result<String> {
     if step.inputs == [DOCUMENTS] {
         // A line of JSON may hold a CR, which ends a line too by default.
         let mut lines = "-D textinputformat.record.delimiter=$'\\n'".to_owned();
-        if params.get("id") == Some("auto") {
+        if params.get("id") == Some("auto") || params.get("keep") == Some("first") {
             lines.push_str(" -D stream.map.input.ignoreKey=false");
         }
         generic.push(lines);

@@ -33,6 +33,7 @@ pub fn script(title: &str, parts: &[Part], shape: Shape, params: &Params) -> Res
     text.push_str(PRELUDE);
     text.push_str(&script::calls(
         parts,
+        params,
         |step, names| call(step, names, params),
         |guard| bound(guard, params),
     )?);
@@ -129,6 +130,8 @@ pub struct PipesRun<'a> {
     pub memory: usize,
     /// A locked file: tasks that outlive this process for a moment keep the lock until they are gone.
     pub lock: &'a fs::File,
+    /// Which fields the input has, for messages; nothing where the chain does not ask.
+    pub fields: &'a str,
     /// How far the run is.
     pub progress: &'a Progress,
 }
@@ -155,7 +158,7 @@ impl PipesRun<'_> {
         bash.arg(&path).arg(self.output).args(inputs).env("PATH", search).env("WORK", self.work);
         bash.env("JOBS", self.threads.to_string()).env("MAPPERS", self.threads.max(2).to_string());
         bash.env("REDUCERS", self.threads.max(2).to_string()).env("SORT_MEMORY", format!("{sort_memory}M"));
-        bash.stdin(lock);
+        bash.env("INPUT_FIELDS", self.fields).stdin(lock);
         script::run(bash, &path, self.work, self.progress)?;
         let done = read_seconds(&self.work.join("_steps"))?.into_iter().map(|(name, seconds)| {
             let counters = read_counters(&self.work.join("_counters").join(&name))?;

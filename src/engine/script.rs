@@ -49,6 +49,7 @@ impl Names {
 /// The calls of a chain's steps in bash. `call` is a step's, `limit` a guard's bound.
 pub fn calls(
     parts: &[Part],
+    params: &Params,
     call: impl Fn(&Step, &Names) -> Result<String>,
     limit: impl Fn(&Guard) -> String,
 ) -> Result<String> {
@@ -60,6 +61,10 @@ pub fn calls(
                 if let Some(guard) = &step.guard {
                     let Guard { counter, advice, .. } = guard;
                     text.push_str(&format!("guard {counter} {} {}\n", limit(guard), quote(advice)));
+                }
+                if let Some(field) = &step.field {
+                    let nowhere = quote(&field.nowhere(params.get(field.option).unwrap_or_default()));
+                    text.push_str(&format!("some {} {} {nowhere}\n", field.with, field.without));
                 }
             }
             Part::Repeat(repeat) => text.push_str(&rounds(repeat, &call)?),

@@ -24,6 +24,13 @@ pub fn script(title: &str, parts: &[Part], shape: Shape, params: &Params, bounds
                 .to_owned(),
         ));
     }
+    if params.get("keep") == Some("first") {
+        return Err(Error::Usage(
+            "--keep first looks at a line's place in the input, which a task of Spark does not see; \
+             --keep smallest-id, or --keep score with a field that counts downwards, needs no place"
+                .to_owned(),
+        ));
+    }
     let mut text = format!(
         "#!/usr/bin/env python3\n\
          # {}\n\
@@ -63,6 +70,10 @@ fn push_step(text: &mut String, step: &Step, params: &Params) -> Result<()> {
             str::to_owned,
         );
         let _ = writeln!(text, "guard({}, {limit}, {})", quote(guard.counter), quote(guard.advice));
+    }
+    if let Some(field) = step.field {
+        let nowhere = field.nowhere(params.get(field.option).unwrap_or_default());
+        let _ = writeln!(text, "some({}, {}, {})", quote(field.with), quote(field.without), quote(&nowhere));
     }
     Ok(())
 }

@@ -26,6 +26,8 @@ pub struct Block {
 /// Reads files one after the other as blocks of whole lines, so that several threads can share the work.
 pub struct Blocks {
     files: std::vec::IntoIter<PathBuf>,
+    /// How many files have been opened.
+    opened: u32,
     current: Option<(PathBuf, Box<dyn BufRead + Send>)>,
     place: Place,
     number: u64,
@@ -53,6 +55,7 @@ impl Blocks {
         let (files, bound) = (files.into_iter(), MaxLine::ROW);
         Self {
             files,
+            opened: 0,
             current: None,
             place: Place::default(),
             number: 0,
@@ -106,7 +109,7 @@ impl Blocks {
     /// The same where standard input is a share of a file that a cluster hands to a task. The cluster has removed the
     /// mark at the beginning of the file.
     pub fn of_split(self, file: &str, split: u64) -> Self {
-        Self { share: Some(Place { file: file.into(), line: 1, offset: 0, split }), ..self }
+        Self { share: Some(Place { file: file.into(), line: 1, split, ..Place::default() }), ..self }
     }
 
     /// The next block, or `None` after the last line of the last file. An error is the end too: another thread must not
@@ -131,7 +134,9 @@ impl Blocks {
                     *tally = Arc::default();
                 }
                 let reader = open_counted(&path, Arc::clone(&self.read), self.tally.clone())?;
-                let whole = || Place { file: name_of(&path), line: 1, ..Place::default() };
+                let number = Some(self.opened);
+                self.opened = self.opened.saturating_add(1);
+                let whole = || Place { file: name_of(&path), line: 1, number, ..Place::default() };
                 self.marked = self.documents && (self.share.is_none() || path != Path::new("-"));
                 self.place = self.share.clone().filter(|_| path == Path::new("-")).unwrap_or_else(whole);
                 self.current = Some((path, reader));

@@ -1,93 +1,12 @@
-//! What the choice of the document to keep needs, and the clusters themselves.
+//! From pairs to clusters, and to the documents that are kept.
 
+use super::meta::Meta;
 use super::pair::Pair;
 use super::set::Member;
 use super::tokenized::Tokenized;
-use super::{Fields, Keys, Record, push_number};
+use super::{Fields, Keys, Record};
 use crate::error::FieldError;
 use crate::join::tau::Jaccard6;
-
-/// What a document brings to the keep rules, and to the warnings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Meta<'a> {
-    /// The document.
-    pub id: &'a [u8],
-    /// Unicode scalars of its text.
-    pub length: u64,
-    /// Its date as it was given (escaped like an id); empty when it has none.
-    pub date: &'a [u8],
-    /// Its score, a JSON number's literal; empty when it has none.
-    pub score: &'a [u8],
-    /// The script of most of its letters.
-    pub script: &'a [u8],
-}
-
-impl<'a> Meta<'a> {
-    fn fields(fields: &mut Fields<'a>) -> Result<Self, FieldError> {
-        Ok(Self {
-            id: fields.id("id")?,
-            length: fields.number("length")?,
-            date: fields.next("date", "a date or nothing")?,
-            score: fields.next("score", "a number or nothing")?,
-            script: fields.next("script", "a script's name")?,
-        })
-    }
-}
-
-impl<'a> Record<'a> for Meta<'a> {
-    const FIELDS: &'static str = "id⇥length⇥date⇥score⇥script";
-    const KEYS: Option<Keys> = Some(Keys { partition: 1, sort: 1 });
-
-    fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
-        let mut fields = Fields::of(line);
-        let meta = Self::fields(&mut fields)?;
-        fields.done()?;
-        Ok(meta)
-    }
-
-    fn encode(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(self.id);
-        out.push(b'\t');
-        push_number(out, self.length);
-        for field in [self.date, self.score, self.script] {
-            out.push(b'\t');
-            out.extend_from_slice(field);
-        }
-    }
-}
-
-/// A document's properties, and where its line stands, so that both of two documents with one id can be named.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PlacedMeta<'a> {
-    /// The properties.
-    pub meta: Meta<'a>,
-    /// The file's name (escaped like an id); empty for standard input.
-    pub file: &'a [u8],
-    /// The line's number in it.
-    pub line: u64,
-}
-
-impl<'a> Record<'a> for PlacedMeta<'a> {
-    const FIELDS: &'static str = "id⇥length⇥date⇥score⇥script⇥file⇥line";
-    const KEYS: Option<Keys> = Some(Keys { partition: 1, sort: 1 });
-
-    fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
-        let mut fields = Fields::of(line);
-        let meta = Meta::fields(&mut fields)?;
-        let file = fields.next("file", "a file's name or nothing")?;
-        let number = fields.number("line")?;
-        fields.done()?;
-        Ok(Self { meta, file, line: number })
-    }
-
-    fn encode(&self, out: &mut Vec<u8>) {
-        self.meta.encode(out);
-        out.push(b'\t');
-        out.extend_from_slice(self.file);
-        out.push(b'\t');
-        push_number(out, self.line);
-    }
-}
 
 /// What `cluster` reads, in any order.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -101,13 +20,14 @@ pub enum ClusterInput<'a> {
 }
 
 impl<'a> Record<'a> for ClusterInput<'a> {
-    const FIELDS: &'static str = "pairs; copies; sets; with --cluster star id⇥length⇥date⇥score⇥script";
+    const FIELDS: &'static str =
+        "pairs; copies; sets; with --cluster star id⇥length⇥date⇥score⇥script⇥input⇥offset";
     const KEYS: Option<Keys> = Some(Keys { partition: 0, sort: 0 });
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
         match memchr::memchr_iter(b'\t', line).count() {
             5 => Pair::decode(line).map(ClusterInput::Pair),
-            4 => Meta::decode(line).map(ClusterInput::Meta),
+            6 => Meta::decode(line).map(ClusterInput::Meta),
             _ => Member::decode(line).map(ClusterInput::Member),
         }
     }
@@ -164,13 +84,13 @@ pub enum KeepInput<'a> {
 }
 
 impl<'a> Record<'a> for KeepInput<'a> {
-    const FIELDS: &'static str =
-        "id⇥=>⇥label; id⇥length⇥date⇥score⇥script; id⇥features, or id⇥~⇥hash of the text⇥features";
+    const FIELDS: &'static str = "id⇥=>⇥label; id⇥length⇥date⇥score⇥script⇥input⇥offset; id⇥features, or \
+                                  id⇥~⇥hash of the text⇥features";
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
         match memchr::memchr_iter(b'\t', line).count() {
             2 => Label::decode(line).map(KeepInput::Label),
-            4 => Meta::decode(line).map(KeepInput::Meta),
+            6 => Meta::decode(line).map(KeepInput::Meta),
             _ => Tokenized::decode(line).map(KeepInput::Doc),
         }
     }

@@ -1,7 +1,9 @@
 //! Documents as they come: JSON lines.
 
+mod fields;
+
 use super::{Record, id};
-use crate::cluster::keep::Score;
+use crate::cluster::keep::{Date, EXPECTED_DATE, Score};
 use crate::error::{FieldError, Place};
 use crate::io::MaxLine;
 use clap::Args;
@@ -10,6 +12,8 @@ use serde::de::{Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::fmt;
+
+pub use fields::field_names;
 
 /// A document's line, not yet taken apart: its field names are options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +40,7 @@ pub struct DocumentOpts {
     /// Field that holds the text
     #[arg(long, env = "TWINSPLIT_TEXT", default_value = "text", value_name = "FIELD")]
     pub text: String,
-    /// Field that holds the date, a string, for --keep newest
+    /// Field that holds the date for --keep newest: ISO 8601 with or without a zone, or a number since 1970
     #[arg(long, env = "TWINSPLIT_DATE", value_name = "FIELD")]
     pub date: Option<String>,
     /// Field that holds the score, a number, for --keep score
@@ -57,8 +61,8 @@ pub struct Document<'a> {
     pub id: Vec<u8>,
     /// The text; empty is allowed.
     pub text: Cow<'a, str>,
-    /// The date, escaped like an id; empty when there is none.
-    pub date: Vec<u8>,
+    /// The date, if there is one.
+    pub date: Option<Date>,
     /// The score, a JSON number's literal; empty when there is none.
     pub score: &'a str,
 }
@@ -93,11 +97,10 @@ impl DocumentOpts {
         }
         let raw = found.text.ok_or_else(|| FieldError::missing("text", "a string"))?.get();
         let text = string(raw, "text", "a string")?;
-        let mut date = Vec::new();
-        if let Some(raw) = found.date {
-            id::escape(string(raw.get(), "date", "a string")?.as_bytes(), &mut date);
-        }
+        let date = found.date.map_or(Ok(None), |raw| date(raw.get()))?;
         let score = found.score.map_or("", RawValue::get);
+        // JSON's word for no value.
+        let score = if score == "null" { "" } else { score };
         if !score.is_empty() {
             // What a keep rule could not compare later is wrong here, where its line is known.
             let expected = "a number with an exponent of at most 18 digits";
@@ -118,6 +121,19 @@ impl DocumentOpts {
         reader.end().map_err(|error| whole(&error))?;
         Ok(found)
     }
+}
+
+/// Reads a date, a string or a number; `null` and the empty string are none.
+fn date(raw: &str) -> Result<Option<Date>, FieldError> {
+    let date = match raw.as_bytes().first() {
+        _ if raw == "null" => return Ok(None),
+        Some(b'"') => match string(raw, "date", EXPECTED_DATE)? {
+            text if text.is_empty() => return Ok(None),
+            text => text.parse(),
+        },
+        _ => Date::of_number(raw),
+    };
+    date.map(Some).map_err(|_| FieldError::new("date", EXPECTED_DATE, raw.as_bytes()))
 }
 
 /// Decodes a raw JSON value that must be a string.
@@ -212,16 +228,32 @@ mod tests {
 
     fn read(line: &str) -> Result<(String, String, String, String), FieldError> {
         opts().read(line.as_bytes(), &Place::default()).map(|d| {
-            let own = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-            (own(d.id), d.text.into_owned(), own(d.date), d.score.to_owned())
+            let date = d.date.map(|date| date.to_string()).unwrap_or_default();
+            (String::from_utf8(d.id).unwrap(), d.text.into_owned(), date, d.score.to_owned())
         })
     }
 
     #[test]
     fn wanted_fields_are_read_and_others_passed_over() {
         let line = r#" {"x":[{"id":3}],"id":"a\tb","s":-1.50e3,"text":"a\u00e9 \ud83d\ude00","day":"2020"} "#;
-        let expected = ("a\\x09b".into(), "aé 😀".into(), "2020".into(), "-1.50e3".into());
+        let expected = ("a\\x09b".into(), "aé 😀".into(), "1577836800000000000".into(), "-1.50e3".into());
         assert_eq!(read(line), Ok(expected));
+    }
+
+    #[test]
+    fn dates_are_strings_or_numbers_and_may_be_missing() {
+        for (value, date) in [
+            (r#""2020""#, "1577836800000000000"),
+            (r#""2020-01-01\u005400:00Z""#, "1577836800000000000"),
+            ("1577836800", "1577836800000000000"),
+            ("1577836800.5", "1577836800500000000"),
+            ("null", ""),
+            (r#""""#, ""),
+        ] {
+            let line = format!(r#"{{"id":1,"text":"a","day":{value},"s":null}}"#);
+            let (_, _, read_date, score) = read(&line).unwrap();
+            assert_eq!((read_date.as_str(), score.as_str()), (date, ""), "{line}");
+        }
     }
 
     proptest! {
@@ -254,7 +286,10 @@ mod tests {
             (r#"{"id":1,"text":null}"#, "text"),
             (r#"{"id":1,"text":7}"#, "text"),
             (r#"{"id":1,"text":"\ud800"}"#, "text"),
-            (r#"{"id":1,"text":"a","day":3}"#, "date"),
+            (r#"{"id":1,"text":"a","day":"yesterday"}"#, "date"),
+            (r#"{"id":1,"text":"a","day":"20200101"}"#, "date"),
+            (r#"{"id":1,"text":"a","day":[3]}"#, "date"),
+            (r#"{"id":1,"text":"a","day":true}"#, "date"),
             (r#"{"id":1,"text":"a","s":"3"}"#, "score"),
             (r#"{"id":1,"text":"a","s":1e1234567890123456789}"#, "score"),
         ] {

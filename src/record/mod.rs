@@ -12,6 +12,7 @@ pub mod document;
 pub mod expand;
 pub mod id;
 pub mod lookup;
+pub mod meta;
 pub mod pair;
 pub mod posting;
 pub mod round;

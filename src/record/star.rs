@@ -1,6 +1,7 @@
 //! The rows that make star clusters component by component.
 
-use super::cluster::{Label, Meta};
+use super::cluster::Label;
+use super::meta::Meta;
 use super::pair::Pair;
 use super::set::Member;
 use super::{Fields, Keys, Record};
@@ -27,12 +28,12 @@ pub enum RankInput<'a> {
 }
 
 impl<'a> Record<'a> for RankInput<'a> {
-    const FIELDS: &'static str = "id⇥=>⇥label; id⇥length⇥date⇥score⇥script; copies; sets";
+    const FIELDS: &'static str = "id⇥=>⇥label; id⇥length⇥date⇥score⇥script⇥input⇥offset; copies; sets";
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
         match memchr::memchr_iter(b'\t', line).count() {
             2 => Label::decode(line).map(RankInput::Component),
-            4 => Meta::decode(line).map(RankInput::Meta),
+            6 => Meta::decode(line).map(RankInput::Meta),
             _ => Member::decode(line).map(RankInput::Member),
         }
     }

@@ -4,9 +4,10 @@
 use super::options::KeepOpts;
 use crate::cluster::components::Components;
 use crate::cluster::groups::star_of_groups;
-use crate::cluster::keep::{self, KeepRule, Score};
+use crate::cluster::keep::{self, Date, KeepRule, Score};
 use crate::error::{FieldError, Result};
-use crate::record::cluster::{ClusterInput, Label, Meta};
+use crate::record::cluster::{ClusterInput, Label};
+use crate::record::meta::Meta;
 use crate::record::set::Member;
 use crate::stage::{Decl, Role, Stage, Task};
 use clap::{Args, ValueEnum};
@@ -24,7 +25,8 @@ pub enum ClusterKind {
 /// Which clusters.
 #[derive(Args, Clone, Debug)]
 pub struct ClusterKindOpts {
-    /// Clusters are connected components, or stars around a document that all others of the cluster pair with
+    /// Clusters are connected components, or stars around a document that all others of the cluster pair with; with
+    /// --write-kept stars, if nothing else is given
     #[arg(long, env = "TWINSPLIT_CLUSTER", value_enum, default_value = "components")]
     pub cluster: ClusterKind,
 }
@@ -134,15 +136,26 @@ impl Stage for Cluster {
 /// A document's rank by a keep rule, from its properties.
 pub fn rank_of(rule: KeepRule, meta: &Meta<'_>) -> Result<Vec<u8>, FieldError> {
     let text = |field, bytes| std::str::from_utf8(bytes).map_err(|_| FieldError::new(field, "UTF-8", bytes));
-    let date = text("date", meta.date)?;
-    let score = text("score", meta.score)?;
-    let score = match score {
+    let date = match text("date", meta.date)? {
+        "" => None,
+        nanoseconds => {
+            let date = Date::of_nanoseconds(nanoseconds);
+            Some(date.map_err(|_| FieldError::new("date", "nanoseconds since 1970", meta.date))?)
+        }
+    };
+    let score = match text("score", meta.score)? {
         "" => None,
         literal => {
             let expected = "a JSON number with an exponent of at most 18 digits";
             Some(literal.parse::<Score>().map_err(|_| FieldError::new("score", expected, meta.score))?)
         }
     };
-    let known = keep::Meta { length: meta.length, date, score: score.as_ref() };
+    if rule == KeepRule::First && meta.place.input.is_empty() {
+        return Err(FieldError::missing("input", "hex digits, as doc-meta --keep first writes them"));
+    }
+    let [input, offset] = [("input", meta.place.input), ("offset", meta.place.offset)]
+        .map(|(field, digits)| text(field, digits));
+    let place = format!("{}-{}", input?, offset?);
+    let known = keep::Meta { length: meta.length, date, score: score.as_ref(), place: &place };
     Ok(keep::key(rule, &known).into_bytes())
 }

@@ -3,8 +3,9 @@
 //! `write-kept` passes the kept documents' lines on.
 
 use super::cluster::rank_of;
-use super::options::KeepOpts;
+use super::options::{KeepOpts, TauOpts};
 use super::{NoOpts, options};
+use crate::cluster::dropped::Dropped;
 use crate::cluster::keep::KeepRule;
 use crate::error::Result;
 use crate::io;
@@ -93,21 +94,20 @@ impl Stage for KeepReduce {
 }
 
 /// `keep-choose`: the first document of a cluster is kept.
-#[derive(Default)]
 pub struct KeepChoose {
+    dropped: Dropped,
     kept: Vec<u8>,
     kept_set: Vec<u64>,
     kept_text: Option<u128>,
     members: u64,
     set: Vec<u64>,
     clusters: u64,
-    dropped: u64,
 }
 
 impl Stage for KeepChoose {
     type In<'a> = Ranked<'a>;
     type Out<'a> = ClusterRow<'a>;
-    type Opts = NoOpts;
+    type Opts = TauOpts;
     const DECL: Decl = Decl {
         name: "keep-choose",
         role: Role::Reduce,
@@ -115,8 +115,10 @@ impl Stage for KeepChoose {
         side: &[],
     };
 
-    fn open(_: NoOpts, _: &mut Task<'_>) -> Result<Self> {
-        Ok(Self::default())
+    fn open(opts: TauOpts, _: &mut Task<'_>) -> Result<Self> {
+        let dropped = Dropped::below(opts.tau);
+        let (kept, kept_set, set) = (Vec::new(), Vec::new(), Vec::new());
+        Ok(Self { dropped, kept, kept_set, kept_text: None, members: 0, set, clusters: 0 })
     }
 
     fn push(&mut self, row: Ranked<'_>, task: &mut Task<'_>) -> Result<()> {
@@ -132,14 +134,16 @@ impl Stage for KeepChoose {
             self.clusters += 1;
             task.emit(&ClusterRow { kept: &self.kept, id: &self.kept, jaccard: None })?;
         }
-        let jaccard = if text.is_some() && text == self.kept_text {
-            Jaccard6::ONE
+        let equal = text.is_some() && text == self.kept_text;
+        let (jaccard, sizes) = if equal {
+            (Jaccard6::ONE, (0, 0, 0))
         } else {
             doc.features.read(&mut self.set).map_err(|error| task.wrong(error))?;
             let shared = overlap(&self.kept_set, &self.set);
-            jaccard6(shared, self.kept_set.len() as u64, self.set.len() as u64)
+            let (kept_size, size) = (self.kept_set.len() as u64, self.set.len() as u64);
+            (jaccard6(shared, kept_size, size), (shared, size, kept_size))
         };
-        self.dropped += 1;
+        self.dropped.add(jaccard, sizes);
         task.emit(&ClusterRow { kept: &self.kept, id: doc.id, jaccard: Some(jaccard) })
     }
 
@@ -150,7 +154,7 @@ impl Stage for KeepChoose {
 
     fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
         task.count("clusters", self.clusters);
-        task.count("documents_dropped", self.dropped);
+        self.dropped.counters().into_iter().for_each(|(name, count)| task.count(name, count));
         Ok(())
     }
 }

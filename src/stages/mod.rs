@@ -14,6 +14,7 @@ pub mod idf_lookup;
 pub mod index_doc;
 pub mod index_term;
 pub mod keep;
+pub mod keep_field;
 pub mod options;
 pub mod pcp;
 pub mod side;

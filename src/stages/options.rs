@@ -97,8 +97,8 @@ impl FeatureOpts {
 /// Which document of a cluster is kept.
 #[derive(Args, Clone, Debug)]
 pub struct KeepOpts {
-    /// Which document of a cluster is kept; ties by smallest id
-    #[arg(long, env = "TWINSPLIT_KEEP", value_enum, default_value = "first")]
+    /// Which document of a cluster is kept; newest needs --date, score needs --score; ties by smallest id
+    #[arg(long, env = "TWINSPLIT_KEEP", value_enum, default_value = "smallest-id")]
     pub keep: KeepRule,
 }
 

@@ -83,7 +83,7 @@ fn nothing_but_disk_gives_the_oracles_answer() {
     for (at, tau) in ["0.1", "0.3", "0.5", "0.7", "0.9", "1.0"].into_iter().enumerate() {
         let subject = Subject::new(corpora::random(300 + at as u64, 160, 90), "lines", "0.1");
         for (turn, kind) in KINDS.into_iter().enumerate() {
-            for (keep, partition) in [(Keep::First, "by-size"), (Keep::Longest, "by-task")] {
+            for (keep, partition) in [(Keep::SmallestId, "by-size"), (Keep::Longest, "by-task")] {
                 let mut options =
                     vec![("cluster", kind.name()), ("partition", partition), ("keep", keep.args()[1])];
                 let expected = subject.expected(tau, kind, keep);
@@ -174,7 +174,7 @@ fn holds(
     rest: usize,
 ) -> Result<(), TestCaseError> {
     let subject = Subject::new(corpora::random(seed, size, vocabulary), "lines", "0.1");
-    let expected = subject.expected(tau, KINDS[0], Keep::First);
+    let expected = subject.expected(tau, KINDS[0], Keep::SmallestId);
     for term_split in [false, true] {
         let case = Case { subject: &subject, tau, options: vec![], threads, rest, term_split };
         let (read, _) = run(&case);
@@ -209,7 +209,7 @@ fn features_out_of_the_idf_range_are_out_of_the_sets() {
         sets.iter_mut().for_each(|set| set.retain(|f| (least..=most).contains(&frequencies[f])));
         let subject =
             Subject::with_sets(docs.clone(), (sets, texts), "0.3", &["--features", "lines", "--idf", range]);
-        let expected = subject.expected("0.3", KINDS[0], Keep::First);
+        let expected = subject.expected("0.3", KINDS[0], Keep::SmallestId);
         assert!(expected.pairs.lines().count() > 100);
         for rest in [NEXT_TO_NOTHING, 64 << 20] {
             let case =

@@ -33,6 +33,7 @@ mod hints;
 mod inputs;
 mod install;
 mod join;
+mod keep;
 mod limits;
 mod matrix;
 mod matrix_real;

@@ -185,7 +185,7 @@ fn the_order_of_files_does_not_decide_the_answer() {
     ];
     for way in WAYS {
         let keeps = if way.contains("pipes") { 2..4 } else { 0..4 };
-        let rules = ["first", "longest", "newest --date when", "score --score points --cluster star"];
+        let rules = ["smallest-id", "longest", "newest --date when", "score --score points --cluster star"];
         for keep in &rules[keeps] {
             let way = format!("{way} --keep {keep}");
             let [pairs, clusters, kept] = answer(&here, &way, orders[0]);

@@ -117,7 +117,7 @@ fn idf_exactly_on_its_bounds() {
 /// Which document is kept.
 #[test]
 fn the_document_to_keep() {
-    let keeps = &[Keep::First, Keep::Longest, Keep::Newest, Keep::Score];
+    let keeps = &[Keep::SmallestId, Keep::First, Keep::Longest, Keep::Newest, Keep::Score];
     let make = || Subject::new(corpora::random(204, 90, 40), "lines", "0.1");
     for (engine, table) in [("local", LOCAL), ("pipes", PIPES)] {
         let name = format!("keep rules, corpora::random(204, 90, 40), {engine}");

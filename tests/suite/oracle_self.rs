@@ -138,9 +138,9 @@ fn idf_of_a_reference_takes_the_unknown_as_rarest() {
 #[test]
 fn a_chain_is_one_component_and_two_stars() {
     let (docs, chain) = (docs(4), edges(&[(0, 1), (1, 2), (2, 3)]));
-    let components = clusters(&docs, &[], &chain, Kind::Components, Keep::First);
+    let components = clusters(&docs, &[], &chain, Kind::Components, Keep::SmallestId);
     assert_eq!(components, BTreeMap::from([(0, vec![0, 1, 2, 3])]));
-    let stars = clusters(&docs, &[], &chain, Kind::Star, Keep::First);
+    let stars = clusters(&docs, &[], &chain, Kind::Star, Keep::SmallestId);
     assert_eq!(stars, BTreeMap::from([(0, vec![0, 1]), (2, vec![2, 3])]));
 }
 
@@ -148,7 +148,7 @@ fn a_chain_is_one_component_and_two_stars() {
 fn a_document_joins_its_earliest_centre_not_its_nearest() {
     let docs = docs(5);
     let graph = edges(&[(0, 3), (1, 3), (1, 4), (2, 4)]);
-    let stars = clusters(&docs, &[], &graph, Kind::Star, Keep::First);
+    let stars = clusters(&docs, &[], &graph, Kind::Star, Keep::SmallestId);
     assert_eq!(stars, BTreeMap::from([(0, vec![0, 3]), (1, vec![1, 4])]), "c is alone");
 }
 
@@ -160,7 +160,8 @@ fn the_keep_rule_orders_the_documents() {
     docs[1].date = Some("2024-02-01".to_owned());
     docs[1].score = Some(-500);
     docs[0].score = Some(-1000);
-    assert_eq!(Keep::First.order(&docs), [2, 1, 0]);
+    assert_eq!(Keep::SmallestId.order(&docs), [2, 1, 0]);
+    assert_eq!(Keep::First.order(&docs), [0, 1, 2]);
     assert_eq!(Keep::Longest.order(&docs), [2, 1, 0], "characters, not bytes; then the id");
     assert_eq!(Keep::Newest.order(&docs), [1, 0, 2], "without a date: last");
     assert_eq!(Keep::Score.order(&docs), [1, 0, 2], "without a score: last");
@@ -174,7 +175,7 @@ fn the_three_files_of_a_tiny_corpus() {
     let sets = features::of(&docs, "lines");
     let pairs = Overlaps::count(&sets, "0.5").pairs("0.5");
     let components =
-        Expected::new(&docs, &sets, &vec![None; docs.len()], &pairs, Kind::Components, Keep::First);
+        Expected::new(&docs, &sets, &vec![None; docs.len()], &pairs, Kind::Components, Keep::SmallestId);
     // J(b, a\t) = 3/3; both with ab = 2/3; ab with "a b" = 1/2; "a b" with the threes = 1/3, below.
     let expected = "a b\tab\t1\t1\t2\t0.500000\n\
                     a\\x09\tab\t2\t3\t2\t0.666667\n\
@@ -188,7 +189,7 @@ fn the_three_files_of_a_tiny_corpus() {
     assert_eq!(components.clusters, expected);
     let kept = |of: &[usize]| of.iter().map(|&i| docs[i].line.clone() + "\n").collect::<String>();
     assert_eq!(components.kept, kept(&[3, 4, 5]));
-    let star = Expected::new(&docs, &sets, &vec![None; docs.len()], &pairs, Kind::Star, Keep::First);
+    let star = Expected::new(&docs, &sets, &vec![None; docs.len()], &pairs, Kind::Star, Keep::SmallestId);
     let expected = "a b\ta b\tkeep\t-\n\
                     a b\tab\tdrop\t0.500000\n\
                     a\\x09\ta\\x09\tkeep\t-\n\
@@ -211,7 +212,7 @@ fn short_texts_are_level_and_empty_ones_are_none() {
     assert_eq!(short_texts(&docs, &sets, 1), [None, None, None]);
     for kind in KINDS {
         let texts = [text("same"), None, text("same")];
-        let files = Expected::new(&docs, &[set(""), set(""), set("y")], &texts, &[], kind, Keep::First);
+        let files = Expected::new(&docs, &[set(""), set(""), set("y")], &texts, &[], kind, Keep::SmallestId);
         assert_eq!(files.clusters, "a\ta\tkeep\t-\na\tc\tdrop\t1.000000\n");
     }
 }
@@ -226,7 +227,7 @@ fn stars_over_representatives_are_stars_over_documents() {
         let sets = features::of(&docs, "lines");
         let tau = ["0.2", "0.4", "0.5", "0.65", "1.0"][rng.below(5)];
         let pairs = Overlaps::count(&sets, tau).pairs(tau);
-        for keep in [Keep::First, Keep::Longest, Keep::Newest, Keep::Score] {
+        for keep in [Keep::SmallestId, Keep::Longest, Keep::Newest, Keep::Score] {
             let order = keep.order(&docs);
             let best = |i: usize| *order.iter().find(|&&j| sets[j] == sets[i]).unwrap();
             let best: Vec<usize> = (0..docs.len()).map(best).collect();
@@ -254,7 +255,7 @@ fn clusters_of_both_kinds_keep_their_best_document() {
     let sets = features::of(&docs, "lines");
     let pairs = Overlaps::count(&sets, "0.3").pairs("0.3");
     for kind in KINDS {
-        for keep in [Keep::First, Keep::Longest, Keep::Newest, Keep::Score] {
+        for keep in [Keep::SmallestId, Keep::Longest, Keep::Newest, Keep::Score] {
             let order = keep.order(&docs);
             let found = clusters(&docs, &[], &pairs, kind, keep);
             assert!(found.len() > 3, "{kind:?}");

@@ -44,7 +44,7 @@ prop_compose! {
         blocks in select(BLOCKS.to_vec()),
         threads in 1..=4usize,
         kind in select(KINDS.to_vec()),
-        keep in select(vec![Keep::First, Keep::Longest]),
+        keep in select(vec![Keep::SmallestId, Keep::Longest]),
     ) -> Case {
         Case { variant, tau, engine, blocks, threads, kind, keep, corpus: 0 }
     }

@@ -7,13 +7,12 @@ use std::sync::LazyLock;
 use twinsplit::error::FieldError;
 use twinsplit::join::tau::jaccard6;
 use twinsplit::record::bad::BadLine;
-use twinsplit::record::cluster::{
-    ClusterInput, ClusterRow, KeepInput, KeepRow, Label, Meta, PlacedMeta, Ranked,
-};
+use twinsplit::record::cluster::{ClusterInput, ClusterRow, KeepInput, KeepRow, Label, Ranked};
 use twinsplit::record::count::{FeatureCount, SizeRow};
 use twinsplit::record::document::Line;
 use twinsplit::record::expand::{self, ExpandRow};
 use twinsplit::record::lookup::{self, KeptFeature};
+use twinsplit::record::meta::{InputPlace, Meta, PlacedMeta};
 use twinsplit::record::pair::{Candidate, Joined, Pair, Part};
 use twinsplit::record::posting::{BlockPair, Posting, PostingRow, PrefixMark};
 use twinsplit::record::round::{GraphInput, Neighbour};
@@ -109,7 +108,8 @@ fn rows(values: &Values) -> Vec<Row> {
     let half = Half { b, a, features: doc.features };
     let label = Label { id: a, label: b };
     let bad = BadLine { file: a.into(), line: *n0, field: b"text", expected: date.into(), text: b };
-    let meta = Meta { id: a, length: *n0, date, score: b"-1.50e3", script: b"Han" };
+    let place = if *flag { InputPlace { input: b"0000002a", offset: rank } } else { InputPlace::default() };
+    let meta = Meta { id: a, length: *n0, date, score: b"-1.50e3", script: b"Han", place };
     let copied = ExpandRow::Copy { representative: b, id: a, size: *n0 };
     let expanded = ExpandRow::Pair { key: a, other: b, overlap, size_key: size_a, size_other: size_b };
     let mark = flag.then_some(PrefixMark { position: *n1, indexed: n2 % 2 == 0 });

@@ -12,7 +12,8 @@ use twinsplit::chains::{Chain, Part, Shape, Step};
 use twinsplit::cluster::groups::star_of_groups;
 use twinsplit::cluster::union_find::UnionFind;
 use twinsplit::engine::params::Params;
-use twinsplit::record::cluster::{Label, Meta};
+use twinsplit::record::cluster::Label;
+use twinsplit::record::meta::{InputPlace, Meta};
 use twinsplit::record::pair::Pair;
 use twinsplit::record::set::Copy;
 use twinsplit::record::set::Member;
@@ -147,7 +148,17 @@ impl Graph {
             row(&|out| Member::Copy(Copy { id: id(x), representative: id(y), size: 1 }).encode(out))
         });
         let meta = self.ids.iter().zip(&self.lengths).map(|(id, length)| {
-            row(&|out| Meta { id, length: *length, date: b"", score: b"", script: b"Latin" }.encode(out))
+            row(&|out| {
+                Meta {
+                    id,
+                    length: *length,
+                    date: b"",
+                    score: b"",
+                    script: b"Latin",
+                    place: InputPlace::default(),
+                }
+                .encode(out)
+            })
         });
         // A set whose only field looks like an id.
         let set = row(&|out| out.extend_from_slice(b"alone\t00000000000000aa"));
@@ -302,7 +313,7 @@ fn pipes_report_their_rounds() {
     let here = Place::new();
     let input = fixture("documents/en.jsonl.gz").display().to_string();
     for kind in ["components", "star"] {
-        for more in ["--keep first", "--keep longest --write clusters"] {
+        for more in ["--keep smallest-id", "--keep longest --write clusters"] {
             let base = format!("--quiet --tau 0.3 --cluster {kind} {more} --input {input} --overwrite");
             here.say(&format!("twinsplit run doc-split {base} --output local")).ok();
             here.say(&format!("twinsplit run doc-split {base} --engine pipes --forest 3 --output pipes"))

@@ -37,7 +37,10 @@ fn plan_prints_the_committed_scripts() {
     }
     // An option that is given reaches the stages that know it, and the second line.
     let other = here.say("twinsplit plan doc-split --write-kept --tau 0.6").ok();
-    assert!(other.contains("\n# twinsplit plan doc-split --tau 0.6 --write-kept\n"), "{other}");
+    assert!(
+        other.contains("\n# twinsplit plan doc-split --cluster star --tau 0.6 --write-kept\n"),
+        "{other}"
+    );
     assert!(other.contains("\n  slice-plan --tau 0.6\n"), "{other}");
 }
 

@@ -122,7 +122,7 @@ impl Oracle {
 
     fn counts(&self, tau: &str, kind: Kind) -> [u64; 4] {
         let pairs = self.overlaps.pairs(tau);
-        let clusters = clusters(&self.docs, &self.texts, &pairs, kind, Keep::First);
+        let clusters = clusters(&self.docs, &self.texts, &pairs, kind, Keep::SmallestId);
         let members: usize = clusters.values().map(Vec::len).sum();
         let largest = clusters.values().map(Vec::len).max().unwrap_or(0);
         [pairs.len(), clusters.len(), members - clusters.len(), largest].map(|count| count as u64)

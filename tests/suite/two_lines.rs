@@ -39,7 +39,7 @@ fn the_two_lines_agree_with_the_oracle() {
     let ids =
         languages.each_ref().map(|docs| docs.iter().map(|doc| doc.id.clone()).collect::<BTreeSet<String>>());
     let subject = Subject::new(languages.concat(), "words:5", "0.7");
-    let expected = subject.expected("0.7", Kind::Components, Keep::First);
+    let expected = subject.expected("0.7", Kind::Components, Keep::SmallestId);
     for (language, ids) in ["English", "Chinese"].iter().zip(&ids) {
         let inside = |line: &&str| line.split('\t').take(2).all(|id| ids.contains(id));
         let pairs = expected.pairs.lines().filter(inside).count();

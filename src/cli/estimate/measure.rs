@@ -109,6 +109,7 @@ fn run(script: &str, folder: &Path, lines: &mut dyn Iterator<Item = &[u8]>) -> R
         threads: 1,
         memory: 1 << 30,
         lock: &lock,
+        fields: "",
         progress: &Progress::default(),
     };
     run.run()

@@ -142,7 +142,7 @@ fn place(bytes: &[u8], at: usize, block: &Place) -> Error {
     error.found.push_str(&format!(" as token {nth} of the line"));
     let line = block.line + memchr::memchr_iter(b'\n', before).count() as u64;
     let place = Place { line, offset: block.offset + start as u64, ..block.clone() };
-    Error::Record { stage: "twinsplit join".to_owned(), place, error }
+    Error::Record { stage: "twinsplit join", place, error }
 }
 
 #[cfg(test)]

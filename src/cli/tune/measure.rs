@@ -239,8 +239,7 @@ impl Found<'_> {
     fn text(&self, document: u32) -> Result<Cow<'_, str>> {
         let (place, line) = &self.sample.lines[document as usize];
         let read = self.kind.opts.document.read(line, place);
-        let read =
-            read.map_err(|error| Error::Record { stage: "tune".to_owned(), place: place.clone(), error });
+        let read = read.map_err(|error| Error::Record { stage: "tune", place: place.clone(), error });
         Ok(read?.text)
     }
 }

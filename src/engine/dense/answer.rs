@@ -4,13 +4,14 @@ use super::documents::Documents;
 use super::groups::{Groups, NO_SET};
 use super::join::PairRow;
 use super::sorter::{Sorter, two, untwo};
+use crate::cluster::dropped::Dropped;
 use crate::engine::progress::Progress;
 use crate::error::Result;
 use crate::io::{AtomicFile, Blocks, each_line};
 use crate::join::kernel::Source;
 use crate::join::overlap;
 use crate::join::sets::Sets;
-use crate::join::tau::{Jaccard6, jaccard6};
+use crate::join::tau::{Jaccard6, Tau, jaccard6};
 use crate::record::Record;
 use crate::record::cluster::ClusterRow;
 use crate::record::pair::Pair;
@@ -159,21 +160,32 @@ impl<'a> Answer<'a> {
             .collect()
     }
 
-    /// Writes the clusters, in order of the kept documents' ids, then of the members'.
-    pub fn write_clusters(&self, rows: &[u64], path: &Path, progress: &Progress) -> Result<Written> {
+    /// Writes the clusters, in order of the kept documents' ids, then of the members'. Counts the dropped documents.
+    pub fn write_clusters(
+        &self,
+        rows: &[u64],
+        tau: Tau,
+        path: &Path,
+        progress: &Progress,
+    ) -> Result<(Written, Dropped)> {
+        let mut dropped = Dropped::below(tau);
         let mut file = Lines { file: AtomicFile::create(path)?, written: Written::default() };
         for rows in rows.chunks(PIECE * self.threads) {
             let pieces: Vec<&[u64]> = rows.chunks(PIECE).collect();
-            let texts = in_threads(pieces.len(), self.threads, |at| self.cluster_lines(pieces[at]))?;
-            pieces.iter().zip(texts).try_for_each(|(rows, text)| file.write(rows.len() as u64, &text))?;
+            let texts = in_threads(pieces.len(), self.threads, |at| self.cluster_lines(pieces[at], tau))?;
+            for (rows, (text, counted)) in pieces.iter().zip(texts) {
+                file.write(rows.len() as u64, &text)?;
+                dropped.append(&counted);
+            }
             progress.add(rows.len() as u64);
         }
         file.file.finish()?;
-        Ok(file.written)
+        Ok((file.written, dropped))
     }
 
-    /// The lines of some rows, with exact similarities to the kept documents.
-    fn cluster_lines(&self, rows: &[u64]) -> Result<Vec<u8>> {
+    /// The lines of some rows, with exact similarities to the kept documents; these are counted.
+    fn cluster_lines(&self, rows: &[u64], tau: Tau) -> Result<(Vec<u8>, Dropped)> {
+        let mut dropped = Dropped::below(tau);
         let mut text = Vec::with_capacity(rows.len() * 48);
         let (mut kept_sets, mut own_sets) = (Sets::default(), Sets::default());
         for cluster in rows.chunk_by(|x, y| untwo(*x).0 == untwo(*y).0) {
@@ -187,25 +199,34 @@ impl<'a> Answer<'a> {
                 let jaccard = if number == kept {
                     None
                 } else {
-                    Some(self.jaccard(kept, kept_set, number, &mut own_sets)?)
+                    let (jaccard, sizes) = self.jaccard(kept, kept_set, number, &mut own_sets)?;
+                    dropped.add(jaccard, sizes);
+                    Some(jaccard)
                 };
                 let id = |number| self.documents.id(number);
                 ClusterRow { kept: id(kept), id: id(number), jaccard }.encode(&mut text);
                 text.push(b'\n');
             }
         }
-        Ok(text)
+        Ok((text, dropped))
     }
 
-    fn jaccard(&self, kept: u32, kept_set: &[u32], number: u32, buffer: &mut Sets) -> Result<Jaccard6> {
+    /// The similarity of a document to the kept one, and what it is made of: overlap and sizes.
+    fn jaccard(
+        &self,
+        kept: u32,
+        kept_set: &[u32],
+        number: u32,
+        buffer: &mut Sets,
+    ) -> Result<(Jaccard6, (u64, u64, u64))> {
         if self.set_of[kept as usize] == NO_SET {
-            return Ok(Jaccard6::ONE);
+            return Ok((Jaccard6::ONE, (0, 0, 0)));
         }
         let (x, y) = (self.set(kept), self.set(number));
         let store = &self.groups.store;
         let (a, b) = (store.size_of(x) as u64, store.size_of(y) as u64);
         let shared = if x == y { a } else { overlap(kept_set, store.get(y, buffer)?) };
-        Ok(jaccard6(shared, a, b))
+        Ok((jaccard6(shared, a, b), (shared, a, b)))
     }
 
     /// The places in the input of the documents that are dropped, and of lines that are no documents, ascending.

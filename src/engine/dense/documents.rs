@@ -12,6 +12,7 @@
 //! are found when all are read.
 
 mod feature;
+mod field_count;
 mod read;
 mod texts;
 
@@ -21,6 +22,7 @@ use crate::error::{Error, Place, Result};
 use crate::io::Contents;
 use crate::stage::Counters;
 pub use feature::FeatureRow;
+use field_count::FieldCount;
 use std::sync::Arc;
 pub use texts::EqualTexts;
 
@@ -36,8 +38,12 @@ struct Run {
 pub struct Documents {
     /// Their ids.
     pub ids: Flat<u8>,
-    /// What the keep rule sorts by, smallest first; nothing for the rule that looks at ids only.
+    /// What the keep rule sorts by, smallest first; nothing for rules that look at ids or places only.
     ranks: Option<Flat<u8>>,
+    /// Whether equal ranks go by place, and not by number.
+    by_place: bool,
+    /// What the keep rule needs of documents.
+    field: FieldCount,
     /// The script of most letters, as a number in `script_names`.
     scripts: Vec<u8>,
     script_names: Vec<&'static str>,
@@ -82,8 +88,9 @@ impl Documents {
 
     /// What documents are sorted by to choose the one to keep, by number.
     pub fn rank(&self, number: u32) -> (&[u8], u32) {
-        let rank = self.ranks.as_ref().map(|ranks| ranks.get(self.order[number as usize] as usize));
-        (rank.unwrap_or_default(), number)
+        let place = self.order[number as usize];
+        let rank = self.ranks.as_ref().map(|ranks| ranks.get(place as usize));
+        (rank.unwrap_or_default(), if self.by_place { place } else { number })
     }
 
     /// The script of a document, by number.
@@ -137,7 +144,7 @@ impl Documents {
     }
 
     fn counters(&self) -> Counters {
-        let mut counters = Counters::new();
+        let mut counters = self.field.counters();
         let mut counts = vec![(0, 0); self.script_names.len()];
         let mut bad = self.bad.iter().copied().peekable();
         for (place, (script, size)) in (0..).zip(self.scripts.iter().zip(&self.sizes)) {

@@ -81,7 +81,7 @@ pub struct DenseOpts {
     #[command(flatten)]
     pub(crate) cluster: ClusterKindOpts,
     #[command(flatten)]
-    keep: KeepOpts,
+    pub(crate) keep: KeepOpts,
     #[command(flatten)]
     max_pairs: MaxPairsOpts,
     #[command(flatten)]
@@ -304,15 +304,14 @@ impl DenseRun<'_> {
         let clusters = answer.choose(&labels);
         drop(labels);
         self.progress.start("keep", "writing", Unit::Rows, clusters.len() as u64);
-        let written = answer.write_clusters(&clusters, &self.output.join("clusters.tsv"), self.progress)?;
-        let found = count_clusters(&clusters);
-        let counters = [
-            ("clusters", found),
-            ("documents_dropped", clusters.len() as u64 - found),
+        let (path, tau) = (self.output.join("clusters.tsv"), self.opts.tau.tau);
+        let (written, dropped) = answer.write_clusters(&clusters, tau, &path, self.progress)?;
+        let out = [
+            ("clusters", count_clusters(&clusters)),
             ("reduce_records_out", written.lines),
             ("reduce_bytes_out", written.bytes),
         ];
-        end("keep", named(&counters));
+        end("keep", named(&[dropped.counters().as_slice(), &out].concat()));
         if self.write_kept {
             self.progress.start("write-kept", "writing", Unit::Bytes, bytes());
             let dropped = answer.dropped(&clusters);

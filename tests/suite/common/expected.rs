@@ -39,6 +39,7 @@ impl Kind {
 /// Which document of a cluster is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Keep {
+    SmallestId,
     First,
     Longest,
     Newest,
@@ -49,6 +50,7 @@ impl Keep {
     /// The options that ask for the rule.
     pub fn args(self) -> &'static [&'static str] {
         match self {
+            Self::SmallestId => &["--keep", "smallest-id"],
             Self::First => &["--keep", "first"],
             Self::Longest => &["--keep", "longest"],
             Self::Newest => &["--keep", "newest", "--date", "date"],
@@ -56,14 +58,15 @@ impl Keep {
         }
     }
 
-    /// The documents' positions, best first; equals are told apart by the smaller id. A document
+    /// The documents' positions, which are those in the input, best first; equals are told apart by the smaller id. A document
     /// without a date is older than any, one without a score is worse than any.
     pub fn order(self, docs: &[Doc]) -> Vec<usize> {
         let mut order: Vec<usize> = (0..docs.len()).collect();
-        order.sort_by(|&a, &b| {
-            let (a, b) = (&docs[a], &docs[b]);
+        order.sort_by(|&x, &y| {
+            let (a, b) = (&docs[x], &docs[y]);
             let better = match self {
-                Self::First => std::cmp::Ordering::Equal,
+                Self::SmallestId => std::cmp::Ordering::Equal,
+                Self::First => return x.cmp(&y),
                 Self::Longest => Reverse(a.text.chars().count()).cmp(&Reverse(b.text.chars().count())),
                 Self::Newest => Reverse(&a.date).cmp(&Reverse(&b.date)),
                 Self::Score => Reverse(a.score).cmp(&Reverse(b.score)),

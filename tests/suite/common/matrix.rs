@@ -143,7 +143,7 @@ impl Table {
             blocks: &BLOCKS,
             threads: &THREADS,
             kinds: &KINDS,
-            keeps: &[Keep::First],
+            keeps: &[Keep::SmallestId],
             corpora: 1,
             cover,
         }

@@ -1,7 +1,7 @@
 //! Threads read and tokenize blocks of the input, and put together what they keep.
 
 use super::texts::{EqualTexts, TextRow};
-use super::{Documents, FeatureRow, Run};
+use super::{Documents, FeatureRow, FieldCount, Run};
 use crate::bad_records::BadRecords;
 use crate::cluster::keep::KeepRule;
 use crate::engine::dense::DenseOpts;
@@ -11,7 +11,7 @@ use crate::engine::dense::sorter::{SortWriter, Sorter};
 use crate::engine::progress::Progress;
 use crate::error::{Error, FieldError, Place, Result};
 use crate::io::{Block, Blocks, each_line};
-use crate::record::cluster::Meta;
+use crate::record::meta::{InputPlace, Meta};
 use crate::stage::Counters;
 use crate::stages::cluster::rank_of;
 use crate::text::{Extractor, dominant_script};
@@ -56,7 +56,7 @@ impl Documents {
     ) -> Result<(Self, Counters)> {
         let blocks = Mutex::new(blocks);
         let spec = opts.features.spec()?;
-        let all = Documents { ranks: ranked(opts).then(Flat::default), ..Documents::default() };
+        let all = Documents::none(opts);
         let texts = Sorter::new(budget, work, 0, u64::MAX);
         let gathered = Mutex::new(Gathered { budget, all, waiting: BTreeMap::new(), next: 0, bytes: 0 });
         // The first error in the order of the input: all blocks before the one that failed are with some thread.
@@ -101,6 +101,7 @@ impl Documents {
             gathered.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
         let blocks = blocks.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
         all.read = blocks.contents().to_vec();
+        all.field.check(opts)?;
         all.number()?;
         all.texts = EqualTexts::of(&texts, &all.numbers(), threads)?;
         let mut counters = all.counters();
@@ -111,9 +112,17 @@ impl Documents {
     }
 }
 
-/// Whether the rule looks at more than ids.
-fn ranked(opts: &DenseOpts) -> bool {
-    opts.keep.keep != KeepRule::FirstId
+impl Documents {
+    /// No documents yet.
+    fn none(opts: &DenseOpts) -> Self {
+        let rule = opts.keep.keep;
+        Self {
+            ranks: (!matches!(rule, KeepRule::SmallestId | KeepRule::First)).then(Flat::default),
+            by_place: rule == KeepRule::First,
+            field: FieldCount::of(opts),
+            ..Self::default()
+        }
+    }
 }
 
 impl Batch {
@@ -132,13 +141,11 @@ impl Batch {
                 u32::MAX - 1
             )));
         }
-        let mut batch = Batch {
-            documents: Documents { ranks: ranked(opts).then(Flat::default), ..Documents::default() },
-            scripts: Vec::new(),
-            bytes: block.bytes.len() as u64,
-        };
+        let mut batch =
+            Batch { documents: Documents::none(opts), scripts: Vec::new(), bytes: block.bytes.len() as u64 };
         let mut set = Vec::new();
         each_line(block, |line, place| {
+            batch.documents.field.look(opts, place, line)?;
             let document = block.first as u32 + batch.documents.places() as u32;
             match batch.document(line, place, opts, extractor, &mut set) {
                 Ok(hash) => {
@@ -166,13 +173,16 @@ impl Batch {
         let document = opts.document.read(line, place)?;
         let script = dominant_script(&document.text);
         let own = &mut self.documents;
+        own.field.add(&document);
         if let Some(ranks) = &mut own.ranks {
+            let date = document.date.map(|date| date.to_string()).unwrap_or_default();
             let meta = Meta {
                 id: &document.id,
                 length: document.text.chars().count() as u64,
-                date: &document.date,
+                date: date.as_bytes(),
                 score: document.score.as_bytes(),
                 script: script.as_bytes(),
+                place: InputPlace::default(),
             };
             ranks.push(&rank_of(opts.keep.keep, &meta)?);
         }
@@ -238,6 +248,7 @@ impl Gathered<'_> {
                 line: run.line,
             });
         }
+        all.field.append(documents.field);
         all.ids.append(&documents.ids);
         if let (Some(ranks), Some(more)) = (&mut all.ranks, &documents.ranks) {
             ranks.append(more);
