@@ -182,6 +182,12 @@ fn a_real_run_is_shown_as_it_is() {
             "dropped",
             format!("{}\u{20}({:.1}\u{a0}%)", grouped(dropped), 100.0 * dropped as f64 / documents as f64),
         ),
+        ("below", {
+            // Rounded similarities decide as the exact ones do: none is so near to tau.
+            let dropped = || clusters.iter().filter(|row| row[2] == "drop").map(|row| row[3]);
+            let below = dropped().filter(|jaccard| *jaccard < "0.700000").count();
+            format!("{}, least similarity {}", grouped(below), dropped().min().unwrap())
+        }),
         ("pairs", grouped(pairs.len())),
         ("seconds", format!("{} s", run["seconds"]["total"])),
     ] {

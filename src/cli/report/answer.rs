@@ -65,6 +65,8 @@ pub struct Answer {
     pub clusters: u64,
     /// Documents in clusters.
     pub members: u64,
+    /// The least similarity of a member to its kept document.
+    pub least: Option<Jaccard6>,
     /// Similarities of the pairs, or else of all members to their kept documents.
     pub similarities: Similarities,
     /// Sizes of the clusters.
@@ -123,6 +125,7 @@ impl Answer {
             current.0 += 1;
             if let Some(jaccard) = row.jaccard {
                 current.2 = Some(current.2.map_or(jaccard, |least| least.min(jaccard)));
+                self.least = Some(self.least.map_or(jaccard, |least| least.min(jaccard)));
                 if self.pairs.is_none() {
                     self.similarities.add(jaccard);
                 }

@@ -15,6 +15,8 @@ function drawTotals() {
     ["clusters-count", "Clusters", grouped(report.clusters)],
     ["members", "Documents in clusters", grouped(report.members)],
     ["dropped", "Documents to drop", grouped(dropped) + share],
+    ["below", "Of these below tau to the kept document",
+      grouped(report.below) + (report.leastKept === null ? "" : `, least similarity ${report.leastKept}`)],
     ["pairs", "Pairs", report.pairs === null ? "not written" : grouped(report.pairs)],
     ["seconds", "Time", `${report.seconds} s`],
   ];

@@ -8,6 +8,7 @@ use super::answer::{Answer, Bounds, Cluster};
 use super::bins::Bar;
 use super::texts::Texts;
 use crate::cli::documents::{PairOpts, RunFile};
+use crate::cluster::dropped::BELOW;
 use crate::error::Result;
 use crate::join::tau::Jaccard6;
 use base64::Engine;
@@ -94,6 +95,8 @@ impl Page<'_> {
             "without": self.counter("without_features"),
             "clusters": answer.clusters,
             "members": answer.members,
+            "below": self.counter(BELOW),
+            "leastKept": written(answer.least),
             "pairs": answer.pairs,
             "tau": self.pair.tau.tau.to_string(),
             "least": self.pair.least.min_features,
@@ -125,8 +128,11 @@ fn bars(bars: Vec<Bar>) -> Value {
     bars.into_iter().map(|bar| json!([bar.label, bar.count])).collect()
 }
 
+fn written(jaccard: Option<Jaccard6>) -> Option<String> {
+    jaccard.map(|jaccard| jaccard.to_string())
+}
+
 fn cluster(cluster: &Cluster) -> Value {
-    let written = |jaccard: Option<Jaccard6>| jaccard.map(|jaccard| jaccard.to_string());
     let members = cluster.members.iter().map(|member| json!([member.id, written(member.jaccard)]));
     json!({
         "size": cluster.size,
