@@ -1,5 +1,6 @@
 //! Documents: a line is read or refused; what is read is what a general JSON reader sees, and later stages accept it.
 
+use clap::ValueEnum;
 use serde_json::Value;
 use std::sync::LazyLock;
 use twinsplit::cluster::keep::KeepRule;

@@ -1,5 +1,7 @@
 //! `twinsplit explain A B`: why two documents are a pair, or are not.
 
+mod chain;
+
 use super::documents::{PairOpts, RunFile, each_document, in_range};
 use super::options;
 use super::run::refuse_streams;
@@ -81,7 +83,21 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     }
     let [mut a, mut b] = find(&inputs, &wanted, &opts, &spec)?;
     let removed = restrict(&inputs, &opts, &spec, [&mut a, &mut b])?;
-    print(wanted, [&a, &b], &opts, removed, show)
+    let mut out = Stdout::new();
+    let may_be_joined = print(wanted, [&a, &b], &opts, removed, show, &mut out)?;
+    if let (true, Some(folder)) = (may_be_joined, matches.get_one::<PathBuf>("run")) {
+        chain::show(folder, |id, at| is_named(id, wanted[at]), &mut out)?;
+    }
+    out.flush()
+}
+
+/// Whether a text names an id: as it is, in the escaped form of pairs.tsv, or as people are shown it.
+fn is_named(id: &[u8], text: &str) -> bool {
+    let mut escaped = Vec::new();
+    id::escape(text.as_bytes(), &mut escaped);
+    let is_shown =
+        || text.contains(r"\u{") && std::str::from_utf8(id).is_ok_and(|id| visible::line(id) == text);
+    id == text.as_bytes() || id == escaped || is_shown()
 }
 
 fn find(
@@ -91,17 +107,10 @@ fn find(
     spec: &FeatureSpec,
 ) -> Result<[Explained; 2]> {
     let mut found: [Option<Explained>; 2] = [None, None];
-    let escaped = wanted.map(|name| {
-        let mut out = Vec::new();
-        id::escape(name.as_bytes(), &mut out);
-        out
-    });
     let mut extractor = Extractor::new(spec.clone());
     each_document(inputs, &opts.document, "explain", |document| {
         for at in 0..2 {
-            // An id may be given as it is, in the escaped form of pairs.tsv, or as people are shown it.
-            let id = document.id.as_slice();
-            if id == wanted[at].as_bytes() || id == escaped[at] || is_shown_as(id, wanted[at]) {
+            if is_named(&document.id, wanted[at]) {
                 found[at] = Some(explained(&document.text, &mut extractor, opts));
             }
         }
@@ -110,11 +119,6 @@ fn find(
     let [a, b] = found;
     let missing = |name: &str| Error::Usage(format!("no document has the id {name:?}"));
     Ok([a.ok_or_else(|| missing(wanted[0]))?, b.ok_or_else(|| missing(wanted[1]))?])
-}
-
-/// Whether an id, in the form of pairs.tsv, is shown to people as a text that is not the id itself.
-fn is_shown_as(id: &[u8], text: &str) -> bool {
-    text.contains(r"\u{") && std::str::from_utf8(id).is_ok_and(|id| visible::line(id) == text)
 }
 
 fn explained(text: &str, extractor: &mut Extractor, opts: &PairOpts) -> Explained {
@@ -152,16 +156,17 @@ fn restrict(
     }))
 }
 
+/// Shows the two documents and the decision. Gives whether other documents may have brought them into one cluster.
 fn print(
     names: [&str; 2],
     documents: [&Explained; 2],
     opts: &PairOpts,
     removed: [usize; 2],
     show: usize,
-) -> Result<()> {
+    out: &mut Stdout,
+) -> Result<bool> {
     let [a, b] = documents;
     let tau = opts.tau.tau;
-    let mut out = Stdout::new();
     let shared: Vec<u64> =
         a.order.iter().copied().filter(|feature| b.features.contains_key(feature)).collect();
     let (overlap, size_a, size_b) = (shared.len() as u64, a.order.len() as u64, b.order.len() as u64);
@@ -213,7 +218,7 @@ fn print(
         (false, false) => "not a pair".to_owned(),
     };
     out.line(format!("=> {why}").as_bytes())?;
-    out.flush()
+    Ok(!pair && !small)
 }
 
 /// What is to be said of two documents of which one has too few features for a pair.

@@ -57,6 +57,59 @@ fn the_decision_is_made_on_integers() {
     }
 }
 
+/// Each document shares two thirds with the next one. The shortest chain is shown, and of two the one of smaller ids.
+#[test]
+fn two_documents_of_a_cluster_are_joined_by_a_chain() {
+    let words: Vec<String> = (10..40).map(|number| format!("w{number}")).collect();
+    let text = |from: usize| words[from..from + 12].join(" ");
+    let texts: Vec<String> = (0..7).map(|step| text(2 * step)).collect();
+    let docs: Vec<(&str, &str)> =
+        ["z", "b", "a\t", "c", "y", "x", "w"].into_iter().zip(texts.iter().map(String::as_str)).collect();
+    let mut all = docs.clone();
+    // A second way over the middle, and documents of another cluster.
+    all.extend([("c2", texts[3].as_str()), ("far", "one two three"), ("away", "one two three")]);
+    let here = place(&all);
+    let run = |more: &str| {
+        let line = format!(
+            "twinsplit run doc-split --input docs --features words:1 --tau 0.6 --quiet --overwrite --output out{more}"
+        );
+        here.say(&line).ok();
+    };
+    run("");
+    let explain = |ids: &str| {
+        let mut words = vec!["explain"];
+        words.extend(ids.split('|'));
+        words.extend(["--run", "out"]);
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_twinsplit"));
+        command.args(words);
+        here.run(command, "").ok()
+    };
+    let tail = |shown: &str| shown.split_once("=> not a pair\n").map(|(_, tail)| tail.to_owned());
+    let expected = "
+Both are in the cluster of a\\x09, joined by a chain of 3 pairs; no shorter one does:
+  0.714286  b  a\\x09
+  0.714286  a\\x09  c
+  0.714286  c  y
+";
+    assert_eq!(tail(&explain("b|y")).as_deref(), Some(expected));
+    // From the other end the same pairs, for no other way is as short but that over c2, which is equal to c.
+    let back: Vec<String> = tail(&explain("y|b")).unwrap().lines().skip(2).map(str::to_owned).collect();
+    assert_eq!(back, ["  0.714286  y  c", "  0.714286  c  a\\x09", "  0.714286  a\\x09  b"]);
+    let whole = tail(&explain("z|w")).unwrap();
+    assert!(whole.contains("a chain of 6 pairs") && whole.lines().count() == 8, "{whole}");
+    // An id may be given as it is, too.
+    assert!(tail(&explain("a\t|w")).unwrap().contains("a chain of 4 pairs"));
+    // A pair is its own chain, and documents of different clusters have none.
+    assert_eq!(tail(&explain("b|a\t")), None);
+    assert_eq!(tail(&explain("b|far")).as_deref(), Some(""));
+    run(" --write clusters");
+    let shown = tail(&explain("b|y")).unwrap();
+    assert_eq!(
+        shown.trim(),
+        r"Both are in the cluster of a\x09; the run wrote no pairs (--write clusters), which would show how"
+    );
+}
+
 /// With --run nothing has to be typed again, and what is typed all the same wins.
 #[test]
 fn a_run_gives_input_and_options() {

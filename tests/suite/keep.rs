@@ -315,10 +315,14 @@ fn chains_of_real_revisions_are_counted() {
                     joins to them, the least similarity is 0.231608";
     assert!(said.err.contains(sentence), "{}", said.err);
     let clusters = here.read("out/clusters.tsv");
-    let dropped = || clusters.lines().filter_map(|line| line.split_once("\tdrop\t")).map(|(_, jaccard)| jaccard);
+    let dropped =
+        || clusters.lines().filter_map(|line| line.split_once("\tdrop\t")).map(|(_, jaccard)| jaccard);
     assert_eq!(dropped().filter(|jaccard| **jaccard < *"0.700000").count(), 401);
     assert_eq!((dropped().count(), dropped().min()), (2198, Some("0.231608")));
-    here.say(&format!("twinsplit run doc-split --overwrite --output out --write-kept --quiet --input {input}")).ok();
+    here.say(&format!(
+        "twinsplit run doc-split --overwrite --output out --write-kept --quiet --input {input}"
+    ))
+    .ok();
     assert_eq!(counter(&here, "documents_dropped_below_tau"), 0);
     assert!(counter(&here, "documents_dropped") > 1_500);
     assert!(here.read("out/clusters.tsv").lines().all(|line| !line.contains("\tdrop\t0.6")));
