@@ -11,6 +11,7 @@ use crate::hash;
 use crate::io::{AtomicFile, Blocks, each_line};
 use crate::record::document::DocumentOpts;
 use crate::threads::{in_threads, lock};
+use crate::visible;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::path::{Path, PathBuf};
@@ -115,7 +116,7 @@ impl Sample {
         if inputs.iter().any(same) {
             return Err(Error::Usage(format!(
                 "--write-sample {} would replace an input; name another file",
-                path.display()
+                visible::path(path)
             )));
         }
         let mut file = AtomicFile::create(path)?;

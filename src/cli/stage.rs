@@ -9,6 +9,7 @@ use crate::record::parse_number;
 use crate::stage::{Counters, Entry, Role, Runner, Sink, Task};
 use crate::stages;
 use crate::terminal;
+use crate::visible;
 use clap::{Arg, ArgMatches, Command, value_parser};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -190,8 +191,11 @@ fn warn_of_bad_records(entry: &Entry, counters: &Counters, folder: &Path) {
         return;
     }
     let kept = folder.join(bad_records::FOLDER);
-    let kept =
-        if entry.keeps_bad_records { format!("; they are in {}", kept.display()) } else { String::new() };
+    let kept = if entry.keeps_bad_records {
+        format!("; they are in {}", visible::path(&kept))
+    } else {
+        String::new()
+    };
     terminal::warning(format_args!("{}: {passed} bad documents were passed over{kept}", entry.decl.name));
 }
 

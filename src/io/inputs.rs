@@ -5,6 +5,7 @@
 //! end that large crawls reach.
 
 use crate::error::{Error, Result};
+use crate::visible;
 use glob::{MatchOptions, Pattern, PatternError};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -86,7 +87,7 @@ fn not_walked(folder: &Path, error: walkdir::Error) -> Error {
         let problem = format!(
             "this link leads back to {}, the folder that it lies in, so there is no end to the files; \
              remove the link, or name the files by a pattern",
-            ancestor.display()
+            visible::path(ancestor)
         );
         return Error::File { path, problem };
     }

@@ -46,6 +46,7 @@ use crate::stages::options::{
 };
 use crate::stages::slice_plan::SlicesOpts;
 use crate::threads::lock;
+use crate::visible;
 use answer::{Answer, LargeCluster, count_clusters};
 use budget::Budget;
 use clap::Args;
@@ -199,7 +200,7 @@ impl Collection<'_> {
         if self.budget.spare() == 0 {
             return Err(Error::Limit(format!(
                 "feature-order: {}: a table of {} features takes {} MB of memory; give more with --memory",
-                path.display(),
+                visible::path(path),
                 rows.len(),
                 (rows.len() * 16) >> 20
             )));
