@@ -21,10 +21,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-/// Bytes of documents whose sets are counted.
-const COUNTED: u64 = 32 << 20;
+/// The sets of so much text as this part of `--memory` are counted: they and their frequencies take a few times as much.
+const COUNTED: u64 = 32;
 /// How many times the limit an estimate has to be: texts that differ may have the same set, which counts once.
-const CLEARLY: u128 = 4;
+const CLEARLY: u128 = 2;
 /// What a compressed file holds at most of text, in its own size; more only makes the share larger.
 const UNPACKED: u64 = 5;
 /// Bytes of input that a thread takes at a time.
@@ -58,7 +58,8 @@ pub fn refuse_hopeless(params: &Params, opts: &RunOpts, inputs: &[PathBuf]) -> R
         return Ok(());
     }
     // What cannot be read stops the run as well, which names the stage.
-    let Ok(forecast) = forecast(inputs, &pair, opts.threads(), COUNTED) else { return Ok(()) };
+    let counted = opts.memory_bytes() as u64 / COUNTED;
+    let Ok(forecast) = forecast(inputs, &pair, opts.threads(), counted) else { return Ok(()) };
     if !forecast.exceeds(limit) {
         return Ok(());
     }
@@ -78,7 +79,7 @@ pub fn refuse_hopeless(params: &Params, opts: &RunOpts, inputs: &[PathBuf]) -> R
 
 fn forecast(inputs: &[PathBuf], pair: &PairOpts, threads: usize, counted: u64) -> Result<Forecast> {
     let spec = pair.features.spec()?;
-    let one_in = inputs.iter().map(|path| bytes(path)).sum::<u64>().div_ceil(counted).max(1);
+    let one_in = inputs.iter().map(|path| bytes(path)).sum::<u64>().div_ceil(counted.max(1)).max(1);
     let blocks = Mutex::new(Blocks::new(inputs.to_vec(), BLOCK).of_documents(pair.document.max_line));
     let shares = in_threads(threads, threads, |_| {
         let mut extractor = Extractor::new(spec.clone());
@@ -175,7 +176,7 @@ mod tests {
     fn a_small_input_is_counted_and_a_large_one_estimated_from_below() {
         let folder = tempfile::tempdir().unwrap();
         let (once, sum) = corpus(3_000, 1, folder.path());
-        assert_eq!(pairs(&once, 3, COUNTED), Forecast { pairs: sum, one_in: 1 });
+        assert_eq!(pairs(&once, 3, 1 << 30), Forecast { pairs: sum, one_in: 1 });
         let bytes = once.metadata().unwrap().len();
         for one_in in [2, 4, 10] {
             let found = pairs(&once, 1, bytes / one_in + 1);
@@ -193,7 +194,7 @@ mod tests {
     fn an_estimate_has_to_be_clear() {
         let exceeds = |pairs, one_in| Forecast { pairs, one_in }.exceeds(100);
         assert_eq!([exceeds(100, 1), exceeds(101, 1)], [false, true]);
-        assert_eq!([exceeds(400, 2), exceeds(401, 2)], [false, true]);
+        assert_eq!([exceeds(200, 2), exceeds(201, 2)], [false, true]);
     }
 
     #[test]
