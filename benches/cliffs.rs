@@ -97,7 +97,7 @@ fn run(shapes: Vec<&Shape>) -> ExitCode {
                 let counted = collections.each_ref().map(|collection| Counted::of(collection, *tau, &way));
                 failures += u32::from(!compare(shape, *tau, &way, &collections, &counted, shortest));
                 if way.name == "term-split" {
-                    shortest = counted[1].work();
+                    shortest = counted[0].work();
                 }
             }
         }
@@ -112,7 +112,7 @@ fn run(shapes: Vec<&Shape>) -> ExitCode {
 }
 
 /// Compares what one way counted at both sizes, and says whether it is what is expected. Where a sample chose longer prefixes at the
-/// smaller size alone, work grows by more, up to that with the shortest prefixes, which Term-Split has and is compared by.
+/// smaller size alone, work grows from that with the `shortest` prefixes at this size, which Term-Split has.
 fn compare(
     shape: &Shape,
     tau: u32,
@@ -130,7 +130,7 @@ fn compare(
     ];
     let over = grown.map(|grown| grown > TOLERANCE * bound);
     let work = counted[1].work();
-    let chosen = over[2] && work as f64 <= TOLERANCE * shortest as f64;
+    let chosen = over[2] && growth(shortest, work) <= TOLERANCE * bound;
     let falls = over[0] || over[1] && counted[1].counts[1] > FEW || over[2] && work > FEW && !chosen;
     let known = KNOWN.contains(&(shape.name, way.name));
     let verdict = match (falls, known) {
