@@ -77,7 +77,7 @@ fn numbers_out_of_their_range_are_usage_errors() {
 fn every_reducer_refuses_unsorted_rows() {
     let set = "0000000000000001";
     let rows = [
-        ("doc-meta-reduce", "z\t1\t\t\tLatin\t\t1".to_owned()),
+        ("doc-meta-reduce", "z\t1\t\t\tLatin\t\t\t\t1".to_owned()),
         ("feature-count-reduce", "ffffffffffffffff\t1".to_owned()),
         ("feature-order", "-\t3".to_owned()),
         ("idf-table", "-\t3".to_owned()),

@@ -118,7 +118,12 @@ fn a_run_gives_input_and_options() {
     let shown = here.say("twinsplit explain a b --run out").ok();
     assert_eq!(shown, here.say("twinsplit explain a b --input docs --features words:2 --tau 0.5").ok());
     let stricter = here.say("twinsplit explain a b --run out --tau 0.6").ok();
-    assert!(stricter.contains("A  a  6 features") && stricter.ends_with("=> not a pair\n"), "{stricter}");
+    assert!(stricter.contains("A  a  6 features") && stricter.contains("=> not a pair\n"), "{stricter}");
+    // What the run made of them is another matter.
+    assert!(
+        stricter.contains("joined by a chain of 1 pair; no shorter one does:\n  0.571429  a  b\n"),
+        "{stricter}"
+    );
     let other = here.say("twinsplit explain a b --run out --features words:6").ok();
     assert!(other.contains("A  a  2 features") && other.contains("Shared features: 0"), "{other}");
     here.write("out/run.json", "{");
@@ -259,9 +264,6 @@ fn explanations_agree_with_a_run() {
     for (a, b) in [("zh-01", "zh-04"), ("en-08", "en-09"), ("chain-a", "chain-c"), ("empty", "punctuation")] {
         assert!(!pairs.contains(&format!("{a}\t{b}\t")), "{a} {b}");
         let shown = explain(a, b);
-        assert!(
-            shown.lines().last().is_some_and(|line| line.starts_with("=> not a pair")),
-            "{a} {b}: {shown}"
-        );
+        assert!(shown.lines().any(|line| line.starts_with("=> not a pair")), "{a} {b}: {shown}");
     }
 }
