@@ -1,20 +1,21 @@
 //! The only place that touches standard streams, gzip, files and broken pipes.
 
+mod atomic;
 mod blocks;
 mod gzip;
 mod inputs;
 mod lines;
 
+pub use atomic::AtomicFile;
 pub use blocks::{Block, Blocks, each_line, name_of};
 pub use inputs::{document_files, expand_inputs};
 pub use lines::{MaxLine, parse_bytes, read_row};
 
 use crate::error::{Error, FieldError, Result};
 use crate::hash::Checksum;
-use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -142,56 +143,6 @@ pub fn each_row(path: &Path, mut see: impl FnMut(&[u8]) -> Result<(), FieldError
     Ok(())
 }
 
-/// A file that appears under its name only when it is complete. One that is given up leaves nothing.
-pub struct AtomicFile {
-    writer: BufWriter<File>,
-    partial: PathBuf,
-    path: PathBuf,
-    complete: bool,
-}
-
-impl AtomicFile {
-    /// Starts the file beside its final place, under its name with `.partial` added.
-    pub fn create(path: &Path) -> Result<Self> {
-        let mut name = path.file_name().map_or_else(OsString::new, OsString::from);
-        name.push(".partial");
-        let partial = path.with_file_name(name);
-        let file = File::create(&partial).map_err(Error::io("create", &partial))?;
-        let writer = BufWriter::with_capacity(BUFFER, file);
-        Ok(Self { writer, partial, path: path.to_owned(), complete: false })
-    }
-
-    /// Writes a line and its end.
-    pub fn line(&mut self, line: &[u8]) -> Result<()> {
-        self.writer
-            .write_all(line)
-            .and_then(|()| self.writer.write_all(b"\n"))
-            .map_err(Error::io("write", &self.path))
-    }
-
-    /// Writes bytes as they are.
-    pub fn bytes(&mut self, bytes: &[u8]) -> Result<()> {
-        self.writer.write_all(bytes).map_err(Error::io("write", &self.path))
-    }
-
-    /// Makes the file complete: flushed, and under its own name.
-    pub fn finish(mut self) -> Result<()> {
-        self.writer.flush().map_err(Error::io("write", &self.path))?;
-        fs::rename(&self.partial, &self.path).map_err(Error::io("rename", &self.path))?;
-        self.complete = true;
-        Ok(())
-    }
-}
-
-impl Drop for AtomicFile {
-    fn drop(&mut self) {
-        if !self.complete {
-            // The error that gave the file up says more than one in removing it.
-            let _ = fs::remove_file(&self.partial);
-        }
-    }
-}
-
 /// Buffered standard output for rows.
 pub struct Stdout(BufWriter<io::Stdout>);
 
@@ -228,25 +179,5 @@ fn stdout_failed(source: io::Error) -> Error {
 impl Default for Stdout {
     fn default() -> Self {
         Self::new()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_file_appears_only_when_complete() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("out.tsv");
-        let mut file = AtomicFile::create(&path).unwrap();
-        file.line(b"row").unwrap();
-        assert!(!path.exists());
-        file.finish().unwrap();
-        assert_eq!(fs::read(&path).unwrap(), b"row\n");
-        let mut given_up = AtomicFile::create(&folder.path().join("other")).unwrap();
-        given_up.line(b"row").unwrap();
-        drop(given_up);
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 }

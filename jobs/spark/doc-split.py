@@ -41,7 +41,7 @@ parser.add_argument("--reducers", metavar="N", type=int, help="tasks after a shu
 parser.add_argument("--slices-at-once", metavar="N", type=int, default=2, help="Doc-Split's jobs that run at the same time")
 parser.add_argument("--work", metavar="FOLDER", help="folder of the data sets in between; OUTPUT/_work by default")
 parser.add_argument("--resume", action="store_true", help="go on after the last finished step of a run that was stopped")
-parser.add_argument("--overwrite", action="store_true", help="remove the answer that is there")
+parser.add_argument("--overwrite", action="store_true", help="replace the answer that is there, when the new one is complete")
 parser.add_argument("--keep-work", action="store_true", help="keep the data sets in between")
 parser.add_argument("--shuffled", action="store_true", help="put values of equal keys out of order, to show hidden assumptions")
 parser.add_argument("--logs", metavar="FOLDER", help="a local folder for the step at hand, and what each step counted")
@@ -65,6 +65,12 @@ def fail(message):
     sys.stdout.flush()
     print("error:", message, file=sys.stderr, flush=True)
     sys.exit(1)
+
+
+def refuse(message):
+    sys.stdout.flush()
+    print("error:", message, file=sys.stderr, flush=True)
+    sys.exit(2)
 
 
 def say(message):
@@ -140,6 +146,11 @@ def move(name, to):
     path = hadoop_path(name)
     if not file_system(path).rename(path, hadoop_path(to)):
         fail("cannot rename %s to %s" % (name, to))
+
+
+def make_folder(name):
+    path = hadoop_path(name)
+    file_system(path).mkdirs(path)
 
 
 def remove(name):
@@ -479,11 +490,9 @@ def send(name):
 
 
 def folder_of(data):
-    """A data set lies in WORK, the answer in OUTPUT: while the run is not over, in a hidden folder there."""
+    """A data set lies in WORK, the answer beside OUTPUT's until it is complete."""
     data = ROUNDS.get(data, data)
-    if data not in ANSWERS:
-        return WORK + "/" + data
-    return OUTPUT + "/" + data if exists(OUTPUT + "/" + data) else HIDDEN + "/" + data
+    return (HIDDEN if data in ANSWERS else WORK) + "/" + data
 
 
 def step(name, data, why, make):
@@ -663,15 +672,118 @@ def until_zero(counter, data, last):
 
 
 def finish():
-    """The answer appears in OUTPUT; counters.json is written last."""
-    for data in ANSWERS + (["quarantine"] if exists(HIDDEN + "/quarantine") else []):
-        if not exists(OUTPUT + "/" + data):
-            move(HIDDEN + "/" + data, OUTPUT + "/" + data)
-    text = json.dumps({"identity": IDENTITY, "steps": STEPS}, indent=1, sort_keys=True)
-    write_bytes(OUTPUT + "/counters.json", text.encode())
-    remove(HIDDEN)
-    if not options.keep_work:
-        remove(WORK)
+    """The answer is complete when counters.json, its record, lies beside it; it gets its place then."""
+    made = ANSWERS + (["quarantine"] if exists(HIDDEN + "/quarantine") else [])
+    outputs = [{"path": OUTPUT + "/" + data} for data in made]
+    text = json.dumps({"identity": IDENTITY, "steps": STEPS, "outputs": outputs}, indent=1, sort_keys=True)
+    write_bytes(HIDDEN + "/counters.json", text.encode())
+    swap(options.overwrite)
+    end(options.keep_work)
+
+
+# The folder of the answer. What a run recorded as its own is replaced, and nothing else: run.json and counters.json list
+# the names of an answer, and _work is a run's when its _run.json says so.
+
+NAMES = ["run.json", "counters.json", "pairs", "clusters", "kept", "quarantine"] + [
+    "pairs.tsv", "clusters.tsv", "kept.jsonl", "quarantine.tsv", "report.html",
+]
+
+
+def is_link(name):
+    """Whether it is a link of this machine's file system."""
+    return name.startswith("file:") and os.path.islink(local_path(name))
+
+
+def local_path(name):
+    return "/" + name[len("file:") :].lstrip("/")
+
+
+def bytes_of(name):
+    """A small file's content, as it stands there whatever checksum an earlier one of its name had."""
+    if name.startswith("file:"):
+        with open(local_path(name), "rb") as stream:
+            return stream.read()
+    return read_text(name).encode()
+
+
+def object_of(name):
+    """What a file of JSON holds, if there is one and it is no link."""
+    if not exists(name) or is_link(name):
+        return {}
+    try:
+        value = json.loads(bytes_of(name))
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def recorded(name):
+    """The names that a record lists, its own among them."""
+    value = object_of(name)
+    ours = "twinsplit" in value and "chain" in value or "identity" in value and "steps" in value
+    if not ours or not isinstance(value.get("outputs"), list):
+        return set()
+    paths = [str(output.get("path")) for output in value["outputs"] if isinstance(output, dict)]
+    return {path.rstrip("/").rsplit("/", 1)[-1] for path in paths + [name]} & set(NAMES)
+
+
+def owned(folder):
+    """The names in a folder that are a run's."""
+    names = recorded(folder + "/run.json") | recorded(folder + "/counters.json")
+    return names | ({"report.html"} if "run.json" in names and is_page(folder + "/report.html") else set())
+
+
+def is_page(name):
+    """Whether `twinsplit report` wrote it."""
+    return exists(name) and not is_link(name) and b'<meta name="generator" content="twinsplit ' in bytes_of(name)[:4096]
+
+
+def refuse_others(own):
+    others = [name for name in NAMES if (exists(OUTPUT + "/" + name) or is_link(OUTPUT + "/" + name))]
+    others = [OUTPUT + "/" + name for name in others if name not in own or is_link(OUTPUT + "/" + name)]
+    if others:
+        refuse(
+            "%s in the way: no run recorded this as its own, so none replaces it; move it, or choose another folder"
+            % " ".join(others)
+        )
+
+
+def swap(replaces):
+    """The answer, which is complete, comes to its place. The old records go first, so that nothing in between is taken
+    for an answer, and the new one comes last. Whoever is called after a stop goes on where that was."""
+    new = recorded(HIDDEN + "/counters.json")
+    moved = {name for name in new if not exists(HIDDEN + "/" + name)}
+    own = owned(PLACE + "/_replaced")
+    own |= {"report.html"} if "run.json" in own and is_page(OUTPUT + "/report.html") else set()
+    replaces = replaces or object_of(PLACE + "/_run.json").get("overwrite") is True
+    own = (own | owned(OUTPUT) if replaces else own) - moved
+    refuse_others(own | moved)
+    make_folder(PLACE + "/_replaced")
+    for name in NAMES:
+        if name in own and exists(OUTPUT + "/" + name):
+            move(OUTPUT + "/" + name, PLACE + "/_replaced/" + name)
+    for name in sorted(new, key=lambda name: (name == "counters.json", name)):
+        if name not in moved:
+            move(HIDDEN + "/" + name, OUTPUT + "/" + name)
+
+
+def end(keep):
+    """Removes what a run that is over has no more use for."""
+    if keep:
+        write_bytes(PLACE + "/_kept", b"")
+        remove(HIDDEN)
+        return
+    for folder in {WORK, PLACE}:
+        # The manifest goes last, for what it does not name is nobody's.
+        for name, _ in listed(folder) if exists(folder) else []:
+            if name not in ("_run.json", "_replaced"):
+                remove(folder + "/" + name)
+        remove(folder)
+
+
+def is_over():
+    """Whether the run in PLACE has published its answer."""
+    return exists(PLACE + "/_replaced") and not exists(HIDDEN + "/counters.json")
 
 
 # Before the first step: the program, the documents, and whether this run may go on with what is there.
@@ -701,27 +813,43 @@ def send_named_file(name):
 
 
 def begin():
-    """Compares with what an earlier run left."""
+    """Looks at what an earlier run left, and compares with it."""
+    for folder in {PLACE, WORK}:
+        found = [] if is_link(folder) or not exists(folder) else [name for name, _ in listed(folder)]
+        manifest = object_of(folder + "/_run.json")
+        ours = "twinsplit" in manifest or str(manifest.get("program")).startswith("twinsplit ")
+        if "_same" in found and bytes_of(folder + "/_same").lstrip(b"# ").startswith(b"twinsplit "):
+            ours = True
+        if is_link(folder) or found and not ours:
+            refuse("%s was made by no run, and a run works in a folder of its own; move it, or choose another folder" % folder)
+    stopped = object_of(PLACE + "/_run.json")
+    if exists(HIDDEN + "/counters.json") and (options.resume or options.overwrite):
+        if options.resume:
+            compare(stopped, PLACE)
+        swap(options.overwrite)
+    if stopped and is_over():
+        stopped = {}
+        if not exists(PLACE + "/_kept"):
+            end(False)
     if options.overwrite:
-        # Also what the other engines name as files.
-        for name in ["pairs", "clusters", "kept", "quarantine", "counters.json", "run.json", "_answer"] + [
-            "pairs.tsv", "clusters.tsv", "kept.jsonl", "quarantine.tsv", "report.html",
-        ]:
-            remove(OUTPUT + "/" + name)
+        refuse_others(owned(OUTPUT))
         remove(WORK)
-    if exists(OUTPUT + "/counters.json"):
+        remove(PLACE)
+    elif stopped and options.resume:
+        compare(stopped, PLACE)
+        return
+    elif recorded(OUTPUT + "/counters.json"):
         if not options.resume:
             fail("%s holds an answer; remove it first" % OUTPUT)
-        compare(json.loads(read_text(OUTPUT + "/counters.json"))["identity"], OUTPUT)
+        compare(object_of(OUTPUT + "/counters.json")["identity"], OUTPUT)
         say("%s holds the complete answer of this run" % OUTPUT)
         sys.exit(0)
-    if options.resume and exists(WORK + "/_run.json"):
-        compare(json.loads(read_text(WORK + "/_run.json")), WORK)
-        return
     for folder in (OUTPUT, WORK):
         if not options.overwrite and exists(folder) and listed(folder):
             fail("%s is not empty: --resume goes on with what is there, or remove it" % folder)
-    write_bytes(WORK + "/_run.json", json.dumps(IDENTITY, sort_keys=True).encode())
+    manifest = json.dumps(dict(IDENTITY, overwrite=options.overwrite), sort_keys=True).encode()
+    for folder in {PLACE, WORK}:
+        write_bytes(folder + "/_run.json", manifest)
 
 
 def watch(driver):
@@ -729,9 +857,22 @@ def watch(driver):
     while True:
         try:
             os.kill(driver, 0)
+            if ended_unseen(driver):
+                raise OSError
         except OSError:
+            # A driver that was killed can neither keep the logs nor say where they are.
+            shutil.rmtree(options.logs or "", ignore_errors=True)
             os._exit(1)
         time.sleep(0.5)
+
+
+def ended_unseen(process):
+    """Whether a process has ended, and nobody has asked for its exit code yet."""
+    try:
+        with open("/proc/%d/stat" % process) as stream:
+            return ") Z " in stream.read()
+    except OSError:
+        return False
 
 
 def compare(earlier, folder):
@@ -748,8 +889,9 @@ def compare(earlier, folder):
 if options.driver_pid:
     threading.Thread(target=watch, args=(options.driver_pid,), daemon=True).start()
 OUTPUT = whole_name(options.output)
-WORK = whole_name(options.work) if options.work else OUTPUT + "/_work"
-HIDDEN = OUTPUT + "/_answer"
+PLACE = OUTPUT + "/_work"
+WORK = whole_name(options.work) if options.work else PLACE
+HIDDEN = PLACE + "/_answer"
 CODECS = jvm.org.apache.hadoop.io.compress.CompressionCodecFactory(sc._jsc.hadoopConfiguration())
 STEPS, USER_FILES, ROUNDS = [], {}, {}
 with ThreadPoolExecutor(16) as pool:

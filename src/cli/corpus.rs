@@ -39,7 +39,7 @@ struct CorpusOpts {
     /// From which all that is random follows
     #[arg(long, default_value_t = 1, value_name = "N")]
     seed: u64,
-    /// A folder for documents.jsonl, and _truth.tsv: id, source's id, edit, words edited, words, first source's id
+    /// A folder for documents.jsonl, and _truth.tsv, which must not be there: id, source's id, edit, words edited, words, first source's id
     #[arg(long, value_name = "FOLDER")]
     output: PathBuf,
     /// Real documents whose words and sequences of words are taken: JSON lines, plain or gzip; files, folders or
@@ -103,6 +103,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
             MEANS.end()
         )));
     }
+    refuse_other(&opts)?;
     let models = models(&opts)?;
     let shape = Shape {
         seed: opts.seed,
@@ -128,12 +129,32 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     Ok(())
 }
 
+/// The names of what a corpus is written to.
+const FILES: [&str; 3] = ["documents.jsonl", "documents.jsonl.gz", "_truth.tsv"];
+
+/// Refuses a folder that holds a corpus, or anything by its names: it may have taken hours, or be somebody's documents.
+fn refuse_other(opts: &CorpusOpts) -> Result<()> {
+    let paths = FILES.map(|name| opts.output.join(name));
+    let there: Vec<_> = paths
+        .iter()
+        .filter(|path| path.symlink_metadata().is_ok())
+        .map(|path| path.display().to_string())
+        .collect();
+    match there.is_empty() {
+        true => Ok(()),
+        false => Err(Error::Usage(format!(
+            "{} would be replaced; remove what is not needed, or choose another --output",
+            there.join(" and ")
+        ))),
+    }
+}
+
 /// Mean bytes of a document that make sense: a line is more than its fields, and fits into what a run reads.
 const MEANS: std::ops::RangeInclusive<u64> = 300..=1 << 20;
 
 impl CorpusOpts {
     fn name(&self) -> &'static str {
-        if self.gzip { "documents.jsonl.gz" } else { "documents.jsonl" }
+        if self.gzip { FILES[1] } else { FILES[0] }
     }
 }
 
@@ -184,7 +205,7 @@ struct Written {
 /// Makes all documents and writes them in the order of their numbers.
 fn write(corpus: &Corpus<'_>, opts: &CorpusOpts, progress: &Progress) -> Result<Written> {
     let mut documents = AtomicFile::create(&opts.output.join(opts.name()))?;
-    let mut truth = AtomicFile::create(&opts.output.join("_truth.tsv"))?;
+    let mut truth = AtomicFile::create(&opts.output.join(FILES[2]))?;
     let threads = threads(opts.threads);
     progress.start("corpus", "writing", Unit::Rows, opts.documents);
     let mut written = Written { copies: 0, bytes: 0 };

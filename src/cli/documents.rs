@@ -1,6 +1,7 @@
 //! What the commands that look at single documents share: a run's `run.json`, reading the documents again, and
 //! which features lie in the IDF range.
 
+use super::output::tidy;
 use crate::bad_records::BadRecords;
 use crate::engine::params::Params;
 use crate::error::{Error, Result};
@@ -53,7 +54,10 @@ impl RunFile {
         let path = folder.join("run.json");
         let text = std::fs::read_to_string(&path).map_err(Error::io("read", &path))?;
         match serde_json::from_str(&text) {
-            Ok(value) => Ok(Self { path, value }),
+            Ok(value) => {
+                tidy(folder);
+                Ok(Self { path, value })
+            }
             Err(error) => Err(Error::File { path, problem: format!("is not what a run writes: {error}") }),
         }
     }

@@ -12,6 +12,10 @@ use std::path::{Path, PathBuf};
 /// a run works, in `_work/_run.json`.
 pub struct Identity(Map<String, Value>);
 
+/// Fields of `_run.json` alone.
+const REPLACES: &str = "overwrite";
+const KEEPS_WORK: &str = "keep_work";
+
 /// What is known of the input before a run begins.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Known {
@@ -72,16 +76,29 @@ impl Identity {
             Ok(Value::Object(fields)) => Ok(Self(fields)),
             _ => Err(Error::File {
                 path: path.to_owned(),
-                problem: "this is not what a run writes there; --overwrite begins anew".to_owned(),
+                problem: "this is not what a run writes there".to_owned(),
             }),
         }
     }
 
-    /// Leaves the identity for a later run.
-    pub fn write(&self, path: &Path) -> Result<()> {
+    /// Leaves the identity for a later run, and what this one may replace and leaves at its end.
+    pub fn write(&self, path: &Path, replaces: bool, keeps_work: bool) -> Result<()> {
+        let mut fields = self.0.clone();
+        fields.insert(REPLACES.to_owned(), replaces.into());
+        fields.insert(KEEPS_WORK.to_owned(), keeps_work.into());
         let mut file = AtomicFile::create(path)?;
-        file.line(Value::from(self.0.clone()).to_string().as_bytes())?;
+        file.line(Value::from(fields).to_string().as_bytes())?;
         file.finish()
+    }
+
+    /// Whether the run that left it may replace an answer.
+    pub fn replaces(&self) -> bool {
+        self.0.get(REPLACES) == Some(&Value::Bool(true))
+    }
+
+    /// Whether the run that left it leaves its data sets when it is over.
+    pub fn keeps_work(&self) -> bool {
+        self.0.get(KEEPS_WORK) == Some(&Value::Bool(true))
     }
 
     /// The fields, for `run.json`.

@@ -2,7 +2,7 @@
 
 use super::options;
 use super::progress::Display;
-use super::quarantine::{self, QUARANTINE};
+use super::quarantine::{self, Places, QUARANTINE, is_quarantine};
 use super::run::guard;
 use crate::chains::{IDF_TABLE, idf_steps};
 use crate::engine::params::Params;
@@ -68,14 +68,22 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     let inputs = document_files(&path("from"))?;
     let output = path("output").pop().ok_or_else(|| Error::Usage("no output".into()))?;
     let stream = output == Path::new("-");
-    let beside = output.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let folder = if stream { std::env::temp_dir() } else { beside.to_owned() };
-    let work = tempfile::tempdir_in(&folder).map_err(Error::io("make a folder in", &folder))?;
-    let made = table(&inputs, &params, work.path());
     let mut beside = output.clone().into_os_string();
     beside.push(format!(".{QUARANTINE}"));
-    let said =
-        quarantine::settle(made.map(|_| Vec::new()), work.path(), Path::new(&beside), &params, |said| said)?;
+    let beside = PathBuf::from(beside);
+    let lets_pass = params.get("bad-records").is_some_and(|number| number != "0");
+    if lets_pass && beside.symlink_metadata().is_ok() && !is_quarantine(&beside) {
+        return Err(Error::Usage(format!(
+            "{} is no quarantine of ours, so bad lines cannot go there; move it, or choose another --output",
+            beside.display()
+        )));
+    }
+    let around = output.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = if stream { std::env::temp_dir() } else { around.to_owned() };
+    let work = tempfile::tempdir_in(&folder).map_err(Error::io("make a folder in", &folder))?;
+    let made = table(&inputs, &params, work.path());
+    let places = Places { made: &beside, shown: &beside, failed: &beside };
+    let said = quarantine::settle(made.map(|_| Vec::new()), work.path(), &places, &params, |said| said)?;
     said.iter().for_each(terminal::warning);
     let made = work.path().join(IDF_TABLE).join("part-00000");
     if stream {

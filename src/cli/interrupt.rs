@@ -1,24 +1,33 @@
-//! What happens to a run that is interrupted (Ctrl-C), terminated or hung up on.
+//! What happens to a run that is interrupted (Ctrl-C), terminated, quitted or hung up on.
 
 use super::output::Output;
-use crate::engine::script::quote;
+use crate::engine::script::{self, quote};
 use crate::error::{Error, Result};
 use crate::terminal;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
+use std::path::Path;
 use std::sync::Arc;
 
-/// From now on an interrupted run removes what it was writing, says how to go on, and ends by the signal, as shells
-/// and schedulers expect.
+/// From now on an interrupted run ends its tasks, removes what it was writing, says how to go on, and ends by the
+/// signal, as shells and schedulers expect.
 pub fn clean_up(output: &Arc<Output>) -> Result<()> {
-    let output = Arc::clone(output);
-    let failed = Error::io("wait for signals in", &output.folder);
-    let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM]).map_err(failed)?;
+    let held = Arc::clone(output);
+    on_signal(&output.folder, move || {
+        script::kill();
+        // Threads may still write for a moment: what they leave is removed when the run goes on.
+        let _ = held.remove_partial();
+    })
+}
+
+/// From now on an interrupted run does this, says how to go on, and ends by the signal.
+pub fn on_signal(folder: &Path, stop: impl FnOnce() + Send + 'static) -> Result<()> {
+    let failed = Error::io("wait for signals in", folder);
+    let mut signals = Signals::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM]).map_err(failed)?;
     std::thread::spawn(move || {
         if let Some(signal) = signals.forever().next() {
-            // Threads may still write for a moment: what they leave is removed when the run goes on.
-            let _ = output.remove_partial();
+            stop();
             terminal::line(format_args!("\ninterrupted; to go on: {}", again(std::env::args())));
             // What it does when it cannot end the process in the signal's own way is end it.
             let _ = emulate_default_handler(signal);

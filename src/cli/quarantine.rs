@@ -16,43 +16,60 @@ pub const QUARANTINE: &str = "quarantine.tsv";
 /// A line of a task's quarantine: where its document stands, and where it stands itself.
 type Found = (Vec<u8>, u64, usize, u64);
 
-/// Gathers what the tasks of a run let pass from the folder of its data sets into the file `to`, and warns. With
-/// more of it than `--bad-records` allows the run has failed, whatever else became of it.
+/// Where a quarantine comes to lie.
+pub struct Places<'a> {
+    /// Where it is written.
+    pub made: &'a Path,
+    /// The name that it gets in the end.
+    pub shown: &'a Path,
+    /// Where it is written when it holds too much.
+    pub failed: &'a Path,
+}
+
+/// Gathers what the tasks of a run let pass from the folder of its data sets into one file, and warns. With more of it
+/// than `--bad-records` allows the run has failed, whatever else became of it.
 pub fn settle<T>(
     result: Result<T>,
     work: &Path,
-    to: &Path,
+    places: &Places<'_>,
     params: &Params,
     warnings: impl FnOnce(&mut T) -> &mut Vec<String>,
 ) -> Result<T> {
-    if to.exists() {
-        fs::remove_file(to).map_err(Error::io("remove", to))?;
-    }
     let allowed = params.parse::<DocumentOpts>()?.bad_records;
+    let (found, first, parts);
     if allowed == 0 {
-        return result;
+        (found, first, parts) = Default::default();
+    } else {
+        parts = task_files(work)?;
+        (found, first) = read(&parts)?;
     }
-    let parts = task_files(work)?;
-    let (found, first) = read(&parts)?;
     let met = found.len() as u64;
-    let too_many = met > allowed;
-    if met == 0 || (result.is_err() && !too_many) {
-        return result;
-    }
-    write(&parts, &found, to)?;
-    if too_many {
-        let (stage, quarantine) = ("tokenize".to_owned(), Some(to.to_owned()));
+    if met > allowed {
+        write(&parts, &found, places.failed)?;
+        let (stage, quarantine) = ("tokenize".to_owned(), Some(places.failed.to_owned()));
         return Err(Error::BadRecords { stage, met, allowed, first, quarantine });
     }
-    result.map(|mut done| {
-        let lines = if met == 1 {
-            "1 line is no document".to_owned()
-        } else {
-            format!("{met} lines are no documents")
-        };
-        warnings(&mut done).push(format!("{lines} and took no part; see {}", to.display()));
-        done
-    })
+    let mut done = result?;
+    if met == 0 {
+        // What an earlier run let pass is no part of this one's answer.
+        if is_quarantine(places.made) {
+            fs::remove_file(places.made).map_err(Error::io("remove", places.made))?;
+        }
+        return Ok(done);
+    }
+    write(&parts, &found, places.made)?;
+    let lines =
+        if met == 1 { "1 line is no document".to_owned() } else { format!("{met} lines are no documents") };
+    warnings(&mut done).push(format!("{lines} and took no part; see {}", places.shown.display()));
+    Ok(done)
+}
+
+/// Whether a file is one that a quarantine was written to.
+pub fn is_quarantine(path: &Path) -> bool {
+    let mut row = Vec::new();
+    path.symlink_metadata().is_ok_and(|meta| meta.is_file())
+        && open(path).and_then(|mut reader| read_row(&mut *reader, &mut row, path, 0)).unwrap_or(false)
+        && BadLine::decode(&row).is_ok()
 }
 
 /// The quarantines of all tasks: below the folder of the data sets, or below the data set's.

@@ -4,13 +4,14 @@ use super::identity::{Identity, Known};
 use super::options::{self, Engine, RunOpts};
 use super::plan::{ScriptEngine, plan_script};
 use super::progress::Display;
-use super::summary;
+use super::{interrupt, summary};
 use crate::chains::{Chain, Shape};
 use crate::engine::params::Params;
 use crate::engine::progress::Progress;
 use crate::engine::remote::RemoteRun;
 use crate::engine::script;
 use crate::error::{Error, Result};
+use crate::io::AtomicFile;
 use crate::terminal;
 use serde_json::json;
 use std::fs;
@@ -18,6 +19,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Instant;
+use tempfile::TempDir;
 
 /// Runs a chain as jobs of Hadoop Streaming, or under Spark.
 pub fn run(chain: Chain, shape: Shape, opts: &RunOpts, params: &Params) -> Result<()> {
@@ -47,22 +49,14 @@ pub fn run(chain: Chain, shape: Shape, opts: &RunOpts, params: &Params) -> Resul
         options: &arguments,
         progress: &progress,
     };
+    // The script ends its jobs and removes the logs when it misses this process.
+    interrupt::on_signal(&opts.output, || {})?;
     let display = Display::start(&progress, chain.steps(shape).len(), opts.quiet);
     let done = run.run();
     drop(display);
-    let steps = done.inspect_err(|_| {
-        terminal::note(format_args!(
-            "finished steps are in {}/_work; the same command with --resume goes on with them",
-            opts.output.display()
-        ));
-    });
-    let steps = match steps {
+    let steps = match done {
         Ok(steps) => steps,
-        Err(error) => {
-            // The logs of the jobs that failed stay, for the messages name them.
-            let _ = logs.keep();
-            return Err(error);
-        }
+        Err(error) => return Err(leave(opts, logs, error)),
     };
     if steps.is_empty() {
         terminal::line(format_args!("{} holds the complete answer of this run", opts.output.display()));
@@ -80,6 +74,22 @@ pub fn run(chain: Chain, shape: Shape, opts: &RunOpts, params: &Params) -> Resul
     let text = report.json(report.answers.iter().map(|folder| json!({ "path": folder })).collect());
     put(&text, logs.path(), &opts.output)?;
     report.print(opts.quiet, opts.json.then_some(text.as_str()))
+}
+
+/// Says what is left after an error: finished steps, and the logs of the jobs, which its message may name.
+fn leave(opts: &RunOpts, logs: TempDir, error: Error) -> Error {
+    if matches!(error, Error::Usage(_)) {
+        return error;
+    }
+    let mut finished = fs::read_dir(logs.path().join("steps")).into_iter().flatten();
+    if finished.next().is_some() {
+        terminal::note(format_args!(
+            "finished steps are in {}/_work; the same command with --resume goes on with them",
+            opts.output.display()
+        ));
+    }
+    terminal::note(format_args!("the logs of the jobs are in {}", logs.keep().display()));
+    error
 }
 
 /// Jobs of slices at once when nothing else is said.
@@ -137,7 +147,9 @@ fn put(text: &str, logs: &Path, output: &Path) -> Result<()> {
     let whole = fs::read_to_string(logs.join("_output")).unwrap_or_default();
     if let Some(folder) = whole.trim_end().strip_prefix("file:") {
         let to = Path::new(folder).join("run.json");
-        return fs::copy(&file, &to).map(drop).map_err(Error::io("write", &to));
+        let mut file = AtomicFile::create(&to)?;
+        file.bytes(text.as_bytes())?;
+        return file.finish();
     }
     let home = std::env::var_os("HADOOP_HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
     let hadoop = home.map_or_else(|| PathBuf::from("hadoop"), |home| home.join("bin/hadoop"));

@@ -4,10 +4,10 @@ use super::identity::{Identity, Known};
 use super::interrupt;
 use super::keep_field;
 use super::options::{self, Engine, RunOpts};
-use super::output::{Output, Start};
+use super::output::{self, Output, Start};
 use super::plan::{ScriptEngine, plan_script, shape};
 use super::progress::Display;
-use super::quarantine::{self, QUARANTINE};
+use super::quarantine::{self, Places, QUARANTINE};
 use super::{chain, forecast, remote, summary};
 use crate::chains::{Chain, KEPT, PAIRS, Shape, Step};
 use crate::engine::dense::{DenseOpts, DenseRun, Ran};
@@ -56,6 +56,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         keep_field::check(&params, &[])?;
         return remote::run(chain, shape, &opts, &params);
     }
+    output::check(&opts)?;
     let inputs = checked_inputs(&opts, chain, &params)?;
     if chain == Chain::TermSplit && !shape.prefix && !opts.resume {
         forecast::refuse_hopeless(&params, &opts, &inputs)?;
@@ -88,30 +89,27 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     let display = Display::start(&progress, steps.len(), opts.quiet);
     let result = run.execute(&steps);
     drop(display);
-    let bad = output.folder.join(QUARANTINE);
-    let result = quarantine::settle(result, &output.work, &bad, &params, |done| &mut done.warnings);
+    let [made, shown, failed] = [&output.answer, &output.folder, &output.work].map(|at| at.join(QUARANTINE));
+    let places = Places { made: &made, shown: &shown, failed: &failed };
+    let result = quarantine::settle(result, &output.work, &places, &params, |done| &mut done.warnings);
     let done = match result {
         Ok(done) => done,
         Err(error) => return Err(leave(&output, error)),
     };
     identity.add_digests(&done.read);
+    let answers = shape.answers().into_iter().map(answer_file);
+    let answers = answers.chain(made.exists().then_some(QUARANTINE));
     let report = summary::Report {
         identity: &identity,
         threads: opts.threads(),
         seconds: start.elapsed().as_secs_f64(),
         steps: &done.steps,
         warnings: done.warnings,
-        answers: shape
-            .answers()
-            .iter()
-            .map(|data| opts.output.join(answer_file(data)).to_string_lossy().into_owned())
-            .collect(),
+        answers: answers.map(|name| opts.output.join(name).to_string_lossy().into_owned()).collect(),
     };
-    output.publish()?;
-    let text = report.write(&opts.output.join("run.json"))?;
-    if !opts.keep_work {
-        output.remove_work()?;
-    }
+    let published = report.write(&output.answer).and_then(|text| output.publish().map(|()| text));
+    let text = published.map_err(|error| leave(&output, error))?;
+    output.finish(opts.keep_work)?;
     report.print(opts.quiet, opts.json.then_some(text.as_str()))
 }
 
@@ -224,7 +222,9 @@ fn leave(output: &Output, error: Error) -> Error {
     // The same command may succeed later: when there is room on the disk, or with another bound.
     let may_succeed = matches!(error, Error::Io { .. } | Error::Limit(_) | Error::Failed(_));
     // An error in removing files hides nothing: the run's own error says more.
-    if may_succeed && output.has_steps() {
+    if matches!(error, Error::BadRecords { .. }) {
+        let _ = output.clear(|name| name != QUARANTINE && name != "_run.json");
+    } else if may_succeed && output.has_steps() {
         let _ = output.remove_partial();
         terminal::note(format_args!(
             "finished steps are in {}; --resume goes on with them",

@@ -3,6 +3,7 @@
 
 use super::manual::{self, Page};
 use crate::error::{Error, Result};
+use crate::io::AtomicFile;
 use crate::stages::STAGES;
 use clap::{Arg, ArgGroup, ArgMatches, Command, ValueHint, value_parser};
 use clap_complete::Shell;
@@ -28,21 +29,37 @@ pub fn command() -> Command {
         .group(ArgGroup::new("what").args(["completions", "man"]).multiple(true).required(true))
 }
 
+/// The last line of each file, behind what its format takes for a comment: by it a later call knows its own files.
+const MARK: &str = " made by twinsplit shell\n";
+
 /// Runs the command.
 pub fn run(matches: &ArgMatches) -> Result<()> {
+    let mut files = Vec::new();
     if let Some(folder) = matches.get_one::<PathBuf>("completions") {
-        write_completions(folder)?;
+        files.append(&mut completions(folder));
     }
     if let Some(folder) = matches.get_one::<PathBuf>("man") {
         let stages = STAGES.iter().map(manual::stage_page).collect::<Result<Vec<_>>>()?;
         for Page { name, text } in manual::driver_pages()?.into_iter().chain(stages) {
-            write(&folder.join("man1").join(format!("{name}.1")), text.as_bytes())?;
+            let text = format!("{text}.\\\"{MARK}");
+            files.push((folder.join("man1").join(format!("{name}.1")), text.into_bytes()));
         }
     }
-    Ok(())
+    // Names such as keep and cluster may be those of other programs.
+    let others = |path: &&PathBuf| {
+        path.symlink_metadata().is_ok() && !fs::read(path).is_ok_and(|text| text.ends_with(MARK.as_bytes()))
+    };
+    if let Some(path) = files.iter().map(|(path, _)| path).find(others) {
+        return Err(Error::Usage(format!(
+            "{} was not made by twinsplit shell and is not replaced; move it, or choose another folder",
+            path.display()
+        )));
+    }
+    files.iter().try_for_each(|(path, text)| write(path, text))
 }
 
-fn write_completions(folder: &Path) -> Result<()> {
+fn completions(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut files = Vec::new();
     let programs = std::iter::once(super::command()).chain(STAGES.iter().map(super::stage::command));
     for program in programs {
         let name = program.get_name().to_owned();
@@ -54,10 +71,11 @@ fn write_completions(folder: &Path) -> Result<()> {
         ] {
             let mut text = Vec::new();
             clap_complete::generate(shell, &mut program, &name, &mut text);
-            write(&folder.join(file), &text)?;
+            text.extend(format!("#{MARK}").bytes());
+            files.push((folder.join(file), text));
         }
     }
-    Ok(())
+    files
 }
 
 /// Options whose value is a folder complete to folders; those that name files do so by their type.
@@ -73,5 +91,7 @@ fn write(path: &Path, text: &[u8]) -> Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
     }
-    fs::write(path, text).map_err(Error::io("write", path))
+    let mut file = AtomicFile::create(path)?;
+    file.bytes(text)?;
+    file.finish()
 }

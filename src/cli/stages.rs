@@ -5,6 +5,7 @@ use super::plan::{ScriptEngine, plan_script, shape};
 use crate::chains::Chain;
 use crate::engine::params::Params;
 use crate::error::{Error, Result};
+use crate::io::AtomicFile;
 use crate::record::Keys;
 use crate::stage::{Entry, Role};
 use crate::stages::STAGES;
@@ -32,12 +33,21 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         out.line(document().trim_end().as_bytes())?;
         return out.flush();
     };
+    let package = std::fs::read_to_string(folder.join("Cargo.toml")).unwrap_or_default();
+    if !package.lines().any(|line| line == "name = \"twinsplit\"") {
+        return Err(Error::Usage(format!(
+            "{} is no source folder of twinsplit: its Cargo.toml is not there; name the folder that holds it",
+            folder.display()
+        )));
+    }
     for (name, text) in derived()? {
         let path = folder.join(&name);
         if let Some(parent) = path.parent() {
             std::fs::create_dir_all(parent).map_err(Error::io("create", parent))?;
         }
-        std::fs::write(&path, text).map_err(Error::io("write", &path))?;
+        let mut file = AtomicFile::create(&path)?;
+        file.bytes(text.as_bytes())?;
+        file.finish()?;
         if name.starts_with("jobs/") {
             let mode = std::fs::Permissions::from_mode(0o755);
             std::fs::set_permissions(&path, mode).map_err(Error::io("make executable", &path))?;

@@ -182,11 +182,17 @@ impl Report<'_> {
         format!("{:#}", Value::from(run))
     }
 
-    /// Writes `run.json`, with digests of the answer's files. Gives its text.
-    pub fn write(&self, path: &Path) -> Result<String> {
-        let outputs = self.answers.iter().map(|file| digest(Path::new(file))).collect::<Result<_>>()?;
-        let text = self.json(outputs);
-        let mut file = AtomicFile::create(path)?;
+    /// Writes `run.json` into the folder where the answer is made, with what is written there under the names that it
+    /// gets, and gives its text.
+    pub fn write(&self, made: &Path) -> Result<String> {
+        let outputs = self.answers.iter().map(|file| {
+            let file = Path::new(file);
+            let mut output = digest(&made.join(file.file_name().unwrap_or_default()))?;
+            output["path"] = file.to_string_lossy().into();
+            Ok(output)
+        });
+        let text = self.json(outputs.collect::<Result<_>>()?);
+        let mut file = AtomicFile::create(&made.join("run.json"))?;
         file.line(text.as_bytes())?;
         file.finish()?;
         Ok(text)

@@ -9,7 +9,9 @@ use crate::error::{Error, Result};
 use crate::record::Keys;
 use crate::stage::Entry;
 
-const PRELUDE: &str = include_str!("hadoop_prelude.sh");
+/// What comes before the calls: where everything is; what is in the output folder, and whose; how a step is run.
+const PRELUDE: [&str; 3] =
+    [include_str!("hadoop_prelude.sh"), include_str!("hadoop_output.sh"), include_str!("hadoop_steps.sh")];
 
 /// Partitions by leading fields, where Hadoop's own way is the whole key.
 const PARTITIONER: &str = "org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner";
@@ -35,11 +37,13 @@ pub fn script(title: &str, parts: &[Part], shape: Shape, params: &Params) -> Res
          shopt -s inherit_errexit nullglob\n\
          export LC_ALL=C\n\
          (($# >= 2)) || {{ sed -n '2,4s/^# //p' \"$0\" >&2; exit 2; }}\n\
-         OUTPUT=${{1%/}} INPUT=(\"${{@:2}}\") SHIP=({ship})\n\
-         : \"${{REDUCERS:=2}}\" \"${{HEAP:={HEAP}}}\" \"${{JOBS:=2}}\"\n\n"
+         OUTPUT=${{1%/}} INPUT=(\"${{@:2}}\") SHIP=({ship}) VERSION={} CHAIN={}\n\
+         : \"${{REDUCERS:=2}}\" \"${{HEAP:={HEAP}}}\" \"${{JOBS:=2}}\"\n\n",
+        env!("CARGO_PKG_VERSION"),
+        title.split(' ').nth(2).unwrap_or_default(),
     );
     text.push_str(script::BASH);
-    text.push_str(PRELUDE);
+    text.push_str(&PRELUDE.join("\n"));
     if params.get("keep") == Some("first") {
         text.push_str("\n# A task knows the name of its file and not which input that is of.\nby_name\n");
     }

@@ -8,7 +8,7 @@ done
 command -v twinsplit > /dev/null || fail "twinsplit is not on PATH; put the folder of the binaries there"
 
 # A run that was stopped goes on after its last finished step with RESUME=1, if it is the same script on the same files.
-same() { cat "$0" <(stat -c '%n %s %y' "${INPUT[@]}") | cksum; }
+same() { sed -n 2p "$0" && cat "$0" <(stat -c '%n %s %y' "${INPUT[@]}") | cksum; }
 if [[ -n ${DRIVER_PID:-} ]]; then
   # twinsplit run has compared more than that. Tasks that outlive it for a moment hold the lock that is standard input.
   exec 8<&0 < /dev/null
@@ -20,6 +20,9 @@ elif [[ -n ${RESUME:-} && -f $WORK/_same ]]; then
 else
   [[ ! -e $OUTPUT/clusters.tsv ]] || fail "$OUTPUT holds an answer; remove it first"
   [[ -z $(ls -A "$WORK") ]] || fail "$WORK is not empty: RESUME=1 goes on with what is there, or remove it"
+  for file in {pairs,clusters}.tsv kept.jsonl; do
+    [[ ! -e $OUTPUT/$file && ! -L $OUTPUT/$file ]] || fail "$OUTPUT/$file stands in the way; move it, or choose another folder"
+  done
   same > "$WORK/_same"
 fi
 

@@ -10,6 +10,7 @@ use std::fs;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
+use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
 
 /// Functions that all scripts in bash have.
@@ -120,8 +121,21 @@ pub fn quote(word: &str) -> String {
     format!("$'{}'", escaped.collect::<String>())
 }
 
+/// The exit code of a script that has left everything as it was.
+const REFUSED: i32 = 2;
 /// How often the driver looks where the script is.
 const POLL: Duration = Duration::from_millis(20);
+
+/// The script that is running: the number of its process and of the group of all that it starts, or 0.
+static GROUP: AtomicI32 = AtomicI32::new(0);
+
+/// Ends the script that is running, if one is, with all that it has started.
+pub fn kill() {
+    if let Some(group) = rustix::process::Pid::from_raw(GROUP.load(Ordering::SeqCst)) {
+        // It may have ended by itself.
+        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+    }
+}
 
 /// Runs a script to its end. It leads the group of its processes, ends when its driver does, says nothing but errors,
 /// and leaves in the file `_now` of a folder which step it is at.
@@ -133,6 +147,7 @@ pub fn run(mut command: Command, script: &Path, folder: &Path, progress: &Progre
         source,
     };
     let mut child = command.spawn().map_err(start)?;
+    GROUP.store(child.id().try_into().unwrap_or(0), Ordering::SeqCst);
     let now = folder.join("_now");
     let status = loop {
         if let Some(status) = child.try_wait().map_err(Error::io("wait for", script))? {
@@ -146,6 +161,10 @@ pub fn run(mut command: Command, script: &Path, folder: &Path, progress: &Progre
         }
         std::thread::sleep(POLL);
     };
+    GROUP.store(0, Ordering::SeqCst);
+    if status.code() == Some(REFUSED) {
+        return Err(Error::Usage("the chain was not begun; why stands above".to_owned()));
+    }
     if !status.success() {
         return Err(Error::Failed(format!("the chain failed ({status}); its messages stand above")));
     }

@@ -59,7 +59,8 @@ fn below(folder: &Path) -> Result<Vec<PathBuf>> {
                 }
             }
             Ok(entry) if entry.file_type().is_file() => files.push(as_named(folder, entry.into_path())),
-            Ok(_) => {}
+            Ok(entry) if entry.file_type().is_dir() => {}
+            Ok(entry) => return Err(no_file(as_named(folder, entry.into_path()))),
             // Editors leave hidden links that lead nowhere.
             Err(error) if error.path().and_then(Path::file_name).is_some_and(is_hidden) => {}
             Err(error) => return Err(not_walked(folder, error)),
@@ -67,6 +68,14 @@ fn below(folder: &Path) -> Result<Vec<PathBuf>> {
     }
     in_byte_order(&mut files);
     Ok(files)
+}
+
+/// A named pipe, a socket or a device: to read it may take for ever, and to pass over it would lose documents in silence.
+fn no_file(path: PathBuf) -> Error {
+    let problem = "this is a named pipe, a socket or a device, and a folder stands for files alone; move it out of the \
+                   folder, or name it as an input of its own"
+        .to_owned();
+    Error::File { path, problem }
 }
 
 /// A path below the folder that has no name is shown without the `.` that stands for it.

@@ -240,6 +240,41 @@ fn a_job_that_fails_says_why_and_a_bound_may_be_raised() {
     said.ok();
 }
 
+/// An old answer stays until the new one is complete, what no run recorded stays as it is, and logs stay only where it is
+/// said.
+#[test]
+fn only_what_a_run_recorded_is_replaced() {
+    let here = Place::new();
+    here.write("docs", "{\"id\":\"a\",\"text\":\"x y\"}\n{\"id\":\"b\",\"text\":\"x y\"}\n");
+    here.write("bad", "no document\n");
+    let base = "mkdir -p tmp; TMPDIR=$PWD/tmp twinsplit run doc-split --features words:1 --quiet --overwrite";
+    say(&here, &format!("{base} --input docs --output out")).ok();
+    let old = ["pairs.tsv", "clusters.tsv", "run.json"].map(|file| here.read(&format!("out/{file}")));
+    let line = format!("{base} --engine hadoop --output out --input");
+
+    std::fs::create_dir(here.path("out/pairs")).unwrap();
+    here.write("out/pairs/part-00000", "mine");
+    say(&here, &format!("{line} docs")).fails(2, &["out/pairs in the way"]);
+    assert_eq!(here.read("out/pairs/part-00000"), "mine");
+    std::fs::remove_dir_all(here.path("out/pairs")).unwrap();
+    std::fs::create_dir(here.path("theirs")).unwrap();
+    here.write("theirs/file", "mine");
+    symlink("../theirs", here.path("out/_work")).unwrap();
+    say(&here, &format!("{line} docs")).fails(2, &["out/_work is a link"]);
+    assert_eq!(here.read("theirs/file"), "mine");
+    std::fs::remove_file(here.path("out/_work")).unwrap();
+    let logs_left = || here.names("tmp").iter().filter(|name| name.starts_with("twinsplit-logs.")).count();
+    assert_eq!(logs_left(), 0, "logs of a run that was refused");
+
+    let said = say(&here, &format!("{line} bad")).fails(1, &["the job tokenize failed"]);
+    let logs =
+        said.lines().find_map(|line| line.strip_prefix("note: the logs of the jobs are in ")).expect(&said);
+    assert!(std::path::Path::new(logs).join("tokenize.log").exists(), "{logs}");
+    assert_eq!(logs_left(), 1);
+    let now = ["pairs.tsv", "clusters.tsv", "run.json"].map(|file| here.read(&format!("out/{file}")));
+    assert_eq!(now, old);
+}
+
 /// The commands of docs/hadoop.md, as they stand there, and what they print.
 #[test]
 #[ignore = "minutes; run by `make cluster-test`"]

@@ -41,6 +41,7 @@ mod memory;
 mod named_inputs;
 mod options;
 mod oracle_self;
+mod ownership;
 mod progress;
 mod properties;
 mod records;

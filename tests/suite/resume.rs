@@ -264,7 +264,7 @@ fn two_runs_do_not_share_a_folder() {
     let said = here.run(second, "");
     assert!(first.wait().unwrap().success());
     if said.code != 0 {
-        said.fails(2, &["is being written by another run"]);
+        said.fails(2, &["another run is at work in out"]);
     }
     assert!(here.path("out/run.json").exists());
 }

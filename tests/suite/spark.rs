@@ -65,9 +65,21 @@ fn place() -> PathBuf {
     fs::set_permissions(place.join("killed"), mode).unwrap();
     // What the engine local left in the folder of an answer that is replaced.
     fs::create_dir(place.join("doc-split")).unwrap();
-    ["pairs.tsv", "clusters.tsv", "run.json"]
-        .iter()
-        .for_each(|name| write(&format!("doc-split/{name}"), b"old"));
+    fs::create_dir(place.join("slip")).unwrap();
+    for folder in ["doc-split", "slip"] {
+        let record = json!({
+            "twinsplit": "0",
+            "chain": "doc-split",
+            "outputs": [{ "path": "out/pairs.tsv" }, { "path": "out/clusters.tsv" }],
+        });
+        ["pairs.tsv", "clusters.tsv"].iter().for_each(|name| write(&format!("{folder}/{name}"), b"old"));
+        write(&format!("{folder}/run.json"), record.to_string().as_bytes());
+    }
+    // What is a user's own.
+    fs::create_dir_all(place.join("foreign/pairs")).unwrap();
+    write("foreign/pairs/part-00000", b"mine");
+    fs::create_dir_all(place.join("theirs/_work")).unwrap();
+    write("theirs/_work/file", b"mine");
     place
 }
 
@@ -92,6 +104,9 @@ fn jobs() -> Vec<Value> {
         args.extend((variant == "doc-split").then_some("--overwrite"));
         job(variant, variant, variant, &args, &[]);
     }
+    job("slip", "slip", "term-split", &["cut.jsonl.gz", "--overwrite"], &[]);
+    job("foreign", "foreign", "term-split", &["tiny.jsonl", "--overwrite"], &[]);
+    job("theirs", "theirs", "term-split", &["tiny.jsonl", "--overwrite"], &[]);
     job("odd", "odd-out", "doc-split", &["odd", "odd/below/*{c}[[]d].jsonl"], &[]);
     job("odd-again", "odd-out", "doc-split", &["odd", "--reducers", "2"], &[]);
     let refused = odd::refused().map(|refused| refused.name);
@@ -182,6 +197,19 @@ fn all_variants_give_the_answer_of_a_run() {
     let mut left: Vec<_> = left.filter(|name| !name.to_string_lossy().starts_with('.')).collect();
     left.sort();
     assert_eq!(left, ["clusters", "counters.json", "kept", "pairs"]);
+}
+
+/// An old answer stays until the new one is complete, and what no run recorded stays as it is.
+#[test]
+fn only_what_a_run_recorded_is_replaced() {
+    said("slip").fails(1, &["step tokenize"]);
+    let old = |name: &str| fs::read_to_string(PLACE.join("slip").join(name)).unwrap();
+    assert!(old("pairs.tsv") == "old" && old("clusters.tsv") == "old" && old("run.json").contains("outputs"));
+    said("foreign").fails(2, &["foreign/pairs in the way"]);
+    said("theirs").fails(2, &["theirs/_work was made by no run"]);
+    for file in ["foreign/pairs/part-00000", "theirs/_work/file"] {
+        assert_eq!(fs::read_to_string(PLACE.join(file)).unwrap(), "mine");
+    }
 }
 
 /// Each task counts once, and what mappers write is what reducers read.

@@ -14,6 +14,7 @@ mod texts;
 
 use super::documents::{PairOpts, RunFile};
 use super::identity::digest;
+use super::output::owned::{REPORT, is_page};
 use super::run::refuse_streams;
 use crate::engine::params::Params;
 use crate::error::{Error, Result};
@@ -76,8 +77,14 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     let mut params = Params::default();
     run.complete(&mut params);
     let pair: PairOpts = params.parse()?;
-    let target = opts.to.clone().unwrap_or_else(|| opts.folder.join("report.html"));
+    let target = opts.to.clone().unwrap_or_else(|| opts.folder.join(REPORT));
     refuse_target(&target, &opts, &run)?;
+    if opts.to.is_none() && target.symlink_metadata().is_ok() && !is_page(&target) {
+        return Err(Error::Usage(format!(
+            "{} is no page of twinsplit report, so it is not replaced; move it, or give another file with --to",
+            visible::path(&target)
+        )));
+    }
     let inputs = inputs(&opts, &run, &pair.idf)?;
     let bounds = Bounds { clusters: opts.clusters, members: opts.members, ids: opts.ids };
     let answer = Answer::read(&opts.folder, &run, bounds)?;

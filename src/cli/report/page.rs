@@ -8,6 +8,7 @@ use super::answer::{Answer, Bounds, Cluster};
 use super::bins::Bar;
 use super::texts::Texts;
 use crate::cli::documents::{PairOpts, RunFile};
+use crate::cli::output::owned::REPORT_MARK;
 use crate::cluster::dropped::BELOW;
 use crate::error::Result;
 use crate::join::tau::Jaccard6;
@@ -56,6 +57,7 @@ impl Page<'_> {
         };
         for row in FRAME.lines() {
             match row.trim() {
+                "{{generator}}" => write(&format!("{REPORT_MARK}{}\">", env!("CARGO_PKG_VERSION")))?,
                 "{{policy}}" => write(&policy())?,
                 "{{style}}" => write(&format!("<style>{STYLE}</style>"))?,
                 "{{script}}" => write(&format!("<script>{SCRIPT}</script>"))?,

@@ -1,0 +1,199 @@
+//! The folder of an answer: who may write into it, what is left of an earlier run, what a stopped run leaves.
+
+mod lock;
+pub mod owned;
+mod publish;
+
+use super::identity::Identity;
+use super::options::RunOpts;
+use crate::error::{Error, Result};
+use owned::{MANIFEST, REPLACED, RUN, WORK};
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+/// A folder in which this run, and no other, writes an answer.
+pub struct Output {
+    /// The folder.
+    pub folder: PathBuf,
+    /// Where data sets in between lie.
+    pub work: PathBuf,
+    /// Where the files of the answer lie until all are complete.
+    pub answer: PathBuf,
+    /// Held as long as the run works.
+    pub lock: File,
+    /// Whether an old answer may be replaced.
+    replaces: bool,
+}
+
+/// What is to be done with the folder.
+pub enum Start {
+    /// Run, or go on.
+    Run(Output),
+    /// The same run has ended before.
+    Complete,
+}
+
+impl Output {
+    /// Takes the folder for a run of this identity.
+    pub fn open(opts: &RunOpts, identity: &Identity) -> Result<Start> {
+        let folder = opts.output.clone();
+        let work = folder.join(WORK);
+        if !owned::is_work(&work)? || !owned::has_manifest(&work) {
+            // Before anything is made in a folder that may be somebody else's.
+            look(opts, identity)?;
+        }
+        let lock = lock::wait(&work, &folder)?;
+        let mut output = Self { answer: work.join("_answer"), folder, work, lock, replaces: opts.overwrite };
+        output.settle(opts, identity)?;
+        let found = look(opts, identity);
+        if !matches!(found, Ok(Found::Steps | Found::Nothing)) && !owned::has_manifest(&output.work) {
+            // There is nothing left to do, or another run has ended while this one waited for the lock.
+            output.remove_work()?;
+        }
+        match found? {
+            Found::Complete => return Ok(Start::Complete),
+            Found::Steps => output.replaces |= Identity::read(&output.work.join(MANIFEST))?.replaces(),
+            Found::Nothing => output.clear(|_| true)?,
+        }
+        // What was being written when a run was stopped.
+        output.remove_partial()?;
+        identity.write(&output.work.join(MANIFEST), output.replaces, opts.keep_work)?;
+        fs::create_dir_all(&output.answer).map_err(Error::io("create", &output.answer))?;
+        Ok(Start::Run(output))
+    }
+
+    /// Ends what an earlier run had only to end: publishing a complete answer, removing its `_work`.
+    fn settle(&mut self, opts: &RunOpts, identity: &Identity) -> Result<()> {
+        let manifest = self.work.join(MANIFEST);
+        if (opts.resume || opts.overwrite) && self.answer.join(RUN).exists() {
+            if opts.resume {
+                compare(identity, &manifest)?;
+            }
+            self.replaces |= Identity::read(&manifest)?.replaces();
+            self.publish()?;
+        }
+        match is_over(&self.work) && !Identity::read(&manifest)?.keeps_work() {
+            true => self.clear(|_| true),
+            false => Ok(()),
+        }
+    }
+
+    /// Whether there is a finished step that a later run can go on with, or a whole answer to publish.
+    pub fn has_steps(&self) -> bool {
+        let entries = fs::read_dir(&self.work).into_iter().flatten().flatten();
+        self.answer.join(RUN).exists()
+            || entries.into_iter().any(|entry| {
+                let name = entry.file_name().to_string_lossy().into_owned();
+                !name.starts_with('_') && !name.ends_with(".partial")
+            })
+    }
+
+    /// Removes what was being written, after a run was stopped.
+    pub fn remove_partial(&self) -> Result<()> {
+        self.clear(|name| name.ends_with(".partial") || name == "_sort" || name == "_dense")?;
+        match self.answer.exists() {
+            true => publish::empty(&self.answer, |name| name.ends_with(".partial")),
+            false => Ok(()),
+        }
+    }
+}
+
+/// Refuses a folder in which something stands in the way of a run, before anything is read.
+pub fn check(opts: &RunOpts) -> Result<()> {
+    let work = opts.output.join(WORK);
+    let is_begun = owned::is_work(&work)? && owned::has_manifest(&work);
+    // What an earlier run was about to replace is known when that is ended.
+    match opts.overwrite && !is_begun {
+        true => owned::refuse_others(&opts.output, &owned::owned(&opts.output)),
+        false => Ok(()),
+    }
+}
+
+/// Removes the `_work` of a run that was killed between its answer and its end; readers of the answer do so, too.
+pub fn tidy(folder: &Path) {
+    let work = folder.join(WORK);
+    let is_left =
+        || is_over(&work) && Identity::read(&work.join(MANIFEST)).is_ok_and(|run| !run.keeps_work());
+    // Whoever only reads may have no right to remove anything, and has what it came for.
+    if !is_left() || !owned::is_work(&work).unwrap_or(false) {
+        return;
+    }
+    let Ok(Some(_lock)) = lock::take(&work) else { return };
+    if is_left() {
+        let _ = publish::remove(&work);
+    }
+}
+
+/// What the folder holds for a run.
+enum Found {
+    /// The same run, stopped.
+    Steps,
+    /// The whole answer of the same run.
+    Complete,
+    /// Nothing, or what it may replace.
+    Nothing,
+}
+
+/// Whether the run in `_work` has published its answer.
+fn is_over(work: &Path) -> bool {
+    work.join(MANIFEST).exists() && work.join(REPLACED).exists() && !work.join("_answer").join(RUN).exists()
+}
+
+/// Looks at what the folder holds; an error when the run may not write into it.
+fn look(opts: &RunOpts, identity: &Identity) -> Result<Found> {
+    let folder = &opts.output;
+    if !folder.exists() {
+        return Ok(Found::Nothing);
+    }
+    let (work, done) = (folder.join(WORK), folder.join(RUN));
+    let is_stopped = owned::is_work(&work)? && owned::has_manifest(&work) && !is_over(&work);
+    if opts.overwrite {
+        return owned::refuse_others(folder, &owned::owned(folder)).map(|()| Found::Nothing);
+    }
+    match (opts.resume, is_stopped, done.exists()) {
+        (true, true, _) if !work.join(MANIFEST).exists() => {
+            return Err(refuse(
+                folder,
+                "holds a run of a script, which goes on with it; --overwrite begins anew",
+            ));
+        }
+        (true, true, _) => return compare(identity, &work.join(MANIFEST)).map(|()| Found::Steps),
+        (true, false, true) if owned::recorded(&done).is_empty() => {
+            return owned::refuse_others(folder, &owned::owned(folder)).map(|()| Found::Nothing);
+        }
+        (true, false, true) => return compare(identity, &done).map(|()| Found::Complete),
+        (false, true, _) => {
+            return Err(refuse(
+                folder,
+                "holds a run that was stopped; --resume goes on with it, --overwrite begins anew",
+            ));
+        }
+        _ => {}
+    }
+    let mut entries = fs::read_dir(folder).map_err(Error::io("read", folder))?;
+    // A run that was stopped before it left its manifest has made this folder and nothing in it.
+    if entries.all(|entry| entry.is_ok_and(|entry| entry.file_name() == WORK)) {
+        return Ok(Found::Nothing);
+    }
+    Err(refuse(folder, "exists and is not empty; --overwrite replaces the answer in it"))
+}
+
+fn refuse(folder: &Path, why: &str) -> Error {
+    Error::Usage(format!("{} {why}", folder.display()))
+}
+
+fn compare(identity: &Identity, path: &Path) -> Result<()> {
+    let differences = identity.differences(&Identity::read(path)?);
+    if !differences.is_empty() {
+        return Err(Error::Usage(format!(
+            "--resume goes on with the same run only: {}; --overwrite begins anew",
+            differences.join("; ")
+        )));
+    }
+    match identity.stream() {
+        Some(stream) => Err(Error::Usage(format!(
+            "--resume: the input {stream} is a stream, which cannot be read a second time; --overwrite begins anew"
+        ))),
+        None => Ok(()),
+    }
+}

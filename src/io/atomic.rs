@@ -1,0 +1,111 @@
+//! Files that appear under their name when they are complete.
+
+use super::BUFFER;
+use crate::error::{Error, Result};
+use std::ffi::OsString;
+use std::fs::{File, Permissions};
+use std::io::{BufWriter, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use tempfile::TempPath;
+
+/// A file that appears under its name only when it is complete. One that is given up leaves nothing.
+pub struct AtomicFile {
+    writer: BufWriter<File>,
+    /// Where it is until then; a device or a pipe is written as it comes.
+    partial: Option<TempPath>,
+    path: PathBuf,
+}
+
+impl AtomicFile {
+    /// Starts the file beside its final place, under its name with a part of its own and `.partial` added: what is there
+    /// already is somebody else's.
+    pub fn create(path: &Path) -> Result<Self> {
+        let (file, partial) = if path.metadata().is_ok_and(|meta| !meta.is_file() && !meta.is_dir()) {
+            (File::options().write(true).open(path).map_err(Error::io("open", path))?, None)
+        } else {
+            let mut name = path.file_name().map_or_else(OsString::new, OsString::from);
+            name.push(".");
+            let folder =
+                path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            let made = tempfile::Builder::new()
+                .prefix(&name)
+                .suffix(".partial")
+                .permissions(Permissions::from_mode(0o666))
+                .tempfile_in(folder)
+                // Its message would repeat the name that chance gave it.
+                .map_err(|error| Error::io("create", path)(error.kind().into()))?;
+            let (file, partial) = made.into_parts();
+            (file, Some(partial))
+        };
+        let writer = BufWriter::with_capacity(BUFFER, file);
+        Ok(Self { writer, partial, path: path.to_owned() })
+    }
+
+    /// Writes a line and its end.
+    pub fn line(&mut self, line: &[u8]) -> Result<()> {
+        self.writer
+            .write_all(line)
+            .and_then(|()| self.writer.write_all(b"\n"))
+            .map_err(Error::io("write", &self.path))
+    }
+
+    /// Writes bytes as they are.
+    pub fn bytes(&mut self, bytes: &[u8]) -> Result<()> {
+        self.writer.write_all(bytes).map_err(Error::io("write", &self.path))
+    }
+
+    /// Makes the file complete: flushed, and under its own name.
+    pub fn finish(mut self) -> Result<()> {
+        self.writer.flush().map_err(Error::io("write", &self.path))?;
+        let Some(partial) = self.partial.take() else { return Ok(()) };
+        partial.persist(&self.path).map_err(|error| Error::io("rename", &self.path)(error.error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn a_file_appears_only_when_complete() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out.tsv");
+        let mut file = AtomicFile::create(&path).unwrap();
+        file.line(b"row").unwrap();
+        assert!(!path.exists());
+        file.finish().unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"row\n");
+        let mut given_up = AtomicFile::create(&folder.path().join("other")).unwrap();
+        given_up.line(b"row").unwrap();
+        drop(given_up);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    /// Neither a file of the name that half-written ones had, nor what a link leads to, nor a device.
+    #[test]
+    fn nothing_else_is_written_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let [path, partial, target] =
+            ["out.tsv", "out.tsv.partial", "target"].map(|name| folder.path().join(name));
+        fs::write(&partial, "mine").unwrap();
+        fs::write(&target, "theirs").unwrap();
+        symlink("target", &path).unwrap();
+        let write = |path: &Path| {
+            let mut file = AtomicFile::create(path).unwrap();
+            file.line(b"row").unwrap();
+            file.finish().unwrap();
+        };
+        write(&path);
+        assert_eq!(
+            [&path, &partial, &target].map(|path| fs::read(path).unwrap()),
+            [b"row\n".to_vec(), b"mine".to_vec(), b"theirs".to_vec()]
+        );
+        let device = folder.path().join("device");
+        symlink("/dev/null", &device).unwrap();
+        write(&device);
+        assert!(device.is_symlink());
+    }
+}
