@@ -19,12 +19,14 @@ say() { [[ -n ${QUIET:-} ]] || echo "$*" >&2; }
 watch_driver() {
   (
     trap - EXIT INT TERM
-    while kill -0 "$DRIVER_PID" 2> /dev/null; do sleep 0.2; done
+    while kill -0 "$DRIVER_PID" 2> /dev/null && ! is_dead "$DRIVER_PID"; do sleep 0.2; done
     "$@"
     kill -KILL -- -$$
   ) &
   WATCH=$!
 }
+# is_dead PID: whether a process has ended, and nobody has asked for its exit code yet
+is_dead() { [[ -r /proc/$1/stat && $(< "/proc/$1/stat") == *') Z '* ]]; }
 unwatch() { [[ -z ${WATCH:-} ]] || kill "$WATCH" 2> /dev/null || true; }
 
 # tasks N FUNCTION ARGUMENT…: FUNCTION K ARGUMENT… for K = 0 … N-1, at most $JOBS at once
