@@ -1,6 +1,7 @@
 //! Texts that are equal and too short for features: copies in clusters, and no pairs, by every engine alike. (The matrices
 //! of `options` compare them with the oracle.)
 
+use crate::common::browser::Browser;
 use crate::common::cli::{Place, jsonl, search_path};
 use crate::common::harness::{clean, counted};
 use serde_json::Value;
@@ -276,5 +277,17 @@ fn report_shows_them() {
     let page = here.read("out/report.html");
     let hash = format!("{:032x}", twinsplit::hash::text("hello world".as_bytes()));
     assert_eq!(page.matches(&hash).count(), 3);
-    assert!(page.contains("both texts are too short for features"));
+    let browser = Browser::start(1000);
+    browser.open(&here.path("out/report.html"));
+    // Three are more than two, so theirs is the first cluster.
+    browser.click("#cluster-0 > summary");
+    browser.until("return document.querySelector('#cluster-0 .members') !== null");
+    for member in [0, 1] {
+        browser.click(&format!(".member[data-cluster='0'][data-member='{member}']"));
+    }
+    browser.until("return document.getElementById('pair').open");
+    assert!(browser.text("#pair").contains("hello-b"));
+    let arithmetic = browser.text("#arithmetic");
+    assert!(arithmetic.contains("no pair: both texts are too short for features"), "{arithmetic}");
+    assert_eq!(browser.console(), Vec::<String>::new());
 }

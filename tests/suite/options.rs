@@ -46,6 +46,8 @@ fn smaller(
     let kept = at_least(&frequencies.keep(&sets, idf), least);
     assert_eq!(kept == sets, idf == "0,1" && least == 1, "a setting that changes nothing");
     let texts = short_texts(&docs, &sets, least);
+    let equal = (0..texts.len()).any(|b| texts[b].is_some() && texts[..b].contains(&texts[b]));
+    assert_eq!(equal, least > 1, "short texts are equal, and every text has a line");
     let typed = least.to_string();
     let mut args = vec!["--features", "lines", "--idf", idf, "--min-features", &typed];
     if let Some((_, table)) = reference {
@@ -114,13 +116,36 @@ fn idf_exactly_on_its_bounds() {
     }
 }
 
-/// Which document is kept.
+/// Which document is kept, of equal texts too.
 #[test]
 fn the_document_to_keep() {
     let keeps = &[Keep::SmallestId, Keep::First, Keep::Longest, Keep::Newest, Keep::Score];
-    let make = || Subject::new(corpora::random(204, 90, 40), "lines", "0.1");
     for (engine, table) in [("local", LOCAL), ("pipes", PIPES)] {
         let name = format!("keep rules, corpora::random(204, 90, 40), {engine}");
-        matrix(&name, &[(&name, &make)], &Table { keeps, ..table });
+        let [one, three] = [1, 3].map(|least| move || smaller(204, None, "0,1", least, &[]));
+        let makes: [(&str, Make); 2] = [("1", &one), ("3", &three)];
+        let makes = makes.map(|(least, make)| (format!("{name}, at least {least}"), make));
+        let makes: Vec<(&str, Make)> = makes.iter().map(|(about, make)| (about.as_str(), *make)).collect();
+        matrix(&name, &makes, &Table { keeps, corpora: 2, ..table });
     }
+}
+
+/// Where no set is large enough for a join, and there is no list to cut, equal texts are all that is found.
+#[test]
+fn nothing_but_equal_texts() {
+    let about = "corpora::random(207, 90, 40), at least 1000";
+    for table in [Table { blocks: PIPES.blocks, ..LOCAL }, PIPES] {
+        let make = || smaller(207, None, "0,1", 1000, &[]);
+        matrix(&format!("{about}, {:?}", table.engines), &[(about, &make)], &table);
+    }
+}
+
+/// Without the pass over equal texts nothing below the least number of features is in a cluster.
+#[test]
+fn equal_texts_left_alone() {
+    let make = || {
+        let found = smaller(206, None, "0,1", 3, &["--equal-texts", "off"]);
+        Subject { texts: vec![None; found.docs.len()], ..found }
+    };
+    on_both_engines("corpora::random(206, 90, 40), at least 3, --equal-texts off", &make);
 }
