@@ -672,7 +672,7 @@ def finish():
 # The folder of the answer. What a run recorded as its own is replaced, and nothing else: run.json and counters.json list
 # the names of an answer, and _work is a run's when its _run.json says so.
 
-NAMES = ["run.json", "counters.json", "pairs", "clusters", "kept", "quarantine"] + [
+LEFT_NAMES = ["run.json", "counters.json", "pairs", "clusters", "kept", "quarantine"] + [
     "pairs.tsv", "clusters.tsv", "kept.jsonl", "quarantine.tsv", "report.html",
 ]
 
@@ -712,7 +712,7 @@ def recorded(name):
     if not ours or not isinstance(value.get("outputs"), list):
         return set()
     paths = [str(output.get("path")) for output in value["outputs"] if isinstance(output, dict)]
-    return {path.rstrip("/").rsplit("/", 1)[-1] for path in paths + [name]} & set(NAMES)
+    return {path.rstrip("/").rsplit("/", 1)[-1] for path in paths + [name]} & set(LEFT_NAMES)
 
 
 def owned(folder):
@@ -727,7 +727,7 @@ def is_page(name):
 
 
 def refuse_others(own):
-    others = [name for name in NAMES if (exists(OUTPUT + "/" + name) or is_link(OUTPUT + "/" + name))]
+    others = [name for name in LEFT_NAMES if (exists(OUTPUT + "/" + name) or is_link(OUTPUT + "/" + name))]
     others = [OUTPUT + "/" + name for name in others if name not in own or is_link(OUTPUT + "/" + name)]
     if others:
         refuse(
@@ -747,7 +747,7 @@ def swap(replaces):
     own = (own | owned(OUTPUT) if replaces else own) - moved
     refuse_others(own | moved)
     make_folder(PLACE + "/_replaced")
-    for name in NAMES:
+    for name in LEFT_NAMES:
         if name in own and exists(OUTPUT + "/" + name):
             move(OUTPUT + "/" + name, PLACE + "/_replaced/" + name)
     for name in sorted(new, key=lambda name: (name == "counters.json", name)):
