@@ -115,6 +115,7 @@ fn plain_term_split_stops_before_its_pairs() {
         // Before it starts: there is no folder, and no step was begun.
         assert!(!here.path("out").exists() && !said.err.contains("tokenize"), "{}", said.err);
         assert_eq!(overlaps(&here, &format!("{way} 9")).0, exact(), "{engine}");
+        std::fs::remove_dir_all(here.path("out")).unwrap();
         // What leaves out frequent features is counted by the steps.
         let cut = format!("term-split --tau 0.25 --engine {engine} --df-cut 4 --max-pairs");
         let said = here.say(&line(&format!("{cut} 8")));
@@ -152,6 +153,7 @@ fn every_way_stops_at_the_limit_of_all_tasks_together() {
             exact(),
             "{way}"
         );
+        std::fs::remove_dir_all(here.path("out")).unwrap();
     }
 }
 

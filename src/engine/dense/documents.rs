@@ -8,7 +8,7 @@
 //! features, which are hashes already: it does not depend on their order, and a feature that is left out later is
 //! simply subtracted.
 //!
-//! Documents whose sets are too small for a join go no further, but for the hashes of their [`texts`], by which equal ones
+//! Documents whose sets are too small for a join go no further, but for the hashes of their texts, by which equal ones
 //! are found when all are read.
 
 mod feature;
