@@ -6,9 +6,13 @@
 //! candidates. From one size to the other none may grow more than [`TOLERANCE`] times as much as its bound does: features of the
 //! input and lines of the answer, and for shapes that say so the pairs of different sets that sizes alone do not rule out.
 //!
+//! Each shape is run once more within [`MEMORY`] megabytes, polled from outside: it may hold 1.15 times as much and [`SLACK`] megabytes.
+//!
 //! `cargo bench --bench cliffs -- --write SHAPE TAU DOCUMENTS FILE` writes a shape as JSON lines, for other measurements.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+#[path = "../tests/suite/common/polled.rs"]
+mod polled;
 #[path = "../tests/suite/common/rng.rs"]
 #[allow(dead_code)]
 mod rng;
@@ -20,7 +24,7 @@ use shapes::{Bound, SHAPES, Shape, Size, decimal};
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, Stdio};
 
 /// How much more a count may grow than its bound does.
 const TOLERANCE: f64 = 1.25;
@@ -30,6 +34,11 @@ const FEW: u64 = 1000;
 
 /// What a candidate costs, in postings, as the kernel takes it when it chooses between more of the one or of the other.
 const CANDIDATE: u64 = 40;
+
+/// Megabytes that a run is given.
+const MEMORY: u64 = 80;
+/// Megabytes more than that and a seventh which it may hold.
+const SLACK: u64 = 40;
 
 /// What is counted of a join.
 const COUNTS: [&str; 4] = ["shards", "queries", "postings_visited", "candidate_pairs"];
@@ -96,6 +105,7 @@ fn run(shapes: Vec<&Shape>) -> ExitCode {
             for way in WAYS {
                 let counted = collections.each_ref().map(|collection| Counted::of(collection, *tau, &way));
                 failures += u32::from(!compare(shape, *tau, &way, &collections, &counted, shortest));
+                failures += u32::from(!is_bounded(shape, *tau, &way, &collections[1]));
                 if way.name == "term-split" {
                     shortest = counted[0].work();
                 }
@@ -104,7 +114,8 @@ fn run(shapes: Vec<&Shape>) -> ExitCode {
     }
     if failures > 0 {
         println!(
-            "{failures} are not as expected: counts grow more than {TOLERANCE} times as much as bounds, or a known cliff is gone"
+            "{failures} are not as expected: counts grow more than {TOLERANCE} times as much as bounds, runs hold \
+             too much memory, or a known cliff is gone"
         );
         return ExitCode::FAILURE;
     }
@@ -149,6 +160,30 @@ fn compare(
         println!("{}\t{}\t{}\t{documents}\t{counts}\t{of}\t{last}", shape.name, decimal(tau), way.name);
     }
     falls == known
+}
+
+/// Runs one way in little memory, and says whether it holds no more than it may.
+fn is_bounded(shape: &Shape, tau: u32, way: &Way, collection: &Collection) -> bool {
+    let mut command = command(way.args, collection, tau);
+    let ran = polled::polled(command.args(["--memory", &MEMORY.to_string()]).stdout(Stdio::null()));
+    assert!(ran.status.success(), "{}", ran.stderr);
+    let held = ran.peak >> 20;
+    let verdict = if held <= MEMORY * 115 / 100 + SLACK { "ok" } else { "TOO MUCH MEMORY" };
+    let (documents, tau) = (collection.size.documents, decimal(tau));
+    println!(
+        "{}\t{tau}\t{}\t{documents}\t{held} MB held at --memory {MEMORY}\t{verdict}",
+        shape.name, way.name
+    );
+    verdict == "ok"
+}
+
+/// Runs a chain on a collection.
+fn command(args: &[&str], collection: &Collection, tau: u32) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_twinsplit"));
+    command.arg("run").args(args).arg("--input").arg(&collection.path);
+    command.arg("--output").arg(collection.path.with_extension("out"));
+    command.args(["--features", "words:1", "--tau", &decimal(tau), "--overwrite", "--quiet", "--json"]);
+    command
 }
 
 /// A written collection.
@@ -197,17 +232,7 @@ impl Counted {
     }
 
     fn of(collection: &Collection, tau: u32, way: &Way) -> Self {
-        let output = collection.path.with_extension("out");
-        let run = Command::new(env!("CARGO_BIN_EXE_twinsplit"))
-            .arg("run")
-            .args(way.args)
-            .arg("--input")
-            .arg(&collection.path)
-            .arg("--output")
-            .arg(&output)
-            .args(["--features", "words:1", "--tau", &decimal(tau), "--overwrite", "--quiet", "--json"])
-            .output()
-            .expect("twinsplit");
+        let run = command(way.args, collection, tau).output().expect("twinsplit");
         assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
         let report: Value = serde_json::from_slice(&run.stdout).expect("run.json");
         let count = |step: &str, name: &str| report["counters"][step][name].as_u64();

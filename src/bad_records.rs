@@ -78,9 +78,11 @@ impl BadRecords {
                 self.file.insert(AtomicFile::create(path)?)
             }
         };
-        let mut row = Vec::with_capacity(line.len() + 100);
-        BadLine::of(line, place, error).encode(&mut row);
-        file.line(&row)
+        // The line comes last in the row, and is not copied: it may be long.
+        let mut row = Vec::new();
+        BadLine::of(&[], place, error).encode(&mut row);
+        file.bytes(&row)?;
+        file.line(line)
     }
 
     fn close(&mut self) -> Result<()> {

@@ -32,6 +32,22 @@ pub fn text(text: &[u8]) -> u128 {
     xxh3_128(text)
 }
 
+/// The hash of a [`text`] that comes part by part.
+#[derive(Default)]
+pub struct TextParts(Xxh3Default);
+
+impl TextParts {
+    /// Takes the next part.
+    pub fn add(&mut self, part: &[u8]) {
+        self.0.update(part);
+    }
+
+    /// The hash of all parts.
+    pub fn hash(&self) -> u128 {
+        self.0.digest128()
+    }
+}
+
 /// The hash of an id in tables of ids; where it leads decides nothing.
 #[inline]
 pub fn id(id: &[u8]) -> u64 {

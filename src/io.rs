@@ -7,7 +7,7 @@ mod inputs;
 mod lines;
 
 pub use atomic::AtomicFile;
-pub use blocks::{Block, Blocks, each_line, name_of};
+pub use blocks::{Block, Blocks, Room, each_line, name_of};
 pub use inputs::{document_files, expand_inputs};
 pub use lines::{MaxLine, parse_bytes, read_row};
 

@@ -92,6 +92,17 @@ impl Sink for Vec<Vec<u8>> {
 /// Sums by name.
 pub type Counters = BTreeMap<String, u64>;
 
+/// The longest row that a task may make of one that it reads, where the memory of its process is bounded.
+#[derive(Clone, Copy, Debug)]
+pub struct RowLimit {
+    /// Bytes of a row.
+    pub bytes: usize,
+    /// Megabytes that the process may hold.
+    pub memory: usize,
+    /// Bytes of memory that a byte of row asks for.
+    pub factor: usize,
+}
+
 /// What surrounds a running task: where its rows come from and go to, its counters and its folder.
 pub struct Task<'s> {
     /// The stage's name, for messages.
@@ -104,6 +115,8 @@ pub struct Task<'s> {
     pub place: Place,
     /// The task's counters.
     pub counters: Counters,
+    /// Nothing for a task that is a process of its own.
+    pub row_limit: Option<RowLimit>,
     sink: &'s mut dyn Sink,
     row: Vec<u8>,
     role: Role,
@@ -123,6 +136,7 @@ impl<'s> Task<'s> {
             folder,
             place: Place::default(),
             counters: Counters::new(),
+            row_limit: None,
             sink,
             row: Vec::new(),
             role: entry.decl.role,
@@ -148,7 +162,23 @@ impl<'s> Task<'s> {
         self.write()
     }
 
+    /// An error when a row of so many bytes is longer than a row may be.
+    pub fn admit_row(&self, bytes: usize) -> Result<()> {
+        let Some(limit) = self.row_limit.filter(|limit| bytes > limit.bytes) else { return Ok(()) };
+        let more = (bytes - limit.bytes).saturating_mul(limit.factor);
+        Err(Error::Limit(format!(
+            "{}: {}: a row of {} MB or more is made of it; --memory {} is too small for stages: give at least {} MB, or \
+             take doc-split or term-split --pcp prefix, which put long sets on disk",
+            self.stage,
+            self.place,
+            bytes >> 20,
+            limit.memory,
+            limit.memory + (more >> 20) + 1
+        )))
+    }
+
     fn write(&mut self) -> Result<()> {
+        self.admit_row(self.row.len())?;
         debug_assert_eq!((self.declared)(&self.row), Ok(()), "{} emits what it does not declare", self.stage);
         self.rows_out += 1;
         self.bytes_out += self.row.len() as u64 + 1;

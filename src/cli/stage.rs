@@ -2,7 +2,7 @@
 
 use crate::bad_records;
 use crate::cluster::keep::KeepRule;
-use crate::engine::memory::peak_memory;
+use crate::engine::peak::peak_memory;
 use crate::error::{Error, FieldError, Place, Result};
 use crate::io::{self, Blocks, MaxLine, Stdout, each_line};
 use crate::record::parse_number;

@@ -1,25 +1,10 @@
-//! What the process holds, as the operating system counts it, and what the local engine lets its parts hold.
+//! What the local engine lets the parts of a chain of stages hold.
 
 use super::params::Params;
-use crate::error::{Error, Result};
-use crate::stage::Entry;
+use crate::error::{Error, Place, Result};
+use crate::io::Room;
+use crate::stage::{Entry, RowLimit};
 use crate::stages::number_by_default;
-use std::fs;
-
-/// The most memory that the process has held since its start, or since [`reset_peak`], in bytes; `None` where the
-/// system does not say.
-pub fn peak_memory() -> Option<u64> {
-    let status = fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? << 10)
-}
-
-/// Starts [`peak_memory`] anew from what is held now, where the system can do that. Whoever measures the process from
-/// outside (`time -v`, `wait4`) sees the peak since then only, so what steps report must be read beside it.
-pub fn reset_peak() {
-    // Without it a step reports the largest step so far: nothing to stop a run for.
-    let _ = fs::write("/proc/self/clear_refs", "5");
-}
 
 /// What the program itself takes: code, the dictionary of Chinese words, buffers of files.
 const PROGRAM: usize = 56 << 20;
@@ -44,12 +29,46 @@ pub fn stage_megabytes(entry: &Entry, params: &Params) -> usize {
 
 /// How the bound on a chain of stages is shared out: half to the rows that a shuffle holds, half to the states of the
 /// tasks, which have bounds of their own.
+///
+/// Of its share a task takes no more than half for the line of a document that it reads, and an eighth for a row: it reads
+/// one, decodes it into half as much, and makes another; or it reads as many at once as take half of the share, to merge
+/// them.
 #[derive(Clone, Copy, Debug)]
 pub struct Budget {
     /// Bytes of the rows in memory, of all map tasks of a step together.
     pub rows: usize,
     /// Bytes that one task may hold.
     pub task: usize,
+    /// Bytes of the whole process.
+    memory: usize,
+    threads: usize,
+}
+
+/// Room for the line of a document in the share of a task.
+pub struct TaskRoom<'b> {
+    budget: &'b Budget,
+    left: usize,
+}
+
+impl Room for TaskRoom<'_> {
+    fn take(&mut self, bytes: usize) -> Result<bool> {
+        let left = self.left.checked_sub(bytes);
+        self.left = left.unwrap_or(self.left);
+        Ok(left.is_some())
+    }
+
+    fn refused(&self, place: &Place, bytes: u64) -> Error {
+        let enough = PROGRAM + KEPT + (bytes as usize + (1 << 20)) * 4 * self.budget.threads;
+        Error::Limit(format!(
+            "{place}: the line has {} MB; --memory {} is too small for {} tasks at once to read such lines: give at least {} \
+             MB, or fewer --threads, or correct the file (--max-line bounds the length of a line; --bad-records lets none \
+             pass that cannot be held)",
+            bytes >> 20,
+            self.budget.memory >> 20,
+            self.budget.threads,
+            enough.div_ceil(1 << 20)
+        ))
+    }
 }
 
 impl Budget {
@@ -58,8 +77,18 @@ impl Budget {
         if memory < LEAST {
             return Err(Error::Usage(format!("--memory: {} MB is the least", LEAST >> 20)));
         }
-        let free = memory - PROGRAM - KEPT;
-        Ok(Self { rows: free / 2, task: free / 2 / threads.max(1) })
+        let (free, threads) = (memory - PROGRAM - KEPT, threads.max(1));
+        Ok(Self { rows: free / 2, task: free / 2 / threads, memory, threads })
+    }
+
+    /// Room for a block of documents, beside what any block may have.
+    pub fn task_room(&self) -> TaskRoom<'_> {
+        TaskRoom { budget: self, left: self.task / 2 }
+    }
+
+    /// The longest row.
+    pub fn row_limit(&self) -> RowLimit {
+        RowLimit { bytes: self.task / 8, memory: self.memory >> 20, factor: 16 * self.threads }
     }
 
     /// Lowers the bounds that tables of stages have by default, where the user has set none. They decide how often
@@ -77,17 +106,7 @@ impl Budget {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_peak_is_seen_and_starts_anew() {
-        let held = vec![1u8; 64 << 20];
-        assert!(held.iter().all(|byte| *byte == 1));
-        let before = peak_memory().unwrap();
-        assert!(before > 64 << 20);
-        drop(held);
-        reset_peak();
-        assert!(peak_memory().unwrap() + (32 << 20) < before, "other tests of this binary hold little");
-    }
+    use crate::stage::Task;
 
     #[test]
     fn shares_stay_inside_the_bound() {
@@ -98,8 +117,31 @@ mod tests {
             params.set("forest", "7");
             budget.fit(&mut params);
             assert_eq!(params.get("forest"), Some("7"));
+            let mut room = budget.task_room();
+            assert!(room.take(budget.task / 2).unwrap() && !room.take(1).unwrap());
             assert!(params.get("combine").unwrap().parse::<usize>().unwrap() <= 1_000_000);
         }
         assert!(Budget::new(1 << 20, 1).is_err());
+    }
+
+    /// What errors ask for suffices.
+    #[test]
+    fn enough_is_enough() {
+        let enough = |error: Error| {
+            let text = error.to_string();
+            let words: Vec<_> = text.split(' ').collect();
+            let at = words.windows(2).position(|two| two == ["at", "least"]).unwrap();
+            Budget::new(words[at + 2].parse::<usize>().unwrap() << 20, 3).unwrap()
+        };
+        let budget = Budget::new(100 << 20, 3).unwrap();
+        let long = enough(budget.task_room().refused(&Place::default(), 30 << 20));
+        assert!(long.task_room().take(30 << 20).unwrap());
+        let entry = crate::stages::get("tokenize").unwrap();
+        let mut rows = Vec::new();
+        let mut task = Task::new(entry, 0, "".into(), &mut rows);
+        task.row_limit = Some(budget.row_limit());
+        task.admit_row(budget.task / 8).unwrap();
+        let row = 20 << 20;
+        assert!(enough(task.admit_row(row).unwrap_err()).row_limit().bytes >= row);
     }
 }

@@ -7,6 +7,7 @@ pub mod dense;
 pub mod hadoop;
 pub mod memory;
 pub mod params;
+pub mod peak;
 pub mod pipes;
 pub mod progress;
 pub mod remote;

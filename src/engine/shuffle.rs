@@ -87,6 +87,8 @@ struct Segment {
     path: PathBuf,
     start: u64,
     rows: u64,
+    /// Bytes of its longest row.
+    longest: usize,
 }
 
 /// What one map task leaves for the reducers.
@@ -140,7 +142,8 @@ impl Partitioner {
             if entries.is_empty() {
                 continue;
             }
-            segments.push(Segment { path: path.clone(), start, rows: entries.len() as u64 });
+            let longest = entries.iter().map(|entry| entry.length as usize).max().unwrap_or(0);
+            segments.push(Segment { path: path.clone(), start, rows: entries.len() as u64, longest });
             for entry in entries {
                 file.write_all(&entry.length.to_le_bytes())
                     .and_then(|()| file.write_all(self.runs.memory.row(entry)))
@@ -181,20 +184,20 @@ enum Reader<'r> {
     Disk { file: BufReader<File>, rows: u64, path: &'r Path },
 }
 
-impl Reader<'_> {
-    /// Replaces `row` by the next row; false at the end.
-    fn next(&mut self, row: &mut Vec<u8>) -> Result<bool> {
-        row.clear();
+impl<'r> Reader<'r> {
+    /// Replaces `row` by the next row; false at the end. A row in memory is not copied.
+    fn next(&mut self, row: &mut Cow<'r, [u8]>) -> Result<bool> {
         match self {
             Reader::Memory { rows, entries } => {
                 let Some(entry) = entries.next() else { return Ok(false) };
-                row.extend_from_slice(rows.row(entry));
+                *row = Cow::Borrowed(rows.row(entry));
             }
             Reader::Disk { rows: 0, .. } => return Ok(false),
             Reader::Disk { file, rows, path } => {
                 let path = *path;
                 let mut length = [0; 4];
                 file.read_exact(&mut length).map_err(Error::io("read spilled rows from", path))?;
+                let row = row.to_mut();
                 row.resize(u32::from_le_bytes(length) as usize, 0);
                 file.read_exact(row).map_err(Error::io("read spilled rows from", path))?;
                 *rows -= 1;
@@ -219,20 +222,25 @@ impl Segment {
 }
 
 /// Calls `see` with every row of a partition in sorted order. When there are more spilled runs than are read at once,
-/// some are merged to longer ones first, in `folder`.
+/// some are merged to longer ones first, in `folder`. Runs that are read at once have no more bytes in their longest rows
+/// than `most`, but for two.
 pub fn merge(
     runs: &[Runs],
     partition: usize,
-    folder: &Path,
+    (folder, most): (&Path, usize),
     see: impl FnMut(&[u8]) -> Result<()>,
 ) -> Result<()> {
     let mut segments: VecDeque<Cow<'_, Segment>> =
         runs.iter().flat_map(|run| &run.disk[partition]).map(Cow::Borrowed).collect();
     let mut merged = 0;
-    while segments.len() > FAN_IN {
+    loop {
+        let at_once = at_once(segments.iter().map(|segment| segment.longest), most);
+        if at_once == segments.len() {
+            break;
+        }
         let path = folder.join(format!("merged-{partition:05}-{merged:05}"));
         merged += 1;
-        let first: Vec<_> = segments.drain(..FAN_IN).collect();
+        let first: Vec<_> = segments.drain(..at_once).collect();
         let longer = merge_to_disk(&first, path)?;
         for segment in first {
             // A run of the spill files goes with its file, which holds other partitions too.
@@ -249,24 +257,35 @@ pub fn merge(
     merge_readers(readers, see)
 }
 
+/// How many of the first runs, whose longest rows have so many bytes, are read at once.
+fn at_once(longest: impl Iterator<Item = usize>, most: usize) -> usize {
+    let mut sum = 0;
+    let fits = |(at, longest): &(usize, usize)| {
+        sum += longest;
+        *at < 2 || (*at < FAN_IN && sum <= most)
+    };
+    longest.enumerate().take_while(fits).count()
+}
+
 fn merge_to_disk(segments: &[Cow<'_, Segment>], path: PathBuf) -> Result<Segment> {
     let failed = || Error::io("merge spilled rows to", &path);
     let mut file = BufWriter::with_capacity(256 << 10, File::create(&path).map_err(failed())?);
-    let mut rows = 0;
+    let (mut rows, mut longest) = (0, 0);
     let readers = segments.iter().map(|segment| segment.open()).collect::<Result<Vec<_>>>()?;
     merge_readers(readers, |row| {
         rows += 1;
+        longest = longest.max(row.len());
         // No row is longer than 4 GB: see `Rows::push`.
         file.write_all(&(row.len() as u32).to_le_bytes()).and_then(|()| file.write_all(row)).map_err(failed())
     })?;
     file.flush().map_err(failed())?;
-    Ok(Segment { path, start: 0, rows })
+    Ok(Segment { path, start: 0, rows, longest })
 }
 
 fn merge_readers(mut readers: Vec<Reader<'_>>, mut see: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
     let mut heap = BinaryHeap::new();
     for (at, reader) in readers.iter_mut().enumerate() {
-        let mut row = Vec::new();
+        let mut row = Cow::Borrowed(&[][..]);
         if reader.next(&mut row)? {
             heap.push(Reverse((row, at)));
         }
@@ -290,6 +309,7 @@ mod tests {
         #[test]
         fn rows_come_back_sorted_and_by_key(
             rows in prop::collection::vec("[ab]{0,3}\t[a-c]{0,12}", 0..200), tasks in 1usize..4, limit in 0usize..900,
+            most in 0usize..40,
         ) {
             let folder = tempfile::tempdir().unwrap();
             let keys = Keys { partition: 1, sort: 1 };
@@ -304,7 +324,7 @@ mod tests {
             let mut all = Vec::new();
             for partition in 0..3 {
                 let mut part = Vec::new();
-                merge(&runs, partition, folder.path(), |row| { part.push(String::from_utf8(row.to_vec()).unwrap()); Ok(()) }).unwrap();
+                merge(&runs, partition, (folder.path(), most), |row| { part.push(String::from_utf8(row.to_vec()).unwrap()); Ok(()) }).unwrap();
                 prop_assert!(part.is_sorted());
                 for row in &part {
                     let key = row.split('\t').next().unwrap();
@@ -317,5 +337,14 @@ mod tests {
             all.sort();
             prop_assert_eq!(all, expected);
         }
+    }
+
+    #[test]
+    fn long_rows_are_merged_few_at_a_time() {
+        assert_eq!(at_once([5; 100].into_iter(), 1000), FAN_IN);
+        assert_eq!(at_once([5, 5, 5, 5, 5, 5].into_iter(), 17), 3);
+        assert_eq!(at_once([100, 100, 100].into_iter(), 17), 2);
+        assert_eq!(at_once([100].into_iter(), 17), 1);
+        assert_eq!(at_once([].into_iter(), 17), 0);
     }
 }

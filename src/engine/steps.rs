@@ -1,7 +1,8 @@
 //! The local engine's steps: mappers and reducers in threads of one process, rows shuffled in memory.
 
-use super::memory::{Budget, peak_memory, reset_peak};
+use super::memory::Budget;
 use super::params::Params;
+use super::peak::StepPeak;
 use super::progress::{Done, Progress, Unit, add_counters};
 use super::shuffle::{Partitioner, Runs, merge};
 use crate::chains::{DOCUMENTS, Data, Step, Tasks};
@@ -71,12 +72,12 @@ impl<'a> LocalSteps<'a> {
             return read_report(&report);
         }
         let start = Instant::now();
-        reset_peak();
+        let peak = StepPeak::start();
         let partial = partial(&output);
         remove_folder(&partial)?;
         fs::create_dir_all(&partial).map_err(Error::io("create", &partial))?;
         let mut counters = self.run_into(step, &partial)?;
-        counters.extend(peak_memory().map(|bytes| ("peak_memory".to_owned(), bytes)));
+        counters.extend(peak.end().map(|bytes| ("peak_memory".to_owned(), bytes)));
         let done = Done { name: step.name.to_owned(), seconds: start.elapsed().as_secs_f64(), counters };
         write_report(&partial.join(REPORT), &done)?;
         fs::rename(&partial, &output).map_err(Error::io("rename", &partial))?;
@@ -109,9 +110,10 @@ impl<'a> LocalSteps<'a> {
         let reduced = in_threads(partitions, self.threads, |number| {
             let mut part = PartFile(AtomicFile::create(&part_path(output, number))?);
             let mut task = Task::new(reduce, number as u32, spill.clone(), &mut part);
+            task.row_limit = Some(self.budget.row_limit());
             let mut runner = Runner::open(reduce, &self.params.matches_for(reduce, &side)?, &mut task)?;
             task.place.file = format!("sorted rows of {}", step.name).into();
-            merge(&runs, number, &spill, |row| {
+            merge(&runs, number, (&spill, self.budget.task / 2), |row| {
                 task.place.line += 1;
                 if task.place.line.is_multiple_of(ROWS_SHOWN) {
                     self.progress.add(ROWS_SHOWN);
@@ -209,6 +211,7 @@ impl<'a> LocalSteps<'a> {
         let mut open = None;
         if let Some(mapper) = mapper {
             let mut task = Task::new(mapper, number as u32, folder.to_owned(), &mut *sink);
+            task.row_limit = Some(self.budget.row_limit());
             let runner = Runner::open(mapper, &self.params.matches_for(mapper, side)?, &mut task)?;
             open = Some((runner, task));
         } else {
@@ -229,7 +232,7 @@ impl<'a> LocalSteps<'a> {
 
     fn next(&self, blocks: &Mutex<Blocks>) -> Result<Option<Block>> {
         let mut blocks = lock(blocks);
-        let block = blocks.next_block();
+        let block = blocks.next_within(&mut self.budget.task_room());
         self.progress.set(blocks.raw_bytes());
         block
     }
@@ -248,7 +251,7 @@ impl<'a> LocalSteps<'a> {
         }
         let mut file = AtomicFile::create(to)?;
         let mut lines = 0;
-        merge(&[sorter.finish()], 0, &spill, |row| {
+        merge(&[sorter.finish()], 0, (&spill, self.budget.task / 2), |row| {
             lines += 1;
             file.line(row)
         })?;

@@ -1,6 +1,6 @@
 //! Files as blocks of whole lines, each with its place, so that several threads can share the work.
 
-use super::lines::{self, MaxLine};
+use super::lines::{self, MaxLine, Rest};
 use super::{Contents, Tally, open_counted};
 use crate::error::{Error, Place, Result};
 use std::io::{BufRead, Read};
@@ -21,6 +21,30 @@ pub struct Block {
     pub first: u64,
     /// How many lines that are not empty it holds.
     pub lines: u64,
+    /// Whether it begins inside a line, whose number its place has; see [`Blocks::of_parts`].
+    pub continues: bool,
+}
+
+/// Says how much of a block may be in memory.
+pub trait Room {
+    /// Makes room for so many bytes of a block beyond those that any block may have; false when there is none.
+    fn take(&mut self, bytes: usize) -> Result<bool>;
+
+    /// The error about a line of so many bytes at `place`, for which there was no room.
+    fn refused(&self, place: &Place, bytes: u64) -> Error;
+}
+
+/// Room without end.
+struct Unbounded;
+
+impl Room for Unbounded {
+    fn take(&mut self, _: usize) -> Result<bool> {
+        Ok(true)
+    }
+
+    fn refused(&self, place: &Place, _: u64) -> Error {
+        MaxLine::ROW.exceeded(place)
+    }
 }
 
 /// Reads files one after the other as blocks of whole lines, so that several threads can share the work.
@@ -45,6 +69,9 @@ pub struct Blocks {
     marked: bool,
     /// Where standard input begins when it is a share of a file.
     share: Option<Place>,
+    /// Whether a long line may be spread over several blocks, and whether the last block ended inside one.
+    parts: bool,
+    inside: bool,
     /// Blocks that are in memory already.
     held: std::vec::IntoIter<Block>,
 }
@@ -68,6 +95,8 @@ impl Blocks {
             documents: false,
             marked: false,
             share: None,
+            parts: false,
+            inside: false,
             held: Vec::new().into_iter(),
         }
     }
@@ -80,6 +109,7 @@ impl Blocks {
             number,
             first: number,
             lines: 1,
+            continues: false,
         };
         let lines = (0..).zip(lines).map(block).collect::<Vec<_>>().into_iter();
         Self { held: lines, ..Self::new(Vec::new(), 0) }
@@ -112,21 +142,37 @@ impl Blocks {
         Self { share: Some(Place { file: file.into(), line: 1, split, ..Place::default() }), ..self }
     }
 
+    /// The same where blocks may end inside a line, behind its second byte, so that none is much longer than asked for. Lines
+    /// have no bound then.
+    pub fn of_parts(self) -> Self {
+        Self { parts: true, bound: MaxLine::ROW, ..self }
+    }
+
     /// The next block, or `None` after the last line of the last file. An error is the end too: another thread must not
     /// read on in the middle of a line.
     pub fn next_block(&mut self) -> Result<Option<Block>> {
+        self.next_within(&mut Unbounded)
+    }
+
+    /// The same; a line that makes the block longer than usual is read as far as there is room for it.
+    pub fn next_within(&mut self, room: &mut dyn Room) -> Result<Option<Block>> {
         if let Some(block) = self.held.next() {
             return Ok(Some(block));
         }
-        let block = self.next_of_files();
+        let block = self.next_of_files(room);
         if block.is_err() {
-            self.files = Vec::new().into_iter();
-            self.current = None;
+            self.stop();
         }
         block
     }
 
-    fn next_of_files(&mut self) -> Result<Option<Block>> {
+    /// No block comes any more.
+    pub fn stop(&mut self) {
+        self.files = Vec::new().into_iter();
+        self.current = None;
+    }
+
+    fn next_of_files(&mut self, room: &mut dyn Room) -> Result<Option<Block>> {
         loop {
             if self.current.is_none() {
                 let Some(path) = self.files.next() else { return Ok(None) };
@@ -137,11 +183,12 @@ impl Blocks {
                 let number = Some(self.opened);
                 self.opened = self.opened.saturating_add(1);
                 let whole = || Place { file: name_of(&path), line: 1, number, ..Place::default() };
+                self.inside = false;
                 self.marked = self.documents && (self.share.is_none() || path != Path::new("-"));
                 self.place = self.share.clone().filter(|_| path == Path::new("-")).unwrap_or_else(whole);
                 self.current = Some((path, reader));
             }
-            if let Some(block) = self.read_block()? {
+            if let Some(block) = self.read_block(room)? {
                 return Ok(Some(block));
             }
             self.current = None;
@@ -150,7 +197,7 @@ impl Blocks {
         }
     }
 
-    fn read_block(&mut self) -> Result<Option<Block>> {
+    fn read_block(&mut self, room: &mut dyn Room) -> Result<Option<Block>> {
         let Some((path, reader)) = &mut self.current else { return Ok(None) };
         let failed = || Error::io("read", &path);
         // No more than the bound and one byte, so that a line that exceeds it is never held whole.
@@ -167,13 +214,26 @@ impl Blocks {
         reader.by_ref().take(missing).read_to_end(&mut bytes).map_err(failed())?;
         refuse_long_lines(&bytes, &self.place, self.bound)?;
         let last = memchr::memrchr(b'\n', &bytes).map_or(0, |end| end + 1);
-        let before = (bytes.len() - last) as u64;
-        let whole = lines::read_rest(reader, &mut bytes, before, self.bound).map_err(failed())?;
-        let (ends, lines) = count_lines(&bytes);
-        let block = Block { place: self.place.clone(), number: self.number, first: self.lines, lines, bytes };
+        let before = bytes.len() - last;
+        // What is empty but for its end is no line, so a part has more than that.
+        let rest = if self.parts {
+            reader.by_ref().take(u64::from(before == 1)).read_to_end(&mut bytes).map_err(failed())?;
+            Rest::Whole
+        } else {
+            let usual = bytes.capacity() - bytes.len();
+            lines::read_rest_within(reader, path, &mut bytes, before as u64, self.bound, usual, room)?
+        };
+        let (ends, mut lines) = count_lines(&bytes);
+        let continues = std::mem::replace(&mut self.inside, bytes.last().is_some_and(|end| *end != b'\n'));
+        // Its first line was counted where it began.
+        lines -= u64::from(continues && lines > 0 && !is_empty(first_line(&bytes)));
+        let place = self.place.clone();
+        let block = Block { place, number: self.number, first: self.lines, lines, continues, bytes };
         self.place.line += ends;
-        if !whole {
-            return Err(self.bound.exceeded(&self.place));
+        match rest {
+            Rest::Whole => {}
+            Rest::Exceeds => return Err(self.bound.exceeded(&self.place)),
+            Rest::NoRoom(length) => return Err(room.refused(&self.place, length)),
         }
         if block.bytes.is_empty() {
             return Ok(None);
@@ -194,6 +254,11 @@ fn count_lines(bytes: &[u8]) -> (u64, u64) {
         start = end + 1;
     }
     (ends, lines + u64::from(!is_empty(&bytes[start..])))
+}
+
+/// The first line, without its LF.
+fn first_line(bytes: &[u8]) -> &[u8] {
+    &bytes[..memchr::memchr(b'\n', bytes).unwrap_or(bytes.len())]
 }
 
 /// Whether a line, without its LF, is passed over.
@@ -294,6 +359,63 @@ mod tests {
                     (Err(Error::LongLine { place, .. }), Some(at)) => assert_eq!(place.line, at as u64 + 1),
                     (end, long) => panic!("blocks of {size}, bound {bound}: {:?}, not {long:?}", end.err()),
                 }
+            }
+        }
+    }
+
+    /// Parts put together are the lines, and each line is counted once, in the block that it begins in.
+    #[test]
+    fn lines_may_be_spread_over_blocks() {
+        let folder = tempfile::tempdir().unwrap();
+        let texts = ["\u{feff}first\r\n\r\n\nx\nthe third line\r\n4", "other\n\r"];
+        let paths = ["a", "b"].map(|name| folder.path().join(name));
+        paths.iter().zip(texts).for_each(|(path, text)| fs::write(path, text).unwrap());
+        for size in 2..40 {
+            let mut blocks = Blocks::new(paths.to_vec(), size).of_documents("3B".parse().unwrap()).of_parts();
+            let (mut all, mut lines, mut last) = (Vec::new(), 0, None);
+            while let Some(block) = blocks.next_block().unwrap() {
+                assert!(block.bytes.len() <= size + 2, "{size}");
+                let inside = last == Some((block.place.file.clone(), false));
+                assert_eq!((block.first, block.continues), (lines, inside), "{size}");
+                last = Some((block.place.file.clone(), block.bytes.last() == Some(&b'\n')));
+                lines += block.lines;
+                all.extend_from_slice(&block.bytes);
+            }
+            assert_eq!((String::from_utf8(all).unwrap(), lines), (texts.concat().replace('\u{feff}', ""), 5));
+        }
+    }
+
+    /// Room for so many bytes more.
+    struct Few(usize);
+
+    impl Room for Few {
+        fn take(&mut self, bytes: usize) -> Result<bool> {
+            let fits = self.0 >= bytes;
+            self.0 -= if fits { bytes } else { 0 };
+            Ok(fits)
+        }
+
+        fn refused(&self, place: &Place, bytes: u64) -> Error {
+            Error::Limit(format!("{}: {bytes}", place.line))
+        }
+    }
+
+    #[test]
+    fn a_line_without_room_is_measured_and_not_held() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.jsonl");
+        let long = (7 << 20) + 3;
+        fs::write(&path, format!("one\n{}\nthree\n", "x".repeat(long))).unwrap();
+        for (room, bound, expected) in [
+            (7 << 20, "8M", None),
+            (3 << 20, "8M", Some(format!("2: {long}"))),
+            (3 << 20, "5M", Some("5M".to_owned())),
+        ] {
+            let mut blocks = Blocks::new(vec![path.clone()], 1 << 20).of_documents(bound.parse().unwrap());
+            let found = blocks.next_within(&mut Few(room)).map(|block| block.unwrap().lines);
+            match expected {
+                None => assert_eq!(found.unwrap(), 2),
+                Some(expected) => assert!(found.unwrap_err().to_string().contains(&expected)),
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Lines within a bound: a file without line ends, or one that is no text, must not fill the memory.
 
+use super::Room;
 use crate::error::{Error, Place, Result};
 use std::fmt;
 use std::io::{BufRead, Read};
@@ -69,6 +70,77 @@ pub(super) fn read_rest(
     let room = bound.0.saturating_sub(before).saturating_add(1);
     let read = reader.take(room).read_until(b'\n', line)?;
     Ok((read as u64) < room || line.last() == Some(&b'\n'))
+}
+
+/// How much of the rest of a line was read.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Rest {
+    /// All.
+    Whole,
+    /// The line is longer than the bound.
+    Exceeds,
+    /// There was no room for the line, which has so many bytes without its end.
+    NoRoom(u64),
+}
+
+/// Bytes of a long line for which room is asked at a time.
+const STEP: usize = 1 << 20;
+/// Allocators give a block of this size back to the system when it is freed. Memory that was not touched yet is not taken
+/// from it.
+const MAPPED: usize = 33 << 20;
+
+/// As [`read_rest`], and room is asked for what exceeds the first `usual` bytes. Of a line without room nothing is left.
+pub(super) fn read_rest_within(
+    reader: &mut dyn BufRead,
+    path: &Path,
+    line: &mut Vec<u8>,
+    before: u64,
+    bound: MaxLine,
+    usual: usize,
+    room: &mut dyn Room,
+) -> Result<Rest> {
+    let (start, mut before, mut step) = (line.len() - before as usize, before, usual.max(1));
+    loop {
+        // What the bound leaves and one byte, which says that the line is longer.
+        let least = bound.0.saturating_sub(before).saturating_add(1).min(step as u64);
+        let from = line.len();
+        let read = reader.take(least).read_until(b'\n', line).map_err(Error::io("read", path))? as u64;
+        before += read;
+        if read < least || line[from..].last() == Some(&b'\n') {
+            return Ok(Rest::Whole);
+        }
+        if before > bound.0 {
+            return Ok(Rest::Exceeds);
+        }
+        step = STEP;
+        if !room.take(step)? {
+            line.truncate(start);
+            line.shrink_to_fit();
+            before += pass_over_line(reader, bound.0.saturating_sub(before).saturating_add(1))
+                .map_err(Error::io("read", path))?;
+            return Ok(if before > bound.0 { Rest::Exceeds } else { Rest::NoRoom(before) });
+        }
+        line.reserve(if line.len() > 4 * STEP { MAPPED } else { step });
+    }
+}
+
+/// Reads to the end of a line without keeping it, but no more than so many bytes; how many, the end not counted.
+fn pass_over_line(reader: &mut dyn BufRead, most: u64) -> std::io::Result<u64> {
+    let mut passed = 0;
+    while passed < most {
+        let some = reader.fill_buf()?;
+        if some.is_empty() {
+            break;
+        }
+        let end = memchr::memchr(b'\n', some);
+        let length = end.unwrap_or(some.len());
+        reader.consume(length + usize::from(end.is_some()));
+        passed += length as u64;
+        if end.is_some() {
+            break;
+        }
+    }
+    Ok(passed)
 }
 
 /// Reads the next row of a file that holds rows into `line`, without its end; false at the end of the file.

@@ -101,6 +101,21 @@ impl Sets {
         self.end(self.tokens.len(), set.len() + lone);
     }
 
+    /// Appends tokens to a set that [`end_set`](Self::end_set) completes.
+    pub fn extend(&mut self, tokens: impl Iterator<Item = u32>) {
+        self.tokens.extend(tokens);
+    }
+
+    /// Completes the set of the tokens since the last one, which holds so many lone ones besides.
+    ///
+    /// # Panics
+    /// When the collection is full.
+    pub fn end_set(&mut self, lone: usize) {
+        let start = self.offsets.last().copied().unwrap_or(0);
+        debug_assert!(self.tokens[start..].is_sorted_by(|a, b| a < b), "tokens out of order");
+        self.end(self.tokens.len(), self.tokens.len() - start + lone);
+    }
+
     /// Ends a set of this size at this place among the tokens.
     fn end(&mut self, end: usize, size: usize) {
         let full = u32::MAX as usize;

@@ -79,6 +79,17 @@ struct Found<'a> {
 impl DocumentOpts {
     /// Reads the document in `line`, which stands at `place`.
     pub fn read<'a>(&self, line: &'a [u8], place: &Place) -> Result<Document<'a>, FieldError> {
+        let (mut document, text) = self.read_but_text(line, place)?;
+        document.text = string(text.0, TEXT, A_STRING)?;
+        Ok(document)
+    }
+
+    /// The same, but the text, which is empty in the document, is left as it stands in the line.
+    pub fn read_but_text<'a>(
+        &self,
+        line: &'a [u8],
+        place: &Place,
+    ) -> Result<(Document<'a>, RawText<'a>), FieldError> {
         let found = self.find(line)?;
         let mut id = Vec::new();
         if self.id == "auto" {
@@ -95,8 +106,8 @@ impl DocumentOpts {
                 return Err(FieldError::new("id", expected, raw.as_bytes()));
             }
         }
-        let raw = found.text.ok_or_else(|| FieldError::missing("text", "a string"))?.get();
-        let text = string(raw, "text", "a string")?;
+        let raw = found.text.ok_or_else(|| FieldError::missing(TEXT, A_STRING))?.get();
+        inside(raw).ok_or_else(|| FieldError::new(TEXT, A_STRING, raw.as_bytes()))?;
         let date = found.date.map_or(Ok(None), |raw| date(raw.get()))?;
         let score = found.score.map_or("", RawValue::get);
         // JSON's word for no value.
@@ -106,7 +117,7 @@ impl DocumentOpts {
             let expected = "a number with an exponent of at most 18 digits";
             score.parse::<Score>().map_err(|_| FieldError::new("score", expected, score.as_bytes()))?;
         }
-        Ok(Document { id, text, date, score })
+        Ok((Document { id, text: Cow::Borrowed(""), date, score }, RawText(raw)))
     }
 
     fn find<'a>(&self, line: &'a [u8]) -> Result<Found<'a>, FieldError> {
@@ -136,10 +147,45 @@ fn date(raw: &str) -> Result<Option<Date>, FieldError> {
     date.map(Some).map_err(|_| FieldError::new("date", EXPECTED_DATE, raw.as_bytes()))
 }
 
+const TEXT: &str = "text";
+const A_STRING: &str = "a string";
+
+/// A text as it stands in its line: a JSON string with its quotes.
+#[derive(Clone, Copy, Debug)]
+pub struct RawText<'a>(&'a str);
+
+impl RawText<'_> {
+    /// Calls `see` with the text, part by part, so that it is nowhere whole. The inner error is about the text.
+    pub fn each_part<E>(
+        self,
+        mut see: impl FnMut(&str) -> Result<(), E>,
+    ) -> Result<Result<(), FieldError>, E> {
+        let mut rest = inside(self.0).unwrap_or_default();
+        while let Some(at) = memchr::memchr(b'\\', rest.as_bytes()) {
+            see(&rest[..at])?;
+            let Some((c, length)) = escape(&rest[at..]) else {
+                let mut wrong = FieldError::new(TEXT, A_STRING, self.0.as_bytes());
+                let behind = self.0.len() - rest.len() + at;
+                wrong.found.push_str(&format!(" (at its byte {behind} an escape that is no character)"));
+                return Ok(Err(wrong));
+            };
+            see(c.encode_utf8(&mut [0; 4]))?;
+            rest = &rest[at + length..];
+        }
+        see(rest)?;
+        Ok(Ok(()))
+    }
+}
+
+/// What stands between the quotes of a JSON string.
+fn inside(raw: &str) -> Option<&str> {
+    raw.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'))
+}
+
 /// Decodes a raw JSON value that must be a string.
 fn string<'a>(raw: &'a str, field: &'static str, expected: &'static str) -> Result<Cow<'a, str>, FieldError> {
     let wrong = || FieldError::new(field, expected, raw.as_bytes());
-    let inside = raw.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).ok_or_else(wrong)?;
+    let inside = inside(raw).ok_or_else(wrong)?;
     if memchr::memchr(b'\\', inside.as_bytes()).is_none() {
         return Ok(Cow::Borrowed(inside));
     }
@@ -154,26 +200,45 @@ fn string<'a>(raw: &'a str, field: &'static str, expected: &'static str) -> Resu
 }
 
 /// Undoes the escapes of a JSON string in a single allocation: most texts have line breaks, and decoding them anew
-/// grows a string piece by piece. Nothing where it meets `\u` or what is no escape: that is for the decoder of JSON.
+/// grows a string piece by piece. Nothing where it meets what is no escape: the decoder of JSON says what is wrong.
 fn unescape(inside: &str) -> Option<String> {
     let mut text = String::with_capacity(inside.len());
     let mut rest = inside;
     while let Some(at) = memchr::memchr(b'\\', rest.as_bytes()) {
         text.push_str(&rest[..at]);
-        let escape = *rest.as_bytes().get(at + 1)?;
-        text.push(match escape {
-            b'"' | b'/' | b'\\' => escape.into(),
-            b'n' => '\n',
-            b'r' => '\r',
-            b't' => '\t',
-            b'b' => '\x08',
-            b'f' => '\x0c',
-            _ => return None,
-        });
-        rest = &rest[at + 2..];
+        let (c, length) = escape(&rest[at..])?;
+        text.push(c);
+        rest = &rest[at + length..];
     }
     text.push_str(rest);
     Some(text)
+}
+
+/// The character that the escape at the front of `text` stands for, and the escape's bytes.
+fn escape(text: &str) -> Option<(char, usize)> {
+    let c = match text.as_bytes().get(1)? {
+        escape @ (b'"' | b'/' | b'\\') => char::from(*escape),
+        b'n' => '\n',
+        b'r' => '\r',
+        b't' => '\t',
+        b'b' => '\x08',
+        b'f' => '\x0c',
+        b'u' => return utf16(text),
+        _ => return None,
+    };
+    Some((c, 2))
+}
+
+/// The same of one unit of UTF-16, or of two that are one character.
+fn utf16(text: &str) -> Option<(char, usize)> {
+    let unit = |at: usize| {
+        let digits = text.get(at..at + 6)?.strip_prefix("\\u")?;
+        digits.bytes().all(|b| b.is_ascii_hexdigit()).then(|| u16::from_str_radix(digits, 16).ok()).flatten()
+    };
+    let first = unit(0)?;
+    let second = if (0xd800..0xdc00).contains(&first) { Some(unit(6)?) } else { None };
+    let c = char::decode_utf16([first].into_iter().chain(second)).next()?.ok()?;
+    Some((c, if second.is_some() { 12 } else { 6 }))
 }
 
 /// Picks the wanted fields out of an object and passes over the others.
@@ -258,12 +323,28 @@ mod tests {
 
     proptest! {
         #[test]
-        fn unescaping_equals_decoding(text in "([\\x00-\\x7f]|\\\\|\\PC|\n|\"|/){0,40}", slashes: bool) {
+        fn unescaping_equals_decoding(
+            text in "([\\x00-\\x7f]|\\\\|\\PC|\n|\"|/){0,40}", slashes: bool, ascii: bool,
+        ) {
             let raw = serde_json::to_string(&text).unwrap();
             let raw = if slashes { raw.replace('/', "\\/") } else { raw };
-            let inside = &raw[1..raw.len() - 1];
-            prop_assert_eq!(string(&raw, "text", "a string").unwrap(), text.as_str());
-            prop_assert_eq!(unescape(inside).is_none(), inside.replace("\\\\", "").contains("\\u"));
+            let units = |c: char| c.encode_utf16(&mut [0; 2]).iter().map(|u| format!("\\u{u:04X}")).collect::<String>();
+            let escaped = |c: char| if c.is_ascii() { c.to_string() } else { units(c) };
+            let raw: String = if ascii { raw.chars().map(escaped).collect() } else { raw };
+            prop_assert_eq!(unescape(&raw[1..raw.len() - 1]), Some(text.clone()));
+            let mut parts = String::new();
+            let see = |part: &str| { parts.push_str(part); Ok::<(), ()>(()) };
+            prop_assert_eq!(RawText(&raw).each_part(see), Ok(Ok(())));
+            prop_assert_eq!(parts, text);
+        }
+
+        /// Whatever the decoder of JSON refuses is refused.
+        #[test]
+        fn no_other_escapes_are_undone(inside in "([a-f]|\\\\[\"/bfnrtux0]|\\\\ud8[0-9]{2}|\\\\ude[0-9]{2}|\\\\u00[+e][0-9]){0,5}") {
+            let raw = format!("\"{inside}\"");
+            prop_assert_eq!(unescape(&inside), serde_json::from_str::<String>(&raw).ok());
+            let refused = RawText(&raw).each_part(|_| Ok::<(), ()>(())).unwrap();
+            prop_assert_eq!(refused.is_ok(), unescape(&inside).is_some());
         }
     }
 

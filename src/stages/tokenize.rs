@@ -3,11 +3,11 @@
 
 use super::options::{EqualTextsOpts, FeatureOpts, MinFeaturesOpts};
 use crate::error::Result;
-use crate::record::document::{DocumentOpts, Line};
+use crate::record::document::{Document, DocumentOpts, Line, RawText};
 use crate::record::set::{Doc, Features};
 use crate::record::tokenized::Tokenized;
 use crate::stage::{Decl, Role, Stage, Task};
-use crate::text::{Extractor, dominant_script};
+use crate::text::{Extractor, LONG, Letters, Pieces, dominant_script};
 use clap::Args;
 use std::collections::BTreeMap;
 
@@ -54,14 +54,23 @@ impl Stage for Tokenize {
     }
 
     fn push(&mut self, line: Line<'_>, task: &mut Task<'_>) -> Result<()> {
-        let document = self.opts.document.read(line.0, &task.place).map_err(|error| task.bad(error))?;
-        self.extractor.set(&document.text, &mut self.features);
-        let (documents, without) = self.scripts.entry(dominant_script(&document.text)).or_default();
+        let (document, raw, script) = if line.0.len() > LONG {
+            self.long(line, task)?
+        } else {
+            let document = self.opts.document.read(line.0, &task.place).map_err(|error| task.bad(error))?;
+            self.extractor.set(&document.text, &mut self.features);
+            let script = dominant_script(&document.text);
+            (document, None, script)
+        };
+        let (documents, without) = self.scripts.entry(script).or_default();
         *documents += 1;
         *without += u64::from(self.features.is_empty());
         let mut text = None;
         if self.opts.texts.compares(&self.opts.least, self.features.len() as u64) {
-            text = self.extractor.text_hash(&document.text);
+            text = match raw {
+                None => self.extractor.text_hash(&document.text),
+                Some(raw) => self.extractor.text_hash_of(|see| raw.each_part(see)),
+            };
             self.without_text += u64::from(text.is_none());
         }
         let doc = Doc { id: &document.id, features: Features::Values(&self.features) };
@@ -81,5 +90,44 @@ impl Stage for Tokenize {
             task.count("documents_without_text", self.without_text);
         }
         Ok(())
+    }
+}
+
+impl Tokenize {
+    /// Reads a long document, whose text is taken piece by piece and given as it stands, and its script. Its features are no
+    /// more than go into a row.
+    fn long<'a>(
+        &mut self,
+        line: Line<'a>,
+        task: &Task<'_>,
+    ) -> Result<(Document<'a>, Option<RawText<'a>>, &'static str)> {
+        let bad = |error| task.bad(error);
+        let (document, text) = self.opts.document.read_but_text(line.0, &task.place).map_err(bad)?;
+        let mut letters = Letters::default();
+        let mut pieces = Pieces::new(&mut self.extractor);
+        let features = &mut self.features;
+        features.clear();
+        // With so many they are looked through for those that are there already.
+        let mut many = LONG;
+        let mut see = |feature| {
+            features.push(feature);
+            if features.len() < many {
+                return Ok(());
+            }
+            features.sort_unstable();
+            features.dedup();
+            many = many.max(2 * features.len());
+            task.admit_row(Doc::bytes(document.id.len(), features.len()))
+        };
+        let read = text.each_part(|part| {
+            letters.add(part);
+            pieces.push(part, &mut see)
+        })?;
+        read.map_err(bad)?;
+        pieces.finish(&mut see)?;
+        features.sort_unstable();
+        features.dedup();
+        task.admit_row(Doc::bytes(document.id.len(), features.len()))?;
+        Ok((document, Some(text), letters.dominant()))
     }
 }

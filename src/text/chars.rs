@@ -17,12 +17,12 @@ pub(crate) fn each(flat: &mut Flat, k: usize, see: &mut impl FnMut(&str, Range<u
     }
 }
 
-/// The hash of every n-gram, repeats included.
-pub(crate) fn hashes(flat: &mut Flat, k: usize, out: &mut Vec<u64>) {
+/// The hash of every n-gram but the first `skip`, repeats included.
+pub(crate) fn hashes(flat: &mut Flat, k: usize, skip: usize, out: &mut Vec<u64>) {
     if flat.text().is_ascii() {
-        out.extend(flat.text().as_bytes().windows(k).map(hash::feature));
+        out.extend(flat.text().as_bytes().windows(k).skip(skip).map(hash::feature));
         return;
     }
     let (text, offsets, _) = flat.offsets();
-    out.extend(offsets.windows(k + 1).map(|w| hash::feature(&text.as_bytes()[w[0]..w[k]])));
+    out.extend(offsets.windows(k + 1).skip(skip).map(|w| hash::feature(&text.as_bytes()[w[0]..w[k]])));
 }

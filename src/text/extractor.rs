@@ -12,15 +12,15 @@ use super::{FeatureKind, FeatureSpec, chars, lines, sentence_ends, words};
 /// Turns texts into features. It holds buffers that are reused from text to text: make one for each thread.
 #[derive(Debug)]
 pub struct Extractor {
-    kind: Kind,
-    normaliser: Normaliser,
-    words: Words,
-    flat: Flat,
+    pub(super) kind: Kind,
+    pub(super) normaliser: Normaliser,
+    pub(super) words: Words,
+    pub(super) flat: Flat,
     seen: Seen,
 }
 
 #[derive(Debug)]
-enum Kind {
+pub(super) enum Kind {
     Words(usize),
     Chars(usize),
     SpotSigs(Spotter),
@@ -95,7 +95,7 @@ impl Extractor {
     }
 
     /// The hash of each feature's text, repeats included.
-    fn hashes(&mut self, text: &str, out: &mut Vec<u64>) {
+    pub(super) fn hashes(&mut self, text: &str, out: &mut Vec<u64>) {
         out.clear();
         let Extractor { kind, normaliser, words, flat, .. } = self;
         match kind {
@@ -109,7 +109,7 @@ impl Extractor {
             }
             Kind::Chars(k) => {
                 flat.fill::<false>(text, 0, Space::One, *normaliser);
-                chars::hashes(flat, *k, out);
+                chars::hashes(flat, *k, 0, out);
             }
             Kind::SentenceEnds(k) => sentence_ends::hashes(text, *k, flat, *normaliser, out),
             Kind::Lines => lines::hashes(text, flat, *normaliser, out),

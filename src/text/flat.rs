@@ -56,6 +56,11 @@ impl Flat {
         self.buf.clear();
         self.spans.clear();
         self.pending = None;
+        self.more::<SPANS>(text, base, space, normaliser);
+    }
+
+    /// Appends `text`, which follows what was there. The cut between them is at a boundary of normalisation.
+    pub fn more<const SPANS: bool>(&mut self, text: &str, base: usize, space: Space, normaliser: Normaliser) {
         let bytes = text.as_bytes();
         let mut at = 0;
         while at < bytes.len() {
@@ -92,6 +97,13 @@ impl Flat {
             }
             at = end;
         }
+    }
+
+    /// Forgets all but the last `characters`, at least one, so that what follows is no beginning. Spans are not kept then.
+    pub fn forget_all_but(&mut self, characters: usize) {
+        let last = self.buf.char_indices().rev().nth(characters.max(1) - 1);
+        self.buf.drain(..last.map_or(0, |(at, _)| at));
+        self.spans.clear();
     }
 
     /// Writes the space owed, unless nothing stands before it.

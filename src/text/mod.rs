@@ -42,11 +42,13 @@ mod flat;
 mod han;
 pub mod lines;
 mod normalise;
+mod pieces;
 mod script;
 mod seen;
 mod segment;
 pub mod sentence_ends;
 pub mod spotsigs;
+mod stretch;
 pub mod words;
 
 use std::fmt;
@@ -54,7 +56,9 @@ use std::fmt;
 pub use error::{Reason, TextError};
 pub use extractor::Extractor;
 pub use han::dictionary_memory;
-pub use script::{Script, dominant_script};
+pub use pieces::Pieces;
+pub use script::{Letters, Script, dominant_script};
+pub use stretch::LONG;
 
 /// The largest K of `words:K`, `chars:K` and `sentence-ends:K`.
 pub const MAX_COUNT: u32 = 1000;

@@ -33,39 +33,63 @@ fn letter(c: char) -> Option<Script> {
 /// script: letters are counted by their bytes in UTF-8, because an ideograph says about as much as three
 /// Latin letters. Ties go to the first name in the alphabet. "Common" when there are no letters.
 pub fn dominant_script(text: &str) -> &'static str {
-    let bytes = text.as_bytes();
     if text.is_ascii() {
-        let latin = bytes.iter().any(u8::is_ascii_alphabetic);
+        let latin = text.bytes().any(|b| b.is_ascii_alphabetic());
         return if latin { Script::Latin } else { Script::Common }.full_name();
     }
-    // Few enough at a time for a byte to count them, so that many bytes are looked at at once.
-    let latin = |some: &[u8]| some.iter().map(|b| u8::from(b.is_ascii_alphabetic())).sum::<u8>();
-    let latin = bytes.chunks(u8::MAX.into()).map(|some| usize::from(latin(some))).sum();
-    let mut counts = vec![(Script::Latin, latin)];
-    let mut last = 0;
-    let mut at = 0;
-    while let Some(odd) = first_non_ascii(bytes, at) {
-        at = odd;
-        for c in text[odd..].chars().take_while(|c| !c.is_ascii()) {
-            at += c.len_utf8();
-            let Some(script) = known_letter(c) else {
-                continue;
-            };
-            if counts[last].0 != script {
-                last = counts.iter().position(|(s, _)| *s == script).unwrap_or(counts.len());
-                if last == counts.len() {
-                    counts.push((script, 0));
+    let mut letters = Letters::default();
+    letters.add(text);
+    letters.dominant()
+}
+
+/// The letters of a text by script, as [`dominant_script`] counts them, for a text that comes piece by piece.
+#[derive(Debug, Default)]
+pub struct Letters {
+    counts: Vec<(Script, usize)>,
+    /// Where the script of the last letter stands.
+    last: usize,
+}
+
+impl Letters {
+    /// Counts the letters of a piece.
+    pub fn add(&mut self, text: &str) {
+        let bytes = text.as_bytes();
+        // Few enough at a time for a byte to count them, so that many bytes are looked at at once.
+        let latin = |some: &[u8]| some.iter().map(|b| u8::from(b.is_ascii_alphabetic())).sum::<u8>();
+        let latin = bytes.chunks(u8::MAX.into()).map(|some| usize::from(latin(some))).sum();
+        self.count(Script::Latin, latin);
+        let mut at = 0;
+        while let Some(odd) = first_non_ascii(bytes, at) {
+            at = odd;
+            for c in text[odd..].chars().take_while(|c| !c.is_ascii()) {
+                at += c.len_utf8();
+                if let Some(script) = known_letter(c) {
+                    self.count(script, c.len_utf8());
                 }
             }
-            counts[last].1 += c.len_utf8();
         }
     }
-    counts
-        .into_iter()
-        .filter(|&(_, n)| n > 0)
-        .map(|(script, n)| (std::cmp::Reverse(n), script.full_name()))
-        .min()
-        .map_or(Script::Common.full_name(), |(_, name)| name)
+
+    #[inline]
+    fn count(&mut self, script: Script, bytes: usize) {
+        if self.counts.get(self.last).is_none_or(|(last, _)| *last != script) {
+            let known = self.counts.iter().position(|(known, _)| *known == script);
+            self.last = known.unwrap_or_else(|| {
+                self.counts.push((script, 0));
+                self.counts.len() - 1
+            });
+        }
+        self.counts[self.last].1 += bytes;
+    }
+
+    /// The script of most of the letters so far.
+    pub fn dominant(&self) -> &'static str {
+        let counts = self.counts.iter().filter(|(_, bytes)| *bytes > 0);
+        counts
+            .map(|&(script, bytes)| (std::cmp::Reverse(bytes), script.full_name()))
+            .min()
+            .map_or(Script::Common.full_name(), |(_, name)| name)
+    }
 }
 
 #[cfg(test)]
@@ -90,5 +114,8 @@ mod tests {
         assert_eq!(dominant_script("12 + 3 😀"), "Common");
         assert_eq!(dominant_script(""), "Common");
         assert_eq!(dominant_script("文abc"), "Han"); // a tie
+        let mut pieces = Letters::default();
+        ["用", "", " iPh", "one拍", "照"].iter().for_each(|piece| pieces.add(piece));
+        assert_eq!(pieces.dominant(), "Han");
     }
 }

@@ -32,6 +32,8 @@ pub(crate) struct Words {
 
 /// Words up to this length are written all alike, 16 bytes at a time.
 const SHORT: usize = 16;
+/// From this size on a buffer grows by an eighth.
+const LARGE: usize = 1 << 20;
 
 impl Words {
     /// Cuts `text` into words. Spans are kept only when `SPANS`. `wants` is asked before each run of Han characters,
@@ -44,6 +46,16 @@ impl Words {
     ) {
         self.ends.clear();
         self.spans.clear();
+        self.more::<SPANS>(text, normaliser, wants);
+    }
+
+    /// Appends the words of `text`; those that are there stay.
+    pub fn more<const SPANS: bool>(
+        &mut self,
+        text: &str,
+        normaliser: Normaliser,
+        wants: &dyn Fn(&Words) -> bool,
+    ) {
         let bytes = text.as_bytes();
         let mut at = 0;
         while let Some(odd) = first_non_ascii(bytes, at) {
@@ -58,6 +70,18 @@ impl Words {
             at = end;
         }
         self.ascii::<SPANS>(text, at..text.len(), normaliser);
+    }
+
+    /// Forgets the first `words` words. Spans are not kept then.
+    pub fn forget(&mut self, words: usize) {
+        if words == 0 {
+            return;
+        }
+        let (from, end) = (self.start(words), self.start(self.ends.len()));
+        self.buf.copy_within(from..end.max(from), 0);
+        self.ends.drain(..words);
+        self.ends.iter_mut().for_each(|end| *end -= from);
+        self.spans.clear();
     }
 
     /// The number of words.
@@ -114,7 +138,9 @@ impl Words {
     fn make_room(&mut self, bytes: usize) {
         let most = self.start(self.ends.len()) + bytes + 1 + SHORT;
         if self.buf.len() < most {
-            self.buf.resize(most.next_power_of_two(), 0);
+            // What is added is written, and takes memory: not much more than is needed where that is much.
+            let room = if most < LARGE { most.next_power_of_two() } else { most + most / 8 };
+            self.buf.resize(room, 0);
         }
     }
 

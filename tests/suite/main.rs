@@ -35,6 +35,7 @@ mod install;
 mod join;
 mod keep;
 mod limits;
+mod long_lines;
 mod matrix;
 mod matrix_real;
 mod memory;

@@ -7,7 +7,7 @@ use super::sorter::{Sorter, two, untwo};
 use crate::cluster::dropped::Dropped;
 use crate::engine::progress::Progress;
 use crate::error::Result;
-use crate::io::{AtomicFile, Blocks, each_line};
+use crate::io::AtomicFile;
 use crate::join::kernel::Source;
 use crate::join::overlap;
 use crate::join::sets::Sets;
@@ -242,24 +242,4 @@ impl<'a> Answer<'a> {
 /// How many clusters there are among (kept, document).
 pub fn count_clusters(rows: &[u64]) -> u64 {
     rows.iter().filter(|row| untwo(**row).0 == untwo(**row).1).count() as u64
-}
-
-/// Writes the input's lines but those at the `dropped` places (ascending).
-pub fn write_kept(blocks: &mut Blocks, dropped: &[u32], path: &Path, progress: &Progress) -> Result<Written> {
-    let mut file = Lines { file: AtomicFile::create(path)?, written: Written::default() };
-    let (mut at, mut dropped) = (0, dropped.iter().peekable());
-    while let Some(block) = blocks.next_block()? {
-        each_line(&block, |line, _| {
-            if dropped.next_if(|place| **place == at).is_none() {
-                file.written.lines += 1;
-                file.written.bytes += line.len() as u64 + 1;
-                file.file.line(line)?;
-            }
-            at += 1;
-            Ok(())
-        })?;
-        progress.set(blocks.raw_bytes());
-    }
-    file.file.finish()?;
-    Ok(file.written)
 }

@@ -6,15 +6,19 @@
 //!   works at, its buffers. The dictionary for Chinese is added when it is first needed.
 //! - an eighth of the rest is left to the allocator, which keeps some of what is freed;
 //! - a quarter of what remains is *working memory*: sort buffers, and the chunks that are being filled;
-//! - everything else is held by name: what is kept of each document ([`DOCUMENT`] bytes and its id), then the
-//!   sets and the index, and what remains by the chunks of spools, which go to disk when nothing remains.
+//! - everything else is held by name: what is kept of each document ([`DOCUMENT`] bytes and its id), long lines while
+//!   they are read (see [`lines`]), then the sets and the index, and what remains by the chunks of spools, which go to
+//!   disk when nothing remains.
 //!
-//! Arrays that grow with the number of documents have no place on disk. When they do not fit, the run ends and says how
-//! much would do. A single document, or the documents of a single feature, are taken to fit.
+//! Arrays that grow with the number of documents have no place on disk, nor has a line. When they do not fit, the run ends
+//! and says how much would do. The set of a single document, or the documents of a single feature, are taken to fit.
+
+pub mod lines;
 
 use crate::error::{Error, Result};
 use crate::text::dictionary_memory;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex};
 
 /// Bytes for the program whatever it does.
 pub const PROGRAM: usize = 12 << 20;
@@ -33,12 +37,17 @@ pub struct Budget {
     memory: usize,
     threads: usize,
     held: AtomicUsize,
+    /// Of that, for what is kept of documents.
+    documents: AtomicUsize,
+    /// How many long lines there is room for at the moment, and whoever waits for one to go.
+    lines: Mutex<usize>,
+    gone: Condvar,
 }
 
 impl Budget {
     /// A budget of so many bytes for the whole process.
     pub fn new(memory: usize, threads: usize) -> Result<Self> {
-        let budget = Self { memory, threads: threads.max(1), held: AtomicUsize::new(0) };
+        let budget = Self::empty(memory, threads);
         if budget.usable() > 0 {
             return Ok(budget);
         }
@@ -47,6 +56,17 @@ impl Budget {
             memory >> 20,
             (PROGRAM + budget.threads * THREAD) >> 20
         )))
+    }
+
+    fn empty(memory: usize, threads: usize) -> Self {
+        Self {
+            memory,
+            threads: threads.max(1),
+            held: AtomicUsize::new(0),
+            documents: AtomicUsize::new(0),
+            lines: Mutex::new(0),
+            gone: Condvar::new(),
+        }
     }
 
     /// What neither the program needs for itself nor the allocator keeps.
@@ -61,6 +81,28 @@ impl Budget {
         self.usable() / 4
     }
 
+    /// Bytes for the whole process.
+    pub fn memory(&self) -> usize {
+        self.memory
+    }
+
+    /// Bytes for the whole process with which so many are to be held by name: three quarters of seven eighths of what the
+    /// program leaves.
+    fn memory_for(&self, bytes: usize) -> usize {
+        PROGRAM + self.threads * THREAD + dictionary() + bytes / 21 * 32 + 32
+    }
+
+    /// Bytes that may be held by name.
+    fn by_name(&self) -> usize {
+        self.usable() - self.working()
+    }
+
+    /// Bytes for the whole process with which so many fit beside what is kept of documents; nothing when they do fit.
+    pub fn enough_for(&self, bytes: usize) -> Option<usize> {
+        let needs = bytes + self.documents.load(Ordering::Relaxed);
+        (needs > self.by_name()).then(|| self.memory_for(needs) + (1 << 20))
+    }
+
     /// Bytes of sort buffer for each thread.
     pub fn sort_buffer(&self) -> usize {
         self.working() / 2 / self.threads
@@ -73,12 +115,12 @@ impl Budget {
 
     /// Bytes that may still be held.
     pub fn spare(&self) -> usize {
-        (self.usable() - self.working()).saturating_sub(self.held.load(Ordering::Relaxed))
+        self.by_name().saturating_sub(self.held.load(Ordering::Relaxed))
     }
 
     /// Holds so many bytes, if that many are to spare.
     pub fn try_hold(&self, bytes: usize) -> bool {
-        let most = self.usable() - self.working();
+        let most = self.by_name();
         let held = self.held.fetch_add(bytes, Ordering::Relaxed);
         let fits = held + bytes <= most;
         if !fits {
@@ -89,12 +131,18 @@ impl Budget {
 
     /// Whether more is held than there is: what has a place on disk should go there.
     pub fn is_over(&self) -> bool {
-        self.held.load(Ordering::Relaxed) > self.usable() - self.working()
+        self.held.load(Ordering::Relaxed) > self.by_name()
     }
 
     /// Holds bytes that cannot go to disk, whatever else is held: spools make room.
     pub fn hold(&self, bytes: usize) {
         self.held.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// Holds what is kept of some documents.
+    pub fn hold_documents(&self, bytes: usize) {
+        self.hold(bytes);
+        self.documents.fetch_add(bytes, Ordering::Relaxed);
     }
 
     /// Gives bytes back.
@@ -105,10 +153,9 @@ impl Budget {
     /// Stops when so many documents, and so many bytes of their ids and ranks, do not fit.
     pub fn admit_documents(&self, documents: usize, names: usize) -> Result<()> {
         let needed = documents * DOCUMENT + names;
-        if needed <= self.usable() - self.working() {
+        if needed <= self.by_name() {
             return Ok(());
         }
-        let program = self.memory - self.usable();
         let megabytes = |bytes: usize| bytes.div_ceil(1 << 20);
         Err(Error::Limit(format!(
             "tokenize: after {documents} documents their ids and numbers take {} MB, which must stay in memory; \
@@ -116,7 +163,7 @@ impl Budget {
              (or take doc-split --engine pipes, which keeps nothing of a document in memory)",
             megabytes(needed),
             megabytes(self.memory),
-            megabytes(program + needed + needed / 5 * 3)
+            megabytes(self.memory - self.usable() + needed + needed / 5 * 3)
         )))
     }
 }

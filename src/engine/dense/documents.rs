@@ -13,6 +13,7 @@
 
 mod feature;
 mod field_count;
+mod long;
 mod read;
 mod texts;
 
@@ -136,7 +137,7 @@ impl Documents {
     }
 
     /// Where in the input a document stands.
-    fn place(&self, document: u32) -> Place {
+    pub fn place(&self, document: u32) -> Place {
         let at = self.runs.partition_point(|run| run.document <= document) - 1;
         let run = &self.runs[at];
         let line = run.line + u64::from(document - run.document);

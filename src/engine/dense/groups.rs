@@ -41,6 +41,10 @@ impl Groups {
         progress: &Progress,
     ) -> Result<Self> {
         progress.start("equal-sets", "grouping", Unit::Sets, candidates.numbers.len() as u64);
+        // A set as it is collected, and as it waits for those that equal it.
+        let sets = candidates.largest.1 * 8;
+        budget.hold(sets);
+        while budget.is_over() && rows.make_room()? {}
         let mut building = Building {
             candidates,
             documents,
@@ -56,7 +60,9 @@ impl Groups {
             key: (0, 0),
         };
         rows.drain_all(threads, &mut |rows| building.rows(rows))?;
-        building.finish()
+        let groups = building.finish();
+        budget.release(sets);
+        groups
     }
 
     /// The documents that have a set, ascending.

@@ -9,6 +9,7 @@
 
 use super::DenseOpts;
 use super::budget::Budget;
+use super::documents::Documents;
 use super::groups::Groups;
 use super::sorter::{Row, SortWriter, Sorter, two};
 use super::store::Store;
@@ -60,9 +61,8 @@ struct Load {
 }
 
 impl Load {
-    /// Adds a set.
-    fn add(&mut self, store: &Store, set: usize, tau: Tau) {
-        let (stored, size) = (store.stored(set), store.size_of(set));
+    /// Adds a set of such a size, of which so many tokens are stored.
+    fn add(&mut self, stored: usize, size: usize, tau: Tau) {
         let longest = (tau.index_prefix(size as u64) + MOST_COMMON) as usize;
         self.sets += 1;
         self.stored += stored;
@@ -86,13 +86,39 @@ impl Load {
     }
 }
 
+/// Stops when the largest set that enters the join, of the document with this number, does not fit: what is in memory of it at
+/// least is itself as it is made, or an index of it and itself as a query.
+pub fn admit_largest(
+    documents: &Documents,
+    (number, stored): (u32, usize),
+    tau: Tau,
+    budget: &Budget,
+) -> Result<()> {
+    let place = documents.order[number as usize];
+    let size = documents.sizes[place as usize] as usize;
+    let mut load = Load::default();
+    load.add(stored, size, tau);
+    let index = load.bytes(stored, true, 1) + stored * 4;
+    let needs = (index + index / 8).max(stored * 8);
+    let Some(enough) = budget.enough_for(needs) else { return Ok(()) };
+    let megabytes = |bytes: usize| bytes.div_ceil(1 << 20);
+    Err(Error::Limit(format!(
+        "equal-sets: {}: the document has {size} features, {stored} of them in others too, which take {} MB while they are \
+         compared; --memory {} is too small: give at least {} MB, or correct the file (--max-line bounds the length of a line)",
+        documents.place(place),
+        megabytes(needs),
+        megabytes(budget.memory()),
+        megabytes(enough)
+    )))
+}
+
 /// The parts that are indexed one at a time, and the bytes that the largest takes.
 pub fn parts(store: &Store, opts: &DenseOpts, threads: usize, budget: &Budget) -> (Vec<Part>, usize) {
     let tau = opts.tau.tau;
     let all = store.sets();
     if opts.partition.partition == Partition::ByTask {
         let mut total = Load::default();
-        (0..all).for_each(|set| total.add(store, set, tau));
+        (0..all).for_each(|set| total.add(store.stored(set), store.size_of(set), tau));
         let asked = opts.slices.slices.map_or(threads, |slices| slices.clamp(1, u32::MAX.into()) as usize);
         let share = |shares: usize| total.share(shares).bytes(store.tokens(), true, threads);
         let (room, most) = (room(threads, budget), all.max(1));
@@ -124,13 +150,14 @@ pub fn neighbours(
         let (mut start, mut held) = (range.start, Load::default());
         for set in range.clone() {
             let before = held;
-            held.add(store, set, tau);
+            let (stored, size) = (store.stored(set), store.size_of(set));
+            held.add(stored, size, tau);
             if bytes(held) > room && set > start {
                 parts.push(Part::range(start..set));
                 largest = largest.max(bytes(before));
                 start = set;
                 held = Load::default();
-                held.add(store, set, tau);
+                held.add(stored, size, tau);
             }
         }
         largest = largest.max(bytes(held));

@@ -23,6 +23,7 @@ pub mod documents;
 mod flat;
 pub mod groups;
 pub mod join;
+mod kept;
 pub mod numbering;
 pub mod sorter;
 pub mod spool;
@@ -31,7 +32,7 @@ mod term_split;
 
 use crate::cluster::star::Stars;
 use crate::cluster::union_find::UnionFind;
-use crate::engine::memory::{peak_memory, reset_peak};
+use crate::engine::peak::StepPeak;
 use crate::engine::progress::{Done, Progress, Unit};
 use crate::error::{Error, Result};
 use crate::io::{Blocks, Contents};
@@ -52,7 +53,7 @@ use budget::Budget;
 use clap::Args;
 use documents::Documents;
 use groups::Groups;
-use join::{Links, Pairs, edge_sorter, pair_sorter, parts};
+use join::{Links, Pairs, admit_largest, edge_sorter, pair_sorter, parts};
 use numbering::{Candidates, count};
 use sorter::{Sorter, untwo};
 use std::path::{Path, PathBuf};
@@ -166,6 +167,9 @@ impl Collection<'_> {
 
         let tau = opts.tau.tau;
         let candidates = Candidates::choose(&documents, &lists, tau, |size| opts.least.admits(size));
+        if candidates.largest.1 > 0 {
+            admit_largest(&documents, candidates.largest, tau, budget)?;
+        }
         let rows = candidates.rows(lists, threads, place, progress)?;
         let groups = Groups::of(&rows, &candidates, &documents, tau, threads, place, progress)?;
         let counters = [
@@ -231,16 +235,14 @@ impl DenseRun<'_> {
     pub fn run(&self, mut said: impl FnMut(&Done)) -> Result<Ran> {
         let mut done: Vec<Done> = Vec::new();
         let mut start = Instant::now();
-        reset_peak();
+        let mut peak = StepPeak::start();
         let mut end = |name: &str, mut counters: Counters| {
-            if let Some(peak) = peak_memory() {
-                counters.insert("peak_memory".to_owned(), peak);
-            }
+            let held = std::mem::replace(&mut peak, StepPeak::start()).end();
+            counters.extend(held.map(|bytes| ("peak_memory".to_owned(), bytes)));
             let step = Done { name: name.to_owned(), seconds: start.elapsed().as_secs_f64(), counters };
             said(&step);
             done.push(step);
             start = Instant::now();
-            reset_peak();
         };
         let budget = Budget::new(self.memory, self.threads)?;
         let bytes =
@@ -277,7 +279,8 @@ impl DenseRun<'_> {
         *counters.entry("spilled_bytes".to_owned()).or_default() += rows.spilled() + edges.spilled();
         end(step, counters);
 
-        let answer = Answer::new(&documents, &groups, self.threads);
+        let readers = groups.store.readers(2, 0, self.threads, &budget);
+        let answer = Answer::new(&documents, &groups, readers);
         if writes {
             self.progress.start("expand", "writing", Unit::Rows, count);
             let written = answer.write_pairs(&rows, &self.output.join("pairs.tsv"), self.progress)?;
@@ -317,8 +320,8 @@ impl DenseRun<'_> {
             self.progress.start("write-kept", "writing", Unit::Bytes, bytes());
             let dropped = answer.dropped(&clusters);
             let path = self.output.join("kept.jsonl");
-            let mut blocks = self.opts.blocks(self.inputs).with_digests();
-            let written = answer::write_kept(&mut blocks, &dropped, &path, self.progress)?;
+            let blocks = self.opts.blocks(self.inputs).with_digests();
+            let (written, blocks) = kept::write_kept(blocks, &dropped, &path, self.progress)?;
             self.refuse_changes(&read, blocks.contents())?;
             let counters = [
                 ("documents_kept", written.lines),
@@ -354,6 +357,7 @@ impl DenseRun<'_> {
             return Ok(("pcp-map", TermSplit { run: self, store, budget }.run(pairs)?));
         }
         let (parts, held) = parts(store, &self.opts, self.threads, budget);
+        let threads = store.readers(1, held, self.threads, budget);
         budget.hold(held);
         let tau = self.opts.tau.tau;
         let smaller = cut(store, &parts, tau)?;
@@ -362,7 +366,7 @@ impl DenseRun<'_> {
         let asked = Asked::Pairs;
         let pairs = Mutex::new(pairs);
         let take = |found: &[JoinPair]| lock(&pairs).take(found);
-        let work = join_parts(store, &smaller, tau, asked, self.threads, &seen, &take)?;
+        let work = join_parts(store, &smaller, tau, asked, threads, &seen, &take)?;
         budget.release(held);
         let mut counters = counters_of(work);
         counters.insert("slices".to_owned(), parts.len() as u64);

@@ -163,6 +163,8 @@ pub struct Candidates {
     pub tokens: u64,
     /// How many different sets there are at most.
     pub sets: usize,
+    /// The document that shares the most of its features with others, by number, and how many these are.
+    pub largest: (u32, usize),
 }
 
 /// Stands for a document that is no candidate.
@@ -190,12 +192,15 @@ impl Candidates {
             last = Some((hash, size));
         }
         let numbers: Vec<u32> = sorted.iter().map(|(_, _, number)| *number).collect();
+        let shared = |number: u32| lists.shared[documents.order[number as usize] as usize] as usize;
+        let largest =
+            numbers.iter().map(|number| (*number, shared(*number))).max_by_key(|(_, shared)| *shared);
         drop(sorted);
         let mut positions = vec![NONE; documents.places()];
         for (position, number) in (0..).zip(&numbers) {
             positions[documents.order[*number as usize] as usize] = position;
         }
-        Self { numbers, positions, tokens, sets }
+        Self { numbers, positions, tokens, sets, largest: largest.unwrap_or_default() }
     }
 
     /// The rows (place among candidates, token) that make their sets.

@@ -94,6 +94,11 @@ impl<'b, R: Row> Sorter<'b, R> {
         self.spool.spilled()
     }
 
+    /// Moves some of what is in memory to the file; says whether there was anything.
+    pub fn make_room(&self) -> Result<bool> {
+        self.spool.make_room()
+    }
+
     /// The first key of a bucket.
     fn first(&self, bucket: usize) -> u64 {
         self.low + ((bucket as u64) << self.shift)

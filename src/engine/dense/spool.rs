@@ -139,8 +139,8 @@ impl<'b> Spool<'b> {
         Chunk::Memory { segment, at, length: bytes.len() }
     }
 
-    /// Something that must stay in memory has grown: the last segment goes to the file.
-    fn make_room(&self) -> Result<()> {
+    /// Something that must stay in memory has grown: the last segment goes to the file. Says whether there was one.
+    pub fn make_room(&self) -> Result<bool> {
         let mut segments = self.segments.write().unwrap_or_else(PoisonError::into_inner);
         let last = segments.iter_mut().rev().find(|segment| matches!(segment, Segment::Memory(_)));
         if let Some(segment) = last
@@ -149,8 +149,9 @@ impl<'b> Spool<'b> {
             let (at, length) = (self.write(bytes)?, bytes.len());
             *segment = Segment::Moved(at);
             self.budget.release(length);
+            return Ok(true);
         }
-        Ok(())
+        Ok(false)
     }
 
     /// Empties a bucket: calls `see` with each of its chunks, in the order in which they were handed over.

@@ -13,6 +13,9 @@ use std::path::{Path, PathBuf};
 /// Bytes that are read at a time, where more follows.
 const PIECE: usize = 256 << 10;
 
+/// Bytes of sets that a thread of a join reads and holds at once, but for a set that is larger.
+const AT_ONCE: usize = 1 << 20;
+
 /// Sets in the order of a join, numbered from 0.
 pub struct Store {
     form: Form,
@@ -102,6 +105,20 @@ impl Store {
         self.tokens as usize
     }
 
+    /// How many of so many threads may each hold so many sets beside what is held.
+    pub fn readers(&self, sets: usize, held: usize, threads: usize, budget: &Budget) -> usize {
+        match &self.form {
+            Form::Memory(_) => threads,
+            Form::Disk(disk) => {
+                let largest =
+                    disk.offsets.windows(2).map(|two| two[1] - two[0]).max().unwrap_or(0) as usize * 4;
+                let room = budget.spare().saturating_sub(held);
+                // What a thread reads at once is part of what it has for itself.
+                if largest <= AT_ONCE { threads } else { (room / (sets * largest)).clamp(1, threads) }
+            }
+        }
+    }
+
     /// The number of stored tokens of a set: those that are not lone.
     pub fn stored(&self, set: usize) -> usize {
         match &self.form {
@@ -129,27 +146,28 @@ impl Disk {
     fn read(&self, range: Range<usize>, buffer: &mut Sets) -> Result<()> {
         buffer.clear();
         buffer.reserve(range.len(), (self.offsets[range.end] - self.offsets[range.start]) as usize);
-        let (mut bytes, mut set) = (Vec::new(), Vec::new());
-        let mut start = range.start;
-        while start < range.end {
-            let from = self.offsets[start];
-            // As many sets as a piece holds, or one that is larger.
-            let most = from + (PIECE / 4) as u64;
-            let fit = self.offsets[start + 1..=range.end].partition_point(|end| *end <= most);
-            let end = start + fit.max(1);
-            bytes.resize((self.offsets[end] - from) as usize * 4, 0);
+        let (mut set, mut next, end) = (range.start, self.offsets[range.start], self.offsets[range.end]);
+        let mut bytes = Vec::new();
+        while set < range.end {
+            bytes.resize((end - next).min((PIECE / 4) as u64) as usize * 4, 0);
             let failed = || Error::io("read the sets in a file in", &self.folder);
-            self.file.read_exact_at(&mut bytes, from * 4).map_err(failed())?;
+            self.file.read_exact_at(&mut bytes, next * 4).map_err(failed())?;
             let mut rest = bytes.as_slice();
-            for at in start..end {
-                let stored = (self.offsets[at + 1] - self.offsets[at]) as usize;
-                let (own, others) = rest.split_at(stored * 4);
-                set.clear();
-                set.extend(own.chunks_exact(4).map(|token| token.try_into().map_or(0, u32::from_le_bytes)));
-                buffer.push_with_lone(&set, self.sizes[at] as usize - stored);
-                rest = others;
+            // A set may begin in the piece before and end in one that follows.
+            while set < range.end {
+                let own = (self.offsets[set + 1] - next).min(rest.len() as u64 / 4);
+                let (tokens, others) = rest.split_at(own as usize * 4);
+                buffer.extend(
+                    tokens.chunks_exact(4).map(|token| token.try_into().map_or(0, u32::from_le_bytes)),
+                );
+                (rest, next) = (others, next + own);
+                if next < self.offsets[set + 1] {
+                    break;
+                }
+                let stored = (self.offsets[set + 1] - self.offsets[set]) as usize;
+                buffer.end_set(self.sizes[set] as usize - stored);
+                set += 1;
             }
-            start = end;
         }
         Ok(())
     }
@@ -157,6 +175,17 @@ impl Disk {
 
 impl Source for Store {
     type Error = Error;
+
+    fn at_once(&self, range: Range<usize>) -> usize {
+        match &self.form {
+            Form::Memory(_) => range.end,
+            Form::Disk(disk) => {
+                let most = disk.offsets[range.start] + (AT_ONCE / 4) as u64;
+                let fit = disk.offsets[range.start + 1..=range.end].partition_point(|end| *end <= most);
+                range.start + fit.max(1)
+            }
+        }
+    }
 
     fn sets(&self) -> usize {
         match &self.form {

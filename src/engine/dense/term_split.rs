@@ -115,14 +115,15 @@ impl TermSplit<'_> {
     pub fn run(&self, pairs: &mut Pairs<'_, '_>) -> Result<Counters> {
         let limit = self.run.opts.max_pairs.max_pairs;
         let (parts, held) = neighbours(self.store, 1, self.tau(), self.run.threads, self.budget);
+        let threads = self.store.readers(1, held, self.run.threads, self.budget);
         let mut volume = Volume::default();
         for part in &parts {
             self.budget.hold(held);
-            let rows = self.candidates(*part, limit, &mut volume)?;
+            let rows = self.candidates((*part, threads), limit, &mut volume)?;
             volume.bytes += rows.bytes();
             volume.spilled += rows.spilled();
             if volume.pairs_of_postings <= limit {
-                self.verify(*part, &rows, pairs)?;
+                self.verify((*part, threads), &rows, pairs)?;
             }
             self.budget.release(held);
         }
@@ -150,15 +151,20 @@ impl TermSplit<'_> {
     }
 
     /// Puts down the candidates whose earlier set is in a part, as long as there are no more than the limit.
-    fn candidates(&self, part: Part, limit: u64, volume: &mut Volume) -> Result<Sorter<'_, Candidate>> {
-        let Self { run: DenseRun { progress, threads, work, .. }, store, budget } = *self;
+    fn candidates(
+        &self,
+        (part, threads): (Part, usize),
+        limit: u64,
+        volume: &mut Volume,
+    ) -> Result<Sorter<'_, Candidate>> {
+        let Self { run: DenseRun { progress, work, .. }, store, budget } = *self;
         let last = two(store.sets().saturating_sub(1) as u32, u32::MAX);
         let rows = Sorter::new(budget, work, 0, last);
         let state = Mutex::new((rows.writer(), volume));
         progress.start("pcp-map", "pairing", Unit::Sets, queries(store, &[part], self.tau()) as u64);
         let seen = |sets| progress.add(sets as u64);
         let asked = Asked::Candidates;
-        let work = join_parts(store, &[part], self.tau(), asked, *threads, &seen, &|found| {
+        let work = join_parts(store, &[part], self.tau(), asked, threads, &seen, &|found| {
             let (writer, volume) = &mut *lock(&state);
             volume.pairs_of_postings += found.iter().map(|pair| u64::from(pair.overlap)).sum::<u64>();
             if volume.pairs_of_postings > limit {
@@ -175,13 +181,18 @@ impl TermSplit<'_> {
     }
 
     /// Compares the sets of each candidate.
-    fn verify(&self, part: Part, rows: &Sorter<'_, Candidate>, pairs: &mut Pairs<'_, '_>) -> Result<()> {
-        let Self { run: DenseRun { progress, threads, .. }, store, .. } = *self;
+    fn verify(
+        &self,
+        (part, threads): (Part, usize),
+        rows: &Sorter<'_, Candidate>,
+        pairs: &mut Pairs<'_, '_>,
+    ) -> Result<()> {
+        let Self { run: DenseRun { progress, .. }, store, .. } = *self;
         let mut buffer = Sets::default();
         let (earlier, base) = store.load(part.first..part.end, &mut buffer)?;
         progress.start("pcp-map", "verifying", Unit::Bytes, rows.bytes());
         let pairs = Mutex::new(pairs);
-        in_threads(BUCKETS, *threads, |bucket| {
+        in_threads(BUCKETS, threads, |bucket| {
             let bytes = rows.bytes_of(bucket);
             let (mut found, mut buffer) = (Vec::with_capacity(BATCH), Sets::default());
             // The partners of one set, which is looked up once for them all, and what is known of each.

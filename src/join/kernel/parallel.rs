@@ -40,6 +40,11 @@ pub trait Source: Sync {
     /// The number of tokens of a set, lone ones included.
     fn size_of(&self, set: usize) -> usize;
 
+    /// The end of the sets of a range, from its first one on, that should be loaded at once: all, where they take no room.
+    fn at_once(&self, range: Range<usize>) -> usize {
+        range.end
+    }
+
     /// A collection that holds the sets of a range, and the number that its first set has here. What has to be read is
     /// read into `buffer`.
     fn load<'s>(
@@ -225,8 +230,10 @@ pub fn queries(source: &impl Source, parts: &[Part], similarity: impl Into<Simil
 /// Gathers the sets of a part that are no neighbours.
 fn deal<S: Source>(source: &S, part: Part, share: &mut Sets) -> Result<(), S::Error> {
     let mut buffer = Sets::default();
-    for start in (0..part.end).step_by(BLOCK) {
-        let end = (start + BLOCK).min(part.end);
+    let mut end = 0;
+    while end < part.end {
+        let start = end;
+        end = source.at_once(start..(start + BLOCK).min(part.end));
         let (sets, base) = source.load(start..end, &mut buffer)?;
         for local in part.before(start)..part.before(end) {
             let set = part.number(local) - base;
@@ -265,18 +272,22 @@ fn past<S: Source, E: From<S::Error> + Send>(
                 return hand_over(&mut pairs);
             }
             let end = (start + BLOCK).min(queries.end);
-            let (sets, base) = source.load(start..end, &mut buffer)?;
-            let mut failed = Ok(());
-            for x in start..end {
-                let limit = index.range.start + part.before(x);
-                let query = x - base;
-                index.query(sets.get(query), sets.lone(query), limit, scratch, |y, overlap| {
-                    let a = part.number(y - index.range.start) as u32;
-                    pairs.push(JoinPair { a, b: x as u32, overlap: overlap as u32 });
-                    if pairs.len() >= BATCH && failed.is_ok() {
-                        failed = hand_over(&mut pairs);
-                    }
-                });
+            let (mut failed, mut loaded) = (Ok(()), start);
+            while loaded < end {
+                let some = loaded..source.at_once(loaded..end);
+                loaded = some.end;
+                let (sets, base) = source.load(some.clone(), &mut buffer)?;
+                for x in some {
+                    let limit = index.range.start + part.before(x);
+                    let query = x - base;
+                    index.query(sets.get(query), sets.lone(query), limit, scratch, |y, overlap| {
+                        let a = part.number(y - index.range.start) as u32;
+                        pairs.push(JoinPair { a, b: x as u32, overlap: overlap as u32 });
+                        if pairs.len() >= BATCH && failed.is_ok() {
+                            failed = hand_over(&mut pairs);
+                        }
+                    });
+                }
             }
             failed?;
             seen(end - start);

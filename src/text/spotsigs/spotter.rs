@@ -150,9 +150,21 @@ impl Spotter {
     }
 
     /// Shows every spot in text order: its text, and its first and last word's numbers.
-    pub fn each(&mut self, words: &Words, mut see: impl FnMut(&[u8], usize, usize)) {
+    pub fn each(&mut self, words: &Words, see: impl FnMut(&[u8], usize, usize)) {
+        self.each_from(words, 0, true, see);
+    }
+
+    /// The same of spots that begin at word `from` and behind it. When more words are to follow (`!complete`), it ends
+    /// before the first word that has a spot which may need them, and gives that word; spots of it may be shown again.
+    pub fn each_from(
+        &mut self,
+        words: &Words,
+        from: usize,
+        complete: bool,
+        mut see: impl FnMut(&[u8], usize, usize),
+    ) -> usize {
         let Self { roles, chain, spot, .. } = self;
-        for first in 0..words.len() {
+        for first in from..words.len() {
             for &distance in roles.distances(words, first) {
                 spot.clear();
                 spot.extend_from_slice(words.text(first, first));
@@ -160,6 +172,9 @@ impl Spotter {
                 for _ in 0..*chain {
                     let Some(next) = (last + distance..words.len()).find(|&i| !roles.is_stop(words, i))
                     else {
+                        if !complete {
+                            return first;
+                        }
                         break;
                     };
                     spot.push(b':');
@@ -171,5 +186,12 @@ impl Spotter {
                 }
             }
         }
+        words.len()
+    }
+
+    /// Of so many words, of which those before `done` have been seen, how many are not needed for what follows.
+    pub fn needless(words: usize, done: usize) -> usize {
+        // One more than is looked back at says that there were so many.
+        done.min(words.saturating_sub(FAR + 1))
     }
 }

@@ -14,6 +14,7 @@ pub mod harness;
 pub mod matrix;
 pub mod odd;
 pub mod oracle;
+pub mod polled;
 pub mod real;
 pub mod rng;
 pub mod shapes;

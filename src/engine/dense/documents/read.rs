@@ -1,5 +1,6 @@
 //! Threads read and tokenize blocks of the input, and put together what they keep.
 
+use super::long::{BlockRoom, LongSet, Sum};
 use super::texts::{EqualTexts, TextRow};
 use super::{Documents, FeatureRow, FieldCount, Run};
 use crate::bad_records::BadRecords;
@@ -11,10 +12,11 @@ use crate::engine::dense::sorter::{SortWriter, Sorter};
 use crate::engine::progress::Progress;
 use crate::error::{Error, FieldError, Place, Result};
 use crate::io::{Block, Blocks, each_line};
+use crate::record::document::Document;
 use crate::record::meta::{InputPlace, Meta};
 use crate::stage::Counters;
 use crate::stages::cluster::rank_of;
-use crate::text::{Extractor, dominant_script};
+use crate::text::{Extractor, LONG, Letters, Pieces, dominant_script};
 use crate::threads::{in_threads, lock};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -72,9 +74,10 @@ impl Documents {
             let mut extractor = Extractor::new(spec.clone());
             let mut out = Out { features: features.writer(), texts: texts.writer() };
             while lock(&failed).is_none() {
+                let mut room = BlockRoom::new(budget, features, &spec);
                 let (block, raw) = {
                     let mut blocks = lock(&blocks);
-                    (blocks.next_block(), blocks.raw_bytes())
+                    (room.next_block(&mut blocks), blocks.raw_bytes())
                 };
                 progress.set(raw);
                 let block = match block {
@@ -85,9 +88,14 @@ impl Documents {
                         break;
                     }
                 };
-                let batch = Batch::read(&block, opts, &mut extractor, &mut out, &mut bad);
-                if let Err(error) = batch.and_then(|batch| lock(&gathered).add(block.number, batch)) {
-                    fail(block.number, error);
+                let mut way = Way { opts, extractor: &mut extractor, out: &mut out, place: (budget, work) };
+                let batch = Batch::read(&block, &mut way, &mut bad);
+                let number = block.number;
+                // In this order: who waits for the room finds the memory given back.
+                drop(block);
+                drop(room);
+                if let Err(error) = batch.and_then(|batch| lock(&gathered).add(number, batch)) {
+                    fail(number, error);
                 }
             }
             bad.finish()?;
@@ -125,14 +133,16 @@ impl Documents {
     }
 }
 
+/// What documents are read by, and the way of their features.
+struct Way<'w, 's, 'b> {
+    opts: &'w DenseOpts,
+    extractor: &'w mut Extractor,
+    out: &'w mut Out<'s, 'b>,
+    place: (&'b Budget, &'w Path),
+}
+
 impl Batch {
-    fn read(
-        block: &Block,
-        opts: &DenseOpts,
-        extractor: &mut Extractor,
-        out: &mut Out<'_, '_>,
-        bad: &mut BadRecords,
-    ) -> Result<Self> {
+    fn read(block: &Block, way: &mut Way<'_, '_, '_>, bad: &mut BadRecords) -> Result<Self> {
         let first = u32::try_from(block.first + block.lines).ok().filter(|last| *last < u32::MAX);
         if first.is_none() {
             return Err(Error::Limit(format!(
@@ -141,16 +151,26 @@ impl Batch {
                 u32::MAX - 1
             )));
         }
-        let mut batch =
-            Batch { documents: Documents::none(opts), scripts: Vec::new(), bytes: block.bytes.len() as u64 };
+        let mut batch = Batch {
+            documents: Documents::none(way.opts),
+            scripts: Vec::new(),
+            bytes: block.bytes.len() as u64,
+        };
         let mut set = Vec::new();
         each_line(block, |line, place| {
-            batch.documents.field.look(opts, place, line)?;
-            let document = block.first as u32 + batch.documents.places() as u32;
-            match batch.document(line, place, opts, extractor, &mut set) {
+            batch.documents.field.look(way.opts, place, line)?;
+            let number = block.first as u32 + batch.documents.places() as u32;
+            let read = if line.len() > LONG {
+                batch.long_document(line, place, number, way, &mut set)?
+            } else {
+                batch.document(line, place, way, &mut set)
+            };
+            match read {
                 Ok(hash) => {
-                    hash.map_or(Ok(()), |hash| out.texts.push(TextRow::new(hash, document)))?;
-                    set.iter().try_for_each(|&feature| out.features.push(FeatureRow { feature, document }))
+                    hash.map_or(Ok(()), |hash| way.out.texts.push(TextRow::new(hash, number)))?;
+                    let features = &mut way.out.features;
+                    set.drain(..)
+                        .try_for_each(|feature| features.push(FeatureRow { feature, document: number }))
                 }
                 Err(error) => {
                     batch.pass(place);
@@ -166,39 +186,99 @@ impl Batch {
         &mut self,
         line: &[u8],
         place: &Place,
-        opts: &DenseOpts,
-        extractor: &mut Extractor,
+        way: &mut Way<'_, '_, '_>,
         set: &mut Vec<u64>,
     ) -> Result<Option<u128>, FieldError> {
-        let document = opts.document.read(line, place)?;
+        let document = way.opts.document.read(line, place)?;
         let script = dominant_script(&document.text);
+        let ranked = self.documents.ranks.is_some();
+        let length = if ranked { document.text.chars().count() } else { 0 };
+        let rank = ranked.then(|| rank(way.opts, &document, length, script)).transpose()?;
+        way.extractor.distinct(&document.text, set);
+        let compares = way.opts.texts.compares(&way.opts.least, set.len() as u64);
+        let hash = compares.then(|| way.extractor.text_hash(&document.text));
+        Ok(self.keep((place, &document), (rank, script), &Sum::of(set), hash))
+    }
+
+    /// The same of a long line, whose text is taken piece by piece. Features of which there are many have been put down
+    /// then, and are not in `set`.
+    fn long_document(
+        &mut self,
+        line: &[u8],
+        place: &Place,
+        number: u32,
+        way: &mut Way<'_, '_, '_>,
+        set: &mut Vec<u64>,
+    ) -> Result<Result<Option<u128>, FieldError>> {
+        let (document, text) = match way.opts.document.read_but_text(line, place) {
+            Ok(read) => read,
+            Err(error) => return Ok(Err(error)),
+        };
+        let (mut letters, mut length) = (Letters::default(), 0);
+        let (budget, work) = way.place;
+        let many = Sorter::new(budget, work, 0, u64::MAX);
+        let mut features = LongSet::new(set, &many);
+        let mut pieces = Pieces::new(way.extractor);
+        let read = text.each_part(|part| {
+            letters.add(part);
+            length += part.chars().count();
+            pieces.push(part, &mut |feature| features.push(feature))
+        })?;
+        pieces.finish(&mut |feature| features.push(feature))?;
+        let script = letters.dominant();
+        let ranked = self.documents.ranks.is_some();
+        let rank = || ranked.then(|| rank(way.opts, &document, length, script)).transpose();
+        let rank = match read.and_then(|()| rank()) {
+            Ok(rank) => rank,
+            Err(error) => return Ok(Err(error)),
+        };
+        let out = &mut way.out.features;
+        let sum = features.finish(&mut |feature| out.push(FeatureRow { feature, document: number }))?;
+        let compares = way.opts.texts.compares(&way.opts.least, sum.size.into());
+        let hash = compares.then(|| way.extractor.text_hash_of(|see| text.each_part(see)));
+        Ok(Ok(self.keep((place, &document), (rank, script), &sum, hash)))
+    }
+
+    /// Keeps what stays of a document. Gives the hash of its text, where it was asked for and there is one.
+    fn keep(
+        &mut self,
+        (place, document): (&Place, &Document<'_>),
+        (rank, script): (Option<Vec<u8>>, &'static str),
+        set: &Sum,
+        hash: Option<Option<u128>>,
+    ) -> Option<u128> {
         let own = &mut self.documents;
-        own.field.add(&document);
-        if let Some(ranks) = &mut own.ranks {
-            let date = document.date.map(|date| date.to_string()).unwrap_or_default();
-            let meta = Meta {
-                id: &document.id,
-                length: document.text.chars().count() as u64,
-                date: date.as_bytes(),
-                score: document.score.as_bytes(),
-                script: script.as_bytes(),
-                place: InputPlace::default(),
-            };
-            ranks.push(&rank_of(opts.keep.keep, &meta)?);
+        own.field.add(document);
+        if let (Some(ranks), Some(rank)) = (&mut own.ranks, rank) {
+            ranks.push(&rank);
         }
-        extractor.distinct(&document.text, set);
-        let mut hash = None;
-        if opts.texts.compares(&opts.least, set.len() as u64) {
-            hash = extractor.text_hash(&document.text);
-            own.without_text += u64::from(hash.is_none());
-        }
+        own.without_text += u64::from(hash == Some(None));
         own.stands(place);
         own.ids.push(&document.id);
-        own.sizes.push(set.len() as u32);
-        own.hashes.push(set.iter().fold(0, |sum, feature| sum.wrapping_add(*feature)));
+        own.sizes.push(set.size);
+        own.hashes.push(set.hash);
         self.scripts.push(script);
-        Ok(hash)
+        hash.flatten()
     }
+}
+
+/// What the keep rule sorts a document by, where it looks at more than ids and places.
+fn rank(
+    opts: &DenseOpts,
+    document: &Document<'_>,
+    length: usize,
+    script: &'static str,
+) -> Result<Vec<u8>, FieldError> {
+    let date = document.date.map(|date| date.to_string()).unwrap_or_default();
+    let meta = Meta {
+        id: &document.id,
+        length: length as u64,
+        date: date.as_bytes(),
+        score: document.score.as_bytes(),
+        script: script.as_bytes(),
+        place: InputPlace::default(),
+    };
+    rank_of(opts.keep.keep, &meta)
 }
 
 impl Batch {
@@ -234,7 +314,7 @@ impl Gathered<'_> {
             documents.ids.items().len()
                 + documents.ranks.as_ref().map_or(0, |ranks| ranks.items().len() + 8 * ranks.len())
         };
-        self.budget.hold(documents.places() * budget::DOCUMENT + names(&documents));
+        self.budget.hold_documents(documents.places() * budget::DOCUMENT + names(&documents));
         let all = &mut self.all;
         let base = all.places() as u32;
         all.bad.extend(documents.bad.iter().map(|place| base + place));
