@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# twinsplit plan doc-split --engine hadoop --features spotsigs --idf 0.3,0.85 --min-features 4 --tau 0.3 --write-kept
+# twinsplit plan doc-split --engine hadoop --cluster star --features spotsigs --idf 0.3,0.85 --min-features 4 --tau 0.3 --write-kept
 # usage: SCRIPT OUTPUT INPUT…   (documents as JSON lines, plain or .gz; all in HDFS or wherever Hadoop reads; OUTPUT is a folder)
 # The environment may set HADOOP_HOME, HADOOP_OPTIONS (-D …), REDUCERS, HEAP (MB of a task's JVM), JOBS (at once), BINARY, STREAMING_JAR, WORK, LOGS, KEEP_WORK, QUIET, RESUME.
 set -euo pipefail
@@ -559,7 +559,7 @@ step docsplit-query joined-pairs 'Streams all sets past each slice, which is hel
     -D mapreduce.job.reduces=0 -D stream.map.output=keyonlytext \
     -D mapreduce.input.fileinputformat.split.minsize=1073741824 \
     -D mapreduce.map.memory.mb=$((HEAP + 795)) \
-    -mapper 'docsplit-query --tau 0.3 --min-features 4 --features spotsigs'
+    -mapper 'docsplit-query --tau 0.3 --min-features 4 --cluster star --features spotsigs'
 
 step expand-left half-expanded 'Repeats pairs for the copies of their first document; sorted by it, copies come before pairs.' &&
   streaming "joined-pairs members" half-expanded \
@@ -580,7 +580,7 @@ guard pairs 1000000000 'pairs of documents; a higher tau has fewer, --write clus
 
 # components: Links documents to ever smaller ones of their component until no link has to change: then each is linked to the smallest.
 from="joined-pairs members" round=0
-until made labels; do
+until made components; do
   round=$((round + 1))
 
   step large-star-$round large-stars-$round 'Links the larger neighbours of each document to its smallest one; sorted by neighbour, that one comes first.' &&
@@ -590,8 +590,8 @@ until made labels; do
       -files "$BIN/map#large-star,$BIN/reduce#large-star-reduce" \
       -partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner \
       -mapper large-star -reducer large-star-reduce
-  until_zero changes large-stars labels
-  ! made labels || break
+  until_zero changes large-stars components
+  ! made components || break
 
   step small-star-$round small-stars-$round 'Links each document and its smaller neighbours to the smallest of them.' &&
     streaming "large-stars-$round" small-stars-$round \
@@ -602,6 +602,30 @@ until made labels; do
       -mapper small-star -reducer small-star-reduce
   from=small-stars-$round
 done
+
+step star-rank star-members 'Brings each document'\''s component, rank and representative together; sorted by id.' &&
+  streaming "components meta members" star-members \
+    -D mapreduce.job.reduces=$REDUCERS -D stream.num.map.output.key.fields=2 -D mapreduce.partition.keypartitioner.options=-k1,1 \
+    -D mapreduce.map.memory.mb=$((HEAP + 206)) -D mapreduce.reduce.memory.mb=$((HEAP + 206)) \
+    -files "$BIN/map#star-rank,$BIN/reduce#star-rank-reduce" \
+    -partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner \
+    -mapper star-rank -reducer star-rank-reduce
+
+step star-link star-links 'Brings each pair, in both directions, the rank of its representative'\''s best copy; sorted by representative, copies come before pairs.' &&
+  streaming "star-members joined-pairs" star-links \
+    -D mapreduce.job.reduces=$REDUCERS -D stream.num.map.output.key.fields=2 -D mapreduce.partition.keypartitioner.options=-k1,1 \
+    -D mapreduce.map.memory.mb=$((HEAP + 206)) -D mapreduce.reduce.memory.mb=$((HEAP + 206)) \
+    -files "$BIN/map#star-link,$BIN/reduce#star-link-reduce" \
+    -partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner \
+    -mapper star-link -reducer star-link-reduce
+
+step star labels 'Goes through each component, best document first: it is a centre unless an earlier neighbour is one; sorted by component, then rank, members come last.' &&
+  streaming "star-links star-members" labels \
+    -D mapreduce.job.reduces=$REDUCERS -D stream.num.map.output.key.fields=4 -D mapreduce.partition.keypartitioner.options=-k1,1 \
+    -D mapreduce.map.memory.mb=$((HEAP + 206)) -D mapreduce.reduce.memory.mb=$((HEAP + 206)) \
+    -files "$BIN/map#star,$BIN/reduce#star-reduce" \
+    -partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner \
+    -mapper star -reducer star-reduce
 
 step keep ranked 'Brings each document'\''s cluster, rank and set together; sorted by id.' &&
   streaming "labels meta filtered-sets" ranked \

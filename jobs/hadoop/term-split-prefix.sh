@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# twinsplit plan term-split --engine hadoop --pcp prefix --write-kept
+# twinsplit plan term-split --engine hadoop --cluster star --pcp prefix --write-kept
 # usage: SCRIPT OUTPUT INPUT…   (documents as JSON lines, plain or .gz; all in HDFS or wherever Hadoop reads; OUTPUT is a folder)
 # The environment may set HADOOP_HOME, HADOOP_OPTIONS (-D …), REDUCERS, HEAP (MB of a task's JVM), JOBS (at once), BINARY, STREAMING_JAR, WORK, LOGS, KEEP_WORK, QUIET, RESUME.
 set -euo pipefail
@@ -554,7 +554,7 @@ step verify-right joined-pairs 'Brings a candidate its second set and counts wha
     -D mapreduce.map.memory.mb=$((HEAP + 206)) -D mapreduce.reduce.memory.mb=$((HEAP + 283)) \
     -files "$BIN/map#verify-right,$BIN/reduce#verify-right-reduce" \
     -partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner \
-    -mapper verify-right -reducer verify-right-reduce
+    -mapper verify-right -reducer 'verify-right-reduce --cluster star'
 
 step expand-left half-expanded 'Repeats pairs for the copies of their first document; sorted by it, copies come before pairs.' &&
   streaming "joined-pairs members" half-expanded \
@@ -575,7 +575,7 @@ guard pairs 1000000000 'pairs of documents; a higher tau has fewer, --write clus
 
 # components: Links documents to ever smaller ones of their component until no link has to change: then each is linked to the smallest.
 from="joined-pairs members" round=0
-until made labels; do
+until made components; do
   round=$((round + 1))
 
   step large-star-$round large-stars-$round 'Links the larger neighbours of each document to its smallest one; sorted by neighbour, that one comes first.' &&
@@ -585,8 +585,8 @@ until made labels; do
       -files "$BIN/map#large-star,$BIN/reduce#large-star-reduce" \
       -partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner \
       -mapper large-star -reducer large-star-reduce
-  until_zero changes large-stars labels
-  ! made labels || break
+  until_zero changes large-stars components
+  ! made components || break
 
   step small-star-$round small-stars-$round 'Links each document and its smaller neighbours to the smallest of them.' &&
     streaming "large-stars-$round" small-stars-$round \
@@ -597,6 +597,30 @@ until made labels; do
       -mapper small-star -reducer small-star-reduce
   from=small-stars-$round
 done
+
+step star-rank star-members 'Brings each document'\''s component, rank and representative together; sorted by id.' &&
+  streaming "components meta members" star-members \
+    -D mapreduce.job.reduces=$REDUCERS -D stream.num.map.output.key.fields=2 -D mapreduce.partition.keypartitioner.options=-k1,1 \
+    -D mapreduce.map.memory.mb=$((HEAP + 206)) -D mapreduce.reduce.memory.mb=$((HEAP + 206)) \
+    -files "$BIN/map#star-rank,$BIN/reduce#star-rank-reduce" \
+    -partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner \
+    -mapper star-rank -reducer star-rank-reduce
+
+step star-link star-links 'Brings each pair, in both directions, the rank of its representative'\''s best copy; sorted by representative, copies come before pairs.' &&
+  streaming "star-members joined-pairs" star-links \
+    -D mapreduce.job.reduces=$REDUCERS -D stream.num.map.output.key.fields=2 -D mapreduce.partition.keypartitioner.options=-k1,1 \
+    -D mapreduce.map.memory.mb=$((HEAP + 206)) -D mapreduce.reduce.memory.mb=$((HEAP + 206)) \
+    -files "$BIN/map#star-link,$BIN/reduce#star-link-reduce" \
+    -partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner \
+    -mapper star-link -reducer star-link-reduce
+
+step star labels 'Goes through each component, best document first: it is a centre unless an earlier neighbour is one; sorted by component, then rank, members come last.' &&
+  streaming "star-links star-members" labels \
+    -D mapreduce.job.reduces=$REDUCERS -D stream.num.map.output.key.fields=4 -D mapreduce.partition.keypartitioner.options=-k1,1 \
+    -D mapreduce.map.memory.mb=$((HEAP + 206)) -D mapreduce.reduce.memory.mb=$((HEAP + 206)) \
+    -files "$BIN/map#star,$BIN/reduce#star-reduce" \
+    -partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner \
+    -mapper star -reducer star-reduce
 
 step keep ranked 'Brings each document'\''s cluster, rank and set together; sorted by id.' &&
   streaming "labels meta sets" ranked \

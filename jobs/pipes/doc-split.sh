@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# twinsplit plan doc-split --write-kept
+# twinsplit plan doc-split --cluster star --write-kept
 # usage: SCRIPT OUTPUT INPUT…   (documents as JSON lines, plain or gzip; OUTPUT is a folder)
 # The environment may set MAPPERS, REDUCERS, JOBS (tasks at once), SORT_MEMORY, WORK (the folder in between), QUIET, RESUME.
 set -euo pipefail
@@ -281,7 +281,7 @@ map_reduce "$MAPPERS" "$(slices plan)" 1 3 "members" slices \
   index-doc-reduce
 
 step docsplit-query joined-pairs 'Streams all sets past each slice, which is held in memory.'
-each slices index "members" joined-pairs docsplit-query
+each slices index "members" joined-pairs docsplit-query --cluster star
 
 step expand-left half-expanded 'Repeats pairs for the copies of their first document; sorted by it, copies come before pairs.'
 map_reduce "$MAPPERS" "$REDUCERS" 1 2 "joined-pairs members" half-expanded \
@@ -296,15 +296,15 @@ guard pairs "${TWINSPLIT_MAX_PAIRS:-1000000000}" 'pairs of documents; a higher t
 
 # components: Links documents to ever smaller ones of their component until no link has to change: then each is linked to the smallest.
 from="joined-pairs members" round=0
-until made labels; do
+until made components; do
   round=$((round + 1))
 
   step large-star-$round large-stars-$round 'Links the larger neighbours of each document to its smallest one; sorted by neighbour, that one comes first.'
   map_reduce "$MAPPERS" "$REDUCERS" 1 2 "$from" large-stars-$round \
     large-star -- \
     large-star-reduce
-  until_zero changes large-stars labels
-  ! made labels || break
+  until_zero changes large-stars components
+  ! made components || break
 
   step small-star-$round small-stars-$round 'Links each document and its smaller neighbours to the smallest of them.'
   map_reduce "$MAPPERS" "$REDUCERS" 1 2 "large-stars-$round" small-stars-$round \
@@ -312,6 +312,21 @@ until made labels; do
     small-star-reduce
   from=small-stars-$round
 done
+
+step star-rank star-members 'Brings each document'\''s component, rank and representative together; sorted by id.'
+map_reduce "$MAPPERS" "$REDUCERS" 1 2 "components meta members" star-members \
+  star-rank -- \
+  star-rank-reduce
+
+step star-link star-links 'Brings each pair, in both directions, the rank of its representative'\''s best copy; sorted by representative, copies come before pairs.'
+map_reduce "$MAPPERS" "$REDUCERS" 1 2 "star-members joined-pairs" star-links \
+  star-link -- \
+  star-link-reduce
+
+step star labels 'Goes through each component, best document first: it is a centre unless an earlier neighbour is one; sorted by component, then rank, members come last.'
+map_reduce "$MAPPERS" "$REDUCERS" 1 4 "star-links star-members" labels \
+  star -- \
+  star-reduce
 
 step keep ranked 'Brings each document'\''s cluster, rank and set together; sorted by id.'
 map_reduce "$MAPPERS" "$REDUCERS" 1 2 "labels meta sets" ranked \

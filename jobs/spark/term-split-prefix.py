@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-# twinsplit plan term-split --engine spark --pcp prefix --write-kept
+# twinsplit plan term-split --engine spark --cluster star --pcp prefix --write-kept
 """Near-duplicate documents on Spark, 3.5 and later: a chain of stages of twinsplit.
 
 usage: spark-submit SCRIPT OUTPUT INPUT...   (documents as JSON lines, plain or gzip; OUTPUT is a folder)
 """
 
-TITLE = "twinsplit plan term-split --engine spark --pcp prefix --write-kept"
+TITLE = "twinsplit plan term-split --engine spark --cluster star --pcp prefix --write-kept"
 ANSWERS = ["pairs", "kept", "clusters"]
 NAMED_FILES = []
 BOUNDS = ["max-pairs", "combine", "combine-pairs", "forest", "ranked"]
@@ -977,7 +977,7 @@ map_reduce(
 map_reduce(
     "verify-right", "joined-pairs",
     "Brings a candidate its second set and counts what the two share.",
-    ["half-verified", "members"], ["verify-right"], ["verify-right-reduce"],
+    ["half-verified", "members"], ["verify-right"], ["verify-right-reduce", "--cluster", "star"],
     partition=1, sort=3,
 )
 
@@ -1003,7 +1003,7 @@ for r in rounds("components", "Links documents to ever smaller ones of their com
         ["joined-pairs", "members"] if r == 1 else ["small-stars-%d" % (r - 1)], ["large-star"], ["large-star-reduce"],
         partition=1, sort=2,
     )
-    if until_zero("changes", "large-stars-%d" % r, "labels"):
+    if until_zero("changes", "large-stars-%d" % r, "components"):
         break
     map_reduce(
         "small-star-%d" % r, "small-stars-%d" % r,
@@ -1011,6 +1011,27 @@ for r in rounds("components", "Links documents to ever smaller ones of their com
         ["large-stars-%d" % r], ["small-star"], ["small-star-reduce"],
         partition=1, sort=2,
     )
+
+map_reduce(
+    "star-rank", "star-members",
+    "Brings each document's component, rank and representative together; sorted by id.",
+    ["components", "meta", "members"], ["star-rank"], ["star-rank-reduce"],
+    partition=1, sort=2,
+)
+
+map_reduce(
+    "star-link", "star-links",
+    "Brings each pair, in both directions, the rank of its representative's best copy; sorted by representative, copies come before pairs.",
+    ["star-members", "joined-pairs"], ["star-link"], ["star-link-reduce"],
+    partition=1, sort=2,
+)
+
+map_reduce(
+    "star", "labels",
+    "Goes through each component, best document first: it is a centre unless an earlier neighbour is one; sorted by component, then rank, members come last.",
+    ["star-links", "star-members"], ["star"], ["star-reduce"],
+    partition=1, sort=4,
+)
 
 map_reduce(
     "keep", "ranked",

@@ -1,6 +1,7 @@
 //! `twinsplit stages`: what follows from the declarations — `docs/stages.md`, the binaries' sources and the committed
 //! scripts. A test compares each file with a fresh one; `--write` renews them.
 
+use super::options::settle_cluster;
 use super::plan::{ScriptEngine, plan_script, shape};
 use crate::chains::Chain;
 use crate::engine::params::Params;
@@ -70,6 +71,7 @@ pub fn derived() -> Result<Vec<(String, String)>> {
     for (name, chain, options) in SCRIPTS {
         let mut params = Params::default();
         options.iter().for_each(|(name, value)| params.set(name, *value));
+        settle_cluster(&mut params, true);
         let shape = shape(&params, true, true);
         for (folder, ending, engine) in [
             ("pipes", "sh", ScriptEngine::Pipes),

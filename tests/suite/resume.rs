@@ -161,10 +161,14 @@ fn small(here: &Place) {
     here.write("more", jsonl(&[("d", "u v w")]));
 }
 
+/// With this plain Term-Split begins, and its postings are counted by a step: without, a run that its limit will stop is
+/// refused before it begins.
+const COUNTED: &str = "--df-cut 1000000000";
+
 /// Stops a run at its last step: more pairs than it may write.
 fn stopped(here: &Place, engine: &str) {
     let line = format!(
-        "twinsplit run term-split --engine {engine} --features words:1 --input docs more --output out --max-pairs 0"
+        "twinsplit run term-split --engine {engine} {COUNTED} --features words:1 --input docs more --output out --max-pairs 0"
     );
     let said = here.say(&format!("{line} --write clusters"));
     // No pair is one too many: the bound is met by pairs of postings.
@@ -175,7 +179,8 @@ fn stopped(here: &Place, engine: &str) {
 #[test]
 fn another_run_is_refused_by_name() {
     let here = Place::new();
-    let base = "twinsplit run term-split --features words:1 --input docs more --output out";
+    let base =
+        format!("twinsplit run term-split {COUNTED} --features words:1 --input docs more --output out");
     let cases: [(&str, &str, &[&str]); 9] = [
         ("--tau 0.6", "", &["--tau was 0.7 and is 0.6"]),
         ("--features words:1 --features words:1", "", &["cannot be used multiple times"]),
@@ -216,7 +221,7 @@ fn a_run_that_met_a_bound_goes_on_with_another() {
         small(&here);
         stopped(&here, engine);
         let line = format!(
-            "twinsplit run term-split --engine {engine} --features words:1 --write clusters --input docs more --output out"
+            "twinsplit run term-split --engine {engine} {COUNTED} --features words:1 --write clusters --input docs more --output out"
         );
         here.say(&line).fails(2, &["holds a run that was stopped", "--resume"]);
         here.say(&format!("{line} --resume --max-pairs 9 --threads 1 --memory 80")).ok();
