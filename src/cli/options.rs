@@ -68,7 +68,7 @@ pub struct RunOpts {
     /// Write the lines of kept documents to kept.jsonl
     #[arg(long)]
     pub write_kept: bool,
-    /// Replace the answer in an output folder that exists
+    /// Replace the answer that a run left in the output folder, when the new one is complete
     #[arg(long)]
     pub overwrite: bool,
     /// Go on after the last finished step of a run that was stopped; the options and the input must be the same
