@@ -206,11 +206,11 @@ impl Collection {
 /// The pairs of different sets whose sizes let them be in the answer.
 fn pairs_of_lengths(shape: &Shape, tau: u32, documents: usize) -> u64 {
     let (hash, mut seen, mut sizes) = (RandomState::new(), HashSet::new(), Vec::new());
-    let see = |_, words: &[u64]| {
+    let visit = |_, words: &[u64]| {
         sizes.extend(seen.insert(hash.hash_one(words)).then_some(words.len() as u64));
         Ok(())
     };
-    shape.sets(tau, documents, see).expect("nothing is written");
+    shape.sets(tau, documents, visit).expect("nothing is written");
     sizes.sort_unstable();
     let smaller = |(at, size): (usize, &u64)| {
         let first = sizes.partition_point(|other| other * 100 < size * u64::from(tau));

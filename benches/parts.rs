@@ -105,7 +105,7 @@ fn joining(c: &mut Criterion) {
             b.iter(|| {
                 let mut pairs = 0_u64;
                 for set in (0..sets.len()).step_by(50) {
-                    index.query(sets.get(set), sets.lone(set), set, &mut scratch, |_, _| pairs += 1);
+                    index.query(sets.get(set), sets.singleton(set), set, &mut scratch, |_, _| pairs += 1);
                 }
                 pairs
             });

@@ -11,7 +11,7 @@ for target in "$here"/seeds/*; do
   mkdir -p "$corpus/$(basename "$target")"
   cp "$target"/* "$corpus/$(basename "$target")"
 done
-mkdir -p "$corpus"/{records,documents,sealed,stages,blocks,features}
+mkdir -p "$corpus"/{records,documents,checked_file,stages,blocks,features}
 export LC_ALL=C
 
 # put TARGET NAME FIRST TEXT: a text behind a byte whose number is FIRST
@@ -46,12 +46,12 @@ for way in 'term-split' 'term-split --pcp prefix --idf 0.1,0.95' 'doc-split'; do
       order) kinds='0 1 5' ;; plan) kinds=3 ;; slices) kinds=4 ;; *) continue ;;
     esac
     for kind in $kinds; do
-      put sealed "$name" "$kind" "$(sed '1d;$d' "$part")"$'\n\n'"$sets"
-      put sealed "$name-whole" $((kind + 132)) "$(cat "$part")"$'\n'
+      put checked_file "$name" "$kind" "$(sed '1d;$d' "$part")"$'\n\n'"$sets"
+      put checked_file "$name-whole" $((kind + 132)) "$(cat "$part")"$'\n'
     done
   done
 done
 "$binaries/twinsplit" idf --from "$tiny" --output "$work/table" --features words:2
-put sealed table 2 "$(sed '1d;$d' "$work/table")"
+put checked_file table 2 "$(sed '1d;$d' "$work/table")"
 put blocks plain 7 "$(head -c 400 "$tiny")"
 { printf '\x64'; head -c 400 "$tiny" | gzip; } > "$corpus/blocks/gzip-100"

@@ -126,12 +126,12 @@ pub fn pack(bytes: &[u8], out: &mut Vec<u8>) -> Result<()> {
     encoder.write_all(bytes).and_then(|()| encoder.finish().map(drop)).map_err(Error::io("pack", ""))
 }
 
-/// Calls `see` with each line of a file that holds rows.
-pub fn each_row(path: &Path, mut see: impl FnMut(&[u8]) -> Result<(), FieldError>) -> Result<()> {
+/// Calls `visit` with each line of a file that holds rows.
+pub fn each_row(path: &Path, mut visit: impl FnMut(&[u8]) -> Result<(), FieldError>) -> Result<()> {
     let mut reader = open(path)?;
     let (mut line, mut number) = (Vec::new(), 1);
     while read_row(&mut *reader, &mut line, path, number)? {
-        see(&line).map_err(|error| Error::File {
+        visit(&line).map_err(|error| Error::File {
             path: path.to_owned(),
             problem: format!(
                 "line {number}, field {}: expected {}, found {}; make it again with the stage that wrote it",

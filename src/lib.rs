@@ -16,7 +16,7 @@
 //! | [`engine`] | running a chain: in one process, as pipes | 3 |
 //! | [`corpus`] | corpora of any size to measure with, shaped like a crawl | |
 //! | [`cli`] | the binaries and the driver | |
-//! | [`io`], [`sealed`], [`hash`], [`error`], [`bad_records`], [`terminal`], [`visible`], [`threads`] | files and streams, files that arrive whole, every hash, every error, lines that are no documents, messages, text that is safe to look at, work shared out | |
+//! | [`io`], [`checked_file`], [`hash`], [`error`], [`bad_records`], [`terminal`], [`visible`], [`threads`] | files and streams, files that arrive whole, every hash, every error, lines that are no documents, messages, text that is safe to look at, work shared out | |
 //!
 //! `text`, `index`, `join`, `cluster` and `corpus` know nothing of files or processes.
 
@@ -25,6 +25,7 @@
 
 pub mod bad_records;
 pub mod chains;
+pub mod checked_file;
 pub mod cli;
 pub mod cluster;
 pub mod corpus;
@@ -35,7 +36,6 @@ pub mod index;
 pub mod io;
 pub mod join;
 pub mod record;
-pub mod sealed;
 pub mod stage;
 pub mod stages;
 pub mod terminal;

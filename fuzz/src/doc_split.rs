@@ -1,11 +1,11 @@
-//! Small collections from end to end: the dense Doc-Split, or prefix Term-Split, and brute force find the same
+//! Small collections from end to end: the columnar Doc-Split, or prefix Term-Split, and brute force find the same
 //! pairs at any threshold.
 //!
 //! A document is a run of bytes up to a zero; each byte is a line of its text, so its set is known without extracting.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
-use twinsplit::engine::dense::DenseRun;
+use twinsplit::engine::columnar::ColumnarRun;
 use twinsplit::engine::params::Params;
 use twinsplit::engine::progress::Progress;
 use twinsplit::join::tau::{Tau, jaccard6};
@@ -43,7 +43,7 @@ pub fn run(data: &[u8]) {
     if shape & 4 == 0 {
         params.set("slices", (1 + shape % 5).to_string());
     }
-    let run = DenseRun {
+    let run = ColumnarRun {
         inputs: &[input],
         output: folder.path(),
         work: folder.path(),

@@ -2,12 +2,12 @@
 //! every seed.
 
 pub mod blocks;
+pub mod checked_file;
 pub mod doc_split;
 pub mod documents;
 pub mod features;
 pub mod parsers;
 pub mod records;
-pub mod sealed;
 pub mod spotsigs;
 pub mod stages;
 
@@ -22,7 +22,7 @@ pub const TARGETS: [Target; 9] = [
     ("features", features::run),
     ("parsers", parsers::run),
     ("records", records::run),
-    ("sealed", sealed::run),
+    ("checked_file", checked_file::run),
     ("spotsigs", spotsigs::run),
     ("stages", stages::run),
 ];

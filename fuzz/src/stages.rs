@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use twinsplit::stage::{Entry, Runner, Task};
 use twinsplit::stages::STAGES;
 
-/// The target `sealed` opens those that read a side file. `index-doc-reduce` alone writes a folder of its own.
+/// The target `checked_file` opens those that read a side file. `index-doc-reduce` alone writes a folder of its own.
 static OPEN: LazyLock<Vec<&'static Entry>> = LazyLock::new(|| {
     let mut entries: Vec<&'static Entry> = STAGES.iter().collect();
     entries.retain(|entry| entry.decl.name != "index-doc-reduce" && open(entry, &mut Vec::new()).is_some());

@@ -163,7 +163,7 @@ orphaned() { stop_jobs; rm -rf "$LOGS"; }
 fs -ls -R "${INPUT[@]}" > "$LOGS/inputs" 2> "$LOGS/inputs.log" || fail "an input is not found: $(grep -m 1 ^ls "$LOGS/inputs.log")"
 # What makes it the same run: what twinsplit run says, or this script; and the size, time and name of each input.
 {
-  if [[ -n ${IDENTITY:-} ]]; then echo "$IDENTITY"; else sed -n 2p "$0" && cksum < "$0"; fi
+  if [[ -n ${MANIFEST:-} ]]; then echo "$MANIFEST"; else sed -n 2p "$0" && cksum < "$0"; fi
   awk '{ print "the input", $5, $6, $7, $8 }' "$LOGS/inputs"
 } > "$LOGS/_same"
 
@@ -173,7 +173,7 @@ refuse() { echo "error: $*" >&2; exit 2; }
 # recorded FILE: the names that a record lists, its own among them
 recorded() {
   fs -cat "$1" > "$LOGS/_record"
-  ! grep -q '"twinsplit"\|"identity"' "$LOGS/_record" || tr '\n' ' ' < "$LOGS/_record" | sed -n 's/.*"outputs": *\[\([^]]*\)\].*/\1/p' |
+  ! grep -q '"twinsplit"\|"manifest"' "$LOGS/_record" || tr '\n' ' ' < "$LOGS/_record" | sed -n 's/.*"outputs": *\[\([^]]*\)\].*/\1/p' |
     { grep -o '"path": *"[^"]*"' || true; } | sed 's|/*"$||; s|.*[/"]||' | cat - <(echo "${1##*/}")
 }
 # look: THERE is what lies in OUTPUT and WORK, OWN those names in OUTPUT that are a run's

@@ -562,7 +562,7 @@ def map_only(name, data, why, inputs, mapper, tasks=None, side=None):
 
 def map_reduce(name, data, why, inputs, mapper, reducer, partition, sort, tasks=None, numbered=None, side=None):
     """Rows meet by their first `partition` fields and are sorted by their first `sort`. With `numbered` the key
-    begins with the number of a line of that sealed file, and each has a task of its own."""
+    begins with the number of a line of that checked file, and each has a task of its own."""
 
     def make(folder, counters):
         links = {link: shipped(of) for link, of in (side or {}).items()}
@@ -572,7 +572,7 @@ def map_reduce(name, data, why, inputs, mapper, reducer, partition, sort, tasks=
             rows = through(rows, stage, counters).mapPartitions(lines_of_blocks)
         reducers = tasks or REDUCERS
         if numbered:
-            reducers = max(1, sealed_lines(numbered))
+            reducers = max(1, checked_lines(numbered))
         rows = shuffle(rows, reducers, partition, sort, bool(numbered), options.shuffled)
         stage = stage_of(name, reducer, links)
         save(through(rows, stage, counters), folder)
@@ -580,8 +580,8 @@ def map_reduce(name, data, why, inputs, mapper, reducer, partition, sort, tasks=
     step(name, data, why, make)
 
 
-def sealed_lines(data):
-    """How many lines a sealed file has between its first and its last."""
+def checked_lines(data):
+    """How many lines a checked file has between its first and its last."""
     return sum(read_text(name).count("\n") - 2 for name, _, _ in below(folder_of(data)))
 
 
@@ -675,7 +675,7 @@ def finish():
     """The answer is complete when counters.json, its record, lies beside it; it gets its place then."""
     made = ANSWERS + (["quarantine"] if exists(HIDDEN + "/quarantine") else [])
     outputs = [{"path": OUTPUT + "/" + data} for data in made]
-    text = json.dumps({"identity": IDENTITY, "steps": STEPS, "outputs": outputs}, indent=1, sort_keys=True)
+    text = json.dumps({"manifest": MANIFEST, "steps": STEPS, "outputs": outputs}, indent=1, sort_keys=True)
     write_bytes(HIDDEN + "/counters.json", text.encode())
     swap(options.overwrite)
     end(options.keep_work)
@@ -720,7 +720,7 @@ def object_of(name):
 def recorded(name):
     """The names that a record lists, its own among them."""
     value = object_of(name)
-    ours = "twinsplit" in value and "chain" in value or "identity" in value and "steps" in value
+    ours = "twinsplit" in value and "chain" in value or "manifest" in value and "steps" in value
     if not ours or not isinstance(value.get("outputs"), list):
         return set()
     paths = [str(output.get("path")) for output in value["outputs"] if isinstance(output, dict)]
@@ -841,13 +841,13 @@ def begin():
     elif recorded(OUTPUT + "/counters.json"):
         if not options.resume:
             fail("%s holds an answer; remove it first" % OUTPUT)
-        compare(object_of(OUTPUT + "/counters.json")["identity"], OUTPUT)
+        compare(object_of(OUTPUT + "/counters.json")["manifest"], OUTPUT)
         say("%s holds the complete answer of this run" % OUTPUT)
         sys.exit(0)
     for folder in (OUTPUT, WORK):
         if not options.overwrite and exists(folder) and listed(folder):
             fail("%s is not empty: --resume goes on with what is there, or remove it" % folder)
-    manifest = json.dumps(dict(IDENTITY, overwrite=options.overwrite), sort_keys=True).encode()
+    manifest = json.dumps(dict(MANIFEST, overwrite=options.overwrite), sort_keys=True).encode()
     for folder in {PLACE, WORK}:
         write_bytes(folder + "/_run.json", manifest)
 
@@ -877,7 +877,7 @@ def ended_unseen(process):
 
 def compare(earlier, folder):
     for what in ("script", "program", "variables", "files", "inputs"):
-        was, now = earlier.get(what), IDENTITY[what]
+        was, now = earlier.get(what), MANIFEST[what]
         if was == now:
             continue
         if isinstance(now, dict):
@@ -904,7 +904,7 @@ with ThreadPoolExecutor(16) as pool:
     DOCUMENTS = dict(zip(NAMES, pool.map(kind_of, FILES)))
 PROGRAM, VERSION = send_program()
 with open(__file__, "rb") as script:
-    IDENTITY = {
+    MANIFEST = {
         "script": hashlib.sha256(script.read()).hexdigest(),
         "program": VERSION,
         "variables": {name: value for name, value in VARIABLES.items() if name not in map(variable, BOUNDS)},

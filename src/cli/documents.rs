@@ -96,18 +96,18 @@ impl RunFile {
     }
 }
 
-/// Calls `see` with each document of the inputs, in their order; bad lines pass as in the run.
+/// Calls `visit` with each document of the inputs, in their order; bad lines pass as in the run.
 pub fn each_document(
     inputs: &[PathBuf],
     opts: &DocumentOpts,
     stage: &'static str,
-    mut see: impl FnMut(Document<'_>) -> Result<()>,
+    mut visit: impl FnMut(Document<'_>) -> Result<()>,
 ) -> Result<()> {
     let mut bad = BadRecords::counted(stage, opts.bad_records);
     let mut blocks = Blocks::new(inputs.to_vec(), 1 << 20).of_documents(opts.max_line);
     while let Some(block) = blocks.next_block()? {
         each_line(&block, |line, place| match opts.read(line, place) {
-            Ok(document) => see(document),
+            Ok(document) => visit(document),
             Err(error) => bad.pass(line, place, error),
         })?;
     }

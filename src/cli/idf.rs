@@ -83,8 +83,9 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     let work = tempfile::tempdir_in(&folder).map_err(Error::io("make a folder in", &folder))?;
     let made = table(&inputs, &params, work.path());
     let places = Places { made: &beside, shown: &beside, failed: &beside };
-    let said = quarantine::settle(made.map(|_| Vec::new()), work.path(), &places, &params, |said| said)?;
-    said.iter().for_each(terminal::warning);
+    let warnings =
+        quarantine::settle(made.map(|_| Vec::new()), work.path(), &places, &params, |warnings| warnings)?;
+    warnings.iter().for_each(terminal::warning);
     let made = work.path().join(IDF_TABLE).join("part-00000");
     if stream {
         return Stdout::new().file(&made);

@@ -1,17 +1,18 @@
 //! Command lines: the stage binaries and the driver.
 
 pub mod chain;
+pub mod cluster_driver;
 pub mod corpus;
 pub mod documents;
 pub mod estimate;
 pub mod examples;
 pub mod explain;
 pub mod forecast;
-pub mod identity;
 pub mod idf;
 pub mod interrupt;
 pub mod join;
 mod keep_field;
+pub mod manifest;
 pub mod manual;
 pub mod options;
 pub mod output;
@@ -19,7 +20,6 @@ pub mod partition;
 pub mod plan;
 pub mod progress;
 pub mod quarantine;
-pub mod remote;
 pub mod report;
 pub mod run;
 pub mod sample;

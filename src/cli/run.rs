@@ -1,16 +1,16 @@
 //! `twinsplit run`: a chain from documents to pairs and clusters.
 
-use super::identity::{Identity, Known};
 use super::interrupt;
 use super::keep_field;
+use super::manifest::{Known, RunManifest};
 use super::options::{self, Engine, RunOpts};
 use super::output::{self, Output, Start};
 use super::plan::{ScriptEngine, plan_script, shape};
 use super::progress::Display;
 use super::quarantine::{self, Places, QUARANTINE};
-use super::{chain, forecast, remote, summary};
+use super::{chain, cluster_driver, forecast, summary};
 use crate::chains::{Chain, KEPT, PAIRS, Shape, Step};
-use crate::engine::dense::{DenseOpts, DenseRun, Ran};
+use crate::engine::columnar::{ColumnarOpts, ColumnarRun, Ran};
 use crate::engine::memory::Budget;
 use crate::engine::params::Params;
 use crate::engine::pipes::PipesRun;
@@ -54,7 +54,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     }
     if opts.engine.is_remote() {
         keep_field::check(&params, &[])?;
-        return remote::run(chain, shape, &opts, &params);
+        return cluster_driver::run(chain, shape, &opts, &params);
     }
     output::check(&opts)?;
     let inputs = checked_inputs(&opts, chain, &params)?;
@@ -64,13 +64,13 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     // A bound that is too small is named before anything is written.
     Budget::new(opts.memory_bytes(), opts.threads())?;
     let resolved = options::resolved(&params);
-    let dense = opts.engine == Engine::Local && is_dense(chain, &params);
-    // The dense way looks at the first line when it reads it: that may be of a stream.
-    let fields = if dense { String::new() } else { keep_field::check(&params, &inputs)? };
-    // The dense way leaves no steps to go on with, so its input is compared only with that of an answer.
-    let known = if dense && !opts.resume { Known::Sizes } else { Known::Digests };
-    let mut identity = Identity::of(chain, opts.engine, &resolved, opts.write_kept, (&inputs, known))?;
-    let output = match Output::open(&opts, &identity)? {
+    let columnar = opts.engine == Engine::Local && is_columnar(chain, &params);
+    // The columnar way looks at the first line when it reads it: that may be of a stream.
+    let fields = if columnar { String::new() } else { keep_field::check(&params, &inputs)? };
+    // The columnar way leaves no steps to go on with, so its input is compared only with that of an answer.
+    let known = if columnar && !opts.resume { Known::Sizes } else { Known::Digests };
+    let mut manifest = RunManifest::of(chain, opts.engine, &resolved, opts.write_kept, (&inputs, known))?;
+    let output = match Output::open(&opts, &manifest)? {
         Start::Run(output) => Arc::new(output),
         Start::Complete => return say_complete(&opts),
     };
@@ -96,11 +96,11 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         Ok(done) => done,
         Err(error) => return Err(leave(&output, error)),
     };
-    identity.add_digests(&done.read);
+    manifest.add_digests(&done.read);
     let answers = shape.answers().into_iter().map(answer_file);
     let answers = answers.chain(made.exists().then_some(QUARANTINE));
     let report = summary::Report {
-        identity: &identity,
+        manifest: &manifest,
         threads: opts.threads(),
         seconds: start.elapsed().as_secs_f64(),
         steps: &done.steps,
@@ -115,7 +115,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
 
 /// Whether the local engine has a way from end to end on numbers: for all but plain Term-Split, which counts, and what
 /// only posting lists of stages can leave out.
-fn is_dense(chain: Chain, params: &Params) -> bool {
+fn is_columnar(chain: Chain, params: &Params) -> bool {
     let prefix = params.get("pcp") == Some("prefix");
     let approximate = ["df-cut", "accumulators"].iter().any(|option| params.get(option).is_some());
     chain == Chain::DocSplit || prefix && !approximate
@@ -174,7 +174,7 @@ fn checked_inputs(opts: &RunOpts, chain: Chain, params: &Params) -> Result<Vec<P
             },
         });
     }
-    let once = opts.engine == Engine::Local && is_dense(chain, params) && !opts.write_kept;
+    let once = opts.engine == Engine::Local && is_columnar(chain, params) && !opts.write_kept;
     if !once {
         refuse_streams(
             &inputs,
@@ -259,17 +259,17 @@ struct Run<'a> {
 impl Run<'_> {
     fn execute(&self, steps: &[Step]) -> Result<Finished> {
         match (self.opts.engine, self.chain) {
-            (Engine::Local, chain) if is_dense(chain, self.params) => self.dense(),
+            (Engine::Local, chain) if is_columnar(chain, self.params) => self.columnar(),
             (Engine::Local, _) => self.steps(steps),
             _ => self.pipes(),
         }
     }
 
-    fn dense(&self) -> Result<Finished> {
-        let opts: DenseOpts = self.params.parse()?;
-        let work = self.output.work.join("_dense");
+    fn columnar(&self) -> Result<Finished> {
+        let opts: ColumnarOpts = self.params.parse()?;
+        let work = self.output.work.join("_columnar");
         fs::create_dir_all(&work).map_err(Error::io("create", &work))?;
-        let run = DenseRun {
+        let run = ColumnarRun {
             inputs: self.inputs,
             output: &self.output.answer,
             opts,

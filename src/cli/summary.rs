@@ -1,10 +1,10 @@
 //! What a run says when it is over: `run.json`, the table, the warnings.
 
-use super::identity::{Identity, digest};
+use super::manifest::{RunManifest, digest};
 use super::table::table;
 use crate::cluster::dropped::{BELOW, DISTANCE, DROPPED, least};
 use crate::cluster::ids::Ids;
-use crate::engine::dense::answer::{LARGE_SHARE, LargeCluster};
+use crate::engine::columnar::output::{LARGE_SHARE, LargeCluster};
 use crate::engine::progress::Done;
 use crate::error::Result;
 use crate::io::{AtomicFile, Stdout, each_row, expand_inputs};
@@ -147,7 +147,7 @@ pub fn cluster_scripts(clusters: &Path, meta: &Path, steps: &[Done]) -> Result<V
 /// What a run reports.
 pub struct Report<'a> {
     /// What was run on what.
-    pub identity: &'a Identity,
+    pub manifest: &'a RunManifest,
     /// Threads, or jobs at once.
     pub threads: usize,
     /// Seconds from start to end.
@@ -169,7 +169,7 @@ impl Report<'_> {
             counters.insert(step.name.clone(), json!(step.counters));
             seconds.insert(step.name.clone(), json!(milliseconds(step.seconds)));
         }
-        let mut run = self.identity.fields().clone();
+        let mut run = self.manifest.fields().clone();
         let fields = json!({
             "threads": self.threads,
             "outputs": outputs,

@@ -34,7 +34,7 @@ impl Components {
         roots.into_iter().map(|root| least[root as usize]).collect()
     }
 
-    /// Forgets all ids and keeps the room for them.
+    /// Drops all ids and keeps the room for them.
     pub fn clear(&mut self) {
         self.ids.clear();
         self.sets = UnionFind::default();

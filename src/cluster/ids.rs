@@ -56,7 +56,7 @@ impl Ids {
         order
     }
 
-    /// Forgets all ids and keeps the room.
+    /// Drops all ids and keeps the room.
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.ends.clear();

@@ -221,14 +221,14 @@ impl Segment {
     }
 }
 
-/// Calls `see` with every row of a partition in sorted order. When there are more spilled runs than are read at once,
+/// Calls `visit` with every row of a partition in sorted order. When there are more spilled runs than are read at once,
 /// some are merged to longer ones first, in `folder`. Runs that are read at once have no more bytes in their longest rows
 /// than `most`, but for two.
 pub fn merge(
     runs: &[Runs],
     partition: usize,
     (folder, most): (&Path, usize),
-    see: impl FnMut(&[u8]) -> Result<()>,
+    visit: impl FnMut(&[u8]) -> Result<()>,
 ) -> Result<()> {
     let mut segments: VecDeque<Cow<'_, Segment>> =
         runs.iter().flat_map(|run| &run.disk[partition]).map(Cow::Borrowed).collect();
@@ -254,7 +254,7 @@ pub fn merge(
     for run in runs {
         readers.push(Reader::Memory { rows: &run.memory, entries: run.memory.partition(partition).iter() });
     }
-    merge_readers(readers, see)
+    merge_readers(readers, visit)
 }
 
 /// How many of the first runs, whose longest rows have so many bytes, are read at once.
@@ -282,7 +282,7 @@ fn merge_to_disk(segments: &[Cow<'_, Segment>], path: PathBuf) -> Result<Segment
     Ok(Segment { path, start: 0, rows, longest })
 }
 
-fn merge_readers(mut readers: Vec<Reader<'_>>, mut see: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+fn merge_readers(mut readers: Vec<Reader<'_>>, mut visit: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
     let mut heap = BinaryHeap::new();
     for (at, reader) in readers.iter_mut().enumerate() {
         let mut row = Cow::Borrowed(&[][..]);
@@ -292,7 +292,7 @@ fn merge_readers(mut readers: Vec<Reader<'_>>, mut see: impl FnMut(&[u8]) -> Res
     }
     while let Some(mut top) = heap.peek_mut() {
         let Reverse((row, at)) = &mut *top;
-        see(row)?;
+        visit(row)?;
         if !readers[*at].next(row)? {
             std::collections::binary_heap::PeekMut::pop(top);
         }

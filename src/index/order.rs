@@ -23,7 +23,7 @@ impl MostFrequent {
     }
 
     /// Takes a feature with its document frequency. A feature of one document is shared by no pair and needs no rank.
-    pub fn see(&mut self, feature: u64, frequency: u64) {
+    pub fn visit(&mut self, feature: u64, frequency: u64) {
         if frequency < 2 || self.limit == 0 {
             return;
         }
@@ -159,7 +159,7 @@ mod tests {
     fn the_most_frequent_come_last_and_others_by_hash_before_them() {
         let mut most = MostFrequent::new(2);
         for (feature, frequency) in [(9, 5), (8, 2), (7, 5), (6, 3), (5, 1)] {
-            most.see(feature, frequency);
+            most.visit(feature, frequency);
         }
         assert_eq!(most.ascending(), [7, 9]);
         let mut order = Order::default();

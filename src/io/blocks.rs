@@ -285,16 +285,16 @@ pub fn name_of(path: &Path) -> Arc<str> {
     if path == Path::new("-") { "".into() } else { path.to_string_lossy().into() }
 }
 
-/// Calls `see` with each line of a block (without its LF; a CR before it is white space to JSON and stands in no row)
+/// Calls `visit` with each line of a block (without its LF; a CR before it is white space to JSON and stands in no row)
 /// and the line's place. Empty lines are passed over.
-pub fn each_line(block: &Block, mut see: impl FnMut(&[u8], &Place) -> Result<()>) -> Result<()> {
+pub fn each_line(block: &Block, mut visit: impl FnMut(&[u8], &Place) -> Result<()>) -> Result<()> {
     let mut place = block.place.clone();
     let mut rest = block.bytes.as_slice();
     while !rest.is_empty() {
         let end = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
         let line = &rest[..end];
         if !is_empty(line) {
-            see(line, &place)?;
+            visit(line, &place)?;
         }
         let step = (end + 1).min(rest.len());
         place.line += 1;

@@ -3,7 +3,7 @@
 //! Any total order of features gives the same answer, as long as a query and the sets it is compared with share it.
 //! A slice therefore has its own: ascending document frequency *within the slice*, ties by feature. Features of a
 //! query that the slice does not hold have frequency 0 and come first, where they fill the query's prefix without
-//! costing anything. To the kernel they are lone: their number is all it needs.
+//! costing anything. To the kernel they are singletons: their number is all it needs.
 
 use super::kernel::{Index, Purpose, Scratch};
 use super::sets::Sets;

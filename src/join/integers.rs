@@ -2,7 +2,7 @@
 //! sorted by size, equal sets once.
 //!
 //! **Tokens.** A table over all integers that occur counts them, and then holds their numbers. Integers that are too large
-//! or too scattered for a table are numbered by first occurrence before. Tokens of one set alone are *lone*: they get no
+//! or too scattered for a table are numbered by first occurrence before. Tokens of one set alone are *singletons*: they get no
 //! number, and their sets know only how many they have.
 //!
 //! **Sets.** A set that has fewer tokens which others have too than the least overlap that any partner asks of it is in
@@ -249,11 +249,11 @@ impl Part {
             let start = part.tokens.len();
             part.tokens
                 .extend(set.iter().map(|&token| table[token as usize]).filter(|&number| number != LONE));
-            let lone = set.len() - (part.tokens.len() - start);
+            let singleton = set.len() - (part.tokens.len() - start);
             sort(&mut part.tokens[start..]);
             dedup(&mut part.tokens, start);
             let stored = part.tokens.len() - start;
-            let size = (stored + lone) as u64;
+            let size = (stored + singleton) as u64;
             let least = similarity.overlap_needed(size, similarity.min_partner(size));
             if size == 0 || (stored as u64) < least {
                 part.tokens.truncate(start);
@@ -315,7 +315,7 @@ fn arrange(parts: &[Part], threads: usize) -> Collection {
             // Different sets with one hash are rare, and equal ones must be neighbours.
             run.sort_by(|x, y| set(x).cmp(set(y)).then(row(x).number.cmp(&row(y).number)));
         }
-        // Lone tokens are the set's own: with one, it equals no other.
+        // Singletons are the set's own: with one, it equals no other.
         let equal = |x: &Place, y: &Place| set(x) == set(y) && set(x).len() == row(x).size as usize;
         for equal in run.chunk_by(equal) {
             let first = set(&equal[0]);

@@ -40,7 +40,7 @@
 //! differ in `d` bits leave an overlap of at most `(kx + ky - d) / 2`. Most candidates of small sets end here,
 //! without a look at their tokens.
 //!
-//! # Dense data
+//! # BitmapIndex data
 //! Where few tokens are shared by many sets, lists are long, most contacts are with sets that are not similar, and what costs
 //! is to look up each of them. An index with long lists therefore keeps the 64 bits beside each posting, and
 //! a contact whose bitmap says no is not counted. That depends on the two sets alone, so of a pair either all contacts are
@@ -64,18 +64,18 @@
 //! on, so `i <= a - t + l - 1` and `j <= b - t + l - 1`. Prefixes that are `l - 1` longer thus hold `l` common tokens of
 //! each pair of the answer, and a set whose counter stays below `l` (below `t`, where that is less: the prefixes
 //! are whole sets then) is no candidate. It costs a few longer lists, and no look at any set (Wang, Li and Feng, SIGMOD 2012).
-//! Everything said above of position `i` holds with `a - i + l - 1` in place of `a - i`. A sample (`choose`) of the sets
+//! Everything said above of position `i` holds with `a - i + l - 1` in place of `a - i`. A sample (`strategy`) of the sets
 //! decides which `l` is cheapest, and whether bitmaps are cheaper still; it is 1 for most data.
 //!
-//! # Lone tokens
+//! # Singletons
 //! A token that stands in one set only is in no overlap. Such tokens count in `a` and `b`, and nothing
 //! else need be known of them: put them first in the order, as the rarest they belong there, and leave
-//! them out. A set of size `a` with `l` lone tokens then has the tokens it stores at the positions `l`,
+//! them out. A set of size `a` with `l` singleton tokens then has the tokens it stores at the positions `l`,
 //! `l + 1`, …, and everything above holds as it stands, for any total order will do: the prefix of `p`
 //! tokens is its `p - l` first stored ones, none when `l >= p`, and `a - i`, the bound from position
 //! `i`, is the number of stored tokens from there on. Because that bound starts at `a - l`, a set whose
-//! lone tokens are more than `a - ceil(tau·a)` costs a look at its size. What a slice of the collection
-//! does not hold is as good as lone for a query to that slice. The bitmap counts stored tokens only;
+//! singleton tokens are more than `a - ceil(tau·a)` costs a look at its size. What a slice of the collection
+//! does not hold is as good as a singleton for a query to that slice. The bitmap counts stored tokens only;
 //! the decision, [`Similarity::accepts`], the sizes.
 //!
 //! # Verification
@@ -84,21 +84,21 @@
 //! smaller one, no token of `x[..px]` can stand in `y` behind `py`: all of `x[..px]` is settled and the
 //! merge goes on with `x[px..]`. At least `counter` tokens of `y` are used up, too, for each match lies
 //! at a different position. The other case is its mirror image. The merge stops as soon as even a
-//! match of all that is left would not reach `t`. Lone tokens change nothing: a candidate was met within
+//! match of all that is left would not reach `t`. Singletons change nothing: a candidate was met within
 //! the pair's prefixes, at a stored token from which at least `t - l + 1` stored ones are left on either side,
-//! so the stored prefix, `px` less the lone tokens, is at least 1, and is what is left of the stored
+//! so the stored prefix, `px` less the singleton tokens, is at least 1, and is what is left of the stored
 //! tokens when the last `t - l` are taken away. (A candidate from a window of bitmaps that are not exact is merged from its
 //! start, with nothing known.)
 //!
-//! # Forgetting
+//! # Pruning of expired postings
 //! The queries of a self-join ascend in size. A posting that the query at hand is too large for serves no later one
 //! either, nor does one of a set that is too small; on large collections of frequent tokens that is a third of all
 //! that would be visited. From time to time, when many postings have been visited, the index drops them
-//! (`Index::forget`).
+//! (`Index::prune_expired`).
 //!
-//! # Parts
+//! # Index shards
 //! Where lists are long, an index and its counters are larger than a cache, and what a posting costs is to wait for both. A
-//! self-join then takes one part of the sets after the other ([`cut`]): queries go past an index that stays in a core's
+//! self-join then takes one part of the sets after the other ([`index_shards`]): queries go past an index that stays in a core's
 //! caches, and look up each list as often as there are parts. That pays while a look-up is followed by a few dozen postings.
 //! Each part has its own `l`, besides, which fits its sizes better than one for all.
 //!
@@ -107,14 +107,14 @@
 //! and for a pair of equal sizes the caller's order decides which is the earlier.
 
 mod bitmap;
-mod choose;
+mod bitmap_index;
+mod bitmap_scan;
 mod counters;
 mod cursors;
-mod cut;
-mod dense;
 mod lists;
-mod near;
 mod parallel;
+mod shards;
+mod strategy;
 #[cfg(test)]
 mod tests;
 mod verify;
@@ -129,15 +129,15 @@ use super::sets::Sets;
 use super::similarity::Similarity;
 use crate::threads::fill;
 use bitmap::Signature;
-pub use choose::MOST as MOST_COMMON;
-use choose::Way;
+pub use bitmap_index::may_have_bitmaps;
+use bitmap_index::{BitmapCoverage, BitmapIndex, Costs};
 use counters::{Contacts, Counters, Counting, Width};
 use cursors::Cursors;
-pub use cut::cut;
-pub use dense::may_have_bitmaps;
-use dense::{Costs, Dense, Reach};
 use lists::Lists;
-pub use parallel::{Asked, JoinPair, Part, Source, join_parts, queries, self_join, whole};
+pub use parallel::{Asked, JoinPair, Shard, Source, join_shards, queries, self_join, whole};
+pub use shards::index_shards;
+use strategy::JoinStrategy;
+pub use strategy::MOST as MOST_COMMON;
 pub use verify::overlap_of_candidate;
 pub use work::Work;
 
@@ -176,7 +176,7 @@ pub struct Index<S> {
     /// Size and bitmap of each set of the range.
     signatures: Vec<Signature>,
     /// Where lists are long.
-    dense: Option<Dense>,
+    bitmaps: Option<BitmapIndex>,
     /// How many sets of the range are smaller than so many tokens, up to the largest size plus one.
     smaller_than: Vec<u32>,
 }
@@ -213,7 +213,7 @@ fn indexed(
             let length = prefix(size);
             last = (size, if length == 0 { 0 } else { (length + common - 1).min(size) });
         }
-        (set, &sets.get(set)[..(last.1 as usize).saturating_sub(sets.lone(set))])
+        (set, &sets.get(set)[..(last.1 as usize).saturating_sub(sets.singleton(set))])
     })
 }
 
@@ -265,8 +265,8 @@ impl<S: Borrow<Sets>> Index<S> {
         threads: usize,
     ) -> Self {
         let verifies = asked == Asked::Pairs;
-        let way = if verifies { None } else { Some(Way { common: 1, bitmaps: false }) };
-        let costs = Costs { way, ..Costs::default() };
+        let strategy = if verifies { None } else { Some(JoinStrategy { common: 1, bitmaps: false }) };
+        let costs = Costs { strategy, ..Costs::default() };
         let index = Self::build_at(collection, range, similarity, Purpose::SelfJoin, costs, threads);
         Index { verifies, ..index }
     }
@@ -282,9 +282,11 @@ impl<S: Borrow<Sets>> Index<S> {
     ) -> Self {
         let sets = collection.borrow();
         assert!(range.start <= range.end && range.end <= sets.len(), "no such range of sets");
-        let reach = dense::reach(sets, range.clone());
-        let way = costs.way.unwrap_or_else(|| choose::way(sets, range.clone(), similarity, reach, threads));
-        let Way { common, bitmaps } = way;
+        let coverage = bitmap_index::bitmap_coverage(sets, range.clone());
+        let strategy = costs
+            .strategy
+            .unwrap_or_else(|| strategy::cheapest(sets, range.clone(), similarity, coverage, threads));
+        let JoinStrategy { common, bitmaps } = strategy;
         let prefixes = || indexed(sets, range.clone(), similarity, purpose, common);
         let posting = |set: &usize, at: usize| {
             let left = (sets.get(*set).len() - at) as u64;
@@ -301,20 +303,28 @@ impl<S: Borrow<Sets>> Index<S> {
         let mut signatures = memory::filled(Signature::default(), range.len());
         fill(&mut signatures, threads, |local| {
             let set = range.start + local;
-            Signature::of(sets.get(set), sets.lone(set))
+            Signature::of(sets.get(set), sets.singleton(set))
         });
-        let pays = bitmaps && reach != Reach::Little && lists.mean() >= costs.long;
-        let exact = reach == Reach::Exact;
-        let dense = pays
+        let pays = bitmaps && coverage != BitmapCoverage::Little && lists.mean() >= costs.long;
+        let exact = coverage == BitmapCoverage::Exact;
+        let bitmap_index = pays
             .then(|| {
                 let postings = lists.postings();
-                Dense::new(sets, range.clone(), similarity, &signatures, (exact, costs), postings, threads)
+                BitmapIndex::new(
+                    sets,
+                    range.clone(),
+                    similarity,
+                    &signatures,
+                    (exact, costs),
+                    postings,
+                    threads,
+                )
             })
             .flatten();
         Index {
             number: next_number(),
             signatures,
-            dense,
+            bitmaps: bitmap_index,
             sets: collection,
             range,
             similarity,
@@ -328,13 +338,13 @@ impl<S: Borrow<Sets>> Index<S> {
 
     /// Drops the postings that only queries of fewer tokens could use. An index for [`Purpose::SelfJoin`] answers later
     /// queries of at least `size` tokens as before, and no smaller ones.
-    fn forget(&mut self, size: u64) {
+    fn prune_expired(&mut self, size: u64) {
         let smallest = self.smaller_than(self.similarity.min_partner(size));
         let size = u32::try_from(size).unwrap_or(u32::MAX);
         let serves = |posting: &Posting| size <= posting.largest && posting.set >= smallest;
-        if let Some(dense) = &mut self.dense {
-            self.lists.retain(serves, |from, to| dense.moves(from, to));
-            dense.truncate(self.lists.postings().len());
+        if let Some(bitmaps) = &mut self.bitmaps {
+            self.lists.retain(serves, |from, to| bitmaps.moves(from, to));
+            bitmaps.truncate(self.lists.postings().len());
         } else {
             self.lists.retain(serves, |_, _| ());
         }
@@ -353,29 +363,29 @@ impl<S: Borrow<Sets>> Index<S> {
     }
 
     /// Calls `hit` with number and overlap of each indexed set that is in the answer together with the
-    /// set of these `tokens` and so many `lone` ones, in ascending order of the number.
+    /// set of these `tokens` and so many `singleton` ones, in ascending order of the number.
     ///
     /// Only sets numbered below `limit` are asked for; in a self-join that is the number of the
     /// queried set. An index for [`Purpose::SelfJoin`] answers with sets of at most the query's size.
     ///
-    /// The tokens ascend, and there are at most `u32::MAX` with the lone ones. Tokens that occur in no set
-    /// of the range may be counted as lone, or take part with numbers of their own.
+    /// The tokens ascend, and there are at most `u32::MAX` with the singleton ones. Tokens that occur in no set
+    /// of the range may be counted as singletons, or take part with numbers of their own.
     pub fn query(
         &self,
         tokens: &[u32],
-        lone: usize,
+        singleton: usize,
         limit: usize,
         scratch: &mut Scratch,
         mut hit: impl FnMut(usize, u64),
     ) {
         debug_assert!(tokens.is_sorted_by(|a, b| a < b), "tokens out of order");
         // A query may be asked of many parts and meet nothing in most of them: what it costs before its first list is little.
-        let window = self.visits(tokens, (tokens.len() + lone) as u64, limit, scratch);
+        let window = self.visits(tokens, (tokens.len() + singleton) as u64, limit, scratch);
         if scratch.visits.is_empty() {
             return;
         }
-        let signature = Signature::of(tokens, lone);
-        match &self.dense {
+        let signature = Signature::of(tokens, singleton);
+        match &self.bitmaps {
             None => {
                 self.collect(signature.size(), scratch);
                 if self.verifies {
@@ -385,7 +395,7 @@ impl<S: Borrow<Sets>> Index<S> {
                     hits.extend(candidates.drain(..).map(|set| (set, counters.of(set))));
                 }
             }
-            Some(dense) => self.query_dense(dense, tokens, signature, window, scratch),
+            Some(bitmaps) => self.query_bitmaps(bitmaps, tokens, signature, window, scratch),
         }
         scratch.hits.sort_unstable();
         for (set, overlap) in scratch.hits.drain(..) {

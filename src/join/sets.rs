@@ -12,7 +12,7 @@ use crate::threads::each;
 /// - sets ascend by size; sets of one size stand in the caller's order, which decides which of two
 ///   is "the earlier" in a pair.
 ///
-/// A token that stands in one set alone matches nothing. Of such *lone* tokens, the rarest of all, a set
+/// A token that stands in one set alone matches nothing. Of such *singletons*, the rarest of all, a set
 /// need only know how many it has: they are part of its size and need not be stored. The page of the
 /// [kernel](super::kernel) says what follows from that.
 ///
@@ -23,7 +23,7 @@ use crate::threads::each;
 /// let mut sets = Sets::with_capacity(2, 5);
 /// sets.push(&[3, 7]);
 /// sets.push(&[0, 3, 7]);
-/// sets.push_with_lone(&[3], 4);
+/// sets.push_with_singletons(&[3], 4);
 /// assert_eq!((sets.len(), sets.size(1), sets.get(0)), (3, 3, &[3, 7][..]));
 /// assert_eq!((sets.size(2), sets.get(2)), (5, &[3][..]));
 /// ```
@@ -32,7 +32,7 @@ pub struct Sets {
     /// Where each set starts in `tokens`, and at the end where the last one ends.
     offsets: Vec<usize>,
     tokens: Vec<u32>,
-    /// With lone tokens.
+    /// With singleton tokens.
     sizes: Vec<u32>,
 }
 
@@ -50,7 +50,7 @@ impl Sets {
         Sets { offsets, tokens: memory::with_capacity(tokens), sizes: Vec::with_capacity(sets) }
     }
 
-    /// The sets of these tokens and so many lone ones each, copied by so many threads. They must keep the order of the
+    /// The sets of these tokens and so many singleton ones each, copied by so many threads. They must keep the order of the
     /// [type](Self).
     ///
     /// # Panics
@@ -58,9 +58,9 @@ impl Sets {
     pub fn of(rows: &[(&[u32], usize)], threads: usize) -> Self {
         let mut sets = Sets::with_capacity(rows.len(), 0);
         let mut total = 0;
-        for (tokens, lone) in rows {
+        for (tokens, singleton) in rows {
             total += tokens.len();
-            sets.end(total, tokens.len() + lone);
+            sets.end(total, tokens.len() + singleton);
         }
         let mut tokens = memory::zeros(total);
         // As many tokens for each, for sets ascend by size.
@@ -88,17 +88,17 @@ impl Sets {
     /// # Panics
     /// When the collection is full.
     pub fn push(&mut self, set: &[u32]) {
-        self.push_with_lone(set, 0);
+        self.push_with_singletons(set, 0);
     }
 
-    /// Appends a set that holds, besides these tokens, so many lone ones.
+    /// Appends a set that holds, besides these tokens, so many singleton ones.
     ///
     /// # Panics
     /// When the collection is full.
-    pub fn push_with_lone(&mut self, set: &[u32], lone: usize) {
+    pub fn push_with_singletons(&mut self, set: &[u32], singleton: usize) {
         debug_assert!(set.is_sorted_by(|a, b| a < b), "tokens out of order");
         self.tokens.extend_from_slice(set);
-        self.end(self.tokens.len(), set.len() + lone);
+        self.end(self.tokens.len(), set.len() + singleton);
     }
 
     /// Appends tokens to a set that [`end_set`](Self::end_set) completes.
@@ -106,14 +106,14 @@ impl Sets {
         self.tokens.extend(tokens);
     }
 
-    /// Completes the set of the tokens since the last one, which holds so many lone ones besides.
+    /// Completes the set of the tokens since the last one, which holds so many singleton ones besides.
     ///
     /// # Panics
     /// When the collection is full.
-    pub fn end_set(&mut self, lone: usize) {
+    pub fn end_set(&mut self, singleton: usize) {
         let start = self.offsets.last().copied().unwrap_or(0);
         debug_assert!(self.tokens[start..].is_sorted_by(|a, b| a < b), "tokens out of order");
-        self.end(self.tokens.len(), self.tokens.len() - start + lone);
+        self.end(self.tokens.len(), self.tokens.len() - start + singleton);
     }
 
     /// Ends a set of this size at this place among the tokens.
@@ -152,7 +152,7 @@ impl Sets {
         self.len() == 0
     }
 
-    /// The tokens of set `i`, ascending, without its lone ones.
+    /// The tokens of set `i`, ascending, without its singleton ones.
     #[inline]
     pub fn get(&self, i: usize) -> &[u32] {
         &self.tokens[self.offsets[i]..self.offsets[i + 1]]
@@ -170,15 +170,15 @@ impl Sets {
         memory::soon::<4, _>(&self.tokens, self.offsets[i]);
     }
 
-    /// The number of tokens of set `i`, lone ones included.
+    /// The number of tokens of set `i`, singleton ones included.
     #[inline]
     pub fn size(&self, i: usize) -> usize {
         self.sizes[i] as usize
     }
 
-    /// The number of lone tokens of set `i`.
+    /// The number of singleton tokens of set `i`.
     #[inline]
-    pub fn lone(&self, i: usize) -> usize {
+    pub fn singleton(&self, i: usize) -> usize {
         self.size(i) - self.get(i).len()
     }
 

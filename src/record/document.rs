@@ -155,24 +155,24 @@ const A_STRING: &str = "a string";
 pub struct RawText<'a>(&'a str);
 
 impl RawText<'_> {
-    /// Calls `see` with the text, part by part, so that it is nowhere whole. The inner error is about the text.
+    /// Calls `visit` with the text, part by part, so that it is nowhere whole. The inner error is about the text.
     pub fn each_part<E>(
         self,
-        mut see: impl FnMut(&str) -> Result<(), E>,
+        mut visit: impl FnMut(&str) -> Result<(), E>,
     ) -> Result<Result<(), FieldError>, E> {
         let mut rest = inside(self.0).unwrap_or_default();
         while let Some(at) = memchr::memchr(b'\\', rest.as_bytes()) {
-            see(&rest[..at])?;
+            visit(&rest[..at])?;
             let Some((c, length)) = escape(&rest[at..]) else {
                 let mut wrong = FieldError::new(TEXT, A_STRING, self.0.as_bytes());
                 let behind = self.0.len() - rest.len() + at;
                 wrong.found.push_str(&format!(" (at its byte {behind} an escape that is no character)"));
                 return Ok(Err(wrong));
             };
-            see(c.encode_utf8(&mut [0; 4]))?;
+            visit(c.encode_utf8(&mut [0; 4]))?;
             rest = &rest[at + length..];
         }
-        see(rest)?;
+        visit(rest)?;
         Ok(Ok(()))
     }
 }
@@ -333,8 +333,8 @@ mod tests {
             let raw: String = if ascii { raw.chars().map(escaped).collect() } else { raw };
             prop_assert_eq!(unescape(&raw[1..raw.len() - 1]), Some(text.clone()));
             let mut parts = String::new();
-            let see = |part: &str| { parts.push_str(part); Ok::<(), ()>(()) };
-            prop_assert_eq!(RawText(&raw).each_part(see), Ok(Ok(())));
+            let visit = |part: &str| { parts.push_str(part); Ok::<(), ()>(()) };
+            prop_assert_eq!(RawText(&raw).each_part(visit), Ok(Ok(())));
             prop_assert_eq!(parts, text);
         }
 

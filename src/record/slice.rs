@@ -3,8 +3,8 @@
 use super::count::SIZE_WIDTH;
 use super::set::Doc;
 use super::{Fields, Keys, Record, push_padded};
+use crate::checked_file::CheckedLine;
 use crate::error::FieldError;
-use crate::sealed::SealedLine;
 
 /// A document under its slice, smaller sets first.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -55,7 +55,7 @@ pub enum SliceRow<'a> {
     /// With `--partition by-size`.
     Doc(SlicedDoc<'a>),
     /// With `--partition by-task`.
-    Line(SealedLine<'a>),
+    Line(CheckedLine<'a>),
 }
 
 impl<'a> Record<'a> for SliceRow<'a> {
@@ -67,7 +67,7 @@ impl<'a> Record<'a> for SliceRow<'a> {
         if !line.starts_with(b"#twinsplit\t") && memchr::memchr_iter(b'\t', line).count() > 2 {
             return SlicedDoc::decode(line).map(SliceRow::Doc);
         }
-        SealedLine::decode(line).map(SliceRow::Line)
+        CheckedLine::decode(line).map(SliceRow::Line)
     }
 
     fn encode(&self, out: &mut Vec<u8>) {

@@ -4,12 +4,12 @@
 use super::forest::{Forest, ForestOpts};
 use super::index_doc::SLICE;
 use super::options::{FeatureOpts, MinFeaturesOpts, TauOpts};
+use crate::checked_file::{self, broken};
 use crate::error::Result;
 use crate::join::doc_split::{Slice, SliceBuilder};
 use crate::record::Record;
 use crate::record::pair::Pair;
 use crate::record::set::{Doc, Member};
-use crate::sealed::{self, broken};
 use crate::stage::{Decl, Role, SideFile, Stage, Task};
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -42,7 +42,7 @@ pub struct DocsplitQueryOpts {
 fn load_slice(path: &Path, opts: &DocsplitQueryOpts) -> Result<Slice> {
     let mut builder = SliceBuilder::default();
     let mut features = Vec::new();
-    let head = sealed::read_all(path, SLICE, |_, line| {
+    let head = checked_file::read_all(path, SLICE, |_, line| {
         let wrong = |e: crate::error::FieldError| broken(path, &format!("{}: {}", e.field, e.found));
         let doc = Doc::decode(line).map_err(wrong)?;
         doc.features.read(&mut features).map_err(wrong)?;

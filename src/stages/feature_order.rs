@@ -3,12 +3,12 @@
 //! its IDF values from all of WT10G while it works on parts of it (000, section 5.1).
 
 use super::options::{FeatureOpts, IdfOpts};
+use crate::checked_file::{self, CheckedLine, CheckedWriter};
 use crate::error::{Error, FieldError, Result};
 use crate::index::idf::IdfRange;
 use crate::index::order::{Listed, MostFrequent, OrderLine};
 use crate::record::Record;
 use crate::record::count::FeatureCount;
-use crate::sealed::{self, Seal, SealedLine};
 use crate::stage::{Decl, Role, SideFile, Stage, Task};
 use clap::{Args, ValueEnum};
 use std::path::Path;
@@ -34,9 +34,9 @@ pub struct Reference {
 /// Reads a table that `idf-table` wrote of such features.
 pub fn read_reference(path: &Path, features: &FeatureOpts) -> Result<Reference> {
     let mut rows = Vec::new();
-    let head = sealed::read(path, IDF_TABLE, |_, line| {
-        let row =
-            FeatureCount::decode(line).map_err(|e| sealed::broken(path, &format!("field {}", e.field)))?;
+    let head = checked_file::read(path, IDF_TABLE, |_, line| {
+        let row = FeatureCount::decode(line)
+            .map_err(|e| checked_file::broken(path, &format!("field {}", e.field)))?;
         rows.extend(row.feature.map(|feature| (feature, row.documents)));
         Ok(())
     })?;
@@ -113,7 +113,7 @@ pub struct FeatureOrderOpts {
 
 impl Stage for FeatureOrder {
     type In<'a> = FeatureCount;
-    type Out<'a> = SealedLine<'a>;
+    type Out<'a> = CheckedLine<'a>;
     type Opts = FeatureOrderOpts;
     const DECL: Decl = Decl {
         name: "feature-order",
@@ -166,7 +166,7 @@ impl Stage for FeatureOrder {
             return Err(task.wrong(no_count(&row)));
         }
         self.features += 1;
-        self.ranked.see(feature, count.documents);
+        self.ranked.visit(feature, count.documents);
         if !self.range.is_everything() {
             let frequency = match &self.reference {
                 Some(table) => {
@@ -215,7 +215,7 @@ impl Stage for FeatureOrder {
             ("df_max", self.kept_frequencies.1.to_string()),
             ("listed", listed.name().to_owned()),
         ]);
-        let (head, mut seal) = Seal::start(ORDER, &parameters);
+        let (head, mut writer) = CheckedWriter::start(ORDER, &parameters);
         task.emit_row(&head)?;
         let mut row = Vec::new();
         let ranked = self.ranked.ascending();
@@ -224,22 +224,22 @@ impl Stage for FeatureOrder {
         for line in lines {
             row.clear();
             line.encode(&mut row);
-            seal.line(&row);
+            writer.line(&row);
             task.emit_row(&row)?;
         }
-        task.emit_row(&seal.end())
+        task.emit_row(&writer.end())
     }
 }
 
 /// `idf-table`, one task over all counts.
 pub struct IdfTable {
     made_of: Vec<(&'static str, String)>,
-    seal: Option<Seal>,
+    writer: Option<CheckedWriter>,
 }
 
 impl Stage for IdfTable {
     type In<'a> = FeatureCount;
-    type Out<'a> = SealedLine<'a>;
+    type Out<'a> = CheckedLine<'a>;
     type Opts = FeatureOpts;
     const DECL: Decl = Decl {
         name: "idf-table",
@@ -249,22 +249,22 @@ impl Stage for IdfTable {
     };
 
     fn open(opts: FeatureOpts, _: &mut Task<'_>) -> Result<Self> {
-        Ok(Self { made_of: opts.parameters()?, seal: None })
+        Ok(Self { made_of: opts.parameters()?, writer: None })
     }
 
     fn push(&mut self, count: FeatureCount, task: &mut Task<'_>) -> Result<()> {
         let mut row = Vec::new();
         count.encode(&mut row);
-        match (&mut self.seal, count.feature) {
+        match (&mut self.writer, count.feature) {
             (None, None) => {
                 let mut parameters = std::mem::take(&mut self.made_of);
                 parameters.push(("documents", count.documents.to_string()));
-                let (head, seal) = Seal::start(IDF_TABLE, &parameters);
-                self.seal = Some(seal);
+                let (head, writer) = CheckedWriter::start(IDF_TABLE, &parameters);
+                self.writer = Some(writer);
                 task.emit_row(&head)
             }
-            (Some(seal), Some(_)) => {
-                seal.line(&row);
+            (Some(writer), Some(_)) => {
+                writer.line(&row);
                 task.emit_row(&row)
             }
             _ => Err(task.wrong(no_count(&row))),
@@ -272,8 +272,8 @@ impl Stage for IdfTable {
     }
 
     fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
-        match &self.seal {
-            Some(seal) => task.emit_row(&seal.end()),
+        match &self.writer {
+            Some(writer) => task.emit_row(&writer.end()),
             None => Ok(()),
         }
     }

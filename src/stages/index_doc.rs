@@ -1,18 +1,18 @@
 //! `index-doc`: the Doc-Split index (000, section 4, figure 5b): each slice holds all of some documents.
 //!
 //! By size, documents travel to the slice of their size, and a query meets only the slices whose sizes it could pair
-//! with. By task is the paper's own form: each mapper's share of the documents is a slice. A slice is a sealed file
+//! with. By task is the paper's own form: each mapper's share of the documents is a slice. A slice is a checked file
 //! of document lines; its index is built when it is loaded, which costs less than reading a stored one would.
 
 use super::options::{FeatureOpts, MinFeaturesOpts};
 use super::slice_plan::load_plan;
+use crate::checked_file::{CheckedLine, CheckedWriter};
 use crate::error::{FieldError, Result};
 use crate::hash;
 use crate::index::slices::SliceRange;
 use crate::record::Record;
 use crate::record::set::{Doc, Features, Member};
 use crate::record::slice::{SliceRow, SlicedDoc};
-use crate::sealed::{Seal, SealedLine};
 use crate::stage::{Decl, Role, SideFile, Stage, Task};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -40,9 +40,9 @@ pub struct PartitionOpts {
     pub partition: Partition,
 }
 
-/// Writes a slice, a sealed file's lines.
+/// Writes a slice, a checked file's lines.
 struct SliceWriter {
-    seal: Seal,
+    writer: CheckedWriter,
     row: Vec<u8>,
 }
 
@@ -50,21 +50,21 @@ impl SliceWriter {
     fn start(number: &str, features: &FeatureOpts, task: &mut Task<'_>) -> Result<Self> {
         let mut parameters = features.parameters()?;
         parameters.push(("slice", number.to_owned()));
-        let (head, seal) = Seal::start(SLICE, &parameters);
+        let (head, writer) = CheckedWriter::start(SLICE, &parameters);
         task.emit_row(&head)?;
-        Ok(Self { seal, row: Vec::new() })
+        Ok(Self { writer, row: Vec::new() })
     }
 
     fn push(&mut self, doc: &Doc<'_>, task: &mut Task<'_>) -> Result<()> {
         self.row.clear();
         doc.encode(&mut self.row);
-        self.seal.line(&self.row);
+        self.writer.line(&self.row);
         task.emit_row(&self.row)
     }
 
     fn finish(self, task: &mut Task<'_>) -> Result<()> {
         task.count(SLICES_MADE, 1);
-        task.emit_row(&self.seal.end())
+        task.emit_row(&self.writer.end())
     }
 }
 
@@ -169,7 +169,7 @@ pub struct IndexDocReduce {
 
 impl Stage for IndexDocReduce {
     type In<'a> = SlicedDoc<'a>;
-    type Out<'a> = SealedLine<'a>;
+    type Out<'a> = CheckedLine<'a>;
     type Opts = FeatureOpts;
     const DECL: Decl = Decl {
         name: "index-doc-reduce",

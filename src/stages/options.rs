@@ -81,7 +81,7 @@ impl FeatureOpts {
 }
 
 impl FeatureOpts {
-    /// What the first line of a sealed file says of the features that the file was made of.
+    /// What the first line of a checked file says of the features that the file was made of.
     pub fn parameters(&self) -> Result<Vec<(&'static str, String)>> {
         // A file of antecedents is named, and not read: a stage that only compares names need not have it.
         let kind = if self.features.starts_with("spotsigs:") {

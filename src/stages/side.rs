@@ -1,9 +1,9 @@
 //! Side files as the stages load them.
 
 use super::options::OrderOpts;
+use crate::checked_file::{self, broken};
 use crate::error::Result;
 use crate::index::order::{Filter, Listed, Order, OrderLine};
-use crate::sealed::{self, broken};
 use crate::stages::feature_order::ORDER;
 use rustc_hash::FxHashSet;
 use std::ops::RangeInclusive;
@@ -40,11 +40,11 @@ pub fn kept_frequencies(opts: &OrderOpts) -> Result<RangeInclusive<u64>> {
 }
 
 /// Reads an order file and gives its first line.
-fn read_order(opts: &OrderOpts, mut see: impl FnMut(OrderLine)) -> Result<sealed::Head> {
+fn read_order(opts: &OrderOpts, mut visit: impl FnMut(OrderLine)) -> Result<checked_file::Head> {
     let path = &opts.order;
-    let head = sealed::read(path, ORDER, |_, line| {
+    let head = checked_file::read(path, ORDER, |_, line| {
         let line = OrderLine::decode(line).ok_or_else(|| broken(path, "a line is neither rank nor list"))?;
-        see(line);
+        visit(line);
         Ok(())
     })?;
     head.must_have(&opts.features.parameters()?, path)?;
@@ -52,7 +52,7 @@ fn read_order(opts: &OrderOpts, mut see: impl FnMut(OrderLine)) -> Result<sealed
 }
 
 /// What an order file lists for `idf-filter`.
-fn listed(head: &sealed::Head, path: &Path) -> Result<Listed> {
+fn listed(head: &checked_file::Head, path: &Path) -> Result<Listed> {
     let name = head.get("listed");
     match Listed::from_name(name) {
         Some(Listed::Elsewhere) => {

@@ -2,12 +2,12 @@
 
 use super::NoOpts;
 use super::options::{FeatureOpts, MinFeaturesOpts, TauOpts};
+use crate::checked_file::{self, CheckedLine, CheckedWriter, broken};
 use crate::error::{Error, FieldError, Result};
 use crate::index::slices::{SizeCount, SliceRange, Wanted, plan_slices};
 use crate::record::count::SizeRow;
 use crate::record::set::Member;
 use crate::record::{Fields, push_number};
-use crate::sealed::{self, Seal, SealedLine, broken};
 use crate::stage::{Decl, Role, Stage, Task};
 use clap::Args;
 use std::collections::BTreeMap;
@@ -135,7 +135,7 @@ impl SlicesOpts {
 
 impl Stage for SlicePlan {
     type In<'a> = SizeRow;
-    type Out<'a> = SealedLine<'a>;
+    type Out<'a> = CheckedLine<'a>;
     type Opts = SlicePlanOpts;
     const DECL: Decl = Decl {
         name: "slice-plan",
@@ -175,7 +175,7 @@ impl Stage for SlicePlan {
         task.count("slices", plan.len() as u64);
         let mut parameters = self.opts.features.parameters()?;
         parameters.push(("tau", self.opts.tau.tau.to_string()));
-        let (head, mut seal) = Seal::start(PLAN, &parameters);
+        let (head, mut writer) = CheckedWriter::start(PLAN, &parameters);
         task.emit_row(&head)?;
         for slice in &plan {
             let numbers = [
@@ -192,17 +192,17 @@ impl Stage for SlicePlan {
                 row.push(b'\t');
             }
             row.pop();
-            seal.line(&row);
+            writer.line(&row);
             task.emit_row(&row)?;
         }
-        task.emit_row(&seal.end())
+        task.emit_row(&writer.end())
     }
 }
 
 /// Loads a plan: the slices in their order; a slice's number is its place.
 pub fn load_plan(path: &Path, features: &FeatureOpts) -> Result<Vec<SliceRange>> {
     let mut plan = Vec::new();
-    let head = sealed::read(path, PLAN, |_, line| {
+    let head = checked_file::read(path, PLAN, |_, line| {
         let mut fields = Fields::of(line);
         let mut number =
             |name| fields.number(name).map_err(|e| broken(path, &format!("{}: {}", e.field, e.found)));

@@ -69,7 +69,7 @@ impl Stage for Tokenize {
         if self.opts.texts.compares(&self.opts.least, self.features.len() as u64) {
             text = match raw {
                 None => self.extractor.text_hash(&document.text),
-                Some(raw) => self.extractor.text_hash_of(|see| raw.each_part(see)),
+                Some(raw) => self.extractor.text_hash_of(|visit| raw.each_part(visit)),
             };
             self.without_text += u64::from(text.is_none());
         }
@@ -109,7 +109,7 @@ impl Tokenize {
         features.clear();
         // With so many they are looked through for those that are there already.
         let mut many = LONG;
-        let mut see = |feature| {
+        let mut visit = |feature| {
             features.push(feature);
             if features.len() < many {
                 return Ok(());
@@ -121,10 +121,10 @@ impl Tokenize {
         };
         let read = text.each_part(|part| {
             letters.add(part);
-            pieces.push(part, &mut see)
+            pieces.push(part, &mut visit)
         })?;
         read.map_err(bad)?;
-        pieces.finish(&mut see)?;
+        pieces.finish(&mut visit)?;
         features.sort_unstable();
         features.dedup();
         task.admit_row(Doc::bytes(document.id.len(), features.len()))?;

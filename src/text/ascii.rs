@@ -37,7 +37,7 @@ const BLOCK: usize = 64;
 /// Bytes are looked at 64 at a time: which of them are letters, digits and `_` is a word of 64 bits, whose edges are
 /// where words begin and end. So the work is by the word, not by the byte, and has few branches to guess.
 #[inline]
-pub(crate) fn each_word(text: &[u8], mut see: impl FnMut(usize, usize)) {
+pub(crate) fn each_word(text: &[u8], mut visit: impl FnMut(usize, usize)) {
     let mut start = 0;
     // Whether a word has begun, in this block or before it; whether the one that begins next is joined to the one before.
     let (mut open, mut joined) = (false, false);
@@ -63,7 +63,7 @@ pub(crate) fn each_word(text: &[u8], mut see: impl FnMut(usize, usize)) {
             }
             joined = joins(text, at);
             if !joined && has_letter_or_digit(&text[start..at]) {
-                see(start, at);
+                visit(start, at);
             }
         }
     }

@@ -6,23 +6,23 @@
 
 use std::ops::Range;
 
-use super::flat::Flat;
+use super::normalised::NormalisedText;
 use crate::hash;
 
 /// Every n-gram in text order; the text was filled with spans.
-pub(crate) fn each(flat: &mut Flat, k: usize, see: &mut impl FnMut(&str, Range<usize>)) {
-    let (text, offsets, spans) = flat.offsets();
+pub(crate) fn each(normalised: &mut NormalisedText, k: usize, visit: &mut impl FnMut(&str, Range<usize>)) {
+    let (text, offsets, spans) = normalised.offsets();
     for (first, w) in offsets.windows(k + 1).enumerate() {
-        see(&text[w[0]..w[k]], spans[first].start..spans[first + k - 1].end);
+        visit(&text[w[0]..w[k]], spans[first].start..spans[first + k - 1].end);
     }
 }
 
 /// The hash of every n-gram but the first `skip`, repeats included.
-pub(crate) fn hashes(flat: &mut Flat, k: usize, skip: usize, out: &mut Vec<u64>) {
-    if flat.text().is_ascii() {
-        out.extend(flat.text().as_bytes().windows(k).skip(skip).map(hash::feature));
+pub(crate) fn hashes(normalised: &mut NormalisedText, k: usize, skip: usize, out: &mut Vec<u64>) {
+    if normalised.text().is_ascii() {
+        out.extend(normalised.text().as_bytes().windows(k).skip(skip).map(hash::feature));
         return;
     }
-    let (text, offsets, _) = flat.offsets();
+    let (text, offsets, _) = normalised.offsets();
     out.extend(offsets.windows(k + 1).skip(skip).map(|w| hash::feature(&text.as_bytes()[w[0]..w[k]])));
 }

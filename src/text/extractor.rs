@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::flat::{Flat, Space};
 use super::normalise::Normaliser;
+use super::normalised::{NormalisedText, Space};
 use super::seen::Seen;
 use super::segment::Words;
 use super::spotsigs::Spotter;
@@ -15,7 +15,7 @@ pub struct Extractor {
     pub(super) kind: Kind,
     pub(super) normaliser: Normaliser,
     pub(super) words: Words,
-    pub(super) flat: Flat,
+    pub(super) normalised: NormalisedText,
     seen: Seen,
 }
 
@@ -43,32 +43,32 @@ impl Extractor {
             },
             normaliser,
             words: Words::default(),
-            flat: Flat::default(),
+            normalised: NormalisedText::default(),
             seen: Seen::default(),
         }
     }
 
     /// Shows every occurrence of a feature in text order, repeats included: the feature's text, normalised,
     /// and the byte range of `text` it was made from (whole characters, starts never decreasing).
-    pub fn each(&mut self, text: &str, mut see: impl FnMut(&str, Range<usize>)) {
-        let Extractor { kind, normaliser, words, flat, .. } = self;
+    pub fn each(&mut self, text: &str, mut visit: impl FnMut(&str, Range<usize>)) {
+        let Extractor { kind, normaliser, words, normalised, .. } = self;
         match kind {
             Kind::Words(k) => {
                 words.fill::<true>(text, *normaliser, &|_| true);
-                words::each(words, *k, &mut see);
+                words::each(words, *k, &mut visit);
             }
             Kind::SpotSigs(spotter) => {
                 words.fill::<true>(text, *normaliser, &|words| spotter.is_open(words));
                 spotter.each(words, |spot, first, last| {
-                    see(&String::from_utf8_lossy(spot), words.span(first, last));
+                    visit(&String::from_utf8_lossy(spot), words.span(first, last));
                 });
             }
             Kind::Chars(k) => {
-                flat.fill::<true>(text, 0, Space::One, *normaliser);
-                chars::each(flat, *k, &mut see);
+                normalised.fill::<true>(text, 0, Space::One, *normaliser);
+                chars::each(normalised, *k, &mut visit);
             }
-            Kind::SentenceEnds(k) => sentence_ends::each(text, *k, flat, *normaliser, &mut see),
-            Kind::Lines => lines::each(text, flat, *normaliser, &mut see),
+            Kind::SentenceEnds(k) => sentence_ends::each(text, *k, normalised, *normaliser, &mut visit),
+            Kind::Lines => lines::each(text, normalised, *normaliser, &mut visit),
         }
     }
 
@@ -89,15 +89,15 @@ impl Extractor {
     /// The hash of the whole text ([`crate::hash::text`]) in the form in which features are cut from it, every run of
     /// white space as one blank and none at its ends; `None` where there is nothing else.
     pub fn text_hash(&mut self, text: &str) -> Option<u128> {
-        self.flat.fill::<false>(text, 0, Space::One, self.normaliser);
-        let text = self.flat.text();
+        self.normalised.fill::<false>(text, 0, Space::One, self.normaliser);
+        let text = self.normalised.text();
         (!text.is_empty()).then(|| crate::hash::text(text.as_bytes()))
     }
 
     /// The hash of each feature's text, repeats included.
     pub(super) fn hashes(&mut self, text: &str, out: &mut Vec<u64>) {
         out.clear();
-        let Extractor { kind, normaliser, words, flat, .. } = self;
+        let Extractor { kind, normaliser, words, normalised, .. } = self;
         match kind {
             Kind::Words(k) => {
                 words.fill::<false>(text, *normaliser, &|_| true);
@@ -108,11 +108,11 @@ impl Extractor {
                 spotter.each(words, |spot, _, _| out.push(crate::hash::feature(spot)));
             }
             Kind::Chars(k) => {
-                flat.fill::<false>(text, 0, Space::One, *normaliser);
-                chars::hashes(flat, *k, 0, out);
+                normalised.fill::<false>(text, 0, Space::One, *normaliser);
+                chars::hashes(normalised, *k, 0, out);
             }
-            Kind::SentenceEnds(k) => sentence_ends::hashes(text, *k, flat, *normaliser, out),
-            Kind::Lines => lines::hashes(text, flat, *normaliser, out),
+            Kind::SentenceEnds(k) => sentence_ends::hashes(text, *k, normalised, *normaliser, out),
+            Kind::Lines => lines::hashes(text, normalised, *normaliser, out),
         }
     }
 }

@@ -52,14 +52,14 @@ fn needs_copy(run: &str, nfc: bool) -> bool {
         .any(|c| !is_han(c) || (nfc && matches!(c, '\u{f900}'..='\u{faff}' | '\u{2f800}'..='\u{2fa1f}')))
 }
 
-/// Hands each word of the run to `see` in order: its text and its bytes in `run`. Han symbols that are
+/// Hands each word of the run to `visit` in order: its text and its bytes in `run`. Han symbols that are
 /// not letters or numbers (radicals) are no words.
-pub(crate) fn each_word(run: &str, nfc: bool, mut see: impl FnMut(&str, std::ops::Range<usize>)) {
+pub(crate) fn each_word(run: &str, nfc: bool, mut visit: impl FnMut(&str, std::ops::Range<usize>)) {
     let jieba = JIEBA.get_or_init(Jieba::new);
     let is_word = |word: &str| word.chars().any(char::is_alphanumeric);
     if !needs_copy(run, nfc) {
         for token in jieba.cut(run, true).into_iter().filter(|t| is_word(t.word)) {
-            see(token.word, token.byte_start..token.byte_end);
+            visit(token.word, token.byte_start..token.byte_end);
         }
         return;
     }
@@ -72,7 +72,7 @@ pub(crate) fn each_word(run: &str, nfc: bool, mut see: impl FnMut(&str, std::ops
     }
     starts.push(run.len());
     for token in jieba.cut(&clean, true).into_iter().filter(|t| is_word(t.word)) {
-        see(token.word, starts[token.start]..starts[token.end]);
+        visit(token.word, starts[token.start]..starts[token.end]);
     }
 }
 

@@ -6,8 +6,8 @@
 
 use std::ops::Range;
 
-use super::flat::{Flat, Space};
 use super::normalise::Normaliser;
+use super::normalised::{NormalisedText, Space};
 use crate::hash;
 
 fn is_newline(c: char) -> bool {
@@ -22,24 +22,29 @@ fn split(text: &str) -> impl Iterator<Item = (usize, &str)> {
 /// Every line in text order.
 pub(crate) fn each(
     text: &str,
-    flat: &mut Flat,
+    normalised: &mut NormalisedText,
     normaliser: Normaliser,
-    see: &mut impl FnMut(&str, Range<usize>),
+    visit: &mut impl FnMut(&str, Range<usize>),
 ) {
     for (at, line) in split(text) {
-        flat.fill::<true>(line, at, Space::One, normaliser);
-        if flat.len() > 0 {
-            see(flat.text(), flat.span(0, flat.len() - 1));
+        normalised.fill::<true>(line, at, Space::One, normaliser);
+        if normalised.len() > 0 {
+            visit(normalised.text(), normalised.span(0, normalised.len() - 1));
         }
     }
 }
 
 /// The hash of every line, repeats included.
-pub(crate) fn hashes(text: &str, flat: &mut Flat, normaliser: Normaliser, out: &mut Vec<u64>) {
+pub(crate) fn hashes(
+    text: &str,
+    normalised: &mut NormalisedText,
+    normaliser: Normaliser,
+    out: &mut Vec<u64>,
+) {
     for (at, line) in split(text) {
-        flat.fill::<false>(line, at, Space::One, normaliser);
-        if !flat.text().is_empty() {
-            out.push(hash::feature(flat.text().as_bytes()));
+        normalised.fill::<false>(line, at, Space::One, normaliser);
+        if !normalised.text().is_empty() {
+            out.push(hash::feature(normalised.text().as_bytes()));
         }
     }
 }

@@ -17,9 +17,9 @@
 use std::convert::Infallible;
 
 use super::extractor::Kind;
-use super::flat::{Flat, Space};
 use super::han::is_han;
 use super::normalise::is_fixed;
+use super::normalised::{NormalisedText, Space};
 use super::segment::Words;
 use super::spotsigs::Spotter;
 use super::{Extractor, chars, words};
@@ -37,12 +37,12 @@ struct Window {
 }
 
 impl Window {
-    /// Appends a part of the text, and calls `see` with each piece that can be cut off.
+    /// Appends a part of the text, and calls `visit` with each piece that can be cut off.
     fn push<E>(
         &mut self,
         text: &str,
         cuts: Cuts,
-        mut see: impl FnMut(&str) -> Result<(), E>,
+        mut visit: impl FnMut(&str) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut rest = text;
         while !rest.is_empty() {
@@ -54,7 +54,7 @@ impl Window {
             if self.text.len() >= wanted {
                 let cut = last_cut(cuts, &self.text, self.uncut);
                 if cut > 0 {
-                    see(&self.text[..cut])?;
+                    visit(&self.text[..cut])?;
                     self.text.drain(..cut);
                 }
                 self.uncut = self.text.len();
@@ -83,15 +83,15 @@ struct Carried {
 impl<'e> Pieces<'e> {
     /// A text begins.
     pub fn new(extractor: &'e mut Extractor) -> Self {
-        extractor.words.forget(extractor.words.len());
-        extractor.flat.fill::<false>("", 0, Space::One, extractor.normaliser);
+        extractor.words.drop_first(extractor.words.len());
+        extractor.normalised.fill::<false>("", 0, Space::One, extractor.normaliser);
         Self { extractor, window: Window::default(), carried: Carried::default() }
     }
 
-    /// The next part of the text, of any length. `see` gets the hashes of features, repeats included.
-    pub fn push<E>(&mut self, text: &str, see: &mut impl FnMut(u64) -> Result<(), E>) -> Result<(), E> {
+    /// The next part of the text, of any length. `visit` gets the hashes of features, repeats included.
+    pub fn push<E>(&mut self, text: &str, visit: &mut impl FnMut(u64) -> Result<(), E>) -> Result<(), E> {
         let Self { extractor, window, carried } = self;
-        window.push(text, extractor.kind.cuts(), |piece| carried.piece(extractor, piece, false, see))
+        window.push(text, extractor.kind.cuts(), |piece| carried.piece(extractor, piece, false, visit))
     }
 
     /// Bytes of text that are held.
@@ -101,10 +101,10 @@ impl<'e> Pieces<'e> {
     }
 
     /// The text ends.
-    pub fn finish<E>(mut self, see: &mut impl FnMut(u64) -> Result<(), E>) -> Result<(), E> {
-        self.carried.piece(self.extractor, &self.window.text, true, see)?;
+    pub fn finish<E>(mut self, visit: &mut impl FnMut(u64) -> Result<(), E>) -> Result<(), E> {
+        self.carried.piece(self.extractor, &self.window.text, true, visit)?;
         // What a long text needed is not kept for short ones.
-        (self.extractor.words, self.extractor.flat) = <(Words, Flat)>::default();
+        (self.extractor.words, self.extractor.normalised) = <(Words, NormalisedText)>::default();
         Ok(())
     }
 }
@@ -116,19 +116,19 @@ impl Extractor {
         parts: impl FnOnce(&mut dyn FnMut(&str) -> Result<(), Infallible>) -> T,
     ) -> Option<u128> {
         let (mut window, mut hash, mut last) = (Window::default(), TextParts::default(), 0);
-        let (flat, normaliser) = (&mut self.flat, self.normaliser);
-        flat.fill::<false>("", 0, Space::One, normaliser);
+        let (normalised, normaliser) = (&mut self.normalised, self.normaliser);
+        normalised.fill::<false>("", 0, Space::One, normaliser);
         let mut take = |piece: &str| {
-            flat.more::<false>(piece, 0, Space::One, normaliser);
+            normalised.more::<false>(piece, 0, Space::One, normaliser);
             // The last character stays, so that white space that follows is not at the beginning.
-            hash.add(&flat.text().as_bytes()[last..]);
-            flat.forget_all_but(1);
-            last = flat.text().len();
+            hash.add(&normalised.text().as_bytes()[last..]);
+            normalised.keep_last(1);
+            last = normalised.text().len();
             Ok(())
         };
         parts(&mut |part| window.push(part, Cuts::Characters, &mut take));
         let Ok(()) = take(&window.text);
-        self.flat = Flat::default();
+        self.normalised = NormalisedText::default();
         (last > 0).then(|| hash.hash())
     }
 }
@@ -139,37 +139,37 @@ impl Carried {
         extractor: &mut Extractor,
         text: &str,
         last: bool,
-        see: &mut impl FnMut(u64) -> Result<(), E>,
+        visit: &mut impl FnMut(u64) -> Result<(), E>,
     ) -> Result<(), E> {
         let out = &mut self.features;
-        let Extractor { kind, normaliser, words, flat, .. } = &mut *extractor;
+        let Extractor { kind, normaliser, words, normalised, .. } = &mut *extractor;
         match kind {
             Kind::Words(k) => {
                 words.more::<false>(text, *normaliser, &|_| true);
                 out.clear();
                 words::hashes(words, *k, out);
-                words.forget((words.len() + 1).saturating_sub(*k));
+                words.drop_first((words.len() + 1).saturating_sub(*k));
             }
             Kind::SpotSigs(spotter) => {
                 words.more::<false>(text, *normaliser, &|words| spotter.is_open(words));
                 out.clear();
-                let see = |spot: &[u8], _, _| out.push(crate::hash::feature(spot));
-                let done = spotter.each_from(words, self.seen, last, see);
+                let hashed = |spot: &[u8], _, _| out.push(crate::hash::feature(spot));
+                let done = spotter.each_from(words, self.seen, last, hashed);
                 let needless = Spotter::needless(words.len(), done);
-                words.forget(needless);
+                words.drop_first(needless);
                 self.seen = done - needless;
             }
             Kind::Chars(k) => {
-                flat.more::<false>(text, 0, Space::One, *normaliser);
+                normalised.more::<false>(text, 0, Space::One, *normaliser);
                 out.clear();
-                chars::hashes(flat, *k, self.seen, out);
-                flat.forget_all_but(*k - 1);
+                chars::hashes(normalised, *k, self.seen, out);
+                normalised.keep_last(*k - 1);
                 // A single character is carried over although no feature needs it again.
-                self.seen = usize::from(*k == 1 && !flat.text().is_empty());
+                self.seen = usize::from(*k == 1 && !normalised.text().is_empty());
             }
             Kind::Lines | Kind::SentenceEnds(_) => extractor.hashes(text, out),
         }
-        self.features.drain(..).try_for_each(see)
+        self.features.drain(..).try_for_each(visit)
     }
 }
 
@@ -242,7 +242,7 @@ mod tests {
         let mut expected = Vec::new();
         extractor.set(text, &mut expected);
         let mut found = Vec::new();
-        let mut see = |feature| {
+        let mut visit = |feature| {
             found.push(feature);
             Ok::<(), Infallible>(())
         };
@@ -253,11 +253,11 @@ mod tests {
             window.push(c);
             let cut = last_cut(cuts, window, 0);
             if cut > 0 {
-                pieces.carried.piece(pieces.extractor, &window[..cut], false, &mut see).unwrap();
+                pieces.carried.piece(pieces.extractor, &window[..cut], false, &mut visit).unwrap();
                 window.drain(..cut);
             }
         }
-        pieces.finish(&mut see).unwrap();
+        pieces.finish(&mut visit).unwrap();
         found.sort_unstable();
         found.dedup();
         prop_assert_eq!(found, expected, "{:?} of {:?}", extractor, text);
@@ -301,29 +301,29 @@ mod tests {
             extractor.set(&text, &mut expected);
             for part in [1000, 70_000, usize::MAX] {
                 let (mut found, mut rest) = (Vec::new(), text.as_str());
-                let mut see = |feature| {
+                let mut visit = |feature| {
                     found.push(feature);
                     Ok::<(), Infallible>(())
                 };
                 let mut pieces = Pieces::new(&mut extractor);
                 while !rest.is_empty() {
                     let (some, more) = rest.split_at(boundary_up_to(rest, part));
-                    pieces.push(some, &mut see).unwrap();
+                    pieces.push(some, &mut visit).unwrap();
                     assert!(pieces.window() <= PIECE, "{}", pieces.window());
                     rest = more;
                 }
-                pieces.finish(&mut see).unwrap();
+                pieces.finish(&mut visit).unwrap();
                 found.sort_unstable();
                 found.dedup();
                 assert_eq!(found, expected);
                 let half = boundary_up_to(&text, part.min(text.len() / 2));
                 let whole = extractor.text_hash(&text);
-                let parts = |see: &mut dyn FnMut(&str) -> Result<(), Infallible>| {
-                    [" \n", &text[..half], &text[half..], "\t "].map(see)
+                let parts = |visit: &mut dyn FnMut(&str) -> Result<(), Infallible>| {
+                    [" \n", &text[..half], &text[half..], "\t "].map(visit)
                 };
                 assert!(whole.is_some() && extractor.text_hash_of(parts) == whole);
             }
-            assert_eq!(extractor.text_hash_of(|see| see(" \n")), None);
+            assert_eq!(extractor.text_hash_of(|visit| visit(" \n")), None);
         }
     }
 }

@@ -72,8 +72,8 @@ impl Words {
         self.ascii::<SPANS>(text, at..text.len(), normaliser);
     }
 
-    /// Forgets the first `words` words. Spans are not kept then.
-    pub fn forget(&mut self, words: usize) {
+    /// Drops the first `words` words. Spans are not kept then.
+    pub fn drop_first(&mut self, words: usize) {
         if words == 0 {
             return;
         }

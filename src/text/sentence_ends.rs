@@ -22,8 +22,8 @@
 
 use std::ops::Range;
 
-use super::flat::{Flat, Space};
 use super::normalise::Normaliser;
+use super::normalised::{NormalisedText, Space};
 use crate::hash;
 
 /// The ranges that end at a full stop and begin after the one before, in text order.
@@ -55,25 +55,31 @@ fn sentences(text: &str) -> impl Iterator<Item = Range<usize>> {
 pub(crate) fn each(
     text: &str,
     k: usize,
-    flat: &mut Flat,
+    normalised: &mut NormalisedText,
     normaliser: Normaliser,
-    see: &mut impl FnMut(&str, Range<usize>),
+    visit: &mut impl FnMut(&str, Range<usize>),
 ) {
     for sentence in sentences(text) {
-        flat.fill::<true>(&text[sentence.clone()], sentence.start, Space::Dropped, normaliser);
-        let n = flat.len();
+        normalised.fill::<true>(&text[sentence.clone()], sentence.start, Space::Dropped, normaliser);
+        let n = normalised.len();
         if n > 0 {
-            see(tail(flat.text(), k), flat.span(n - n.min(k), n - 1));
+            visit(tail(normalised.text(), k), normalised.span(n - n.min(k), n - 1));
         }
     }
 }
 
 /// The hash of every feature, repeats included.
-pub(crate) fn hashes(text: &str, k: usize, flat: &mut Flat, normaliser: Normaliser, out: &mut Vec<u64>) {
+pub(crate) fn hashes(
+    text: &str,
+    k: usize,
+    normalised: &mut NormalisedText,
+    normaliser: Normaliser,
+    out: &mut Vec<u64>,
+) {
     for sentence in sentences(text) {
-        flat.fill::<false>(&text[sentence.clone()], sentence.start, Space::Dropped, normaliser);
-        if !flat.text().is_empty() {
-            out.push(hash::feature(tail(flat.text(), k).as_bytes()));
+        normalised.fill::<false>(&text[sentence.clone()], sentence.start, Space::Dropped, normaliser);
+        if !normalised.text().is_empty() {
+            out.push(hash::feature(tail(normalised.text(), k).as_bytes()));
         }
     }
 }

@@ -8,10 +8,10 @@ use super::segment::Words;
 use crate::hash;
 
 /// Every shingle in text order.
-pub(crate) fn each(words: &Words, k: usize, see: &mut impl FnMut(&str, Range<usize>)) {
+pub(crate) fn each(words: &Words, k: usize, visit: &mut impl FnMut(&str, Range<usize>)) {
     for last in k - 1..words.len() {
         let first = last + 1 - k;
-        see(&String::from_utf8_lossy(words.text(first, last)), words.span(first, last));
+        visit(&String::from_utf8_lossy(words.text(first, last)), words.span(first, last));
     }
 }
 

@@ -4,6 +4,7 @@
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
+use twinsplit::checked_file::CheckedLine;
 use twinsplit::error::FieldError;
 use twinsplit::join::tau::jaccard6;
 use twinsplit::record::bad::BadLine;
@@ -22,7 +23,6 @@ use twinsplit::record::star::{self, StarLink, StarMember, StarRow};
 use twinsplit::record::tokenized::Tokenized;
 use twinsplit::record::verify::{self, Half, LeftRow, RightRow};
 use twinsplit::record::{Keys, Record, id, key_end};
-use twinsplit::sealed::SealedLine;
 use twinsplit::stage::{Entry, RecordInfo};
 use twinsplit::stages::STAGES;
 
@@ -124,7 +124,7 @@ fn rows(values: &Values) -> Vec<Row> {
     let jaccard = flag.then(|| jaccard6(overlap, size_a, size_b));
 
     row!(Line, Line(a));
-    row!(SealedLine, SealedLine(a));
+    row!(CheckedLine, CheckedLine(a));
     row!(Doc, doc);
     row!(Member, Member::Doc(doc));
     row!(Member, Member::Copy(copy));
@@ -464,7 +464,7 @@ fn every_stages_records_are_among_the_rows() {
     }
     fields_of!(
         Line,
-        SealedLine,
+        CheckedLine,
         Doc,
         Member,
         HashedDoc,

@@ -10,7 +10,7 @@ use super::options::{MEMORY, threads};
 use crate::error::{Error, Result};
 use crate::io::Stdout;
 use crate::join::integers::Collection;
-use crate::join::kernel::{Asked, JoinPair, cut, join_parts, whole};
+use crate::join::kernel::{Asked, JoinPair, index_shards, join_shards, whole};
 use crate::join::similarity::Similarity;
 use crate::join::tau::Tau;
 use crate::stages::options::MaxPairsOpts;
@@ -127,25 +127,25 @@ type Pair<'c> = (&'c [u32], &'c [u32], u32);
 /// Takes some pairs in; several threads call it.
 type See<'c, 's> = dyn Fn(&mut dyn Iterator<Item = Pair<'c>>) -> Result<()> + Sync + 's;
 
-/// Calls `see` with each two sets that are similar, a set with equal lines and itself among them, some at a time; ends soon
-/// after an error of `see`.
+/// Calls `visit` with each two sets that are similar, a set with equal lines and itself among them, some at a time; ends soon
+/// after an error of `visit`.
 fn each_some<'c>(
     collection: &'c Collection,
     similarity: Similarity,
     threads: usize,
-    see: &See<'c, '_>,
+    visit: &See<'c, '_>,
 ) -> Result<()> {
     let sets = &collection.sets;
     let accepts = |size: &usize| similarity.accepts(*size as u64, *size as u64, *size as u64);
-    see(&mut (0..sets.len()).filter_map(|set| {
+    visit(&mut (0..sets.len()).filter_map(|set| {
         let members = collection.members(set as u32);
         let size = Some(sets.size(set)).filter(|size| members.len() > 1 && accepts(size))?;
         Some((members, members, size as u32))
     }))?;
-    let Ok(parts) = cut(sets, &whole(sets), similarity);
-    join_parts(sets, &parts, similarity, Asked::Pairs, threads, &|_| (), &|found| {
+    let Ok(parts) = index_shards(sets, &whole(sets), similarity);
+    join_shards(sets, &parts, similarity, Asked::Pairs, threads, &|_| (), &|found| {
         let lines = |pair: &JoinPair| (collection.members(pair.a), collection.members(pair.b), pair.overlap);
-        see(&mut found.iter().map(lines))
+        visit(&mut found.iter().map(lines))
     })?;
     Ok(())
 }
@@ -176,7 +176,7 @@ mod tests {
             };
             let refuse = || Err(Error::Limit("enough".to_owned()));
             let result =
-                join_parts(sets, &whole(sets), similarity, Asked::Pairs, threads, &hear, &|_| refuse());
+                join_shards(sets, &whole(sets), similarity, Asked::Pairs, threads, &hear, &|_| refuse());
             assert_eq!(result.unwrap_err().to_string(), "enough");
             assert!(seen.into_inner() < 500);
         }

@@ -1,9 +1,9 @@
 //! Pairs of lines, in order.
 
 use super::{each_some, pairs_of};
-use crate::engine::dense::budget::Budget;
-use crate::engine::dense::join::{PairRow, pair_sorter};
-use crate::engine::dense::sorter::{two, untwo};
+use crate::engine::columnar::budget::Budget;
+use crate::engine::columnar::join::{PairRow, pair_sorter};
+use crate::engine::columnar::sorter::{pack, unpack};
 use crate::error::{Error, Result};
 use crate::io::{AtomicFile, Stdout};
 use crate::join::integers::Collection;
@@ -44,7 +44,7 @@ impl Writing<'_> {
         file.finish()
     }
 
-    fn each_line(&self, folder: &Path, see: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+    fn each_line(&self, folder: &Path, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let budget = Budget::new(self.memory, self.threads)?;
         let work = tempfile::tempdir_in(folder).map_err(Error::io("make a folder in", folder))?;
         let rows = pair_sorter((&budget, work.path()), self.lines as usize);
@@ -63,7 +63,7 @@ impl Writing<'_> {
                     // A set's lines with one another: each two of them once.
                     let ys = if std::ptr::eq(xs, ys) { &ys[..at] } else { ys };
                     ys.iter().try_for_each(|&y| {
-                        writer.push(PairRow { documents: two(x.min(y), x.max(y)), overlap })
+                        writer.push(PairRow { documents: pack(x.min(y), x.max(y)), overlap })
                     })?;
                 }
             }
@@ -75,7 +75,7 @@ impl Writing<'_> {
         rows.drain_all(self.threads, &mut |rows| {
             rows.iter().try_for_each(|row| {
                 self.encode(row, &sizes, &mut line);
-                see(&line)
+                visit(&line)
             })
         })?;
         Ok(())
@@ -93,7 +93,7 @@ impl Writing<'_> {
 
     fn encode(&self, row: &PairRow, sizes: &[u32], line: &mut Vec<u8>) {
         use std::io::Write;
-        let (x, y) = untwo(row.documents);
+        let (x, y) = unpack(row.documents);
         let (a, b) = (sizes[x as usize], sizes[y as usize]);
         let similarity = self.similarity.millionths(row.overlap.into(), a.into(), b.into());
         line.clear();

@@ -4,7 +4,7 @@ mod lock;
 pub mod owned;
 mod publish;
 
-use super::identity::Identity;
+use super::manifest::RunManifest;
 use super::options::RunOpts;
 use crate::error::{Error, Result};
 use owned::{MANIFEST, REPLACED, RUN, WORK};
@@ -34,45 +34,45 @@ pub enum Start {
 }
 
 impl Output {
-    /// Takes the folder for a run of this identity.
-    pub fn open(opts: &RunOpts, identity: &Identity) -> Result<Start> {
+    /// Takes the folder for a run of this manifest.
+    pub fn open(opts: &RunOpts, manifest: &RunManifest) -> Result<Start> {
         let folder = opts.output.clone();
         let work = folder.join(WORK);
         if !owned::is_work(&work)? || !owned::has_manifest(&work) {
             // Before anything is made in a folder that may be somebody else's.
-            look(opts, identity)?;
+            look(opts, manifest)?;
         }
         let lock = lock::wait(&work, &folder)?;
         let mut output = Self { answer: work.join("_answer"), folder, work, lock, replaces: opts.overwrite };
-        output.settle(opts, identity)?;
-        let found = look(opts, identity);
+        output.settle(opts, manifest)?;
+        let found = look(opts, manifest);
         if !matches!(found, Ok(Found::Steps | Found::Nothing)) && !owned::has_manifest(&output.work) {
             // There is nothing left to do, or another run has ended while this one waited for the lock.
             output.remove_work()?;
         }
         match found? {
             Found::Complete => return Ok(Start::Complete),
-            Found::Steps => output.replaces |= Identity::read(&output.work.join(MANIFEST))?.replaces(),
+            Found::Steps => output.replaces |= RunManifest::read(&output.work.join(MANIFEST))?.replaces(),
             Found::Nothing => output.clear(|_| true)?,
         }
         // What was being written when a run was stopped.
         output.remove_partial()?;
-        identity.write(&output.work.join(MANIFEST), output.replaces, opts.keep_work)?;
+        manifest.write(&output.work.join(MANIFEST), output.replaces, opts.keep_work)?;
         fs::create_dir_all(&output.answer).map_err(Error::io("create", &output.answer))?;
         Ok(Start::Run(output))
     }
 
     /// Ends what an earlier run had only to end: publishing a complete answer, removing its `_work`.
-    fn settle(&mut self, opts: &RunOpts, identity: &Identity) -> Result<()> {
-        let manifest = self.work.join(MANIFEST);
+    fn settle(&mut self, opts: &RunOpts, manifest: &RunManifest) -> Result<()> {
+        let path = self.work.join(MANIFEST);
         if (opts.resume || opts.overwrite) && self.answer.join(RUN).exists() {
             if opts.resume {
-                compare(identity, &manifest)?;
+                compare(manifest, &path)?;
             }
-            self.replaces |= Identity::read(&manifest)?.replaces();
+            self.replaces |= RunManifest::read(&path)?.replaces();
             self.publish()?;
         }
-        match is_over(&self.work) && !Identity::read(&manifest)?.keeps_work() {
+        match is_over(&self.work) && !RunManifest::read(&path)?.keeps_work() {
             true => self.clear(|_| true),
             false => Ok(()),
         }
@@ -90,7 +90,7 @@ impl Output {
 
     /// Removes what was being written, after a run was stopped.
     pub fn remove_partial(&self) -> Result<()> {
-        self.clear(|name| name.ends_with(".partial") || name == "_sort" || name == "_dense")?;
+        self.clear(|name| name.ends_with(".partial") || name == "_sort" || name == "_columnar")?;
         match self.answer.exists() {
             true => publish::empty(&self.answer, |name| name.ends_with(".partial")),
             false => Ok(()),
@@ -113,7 +113,7 @@ pub fn check(opts: &RunOpts) -> Result<()> {
 pub fn tidy(folder: &Path) {
     let work = folder.join(WORK);
     let is_left =
-        || is_over(&work) && Identity::read(&work.join(MANIFEST)).is_ok_and(|run| !run.keeps_work());
+        || is_over(&work) && RunManifest::read(&work.join(MANIFEST)).is_ok_and(|run| !run.keeps_work());
     // Whoever only reads may have no right to remove anything, and has what it came for.
     if !is_left() || !owned::is_work(&work).unwrap_or(false) {
         return;
@@ -140,7 +140,7 @@ fn is_over(work: &Path) -> bool {
 }
 
 /// Looks at what the folder holds; an error when the run may not write into it.
-fn look(opts: &RunOpts, identity: &Identity) -> Result<Found> {
+fn look(opts: &RunOpts, manifest: &RunManifest) -> Result<Found> {
     let folder = &opts.output;
     if !folder.exists() {
         return Ok(Found::Nothing);
@@ -157,11 +157,11 @@ fn look(opts: &RunOpts, identity: &Identity) -> Result<Found> {
                 "holds a run of a script, which goes on with it; --overwrite begins anew",
             ));
         }
-        (true, true, _) => return compare(identity, &work.join(MANIFEST)).map(|()| Found::Steps),
+        (true, true, _) => return compare(manifest, &work.join(MANIFEST)).map(|()| Found::Steps),
         (true, false, true) if owned::recorded(&done).is_empty() => {
             return owned::refuse_others(folder, &owned::owned(folder)).map(|()| Found::Nothing);
         }
-        (true, false, true) => return compare(identity, &done).map(|()| Found::Complete),
+        (true, false, true) => return compare(manifest, &done).map(|()| Found::Complete),
         (false, true, _) => {
             return Err(refuse(
                 folder,
@@ -182,15 +182,15 @@ fn refuse(folder: &Path, why: &str) -> Error {
     Error::Usage(format!("{} {why}", folder.display()))
 }
 
-fn compare(identity: &Identity, path: &Path) -> Result<()> {
-    let differences = identity.differences(&Identity::read(path)?);
+fn compare(manifest: &RunManifest, path: &Path) -> Result<()> {
+    let differences = manifest.differences(&RunManifest::read(path)?);
     if !differences.is_empty() {
         return Err(Error::Usage(format!(
             "--resume goes on with the same run only: {}; --overwrite begins anew",
             differences.join("; ")
         )));
     }
-    match identity.stream() {
+    match manifest.stream() {
         Some(stream) => Err(Error::Usage(format!(
             "--resume: the input {stream} is a stream, which cannot be read a second time; --overwrite begins anew"
         ))),

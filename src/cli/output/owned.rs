@@ -35,7 +35,7 @@ const FOLDERS: [&str; 4] = ["pairs", "clusters", "kept", "quarantine"];
 pub fn recorded(path: &Path) -> BTreeSet<String> {
     let Some(value) = json(path) else { return BTreeSet::new() };
     let of_driver = value["twinsplit"].is_string() && value["chain"].is_string();
-    let of_program = value["identity"].is_object() && value["steps"].is_array();
+    let of_program = value["manifest"].is_object() && value["steps"].is_array();
     let (true, Some(outputs)) = (of_driver || of_program, value["outputs"].as_array()) else {
         return BTreeSet::new();
     };

@@ -6,14 +6,14 @@
 //! run read them, and their features are made once more as the run made them. What two documents share follows from
 //! those features alone (`marks`); the page only intersects their numbers, so that any two documents can be chosen.
 
-mod answer;
 mod bins;
 mod marks;
+mod output;
 mod page;
 mod texts;
 
 use super::documents::{PairOpts, RunFile};
-use super::identity::digest;
+use super::manifest::digest;
 use super::output::owned::{REPORT, is_page};
 use super::run::refuse_streams;
 use crate::engine::params::Params;
@@ -22,8 +22,8 @@ use crate::io::{AtomicFile, Stdout, document_files};
 use crate::stages::options::IdfOpts;
 use crate::terminal;
 use crate::visible;
-use answer::{Answer, Bounds};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
+use output::{Answer, Bounds};
 use page::Page;
 use std::path::{Path, PathBuf};
 use texts::Texts;

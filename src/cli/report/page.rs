@@ -4,8 +4,8 @@
 //! shown as text nodes alone. A Content Security Policy forbids requests, and any script and style but the page's own,
 //! which it knows by their hashes, so that a slip in one of the two does not become a hole.
 
-use super::answer::{Answer, Bounds, Cluster};
 use super::bins::Bar;
+use super::output::{Answer, Bounds, Cluster};
 use super::texts::Texts;
 use crate::cli::documents::{PairOpts, RunFile};
 use crate::cli::output::owned::REPORT_MARK;

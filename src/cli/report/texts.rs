@@ -1,7 +1,7 @@
 //! The texts of the documents that are shown, and their features, made once more as the run made them.
 
-use super::answer::Cluster;
 use super::marks::{Mark, cover, encode, encode_stretches};
+use super::output::Cluster;
 use crate::cli::documents::{PairOpts, each_document, in_range};
 use crate::error::{Error, Result};
 use crate::hash;

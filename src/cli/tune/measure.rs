@@ -4,16 +4,16 @@ use super::Kind;
 use super::excerpt::{Difference, difference};
 use crate::cli::options::MEMORY;
 use crate::cli::sample::Sample;
-use crate::engine::dense::answer::Answer;
-use crate::engine::dense::budget::Budget;
-use crate::engine::dense::documents::Documents;
-use crate::engine::dense::groups::Groups;
-use crate::engine::dense::sorter::untwo;
-use crate::engine::dense::{Collection, labels};
+use crate::engine::columnar::budget::Budget;
+use crate::engine::columnar::documents::Documents;
+use crate::engine::columnar::groups::Groups;
+use crate::engine::columnar::output::Answer;
+use crate::engine::columnar::sorter::unpack;
+use crate::engine::columnar::{Collection, labels};
 use crate::engine::progress::Progress;
 use crate::error::{Error, Result};
 use crate::io::Blocks;
-use crate::join::kernel::{Asked, JoinPair, Part, Source, join_parts};
+use crate::join::kernel::{Asked, JoinPair, Shard, Source, join_shards};
 use crate::join::tau::Tau;
 use crate::stage::Counters;
 use crate::threads::{lock, unlocked};
@@ -106,8 +106,8 @@ pub fn measure(
     let (without, left_out) = (count("sets_without_features"), count("sets_below_min_features"));
     let equal_texts = count("equal_texts");
     let pairs = Mutex::new(Vec::new());
-    let all = [Part::range(0..groups.count() as usize)];
-    join_parts(&groups.store, &all, floor, Asked::Pairs, threads, &|_| {}, &|found| {
+    let all = [Shard::range(0..groups.count() as usize)];
+    join_shards(&groups.store, &all, floor, Asked::Pairs, threads, &|_| {}, &|found| {
         lock(&pairs).extend_from_slice(found);
         Ok::<_, Error>(())
     })?;
@@ -128,7 +128,7 @@ pub fn measure(
         let backwards = rejected.chunk_by(|x, y| found.by_similarity(x, y).is_eq()).rev().flatten();
         // (kept, document), those of a cluster together, the kept one among them.
         let rows = answer.choose(&labels(kind.opts.cluster.cluster, &documents, &groups, accepted));
-        let sizes = || rows.chunk_by(|x, y| untwo(*x).0 == untwo(*y).0).map(|cluster| cluster.len() as u64);
+        let sizes = || rows.chunk_by(|x, y| unpack(*x).0 == unpack(*y).0).map(|cluster| cluster.len() as u64);
         let clusters = sizes().count() as u64;
         Ok(Row {
             tau: *tau,

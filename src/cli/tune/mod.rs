@@ -12,7 +12,7 @@ mod show;
 
 use super::options::{self, RunOpts};
 use super::sample::Sample;
-use crate::engine::dense::DenseOpts;
+use crate::engine::columnar::ColumnarOpts;
 use crate::engine::params::Params;
 use crate::engine::script::quote;
 use crate::error::{Error, Result};
@@ -97,7 +97,7 @@ fn shared() -> Vec<Arg> {
 /// A kind of features with all options that go with it.
 struct Kind {
     name: String,
-    opts: DenseOpts,
+    opts: ColumnarOpts,
 }
 
 /// All that was found.
@@ -122,7 +122,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     let given: Vec<PathBuf> = matches.get_many::<PathBuf>("input").into_iter().flatten().cloned().collect();
     let inputs = document_files(&given)?;
     let mut start = Instant::now();
-    let mut said = |what: &str| {
+    let mut on_progress = |what: &str| {
         if !matches.get_flag("quiet") {
             terminal::line(format_args!("{what:<16} {:>8.2} s", start.elapsed().as_secs_f64()));
         }
@@ -139,11 +139,11 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     if let Some(path) = &opts.write_sample {
         sample.write(path, &inputs)?;
     }
-    said("sample");
+    on_progress("sample");
     let mut measured = Vec::new();
     for kind in &kinds {
         measured.push(measure::measure(&sample, kind, &taus, opts.examples, threads)?);
-        said(&kind.name);
+        on_progress(&kind.name);
     }
     let report =
         Report { sample: &sample, seed: opts.seed, inputs: &given, params: &params, kinds: &measured };

@@ -8,24 +8,24 @@ const BITS: u32 = u64::BITS;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Signature {
     bits: u64,
-    /// With lone tokens, which have no bit.
+    /// With singleton tokens, which have no bit.
     size: u32,
-    lone: u32,
+    singleton: u32,
 }
 
 impl Signature {
-    /// The signature of a set of these tokens and so many lone ones.
-    pub fn of(tokens: &[u32], lone: usize) -> Self {
+    /// The signature of a set of these tokens and so many singleton ones.
+    pub fn of(tokens: &[u32], singleton: usize) -> Self {
         // Multiplicative hashing; the top bits of the product depend on all bits of the token.
         let bit = |token: u32| token.wrapping_mul(0x9e37_79b9) >> (u32::BITS - BITS.ilog2());
         Signature {
             bits: tokens.iter().fold(0, |bits, &token| bits | 1 << bit(token)),
-            size: (tokens.len() + lone) as u32,
-            lone: lone as u32,
+            size: (tokens.len() + singleton) as u32,
+            singleton: singleton as u32,
         }
     }
 
-    /// The number of tokens, lone ones included.
+    /// The number of tokens, singleton ones included.
     #[inline]
     pub fn size(self) -> u64 {
         u64::from(self.size)
@@ -35,17 +35,17 @@ impl Signature {
     ///
     /// A bit that is on in one signature only comes from a token that the other set lacks, and different
     /// bits come from different tokens: the bits that differ are at most the sizes less twice the
-    /// overlap. Lone tokens are in no overlap, so they are not counted.
+    /// overlap. Singletons are in no overlap, so they are not counted.
     #[inline]
     pub fn most_shared(self, other: Self) -> u64 {
         let differ = u64::from((self.bits ^ other.bits).count_ones());
         (self.known() + other.known()).saturating_sub(differ) / 2
     }
 
-    /// The number of tokens that are not lone.
+    /// The number of tokens that are no singletons.
     #[inline]
     pub fn known(self) -> u64 {
-        u64::from(self.size - self.lone)
+        u64::from(self.size - self.singleton)
     }
 
     /// The bitmap.
@@ -65,14 +65,14 @@ mod tests {
         fn never_below_the_overlap(
             x in prop::collection::btree_set(0u32..400, 0..200),
             y in prop::collection::btree_set(0u32..400, 0..200),
-            lone in 0usize..9,
+            singleton in 0usize..9,
         ) {
-            let signature = |set: &std::collections::BTreeSet<u32>, lone| {
-                Signature::of(&set.iter().copied().collect::<Vec<_>>(), lone)
+            let signature = |set: &std::collections::BTreeSet<u32>, singleton| {
+                Signature::of(&set.iter().copied().collect::<Vec<_>>(), singleton)
             };
             let overlap = x.intersection(&y).count() as u64;
-            let (sx, sy) = (signature(&x, lone), signature(&y, 2 * lone));
-            prop_assert_eq!(sx.size(), (x.len() + lone) as u64);
+            let (sx, sy) = (signature(&x, singleton), signature(&y, 2 * singleton));
+            prop_assert_eq!(sx.size(), (x.len() + singleton) as u64);
             prop_assert!(sx.most_shared(sy) >= overlap);
             prop_assert_eq!(sx.most_shared(sx), x.len() as u64);
         }

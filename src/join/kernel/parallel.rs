@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::{Index, Scratch, Work, cut};
+use super::{Index, Scratch, Work, index_shards};
 use crate::join::sets::Sets;
 use crate::join::similarity::Similarity;
 use crate::threads::{each, lock, unlocked};
@@ -37,7 +37,7 @@ pub trait Source: Sync {
     /// The number of sets.
     fn sets(&self) -> usize;
 
-    /// The number of tokens of a set, lone ones included.
+    /// The number of tokens of a set, singleton ones included.
     fn size_of(&self, set: usize) -> usize;
 
     /// The end of the sets of a range, from its first one on, that should be loaded at once: all, where they take no room.
@@ -75,7 +75,7 @@ pub type Sink<'s, E> = dyn Fn(&[JoinPair]) -> Result<(), E> + Sync + 's;
 
 /// A part of a collection that is indexed at once: every `step`th of the sets from `first` to before `end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct Shard {
     /// The first set.
     pub first: usize,
     /// The sets of the part are numbered below.
@@ -84,10 +84,10 @@ pub struct Part {
     pub step: usize,
 }
 
-impl Part {
+impl Shard {
     /// The sets of a range.
     pub fn range(range: Range<usize>) -> Self {
-        Part { first: range.start, end: range.end, step: 1 }
+        Shard { first: range.start, end: range.end, step: 1 }
     }
 
     /// How many sets there are in the part.
@@ -107,18 +107,18 @@ impl Part {
 }
 
 /// A collection in memory as a single part, or as few as there can be.
-pub fn whole(sets: &Sets) -> Vec<Part> {
+pub fn whole(sets: &Sets) -> Vec<Shard> {
     // An index counts its postings in 32 bits; only a collection beyond that needs a second slice.
     let mut parts = Vec::new();
     let (mut start, mut tokens) = (0, 0);
     for set in 0..sets.len() {
         if tokens + sets.size(set) > u32::MAX as usize {
-            parts.push(Part::range(start..set));
+            parts.push(Shard::range(start..set));
             (start, tokens) = (set, 0);
         }
         tokens += sets.size(set);
     }
-    parts.push(Part::range(start..sets.len()));
+    parts.push(Shard::range(start..sets.len()));
     parts
 }
 
@@ -126,9 +126,9 @@ pub fn whole(sets: &Sets) -> Vec<Part> {
 pub fn self_join(sets: &Sets, similarity: impl Into<Similarity>, threads: usize) -> Vec<JoinPair> {
     let similarity = similarity.into();
     let pairs = Mutex::new(Vec::new());
-    let Ok(parts) = cut(sets, &whole(sets), similarity);
+    let Ok(parts) = index_shards(sets, &whole(sets), similarity);
     let Ok::<Work, Infallible>(_) =
-        join_parts(sets, &parts, similarity, Asked::Pairs, threads, &|_| (), &|found| {
+        join_shards(sets, &parts, similarity, Asked::Pairs, threads, &|_| (), &|found| {
             lock(&pairs).extend_from_slice(found);
             Ok(())
         });
@@ -150,17 +150,17 @@ pub enum Asked {
 /// Hands what is `asked` of the pairs of `source` to `sink`, each once, with an index over one part at a time. Gives what that took.
 ///
 /// It ends soon after an error of `sink`. Each set is in one of the parts. The pairs come in any order, a few thousand at a
-/// time. `seen` hears how many sets have been held against a part, as that happens.
+/// time. `on_progress` is told how many sets have been held against a part, as that happens.
 ///
 /// # Panics
-/// When a part holds 2^32 prefix tokens or more, and when `sink` or `seen` panics.
-pub fn join_parts<S: Source, E: From<S::Error> + Send>(
+/// When a part holds 2^32 prefix tokens or more, and when `sink` or `on_progress` panics.
+pub fn join_shards<S: Source, E: From<S::Error> + Send>(
     source: &S,
-    parts: &[Part],
+    parts: &[Shard],
     similarity: impl Into<Similarity>,
     asked: Asked,
     threads: usize,
-    seen: &(dyn Fn(usize) + Sync),
+    on_progress: &(dyn Fn(usize) + Sync),
     sink: &Sink<'_, E>,
 ) -> Result<Work, E> {
     let similarity = similarity.into();
@@ -183,11 +183,11 @@ pub fn join_parts<S: Source, E: From<S::Error> + Send>(
         let (mut start, mut visited) = (queries.start, 0);
         while start < queries.end {
             let end = queries.end.min(start.saturating_add(stretch));
-            let of_stretch = past(source, &index, *part, start..end, &mut scratches, seen, sink)?;
+            let of_stretch = past(source, &index, *part, start..end, &mut scratches, on_progress, sink)?;
             visited += of_stretch.postings;
             work += of_stretch;
             if end < queries.end && visited >= index.postings() as u64 * WORTH {
-                index.forget(source.size_of(end) as u64);
+                index.prune_expired(source.size_of(end) as u64);
                 visited = 0;
             }
             start = end;
@@ -196,9 +196,9 @@ pub fn join_parts<S: Source, E: From<S::Error> + Send>(
     Ok(work)
 }
 
-/// After a stretch of its queries an index may forget what no later one can use: there are so many stretches, but none of
-/// fewer queries. It does so when, since it did last, so many times its postings were visited: to forget is to visit each
-/// once. Tests join a few dozen sets, so there it forgets after every few of them.
+/// After a stretch of its queries an index may prune what no later one can use: there are so many stretches, but none of
+/// fewer queries. It does so when, since it did last, so many times its postings were visited: to prune is to visit each
+/// once. Tests join a few dozen sets, so there it prunes after every few of them.
 const STRETCHES: usize = 32;
 const STRETCH: usize = if cfg!(test) { 8 } else { 4096 };
 const WORTH: u64 = if cfg!(test) { 0 } else { 8 };
@@ -214,21 +214,21 @@ fn count_up_to(source: &impl Source, size: u64) -> usize {
 }
 
 /// The sets that may have an earlier partner in a part that is not empty.
-fn queries_of(source: &impl Source, part: &Part, similarity: Similarity) -> Range<usize> {
+fn queries_of(source: &impl Source, part: &Shard, similarity: Similarity) -> Range<usize> {
     // The first set of a part has none; sets far larger than all have none.
     let largest = similarity.max_partner(source.size_of(part.number(part.len() - 1)) as u64);
     part.first + 1..count_up_to(source, largest).max(part.first + 1)
 }
 
-/// How many sets a join has to hold against its parts in all: what `seen` will have heard in the end.
-pub fn queries(source: &impl Source, parts: &[Part], similarity: impl Into<Similarity>) -> usize {
+/// How many sets a join has to hold against its parts in all: what `on_progress` will have been told in the end.
+pub fn queries(source: &impl Source, parts: &[Shard], similarity: impl Into<Similarity>) -> usize {
     let similarity = similarity.into();
     let parts = parts.iter().filter(|part| part.len() > 0);
     parts.map(|part| queries_of(source, part, similarity).len()).sum()
 }
 
 /// Gathers the sets of a part that are no neighbours.
-fn deal<S: Source>(source: &S, part: Part, share: &mut Sets) -> Result<(), S::Error> {
+fn deal<S: Source>(source: &S, part: Shard, share: &mut Sets) -> Result<(), S::Error> {
     let mut buffer = Sets::default();
     let mut end = 0;
     while end < part.end {
@@ -237,7 +237,7 @@ fn deal<S: Source>(source: &S, part: Part, share: &mut Sets) -> Result<(), S::Er
         let (sets, base) = source.load(start..end, &mut buffer)?;
         for local in part.before(start)..part.before(end) {
             let set = part.number(local) - base;
-            share.push_with_lone(sets.get(set), sets.lone(set));
+            share.push_with_singletons(sets.get(set), sets.singleton(set));
         }
     }
     Ok(())
@@ -247,10 +247,10 @@ fn deal<S: Source>(source: &S, part: Part, share: &mut Sets) -> Result<(), S::Er
 fn past<S: Source, E: From<S::Error> + Send>(
     source: &S,
     index: &Index<&Sets>,
-    part: Part,
+    part: Shard,
     queries: Range<usize>,
     scratches: &mut [Scratch],
-    seen: &(dyn Fn(usize) + Sync),
+    on_progress: &(dyn Fn(usize) + Sync),
     sink: &Sink<'_, E>,
 ) -> Result<Work, E> {
     let next = AtomicUsize::new(queries.start);
@@ -280,7 +280,7 @@ fn past<S: Source, E: From<S::Error> + Send>(
                 for x in some {
                     let limit = index.range.start + part.before(x);
                     let query = x - base;
-                    index.query(sets.get(query), sets.lone(query), limit, scratch, |y, overlap| {
+                    index.query(sets.get(query), sets.singleton(query), limit, scratch, |y, overlap| {
                         let a = part.number(y - index.range.start) as u32;
                         pairs.push(JoinPair { a, b: x as u32, overlap: overlap as u32 });
                         if pairs.len() >= BATCH && failed.is_ok() {
@@ -290,7 +290,7 @@ fn past<S: Source, E: From<S::Error> + Send>(
                 }
             }
             failed?;
-            seen(end - start);
+            on_progress(end - start);
         }
     };
     each(scratches.iter_mut(), threads, work).into_iter().collect::<Result<(), E>>()?;

@@ -36,7 +36,7 @@ impl Random {
     }
 }
 
-/// Skewed sets with so many lone tokens at most: some empty, many singletons, and in part altered copies of earlier ones, so that
+/// Skewed sets with so many singleton tokens at most: some empty, many singletons, and in part altered copies of earlier ones, so that
 /// every threshold has an answer. With `by_frequency` frequent tokens get large numbers; otherwise the
 /// numbering is arbitrary, which must not change the answer.
 pub(super) fn corpus(
@@ -45,7 +45,7 @@ pub(super) fn corpus(
     vocabulary: usize,
     longest: usize,
     by_frequency: bool,
-    lone: usize,
+    singleton: usize,
 ) -> Sets {
     let mut random = Random(seed);
     let mut sets: Vec<BTreeSet<u32>> = Vec::new();
@@ -74,12 +74,12 @@ pub(super) fn corpus(
         .map(|set| {
             let mut row: Vec<u32> = set.into_iter().map(number).collect();
             row.sort_unstable();
-            (row, random.below(lone + 1))
+            (row, random.below(singleton + 1))
         })
         .collect();
-    rows.sort_by_key(|(row, lone)| row.len() + lone);
+    rows.sort_by_key(|(row, singleton)| row.len() + singleton);
     let mut sets = Sets::default();
-    rows.iter().for_each(|(row, lone)| sets.push_with_lone(row, *lone));
+    rows.iter().for_each(|(row, singleton)| sets.push_with_singletons(row, *singleton));
     sets
 }
 
@@ -119,12 +119,12 @@ fn slices(len: usize, parts: usize) -> Vec<Range<usize>> {
 }
 
 /// The pairs of a join in parts, sorted, and how many sets were held against them.
-fn joined(sets: &Sets, parts: &[Part], tau: Tau, threads: usize) -> (Vec<JoinPair>, usize) {
+fn joined(sets: &Sets, parts: &[Shard], tau: Tau, threads: usize) -> (Vec<JoinPair>, usize) {
     let (found, seen) = (Mutex::new(Vec::new()), AtomicUsize::new(0));
     let count = |sets| {
         seen.fetch_add(sets, Ordering::Relaxed);
     };
-    let Ok::<Work, Infallible>(_) = join_parts(sets, parts, tau, Asked::Pairs, threads, &count, &|pairs| {
+    let Ok::<Work, Infallible>(_) = join_shards(sets, parts, tau, Asked::Pairs, threads, &count, &|pairs| {
         lock(&found).extend_from_slice(pairs);
         Ok(())
     });
@@ -156,11 +156,11 @@ proptest! {
         vocabulary in 1usize..120,
         longest in 1usize..40,
         by_frequency: bool,
-        lone in prop_oneof![Just(0usize), 1usize..12],
+        singleton in prop_oneof![Just(0usize), 1usize..12],
         billionths in 1u32..1_000_000_000,
         pick: u16,
     ) {
-        let sets = corpus(seed, count, vocabulary, longest, by_frequency, lone);
+        let sets = corpus(seed, count, vocabulary, longest, by_frequency, singleton);
         let overlaps = overlaps(&sets);
         let mut thresholds: Vec<Tau> = THRESHOLDS.iter().map(|tau| tau.parse().unwrap()).collect();
         thresholds.push(format!("0.{billionths:09}").parse().unwrap());
@@ -170,9 +170,9 @@ proptest! {
             let threads = round % 4 + 1;
             prop_assert_eq!(&self_join(&sets, tau, threads), &expected, "tau {} threads {}", tau, threads);
             for parts in [1, 3, 7] {
-                let slices: Vec<Part> = slices(sets.len(), parts).into_iter().map(Part::range).collect();
-                let dealt: Vec<Part> =
-                    (0..parts).map(|first| Part { first, end: sets.len(), step: parts }).collect();
+                let slices: Vec<Shard> = slices(sets.len(), parts).into_iter().map(Shard::range).collect();
+                let dealt: Vec<Shard> =
+                    (0..parts).map(|first| Shard { first, end: sets.len(), step: parts }).collect();
                 for parts in [slices, dealt] {
                     let (found, seen) = joined(&sets, &parts, tau, threads);
                     prop_assert_eq!(&found, &expected, "tau {} parts {:?}", tau, parts);
@@ -186,13 +186,13 @@ proptest! {
     /// their prefixes they are the answer.
     #[test]
     fn candidates_are_those_of_term_split(
-        seed: u64, count in 0usize..60, vocabulary in 1usize..60, twentieths in 1u32..=20, lone in 0usize..4,
+        seed: u64, count in 0usize..60, vocabulary in 1usize..60, twentieths in 1u32..=20, singleton in 0usize..4,
         parts in 1usize..4, threads in 1usize..4,
     ) {
         let tau: Tau = format!("{}.{:02}", twentieths / 20, twentieths % 20 * 5).parse().unwrap();
-        let sets = corpus(seed, count, vocabulary, 20, true, lone);
+        let sets = corpus(seed, count, vocabulary, 20, true, singleton);
         let posting = |set: usize, token: u32| {
-            let position = sets.get(set).iter().position(|own| *own == token)? + sets.lone(set);
+            let position = sets.get(set).iter().position(|own| *own == token)? + sets.singleton(set);
             Posting::new(tau, sets.size(set) as u64, position as u64)
         };
         let mut expected = Vec::new();
@@ -206,10 +206,10 @@ proptest! {
                 expected.extend((overlap > 0).then_some(JoinPair { a: a as u32, b: b as u32, overlap }));
             }
         }
-        let parts: Vec<Part> = slices(sets.len(), parts).into_iter().map(Part::range).collect();
+        let parts: Vec<Shard> = slices(sets.len(), parts).into_iter().map(Shard::range).collect();
         let found = Mutex::new(Vec::new());
         let asked = Asked::Candidates;
-        let Ok::<Work, Infallible>(_) = join_parts(&sets, &parts, tau, asked, threads, &|_| (), &|pairs| {
+        let Ok::<Work, Infallible>(_) = join_shards(&sets, &parts, tau, asked, threads, &|_| (), &|pairs| {
             if threads == 1 && parts.len() == 1 {
                 assert!(pairs.is_sorted_by_key(|pair| (pair.b, pair.a)));
             }
@@ -230,14 +230,14 @@ proptest! {
         prop_assert_eq!(pairs, accepted(&sets, &overlaps(&sets), tau));
     }
 
-    /// A set with lone tokens pairs as one whose lone tokens are written out, with numbers of their own.
+    /// A set with singleton tokens pairs as one whose singleton tokens are written out, with numbers of their own.
     #[test]
-    fn lone_tokens_need_no_numbers(seed: u64, count in 0usize..60, twentieths in 1u32..=20, lone in 1usize..12) {
-        let sets = corpus(seed, count, 60, 20, true, lone);
-        let total: usize = (0..sets.len()).map(|set| sets.lone(set)).sum();
+    fn lone_tokens_need_no_numbers(seed: u64, count in 0usize..60, twentieths in 1u32..=20, singleton in 1usize..12) {
+        let sets = corpus(seed, count, 60, 20, true, singleton);
+        let total: usize = (0..sets.len()).map(|set| sets.singleton(set)).sum();
         let (mut written, mut next) = (Sets::default(), 0);
         for set in 0..sets.len() {
-            let after = next + sets.lone(set) as u32;
+            let after = next + sets.singleton(set) as u32;
             let known = sets.get(set).iter().map(|token| total as u32 + token);
             written.push(&(next..after).chain(known).collect::<Vec<_>>());
             next = after;
@@ -254,11 +254,11 @@ proptest! {
         vocabulary in 1usize..80,
         longest in 1usize..30,
         foreign in 0usize..5,
-        lone in 0usize..4,
+        singleton in 0usize..4,
         cut in 0usize..60,
     ) {
-        let sets = corpus(seed, count, vocabulary, longest, true, lone);
-        let queries = corpus(!seed, 20, vocabulary, longest, true, lone);
+        let sets = corpus(seed, count, vocabulary, longest, true, singleton);
+        let queries = corpus(!seed, 20, vocabulary, longest, true, singleton);
         let mut scratch = Scratch::default();
         let first = cut % sets.len();
         for tau in THRESHOLDS {
@@ -266,28 +266,28 @@ proptest! {
             let index = Index::build(&sets, first..sets.len(), tau, Purpose::Foreign);
             let short = Index::build(&sets, first..sets.len(), tau, Purpose::SelfJoin);
             // Strangers and the indexed sets themselves.
-            let own = (0..sets.len()).map(|i| (sets.get(i), sets.lone(i)));
-            for (row, lone) in (0..queries.len()).map(|i| (queries.get(i), queries.lone(i))).chain(own) {
+            let own = (0..sets.len()).map(|i| (sets.get(i), sets.singleton(i)));
+            for (row, singleton) in (0..queries.len()).map(|i| (queries.get(i), queries.singleton(i))).chain(own) {
                 // Tokens that occur nowhere may have numbers.
                 let mut query = row.to_vec();
                 query.extend((0..foreign).map(|i| (vocabulary + i) as u32));
-                let size = query.len() + lone;
+                let size = query.len() + singleton;
                 let expected: Vec<(usize, u64)> = (first..sets.len())
                     .map(|y| (y, shared(row, sets.get(y))))
                     .filter(|&(y, overlap)| similar(overlap, size, sets.size(y), tau))
                     .collect();
                 let mut found = Vec::new();
-                index.query(&query, lone, sets.len(), &mut scratch, |y, overlap| found.push((y, overlap)));
+                index.query(&query, singleton, sets.len(), &mut scratch, |y, overlap| found.push((y, overlap)));
                 prop_assert_eq!(&found, &expected, "tau {}", tau);
 
                 let limit = first + cut / 2;
                 let mut below = Vec::new();
-                index.query(&query, lone, limit, &mut scratch, |y, overlap| below.push((y, overlap)));
+                index.query(&query, singleton, limit, &mut scratch, |y, overlap| below.push((y, overlap)));
                 found.retain(|&(y, _)| y < limit);
                 prop_assert_eq!(below, found);
 
                 let mut no_larger = Vec::new();
-                short.query(&query, lone, usize::MAX, &mut scratch, |y, overlap| no_larger.push((y, overlap)));
+                short.query(&query, singleton, usize::MAX, &mut scratch, |y, overlap| no_larger.push((y, overlap)));
                 let expected: Vec<_> =
                     expected.into_iter().filter(|&(y, _)| sets.size(y) <= size).collect();
                 prop_assert_eq!(no_larger, expected);
@@ -327,12 +327,12 @@ proptest! {
         count in 1usize..80,
         vocabulary in prop_oneof![1usize..60, 500usize..3000],
         longest in 1usize..40,
-        lone in prop_oneof![Just(0usize), 1usize..6],
+        singleton in prop_oneof![Just(0usize), 1usize..6],
         billionths in 1u32..=1_000_000_000,
         places in 1u32..=9,
         least in 1u64..9,
     ) {
-        let sets = corpus(seed, count, vocabulary, longest, true, lone);
+        let sets = corpus(seed, count, vocabulary, longest, true, singleton);
         let overlaps = overlaps(&sets);
         let step = 10_u32.pow(9 - places);
         let Some(tau) = Tau::from_billionths(billionths.div_ceil(step) * step) else { return Ok(()) };
@@ -352,15 +352,15 @@ proptest! {
             let ways = [(usize::MAX, 0, 1), (usize::MAX, 0, 2), (usize::MAX, 0, 5), (0, 0, 1), (0, 0, 3), (0, usize::MAX, 1), (0, 1, 2)];
             for (long, contact, common) in ways {
                 for purpose in [Purpose::SelfJoin, Purpose::Foreign] {
-                    let way = Way { common, bitmaps: true };
-                    let costs = Costs { long, contact, way: Some(way) };
+                    let strategy = JoinStrategy { common, bitmaps: true };
+                    let costs = Costs { long, contact, strategy: Some(strategy) };
                     let index = Index::build_at(&sets, first..sets.len(), similarity, purpose, costs, 1 + count % 3);
-                    prop_assert!(index.dense.is_none() || long == 0);
+                    prop_assert!(index.bitmaps.is_none() || long == 0);
                     let mut found = Vec::new();
                     for b in 0..sets.len() {
                         // A query of any size has all sets of the range for partners, itself among them.
                         let limit = if purpose == Purpose::SelfJoin { b } else { sets.len() };
-                        index.query(sets.get(b), sets.lone(b), limit, &mut scratch, |a, overlap| {
+                        index.query(sets.get(b), sets.singleton(b), limit, &mut scratch, |a, overlap| {
                             if a < b {
                                 found.push(JoinPair { a: a as u32, b: b as u32, overlap: overlap as u32 });
                             }

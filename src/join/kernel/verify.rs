@@ -23,7 +23,7 @@ pub(super) fn overlap(
     }
 }
 
-/// The overlap of a pair that [`join_parts`](super::join_parts) hands over as a candidate, or `None` when it is below `needed`: the stored
+/// The overlap of a pair that [`join_shards`](super::join_shards) hands over as a candidate, or `None` when it is below `needed`: the stored
 /// tokens of both, how many of them their prefixes share, and the overlap with which they would be in the answer.
 #[inline]
 pub fn overlap_of_candidate(x: &[u32], y: &[u32], prefix_overlap: u32, needed: usize) -> Option<u32> {

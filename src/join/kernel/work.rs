@@ -28,7 +28,7 @@ impl AddAssign for Work {
 #[cfg(test)]
 mod tests {
     use super::super::tests::corpus;
-    use super::super::{Asked, Part, Scratch, cut, join_parts};
+    use super::super::{Asked, Scratch, Shard, index_shards, join_shards};
     use super::super::{Index, Purpose, counters::Counters};
     use super::*;
     use crate::join::sets::Sets;
@@ -37,9 +37,9 @@ mod tests {
     use std::convert::Infallible;
 
     fn work(sets: &Sets, tau: Tau, asked: Asked, threads: usize) -> Work {
-        let Ok(parts) = cut(sets, &[Part::range(0..sets.len())], tau);
+        let Ok(parts) = index_shards(sets, &[Shard::range(0..sets.len())], tau);
         let Ok::<Work, Infallible>(work) =
-            join_parts(sets, &parts, tau, asked, threads, &|_| (), &|_| Ok(()));
+            join_shards(sets, &parts, tau, asked, threads, &|_| (), &|_| Ok(()));
         work
     }
 
@@ -47,7 +47,7 @@ mod tests {
     fn template(count: usize, shared: u32) -> Sets {
         let mut sets = Sets::default();
         let shared: Vec<u32> = (0..shared).collect();
-        (0..count).for_each(|_| sets.push_with_lone(&shared, 100 - shared.len()));
+        (0..count).for_each(|_| sets.push_with_singletons(&shared, 100 - shared.len()));
         sets
     }
 
@@ -83,7 +83,7 @@ mod tests {
         let index = Index::build(&sets, 0..100, tau, Purpose::SelfJoin);
         let mut scratch = Scratch::default();
         for set in 0..100 {
-            index.query(sets.get(set), sets.lone(set), set, &mut scratch, |_, _| panic!("a pair"));
+            index.query(sets.get(set), sets.singleton(set), set, &mut scratch, |_, _| panic!("a pair"));
         }
         assert_eq!(format!("{:?}", scratch.counters), format!("{:?}", Counters::default()));
         assert_eq!(scratch.work, Work::default());
@@ -95,9 +95,9 @@ mod tests {
         #[test]
         fn counts_do_not_depend_on_threads(
             seed: u64, count in 0usize..200, vocabulary in prop_oneof![1usize..60, 500usize..3000],
-            lone in 0usize..4, twentieths in 1u32..=20, candidates: bool,
+            singleton in 0usize..4, twentieths in 1u32..=20, candidates: bool,
         ) {
-            let sets = corpus(seed, count, vocabulary, 20, true, lone);
+            let sets = corpus(seed, count, vocabulary, 20, true, singleton);
             let tau: Tau = format!("{}.{:02}", twentieths / 20, twentieths % 20 * 5).parse().unwrap();
             let asked = if candidates { Asked::Candidates } else { Asked::Pairs };
             let one = work(&sets, tau, asked, 1);

@@ -150,8 +150,8 @@ impl Spotter {
     }
 
     /// Shows every spot in text order: its text, and its first and last word's numbers.
-    pub fn each(&mut self, words: &Words, see: impl FnMut(&[u8], usize, usize)) {
-        self.each_from(words, 0, true, see);
+    pub fn each(&mut self, words: &Words, visit: impl FnMut(&[u8], usize, usize)) {
+        self.each_from(words, 0, true, visit);
     }
 
     /// The same of spots that begin at word `from` and behind it. When more words are to follow (`!complete`), it ends
@@ -161,7 +161,7 @@ impl Spotter {
         words: &Words,
         from: usize,
         complete: bool,
-        mut see: impl FnMut(&[u8], usize, usize),
+        mut visit: impl FnMut(&[u8], usize, usize),
     ) -> usize {
         let Self { roles, chain, spot, .. } = self;
         for first in from..words.len() {
@@ -182,7 +182,7 @@ impl Spotter {
                     last = next;
                 }
                 if last > first {
-                    see(spot, first, last);
+                    visit(spot, first, last);
                 }
             }
         }

@@ -1,0 +1,164 @@
+//! `twinsplit run` on a cluster: the answer and everything in between stay in the cluster's file system.
+
+use super::manifest::{Known, RunManifest};
+use super::options::{self, Engine, RunOpts};
+use super::plan::{ScriptEngine, plan_script};
+use super::progress::Display;
+use super::{interrupt, summary};
+use crate::chains::{Chain, Shape};
+use crate::engine::cluster_driver::ClusterRun;
+use crate::engine::params::Params;
+use crate::engine::progress::Progress;
+use crate::engine::script;
+use crate::error::{Error, Result};
+use crate::io::AtomicFile;
+use crate::terminal;
+use serde_json::json;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::Instant;
+use tempfile::TempDir;
+
+/// Runs a chain as jobs of Hadoop Streaming, or under Spark.
+pub fn run(chain: Chain, shape: Shape, opts: &RunOpts, params: &Params) -> Result<()> {
+    let start = Instant::now();
+    let inputs = (&opts.input[..], Known::Names);
+    let manifest = RunManifest::of(chain, opts.engine, &options::resolved(params), opts.write_kept, inputs)?;
+    let is_spark = opts.engine == Engine::Spark;
+    let (engine, name) =
+        if is_spark { (ScriptEngine::Spark, "chain.py") } else { (ScriptEngine::Hadoop, "chain.sh") };
+    let script = plan_script(engine, chain, shape, params)?;
+    let logs = tempfile::Builder::new()
+        .prefix("twinsplit-logs.")
+        .tempdir()
+        .map_err(Error::io("make a folder in", std::env::temp_dir()))?;
+    let progress = Arc::new(Progress::default());
+    let (interpreter, variables, arguments) = match is_spark {
+        true => (spark_submit(opts), Vec::new(), spark_options(opts, logs.path())?),
+        false => (vec!["bash".to_owned()], variables(opts, &manifest)?, Vec::new()),
+    };
+    let run = ClusterRun {
+        interpreter: &interpreter,
+        script: (&script, name),
+        inputs: &opts.input,
+        output: &opts.output,
+        logs: logs.path(),
+        variables: &variables,
+        options: &arguments,
+        progress: &progress,
+    };
+    // The script ends its jobs and removes the logs when it misses this process.
+    interrupt::on_signal(&opts.output, || {})?;
+    let display = Display::start(&progress, chain.steps(shape).len(), opts.quiet);
+    let done = run.run();
+    drop(display);
+    let steps = match done {
+        Ok(steps) => steps,
+        Err(error) => return Err(leave(opts, logs, error)),
+    };
+    if steps.is_empty() {
+        terminal::line(format_args!("{} holds the complete answer of this run", opts.output.display()));
+        return Ok(());
+    }
+    let folder = |data| format!("{}/{data}", opts.output.display());
+    let report = summary::Report {
+        manifest: &manifest,
+        threads: opts.threads.unwrap_or(JOBS),
+        seconds: start.elapsed().as_secs_f64(),
+        steps: &steps,
+        warnings: summary::warnings(&steps, Vec::new()),
+        answers: shape.answers().into_iter().map(folder).collect(),
+    };
+    let text = report.json(report.answers.iter().map(|folder| json!({ "path": folder })).collect());
+    put(&text, logs.path(), &opts.output)?;
+    report.print(opts.quiet, opts.json.then_some(text.as_str()))
+}
+
+/// Says what is left after an error: finished steps, and the logs of the jobs, which its message may name.
+fn leave(opts: &RunOpts, logs: TempDir, error: Error) -> Error {
+    if matches!(error, Error::Usage(_)) {
+        return error;
+    }
+    let mut finished = fs::read_dir(logs.path().join("steps")).into_iter().flatten();
+    if finished.next().is_some() {
+        terminal::note(format_args!(
+            "finished steps are in {}/_work; the same command with --resume goes on with them",
+            opts.output.display()
+        ));
+    }
+    terminal::note(format_args!("the logs of the jobs are in {}", logs.keep().display()));
+    error
+}
+
+/// Jobs of slices at once when nothing else is said.
+const JOBS: usize = 2;
+
+/// spark-submit with the settings given.
+fn spark_submit(opts: &RunOpts) -> Vec<String> {
+    let home = std::env::var_os("SPARK_HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
+    let program = home.map_or_else(|| PathBuf::from("spark-submit"), |home| home.join("bin/spark-submit"));
+    let mut words = vec![program.to_string_lossy().into_owned()];
+    words.extend(opts.settings.iter().flat_map(|setting| ["--conf".to_owned(), setting.clone()]));
+    words
+}
+
+/// The options of the program for Spark.
+fn spark_options(opts: &RunOpts, logs: &Path) -> Result<Vec<String>> {
+    let exe = std::env::current_exe().map_err(Error::io("find", "this program"))?;
+    let exe = std::env::var_os("BINARY").map_or(exe, PathBuf::from);
+    let mut words = vec!["--quiet".to_owned()];
+    let mut give = |option: &str, value: &str| words.extend([option.to_owned(), value.to_owned()]);
+    give("--twinsplit", &exe.to_string_lossy());
+    give("--logs", &logs.to_string_lossy());
+    give("--driver-pid", &std::process::id().to_string());
+    give("--slices-at-once", &opts.threads.unwrap_or(JOBS).to_string());
+    opts.reducers.iter().for_each(|reducers| give("--reducers", &reducers.to_string()));
+    let given = [("--resume", opts.resume), ("--overwrite", opts.overwrite), ("--keep-work", opts.keep_work)];
+    words.extend(given.into_iter().filter(|(_, given)| *given).map(|(option, _)| option.to_owned()));
+    Ok(words)
+}
+
+/// The variables of the script for Hadoop.
+fn variables(opts: &RunOpts, manifest: &RunManifest) -> Result<Vec<(&'static str, String)>> {
+    let jobs = opts.threads.unwrap_or(JOBS).to_string();
+    let mut all = vec![("JOBS", jobs), ("MANIFEST", manifest.lines())];
+    all.extend(opts.reducers.map(|reducers| ("REDUCERS", reducers.to_string())));
+    if !opts.settings.is_empty() {
+        let settings: Vec<_> =
+            opts.settings.iter().map(|setting| format!("-D {}", script::quote(setting))).collect();
+        all.push(("HADOOP_OPTIONS", settings.join(" ")));
+    }
+    let given = [("RESUME", opts.resume), ("OVERWRITE", opts.overwrite), ("KEEP_WORK", opts.keep_work)];
+    all.extend(given.into_iter().filter(|(_, given)| *given).map(|(name, _)| (name, "1".to_owned())));
+    if std::env::var_os("BINARY").is_none() {
+        let exe = std::env::current_exe().map_err(Error::io("find", "this program"))?;
+        all.push(("BINARY", exe.to_string_lossy().into_owned()));
+    }
+    Ok(all)
+}
+
+/// Puts `run.json` beside the answer.
+fn put(text: &str, logs: &Path, output: &Path) -> Result<()> {
+    let file = logs.join("run.json");
+    fs::write(&file, text).map_err(Error::io("write", &file))?;
+    // Spark needs no Hadoop beside it where the answer is on this machine.
+    let whole = fs::read_to_string(logs.join("_output")).unwrap_or_default();
+    if let Some(folder) = whole.trim_end().strip_prefix("file:") {
+        let to = Path::new(folder).join("run.json");
+        let mut file = AtomicFile::create(&to)?;
+        file.bytes(text.as_bytes())?;
+        return file.finish();
+    }
+    let home = std::env::var_os("HADOOP_HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
+    let hadoop = home.map_or_else(|| PathBuf::from("hadoop"), |home| home.join("bin/hadoop"));
+    let mut command = Command::new(&hadoop);
+    command.args(["fs", "-put", "-f"]).arg(&file).arg(output).stdin(Stdio::null());
+    match command.status().map_err(Error::io("start", &hadoop))? {
+        status if status.success() => Ok(()),
+        status => {
+            Err(Error::Failed(format!("run.json could not be put into {} ({status})", output.display())))
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! What a run is, so that another run knows whether it may go on with what that one left.
+
+use super::options::{BOUNDS, Engine};
+use crate::chains::Chain;
+use crate::engine::params::Params;
+use crate::error::{Error, Result};
+use crate::io::{AtomicFile, Contents, contents};
+use serde_json::{Map, Value, json};
+use std::path::{Path, PathBuf};
+
+/// The program's version, the chain, the engine, all parameters and the input, as they stand in `run.json` and, while
+/// a run works, in `_work/_run.json`.
+pub struct RunManifest(Map<String, Value>);
+
+/// Fields of `_run.json` alone.
+const REPLACES: &str = "overwrite";
+const KEEPS_WORK: &str = "keep_work";
+
+/// What is known of the input before a run begins.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Known {
+    /// Names: the script of a run on a cluster compares what the cluster's file system tells of them.
+    Names,
+    /// Sizes too; [`RunManifest::add_digests`] adds digests, which are taken while the run reads.
+    Sizes,
+    /// Digests: the input is read once for them.
+    Digests,
+}
+
+impl RunManifest {
+    /// The manifest of a run.
+    pub fn of(
+        chain: Chain,
+        engine: Engine,
+        params: &Params,
+        write_kept: bool,
+        (inputs, known): (&[PathBuf], Known),
+    ) -> Result<Self> {
+        let inputs = inputs.iter().map(|path| match known {
+            Known::Names => Ok(json!({ "path": path.to_string_lossy() })),
+            Known::Sizes => size(path),
+            Known::Digests => digest(path),
+        });
+        let inputs: Value = inputs.collect::<Result<Vec<_>>>()?.into();
+        let mut parameters = Map::new();
+        for (name, value) in params.iter() {
+            parameters.insert(name.to_owned(), Value::from(value));
+        }
+        parameters.insert("write-kept".to_owned(), Value::from(write_kept));
+        let mut fields = Map::new();
+        fields.insert("twinsplit".to_owned(), Value::from(env!("CARGO_PKG_VERSION")));
+        fields.insert("chain".to_owned(), Value::from(chain.name()));
+        fields.insert("engine".to_owned(), Value::from(format!("{engine:?}").to_lowercase()));
+        fields.insert("parameters".to_owned(), parameters.into());
+        fields.insert("inputs".to_owned(), inputs);
+        fields.insert(
+            "parameter_files".to_owned(),
+            digests(params.named_files().into_iter().map(|(_, file)| Path::new(file)))?,
+        );
+        Ok(Self(fields))
+    }
+
+    /// Adds the digests of what was read of the inputs, which are in the same order; streams have none.
+    pub fn add_digests(&mut self, read: &[Contents]) {
+        let inputs = self.0.get_mut("inputs").and_then(Value::as_array_mut).into_iter().flatten();
+        for (input, read) in inputs.zip(read).filter(|(input, _)| !is_stream(input)) {
+            input["bytes"] = read.bytes.into();
+            input["xxh3"] = read.xxh3.as_str().into();
+        }
+    }
+
+    /// The manifest in a file that a run left.
+    pub fn read(path: &Path) -> Result<Self> {
+        let text = std::fs::read_to_string(path).map_err(Error::io("read", path))?;
+        match serde_json::from_str(&text) {
+            Ok(Value::Object(fields)) => Ok(Self(fields)),
+            _ => Err(Error::File {
+                path: path.to_owned(),
+                problem: "this is not what a run writes there".to_owned(),
+            }),
+        }
+    }
+
+    /// Leaves the manifest for a later run, and what this one may replace and leaves at its end.
+    pub fn write(&self, path: &Path, replaces: bool, keeps_work: bool) -> Result<()> {
+        let mut fields = self.0.clone();
+        fields.insert(REPLACES.to_owned(), replaces.into());
+        fields.insert(KEEPS_WORK.to_owned(), keeps_work.into());
+        let mut file = AtomicFile::create(path)?;
+        file.line(Value::from(fields).to_string().as_bytes())?;
+        file.finish()
+    }
+
+    /// Whether the run that left it may replace an answer.
+    pub fn replaces(&self) -> bool {
+        self.0.get(REPLACES) == Some(&Value::Bool(true))
+    }
+
+    /// Whether the run that left it leaves its data sets when it is over.
+    pub fn keeps_work(&self) -> bool {
+        self.0.get(KEEPS_WORK) == Some(&Value::Bool(true))
+    }
+
+    /// The fields, for `run.json`.
+    pub fn fields(&self) -> &Map<String, Value> {
+        &self.0
+    }
+
+    /// What must be the same for a run to go on, a line for each: chain, engine and parameters, but not what only bounds
+    /// a run.
+    pub fn lines(&self) -> String {
+        let mut lines = Vec::new();
+        for name in ["twinsplit", "chain", "engine"] {
+            lines.extend(self.0.get(name).map(|value| format!("{name} {}", plain(value))));
+        }
+        let parameters = self.0.get("parameters").and_then(Value::as_object).into_iter().flatten();
+        for (name, value) in parameters.filter(|(name, _)| !BOUNDS.contains(&name.as_str())) {
+            lines.push(format!("--{name} {}", plain(value)));
+        }
+        for (path, file) in by_path(&self.0, "parameter_files") {
+            lines.push(format!("the file {path} {}", plain(&file["xxh3"])));
+        }
+        lines.join("\n")
+    }
+
+    /// What differs from an earlier run, by name; what only bounds a run may differ.
+    pub fn differences(&self, earlier: &Self) -> Vec<String> {
+        let mut found = Vec::new();
+        for name in ["twinsplit", "chain", "engine"] {
+            let (now, then) = (&self.0[name], earlier.0.get(name).unwrap_or(&Value::Null));
+            if now != then {
+                found.push(format!("{name} was {} and is {}", plain(then), plain(now)));
+            }
+        }
+        let none = Map::new();
+        let parameters =
+            |of: &'_ Map<String, Value>| of.get("parameters").and_then(Value::as_object).cloned();
+        let (now, then) = (parameters(&self.0), parameters(&earlier.0));
+        let (now, then) = (now.as_ref().unwrap_or(&none), then.as_ref().unwrap_or(&none));
+        let mut names: Vec<_> = now.keys().chain(then.keys()).collect();
+        names.sort();
+        names.dedup();
+        for name in names.into_iter().filter(|name| !BOUNDS.contains(&name.as_str())) {
+            let (now, then) = (now.get(name), then.get(name));
+            if now != then {
+                let show = |value: Option<&Value>| value.map_or("not given".to_owned(), plain);
+                found.push(format!("--{name} was {} and is {}", show(then), show(now)));
+            }
+        }
+        for (list, what) in [("inputs", "the input"), ("parameter_files", "the file")] {
+            let (now, then) = (by_path(&self.0, list), by_path(&earlier.0, list));
+            for (path, digest) in &now {
+                match then.iter().find(|(other, _)| other == path) {
+                    None => found.push(format!("{what} {path} was not there")),
+                    Some((_, other)) if differs(other, digest) => {
+                        found.push(format!("{what} {path} has changed"))
+                    }
+                    Some(_) => {}
+                }
+            }
+            let gone = then.iter().filter(|(path, _)| now.iter().all(|(other, _)| other != path));
+            found.extend(gone.map(|(path, _)| format!("{what} {path} is not given now")));
+            if found.is_empty() && !now.iter().map(|(path, _)| path).eq(then.iter().map(|(path, _)| path)) {
+                found.push(format!("{what} comes in another order"));
+            }
+        }
+        found
+    }
+
+    /// The first input that is a stream: it cannot be read a second time, nor compared.
+    pub fn stream(&self) -> Option<String> {
+        let inputs = self.0.get("inputs").and_then(Value::as_array)?;
+        let stream = inputs.iter().find(|input| is_stream(input))?;
+        Some(plain(&stream["path"]))
+    }
+}
+
+fn by_path(fields: &Map<String, Value>, list: &str) -> Vec<(String, Value)> {
+    let files = fields.get(list).and_then(Value::as_array).cloned().unwrap_or_default();
+    files.into_iter().map(|file| (plain(&file["path"]), file)).collect()
+}
+
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+fn is_stream(input: &Value) -> bool {
+    input.get("bytes").is_none()
+}
+
+/// Whether two files differ, as far as both are known: a run that reads its input once and was stopped has no digests,
+/// and nothing that another run would go on with.
+fn differs(one: &Value, other: &Value) -> bool {
+    let both_read = [one, other].iter().all(|file| file.get("xxh3").is_some());
+    let known: &[&str] = if both_read { &["bytes", "xxh3"] } else { &["bytes"] };
+    known.iter().any(|field| one.get(field) != other.get(field))
+}
+
+fn digests<'a>(paths: impl Iterator<Item = &'a Path>) -> Result<Value> {
+    paths.map(digest).collect::<Result<Vec<_>>>().map(Value::from)
+}
+
+/// A file's name and size; of a stream the name alone.
+fn size(path: &Path) -> Result<Value> {
+    let name = path.to_string_lossy();
+    if name == "-" || !path.is_file() {
+        return Ok(json!({ "path": name }));
+    }
+    let bytes = path.metadata().map_err(Error::io("read", path))?.len();
+    Ok(json!({ "path": name, "bytes": bytes }))
+}
+
+/// A file's name, size and checksum as it stands on disk; of a stream the name alone.
+pub fn digest(path: &Path) -> Result<Value> {
+    let name = path.to_string_lossy();
+    if name == "-" || !path.is_file() {
+        return Ok(json!({ "path": name }));
+    }
+    let Contents { bytes, xxh3 } = contents(path)?;
+    Ok(json!({ "path": name, "bytes": bytes, "xxh3": xxh3 }))
+}

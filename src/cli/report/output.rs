@@ -1,0 +1,227 @@
+//! The answer's files, read as streams: what is counted over all of it, and the largest clusters.
+
+use super::bins::{Similarities, Sizes};
+use crate::cli::documents::RunFile;
+use crate::error::{Error, FieldError, Result};
+use crate::hash::Checksum;
+use crate::io::each_row;
+use crate::join::tau::Jaccard6;
+use crate::record::Record;
+use crate::record::cluster::ClusterRow;
+use crate::record::pair::Pair;
+use crate::visible;
+use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::path::Path;
+
+/// How much is shown.
+#[derive(Clone, Copy)]
+pub struct Bounds {
+    /// Clusters with their documents.
+    pub clusters: usize,
+    /// Documents of a cluster.
+    pub members: usize,
+    /// Ids of documents that are not shown.
+    pub ids: usize,
+}
+
+/// A document of a cluster.
+pub struct Member {
+    /// Its id.
+    pub id: String,
+    /// Its similarity to the kept document; `None` for the kept document itself.
+    pub jaccard: Option<Jaccard6>,
+}
+
+/// A cluster that is shown.
+pub struct Cluster {
+    /// How many documents it has.
+    pub size: u64,
+    /// The smallest similarity to the kept document.
+    pub least: Option<Jaccard6>,
+    /// The documents that are shown: the kept one, then the most similar first.
+    pub members: Vec<Member>,
+    /// Ids of the others, as far as they are listed.
+    pub others: Vec<String>,
+}
+
+/// A cluster that is not shown.
+pub struct Other {
+    /// The kept document.
+    pub kept: String,
+    /// How many documents it has.
+    pub size: u64,
+    /// Their ids, as far as they are listed.
+    pub ids: Vec<String>,
+}
+
+/// What an answer holds.
+#[derive(Default)]
+pub struct Answer {
+    /// Pairs; `None` when the run wrote none.
+    pub pairs: Option<u64>,
+    /// Clusters.
+    pub clusters: u64,
+    /// Documents in clusters.
+    pub members: u64,
+    /// The least similarity of a member to its kept document.
+    pub least: Option<Jaccard6>,
+    /// Similarities of the pairs, or else of all members to their kept documents.
+    pub similarities: Similarities,
+    /// Sizes of the clusters.
+    pub sizes: Sizes,
+    /// The largest clusters, largest first, equals by the kept document's id.
+    pub shown: Vec<Cluster>,
+    /// Clusters that are not shown, in the order of the file, as far as they are listed.
+    pub others: Vec<Other>,
+    /// Documents that are neither shown nor listed.
+    pub unlisted: u64,
+}
+
+/// A cluster's size, its kept document (smaller ids first among equal sizes) and the smallest similarity in it.
+type Rank = (u64, Reverse<Vec<u8>>, Option<Jaccard6>);
+
+impl Answer {
+    /// Reads the answer in `folder`.
+    pub fn read(folder: &Path, run: &RunFile, bounds: Bounds) -> Result<Self> {
+        let mut answer = Self::default();
+        let files = Files { folder, run };
+        if files.checksum("pairs.tsv").is_some() {
+            let mut pairs = 0;
+            files.each_row("pairs.tsv", |line| {
+                pairs += 1;
+                answer.similarities.add(Pair::decode(line)?.jaccard());
+                Ok(())
+            })?;
+            answer.pairs = Some(pairs);
+        }
+        let largest = answer.count(&files, bounds.clusters)?;
+        answer.gather(&files, largest, bounds)?;
+        Ok(answer)
+    }
+
+    /// Counts clusters and finds the largest.
+    fn count(&mut self, files: &Files, most: usize) -> Result<Vec<Rank>> {
+        let mut largest: BinaryHeap<Reverse<Rank>> = BinaryHeap::new();
+        let mut current: Rank = (0, Reverse(Vec::new()), None);
+        let mut finish = |cluster: Rank, answer: &mut Self| {
+            if cluster.0 > 0 {
+                answer.clusters += 1;
+                answer.members += cluster.0;
+                answer.sizes.add(cluster.0);
+                largest.push(Reverse(cluster));
+                if largest.len() > most {
+                    largest.pop();
+                }
+            }
+        };
+        files.each_row("clusters.tsv", |line| {
+            let row = ClusterRow::decode(line)?;
+            if current.1.0 != row.kept {
+                let next = (0, Reverse(row.kept.to_vec()), None);
+                finish(std::mem::replace(&mut current, next), self);
+            }
+            current.0 += 1;
+            if let Some(jaccard) = row.jaccard {
+                current.2 = Some(current.2.map_or(jaccard, |least| least.min(jaccard)));
+                self.least = Some(self.least.map_or(jaccard, |least| least.min(jaccard)));
+                if self.pairs.is_none() {
+                    self.similarities.add(jaccard);
+                }
+            }
+            Ok(())
+        })?;
+        finish(current, self);
+        Ok(largest.into_sorted_vec().into_iter().map(|Reverse(cluster)| cluster).collect())
+    }
+
+    /// Gathers the documents of the largest clusters, and ids of others.
+    fn gather(&mut self, files: &Files, largest: Vec<Rank>, bounds: Bounds) -> Result<()> {
+        let mut places: FxHashMap<Vec<u8>, usize> = FxHashMap::default();
+        for (at, (size, Reverse(kept), least)) in largest.into_iter().enumerate() {
+            self.shown.push(Cluster { size, least, members: Vec::new(), others: Vec::new() });
+            places.insert(kept, at);
+        }
+        let mut left = bounds.ids;
+        files.each_row("clusters.tsv", |line| {
+            let row = ClusterRow::decode(line)?;
+            let id = utf8("id", row.id)?;
+            if let Some(&at) = places.get(row.kept) {
+                let cluster = &mut self.shown[at];
+                let has_kept = cluster.members.iter().any(|member| member.jaccard.is_none());
+                let room = bounds.members - usize::from(!has_kept && row.jaccard.is_some());
+                if cluster.members.len() < room {
+                    cluster.members.push(Member { id, jaccard: row.jaccard });
+                    return Ok(());
+                }
+                if left > 0 {
+                    left -= 1;
+                    cluster.others.push(id);
+                } else {
+                    self.unlisted += 1;
+                }
+                return Ok(());
+            }
+            if left > 0 && self.others.last().is_none_or(|other| other.kept.as_bytes() != row.kept) {
+                self.others.push(Other { kept: utf8("kept_id", row.kept)?, size: 0, ids: Vec::new() });
+            }
+            match self.others.last_mut().filter(|other| other.kept.as_bytes() == row.kept) {
+                Some(other) if left > 0 => {
+                    left -= 1;
+                    other.size += 1;
+                    other.ids.push(id);
+                }
+                Some(other) => {
+                    other.size += 1;
+                    self.unlisted += 1;
+                }
+                None => self.unlisted += 1,
+            }
+            Ok(())
+        })?;
+        for cluster in &mut self.shown {
+            // The kept document has no similarity, and stands first; then the most similar one, equals by id.
+            cluster.members.sort_by(|x, y| {
+                let rank = |member: &Member| Reverse(member.jaccard.map_or(u32::MAX, Jaccard6::millionths));
+                (rank(x), &x.id).cmp(&(rank(y), &y.id))
+            });
+        }
+        Ok(())
+    }
+}
+
+/// The files of an answer, which must be those that its `run.json` describes.
+struct Files<'a> {
+    folder: &'a Path,
+    run: &'a RunFile,
+}
+
+impl Files<'_> {
+    /// The checksum that `run.json` has for a file; `None` when the run did not write it.
+    fn checksum(&self, name: &str) -> Option<&str> {
+        let mut listed = self.run.value["outputs"].as_array().into_iter().flatten();
+        let is_it = |path: &str| Path::new(path).file_name().is_some_and(|file| file == name);
+        listed.find(|output| output["path"].as_str().is_some_and(is_it))?["xxh3"].as_str()
+    }
+
+    /// Calls `visit` with each line of a file.
+    fn each_row(&self, name: &str, mut visit: impl FnMut(&[u8]) -> Result<(), FieldError>) -> Result<()> {
+        let path = self.folder.join(name);
+        let mut checksum = Checksum::default();
+        each_row(&path, |line| {
+            checksum.line(line);
+            visit(line)
+        })?;
+        if self.checksum(name) == Some(checksum.hex().as_str()) {
+            return Ok(());
+        }
+        let problem =
+            format!("is not the {name} that {} describes; run again", visible::path(&self.run.path));
+        Err(Error::File { path, problem })
+    }
+}
+
+fn utf8(field: &'static str, bytes: &[u8]) -> Result<String, FieldError> {
+    String::from_utf8(bytes.to_vec()).map_err(|_| FieldError::new(field, "an id in UTF-8", bytes))
+}

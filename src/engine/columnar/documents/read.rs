@@ -1,0 +1,351 @@
+//! Threads read and tokenize blocks of the input, and put together what they keep.
+
+use super::long::{BlockRoom, LongSet, Sum};
+use super::texts::{EqualTexts, TextRow};
+use super::{Documents, FeatureRow, FieldCount, Run};
+use crate::bad_records::BadRecords;
+use crate::cluster::keep::KeepRule;
+use crate::engine::columnar::ColumnarOpts;
+use crate::engine::columnar::budget::{self, Budget};
+use crate::engine::columnar::ragged::Ragged;
+use crate::engine::columnar::sorter::{SortWriter, Sorter};
+use crate::engine::progress::Progress;
+use crate::error::{Error, FieldError, Place, Result};
+use crate::io::{Block, Blocks, each_line};
+use crate::record::document::Document;
+use crate::record::meta::{InputPlace, Meta};
+use crate::stage::Counters;
+use crate::stages::cluster::rank_of;
+use crate::text::{Extractor, LONG, Letters, Pieces, dominant_script};
+use crate::threads::{in_threads, lock};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Mutex;
+
+/// The documents of one block.
+struct Batch {
+    documents: Documents,
+    scripts: Vec<&'static str>,
+    bytes: u64,
+}
+
+/// Where a thread's rows go.
+struct Out<'s, 'b> {
+    features: SortWriter<'s, 'b, FeatureRow>,
+    texts: SortWriter<'s, 'b, TextRow>,
+}
+
+/// Batches come from the threads in any order, and are put together in that of the input.
+struct Gathered<'b> {
+    budget: &'b Budget,
+    all: Documents,
+    waiting: BTreeMap<u64, Batch>,
+    next: u64,
+    bytes: u64,
+}
+
+impl Documents {
+    /// Reads and tokenizes all documents in `threads` threads. Gives them and their features, and counts.
+    ///
+    /// Lines that are no documents go to a quarantine in the folder, where the options let them pass.
+    pub fn read<'b>(
+        blocks: Blocks,
+        opts: &ColumnarOpts,
+        threads: usize,
+        features: &Sorter<'b, FeatureRow>,
+        (budget, work): (&'b Budget, &Path),
+        progress: &Progress,
+    ) -> Result<(Self, Counters)> {
+        let blocks = Mutex::new(blocks);
+        let spec = opts.features.spec()?;
+        let all = Documents::none(opts);
+        let texts = Sorter::new(budget, work, 0, u64::MAX);
+        let gathered = Mutex::new(Gathered { budget, all, waiting: BTreeMap::new(), next: 0, bytes: 0 });
+        // The first error in the order of the input: all blocks before the one that failed are with some thread.
+        let failed: Mutex<Option<(u64, Error)>> = Mutex::default();
+        let fail = |number, error| {
+            let mut failed = lock(&failed);
+            if failed.as_ref().is_none_or(|(known, _)| number < *known) {
+                *failed = Some((number, error));
+            }
+        };
+        in_threads(threads, threads, |number| {
+            let mut bad = BadRecords::kept("tokenize", opts.document.bad_records, work, number as u32)?;
+            let mut extractor = Extractor::new(spec.clone());
+            let mut out = Out { features: features.writer(), texts: texts.writer() };
+            while lock(&failed).is_none() {
+                let mut room = BlockRoom::new(budget, features, &spec);
+                let (block, raw) = {
+                    let mut blocks = lock(&blocks);
+                    (room.next_block(&mut blocks), blocks.raw_bytes())
+                };
+                progress.set(raw);
+                let block = match block {
+                    Ok(Some(block)) => block,
+                    Ok(None) => break,
+                    Err(error) => {
+                        fail(u64::MAX, error);
+                        break;
+                    }
+                };
+                let mut reader =
+                    LineReader { opts, extractor: &mut extractor, out: &mut out, place: (budget, work) };
+                let batch = Batch::read(&block, &mut reader, &mut bad);
+                let number = block.number;
+                // In this order: who waits for the room finds the memory given back.
+                drop(block);
+                drop(room);
+                if let Err(error) = batch.and_then(|batch| lock(&gathered).add(number, batch)) {
+                    fail(number, error);
+                }
+            }
+            bad.finish()?;
+            out.features.finish()?;
+            out.texts.finish()
+        })?;
+        if let Some((_, error)) = lock(&failed).take() {
+            return Err(error);
+        }
+        let Gathered { mut all, bytes, .. } =
+            gathered.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let blocks = blocks.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        all.read = blocks.contents().to_vec();
+        all.field.check(opts)?;
+        all.number()?;
+        all.texts = EqualTexts::of(&texts, &all.numbers(), threads)?;
+        let mut counters = all.counters();
+        counters.insert("map_records_in".to_owned(), all.places() as u64);
+        counters.insert("map_bytes_in".to_owned(), bytes);
+        counters.insert("spilled_bytes".to_owned(), features.spilled() + texts.spilled());
+        Ok((all, counters))
+    }
+}
+
+impl Documents {
+    /// No documents yet.
+    fn none(opts: &ColumnarOpts) -> Self {
+        let rule = opts.keep.keep;
+        Self {
+            ranks: (!matches!(rule, KeepRule::SmallestId | KeepRule::First)).then(Ragged::default),
+            by_place: rule == KeepRule::First,
+            field: FieldCount::of(opts),
+            ..Self::default()
+        }
+    }
+}
+
+/// What documents are read by, and where their features go.
+struct LineReader<'w, 's, 'b> {
+    opts: &'w ColumnarOpts,
+    extractor: &'w mut Extractor,
+    out: &'w mut Out<'s, 'b>,
+    place: (&'b Budget, &'w Path),
+}
+
+impl Batch {
+    fn read(block: &Block, reader: &mut LineReader<'_, '_, '_>, bad: &mut BadRecords) -> Result<Self> {
+        let first = u32::try_from(block.first + block.lines).ok().filter(|last| *last < u32::MAX);
+        if first.is_none() {
+            return Err(Error::Limit(format!(
+                "tokenize: {}: more than {} documents; split the collection, or take doc-split --engine pipes",
+                block.place,
+                u32::MAX - 1
+            )));
+        }
+        let mut batch = Batch {
+            documents: Documents::none(reader.opts),
+            scripts: Vec::new(),
+            bytes: block.bytes.len() as u64,
+        };
+        let mut set = Vec::new();
+        each_line(block, |line, place| {
+            batch.documents.field.look(reader.opts, place, line)?;
+            let number = block.first as u32 + batch.documents.places() as u32;
+            let read = if line.len() > LONG {
+                batch.long_document(line, place, number, reader, &mut set)?
+            } else {
+                batch.document(line, place, reader, &mut set)
+            };
+            match read {
+                Ok(hash) => {
+                    hash.map_or(Ok(()), |hash| reader.out.texts.push(TextRow::new(hash, number)))?;
+                    let features = &mut reader.out.features;
+                    set.drain(..)
+                        .try_for_each(|feature| features.push(FeatureRow { feature, document: number }))
+                }
+                Err(error) => {
+                    batch.pass(place);
+                    bad.pass(line, place, error)
+                }
+            }
+        })?;
+        Ok(batch)
+    }
+
+    /// Reads a document; its features are in `set` then. Gives the hash of its text where the set is too small.
+    fn document(
+        &mut self,
+        line: &[u8],
+        place: &Place,
+        reader: &mut LineReader<'_, '_, '_>,
+        set: &mut Vec<u64>,
+    ) -> Result<Option<u128>, FieldError> {
+        let document = reader.opts.document.read(line, place)?;
+        let script = dominant_script(&document.text);
+        let ranked = self.documents.ranks.is_some();
+        let length = if ranked { document.text.chars().count() } else { 0 };
+        let rank = ranked.then(|| rank(reader.opts, &document, length, script)).transpose()?;
+        reader.extractor.distinct(&document.text, set);
+        let compares = reader.opts.texts.compares(&reader.opts.least, set.len() as u64);
+        let hash = compares.then(|| reader.extractor.text_hash(&document.text));
+        Ok(self.keep((place, &document), (rank, script), &Sum::of(set), hash))
+    }
+
+    /// The same of a long line, whose text is taken piece by piece. Features of which there are many have been put down
+    /// then, and are not in `set`.
+    fn long_document(
+        &mut self,
+        line: &[u8],
+        place: &Place,
+        number: u32,
+        reader: &mut LineReader<'_, '_, '_>,
+        set: &mut Vec<u64>,
+    ) -> Result<Result<Option<u128>, FieldError>> {
+        let (document, text) = match reader.opts.document.read_but_text(line, place) {
+            Ok(read) => read,
+            Err(error) => return Ok(Err(error)),
+        };
+        let (mut letters, mut length) = (Letters::default(), 0);
+        let (budget, work) = reader.place;
+        let many = Sorter::new(budget, work, 0, u64::MAX);
+        let mut features = LongSet::new(set, &many);
+        let mut pieces = Pieces::new(reader.extractor);
+        let read = text.each_part(|part| {
+            letters.add(part);
+            length += part.chars().count();
+            pieces.push(part, &mut |feature| features.push(feature))
+        })?;
+        pieces.finish(&mut |feature| features.push(feature))?;
+        let script = letters.dominant();
+        let ranked = self.documents.ranks.is_some();
+        let rank = || ranked.then(|| rank(reader.opts, &document, length, script)).transpose();
+        let rank = match read.and_then(|()| rank()) {
+            Ok(rank) => rank,
+            Err(error) => return Ok(Err(error)),
+        };
+        let out = &mut reader.out.features;
+        let sum = features.finish(&mut |feature| out.push(FeatureRow { feature, document: number }))?;
+        let compares = reader.opts.texts.compares(&reader.opts.least, sum.size.into());
+        let hash = compares.then(|| reader.extractor.text_hash_of(|visit| text.each_part(visit)));
+        Ok(Ok(self.keep((place, &document), (rank, script), &sum, hash)))
+    }
+
+    /// Keeps what stays of a document. Gives the hash of its text, where it was asked for and there is one.
+    fn keep(
+        &mut self,
+        (place, document): (&Place, &Document<'_>),
+        (rank, script): (Option<Vec<u8>>, &'static str),
+        set: &Sum,
+        hash: Option<Option<u128>>,
+    ) -> Option<u128> {
+        let own = &mut self.documents;
+        own.field.add(document);
+        if let (Some(ranks), Some(rank)) = (&mut own.ranks, rank) {
+            ranks.push(&rank);
+        }
+        own.without_text += u64::from(hash == Some(None));
+        own.stands(place);
+        own.ids.push(&document.id);
+        own.sizes.push(set.size);
+        own.hashes.push(set.hash);
+        self.scripts.push(script);
+        hash.flatten()
+    }
+}
+
+/// What the keep rule sorts a document by, where it looks at more than ids and places.
+fn rank(
+    opts: &ColumnarOpts,
+    document: &Document<'_>,
+    length: usize,
+    script: &'static str,
+) -> Result<Vec<u8>, FieldError> {
+    let date = document.date.map(|date| date.to_string()).unwrap_or_default();
+    let meta = Meta {
+        id: &document.id,
+        length: length as u64,
+        date: date.as_bytes(),
+        score: document.score.as_bytes(),
+        script: script.as_bytes(),
+        place: InputPlace::default(),
+    };
+    rank_of(opts.keep.keep, &meta)
+}
+
+impl Batch {
+    /// Leaves the place of a line that is no document empty.
+    fn pass(&mut self, place: &Place) {
+        let own = &mut self.documents;
+        own.stands(place);
+        own.bad.push(own.places() as u32);
+        own.ids.push(&[]);
+        if let Some(ranks) = &mut own.ranks {
+            ranks.push(&[]);
+        }
+        own.sizes.push(0);
+        own.hashes.push(0);
+        self.scripts.push(dominant_script(""));
+    }
+}
+
+impl Gathered<'_> {
+    /// Adds a block's documents as soon as all before them are there.
+    fn add(&mut self, number: u64, batch: Batch) -> Result<()> {
+        self.waiting.insert(number, batch);
+        while let Some(batch) = self.waiting.remove(&self.next) {
+            self.next += 1;
+            self.append(batch)?;
+        }
+        Ok(())
+    }
+
+    fn append(&mut self, batch: Batch) -> Result<()> {
+        let Batch { documents, scripts, bytes } = batch;
+        let names = |documents: &Documents| {
+            documents.ids.items().len()
+                + documents.ranks.as_ref().map_or(0, |ranks| ranks.items().len() + 8 * ranks.len())
+        };
+        self.budget.hold_documents(documents.places() * budget::DOCUMENT + names(&documents));
+        let all = &mut self.all;
+        let base = all.places() as u32;
+        all.bad.extend(documents.bad.iter().map(|place| base + place));
+        for run in &documents.runs {
+            all.files.extend(
+                documents.files.get(run.file as usize).filter(|file| all.files.last() != Some(file)).cloned(),
+            );
+            all.runs.push(Run {
+                document: base + run.document,
+                file: all.files.len() as u32 - 1,
+                line: run.line,
+            });
+        }
+        all.field.append(documents.field);
+        all.ids.append(&documents.ids);
+        if let (Some(ranks), Some(more)) = (&mut all.ranks, &documents.ranks) {
+            ranks.append(more);
+        }
+        all.sizes.extend_from_slice(&documents.sizes);
+        all.hashes.extend_from_slice(&documents.hashes);
+        all.without_text += documents.without_text;
+        for script in scripts {
+            let known = all.script_names.iter().position(|name| *name == script).unwrap_or_else(|| {
+                all.script_names.push(script);
+                all.script_names.len() - 1
+            });
+            // Unicode has fewer scripts than a byte has values.
+            all.scripts.push(known as u8);
+        }
+        self.bytes += bytes;
+        self.budget.admit_documents(all.places(), names(all))
+    }
+}

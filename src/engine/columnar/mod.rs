@@ -1,0 +1,408 @@
+//! The local engine's Doc-Split, and its Term-Split with the prefix filter: the whole chain in one process on numbers, with
+//! no text in between.
+//!
+//! It gives the same bytes as the chains of stages, and is the fast way: documents are numbered in byte order of their
+//! ids, features by ascending document frequency, and the join kernel works on arrays of those numbers. It is one
+//! algorithm for every size of collection and memory. Whatever grows with the text goes through
+//! [spill files](spill), which stay in memory while the [`budget`] lasts and go to disk after that; only a few bytes
+//! for each document always stay.
+//!
+//! | step | from | to | memory beside the budget for each document |
+//! |---|---|---|---|
+//! | [read](documents) | text | (feature, document), by bucket of the feature; groups of equal short texts | a block of text for each thread |
+//! | [count](numbering) | a bucket, sorted | lists of documents of the features that two and more have | a sort buffer |
+//! | [number](numbering) | the lists | (candidate, token), by bucket of the candidate | one list |
+//! | [group](groups) | a bucket, sorted | different sets, and who has them | a sort buffer, one set |
+//! | [join] | sets, past the index of some | pairs of sets; of documents, by bucket of the first | the index |
+//! | Term-Split instead (`term_split`) | the same | candidates, by bucket of the later set; then as above | the index |
+//! | [answer] | clusters; a bucket of pairs, sorted | the files | a sort buffer, two sets |
+
+pub mod budget;
+pub mod documents;
+pub mod groups;
+pub mod join;
+mod kept;
+pub mod numbering;
+pub mod output;
+mod ragged;
+pub mod sorter;
+pub mod spill;
+pub mod store;
+mod term_split;
+
+use crate::cluster::star::Stars;
+use crate::cluster::union_find::UnionFind;
+use crate::engine::peak::StepPeak;
+use crate::engine::progress::{Done, Progress, Unit};
+use crate::error::{Error, Result};
+use crate::io::{Blocks, Contents};
+use crate::join::kernel::{Asked, JoinPair, Work, index_shards, join_shards, queries};
+use crate::record::document::DocumentOpts;
+use crate::stage::Counters;
+use crate::stages::cluster::{ClusterKind, ClusterKindOpts};
+use crate::stages::feature_order::read_reference;
+use crate::stages::index_doc::PartitionOpts;
+use crate::stages::options::{
+    EqualTextsOpts, FeatureOpts, IdfOpts, KeepOpts, MaxPairsOpts, MinFeaturesOpts, TauOpts, Write, WriteOpts,
+};
+use crate::stages::slice_plan::SlicesOpts;
+use crate::threads::lock;
+use crate::visible;
+use budget::Budget;
+use clap::Args;
+use documents::Documents;
+use groups::Groups;
+use join::{Links, Pairs, admit_largest, edge_sorter, pair_sorter, parts};
+use numbering::{Candidates, count};
+use output::{Answer, LargeCluster, count_clusters};
+use sorter::{Sorter, unpack};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::Instant;
+use term_split::TermSplit;
+
+/// The options of the chain, the same structs that its stages have.
+#[derive(Args, Clone, Debug)]
+pub struct ColumnarOpts {
+    #[command(flatten)]
+    pub(crate) document: DocumentOpts,
+    #[command(flatten)]
+    features: FeatureOpts,
+    #[command(flatten)]
+    idf: IdfOpts,
+    #[command(flatten)]
+    pub(crate) least: MinFeaturesOpts,
+    #[command(flatten)]
+    texts: EqualTextsOpts,
+    #[command(flatten)]
+    pub(crate) tau: TauOpts,
+    #[command(flatten)]
+    partition: PartitionOpts,
+    #[command(flatten)]
+    slices: SlicesOpts,
+    #[command(flatten)]
+    pub(crate) cluster: ClusterKindOpts,
+    #[command(flatten)]
+    pub(crate) keep: KeepOpts,
+    #[command(flatten)]
+    max_pairs: MaxPairsOpts,
+    #[command(flatten)]
+    write: WriteOpts,
+}
+
+/// Bytes of input that a thread takes at a time.
+const BLOCK: usize = 1 << 20;
+
+impl ColumnarOpts {
+    fn blocks(&self, inputs: &[PathBuf]) -> Blocks {
+        Blocks::new(inputs.to_vec(), BLOCK).of_documents(self.document.max_line)
+    }
+}
+
+/// A run.
+pub struct ColumnarRun<'a> {
+    /// The input documents.
+    pub inputs: &'a [PathBuf],
+    /// The folder of the answer.
+    pub output: &'a Path,
+    /// Options.
+    pub opts: ColumnarOpts,
+    /// A folder for files in between, which this run alone uses; it exists.
+    pub work: &'a Path,
+    /// Threads.
+    pub threads: usize,
+    /// Bytes that the whole process may hold.
+    pub memory: usize,
+    /// How far the run is.
+    pub progress: &'a Progress,
+    /// Whether the kept documents' lines are written too.
+    pub write_kept: bool,
+    /// Whether candidates are put down before they are verified, as Term-Split with the prefix filter has it.
+    pub term_split: bool,
+}
+
+/// What a run found, beside the files of its answer.
+pub struct Ran {
+    /// The steps.
+    pub steps: Vec<Done>,
+    /// Suspiciously large clusters.
+    pub large: Vec<LargeCluster>,
+    /// What was read of each input.
+    pub read: Vec<Contents>,
+}
+
+/// What becomes of a collection before its sets are joined.
+pub struct Collection<'a> {
+    /// Options.
+    pub opts: &'a ColumnarOpts,
+    /// Threads.
+    pub threads: usize,
+    /// What may be held in memory.
+    pub budget: &'a Budget,
+    /// Where the rest goes.
+    pub work: &'a Path,
+    /// How far it is.
+    pub progress: &'a Progress,
+}
+
+impl Collection<'_> {
+    /// Reads the documents and brings them into groups of equal sets; `end` hears of each step with its counters. Only
+    /// documents that may be in a pair at or above tau, or equal another one, are in a group.
+    pub fn groups(&self, blocks: Blocks, mut end: impl FnMut(&str, Counters)) -> Result<(Documents, Groups)> {
+        let Self { opts, threads, budget, work, progress } = *self;
+        let place = (budget, work);
+        let features = Sorter::new(budget, work, 0, u64::MAX);
+        let (mut documents, counters) = Documents::read(blocks, opts, threads, &features, place, progress)?;
+        end("tokenize", counters);
+
+        let keeps = self.keeps(documents.count() as u64)?;
+        let (lists, counted) = count(features, &mut documents, keeps, threads, place, progress)?;
+        let counters = [
+            ("features", counted.features),
+            ("features_out_of_idf_range", counted.left_out),
+            ("features_shared", counted.shared),
+            ("spilled_bytes", counted.spilled),
+        ];
+        end("feature-order", named(&counters));
+
+        let tau = opts.tau.tau;
+        let candidates = Candidates::choose(&documents, &lists, tau, |size| opts.least.admits(size));
+        if candidates.largest.1 > 0 {
+            admit_largest(&documents, candidates.largest, tau, budget)?;
+        }
+        let rows = candidates.rows(lists, threads, place, progress)?;
+        let groups = Groups::of(&rows, &candidates, &documents, tau, threads, place, progress)?;
+        let counters = [
+            ("copies", groups.copies()),
+            ("equal_texts", documents.texts.copies()),
+            ("candidates", candidates.numbers.len() as u64),
+            ("sets", groups.count().into()),
+            ("sets_below_min_features", documents.sets(|size| !opts.least.admits(size))),
+            ("sets_without_features", documents.sets(|size| size == 0)),
+            ("spilled_bytes", rows.spilled() + groups.store.spilled()),
+        ];
+        (documents.sizes, documents.hashes) = Default::default();
+        end("equal-sets", named(&counters));
+        Ok((documents, groups))
+    }
+
+    /// Whether a feature of a document frequency is in the IDF range.
+    fn keeps(&self, documents: u64) -> Result<Box<dyn Fn(u64, u64) -> bool + Sync>> {
+        let range = self.opts.idf.idf;
+        if range.is_everything() {
+            return Ok(Box::new(|_, _| true));
+        }
+        let Some(path) = &self.opts.idf.idf_table else {
+            let (least, most) = range.df_range(documents);
+            return Ok(Box::new(move |_, frequency| (least..=most).contains(&frequency)));
+        };
+        let table = read_reference(path, &self.opts.features)?;
+        let (least, most) = range.df_range(table.documents);
+        let mut rows = table.rows;
+        rows.sort_unstable();
+        self.budget.hold(rows.len() * 16);
+        if self.budget.spare() == 0 {
+            return Err(Error::Limit(format!(
+                "feature-order: {}: a table of {} features takes {} MB of memory; give more with --memory",
+                visible::path(path),
+                rows.len(),
+                (rows.len() * 16) >> 20
+            )));
+        }
+        Ok(Box::new(move |feature, _| {
+            let at = rows.binary_search_by_key(&feature, |row| row.0);
+            (least..=most).contains(&at.map_or(1, |at| rows[at].1))
+        }))
+    }
+}
+
+fn named(counters: &[(&str, u64)]) -> Counters {
+    counters.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect()
+}
+
+/// The counters of a join.
+fn counters_of(work: Work) -> Counters {
+    named(&[
+        ("shards", work.shards),
+        ("queries", work.queries),
+        ("postings_visited", work.postings),
+        ("candidate_pairs", work.candidates),
+    ])
+}
+
+impl ColumnarRun<'_> {
+    /// Runs the chain; `on_progress` is called with each step as it ends.
+    pub fn run(&self, mut on_progress: impl FnMut(&Done)) -> Result<Ran> {
+        let mut done: Vec<Done> = Vec::new();
+        let mut start = Instant::now();
+        let mut peak = StepPeak::start();
+        let mut end = |name: &str, mut counters: Counters| {
+            let held = std::mem::replace(&mut peak, StepPeak::start()).end();
+            counters.extend(held.map(|bytes| ("peak_memory".to_owned(), bytes)));
+            let step = Done { name: name.to_owned(), seconds: start.elapsed().as_secs_f64(), counters };
+            on_progress(&step);
+            done.push(step);
+            start = Instant::now();
+        };
+        let budget = Budget::new(self.memory, self.threads)?;
+        let bytes =
+            || self.inputs.iter().filter_map(|path| path.metadata().ok()).map(|file| file.len()).sum();
+        self.progress.start("tokenize", "reading", Unit::Bytes, bytes());
+        let collection = Collection {
+            opts: &self.opts,
+            threads: self.threads,
+            budget: &budget,
+            work: self.work,
+            progress: self.progress,
+        };
+        let blocks = self.opts.blocks(self.inputs).with_digests();
+        let (mut documents, groups) = collection.groups(blocks, &mut end)?;
+        let read = std::mem::take(&mut documents.read);
+        let place = (&budget, self.work);
+
+        let ranks = match self.opts.cluster.cluster {
+            ClusterKind::Components => Vec::new(),
+            ClusterKind::Star => ranks(&documents, &groups),
+        };
+        let edges = edge_sorter(place, groups.count());
+        let rows = pair_sorter(place, documents.count());
+        let links = match self.opts.cluster.cluster {
+            ClusterKind::Components => Links::Forest(UnionFind::new(groups.count())),
+            ClusterKind::Star => Links::Edges { ranks: &ranks, edges: edges.writer() },
+        };
+        let writes = self.opts.write.write == Write::Pairs;
+        let mut pairs =
+            Pairs::new(&groups, links, writes.then(|| rows.writer()), self.opts.max_pairs.max_pairs)?;
+        let (step, mut counters) = self.join(&groups, &budget, &mut pairs)?;
+        let (joined, count, forest) = pairs.finish()?;
+        counters.insert("joined_pairs".to_owned(), joined);
+        *counters.entry("spilled_bytes".to_owned()).or_default() += rows.spilled() + edges.spilled();
+        end(step, counters);
+
+        let readers = groups.store.readers(2, 0, self.threads, &budget);
+        let answer = Answer::new(&documents, &groups, readers);
+        if writes {
+            self.progress.start("expand", "writing", Unit::Rows, count);
+            let written = answer.write_pairs(&rows, &self.output.join("pairs.tsv"), self.progress)?;
+            let out = [("reduce_records_out", written.lines), ("reduce_bytes_out", written.bytes)];
+            end("expand", named(&[&[("pairs", count)][..], &out].concat()));
+        }
+        drop(rows);
+
+        let labels = match forest {
+            Some(forest) => forest.into_labels(),
+            None => {
+                let mut stars = Stars::new(groups.count() as usize);
+                edges.drain_all(self.threads, &mut |edges| {
+                    edges
+                        .iter()
+                        .map(|edge| unpack(*edge))
+                        .for_each(|(worse, better)| stars.edge(worse, better));
+                    Ok(())
+                })?;
+                ranks.iter().map(|rank| stars.centre(*rank)).collect()
+            }
+        };
+        end("cluster", Counters::new());
+
+        let clusters = answer.choose(&labels);
+        drop(labels);
+        self.progress.start("keep", "writing", Unit::Rows, clusters.len() as u64);
+        let (path, tau) = (self.output.join("clusters.tsv"), self.opts.tau.tau);
+        let (written, dropped) = answer.write_clusters(&clusters, tau, &path, self.progress)?;
+        let out = [
+            ("clusters", count_clusters(&clusters)),
+            ("reduce_records_out", written.lines),
+            ("reduce_bytes_out", written.bytes),
+        ];
+        end("keep", named(&[dropped.counters().as_slice(), &out].concat()));
+        if self.write_kept {
+            self.progress.start("write-kept", "writing", Unit::Bytes, bytes());
+            let dropped = answer.dropped(&clusters);
+            let path = self.output.join("kept.jsonl");
+            let blocks = self.opts.blocks(self.inputs).with_digests();
+            let (written, blocks) = kept::write_kept(blocks, &dropped, &path, self.progress)?;
+            self.refuse_changes(&read, blocks.contents())?;
+            let counters = [
+                ("documents_kept", written.lines),
+                ("reduce_records_out", written.lines),
+                ("reduce_bytes_out", written.bytes),
+            ];
+            end("write-kept", named(&counters));
+        }
+        Ok(Ran { steps: done, large: answer.large_clusters(&clusters), read })
+    }
+
+    /// An input that is not what it was when it was read first: places of documents would be those of others.
+    fn refuse_changes(&self, before: &[Contents], now: &[Contents]) -> Result<()> {
+        let changed = before.iter().zip(now).position(|(before, now)| before != now);
+        match changed.and_then(|at| self.inputs.get(at)) {
+            Some(path) => Err(Error::File {
+                path: path.clone(),
+                problem: "has changed while the run read it; run again when nothing writes to it".to_owned(),
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// Joins the sets; gives the step's name and what it counted.
+    fn join(
+        &self,
+        groups: &Groups,
+        budget: &Budget,
+        pairs: &mut Pairs<'_, '_>,
+    ) -> Result<(&'static str, Counters)> {
+        let store = &groups.store;
+        if self.term_split {
+            return Ok(("pcp-map", TermSplit { run: self, store, budget }.run(pairs)?));
+        }
+        let (parts, held) = parts(store, &self.opts, self.threads, budget);
+        let threads = store.readers(1, held, self.threads, budget);
+        budget.hold(held);
+        let tau = self.opts.tau.tau;
+        let smaller = index_shards(store, &parts, tau)?;
+        self.progress.start("docsplit-query", "joining", Unit::Sets, queries(store, &smaller, tau) as u64);
+        let on_progress = |sets| self.progress.add(sets as u64);
+        let asked = Asked::Pairs;
+        let pairs = Mutex::new(pairs);
+        let take = |found: &[JoinPair]| lock(&pairs).take(found);
+        let work = join_shards(store, &smaller, tau, asked, threads, &on_progress, &take)?;
+        budget.release(held);
+        let mut counters = counters_of(work);
+        counters.insert("slices".to_owned(), parts.len() as u64);
+        Ok(("docsplit-query", counters))
+    }
+}
+
+/// By set the label of its cluster, for pairs of sets in memory.
+pub fn labels(kind: ClusterKind, documents: &Documents, groups: &Groups, pairs: &[JoinPair]) -> Vec<u32> {
+    match kind {
+        ClusterKind::Components => {
+            let mut forest = UnionFind::new(groups.count());
+            pairs.iter().for_each(|pair| {
+                forest.union(pair.a, pair.b);
+            });
+            forest.into_labels()
+        }
+        ClusterKind::Star => {
+            let ranks = ranks(documents, groups);
+            let rank = |set: u32| ranks[set as usize];
+            let both = |pair: &JoinPair| (rank(pair.a).max(rank(pair.b)), rank(pair.a).min(rank(pair.b)));
+            let mut edges: Vec<(u32, u32)> = pairs.iter().map(both).collect();
+            edges.sort_unstable();
+            let mut stars = Stars::new(ranks.len());
+            edges.into_iter().for_each(|(worse, better)| stars.edge(worse, better));
+            ranks.iter().map(|rank| stars.centre(*rank)).collect()
+        }
+    }
+}
+
+/// By set the rank of its group, whose best document stands for it.
+fn ranks(documents: &Documents, groups: &Groups) -> Vec<u32> {
+    let best = |set: u32| groups.members(set).iter().map(|member| documents.rank(*member)).min();
+    let mut order: Vec<u32> = (0..groups.count()).collect();
+    order.sort_by_cached_key(|set| best(*set));
+    let mut ranks = vec![0; order.len()];
+    (0..).zip(&order).for_each(|(rank, set)| ranks[*set as usize] = rank);
+    ranks
+}

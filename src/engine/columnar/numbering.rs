@@ -1,0 +1,315 @@
+//! Features become tokens: numbers in ascending order of document frequency, by sorting and not by hashing. A table
+//! of all distinct features would be visited at random; a sort reads and writes memory in order.
+//!
+//! **Counting.** Features come dealt out to buckets by their first byte, so threads sort buckets on their own.
+//! In a sorted bucket equal features are neighbours, and the length of a run is the document frequency. A feature
+//! outside of the IDF range is taken out of the size and the hash of its documents' sets. One of a single document is
+//! a *singleton*: it counts in the size and matches nothing, so it needs no number. In natural text that is most of them. The
+//! others leave a list of their documents, in the order of the features.
+//!
+//! **Choosing.** A pair at or above tau with a set of size `a` shares at least `ceil(tau·a)` features
+//! ([`Tau::min_partner`]), which are no singletons. A document that has fewer cannot be in a pair, nor equal another
+//! one's set; it is left alone from here on. In a web crawl that is again most of them.
+//!
+//! **Numbering.** Those that remain, the *candidates*, stand in order of (size, hash, id): equal sets are neighbours.
+//! Lists are read again; one that holds two candidates and more gets a number, and each of its candidates a row (place
+//! among candidates, token). Sorted, these rows are the sets.
+
+use super::budget::{BUCKETS, Budget};
+use super::documents::{Documents, FeatureRow};
+use super::sorter::{Sorter, pack};
+use super::spill::SpillFile;
+use crate::engine::progress::{Progress, Unit};
+use crate::error::{Error, Result};
+use crate::join::tau::Tau;
+use crate::threads::in_threads;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+
+/// How many distinct features there were, how many of them were left out, and how many two documents and more have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counted {
+    /// Distinct features.
+    pub features: u64,
+    /// Of these, left out.
+    pub left_out: u64,
+    /// Of those that are not, the ones in two documents and more.
+    pub shared: u64,
+    /// Bytes written to files.
+    pub spilled: u64,
+}
+
+/// Features that two documents and more have.
+pub struct Lists<'b> {
+    /// In each bucket, by ascending feature: document frequency, then the documents, by place; 4 bytes each.
+    spill: SpillFile<'b>,
+    /// For each bucket how many features have a document frequency.
+    frequencies: Vec<ByFrequency>,
+    /// By place: how many of these features a document has.
+    shared: Vec<u32>,
+}
+
+/// What happens to a feature's rows.
+struct Counting<'a, 'b> {
+    lists: &'a SpillFile<'b>,
+    progress: &'a Progress,
+    sizes: Vec<AtomicU32>,
+    hashes: Vec<AtomicU64>,
+    shared: Vec<AtomicU32>,
+}
+
+/// Counts features, sorted in `threads` threads. `keeps` is asked for each feature and its document frequency.
+pub fn count<'b>(
+    features: Sorter<'b, FeatureRow>,
+    documents: &mut Documents,
+    keeps: impl Fn(u64, u64) -> bool + Sync,
+    threads: usize,
+    (budget, folder): (&'b Budget, &'b Path),
+    progress: &Progress,
+) -> Result<(Lists<'b>, Counted)> {
+    let lists = SpillFile::new(budget, folder);
+    let rows = documents.sizes.iter().map(|size| u64::from(*size)).sum();
+    progress.start("feature-order", "counting", Unit::Rows, rows);
+    let counting = Counting {
+        lists: &lists,
+        progress,
+        sizes: std::mem::take(&mut documents.sizes).into_iter().map(AtomicU32::new).collect(),
+        hashes: std::mem::take(&mut documents.hashes).into_iter().map(AtomicU64::new).collect(),
+        shared: (0..documents.places()).map(|_| AtomicU32::new(0)).collect(),
+    };
+    let buckets = in_threads(BUCKETS, threads, |bucket| counting.bucket(&features, bucket, &keeps))?;
+    let Counting { sizes, hashes, shared, .. } = counting;
+    documents.sizes = sizes.into_iter().map(AtomicU32::into_inner).collect();
+    documents.hashes = hashes.into_iter().map(AtomicU64::into_inner).collect();
+    let shared = shared.into_iter().map(AtomicU32::into_inner).collect();
+    let mut counted = Counted { spilled: lists.spilled(), ..Counted::default() };
+    let mut frequencies = Vec::with_capacity(BUCKETS);
+    for (own, of) in buckets {
+        counted.features += own.features;
+        counted.left_out += own.left_out;
+        counted.shared += own.shared;
+        counted.spilled += own.spilled;
+        frequencies.push(of);
+    }
+    if counted.shared >= u64::from(u32::MAX) {
+        return Err(Error::Limit(format!(
+            "feature-order: {} features in two documents and more; {} is the most for one process. Split the \
+             collection, or take doc-split --engine pipes",
+            counted.shared,
+            u32::MAX - 1
+        )));
+    }
+    Ok((Lists { spill: lists, frequencies, shared }, counted))
+}
+
+impl Counting<'_, '_> {
+    /// Counts the features of a bucket; how many have which document frequency.
+    fn bucket(
+        &self,
+        features: &Sorter<'_, FeatureRow>,
+        bucket: usize,
+        keeps: &impl Fn(u64, u64) -> bool,
+    ) -> Result<(Counted, ByFrequency)> {
+        let mut counted = Counted::default();
+        let mut frequencies = ByFrequency::default();
+        let mut writer = self.lists.writer();
+        let mut put = |word: u32| -> Result<()> {
+            let word = word.to_le_bytes();
+            writer.put(bucket, word.len(), |out, _| {
+                out.copy_from_slice(&word);
+                word.len()
+            })
+        };
+        counted.spilled = features.drain(bucket, &mut |rows| {
+            self.progress.add(rows.len() as u64);
+            for run in rows.chunk_by(|x, y| x.feature == y.feature) {
+                counted.features += 1;
+                if !keeps(run[0].feature, run.len() as u64) {
+                    counted.left_out += 1;
+                    self.leave_out(run);
+                } else if run.len() > 1 {
+                    counted.shared += 1;
+                    *frequencies.of(run.len() as u32) += 1;
+                    put(run.len() as u32)?;
+                    for row in run {
+                        self.shared[row.document as usize].fetch_add(1, Ordering::Relaxed);
+                        put(row.document)?;
+                    }
+                }
+            }
+            Ok(())
+        })?;
+        writer.finish_bucket(bucket)?;
+        Ok((counted, frequencies))
+    }
+
+    fn leave_out(&self, run: &[FeatureRow]) {
+        for row in run {
+            let document = row.document as usize;
+            self.sizes[document].fetch_sub(1, Ordering::Relaxed);
+            self.hashes[document].fetch_sub(row.feature, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Documents whose sets may pair, in order of (size, hash, number).
+pub struct Candidates {
+    /// Their numbers.
+    pub numbers: Vec<u32>,
+    /// By place of a document: where it stands among the candidates; [`NONE`] for one that is none.
+    positions: Vec<u32>,
+    /// How many tokens their sets have in all, equal ones counted once.
+    pub tokens: u64,
+    /// How many different sets there are at most.
+    pub sets: usize,
+    /// The document that shares the most of its features with others, by number, and how many these are.
+    pub largest: (u32, usize),
+}
+
+/// Stands for a document that is no candidate.
+const NONE: u32 = u32::MAX;
+
+impl Candidates {
+    /// Chooses the documents that may be in a pair at or above `tau`, of those whose set's size `admits`.
+    pub fn choose(documents: &Documents, lists: &Lists<'_>, tau: Tau, admits: impl Fn(u64) -> bool) -> Self {
+        let mut sorted: Vec<(u64, u32, u32)> = Vec::new();
+        for (number, &place) in (0..).zip(&documents.order) {
+            let size = documents.sizes[place as usize];
+            let shared = lists.shared[place as usize];
+            if size > 0 && admits(size.into()) && u64::from(shared) >= tau.min_partner(size.into()) {
+                sorted.push((documents.hashes[place as usize], size, number));
+            }
+        }
+        sorted.sort_unstable_by_key(|&(hash, size, number)| (size, hash, number));
+        let (mut tokens, mut sets, mut last) = (0, 0, None);
+        for &(hash, size, number) in &sorted {
+            let shared = lists.shared[documents.order[number as usize] as usize];
+            if shared < size || last != Some((hash, size)) {
+                tokens += u64::from(shared);
+                sets += 1;
+            }
+            last = Some((hash, size));
+        }
+        let numbers: Vec<u32> = sorted.iter().map(|(_, _, number)| *number).collect();
+        let shared = |number: u32| lists.shared[documents.order[number as usize] as usize] as usize;
+        let largest =
+            numbers.iter().map(|number| (*number, shared(*number))).max_by_key(|(_, shared)| *shared);
+        drop(sorted);
+        let mut positions = vec![NONE; documents.places()];
+        for (position, number) in (0..).zip(&numbers) {
+            positions[documents.order[*number as usize] as usize] = position;
+        }
+        Self { numbers, positions, tokens, sets, largest: largest.unwrap_or_default() }
+    }
+
+    /// The rows (place among candidates, token) that make their sets.
+    pub fn rows<'b>(
+        &self,
+        lists: Lists<'_>,
+        threads: usize,
+        (budget, folder): (&'b Budget, &'b Path),
+        progress: &Progress,
+    ) -> Result<Sorter<'b, u64>> {
+        let last = (self.numbers.len() as u32).saturating_sub(1);
+        let rows = Sorter::new(budget, folder, 0, pack(last, u32::MAX));
+        let shared = lists.shared.iter().map(|shared| u64::from(*shared)).sum();
+        progress.start("equal-sets", "numbering", Unit::Rows, shared);
+        let starts = first_tokens(&lists.frequencies);
+        let next = AtomicUsize::new(0);
+        in_threads(threads, threads, |_| {
+            let mut writer = rows.writer();
+            let mut holders = Vec::new();
+            loop {
+                let bucket = next.fetch_add(1, Ordering::Relaxed);
+                if bucket >= BUCKETS {
+                    return writer.finish();
+                }
+                let mut tokens = starts[bucket].clone();
+                let (mut frequency, mut left) = (0, 0);
+                lists.spill.drain(bucket, |bytes| {
+                    progress.add(bytes.len() as u64 / 4);
+                    for word in bytes.chunks_exact(4) {
+                        let word = word.try_into().map_or(0, u32::from_le_bytes);
+                        if left == 0 {
+                            (frequency, left) = (word, word);
+                            continue;
+                        }
+                        left -= 1;
+                        let position = self.positions[word as usize];
+                        if position != NONE {
+                            holders.push(position);
+                        }
+                        if left > 0 {
+                            continue;
+                        }
+                        let token = tokens.of(frequency);
+                        if holders.len() > 1 {
+                            holders.iter().try_for_each(|holder| writer.push(pack(*holder, *token)))?;
+                        }
+                        *token += 1;
+                        holders.clear();
+                    }
+                    Ok(())
+                })?;
+            }
+        })?;
+        Ok(rows)
+    }
+}
+
+/// A number for each document frequency.
+#[derive(Clone, Debug, Default)]
+struct ByFrequency {
+    /// Nearly all features are rare.
+    rare: Vec<u32>,
+    others: BTreeMap<u32, u32>,
+}
+
+impl ByFrequency {
+    const RARE: usize = 256;
+
+    /// The number of a document frequency, 0 at first.
+    #[inline]
+    fn of(&mut self, frequency: u32) -> &mut u32 {
+        let at = frequency as usize;
+        if at >= Self::RARE {
+            return self.others.entry(frequency).or_default();
+        }
+        if self.rare.len() <= at {
+            self.rare.resize(at + 1, 0);
+        }
+        &mut self.rare[at]
+    }
+
+    /// Document frequencies, ascending, with their numbers, where these are not 0.
+    fn iter(&self) -> impl Iterator<Item = (u32, u32)> {
+        let rare = (0..).zip(self.rare.iter().copied());
+        let others = self.others.iter().map(|(frequency, number)| (*frequency, *number));
+        rare.chain(others).filter(|(_, number)| *number > 0)
+    }
+}
+
+/// For each bucket and document frequency the first token: ascending by document frequency, then by bucket.
+fn first_tokens(buckets: &[ByFrequency]) -> Vec<ByFrequency> {
+    let mut sums: BTreeMap<u32, u32> = BTreeMap::new();
+    for (frequency, features) in buckets.iter().flat_map(ByFrequency::iter) {
+        *sums.entry(frequency).or_default() += features;
+    }
+    let mut start = 0;
+    let mut next = ByFrequency::default();
+    for (frequency, features) in sums {
+        *next.of(frequency) = start;
+        start += features;
+    }
+    let of = |own: &ByFrequency| {
+        let mut first = ByFrequency::default();
+        for (frequency, features) in own.iter() {
+            let token = next.of(frequency);
+            *first.of(frequency) = *token;
+            *token += features;
+        }
+        first
+    };
+    buckets.iter().map(of).collect()
+}

@@ -1,0 +1,306 @@
+//! Rows in the order of their keys, however many there are.
+//!
+//! Rows are dealt out to the buckets of a [spill file](super::spill) by the leading bits of their keys, so that the buckets
+//! are in order and threads can sort them on their own. A bucket that is too large for a sort buffer is dealt out again
+//! by the next bits. That ends: rows of one key are at most one for each document.
+
+use super::budget::{BUCKETS, Budget};
+use super::spill::{SpillFile, Writer};
+use crate::error::Result;
+use crate::threads::in_threads;
+use std::marker::PhantomData;
+use std::path::Path;
+
+/// A row of fixed width in memory, and a few bytes on its way.
+pub trait Row: Copy + Default + Send + Sync {
+    /// The most bytes that [`put`](Self::put) writes.
+    const MOST: usize;
+    /// The fewest.
+    const LEAST: usize;
+
+    /// What rows are sorted by.
+    fn key(&self) -> u64;
+
+    /// Writes the row to the front of `out`, which has [`MOST`](Self::MOST) bytes, and gives how many it took. `before` is the
+    /// one written before it in the same chunk, or the default.
+    fn put(&self, before: &Self, out: &mut [u8]) -> usize;
+
+    /// Reads a row from the front of `bytes`. `first` is the smallest key that its bucket may hold.
+    fn get(bytes: &mut &[u8], before: &Self, first: u64) -> Option<Self>;
+}
+
+/// A key alone.
+impl Row for u64 {
+    const MOST: usize = 8;
+    const LEAST: usize = 8;
+
+    #[inline]
+    fn key(&self) -> u64 {
+        *self
+    }
+
+    #[inline]
+    fn put(&self, _: &u64, out: &mut [u8]) -> usize {
+        out[..8].copy_from_slice(&self.to_le_bytes());
+        8
+    }
+
+    #[inline]
+    fn get(bytes: &mut &[u8], _: &u64, _: u64) -> Option<u64> {
+        bytes.split_off(..8)?.try_into().ok().map(u64::from_le_bytes)
+    }
+}
+
+/// Two numbers as one key: sorted by the first, then by the second.
+#[inline]
+pub fn pack(x: u32, y: u32) -> u64 {
+    u64::from(x) << 32 | u64::from(y)
+}
+
+/// The numbers of [`two`].
+#[inline]
+pub fn unpack(key: u64) -> (u32, u32) {
+    ((key >> 32) as u32, key as u32)
+}
+
+/// Sorts rows.
+pub struct Sorter<'b, R> {
+    spill: SpillFile<'b>,
+    low: u64,
+    shift: u32,
+    rows: PhantomData<R>,
+}
+
+impl<'b, R: Row> Sorter<'b, R> {
+    /// A sorter of rows with keys from `low` to `high`; what does not fit in memory goes to a file in `folder`.
+    pub fn new(budget: &'b Budget, folder: &'b Path, low: u64, high: u64) -> Self {
+        let bits = u64::BITS - (high - low).leading_zeros();
+        let shift = bits.saturating_sub(BUCKETS.ilog2());
+        Self { spill: SpillFile::new(budget, folder), low, shift, rows: PhantomData }
+    }
+
+    /// One thread's way in.
+    pub fn writer(&self) -> SortWriter<'_, 'b, R> {
+        SortWriter {
+            writer: self.spill.writer(),
+            before: vec![R::default(); BUCKETS],
+            low: self.low,
+            shift: self.shift,
+        }
+    }
+
+    /// Bytes written to the file.
+    pub fn spilled(&self) -> u64 {
+        self.spill.spilled()
+    }
+
+    /// Moves some of what is in memory to the file; says whether there was anything.
+    pub fn make_room(&self) -> Result<bool> {
+        self.spill.make_room()
+    }
+
+    /// The first key of a bucket.
+    fn first(&self, bucket: usize) -> u64 {
+        self.low + ((bucket as u64) << self.shift)
+    }
+
+    /// Calls `visit` with the rows of a bucket, sorted and by the bufferful; equal keys are in one of them.
+    /// Gives how many bytes were dealt out again on disk.
+    pub fn drain(&self, bucket: usize, visit: &mut dyn FnMut(&[R]) -> Result<()>) -> Result<u64> {
+        let room = self.spill.budget().sort_buffer() / size_of::<R>();
+        self.drain_within(bucket, room, visit)
+    }
+
+    fn drain_within(
+        &self,
+        bucket: usize,
+        room: usize,
+        visit: &mut dyn FnMut(&[R]) -> Result<()>,
+    ) -> Result<u64> {
+        if self.rows(bucket) <= room || self.shift == 0 {
+            let rows = self.sorted(bucket)?;
+            return if rows.is_empty() { Ok(0) } else { visit(&rows).map(|()| 0) };
+        }
+        let low = self.first(bucket);
+        let finer: Self =
+            Sorter::new(self.spill.budget(), self.spill.folder(), low, low + ((1 << self.shift) - 1));
+        let mut writer = finer.writer();
+        self.each(bucket, |row| writer.push(row))?;
+        writer.finish()?;
+        let mut spilled = 0;
+        for part in 0..BUCKETS {
+            spilled += finer.drain_within(part, room, visit)?;
+        }
+        Ok(spilled + finer.spilled())
+    }
+
+    /// Calls `visit` with all rows, sorted and by the bufferful; buckets are sorted in `threads` threads, `visit` runs on the
+    /// calling one. Gives how many bytes were dealt out again on disk.
+    pub fn drain_all(&self, threads: usize, visit: &mut dyn FnMut(&[R]) -> Result<()>) -> Result<u64> {
+        let room = self.spill.budget().sort_buffer() / size_of::<R>();
+        let buckets: Vec<usize> = (0..BUCKETS).collect();
+        let mut spilled = 0;
+        for some in buckets.chunks(threads.max(1)) {
+            // A bucket that is too large has its turn below.
+            let sorted = in_threads(some.len(), threads, |at| {
+                if self.rows(some[at]) <= room { self.sorted(some[at]).map(Some) } else { Ok(None) }
+            })?;
+            for (&bucket, rows) in some.iter().zip(sorted) {
+                match rows {
+                    Some(rows) if rows.is_empty() => {}
+                    Some(rows) => visit(&rows)?,
+                    None => spilled += self.drain_within(bucket, room, visit)?,
+                }
+            }
+        }
+        Ok(spilled)
+    }
+
+    /// Bytes of all rows, in memory and in the file.
+    pub fn bytes(&self) -> u64 {
+        (0..BUCKETS).map(|bucket| self.bytes_of(bucket)).sum()
+    }
+
+    /// Bytes of a bucket's rows.
+    pub fn bytes_of(&self, bucket: usize) -> u64 {
+        self.spill.bytes(bucket) as u64
+    }
+
+    /// How many rows a bucket has at most.
+    fn rows(&self, bucket: usize) -> usize {
+        self.spill.bytes(bucket) / R::LEAST
+    }
+
+    fn sorted(&self, bucket: usize) -> Result<Vec<R>> {
+        let mut rows = Vec::with_capacity(self.rows(bucket));
+        self.each(bucket, |row| {
+            rows.push(row);
+            Ok(())
+        })?;
+        rows.sort_unstable_by_key(R::key);
+        Ok(rows)
+    }
+
+    /// Empties a bucket: calls `visit` with each row, in any order.
+    pub fn each(&self, bucket: usize, mut visit: impl FnMut(R) -> Result<()>) -> Result<()> {
+        let first = self.first(bucket);
+        self.spill.drain(bucket, |mut chunk| {
+            let mut before = R::default();
+            while let Some(row) = R::get(&mut chunk, &before, first) {
+                visit(row)?;
+                before = row;
+            }
+            Ok(())
+        })
+    }
+}
+
+/// One thread's way into a sorter. What is not [finished](SortWriter::finish) is lost.
+pub struct SortWriter<'s, 'b, R> {
+    writer: Writer<'s, 'b>,
+    before: Vec<R>,
+    low: u64,
+    shift: u32,
+}
+
+impl<R: Row> SortWriter<'_, '_, R> {
+    /// Takes a row.
+    #[inline]
+    pub fn push(&mut self, row: R) -> Result<()> {
+        let bucket = ((row.key() - self.low) >> self.shift) as usize;
+        let before = &mut self.before[bucket];
+        self.writer.put(bucket, R::MOST, |out, first| {
+            let last = if first { R::default() } else { *before };
+            *before = row;
+            row.put(&last, out)
+        })
+    }
+
+    /// Hands over what is left.
+    pub fn finish(self) -> Result<()> {
+        self.writer.finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::budget::{PROGRAM, THREAD};
+    use super::super::documents::FeatureRow;
+    use super::*;
+    use proptest::prelude::*;
+
+    /// A few hundred bytes of sort buffer, and room for a few chunks.
+    fn tiny(threads: usize) -> Budget {
+        Budget::new(PROGRAM + threads * THREAD + (16 << 10), threads).unwrap()
+    }
+
+    proptest! {
+        /// Numbers with some common leading bits, so that buckets are dealt out again.
+        #[test]
+        fn numbers_come_back_in_order(
+            numbers in prop::collection::vec((0u64..4, 0u64..300, any::<bool>()), 0..2000), shift in 0u32..60,
+            threads in 1usize..4, low in 0u64..9,
+        ) {
+            let numbers: Vec<u64> =
+                numbers.iter().map(|&(x, y, high)| low + (x << shift) + y + u64::from(high && shift > 40) * 77).collect();
+            let folder = tempfile::tempdir().unwrap();
+            let mut expected = numbers.clone();
+            expected.sort_unstable();
+            let high = numbers.iter().copied().max().unwrap_or(low);
+            for budget in [tiny(threads), Budget::new(1 << 30, threads).unwrap()] {
+                for all in [false, true] {
+                    let sorter = Sorter::new(&budget, folder.path(), low, high);
+                    let mut writers: Vec<_> = (0..threads).map(|_| sorter.writer()).collect();
+                    for (at, number) in numbers.iter().enumerate() {
+                        writers[at % threads].push(*number).unwrap();
+                    }
+                    writers.into_iter().for_each(|writer| writer.finish().unwrap());
+                    let mut found: Vec<u64> = Vec::new();
+                    let mut visit = |rows: &[u64]| {
+                        assert!(found.last().is_none_or(|last| *last < rows[0]), "equal keys apart");
+                        found.extend_from_slice(rows);
+                        Ok(())
+                    };
+                    if all {
+                        sorter.drain_all(threads, &mut visit).unwrap();
+                    } else {
+                        for bucket in 0..BUCKETS {
+                            sorter.drain(bucket, &mut visit).unwrap();
+                        }
+                    }
+                    prop_assert_eq!(&found, &expected);
+                }
+            }
+        }
+
+        /// Features with their documents, as far apart as can be, and all features alike.
+        #[test]
+        fn features_keep_their_documents(
+            rows in prop::collection::vec((any::<u64>(), any::<u32>()), 0..60), one in any::<bool>(),
+        ) {
+            let rows: Vec<FeatureRow> = rows
+                .iter()
+                .map(|&(feature, document)| FeatureRow {
+                    feature: if one { 0xab << 56 | 5 } else { feature & (0xff << 56 | 0xf) },
+                    document: document >> (feature % 32),
+                })
+                .collect();
+            let folder = tempfile::tempdir().unwrap();
+            let budget = Budget::new(PROGRAM + THREAD + 1, 1).unwrap();
+            let sorter = Sorter::new(&budget, folder.path(), 0, u64::MAX);
+            let mut writer = sorter.writer();
+            rows.iter().for_each(|row| writer.push(*row).unwrap());
+            writer.finish().unwrap();
+            let mut found = Vec::new();
+            let again = sorter.drain_all(2, &mut |rows| { found.extend_from_slice(rows); Ok(()) }).unwrap();
+            prop_assert!(found.is_sorted_by_key(|row| row.feature));
+            prop_assert!(!one || rows.is_empty() || again > 0, "dealt out again");
+            let order = |rows: &[FeatureRow]| {
+                let mut rows: Vec<_> = rows.iter().map(|row| (row.feature, row.document)).collect();
+                rows.sort_unstable();
+                rows
+            };
+            prop_assert_eq!(order(&found), order(&rows));
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! The sets of a run: in memory when they fit, else in a file that is read where it is needed.
+
+use super::budget::Budget;
+use crate::error::{Error, Result};
+use crate::join::kernel::Source;
+use crate::join::sets::Sets;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::ops::Range;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+/// Bytes that are read at a time, where more follows.
+const PIECE: usize = 256 << 10;
+
+/// Bytes of sets that a thread of a join reads and holds at once, but for a set that is larger.
+const AT_ONCE: usize = 1 << 20;
+
+/// Sets in the order of a join, numbered from 0.
+pub struct Store {
+    form: Form,
+    /// One more than the largest token.
+    tokens: u32,
+}
+
+enum Form {
+    Memory(Sets),
+    Disk(Disk),
+}
+
+struct Disk {
+    file: File,
+    folder: PathBuf,
+    /// Where each set starts in the file, in tokens, and at the end where the last one ends.
+    offsets: Vec<u64>,
+    /// With singleton tokens.
+    sizes: Vec<u32>,
+}
+
+/// Takes the sets one by one.
+pub struct StoreWriter {
+    store: Store,
+    buffer: Option<BufWriter<File>>,
+}
+
+impl StoreWriter {
+    /// Room for so many sets and tokens at most: in memory if that takes no more than half of what is to spare.
+    pub fn new(budget: &Budget, folder: &Path, sets: usize, tokens: u64) -> Result<Self> {
+        let bytes = usize::try_from(tokens).unwrap_or(usize::MAX).saturating_mul(4);
+        // What each set takes besides is part of what is kept for each document.
+        if bytes <= budget.spare() / 2 {
+            budget.hold(bytes);
+            let sets = Sets::with_capacity(sets, tokens as usize);
+            return Ok(Self { store: Store { form: Form::Memory(sets), tokens: 0 }, buffer: None });
+        }
+        let file = tempfile::tempfile_in(folder).map_err(Error::io("make a file in", folder))?;
+        let writer = file.try_clone().map_err(Error::io("open again a file in", folder))?;
+        let mut offsets = Vec::with_capacity(sets + 1);
+        offsets.push(0);
+        let disk = Disk { file, folder: folder.to_owned(), offsets, sizes: Vec::with_capacity(sets) };
+        let store = Store { form: Form::Disk(disk), tokens: 0 };
+        Ok(Self { store, buffer: Some(BufWriter::with_capacity(PIECE, writer)) })
+    }
+
+    /// Appends a set of these tokens and so many singleton ones.
+    pub fn push(&mut self, tokens: &[u32], singleton: usize) -> Result<()> {
+        self.store.tokens = self.store.tokens.max(tokens.last().map_or(0, |last| last + 1));
+        match (&mut self.store.form, &mut self.buffer) {
+            (Form::Disk(disk), Some(buffer)) => {
+                let start = disk.offsets.last().copied().unwrap_or(0);
+                for token in tokens {
+                    buffer
+                        .write_all(&token.to_le_bytes())
+                        .map_err(Error::io("write to a file in", &disk.folder))?;
+                }
+                disk.offsets.push(start + tokens.len() as u64);
+                disk.sizes.push((tokens.len() + singleton) as u32);
+            }
+            (Form::Memory(sets), _) => sets.push_with_singletons(tokens, singleton),
+            (Form::Disk(_), None) => {}
+        }
+        Ok(())
+    }
+
+    /// The store, complete.
+    pub fn finish(self) -> Result<Store> {
+        if let (Form::Disk(disk), Some(mut buffer)) = (&self.store.form, self.buffer) {
+            buffer.flush().map_err(Error::io("write to a file in", &disk.folder))?;
+        }
+        Ok(self.store)
+    }
+}
+
+impl Store {
+    /// The sets, if they are in memory.
+    pub fn in_memory(&self) -> Option<&Sets> {
+        match &self.form {
+            Form::Memory(sets) => Some(sets),
+            Form::Disk(_) => None,
+        }
+    }
+
+    /// The number of different tokens, at most.
+    pub fn tokens(&self) -> usize {
+        self.tokens as usize
+    }
+
+    /// How many of so many threads may each hold so many sets beside what is held.
+    pub fn readers(&self, sets: usize, held: usize, threads: usize, budget: &Budget) -> usize {
+        match &self.form {
+            Form::Memory(_) => threads,
+            Form::Disk(disk) => {
+                let largest =
+                    disk.offsets.windows(2).map(|two| two[1] - two[0]).max().unwrap_or(0) as usize * 4;
+                let room = budget.spare().saturating_sub(held);
+                // What a thread reads at once is part of what it has for itself.
+                if largest <= AT_ONCE { threads } else { (room / (sets * largest)).clamp(1, threads) }
+            }
+        }
+    }
+
+    /// The number of stored tokens of a set: those that are no singletons.
+    pub fn stored(&self, set: usize) -> usize {
+        match &self.form {
+            Form::Memory(sets) => sets.get(set).len(),
+            Form::Disk(disk) => (disk.offsets[set + 1] - disk.offsets[set]) as usize,
+        }
+    }
+
+    /// Bytes of its file.
+    pub fn spilled(&self) -> u64 {
+        match &self.form {
+            Form::Memory(_) => 0,
+            Form::Disk(disk) => 4 * disk.offsets.last().copied().unwrap_or(0),
+        }
+    }
+
+    /// The tokens of a set, perhaps read into `buffer`.
+    pub fn get<'s>(&'s self, set: usize, buffer: &'s mut Sets) -> Result<&'s [u32]> {
+        let (sets, base) = self.load(set..set + 1, buffer)?;
+        Ok(sets.get(set - base))
+    }
+}
+
+impl Disk {
+    fn read(&self, range: Range<usize>, buffer: &mut Sets) -> Result<()> {
+        buffer.clear();
+        buffer.reserve(range.len(), (self.offsets[range.end] - self.offsets[range.start]) as usize);
+        let (mut set, mut next, end) = (range.start, self.offsets[range.start], self.offsets[range.end]);
+        let mut bytes = Vec::new();
+        while set < range.end {
+            bytes.resize((end - next).min((PIECE / 4) as u64) as usize * 4, 0);
+            let failed = || Error::io("read the sets in a file in", &self.folder);
+            self.file.read_exact_at(&mut bytes, next * 4).map_err(failed())?;
+            let mut rest = bytes.as_slice();
+            // A set may begin in the piece before and end in one that follows.
+            while set < range.end {
+                let own = (self.offsets[set + 1] - next).min(rest.len() as u64 / 4);
+                let (tokens, others) = rest.split_at(own as usize * 4);
+                buffer.extend(
+                    tokens.chunks_exact(4).map(|token| token.try_into().map_or(0, u32::from_le_bytes)),
+                );
+                (rest, next) = (others, next + own);
+                if next < self.offsets[set + 1] {
+                    break;
+                }
+                let stored = (self.offsets[set + 1] - self.offsets[set]) as usize;
+                buffer.end_set(self.sizes[set] as usize - stored);
+                set += 1;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Source for Store {
+    type Error = Error;
+
+    fn at_once(&self, range: Range<usize>) -> usize {
+        match &self.form {
+            Form::Memory(_) => range.end,
+            Form::Disk(disk) => {
+                let most = disk.offsets[range.start] + (AT_ONCE / 4) as u64;
+                let fit = disk.offsets[range.start + 1..=range.end].partition_point(|end| *end <= most);
+                range.start + fit.max(1)
+            }
+        }
+    }
+
+    fn sets(&self) -> usize {
+        match &self.form {
+            Form::Memory(sets) => sets.len(),
+            Form::Disk(disk) => disk.sizes.len(),
+        }
+    }
+
+    fn size_of(&self, set: usize) -> usize {
+        match &self.form {
+            Form::Memory(sets) => sets.size(set),
+            Form::Disk(disk) => disk.sizes[set] as usize,
+        }
+    }
+
+    fn load<'s>(&'s self, range: Range<usize>, buffer: &'s mut Sets) -> Result<(&'s Sets, usize)> {
+        match &self.form {
+            Form::Memory(sets) => Ok((sets, 0)),
+            Form::Disk(disk) => {
+                disk.read(range.clone(), buffer)?;
+                Ok((buffer, range.start))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::budget::{PROGRAM, THREAD};
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// A file gives back the sets that memory does.
+        #[test]
+        fn a_file_holds_what_memory_holds(
+            mut sets in prop::collection::vec((prop::collection::btree_set(0..u32::MAX, 0..60), 0usize..5), 1..60),
+            from in 0usize..60, more in 0usize..60,
+        ) {
+            sets.sort_by_key(|(set, singleton)| set.len() + singleton);
+            let tokens = sets.iter().map(|(set, _)| set.len() as u64).sum();
+            let folder = tempfile::tempdir().unwrap();
+            let store = |budget: Budget| {
+                let mut writer = StoreWriter::new(&budget, folder.path(), sets.len(), tokens).unwrap();
+                for (set, singleton) in &sets {
+                    writer.push(&set.iter().copied().collect::<Vec<_>>(), *singleton).unwrap();
+                }
+                writer.finish().unwrap()
+            };
+            let memory = store(Budget::new(1 << 30, 1).unwrap());
+            let disk = store(Budget::new(PROGRAM + THREAD + 1, 1).unwrap());
+            prop_assert!(memory.in_memory().is_some());
+            prop_assert_eq!(disk.in_memory().is_none(), tokens > 0);
+            prop_assert_eq!(memory.sets(), disk.sets());
+            let range = from % sets.len()..(from % sets.len() + 1 + more).min(sets.len());
+            let (mut buffer, mut one) = (Sets::default(), Sets::default());
+            let (read, base) = disk.load(range.clone(), &mut buffer).unwrap();
+            for set in range {
+                let expected: Vec<u32> = sets[set].0.iter().copied().collect();
+                prop_assert_eq!(read.get(set - base), &expected[..]);
+                prop_assert_eq!(read.singleton(set - base), sets[set].1);
+                prop_assert_eq!(disk.get(set, &mut one).unwrap(), &expected[..]);
+                prop_assert!(sets[set].0.iter().all(|token| (*token as usize) < disk.tokens()));
+                prop_assert_eq!((disk.size_of(set), disk.stored(set)), (memory.size_of(set), memory.stored(set)));
+            }
+        }
+    }
+}
