@@ -100,10 +100,10 @@ pub fn plan_script(engine: ScriptEngine, chain: Chain, shape: Shape, params: &Pa
     if shape.write_kept {
         title.push_str(" --write-kept");
     }
-    let parts = chain.parts(shape);
+    let (parts, outputs) = (chain.parts(shape), shape.answers());
     match engine {
-        ScriptEngine::Pipes => pipes::script(&title, &parts, shape, params),
-        ScriptEngine::Hadoop => hadoop::script(&title, &parts, shape, params),
-        ScriptEngine::Spark => spark::script(&title, &parts, shape, params, &options::BOUNDS),
+        ScriptEngine::Pipes => pipes::script(&title, &parts, &outputs, params),
+        ScriptEngine::Hadoop => hadoop::script(&title, &parts, &outputs, params),
+        ScriptEngine::Spark => spark::script(&title, &parts, &outputs, params, &options::BOUNDS),
     }
 }

@@ -4,7 +4,7 @@
 use super::memory::stage_megabytes;
 use super::params::Params;
 use super::script::{self, Names, quote};
-use crate::chains::{DOCUMENTS, Part, Shape, Step, Tasks};
+use crate::chains::{DOCUMENTS, Data, Part, Step, Tasks};
 use crate::error::{Error, Result};
 use crate::record::Keys;
 use crate::stage::Entry;
@@ -17,7 +17,7 @@ const PRELUDE: [&str; 3] =
 const PARTITIONER: &str = "org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner";
 
 /// A chain's script. `INPUT` (paths) and `OUTPUT` (a folder) come from its arguments.
-pub fn script(title: &str, parts: &[Part], shape: Shape, params: &Params) -> Result<String> {
+pub fn script(title: &str, parts: &[Part], outputs: &[Data], params: &Params) -> Result<String> {
     if params.get("bad-records").is_some_and(|number| number != "0") {
         return Err(Error::Usage(
             "--bad-records: tasks of Hadoop Streaming have no place for the lines that they pass over; \
@@ -53,7 +53,7 @@ pub fn script(title: &str, parts: &[Part], shape: Shape, params: &Params) -> Res
         |step, names| call(step, names, &params),
         |guard| script::limit(guard, &params).to_string(),
     )?);
-    text.push_str(&format!("\npublish {}\n", shape.answers().join(" ")));
+    text.push_str(&format!("\npublish {}\n", outputs.join(" ")));
     Ok(text)
 }
 

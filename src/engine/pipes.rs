@@ -4,7 +4,7 @@
 use super::params::Params;
 use super::progress::{Done, Progress, add_counters};
 use super::script::{self, Names, quote};
-use crate::chains::{Guard, KEPT, Part, Shape, Step, Tasks};
+use crate::chains::{Data, Guard, KEPT, Part, Step, Tasks};
 use crate::error::{Error, Result};
 use crate::record::Keys;
 use crate::stage::{Counters, Entry};
@@ -15,7 +15,7 @@ use std::process::Command;
 const PRELUDE: &str = include_str!("pipes_prelude.sh");
 
 /// A chain's script. `INPUT` (files) and `OUTPUT` (a folder) come from its arguments.
-pub fn script(title: &str, parts: &[Part], shape: Shape, params: &Params) -> Result<String> {
+pub fn script(title: &str, parts: &[Part], outputs: &[Data], params: &Params) -> Result<String> {
     let mut text = format!(
         "#!/usr/bin/env bash\n\
          # {title}\n\
@@ -38,8 +38,8 @@ pub fn script(title: &str, parts: &[Part], shape: Shape, params: &Params) -> Res
         |guard| bound(guard, params),
     )?);
     text.push('\n');
-    for data in shape.answers() {
-        text.push_str(&match data {
+    for data in outputs {
+        text.push_str(&match *data {
             KEPT => format!("complete \"$OUTPUT/kept.jsonl\" only_part {KEPT}\n"),
             data => format!("collect {data} {data}.tsv\n"),
         });

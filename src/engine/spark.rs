@@ -5,7 +5,7 @@
 //! The program is plain text, to be read from top to bottom: functions, then a call for each step of the chain.
 
 use super::params::Params;
-use crate::chains::{KEPT, Part, Repeat, Shape, Step, Tasks};
+use crate::chains::{Data, KEPT, Part, Repeat, Step, Tasks};
 use crate::error::{Error, Result};
 use crate::record::Keys;
 use crate::stage::Entry;
@@ -16,7 +16,13 @@ const PRELUDE: &str = include_str!("spark_prelude.py");
 
 /// A chain's program. The folder of the answer and the documents come from its arguments. Options in `bounds` decide
 /// nothing about the answer.
-pub fn script(title: &str, parts: &[Part], shape: Shape, params: &Params, bounds: &[&str]) -> Result<String> {
+pub fn script(
+    title: &str,
+    parts: &[Part],
+    outputs: &[Data],
+    params: &Params,
+    bounds: &[&str],
+) -> Result<String> {
     if params.get("id") == Some("auto") {
         return Err(Error::Usage(
             "--id auto makes ids of a line's place in its file, which a task of Spark does not see; \
@@ -43,7 +49,7 @@ pub fn script(title: &str, parts: &[Part], shape: Shape, params: &Params, bounds
          BOUNDS = {}\n\n",
         title.replace(|c: char| c.is_ascii_control(), " "),
         quote(title),
-        list(shape.answers().iter().map(|data| quote(data))),
+        list(outputs.iter().map(|data| quote(data))),
         list(params.named_files().iter().map(|(_, file)| quote(file))),
         list(bounds.iter().map(|option| quote(option))),
     );
