@@ -1,218 +1,166 @@
-//! How the stages join: each chain is a list of steps over named data sets.
+//! How the stages join: a chain is a front, candidates, a check and an output, each of them a list of steps over named
+//! data sets.
 //!
-//! A step reads data sets, runs a mapper, a reducer or both, and writes one data set. Engines take the steps as they
-//! are: `local` runs them in one process, `pipes` as processes and sorts, `hadoop` as jobs. Read a chain from
-//! top to bottom: it is the paper's section 4.
+//! | component | what it does | of sets |
+//! |---|---|---|
+//! | front | documents become what is compared | [`front`]: features, IDF range, groups of equal sets |
+//! | candidates | which two of them may be similar | posting lists ([`term_split`]), slices ([`doc_split`]) |
+//! | check | which of them are | the exact overlap |
+//! | output | what is written | [`output`]: pairs of documents, clusters, kept documents |
+//!
+//! A [family](Family) puts them together, in a file of its own; [`FAMILIES`] names all of them. A step reads data sets, runs
+//! a mapper, a reducer or both, and writes one data set. Engines take the steps as they are, and know nothing of chains. Read
+//! a family's file from top to bottom: it is the paper's section 4. A component may also say what does its steps in one
+//! process, on [columns of numbers](Columnar).
 //!
 //! One thing takes more than a list of steps: the connected components of a graph that no task holds. They come of
 //! a [`Repeat`], whose steps are run in rounds.
 
-mod steps;
+mod doc_split;
+mod front;
+mod output;
+mod step;
+mod term_split;
 #[cfg(test)]
 mod tests;
 
-use crate::error::Result;
-use crate::stage::Entry;
-use crate::stages;
-use crate::stages::keep_field::KeepField;
-pub use steps::idf_steps;
-
-/// A data set between steps.
-pub type Data = &'static str;
+use crate::params::Params;
+pub use front::{IDF_TABLE, idf_table};
+pub use output::Output;
+use std::fmt;
+pub use step::{Data, Guard, Names, Part, Repeat, Step, Tasks};
 
 /// The input documents of a chain.
 pub const DOCUMENTS: Data = "documents";
-/// The answer's pairs.
+/// The pairs of documents.
 pub const PAIRS: Data = "pairs";
-/// The answer's clusters.
+/// The clusters.
 pub const CLUSTERS: Data = "clusters";
 /// The kept documents' lines.
 pub const KEPT: Data = "kept";
-/// The table that the chain `idf` makes.
-pub const IDF_TABLE: Data = "idf-table";
+/// Different sets, and the documents that have the set of another one.
+const MEMBERS: Data = "members";
+/// What the keep rule needs of each document.
+const META: Data = "meta";
+/// Features by document frequency.
+const ORDER: Data = "order";
+/// Pairs of different sets.
+const JOINED: Data = "joined-pairs";
 
-/// How many tasks a step has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tasks {
-    /// As many as the engine likes.
-    Many,
-    /// One, which sees everything.
-    One,
-    /// As many mappers as the option says.
-    Option(&'static str),
-    /// As many reducers as there are slices in the plan that is this data set: each makes one slice
-    /// ([`crate::hash::slice_key`]).
-    Slices(Data),
-    /// One map-only job for each part of a data set that holds something, which is the side file that the option names.
-    EachFile(&'static str, Data),
-}
-
-/// A step of a chain.
-#[derive(Clone, Debug)]
-pub struct Step {
-    /// Its name: that of its mapper, or of its reducer where it has none.
+/// A family of chains: what it is called, and how the options put it together.
+pub struct Family {
+    /// Its name on the command line.
     pub name: &'static str,
-    /// What it does, and why its rows are sorted, in a sentence.
-    pub why: &'static str,
-    /// The mapper; without one rows go to the shuffle as they are.
-    pub map: Option<&'static str>,
-    /// The reducer; without one the step is map only.
-    pub reduce: Option<&'static str>,
-    /// What it reads.
-    pub inputs: Vec<Data>,
-    /// What it writes.
-    pub output: Data,
-    /// Side files: the option that names the file, and the data set that is the file.
-    pub side: Vec<(&'static str, Data)>,
-    /// How many tasks.
-    pub tasks: Tasks,
-    /// A counter that must not exceed an option's value when the step has ended, and what to do then.
-    pub guard: Option<Guard>,
-    /// A field that at least one document must have when the step has ended.
-    pub field: Option<KeepField>,
+    /// How it finds pairs.
+    pub about: &'static str,
+    /// Options of its own that decide its steps, each with a value for every way of them.
+    choices: &'static [(&'static str, &'static [&'static str])],
+    compose: fn(&Params, Wanted) -> Chain,
 }
 
-impl Step {
-    /// Its mapper and its reducer.
-    pub fn stages(&self) -> Result<(Option<&'static Entry>, Option<&'static Entry>)> {
-        Ok((self.map.map(stages::get).transpose()?, self.reduce.map(stages::get).transpose()?))
-    }
-}
+/// All families; the first one is taken when none is named.
+pub static FAMILIES: [&Family; 2] = [&doc_split::FAMILY, &term_split::FAMILY];
 
-/// See [`Step::guard`].
-#[derive(Clone, Copy, Debug)]
-pub struct Guard {
-    /// The counter.
-    pub counter: &'static str,
-    /// The option.
-    pub option: &'static str,
-    /// What the counter counts and what to do when there is too much of it.
-    pub advice: &'static str,
-}
-
-/// A part of a chain.
-#[derive(Clone, Debug)]
-pub enum Part {
-    /// A step, run once.
-    Step(Step),
-    /// Steps that are run in rounds.
-    Repeat(Repeat),
-}
-
-/// Steps that are run in rounds until the first of them counts 0 of something: there the last round ends. In round R,
-/// counted from 1, a step is named `NAME-R` and a data set that it makes `DATA-R`.
-#[derive(Clone, Debug)]
-pub struct Repeat {
-    /// What the rounds make.
-    pub name: &'static str,
-    /// What happens in a round, and why they end, in a sentence or two.
-    pub why: &'static str,
-    /// What the first step reads in the first round; later it reads [`again`](Self::again).
-    pub from: Vec<Data>,
-    /// The steps of a round.
-    pub steps: Vec<Step>,
-    /// What the rounds are for: when they are over, this is the name of what the first step wrote.
-    pub to: Data,
-    /// The first step's counter.
-    pub until_zero: &'static str,
-}
-
-impl Repeat {
-    /// What the first step reads in later rounds: what the last step of the round before wrote.
-    pub fn again(&self) -> Data {
-        self.steps.last().map_or(self.to, |last| last.output)
-    }
-
-    /// Whether a data set is made in each round.
-    pub fn makes(&self, data: Data) -> bool {
-        self.steps.iter().any(|step| step.output == data)
-    }
-}
-
-impl Part {
-    /// The part's steps, those of rounds once.
-    pub fn steps(&self) -> &[Step] {
-        match self {
-            Part::Step(step) => std::slice::from_ref(step),
-            Part::Repeat(repeat) => &repeat.steps,
-        }
-    }
-}
-
-/// What shapes a chain.
+/// What is wanted of a chain beside what its options say.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Shape {
-    /// Features out of an IDF range are left out.
-    pub idf: bool,
-    /// They are looked up by a shuffle, and not in a list that each task holds.
-    pub idf_shuffle: bool,
-    /// Term-Split with the prefix filter.
-    pub prefix: bool,
-    /// Doc-Split in the paper's own form.
-    pub by_task: bool,
-    /// Star clusters.
-    pub star: bool,
-    /// The field of documents that the keep rule looks at.
-    pub field: Option<KeepField>,
-    /// Clusters are wanted and pairs are not.
-    pub clusters_only: bool,
-    /// The kept documents' lines are wanted.
-    pub write_kept: bool,
+pub struct Wanted {
+    /// The kept documents' lines.
+    pub kept: bool,
     /// Clusters are made in rounds of many tasks, and not in one task that holds the graph.
     pub rounds: bool,
 }
 
-impl Shape {
-    /// Every shape that there is.
-    pub fn all() -> impl Iterator<Item = Self> {
-        (0..256u32).map(|bits| {
-            let bit = |n: u32| bits >> n & 1 == 1;
-            Self {
-                idf: bit(0),
-                prefix: bit(1),
-                by_task: bit(2),
-                star: bit(3),
-                field: KeepField::named(if bit(3) { "newest" } else { "first" }),
-                write_kept: bit(4),
-                clusters_only: bit(5),
-                rounds: bit(6),
-                idf_shuffle: bit(7),
-            }
-        })
+impl Family {
+    /// The family of this name.
+    pub fn named(name: &str) -> Option<&'static Self> {
+        FAMILIES.into_iter().find(|family| family.name == name)
     }
 
-    /// The data sets of the answer. The clusters come last: an answer that has them is complete.
-    pub fn answers(self) -> Vec<Data> {
-        let all = [(PAIRS, !self.clusters_only), (KEPT, self.write_kept), (CLUSTERS, true)];
-        all.into_iter().filter(|(_, wanted)| *wanted).map(|(data, _)| data).collect()
+    /// The chain that the options make.
+    pub fn chain(&self, params: &Params, wanted: Wanted) -> Chain {
+        (self.compose)(params, wanted)
+    }
+
+    /// A chain for every combination of what decides its steps, with its options.
+    pub fn every_chain(&self) -> Vec<(Params, Chain)> {
+        let mut all = vec![Params::default()];
+        for (name, values) in front::CHOICES.iter().chain(&output::CHOICES).chain(self.choices) {
+            let with = |params: &Params| {
+                let values = values.iter().map(|value| params.clone().with(name, *value));
+                values.collect::<Vec<_>>()
+            };
+            all = all.iter().flat_map(with).collect();
+        }
+        let wanted = [(false, false), (false, true), (true, false), (true, true)];
+        let wanted = wanted.map(|(kept, rounds)| Wanted { kept, rounds });
+        let chains = |params: &Params| wanted.map(|wanted| (params.clone(), self.chain(params, wanted)));
+        all.iter().flat_map(chains).collect()
     }
 }
 
-/// The chains by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Chain {
-    /// Term-Split: posting lists by feature, pairs by counting (000, section 2.3.1)
-    TermSplit,
-    /// Doc-Split: slices of documents, each queried by all (000, section 2.3.2)
-    DocSplit,
+/// What all documents go through, from text to output.
+#[derive(Debug)]
+pub struct Chain {
+    /// Documents become what is compared.
+    pub front: Box<dyn Component>,
+    /// Which two of them may be similar.
+    pub candidates: Box<dyn Component>,
+    /// Which of the candidates are.
+    pub check: Box<dyn Component>,
+    /// What is written.
+    pub output: Output,
 }
 
 impl Chain {
-    /// The chain's name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Chain::TermSplit => "term-split",
-            Chain::DocSplit => "doc-split",
-        }
+    /// Its components, in their order.
+    pub fn components(&self) -> [&dyn Component; 4] {
+        [&*self.front, &*self.candidates, &*self.check, &self.output]
     }
 
-    /// The parts.
-    pub fn parts(self, shape: Shape) -> Vec<Part> {
-        steps::parts(self, shape)
+    /// The parts of all components.
+    pub fn parts(&self) -> Vec<Part> {
+        self.components().into_iter().flat_map(Component::parts).collect()
     }
 
     /// The steps of all parts, those of rounds once.
-    pub fn steps(self, shape: Shape) -> Vec<Step> {
-        self.parts(shape).iter().flat_map(Part::steps).cloned().collect()
+    pub fn steps(&self) -> Vec<Step> {
+        self.parts().iter().flat_map(Part::steps).cloned().collect()
     }
+
+    /// What does the components' steps in one process, where each has such a thing.
+    pub fn columnar(&self) -> Option<[Columnar; 4]> {
+        let [front, candidates, check, output] = self.components().map(Component::columnar);
+        Some([front?, candidates?, check?, output?])
+    }
+}
+
+/// A component of a chain.
+pub trait Component: fmt::Debug + Send + Sync {
+    /// Its parts, in the order in which they are run.
+    fn parts(&self) -> Vec<Part>;
+
+    /// What does its steps in one process on columns of numbers; nothing where only stages do them.
+    fn columnar(&self) -> Option<Columnar> {
+        None
+    }
+
+    /// Whether a row is written for each pair of postings, so that a run may be known to be hopeless before it begins.
+    fn pairs_all_postings(&self) -> bool {
+        false
+    }
+}
+
+/// What does a component's steps in one process on columns of numbers ([`crate::engine::columnar`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Columnar {
+    /// Sets of features that are numbered by document frequency, in groups of equal ones.
+    NumberedSets,
+    /// Posting lists of some sets at a time, past which larger sets are held.
+    IndexShards,
+    /// Pairs that pass the prefix filter, put down before they are verified.
+    PrefixCandidates,
+    /// What two sets share, counted.
+    Overlaps,
+    /// Pairs, clusters and kept documents out of columns.
+    Output,
 }

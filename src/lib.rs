@@ -35,6 +35,8 @@ pub mod hash;
 pub mod index;
 pub mod io;
 pub mod join;
+pub mod params;
+pub mod plan;
 pub mod record;
 pub mod stage;
 pub mod stages;

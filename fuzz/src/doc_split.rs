@@ -5,10 +5,10 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
-use twinsplit::engine::columnar::ColumnarRun;
-use twinsplit::engine::params::Params;
+use twinsplit::engine::columnar::{ColumnarJoin, ColumnarRun};
 use twinsplit::engine::progress::Progress;
 use twinsplit::join::tau::{Tau, jaccard6};
+use twinsplit::params::Params;
 
 /// One input.
 pub fn run(data: &[u8]) {
@@ -52,7 +52,7 @@ pub fn run(data: &[u8]) {
         memory: 128 << 20,
         progress: &Progress::default(),
         write_kept: false,
-        term_split: shape & 64 != 0,
+        join: if shape & 64 == 0 { ColumnarJoin::IndexShards } else { ColumnarJoin::PrefixCandidates },
     };
     run.run(|_| {}).expect("an answer");
 

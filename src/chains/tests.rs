@@ -1,12 +1,11 @@
 use super::*;
 use crate::stage::Role;
 use crate::stages::find;
-use clap::ValueEnum;
 
 fn all() -> Vec<Vec<Part>> {
-    let mut chains = vec![idf_steps().into_iter().map(Part::Step).collect()];
-    for shape in Shape::all() {
-        chains.extend(Chain::value_variants().iter().map(|chain| chain.parts(shape)));
+    let mut chains = vec![idf_table()];
+    for family in FAMILIES {
+        chains.extend(family.every_chain().iter().map(|(_, chain)| chain.parts()));
     }
     assert_eq!(chains.len(), 513);
     chains

@@ -1,17 +1,15 @@
 //! `twinsplit run` on a cluster: the answer and everything in between stay in the cluster's file system.
 
 use super::manifest::{Known, RunManifest};
-use super::options::{self, Engine, RunOpts};
-use super::plan::{ScriptEngine, plan_script};
+use super::options::RunOpts;
 use super::progress::Display;
 use super::{interrupt, summary};
-use crate::chains::{Chain, Shape};
 use crate::engine::cluster_driver::ClusterRun;
-use crate::engine::params::Params;
 use crate::engine::progress::Progress;
-use crate::engine::script;
+use crate::engine::{script, script_of};
 use crate::error::{Error, Result};
 use crate::io::AtomicFile;
+use crate::plan::{Engine, Plan};
 use crate::terminal;
 use serde_json::json;
 use std::fs;
@@ -21,15 +19,13 @@ use std::sync::Arc;
 use std::time::Instant;
 use tempfile::TempDir;
 
-/// Runs a chain as jobs of Hadoop Streaming, or under Spark.
-pub fn run(chain: Chain, shape: Shape, opts: &RunOpts, params: &Params) -> Result<()> {
+/// Runs a plan as jobs of Hadoop Streaming, or under Spark.
+pub fn run(plan: &Plan, opts: &RunOpts) -> Result<()> {
     let start = Instant::now();
-    let inputs = (&opts.input[..], Known::Names);
-    let manifest = RunManifest::of(chain, opts.engine, &options::resolved(params), opts.write_kept, inputs)?;
-    let is_spark = opts.engine == Engine::Spark;
-    let (engine, name) =
-        if is_spark { (ScriptEngine::Spark, "chain.py") } else { (ScriptEngine::Hadoop, "chain.sh") };
-    let script = plan_script(engine, chain, shape, params)?;
+    let manifest = RunManifest::of(plan, &plan.inputs, Known::Names)?;
+    let is_spark = plan.engine == Engine::Spark;
+    let name = if is_spark { "chain.py" } else { "chain.sh" };
+    let script = script_of(plan)?;
     let logs = tempfile::Builder::new()
         .prefix("twinsplit-logs.")
         .tempdir()
@@ -42,7 +38,7 @@ pub fn run(chain: Chain, shape: Shape, opts: &RunOpts, params: &Params) -> Resul
     let run = ClusterRun {
         interpreter: &interpreter,
         script: (&script, name),
-        inputs: &opts.input,
+        inputs: &plan.inputs,
         output: &opts.output,
         logs: logs.path(),
         variables: &variables,
@@ -51,7 +47,7 @@ pub fn run(chain: Chain, shape: Shape, opts: &RunOpts, params: &Params) -> Resul
     };
     // The script ends its jobs and removes the logs when it misses this process.
     interrupt::on_signal(&opts.output, || {})?;
-    let display = Display::start(&progress, chain.steps(shape).len(), opts.quiet);
+    let display = Display::start(&progress, plan.chain.steps().len(), opts.quiet);
     let done = run.run();
     drop(display);
     let steps = match done {
@@ -69,7 +65,7 @@ pub fn run(chain: Chain, shape: Shape, opts: &RunOpts, params: &Params) -> Resul
         seconds: start.elapsed().as_secs_f64(),
         steps: &steps,
         warnings: summary::warnings(&steps, Vec::new()),
-        answers: shape.answers().into_iter().map(folder).collect(),
+        answers: plan.chain.output.data().into_iter().map(folder).collect(),
     };
     let text = report.json(report.answers.iter().map(|folder| json!({ "path": folder })).collect());
     put(&text, logs.path(), &opts.output)?;

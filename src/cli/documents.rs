@@ -3,10 +3,10 @@
 
 use super::output::tidy;
 use crate::bad_records::BadRecords;
-use crate::engine::params::Params;
 use crate::error::{Error, Result};
 use crate::index::idf::IdfRange;
 use crate::io::{Blocks, each_line};
+use crate::params::Params;
 use crate::record::document::{Document, DocumentOpts};
 use crate::stages::feature_order::read_reference;
 use crate::stages::options::{EqualTextsOpts, FeatureOpts, IdfOpts, MinFeaturesOpts, TauOpts};

@@ -6,15 +6,15 @@
 //! chosen by a hash of the text, so that copies, which count once, are chosen together. From the share each document
 //! frequency is estimated from below, by three times its error of chance, the square root.
 
-use super::chain::own_options;
 use super::documents::PairOpts;
 use super::options::RunOpts;
-use crate::chains::Chain;
-use crate::engine::params::Params;
+use crate::chains::Family;
 use crate::engine::script::quote;
 use crate::error::{Error, Result};
 use crate::hash;
 use crate::io::{Blocks, each_line};
+use crate::params::Params;
+use crate::plan::own_options;
 use crate::text::Extractor;
 use crate::threads::{in_threads, lock};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -29,6 +29,9 @@ const CLEARLY: u128 = 2;
 const UNPACKED: u64 = 5;
 /// Bytes of input that a thread takes at a time.
 const BLOCK: usize = 1 << 20;
+/// The chain that is refused, and the one that gives the same answer.
+const TERM_SPLIT: &str = "term-split";
+const DOC_SPLIT: &str = "doc-split";
 /// The seed of the share.
 const SEED: u64 = 0x7465726d;
 
@@ -118,7 +121,7 @@ fn bytes(path: &Path) -> u64 {
 
 /// The command that was typed, with doc-split instead of term-split, and without the options of that chain alone.
 fn with_doc_split(args: impl Iterator<Item = String>) -> String {
-    let own = own_options(Chain::TermSplit);
+    let own = Family::named(TERM_SPLIT).map(own_options).unwrap_or_default();
     let (mut words, mut named, mut skip) = (Vec::new(), false, false);
     for word in args {
         let option = word.strip_prefix("--").map(|option| option.split_once('=').unwrap_or((option, "")).0);
@@ -129,12 +132,12 @@ fn with_doc_split(args: impl Iterator<Item = String>) -> String {
             skip = !word.contains('=');
             continue;
         }
-        let chain = !named && words.len() > 1 && word == Chain::TermSplit.name();
+        let chain = !named && words.len() > 1 && word == TERM_SPLIT;
         named |= chain;
-        words.push(if chain { Chain::DocSplit.name().to_owned() } else { quote(&word) });
+        words.push(if chain { DOC_SPLIT.to_owned() } else { quote(&word) });
     }
     if !named {
-        words.insert(2.min(words.len()), Chain::DocSplit.name().to_owned());
+        words.insert(2.min(words.len()), DOC_SPLIT.to_owned());
     }
     words.join(" ")
 }

@@ -3,13 +3,12 @@
 use super::options;
 use super::progress::Display;
 use super::quarantine::{self, Places, QUARANTINE, is_quarantine};
-use super::run::guard;
-use crate::chains::{IDF_TABLE, idf_steps};
-use crate::engine::params::Params;
+use crate::chains::{IDF_TABLE, idf_table};
 use crate::engine::progress::Progress;
 use crate::engine::steps::LocalSteps;
 use crate::error::{Error, Result};
 use crate::io::{Stdout, document_files};
+use crate::params::Params;
 use crate::terminal;
 use clap::{Arg, ArgMatches, Command, value_parser};
 use std::fs;
@@ -97,10 +96,10 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
 pub fn table(inputs: &[PathBuf], params: &Params, work: &Path) -> Result<PathBuf> {
     let progress = Arc::new(Progress::default());
     let memory = options::MEMORY << 20;
-    let engine = LocalSteps::new(inputs, work, params, options::threads(None), memory, &progress)?;
-    let steps = idf_steps();
-    let display = Display::start(&progress, steps.len(), false);
-    let made = steps.iter().try_for_each(|step| guard(step, &engine.run(step)?.counters, params, ""));
+    let mut engine = LocalSteps::new(inputs, work, params, options::threads(None), memory, &progress)?;
+    let parts = idf_table();
+    let display = Display::start(&progress, parts.len(), false);
+    let made = engine.run_parts(&parts, "");
     drop(display);
-    made.map(|()| work.join(IDF_TABLE).join("part-00000"))
+    made.map(|_| work.join(IDF_TABLE).join("part-00000"))
 }

@@ -1,8 +1,8 @@
 //! Before a run: whether the options name the field that the keep rule looks at.
 
-use crate::engine::params::Params;
 use crate::error::Result;
 use crate::io::{Blocks, each_line, expand_inputs};
+use crate::params::Params;
 use crate::record::document::DocumentOpts;
 use crate::stages::keep_field::{KeepField, fields_of};
 use std::path::PathBuf;

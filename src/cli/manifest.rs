@@ -1,14 +1,12 @@
 //! What a run is, so that another run knows whether it may go on with what that one left.
 
-use super::options::{BOUNDS, Engine};
-use crate::chains::Chain;
-use crate::engine::params::Params;
 use crate::error::{Error, Result};
 use crate::io::{AtomicFile, Contents, contents};
+use crate::plan::{BOUNDS, Plan};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 
-/// The program's version, the chain, the engine, all parameters and the input, as they stand in `run.json` and, while
+/// The plan and the input, as they stand in `run.json` and, while
 /// a run works, in `_work/_run.json`.
 pub struct RunManifest(Map<String, Value>);
 
@@ -28,35 +26,18 @@ pub enum Known {
 }
 
 impl RunManifest {
-    /// The manifest of a run.
-    pub fn of(
-        chain: Chain,
-        engine: Engine,
-        params: &Params,
-        write_kept: bool,
-        (inputs, known): (&[PathBuf], Known),
-    ) -> Result<Self> {
+    /// The manifest of a run of a plan over these files.
+    pub fn of(plan: &Plan, inputs: &[PathBuf], known: Known) -> Result<Self> {
         let inputs = inputs.iter().map(|path| match known {
             Known::Names => Ok(json!({ "path": path.to_string_lossy() })),
             Known::Sizes => size(path),
             Known::Digests => digest(path),
         });
-        let inputs: Value = inputs.collect::<Result<Vec<_>>>()?.into();
-        let mut parameters = Map::new();
-        for (name, value) in params.iter() {
-            parameters.insert(name.to_owned(), Value::from(value));
-        }
-        parameters.insert("write-kept".to_owned(), Value::from(write_kept));
-        let mut fields = Map::new();
-        fields.insert("twinsplit".to_owned(), Value::from(env!("CARGO_PKG_VERSION")));
-        fields.insert("chain".to_owned(), Value::from(chain.name()));
-        fields.insert("engine".to_owned(), Value::from(format!("{engine:?}").to_lowercase()));
-        fields.insert("parameters".to_owned(), parameters.into());
-        fields.insert("inputs".to_owned(), inputs);
-        fields.insert(
-            "parameter_files".to_owned(),
-            digests(params.named_files().into_iter().map(|(_, file)| Path::new(file)))?,
-        );
+        let mut fields = plan.fields();
+        fields.insert("inputs".to_owned(), inputs.collect::<Result<Vec<_>>>()?.into());
+        let files = plan.params.named_files();
+        let files = digests(files.into_iter().map(|(_, file)| Path::new(file)))?;
+        fields.insert("parameter_files".to_owned(), files);
         Ok(Self(fields))
     }
 

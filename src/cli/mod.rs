@@ -1,6 +1,5 @@
 //! Command lines: the stage binaries and the driver.
 
-pub mod chain;
 pub mod cluster_driver;
 pub mod corpus;
 pub mod documents;

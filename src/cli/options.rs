@@ -1,33 +1,14 @@
 //! The driver's options: those of all stages, declared there, and a few of its own.
 
-use crate::engine::params::Params;
+use crate::chains::FAMILIES;
 use crate::error::{Error, Result};
-use crate::stages::STAGES;
-use crate::text::FeatureKind;
+use crate::params::Params;
+use crate::plan::{Asked, Engine, Given, Origin, Plan};
+use crate::{stages, terminal};
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args, Command, ValueEnum};
-use std::collections::BTreeSet;
 use std::path::PathBuf;
-
-/// Ways to run a chain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Engine {
-    /// One process.
-    Local,
-    /// The stage binaries joined by files and sort.
-    Pipes,
-    /// The stage binaries as jobs of Hadoop Streaming, on data in HDFS or wherever Hadoop reads.
-    Hadoop,
-    /// The stage binaries under Spark, on data wherever Hadoop reads.
-    Spark,
-}
-
-impl Engine {
-    /// Whether input and output are addresses in a cluster's file system.
-    pub fn is_remote(self) -> bool {
-        matches!(self, Engine::Hadoop | Engine::Spark)
-    }
-}
 
 /// A paper's settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -112,21 +93,18 @@ pub fn threads(wanted: Option<usize>) -> usize {
     wanted.unwrap_or_else(cores).clamp(1, 1024)
 }
 
-/// All options of all stages but side files that the chain itself makes, each once.
+/// The argument that names the chain.
+pub fn chain() -> Arg {
+    let names = FAMILIES.map(|family| PossibleValue::new(family.name).help(family.about));
+    Arg::new("chain").value_name("CHAIN").value_parser(PossibleValuesParser::new(names)).help(
+        "How pairs are found; the answer is the same. Without it doc-split, or term-split where an option is given \
+         that it alone has",
+    )
+}
+
+/// The options of all stages, as a command shows them.
 pub fn stage_options() -> Vec<Arg> {
-    let mut seen = BTreeSet::new();
-    let mut options = Vec::new();
-    for entry in STAGES.iter() {
-        for arg in entry.command().get_arguments() {
-            let Some(long) = arg.get_long() else { continue };
-            // A side file with a default name comes from an earlier step; one without is the user's.
-            let made = entry.has_side(long) && !arg.get_default_values().is_empty();
-            if !made && seen.insert(long.to_owned()) {
-                options.push(arg.clone().help_heading("Options of the stages"));
-            }
-        }
-    }
-    options
+    stages::all_options().into_iter().map(|arg| arg.help_heading("Options of the stages")).collect()
 }
 
 /// Adds the options of all stages, and `--paper`.
@@ -138,81 +116,64 @@ pub fn with_stage_options(command: Command) -> Command {
     )
 }
 
-/// The stages' options that were given, by the command line, the environment or a paper.
+/// What a command line asks for.
+pub fn asked(matches: &ArgMatches, engine: Engine, inputs: &[PathBuf], write_kept: bool) -> Result<Asked> {
+    let chain = matches.get_one::<String>("chain").cloned();
+    Ok(Asked { chain, engine, given: with_preset(matches)?, inputs: inputs.to_vec(), write_kept })
+}
+
+/// The plan of what a command line asks for; what it decides by itself is said unless `quiet`.
+pub fn plan(asked: Asked, quiet: bool) -> Result<Plan> {
+    let plan = Plan::of(asked, &read_file)?;
+    if !quiet {
+        plan.notes.iter().for_each(terminal::note);
+    }
+    Ok(plan)
+}
+
+/// The stages' options that were given, by the command line, the environment or a preset, and what follows from them.
 pub fn params(matches: &ArgMatches) -> Result<Params> {
-    let mut params = given(matches, &stage_options())?;
+    let mut given = with_preset(matches)?;
+    given.settle_features(&read_file)?;
+    Ok(given.params)
+}
+
+/// The text of a file that describes features.
+pub fn read_file(path: &str) -> std::result::Result<String, String> {
+    std::fs::read_to_string(path).map_err(|error| error.to_string())
+}
+
+fn with_preset(matches: &ArgMatches) -> Result<Given> {
+    let mut given = given(matches, &stage_options())?;
     if let Some(Paper::P000) = matches.get_one::<Paper>("paper") {
         for (name, value) in [("features", "spotsigs"), ("tau", "0.4")] {
-            if params.get(name).is_none() {
-                params.set(name, value);
-            }
+            given.set_missing(name, value, Origin::Preset);
         }
     }
-    settle_min_features(&mut params)?;
-    Ok(params)
+    Ok(given)
 }
-
-/// With `--write-kept` documents go for good, so each must reach tau with the one that stays: clusters are stars, unless
-/// their kind was given. Says whether that was decided here.
-pub fn settle_cluster(params: &mut Params, write_kept: bool) -> bool {
-    let settled = write_kept && params.get("cluster").is_none();
-    if settled {
-        params.set("cluster", "star");
-    }
-    settled
-}
-
-/// What a note says of that.
-pub const STAR_NOTE: &str = "with --write-kept clusters are stars, so that each dropped document reaches tau with the one \
-                             that is kept; --cluster components joins chains";
 
 /// Those of `options` that were given, by the command line or the environment.
-pub fn given(matches: &ArgMatches, options: &[Arg]) -> Result<Params> {
-    let mut params = Params::default();
+pub fn given(matches: &ArgMatches, options: &[Arg]) -> Result<Given> {
+    let mut given = Given::default();
     for arg in options {
         let id = arg.get_id().as_str();
-        let given =
-            matches!(matches.value_source(id), Some(ValueSource::CommandLine | ValueSource::EnvVariable));
+        let origin = match matches.value_source(id) {
+            Some(ValueSource::CommandLine) => Origin::CommandLine,
+            Some(ValueSource::EnvVariable) => Origin::Environment,
+            _ => continue,
+        };
         let value = matches.get_raw(id).and_then(|mut values| values.next());
-        if let (true, Some(value), Some(long)) = (given, value, arg.get_long()) {
+        if let (Some(value), Some(long)) = (value, arg.get_long()) {
             let text = value.to_str().ok_or_else(|| Error::Usage(format!("--{long} is not UTF-8")))?;
-            params.set(long, text);
+            given.set(long, text, origin);
         }
     }
-    if params.get("idf-table") == Some("-") {
+    if given.params.is("idf-table", "-") {
         return Err(Error::Usage(
             "--idf-table is read by more than one step, so it cannot be standard input; write it to a file first"
                 .to_owned(),
         ));
     }
-    Ok(params)
-}
-
-/// Takes the least number of features from what the features ask for, unless it was given.
-pub fn settle_min_features(params: &mut Params) -> Result<()> {
-    if params.get("min-features").is_none() {
-        let read = |path: &str| std::fs::read_to_string(path).map_err(|error| error.to_string());
-        let kind = FeatureKind::parse(params.get("features").unwrap_or("words:5"), &read)
-            .map_err(|error| Error::Usage(error.to_string()))?;
-        if kind.min_features_default() != 1 {
-            params.set("min-features", kind.min_features_default().to_string());
-        }
-    }
-    Ok(())
-}
-
-/// Options that bound a run or a task and decide nothing about the answer: a run may go on with others.
-pub const BOUNDS: [&str; 5] = ["max-pairs", "combine", "combine-pairs", "forest", "ranked"];
-
-/// Every option of every stage with its value in this run, defaults included, for `run.json`.
-pub fn resolved(params: &Params) -> Params {
-    let mut all = Params::default();
-    for arg in stage_options() {
-        let Some(long) = arg.get_long() else { continue };
-        let default = arg.get_default_values().first().map(|value| value.to_string_lossy().into_owned());
-        if let Some(value) = params.get(long).map(str::to_owned).or(default) {
-            all.set(long, value);
-        }
-    }
-    all
+    Ok(given)
 }

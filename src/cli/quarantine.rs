@@ -1,9 +1,9 @@
 //! What a run let pass: the quarantines of its tasks become one file, `quarantine.tsv`, sorted by file and line.
 
 use crate::bad_records::FOLDER;
-use crate::engine::params::Params;
 use crate::error::{Error, Result};
 use crate::io::{AtomicFile, expand_inputs, open, read_row};
+use crate::params::Params;
 use crate::record::Record;
 use crate::record::bad::BadLine;
 use crate::record::document::DocumentOpts;

@@ -1,28 +1,23 @@
 //! `twinsplit run`: a chain from documents to pairs and clusters.
 
-use super::interrupt;
-use super::keep_field;
 use super::manifest::{Known, RunManifest};
-use super::options::{self, Engine, RunOpts};
+use super::options::{self, RunOpts};
 use super::output::{self, Output, Start};
-use super::plan::{ScriptEngine, plan_script, shape};
 use super::progress::Display;
 use super::quarantine::{self, Places, QUARANTINE};
-use super::{chain, cluster_driver, forecast, summary};
-use crate::chains::{Chain, KEPT, PAIRS, Shape, Step};
-use crate::engine::columnar::{ColumnarOpts, ColumnarRun, Ran};
+use super::{cluster_driver, forecast, interrupt, keep_field, summary};
+use crate::chains::{Family, KEPT, PAIRS};
+use crate::engine::columnar::{ColumnarJoin, ColumnarOpts, ColumnarRun, Ran};
 use crate::engine::memory::Budget;
-use crate::engine::params::Params;
 use crate::engine::pipes::PipesRun;
 use crate::engine::progress::{Done, Progress};
+use crate::engine::script_of;
 use crate::engine::steps::LocalSteps;
 use crate::error::{Error, Result};
 use crate::io::{Contents, Stdout, document_files};
-use crate::stage::{Counters, Entry};
-use crate::stages;
+use crate::plan::{Engine, Plan};
 use crate::terminal;
-use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
-use std::collections::BTreeSet;
+use clap::{ArgMatches, Args, Command, FromArgMatches};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -30,7 +25,7 @@ use std::time::Instant;
 
 /// The command line of `run`.
 pub fn command() -> Command {
-    options::with_stage_options(RunOpts::augment_args(Command::new("run").arg(chain::arg())))
+    options::with_stage_options(RunOpts::augment_args(Command::new("run").arg(options::chain())))
         .about("Finds pairs and clusters of near-duplicate documents")
         .long_about(None)
 }
@@ -39,37 +34,26 @@ pub fn command() -> Command {
 pub fn run(matches: &ArgMatches) -> Result<()> {
     let start = Instant::now();
     let opts = RunOpts::from_arg_matches(matches)?;
-    let mut params = options::params(matches)?;
-    let chain = chain::chosen(matches, &params, opts.quiet);
-    if options::settle_cluster(&mut params, opts.write_kept) && !opts.quiet {
-        terminal::note(options::STAR_NOTE);
-    }
-    let shape = shape(&params, opts.write_kept, opts.engine != Engine::Local);
-    let steps = chain.steps(shape);
+    let asked = options::asked(matches, opts.engine, &opts.input, opts.write_kept)?;
+    let plan = options::plan(asked, opts.quiet)?;
     refuse_settings(&opts)?;
-    if !opts.quiet {
-        for name in unused(&steps, &params) {
-            terminal::note(format_args!("{} does not use --{name} here", chain.name()));
-        }
-    }
-    if opts.engine.is_remote() {
-        keep_field::check(&params, &[])?;
-        return cluster_driver::run(chain, shape, &opts, &params);
+    if plan.engine.is_remote() {
+        keep_field::check(&plan.params, &[])?;
+        return cluster_driver::run(&plan, &opts);
     }
     output::check(&opts)?;
-    let inputs = checked_inputs(&opts, chain, &params)?;
-    if chain == Chain::TermSplit && !shape.prefix && !opts.resume {
-        forecast::refuse_hopeless(&params, &opts, &inputs)?;
+    let inputs = checked_inputs(&opts, &plan)?;
+    if plan.chain.candidates.pairs_all_postings() && !opts.resume {
+        forecast::refuse_hopeless(&plan.params, &opts, &inputs)?;
     }
     // A bound that is too small is named before anything is written.
     Budget::new(opts.memory_bytes(), opts.threads())?;
-    let resolved = options::resolved(&params);
-    let columnar = opts.engine == Engine::Local && is_columnar(chain, &params);
+    let join = plan.columnar().and_then(ColumnarJoin::of);
     // The columnar way looks at the first line when it reads it: that may be of a stream.
-    let fields = if columnar { String::new() } else { keep_field::check(&params, &inputs)? };
+    let fields = if join.is_some() { String::new() } else { keep_field::check(&plan.params, &inputs)? };
     // The columnar way leaves no steps to go on with, so its input is compared only with that of an answer.
-    let known = if columnar && !opts.resume { Known::Sizes } else { Known::Digests };
-    let mut manifest = RunManifest::of(chain, opts.engine, &resolved, opts.write_kept, (&inputs, known))?;
+    let known = if join.is_some() && !opts.resume { Known::Sizes } else { Known::Digests };
+    let mut manifest = RunManifest::of(&plan, &inputs, known)?;
     let output = match Output::open(&opts, &manifest)? {
         Start::Run(output) => Arc::new(output),
         Start::Complete => return say_complete(&opts),
@@ -77,27 +61,25 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     interrupt::clean_up(&output)?;
     let progress = Arc::new(Progress::default());
     let run = Run {
-        chain,
-        shape,
+        plan: &plan,
         opts: &opts,
-        params: &params,
         inputs: &inputs,
         fields: &fields,
         output: &output,
         progress: &progress,
     };
-    let display = Display::start(&progress, steps.len(), opts.quiet);
-    let result = run.execute(&steps);
+    let display = Display::start(&progress, plan.chain.steps().len(), opts.quiet);
+    let result = run.execute(join);
     drop(display);
     let [made, shown, failed] = [&output.answer, &output.folder, &output.work].map(|at| at.join(QUARANTINE));
     let places = Places { made: &made, shown: &shown, failed: &failed };
-    let result = quarantine::settle(result, &output.work, &places, &params, |done| &mut done.warnings);
+    let result = quarantine::settle(result, &output.work, &places, &plan.params, |done| &mut done.warnings);
     let done = match result {
         Ok(done) => done,
         Err(error) => return Err(leave(&output, error)),
     };
     manifest.add_digests(&done.read);
-    let answers = shape.answers().into_iter().map(answer_file);
+    let answers = plan.chain.output.data().into_iter().map(answer_file);
     let answers = answers.chain(made.exists().then_some(QUARANTINE));
     let report = summary::Report {
         manifest: &manifest,
@@ -111,14 +93,6 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     let text = published.map_err(|error| leave(&output, error))?;
     output.finish(opts.keep_work)?;
     report.print(opts.quiet, opts.json.then_some(text.as_str()))
-}
-
-/// Whether the local engine has a way from end to end on numbers: for all but plain Term-Split, which counts, and what
-/// only posting lists of stages can leave out.
-fn is_columnar(chain: Chain, params: &Params) -> bool {
-    let prefix = params.get("pcp") == Some("prefix");
-    let approximate = ["df-cut", "accumulators"].iter().any(|option| params.get(option).is_some());
-    chain == Chain::DocSplit || prefix && !approximate
 }
 
 /// Refuses what only a cluster's jobs have.
@@ -153,7 +127,7 @@ fn say_complete(opts: &RunOpts) -> Result<()> {
 }
 
 /// The input's files; what is missing, and a stream that would have to be read twice, is named.
-fn checked_inputs(opts: &RunOpts, chain: Chain, params: &Params) -> Result<Vec<PathBuf>> {
+fn checked_inputs(opts: &RunOpts, plan: &Plan) -> Result<Vec<PathBuf>> {
     if opts.output == Path::new("-") {
         return Err(Error::Usage(
             "a run writes several files, so --output is a folder and not -; \
@@ -166,7 +140,7 @@ fn checked_inputs(opts: &RunOpts, chain: Chain, params: &Params) -> Result<Vec<P
     if let Some(missing) = inputs.iter().find(|path| *path != Path::new("-") && !path.exists()) {
         return Err(Error::File {
             path: missing.clone(),
-            problem: match missing.to_str().is_some_and(|name| Chain::from_str(name, false).is_ok()) {
+            problem: match missing.to_str().is_some_and(|name| Family::named(name).is_some()) {
                 true => {
                     "there is no such file or folder; the name of a chain comes before --input".to_owned()
                 }
@@ -174,8 +148,7 @@ fn checked_inputs(opts: &RunOpts, chain: Chain, params: &Params) -> Result<Vec<P
             },
         });
     }
-    let once = opts.engine == Engine::Local && is_columnar(chain, params) && !opts.write_kept;
-    if !once {
+    if !plan.reads_once() {
         refuse_streams(
             &inputs,
             "only doc-split, and term-split --pcp prefix without --df-cut and --accumulators, read it once, with the engine \
@@ -209,13 +182,6 @@ fn refuse_own_answer(inputs: &[PathBuf], output: &Path) -> Result<()> {
     }
 }
 
-/// The options given that no stage of these steps has.
-fn unused<'a>(steps: &[Step], params: &'a Params) -> Vec<&'a str> {
-    let stages = steps.iter().flat_map(|step| [step.map, step.reduce]).flatten();
-    let known: BTreeSet<String> = stages.filter_map(stages::find).flat_map(Entry::options).collect();
-    params.iter().map(|(name, _)| name).filter(|name| !known.contains(*name)).collect()
-}
-
 /// Leaves the folder after an error: what a later run can go on with, where there is such a thing, and nothing that
 /// looks finished otherwise.
 fn leave(output: &Output, error: Error) -> Error {
@@ -245,10 +211,8 @@ struct Finished {
 }
 
 struct Run<'a> {
-    chain: Chain,
-    shape: Shape,
+    plan: &'a Plan,
     opts: &'a RunOpts,
-    params: &'a Params,
     inputs: &'a [PathBuf],
     /// Which fields the input has, where the keep rule asks for one.
     fields: &'a str,
@@ -257,16 +221,16 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    fn execute(&self, steps: &[Step]) -> Result<Finished> {
-        match (self.opts.engine, self.chain) {
-            (Engine::Local, chain) if is_columnar(chain, self.params) => self.columnar(),
-            (Engine::Local, _) => self.steps(steps),
+    fn execute(&self, join: Option<ColumnarJoin>) -> Result<Finished> {
+        match (self.plan.engine, join) {
+            (Engine::Local, Some(join)) => self.columnar(join),
+            (Engine::Local, None) => self.steps(),
             _ => self.pipes(),
         }
     }
 
-    fn columnar(&self) -> Result<Finished> {
-        let opts: ColumnarOpts = self.params.parse()?;
+    fn columnar(&self, join: ColumnarJoin) -> Result<Finished> {
+        let opts: ColumnarOpts = self.plan.params.parse()?;
         let work = self.output.work.join("_columnar");
         fs::create_dir_all(&work).map_err(Error::io("create", &work))?;
         let run = ColumnarRun {
@@ -277,30 +241,25 @@ impl Run<'_> {
             threads: self.opts.threads(),
             memory: self.opts.memory_bytes(),
             progress: self.progress,
-            write_kept: self.opts.write_kept,
-            term_split: self.chain == Chain::TermSplit,
+            write_kept: self.plan.write_kept,
+            join,
         };
         let Ran { steps, large, read } = run.run(|_| {})?;
         Ok(Finished { warnings: summary::warnings(&steps, large), steps, read })
     }
 
-    fn steps(&self, steps: &[Step]) -> Result<Finished> {
-        let (inputs, work) = (self.inputs, &self.output.work);
+    fn steps(&self) -> Result<Finished> {
+        let (inputs, work, params) = (self.inputs, &self.output.work, &self.plan.params);
         let (threads, memory) = (self.opts.threads(), self.opts.memory_bytes());
-        let engine = LocalSteps::new(inputs, work, self.params, threads, memory, self.progress)?;
-        let mut done = Vec::new();
-        for step in steps {
-            let finished = engine.run(step)?;
-            guard(step, &finished.counters, self.params, self.fields)?;
-            done.push(finished);
-        }
-        for data in self.shape.answers().into_iter().filter(|data| *data != KEPT) {
+        let mut engine = LocalSteps::new(inputs, work, params, threads, memory, self.progress)?;
+        let done = engine.run_parts(&self.plan.chain.parts(), self.fields)?;
+        for data in self.plan.chain.output.data().into_iter().filter(|data| *data != KEPT) {
             let file = self.output.answer.join(answer_file(data));
             if !file.exists() {
                 engine.sort(data, &file)?;
             }
         }
-        if self.shape.write_kept {
+        if self.plan.write_kept {
             let (from, to) = (work.join(KEPT).join("part-00000"), self.output.answer.join("kept.jsonl"));
             // A run that was stopped after this has moved it already.
             if from.exists() {
@@ -311,11 +270,11 @@ impl Run<'_> {
     }
 
     fn pipes(&self) -> Result<Finished> {
-        let script = plan_script(ScriptEngine::Pipes, self.chain, self.shape, self.params)?;
+        let script = script_of(self.plan)?;
         let run = PipesRun {
             script: &script,
             // As they were given: a process's argument list is too short for the files of a large folder.
-            inputs: &self.opts.input,
+            inputs: &self.plan.inputs,
             output: &self.output.answer,
             work: &self.output.work,
             threads: self.opts.threads(),
@@ -332,23 +291,4 @@ impl Run<'_> {
         let shares = summary::cluster_scripts(&clusters, &meta, &steps)?;
         Ok(Finished { warnings: summary::warnings(&steps, shares), steps, read: Vec::new() })
     }
-}
-
-/// Stops when a step counted more than its option allows, or met no document with a field that the keep rule looks at;
-/// `fields` says which there are.
-pub fn guard(step: &Step, counters: &Counters, params: &Params, fields: &str) -> Result<()> {
-    if let Some(field) = step.field {
-        let count = |name| counters.get(name).copied().unwrap_or(0);
-        if count(field.with) == 0 && count(field.without) > 0 {
-            let nowhere = field.nowhere(params.get(field.option).unwrap_or_default());
-            return Err(Error::Usage(format!("{nowhere}; {fields}")));
-        }
-    }
-    let Some(guard) = step.guard else { return Ok(()) };
-    let limit = params.number(guard.option);
-    let sum = counters.get(guard.counter).copied().unwrap_or(0);
-    if sum > limit {
-        return Err(Error::Limit(format!("{}: {sum} {} (the limit is {limit})", step.name, guard.advice)));
-    }
-    Ok(())
 }

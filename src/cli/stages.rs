@@ -1,12 +1,11 @@
 //! `twinsplit stages`: what follows from the declarations — `docs/stages.md`, the binaries' sources and the committed
 //! scripts. A test compares each file with a fresh one; `--write` renews them.
 
-use super::options::settle_cluster;
-use super::plan::{ScriptEngine, plan_script, shape};
-use crate::chains::Chain;
-use crate::engine::params::Params;
+use super::options::read_file;
+use crate::engine;
 use crate::error::{Error, Result};
 use crate::io::AtomicFile;
+use crate::plan::{Asked, Engine, Given, Origin, Plan};
 use crate::record::Keys;
 use crate::stage::{Entry, Role};
 use crate::stages::STAGES;
@@ -69,16 +68,14 @@ pub fn derived() -> Result<Vec<(String, String)>> {
         files.push((format!("src/bin/{name}.rs"), source));
     }
     for (name, chain, options) in SCRIPTS {
-        let mut params = Params::default();
-        options.iter().for_each(|(name, value)| params.set(name, *value));
-        settle_cluster(&mut params, true);
-        let shape = shape(&params, true, true);
-        for (folder, ending, engine) in [
-            ("pipes", "sh", ScriptEngine::Pipes),
-            ("hadoop", "sh", ScriptEngine::Hadoop),
-            ("spark", "py", ScriptEngine::Spark),
-        ] {
-            let script = plan_script(engine, *chain, shape, &params)?;
+        for (folder, ending, engine) in
+            [("pipes", "sh", Engine::Pipes), ("hadoop", "sh", Engine::Hadoop), ("spark", "py", Engine::Spark)]
+        {
+            let mut given = Given::default();
+            options.iter().for_each(|(name, value)| given.set(name, *value, Origin::CommandLine));
+            let chain = Some((*chain).to_owned());
+            let asked = Asked { chain, engine, given, inputs: Vec::new(), write_kept: true };
+            let script = engine::script_of(&Plan::of(asked, &read_file)?)?;
             files.push((format!("jobs/{folder}/{name}.{ending}"), script));
         }
     }
@@ -86,15 +83,15 @@ pub fn derived() -> Result<Vec<(String, String)>> {
 }
 
 /// The committed scripts: name, chain, options.
-type Script = (&'static str, Chain, &'static [(&'static str, &'static str)]);
+type Script = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
 const SCRIPTS: &[Script] = &[
-    ("term-split", Chain::TermSplit, &[]),
-    ("term-split-prefix", Chain::TermSplit, &[("pcp", "prefix")]),
-    ("doc-split", Chain::DocSplit, &[]),
-    ("doc-split-by-task", Chain::DocSplit, &[("partition", "by-task"), ("slices", "3")]),
+    ("term-split", "term-split", &[]),
+    ("term-split-prefix", "term-split", &[("pcp", "prefix")]),
+    ("doc-split", "doc-split", &[]),
+    ("doc-split-by-task", "doc-split", &[("partition", "by-task"), ("slices", "3")]),
     (
         "paper-000-scaling",
-        Chain::DocSplit,
+        "doc-split",
         &[("features", "spotsigs"), ("idf", "0.3,0.85"), ("min-features", "4"), ("tau", "0.3")],
     ),
 ];

@@ -2,10 +2,10 @@
 //! Hadoop knows. `twinsplit plan` prints the very script that `twinsplit run --engine hadoop` runs.
 
 use super::memory::stage_megabytes;
-use super::params::Params;
-use super::script::{self, Names, quote};
-use crate::chains::{DOCUMENTS, Data, Part, Step, Tasks};
+use super::script::{self, quote};
+use crate::chains::{DOCUMENTS, Data, Names, Part, Step, Tasks};
 use crate::error::{Error, Result};
+use crate::params::Params;
 use crate::record::Keys;
 use crate::stage::Entry;
 
@@ -61,6 +61,7 @@ pub fn script(title: &str, parts: &[Part], outputs: &[Data], params: &Params) ->
 fn call(step: &Step, names: &Names, params: &Params) -> Result<String> {
     let (map, reduce) = step.stages()?;
     let Names { step: name, inputs, output } = names;
+    let inputs = inputs.join(" ");
     let (mut generic, mut options) = (Vec::new(), Vec::new());
     if let Some(reduce) = reduce {
         let Keys { partition, sort } = reduce.input.keys.unwrap_or(Keys { partition: 0, sort: 0 });

@@ -1,8 +1,8 @@
 //! What the local engine lets the parts of a chain of stages hold.
 
-use super::params::Params;
 use crate::error::{Error, Place, Result};
 use crate::io::Room;
+use crate::params::Params;
 use crate::stage::{Entry, RowLimit};
 use crate::stages::number_by_default;
 

@@ -7,7 +7,6 @@ pub mod cluster_driver;
 pub mod columnar;
 pub mod hadoop;
 pub mod memory;
-pub mod params;
 pub mod peak;
 pub mod pipes;
 pub mod progress;
@@ -15,3 +14,31 @@ pub mod script;
 pub mod shuffle;
 pub mod spark;
 pub mod steps;
+
+use crate::error::{Error, Result};
+use crate::plan::{BOUNDS, Engine, Plan};
+use script::quote;
+
+/// The script that runs a plan on its engine.
+///
+/// # Errors
+/// When a parameter cannot be had there, and for the engine `local`, which runs no script.
+pub fn script_of(plan: &Plan) -> Result<String> {
+    let mut title = format!("twinsplit plan {}", plan.family.name);
+    if plan.engine != Engine::Pipes {
+        title.push_str(&format!(" --engine {}", plan.engine.name()));
+    }
+    for (name, value) in plan.params.iter() {
+        title.push_str(&format!(" --{name} {}", quote(value)));
+    }
+    if plan.write_kept {
+        title.push_str(" --write-kept");
+    }
+    let (parts, outputs, params) = (plan.chain.parts(), plan.chain.output.data(), &plan.params);
+    match plan.engine {
+        Engine::Local => Err(Error::Usage("the engine local runs no script".to_owned())),
+        Engine::Pipes => pipes::script(&title, &parts, &outputs, params),
+        Engine::Hadoop => hadoop::script(&title, &parts, &outputs, params),
+        Engine::Spark => spark::script(&title, &parts, &outputs, params, &BOUNDS),
+    }
+}

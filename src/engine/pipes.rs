@@ -1,11 +1,11 @@
 //! The engine `pipes`: a chain as a bash script over the real binaries, `sort` and files, which shows what a cluster
 //! will do. `twinsplit plan` prints the very script that `twinsplit run --engine pipes` runs.
 
-use super::params::Params;
 use super::progress::{Done, Progress, add_counters};
-use super::script::{self, Names, quote};
-use crate::chains::{Data, Guard, KEPT, Part, Step, Tasks};
+use super::script::{self, quote};
+use crate::chains::{Data, Guard, KEPT, Names, Part, Step, Tasks};
 use crate::error::{Error, Result};
+use crate::params::Params;
 use crate::record::Keys;
 use crate::stage::{Counters, Entry};
 use std::fs;
@@ -51,6 +51,7 @@ pub fn script(title: &str, parts: &[Part], outputs: &[Data], params: &Params) ->
 fn call(step: &Step, names: &Names, params: &Params) -> Result<String> {
     let (map, reduce) = step.stages()?;
     let Names { step: name, inputs, output } = names;
+    let inputs = inputs.join(" ");
     let command = |entry: &Entry| command(entry, step, params);
     let mapper = map.map_or_else(|| "cat".to_owned(), command);
     let line = match (reduce, step.tasks) {

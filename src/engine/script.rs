@@ -1,9 +1,9 @@
 //! What the engines have in common that run a chain as a script: its text in bash, and how it is run.
 
-use super::params::Params;
 use super::progress::{Progress, Unit};
-use crate::chains::{Guard, Part, Repeat, Step};
+use crate::chains::{Guard, Names, Part, Repeat, Step};
 use crate::error::{Error, Result};
+use crate::params::Params;
 use crate::stage::Counters;
 use crate::visible;
 use std::fs;
@@ -15,37 +15,6 @@ use std::time::Duration;
 
 /// Functions that all scripts in bash have.
 pub const BASH: &str = include_str!("script_prelude.sh");
-
-/// What a step and its data sets are called in a script in bash; in rounds names end in the round's number.
-pub struct Names {
-    /// The step.
-    pub step: String,
-    /// What it reads, in one word of the script's.
-    pub inputs: String,
-    /// What it writes.
-    pub output: String,
-}
-
-impl Names {
-    fn of(step: &Step) -> Self {
-        Self { step: step.name.to_owned(), inputs: step.inputs.join(" "), output: step.output.to_owned() }
-    }
-
-    fn in_round(step: &Step, repeat: &Repeat) -> Self {
-        let inputs = step.inputs.iter().map(|data| match repeat.makes(data) {
-            true => format!("{data}-$round"),
-            false => (*data).to_owned(),
-        });
-        Self {
-            step: format!("{}-$round", step.name),
-            inputs: match step.inputs == repeat.from {
-                true => "$from".to_owned(),
-                false => inputs.collect::<Vec<_>>().join(" "),
-            },
-            output: format!("{}-$round", step.output),
-        }
-    }
-}
 
 /// The calls of a chain's steps in bash. `call` is a step's, `limit` a guard's bound.
 pub fn calls(
@@ -82,7 +51,7 @@ fn rounds(repeat: &Repeat, call: &impl Fn(&Step, &Names) -> Result<String>) -> R
         format!("\n# {name}: {why}\nfrom=\"{from}\" round=0\nuntil made {to}; do\n  round=$((round + 1))\n");
     for (number, step) in repeat.steps.iter().enumerate() {
         text.push('\n');
-        for line in call(step, &Names::in_round(step, repeat))?.lines() {
+        for line in call(step, &Names::in_round(step, repeat, "$round", &["$from".to_owned()]))?.lines() {
             text.push_str(&format!("  {line}\n"));
         }
         if number == 0 {

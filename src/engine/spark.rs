@@ -4,9 +4,9 @@
 //!
 //! The program is plain text, to be read from top to bottom: functions, then a call for each step of the chain.
 
-use super::params::Params;
 use crate::chains::{Data, KEPT, Part, Repeat, Step, Tasks};
 use crate::error::{Error, Result};
+use crate::params::Params;
 use crate::record::Keys;
 use crate::stage::Entry;
 use crate::stages;

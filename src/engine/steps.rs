@@ -1,18 +1,22 @@
-//! The local engine's steps: mappers and reducers in threads of one process, rows shuffled in memory.
+//! The local engine's steps: mappers and reducers in threads of one process, rows shuffled in memory. It runs the parts of
+//! any plan: jobs for each slice, as many reducers as there are slices, and rounds, too.
 
 use super::memory::Budget;
-use super::params::Params;
 use super::peak::StepPeak;
 use super::progress::{Done, Progress, Unit, add_counters};
 use super::shuffle::{Partitioner, Runs, merge};
-use crate::chains::{DOCUMENTS, Data, Step, Tasks};
+use crate::chains::{DOCUMENTS, Data, Names, Part, Repeat, Step, Tasks};
 use crate::error::{Error, Result};
 use crate::io::{AtomicFile, Block, Blocks, each_line, expand_inputs};
+use crate::params::Params;
 use crate::record::Keys;
 use crate::record::document::DocumentOpts;
 use crate::stage::{Counters, Runner, Sink, Task};
 use crate::stages;
+use crate::stages::options::FeatureOpts;
+use crate::stages::slice_plan::load_plan;
 use crate::threads::{in_threads, lock};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -37,6 +41,8 @@ pub struct LocalSteps<'a> {
     threads: usize,
     budget: Budget,
     progress: &'a Progress,
+    /// The data sets that rounds were for: the name, and that of what the last round made.
+    made_in_rounds: BTreeMap<Data, String>,
 }
 
 /// Rows into a part file.
@@ -61,12 +67,50 @@ impl<'a> LocalSteps<'a> {
         let budget = Budget::new(memory, threads)?;
         let mut params = params.clone();
         budget.fit(&mut params);
-        Ok(Self { inputs, work, params, threads, budget, progress })
+        Ok(Self { inputs, work, params, threads, budget, progress, made_in_rounds: BTreeMap::new() })
+    }
+
+    /// Runs the parts of a chain, each step once; what a step made already is not made again. `fields` says which fields
+    /// the documents have, for the message of a keep rule that finds none of its own.
+    pub fn run_parts(&mut self, parts: &[Part], fields: &str) -> Result<Vec<Done>> {
+        let mut done = Vec::new();
+        for part in parts {
+            match part {
+                Part::Step(step) => done.push(self.guarded(step, &Names::of(step), fields)?),
+                Part::Repeat(repeat) => self.rounds(repeat, fields, &mut done)?,
+            }
+        }
+        Ok(done)
+    }
+
+    /// Runs steps in rounds, until the first of them counts nothing any more.
+    fn rounds(&mut self, repeat: &Repeat, fields: &str, done: &mut Vec<Done>) -> Result<()> {
+        let mut from: Vec<String> = repeat.from.iter().map(|data| (*data).to_owned()).collect();
+        for round in 1u32.. {
+            for (number, step) in repeat.steps.iter().enumerate() {
+                let names = Names::in_round(step, repeat, &round.to_string(), &from);
+                let ended = self.guarded(step, &names, fields)?;
+                let left = ended.counters.get(repeat.until_zero).copied().unwrap_or(0);
+                done.push(ended);
+                if number == 0 && left == 0 {
+                    self.made_in_rounds.insert(repeat.to, names.output);
+                    return Ok(());
+                }
+            }
+            from = vec![format!("{}-{round}", repeat.again())];
+        }
+        Ok(())
+    }
+
+    fn guarded(&self, step: &Step, names: &Names, fields: &str) -> Result<Done> {
+        let done = self.run(step, names)?;
+        guard(step, &done.counters, &self.params, fields)?;
+        Ok(done)
     }
 
     /// Runs one step, or, when its data set is there already, reads how it went.
-    pub fn run(&self, step: &Step) -> Result<Done> {
-        let output = self.work.join(step.output);
+    fn run(&self, step: &Step, names: &Names) -> Result<Done> {
+        let output = self.work.join(&names.output);
         let report = output.join(REPORT);
         if output.exists() {
             return read_report(&report);
@@ -76,37 +120,50 @@ impl<'a> LocalSteps<'a> {
         let partial = partial(&output);
         remove_folder(&partial)?;
         fs::create_dir_all(&partial).map_err(Error::io("create", &partial))?;
-        let mut counters = self.run_into(step, &partial)?;
+        let mut counters = self.run_into(step, names, &partial)?;
         counters.extend(peak.end().map(|bytes| ("peak_memory".to_owned(), bytes)));
-        let done = Done { name: step.name.to_owned(), seconds: start.elapsed().as_secs_f64(), counters };
+        let done = Done { name: names.step.clone(), seconds: start.elapsed().as_secs_f64(), counters };
         write_report(&partial.join(REPORT), &done)?;
         fs::rename(&partial, &output).map_err(Error::io("rename", &partial))?;
         Ok(done)
     }
 
     /// Runs one step, whose parts go to `output`, and gives the sum of its tasks' counters.
-    fn run_into(&self, step: &Step, output: &Path) -> Result<Counters> {
+    fn run_into(&self, step: &Step, names: &Names, output: &Path) -> Result<Counters> {
         let side = self.side_files(step)?;
         let side: Vec<_> = side.iter().map(|(option, path)| (*option, path.as_path())).collect();
         let mut counters = Counters::new();
         let Some(reduce) = step.reduce.map(stages::get).transpose()? else {
-            for counts in self.map_to_files(step, output, &side)? {
-                add_counters(&mut counters, &counts);
+            let mut counts = Vec::new();
+            match step.tasks {
+                Tasks::EachFile(option, data) => {
+                    for file in self.parts(data)?.into_iter().filter(|file| holds_something(file)) {
+                        let side = [&side[..], &[(option, file.as_path())]].concat();
+                        counts.extend(self.map_to_files(step, names, (output, counts.len()), &side)?);
+                    }
+                }
+                _ => counts = self.map_to_files(step, names, (output, 0), &side)?,
             }
+            counts.iter().for_each(|counts| add_counters(&mut counters, counts));
             return Ok(counters);
         };
         let keys = reduce.input.keys.unwrap_or(Keys { partition: 0, sort: 0 });
-        let partitions = if step.tasks == Tasks::One { 1 } else { self.threads };
+        let partitions = match step.tasks {
+            Tasks::One => 1,
+            // A plan without slices is that of a collection without sets.
+            Tasks::Slices(plan) => self.slices(plan)?.max(1),
+            _ => self.threads,
+        };
         let spill = output.join("_spill");
         fs::create_dir_all(&spill).map_err(Error::io("create", &spill))?;
         let mut runs = Vec::new();
         let mut rows = 0;
-        for (run, counts) in self.map_to_runs(step, keys, partitions, &spill, &side)? {
+        for (run, counts) in self.map_to_runs(step, names, (keys, partitions), &spill, &side)? {
             rows += run.rows();
             runs.push(run);
             add_counters(&mut counters, &counts);
         }
-        self.progress.start(step.name, "reducing", Unit::Rows, rows);
+        self.progress.start(&names.step, "reducing", Unit::Rows, rows);
         let reduced = in_threads(partitions, self.threads, |number| {
             let mut part = PartFile(AtomicFile::create(&part_path(output, number))?);
             let mut task = Task::new(reduce, number as u32, spill.clone(), &mut part);
@@ -142,17 +199,25 @@ impl<'a> LocalSteps<'a> {
             .collect()
     }
 
-    fn parts(&self, data: Data) -> Result<Vec<PathBuf>> {
+    /// How many slices a plan has.
+    fn slices(&self, plan: Data) -> Result<usize> {
+        let features: FeatureOpts = self.params.parse()?;
+        let plans = self.parts(plan)?;
+        plans.iter().map(|path| Ok(load_plan(path, &features)?.len())).sum()
+    }
+
+    fn parts(&self, data: &str) -> Result<Vec<PathBuf>> {
+        let data = self.made_in_rounds.get(data).map_or(data, String::as_str);
         if data == DOCUMENTS { Ok(self.inputs.to_vec()) } else { expand_inputs(&[self.work.join(data)]) }
     }
 
-    fn blocks(&self, step: &Step) -> Result<Mutex<Blocks>> {
+    fn blocks(&self, step: &Step, names: &Names) -> Result<Mutex<Blocks>> {
         let mut files = Vec::new();
-        for data in &step.inputs {
+        for data in &names.inputs {
             files.extend(self.parts(data)?);
         }
         let bytes = files.iter().map(|file| fs::metadata(file).map_or(0, |meta| meta.len())).sum();
-        self.progress.start(step.name, "reading", Unit::Bytes, bytes);
+        self.progress.start(&names.step, "reading", Unit::Bytes, bytes);
         let blocks = Blocks::new(files, BLOCK);
         let documents = step.inputs.contains(&DOCUMENTS);
         Ok(Mutex::new(if documents {
@@ -165,13 +230,19 @@ impl<'a> LocalSteps<'a> {
     fn map_to_files(
         &self,
         step: &Step,
-        output: &Path,
+        names: &Names,
+        (output, first): (&Path, usize),
         side: &[(&'static str, &Path)],
     ) -> Result<Vec<Counters>> {
-        let blocks = self.blocks(step)?;
-        let tasks = if step.tasks == Tasks::One { 1 } else { self.threads };
-        in_threads(tasks, tasks, |number| {
-            let mut part = PartFile(AtomicFile::create(&part_path(output, number))?);
+        let blocks = self.blocks(step, names)?;
+        let tasks = match step.tasks {
+            Tasks::One => Some(1),
+            Tasks::Option(option) => self.params.get(option).and_then(|tasks| tasks.parse().ok()),
+            _ => None,
+        };
+        let tasks = tasks.unwrap_or(self.threads);
+        in_threads(tasks, self.threads, |number| {
+            let mut part = PartFile(AtomicFile::create(&part_path(output, first + number))?);
             let counts = self.map(step, number, &blocks, output, &mut part, side)?;
             part.0.finish()?;
             Ok(counts)
@@ -181,12 +252,12 @@ impl<'a> LocalSteps<'a> {
     fn map_to_runs(
         &self,
         step: &Step,
-        keys: Keys,
-        partitions: usize,
+        names: &Names,
+        (keys, partitions): (Keys, usize),
         spill: &Path,
         side: &[(&'static str, &Path)],
     ) -> Result<Vec<(Runs, Counters)>> {
-        let blocks = self.blocks(step)?;
+        let blocks = self.blocks(step, names)?;
         let limit = self.budget.rows / self.threads;
         in_threads(self.threads, self.threads, |number| {
             let mut sink = Partitioner::new(keys, partitions, limit, spill, &format!("spill-{number:05}"));
@@ -259,6 +330,29 @@ impl<'a> LocalSteps<'a> {
         remove_folder(&spill)?;
         Ok(lines)
     }
+}
+
+/// Stops when a step counted more than its option allows, or met no document with a field that the keep rule looks at;
+/// `fields` says which there are.
+fn guard(step: &Step, counters: &Counters, params: &Params, fields: &str) -> Result<()> {
+    if let Some(field) = step.field {
+        let count = |name| counters.get(name).copied().unwrap_or(0);
+        if count(field.with) == 0 && count(field.without) > 0 {
+            let nowhere = field.nowhere(params.get(field.option).unwrap_or_default());
+            return Err(Error::Usage(format!("{nowhere}; {fields}")));
+        }
+    }
+    let Some(guard) = step.guard else { return Ok(()) };
+    let limit = params.number(guard.option);
+    let sum = counters.get(guard.counter).copied().unwrap_or(0);
+    if sum > limit {
+        return Err(Error::Limit(format!("{}: {sum} {} (the limit is {limit})", step.name, guard.advice)));
+    }
+    Ok(())
+}
+
+fn holds_something(file: &Path) -> bool {
+    file.metadata().is_ok_and(|file| file.len() > 0)
 }
 
 /// The folder that a data set is written into before it has its name.

@@ -25,7 +25,8 @@ pub mod verify;
 
 use crate::error::{Error, Result};
 use crate::stage::Entry;
-use clap::Args;
+use clap::{Arg, Args};
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 /// For stages without options.
@@ -93,6 +94,23 @@ pub fn get(name: &'static str) -> Result<&'static Entry> {
 /// The stage of a name.
 pub fn find(name: &str) -> Option<&'static Entry> {
     STAGES.iter().find(|entry| entry.decl.name == name)
+}
+
+/// All options of all stages but side files that the chain itself makes, each once.
+pub fn all_options() -> Vec<Arg> {
+    let mut seen = BTreeSet::new();
+    let mut options = Vec::new();
+    for entry in STAGES.iter() {
+        for arg in entry.command().get_arguments() {
+            let Some(long) = arg.get_long() else { continue };
+            // A side file with a default name comes from an earlier step; one without is the user's.
+            let made = entry.has_side(long) && !arg.get_default_values().is_empty();
+            if !made && seen.insert(long.to_owned()) {
+                options.push(arg.clone());
+            }
+        }
+    }
+    options
 }
 
 /// What an option of some stage is when it is not given; an option has one default in all stages.

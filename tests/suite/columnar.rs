@@ -9,9 +9,9 @@ use proptest::sample::select;
 use proptest::test_runner::TestCaseError;
 use std::path::PathBuf;
 use twinsplit::engine::columnar::budget::{DOCUMENT, PROGRAM, THREAD};
-use twinsplit::engine::columnar::{ColumnarOpts, ColumnarRun, Ran};
-use twinsplit::engine::params::Params;
+use twinsplit::engine::columnar::{ColumnarJoin, ColumnarOpts, ColumnarRun, Ran};
 use twinsplit::engine::progress::{Done, Progress};
+use twinsplit::params::Params;
 use twinsplit::text::{Extractor, FeatureKind, FeatureSpec, dictionary_memory};
 
 /// What is left of the memory for rows and sets.
@@ -60,7 +60,7 @@ fn run(case: &Case) -> (impl Fn(&str) -> Option<String>, Vec<Done>) {
         memory: PROGRAM + dictionary() + case.threads * THREAD + (documents + case.rest) * 4 / 3 * 8 / 7,
         progress: &Progress::default(),
         write_kept: true,
-        term_split: case.term_split,
+        join: if case.term_split { ColumnarJoin::PrefixCandidates } else { ColumnarJoin::IndexShards },
     };
     let Ran { steps, .. } = run.run(|_| ()).unwrap();
     assert_eq!(std::fs::read_dir(&work).unwrap().count(), 0, "files left in the work folder");
@@ -148,7 +148,7 @@ fn an_input_that_changes_while_it_is_read_is_noticed() {
         memory: 1 << 30,
         progress: &Progress::default(),
         write_kept: true,
-        term_split: false,
+        join: ColumnarJoin::IndexShards,
     };
     let unchanged = run.run(|_| ()).unwrap();
     assert_eq!(unchanged.read.len(), inputs.len());

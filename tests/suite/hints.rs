@@ -1,8 +1,7 @@
 //! What a message tells to do instead is accepted, and does it: every hint here is followed.
 
 use crate::common::cli::{Place, jsonl};
-use clap::ValueEnum;
-use twinsplit::chains::{Chain, Shape};
+use twinsplit::chains::FAMILIES;
 
 /// Document frequencies: x 4, y 3, all others 1. Sum of df(df-1)/2: 6 + 3 = 9; all 6 pairs reach tau.
 const DOCS: [(&str, &str); 4] = [("a", "x y"), ("b", "x y z"), ("c", "x y w"), ("d", "x v")];
@@ -157,8 +156,8 @@ fn hints_can_be_followed() {
 fn guards_name_options_that_there_are() {
     let help = Place::new().say("twinsplit run --help").ok();
     let mut named = 0;
-    for chain in Chain::value_variants() {
-        for step in Shape::all().flat_map(|shape| chain.steps(shape)) {
+    for family in FAMILIES {
+        for step in family.every_chain().iter().flat_map(|(_, chain)| chain.steps()) {
             let Some(guard) = step.guard else { continue };
             for word in guard.advice.split([' ', ',', ';']).filter(|word| word.starts_with("--")) {
                 assert!(help.contains(&format!("{word} <")), "{word}: {}", guard.advice);

@@ -43,6 +43,7 @@ mod named_inputs;
 mod options;
 mod oracle_self;
 mod ownership;
+mod plans;
 mod progress;
 mod properties;
 mod records;

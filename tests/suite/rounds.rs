@@ -8,10 +8,10 @@ use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::process::Command;
-use twinsplit::chains::{Chain, Part, Shape, Step};
+use twinsplit::chains::{FAMILIES, Part, Step, Wanted};
 use twinsplit::cluster::groups::star_of_groups;
 use twinsplit::cluster::union_find::UnionFind;
-use twinsplit::engine::params::Params;
+use twinsplit::params::Params;
 use twinsplit::record::cluster::Label;
 use twinsplit::record::meta::{InputPlace, Meta};
 use twinsplit::record::pair::Pair;
@@ -82,10 +82,11 @@ impl Cluster {
 
     /// The parts of the declared chain that make labels of a graph, and the number of rounds.
     fn labels(&mut self, star: bool, graph: &Graph) -> (Labels, usize) {
-        let shape = Shape { star, rounds: true, clusters_only: true, ..Shape::default() };
+        let kind = if star { "star" } else { "components" };
+        let params = Params::default().with("cluster", kind).with("write", "clusters");
         let mut data: BTreeMap<&str, Rows> = graph.data();
         let mut rounds = 0;
-        let parts = Chain::DocSplit.parts(shape);
+        let parts = FAMILIES[0].chain(&params, Wanted { rounds: true, kept: false }).parts();
         let first = parts.iter().position(|part| matches!(part, Part::Repeat(_))).unwrap();
         for part in &parts[first..] {
             let read = |data: &BTreeMap<&str, Rows>, step: &Step| {

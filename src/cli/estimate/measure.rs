@@ -1,17 +1,17 @@
 //! The chain on a sample and on its two halves, by the engine whose steps are those of a cluster.
 
 use super::growth::Growth;
-use crate::chains::{Chain, Shape};
-use crate::cli::plan::{ScriptEngine, plan_script};
 use crate::cli::sample::Sample;
-use crate::engine::params::Params;
 use crate::engine::pipes::PipesRun;
 use crate::engine::progress::{Done, Progress};
+use crate::engine::script_of;
 use crate::error::{Error, Result};
 use crate::hash;
 use crate::index::slices::{SizeCount, plan_slices};
 use crate::io::{AtomicFile, each_row, expand_inputs};
 use crate::join::tau::Tau;
+use crate::params::Params;
+use crate::plan::{Engine, Plan};
 use crate::record::Record;
 use crate::record::count::SizeRow;
 use crate::stages::slice_plan::SlicesOpts;
@@ -37,11 +37,10 @@ pub struct Measured {
 
 impl Measured {
     /// Runs the chain four times in a folder: on the sample, its halves, and no document.
-    pub fn of(chain: Chain, shape: Shape, params: &Params, sample: &Sample, folder: &Path) -> Result<Self> {
-        let mut params = params.clone();
+    pub fn of(plan: &Plan, mut params: Params, sample: &Sample, folder: &Path) -> Result<Self> {
         // The collection's counts are compared with the limits, not the sample's.
         params.set("max-pairs", i64::MAX.to_string());
-        let script = plan_script(ScriptEngine::Pipes, chain, shape, &params)?;
+        let script = script_of(&plan.on(Engine::Pipes, params))?;
         let run = |name: &str, lines: &mut dyn Iterator<Item = &[u8]>| {
             let place = folder.join(name);
             fs::create_dir_all(&place).map_err(Error::io("create", &place))?;

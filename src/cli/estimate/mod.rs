@@ -10,12 +10,11 @@ mod volume;
 
 use super::idf;
 use super::options;
-use super::plan::{ScriptEngine, shape};
 use super::sample::Sample;
-use crate::chains::Chain;
-use crate::engine::params::Params;
 use crate::error::{Error, Result};
+use crate::index::idf::IdfRange;
 use crate::io::{Stdout, document_files};
+use crate::plan::{Engine, Plan};
 use crate::record::document::DocumentOpts;
 use crate::stages::options::TauOpts;
 use crate::stages::slice_plan::SlicesOpts;
@@ -45,8 +44,8 @@ pub struct EstimateOpts {
     /// For --estimate: megabytes of a file that a map task takes, the block size of the file system
     #[arg(long, default_value_t = 128, value_name = "MB", value_parser = clap::value_parser!(u64).range(1..))]
     pub block: u64,
-    /// For --estimate: print one JSON object instead of a table
-    #[arg(long, requires = "estimate")]
+    /// Print the plan as JSON: the chain, every option with where its value comes from, the steps; with --estimate what it will take
+    #[arg(long)]
     pub json: bool,
 }
 
@@ -63,14 +62,9 @@ struct Estimate {
     steps: Vec<StepVolume>,
 }
 
-/// Prints the estimate of a chain.
-pub fn run(
-    chain: Chain,
-    engine: ScriptEngine,
-    write_kept: bool,
-    opts: &EstimateOpts,
-    params: &Params,
-) -> Result<()> {
+/// Prints the estimate of a plan.
+pub fn run(plan: Plan, opts: &EstimateOpts) -> Result<()> {
+    let params = &plan.params;
     let inputs = document_files(&opts.input)?;
     let document: DocumentOpts = params.parse()?;
     let threads = options::threads(None);
@@ -87,40 +81,42 @@ pub fn run(
             "--documents {documents} is less than the {sampled} of the sample; give a smaller --sample"
         )));
     }
-    let shape = shape(params, write_kept, true);
     let work = tempfile::Builder::new()
         .prefix("twinsplit-estimate.")
         .tempdir()
         .map_err(Error::io("make a folder in", std::env::temp_dir()))?;
     let mut of_sample = params.clone();
-    if shape.idf && params.get("idf-table").is_none() {
+    let ranged = params
+        .get("idf")
+        .is_some_and(|range| range.parse().is_ok_and(|range: IdfRange| !range.is_everything()));
+    if ranged && params.get("idf-table").is_none() {
         // A feature is rarer in a sample: what is out of the range is decided by all documents.
         let table = idf::table(&inputs, params, work.path())?;
         of_sample.set("idf-table", table.to_string_lossy());
     }
-    let measured = Measured::of(chain, shape, &of_sample, &sample, work.path())?;
+    let measured = Measured::of(&plan, of_sample, &sample, work.path())?;
     let times = documents as f64 / sampled as f64;
     let (tau, slices): (TauOpts, SlicesOpts) = (params.parse()?, params.parse()?);
     // Scripts that are told nothing take two tasks, or those that a step of Spark has after a shuffle.
-    let tasks = if engine == ScriptEngine::Spark { opts.reducers } else { 2 };
+    let tasks = if plan.engine == Engine::Spark { opts.reducers } else { 2 };
     let target = Target {
-        engine,
+        engine: plan.engine,
         params,
         times,
         files: opts.documents.map_or(inputs.len() as u64, |_| 1),
         split: (opts.block << 20) as f64,
         reducers: opts.reducers,
-        slices: match shape.by_task {
+        slices: match params.is("partition", "by-task") {
             true => slices.slices.unwrap_or(tasks).max(1),
             false => measured.slices(tau.tau, &slices, times),
         },
     };
-    let steps = target.steps(&chain.steps(shape), &measured)?;
+    let steps = target.steps(&plan.chain.steps(), &measured)?;
     let estimate = Estimate {
         documents,
         sampled,
         bytes: measured.document_bytes as f64 * times,
-        pairs: (!shape.clusters_only).then(|| {
+        pairs: plan.chain.output.writes_pairs().then(|| {
             let pairs = measured.growth("expand-right", "pairs");
             (pairs.of_pairs(times), pairs.whole)
         }),

@@ -2,11 +2,11 @@
 
 use super::measure::Measured;
 use crate::chains::{DOCUMENTS, Data, PAIRS, Step, Tasks};
-use crate::cli::plan::ScriptEngine;
 use crate::engine::hadoop::{HEAP, QUERY_SPLIT, megabytes_beside_heap};
 use crate::engine::memory::stage_megabytes;
-use crate::engine::params::Params;
 use crate::error::Result;
+use crate::params::Params;
+use crate::plan::Engine;
 use crate::stage::Entry;
 use std::collections::BTreeMap;
 
@@ -37,7 +37,7 @@ pub struct StepVolume {
 /// The collection and the cluster.
 pub struct Target<'a> {
     /// Who runs it.
-    pub engine: ScriptEngine,
+    pub engine: Engine,
     /// The options.
     pub params: &'a Params,
     /// How many times the sample's documents it has.
@@ -111,11 +111,11 @@ impl Target<'_> {
         };
         let maps = match step.tasks {
             // For Hadoop the number is a wish: a task takes no more than a split.
-            Tasks::Option(_) if self.engine == ScriptEngine::Hadoop => {
+            Tasks::Option(_) if self.engine == Engine::Hadoop => {
                 self.slices.max(self.maps(step, sizes, self.split))
             }
             Tasks::Option(_) => self.slices,
-            _ if reduce.is_none() && step.tasks == Tasks::One && self.engine == ScriptEngine::Pipes => 1,
+            _ if reduce.is_none() && step.tasks == Tasks::One && self.engine == Engine::Pipes => 1,
             _ => self.maps(step, sizes, if each_slice { QUERY_SPLIT as f64 } else { self.split }) * jobs,
         };
         let parts = if reduces > 0 {
@@ -154,12 +154,12 @@ impl Target<'_> {
     fn maps(&self, step: &Step, sizes: &BTreeMap<Data, Size>, split: f64) -> u64 {
         let known = step.inputs.iter().filter_map(|data| sizes.get(data));
         let splits = known.map(|size| size.parts.max((size.bytes / split).ceil() as u64));
-        splits.sum::<u64>().max(if self.engine == ScriptEngine::Spark { 1 } else { 2 })
+        splits.sum::<u64>().max(if self.engine == Engine::Spark { 1 } else { 2 })
     }
 
     fn memory(&self, entry: &Entry) -> usize {
         match self.engine {
-            ScriptEngine::Hadoop => HEAP + megabytes_beside_heap(Some(entry), self.params),
+            Engine::Hadoop => HEAP + megabytes_beside_heap(Some(entry), self.params),
             _ => stage_megabytes(entry, self.params),
         }
     }
@@ -169,9 +169,9 @@ impl Target<'_> {
     /// quiet machine, 7 and 3, and of a busy one, 11 and 5.
     fn starting(&self, jobs: u64, tasks: u64) -> f64 {
         let (job, task) = match self.engine {
-            ScriptEngine::Pipes => (0.0, 0.02),
-            ScriptEngine::Hadoop => (9.0, 4.0),
-            ScriptEngine::Spark => (0.1, 0.1),
+            Engine::Local | Engine::Pipes => (0.0, 0.02),
+            Engine::Hadoop => (9.0, 4.0),
+            Engine::Spark => (0.1, 0.1),
         };
         jobs as f64 * job + tasks as f64 * task
     }

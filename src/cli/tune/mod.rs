@@ -13,11 +13,12 @@ mod show;
 use super::options::{self, RunOpts};
 use super::sample::Sample;
 use crate::engine::columnar::ColumnarOpts;
-use crate::engine::params::Params;
 use crate::engine::script::quote;
 use crate::error::{Error, Result};
 use crate::io::{Stdout, document_files};
 use crate::join::tau::Tau;
+use crate::params::Params;
+use crate::plan::{Given, Origin};
 use crate::terminal;
 use crate::text::FeatureKind;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
@@ -112,8 +113,8 @@ struct Report<'a> {
 /// Runs the command.
 pub fn run(matches: &ArgMatches) -> Result<()> {
     let opts = TuneOpts::from_arg_matches(matches)?;
-    let params = options::given(matches, &shared())?;
-    let kinds = kinds(&opts.kinds, &params)?;
+    let shared = options::given(matches, &shared())?;
+    let kinds = kinds(&opts.kinds, &shared)?;
     let Some(first) = kinds.first() else { return Err(Error::Usage("--kinds names no kind".to_owned())) };
     let mut taus = opts.taus.clone();
     taus.sort_unstable_by_key(|tau| tau.billionths());
@@ -146,7 +147,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         on_progress(&kind.name);
     }
     let report =
-        Report { sample: &sample, seed: opts.seed, inputs: &given, params: &params, kinds: &measured };
+        Report { sample: &sample, seed: opts.seed, inputs: &given, params: &shared.params, kinds: &measured };
     let text = if opts.json { format!("{:#}", json::object(&report)) } else { show::text(&report) };
     let mut out = Stdout::new();
     out.line(text.trim_end().as_bytes())?;
@@ -154,7 +155,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
 }
 
 /// The kinds asked for, by their canonical names, each once.
-fn kinds(wanted: &[String], params: &Params) -> Result<Vec<Kind>> {
+fn kinds(wanted: &[String], given: &Given) -> Result<Vec<Kind>> {
     let read = |path: &str| std::fs::read_to_string(path).map_err(|error| error.to_string());
     let mut kinds: Vec<Kind> = Vec::new();
     for text in wanted {
@@ -164,10 +165,10 @@ fn kinds(wanted: &[String], params: &Params) -> Result<Vec<Kind>> {
         if kinds.iter().any(|known| known.name == name) {
             continue;
         }
-        let mut params = params.clone();
-        params.set("features", name.as_str());
-        options::settle_min_features(&mut params)?;
-        kinds.push(Kind { name, opts: params.parse()? });
+        let mut given = given.clone();
+        given.set("features", name.as_str(), Origin::CommandLine);
+        given.settle_features(&options::read_file)?;
+        kinds.push(Kind { name, opts: given.params.parse()? });
     }
     Ok(kinds)
 }

@@ -310,7 +310,7 @@ mod tests {
     use super::super::budget::{PROGRAM, THREAD};
     use super::super::store::StoreWriter;
     use super::*;
-    use crate::engine::params::Params;
+    use crate::params::Params;
 
     /// The parts of so many sets when all memory is held, half a megabyte for each thousand of them.
     fn parts_without_memory(sets: u32, partition: &str) -> usize {

@@ -30,6 +30,7 @@ pub mod spill;
 pub mod store;
 mod term_split;
 
+use crate::chains::Columnar;
 use crate::cluster::star::Stars;
 use crate::cluster::union_find::UnionFind;
 use crate::engine::peak::StepPeak;
@@ -117,8 +118,32 @@ pub struct ColumnarRun<'a> {
     pub progress: &'a Progress,
     /// Whether the kept documents' lines are written too.
     pub write_kept: bool,
-    /// Whether candidates are put down before they are verified, as Term-Split with the prefix filter has it.
-    pub term_split: bool,
+    /// How pairs of sets are found.
+    pub join: ColumnarJoin,
+}
+
+/// How pairs of sets are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColumnarJoin {
+    /// By an index of some sets at a time, past which larger ones are held.
+    IndexShards,
+    /// By candidates, which are put down before they are verified, as Term-Split with the prefix filter has it.
+    PrefixCandidates,
+}
+
+impl ColumnarJoin {
+    /// That of a chain whose components have these ways in one process, where they go together.
+    pub fn of(ways: [Columnar; 4]) -> Option<Self> {
+        match ways {
+            [Columnar::NumberedSets, Columnar::IndexShards, Columnar::Overlaps, Columnar::Output] => {
+                Some(Self::IndexShards)
+            }
+            [Columnar::NumberedSets, Columnar::PrefixCandidates, Columnar::Overlaps, Columnar::Output] => {
+                Some(Self::PrefixCandidates)
+            }
+            _ => None,
+        }
+    }
 }
 
 /// What a run found, beside the files of its answer.
@@ -353,7 +378,7 @@ impl ColumnarRun<'_> {
         pairs: &mut Pairs<'_, '_>,
     ) -> Result<(&'static str, Counters)> {
         let store = &groups.store;
-        if self.term_split {
+        if self.join == ColumnarJoin::PrefixCandidates {
             return Ok(("pcp-map", TermSplit { run: self, store, budget }.run(pairs)?));
         }
         let (parts, held) = parts(store, &self.opts, self.threads, budget);

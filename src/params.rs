@@ -28,6 +28,17 @@ impl Params {
         self.0.get(name).map(String::as_str)
     }
 
+    /// The same options, with another one set.
+    pub fn with(mut self, name: &str, value: impl Into<String>) -> Self {
+        self.set(name, value);
+        self
+    }
+
+    /// Whether an option was given this value.
+    pub fn is(&self, name: &str, value: &str) -> bool {
+        self.get(name) == Some(value)
+    }
+
     /// The value of an option as a number, or its default; an option that has none is bound to nothing.
     pub fn number(&self, name: &str) -> u64 {
         let given = self.get(name).and_then(|value| value.parse().ok());

@@ -1,0 +1,86 @@
+//! Doc-Split: slices of the documents, each of them queried by all (zhang2011, section 2.3.2).
+
+use super::front::SetFront;
+use super::output::Output;
+use super::step::{Data, Part, Step, Tasks};
+use super::{Chain, Columnar, Component, Family, JOINED, MEMBERS, Wanted};
+use crate::params::Params;
+
+/// See the module.
+pub const FAMILY: Family = Family {
+    name: "doc-split",
+    about: "Slices of documents, each queried by all",
+    choices: &[("partition", &["by-size", "by-task"])],
+    compose,
+};
+
+const SLICES: Data = "slices";
+const PLAN: Data = "plan";
+
+fn compose(params: &Params, wanted: Wanted) -> Chain {
+    let front = SetFront::of(params);
+    Chain {
+        front: Box::new(front),
+        candidates: Box::new(Slices { by_task: params.is("partition", "by-task") }),
+        check: Box::new(SliceQueries),
+        output: Output::of(params, wanted, front.sets()),
+    }
+}
+
+/// Slices of the collection, to be held in memory.
+#[derive(Debug)]
+struct Slices {
+    /// Each mapper's share of the documents is a slice, which is the paper's own form.
+    by_task: bool,
+}
+
+impl Component for Slices {
+    fn parts(&self) -> Vec<Part> {
+        if self.by_task {
+            let index = Step::map("index-doc", "Makes a slice of each task's documents.", &[MEMBERS], SLICES);
+            return vec![Part::Step(Step { tasks: Tasks::Option("slices"), ..index })];
+        }
+        let sizes = Step::map_reduce(
+            "size-count",
+            "size-count-reduce",
+            "Counts the sets of each size; sizes have a fixed width, so bytes sort them as numbers.",
+            &[MEMBERS],
+            "sizes",
+        );
+        let plan =
+            Step::reduce("slice-plan", "Cuts the sizes into slices of about equal cost.", &["sizes"], PLAN);
+        let index = Step::map_reduce(
+            "index-doc",
+            "index-doc-reduce",
+            "Sends each set to its slice; sorted by slice, then size, then id.",
+            &[MEMBERS],
+            SLICES,
+        );
+        let index = Step { tasks: Tasks::Slices(PLAN), ..index.beside("plan", PLAN) };
+        [sizes, plan.one_task(), index].map(Part::Step).into()
+    }
+
+    fn columnar(&self) -> Option<Columnar> {
+        Some(Columnar::IndexShards)
+    }
+}
+
+/// Every set is held against the index of each slice, which finds pairs with what they share.
+#[derive(Debug)]
+struct SliceQueries;
+
+impl Component for SliceQueries {
+    fn parts(&self) -> Vec<Part> {
+        let query = Step::map(
+            "docsplit-query",
+            "Streams all sets past each slice, which is held in memory.",
+            &[MEMBERS],
+            JOINED,
+        );
+        vec![Part::Step(Step { tasks: Tasks::EachFile("index", SLICES), ..query })]
+    }
+
+    fn columnar(&self) -> Option<Columnar> {
+        Some(Columnar::Overlaps)
+    }
+}

@@ -1,0 +1,156 @@
+//! The front of a chain of sets: documents become sets of features, those out of the IDF range go, equal sets meet.
+
+use super::step::{Data, Guard, Part, Step};
+use super::{Columnar, Component, DOCUMENTS, MEMBERS, META, ORDER};
+use crate::bad_records;
+use crate::index::idf::IdfRange;
+use crate::params::Params;
+use crate::stages::keep_field::KeepField;
+
+const SETS: Data = "sets";
+const FILTERED: Data = "filtered-sets";
+
+/// The options that decide its steps, each with a value for every way of them.
+pub(super) const CHOICES: [(&str, &[&str]); 3] =
+    [("idf", &["0,1", "0.2,0.85"]), ("idf-lookup", &["list", "shuffle"]), ("keep", &["first", "newest"])];
+
+/// How features out of the IDF range are left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum IdfLookup {
+    /// By a list that each task holds.
+    List,
+    /// By a shuffle.
+    Shuffle,
+}
+
+/// Documents as sets of features, in groups of equal sets.
+#[derive(Clone, Copy, Debug)]
+pub struct SetFront {
+    idf: Option<IdfLookup>,
+    /// Features have an order, by document frequency.
+    order: bool,
+    /// The field of documents that the keep rule looks at.
+    field: Option<KeepField>,
+}
+
+impl SetFront {
+    /// What the options make of it.
+    pub fn of(params: &Params) -> Self {
+        let in_range = |range: &str| range.parse().is_ok_and(|range: IdfRange| range.is_everything());
+        let lookup = if params.is("idf-lookup", "shuffle") { IdfLookup::Shuffle } else { IdfLookup::List };
+        let idf = params.get("idf").is_some_and(|range| !in_range(range)).then_some(lookup);
+        Self { idf, order: idf.is_some(), field: params.get("keep").and_then(KeepField::named) }
+    }
+
+    /// The same, with an order of features for those who join by prefixes.
+    pub fn ordered(self) -> Self {
+        Self { order: true, ..self }
+    }
+
+    /// The data set that holds every document's set.
+    pub fn sets(&self) -> Data {
+        if self.idf.is_some() { FILTERED } else { SETS }
+    }
+}
+
+impl Component for SetFront {
+    fn parts(&self) -> Vec<Part> {
+        let mut steps = vec![
+            tokenize(),
+            Step {
+                field: self.field,
+                ..Step::map_reduce(
+                    "doc-meta",
+                    "doc-meta-reduce",
+                    "Takes what the keep rule needs; sorted by id, two documents with one id meet and are named.",
+                    &[DOCUMENTS],
+                    META,
+                )
+            },
+        ];
+        if self.order {
+            steps.push(count_features());
+            steps.push(
+                Step::reduce(
+                    "feature-order",
+                    "Orders features by frequency and lists those in the IDF range; N sorts before all features.",
+                    &[COUNTS],
+                    ORDER,
+                )
+                .one_task(),
+            );
+        }
+        steps.extend(self.idf.into_iter().flat_map(filter));
+        steps.push(Step::map_reduce(
+            "equal-sets",
+            "equal-sets-reduce",
+            "Joins equal sets once; sorted by hash, then id, the smallest id of a group comes first.",
+            &[self.sets()],
+            MEMBERS,
+        ));
+        steps.into_iter().map(Part::Step).collect()
+    }
+
+    fn columnar(&self) -> Option<Columnar> {
+        Some(Columnar::NumberedSets)
+    }
+}
+
+const COUNTS: Data = "feature-counts";
+
+fn tokenize() -> Step {
+    Step::map("tokenize", "Turns each document into its set of features.", &[DOCUMENTS], SETS).guarded(
+        Guard {
+            counter: bad_records::COUNTER,
+            option: "bad-records",
+            advice: "bad documents in all tasks together; correct them, or raise --bad-records",
+        },
+    )
+}
+
+fn count_features() -> Step {
+    Step::map_reduce(
+        "feature-count",
+        "feature-count-reduce",
+        "Counts the documents of each feature; sorted by feature, its counts meet.",
+        &[SETS],
+        COUNTS,
+    )
+}
+
+/// The steps that leave out features out of the IDF range.
+fn filter(lookup: IdfLookup) -> Vec<Step> {
+    match lookup {
+        IdfLookup::List => vec![
+            Step::map("idf-filter", "Leaves out features out of the IDF range.", &[SETS], FILTERED)
+                .beside("order", ORDER),
+        ],
+        IdfLookup::Shuffle => vec![
+            Step::map_reduce(
+                "idf-left",
+                "idf-left-reduce",
+                "Looks up features in the IDF range; sorted by feature, its frequency comes before its documents.",
+                &[COUNTS, SETS],
+                "kept-features",
+            )
+            .beside("order", ORDER),
+            Step::map_reduce(
+                "idf-right",
+                "idf-right-reduce",
+                "Brings the features in the range together by document; sorted by id, then feature.",
+                &["kept-features", SETS],
+                FILTERED,
+            ),
+        ],
+    }
+}
+
+/// The data set that [`idf_table`] makes.
+pub const IDF_TABLE: Data = "idf-table";
+
+/// The chain of `twinsplit idf`: document frequencies as a reference table.
+pub fn idf_table() -> Vec<Part> {
+    let table =
+        Step::reduce("idf-table", "Writes the table; N sorts before all features.", &[COUNTS], IDF_TABLE);
+    [tokenize(), count_features(), table.one_task()].map(Part::Step).into()
+}

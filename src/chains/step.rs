@@ -1,0 +1,202 @@
+//! What a chain is made of: steps over named data sets, and steps that are run in rounds.
+
+use crate::error::Result;
+use crate::stage::Entry;
+use crate::stages;
+use crate::stages::keep_field::KeepField;
+
+/// A data set between steps.
+pub type Data = &'static str;
+
+/// How many tasks a step has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tasks {
+    /// As many as the engine likes.
+    Many,
+    /// One, which sees everything.
+    One,
+    /// As many mappers as the option says.
+    Option(&'static str),
+    /// As many reducers as there are slices in the plan that is this data set: each makes one slice
+    /// ([`crate::hash::slice_key`]).
+    Slices(Data),
+    /// One map-only job for each part of a data set that holds something, which is the side file that the option names.
+    EachFile(&'static str, Data),
+}
+
+/// A step of a chain.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// Its name: that of its mapper, or of its reducer where it has none.
+    pub name: &'static str,
+    /// What it does, and why its rows are sorted, in a sentence.
+    pub why: &'static str,
+    /// The mapper; without one rows go to the shuffle as they are.
+    pub map: Option<&'static str>,
+    /// The reducer; without one the step is map only.
+    pub reduce: Option<&'static str>,
+    /// What it reads.
+    pub inputs: Vec<Data>,
+    /// What it writes.
+    pub output: Data,
+    /// Side files: the option that names the file, and the data set that is the file.
+    pub side: Vec<(&'static str, Data)>,
+    /// How many tasks.
+    pub tasks: Tasks,
+    /// A counter that must not exceed an option's value when the step has ended, and what to do then.
+    pub guard: Option<Guard>,
+    /// A field that at least one document must have when the step has ended.
+    pub field: Option<KeepField>,
+}
+
+impl Step {
+    /// A step without reducers.
+    pub fn map(name: &'static str, why: &'static str, inputs: &[Data], output: Data) -> Self {
+        Self {
+            name,
+            why,
+            map: Some(name),
+            reduce: None,
+            inputs: inputs.to_vec(),
+            output,
+            side: Vec::new(),
+            tasks: Tasks::Many,
+            guard: None,
+            field: None,
+        }
+    }
+
+    /// A step with mappers and reducers.
+    pub fn map_reduce(
+        name: &'static str,
+        reduce: &'static str,
+        why: &'static str,
+        inputs: &[Data],
+        output: Data,
+    ) -> Self {
+        Self { reduce: Some(reduce), ..Self::map(name, why, inputs, output) }
+    }
+
+    /// A step whose rows go to the shuffle as they are.
+    pub fn reduce(name: &'static str, why: &'static str, inputs: &[Data], output: Data) -> Self {
+        Self { map: None, reduce: Some(name), ..Self::map(name, why, inputs, output) }
+    }
+
+    /// The step as one task.
+    pub fn one_task(self) -> Self {
+        Self { tasks: Tasks::One, ..self }
+    }
+
+    /// The step with a bound on what it counts.
+    pub fn guarded(self, guard: Guard) -> Self {
+        Self { guard: Some(guard), ..self }
+    }
+
+    /// The step with a side file that an earlier one made.
+    pub fn beside(self, option: &'static str, data: Data) -> Self {
+        Self { side: vec![(option, data)], ..self }
+    }
+
+    /// Its mapper and its reducer.
+    pub fn stages(&self) -> Result<(Option<&'static Entry>, Option<&'static Entry>)> {
+        Ok((self.map.map(stages::get).transpose()?, self.reduce.map(stages::get).transpose()?))
+    }
+}
+
+/// See [`Step::guard`].
+#[derive(Clone, Copy, Debug)]
+pub struct Guard {
+    /// The counter.
+    pub counter: &'static str,
+    /// The option.
+    pub option: &'static str,
+    /// What the counter counts and what to do when there is too much of it.
+    pub advice: &'static str,
+}
+
+/// A part of a chain.
+#[derive(Clone, Debug)]
+pub enum Part {
+    /// A step, run once.
+    Step(Step),
+    /// Steps that are run in rounds.
+    Repeat(Repeat),
+}
+
+impl Part {
+    /// The part's steps, those of rounds once.
+    pub fn steps(&self) -> &[Step] {
+        match self {
+            Part::Step(step) => std::slice::from_ref(step),
+            Part::Repeat(repeat) => &repeat.steps,
+        }
+    }
+}
+
+/// Steps that are run in rounds until the first of them counts 0 of something: there the last round ends. In round R,
+/// counted from 1, a step is named `NAME-R` and a data set that it makes `DATA-R`.
+#[derive(Clone, Debug)]
+pub struct Repeat {
+    /// What the rounds make.
+    pub name: &'static str,
+    /// What happens in a round, and why they end, in a sentence or two.
+    pub why: &'static str,
+    /// What the first step reads in the first round; later it reads [`again`](Self::again).
+    pub from: Vec<Data>,
+    /// The steps of a round.
+    pub steps: Vec<Step>,
+    /// What the rounds are for: when they are over, this is the name of what the first step wrote.
+    pub to: Data,
+    /// The first step's counter.
+    pub until_zero: &'static str,
+}
+
+impl Repeat {
+    /// What the first step reads in later rounds: what the last step of the round before wrote.
+    pub fn again(&self) -> Data {
+        self.steps.last().map_or(self.to, |last| last.output)
+    }
+
+    /// Whether a data set is made in each round.
+    pub fn makes(&self, data: Data) -> bool {
+        self.steps.iter().any(|step| step.output == data)
+    }
+}
+
+/// What a step and its data sets are called where it is run: in rounds names end in the round's number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Names {
+    /// The step.
+    pub step: String,
+    /// What it reads.
+    pub inputs: Vec<String>,
+    /// What it writes.
+    pub output: String,
+}
+
+impl Names {
+    /// Those of a step that is run once.
+    pub fn of(step: &Step) -> Self {
+        Self {
+            step: step.name.to_owned(),
+            inputs: step.inputs.iter().map(|data| (*data).to_owned()).collect(),
+            output: step.output.to_owned(),
+        }
+    }
+
+    /// Those of a step in a round; `from` is what the round's first step reads.
+    pub fn in_round(step: &Step, repeat: &Repeat, round: &str, from: &[String]) -> Self {
+        let of_round = |data: Data| match repeat.makes(data) {
+            true => format!("{data}-{round}"),
+            false => data.to_owned(),
+        };
+        Self {
+            step: format!("{}-{round}", step.name),
+            inputs: match step.inputs == repeat.from {
+                true => from.to_vec(),
+                false => step.inputs.iter().map(|data| of_round(data)).collect(),
+            },
+            output: of_round(step.output),
+        }
+    }
+}

@@ -1,0 +1,388 @@
+//! The plan of a run: the chain, every option resolved with where its value comes from, the input and what is written.
+//!
+//! [`Plan::of`] makes it once, from what was asked for alone: it touches no file and looks at no clock. Commands print it
+//! (`twinsplit plan --json`), engines follow it, `run.json` keeps it, and `--resume` compares it with that of the run that was
+//! stopped. Nothing later asks the options again which way to go.
+
+use crate::chains::{Chain, Columnar, Data, FAMILIES, Family, Step, Tasks, Wanted};
+use crate::error::{Error, Result};
+use crate::params::Params;
+use crate::stage::Entry;
+use crate::stages;
+use crate::text::FeatureKind;
+use serde_json::{Map, Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::path::PathBuf;
+
+/// Ways to run a chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Engine {
+    /// One process
+    Local,
+    /// The stage binaries joined by files and sort
+    Pipes,
+    /// The stage binaries as jobs of Hadoop Streaming, on data in HDFS or wherever Hadoop reads
+    Hadoop,
+    /// The stage binaries under Spark, on data wherever Hadoop reads
+    Spark,
+}
+
+impl Engine {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Engine::Local => "local",
+            Engine::Pipes => "pipes",
+            Engine::Hadoop => "hadoop",
+            Engine::Spark => "spark",
+        }
+    }
+
+    /// Whether input and output are addresses in a cluster's file system.
+    pub fn is_remote(self) -> bool {
+        matches!(self, Engine::Hadoop | Engine::Spark)
+    }
+}
+
+/// Where the value of an option comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// The stage's declaration.
+    Default,
+    /// The command line.
+    CommandLine,
+    /// The environment.
+    Environment,
+    /// The preset that was named.
+    Preset,
+    /// Another option, which asks for it.
+    Follows(&'static str),
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Origin::Default => f.write_str("default"),
+            Origin::CommandLine => f.write_str("command line"),
+            Origin::Environment => f.write_str("environment"),
+            Origin::Preset => f.write_str("preset"),
+            Origin::Follows(option) => write!(f, "--{option}"),
+        }
+    }
+}
+
+/// Options of stages that have another value than their default, and why.
+#[derive(Clone, Debug, Default)]
+pub struct Given {
+    /// Their values.
+    pub params: Params,
+    origins: BTreeMap<String, Origin>,
+}
+
+impl Given {
+    /// Sets an option.
+    pub fn set(&mut self, name: &str, value: impl Into<String>, origin: Origin) {
+        self.params.set(name, value);
+        self.origins.insert(name.to_owned(), origin);
+    }
+
+    /// Sets an option that was not given.
+    pub fn set_missing(&mut self, name: &str, value: impl Into<String>, origin: Origin) {
+        if self.params.get(name).is_none() {
+            self.set(name, value, origin);
+        }
+    }
+
+    /// Takes the least number of features from what the features ask for, unless it was given. `read` gives the text of a
+    /// file that describes features.
+    pub fn settle_features(&mut self, read: &ReadFile<'_>) -> Result<()> {
+        if self.params.get("min-features").is_none() {
+            let kind = FeatureKind::parse(self.params.get("features").unwrap_or("words:5"), read)
+                .map_err(|error| Error::Usage(error.to_string()))?;
+            if kind.min_features_default() != 1 {
+                let least = kind.min_features_default().to_string();
+                self.set("min-features", least, Origin::Follows("features"));
+            }
+        }
+        Ok(())
+    }
+
+    fn origin(&self, name: &str) -> Origin {
+        self.origins.get(name).copied().unwrap_or(Origin::Default)
+    }
+}
+
+/// Gives the text of a file that options name, or why it cannot be read.
+pub type ReadFile<'r> = dyn Fn(&str) -> std::result::Result<String, String> + 'r;
+
+/// What was asked for.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// The name of the family of chains, where one was given.
+    pub chain: Option<String>,
+    /// The engine.
+    pub engine: Engine,
+    /// The options of stages.
+    pub given: Given,
+    /// The input as it was named.
+    pub inputs: Vec<PathBuf>,
+    /// Whether the kept documents' lines are written.
+    pub write_kept: bool,
+}
+
+/// See the module.
+pub struct Plan {
+    /// The family of the chain.
+    pub family: &'static Family,
+    /// What is run.
+    pub chain: Chain,
+    /// What runs it.
+    pub engine: Engine,
+    /// The options of stages that have another value than their default.
+    pub params: Params,
+    /// Every option of every stage, with where its value comes from.
+    options: BTreeMap<String, (String, Origin)>,
+    /// The input as it was named.
+    pub inputs: Vec<PathBuf>,
+    /// Whether the kept documents' lines are written.
+    pub write_kept: bool,
+    /// What was decided that nobody has asked for, a sentence each.
+    pub notes: Vec<String>,
+}
+
+/// Options that bound a run or a task and decide nothing about the answer: a run may go on with others.
+pub const BOUNDS: [&str; 5] = ["max-pairs", "combine", "combine-pairs", "forest", "ranked"];
+
+/// What a note says of the clusters that `--write-kept` asks for.
+const STAR_NOTE: &str = "with --write-kept clusters are stars, so that each dropped document reaches tau with the one \
+                         that is kept; --cluster components joins chains";
+
+impl Plan {
+    /// The plan of what was asked for. `read` gives the text of a file that describes features.
+    ///
+    /// # Errors
+    /// When no family has the name, and when the features are not what they should be.
+    pub fn of(asked: Asked, read: &ReadFile<'_>) -> Result<Self> {
+        let Asked { chain, engine, mut given, inputs, write_kept } = asked;
+        given.settle_features(read)?;
+        let (family, mut notes) = match chain {
+            Some(name) => {
+                let unknown = || Error::Usage(format!("{name} is the name of no chain"));
+                (Family::named(&name).ok_or_else(unknown)?, Vec::new())
+            }
+            None => {
+                let (family, why) = suitable(&given.params);
+                (family, vec![format!("no chain is named, so {} is taken{why}", family.name)])
+            }
+        };
+        if write_kept && given.params.get("cluster").is_none() {
+            // Documents go for good then, so each must reach tau with the one that stays.
+            given.set("cluster", "star", Origin::Follows("write-kept"));
+            notes.push(STAR_NOTE.to_owned());
+        }
+        let wanted = Wanted { kept: write_kept, rounds: engine != Engine::Local };
+        let chain = family.chain(&given.params, wanted);
+        let unused = unused(&chain.steps(), &given.params);
+        notes.extend(unused.iter().map(|name| format!("{} does not use --{name} here", family.name)));
+        let options = resolved(&given);
+        Ok(Self { family, chain, engine, params: given.params, options, inputs, write_kept, notes })
+    }
+
+    /// The same chain on another engine, with options that make the same steps.
+    pub fn on(&self, engine: Engine, params: Params) -> Self {
+        let wanted = Wanted { kept: self.write_kept, rounds: engine != Engine::Local };
+        Self {
+            family: self.family,
+            chain: self.family.chain(&params, wanted),
+            engine,
+            params,
+            options: self.options.clone(),
+            inputs: self.inputs.clone(),
+            write_kept: self.write_kept,
+            notes: Vec::new(),
+        }
+    }
+
+    /// What does the whole chain in one process, where the engine is one and there is such a thing.
+    pub fn columnar(&self) -> Option<[Columnar; 4]> {
+        self.chain.columnar().filter(|_| self.engine == Engine::Local)
+    }
+
+    /// Whether the input is read once, so that it may be a stream.
+    pub fn reads_once(&self) -> bool {
+        self.columnar().is_some() && !self.write_kept
+    }
+
+    /// The names of the program, the chain and the engine, and every option with its value, as `run.json` has them.
+    pub fn fields(&self) -> Map<String, Value> {
+        let mut parameters: Map<String, Value> =
+            self.options.iter().map(|(name, (value, _))| (name.clone(), value.as_str().into())).collect();
+        parameters.insert("write-kept".to_owned(), self.write_kept.into());
+        let origins = self.options.iter().filter(|(_, (_, origin))| *origin != Origin::Default);
+        let origins: Map<String, Value> =
+            origins.map(|(name, (_, origin))| (name.clone(), origin.to_string().into())).collect();
+        let fields = json!({
+            "twinsplit": env!("CARGO_PKG_VERSION"),
+            "chain": self.family.name,
+            "engine": self.engine.name(),
+            "parameters": parameters,
+            "origins": origins,
+        });
+        fields.as_object().cloned().unwrap_or_default()
+    }
+
+    /// The whole plan, for programs.
+    pub fn json(&self) -> Value {
+        let mut fields = self.fields();
+        let inputs: Vec<_> = self.inputs.iter().map(|path| path.to_string_lossy()).collect();
+        let [front, candidates, check, output] = self.chain.components().map(|component| {
+            let steps = component.parts();
+            steps.iter().flat_map(|part| part.steps()).map(step_json).collect::<Vec<_>>()
+        });
+        fields.insert("inputs".to_owned(), json!(inputs));
+        fields.insert("outputs".to_owned(), json!(self.chain.output.data()));
+        fields.insert("in_process".to_owned(), self.columnar().is_some().into());
+        let steps = json!({ "front": front, "candidates": candidates, "check": check, "output": output });
+        fields.insert("steps".to_owned(), steps);
+        fields.into()
+    }
+}
+
+fn step_json(step: &Step) -> Value {
+    let side: BTreeMap<&str, Data> = step.side.iter().copied().collect();
+    let tasks = match step.tasks {
+        Tasks::Many => "many".to_owned(),
+        Tasks::One => "one".to_owned(),
+        Tasks::Option(option) => format!("--{option}"),
+        Tasks::Slices(plan) => format!("one for each slice of {plan}"),
+        Tasks::EachFile(_, data) => format!("a job for each part of {data}"),
+    };
+    json!({
+        "name": step.name, "why": step.why, "map": step.map, "reduce": step.reduce,
+        "reads": step.inputs, "beside": side, "writes": step.output, "tasks": tasks,
+    })
+}
+
+/// The family that alone has an option that was given, or else the first one; and why, for a note.
+fn suitable(params: &Params) -> (&'static Family, String) {
+    let [first, others @ ..] = FAMILIES;
+    for family in others {
+        let own = own_options(family);
+        if let Some((name, _)) = params.iter().find(|(name, _)| own.contains(*name)) {
+            return (family, format!(", for it alone has --{name}"));
+        }
+    }
+    (first, String::new())
+}
+
+/// The options that the chains of a family have, and those of no other family.
+pub fn own_options(family: &Family) -> BTreeSet<String> {
+    let others = FAMILIES.into_iter().filter(|other| other.name != family.name);
+    let others: BTreeSet<String> = others.flat_map(options_of).collect();
+    options_of(family).difference(&others).cloned().collect()
+}
+
+fn options_of(family: &Family) -> BTreeSet<String> {
+    let chains = family.every_chain();
+    let steps = chains.iter().flat_map(|(_, chain)| chain.steps());
+    let names: BTreeSet<_> = steps.flat_map(|step| [step.map, step.reduce]).flatten().collect();
+    names.into_iter().filter_map(stages::find).flat_map(Entry::options).collect()
+}
+
+/// The options given that no stage of these steps has.
+fn unused(steps: &[Step], params: &Params) -> Vec<String> {
+    let stages = steps.iter().flat_map(|step| [step.map, step.reduce]).flatten();
+    let known: BTreeSet<String> = stages.filter_map(stages::find).flat_map(Entry::options).collect();
+    params.iter().map(|(name, _)| name).filter(|name| !known.contains(*name)).map(str::to_owned).collect()
+}
+
+/// Every option of every stage with its value, and where that comes from.
+fn resolved(given: &Given) -> BTreeMap<String, (String, Origin)> {
+    let mut all = BTreeMap::new();
+    for arg in stages::all_options() {
+        let Some(name) = arg.get_long() else { continue };
+        let default = arg.get_default_values().first().map(|value| value.to_string_lossy().into_owned());
+        if let Some(value) = given.params.get(name).map(str::to_owned).or(default) {
+            all.insert(name.to_owned(), (value, given.origin(name)));
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn no_file(_: &str) -> std::result::Result<String, String> {
+        Err("there are no files here".to_owned())
+    }
+
+    fn plan(chain: Option<&str>, engine: Engine, options: &[(&str, &str)], write_kept: bool) -> Plan {
+        let mut given = Given::default();
+        options.iter().for_each(|(name, value)| given.set(name, *value, Origin::CommandLine));
+        let chain = chain.map(str::to_owned);
+        Plan::of(Asked { chain, engine, given, inputs: Vec::new(), write_kept }, &no_file).unwrap()
+    }
+
+    #[test]
+    fn families_have_options_of_their_own() {
+        let own = |name| own_options(Family::named(name).unwrap());
+        let [term_split, doc_split] = ["term-split", "doc-split"].map(own);
+        for name in ["pcp", "df-cut", "accumulators"] {
+            assert!(term_split.contains(name), "{name}: {term_split:?}");
+        }
+        for name in ["slices", "partition"] {
+            assert!(doc_split.contains(name), "{name}: {doc_split:?}");
+        }
+        for name in
+            ["tau", "idf", "idf-lookup", "features", "max-pairs", "cluster", "write", "keep", "ranked"]
+        {
+            assert!(!term_split.contains(name) && !doc_split.contains(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_chain_that_is_not_named_is_the_one_that_has_the_options() {
+        let by_options = |options: &[(&str, &str)]| {
+            let plan = plan(None, Engine::Local, options, false);
+            (plan.family.name, plan.notes.join("; "))
+        };
+        let (name, note) = by_options(&[("tau", "0.5")]);
+        assert_eq!((name, note.as_str()), ("doc-split", "no chain is named, so doc-split is taken"));
+        let (name, note) = by_options(&[("pcp", "prefix")]);
+        assert_eq!(name, "term-split");
+        assert!(note.ends_with("for it alone has --pcp"), "{note}");
+        let (_, note) = by_options(&[("slices", "3"), ("pcp", "prefix")]);
+        assert!(note.contains("term-split does not use --slices here"), "{note}");
+    }
+
+    #[test]
+    fn options_say_where_their_values_come_from() {
+        let plan = plan(Some("doc-split"), Engine::Pipes, &[("features", "spotsigs"), ("tau", "0.4")], true);
+        let json = plan.json();
+        assert_eq!(
+            json["origins"],
+            json!({
+                "features": "command line", "tau": "command line", "min-features": "--features", "cluster": "--write-kept",
+            })
+        );
+        assert_eq!(json["parameters"]["idf"], "0,1");
+        assert_eq!(json["outputs"], json!(["pairs", "kept", "clusters"]));
+        assert_eq!(json["steps"]["check"][0]["name"], "docsplit-query");
+        assert_eq!(json["in_process"], false);
+    }
+
+    #[test]
+    fn one_process_has_columns_for_all_but_counted_postings_and_approximations() {
+        let has = |chain, options: &[(&str, &str)]| {
+            plan(Some(chain), Engine::Local, options, false).columnar().is_some()
+        };
+        assert!(has("doc-split", &[]) && has("doc-split", &[("partition", "by-task")]));
+        assert!(!has("term-split", &[]) && has("term-split", &[("pcp", "prefix")]));
+        for approximation in [("df-cut", "100"), ("accumulators", "1000")] {
+            assert!(!has("term-split", &[("pcp", "prefix"), approximation]));
+        }
+        assert!(plan(Some("doc-split"), Engine::Pipes, &[], false).columnar().is_none());
+    }
+}
