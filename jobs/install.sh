@@ -36,7 +36,7 @@ make_tree() {
     name=$(basename "$source" .rs)
     [[ $name == twinsplit ]] || ln -s twinsplit "$here/bin/$name"
   done
-  "$here/bin/twinsplit" shell --completions "$here/share" --man "$here/share/man"
+  "$here/bin/twinsplit" completions --completions "$here/share" --man "$here/share/man"
   cp -R README.md CHANGELOG.md CONTRIBUTING.md LICENSE NOTICE docs "$here/share/doc/twinsplit/"
   chmod -R u=rwX,go=rX "$tree"
 }

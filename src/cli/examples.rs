@@ -51,17 +51,20 @@ pub const EXAMPLES: &[Example] = &[
     ),
     example(
         "A crawl to measure with, of any size, and the truth about its copies",
-        "twinsplit corpus --documents 500 --bytes 1M --seed 1 --output made; twinsplit run doc-split --input made --output out7",
+        "twinsplit generate-corpus --documents 500 --bytes 1M --seed 1 --output made; twinsplit run doc-split --input made --output out7",
     ),
     example(
         "Similar lines of a file of integer sets, for any purpose",
         "printf '%s\\n' '1 2 3' '3 2 1 4' '7 8' > baskets; twinsplit join baskets --tau 0.7",
     ),
     example("What every stage reads and writes", "twinsplit stages > stages.md"),
-    example("The settings of a paper", "twinsplit run term-split --paper 000 --input crawl --output out6"),
+    example(
+        "The settings of a published experiment",
+        "twinsplit run term-split --preset zhang2011 --input crawl --output out6",
+    ),
     example(
         "Completions and manual pages for this user alone",
-        "twinsplit shell --completions ~/.local/share --man ~/.local/share/man",
+        "twinsplit completions --completions ~/.local/share --man ~/.local/share/man",
     ),
     example("The set of features of each document", "zcat docs.jsonl.gz | tokenize > sets"),
     example(

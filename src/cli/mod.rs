@@ -1,12 +1,13 @@
 //! Command lines: the stage binaries and the driver.
 
 pub mod cluster_driver;
-pub mod corpus;
+pub mod completions;
 pub mod documents;
 pub mod estimate;
 pub mod examples;
 pub mod explain;
 pub mod forecast;
+pub mod generate_corpus;
 pub mod idf;
 pub mod interrupt;
 pub mod join;
@@ -22,7 +23,7 @@ pub mod quarantine;
 pub mod report;
 pub mod run;
 pub mod sample;
-pub mod shell;
+
 pub mod stage;
 pub mod stages;
 pub mod summary;
@@ -50,7 +51,14 @@ pub fn main() -> ExitCode {
     let driver = if named.clone().count() > 0 { driver(named) } else { command() };
     let matches = match parse(driver, &args) {
         Ok(matches) => matches,
-        Err(error) => return report_usage(&error),
+        Err(error) => {
+            let code = report_usage(&error);
+            let old = RENAMED.iter().find(|(old, _)| args.iter().skip(1).any(|arg| arg == old));
+            if let Some((old, new)) = old.filter(|_| error.use_stderr()) {
+                crate::terminal::note(format_args!("{old} is called {new} now"));
+            }
+            return code;
+        }
     };
     let result = refuse_unknown_variables().and_then(|()| {
         let (name, matches) = matches.subcommand().unzip();
@@ -80,10 +88,14 @@ const COMMANDS: [Entry; 11] = [
     ("join", join::command, join::run),
     ("stages", stages::command, stages::run),
     ("idf", idf::command, idf::run),
-    ("corpus", corpus::command, corpus::run),
-    ("shell", shell::command, shell::run),
+    ("generate-corpus", generate_corpus::command, generate_corpus::run),
+    ("completions", completions::command, completions::run),
     ("partition", partition::command, partition::run),
 ];
+
+/// What was called otherwise once, and how it is called.
+const RENAMED: [(&str, &str); 3] =
+    [("corpus", "generate-corpus"), ("shell", "completions"), ("--paper", "--preset")];
 
 /// The driver's command line.
 pub fn command() -> Command {

@@ -10,12 +10,20 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args, Command, ValueEnum};
 use std::path::PathBuf;
 
-/// A paper's settings.
+/// The settings of a published experiment, by its key in docs/bibliography.md.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Paper {
-    /// Zhang et al.: SpotSigs, tau 0.4
-    #[value(name = "000")]
-    P000,
+pub enum Preset {
+    /// Zhang et al. 2011: SpotSigs, tau 0.4
+    Zhang2011,
+}
+
+impl Preset {
+    /// Options and their values.
+    fn settings(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Preset::Zhang2011 => &[("features", "spotsigs"), ("tau", "0.4")],
+        }
+    }
 }
 
 /// Megabytes that a run may hold by default.
@@ -107,13 +115,12 @@ pub fn stage_options() -> Vec<Arg> {
     stages::all_options().into_iter().map(|arg| arg.help_heading("Options of the stages")).collect()
 }
 
-/// Adds the options of all stages, and `--paper`.
+/// Adds the options of all stages, and `--preset`.
 pub fn with_stage_options(command: Command) -> Command {
-    command.args(stage_options()).arg(
-        Arg::new("paper").long("paper").value_name("PAPER").value_parser(clap::value_parser!(Paper)).help(
-            "Take the settings of a paper for options that are not given: 000 is SpotSigs with tau 0.4",
-        ),
-    )
+    let preset = Arg::new("preset").long("preset").value_name("NAME").help(
+        "For options that are not given, take the settings of a published experiment: zhang2011 is SpotSigs with tau 0.4",
+    );
+    command.args(stage_options()).arg(preset.value_parser(clap::value_parser!(Preset)))
 }
 
 /// What a command line asks for.
@@ -145,10 +152,9 @@ pub fn read_file(path: &str) -> std::result::Result<String, String> {
 
 fn with_preset(matches: &ArgMatches) -> Result<Given> {
     let mut given = given(matches, &stage_options())?;
-    if let Some(Paper::P000) = matches.get_one::<Paper>("paper") {
-        for (name, value) in [("features", "spotsigs"), ("tau", "0.4")] {
-            given.set_missing(name, value, Origin::Preset);
-        }
+    let preset = matches.get_one::<Preset>("preset").map_or(&[][..], |preset| preset.settings());
+    for (name, value) in preset {
+        given.set_missing(name, *value, Origin::Preset);
     }
     Ok(given)
 }

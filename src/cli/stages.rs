@@ -90,7 +90,7 @@ const SCRIPTS: &[Script] = &[
     ("doc-split", "doc-split", &[]),
     ("doc-split-by-task", "doc-split", &[("partition", "by-task"), ("slices", "3")]),
     (
-        "paper-000-scaling",
+        "zhang2011-scaling",
         "doc-split",
         &[("features", "spotsigs"), ("idf", "0.3,0.85"), ("min-features", "4"), ("tau", "0.3")],
     ),

@@ -34,6 +34,16 @@ fn help_shows_what_the_declaration_says() {
     }
 }
 
+/// Notes of old are full of old names.
+#[test]
+fn names_of_old_lead_to_the_new_ones() {
+    let here = Place::new();
+    here.say("twinsplit shell --man m").fails(2, &["shell is called completions now"]);
+    here.say("twinsplit corpus --documents 9").fails(2, &["corpus is called generate-corpus now"]);
+    here.say("twinsplit run doc-split --paper 000").fails(2, &["--paper is called --preset now"]);
+    assert!(!here.say("twinsplit shell-fish").err.contains("called"));
+}
+
 /// A stage needs no arguments; what it cannot do without is a file, and then it says which, and who makes it.
 #[test]
 fn every_stage_runs_on_its_defaults() {

@@ -317,7 +317,7 @@ fn other_commands_replace_only_what_is_theirs() {
     {
         fs::create_dir(here.path("made")).unwrap();
         here.write(&format!("made/{name}"), content);
-        let said = here.say("twinsplit corpus --documents 10 --bytes 10K --output made --quiet");
+        let said = here.say("twinsplit generate-corpus --documents 10 --bytes 10K --output made --quiet");
         said.fails(2, &[&format!("made/{name}")]);
         assert!(here.names("made").into_iter().eq([name]) && here.read(&format!("made/{name}")) == content);
         fs::remove_dir_all(here.path("made")).unwrap();
@@ -337,7 +337,7 @@ fn other_commands_replace_only_what_is_theirs() {
 
     fs::create_dir_all(here.path("share/man/man1")).unwrap();
     here.write("share/man/man1/keep.1", "another keep");
-    let shell = "twinsplit shell --completions share --man share/man";
+    let shell = "twinsplit completions --completions share --man share/man";
     here.say(shell).fails(2, &["share/man/man1/keep.1"]);
     assert_eq!(here.read("share/man/man1/keep.1"), "another keep");
     assert!(

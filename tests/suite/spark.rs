@@ -315,7 +315,7 @@ fn a_lost_slice_is_missed() {
 /// Whoever reads the second line of a program can make the program.
 #[test]
 fn plan_prints_the_committed_programs() {
-    for name in VARIANTS.iter().chain(&["paper-000-scaling"]) {
+    for name in VARIANTS.iter().chain(&["zhang2011-scaling"]) {
         let text = fs::read_to_string(fixture("../jobs/spark").join(format!("{name}.py"))).unwrap();
         let title = text.lines().nth(1).and_then(|line| line.strip_prefix("# ")).unwrap();
         assert!(title.contains(" --engine spark ") && title.ends_with(" --write-kept"), "{title}");

@@ -1,4 +1,4 @@
-//! `twinsplit shell`: what makes the binaries at home in a shell, completions and manual pages, written into the
+//! `twinsplit completions`: what makes the binaries at home in a shell, completions and manual pages, written into the
 //! usual places below a folder. Both follow from the declarations that parse the command lines.
 
 use super::manual::{self, Page};
@@ -15,7 +15,7 @@ pub fn command() -> Command {
     let folder = |name: &'static str| {
         Arg::new(name).long(name).value_name("FOLDER").value_parser(value_parser!(PathBuf))
     };
-    Command::new("shell")
+    Command::new("completions")
         .about("Writes completions for bash, zsh and fish, and manual pages, for twinsplit and every stage")
         .arg(folder("completions").help(
             "Write to bash-completion/completions, zsh/site-functions and fish/vendor_completions.d below \
@@ -30,7 +30,7 @@ pub fn command() -> Command {
 }
 
 /// The last line of each file, behind what its format takes for a comment: by it a later call knows its own files.
-const MARK: &str = " made by twinsplit shell\n";
+const MARK: &str = " made by twinsplit completions\n";
 
 /// Runs the command.
 pub fn run(matches: &ArgMatches) -> Result<()> {

@@ -1,4 +1,4 @@
-//! `twinsplit corpus`: the same bytes everywhere, and what it says of its documents is so.
+//! `twinsplit generate-corpus`: the same bytes everywhere, and what it says of its documents is so.
 
 use crate::common::cli::{Place, fixture};
 use crate::common::features;
@@ -75,7 +75,7 @@ fn the_bytes_are_pinned_whatever_the_threads() {
     let here = Place::new();
     for threads in [1, 3] {
         here.say(&format!(
-            "twinsplit corpus --documents 3000 --bytes 6M --seed 7 --threads {threads} --output t{threads}"
+            "twinsplit generate-corpus --documents 3000 --bytes 6M --seed 7 --threads {threads} --output t{threads}"
         ))
         .ok();
     }
@@ -90,20 +90,20 @@ fn the_bytes_are_pinned_whatever_the_threads() {
 #[test]
 fn a_smaller_corpus_is_the_head_of_a_larger_one() {
     let here = Place::new();
-    here.say("twinsplit corpus --documents 1000 --bytes 2000000 --output large --gzip").ok();
-    here.say("twinsplit corpus --documents 400 --bytes 800000 --output small").ok();
+    here.say("twinsplit generate-corpus --documents 1000 --bytes 2000000 --output large --gzip").ok();
+    here.say("twinsplit generate-corpus --documents 400 --bytes 800000 --output small").ok();
     let large = here.shell("zcat large/documents.jsonl.gz").ok();
     assert_eq!(large.lines().count(), 1000);
     assert!(large.starts_with(&here.read("small/documents.jsonl")));
     assert!(here.read("large/_truth.tsv").starts_with(&here.read("small/_truth.tsv")));
-    here.say("twinsplit corpus --documents 400 --bytes 800000 --seed 2 --output other").ok();
+    here.say("twinsplit generate-corpus --documents 400 --bytes 800000 --seed 2 --output other").ok();
     assert_ne!(here.read("small/documents.jsonl"), here.read("other/documents.jsonl"));
 }
 
 #[test]
 fn the_shape_is_the_one_asked_for() {
     let here = Place::new();
-    here.say("twinsplit corpus --documents 20000 --bytes 60M --output made").ok();
+    here.say("twinsplit generate-corpus --documents 20000 --bytes 60M --output made").ok();
     let bytes = std::fs::metadata(here.path("made/documents.jsonl")).unwrap().len() as f64;
     assert!((bytes / f64::from(60 << 20) - 1.0).abs() < 0.03, "{bytes} bytes");
     let made = Made::read(&here, "made");
@@ -155,7 +155,7 @@ fn the_truth_is_true_of_the_pages() {
     let here = Place::new();
     let model = fixture("documents/en.jsonl.gz");
     here.say(&format!(
-        "twinsplit corpus --documents 4000 --bytes 8M --chinese 0 --model {} --output made",
+        "twinsplit generate-corpus --documents 4000 --bytes 8M --chinese 0 --model {} --output made",
         model.display()
     ))
     .ok();
@@ -220,7 +220,7 @@ fn is_within(words: &[&str], others: &[&str]) -> bool {
 #[test]
 fn planted_pairs_have_their_similarity_and_are_found() {
     let here = Place::new();
-    here.say("twinsplit corpus --documents 3000 --bytes 6M --seed 11 --output made").ok();
+    here.say("twinsplit generate-corpus --documents 3000 --bytes 6M --seed 11 --output made").ok();
     let made = Made::read(&here, "made");
     let docs: Vec<Doc> = made.docs.values().cloned().collect();
     for (kind, tau) in [("words:5", 0.5), ("spotsigs", 0.4)] {
@@ -271,7 +271,7 @@ fn what_cannot_be_made_is_refused() {
     here.write("en.jsonl", "{\"id\":1,\"text\":\"only English here\"}\n");
     here.write("bad.jsonl", "{\"id\":1,\"text\":\"a b\"}\n{\"id\":2}\n");
     here.write("empty.jsonl", "{\"id\":1,\"text\":\"\"}\n");
-    let made = "twinsplit corpus --output o --documents";
+    let made = "twinsplit generate-corpus --output o --documents";
     for (rest, code, words) in [
         ("10 --bytes 1000", 2, &["--bytes over --documents is 100", "300"][..]),
         ("10 --bytes 10G", 2, &["a document has 300 to 1048576 bytes"]),

@@ -24,7 +24,7 @@ fn tool(here: &Place, name: &str, args: &[&str], input: &str) -> Said {
 /// A folder with completions and manual pages as an installation has them.
 fn written() -> Place {
     let here = Place::new();
-    assert_eq!(here.say("twinsplit shell --completions share --man share/man").ok(), "");
+    assert_eq!(here.say("twinsplit completions --completions share --man share/man").ok(), "");
     here
 }
 
@@ -259,9 +259,9 @@ fn fish_completes() {
 #[test]
 fn the_command_says_what_it_needs() {
     let here = Place::new();
-    here.say("twinsplit shell").fails(2, &["--completions", "--man", "--help"]);
+    here.say("twinsplit completions").fails(2, &["--completions", "--man", "--help"]);
     here.write("file", "");
-    here.say("twinsplit shell --man file").fails(1, &["cannot create file/man1"]);
+    here.say("twinsplit completions --man file").fails(1, &["cannot create file/man1"]);
     // A slip is answered by what was likely meant.
     here.say("twinsplit exlpain").fails(2, &["'explain'", "--help"]);
     here.say("twinsplit run --ouptut out").fails(2, &["'--output'", "--help"]);

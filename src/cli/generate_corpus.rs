@@ -1,4 +1,4 @@
-//! `twinsplit corpus`: a corpus of any size to measure with, and the truth about its copies.
+//! `twinsplit generate-corpus`: a corpus of any size to measure with, and the truth about its copies.
 
 use super::documents::each_document;
 use super::options::threads;
@@ -87,7 +87,7 @@ fn share(text: &str) -> Result<f64, String> {
 
 /// The command line.
 pub fn command() -> Command {
-    CorpusOpts::augment_args(Command::new("corpus"))
+    CorpusOpts::augment_args(Command::new("generate-corpus"))
         .about("Makes a corpus of any size, shaped like a crawl, to measure with")
         .long_about(None)
 }
@@ -177,13 +177,14 @@ fn models(opts: &CorpusOpts) -> Result<Models> {
             {
                 let place = Place { file: name.into(), line: number, ..Place::default() };
                 let read = document.read(line, &place);
-                let failed = |error| Error::Document { stage: "corpus", place: place.clone(), error };
+                let failed =
+                    |error| Error::Document { stage: "generate-corpus", place: place.clone(), error };
                 builder.text(&read.map_err(failed)?.text);
             }
         }
     } else {
         let files = document_files(&opts.model)?;
-        each_document(&files, &document, "corpus", |document| {
+        each_document(&files, &document, "generate-corpus", |document| {
             builder.text(&document.text);
             Ok(())
         })?;
@@ -207,7 +208,7 @@ fn write(corpus: &Corpus<'_>, opts: &CorpusOpts, progress: &Progress) -> Result<
     let mut documents = AtomicFile::create(&opts.output.join(opts.name()))?;
     let mut truth = AtomicFile::create(&opts.output.join(FILES[2]))?;
     let threads = threads(opts.threads);
-    progress.start("corpus", "writing", Unit::Rows, opts.documents);
+    progress.start("generate-corpus", "writing", Unit::Rows, opts.documents);
     let mut written = Written { copies: 0, bytes: 0 };
     let round = BLOCK * BLOCKS * threads as u64;
     for start in (0..opts.documents).step_by(round as usize) {
