@@ -160,6 +160,15 @@ pub enum Error {
         /// The system's own error.
         source: io::Error,
     },
+    /// An option's value that is none of those it may have.
+    Value {
+        /// The option.
+        name: &'static str,
+        /// Its value.
+        value: String,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// Options that contradict each other or the data.
     Usage(String),
     /// A bound that the user set, or the default one, was reached before the disk or the memory was.
@@ -183,7 +192,7 @@ impl Error {
     /// The exit code: 2 for options that do not fit, 1 for everything else.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Error::Usage(_) => 2,
+            Error::Usage(_) | Error::Value { .. } => 2,
             _ => 1,
         }
     }
@@ -226,6 +235,7 @@ impl fmt::Display for Error {
             Error::Io { action, path, source } => {
                 write!(f, "cannot {action} {}: {source}{}", visible::path(path), advice(source.kind()))
             }
+            Error::Value { name, value, problem } => write!(f, "{name} {value:?}: {problem}"),
             Error::Usage(text) | Error::Limit(text) | Error::Failed(text) => f.write_str(text),
         }
     }

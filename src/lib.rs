@@ -1,5 +1,18 @@
 //! twinsplit: exact near-duplicate ("copy") detection for web-scale text.
 //!
+//! ```
+//! let documents = [
+//!     ("first", "Rain fell on the harbour all night. The ferry left at six."),
+//!     ("second", "Rain fell on the harbour all night. The ferry left at seven."),
+//!     ("third", "Nobody saw it go."),
+//! ];
+//! let found = twinsplit::Dedup::new().features("words:3")?.tau("0.6")?.run(documents)?;
+//! let pair = found.pairs()?.next().transpose()?.unwrap();
+//! assert_eq!((&*pair.a, &*pair.b, pair.overlap, pair.size_a, pair.size_b), ("first", "second", 9, 10, 10));
+//! assert_eq!(found.dropped()?.collect::<twinsplit::Result<Vec<_>>>()?, ["second"]);
+//! # Ok::<(), twinsplit::Error>(())
+//! ```
+//!
 //! Given documents, find every pair whose sets of features reach a similarity, group the pairs into clusters and keep
 //! one document of each: exactly, as small mappers and reducers that run unchanged in pipes and on clusters, and as
 //! one fast process. Read on in this order:
@@ -23,6 +36,7 @@
 // A message is one write: see `terminal`.
 #![deny(clippy::print_stderr)]
 
+pub mod api;
 pub mod bad_records;
 pub mod chains;
 pub mod checked_file;
@@ -44,6 +58,11 @@ pub mod terminal;
 pub mod text;
 pub mod threads;
 pub mod visible;
+
+pub use api::{Cluster, Clusters, Dedup, Document, Dropped, Duplicates, Index, Match, Pair, Pairs};
+pub use cluster::keep::KeepRule;
+pub use error::{Error, Result};
+pub use stages::cluster::ClusterKind;
 
 /// How many cases a property test has: its own number, or what `PROPTEST_CASES` says, as for those without a number.
 #[cfg(test)]

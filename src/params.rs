@@ -4,6 +4,7 @@ use crate::error::{Error, Result};
 use crate::stage::Entry;
 use crate::stages;
 use crate::text::FeatureKind;
+use clap::builder::Resettable;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -81,9 +82,11 @@ impl Params {
         given.flat_map(|(name, value)| [format!("--{name}"), value.to_owned()]).collect()
     }
 
-    /// A struct of options, from those of the options given that it knows.
+    /// A struct of options, from those of the options given that it knows. The environment is not asked: what it gives is
+    /// here, where it counts.
     pub fn parse<O: Args + FromArgMatches>(&self) -> Result<O> {
-        let command = O::augment_args(Command::new("twinsplit").no_binary_name(true));
+        let command = O::augment_args(Command::new("twinsplit").no_binary_name(true))
+            .mut_args(|arg| arg.env(Resettable::Reset));
         let known: BTreeSet<String> =
             command.get_arguments().filter_map(|arg| Some(arg.get_long()?.to_owned())).collect();
         let given = self.iter().filter(|(name, _)| known.contains(*name));

@@ -72,8 +72,8 @@ pub struct Blocks {
     /// Whether a long line may be spread over several blocks, and whether the last block ended inside one.
     parts: bool,
     inside: bool,
-    /// Blocks that are in memory already.
-    held: std::vec::IntoIter<Block>,
+    /// Blocks that come from elsewhere.
+    held: Box<dyn Iterator<Item = Block> + Send>,
 }
 
 impl Blocks {
@@ -97,7 +97,7 @@ impl Blocks {
             share: None,
             parts: false,
             inside: false,
-            held: Vec::new().into_iter(),
+            held: Box::new(std::iter::empty()),
         }
     }
 
@@ -111,8 +111,12 @@ impl Blocks {
             lines: 1,
             continues: false,
         };
-        let lines = (0..).zip(lines).map(block).collect::<Vec<_>>().into_iter();
-        Self { held: lines, ..Self::new(Vec::new(), 0) }
+        Self::of((0..).zip(lines).map(block).collect::<Vec<_>>().into_iter())
+    }
+
+    /// Blocks that someone else makes, numbered from 0.
+    pub fn of(blocks: impl Iterator<Item = Block> + Send + 'static) -> Self {
+        Self { held: Box::new(blocks), ..Self::new(Vec::new(), 0) }
     }
 
     /// How many bytes of the files have been read, as they stand on disk.

@@ -19,11 +19,38 @@ pub fn escape(raw: &[u8], out: &mut Vec<u8>) {
     }
 }
 
+/// The id as it was before [`escape`].
+pub fn unescape(id: &[u8]) -> String {
+    let mut raw = Vec::with_capacity(id.len());
+    let mut rest = id;
+    while let Some((&byte, more)) = rest.split_first() {
+        let escaped = || {
+            let (digits, behind) = more.strip_prefix(b"x")?.split_at_checked(2)?;
+            Some((u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?, behind))
+        };
+        let (value, behind) = escaped().filter(|_| byte == b'\\').unwrap_or((byte, more));
+        raw.push(value);
+        rest = behind;
+    }
+    String::from_utf8_lossy(&raw).into_owned()
+}
+
 /// U+FEFF in UTF-8.
 const MARK: &[u8] = "\u{feff}".as_bytes();
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn what_is_escaped_comes_back(id in "(\u{feff}|[\\\\x0-9a-f\t\n]|\\PC){0,12}") {
+            let mut out = Vec::new();
+            super::escape(id.as_bytes(), &mut out);
+            prop_assert_eq!(super::unescape(&out), id);
+        }
+    }
+
     #[test]
     fn only_what_would_break_a_line_is_escaped() {
         let mut out = Vec::new();

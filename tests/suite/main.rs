@@ -24,6 +24,7 @@ mod equal_texts;
 mod errors;
 mod estimate;
 mod explain;
+mod facade;
 mod features_golden;
 mod fixtures;
 mod fuzz_targets;

@@ -68,9 +68,9 @@ pub struct ColumnarOpts {
     #[command(flatten)]
     pub(crate) document: DocumentOpts,
     #[command(flatten)]
-    features: FeatureOpts,
+    pub(crate) features: FeatureOpts,
     #[command(flatten)]
-    idf: IdfOpts,
+    pub(crate) idf: IdfOpts,
     #[command(flatten)]
     pub(crate) least: MinFeaturesOpts,
     #[command(flatten)]
@@ -257,7 +257,13 @@ fn counters_of(work: Work) -> Counters {
 
 impl ColumnarRun<'_> {
     /// Runs the chain; `on_progress` is called with each step as it ends.
-    pub fn run(&self, mut on_progress: impl FnMut(&Done)) -> Result<Ran> {
+    pub fn run(&self, on_progress: impl FnMut(&Done)) -> Result<Ran> {
+        self.run_on(self.opts.blocks(self.inputs).with_digests(), on_progress)
+    }
+
+    /// The same for documents that come from elsewhere than the inputs, and are read once: no lines of kept documents are
+    /// written.
+    pub fn run_on(&self, blocks: Blocks, mut on_progress: impl FnMut(&Done)) -> Result<Ran> {
         let mut done: Vec<Done> = Vec::new();
         let mut start = Instant::now();
         let mut peak = StepPeak::start();
@@ -280,7 +286,6 @@ impl ColumnarRun<'_> {
             work: self.work,
             progress: self.progress,
         };
-        let blocks = self.opts.blocks(self.inputs).with_digests();
         let (mut documents, groups) = collection.groups(blocks, &mut end)?;
         let read = std::mem::take(&mut documents.read);
         let place = (&budget, self.work);

@@ -1,0 +1,237 @@
+//! The options of a run, and what takes documents.
+
+use super::document::Document;
+use super::duplicates::Duplicates;
+use super::index::Index;
+use super::stream;
+use crate::cluster::keep::KeepRule;
+use crate::engine::columnar::{ColumnarOpts, ColumnarRun};
+use crate::plan::{Given, Origin};
+use crate::engine::progress::Progress;
+use crate::error::{Error, Result};
+use crate::index::idf::IdfRange;
+use crate::io::{Blocks, document_files};
+use crate::join::tau::Tau;
+use crate::stages::cluster::ClusterKind;
+use crate::text::FeatureKind;
+use clap::ValueEnum;
+use std::fmt::Display;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+/// Finds the near-duplicates of a collection: every pair of documents whose sets of features have a Jaccard similarity of
+/// tau and more, the clusters that the pairs form, and the document to keep of each.
+///
+/// Without options features are five consecutive words, tau is 0.7, clusters are connected components and the smallest id is
+/// kept, as on the command line. Environment variables change nothing here.
+///
+/// ```
+/// use twinsplit::{ClusterKind, Dedup, Document, KeepRule};
+/// # fn main() -> twinsplit::Result<()> {
+/// let dedup = Dedup::new()
+///     .features("chars:4")?
+///     .tau("0.6")?
+///     .cluster(ClusterKind::Star)
+///     .keep(KeepRule::Newest)
+///     .threads(2);
+/// let found = dedup.run([
+///     Document::new("draft", "The ferry left at six.").date("2024-03-01"),
+///     Document::new("final", "The ferry left at seven.").date("2024-03-02"),
+/// ])?;
+/// let cluster = found.clusters()?.next().transpose()?;
+/// assert_eq!(cluster.map(|cluster| cluster.kept).as_deref(), Some("final"));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Dedup {
+    given: Given,
+    threads: usize,
+    memory: usize,
+    folder: PathBuf,
+}
+
+impl Default for Dedup {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Bytes that a run may hold by default: 2 GB.
+const MEMORY: usize = 2 << 30;
+
+impl Dedup {
+    /// The defaults, and as many threads as there are cores.
+    pub fn new() -> Self {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        Self { given: Given::default(), threads, memory: MEMORY, folder: std::env::temp_dir() }
+    }
+
+    /// What is compared: `words:K`, `chars:K`, `spotsigs`, `spotsigs:zh`, `spotsigs:FILE`, `sentence-ends:K` or `lines`.
+    pub fn features(self, kind: &str) -> Result<Self> {
+        FeatureKind::parse(kind, &read_file).map_err(|error| invalid("features", kind, error))?;
+        Ok(self.set("features", kind))
+    }
+
+    /// The least similarity of a pair: a decimal in (0, 1] with at most 9 places. It is kept as it is written, for 0.7 as a
+    /// binary number is a little less than 7/10.
+    pub fn tau(self, tau: &str) -> Result<Self> {
+        self.checked::<Tau>("tau", tau)
+    }
+
+    /// Compares only features whose normalised IDF, ln(N/df)/ln(N), lies in this range, such as `0.1,0.95`.
+    pub fn idf(self, range: &str) -> Result<Self> {
+        self.checked::<IdfRange>("idf", range)
+    }
+
+    /// Documents with fewer features pair with nothing.
+    pub fn min_features(self, least: u64) -> Self {
+        self.set("min-features", least.to_string())
+    }
+
+    /// Whether texts are normalised to Unicode NFC before features are cut from them; they are by default.
+    pub fn nfc(self, on: bool) -> Self {
+        self.set("nfc", switch(on))
+    }
+
+    /// Whether the case of letters is folded; it is by default.
+    pub fn case_fold(self, on: bool) -> Self {
+        self.set("case-fold", switch(on))
+    }
+
+    /// Whether documents with too few features are copies where their texts are equal; they are by default.
+    pub fn equal_texts(self, on: bool) -> Self {
+        self.set("equal-texts", switch(on))
+    }
+
+    /// What a cluster is. In [components](ClusterKind::Components), the default, chains of pairs join documents that may be
+    /// unlike; take [stars](ClusterKind::Star) where what is not kept is thrown away.
+    pub fn cluster(self, kind: ClusterKind) -> Self {
+        let name = name_of(&kind);
+        self.set("cluster", name)
+    }
+
+    /// Which document of a cluster is kept.
+    pub fn keep(self, rule: KeepRule) -> Self {
+        let name = name_of(&rule);
+        self.set("keep", name)
+    }
+
+    /// Stops with [`Error::Limit`] when there are more pairs than this; 10⁹ by default.
+    pub fn max_pairs(self, most: u64) -> Self {
+        self.set("max-pairs", most.to_string())
+    }
+
+    /// The names of the fields of [files](Self::run_files) that hold id and text, `id` and `text` by default.
+    pub fn fields(self, id: &str, text: &str) -> Self {
+        self.set("id", id).set("text", text)
+    }
+
+    /// The name of the field of [files](Self::run_files) that holds a document's date.
+    pub fn date_field(self, name: &str) -> Self {
+        self.set("date", name)
+    }
+
+    /// The name of the field of [files](Self::run_files) that holds a document's score.
+    pub fn score_field(self, name: &str) -> Self {
+        self.set("score", name)
+    }
+
+    /// Bytes that a run may hold in memory, 2 GB by default; what does not fit goes to disk. An [`Index`] is in memory, whatever
+    /// is said here.
+    pub fn memory(self, bytes: usize) -> Self {
+        Self { memory: bytes, ..self }
+    }
+
+    /// How many threads work. What is found is the same for any number.
+    pub fn threads(self, threads: usize) -> Self {
+        Self { threads: threads.max(1), ..self }
+    }
+
+    /// A folder for what does not fit into memory and for what is found, instead of the system's for temporary files.
+    pub fn folder(self, folder: impl Into<PathBuf>) -> Self {
+        Self { folder: folder.into(), ..self }
+    }
+
+    /// Finds the near-duplicates of these documents. They are taken one after the other, and are not held.
+    pub fn run<D: Into<Document>>(&self, documents: impl IntoIterator<Item = D>) -> Result<Duplicates> {
+        let names = self.clone().fields("id", "text").date_field("date").score_field("score");
+        let documents = documents.into_iter().map(Into::into);
+        stream::hand_over(documents, |blocks| names.find(&[], Some(blocks)))
+    }
+
+    /// Finds the near-duplicates of the documents in files of JSON lines, plain or gzip: files, folders with all below them,
+    /// and patterns such as `crawl/**/*.jsonl.gz`.
+    pub fn run_files<P: AsRef<Path>>(&self, paths: impl IntoIterator<Item = P>) -> Result<Duplicates> {
+        let paths: Vec<PathBuf> = paths.into_iter().map(|path| path.as_ref().to_owned()).collect();
+        self.find(&document_files(&paths)?, None)
+    }
+
+    /// Makes an index of these documents, to be asked for those that are like a text.
+    pub fn index<D: Into<Document>>(&self, documents: impl IntoIterator<Item = D>) -> Result<Index> {
+        let opts = self.opts()?;
+        Index::of(&opts, self.threads, documents.into_iter().map(Into::into))
+    }
+
+    /// The engine's options: those given, and the defaults of the stages for all others.
+    fn opts(&self) -> Result<ColumnarOpts> {
+        let mut given = self.given.clone();
+        given.settle_features(&read_file)?;
+        given.params.parse()
+    }
+
+    fn find(&self, inputs: &[PathBuf], blocks: Option<Blocks>) -> Result<Duplicates> {
+        let folder = |what| {
+            tempfile::Builder::new()
+                .prefix(what)
+                .tempdir_in(&self.folder)
+                .map_err(Error::io("make a folder in", &self.folder))
+        };
+        let (output, work) = (folder("twinsplit-found-")?, folder("twinsplit-work-")?);
+        let progress = Progress::default();
+        let run = ColumnarRun {
+            inputs,
+            output: output.path(),
+            opts: self.opts()?,
+            work: work.path(),
+            threads: self.threads,
+            memory: self.memory,
+            progress: &progress,
+            write_kept: false,
+            term_split: false,
+        };
+        let ran = match blocks {
+            Some(blocks) => run.run_on(blocks, |_| {}),
+            None => run.run(|_| {}),
+        }?;
+        Ok(Duplicates::new(output, &ran.steps))
+    }
+
+    fn checked<T: FromStr<Err: Display>>(self, name: &'static str, value: &str) -> Result<Self> {
+        value.parse::<T>().map_err(|error| invalid(name, value, error))?;
+        Ok(self.set(name, value))
+    }
+
+    fn set(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.given.set(name, value, Origin::Program);
+        self
+    }
+}
+
+/// The text of a file that describes features.
+fn read_file(path: &str) -> Result<String, String> {
+    std::fs::read_to_string(path).map_err(|error| error.to_string())
+}
+
+fn invalid(name: &'static str, value: &str, problem: impl Display) -> Error {
+    Error::Value { name, value: value.to_owned(), problem: problem.to_string() }
+}
+
+fn switch(on: bool) -> &'static str {
+    if on { "on" } else { "off" }
+}
+
+/// What the command line calls a choice.
+fn name_of(choice: &impl ValueEnum) -> String {
+    choice.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+}

@@ -1,0 +1,74 @@
+//! Documents out of an iterator, as the blocks of lines that the engine reads.
+//!
+//! The iterator stays on the caller's thread, so it need not be `Send`; the engine works on another one and takes a block
+//! when it has room for it. So a collection goes through that nowhere stands as a whole.
+
+use super::document::Document;
+use crate::error::{Error, Place, Result};
+use crate::io::{Block, Blocks};
+use std::sync::mpsc::sync_channel;
+use std::thread;
+
+/// About so many bytes make a block.
+const BLOCK: usize = 1 << 20;
+/// Blocks that wait for the engine.
+const WAITING: usize = 2;
+
+/// Hands `documents` to `work` as blocks of JSON lines. Gives what `work` gives.
+pub fn hand_over<T: Send>(
+    documents: impl Iterator<Item = Document>,
+    work: impl FnOnce(Blocks) -> Result<T> + Send,
+) -> Result<T> {
+    let (sender, receiver) = sync_channel(WAITING);
+    thread::scope(|scope| {
+        let engine = scope.spawn(move || work(Blocks::of(receiver.into_iter())));
+        let made = Lines::default().each_block(documents, |block| sender.send(block).is_ok());
+        drop(sender);
+        let done = engine.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        // The engine's own error comes first: it may be why no block was taken any more.
+        let done = done?;
+        made.map(|()| done)
+    })
+}
+
+/// The block that is being made.
+#[derive(Default)]
+struct Lines {
+    block: Block,
+    /// Documents in all blocks.
+    documents: u64,
+}
+
+impl Lines {
+    /// Calls `take` with each block, until it says that no more are wanted.
+    fn each_block(
+        mut self,
+        documents: impl Iterator<Item = Document>,
+        mut take: impl FnMut(Block) -> bool,
+    ) -> Result<()> {
+        self.begin();
+        for document in documents {
+            // What is written is memory, and strings are what JSON has.
+            serde_json::to_writer(&mut self.block.bytes, &document)
+                .map_err(|error| Error::io("write", "documents")(error.into()))?;
+            self.block.bytes.push(b'\n');
+            self.block.lines += 1;
+            self.documents += 1;
+            if self.block.bytes.len() >= BLOCK && !take(self.begin()) {
+                return Ok(());
+            }
+        }
+        if self.block.lines > 0 {
+            take(self.begin());
+        }
+        Ok(())
+    }
+
+    /// Begins the next block, and gives the one before.
+    fn begin(&mut self) -> Block {
+        let place = Place { file: "documents".into(), line: self.documents + 1, ..Place::default() };
+        let number = if self.documents == 0 { 0 } else { self.block.number + 1 };
+        let next = Block { place, number, first: self.documents, ..Block::default() };
+        std::mem::replace(&mut self.block, next)
+    }
+}
