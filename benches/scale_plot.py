@@ -13,7 +13,7 @@ NAMES = {"doc-split": "Doc-Split", "term-split": "Term-Split"}
 MEMORY = "8192"
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 760, 440, 64, 24, 72, 44
 DOCUMENTS, SECONDS = (150_000, 2_200_000), (5, 20_000)
-# Paper 000, section 5.3 and its figure 9a: the two runs that its text gives in figures. Ten nodes of eight cores.
+# zhang2011, section 5.3 and its figure 9a: the two runs that its text gives in figures. Ten nodes of eight cores.
 PAPER = [(1_600_000, 5627.457, "Doc-Split on ten nodes, 5,627 s"),
          (800_000, 4 * 3600, "Term-Split on ten nodes, stopped after 4 hours, disks full")]
 

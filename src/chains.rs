@@ -10,7 +10,7 @@
 //!
 //! A [family](Family) puts them together, in a file of its own; [`FAMILIES`] names all of them. A step reads data sets, runs
 //! a mapper, a reducer or both, and writes one data set. Engines take the steps as they are, and know nothing of chains. Read
-//! a family's file from top to bottom: it is the paper's section 4. A component may also say what does its steps in one
+//! a family's file from top to bottom: it is section 4 of zhang2011. A component may also say what does its steps in one
 //! process, on [columns of numbers](Columnar).
 //!
 //! One thing takes more than a list of steps: the connected components of a graph that no task holds. They come of

@@ -17,7 +17,7 @@
 //! one document of each: exactly, as small mappers and reducers that run unchanged in pipes and on clusters, and as
 //! one fast process. Read on in this order:
 //!
-//! | module | what it is | paper 000 |
+//! | module | what it is | zhang2011 |
 //! |---|---|---|
 //! | [`text`] | bytes -> features: words, characters, SpotSigs, sentence ends, lines | 2.2, 4 (Tokenize) |
 //! | [`index`] | document frequency, IDF range, order of features, slices | 2.3, 5.1 |

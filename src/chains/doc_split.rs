@@ -30,7 +30,7 @@ fn compose(params: &Params, wanted: Wanted) -> Chain {
 /// Slices of the collection, to be held in memory.
 #[derive(Debug)]
 struct Slices {
-    /// Each mapper's share of the documents is a slice, which is the paper's own form.
+    /// Each mapper's share of the documents is a slice, which is the form of zhang2011.
     by_task: bool,
 }
 

@@ -111,7 +111,7 @@ fn clusters(star: bool, rounds: bool) -> Vec<Part> {
     parts
 }
 
-/// Kiveris et al. 2014, "Connected Components in MapReduce and Beyond"; see [`crate::stages::components`].
+/// kiveris2014; see [`crate::stages::components`].
 fn components(to: Data) -> Repeat {
     let from = vec![JOINED, MEMBERS];
     let large = Step::map_reduce(

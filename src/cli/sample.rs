@@ -1,7 +1,7 @@
 //! A uniform sample without replacement, in one pass and with memory for the chosen documents only.
 //!
 //! Every document has a hash of the seed and its id, and the sample is the documents with the smallest ones (bottom-k,
-//! Cohen 1997). Hashes are as good as random, so each set of N documents is equally likely; they depend on nothing but
+//! cohen1997). Hashes are as good as random, so each set of N documents is equally likely; they depend on nothing but
 //! seed and id, so the sample is the same for any order of the input, any split into files and any number of threads,
 //! and a larger sample contains a smaller one of the same seed.
 

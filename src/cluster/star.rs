@@ -1,4 +1,4 @@
-//! Star clusters: every member resembles the centre.
+//! Star clusters (aslam2004): every member resembles the centre.
 //!
 //! Take the documents in keep order, the best first. A document becomes a centre unless a better
 //! neighbour is a centre already; a document that does not joins its best centre neighbour. The

@@ -1,7 +1,7 @@
 //! Which site a document stands on, and which document it copies.
 //!
 //! A crawl comes in *segments* of [`SEGMENT`] documents. Each brings [`SITES`] sites of its own, whose shares of the
-//! segment's documents follow Zipf's and Mandelbrot's law; so the largest site has a few thousand pages however large
+//! segment's documents follow the law of Zipf and Mandelbrot (mandelbrot1953); so the largest site has a few thousand pages however large
 //! the crawl is, as in real crawls, which bound what they take of a site.
 //!
 //! Every seventh site is a catalogue: product lists, archives of mail, forums, whose pages are more template than text and

@@ -1,7 +1,7 @@
 //! Random numbers that are the same everywhere: SplitMix64, and what is made of it.
 //!
 //! A generated corpus must be the same bytes on every machine and with every version, so the generator is written out
-//! here (Steele, Lea, Flood 2014; five lines, pinned by the published vectors) and nothing depends on the system's
+//! here (steele2014; five lines, pinned by the published vectors) and nothing depends on the system's
 //! mathematical functions, which differ in their last bits: only +, -, × and ÷ of IEEE 754 are used.
 //!
 //! Every document, site and edit has a stream of its own, named by a seed, a purpose and a number, so that any document
@@ -76,7 +76,7 @@ pub fn exp(x: f64) -> f64 {
     power
 }
 
-/// Chances of the ranks 0, 1, 2 … proportional to 1 / (rank + offset), the law of Zipf and Mandelbrot.
+/// Chances of the ranks 0, 1, 2 … proportional to 1 / (rank + offset), the law of Zipf and Mandelbrot (mandelbrot1953).
 #[derive(Clone, Debug)]
 pub struct Ranks(Vec<u32>);
 

@@ -7,6 +7,9 @@
 //! | [`order`] | which features stand first in every document, and which are left out? |
 //! | [`slices`] | which sizes go into which slice of Doc-Split, so that the slices cost the same? |
 //!
+//! Stages use all three. The [columnar engine](crate::engine::columnar) takes `idf` and `slices`, and numbers features itself, in
+//! ascending document frequency over the whole collection.
+//!
 //! Nothing here knows of files, records or processes.
 
 pub mod idf;

@@ -3,8 +3,7 @@
 //!
 //! Comparing all pairs is quadratic. An index over all tokens compares only sets that share one, but
 //! frequent tokens are shared by nearly all. The kernel is a *prefix join*, the line of work from
-//! AllPairs (Bayardo, Ma, Srikant 2007) over PPJoin (Xiao et al. 2008) to the comparison of Mann,
-//! Augsten and Bouros (2016): order the tokens from rare to frequent, and the rare ends of two similar
+//! AllPairs (bayardo2007) over PPJoin (xiao2008) to the comparison of mann2016: order the tokens from rare to frequent, and the rare ends of two similar
 //! sets must already share a token. The rest of this page says which filters are used and why each of
 //! them loses nothing.
 //!
@@ -35,7 +34,7 @@
 //! All of this asks of a similarity no more than its overlap needed `t(a, b)`, which never falls when `b` grows, so
 //! every [`Similarity`] is joined by the same code.
 //!
-//! **Bitmap.** Each set is also hashed into 64 bits. A bit that is on for one set only comes from a
+//! **Bitmap** (sandes2020)**.** Each set is also hashed into 64 bits. A bit that is on for one set only comes from a
 //! token that the other lacks, so two such maps bound the overlap from above: with `k` stored tokens each, maps that
 //! differ in `d` bits leave an overlap of at most `(kx + ky - d) / 2`. Most candidates of small sets end here,
 //! without a look at their tokens.
@@ -63,7 +62,7 @@
 //! share, from the rarest, stand at position `i` of `x` and `j` of `y`. All they share but `l - 1` tokens lies from there
 //! on, so `i <= a - t + l - 1` and `j <= b - t + l - 1`. Prefixes that are `l - 1` longer thus hold `l` common tokens of
 //! each pair of the answer, and a set whose counter stays below `l` (below `t`, where that is less: the prefixes
-//! are whole sets then) is no candidate. It costs a few longer lists, and no look at any set (Wang, Li and Feng, SIGMOD 2012).
+//! are whole sets then) is no candidate. It costs a few longer lists, and no look at any set (wang2012).
 //! Everything said above of position `i` holds with `a - i + l - 1` in place of `a - i`. A sample (`strategy`) of the sets
 //! decides which `l` is cheapest, and whether bitmaps are cheaper still; it is 1 for most data.
 //!

@@ -4,7 +4,7 @@ use super::{Fields, Keys, Record, push_number};
 use crate::error::FieldError;
 use crate::join::tau::{Jaccard6, jaccard6};
 
-/// A part of a pair's overlap: what one posting list contributes (Lin 2009's partial contributions).
+/// A part of a pair's overlap: what one posting list contributes (the partial contributions of lin2009).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part<'a> {
     /// The smaller id in byte order.

@@ -1,5 +1,5 @@
-//! `large-star` and `small-star`: connected components in rounds, after Kiveris, Lattanzi, Mirrokni, Rastogi and
-//! Vassilvitskii 2014, "Connected Components in MapReduce and Beyond".
+//! `large-star` and `small-star`: connected components in rounds, after
+//! kiveris2014.
 //!
 //! No task holds the graph. Documents are in byte order of their ids, an edge is a row, and a round rewrites all edges
 //! in two steps. Let m(u) be the smallest of a document u and its neighbours.

@@ -1,4 +1,4 @@
-//! `docsplit-query`: documents stream past one slice that is held in memory (000, section 4, figure 7). Map only:
+//! `docsplit-query`: documents stream past one slice that is held in memory (zhang2011, section 4, figure 7). Map only:
 //! whoever holds a slice whole needs nobody else's counts to decide a pair.
 
 use super::forest::{Forest, ForestOpts};

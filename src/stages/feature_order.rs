@@ -1,6 +1,6 @@
 //! `feature-order`: document frequencies become an order of features and, where an IDF range is asked for, the list
-//! of features in it. `idf-table`: document frequencies become a reference for other corpora, as the paper takes
-//! its IDF values from all of WT10G while it works on parts of it (000, section 5.1).
+//! of features in it. `idf-table`: document frequencies become a reference for other corpora, as zhang2011 takes
+//! its IDF values from all of WT10G while it works on parts of it (zhang2011, section 5.1).
 
 use super::options::{FeatureOpts, IdfOpts};
 use crate::checked_file::{self, CheckedLine, CheckedWriter};

@@ -1,7 +1,7 @@
-//! `index-doc`: the Doc-Split index (000, section 4, figure 5b): each slice holds all of some documents.
+//! `index-doc`: the Doc-Split index (zhang2011, section 4, figure 5b): each slice holds all of some documents.
 //!
 //! By size, documents travel to the slice of their size, and a query meets only the slices whose sizes it could pair
-//! with. By task is the paper's own form: each mapper's share of the documents is a slice. A slice is a checked file
+//! with. By task is the form of zhang2011: each mapper's share of the documents is a slice. A slice is a checked file
 //! of document lines; its index is built when it is loaded, which costs less than reading a stored one would.
 
 use super::options::{FeatureOpts, MinFeaturesOpts};
@@ -35,7 +35,7 @@ pub enum Partition {
 /// Which form of slices.
 #[derive(Args, Clone, Debug)]
 pub struct PartitionOpts {
-    /// Doc-Split slices by set size, or by the mapper that reads a document (the paper's form)
+    /// Doc-Split slices by set size, or by the mapper that reads a document (the form of zhang2011)
     #[arg(long, env = "TWINSPLIT_PARTITION", value_enum, default_value = "by-size")]
     pub partition: Partition,
 }

@@ -1,4 +1,4 @@
-//! `index-term`: the Term-Split index (000, section 4, figure 5a): feature -> posting list with set sizes.
+//! `index-term`: the Term-Split index (zhang2011, section 4, figure 5a): feature -> posting list with set sizes.
 //!
 //! With `--pcp prefix` a document is indexed under its *probe* prefix alone, each posting with its position and a
 //! flag for the shorter *index* prefix: see [`crate::join::prefix`].
@@ -21,7 +21,7 @@ use std::io::{Read, Seek, SeekFrom, Write};
 /// Which postings are written and paired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Pcp {
-    /// All of them, as in Lin 2009 and the paper.
+    /// All of them, as in lin2009 and zhang2011.
     Plain,
     /// Those of the probe prefixes; the candidates are verified.
     Prefix,
@@ -135,7 +135,7 @@ pub struct IndexTermReduceOpts {
     /// Postings in a block of a posting list (4 MB at most)
     #[arg(long, env = "TWINSPLIT_POSTING_BLOCK", default_value_t = 1024, value_name = "N")]
     posting_block: u64,
-    /// APPROXIMATE (Lin 2009): leave out features that stand in more than N documents, and report them
+    /// APPROXIMATE (lin2009): leave out features that stand in more than N documents, and report them
     #[arg(long, env = "TWINSPLIT_DF_CUT", value_name = "N")]
     df_cut: Option<u64>,
 }

@@ -1,4 +1,4 @@
-//! `pcp-map` and `pcp-reduce`: the postings Cartesian product (Lin 2009; 000, section 4, figure 6).
+//! `pcp-map` and `pcp-reduce`: the postings Cartesian product (lin2009; zhang2011, section 4, figure 6).
 //!
 //! Plain: every two documents of a posting list share one more feature; the reducer adds up and knows |A∩B|, and
 //! with both sizes the similarity. Prefix: postings that pass the prefix, length and positional filters become
@@ -35,7 +35,7 @@ pub struct PcpMapOpts {
     /// Pairs whose shared features are summed in a mapper's memory (about 100 bytes each) before they are written
     #[arg(long, env = "TWINSPLIT_COMBINE_PAIRS", default_value_t = 1_000_000, value_name = "N")]
     combine_pairs: usize,
-    /// APPROXIMATE (Lin 2009): count at most N pairs in a task, leave out pairs met after, and report how often
+    /// APPROXIMATE (lin2009): count at most N pairs in a task, leave out pairs met after, and report how often
     #[arg(long, env = "TWINSPLIT_ACCUMULATORS", value_name = "N")]
     accumulators: Option<usize>,
 }

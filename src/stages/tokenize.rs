@@ -1,4 +1,4 @@
-//! `tokenize`: a document becomes its id and its set of features (000, section 4, first step). Where the set is too
+//! `tokenize`: a document becomes its id and its set of features (zhang2011, section 4, first step). Where the set is too
 //! small for a join, the hash of the text goes with it, by which equal texts are found all the same.
 
 use super::options::{EqualTextsOpts, FeatureOpts, MinFeaturesOpts};

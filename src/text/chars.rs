@@ -1,4 +1,4 @@
-//! `chars:K`: every K consecutive characters (character n-grams, Manber 1994).
+//! `chars:K`: every K consecutive characters (character n-grams, manber1994).
 //!
 //! A character is a Unicode scalar value of the normalised text, in which every run of white space is one
 //! space and white space at both ends is dropped. The span of a feature covers the original bytes of its

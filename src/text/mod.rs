@@ -5,10 +5,10 @@
 //!
 //! | kind | a feature is | from |
 //! |---|---|---|
-//! | [`words:K`](words) | K consecutive words | shingling, Broder 1997 |
-//! | [`chars:K`](chars) | K consecutive characters | Manber 1994 |
-//! | [`spotsigs`] | a frequent word and the content words after it | Theobald 2008, used by paper 000 |
-//! | [`sentence-ends:K`](sentence_ends) | the K characters before a full stop | CCDet, paper 003 |
+//! | [`words:K`](words) | K consecutive words | shingles, broder1997 |
+//! | [`chars:K`](chars) | K consecutive characters | manber1994 |
+//! | [`spotsigs`] | a frequent word and the content words after it | theobald2008, used by zhang2011 |
+//! | [`sentence-ends:K`](sentence_ends) | the K characters before a full stop | CCDet: wei2013 |
 //! | [`lines`] | a line | line-level deduplication of crawls |
 //!
 //! The way from bytes to a set is the same for all. Text is brought to one canonical form, NFC and full

@@ -1,4 +1,4 @@
-//! `sentence-ends:K`: the characters before each full stop (CCDet, paper 003, section 2.2).
+//! `sentence-ends:K`: the characters before each full stop (CCDet: wei2013, section 2.2).
 //!
 //! Menus, headings and links of a page rarely end in a full stop, running text does; so CCDet represents a
 //! page by what precedes its full stops. The paper's three rules, with K = 10 in its experiments:

@@ -1,4 +1,4 @@
-//! `words:K`: every K consecutive words, joined by one space (Broder's w-shingling, 1997).
+//! `words:K`: every K consecutive words, joined by one space (w-shingling, broder1997).
 //!
 //! A text of n words has n - K + 1 of them; fewer than K words make none.
 

@@ -7,7 +7,7 @@
 /// `a·n + b·n²`, is known from two sizes: when the halves have `h` each and the whole sample has `s`, then
 /// `b·n² = 2s - 4h` and `a·n = 4h - s`. What belongs to documents alone is divided among the halves without a rest,
 /// so it adds no error of chance to the other term. Numbers of distinct things, such as features, grow more slowly
-/// than documents: where `s < 2h` the volume is taken as `n^β` (Heaps' law) with `2^β = s/h`.
+/// than documents: where `s < 2h` the volume is taken as `n^β` (Heaps' law, heaps1978) with `2^β = s/h`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Growth {
     /// The sample's volume.

@@ -1,4 +1,4 @@
-//! Term-Split with the prefix filter (000, section 4): candidates are made and put down, then each is verified.
+//! Term-Split with the prefix filter (zhang2011, section 4): candidates are made and put down, then each is verified.
 //!
 //! It finds what Doc-Split finds, and differs in what it has in between: the row of each candidate, which is the method's
 //! price and what its runs are compared by. In the chain of stages such a row is two ids, sorted to meet two sets in

@@ -1,4 +1,4 @@
-//! `spotsigs`: spot signatures (Theobald, Siddharth and Paepcke, SIGIR 2008; the features of paper 000).
+//! `spotsigs`: spot signatures (theobald2008; the features of zhang2011).
 //!
 //! Running text is full of small words such as *the* and *is*; menus, headings and advertisements are not.
 //! SpotSigs therefore anchors its features at such words. An *antecedent* has a *spot distance* d; where it
@@ -21,7 +21,7 @@
 //!   normalised likewise. Nothing else is equated: *that's* with U+2019 is another word than with U+0027.
 //!
 //! Two differences from the authors' released Java program, on purpose: there the feature is the chain
-//! alone, the antecedent being left out in a line that a comment offers to restore, as the paper has it;
+//! alone, the antecedent being left out in a line that a comment offers to restore, as theobald2008 has it;
 //! and there a stop word met inside a chain shifts the next link by one more word, which matters for c > 1
 //! only. The released program compares multisets, this project sets.
 //!
