@@ -58,8 +58,8 @@ pub struct FieldError {
     pub field: &'static str,
     /// What the declaration says stands there.
     pub expected: &'static str,
-    /// What was found, shortened.
-    pub found: String,
+    /// What was found, shortened. Boxed, so that every `Result` of the crate is smaller.
+    pub found: Box<str>,
 }
 
 impl fmt::Display for FieldError {
@@ -76,12 +76,12 @@ impl FieldError {
         if shown.len() < found.len() {
             found_text.push_str(&format!("… ({} bytes)", found.len()));
         }
-        Self { field, expected, found: found_text }
+        Self { field, expected, found: found_text.into() }
     }
 
     /// An error about a field that is not there at all.
     pub fn missing(field: &'static str, expected: &'static str) -> Self {
-        Self { field, expected, found: "nothing".to_owned() }
+        Self { field, expected, found: "nothing".into() }
     }
 }
 

@@ -123,7 +123,7 @@ impl DocumentOpts {
     fn find<'a>(&self, line: &'a [u8]) -> Result<Found<'a>, FieldError> {
         let whole = |error: &dyn fmt::Display| {
             let mut wrong = FieldError::new("document", "a JSON object in UTF-8 on one line", line);
-            wrong.found = format!("{} ({error})", wrong.found);
+            wrong.found = format!("{} ({error})", wrong.found).into();
             wrong
         };
         let text = std::str::from_utf8(line).map_err(|error| whole(&error))?;
@@ -166,7 +166,8 @@ impl RawText<'_> {
             let Some((c, length)) = escape(&rest[at..]) else {
                 let mut wrong = FieldError::new(TEXT, A_STRING, self.0.as_bytes());
                 let behind = self.0.len() - rest.len() + at;
-                wrong.found.push_str(&format!(" (at its byte {behind} an escape that is no character)"));
+                wrong.found =
+                    format!("{} (at its byte {behind} an escape that is no character)", wrong.found).into();
                 return Ok(Err(wrong));
             };
             visit(c.encode_utf8(&mut [0; 4]))?;
@@ -194,7 +195,7 @@ fn string<'a>(raw: &'a str, field: &'static str, expected: &'static str) -> Resu
     }
     serde_json::from_str(raw).map(Cow::Owned).map_err(|error| {
         let mut wrong = wrong();
-        wrong.found = format!("{} ({error})", wrong.found);
+        wrong.found = format!("{} ({error})", wrong.found).into();
         wrong
     })
 }

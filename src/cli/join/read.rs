@@ -139,7 +139,7 @@ fn place(bytes: &[u8], at: usize, block: &Place) -> Error {
     let nth = bytes[start..at].split(is_blank).filter(|token| !token.is_empty()).count() + 1;
     let mut error =
         FieldError::new("token", "whole numbers up to 18446744073709551615 with spaces between", token);
-    error.found.push_str(&format!(" as token {nth} of the line"));
+    error.found = format!("{} as token {nth} of the line", error.found).into();
     let line = block.line + memchr::memchr_iter(b'\n', before).count() as u64;
     let place = Place { line, offset: block.offset + start as u64, ..block.clone() };
     Error::Record { stage: "twinsplit join", place, error }
