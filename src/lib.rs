@@ -25,9 +25,10 @@
 //! | [`cluster`] | pairs -> clusters -> the document to keep | |
 //! | [`record`] | the line formats and their shuffle keys | 4 |
 //! | [`stage`], [`stages`] | what a mapper and a reducer are, and all of them | 4, figures 4 to 7 |
-//! | [`chains`] | how the stages join: Term-Split and Doc-Split | 2.3.1, 2.3.2 |
-//! | [`engine`] | running a chain: in one process, as pipes | 3 |
+//! | [`chains`], [`plan`], [`params`] | how the stages join, Term-Split and Doc-Split; which of them a run takes, with which options | 2.3.1, 2.3.2 |
+//! | [`engine`] | running a chain: in one process, as pipes, on Hadoop and on Spark | 3 |
 //! | [`corpus`] | corpora of any size to measure with, shaped like a crawl | |
+//! | [`api`] | the façade: what a program that uses the crate sees | |
 //! | [`cli`] | the binaries and the driver | |
 //! | [`io`], [`checked_file`], [`hash`], [`error`], [`bad_records`], [`terminal`], [`visible`], [`threads`] | files and streams, files that arrive whole, every hash, every error, lines that are no documents, messages, text that is safe to look at, work shared out | |
 //!

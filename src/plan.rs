@@ -56,6 +56,8 @@ pub enum Origin {
     Environment,
     /// The preset that was named.
     Preset,
+    /// A program that uses the crate.
+    Program,
     /// Another option, which asks for it.
     Follows(&'static str),
 }
@@ -67,6 +69,7 @@ impl fmt::Display for Origin {
             Origin::CommandLine => f.write_str("command line"),
             Origin::Environment => f.write_str("environment"),
             Origin::Preset => f.write_str("preset"),
+            Origin::Program => f.write_str("program"),
             Origin::Follows(option) => write!(f, "--{option}"),
         }
     }

@@ -5,13 +5,13 @@ use super::duplicates::Duplicates;
 use super::index::Index;
 use super::stream;
 use crate::cluster::keep::KeepRule;
-use crate::engine::columnar::{ColumnarOpts, ColumnarRun};
-use crate::plan::{Given, Origin};
+use crate::engine::columnar::{ColumnarJoin, ColumnarOpts, ColumnarRun};
 use crate::engine::progress::Progress;
 use crate::error::{Error, Result};
 use crate::index::idf::IdfRange;
 use crate::io::{Blocks, document_files};
 use crate::join::tau::Tau;
+use crate::plan::{Given, Origin};
 use crate::stages::cluster::ClusterKind;
 use crate::text::FeatureKind;
 use clap::ValueEnum;
@@ -198,7 +198,7 @@ impl Dedup {
             memory: self.memory,
             progress: &progress,
             write_kept: false,
-            term_split: false,
+            join: ColumnarJoin::IndexShards,
         };
         let ran = match blocks {
             Some(blocks) => run.run_on(blocks, |_| {}),

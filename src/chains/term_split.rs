@@ -64,7 +64,7 @@ impl Component for PostingLists {
     }
 }
 
-/// What two documents share is counted, a posting list at a time (Lin 2009).
+/// What two documents share is counted, a posting list at a time (lin2009).
 #[derive(Debug)]
 struct Counting;
 
