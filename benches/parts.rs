@@ -6,14 +6,14 @@ use flate2::read::MultiGzDecoder;
 use std::fs::File;
 use std::hint::black_box;
 use std::io::Read;
-use twinsplit::error::Place;
-use twinsplit::join::integers::{Collection, RawSets};
-use twinsplit::join::kernel::{Index, Purpose, Scratch};
-use twinsplit::join::overlap;
-use twinsplit::join::similarity::Similarity;
-use twinsplit::join::tau::Tau;
-use twinsplit::record::document::DocumentOpts;
-use twinsplit::text::{Extractor, FeatureKind, FeatureSpec, dominant_script};
+use twinsplit::internal::error::Place;
+use twinsplit::internal::join::integers::{Collection, RawSets};
+use twinsplit::internal::join::kernel::{Index, Purpose, Scratch};
+use twinsplit::internal::join::overlap;
+use twinsplit::internal::join::similarity::Similarity;
+use twinsplit::internal::join::tau::Tau;
+use twinsplit::internal::record::document::DocumentOpts;
+use twinsplit::internal::text::{Extractor, FeatureKind, FeatureSpec, dominant_script};
 
 /// SplitMix64: the same data in every run.
 struct Random(u64);

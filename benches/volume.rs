@@ -11,7 +11,7 @@ mod common;
 
 use common::{Args, Collection};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use twinsplit::join::tau::Tau;
+use twinsplit::internal::join::tau::Tau;
 
 /// The least that a pair takes: two numbers of 32 bits.
 const PAIR: u64 = 8;

@@ -36,29 +36,33 @@
 
 // A message is one write: see `terminal`.
 #![deny(clippy::print_stderr)]
+// The map below is for those who read the source; `cargo doc --document-private-items` has its links.
+#![allow(rustdoc::private_intra_doc_links)]
 
-pub mod api;
-pub mod bad_records;
-pub mod chains;
-pub mod checked_file;
-pub mod cli;
-pub mod cluster;
-pub mod corpus;
-pub mod engine;
-pub mod error;
-pub mod hash;
-pub mod index;
-pub mod io;
-pub mod join;
-pub mod params;
-pub mod plan;
-pub mod record;
-pub mod stage;
-pub mod stages;
-pub mod terminal;
-pub mod text;
-pub mod threads;
-pub mod visible;
+mod api;
+mod bad_records;
+mod chains;
+mod checked_file;
+mod cli;
+mod cluster;
+mod corpus;
+mod engine;
+mod error;
+mod hash;
+mod index;
+#[doc(hidden)]
+pub mod internal;
+mod io;
+mod join;
+mod params;
+mod plan;
+mod record;
+mod stage;
+mod stages;
+mod terminal;
+mod text;
+mod threads;
+mod visible;
 
 pub use api::{Cluster, Clusters, Dedup, Document, Dropped, Duplicates, Index, Match, Pair, Pairs};
 pub use cluster::keep::KeepRule;

@@ -2,9 +2,9 @@
 //! the stages that read them, which then take rows. The first byte says which, the lines after an empty one are rows.
 
 use std::ffi::OsString;
-use twinsplit::checked_file::CheckedWriter;
-use twinsplit::stage::{Runner, Task};
-use twinsplit::stages::find;
+use twinsplit::internal::checked_file::CheckedWriter;
+use twinsplit::internal::stage::{Runner, Task};
+use twinsplit::internal::stages::find;
 
 const READERS: [(&str, &str, &str, &[&str]); 6] = [
     ("idf-filter", "order", "order", &[]),

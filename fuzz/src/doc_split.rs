@@ -5,10 +5,10 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
-use twinsplit::engine::columnar::{ColumnarJoin, ColumnarRun};
-use twinsplit::engine::progress::Progress;
-use twinsplit::join::tau::{Tau, jaccard6};
-use twinsplit::params::Params;
+use twinsplit::internal::engine::columnar::{ColumnarJoin, ColumnarRun};
+use twinsplit::internal::engine::progress::Progress;
+use twinsplit::internal::join::tau::{Tau, jaccard6};
+use twinsplit::internal::params::Params;
 
 /// One input.
 pub fn run(data: &[u8]) {

@@ -3,14 +3,14 @@
 use clap::ValueEnum;
 use serde_json::Value;
 use std::sync::LazyLock;
-use twinsplit::cluster::keep::KeepRule;
-use twinsplit::error::Place;
-use twinsplit::params::Params;
-use twinsplit::record::bad::BadLine;
-use twinsplit::record::document::DocumentOpts;
-use twinsplit::record::meta::{InputPlace, Meta};
-use twinsplit::record::{Record, id};
-use twinsplit::stages::cluster::rank_of;
+use twinsplit::internal::cluster::keep::KeepRule;
+use twinsplit::internal::error::Place;
+use twinsplit::internal::params::Params;
+use twinsplit::internal::record::bad::BadLine;
+use twinsplit::internal::record::document::DocumentOpts;
+use twinsplit::internal::record::meta::{InputPlace, Meta};
+use twinsplit::internal::record::{Record, id};
+use twinsplit::internal::stages::cluster::rank_of;
 
 static OPTIONS: LazyLock<[DocumentOpts; 2]> = LazyLock::new(|| {
     ["id", "auto"].map(|id| {

@@ -3,8 +3,8 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
-use twinsplit::hash;
-use twinsplit::text::{Extractor, FeatureKind, FeatureSpec, dominant_script};
+use twinsplit::internal::hash;
+use twinsplit::internal::text::{Extractor, FeatureKind, FeatureSpec, dominant_script};
 
 const KINDS: [&str; 10] = [
     "words:1",

@@ -1,10 +1,10 @@
 //! Values of options: refused or kept as they were typed, and sound for any numbers they are used with.
 
-use twinsplit::cluster::keep::{self, KeepRule, Meta, Score};
-use twinsplit::index::idf::IdfRange;
-use twinsplit::io::MaxLine;
-use twinsplit::join::tau::Tau;
-use twinsplit::text::FeatureKind;
+use twinsplit::internal::cluster::keep::{self, KeepRule, Meta, Score};
+use twinsplit::internal::index::idf::IdfRange;
+use twinsplit::internal::io::MaxLine;
+use twinsplit::internal::join::tau::Tau;
+use twinsplit::internal::text::FeatureKind;
 
 /// One input.
 pub fn run(data: &[u8]) {

@@ -2,8 +2,8 @@
 //! emits is what it declares. The first byte takes a stage from the table.
 
 use std::sync::LazyLock;
-use twinsplit::stage::{Entry, Runner, Task};
-use twinsplit::stages::STAGES;
+use twinsplit::internal::stage::{Entry, Runner, Task};
+use twinsplit::internal::stages::STAGES;
 
 /// The target `checked_file` opens those that read a side file. `index-doc-reduce` alone writes a folder of its own.
 static OPEN: LazyLock<Vec<&'static Entry>> = LazyLock::new(|| {

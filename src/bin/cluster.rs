@@ -1,5 +1,5 @@
 //! Groups documents into connected components or stars; one task.
 
 fn main() -> std::process::ExitCode {
-    twinsplit::cli::stage::main("cluster")
+    twinsplit::internal::cli::stage::main("cluster")
 }

@@ -1,5 +1,5 @@
 //! Takes from each document what the keep rules need: length, date, score, place.
 
 fn main() -> std::process::ExitCode {
-    twinsplit::cli::stage::main("doc-meta")
+    twinsplit::internal::cli::stage::main("doc-meta")
 }

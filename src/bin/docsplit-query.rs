@@ -1,5 +1,5 @@
 //! Streams sets past one slice in memory and writes the pairs that reach tau (Doc-Split).
 
 fn main() -> std::process::ExitCode {
-    twinsplit::cli::stage::main("docsplit-query")
+    twinsplit::internal::cli::stage::main("docsplit-query")
 }

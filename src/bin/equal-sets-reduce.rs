@@ -1,5 +1,5 @@
 //! Passes one of several equal sets on and turns the others, and equal short texts, into copies.
 
 fn main() -> std::process::ExitCode {
-    twinsplit::cli::stage::main("equal-sets-reduce")
+    twinsplit::internal::cli::stage::main("equal-sets-reduce")
 }

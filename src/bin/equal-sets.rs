@@ -1,5 +1,5 @@
 //! Brings equal sets together by a hash of all their features, and equal short texts by theirs.
 
 fn main() -> std::process::ExitCode {
-    twinsplit::cli::stage::main("equal-sets")
+    twinsplit::internal::cli::stage::main("equal-sets")
 }

@@ -1,5 +1,5 @@
 //! Brings each pair to the copies of its smaller id.
 
 fn main() -> std::process::ExitCode {
-    twinsplit::cli::stage::main("expand-left")
+    twinsplit::internal::cli::stage::main("expand-left")
 }

@@ -1,5 +1,5 @@
 //! Brings each pair to the copies of its larger id.
 
 fn main() -> std::process::ExitCode {
-    twinsplit::cli::stage::main("expand-right")
+    twinsplit::internal::cli::stage::main("expand-right")
 }

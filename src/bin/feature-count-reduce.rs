@@ -1,5 +1,5 @@
 //! Adds up the counts of each feature.
 
 fn main() -> std::process::ExitCode {
-    twinsplit::cli::stage::main("feature-count-reduce")
+    twinsplit::internal::cli::stage::main("feature-count-reduce")
 }

@@ -1,5 +1,5 @@
 //! Counts in how many documents each feature stands, and the documents.
 
 fn main() -> std::process::ExitCode {
-    twinsplit::cli::stage::main("feature-count")
+    twinsplit::internal::cli::stage::main("feature-count")
 }

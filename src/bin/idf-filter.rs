@@ -1,5 +1,5 @@
 //! Keeps the features of each set that lie in the IDF range.
 
 fn main() -> std::process::ExitCode {
-    twinsplit::cli::stage::main("idf-filter")
+    twinsplit::internal::cli::stage::main("idf-filter")
 }

@@ -1,5 +1,5 @@
 //! Sends the features in the IDF range back to their documents.
 
 fn main() -> std::process::ExitCode {
-    twinsplit::cli::stage::main("idf-left-reduce")
+    twinsplit::internal::cli::stage::main("idf-left-reduce")
 }

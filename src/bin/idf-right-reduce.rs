@@ -1,5 +1,5 @@
 //! Makes each document's set of the features in the IDF range.
 
 fn main() -> std::process::ExitCode {
-    twinsplit::cli::stage::main("idf-right-reduce")
+    twinsplit::internal::cli::stage::main("idf-right-reduce")
 }

@@ -1,5 +1,5 @@
 //! Brings the features in the IDF range together by document.
 
 fn main() -> std::process::ExitCode {
-    twinsplit::cli::stage::main("idf-right")
+    twinsplit::internal::cli::stage::main("idf-right")
 }

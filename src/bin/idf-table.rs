@@ -1,5 +1,5 @@
 //! Writes document frequencies as a reference table for --idf-table; one task.
 
 fn main() -> std::process::ExitCode {
-    twinsplit::cli::stage::main("idf-table")
+    twinsplit::internal::cli::stage::main("idf-table")
 }

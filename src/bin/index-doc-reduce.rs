@@ -1,5 +1,5 @@
 //! Writes slices; with as many tasks as the plan has slices, each task writes one.
 
 fn main() -> std::process::ExitCode {
-    twinsplit::cli::stage::main("index-doc-reduce")
+    twinsplit::internal::cli::stage::main("index-doc-reduce")
 }

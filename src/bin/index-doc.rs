@@ -1,5 +1,5 @@
 //! Sends each set to its slice by size, or writes a slice of its own with --partition by-task (Doc-Split).
 
 fn main() -> std::process::ExitCode {
-    twinsplit::cli::stage::main("index-doc")
+    twinsplit::internal::cli::stage::main("index-doc")
 }

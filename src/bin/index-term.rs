@@ -1,5 +1,5 @@
 //! Writes a posting for each feature of a set (Term-Split).
 
 fn main() -> std::process::ExitCode {
-    twinsplit::cli::stage::main("index-term")
+    twinsplit::internal::cli::stage::main("index-term")
 }

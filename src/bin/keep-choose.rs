@@ -1,5 +1,5 @@
 //! Keeps the best document of each cluster and compares the others with it.
 
 fn main() -> std::process::ExitCode {
-    twinsplit::cli::stage::main("keep-choose")
+    twinsplit::internal::cli::stage::main("keep-choose")
 }

@@ -1,5 +1,5 @@
 //! Writes a forest of the edges that it reads, each edge under both ends.
 
 fn main() -> std::process::ExitCode {
-    twinsplit::cli::stage::main("large-star")
+    twinsplit::internal::cli::stage::main("large-star")
 }

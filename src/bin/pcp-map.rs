@@ -1,5 +1,5 @@
 //! Pairs the postings of each list: parts of overlaps, or candidates with --pcp prefix lists.
 
 fn main() -> std::process::ExitCode {
-    twinsplit::cli::stage::main("pcp-map")
+    twinsplit::internal::cli::stage::main("pcp-map")
 }

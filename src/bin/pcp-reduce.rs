@@ -1,5 +1,5 @@
 //! Adds up the shared features of each pair and keeps the pairs that reach tau.
 
 fn main() -> std::process::ExitCode {
-    twinsplit::cli::stage::main("pcp-reduce")
+    twinsplit::internal::cli::stage::main("pcp-reduce")
 }

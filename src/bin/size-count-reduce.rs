@@ -1,5 +1,5 @@
 //! Adds up the counts of each size.
 
 fn main() -> std::process::ExitCode {
-    twinsplit::cli::stage::main("size-count-reduce")
+    twinsplit::internal::cli::stage::main("size-count-reduce")
 }

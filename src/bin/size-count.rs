@@ -1,5 +1,5 @@
 //! Counts the sets of each size.
 
 fn main() -> std::process::ExitCode {
-    twinsplit::cli::stage::main("size-count")
+    twinsplit::internal::cli::stage::main("size-count")
 }

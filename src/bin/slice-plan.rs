@@ -1,5 +1,5 @@
 //! Cuts the sizes into slices of about equal cost; one task.
 
 fn main() -> std::process::ExitCode {
-    twinsplit::cli::stage::main("slice-plan")
+    twinsplit::internal::cli::stage::main("slice-plan")
 }

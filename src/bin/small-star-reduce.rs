@@ -1,5 +1,5 @@
 //! Links a document and its smaller neighbours to the smallest of them.
 
 fn main() -> std::process::ExitCode {
-    twinsplit::cli::stage::main("small-star-reduce")
+    twinsplit::internal::cli::stage::main("small-star-reduce")
 }

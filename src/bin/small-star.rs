@@ -1,5 +1,5 @@
 //! Writes each edge under its larger end.
 
 fn main() -> std::process::ExitCode {
-    twinsplit::cli::stage::main("small-star")
+    twinsplit::internal::cli::stage::main("small-star")
 }

@@ -1,5 +1,5 @@
 //! Brings both ends of each pair to the documents with their sets.
 
 fn main() -> std::process::ExitCode {
-    twinsplit::cli::stage::main("star-link")
+    twinsplit::internal::cli::stage::main("star-link")
 }

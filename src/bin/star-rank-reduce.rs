@@ -1,5 +1,5 @@
 //! Writes each document of a component under its representative.
 
 fn main() -> std::process::ExitCode {
-    twinsplit::cli::stage::main("star-rank-reduce")
+    twinsplit::internal::cli::stage::main("star-rank-reduce")
 }

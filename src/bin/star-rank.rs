@@ -1,5 +1,5 @@
 //! Brings each document's component, rank and representative together.
 
 fn main() -> std::process::ExitCode {
-    twinsplit::cli::stage::main("star-rank")
+    twinsplit::internal::cli::stage::main("star-rank")
 }

@@ -1,5 +1,5 @@
 //! Finds the centres of each component and labels its documents with them.
 
 fn main() -> std::process::ExitCode {
-    twinsplit::cli::stage::main("star-reduce")
+    twinsplit::internal::cli::stage::main("star-reduce")
 }

@@ -1,5 +1,5 @@
 //! Brings the pairs and the documents of each component together.
 
 fn main() -> std::process::ExitCode {
-    twinsplit::cli::stage::main("star")
+    twinsplit::internal::cli::stage::main("star")
 }

@@ -1,5 +1,5 @@
 //! Turns documents (JSON lines) into sets of features.
 
 fn main() -> std::process::ExitCode {
-    twinsplit::cli::stage::main("tokenize")
+    twinsplit::internal::cli::stage::main("tokenize")
 }

@@ -1,5 +1,5 @@
 //! Brings each candidate to the set of its smaller id.
 
 fn main() -> std::process::ExitCode {
-    twinsplit::cli::stage::main("verify-left")
+    twinsplit::internal::cli::stage::main("verify-left")
 }

@@ -1,5 +1,5 @@
 //! Brings each candidate, which carries one set, to the set of its larger id.
 
 fn main() -> std::process::ExitCode {
-    twinsplit::cli::stage::main("verify-right")
+    twinsplit::internal::cli::stage::main("verify-right")
 }

@@ -1,5 +1,5 @@
 //! Passes on, unchanged, the lines of documents that no cluster drops.
 
 fn main() -> std::process::ExitCode {
-    twinsplit::cli::stage::main("write-kept")
+    twinsplit::internal::cli::stage::main("write-kept")
 }

@@ -62,7 +62,7 @@ pub fn derived() -> Result<Vec<(String, String)>> {
     for entry in STAGES.iter() {
         let name = entry.decl.name;
         let source = format!(
-            "//! {}.\n\nfn main() -> std::process::ExitCode {{\n    twinsplit::cli::stage::main(\"{name}\")\n}}\n",
+            "//! {}.\n\nfn main() -> std::process::ExitCode {{\n    twinsplit::internal::cli::stage::main(\"{name}\")\n}}\n",
             entry.decl.about
         );
         files.push((format!("src/bin/{name}.rs"), source));

@@ -17,11 +17,6 @@ impl Ids {
         self.ends.len()
     }
 
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
-    }
-
     /// The id of a number.
     pub fn get(&self, number: u32) -> &[u8] {
         at(&self.bytes, &self.ends, number)
@@ -93,7 +88,7 @@ mod tests {
             let sorted: Vec<_> = numbers.sorted().iter().map(|number| numbers.get(*number).to_vec()).collect();
             prop_assert_eq!(sorted, map.keys().map(|id| id.as_bytes().to_vec()).collect::<Vec<_>>());
             numbers.clear();
-            prop_assert!(numbers.is_empty() && numbers.find(b"a").is_none());
+            prop_assert!(numbers.len() == 0 && numbers.find(b"a").is_none());
         }
     }
 }

@@ -16,8 +16,8 @@
 mod dates;
 mod scores;
 
-pub use dates::{Date, DateError, EXPECTED as EXPECTED_DATE};
-pub use scores::{Score, ScoreError};
+pub use dates::{Date, EXPECTED as EXPECTED_DATE};
+pub use scores::Score;
 
 /// Which document of a cluster is the best.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, clap::ValueEnum)]

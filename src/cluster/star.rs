@@ -16,7 +16,7 @@
 /// itself, do no harm.
 ///
 /// ```
-/// use twinsplit::cluster::star::star;
+/// use twinsplit::internal::cluster::star::star;
 /// // A chain 0 - 1 - 2 - 3: 2 does not resemble 0, and so starts a star of its own.
 /// assert_eq!(star(4, &[0, 1, 2, 3], &[(0, 1), (1, 2), (2, 3)]), [0, 0, 2, 2]);
 /// // With 1 as the best document, 3 is on its own.
@@ -67,11 +67,6 @@ impl Stars {
     /// How many documents there are.
     pub fn len(&self) -> usize {
         self.centres.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.centres.is_empty()
     }
 
     /// Takes a pair; pairs come in ascending order of their worse documents.

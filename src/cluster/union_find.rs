@@ -7,7 +7,7 @@
 /// Path halving alone keeps the paths short: `m` operations take O(m log n) steps.
 ///
 /// ```
-/// use twinsplit::cluster::union_find::UnionFind;
+/// use twinsplit::internal::cluster::union_find::UnionFind;
 /// let mut sets = UnionFind::new(5);
 /// assert!(sets.union(4, 2) && sets.union(2, 1) && !sets.union(1, 4));
 /// assert_eq!(sets.into_labels(), [0, 1, 1, 3, 1]);

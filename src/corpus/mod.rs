@@ -77,13 +77,6 @@ impl ModelsBuilder {
     }
 }
 
-impl Models {
-    /// A checksum of both.
-    pub fn digest(&self) -> u64 {
-        random::mix(self.english.digest() ^ self.chinese.as_ref().map_or(0, Model::digest).rotate_left(1))
-    }
-}
-
 /// A corpus: every document of it can be made, in any order.
 #[derive(Debug)]
 pub struct Corpus<'m> {

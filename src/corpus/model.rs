@@ -18,7 +18,7 @@
 //! `Model::coin`, which puts a word together of halves of two such words, or changes the digits of one that has
 //! digits; the same one each time for the same lexicon (a site has one).
 
-use super::random::{Random, mix};
+use super::random::Random;
 use crate::hash::feature;
 use crate::text::{Extractor, FeatureKind, FeatureSpec};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -246,12 +246,6 @@ impl Model {
 
     fn slice(&self, (start, length): (u32, u16)) -> &[u8] {
         &self.text[start as usize..start as usize + usize::from(length)]
-    }
-
-    /// A checksum of what the model is made of.
-    pub fn digest(&self) -> u64 {
-        let followers = self.followers.iter().fold(0, |sum, state| mix(sum ^ u64::from(*state)));
-        mix(followers ^ feature(&self.text))
     }
 }
 

@@ -23,11 +23,6 @@ impl Words {
         self.ends.len()
     }
 
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
-    }
-
     /// All words, one after the other, as JSON writes them.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes

@@ -15,10 +15,10 @@
 //! For `N` = 1 the quotient is 0/0, and the filter keeps everything.
 //!
 //! ```
-//! use twinsplit::index::idf::IdfRange;
+//! use twinsplit::internal::index::idf::IdfRange;
 //! let range: IdfRange = "0.8,1".parse()?;
 //! assert_eq!(range.df_range(32_768), (1, 8));
-//! # Ok::<(), twinsplit::index::idf::IdfError>(())
+//! # Ok::<(), twinsplit::internal::index::idf::IdfError>(())
 //! ```
 
 use std::fmt;

@@ -133,7 +133,7 @@ use bitmap_index::{BitmapCoverage, BitmapIndex, Costs};
 use counters::{Contacts, Counters, Counting, Width};
 use cursors::Cursors;
 use lists::Lists;
-pub use parallel::{Asked, JoinPair, Shard, Source, join_shards, queries, self_join, whole};
+pub use parallel::{Asked, JoinPair, Shard, Source, join_shards, queries, whole};
 pub use shards::index_shards;
 use strategy::JoinStrategy;
 pub use strategy::MOST as MOST_COMMON;

@@ -32,6 +32,7 @@ pub struct Posting {
 impl Posting {
     /// The posting of a document of `size` features at `position`, `None` behind its probe prefix,
     /// where no pair needs it.
+    #[cfg(test)]
     pub fn new(tau: Tau, size: u64, position: u64) -> Option<Self> {
         (position < tau.probe_prefix(size)).then(|| Posting {
             size,

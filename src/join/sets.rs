@@ -19,7 +19,7 @@ use crate::threads::each;
 /// A collection holds at most `u32::MAX` sets of at most `u32::MAX` tokens each.
 ///
 /// ```
-/// use twinsplit::join::sets::Sets;
+/// use twinsplit::internal::join::sets::Sets;
 /// let mut sets = Sets::with_capacity(2, 5);
 /// sets.push(&[3, 7]);
 /// sets.push(&[0, 3, 7]);

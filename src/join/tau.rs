@@ -17,13 +17,13 @@
 //!
 //! # Example
 //! ```
-//! use twinsplit::join::tau::{Tau, jaccard6};
+//! use twinsplit::internal::join::tau::{Tau, jaccard6};
 //! let tau: Tau = "0.80".parse()?;
 //! assert!(tau.accepts(4, 5, 4)); // 4 shared of a union of 5: exactly 0.8
 //! assert_eq!(tau.overlap_needed(5, 4), 4);
 //! assert_eq!(tau.to_string(), "0.8");
 //! assert_eq!(jaccard6(4, 5, 4).to_string(), "0.800000");
-//! # Ok::<(), twinsplit::join::tau::TauError>(())
+//! # Ok::<(), twinsplit::internal::join::tau::TauError>(())
 //! ```
 
 use std::fmt;

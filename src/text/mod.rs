@@ -18,7 +18,7 @@
 //! ascending and without repeats: how often a feature occurs in a document does not count.
 //!
 //! ```
-//! use twinsplit::text::{Extractor, FeatureKind, FeatureSpec};
+//! use twinsplit::internal::text::{Extractor, FeatureKind, FeatureSpec};
 //!
 //! let kind = FeatureKind::parse("words:2", &|_| Err("no files here".into()))?;
 //! let mut extractor = Extractor::new(FeatureSpec::new(kind));
@@ -29,7 +29,7 @@
 //! let mut set = Vec::new();
 //! extractor.set("The cat, the CAT!", &mut set);
 //! assert_eq!(set.len(), 2);
-//! # Ok::<(), twinsplit::text::TextError>(())
+//! # Ok::<(), twinsplit::internal::text::TextError>(())
 //! ```
 //!
 //! Nothing here knows of files or processes; a SpotSigs file is read by the caller's function.
@@ -57,7 +57,7 @@ pub use error::{Reason, TextError};
 pub use extractor::Extractor;
 pub use han::dictionary_memory;
 pub use pieces::Pieces;
-pub use script::{Letters, Script, dominant_script};
+pub use script::{Letters, dominant_script};
 pub use stretch::LONG;
 
 /// The largest K of `words:K`, `chars:K` and `sentence-ends:K`.

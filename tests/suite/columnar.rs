@@ -8,11 +8,11 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::TestCaseError;
 use std::path::PathBuf;
-use twinsplit::engine::columnar::budget::{DOCUMENT, PROGRAM, THREAD};
-use twinsplit::engine::columnar::{ColumnarJoin, ColumnarOpts, ColumnarRun, Ran};
-use twinsplit::engine::progress::{Done, Progress};
-use twinsplit::params::Params;
-use twinsplit::text::{Extractor, FeatureKind, FeatureSpec, dictionary_memory};
+use twinsplit::internal::engine::columnar::budget::{DOCUMENT, PROGRAM, THREAD};
+use twinsplit::internal::engine::columnar::{ColumnarJoin, ColumnarOpts, ColumnarRun, Ran};
+use twinsplit::internal::engine::progress::{Done, Progress};
+use twinsplit::internal::params::Params;
+use twinsplit::internal::text::{Extractor, FeatureKind, FeatureSpec, dictionary_memory};
 
 /// What is left of the memory for rows and sets.
 const NEXT_TO_NOTHING: usize = 4 << 10;

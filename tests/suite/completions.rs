@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::Path;
 use std::process::Command;
-use twinsplit::cli::examples::{self, EXAMPLES};
-use twinsplit::stages::STAGES;
+use twinsplit::internal::cli::examples::{self, EXAMPLES};
+use twinsplit::internal::stages::STAGES;
 
 /// A command of another program, here; a machine that lacks it is told how to get it.
 fn tool(here: &Place, name: &str, args: &[&str], input: &str) -> Said {
@@ -30,11 +30,12 @@ fn written() -> Place {
 
 /// The driver, its commands and the stages: the name of the manual page, and the declaration.
 fn programs() -> Vec<(String, Declared)> {
-    let driver = twinsplit::cli::command();
+    let driver = twinsplit::internal::cli::command();
     let commands: Vec<_> =
         driver.get_subcommands().map(|sub| (format!("twinsplit-{}", sub.get_name()), sub.clone())).collect();
-    let stages =
-        STAGES.iter().map(|entry| (entry.decl.name.to_owned(), twinsplit::cli::stage::command(entry)));
+    let stages = STAGES
+        .iter()
+        .map(|entry| (entry.decl.name.to_owned(), twinsplit::internal::cli::stage::command(entry)));
     [("twinsplit".to_owned(), driver.clone())].into_iter().chain(commands).chain(stages).collect()
 }
 

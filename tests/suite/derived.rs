@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use twinsplit::cli::stages::derived;
-use twinsplit::stages::STAGES;
+use twinsplit::internal::cli::stages::derived;
+use twinsplit::internal::stages::STAGES;
 
 #[test]
 fn committed_files_equal_a_fresh_derivation() {

@@ -182,7 +182,7 @@ fn bare_pipes_pass_over_the_hashes() {
     let here = Place::new();
     here.write("docs", documents());
     let sets = here.say("tokenize --input docs").ok();
-    let hash = format!("{:032x}", twinsplit::hash::text("hello world".as_bytes()));
+    let hash = format!("{:032x}", twinsplit::internal::hash::text("hello world".as_bytes()));
     for id in ["hello-a", "hello-b", "hello-c"] {
         assert!(sets.contains(&format!("{id}\t~\t{hash}\t\n")), "{sets}");
     }
@@ -274,7 +274,7 @@ fn report_shows_them() {
     run(&here, "doc-split");
     here.say("twinsplit report out").ok();
     let page = here.read("out/report.html");
-    let hash = format!("{:032x}", twinsplit::hash::text("hello world".as_bytes()));
+    let hash = format!("{:032x}", twinsplit::internal::hash::text("hello world".as_bytes()));
     assert_eq!(page.matches(&hash).count(), 3);
     let browser = Browser::start(1000);
     browser.open(&here.path("out/report.html"));

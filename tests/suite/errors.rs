@@ -3,7 +3,7 @@
 use crate::common::cli::{Place, fixture, jsonl};
 use std::collections::BTreeSet;
 use std::fs;
-use twinsplit::stages::STAGES;
+use twinsplit::internal::stages::STAGES;
 
 /// The engines, and the chains of the local one.
 const WAYS: [&str; 3] = ["doc-split", "term-split", "doc-split --engine pipes"];
@@ -102,8 +102,10 @@ fn every_reducer_refuses_unsorted_rows() {
         ("keep-choose", format!("y\t1\tz\t{set}")),
     ];
     let sorted = STAGES.iter().filter(|e| e.input.keys.is_some_and(|keys| keys.sort > 0));
-    let reducers: BTreeSet<_> =
-        sorted.filter(|e| e.decl.role == twinsplit::stage::Role::Reduce).map(|e| e.decl.name).collect();
+    let reducers: BTreeSet<_> = sorted
+        .filter(|e| e.decl.role == twinsplit::internal::stage::Role::Reduce)
+        .map(|e| e.decl.name)
+        .collect();
     assert_eq!(reducers, rows.iter().map(|row| row.0).collect());
     let here = Place::new();
     for (name, row) in rows {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde::Deserialize;
-use twinsplit::text::{Extractor, FeatureKind, FeatureSpec};
+use twinsplit::internal::text::{Extractor, FeatureKind, FeatureSpec};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -39,7 +39,7 @@ fn features_are_those_of_other_implementations() {
                 ));
             }
             let mut expected: Vec<u64> =
-                document.features.iter().map(|f| twinsplit::hash::feature(f.as_bytes())).collect();
+                document.features.iter().map(|f| twinsplit::internal::hash::feature(f.as_bytes())).collect();
             expected.sort_unstable();
             expected.dedup();
             let mut set = Vec::new();

@@ -5,8 +5,8 @@ use crate::common::harness::clean;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use twinsplit::cli::manual::driver_pages;
-use twinsplit::stages::STAGES;
+use twinsplit::internal::cli::manual::driver_pages;
+use twinsplit::internal::stages::STAGES;
 
 fn names_in(folder: &Path) -> BTreeSet<String> {
     let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));

@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use twinsplit::chains::{FAMILIES, Part};
-use twinsplit::engine::columnar::{ColumnarJoin, ColumnarRun};
-use twinsplit::engine::progress::Progress;
-use twinsplit::engine::steps::LocalSteps;
-use twinsplit::params::Params;
+use twinsplit::internal::chains::{FAMILIES, Part};
+use twinsplit::internal::engine::columnar::{ColumnarJoin, ColumnarRun};
+use twinsplit::internal::engine::progress::Progress;
+use twinsplit::internal::engine::steps::LocalSteps;
+use twinsplit::internal::params::Params;
 
 use crate::common::rng::Rng;
 
@@ -71,7 +71,7 @@ fn stages(inputs: &[PathBuf], params: &Params, parts: &[Part], outputs: &[&'stat
     let done = engine.run_parts(parts, "").unwrap();
     assert!(done.len() >= parts.len());
     let again = engine.run_parts(parts, "").unwrap();
-    let names = |done: &[twinsplit::engine::progress::Done]| {
+    let names = |done: &[twinsplit::internal::engine::progress::Done]| {
         done.iter().map(|step| step.name.clone()).collect::<Vec<_>>()
     };
     assert_eq!(names(&done), names(&again), "what was made is not made again");

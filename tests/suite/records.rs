@@ -4,27 +4,27 @@
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
-use twinsplit::checked_file::CheckedLine;
-use twinsplit::error::FieldError;
-use twinsplit::join::tau::jaccard6;
-use twinsplit::record::bad::BadLine;
-use twinsplit::record::cluster::{ClusterInput, ClusterRow, KeepInput, KeepRow, Label, Ranked};
-use twinsplit::record::count::{FeatureCount, SizeRow};
-use twinsplit::record::document::Line;
-use twinsplit::record::expand::{self, ExpandRow};
-use twinsplit::record::lookup::{self, KeptFeature};
-use twinsplit::record::meta::{InputPlace, Meta, PlacedMeta};
-use twinsplit::record::pair::{Candidate, Joined, Pair, Part};
-use twinsplit::record::posting::{BlockPair, Posting, PostingRow, PrefixMark};
-use twinsplit::record::round::{GraphInput, Neighbour};
-use twinsplit::record::set::{Copy, Doc, Features, HashedDoc, Member};
-use twinsplit::record::slice::{SliceRow, SlicedDoc};
-use twinsplit::record::star::{self, StarLink, StarMember, StarRow};
-use twinsplit::record::tokenized::Tokenized;
-use twinsplit::record::verify::{self, Half, LeftRow, RightRow};
-use twinsplit::record::{Keys, Record, id, key_end};
-use twinsplit::stage::{Entry, RecordInfo};
-use twinsplit::stages::STAGES;
+use twinsplit::internal::checked_file::CheckedLine;
+use twinsplit::internal::error::FieldError;
+use twinsplit::internal::join::tau::jaccard6;
+use twinsplit::internal::record::bad::BadLine;
+use twinsplit::internal::record::cluster::{ClusterInput, ClusterRow, KeepInput, KeepRow, Label, Ranked};
+use twinsplit::internal::record::count::{FeatureCount, SizeRow};
+use twinsplit::internal::record::document::Line;
+use twinsplit::internal::record::expand::{self, ExpandRow};
+use twinsplit::internal::record::lookup::{self, KeptFeature};
+use twinsplit::internal::record::meta::{InputPlace, Meta, PlacedMeta};
+use twinsplit::internal::record::pair::{Candidate, Joined, Pair, Part};
+use twinsplit::internal::record::posting::{BlockPair, Posting, PostingRow, PrefixMark};
+use twinsplit::internal::record::round::{GraphInput, Neighbour};
+use twinsplit::internal::record::set::{Copy, Doc, Features, HashedDoc, Member};
+use twinsplit::internal::record::slice::{SliceRow, SlicedDoc};
+use twinsplit::internal::record::star::{self, StarLink, StarMember, StarRow};
+use twinsplit::internal::record::tokenized::Tokenized;
+use twinsplit::internal::record::verify::{self, Half, LeftRow, RightRow};
+use twinsplit::internal::record::{Keys, Record, id, key_end};
+use twinsplit::internal::stage::{Entry, RecordInfo};
+use twinsplit::internal::stages::STAGES;
 
 /// What records are made of.
 #[derive(Clone, Debug)]
@@ -355,7 +355,7 @@ proptest! {
 fn errors_name_the_field() {
     let set = "00000000000000aa";
     let named = |stage: &str, line: &str| {
-        let entry = twinsplit::stages::find(stage).unwrap();
+        let entry = twinsplit::internal::stages::find(stage).unwrap();
         (entry.input.decodes)(line.as_bytes()).unwrap_err().field
     };
     for (stage, line, field) in [

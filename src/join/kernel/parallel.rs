@@ -2,13 +2,12 @@
 
 use std::convert::Infallible;
 use std::ops::Range;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::{Index, Scratch, Work, index_shards};
+use super::{Index, Scratch, Work};
 use crate::join::sets::Sets;
 use crate::join::similarity::Similarity;
-use crate::threads::{each, lock, unlocked};
+use crate::threads::each;
 
 /// A pair of the answer: the numbers of two sets, `a < b`, and how many tokens they share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -120,21 +119,6 @@ pub fn whole(sets: &Sets) -> Vec<Shard> {
     }
     parts.push(Shard::range(start..sets.len()));
     parts
-}
-
-/// Every pair of `sets` that are similar, once, sorted by (`b`, `a`).
-pub fn self_join(sets: &Sets, similarity: impl Into<Similarity>, threads: usize) -> Vec<JoinPair> {
-    let similarity = similarity.into();
-    let pairs = Mutex::new(Vec::new());
-    let Ok(parts) = index_shards(sets, &whole(sets), similarity);
-    let Ok::<Work, Infallible>(_) =
-        join_shards(sets, &parts, similarity, Asked::Pairs, threads, &|_| (), &|found| {
-            lock(&pairs).extend_from_slice(found);
-            Ok(())
-        });
-    let mut pairs = unlocked(pairs);
-    pairs.sort_unstable_by_key(|pair| (pair.b, pair.a));
-    pairs
 }
 
 /// What a join hands over.

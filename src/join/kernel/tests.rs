@@ -17,6 +17,21 @@ use super::*;
 const THRESHOLDS: [&str; 13] =
     ["0.1", "0.2", "0.3", "0.4", "0.5", "0.55", "0.6", "0.65", "0.7", "0.8", "0.85", "0.9", "1.0"];
 
+/// Every pair of `sets` that are similar, once, sorted by (`b`, `a`).
+fn self_join(sets: &Sets, similarity: impl Into<Similarity>, threads: usize) -> Vec<JoinPair> {
+    let similarity = similarity.into();
+    let pairs = Mutex::new(Vec::new());
+    let Ok(parts) = index_shards(sets, &whole(sets), similarity);
+    let Ok::<Work, Infallible>(_) =
+        join_shards(sets, &parts, similarity, Asked::Pairs, threads, &|_| (), &|found| {
+            lock(&pairs).extend_from_slice(found);
+            Ok(())
+        });
+    let mut pairs = unlocked(pairs);
+    pairs.sort_unstable_by_key(|pair| (pair.b, pair.a));
+    pairs
+}
+
 /// SplitMix64: a corpus is a function of its seed.
 struct Random(u64);
 

@@ -1,0 +1,212 @@
+//! A door for the binaries, tests, benchmarks and fuzz targets of this package, which are crates of their own. Nothing here is
+//! promised to other programs: it may change with every commit.
+
+/// See the module of this name.
+pub mod chains {
+    pub use crate::chains::{FAMILIES, Part, Step, Wanted};
+}
+/// See the module of this name.
+pub mod checked_file {
+    pub use crate::checked_file::{CheckedLine, CheckedWriter};
+}
+/// See the module of this name.
+pub mod cli {
+    pub use crate::cli::{command, main};
+    /// See the module of this name.
+    pub mod examples {
+        pub use crate::cli::examples::{EXAMPLES, of};
+    }
+    /// See the module of this name.
+    pub mod manual {
+        pub use crate::cli::manual::driver_pages;
+    }
+    /// See the module of this name.
+    pub mod stage {
+        pub use crate::cli::stage::{command, main};
+    }
+    /// See the module of this name.
+    pub mod stages {
+        pub use crate::cli::stages::derived;
+    }
+}
+/// See the module of this name.
+pub mod cluster {
+    /// See the module of this name.
+    pub mod groups {
+        pub use crate::cluster::groups::star_of_groups;
+    }
+    /// See the module of this name.
+    pub mod keep {
+        pub use crate::cluster::keep::{KeepRule, Meta, Score, key};
+    }
+    /// See the module of this name.
+    pub mod star {
+        pub use crate::cluster::star::star;
+    }
+    /// See the module of this name.
+    pub mod union_find {
+        pub use crate::cluster::union_find::UnionFind;
+    }
+}
+/// See the module of this name.
+pub mod engine {
+    /// See the module of this name.
+    pub mod columnar {
+        pub use crate::engine::columnar::{ColumnarJoin, ColumnarOpts, ColumnarRun, Ran};
+        /// See the module of this name.
+        pub mod budget {
+            pub use crate::engine::columnar::budget::{DOCUMENT, PROGRAM, THREAD};
+        }
+    }
+    /// See the module of this name.
+    pub mod progress {
+        pub use crate::engine::progress::{Done, Progress};
+    }
+    /// See the module of this name.
+    pub mod steps {
+        pub use crate::engine::steps::LocalSteps;
+    }
+}
+/// See the module of this name.
+pub mod error {
+    pub use crate::error::{Error, FieldError, Place};
+}
+/// See the module of this name.
+pub mod hash {
+    pub use crate::hash::{Checksum, feature, sample, text};
+}
+/// See the module of this name.
+pub mod index {
+    /// See the module of this name.
+    pub mod idf {
+        pub use crate::index::idf::{IdfError, IdfRange};
+    }
+}
+/// See the module of this name.
+pub mod io {
+    pub use crate::io::{Blocks, MaxLine, each_line};
+}
+/// See the module of this name.
+pub mod join {
+    pub use crate::join::overlap;
+    /// See the module of this name.
+    pub mod integers {
+        pub use crate::join::integers::{Collection, RawSets};
+    }
+    /// See the module of this name.
+    pub mod kernel {
+        pub use crate::join::kernel::{Index, Purpose, Scratch};
+    }
+    /// See the module of this name.
+    pub mod sets {
+        pub use crate::join::sets::Sets;
+    }
+    /// See the module of this name.
+    pub mod similarity {
+        pub use crate::join::similarity::Similarity;
+    }
+    /// See the module of this name.
+    pub mod tau {
+        pub use crate::join::tau::{Tau, TauError, jaccard6};
+    }
+}
+/// See the module of this name.
+pub mod params {
+    pub use crate::params::Params;
+}
+/// See the module of this name.
+pub mod record {
+    pub use crate::record::{Keys, Record, key_end};
+    /// See the module of this name.
+    pub mod bad {
+        pub use crate::record::bad::BadLine;
+    }
+    /// See the module of this name.
+    pub mod cluster {
+        pub use crate::record::cluster::{ClusterInput, ClusterRow, KeepInput, KeepRow, Label, Ranked};
+    }
+    /// See the module of this name.
+    pub mod count {
+        pub use crate::record::count::{FeatureCount, SizeRow};
+    }
+    /// See the module of this name.
+    pub mod document {
+        pub use crate::record::document::{DocumentOpts, Line};
+    }
+    /// See the module of this name.
+    pub mod expand {
+        pub use crate::record::expand::{ExpandRow, LeftInput, RightInput};
+    }
+    /// See the module of this name.
+    pub mod id {
+        pub use crate::record::id::escape;
+    }
+    /// See the module of this name.
+    pub mod lookup {
+        pub use crate::record::lookup::{KeptFeature, LeftInput, LeftRow, RightInput, RightRow};
+    }
+    /// See the module of this name.
+    pub mod meta {
+        pub use crate::record::meta::{InputPlace, Meta, PlacedMeta};
+    }
+    /// See the module of this name.
+    pub mod pair {
+        pub use crate::record::pair::{Candidate, Joined, Pair, Part};
+    }
+    /// See the module of this name.
+    pub mod posting {
+        pub use crate::record::posting::{BlockPair, Posting, PostingRow, PrefixMark};
+    }
+    /// See the module of this name.
+    pub mod round {
+        pub use crate::record::round::{GraphInput, Neighbour};
+    }
+    /// See the module of this name.
+    pub mod set {
+        pub use crate::record::set::{Copy, Doc, Features, HashedDoc, Member};
+    }
+    /// See the module of this name.
+    pub mod slice {
+        pub use crate::record::slice::{SliceRow, SlicedDoc};
+    }
+    /// See the module of this name.
+    pub mod star {
+        pub use crate::record::star::{
+            LinkInput, LinkRow, RankInput, RankRow, StarInput, StarLink, StarMember, StarRow,
+        };
+    }
+    /// See the module of this name.
+    pub mod tokenized {
+        pub use crate::record::tokenized::Tokenized;
+    }
+    /// See the module of this name.
+    pub mod verify {
+        pub use crate::record::verify::{Half, LeftInput, LeftRow, RightInput, RightRow};
+    }
+}
+/// See the module of this name.
+pub mod stage {
+    pub use crate::stage::{Counters, Entry, RecordInfo, Role, Runner, Task};
+}
+/// See the module of this name.
+pub mod stages {
+    pub use crate::stages::{STAGES, find};
+    /// See the module of this name.
+    pub mod cluster {
+        pub use crate::stages::cluster::rank_of;
+    }
+    /// See the module of this name.
+    pub mod components {
+        pub use crate::stages::components::CHANGES;
+    }
+}
+/// See the module of this name.
+pub mod text {
+    pub use crate::text::{
+        Extractor, FeatureKind, FeatureSpec, TextError, dictionary_memory, dominant_script,
+    };
+    /// See the module of this name.
+    pub mod spotsigs {
+        pub use crate::text::spotsigs::SpotSigs;
+    }
+}
