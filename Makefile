@@ -127,7 +127,7 @@ derived: tools ## renew the files that follow from the stages' declarations
 	$(CARGO) run --locked --bin twinsplit -- stages --write .
 	$(CARGO) fmt
 
-install: ## twinsplit, the stages' names, manual pages, completions and documents below $(DESTDIR)$(PREFIX)
+install: ## twinsplit, the stages' names, manual pages, completions, jobs and documents below $(DESTDIR)$(PREFIX)
 	@if [[ "$(BINARY)" == target/release/twinsplit ]] && command -v $(CARGO) > /dev/null; then \
 	  $(CARGO) build --release --locked --bin twinsplit; \
 	fi

@@ -37,6 +37,8 @@ make_tree() {
     [[ $name == twinsplit ]] || ln -s twinsplit "$here/bin/$name"
   done
   "$here/bin/twinsplit" completions --completions "$here/share" --man "$here/share/man"
+  install -d "$here/share/twinsplit"
+  cp -R jobs/lib jobs/pipes jobs/hadoop jobs/spark "$here/share/twinsplit/"
   cp -R README.md CHANGELOG.md CONTRIBUTING.md LICENSE NOTICE docs "$here/share/doc/twinsplit/"
   chmod -R u=rwX,go=rX "$tree"
 }

@@ -5,6 +5,7 @@ use super::options::RunOpts;
 use super::progress::Display;
 use super::{interrupt, summary};
 use crate::engine::cluster_driver::ClusterRun;
+use crate::engine::library::Library;
 use crate::engine::progress::Progress;
 use crate::engine::{script, script_of};
 use crate::error::{Error, Result};
@@ -25,7 +26,7 @@ pub fn run(plan: &Plan, opts: &RunOpts) -> Result<()> {
     let manifest = RunManifest::of(plan, &plan.inputs, Known::Names)?;
     let is_spark = plan.engine == Engine::Spark;
     let name = if is_spark { "chain.py" } else { "chain.sh" };
-    let script = script_of(plan)?;
+    let script = script_of(plan, Library::Inside)?;
     let logs = tempfile::Builder::new()
         .prefix("twinsplit-logs.")
         .tempdir()

@@ -39,7 +39,7 @@ pub const EXAMPLES: &[Example] = &[
     ),
     example(
         "A chain as a script, to be read, changed and run",
-        "twinsplit plan doc-split > doc-split.sh; bash doc-split.sh out4 docs.jsonl.gz",
+        "twinsplit plan doc-split --inline > doc-split.sh; bash doc-split.sh out4 docs.jsonl.gz",
     ),
     example(
         "What a chain will read, shuffle and write, before it is begun",

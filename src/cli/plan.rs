@@ -2,7 +2,7 @@
 
 use super::estimate::{self, EstimateOpts};
 use super::{keep_field, options};
-use crate::engine;
+use crate::engine::{self, library::Library};
 use crate::error::{Error, Result};
 use crate::io::Stdout;
 use crate::plan::Engine;
@@ -25,6 +25,12 @@ pub fn command() -> Command {
                 .long("write-kept")
                 .action(clap::ArgAction::SetTrue)
                 .help("Write kept documents too"),
+        )
+        .arg(
+            Arg::new("inline")
+                .long("inline")
+                .action(clap::ArgAction::SetTrue)
+                .help("Print one file that needs no library beside it"),
         );
     options::with_stage_options(EstimateOpts::augment_args(command))
         .about(
@@ -40,6 +46,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     let asked = options::asked(matches, engine, &opts.input, matches.get_flag("write-kept"))?;
     let plan = options::plan(asked, false)?;
     keep_field::check(&plan.params, &[])?;
+    let library = if matches.get_flag("inline") { Library::Inside } else { Library::Beside };
     let text = match (opts.estimate, opts.json) {
         (false, true) => format!("{:#}", plan.json()),
         (_, _) if engine == Engine::Local => {
@@ -49,7 +56,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
             ));
         }
         (true, _) => return estimate::run(plan, &opts),
-        (false, false) => engine::script_of(&plan)?,
+        (false, false) => engine::script_of(&plan, library)?,
     };
     let mut out = Stdout::new();
     out.line(text.trim_end().as_bytes())?;

@@ -8,6 +8,7 @@ use super::quarantine::{self, Places, QUARANTINE};
 use super::{cluster_driver, forecast, interrupt, keep_field, summary};
 use crate::chains::{Family, KEPT, PAIRS};
 use crate::engine::columnar::{ColumnarJoin, ColumnarOpts, ColumnarRun, Ran};
+use crate::engine::library::Library;
 use crate::engine::memory::Budget;
 use crate::engine::pipes::PipesRun;
 use crate::engine::progress::{Done, Progress};
@@ -270,7 +271,7 @@ impl Run<'_> {
     }
 
     fn pipes(&self) -> Result<Finished> {
-        let script = script_of(self.plan)?;
+        let script = script_of(self.plan, Library::Inside)?;
         let run = PipesRun {
             script: &script,
             // As they were given: a process's argument list is too short for the files of a large folder.

@@ -2,7 +2,7 @@
 //! scripts. A test compares each file with a fresh one; `--write` renews them.
 
 use super::options::read_file;
-use crate::engine;
+use crate::engine::{self, library::Library};
 use crate::error::{Error, Result};
 use crate::io::AtomicFile;
 use crate::plan::{Asked, Engine, Given, Origin, Plan};
@@ -75,7 +75,7 @@ pub fn derived() -> Result<Vec<(String, String)>> {
             options.iter().for_each(|(name, value)| given.set(name, *value, Origin::CommandLine));
             let chain = Some((*chain).to_owned());
             let asked = Asked { chain, engine, given, inputs: Vec::new(), write_kept: true };
-            let script = engine::script_of(&Plan::of(asked, &read_file)?)?;
+            let script = engine::script_of(&Plan::of(asked, &read_file)?, Library::Beside)?;
             files.push((format!("jobs/{folder}/{name}.{ending}"), script));
         }
     }

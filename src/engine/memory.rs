@@ -7,7 +7,7 @@ use crate::stage::{Entry, RowLimit};
 use crate::stages::number_by_default;
 
 /// What the program itself takes: code, the dictionary of Chinese words, buffers of files.
-const PROGRAM: usize = 56 << 20;
+pub const PROGRAM: usize = 56 << 20;
 /// What the allocator keeps of the steps before, in a process that runs one after another: 4 to 9 MB were seen, the more
 /// the busier the machine.
 const KEPT: usize = 16 << 20;

@@ -7,6 +7,7 @@
 pub mod cluster_driver;
 pub mod columnar;
 pub mod hadoop;
+pub mod library;
 pub mod memory;
 pub mod peak;
 pub mod pipes;
@@ -18,13 +19,14 @@ pub mod steps;
 
 use crate::error::{Error, Result};
 use crate::plan::{BOUNDS, Engine, Plan};
+use library::Library;
 use script::quote;
 
-/// The script that runs a plan on its engine.
+/// The script that runs a plan on its engine, with what scripts share beside it or inside.
 ///
 /// # Errors
 /// When a parameter cannot be had there, and for the engine `local`, which runs no script.
-pub fn script_of(plan: &Plan) -> Result<String> {
+pub fn script_of(plan: &Plan, library: Library) -> Result<String> {
     let mut title = format!("twinsplit plan {}", plan.family.name);
     if plan.engine != Engine::Pipes {
         title.push_str(&format!(" --engine {}", plan.engine.name()));
@@ -35,11 +37,14 @@ pub fn script_of(plan: &Plan) -> Result<String> {
     if plan.write_kept {
         title.push_str(" --write-kept");
     }
+    if library == Library::Inside {
+        title.push_str(" --inline");
+    }
     let (parts, outputs, params) = (plan.chain.parts(), plan.chain.output.data(), &plan.params);
     match plan.engine {
         Engine::Local => Err(Error::Usage("the engine local runs no script".to_owned())),
-        Engine::Pipes => pipes::script(&title, &parts, &outputs, params),
-        Engine::Hadoop => hadoop::script(&title, &parts, &outputs, params),
-        Engine::Spark => spark::script(&title, &parts, &outputs, params, &BOUNDS),
+        Engine::Pipes => pipes::script(&title, &parts, &outputs, params, library),
+        Engine::Hadoop => hadoop::script(&title, &parts, &outputs, params, library),
+        Engine::Spark => spark::script(&title, &parts, &outputs, params, &BOUNDS, library),
     }
 }

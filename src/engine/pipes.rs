@@ -1,85 +1,43 @@
 //! The engine `pipes`: a chain as a bash script over the real binaries, `sort` and files, which shows what a cluster
-//! will do. `twinsplit plan` prints the very script that `twinsplit run --engine pipes` runs.
+//! will do. `twinsplit plan --inline` prints the very script that `twinsplit run --engine pipes` runs.
 
+use super::library::Library;
 use super::progress::{Done, Progress, add_counters};
-use super::script::{self, quote};
-use crate::chains::{Data, Guard, KEPT, Names, Part, Step, Tasks};
+use super::script;
+use crate::chains::{Data, Guard, Part, Step, Tasks};
 use crate::error::{Error, Result};
 use crate::params::Params;
-use crate::record::Keys;
-use crate::stage::{Counters, Entry};
+use crate::stage::Counters;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const PRELUDE: &str = include_str!("pipes_prelude.sh");
-
 /// A chain's script. `INPUT` (files) and `OUTPUT` (a folder) come from its arguments.
-pub fn script(title: &str, parts: &[Part], outputs: &[Data], params: &Params) -> Result<String> {
-    let mut text = format!(
+pub fn script(
+    title: &str,
+    parts: &[Part],
+    outputs: &[Data],
+    params: &Params,
+    library: Library,
+) -> Result<String> {
+    let settings = |step: &Step| {
+        let mut all: Vec<_> = script::tasks(step, params).into_iter().collect();
+        // Kept lines are one file, in the order of the input.
+        all.extend((step.tasks == Tasks::One && step.reduce.is_none()).then(|| ("mappers", "1".to_owned())));
+        Ok(all)
+    };
+    let calls = script::calls(parts, params, settings, |guard| bound(guard, params))?;
+    Ok(format!(
         "#!/usr/bin/env bash\n\
          # {title}\n\
          # usage: SCRIPT OUTPUT INPUT…   (documents as JSON lines, plain or gzip; OUTPUT is a folder)\n\
          # The environment may set MAPPERS, REDUCERS, JOBS (tasks at once), SORT_MEMORY, WORK (the folder in between), QUIET, RESUME.\n\
          set -euo pipefail\n\
-         shopt -s inherit_errexit\n\
-         export LC_ALL=C\n\
-         (($# >= 2)) || {{ sed -n '2,4s/^# //p' \"$0\" >&2; exit 2; }}\n\
-         OUTPUT=$1 INPUT=(\"${{@:2}}\")\n\
-         : \"${{MAPPERS:=2}}\" \"${{REDUCERS:=2}}\" \"${{JOBS:=2}}\" \"${{SORT_MEMORY:=256M}}\" \"${{WORK:=$OUTPUT/_work}}\"\n\
-         mkdir -p \"$OUTPUT\" \"$WORK\"\n\n"
-    );
-    text.push_str(script::BASH);
-    text.push_str(PRELUDE);
-    text.push_str(&script::calls(
-        parts,
-        params,
-        |step, names| call(step, names, params),
-        |guard| bound(guard, params),
-    )?);
-    text.push('\n');
-    for data in outputs {
-        text.push_str(&match *data {
-            KEPT => format!("complete \"$OUTPUT/kept.jsonl\" only_part {KEPT}\n"),
-            data => format!("collect {data} {data}.tsv\n"),
-        });
-    }
-    Ok(text)
-}
-
-/// A step's call.
-fn call(step: &Step, names: &Names, params: &Params) -> Result<String> {
-    let (map, reduce) = step.stages()?;
-    let Names { step: name, inputs, output } = names;
-    let inputs = inputs.join(" ");
-    let command = |entry: &Entry| command(entry, step, params);
-    let mapper = map.map_or_else(|| "cat".to_owned(), command);
-    let line = match (reduce, step.tasks) {
-        (Some(reduce), tasks) => {
-            let Keys { partition, sort } = reduce.input.keys.unwrap_or(Keys { partition: 0, sort: 0 });
-            let reducers = match tasks {
-                Tasks::One => "1".to_owned(),
-                Tasks::Slices(plan) => format!("\"$(slices {plan})\""),
-                _ => "\"$REDUCERS\"".to_owned(),
-            };
-            let reducer = command(reduce);
-            format!(
-                "map_reduce \"$MAPPERS\" {reducers} {partition} {sort} \"{inputs}\" {output} \\\n  {mapper} -- \\\n  {reducer}"
-            )
-        }
-        (None, Tasks::EachFile(option, data)) => {
-            format!("each {data} {option} \"{inputs}\" {output} {mapper}")
-        }
-        (None, tasks) => {
-            let mappers = match tasks {
-                Tasks::One => "1",
-                Tasks::Option(option) => params.get(option).unwrap_or("\"$MAPPERS\""),
-                _ => "\"$MAPPERS\"",
-            };
-            format!("map {mappers} \"{inputs}\" {output} {mapper}")
-        }
-    };
-    Ok(format!("step {name} {output} {}\n{line}\n", quote(step.why)))
+         {}{calls}\
+         publish {}\n",
+        library.bash("pipes.sh"),
+        outputs.join(" ")
+    ))
 }
 
 /// A guard's bound: what is not given may be in the environment, where stages find it too.
@@ -90,28 +48,6 @@ fn bound(guard: &Guard, params: &Params) -> String {
         None => {
             format!("\"${{TWINSPLIT_{}:-{limit}}}\"", guard.option.replace('-', "_").to_uppercase())
         }
-    }
-}
-
-/// A stage's command line in a script: the options given, and the side files that it knows.
-fn command(entry: &Entry, step: &Step, params: &Params) -> String {
-    let mut words = vec![entry.decl.name.to_owned()];
-    for (at, word) in params.args_for(entry).into_iter().enumerate() {
-        words.push(if at % 2 == 0 { word } else { quote(&word) });
-    }
-    for (option, data) in &step.side {
-        if entry.has_side(option) {
-            words.push(format!("--{option} \"{}\"", side_path(option, data)));
-        }
-    }
-    words.join(" ")
-}
-
-/// A side file in the script: the one part of a data set that one task wrote, or the folder of all parts.
-fn side_path(option: &str, data: &str) -> String {
-    match option {
-        "clusters" => format!("$WORK/{data}"),
-        _ => format!("$(part {data} 0)"),
     }
 }
 

@@ -1,10 +1,11 @@
 //! What the engines have in common that run a chain as a script: its text in bash, and how it is run.
 
 use super::progress::{Progress, Unit};
-use crate::chains::{Guard, Names, Part, Repeat, Step};
+use crate::chains::{Guard, Names, Part, Repeat, Step, Tasks};
 use crate::error::{Error, Result};
 use crate::params::Params;
-use crate::stage::Counters;
+use crate::record::Keys;
+use crate::stage::{Counters, Entry};
 use crate::visible;
 use std::fs;
 use std::os::unix::process::CommandExt;
@@ -13,56 +14,107 @@ use std::process::Command;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
 
-/// Functions that all scripts in bash have.
-pub const BASH: &str = include_str!("script_prelude.sh");
-
-/// The calls of a chain's steps in bash. `call` is a step's, `limit` a guard's bound.
+/// The calls of a chain's steps in bash. `settings` are those of a step in an engine, which stand before its call, and
+/// `limit` is a guard's bound.
 pub fn calls(
     parts: &[Part],
     params: &Params,
-    call: impl Fn(&Step, &Names) -> Result<String>,
+    settings: impl Fn(&Step) -> Result<Vec<(&'static str, String)>>,
     limit: impl Fn(&Guard) -> String,
 ) -> Result<String> {
-    let mut text = "\n# The chain.\n".to_owned();
+    let call = |step: &Step, names: &Names| call(step, names, params, settings(step)?);
+    let mut text = "\n# The chain. map \"FROM…\" TO MAPPER; map_reduce P S \"FROM…\" TO MAPPER -- REDUCER: rows meet by their first P fields and\n\
+                    # are sorted by their first S.\n".to_owned();
     for part in parts {
         match part {
             Part::Step(step) => {
-                text.push_str(&format!("\n{}", call(step, &Names::of(step))?));
+                text.push_str(&call(step, &Names::of(step))?);
                 if let Some(guard) = &step.guard {
                     let Guard { counter, advice, .. } = guard;
-                    text.push_str(&format!("guard {counter} {} {}\n", limit(guard), quote(advice)));
+                    text.push_str(&format!("  guard {counter} {} {}\n", limit(guard), quote(advice)));
                 }
                 if let Some(field) = &step.field {
                     let nowhere = quote(&field.nowhere(params.get(field.option).unwrap_or_default()));
-                    text.push_str(&format!("some {} {} {nowhere}\n", field.with, field.without));
+                    text.push_str(&format!("  some {} {} {nowhere}\n", field.with, field.without));
                 }
             }
-            Part::Repeat(repeat) => text.push_str(&rounds(repeat, &call)?),
+            Part::Repeat(repeat) => text.push_str(&rounds(repeat, call)?),
         }
     }
     Ok(text)
 }
 
 /// Steps in rounds are a loop.
-fn rounds(repeat: &Repeat, call: &impl Fn(&Step, &Names) -> Result<String>) -> Result<String> {
+fn rounds(repeat: &Repeat, call: impl Fn(&Step, &Names) -> Result<String>) -> Result<String> {
     let Repeat { name, why, to, until_zero, .. } = repeat;
     let from = repeat.from.join(" ");
     let mut text =
         format!("\n# {name}: {why}\nfrom=\"{from}\" round=0\nuntil made {to}; do\n  round=$((round + 1))\n");
     for (number, step) in repeat.steps.iter().enumerate() {
-        text.push('\n');
         for line in call(step, &Names::in_round(step, repeat, "$round", &["$from".to_owned()]))?.lines() {
             text.push_str(&format!("  {line}\n"));
         }
         if number == 0 {
             text.push_str(&format!(
-                "  until_zero {until_zero} {} {to}\n  ! made {to} || break\n",
+                "    until_zero {until_zero} {} {to}\n  ! made {to} || break\n",
                 step.output
             ));
         }
     }
-    text.push_str(&format!("  from={}-$round\ndone\n", repeat.again()));
+    text.push_str(&format!("  from={}-$round\ndone\n\n", repeat.again()));
     Ok(text)
+}
+
+/// A step's call: its name and why it is there, then what is run, with the numbers that its declaration gives.
+fn call(
+    step: &Step,
+    names: &Names,
+    params: &Params,
+    settings: Vec<(&'static str, String)>,
+) -> Result<String> {
+    let (map, reduce) = step.stages()?;
+    let Names { step: name, inputs, output } = names;
+    let inputs = inputs.join(" ");
+    let mapper = map.map_or_else(|| "cat".to_owned(), |entry| command(entry, step, params));
+    let before: String = settings.iter().map(|(name, value)| format!("{name}={value} ")).collect();
+    let call = match (reduce, step.tasks) {
+        (Some(reduce), _) => {
+            let Keys { partition, sort } = reduce.input.keys.unwrap_or(Keys { partition: 0, sort: 0 });
+            let reducer = command(reduce, step, params);
+            format!("map_reduce {partition} {sort} \"{inputs}\" {output} {mapper} -- {reducer}")
+        }
+        (None, Tasks::EachFile(option, data)) => {
+            format!("each {data} {option} \"{inputs}\" {output} {mapper}")
+        }
+        (None, _) => format!("map \"{inputs}\" {output} {mapper}"),
+    };
+    Ok(format!("step {name} {}\n  {before}{call}\n", quote(step.why)))
+}
+
+/// How many tasks a step has, where that is the step's own.
+pub fn tasks(step: &Step, params: &Params) -> Option<(&'static str, String)> {
+    match step.tasks {
+        Tasks::Slices(plan) => Some(("slices", plan.to_owned())),
+        Tasks::One if step.reduce.is_some() => Some(("reducers", "1".to_owned())),
+        Tasks::Option(option) => Some(("mappers", params.get(option)?.to_owned())),
+        _ => None,
+    }
+}
+
+/// A stage's command line: the options given, and the side files that it knows.
+fn command(entry: &Entry, step: &Step, params: &Params) -> String {
+    let mut words = vec![entry.decl.name.to_owned()];
+    words.extend(params.args_for(entry).iter().map(|word| quote(word)));
+    for (option, data) in &step.side {
+        if entry.has_side(option) {
+            // A side file is the one part of a data set that one task wrote, or the folder of all parts.
+            words.push(match *option {
+                "clusters" => format!("--{option} \"$WORK/{data}\""),
+                _ => format!("--{option} \"$(only_part {data})\""),
+            });
+        }
+    }
+    words.join(" ")
 }
 
 /// A guard's bound. Numbers of bash have a sign.

@@ -2,8 +2,9 @@
 //! program sends to the executors. A step's rows go through processes of its stages; Spark splits files, shuffles,
 //! sorts and tries again what failed.
 //!
-//! The program is plain text, to be read from top to bottom: functions, then a call for each step of the chain.
+//! The program is plain text, to be read from top to bottom: where the library is, then a call for each step of the chain.
 
+use super::library::Library;
 use crate::chains::{Data, KEPT, Part, Repeat, Step, Tasks};
 use crate::error::{Error, Result};
 use crate::params::Params;
@@ -11,8 +12,6 @@ use crate::record::Keys;
 use crate::stage::Entry;
 use crate::stages;
 use std::fmt::Write as _;
-
-const PRELUDE: &str = include_str!("spark_prelude.py");
 
 /// A chain's program. The folder of the answer and the documents come from its arguments. Options in `bounds` decide
 /// nothing about the answer.
@@ -22,6 +21,7 @@ pub fn script(
     outputs: &[Data],
     params: &Params,
     bounds: &[&str],
+    library: Library,
 ) -> Result<String> {
     if params.get("id") == Some("auto") {
         return Err(Error::Usage(
@@ -43,26 +43,29 @@ pub fn script(
          \"\"\"Near-duplicate documents on Spark, 3.5 and later: a chain of stages of twinsplit.\n\n\
          usage: spark-submit SCRIPT OUTPUT INPUT...   (documents as JSON lines, plain or gzip; OUTPUT is a folder)\n\
          \"\"\"\n\n\
-         TITLE = {}\n\
-         ANSWERS = {}\n\
-         NAMED_FILES = {}\n\
-         BOUNDS = {}\n\n",
+         {}\n\
+         chain = Chain(\n    \
+             __file__, __doc__,\n    \
+             answers={},\n    \
+             named_files={},\n    \
+             bounds={},\n\
+         )\n\n\
+         # Each step: map(FROM, TO, MAPPER) or map_reduce(P, S, FROM, TO, MAPPER, REDUCER), where rows meet by their first P fields and\n\
+         # are sorted by their first S.\n",
         title.replace(|c: char| c.is_ascii_control(), " "),
-        quote(title),
+        library.python(),
         list(outputs.iter().map(|data| quote(data))),
         list(params.named_files().iter().map(|(_, file)| quote(file))),
         list(bounds.iter().map(|option| quote(option))),
     );
     let params = &params.beside_files()?;
-    text.push_str(PRELUDE);
-    text.push_str("\n# The chain.\n");
     for part in parts {
         match part {
             Part::Step(step) => push_step(&mut text, step, params)?,
             Part::Repeat(repeat) => push_rounds(&mut text, repeat, params)?,
         }
     }
-    text.push_str("\nfinish()\n");
+    text.push_str("\nchain.publish()\n");
     Ok(text)
 }
 
@@ -72,21 +75,27 @@ fn push_step(text: &mut String, step: &Step, params: &Params) -> Result<()> {
     push_call(text, "", step, params, [quote(step.name), quote(step.output), inputs])?;
     if let Some(guard) = step.guard {
         let limit = params.get(guard.option).map_or_else(
-            || format!("limit({}, {})", quote(guard.option), stages::number_by_default(guard.option)),
+            || format!("chain.limit({}, {})", quote(guard.option), stages::number_by_default(guard.option)),
             str::to_owned,
         );
-        let _ = writeln!(text, "guard({}, {limit}, {})", quote(guard.counter), quote(guard.advice));
+        let _ = writeln!(text, "chain.guard({}, {limit}, {})", quote(guard.counter), quote(guard.advice));
     }
     if let Some(field) = step.field {
         let nowhere = field.nowhere(params.get(field.option).unwrap_or_default());
-        let _ = writeln!(text, "some({}, {}, {})", quote(field.with), quote(field.without), quote(&nowhere));
+        let _ = writeln!(
+            text,
+            "chain.some({}, {}, {})",
+            quote(field.with),
+            quote(field.without),
+            quote(&nowhere)
+        );
     }
     Ok(())
 }
 
 /// Steps in rounds are a loop; what a step of round R makes has `-R` at the end of its name.
 fn push_rounds(text: &mut String, repeat: &Repeat, params: &Params) -> Result<()> {
-    let _ = writeln!(text, "\nfor r in rounds({}, {}):", quote(repeat.name), quote(repeat.why));
+    let _ = writeln!(text, "\nfor r in chain.rounds({}, {}):", quote(repeat.name), quote(repeat.why));
     let of_round = |name: &str| format!("{} % r", quote(&format!("{name}-%d")));
     for (number, step) in repeat.steps.iter().enumerate() {
         let inputs =
@@ -100,7 +109,7 @@ fn push_rounds(text: &mut String, repeat: &Repeat, params: &Params) -> Result<()
         if number == 0 {
             let _ = writeln!(
                 text,
-                "    if until_zero({}, {}, {}):\n        break",
+                "    if chain.until_zero({}, {}, {}):\n        break",
                 quote(repeat.until_zero),
                 of_round(step.output),
                 quote(repeat.to)
@@ -121,38 +130,34 @@ fn push_call(
     let (map, reduce) = step.stages()?;
     let command = |entry: &Entry| command(entry, step, params);
     let mapper = map.map_or_else(|| "None".to_owned(), command);
-    let why = quote(step.why);
-    let mut function = "map_only";
-    let mut lines = vec![format!("{name}, {output},"), format!("{why},")];
-    match (reduce, step.tasks) {
+    let mut call = match (reduce, step.tasks) {
         (Some(reduce), _) => {
-            function = "map_reduce";
             let Keys { partition, sort } = reduce.input.keys.unwrap_or(Keys { partition: 0, sort: 0 });
-            lines.push(format!("{inputs}, {mapper}, {},", command(reduce)));
-            lines.push(format!("partition={partition}, sort={sort},"));
+            let reducer = command(reduce);
+            format!("map_reduce({partition}, {sort}, {inputs}, {output}, {mapper}, {reducer}")
         }
         (None, Tasks::EachFile(option, data)) => {
-            function = "each_file";
-            lines.push(format!("{}, {}, {inputs}, {mapper},", quote(data), quote(option)));
+            format!("each({}, {}, {inputs}, {output}, {mapper}", quote(data), quote(option))
         }
-        (None, _) => lines.push(format!("{inputs}, {mapper},")),
-    }
+        (None, _) => format!("map({inputs}, {output}, {mapper}"),
+    };
     match step.tasks {
         Tasks::Option(option) => {
-            lines.push(format!("tasks={},", params.get(option).unwrap_or("REDUCERS")));
+            let _ = write!(call, ", tasks={}", params.get(option).unwrap_or("chain.reducers"));
         }
         // Each slice is a part: its task is that of its number.
-        Tasks::Slices(plan) => lines.push(format!("numbered={},", quote(plan))),
+        Tasks::Slices(plan) => {
+            let _ = write!(call, ", slices={}", quote(plan));
+        }
         // The lines of kept documents may be in many parts: no order is promised of them.
-        Tasks::One if step.output != KEPT => lines.push("tasks=1,".to_owned()),
+        Tasks::One if step.output != KEPT => call.push_str(", tasks=1"),
         _ => {}
     }
     if !step.side.is_empty() {
         let pairs = step.side.iter().map(|(option, data)| format!("{}: {}", quote(option), quote(data)));
-        lines.push(format!("side={{{}}},", pairs.collect::<Vec<_>>().join(", ")));
+        let _ = write!(call, ", side={{{}}}", pairs.collect::<Vec<_>>().join(", "));
     }
-    let inner = format!("\n{indent}    ");
-    let _ = writeln!(text, "{indent}{function}({inner}{}\n{indent})", lines.join(&inner));
+    let _ = writeln!(text, "{indent}chain.step({name}, {})\n{indent}chain.{call})", quote(step.why));
     Ok(())
 }
 

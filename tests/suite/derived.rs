@@ -1,5 +1,6 @@
 //! What follows from the declarations of the stages is committed as it is, and every binary has its stage.
 
+use crate::common::cli::Place;
 use std::collections::BTreeSet;
 use std::path::Path;
 use twinsplit::internal::cli::stages::derived;
@@ -30,6 +31,38 @@ fn there_is_no_binary_or_script_but_those_derived() {
             let name = format!("{folder}/{}", entry.unwrap().file_name().to_string_lossy());
             assert!(expected.contains(&name), "{name} follows from no declaration");
         }
+    }
+}
+
+/// A script is a page; what scripts share is in `jobs/lib`, all of it, and in each that has the library inside.
+#[test]
+fn scripts_are_pages_over_one_library() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for (name, text) in derived().unwrap().iter().filter(|(name, _)| name.starts_with("jobs/")) {
+        assert!(text.lines().count() <= 100, "{name} has {} lines", text.lines().count());
+        assert!(!text.contains("() {") && !text.contains("def "), "{name} defines what a library should");
+    }
+    let here = Place::new();
+    let plan = |engine: &str| here.say(&format!("twinsplit plan doc-split --engine {engine} --inline")).ok();
+    let inline = ["pipes", "hadoop", "spark"].map(plan).concat();
+    let files = walkdir::WalkDir::new(root.join("jobs/lib")).into_iter().map(Result::unwrap);
+    let mut found = 0;
+    for file in files.filter(|file| file.file_type().is_file()) {
+        let text = std::fs::read_to_string(file.path()).unwrap();
+        assert!(text.lines().count() <= 600, "{}", file.path().display());
+        let imports = ["source \"$JOBS_LIB/", "from ."];
+        let mut body = text.lines().filter(|line| !imports.iter().any(|import| line.starts_with(import)));
+        let last = body.next_back().unwrap();
+        assert!(
+            inline.contains(text.lines().next().unwrap()) && inline.contains(last),
+            "{}",
+            file.path().display()
+        );
+        found += 1;
+    }
+    assert!(found >= 10, "{found} files");
+    for line in inline.lines() {
+        assert!(!line.starts_with("source ") && !line.starts_with("from ."), "{line}");
     }
 }
 

@@ -167,7 +167,7 @@ fn scripts_find_them_in_rounds() {
     for options in
         ["doc-split", "term-split --pcp prefix --cluster star", "doc-split --cluster star --write clusters"]
     {
-        here.write("script", here.say(&format!("twinsplit plan {options}")).ok());
+        here.write("script", here.say(&format!("twinsplit plan {options} --inline")).ok());
         let mut line = clean(Command::new("bash"));
         line.args(["script", "answer", "docs"]).env("PATH", search_path());
         here.run(line, "").ok();

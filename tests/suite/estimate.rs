@@ -87,7 +87,7 @@ fn tasks_and_memory_are_those_of_the_script() {
     let query = step("docsplit-query");
     assert_eq!(query["jobs"], 3);
     let megabytes = query["map_megabytes"].as_u64().unwrap();
-    let asked = format!("mapreduce.map.memory.mb=$((HEAP + {}))", megabytes - 400);
+    let asked = format!(" map_mb={} each slices ", megabytes - 400);
     let call = script.split("\nstep ").find(|call| call.starts_with("docsplit-query ")).unwrap();
     assert!(call.contains(&asked), "{asked} is not in {call}");
     assert_eq!(step("index-doc")["reduces"], 3);

@@ -80,7 +80,7 @@ fn standard_input_is_taken_where_it_is_read_once() {
     )
     .ok();
     assert_eq!(here.read("out/pairs.tsv"), expected);
-    here.shell("twinsplit plan term-split > chain.sh").ok();
+    here.shell("twinsplit plan term-split --inline > chain.sh").ok();
     here.shell("bash chain.sh other <(cat whole)").fails(1, &["no pipe can be the input"]);
     here.shell("bash chain.sh other nowhere").fails(1, &["nowhere: no file"]);
     here.with("twinsplit explain en-05 en-06 --input - --idf 0.1,1", tiny(), &[])

@@ -51,6 +51,10 @@ fn an_installation_is_whole_and_goes_without_a_trace() {
         assert!(docs.contains(file), "{file} is not in share/doc/twinsplit");
     }
     assert!(below.join("share/doc/twinsplit/docs/operating.md").exists());
+    assert_eq!(
+        names_in(&below.join("share/twinsplit")),
+        ["lib", "pipes", "hadoop", "spark"].map(str::to_owned).into()
+    );
     let list = std::fs::read_to_string(below.join("share/doc/twinsplit/installed")).unwrap();
     let listed: BTreeSet<_> = list.lines().filter(|name| !name.ends_with('/')).map(str::to_owned).collect();
     let root = here.path("root");
@@ -64,17 +68,24 @@ fn an_installation_is_whole_and_goes_without_a_trace() {
     // The two lines of the README, with nothing but the installation and the system on the path.
     std::fs::copy(fixture("documents/en.jsonl.gz"), here.path("docs.jsonl.gz")).unwrap();
     let readme = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
-    for start in
-        ["zcat docs.jsonl.gz | tokenize |", "twinsplit run doc-split --input docs.jsonl.gz --output out"]
-    {
-        let line = readme.lines().find(|line| line.starts_with(start)).unwrap();
+    let alone = |line: &str| {
         let path = format!("{}:/usr/bin:/bin", below.join("bin").display());
         let mut command = clean(Command::new("bash"));
         command.args(["-c", &format!("set -euo pipefail; {line}")]).env("PATH", path);
-        here.run(command, "").ok();
+        here.run(command, "").ok()
+    };
+    for start in
+        ["zcat docs.jsonl.gz | tokenize |", "twinsplit run doc-split --input docs.jsonl.gz --output out"]
+    {
+        alone(readme.lines().find(|line| line.starts_with(start)).unwrap());
     }
+    // A page finds the library that was installed, and so do the pages installed beside it.
+    alone("twinsplit plan doc-split > page; bash page by-page docs.jsonl.gz");
+    alone("root/usr/local/share/twinsplit/pipes/doc-split.sh installed docs.jsonl.gz");
     assert!(here.read("pairs.tsv").lines().count() > 1_000);
-    assert_eq!(here.read("pairs.tsv"), here.read("out/pairs.tsv"));
+    for output in ["out", "by-page", "installed"] {
+        assert_eq!(here.read("pairs.tsv"), here.read(&format!("{output}/pairs.tsv")), "{output}");
+    }
 
     // Once more over itself, and away. What others put there stays.
     make(&here, "install").ok();

@@ -72,7 +72,7 @@ fn folders_and_patterns_are_their_files_in_byte_order() {
     answer(&here, "doc-split", "crawl/*");
     here.write("crawl/later.jsonl", "not a document\n");
     assert_eq!(explained("--run out"), explained("--input whole --tau 0.5"));
-    here.shell("twinsplit plan doc-split --features words:2 --tau 0.5 > chain.sh").ok();
+    here.shell("twinsplit plan doc-split --features words:2 --tau 0.5 --inline > chain.sh").ok();
     here.shell("bash chain.sh by-script 'crawl/**/[ax].jsonl'").ok();
     assert_eq!(here.read("by-script/pairs.tsv"), here.read("out/pairs.tsv"));
 }
@@ -103,7 +103,7 @@ fn a_pattern_that_matches_nothing_is_an_error_and_a_name_goes_before_a_pattern()
     here.say("tokenize --input b*").fails(1, &["b*: ", "matches no file"]);
     here.say("twinsplit idf --from b* --output table").fails(1, &["b*: ", "matches no file"]);
     here.say("twinsplit explain a b --input b*").fails(1, &["b*: ", "matches no file"]);
-    here.shell("twinsplit plan doc-split > chain.sh").ok();
+    here.shell("twinsplit plan doc-split --inline > chain.sh").ok();
     here.shell("bash chain.sh out 'b*'").fails(1, &["b*: no file"]);
     std::fs::create_dir_all(here.path("empty/_logs")).unwrap();
     here.write("empty/_SUCCESS", "");

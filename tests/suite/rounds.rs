@@ -349,7 +349,7 @@ fn pipes_report_their_rounds() {
 #[test]
 fn a_script_goes_on_inside_a_round() {
     let here = Place::new();
-    let plan = here.say("twinsplit plan doc-split --tau 0.3 --forest 3").ok();
+    let plan = here.say("twinsplit plan doc-split --tau 0.3 --forest 3 --inline").ok();
     here.write("script", plan);
     let input = fixture("documents/en.jsonl.gz");
     let script = |resume: &str| {

@@ -1,4 +1,4 @@
-//! The committed scripts, run as they stand with nothing but the binaries on `PATH`.
+//! The committed scripts, run as they stand with nothing but the library beside them and the binaries on `PATH`.
 
 use crate::common::chains::families;
 use crate::common::cli::{Place, binaries, fixture};
@@ -41,7 +41,7 @@ fn plan_prints_the_committed_scripts() {
         other.contains("\n# twinsplit plan doc-split --cluster star --tau 0.6 --write-kept\n"),
         "{other}"
     );
-    assert!(other.contains("\n  slice-plan --tau 0.6\n"), "{other}");
+    assert!(other.contains(" -- slice-plan --tau 0.6\n"), "{other}");
 }
 
 /// Any number of mappers and reducers gives the files of `twinsplit run`, from two files with odd names.
@@ -103,5 +103,36 @@ fn scripts_say_what_they_lack() {
         let said = here.run(clean(Command::new(&path)), "");
         assert_eq!(said.code, 2);
         assert!(said.err.starts_with("twinsplit plan ") && said.err.contains("usage: SCRIPT OUTPUT INPUT"));
+    }
+}
+
+/// Away from its library a page says how to come by it; one that `JOBS_LIB` names is taken and no other; and a script that
+/// has the library inside needs none.
+#[test]
+fn a_page_finds_its_library_or_says_how() {
+    let here = Place::new();
+    here.write("docs", families());
+    let run = |script: &str, library: Option<&str>| {
+        let mut command = clean(Command::new("bash"));
+        command.args([script, &format!("{script}-out"), "docs"]);
+        command.env("PATH", format!("{}:/usr/bin:/bin", binaries().display())).env_remove("JOBS_LIB");
+        command.envs(library.map(|library| ("JOBS_LIB", library)));
+        here.run(command, "")
+    };
+    let lib = fixture("../jobs/lib");
+    for engine in ["pipes", "hadoop"] {
+        here.write("page", here.say(&format!("twinsplit plan doc-split --engine {engine}")).ok());
+        let advice = [&*format!("{engine}.sh is not found"), "JOBS_LIB", "--inline"];
+        run("page", None).fails(1, &advice);
+        run("page", Some("/nowhere")).fails(1, &advice);
+    }
+    here.write("page", here.say("twinsplit plan doc-split").ok());
+    run("page", Some(&lib.to_string_lossy())).ok();
+    let inline = here.say("twinsplit plan doc-split --inline").ok();
+    assert!(inline.starts_with("#!/usr/bin/env bash\n# twinsplit plan doc-split --inline\n"), "{inline}");
+    here.write("inline", inline);
+    run("inline", None).ok();
+    for file in ["pairs.tsv", "clusters.tsv"] {
+        assert_eq!(here.read(&format!("inline-out/{file}")), here.read(&format!("page-out/{file}")));
     }
 }

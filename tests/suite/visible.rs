@@ -137,7 +137,8 @@ fn a_script_runs_nothing_that_a_value_holds() {
     here.write("docs", jsonl(&[("a", "one two"), ("b", "one two")]));
     let value = "x\ntouch pwned\n'; touch pwned; \u{1b}[2J";
     for engine in ["pipes", "hadoop", "spark"] {
-        let args = ["plan", "doc-split", "--engine", engine, "--features", "words:1", "--date", value];
+        let args =
+            ["plan", "doc-split", "--engine", engine, "--features", "words:1", "--date", value, "--inline"];
         let script = say(&here, &args.map(OsStr::new)).ok();
         assert!(!script.lines().any(|line| line.starts_with("touch")), "{engine}: {script}");
         here.write("script", &script);
@@ -145,7 +146,8 @@ fn a_script_runs_nothing_that_a_value_holds() {
             here.shell("bash -n script").ok();
         }
     }
-    let args = ["plan", "doc-split", "--engine", "pipes", "--features", "words:1", "--date", value];
+    let args =
+        ["plan", "doc-split", "--engine", "pipes", "--features", "words:1", "--date", value, "--inline"];
     here.write("script", say(&here, &args.map(OsStr::new)).ok());
     here.shell("bash script out docs").ok();
     assert_eq!(here.read("out/pairs.tsv").lines().count(), 1);

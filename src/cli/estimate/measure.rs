@@ -2,6 +2,7 @@
 
 use super::growth::Growth;
 use crate::cli::sample::Sample;
+use crate::engine::library::Library;
 use crate::engine::pipes::PipesRun;
 use crate::engine::progress::{Done, Progress};
 use crate::engine::script_of;
@@ -40,7 +41,7 @@ impl Measured {
     pub fn of(plan: &Plan, mut params: Params, sample: &Sample, folder: &Path) -> Result<Self> {
         // The collection's counts are compared with the limits, not the sample's.
         params.set("max-pairs", i64::MAX.to_string());
-        let script = script_of(&plan.on(Engine::Pipes, params))?;
+        let script = script_of(&plan.on(Engine::Pipes, params), Library::Inside)?;
         let run = |name: &str, lines: &mut dyn Iterator<Item = &[u8]>| {
             let place = folder.join(name);
             fs::create_dir_all(&place).map_err(Error::io("create", &place))?;

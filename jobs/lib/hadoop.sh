@@ -1,5 +1,12 @@
-# A chain as jobs of Hadoop Streaming. Every job writes beside its place and is moved there when it has succeeded, so
-# that neither a job that failed nor one that outlives this script leaves anything that looks finished.
+# The engine hadoop: a chain as jobs of Hadoop Streaming. Every job writes beside its place and is moved there when it has
+# succeeded, so that neither a job that failed nor one that outlives this script leaves anything that looks finished.
+# What a step may say before its call, beside twinsplit.sh: map_mb=N, reduce_mb=N, the megabytes of a container beside HEAP
+# where they are not MB of the page, and split=N, the least bytes that a map task reads.
+source "$JOBS_LIB/twinsplit.sh"
+
+shopt -s nullglob
+unset map_mb reduce_mb split
+: "${HEAP:=400}"
 
 # Hadoop, its streaming jar, and the program that the tasks run.
 HADOOP=${HADOOP_HOME:+$HADOOP_HOME/bin/}hadoop
@@ -78,3 +85,6 @@ trap 'exit 143' TERM
 # A driver that was killed can neither keep the logs nor say where they are.
 orphaned() { stop_jobs; rm -rf "$LOGS"; }
 [[ -z ${DRIVER_PID:-} ]] || watch_driver orphaned
+
+source "$JOBS_LIB/hadoop_output.sh"
+source "$JOBS_LIB/hadoop_steps.sh"
