@@ -58,5 +58,6 @@ mod terminal;
 mod tune;
 mod two_lines;
 mod visible;
+mod walk;
 mod warnings;
 mod write_clusters;
