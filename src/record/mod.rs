@@ -133,19 +133,15 @@ pub fn parse_number(digits: &[u8]) -> Option<u64> {
 
 /// Appends a number in decimal.
 pub fn push_number(out: &mut Vec<u8>, number: u64) {
-    push_padded(out, number, 1);
+    out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
 }
 
 /// Appends a number in decimal, filled with zeros on the left to `width` digits.
-pub fn push_padded(out: &mut Vec<u8>, mut number: u64, width: usize) {
-    let mut digits = [b'0'; 20];
-    let mut start = digits.len();
-    while number > 0 {
-        start -= 1;
-        digits[start] = b'0' + (number % 10) as u8;
-        number /= 10;
-    }
-    out.extend_from_slice(&digits[start.min(digits.len() - width.min(20))..]);
+pub fn push_padded(out: &mut Vec<u8>, number: u64, width: usize) {
+    let mut buffer = itoa::Buffer::new();
+    let digits = buffer.format(number).as_bytes();
+    out.resize(out.len() + width.saturating_sub(digits.len()), b'0');
+    out.extend_from_slice(digits);
 }
 
 /// Appends a similarity in six decimals.
