@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::index::idf::IdfRange;
 use crate::io::{Blocks, document_files};
 use crate::join::tau::Tau;
-use crate::plan::{Given, Origin};
+use crate::plan::{Asked, Engine, Given, Origin, Plan};
 use crate::stages::cluster::ClusterKind;
 use crate::text::FeatureKind;
 use clap::ValueEnum;
@@ -169,15 +169,13 @@ impl Dedup {
 
     /// Makes an index of these documents, to be asked for those that are like a text.
     pub fn index<D: Into<Document>>(&self, documents: impl IntoIterator<Item = D>) -> Result<Index> {
-        let opts = self.opts()?;
+        let opts: ColumnarOpts = self.plan(&[])?.params.parse()?;
         Index::of(&opts, self.threads, documents.into_iter().map(Into::into))
     }
 
-    /// The engine's options: those given, and the defaults of the stages for all others.
-    fn opts(&self) -> Result<ColumnarOpts> {
-        let mut given = self.given.clone();
-        given.settle_features(&read_file)?;
-        given.params.parse()
+    fn plan(&self, inputs: &[PathBuf]) -> Result<Plan> {
+        let (given, inputs) = (self.given.clone(), inputs.to_vec());
+        Plan::of(Asked { chain: None, engine: Engine::Local, given, inputs, write_kept: false }, &read_file)
     }
 
     fn find(&self, inputs: &[PathBuf], blocks: Option<Blocks>) -> Result<Duplicates> {
@@ -187,18 +185,22 @@ impl Dedup {
                 .tempdir_in(&self.folder)
                 .map_err(Error::io("make a folder in", &self.folder))
         };
+        let plan = self.plan(inputs)?;
+        let join = plan.columnar().and_then(ColumnarJoin::of);
+        let join =
+            join.ok_or_else(|| Error::Usage(format!("{} does not run in one process", plan.family.name)))?;
         let (output, work) = (folder("twinsplit-found-")?, folder("twinsplit-work-")?);
         let progress = Progress::default();
         let run = ColumnarRun {
             inputs,
             output: output.path(),
-            opts: self.opts()?,
+            opts: plan.params.parse()?,
             work: work.path(),
             threads: self.threads,
             memory: self.memory,
             progress: &progress,
             write_kept: false,
-            join: ColumnarJoin::IndexShards,
+            join,
         };
         let ran = match blocks {
             Some(blocks) => run.run_on(blocks, |_| {}),
