@@ -10,9 +10,9 @@ use twinsplit::internal::error::Place;
 use twinsplit::internal::join::integers::{Collection, RawSets};
 use twinsplit::internal::join::kernel::{Index, Purpose, Scratch};
 use twinsplit::internal::join::overlap;
-use twinsplit::internal::join::similarity::Similarity;
-use twinsplit::internal::join::tau::Tau;
 use twinsplit::internal::record::document::DocumentOpts;
+use twinsplit::internal::similarity::Similarity;
+use twinsplit::internal::similarity::tau::Tau;
 use twinsplit::internal::text::{Extractor, FeatureKind, FeatureSpec, dominant_script};
 
 /// SplitMix64: the same data in every run.

@@ -11,7 +11,8 @@ mod common;
 
 use common::{Args, Collection};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use twinsplit::internal::join::tau::Tau;
+use twinsplit::internal::similarity::tau::Tau;
+use twinsplit::internal::similarity::{SetSimilarity, Similarity};
 
 /// The least that a pair takes: two numbers of 32 bits.
 const PAIR: u64 = 8;
@@ -91,14 +92,15 @@ struct Posting {
 
 /// Pairs of postings that pass `may_pair`, and how many different pairs of sets they are of.
 fn prefix_rows(sets: &Sets, tau: Tau, threads: usize) -> (u64, u64) {
+    let jaccard = Similarity::from(tau);
     let count = sets.starts.len() - 1;
     let mut lists: Vec<Vec<Posting>> = (0..sets.features).map(|_| Vec::new()).collect();
     for set in 0..count {
         let tokens = sets.get(set);
         let size = tokens.len() as u64;
-        for (left, token) in (1..=size).rev().zip(&tokens[..tau.index_prefix(size) as usize]) {
+        for (left, token) in (1..=size).rev().zip(&tokens[..jaccard.index_prefix(size) as usize]) {
             // min(left, left of the other) >= the overlap needed is a bound on the other's size, for each of both.
-            let largest = tau.max_partner_sharing(size, left) as u32;
+            let largest = jaccard.max_partner_sharing(size, left) as u32;
             lists[*token as usize].push(Posting { set: set as u32, largest });
         }
     }
@@ -117,10 +119,10 @@ fn prefix_rows(sets: &Sets, tau: Tau, threads: usize) -> (u64, u64) {
             }
             let tokens = sets.get(x);
             let size = tokens.len() as u64;
-            let first = sets.smaller_than(tau.min_partner(size));
-            let prefix = &tokens[..tau.probe_prefix(size) as usize];
+            let first = sets.smaller_than(jaccard.min_partner(size));
+            let prefix = &tokens[..jaccard.probe_prefix(size) as usize];
             for (left, token) in (1..=size).rev().zip(prefix) {
-                let end = sets.smaller_than(tau.max_partner_sharing(size, left) + 1).min(x as u32);
+                let end = sets.smaller_than(jaccard.max_partner_sharing(size, left) + 1).min(x as u32);
                 let list = &lists[*token as usize];
                 let from = list.partition_point(|posting| posting.set < first);
                 for posting in list[from..].iter().take_while(|posting| posting.set < end) {

@@ -101,14 +101,6 @@ pub mod join {
     pub mod sets {
         pub use crate::join::sets::Sets;
     }
-    /// See the module of this name.
-    pub mod similarity {
-        pub use crate::join::similarity::Similarity;
-    }
-    /// See the module of this name.
-    pub mod tau {
-        pub use crate::join::tau::{Tau, TauError, jaccard6};
-    }
 }
 /// See the module of this name.
 pub mod params {
@@ -123,7 +115,9 @@ pub mod record {
     }
     /// See the module of this name.
     pub mod cluster {
-        pub use crate::record::cluster::{ClusterInput, ClusterRow, KeepInput, KeepRow, Label, Ranked};
+        pub use crate::record::cluster::{
+            ClusterInput, ClusterRow, KeepInput, KeepRow, Label, Ranked, Verdict,
+        };
     }
     /// See the module of this name.
     pub mod count {
@@ -182,6 +176,14 @@ pub mod record {
     /// See the module of this name.
     pub mod verify {
         pub use crate::record::verify::{Half, LeftInput, LeftRow, RightInput, RightRow};
+    }
+}
+/// See the module of this name.
+pub mod similarity {
+    pub use crate::similarity::{Measure, Score, SetSimilarity, Similarity, ThresholdError};
+    /// See the module of this name.
+    pub mod tau {
+        pub use crate::similarity::tau::{Tau, TauError};
     }
 }
 /// See the module of this name.

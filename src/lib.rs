@@ -57,6 +57,7 @@ mod join;
 mod params;
 mod plan;
 mod record;
+mod similarity;
 mod stage;
 mod stages;
 mod terminal;

@@ -7,8 +7,11 @@
 use crate::chains::{Chain, Columnar, Data, FAMILIES, Family, Step, Tasks, Wanted};
 use crate::error::{Error, Result};
 use crate::params::Params;
+use crate::similarity::Similarity;
+use crate::similarity::overlap::Overlap;
 use crate::stage::Entry;
 use crate::stages;
+use crate::stages::options::SimilarityOpts;
 use crate::text::FeatureKind;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -97,7 +100,7 @@ impl Given {
         }
     }
 
-    /// Takes the least number of features from what the features ask for, unless it was given. `read` gives the text of a
+    /// Takes the least number of features from what the features ask for, unless it was given, and from the similarity. `read` gives the text of a
     /// file that describes features.
     pub fn settle_features(&mut self, read: &ReadFile<'_>) -> Result<()> {
         if self.params.get("min-features").is_none() {
@@ -107,6 +110,18 @@ impl Given {
                 let least = kind.min_features_default().to_string();
                 self.set("min-features", least, Origin::Follows("features"));
             }
+        }
+        self.settle_similarity()
+    }
+
+    /// Refuses a threshold that does not fit its similarity. Sets that are smaller than an overlap are in no pair, so the
+    /// least number of features is no smaller.
+    fn settle_similarity(&mut self) -> Result<()> {
+        let SimilarityOpts(similarity) = self.params.parse()?;
+        if let Similarity::Overlap(Overlap(least)) = similarity
+            && self.params.number("min-features") < least
+        {
+            self.set("min-features", least.to_string(), Origin::Follows("similarity"));
         }
         Ok(())
     }

@@ -7,8 +7,9 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use twinsplit::internal::engine::columnar::{ColumnarJoin, ColumnarRun};
 use twinsplit::internal::engine::progress::Progress;
-use twinsplit::internal::join::tau::{Tau, jaccard6};
 use twinsplit::internal::params::Params;
+use twinsplit::internal::similarity::Measure;
+use twinsplit::internal::similarity::tau::Tau;
 
 /// One input.
 pub fn run(data: &[u8]) {
@@ -61,7 +62,7 @@ pub fn run(data: &[u8]) {
         for (y, b) in sets.iter().enumerate().skip(x + 1) {
             let (shared, a, b) = (a.intersection(b).count() as u64, a.len() as u64, b.len() as u64);
             if shared > 0 && shared * (numerator + scale) >= numerator * (a + b) {
-                let jaccard = jaccard6(shared, a, b);
+                let jaccard = Measure::Jaccard.score(shared, a, b);
                 writeln!(expected, "d{x:02}\td{y:02}\t{shared}\t{a}\t{b}\t{jaccard}").expect("a string");
             }
         }

@@ -3,7 +3,8 @@
 use twinsplit::internal::cluster::keep::{self, KeepRule, Meta, Score};
 use twinsplit::internal::index::idf::IdfRange;
 use twinsplit::internal::io::MaxLine;
-use twinsplit::internal::join::tau::Tau;
+use twinsplit::internal::similarity::tau::Tau;
+use twinsplit::internal::similarity::{SetSimilarity, Similarity};
 use twinsplit::internal::text::FeatureKind;
 
 /// One input.
@@ -20,14 +21,15 @@ pub fn run(data: &[u8]) {
         let exact = shared >= 1
             && u128::from(shared) * (u128::from(p) + u128::from(q))
                 >= u128::from(p) * (u128::from(a) + u128::from(b));
-        assert_eq!(tau.accepts(shared, a, b), exact);
+        let jaccard = Similarity::from(tau);
+        assert_eq!(jaccard.accepts(shared, a, b), exact);
         if a > 0 && b > 0 {
-            assert_eq!(shared >= tau.overlap_needed(a, b), exact);
+            assert_eq!(shared >= jaccard.overlap_needed(a, b), exact);
             if exact {
-                assert!((tau.min_partner(a)..=tau.max_partner(a)).contains(&b));
-                assert!(tau.max_partner_sharing(a, shared) >= b);
+                assert!((jaccard.min_partner(a)..=jaccard.max_partner(a)).contains(&b));
+                assert!(jaccard.max_partner_sharing(a, shared) >= b);
             }
-            let (probe, index) = (tau.probe_prefix(a), tau.index_prefix(a));
+            let (probe, index) = (jaccard.probe_prefix(a), jaccard.index_prefix(a));
             assert!(1 <= index && index <= probe && probe <= a);
         }
     }

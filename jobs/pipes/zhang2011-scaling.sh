@@ -36,7 +36,7 @@ step docsplit-query 'Streams all sets past each slice, which is held in memory.'
 step expand-left 'Repeats pairs for the copies of their first document; sorted by it, copies come before pairs.'
   map_reduce 1 2 "joined-pairs members" half-expanded expand-left -- expand-left-reduce
 step expand-right 'Repeats pairs for the copies of their second document, and pairs the copies with one another.'
-  map_reduce 1 2 "half-expanded members" pairs expand-right -- expand-right-reduce
+  map_reduce 1 2 "half-expanded members" pairs expand-right -- expand-right-reduce --tau 0.3
   guard pairs "${TWINSPLIT_MAX_PAIRS:-1000000000}" 'pairs of documents; a higher tau has fewer, --write clusters needs none, or raise --max-pairs'
 
 # components: Links documents to ever smaller ones of their component until no link has to change: then each is linked to the smallest.

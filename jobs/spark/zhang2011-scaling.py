@@ -64,7 +64,7 @@ chain.step("expand-left", "Repeats pairs for the copies of their first document;
 chain.map_reduce(1, 2, ["joined-pairs", "members"], "half-expanded", ["expand-left"], ["expand-left-reduce"])
 
 chain.step("expand-right", "Repeats pairs for the copies of their second document, and pairs the copies with one another.")
-chain.map_reduce(1, 2, ["half-expanded", "members"], "pairs", ["expand-right"], ["expand-right-reduce"])
+chain.map_reduce(1, 2, ["half-expanded", "members"], "pairs", ["expand-right"], ["expand-right-reduce", "--tau", "0.3"])
 chain.guard("pairs", chain.limit("max-pairs", 1000000000), "pairs of documents; a higher tau has fewer, --write clusters needs none, or raise --max-pairs")
 
 for r in chain.rounds("components", "Links documents to ever smaller ones of their component until no link has to change: then each is linked to the smallest."):

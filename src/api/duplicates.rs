@@ -3,9 +3,10 @@
 use crate::engine::progress::Done;
 use crate::error::{Error, FieldError, Place, Result};
 use crate::record::Record;
-use crate::record::cluster::ClusterRow;
+use crate::record::cluster::{ClusterRow, Verdict};
 use crate::record::id::unescape;
 use crate::record::pair;
+use crate::similarity::Score;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -160,10 +161,13 @@ type Row = (String, Option<Dropped>);
 
 fn row(line: &[u8]) -> Result<Row, FieldError> {
     let row = ClusterRow::decode(line)?;
-    let dropped = row
-        .jaccard
-        .map(|jaccard| Dropped { id: unescape(row.id), similarity: f64::from(jaccard.millionths()) / 1e6 });
-    Ok((unescape(row.kept), dropped))
+    let similarity = match row.verdict {
+        Verdict::Keep => return Ok((unescape(row.kept), None)),
+        Verdict::Drop(Some(Score::Share(millionths))) => f64::from(millionths) / 1e6,
+        // Runs of a program compare by Jaccard.
+        Verdict::Drop(_) => return Err(FieldError::new("similarity", "six decimals", line)),
+    };
+    Ok((unescape(row.kept), Some(Dropped { id: unescape(row.id), similarity })))
 }
 
 /// All clusters: see [`Duplicates::clusters`].

@@ -138,7 +138,7 @@ impl Index {
         let mut sets = Sets::with_capacity(order.len(), total);
         order.iter().for_each(|(set, _)| sets.push(set));
         let ids: Vec<String> = order.into_iter().map(|(_, id)| id).collect();
-        let kernel = kernel::Index::build(sets, 0..ids.len(), opts.tau.tau, Purpose::Foreign);
+        let kernel = kernel::Index::build(sets, 0..ids.len(), opts.similarity.0, Purpose::Foreign);
         let least = opts.least.min_features.max(1);
         Ok(Self { kernel, ids, tokens, spec, least, workspaces: Mutex::default() })
     }

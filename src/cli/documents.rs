@@ -9,7 +9,7 @@ use crate::io::{Blocks, each_line};
 use crate::params::Params;
 use crate::record::document::{Document, DocumentOpts};
 use crate::stages::feature_order::read_reference;
-use crate::stages::options::{EqualTextsOpts, FeatureOpts, IdfOpts, MinFeaturesOpts, TauOpts};
+use crate::stages::options::{EqualTextsOpts, FeatureOpts, IdfOpts, MinFeaturesOpts, SimilarityOpts};
 use crate::text::{Extractor, FeatureSpec};
 use crate::visible;
 use clap::Args;
@@ -37,7 +37,7 @@ pub struct PairOpts {
     pub texts: EqualTextsOpts,
     /// The threshold.
     #[command(flatten)]
-    pub tau: TauOpts,
+    pub similarity: SimilarityOpts,
 }
 
 /// The `run.json` of an answer.

@@ -1,5 +1,6 @@
 //! `twinsplit explain A B`: why two documents are a pair, or are not.
 
+mod arithmetic;
 mod chain;
 
 use super::documents::{PairOpts, RunFile, each_document, in_range};
@@ -8,8 +9,8 @@ use super::run::refuse_streams;
 use crate::error::{Error, Result};
 use crate::hash;
 use crate::io::{Stdout, document_files};
-use crate::join::tau::jaccard6;
 use crate::record::id;
+use crate::similarity::SetSimilarity;
 use crate::text::{Extractor, FeatureSpec};
 use crate::visible;
 use clap::{Arg, ArgMatches, Command, value_parser};
@@ -166,7 +167,6 @@ fn print(
     out: &mut Stdout,
 ) -> Result<bool> {
     let [a, b] = documents;
-    let tau = opts.tau.tau;
     let shared: Vec<u64> =
         a.order.iter().copied().filter(|feature| b.features.contains_key(feature)).collect();
     let (overlap, size_a, size_b) = (shared.len() as u64, a.order.len() as u64, b.order.len() as u64);
@@ -190,28 +190,12 @@ fn print(
     if shown < passages.len() {
         out.line(format!("  … {} more passages; --show 0 shows all", passages.len() - shown).as_bytes())?;
     }
-    let union = size_a + size_b - overlap;
-    let (p, q) = tau.fraction();
-    let (left, right) = (
-        u128::from(overlap) * (u128::from(p) + u128::from(q)),
-        u128::from(p) * (u128::from(size_a) + u128::from(size_b)),
-    );
+    let similarity = opts.similarity.0;
     let small = [size_a, size_b].iter().any(|size| !opts.least.admits(*size));
-    let pair = !small && tau.accepts(overlap, size_a, size_b);
-    out.line(format!("\nJaccard = |A∩B| / |A∪B| = {overlap} / ({size_a} + {size_b} - {overlap}) = {overlap} / {union} = {}", jaccard6(overlap, size_a, size_b)).as_bytes())?;
-    out.line(
-        format!("tau = {tau} = {p}/{q}; a pair shares at least one feature, and o·(p+q) >= p·(|A|+|B|):")
-            .as_bytes(),
-    )?;
-    out.line(
-        format!(
-            "{overlap}·{} = {left}  {}  {p}·{} = {right}",
-            u64::from(p) + u64::from(q),
-            if left >= right { ">=" } else { "<" },
-            size_a + size_b
-        )
-        .as_bytes(),
-    )?;
+    let pair = !small && similarity.accepts(overlap, size_a, size_b);
+    out.line(b"")?;
+    let counts = arithmetic::Counts { overlap, size_a, size_b };
+    arithmetic::lines(similarity, counts).iter().try_for_each(|line| out.line(line.as_bytes()))?;
     let why = match (pair, small) {
         (true, _) => "a pair".to_owned(),
         (false, true) => too_small(documents, opts),

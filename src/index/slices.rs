@@ -2,8 +2,8 @@
 //!
 //! A slice holds the documents of a contiguous range of sizes; its job indexes them and streams past
 //! the index every document that may have a partner there. For sizes `s` to `e` these are the
-//! documents of sizes `s` to `floor(e/tau)`, for a pair is found by its larger document. The cost of a
-//! job is estimated as the entries it touches:
+//! documents of sizes `s` to the largest partner of `e` (`floor(e/tau)` for Jaccard, any for containment), for a pair
+//! is found by its larger document. The cost of a job is estimated as the entries it touches:
 //!
 //! ```text
 //! index prefixes of the documents of the slice  +  probe prefixes of the documents streamed past it
@@ -17,7 +17,7 @@
 //! of the id into *parts* of the same sizes; each part is met by all queries of that size, so only the
 //! index gets smaller, and parts are used only where sizes alone do not do.
 
-use crate::join::tau::Tau;
+use crate::similarity::{SetSimilarity, Similarity};
 
 /// How many documents have a size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,9 +59,9 @@ pub struct SliceRange {
 /// or in all the parts of one size. The plan is a function of its arguments.
 ///
 /// `counts` ascends strictly by size, every count is at least 1.
-pub fn plan_slices(counts: &[SizeCount], tau: Tau, wanted: Wanted) -> Vec<SliceRange> {
+pub fn plan_slices(counts: &[SizeCount], similarity: Similarity, wanted: Wanted) -> Vec<SliceRange> {
     debug_assert!(counts.is_sorted_by(|a, b| a.size < b.size), "sizes out of order");
-    let costs = Costs::new(counts, tau);
+    let costs = Costs::new(counts, similarity);
     let limits = |cost| match wanted {
         Wanted::Slices(_) => Limits { cost, tokens: u128::MAX },
         Wanted::Tokens(tokens) => Limits { cost, tokens: tokens.into() },
@@ -120,7 +120,7 @@ struct Costs<'a> {
 }
 
 impl<'a> Costs<'a> {
-    fn new(counts: &'a [SizeCount], tau: Tau) -> Self {
+    fn new(counts: &'a [SizeCount], similarity: Similarity) -> Self {
         let totals = |entries: &dyn Fn(u64) -> u64| {
             let mut total = 0;
             let each = counts.iter().map(|c| {
@@ -130,13 +130,14 @@ impl<'a> Costs<'a> {
             std::iter::once(0).chain(each).collect::<Vec<u128>>()
         };
         let reach = |c: &SizeCount| {
-            let largest = tau.max_partner(c.size);
+            // Documents too small for any partner are met by those of their size all the same.
+            let largest = similarity.max_partner(c.size).max(c.size);
             counts.partition_point(|other| other.size <= largest)
         };
         Costs {
             tokens: totals(&|size| size),
-            index: totals(&|size| tau.index_prefix(size)),
-            probe: totals(&|size| tau.probe_prefix(size)),
+            index: totals(&|size| similarity.index_prefix(size)),
+            probe: totals(&|size| similarity.probe_prefix(size)),
             reach: counts.iter().map(reach).collect(),
             counts,
         }
@@ -270,10 +271,21 @@ impl<'a> Costs<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::similarity::Measure;
+    use crate::similarity::tests::all;
     use proptest::prelude::*;
 
-    fn tau(tenths: u32) -> Tau {
-        if tenths == 10 { "1".parse().unwrap() } else { format!("0.{tenths}").parse().unwrap() }
+    /// Any similarity, with a threshold of so many tenths or of three features more than those.
+    fn any_similarity() -> impl Strategy<Value = Similarity> {
+        let of = |(tenths, kind): (u32, usize)| {
+            let Ok(tau) = format!("{}.{}", tenths / 10, tenths % 10).parse() else { unreachable!() };
+            all(tau, u64::from(tenths) + 3)[kind]
+        };
+        (1u32..=10, 0usize..5).prop_map(of)
+    }
+
+    fn similarity(tenths: u32) -> Similarity {
+        Measure::Jaccard.reaching(&format!("{}.{}", tenths / 10, tenths % 10)).unwrap()
     }
 
     fn collection() -> impl Strategy<Value = Vec<SizeCount>> {
@@ -282,21 +294,23 @@ mod tests {
     }
 
     /// The cost by its definition, document by document.
-    fn cost(counts: &[SizeCount], tau: Tau, slice: &SliceRange) -> u64 {
+    fn cost(counts: &[SizeCount], similarity: Similarity, slice: &SliceRange) -> u64 {
         let of = |first: u64, last: u64, entries: &dyn Fn(u64) -> u64| -> u64 {
             let inside = counts.iter().filter(|c| (first..=last).contains(&c.size));
             inside.map(|c| c.docs * entries(c.size)).sum()
         };
-        of(slice.first, slice.last, &|s| tau.index_prefix(s)).div_ceil(slice.parts.into())
-            + of(slice.first, tau.max_partner(slice.last), &|s| tau.probe_prefix(s))
+        of(slice.first, slice.last, &|s| similarity.index_prefix(s)).div_ceil(slice.parts.into())
+            + of(slice.first, similarity.max_partner(slice.last).max(slice.last), &|s| {
+                similarity.probe_prefix(s)
+            })
     }
 
-    fn worst(counts: &[SizeCount], tau: Tau, plan: &[SliceRange]) -> u64 {
-        plan.iter().map(|slice| cost(counts, tau, slice)).max().unwrap_or(0)
+    fn worst(counts: &[SizeCount], similarity: Similarity, plan: &[SliceRange]) -> u64 {
+        plan.iter().map(|slice| cost(counts, similarity, slice)).max().unwrap_or(0)
     }
 
     /// The least worst cost of any cut into at most `slices` ranges, by trying them all.
-    fn best(counts: &[SizeCount], all: &[SizeCount], tau: Tau, slices: u64) -> u64 {
+    fn best(counts: &[SizeCount], all: &[SizeCount], similarity: Similarity, slices: u64) -> u64 {
         let range = |end: usize| SliceRange {
             first: counts[0].size,
             last: counts[end - 1].size,
@@ -309,7 +323,9 @@ mod tests {
             (0, _) => 0,
             (_, 0) => u64::MAX,
             _ => (1..=counts.len())
-                .map(|end| cost(all, tau, &range(end)).max(best(&counts[end..], all, tau, slices - 1)))
+                .map(|end| {
+                    cost(all, similarity, &range(end)).max(best(&counts[end..], all, similarity, slices - 1))
+                })
                 .min()
                 .unwrap(),
         }
@@ -346,18 +362,17 @@ mod tests {
         #![proptest_config(crate::cases(400))]
 
         #[test]
-        fn so_many_slices_as_balanced_as_can_be(counts in collection(), tenths in 1u32..=10, slices in 1u64..9) {
-            let tau = tau(tenths);
-            let plan = plan_slices(&counts, tau, Wanted::Slices(slices));
+        fn so_many_slices_as_balanced_as_can_be(counts in collection(), similarity in any_similarity(), slices in 1u64..9) {
+            let plan = plan_slices(&counts, similarity, Wanted::Slices(slices));
             check_cover(&counts, &plan)?;
             let docs: u64 = counts.iter().map(|c| c.docs).sum();
             prop_assert_eq!(plan.len() as u64, slices.min(docs));
-            prop_assert!(worst(&counts, tau, &plan) <= best(&counts, &counts, tau, slices), "{:?}", plan);
+            prop_assert!(worst(&counts, similarity, &plan) <= best(&counts, &counts, similarity, slices), "{:?}", plan);
         }
 
         #[test]
-        fn no_slice_outgrows_memory(counts in collection(), tenths in 1u32..=10, most in 0u64..3_000) {
-            let plan = plan_slices(&counts, tau(tenths), Wanted::Tokens(most));
+        fn no_slice_outgrows_memory(counts in collection(), similarity in any_similarity(), most in 0u64..3_000) {
+            let plan = plan_slices(&counts, similarity, Wanted::Tokens(most));
             check_cover(&counts, &plan)?;
             for slice in &plan {
                 prop_assert!(slice.tokens <= most || slice.docs == 1, "{slice:?}");
@@ -370,14 +385,14 @@ mod tests {
     fn plans_a_large_collection() {
         let docs = |size: u64| 10_000_000 / (1 + size.abs_diff(300)) + u64::from(size == 57) * 1_000_000;
         let counts: Vec<SizeCount> = (1..20_000).map(|size| SizeCount { size, docs: docs(size) }).collect();
-        let tau = tau(4);
-        let plan = plan_slices(&counts, tau, Wanted::Slices(200));
+        let similarity = similarity(4);
+        let plan = plan_slices(&counts, similarity, Wanted::Slices(200));
         assert_eq!(plan.len(), 200);
         let naive: Vec<SliceRange> = (0..200_u64)
             .map(|i| (i * 100 + 1, ((i + 1) * 100).min(19_999)))
             .map(|(first, last)| SliceRange { first, last, part: 0, parts: 1, docs: 0, tokens: 0 })
             .collect();
-        assert!(worst(&counts, tau, &plan) < worst(&counts, tau, &naive));
-        assert_eq!(plan_slices(&[], tau, Wanted::Slices(3)), []);
+        assert!(worst(&counts, similarity, &plan) < worst(&counts, similarity, &naive));
+        assert_eq!(plan_slices(&[], similarity, Wanted::Slices(3)), []);
     }
 }

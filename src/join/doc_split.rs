@@ -7,7 +7,7 @@
 
 use super::kernel::{Index, Purpose, Scratch};
 use super::sets::Sets;
-use super::tau::Tau;
+use crate::similarity::{SetSimilarity, Similarity};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
@@ -29,7 +29,7 @@ impl SliceBuilder {
     }
 
     /// Sorts the documents by (size, id), numbers the features, and indexes the slice.
-    pub fn build(self, tau: Tau) -> Slice {
+    pub fn build(self, similarity: Similarity) -> Slice {
         let mut frequencies: FxHashMap<u64, u32> = FxHashMap::default();
         for feature in &self.features {
             *frequencies.entry(*feature).or_default() += 1;
@@ -59,14 +59,14 @@ impl SliceBuilder {
             ids.push(self.ids[id].to_vec().into_boxed_slice());
         }
         let all = 0..sets.len();
-        let index = Index::build(sets, all, tau, Purpose::SelfJoin);
-        Slice { tau, ids, tokens, index, scratch: Scratch::default(), query: Vec::new() }
+        let index = Index::build(sets, all, similarity, Purpose::SelfJoin);
+        Slice { similarity, ids, tokens, index, scratch: Scratch::default(), query: Vec::new() }
     }
 }
 
 /// A slice that answers queries.
 pub struct Slice {
-    tau: Tau,
+    similarity: Similarity,
     /// By number of the set.
     ids: Vec<Box<[u8]>>,
     tokens: FxHashMap<u64, u32>,
@@ -90,7 +90,7 @@ impl Slice {
     pub fn may_pair(&self, size: u64) -> bool {
         let sets = self.index.sets();
         !self.is_empty()
-            && self.tau.min_partner(size) <= sets.size(sets.len() - 1) as u64
+            && self.similarity.min_partner(size) <= sets.size(sets.len() - 1) as u64
             && size >= sets.size(0) as u64
     }
 
@@ -115,6 +115,7 @@ impl Slice {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::similarity::tests::{all, truth};
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
@@ -123,9 +124,10 @@ mod tests {
         #[test]
         fn slices_find_every_pair_once(
             sets in prop::collection::vec(prop::collection::btree_set(0u64..25, 1..15), 1..25),
-            slices in 1usize..5, twentieths in 1u32..=20,
+            slices in 1usize..5, twentieths in 1u32..=20, kind in 0usize..5,
         ) {
-            let tau: Tau = format!("{}.{:02}", twentieths / 20, twentieths % 20 * 5).parse().unwrap();
+            let tau = format!("{}.{:02}", twentieths / 20, twentieths % 20 * 5).parse().unwrap();
+            let similarity = all(tau, twentieths.into())[kind];
             let id = |at: usize| format!("d{}", (at * 7) % sets.len().max(1) * 31 + at).into_bytes();
             let listed: Vec<Vec<u64>> = sets.iter().map(|set| set.iter().copied().collect()).collect();
             let mut found = Vec::new();
@@ -134,7 +136,7 @@ mod tests {
                 for at in (slice..sets.len()).step_by(slices) {
                     builder.push(&id(at), &listed[at]);
                 }
-                let mut slice = builder.build(tau);
+                let mut slice = builder.build(similarity);
                 for (at, set) in listed.iter().enumerate() {
                     let x = id(at);
                     let before = found.len();
@@ -150,8 +152,8 @@ mod tests {
             for x in 0..sets.len() {
                 for y in 0..sets.len() {
                     let overlap = shared(&sets[x], &sets[y]);
-                    let union = sets[x].len() as u64 + sets[y].len() as u64 - overlap;
-                    if id(x) < id(y) && overlap > 0 && 20 * overlap >= u64::from(twentieths) * union {
+                    let (a, b) = (sets[x].len() as u64, sets[y].len() as u64);
+                    if id(x) < id(y) && truth(similarity, overlap, a, b) {
                         expected.push((id(x), id(y), overlap));
                     }
                 }

@@ -9,7 +9,7 @@
 //! no pair, and is left out. In text that is most of them.
 
 use super::sets::Sets;
-use super::similarity::Similarity;
+use crate::similarity::{SetSimilarity, Similarity};
 use crate::threads::{each, lock};
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::Hasher;
@@ -357,7 +357,7 @@ mod tests {
             lines in prop::collection::vec(prop::collection::btree_set(0u64..12, 0..4), 0..60),
             parts in 1usize..4, threads in 1usize..6,
         ) {
-            let similarity = Similarity::Overlap(1);
+            let similarity = Similarity::Overlap(crate::similarity::overlap::Overlap(1));
             let mut raw: Vec<RawSets> = Vec::new();
             for some in lines.chunks(lines.len().div_ceil(parts).max(1)) {
                 let mut part = RawSets::default();

@@ -9,7 +9,7 @@
 //!
 //! # The overlap of a pair
 //! Let `x` be the query with `a` tokens, `y` an indexed set with `b` tokens and `t` the least overlap
-//! with which they are in the answer ([`Similarity::overlap_needed`]). Number the positions of both from 0.
+//! with which they are in the answer ([`SetSimilarity::overlap_needed`]). Number the positions of both from 0.
 //!
 //! **Prefix filter.** Suppose the first token they share stands at position `i` of `x` and `j` of `y`.
 //! All they share lies from there on, so the overlap is at most `min(a - i, b - j)`. If the pair is in
@@ -17,17 +17,17 @@
 //! of the answer shares a token within them, and only such pairs become candidates.
 //!
 //! **What is indexed.** `t` depends on both sizes, an index is built before the query is known. It
-//! holds the positions that can be in a prefix of any pair: [`Similarity::index_prefix`] tokens of each set
-//! when queries are at least as large ([`Purpose::SelfJoin`]), [`Similarity::probe_prefix`] otherwise.
+//! holds the positions that can be in a prefix of any pair: [`SetSimilarity::index_prefix`] tokens of each set
+//! when queries are at least as large ([`Purpose::SelfJoin`]), [`SetSimilarity::probe_prefix`] otherwise.
 //!
 //! **Length and position, for the query.** Fix position `i` of the query. `i <= a - t` is a bound on
-//! `b`, for `t` grows with `b`: only sets up to [`Similarity::max_partner_sharing`]`(a, a - i)` qualify, and
-//! none is smaller than [`Similarity::min_partner`]`(a)`. Sets are numbered by ascending size and a posting
+//! `b`, for `t` grows with `b`: only sets up to [`SetSimilarity::max_partner_sharing`]`(a, a - i)` qualify, and
+//! none is smaller than [`SetSimilarity::min_partner`]`(a)`. Sets are numbered by ascending size and a posting
 //! list ascends by set number, so both bounds cut a list at its ends. The upper one falls as `i`
 //! grows; the query is over when it meets the lower one, which is the end of the probe prefix.
 //!
 //! **Position, for the indexed set.** `j <= b - t` is likewise a bound on `a`: the posting stores
-//! [`Similarity::max_partner_sharing`]`(b, b - j)`, the largest query that it can serve, and a comparison
+//! [`SetSimilarity::max_partner_sharing`]`(b, b - j)`, the largest query that it can serve, and a comparison
 //! with `a` decides. Both filters look at one posting and nothing else, no first contact has to be
 //! remembered, and what remains is exactly the contacts within the pair's prefixes.
 //!
@@ -75,7 +75,7 @@
 //! `i`, is the number of stored tokens from there on. Because that bound starts at `a - l`, a set whose
 //! singleton tokens are more than `a - ceil(tau·a)` costs a look at its size. What a slice of the collection
 //! does not hold is as good as a singleton for a query to that slice. The bitmap counts stored tokens only;
-//! the decision, [`Similarity::accepts`], the sizes.
+//! the decision, [`SetSimilarity::accepts`], the sizes.
 //!
 //! # Verification
 //! The counter of a candidate is thus the exact overlap of the pair's prefixes, `x[..px]` and
@@ -125,7 +125,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::memory;
 use super::sets::Sets;
-use super::similarity::Similarity;
+use crate::similarity::{SetSimilarity, Similarity};
 use crate::threads::fill;
 use bitmap::Signature;
 pub use bitmap_index::may_have_bitmaps;

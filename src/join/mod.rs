@@ -3,14 +3,14 @@
 //!
 //! | module | what it answers |
 //! |---|---|
-//! | [`tau`] | is this pair in the answer, and what must two sets share at least? In integers |
-//! | [`similarity`] | the same for other similarities than Jaccard's |
 //! | [`sets`] | a collection of sets as flat arrays: rare tokens first, small sets first |
 //! | [`integers`] | how do sets of any integers become such a collection? |
 //! | [`kernel`] | in one process (Doc-Split): which sets match this one? |
 //! | [`doc_split`] | in many processes (Doc-Split): which documents of this slice match that one? |
 //! | `memory` | what the processor is told of memory: large pages, and lines that are read soon |
 //! | [`prefix`] | in many processes (Term-Split): may these two postings of one feature pair? |
+//!
+//! What makes two sets similar, and what they must share at least, is in [`similarity`](crate::similarity).
 //!
 //! Nothing here knows of files, records or processes.
 
@@ -20,8 +20,6 @@ pub mod kernel;
 mod memory;
 pub mod prefix;
 pub mod sets;
-pub mod similarity;
-pub mod tau;
 
 /// One sequence is searched for the elements of another that is so many times shorter; others are merged.
 const LOPSIDED: usize = 16;

@@ -14,9 +14,10 @@
 //! the smallest overlap of the smaller document with any partner of its size or more, so the feature
 //! lies in that document's index prefix; and by the same argument in the probe prefix of the larger. A
 //! document is therefore sent under its probe prefix, with a flag on the postings of its index prefix:
-//! without the flag it can only be the larger of a pair, which a reducer can use to skip ahead.
+//! without the flag it can only be the larger of a pair, which a reducer can use to skip ahead. With containment or an
+//! overlap a partner may be as small as can be, so that the probe prefix is the whole document, or nearly so.
 
-use super::tau::Tau;
+use crate::similarity::{SetSimilarity, Similarity};
 
 /// One feature of one document, as a posting of prefix Term-Split carries it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,11 +34,11 @@ impl Posting {
     /// The posting of a document of `size` features at `position`, `None` behind its probe prefix,
     /// where no pair needs it.
     #[cfg(test)]
-    pub fn new(tau: Tau, size: u64, position: u64) -> Option<Self> {
-        (position < tau.probe_prefix(size)).then(|| Posting {
+    pub fn new(similarity: Similarity, size: u64, position: u64) -> Option<Self> {
+        (position < similarity.probe_prefix(size)).then(|| Posting {
             size,
             position,
-            indexed: position < tau.index_prefix(size),
+            indexed: position < similarity.index_prefix(size),
         })
     }
 
@@ -51,13 +52,15 @@ impl Posting {
 ///
 /// `smaller` is the posting of the document that comes first by (size, id).
 #[inline]
-pub fn may_pair(tau: Tau, smaller: &Posting, larger: &Posting) -> bool {
-    smaller.indexed && smaller.left().min(larger.left()) >= tau.overlap_needed(smaller.size, larger.size)
+pub fn may_pair(similarity: Similarity, smaller: &Posting, larger: &Posting) -> bool {
+    smaller.indexed
+        && smaller.left().min(larger.left()) >= similarity.overlap_needed(smaller.size, larger.size)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::similarity::tests::{all, truth};
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
@@ -73,13 +76,16 @@ mod tests {
                 1u32..=1_000_000_000,
                 (1u32..=20).prop_map(|n| n * 50_000_000),
             ],
+            kind in 0usize..5,
+            least in 1u64..12,
         ) {
             let text = if billionths == 1_000_000_000 { "1".into() } else { format!("0.{billionths:09}") };
-            let tau: Tau = text.parse().unwrap();
+            let tau = text.parse().unwrap();
+            let similarity = all(tau, least)[kind];
             sets.sort_by_key(BTreeSet::len);
             let posting = |set: &BTreeSet<u32>, token: u32| {
                 let position = set.iter().position(|&t| t == token).unwrap() as u64;
-                Posting::new(tau, set.len() as u64, position)
+                Posting::new(similarity, set.len() as u64, position)
             };
             for (i, larger) in sets.iter().enumerate() {
                 for smaller in &sets[..i] {
@@ -89,13 +95,13 @@ mod tests {
                         let (Some(s), Some(l)) = (posting(smaller, token), posting(larger, token)) else {
                             continue;
                         };
-                        let pairs = may_pair(tau, &s, &l);
-                        prop_assert_eq!(may_pair(tau, &Posting { indexed: true, ..s }, &l), pairs);
-                        prop_assert!(!pairs || b <= tau.max_partner(a));
+                        let pairs = may_pair(similarity, &s, &l);
+                        prop_assert_eq!(may_pair(similarity, &Posting { indexed: true, ..s }, &l), pairs);
+                        prop_assert!(!pairs || b <= similarity.max_partner(a));
                         candidate |= pairs;
                     }
                     let overlap = smaller.intersection(larger).count() as u64;
-                    prop_assert!(candidate || !tau.accepts(overlap, a, b), "{smaller:?} {larger:?}");
+                    prop_assert!(candidate || !truth(similarity, overlap, a, b), "{smaller:?} {larger:?}");
                 }
             }
         }

@@ -4,9 +4,9 @@ use super::meta::Meta;
 use super::pair::Pair;
 use super::set::Member;
 use super::tokenized::Tokenized;
-use super::{Fields, Keys, Record};
+use super::{Fields, Keys, Record, is_member, push_tagged, second_field, tag};
 use crate::error::FieldError;
-use crate::join::tau::Jaccard6;
+use crate::similarity::Score;
 
 /// What `cluster` reads, in any order.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,14 +21,14 @@ pub enum ClusterInput<'a> {
 
 impl<'a> Record<'a> for ClusterInput<'a> {
     const FIELDS: &'static str =
-        "pairs; copies; sets; with --cluster star id⇥length⇥date⇥score⇥script⇥input⇥offset";
+        r"pairs; copies; sets; with --cluster star id⇥\m⇥length⇥date⇥score⇥script⇥input⇥offset";
     const KEYS: Option<Keys> = Some(Keys { partition: 0, sort: 0 });
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
-        match memchr::memchr_iter(b'\t', line).count() {
-            5 => Pair::decode(line).map(ClusterInput::Pair),
-            6 => Meta::decode(line).map(ClusterInput::Meta),
-            _ => Member::decode(line).map(ClusterInput::Member),
+        match second_field(line) {
+            Some(tag::META) => Meta::decode(line).map(ClusterInput::Meta),
+            _ if is_member(line) => Member::decode(line).map(ClusterInput::Member),
+            _ => Pair::decode(line).map(ClusterInput::Pair),
         }
     }
 
@@ -51,23 +51,19 @@ pub struct Label<'a> {
 }
 
 impl<'a> Record<'a> for Label<'a> {
-    const FIELDS: &'static str = "id⇥=>⇥label";
+    const FIELDS: &'static str = r"id⇥\>⇥label";
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
         let mut fields = Fields::of(line);
         let id = fields.id("id")?;
-        let arrow = fields.next("arrow", "=>")?;
-        if arrow != b"=>" {
-            return Err(FieldError::new("arrow", "=>", arrow));
-        }
+        fields.exactly("tag", tag::LABEL, r"\>")?;
         let label = fields.id("label")?;
         fields.done()?;
         Ok(Self { id, label })
     }
 
     fn encode(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(self.id);
-        out.extend_from_slice(b"\t=>\t");
+        push_tagged(out, self.id, tag::LABEL);
         out.extend_from_slice(self.label);
     }
 }
@@ -84,13 +80,13 @@ pub enum KeepInput<'a> {
 }
 
 impl<'a> Record<'a> for KeepInput<'a> {
-    const FIELDS: &'static str = "id⇥=>⇥label; id⇥length⇥date⇥score⇥script⇥input⇥offset; id⇥features, or \
-                                  id⇥~⇥hash of the text⇥features";
+    const FIELDS: &'static str = "id⇥\\>⇥label; id⇥\\m⇥length⇥date⇥score⇥script⇥input⇥offset; id⇥features, or \
+                                  id⇥\\~⇥hash of the text⇥features";
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
-        match memchr::memchr_iter(b'\t', line).count() {
-            2 => Label::decode(line).map(KeepInput::Label),
-            6 => Meta::decode(line).map(KeepInput::Meta),
+        match second_field(line) {
+            Some(tag::LABEL) => Label::decode(line).map(KeepInput::Label),
+            Some(tag::META) => Meta::decode(line).map(KeepInput::Meta),
             _ => Tokenized::decode(line).map(KeepInput::Doc),
         }
     }
@@ -121,7 +117,8 @@ pub enum KeepRow<'a> {
 }
 
 impl<'a> Record<'a> for KeepRow<'a> {
-    const FIELDS: &'static str = "id⇥0⇥label; id⇥1⇥rank; id⇥2⇥features, or id⇥2⇥~⇥hash of the text⇥features";
+    const FIELDS: &'static str =
+        r"id⇥0⇥label; id⇥1⇥rank; id⇥2⇥features, or id⇥2⇥\~⇥hash of the text⇥features";
     const KEYS: Option<Keys> = Some(Keys { partition: 1, sort: 2 });
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
@@ -167,7 +164,7 @@ pub struct Ranked<'a> {
 }
 
 impl<'a> Record<'a> for Ranked<'a> {
-    const FIELDS: &'static str = "label⇥rank⇥id⇥features, or label⇥rank⇥id⇥~⇥hash of the text⇥features";
+    const FIELDS: &'static str = r"label⇥rank⇥id⇥features, or label⇥rank⇥id⇥\~⇥hash of the text⇥features";
     const KEYS: Option<Keys> = Some(Keys { partition: 1, sort: 3 });
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
@@ -186,6 +183,16 @@ impl<'a> Record<'a> for Ranked<'a> {
     }
 }
 
+/// What becomes of a document of a cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It is kept.
+    Keep,
+    /// It is dropped: its similarity to the kept document, even below tau. `None` where their texts are equal and too
+    /// short for sets, and the measure is no share.
+    Drop(Option<Score>),
+}
+
 /// A line of `clusters.tsv`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClusterRow<'a> {
@@ -193,40 +200,42 @@ pub struct ClusterRow<'a> {
     pub kept: &'a [u8],
     /// A document of the cluster.
     pub id: &'a [u8],
-    /// Its similarity to the kept document, even below tau; `None` for the kept document itself.
-    pub jaccard: Option<Jaccard6>,
+    /// What becomes of it.
+    pub verdict: Verdict,
 }
 
 impl<'a> Record<'a> for ClusterRow<'a> {
-    const FIELDS: &'static str = "kept_id⇥id⇥keep|drop⇥jaccard or -";
+    const FIELDS: &'static str = "kept_id⇥id⇥keep|drop⇥similarity or -";
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
         let mut fields = Fields::of(line);
         let kept = fields.id("kept_id")?;
         let id = fields.id("id")?;
         let verdict = fields.next("verdict", "keep or drop")?;
-        let jaccard = fields.next("jaccard", "six decimals or -")?;
+        let score = fields.next("similarity", "a number or -")?;
         fields.done()?;
-        let jaccard = match verdict {
-            b"keep" if jaccard == b"-" => None,
-            b"drop" => Some(
-                super::parse_jaccard(jaccard)
-                    .ok_or_else(|| FieldError::new("jaccard", "six decimals", jaccard))?,
-            ),
+        let verdict = match verdict {
+            b"keep" if score == b"-" => Verdict::Keep,
+            b"drop" if score == b"-" => Verdict::Drop(None),
+            b"drop" => {
+                let number = super::parse_score(score);
+                Verdict::Drop(Some(number.ok_or_else(|| FieldError::new("similarity", super::SCORE, score))?))
+            }
             _ => return Err(FieldError::new("verdict", "keep with -, or drop with a number", verdict)),
         };
-        Ok(Self { kept, id, jaccard })
+        Ok(Self { kept, id, verdict })
     }
 
     fn encode(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(self.kept);
         out.push(b'\t');
         out.extend_from_slice(self.id);
-        match self.jaccard {
-            None => out.extend_from_slice(b"\tkeep\t-"),
-            Some(jaccard) => {
+        match self.verdict {
+            Verdict::Keep => out.extend_from_slice(b"\tkeep\t-"),
+            Verdict::Drop(None) => out.extend_from_slice(b"\tdrop\t-"),
+            Verdict::Drop(Some(score)) => {
                 out.extend_from_slice(b"\tdrop\t");
-                super::push_jaccard(out, jaccard);
+                super::push_score(out, score);
             }
         }
     }

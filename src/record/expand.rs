@@ -2,8 +2,9 @@
 
 use super::pair::Pair;
 use super::set::Member;
-use super::{Fields, Keys, Record, push_number};
+use super::{Fields, Keys, Record, is_member, push_number};
 use crate::error::FieldError;
+use crate::similarity::Measure;
 
 /// What `expand-left` reads: pairs of representatives, and the stream with the copies.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,9 +19,10 @@ impl<'a> Record<'a> for LeftInput<'a> {
     const FIELDS: &'static str = "pairs; copies; sets";
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
-        match memchr::memchr_iter(b'\t', line).count() {
-            5 => Pair::decode(line).map(LeftInput::Pair),
-            _ => Member::decode(line).map(LeftInput::Member),
+        if is_member(line) {
+            Member::decode(line).map(LeftInput::Member)
+        } else {
+            Pair::decode(line).map(LeftInput::Pair)
         }
     }
 
@@ -45,9 +47,10 @@ impl<'a> Record<'a> for RightInput<'a> {
     const FIELDS: &'static str = "key⇥1⇥other⇥overlap⇥size_key⇥size_other; copies; sets";
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
-        match memchr::memchr_iter(b'\t', line).count() {
-            5 => ExpandRow::decode(line).map(RightInput::Row),
-            _ => Member::decode(line).map(RightInput::Member),
+        if is_member(line) {
+            Member::decode(line).map(RightInput::Member)
+        } else {
+            ExpandRow::decode(line).map(RightInput::Row)
         }
     }
 
@@ -83,11 +86,14 @@ pub enum ExpandRow<'a> {
         size_key: u64,
         /// Size of the other's set.
         size_other: u64,
+        /// What their similarity is.
+        measure: Measure,
     },
 }
 
 impl<'a> Record<'a> for ExpandRow<'a> {
-    const FIELDS: &'static str = "representative⇥0⇥copy⇥size; key⇥1⇥other⇥overlap⇥size_key⇥size_other";
+    const FIELDS: &'static str = "representative⇥0⇥copy⇥size; key⇥1⇥other⇥overlap⇥size_key⇥size_other, with another \
+                                  --similarity ⇥its name";
     const KEYS: Option<Keys> = Some(Keys { partition: 1, sort: 2 });
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
@@ -103,6 +109,7 @@ impl<'a> Record<'a> for ExpandRow<'a> {
                 overlap: fields.number("overlap")?,
                 size_key: fields.number("size_key")?,
                 size_other: fields.number("size_other")?,
+                measure: fields.measure()?,
             },
             _ => return Err(FieldError::new("tag", "0 or 1", tag)),
         };
@@ -128,8 +135,9 @@ impl<'a> Record<'a> for ExpandRow<'a> {
         };
         match *self {
             ExpandRow::Copy { representative, id, size } => row(representative, b"\t0\t", id, &[size]),
-            ExpandRow::Pair { key, other, overlap, size_key, size_other } => {
+            ExpandRow::Pair { key, other, overlap, size_key, size_other, measure } => {
                 row(key, b"\t1\t", other, &[overlap, size_key, size_other]);
+                super::push_measure(out, measure);
             }
         }
     }

@@ -21,9 +21,11 @@ impl<'a> Record<'a> for LeftInput<'a> {
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
         let second = super::second_field(line).unwrap_or_default();
-        // Counts have fewer digits than the 16 of a feature, so that none is taken for a set of one feature.
+        // Counts have fewer digits than a feature, so that none is taken for a set of one feature.
         match second.len() {
-            1..16 if !tokenized::has_text(line) => FeatureCount::decode(line).map(LeftInput::Count),
+            1..set::FEATURE_DIGITS if !tokenized::has_text(line) => {
+                FeatureCount::decode(line).map(LeftInput::Count)
+            }
             _ => Doc::decode(line).map(LeftInput::Doc),
         }
     }
@@ -125,7 +127,7 @@ pub enum RightInput<'a> {
 }
 
 impl<'a> Record<'a> for RightInput<'a> {
-    const FIELDS: &'static str = "id⇥1⇥feature; id⇥features, or id⇥~⇥hash of the text⇥features";
+    const FIELDS: &'static str = r"id⇥1⇥feature; id⇥features, or id⇥\~⇥hash of the text⇥features";
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
         if super::second_field(line) == Some(b"1") {

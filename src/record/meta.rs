@@ -1,6 +1,6 @@
 //! What a document brings to the choice of the one to keep.
 
-use super::{Fields, Keys, Record, push_number};
+use super::{Fields, Keys, Record, push_number, push_tagged, tag};
 use crate::error::FieldError;
 
 /// What a document brings to the keep rules, and to the warnings.
@@ -31,9 +31,10 @@ pub struct InputPlace<'a> {
 }
 
 impl<'a> Meta<'a> {
-    fn fields(fields: &mut Fields<'a>) -> Result<Self, FieldError> {
+    /// Reads what follows the id.
+    fn after_id(id: &'a [u8], fields: &mut Fields<'a>) -> Result<Self, FieldError> {
         Ok(Self {
-            id: fields.id("id")?,
+            id,
             length: fields.number("length")?,
             date: fields.next("date", "a date or nothing")?,
             score: fields.next("score", "a number or nothing")?,
@@ -47,19 +48,27 @@ impl<'a> Meta<'a> {
 }
 
 impl<'a> Record<'a> for Meta<'a> {
-    const FIELDS: &'static str = "id⇥length⇥date⇥score⇥script⇥input⇥offset";
+    const FIELDS: &'static str = r"id⇥\m⇥length⇥date⇥score⇥script⇥input⇥offset";
     const KEYS: Option<Keys> = Some(Keys { partition: 1, sort: 1 });
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
         let mut fields = Fields::of(line);
-        let meta = Self::fields(&mut fields)?;
+        let id = fields.id("id")?;
+        fields.exactly("tag", tag::META, r"\m")?;
+        let meta = Self::after_id(id, &mut fields)?;
         fields.done()?;
         Ok(meta)
     }
 
     fn encode(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(self.id);
-        out.push(b'\t');
+        push_tagged(out, self.id, tag::META);
+        self.push_after_id(out);
+    }
+}
+
+impl Meta<'_> {
+    /// Appends what follows the id and its tag.
+    fn push_after_id(&self, out: &mut Vec<u8>) {
         push_number(out, self.length);
         for field in [self.date, self.score, self.script, self.place.input, self.place.offset] {
             out.push(b'\t');
@@ -85,7 +94,8 @@ impl<'a> Record<'a> for PlacedMeta<'a> {
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
         let mut fields = Fields::of(line);
-        let meta = Meta::fields(&mut fields)?;
+        let id = fields.id("id")?;
+        let meta = Meta::after_id(id, &mut fields)?;
         let file = fields.next("file", "a file's name or nothing")?;
         let number = fields.number("line")?;
         fields.done()?;
@@ -93,7 +103,9 @@ impl<'a> Record<'a> for PlacedMeta<'a> {
     }
 
     fn encode(&self, out: &mut Vec<u8>) {
-        self.meta.encode(out);
+        out.extend_from_slice(self.meta.id);
+        out.push(b'\t');
+        self.meta.push_after_id(out);
         out.push(b'\t');
         out.extend_from_slice(self.file);
         out.push(b'\t');

@@ -23,7 +23,7 @@ pub mod tokenized;
 pub mod verify;
 
 use crate::error::FieldError;
-use crate::join::tau::Jaccard6;
+use crate::similarity::{Measure, Score};
 
 /// How a record is shuffled: equal first `partition` fields meet in one task and form one group, sorted by the
 /// first `sort` fields. `partition` 0 is one task and one group.
@@ -101,6 +101,17 @@ impl<'a> Fields<'a> {
         set::parse_feature(found).ok_or_else(|| FieldError::new(field, set::FEATURE, found))
     }
 
+    /// The name of a measure, if there is a field more; Jaccard has none.
+    pub fn measure(&mut self) -> Result<Measure, FieldError> {
+        if self.is_done() {
+            return Ok(Measure::Jaccard);
+        }
+        let expected = "containment, cosine, dice or overlap";
+        let found = self.next("similarity's name", expected)?;
+        let measure = Measure::named(found).filter(|measure| *measure != Measure::Jaccard);
+        measure.ok_or_else(|| FieldError::new("similarity's name", expected, found))
+    }
+
     /// Everything after the last field that was read, TABs included; empty at the end of the line.
     pub fn rest(self) -> &'a [u8] {
         self.rest.unwrap_or_default()
@@ -144,20 +155,39 @@ pub fn push_padded(out: &mut Vec<u8>, number: u64, width: usize) {
     out.extend_from_slice(digits);
 }
 
-/// Appends a similarity in six decimals.
-pub fn push_jaccard(out: &mut Vec<u8>, jaccard: Jaccard6) {
-    let millionths = u64::from(jaccard.millionths());
-    push_number(out, millionths / 1_000_000);
-    out.push(b'.');
-    push_padded(out, millionths % 1_000_000, 6);
+/// Appends a field with the name of a measure; nothing for Jaccard.
+pub fn push_measure(out: &mut Vec<u8>, measure: Measure) {
+    if measure != Measure::Jaccard {
+        out.push(b'\t');
+        out.extend_from_slice(measure.name().as_bytes());
+    }
 }
 
-/// A similarity from its six decimals.
-pub fn parse_jaccard(text: &[u8]) -> Option<Jaccard6> {
-    let (whole, decimals) = text.split_at_checked(1)?;
-    let decimals = decimals.strip_prefix(b".").filter(|decimals| decimals.len() == 6)?;
-    let millionths = parse_number(whole)? * 1_000_000 + parse_number(decimals)?;
-    Jaccard6::from_millionths(u32::try_from(millionths).ok()?)
+/// What a field with a similarity must hold.
+const SCORE: &str = "six decimals, or a number of features";
+
+/// Appends a similarity: a share in six decimals, or a number of features.
+pub fn push_score(out: &mut Vec<u8>, score: Score) {
+    match score {
+        Score::Share(millionths) => {
+            let millionths = u64::from(millionths);
+            push_number(out, millionths / 1_000_000);
+            out.push(b'.');
+            push_padded(out, millionths % 1_000_000, 6);
+        }
+        Score::Count(count) => push_number(out, count),
+    }
+}
+
+/// A similarity from its six decimals, or a number of features.
+pub fn parse_score(text: &[u8]) -> Option<Score> {
+    match text.split_at_checked(1) {
+        Some((whole, [b'.', decimals @ ..])) if decimals.len() == 6 => {
+            let millionths = parse_number(whole)? * 1_000_000 + parse_number(decimals)?;
+            Score::share(u32::try_from(millionths).ok()?)
+        }
+        _ => parse_number(text).map(Score::Count),
+    }
 }
 
 /// Where the first `fields` fields of a line end (the TAB after them not included).
@@ -168,7 +198,38 @@ pub fn key_end(line: &[u8], fields: usize) -> usize {
     memchr::memchr_iter(b'\t', line).nth(fields - 1).unwrap_or(line.len())
 }
 
-/// The first field of a line, which tells the records of a mapper with two inputs apart, and the second.
+/// The second fields that tell rows of several kinds in one stream apart. None of them is an id, in which a backslash is
+/// followed by `x` and two digits, and so a row with an id there is none of these kinds.
+pub(crate) mod tag {
+    /// The row of a copy.
+    pub const COPY: &[u8] = br"\=";
+    /// A set with the hash of its text.
+    pub const TEXT: &[u8] = br"\~";
+    /// A document's label.
+    pub const LABEL: &[u8] = br"\>";
+    /// A document's properties.
+    pub const META: &[u8] = br"\m";
+    /// A member of a component.
+    pub const MEMBER: &[u8] = br"\s";
+    /// A candidate; it sorts behind the 0 of a set.
+    pub const CANDIDATE: &[u8] = br"\c";
+}
+
+/// Appends an id and a tag, with a TAB behind each.
+pub(crate) fn push_tagged(out: &mut Vec<u8>, id: &[u8], tag: &[u8]) {
+    out.extend_from_slice(id);
+    out.push(b'\t');
+    out.extend_from_slice(tag);
+    out.push(b'\t');
+}
+
+/// Whether a line is a set or a copy, in a stream of these and of pairs: of the rows without a tag, a set ends with its second
+/// field, behind which a pair has what the two share.
+pub(crate) fn is_member(line: &[u8]) -> bool {
+    matches!(second_field(line), Some(tag::COPY | tag::TEXT)) || key_end(line, 2) == line.len()
+}
+
+/// The second field of a line.
 pub(crate) fn second_field(line: &[u8]) -> Option<&[u8]> {
     let start = memchr::memchr(b'\t', line)? + 1;
     let end = memchr::memchr(b'\t', &line[start..]).map_or(line.len(), |tab| start + tab);

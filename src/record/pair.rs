@@ -1,8 +1,8 @@
 //! Pairs: partial counts, candidates, and the answer.
 
-use super::{Fields, Keys, Record, push_number};
+use super::{Fields, Keys, Record, push_number, push_tagged, second_field, tag};
 use crate::error::FieldError;
-use crate::join::tau::{Jaccard6, jaccard6};
+use crate::similarity::{Measure, Score};
 
 /// A part of a pair's overlap: what one posting list contributes (the partial contributions of lin2009).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,22 +29,19 @@ pub struct Candidate<'a> {
 }
 
 impl<'a> Candidate<'a> {
-    /// Reads `a⇥1⇥b`.
+    /// Reads `a⇥\c⇥b`.
     pub fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
         let mut fields = Fields::of(line);
         let a = fields.id("a")?;
-        if fields.next("tag", "1")? != b"1" {
-            return Err(FieldError::new("tag", "1", line));
-        }
+        fields.exactly("tag", tag::CANDIDATE, r"\c")?;
         let b = fields.id("b")?;
         fields.done()?;
         Ok(Self { a, b })
     }
 
-    /// Appends `a⇥1⇥b`.
+    /// Appends `a⇥\c⇥b`.
     pub fn encode(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(self.a);
-        out.extend_from_slice(b"\t1\t");
+        push_tagged(out, self.a, tag::CANDIDATE);
         out.extend_from_slice(self.b);
     }
 }
@@ -87,11 +84,11 @@ pub enum Joined<'a> {
 }
 
 impl<'a> Record<'a> for Joined<'a> {
-    const FIELDS: &'static str = "a⇥b⇥count⇥size_a⇥size_b, with --pcp prefix a⇥1⇥b";
+    const FIELDS: &'static str = r"a⇥b⇥count⇥size_a⇥size_b, with --pcp prefix a⇥\c⇥b";
     const KEYS: Option<Keys> = Part::KEYS;
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
-        if memchr::memchr_iter(b'\t', line).count() == 2 {
+        if second_field(line) == Some(tag::CANDIDATE) {
             Candidate::decode(line).map(Joined::Candidate)
         } else {
             Part::decode(line).map(Joined::Part)
@@ -106,7 +103,8 @@ impl<'a> Record<'a> for Joined<'a> {
     }
 }
 
-/// A pair of the answer. Its Jaccard similarity follows from the counts and is written for people.
+/// A pair of the answer. Its similarity follows from the counts and is written for people. The name of the measure
+/// follows it where that is not Jaccard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pair<'a> {
     /// The smaller id in byte order.
@@ -119,40 +117,45 @@ pub struct Pair<'a> {
     pub size_a: u64,
     /// Size of b's set.
     pub size_b: u64,
+    /// What its similarity is.
+    pub measure: Measure,
 }
 
 impl<'a> Pair<'a> {
     /// The pair of two documents in either order.
-    pub fn of(x: (&'a [u8], u64), y: (&'a [u8], u64), overlap: u64) -> Self {
+    pub fn of(measure: Measure, x: (&'a [u8], u64), y: (&'a [u8], u64), overlap: u64) -> Self {
         let ((a, size_a), (b, size_b)) = if x.0 < y.0 { (x, y) } else { (y, x) };
-        Self { a, b, overlap, size_a, size_b }
+        Self { a, b, overlap, size_a, size_b, measure }
     }
 
     /// Its similarity.
-    pub fn jaccard(&self) -> Jaccard6 {
-        jaccard6(self.overlap, self.size_a, self.size_b)
+    pub fn score(&self) -> Score {
+        self.measure.score(self.overlap, self.size_a, self.size_b)
     }
 }
 
 impl<'a> Record<'a> for Pair<'a> {
-    const FIELDS: &'static str = "id_a⇥id_b⇥overlap⇥size_a⇥size_b⇥jaccard";
+    const FIELDS: &'static str = "id_a⇥id_b⇥overlap⇥size_a⇥size_b⇥jaccard, with another --similarity \
+                                  id_a⇥id_b⇥overlap⇥size_a⇥size_b⇥similarity⇥its name";
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
         let mut fields = Fields::of(line);
-        let pair = Self {
+        let mut pair = Self {
             a: fields.id("id_a")?,
             b: fields.id("id_b")?,
             overlap: fields.number("overlap")?,
             size_a: fields.number("size_a")?,
             size_b: fields.number("size_b")?,
+            measure: Measure::Jaccard,
         };
         if pair.overlap > pair.size_a.min(pair.size_b) {
             let found = pair.overlap.to_string();
             return Err(FieldError::new("overlap", "at most size_a and size_b", found.as_bytes()));
         }
-        let found = fields.next("jaccard", "six decimals")?;
-        if super::parse_jaccard(found) != Some(pair.jaccard()) {
-            return Err(FieldError::new("jaccard", "overlap/(size_a+size_b-overlap) in six decimals", found));
+        let found = fields.next("similarity", super::SCORE)?;
+        pair.measure = fields.measure()?;
+        if super::parse_score(found) != Some(pair.score()) {
+            return Err(FieldError::new("similarity", "what follows from overlap and sizes", found));
         }
         fields.done()?;
         Ok(pair)
@@ -167,6 +170,7 @@ impl<'a> Record<'a> for Pair<'a> {
             push_number(out, number);
         }
         out.push(b'\t');
-        super::push_jaccard(out, self.jaccard());
+        super::push_score(out, self.score());
+        super::push_measure(out, self.measure);
     }
 }

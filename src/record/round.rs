@@ -3,7 +3,7 @@
 use super::cluster::Label;
 use super::pair::Pair;
 use super::set::Member;
-use super::{Fields, Keys, Record};
+use super::{Fields, Keys, Record, is_member, second_field, tag};
 use crate::error::FieldError;
 
 /// What `large-star` reads: in the first round the graph, in later rounds what it has become.
@@ -18,13 +18,13 @@ pub enum GraphInput<'a> {
 }
 
 impl<'a> Record<'a> for GraphInput<'a> {
-    const FIELDS: &'static str = "pairs; copies; sets; in later rounds id⇥=>⇥label";
+    const FIELDS: &'static str = r"pairs; copies; sets; in later rounds id⇥\>⇥label";
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
-        match memchr::memchr_iter(b'\t', line).count() {
-            5 => Pair::decode(line).map(GraphInput::Pair),
-            2 => Label::decode(line).map(GraphInput::Label),
-            _ => Member::decode(line).map(GraphInput::Member),
+        match second_field(line) {
+            Some(tag::LABEL) => Label::decode(line).map(GraphInput::Label),
+            _ if is_member(line) => Member::decode(line).map(GraphInput::Member),
+            _ => Pair::decode(line).map(GraphInput::Pair),
         }
     }
 

@@ -1,17 +1,25 @@
 //! Documents as sets of features.
 
 use super::tokenized::Tokenized;
-use super::{Fields, Keys, Record, push_number, second_field};
+use super::{Fields, Keys, Record, push_number, push_tagged, second_field, tag};
 use crate::error::FieldError;
+
+/// How many hex digits a feature has.
+pub const FEATURE_DIGITS: usize = 2 * size_of::<u64>();
 
 /// What a feature field must hold.
 pub const FEATURE: &str = "16 lower-case hex digits";
 pub(super) const FEATURES: &str =
     "features of 16 lower-case hex digits, ascending, unique, one space between";
 
+/// How many features a text of so many bytes holds, one space between them; `None` where none ends there.
+pub(super) fn features_in(bytes: usize) -> Option<usize> {
+    (bytes == 0 || bytes % (FEATURE_DIGITS + 1) == FEATURE_DIGITS).then(|| bytes.div_ceil(FEATURE_DIGITS + 1))
+}
+
 /// A feature from its 16 lower-case hex digits.
 pub fn parse_feature(digits: &[u8]) -> Option<u64> {
-    if digits.len() != 16 {
+    if digits.len() != FEATURE_DIGITS {
         return None;
     }
     digits.iter().try_fold(0u64, |value, digit| {
@@ -27,9 +35,9 @@ pub fn parse_feature(digits: &[u8]) -> Option<u64> {
 /// Appends a feature as 16 lower-case hex digits.
 pub fn push_feature(out: &mut Vec<u8>, feature: u64) {
     const HEX: &[u8; 16] = b"0123456789abcdef";
-    let mut digits = [0u8; 16];
+    let mut digits = [0u8; FEATURE_DIGITS];
     for (at, digit) in digits.iter_mut().enumerate() {
-        *digit = HEX[(feature >> (60 - 4 * at) & 15) as usize];
+        *digit = HEX[(feature >> (4 * (FEATURE_DIGITS - 1 - at)) & 15) as usize];
     }
     out.extend_from_slice(&digits);
 }
@@ -47,7 +55,7 @@ impl<'a> Features<'a> {
     /// How many features there are.
     pub fn size(&self) -> u64 {
         match self {
-            Features::Text(text) => (text.len() as u64).div_ceil(17),
+            Features::Text(text) => text.len().div_ceil(FEATURE_DIGITS + 1) as u64,
             Features::Values(values) => values.len() as u64,
         }
     }
@@ -66,15 +74,15 @@ impl<'a> Features<'a> {
         let wrong = |at: usize| FieldError::new("features", FEATURES, &text[at..]);
         let mut at = 0;
         loop {
-            let digits = text.get(at..at + 16).ok_or_else(|| wrong(at))?;
+            let digits = text.get(at..at + FEATURE_DIGITS).ok_or_else(|| wrong(at))?;
             let feature = parse_feature(digits).ok_or_else(|| wrong(at))?;
             if out.last().is_some_and(|last| *last >= feature) {
                 return Err(wrong(at));
             }
             out.push(feature);
-            match text.get(at + 16) {
+            match text.get(at + FEATURE_DIGITS) {
                 None => return Ok(()),
-                Some(b' ') => at += 17,
+                Some(b' ') => at += FEATURE_DIGITS + 1,
                 Some(_) => return Err(wrong(at)),
             }
         }
@@ -118,7 +126,7 @@ pub struct Doc<'a> {
 impl Doc<'_> {
     /// The bytes of a row with an id of so many bytes and so many features.
     pub fn bytes(id: usize, features: usize) -> usize {
-        id + 17 * features + 1
+        id + (FEATURE_DIGITS + 1) * features + 1
     }
 }
 
@@ -158,15 +166,15 @@ pub enum Member<'a> {
 }
 
 impl<'a> Record<'a> for Member<'a> {
-    const FIELDS: &'static str = "id⇥features, or id⇥=⇥representative⇥size";
+    const FIELDS: &'static str = r"id⇥features, or id⇥\=⇥representative⇥size";
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
-        if second_field(line) != Some(b"=") {
+        if second_field(line) != Some(tag::COPY) {
             return Ok(Member::Doc(Doc::decode(line)?));
         }
         let mut fields = Fields::of(line);
         let id = fields.id("id")?;
-        fields.next("=", "=")?;
+        fields.next("tag", r"\=")?;
         let representative = fields.id("representative")?;
         let size = fields.number("size")?;
         fields.done()?;
@@ -177,8 +185,7 @@ impl<'a> Record<'a> for Member<'a> {
         match self {
             Member::Doc(doc) => doc.encode(out),
             Member::Copy(copy) => {
-                out.extend_from_slice(copy.id);
-                out.extend_from_slice(b"\t=\t");
+                push_tagged(out, copy.id, tag::COPY);
                 out.extend_from_slice(copy.representative);
                 out.push(b'\t');
                 push_number(out, copy.size);
@@ -197,7 +204,7 @@ pub struct HashedDoc<'a> {
 }
 
 impl<'a> Record<'a> for HashedDoc<'a> {
-    const FIELDS: &'static str = "hash⇥id⇥features, or hash⇥id⇥~⇥hash of the text⇥";
+    const FIELDS: &'static str = r"hash⇥id⇥features, or hash⇥id⇥\~⇥hash of the text⇥";
     const KEYS: Option<Keys> = Some(Keys { partition: 1, sort: 2 });
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {

@@ -63,11 +63,11 @@ impl<'a> Record<'a> for SliceRow<'a> {
     const KEYS: Option<Keys> = SlicedDoc::KEYS;
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
-        // A document in a slice has one TAB, the last line two, and the first line names its file.
-        if !line.starts_with(b"#twinsplit\t") && memchr::memchr_iter(b'\t', line).count() > 2 {
-            return SlicedDoc::decode(line).map(SliceRow::Doc);
+        // The first line of a slice names its file, and no other has both a size and an id.
+        match SlicedDoc::decode(line) {
+            Ok(doc) if !line.starts_with(b"#twinsplit\t") => Ok(SliceRow::Doc(doc)),
+            _ => CheckedLine::decode(line).map(SliceRow::Line),
         }
-        CheckedLine::decode(line).map(SliceRow::Line)
     }
 
     fn encode(&self, out: &mut Vec<u8>) {

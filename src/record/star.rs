@@ -4,7 +4,7 @@ use super::cluster::Label;
 use super::meta::Meta;
 use super::pair::Pair;
 use super::set::Member;
-use super::{Fields, Keys, Record};
+use super::{Fields, Keys, Record, second_field, tag};
 use crate::error::FieldError;
 
 fn row(out: &mut Vec<u8>, fields: &[&[u8]]) {
@@ -28,12 +28,12 @@ pub enum RankInput<'a> {
 }
 
 impl<'a> Record<'a> for RankInput<'a> {
-    const FIELDS: &'static str = "id⇥=>⇥label; id⇥length⇥date⇥score⇥script⇥input⇥offset; copies; sets";
+    const FIELDS: &'static str = r"id⇥\>⇥label; id⇥\m⇥length⇥date⇥score⇥script⇥input⇥offset; copies; sets";
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
-        match memchr::memchr_iter(b'\t', line).count() {
-            2 => Label::decode(line).map(RankInput::Component),
-            6 => Meta::decode(line).map(RankInput::Meta),
+        match second_field(line) {
+            Some(tag::LABEL) => Label::decode(line).map(RankInput::Component),
+            Some(tag::META) => Meta::decode(line).map(RankInput::Meta),
             _ => Member::decode(line).map(RankInput::Member),
         }
     }
@@ -117,15 +117,17 @@ impl<'a> StarMember<'a> {
 }
 
 impl<'a> Record<'a> for StarMember<'a> {
-    const FIELDS: &'static str = "representative⇥rank⇥id⇥component";
+    const FIELDS: &'static str = r"representative⇥\s⇥rank⇥id⇥component";
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
         let mut fields = Fields::of(line);
-        Self::rest(fields.id("representative")?, fields)
+        let representative = fields.id("representative")?;
+        fields.exactly("tag", tag::MEMBER, r"\s")?;
+        Self::rest(representative, fields)
     }
 
     fn encode(&self, out: &mut Vec<u8>) {
-        row(out, &[self.representative, self.rank, self.id, self.component]);
+        row(out, &[self.representative, tag::MEMBER, self.rank, self.id, self.component]);
     }
 }
 
@@ -139,12 +141,12 @@ pub enum LinkInput<'a> {
 }
 
 impl<'a> Record<'a> for LinkInput<'a> {
-    const FIELDS: &'static str = "representative⇥rank⇥id⇥component; pairs";
+    const FIELDS: &'static str = r"representative⇥\s⇥rank⇥id⇥component; pairs";
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
-        match memchr::memchr_iter(b'\t', line).count() {
-            5 => Pair::decode(line).map(LinkInput::Pair),
-            _ => StarMember::decode(line).map(LinkInput::Member),
+        match second_field(line) {
+            Some(tag::MEMBER) => StarMember::decode(line).map(LinkInput::Member),
+            _ => Pair::decode(line).map(LinkInput::Pair),
         }
     }
 
@@ -255,12 +257,12 @@ pub enum StarInput<'a> {
 
 impl<'a> Record<'a> for StarInput<'a> {
     const FIELDS: &'static str =
-        "component⇥0⇥rank⇥best⇥representative⇥other; representative⇥rank⇥id⇥component";
+        r"component⇥0⇥rank⇥best⇥representative⇥other; representative⇥\s⇥rank⇥id⇥component";
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
-        match memchr::memchr_iter(b'\t', line).count() {
-            5 => StarLink::decode(line).map(StarInput::Link),
-            _ => StarMember::decode(line).map(StarInput::Member),
+        match second_field(line) {
+            Some(tag::MEMBER) => StarMember::decode(line).map(StarInput::Member),
+            _ => StarLink::decode(line).map(StarInput::Link),
         }
     }
 

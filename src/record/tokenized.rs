@@ -1,11 +1,9 @@
 //! What `tokenize` makes of a document: its set, and, where that is too small to be compared, a hash of the text.
 
-use super::set::{Doc, FEATURES, Features, parse_feature, push_feature};
-use super::{Fields, Record, second_field};
+use super::set::{Doc, FEATURE_DIGITS, FEATURES, Features, features_in, parse_feature, push_feature};
+use super::{Fields, Record, second_field, tag};
 use crate::error::FieldError;
 
-/// Stands before the hash of a text, where no feature begins so.
-const TEXT: &[u8] = b"~";
 const HASH: &str = "a hash of 32 lower-case hex digits";
 
 /// A document as a set, which may be empty, and what else may be compared of it.
@@ -27,14 +25,14 @@ impl<'a> Tokenized<'a> {
     pub(super) fn after_id(id: &'a [u8], mut fields: Fields<'a>) -> Result<Self, FieldError> {
         let mut features = if fields.is_done() { &[] } else { fields.next("features", FEATURES)? };
         let mut text = None;
-        if features == TEXT {
+        if features == tag::TEXT {
             let digits = fields.next("text", HASH)?;
             text = Some(parse_hash(digits).ok_or_else(|| FieldError::new("text", HASH, digits))?);
             features = fields.next("features", FEATURES)?;
         }
         fields.done()?;
         // So much of the form that the size is known without reading; the rest is checked when it is read.
-        if !features.is_empty() && features.len() % 17 != 16 {
+        if features_in(features.len()).is_none() {
             return Err(FieldError::new("features", FEATURES, features));
         }
         Ok(Self { doc: Doc { id, features: Features::Text(features) }, text })
@@ -43,7 +41,7 @@ impl<'a> Tokenized<'a> {
     /// Appends what follows the id and a TAB.
     pub(super) fn push_after_id(&self, out: &mut Vec<u8>) {
         if let Some(text) = self.text {
-            out.extend_from_slice(TEXT);
+            out.extend_from_slice(tag::TEXT);
             out.push(b'\t');
             push_hash(out, text);
             out.push(b'\t');
@@ -53,7 +51,7 @@ impl<'a> Tokenized<'a> {
 }
 
 impl<'a> Record<'a> for Tokenized<'a> {
-    const FIELDS: &'static str = "id⇥features, or id⇥~⇥hash of the text⇥features";
+    const FIELDS: &'static str = r"id⇥features, or id⇥\~⇥hash of the text⇥features";
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
         let mut fields = Fields::of(line);
@@ -70,12 +68,12 @@ impl<'a> Record<'a> for Tokenized<'a> {
 
 /// Whether a line holds the hash of a text.
 pub(super) fn has_text(line: &[u8]) -> bool {
-    second_field(line) == Some(TEXT)
+    second_field(line) == Some(tag::TEXT)
 }
 
 /// A hash of a text from its 32 lower-case hex digits.
 pub(super) fn parse_hash(digits: &[u8]) -> Option<u128> {
-    let (high, low) = digits.split_at_checked(16)?;
+    let (high, low) = digits.split_at_checked(FEATURE_DIGITS)?;
     Some(u128::from(parse_feature(high)?) << 64 | u128::from(parse_feature(low)?))
 }
 

@@ -2,7 +2,7 @@
 
 use super::pair::Candidate;
 use super::set::{Doc, Features, Member};
-use super::{Fields, Keys, Record};
+use super::{Fields, Keys, Record, tag};
 use crate::error::FieldError;
 
 const KEYS: Keys = Keys { partition: 1, sort: 3 };
@@ -23,11 +23,11 @@ pub enum LeftInput<'a> {
 }
 
 impl<'a> Record<'a> for LeftInput<'a> {
-    const FIELDS: &'static str = "a⇥1⇥b; id⇥features; copies";
+    const FIELDS: &'static str = r"a⇥\c⇥b; id⇥features; copies";
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
-        match memchr::memchr_iter(b'\t', line).count() {
-            2 => Candidate::decode(line).map(LeftInput::Candidate),
+        match super::second_field(line) {
+            Some(tag::CANDIDATE) => Candidate::decode(line).map(LeftInput::Candidate),
             _ => Member::decode(line).map(LeftInput::Member),
         }
     }
@@ -51,11 +51,11 @@ pub enum LeftRow<'a> {
 }
 
 impl<'a> Record<'a> for LeftRow<'a> {
-    const FIELDS: &'static str = "id⇥0⇥features; a⇥1⇥b";
+    const FIELDS: &'static str = r"id⇥0⇥features; a⇥\c⇥b";
     const KEYS: Option<Keys> = Some(KEYS);
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
-        if super::second_field(line) == Some(b"1") {
+        if super::second_field(line) == Some(tag::CANDIDATE) {
             return Candidate::decode(line).map(LeftRow::Candidate);
         }
         decode_set(line).map(LeftRow::Set)
@@ -72,7 +72,7 @@ impl<'a> Record<'a> for LeftRow<'a> {
 fn decode_set(line: &[u8]) -> Result<Doc<'_>, FieldError> {
     let mut fields = Fields::of(line);
     let id = fields.id("id")?;
-    fields.exactly("tag", b"0", "0 or 1")?;
+    fields.exactly("tag", b"0", "0, or that of a row that waits for a set")?;
     let features = Features::Text(fields.rest());
     Ok(Doc { id, features })
 }

@@ -29,8 +29,8 @@
 //! a set of stars around smallest documents, and by the section above these stars are the components. Conversely, stars
 //! have no changes to count.
 //!
-//! Then large-star's rows are the labels, and small-star has nothing to do: `v⇥=>⇥c` once for each document v of a star
-//! around c, and `c⇥=>⇥c`, which large-star writes for each document without a smaller neighbour (and small-star drops
+//! Then large-star's rows are the labels, and small-star has nothing to do: `v⇥\>⇥c` once for each document v of a star
+//! around c, and `c⇥\>⇥c`, which large-star writes for each document without a smaller neighbour (and small-star drops
 //! where the document has got one).
 //!
 //! # The rounds end

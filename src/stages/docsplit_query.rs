@@ -3,7 +3,7 @@
 
 use super::forest::{Forest, ForestOpts};
 use super::index_doc::SLICE;
-use super::options::{FeatureOpts, MinFeaturesOpts, TauOpts};
+use super::options::{FeatureOpts, MinFeaturesOpts, SimilarityOpts};
 use crate::checked_file::{self, broken};
 use crate::error::Result;
 use crate::join::doc_split::{Slice, SliceBuilder};
@@ -27,7 +27,7 @@ pub struct DocsplitQuery {
 #[derive(Args, Clone, Debug)]
 pub struct DocsplitQueryOpts {
     #[command(flatten)]
-    tau: TauOpts,
+    similarity: SimilarityOpts,
     #[command(flatten)]
     least: MinFeaturesOpts,
     #[command(flatten)]
@@ -50,7 +50,7 @@ fn load_slice(path: &Path, opts: &DocsplitQueryOpts) -> Result<Slice> {
         Ok(())
     })?;
     head.must_have(&opts.features.parameters()?, path)?;
-    Ok(builder.build(opts.tau.tau))
+    Ok(builder.build(opts.similarity.0))
 }
 
 impl Stage for DocsplitQuery {
@@ -79,10 +79,10 @@ impl Stage for DocsplitQuery {
         }
         self.queries += 1;
         doc.features.read(&mut self.features).map_err(|error| task.wrong(error))?;
-        let mut written = Ok(());
+        let (mut written, measure) = (Ok(()), self.opts.similarity.0.measure());
         self.slice.query(doc.id, &self.features, |id, other, overlap| {
             if written.is_ok() && self.forest.needs(id, doc.id) {
-                written = task.emit(&Pair::of((doc.id, size), (id, other), overlap));
+                written = task.emit(&Pair::of(measure, (doc.id, size), (id, other), overlap));
             }
         });
         written

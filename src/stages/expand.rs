@@ -2,12 +2,14 @@
 //! after the other; the second adds the pairs inside each group of equal sets.
 
 use super::NoOpts;
-use super::options::MaxPairsOpts;
+use super::options::{MaxPairsOpts, SimilarityOpts};
 use crate::error::{Error, FieldError, Result};
 use crate::record::expand::{ExpandRow, LeftInput, RightInput};
 use crate::record::pair::Pair;
 use crate::record::set::{Copy, Member};
+use crate::similarity::SetSimilarity;
 use crate::stage::{Decl, Role, Stage, Task};
+use clap::Args;
 
 fn emit_copy(copy: &Copy<'_>, task: &mut Task<'_>) -> Result<()> {
     if copy.size == 0 {
@@ -43,6 +45,7 @@ impl Stage for ExpandLeft {
                 overlap: pair.overlap,
                 size_key: pair.size_a,
                 size_other: pair.size_b,
+                measure: pair.measure,
             }),
             LeftInput::Member(Member::Copy(copy)) => emit_copy(&copy, task),
             LeftInput::Member(Member::Doc(_)) => Ok(()),
@@ -102,7 +105,7 @@ impl Stage for ExpandLeftReduce {
                 self.group.start(representative);
                 self.group.push(id, size, task)
             }
-            ExpandRow::Pair { key, other, overlap, size_key, size_other } => {
+            ExpandRow::Pair { key, other, overlap, size_key, size_other, measure } => {
                 self.group.start(key);
                 self.group.pairs_seen = true;
                 self.group.ids.iter().try_for_each(|id| {
@@ -112,6 +115,7 @@ impl Stage for ExpandLeftReduce {
                         overlap,
                         size_key: size_other,
                         size_other: size_key,
+                        measure,
                     })
                 })
             }
@@ -154,8 +158,18 @@ impl Stage for ExpandRight {
 /// The second reducer.
 pub struct ExpandRightReduce {
     group: Group,
-    opts: MaxPairsOpts,
+    opts: ExpandRightOpts,
     pairs: u64,
+}
+
+/// Its options.
+#[derive(Args, Clone, Debug)]
+pub struct ExpandRightOpts {
+    /// What the pairs of copies are written with.
+    #[command(flatten)]
+    similarity: SimilarityOpts,
+    #[command(flatten)]
+    max_pairs: MaxPairsOpts,
 }
 
 impl ExpandRightReduce {
@@ -163,14 +177,14 @@ impl ExpandRightReduce {
     /// are counted, so that the message can say how many there are.
     fn admits(&mut self, pairs: u64) -> bool {
         self.pairs += pairs;
-        self.pairs <= self.opts.max_pairs
+        self.pairs <= self.opts.max_pairs.max_pairs
     }
 }
 
 impl Stage for ExpandRightReduce {
     type In<'a> = ExpandRow<'a>;
     type Out<'a> = Pair<'a>;
-    type Opts = MaxPairsOpts;
+    type Opts = ExpandRightOpts;
     const DECL: Decl = Decl {
         name: "expand-right-reduce",
         role: Role::Reduce,
@@ -178,7 +192,7 @@ impl Stage for ExpandRightReduce {
         side: &[],
     };
 
-    fn open(opts: MaxPairsOpts, _: &mut Task<'_>) -> Result<Self> {
+    fn open(opts: ExpandRightOpts, _: &mut Task<'_>) -> Result<Self> {
         Ok(Self { group: Group::default(), opts, pairs: 0 })
     }
 
@@ -188,27 +202,40 @@ impl Stage for ExpandRightReduce {
                 self.group.start(representative);
                 self.group.push(id, size, task)
             }
-            ExpandRow::Pair { key, other, overlap, size_key, size_other } => {
+            ExpandRow::Pair { key, other, overlap, size_key, size_other, measure } => {
+                let asked = self.opts.similarity.0.measure();
+                if measure != asked {
+                    let expected = "pairs of the measure that --similarity names";
+                    return Err(task.wrong(FieldError::new(
+                        "similarity",
+                        expected,
+                        measure.name().as_bytes(),
+                    )));
+                }
                 self.group.start(key);
                 self.group.pairs_seen = true;
                 if !self.admits(self.group.ids.len() as u64) {
                     return Ok(());
                 }
                 let mut ids = self.group.ids.iter();
-                ids.try_for_each(|id| task.emit(&Pair::of((id, size_key), (other, size_other), overlap)))
+                ids.try_for_each(|id| {
+                    task.emit(&Pair::of(measure, (id, size_key), (other, size_other), overlap))
+                })
             }
         }
     }
 
     fn end_group(&mut self, task: &mut Task<'_>) -> Result<()> {
         let group = std::mem::take(&mut self.group);
-        let copies = group.ids.len() as u64;
-        if !self.admits(copies * copies.saturating_sub(1) / 2) {
+        let (copies, similarity) = (group.ids.len() as u64, self.opts.similarity.0);
+        // Sets that are too small for an overlap are no pairs, not even with their equals.
+        let pairs = similarity.accepts(group.size, group.size, group.size);
+        if !pairs || !self.admits(copies * copies.saturating_sub(1) / 2) {
             return Ok(());
         }
         for (at, x) in group.ids.iter().enumerate() {
             for y in &group.ids[at + 1..] {
-                task.emit(&Pair::of((x, group.size), (y, group.size), group.size))?;
+                task.emit(&Pair::of(similarity.measure(), (x, group.size), (y, group.size), group.size))?;
             }
         }
         Ok(())
@@ -216,11 +243,11 @@ impl Stage for ExpandRightReduce {
 
     fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
         task.count("pairs", self.pairs);
-        if self.pairs > self.opts.max_pairs {
+        if self.pairs > self.opts.max_pairs.max_pairs {
             return Err(Error::Limit(format!(
                 "expand-right-reduce: {} pairs in one task (the limit is {}); a higher tau has fewer, \
                  --write clusters needs none, or raise --max-pairs",
-                self.pairs, self.opts.max_pairs
+                self.pairs, self.opts.max_pairs.max_pairs
             )));
         }
         Ok(())

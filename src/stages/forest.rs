@@ -2,7 +2,7 @@
 
 use super::cluster::{ClusterKind, ClusterKindOpts};
 use super::components::ForestSize;
-use super::options::{TauOpts, Write, WriteOpts};
+use super::options::{SimilarityOpts, Write, WriteOpts};
 use crate::cluster::components::Components;
 use crate::stage::Task;
 use clap::Args;
@@ -23,7 +23,7 @@ pub struct ForestOpts {
 pub struct JoinedOpts {
     /// The threshold.
     #[command(flatten)]
-    pub tau: TauOpts,
+    pub similarity: SimilarityOpts,
     /// Which pairs are written.
     #[command(flatten)]
     pub forest: ForestOpts,

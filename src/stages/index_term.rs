@@ -6,12 +6,13 @@
 //! The reducer cuts a list into runs of `--posting-block` postings and writes one line for each pair of runs, so
 //! that no line outgrows a JVM and the quadratic part of a hot feature is spread over many mappers.
 
-use super::options::{MinFeaturesOpts, OrderOpts, TauOpts};
+use super::options::{MinFeaturesOpts, OrderOpts, SimilarityOpts};
 use super::side::load_order;
 use crate::error::{Error, FieldError, Result};
 use crate::index::order::Order;
 use crate::record::posting::{BlockPair, Posting, PostingRow, PrefixMark};
 use crate::record::set::{Doc, Member};
+use crate::similarity::SetSimilarity;
 use crate::stage::{Decl, Role, SideFile, Stage, Task};
 use crate::terminal;
 use clap::{Args, ValueEnum};
@@ -41,7 +42,7 @@ pub struct IndexTermOpts {
     #[arg(long, env = "TWINSPLIT_PCP", value_enum, default_value = "plain")]
     pcp: Pcp,
     #[command(flatten)]
-    tau: TauOpts,
+    similarity: SimilarityOpts,
     #[command(flatten)]
     least: MinFeaturesOpts,
     #[command(flatten)]
@@ -56,7 +57,10 @@ impl IndexTerm {
             Pcp::Plain => (size, 0),
             Pcp::Prefix => {
                 self.order.sort(&mut self.features);
-                (self.opts.tau.tau.probe_prefix(size), self.opts.tau.tau.index_prefix(size))
+                {
+                    let similarity = self.opts.similarity.0;
+                    (similarity.probe_prefix(size), similarity.index_prefix(size))
+                }
             }
         };
         for (position, feature) in (0..probe).zip(&self.features) {

@@ -3,16 +3,15 @@
 //! `write-kept` passes the kept documents' lines on.
 
 use super::cluster::rank_of;
-use super::options::{KeepOpts, TauOpts};
+use super::options::{KeepOpts, SimilarityOpts};
 use super::{NoOpts, options};
 use crate::cluster::dropped::Dropped;
 use crate::cluster::keep::KeepRule;
 use crate::error::Result;
 use crate::io;
 use crate::join::overlap;
-use crate::join::tau::{Jaccard6, jaccard6};
 use crate::record::Record;
-use crate::record::cluster::{ClusterRow, KeepInput, KeepRow, Ranked};
+use crate::record::cluster::{ClusterRow, KeepInput, KeepRow, Ranked, Verdict};
 use crate::record::document::{DocumentOpts, Line};
 use crate::record::tokenized::Tokenized;
 use crate::stage::{Decl, Role, SideFile, Stage, Task};
@@ -107,7 +106,7 @@ pub struct KeepChoose {
 impl Stage for KeepChoose {
     type In<'a> = Ranked<'a>;
     type Out<'a> = ClusterRow<'a>;
-    type Opts = TauOpts;
+    type Opts = SimilarityOpts;
     const DECL: Decl = Decl {
         name: "keep-choose",
         role: Role::Reduce,
@@ -115,8 +114,8 @@ impl Stage for KeepChoose {
         side: &[],
     };
 
-    fn open(opts: TauOpts, _: &mut Task<'_>) -> Result<Self> {
-        let dropped = Dropped::below(opts.tau);
+    fn open(opts: SimilarityOpts, _: &mut Task<'_>) -> Result<Self> {
+        let dropped = Dropped::below(opts.0);
         let (kept, kept_set, set) = (Vec::new(), Vec::new(), Vec::new());
         Ok(Self { dropped, kept, kept_set, kept_text: None, members: 0, set, clusters: 0 })
     }
@@ -132,19 +131,18 @@ impl Stage for KeepChoose {
         if self.members == 2 {
             // A cluster is two documents and more: the kept one is written when a second one is seen.
             self.clusters += 1;
-            task.emit(&ClusterRow { kept: &self.kept, id: &self.kept, jaccard: None })?;
+            task.emit(&ClusterRow { kept: &self.kept, id: &self.kept, verdict: Verdict::Keep })?;
         }
         let equal = text.is_some() && text == self.kept_text;
-        let (jaccard, sizes) = if equal {
-            (Jaccard6::ONE, (0, 0, 0))
+        let sets = if equal {
+            None
         } else {
             doc.features.read(&mut self.set).map_err(|error| task.wrong(error))?;
             let shared = overlap(&self.kept_set, &self.set);
-            let (kept_size, size) = (self.kept_set.len() as u64, self.set.len() as u64);
-            (jaccard6(shared, kept_size, size), (shared, size, kept_size))
+            Some((shared, self.set.len() as u64, self.kept_set.len() as u64))
         };
-        self.dropped.add(jaccard, sizes);
-        task.emit(&ClusterRow { kept: &self.kept, id: doc.id, jaccard: Some(jaccard) })
+        let verdict = Verdict::Drop(self.dropped.add(sets));
+        task.emit(&ClusterRow { kept: &self.kept, id: doc.id, verdict })
     }
 
     fn end_group(&mut self, _: &mut Task<'_>) -> Result<()> {
@@ -182,7 +180,7 @@ fn dropped_ids(clusters: &Path) -> Result<FxHashSet<Vec<u8>>> {
     for path in io::expand_inputs(&[clusters.to_owned()])? {
         io::each_row(&path, |line| {
             let row = ClusterRow::decode(line)?;
-            if row.jaccard.is_some() {
+            if row.verdict != Verdict::Keep {
                 dropped.insert(row.id.to_vec());
             }
             Ok(())

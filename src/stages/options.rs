@@ -3,17 +3,60 @@
 use crate::cluster::keep::KeepRule;
 use crate::error::{Error, Result};
 use crate::index::idf::IdfRange;
-use crate::join::tau::Tau;
+use crate::similarity::{Measure, Similarity, ThresholdError};
 use crate::text::{FeatureKind, FeatureSpec};
-use clap::{Args, ValueEnum};
+use clap::error::ErrorKind;
+use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 use std::path::PathBuf;
 
-/// The threshold.
-#[derive(Args, Clone, Debug)]
-pub struct TauOpts {
-    /// Least Jaccard similarity of a pair, a decimal in (0, 1] with at most 9 places
-    #[arg(long, env = "TWINSPLIT_TAU", default_value = "0.7", value_name = "DECIMAL")]
-    pub tau: Tau,
+/// Which pairs are in the answer: what makes two documents similar, and how similar they must be. The two options are
+/// read as one, so that a threshold that does not fit its similarity is refused before anything is read.
+#[derive(Clone, Copy, Debug)]
+pub struct SimilarityOpts(pub Similarity);
+
+#[derive(Args)]
+struct SimilarityArgs {
+    /// What makes two documents similar
+    #[arg(long, env = "TWINSPLIT_SIMILARITY", value_enum, default_value = "jaccard")]
+    similarity: Measure,
+    /// Least similarity of a pair, a decimal in (0, 1] with at most 9 places; with --similarity overlap a whole number
+    /// of features
+    #[arg(long, env = "TWINSPLIT_TAU", default_value = "0.7", value_name = "DECIMAL", value_parser = threshold)]
+    tau: String,
+}
+
+/// A threshold of any similarity.
+fn threshold(text: &str) -> std::result::Result<String, ThresholdError> {
+    let share = Measure::Jaccard.reaching(text);
+    share.or_else(|error| Measure::Overlap.reaching(text).map_err(|_| error)).map(|_| text.to_owned())
+}
+
+impl FromArgMatches for SimilarityOpts {
+    fn from_arg_matches(matches: &ArgMatches) -> std::result::Result<Self, clap::Error> {
+        let SimilarityArgs { similarity, tau } = SimilarityArgs::from_arg_matches(matches)?;
+        let wrong = |error| {
+            clap::Error::raw(
+                ErrorKind::ValueValidation,
+                format!("invalid value '{tau}' for '--tau': {error}\n"),
+            )
+        };
+        similarity.reaching(&tau).map(Self).map_err(wrong)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> std::result::Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl Args for SimilarityOpts {
+    fn augment_args(command: Command) -> Command {
+        SimilarityArgs::augment_args(command)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        SimilarityArgs::augment_args_for_update(command)
+    }
 }
 
 /// The guard against tiny sets.

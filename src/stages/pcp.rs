@@ -5,12 +5,12 @@
 //! candidates, which `verify-left` and `verify-right` count exactly.
 
 use super::forest::{Forest, JoinedOpts};
-use super::options::{MaxPairsOpts, TauOpts};
+use super::options::{MaxPairsOpts, SimilarityOpts};
 use crate::error::{Error, FieldError, Result};
 use crate::join::prefix::{self, may_pair};
-use crate::join::tau::Tau;
 use crate::record::pair::{Candidate, Joined, Pair, Part};
 use crate::record::posting::{BlockPair, Posting};
+use crate::similarity::{SetSimilarity, Similarity};
 use crate::stage::{Decl, Role, Stage, Task};
 use crate::terminal;
 use clap::Args;
@@ -29,7 +29,7 @@ pub struct PcpMap {
 #[derive(Args, Clone, Debug)]
 pub struct PcpMapOpts {
     #[command(flatten)]
-    tau: TauOpts,
+    similarity: SimilarityOpts,
     #[command(flatten)]
     max_pairs: MaxPairsOpts,
     /// Pairs whose shared features are summed in a mapper's memory (about 100 bytes each) before they are written
@@ -84,7 +84,7 @@ impl PcpMap {
         }
         let (x, y) = if x.0.id < y.0.id { (x, y) } else { (y, x) };
         if x.0.mark.is_some() {
-            if !candidate(self.opts.tau.tau, x.0, y.0) {
+            if !candidate(self.opts.similarity.0, x.0, y.0) {
                 return Ok(());
             }
             task.emit(&Joined::Candidate(Candidate { a: x.0.id, b: y.0.id }))?;
@@ -117,14 +117,14 @@ impl PcpMap {
 }
 
 /// Whether two postings of one list make a candidate: the smaller document by (size, id) must be flagged.
-fn candidate(tau: Tau, x: &Posting<'_>, y: &Posting<'_>) -> bool {
+fn candidate(similarity: Similarity, x: &Posting<'_>, y: &Posting<'_>) -> bool {
     let of = |posting: &Posting<'_>| {
         let mark = posting.mark?;
         Some(prefix::Posting { size: posting.size, position: mark.position, indexed: mark.indexed })
     };
     let (smaller, larger) = if (x.size, x.id) < (y.size, y.id) { (x, y) } else { (y, x) };
     match (of(smaller), of(larger)) {
-        (Some(smaller), Some(larger)) => may_pair(tau, &smaller, &larger),
+        (Some(smaller), Some(larger)) => may_pair(similarity, &smaller, &larger),
         _ => false,
     }
 }
@@ -184,7 +184,7 @@ impl Stage for PcpMap {
 
 /// The reducer.
 pub struct PcpReduce {
-    tau: Tau,
+    similarity: Similarity,
     forest: Forest,
     a: Vec<u8>,
     b: Vec<u8>,
@@ -207,7 +207,7 @@ impl Stage for PcpReduce {
     fn open(opts: JoinedOpts, _: &mut Task<'_>) -> Result<Self> {
         let forest = Forest::new(&opts.forest);
         Ok(Self {
-            tau: opts.tau.tau,
+            similarity: opts.similarity.0,
             forest,
             a: Vec::new(),
             b: Vec::new(),
@@ -243,14 +243,15 @@ impl Stage for PcpReduce {
     fn end_group(&mut self, task: &mut Task<'_>) -> Result<()> {
         let overlap = std::mem::take(&mut self.overlap);
         let (size_a, size_b) = self.sizes;
-        if !self.tau.accepts(overlap, size_a, size_b) {
+        if !self.similarity.accepts(overlap, size_a, size_b) {
             self.below += 1;
             return Ok(());
         }
         if !self.forest.needs(&self.a, &self.b) {
             return Ok(());
         }
-        task.emit(&Pair { a: &self.a, b: &self.b, overlap, size_a, size_b })
+        let measure = self.similarity.measure();
+        task.emit(&Pair { a: &self.a, b: &self.b, overlap, size_a, size_b, measure })
     }
 
     fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {

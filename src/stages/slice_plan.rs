@@ -1,13 +1,14 @@
 //! `size-count` and `slice-plan`: the collection is cut into slices by set size, balanced by estimated cost.
 
 use super::NoOpts;
-use super::options::{FeatureOpts, MinFeaturesOpts, TauOpts};
+use super::options::{FeatureOpts, MinFeaturesOpts, SimilarityOpts};
 use crate::checked_file::{self, CheckedLine, CheckedWriter, broken};
 use crate::error::{Error, FieldError, Result};
 use crate::index::slices::{SizeCount, SliceRange, Wanted, plan_slices};
 use crate::record::count::SizeRow;
 use crate::record::set::Member;
 use crate::record::{Fields, push_number};
+use crate::similarity::Measure;
 use crate::stage::{Decl, Role, Stage, Task};
 use clap::Args;
 use std::collections::BTreeMap;
@@ -102,7 +103,7 @@ fn wrong_sets(row: SizeRow) -> FieldError {
 #[derive(Args, Clone, Debug)]
 pub struct SlicePlanOpts {
     #[command(flatten)]
-    tau: TauOpts,
+    similarity: SimilarityOpts,
     #[command(flatten)]
     features: FeatureOpts,
     #[command(flatten)]
@@ -171,10 +172,14 @@ impl Stage for SlicePlan {
                 "slice-plan: the plan would have over {MOST_SLICES} slices; raise --slice-memory"
             )));
         }
-        let plan = plan_slices(&self.counts, self.opts.tau.tau, self.opts.slices.wanted());
+        let plan = plan_slices(&self.counts, self.opts.similarity.0, self.opts.slices.wanted());
         task.count("slices", plan.len() as u64);
         let mut parameters = self.opts.features.parameters()?;
-        parameters.push(("tau", self.opts.tau.tau.to_string()));
+        let similarity = self.opts.similarity.0;
+        if similarity.measure() != Measure::Jaccard {
+            parameters.push(("similarity", similarity.measure().to_string()));
+        }
+        parameters.push(("tau", similarity.threshold()));
         let (head, mut writer) = CheckedWriter::start(PLAN, &parameters);
         task.emit_row(&head)?;
         for slice in &plan {

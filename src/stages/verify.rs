@@ -7,10 +7,10 @@ use super::NoOpts;
 use super::forest::{Forest, JoinedOpts};
 use crate::error::{FieldError, Result};
 use crate::join::overlap;
-use crate::join::tau::Tau;
 use crate::record::pair::Pair;
 use crate::record::set::{Features, Member};
 use crate::record::verify::{Half, LeftInput, LeftRow, RightInput, RightRow};
+use crate::similarity::{SetSimilarity, Similarity};
 use crate::stage::{Decl, Role, Stage, Task};
 
 /// The first mapper: sets and candidates by the candidates' smaller id.
@@ -144,7 +144,7 @@ impl Stage for VerifyRight {
 
 /// The second reducer.
 pub struct VerifyRightReduce {
-    tau: Tau,
+    similarity: Similarity,
     forest: Forest,
     here: bool,
     set: Vec<u64>,
@@ -165,7 +165,14 @@ impl Stage for VerifyRightReduce {
 
     fn open(opts: JoinedOpts, _: &mut Task<'_>) -> Result<Self> {
         let forest = Forest::new(&opts.forest);
-        Ok(Self { tau: opts.tau.tau, forest, here: false, set: Vec::new(), other: Vec::new(), below: 0 })
+        Ok(Self {
+            similarity: opts.similarity.0,
+            forest,
+            here: false,
+            set: Vec::new(),
+            other: Vec::new(),
+            below: 0,
+        })
     }
 
     fn push(&mut self, row: RightRow<'_>, task: &mut Task<'_>) -> Result<()> {
@@ -182,14 +189,15 @@ impl Stage for VerifyRightReduce {
                 half.features.read(&mut self.other).map_err(|error| task.wrong(error))?;
                 let (size_a, size_b) = (self.other.len() as u64, self.set.len() as u64);
                 let overlap = overlap(&self.other, &self.set);
-                if !self.tau.accepts(overlap, size_a, size_b) {
+                if !self.similarity.accepts(overlap, size_a, size_b) {
                     self.below += 1;
                     return Ok(());
                 }
                 if !self.forest.needs(half.a, half.b) {
                     return Ok(());
                 }
-                task.emit(&Pair { a: half.a, b: half.b, overlap, size_a, size_b })
+                let measure = self.similarity.measure();
+                task.emit(&Pair { a: half.a, b: half.b, overlap, size_a, size_b, measure })
             }
         }
     }

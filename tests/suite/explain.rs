@@ -29,6 +29,7 @@ Shared features: 4, passages: 1
     A  one two [three four five six seven]
     B  [three four five six seven] eight
 
+Jaccard: the features in both documents, as a share of those in one or both
 Jaccard = |A∩B| / |A∪B| = 4 / (6 + 5 - 4) = 4 / 7 = 0.571429
 tau = 0.5 = 1/2; a pair shares at least one feature, and o·(p+q) >= p·(|A|+|B|):
 4·3 = 12  >=  1·11 = 11

@@ -1,9 +1,10 @@
-//! The matrix on random corpora: every way to find the pairs, every threshold, both engines, one to four threads, both
+//! The matrix on random corpora: every way to find the pairs, every threshold, every similarity, both engines, one to four threads, both
 //! kinds of cluster, and posting lists cut into runs of two, against the oracle, byte for byte: as many runs as it takes for
 //! every two values to meet. `make test-long` runs the products.
 
 use crate::common::corpora;
 use crate::common::matrix::{Cover, Subject, Table, matrix};
+use crate::common::oracle::SIMILARITIES;
 
 /// A seed, a size and a vocabulary: the smaller the vocabulary, the more sets overlap.
 const LOCAL: [(u64, usize, usize); 3] = [(101, 60, 24), (102, 100, 80), (103, 160, 600)];
@@ -13,8 +14,9 @@ const PIPES: (u64, usize, usize) = (104, 80, 60);
 
 fn random(name: &str, (seed, size, vocabulary): (u64, usize, usize), table: &Table) {
     let about = format!("corpora::random({seed}, {size}, {vocabulary})");
-    let make = || Subject::new(corpora::random(seed, size, vocabulary), "lines", "0.1");
-    matrix(&format!("{name} {seed}"), &[(&about, &make)], table);
+    let make = || Subject::of_any_similarity(corpora::random(seed, size, vocabulary), "lines", "0");
+    let table = Table { similarities: &SIMILARITIES, ..*table };
+    matrix(&format!("{name} {seed}"), &[(&about, &make)], &table);
 }
 
 /// Each corpus has other combinations.

@@ -8,6 +8,7 @@ use crate::common::expected::{KINDS, Keep};
 use crate::common::harness::{Input, check};
 use crate::common::matrix::{BLOCKS, Case, Engine, Subject, TAUS, VARIANTS};
 use crate::common::oracle::Doc;
+use crate::common::oracle::SIMILARITIES;
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -45,14 +46,15 @@ prop_compose! {
         threads in 1..=4usize,
         kind in select(KINDS.to_vec()),
         keep in select(vec![Keep::SmallestId, Keep::Longest]),
+        similarity in select(SIMILARITIES.to_vec()),
     ) -> Case {
-        Case { variant, tau, engine, blocks, threads, kind, keep, corpus: 0 }
+        Case { variant, tau, engine, blocks, threads, kind, keep, similarity, corpus: 0 }
     }
 }
 
 fn holds(docs: Vec<Doc>, features: &str, case: Case) -> Result<(), TestCaseError> {
-    let subject = Subject::new(docs, features, case.tau);
-    let expected = subject.expected(case.tau, case.kind, case.keep);
+    let subject = Subject::of_any_similarity(docs, features, "0");
+    let expected = subject.expected_by(case.similarity, case.tau, case.kind, case.keep);
     let input = Input::new(&subject.docs);
     check(&input, &case.args(&subject.args), &expected, false).map_err(TestCaseError::fail)
 }

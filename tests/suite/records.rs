@@ -6,9 +6,10 @@ use std::collections::BTreeSet;
 use std::sync::LazyLock;
 use twinsplit::internal::checked_file::CheckedLine;
 use twinsplit::internal::error::FieldError;
-use twinsplit::internal::join::tau::jaccard6;
 use twinsplit::internal::record::bad::BadLine;
-use twinsplit::internal::record::cluster::{ClusterInput, ClusterRow, KeepInput, KeepRow, Label, Ranked};
+use twinsplit::internal::record::cluster::{
+    ClusterInput, ClusterRow, KeepInput, KeepRow, Label, Ranked, Verdict,
+};
 use twinsplit::internal::record::count::{FeatureCount, SizeRow};
 use twinsplit::internal::record::document::Line;
 use twinsplit::internal::record::expand::{self, ExpandRow};
@@ -23,6 +24,7 @@ use twinsplit::internal::record::star::{self, StarLink, StarMember, StarRow};
 use twinsplit::internal::record::tokenized::Tokenized;
 use twinsplit::internal::record::verify::{self, Half, LeftRow, RightRow};
 use twinsplit::internal::record::{Keys, Record, id, key_end};
+use twinsplit::internal::similarity::Measure;
 use twinsplit::internal::stage::{Entry, RecordInfo};
 use twinsplit::internal::stages::STAGES;
 
@@ -102,7 +104,8 @@ fn rows(values: &Values) -> Vec<Row> {
     let text = Tokenized { doc, text: Some(u128::from(*n0) << 64 | u128::from(*n1)) };
     let tokenized = Tokenized::of_set(doc);
     let copy = Copy { id: a, representative: b, size: *n0 };
-    let pair = Pair { a, b, overlap, size_a, size_b };
+    let measure = Measure::ALL[*n1 as usize % 5];
+    let pair = Pair { a, b, overlap, size_a, size_b, measure };
     let part = Part { a, b, count: *n0, size_a: *n1, size_b: *n2 };
     let candidate = Candidate { a, b };
     let half = Half { b, a, features: doc.features };
@@ -111,7 +114,8 @@ fn rows(values: &Values) -> Vec<Row> {
     let place = if *flag { InputPlace { input: b"0000002a", offset: rank } } else { InputPlace::default() };
     let meta = Meta { id: a, length: *n0, date, score: b"-1.50e3", script: b"Han", place };
     let copied = ExpandRow::Copy { representative: b, id: a, size: *n0 };
-    let expanded = ExpandRow::Pair { key: a, other: b, overlap, size_key: size_a, size_other: size_b };
+    let expanded =
+        ExpandRow::Pair { key: a, other: b, overlap, size_key: size_a, size_other: size_b, measure };
     let mark = flag.then_some(PrefixMark { position: *n1, indexed: n2 % 2 == 0 });
     let posting = Posting { id: a, size: *n0, mark };
     let mut postings = Vec::new();
@@ -121,7 +125,7 @@ fn rows(values: &Values) -> Vec<Row> {
     let link = StarLink { component: b, rank, best: a, representative: b, other: a };
     let copied_from = star::RankRow::Copy { id: b, representative: a };
     let star_pair = star::LinkRow::Pair { representative: b, other: a };
-    let jaccard = flag.then(|| jaccard6(overlap, size_a, size_b));
+    let score = Some(measure.score(overlap, size_a, size_b));
 
     row!(Line, Line(a));
     row!(CheckedLine, CheckedLine(a));
@@ -211,7 +215,9 @@ fn rows(values: &Values) -> Vec<Row> {
     row!(KeepInput, KeepInput::Meta(meta));
     row!(KeepRow, KeepRow::Label(label));
     row!(KeepRow, KeepRow::Rank { id: a, rank });
-    row!(ClusterRow, ClusterRow { kept: a, id: b, jaccard });
+    for verdict in [Verdict::Keep, Verdict::Drop(score), Verdict::Drop(None)] {
+        row!(ClusterRow, ClusterRow { kept: a, id: b, verdict });
+    }
     rows
 }
 
@@ -364,8 +370,8 @@ fn errors_name_the_field() {
         ("equal-sets", &format!("a\t{set}\tb"), "end of line"),
         ("equal-sets-reduce", "a", "hash"),
         ("equal-sets-reduce", set, "id"),
-        ("index-term", "a\t=\tb", "size"),
-        ("index-term", "a\t=\t\t1", "representative"),
+        ("index-term", "a\t\\=\tb", "size"),
+        ("index-term", "a\t\\=\t\t1", "representative"),
         ("index-term-reduce", "00000000000000AA\ta\t1", "feature"),
         ("index-term-reduce", &format!("{set}\ta\t-1"), "size"),
         ("index-term-reduce", &format!("{set}\ta\t1\tx"), "position"),
@@ -382,29 +388,29 @@ fn errors_name_the_field() {
         ("idf-left-reduce", &format!("{set}\t2\ta"), "tag"),
         ("idf-left-reduce", &format!("{set}\t1\t"), "id"),
         ("idf-right-reduce", "a\t0\tx", "text"),
-        ("equal-sets", "a\t~\tx\t", "text"),
-        ("equal-sets", &format!("a\t~\t{set}{set}"), "features"),
-        ("keep-reduce", &format!("a\t2\t~\t{set}{set}\tx"), "features"),
+        ("equal-sets", "a\t\\~\tx\t", "text"),
+        ("equal-sets", &format!("a\t\\~\t{set}{set}"), "features"),
+        ("keep-reduce", &format!("a\t2\t\\~\t{set}{set}\tx"), "features"),
         ("idf-right-reduce", "a\t1\tx", "feature"),
         ("slice-plan", "0000000001", "sets"),
         ("index-doc-reduce", "00000\t1", "id"),
         ("expand-left-reduce", "a\t2\tb\t1", "tag"),
         ("expand-left-reduce", "a\t1\tb\t1\t1", "size_other"),
-        ("cluster", "a\tb\t1\t2\t2\t0.333334", "jaccard"),
+        ("cluster", "a\tb\t1\t2\t2\t0.333334", "similarity"),
         ("cluster", "a\tb\t5\t1\t1\t1.000000", "overlap"),
-        ("cluster", "a\tb\t1\t2\t2\t0.33333", "jaccard"),
+        ("cluster", "a\tb\t1\t2\t2\t0.33333", "similarity"),
         ("doc-meta-reduce", "a\t5\t2020\t\tLatin\t\t\tx\t1\t2", "end of line"),
         ("doc-meta-reduce", "a\t5\t2020\t\tLatin\t\t\tx", "line"),
         ("doc-meta-reduce", "a\tfive\t\t\tLatin", "length"),
-        ("large-star", "a\t->\tb", "arrow"),
+        ("large-star", "a\t->\tb", "overlap"),
         ("large-star-reduce", "a", "neighbour"),
         ("small-star-reduce", "a\tb\tc", "end of line"),
         ("star-rank-reduce", "a\t3\tb", "tag"),
-        ("star-link", "a\t-\tb\t", "component"),
+        ("star-link", "a\t\\s\t-\tb\t", "component"),
         ("star-link-reduce", "a\t2\tb", "tag"),
         ("star", "a\t1\t-\tb\tc\td", "tag"),
         ("star-reduce", "a\t0\t-\tb\tc", "other"),
-        ("keep", "a\t->\tb", "arrow"),
+        ("keep", "a\t\\>\t", "label"),
         ("keep-reduce", "a\t3\tb", "tag"),
         ("keep-choose", "a", "rank"),
     ] {
@@ -412,9 +418,9 @@ fn errors_name_the_field() {
     }
     for (line, field) in [
         ("a\tb\tkeep\t0.500000", "verdict"),
-        ("a\tb\tdrop\t-", "jaccard"),
-        ("a\tb\tdrop\t1.000001", "jaccard"),
-        ("a\tb\tdrop", "jaccard"),
+        ("a\tb\tdrop\t0.5", "similarity"),
+        ("a\tb\tdrop\t1.000001", "similarity"),
+        ("a\tb\tdrop", "similarity"),
     ] {
         assert_eq!(ClusterRow::decode(line.as_bytes()).unwrap_err().field, field, "{line:?}");
     }

@@ -661,7 +661,7 @@ fn a_page_follows_from_its_run() {
         here.write(&file, whole.lines().skip(3).map(|line| format!("{line}\n")).collect::<String>());
         here.say("twinsplit report out").fails(1, &[&file, "out/run.json describes", "run again"]);
         here.write(&file, whole.replacen("0.", "0,", 1));
-        here.say("twinsplit report out").fails(1, &[&file, "jaccard", "six decimals"]);
+        here.say("twinsplit report out").fails(1, &[&file, "similarity", "six decimals"]);
         std::fs::remove_file(here.path(&file)).unwrap();
         here.say("twinsplit report out").fails(1, &[&file]);
         here.write(&file, whole);

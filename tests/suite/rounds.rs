@@ -18,6 +18,7 @@ use twinsplit::internal::record::pair::Pair;
 use twinsplit::internal::record::set::Copy;
 use twinsplit::internal::record::set::Member;
 use twinsplit::internal::record::{Record, key_end};
+use twinsplit::internal::similarity::Measure;
 use twinsplit::internal::stage::{Counters, Entry, Runner, Task};
 use twinsplit::internal::stages::components::CHANGES;
 use twinsplit::internal::stages::find;
@@ -143,8 +144,10 @@ impl Graph {
             row
         };
         let id = |x: &usize| self.ids[*x].as_slice();
-        let pairs =
-            self.pairs.iter().map(|(x, y)| row(&|out| Pair::of((id(x), 1), (id(y), 1), 1).encode(out)));
+        let pairs = self
+            .pairs
+            .iter()
+            .map(|(x, y)| row(&|out| Pair::of(Measure::Jaccard, (id(x), 1), (id(y), 1), 1).encode(out)));
         let copies = self.copies.iter().map(|(x, y)| {
             row(&|out| Member::Copy(Copy { id: id(x), representative: id(y), size: 1 }).encode(out))
         });

@@ -504,7 +504,7 @@ fn the_page_shows_what_comes_out() {
         assert!(at.is_some_and(|skipped| skipped == 0 || gap), "{line:?} does not stand there in {shown}");
         (found, gap) = (found + 1, false);
     }
-    assert_eq!(found, 22);
+    assert_eq!(found, 23);
 }
 
 #[test]
@@ -513,8 +513,10 @@ fn what_cannot_be_is_refused_by_name() {
     here.write("docs", jsonl(&[("a", "x y"), ("b", "x z")]));
     let tune = |options: &str| here.say(&format!("twinsplit tune --input docs {options}"));
     for tau in ["0", "1.5", "0.3,seven", "0.5,,0.6", "0.1234567891"] {
-        let value =
-            tau.split(',').find(|one| one.parse::<twinsplit::internal::join::tau::Tau>().is_err()).unwrap();
+        let value = tau
+            .split(',')
+            .find(|one| one.parse::<twinsplit::internal::similarity::tau::Tau>().is_err())
+            .unwrap();
         tune(&format!("--taus {tau}")).fails(2, &["--taus", "(0, 1]", &format!("{value:?}")]);
     }
     tune("--kinds words:5,wrods:3").fails(2, &["--kinds wrods:3", "words:K"]);

@@ -10,11 +10,11 @@ use crate::error::{Error, Result};
 use crate::hash;
 use crate::index::slices::{SizeCount, plan_slices};
 use crate::io::{AtomicFile, each_row, expand_inputs};
-use crate::join::tau::Tau;
 use crate::params::Params;
 use crate::plan::{Engine, Plan};
 use crate::record::Record;
 use crate::record::count::SizeRow;
+use crate::similarity::Similarity;
 use crate::stages::slice_plan::SlicesOpts;
 use std::collections::BTreeMap;
 use std::fs;
@@ -82,12 +82,12 @@ impl Measured {
     }
 
     /// The slices by size of a collection that has `times` as many sets of each size.
-    pub fn slices(&self, tau: Tau, slices: &SlicesOpts, times: f64) -> u64 {
+    pub fn slices(&self, similarity: Similarity, slices: &SlicesOpts, times: f64) -> u64 {
         let scaled = self
             .sizes
             .iter()
             .map(|count| SizeCount { docs: (count.docs as f64 * times).ceil() as u64, ..*count });
-        let plan = plan_slices(&scaled.collect::<Vec<_>>(), tau, slices.wanted());
+        let plan = plan_slices(&scaled.collect::<Vec<_>>(), similarity, slices.wanted());
         (plan.len() as u64).max(1)
     }
 }

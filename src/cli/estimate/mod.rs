@@ -16,7 +16,7 @@ use crate::index::idf::IdfRange;
 use crate::io::{Stdout, document_files};
 use crate::plan::{Engine, Plan};
 use crate::record::document::DocumentOpts;
-use crate::stages::options::TauOpts;
+use crate::stages::options::SimilarityOpts;
 use crate::stages::slice_plan::SlicesOpts;
 use clap::Args;
 use measure::Measured;
@@ -96,7 +96,7 @@ pub fn run(plan: Plan, opts: &EstimateOpts) -> Result<()> {
     }
     let measured = Measured::of(&plan, of_sample, &sample, work.path())?;
     let times = documents as f64 / sampled as f64;
-    let (tau, slices): (TauOpts, SlicesOpts) = (params.parse()?, params.parse()?);
+    let (similarity, slices): (SimilarityOpts, SlicesOpts) = (params.parse()?, params.parse()?);
     // Scripts that are told nothing take two tasks, or those that a step of Spark has after a shuffle.
     let tasks = if plan.engine == Engine::Spark { opts.reducers } else { 2 };
     let target = Target {
@@ -108,7 +108,7 @@ pub fn run(plan: Plan, opts: &EstimateOpts) -> Result<()> {
         reducers: opts.reducers,
         slices: match params.is("partition", "by-task") {
             true => slices.slices.unwrap_or(tasks).max(1),
-            false => measured.slices(tau.tau, &slices, times),
+            false => measured.slices(similarity.0, &slices, times),
         },
     };
     let steps = target.steps(&plan.chain.steps(), &measured)?;

@@ -6,10 +6,10 @@
 
 use crate::error::{FieldError, Result};
 use crate::io::{Stdout, each_row};
-use crate::join::tau::{Jaccard6, jaccard6};
 use crate::record::Record;
 use crate::record::cluster::ClusterRow;
 use crate::record::pair::Pair;
+use crate::similarity::Score;
 use crate::visible;
 use std::path::Path;
 
@@ -20,7 +20,7 @@ struct Reached {
     distance: u32,
     /// The next document on the way, and the similarity to it.
     next: usize,
-    jaccard: Jaccard6,
+    score: Score,
 }
 
 /// Says how two documents came into one cluster of the answer in `folder`, if they did; `is_named` says whether an id is
@@ -45,7 +45,7 @@ pub fn show(folder: &Path, is_named: impl Fn(&[u8], usize) -> bool, out: &mut St
     let mut links = Vec::new();
     let mut at = from;
     while let Some(step) = reached[at].filter(|_| at != to) {
-        links.push(format!("  {}  {}  {}", step.jaccard, name(&members[at]), name(&members[step.next])));
+        links.push(format!("  {}  {}  {}", step.score, name(&members[at]), name(&members[step.next])));
         at = step.next;
     }
     let pairs = if links.len() == 1 { "pair" } else { "pairs" };
@@ -95,22 +95,22 @@ fn members(
 fn search(pairs: &Path, members: &[Vec<u8>], from: usize, to: usize) -> Result<Option<Vec<Option<Reached>>>> {
     let place = |id: &[u8]| members.binary_search_by(|member| member.as_slice().cmp(id)).ok();
     let mut reached: Vec<Option<Reached>> = vec![None; members.len()];
-    reached[to] = Some(Reached { distance: 0, next: to, jaccard: jaccard6(1, 1, 1) });
+    reached[to] = Some(Reached { distance: 0, next: to, score: Score::ONE });
     for distance in 1.. {
         let mut found = false;
-        let mut step = |at: usize, next: usize, jaccard: Jaccard6| {
+        let mut step = |at: usize, next: usize, score: Score| {
             let is_next = reached[next].is_some_and(|next| next.distance + 1 == distance);
             let is_nearer = reached[at].is_none_or(|at| at.distance == distance && next < at.next);
             if is_next && is_nearer {
-                reached[at] = Some(Reached { distance, next, jaccard });
+                reached[at] = Some(Reached { distance, next, score });
                 found = true;
             }
         };
         each_row(pairs, |line| -> Result<(), FieldError> {
             let pair = Pair::decode(line)?;
             if let (Some(a), Some(b)) = (place(pair.a), place(pair.b)) {
-                step(a, b, pair.jaccard());
-                step(b, a, pair.jaccard());
+                step(a, b, pair.score());
+                step(b, a, pair.score());
             }
             Ok(())
         })?;

@@ -11,46 +11,11 @@ use crate::error::{Error, Result};
 use crate::io::Stdout;
 use crate::join::integers::Collection;
 use crate::join::kernel::{Asked, JoinPair, index_shards, join_shards, whole};
-use crate::join::similarity::Similarity;
-use crate::join::tau::Tau;
+use crate::similarity::{Measure, SetSimilarity, Similarity};
 use crate::stages::options::MaxPairsOpts;
-use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
+use clap::{ArgMatches, Args, Command, FromArgMatches};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-
-/// What makes two sets similar; `o` is the number of tokens in both.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Kind {
-    /// o / (a + b - o)
-    Jaccard,
-    /// o / min(a, b): containment
-    Ccs,
-    /// o / sqrt(a·b)
-    Cosine,
-    /// 2·o / (a + b)
-    Dice,
-    /// o, with a whole number for --tau
-    Overlap,
-}
-
-impl Kind {
-    fn with(self, tau: &str) -> Result<Similarity> {
-        let usage = |error: &dyn std::fmt::Display| Error::Usage(format!("join: --tau: {error}"));
-        let share = || tau.parse::<Tau>().map_err(|error| usage(&error));
-        let number = || {
-            tau.parse().ok().filter(|least| *least >= 1).ok_or_else(|| {
-                usage(&format!("an overlap is a whole number from 1, found {tau:?}; for the share of the smaller set take --similarity ccs"))
-            })
-        };
-        Ok(match self {
-            Kind::Jaccard => Similarity::Jaccard(share()?),
-            Kind::Ccs => Similarity::Containment(share()?),
-            Kind::Cosine => Similarity::Cosine(share()?),
-            Kind::Dice => Similarity::Dice(share()?),
-            Kind::Overlap => Similarity::Overlap(number()?),
-        })
-    }
-}
 
 /// Options.
 #[derive(Args, Clone, Debug)]
@@ -61,9 +26,9 @@ struct JoinOpts {
     /// Least similarity of a pair: a decimal in (0, 1] with at most 9 places; with overlap a whole number
     #[arg(long, value_name = "T")]
     tau: String,
-    /// What makes two sets of a and b tokens similar that share o
+    /// What makes two sets A and B similar
     #[arg(long, value_enum, default_value = "jaccard")]
-    similarity: Kind,
+    similarity: Measure,
     /// Print the number of pairs alone
     #[arg(long, conflicts_with = "output")]
     count: bool,
@@ -90,7 +55,8 @@ pub fn command() -> Command {
 /// Runs the command.
 pub fn run(matches: &ArgMatches) -> Result<()> {
     let opts = JoinOpts::from_arg_matches(matches)?;
-    let similarity = opts.similarity.with(&opts.tau)?;
+    let similarity =
+        opts.similarity.reaching(&opts.tau).map_err(|error| Error::Usage(format!("join: --tau: {error}")))?;
     let threads = threads(opts.threads);
     let (parts, lines) = read::read(&opts.sets, threads)?;
     let collection = Collection::new(parts, similarity, threads);
@@ -165,7 +131,7 @@ mod tests {
             lines.push(100 + line % 1_000);
             lines.end_set();
         }
-        let similarity = Similarity::Jaccard("0.8".parse().unwrap());
+        let similarity = Measure::Jaccard.reaching("0.8").unwrap();
         let collection = Collection::new(vec![lines], similarity, 1);
         let sets = &collection.sets;
         assert_eq!(sets.len(), 1_000);

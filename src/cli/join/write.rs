@@ -7,7 +7,7 @@ use crate::engine::columnar::sorter::{pack, unpack};
 use crate::error::{Error, Result};
 use crate::io::{AtomicFile, Stdout};
 use crate::join::integers::Collection;
-use crate::join::similarity::Similarity;
+use crate::similarity::Similarity;
 use crate::threads::{lock, unlocked};
 use std::path::Path;
 use std::sync::Mutex;
@@ -95,13 +95,10 @@ impl Writing<'_> {
         use std::io::Write;
         let (x, y) = unpack(row.documents);
         let (a, b) = (sizes[x as usize], sizes[y as usize]);
-        let similarity = self.similarity.millionths(row.overlap.into(), a.into(), b.into());
+        let score = self.similarity.measure().score(row.overlap.into(), a.into(), b.into());
         line.clear();
         // Writing to memory does not fail.
-        let _ = write!(line, "{}\t{}\t{}\t{a}\t{b}\t", u64::from(x) + 1, u64::from(y) + 1, row.overlap);
-        let _ = match self.similarity {
-            Similarity::Overlap(_) => write!(line, "{similarity}"),
-            _ => write!(line, "{}.{:06}", similarity / 1_000_000, similarity % 1_000_000),
-        };
+        let (x, y) = (u64::from(x) + 1, u64::from(y) + 1);
+        let _ = write!(line, "{x}\t{y}\t{}\t{a}\t{b}\t{score}", row.overlap);
     }
 }

@@ -1,6 +1,6 @@
 //! Histograms: counts by similarity and by cluster size, in integers, and the bars that they are drawn as.
 
-use crate::join::tau::Jaccard6;
+use crate::similarity::Score;
 use std::collections::BTreeMap;
 
 /// Most bars of a histogram of similarities: more cannot be told apart on a small screen.
@@ -17,25 +17,55 @@ pub struct Bar {
     pub count: u64,
 }
 
-/// Counts of similarities by hundredths; 1.000000 stands alone.
-pub struct Similarities([u64; 101]);
+/// Counts of similarities.
+pub struct Similarities {
+    /// Shares by hundredths; 1.000000 stands alone.
+    shares: [u64; 101],
+    /// Numbers of features.
+    counts: BTreeMap<u64, u64>,
+}
 
 impl Default for Similarities {
     fn default() -> Self {
-        Self([0; 101])
+        Self { shares: [0; 101], counts: BTreeMap::new() }
     }
 }
 
 impl Similarities {
     /// Counts one.
-    pub fn add(&mut self, jaccard: Jaccard6) {
-        self.0[jaccard.millionths() as usize / 10_000] += 1;
+    pub fn add(&mut self, score: Score) {
+        match score {
+            Score::Share(millionths) => self.shares[millionths as usize / 10_000] += 1,
+            Score::Count(count) => *self.counts.entry(count).or_default() += 1,
+        }
     }
 
-    /// Bars of equal width from the one that holds `least` (in millionths), or the smallest similarity counted if
-    /// that is smaller, up to 1, which has a bar of its own.
-    pub fn bars(&self, least: u32) -> Vec<Bar> {
-        let smallest = self.0.iter().position(|count| *count > 0).unwrap_or(100);
+    /// Bars of equal width from the one that holds `least`, or the smallest similarity counted if that is smaller.
+    pub fn bars(&self, least: Score) -> Vec<Bar> {
+        match least {
+            Score::Share(millionths) => self.bars_of_shares(millionths),
+            Score::Count(count) => self.bars_of_counts(count),
+        }
+    }
+
+    /// Up to the largest number that was counted.
+    fn bars_of_counts(&self, least: u64) -> Vec<Bar> {
+        let ends = self.counts.first_key_value().zip(self.counts.last_key_value());
+        let Some(((&smallest, _), (&largest, _))) = ends else { return Vec::new() };
+        let from = smallest.min(least);
+        let width = (largest - from) / MOST_BARS as u64 + 1;
+        let bar = |nth: u64| {
+            let start = from + nth * width;
+            let end = start.saturating_add(width - 1);
+            let label = if width == 1 { start.to_string() } else { format!("{start} to {end}") };
+            Bar { label, count: self.counts.range(start..=end).map(|(_, count)| count).sum() }
+        };
+        (0..=(largest - from) / width).map(bar).collect()
+    }
+
+    /// Up to 1, which has a bar of its own.
+    fn bars_of_shares(&self, least: u32) -> Vec<Bar> {
+        let smallest = self.shares.iter().position(|count| *count > 0).unwrap_or(100);
         let from = smallest.min(least as usize / 10_000).min(99);
         let width =
             [1, 2, 5].into_iter().find(|width| (100 - from).div_ceil(*width) < MOST_BARS).unwrap_or(10);
@@ -44,10 +74,10 @@ impl Similarities {
             let end = start + width;
             bars.push(Bar {
                 label: format!("0.{start:02} to {}.{:02}", end / 100, end % 100),
-                count: self.0[start..end].iter().sum(),
+                count: self.shares[start..end].iter().sum(),
             });
         }
-        bars.push(Bar { label: "1".to_owned(), count: self.0[100] });
+        bars.push(Bar { label: "1".to_owned(), count: self.shares[100] });
         bars
     }
 }
@@ -91,7 +121,7 @@ mod tests {
 
     fn similarities(millionths: &[u32]) -> Similarities {
         let mut all = Similarities::default();
-        millionths.iter().for_each(|m| all.add(Jaccard6::from_millionths(*m).unwrap()));
+        millionths.iter().for_each(|m| all.add(Score::share(*m).unwrap()));
         all
     }
 
@@ -111,7 +141,10 @@ mod tests {
             ("0.98 to 1.00", 1),
             ("1", 1),
         ];
-        assert_eq!(filled(all.bars(700_000)), expected.map(|(label, count)| (label.to_owned(), count)));
+        assert_eq!(
+            filled(all.bars(Score::Share(700_000))),
+            expected.map(|(label, count)| (label.to_owned(), count))
+        );
     }
 
     /// Every hundredth at every width is counted once, and a histogram starts at tau or below it.
@@ -120,14 +153,31 @@ mod tests {
         let every: Vec<u32> = (0..=100).map(|hundredth| hundredth * 10_000).collect();
         for from in 0..=100 {
             let all = similarities(&every[from..]);
-            let bars = all.bars(1_000_000);
+            let bars = all.bars(Score::ONE);
             assert_eq!(bars.iter().map(|bar| bar.count).sum::<u64>(), 101 - from as u64, "from {from}");
             assert!(bars.len() <= MOST_BARS + 1, "{} bars from {from}", bars.len());
         }
-        let bars = similarities(&[900_000]).bars(700_000);
+        let bars = similarities(&[900_000]).bars(Score::Share(700_000));
         assert_eq!((bars.len(), bars[0].label.as_str()), (31, "0.70 to 0.71"));
-        let empty = similarities(&[]).bars(1_000_000);
+        let empty = similarities(&[]).bars(Score::ONE);
         assert_eq!(empty.iter().map(|bar| bar.label.as_str()).collect::<Vec<_>>(), ["0.99 to 1.00", "1"]);
+    }
+
+    #[test]
+    fn numbers_of_features_have_bars_from_the_threshold_on() {
+        let counted = |all: &[u64]| {
+            let mut counted = Similarities::default();
+            all.iter().for_each(|count| counted.add(Score::Count(*count)));
+            counted.bars(Score::Count(20))
+        };
+        let labels = |bars: &[Bar]| bars.iter().map(|bar| bar.label.clone()).collect::<Vec<_>>();
+        assert_eq!(counted(&[]), []);
+        assert_eq!(labels(&counted(&[22, 22])), ["20", "21", "22"]);
+        assert_eq!(labels(&counted(&[18, 19])), ["18", "19"]);
+        let wide = counted(&[20, 59, 60, 1_000, 1_000]);
+        assert!(wide.len() <= MOST_BARS + 1 && wide[0].label == "20 to 44", "{wide:?}");
+        assert_eq!(wide.iter().map(|bar| bar.count).sum::<u64>(), 5);
+        assert_eq!(counted(&[u64::MAX]).iter().map(|bar| bar.count).sum::<u64>(), 1);
     }
 
     #[test]

@@ -80,9 +80,9 @@ function drawCharts() {
   const pairs = report.pairs !== null;
   document.getElementById("charts").append(
     pairs
-      ? chart("Pairs by similarity", "Jaccard similarity", ["pair", "pairs"], report.similarities)
+      ? chart("Pairs by similarity", `${report.title} similarity: ${report.formula}`, ["pair", "pairs"], report.similarities)
       : chart("Dropped documents by similarity to the kept one",
-        "Jaccard similarity; the run wrote no pairs, so these are from clusters.tsv", ["document", "documents"],
+        `${report.title} similarity: ${report.formula}; the run wrote no pairs, so these are from clusters.tsv`, ["document", "documents"],
         report.similarities),
     chart("Clusters by size", "Documents in a cluster", ["cluster", "clusters"], report.sizes),
   );

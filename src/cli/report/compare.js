@@ -46,18 +46,68 @@ function stretchesOf(data, common) {
   return stretches;
 }
 
-/** The similarity in six decimals, rounded half up, as the run writes it. */
-function jaccardText(overlap, union) {
-  if (union === 0n) return "0.000000";
-  const digits = ((2n * overlap * 1000000n + union) / (2n * union)).toString().padStart(7, "0");
+/** The largest whole number of which the square is at most n. */
+function root(n) {
+  if (n < 2n) return n;
+  let guess = 1n << BigInt((n.toString(2).length + 1) >> 1);
+  for (;;) {
+    const next = (guess + n / guess) >> 1n;
+    if (next >= guess) return guess;
+    guess = next;
+  }
+}
+
+/** A number of millionths in six decimals. */
+function sixDecimals(millionths) {
+  const digits = millionths.toString().padStart(7, "0");
   return `${digits.slice(0, -6)}.${digits.slice(-6)}`;
 }
 
-/** Whether an overlap reaches tau, a decimal, in integers. */
+/** What the measures are: the formula with its numbers, the fraction, and the two sides of the inequality with tau = p/q. */
+const MEASURES = {
+  jaccard: {
+    inserted: (o, a, b) => `${o} / (${a} + ${b} − ${o})`,
+    fraction: (o, a, b) => [o, a + b - o],
+    sides: (o, a, b, p, q) => [o * (p + q), p * (a + b)],
+  },
+  containment: {
+    inserted: (o, a, b) => `${o} / min(${a}, ${b})`,
+    fraction: (o, a, b) => [o, a < b ? a : b],
+    sides: (o, a, b, p, q) => [o * q, p * (a < b ? a : b)],
+  },
+  cosine: {
+    inserted: (o, a, b) => `${o} / sqrt(${a}·${b})`,
+    sides: (o, a, b, p, q) => [o * o * q * q, p * p * a * b],
+  },
+  dice: {
+    inserted: (o, a, b) => `2·${o} / (${a} + ${b})`,
+    fraction: (o, a, b) => [2n * o, a + b],
+    sides: (o, a, b, p, q) => [2n * o * q, p * (a + b)],
+  },
+  overlap: { sides: (o, a, b, p) => [o, p] },
+};
+
+/** How the similarity is computed, rounded half up to six decimals as the run writes it. */
+function arithmeticText(overlap, sizeA, sizeB) {
+  const { inserted, fraction } = MEASURES[report.measure];
+  if (!inserted) return `${report.title} = ${overlap}`;
+  const start = `${report.title} = ${inserted(overlap, sizeA, sizeB)} = `;
+  if (!fraction) {
+    const product = sizeA * sizeB;
+    const twice = product === 0n ? 0n : root(4000000000000n * overlap * overlap / product);
+    return start + sixDecimals((twice + 1n) / 2n);
+  }
+  const [above, below] = fraction(overlap, sizeA, sizeB);
+  const millionths = below === 0n ? 0n : (2n * above * 1000000n + below) / (2n * below);
+  return `${start}${above} / ${below} = ${sixDecimals(millionths)}`;
+}
+
+/** Whether an overlap reaches tau, a decimal or a number of features, in integers. */
 function reaches(overlap, sizeA, sizeB) {
   const [whole, places = ""] = report.tau.split(".");
   const [p, q] = [BigInt(whole + places), 10n ** BigInt(places.length)];
-  return overlap >= 1n && overlap * (p + q) >= p * (sizeA + sizeB);
+  const [left, right] = MEASURES[report.measure].sides(overlap, sizeA, sizeB, p, q);
+  return overlap >= 1n && left >= right;
 }
 
 const FOLD = 500;
@@ -138,8 +188,8 @@ function fillPair(dialog, a, b, fold) {
   const numbers = both.map(({ data }) => new Set(decodeMarks(data.shared).map((mark) => mark.number)));
   const common = new Set([...numbers[0]].filter((number) => numbers[1].has(number)));
   const [overlap, sizeA, sizeB] = [common.size, ...both.map(({ data }) => data.features)];
-  const union = sizeA + sizeB - overlap;
-  const reached = reaches(BigInt(overlap), BigInt(sizeA), BigInt(sizeB));
+  const numbersOf = [overlap, sizeA, sizeB].map(BigInt);
+  const reached = reaches(...numbersOf);
   const small = Math.min(sizeA, sizeB) < report.least;
   const equal = both[0].data.hash !== null && both[0].data.hash === both[1].data.hash;
   let verdict = reached ? `which reaches tau ${report.tau}` : `which is below tau ${report.tau}`;
@@ -168,8 +218,7 @@ function fillPair(dialog, a, b, fold) {
       el("h2", { id: "pair-title", tabindex: "-1" }, "Two documents"),
       el("button", { type: "button", id: "close-pair", click: () => dialog.close() }, "Close")),
     el("p", { id: "arithmetic" },
-      `Shared features: ${grouped(overlap)}. Jaccard = ${overlap} / (${sizeA} + ${sizeB} − ${overlap}) = `
-      + `${overlap} / ${union} = ${jaccardText(BigInt(overlap), BigInt(union))}, ${verdict}.`),
+      `Shared features: ${grouped(overlap)}. ${arithmeticText(...numbersOf)}, ${verdict}.`),
     el("p", { class: "legend" },
       el("span", { class: "shared" }, "shared"), " under a feature that both have; ",
       el("mark", { class: "differs" }, "differs"), " under none that both have; ",

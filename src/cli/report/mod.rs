@@ -93,7 +93,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         Some(inputs) => Some(Texts::read(inputs, &pair, &answer.shown, opts.text)?),
     };
     if let Some(texts) = &texts {
-        texts.check(&answer.shown, &opts.folder)?;
+        texts.check(&answer.shown, pair.similarity.0.measure(), &opts.folder)?;
     }
     let page = Page { folder: &opts.folder, run: &run, pair: &pair, answer: &answer, bounds };
     let bytes = if target == Path::new("-") {

@@ -5,10 +5,10 @@ use crate::cli::documents::RunFile;
 use crate::error::{Error, FieldError, Result};
 use crate::hash::Checksum;
 use crate::io::each_row;
-use crate::join::tau::Jaccard6;
 use crate::record::Record;
-use crate::record::cluster::ClusterRow;
+use crate::record::cluster::{ClusterRow, Verdict};
 use crate::record::pair::Pair;
+use crate::similarity::Score;
 use crate::visible;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
@@ -30,8 +30,8 @@ pub struct Bounds {
 pub struct Member {
     /// Its id.
     pub id: String,
-    /// Its similarity to the kept document; `None` for the kept document itself.
-    pub jaccard: Option<Jaccard6>,
+    /// Whether it is kept, or else its similarity to the kept document.
+    pub verdict: Verdict,
 }
 
 /// A cluster that is shown.
@@ -39,7 +39,7 @@ pub struct Cluster {
     /// How many documents it has.
     pub size: u64,
     /// The smallest similarity to the kept document.
-    pub least: Option<Jaccard6>,
+    pub least: Option<Score>,
     /// The documents that are shown: the kept one, then the most similar first.
     pub members: Vec<Member>,
     /// Ids of the others, as far as they are listed.
@@ -66,7 +66,7 @@ pub struct Answer {
     /// Documents in clusters.
     pub members: u64,
     /// The least similarity of a member to its kept document.
-    pub least: Option<Jaccard6>,
+    pub least: Option<Score>,
     /// Similarities of the pairs, or else of all members to their kept documents.
     pub similarities: Similarities,
     /// Sizes of the clusters.
@@ -80,7 +80,7 @@ pub struct Answer {
 }
 
 /// A cluster's size, its kept document (smaller ids first among equal sizes) and the smallest similarity in it.
-type Rank = (u64, Reverse<Vec<u8>>, Option<Jaccard6>);
+type Rank = (u64, Reverse<Vec<u8>>, Option<Score>);
 
 impl Answer {
     /// Reads the answer in `folder`.
@@ -91,7 +91,7 @@ impl Answer {
             let mut pairs = 0;
             files.each_row("pairs.tsv", |line| {
                 pairs += 1;
-                answer.similarities.add(Pair::decode(line)?.jaccard());
+                answer.similarities.add(Pair::decode(line)?.score());
                 Ok(())
             })?;
             answer.pairs = Some(pairs);
@@ -123,11 +123,11 @@ impl Answer {
                 finish(std::mem::replace(&mut current, next), self);
             }
             current.0 += 1;
-            if let Some(jaccard) = row.jaccard {
-                current.2 = Some(current.2.map_or(jaccard, |least| least.min(jaccard)));
-                self.least = Some(self.least.map_or(jaccard, |least| least.min(jaccard)));
+            if let Verdict::Drop(Some(score)) = row.verdict {
+                current.2 = Some(current.2.map_or(score, |least| least.min(score)));
+                self.least = Some(self.least.map_or(score, |least| least.min(score)));
                 if self.pairs.is_none() {
-                    self.similarities.add(jaccard);
+                    self.similarities.add(score);
                 }
             }
             Ok(())
@@ -149,10 +149,10 @@ impl Answer {
             let id = utf8("id", row.id)?;
             if let Some(&at) = places.get(row.kept) {
                 let cluster = &mut self.shown[at];
-                let has_kept = cluster.members.iter().any(|member| member.jaccard.is_none());
-                let room = bounds.members - usize::from(!has_kept && row.jaccard.is_some());
+                let has_kept = cluster.members.iter().any(|member| member.verdict == Verdict::Keep);
+                let room = bounds.members - usize::from(!has_kept && row.verdict != Verdict::Keep);
                 if cluster.members.len() < room {
-                    cluster.members.push(Member { id, jaccard: row.jaccard });
+                    cluster.members.push(Member { id, verdict: row.verdict });
                     return Ok(());
                 }
                 if left > 0 {
@@ -183,7 +183,10 @@ impl Answer {
         for cluster in &mut self.shown {
             // The kept document has no similarity, and stands first; then the most similar one, equals by id.
             cluster.members.sort_by(|x, y| {
-                let rank = |member: &Member| Reverse(member.jaccard.map_or(u32::MAX, Jaccard6::millionths));
+                let rank = |member: &Member| match member.verdict {
+                    Verdict::Keep => (0, Reverse(None)),
+                    Verdict::Drop(score) => (1, Reverse(score)),
+                };
                 (rank(x), &x.id).cmp(&(rank(y), &y.id))
             });
         }

@@ -6,7 +6,7 @@ function drawTotals() {
   const folder = visible(report.folder);
   document.title = `twinsplit report: ${folder}`;
   const features = visible(report.parameters.features);
-  at("subtitle").append(`${folder} · ${report.chain} · ${features} · tau ${report.tau}`);
+  at("subtitle").append(`${folder} · ${report.chain} · ${features} · ${report.measure}, tau ${report.tau}`);
   const dropped = report.members - report.clusters;
   const share = report.documents > 0 ? ` (${(100 * dropped / report.documents).toFixed(1)}\u00a0%)` : "";
   const totals = [
@@ -15,6 +15,7 @@ function drawTotals() {
     ["clusters-count", "Clusters", grouped(report.clusters)],
     ["members", "Documents in clusters", grouped(report.members)],
     ["dropped", "Documents to drop", grouped(dropped) + share],
+    ["measure", report.title, `${report.formula}: ${report.words}`],
     ["below", "Of these below tau to the kept document",
       grouped(report.below) + (report.leastKept === null ? "" : `, least similarity ${report.leastKept}`)],
     ["pairs", "Pairs", report.pairs === null ? "not written" : grouped(report.pairs)],

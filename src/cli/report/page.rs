@@ -11,7 +11,9 @@ use crate::cli::documents::{PairOpts, RunFile};
 use crate::cli::output::owned::REPORT_MARK;
 use crate::cluster::dropped::BELOW;
 use crate::error::Result;
-use crate::join::tau::Jaccard6;
+use crate::record::cluster::Verdict;
+use crate::similarity::overlap::Overlap;
+use crate::similarity::{Score, Similarity};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD as STANDARD;
 use serde_json::{Value, json};
@@ -81,7 +83,7 @@ impl Page<'_> {
     fn head(&self, texts: Option<&Texts>, most: usize) -> Value {
         let Self { run, answer, .. } = self;
         let run = &run.value;
-        let least = if answer.pairs.is_some() { self.least() } else { 1_000_000 };
+        let measure = self.pair.similarity.0.measure();
         let others = answer.others.iter().map(|other| json!([other.kept, other.size, other.ids]));
         json!({
             "folder": self.folder.to_string_lossy(),
@@ -98,11 +100,15 @@ impl Page<'_> {
             "clusters": answer.clusters,
             "members": answer.members,
             "below": self.counter(BELOW),
-            "leastKept": written(answer.least),
+            "leastKept": answer.least.map(|least| least.to_string()),
             "pairs": answer.pairs,
-            "tau": self.pair.tau.tau.to_string(),
+            "measure": measure.name(),
+            "title": measure.title(),
+            "formula": measure.formula(),
+            "words": measure.words(),
+            "tau": self.pair.similarity.0.threshold(),
             "least": self.pair.least.min_features,
-            "similarities": bars(answer.similarities.bars(least)),
+            "similarities": bars(answer.similarities.bars(self.least())),
             "sizes": bars(answer.sizes.bars()),
             "bounds": { "clusters": self.bounds.clusters, "members": self.bounds.members, "text": most },
             "cut": texts.map(Texts::cut),
@@ -113,10 +119,13 @@ impl Page<'_> {
         })
     }
 
-    /// tau in millionths, rounded down: no pair lies below it.
-    fn least(&self) -> u32 {
-        let (p, q) = self.pair.tau.tau.fraction();
-        (u64::from(p) * 1_000_000 / u64::from(q)) as u32
+    /// Where a histogram of similarities begins at the latest: with pairs at tau, for none lies below it, rounded down.
+    fn least(&self) -> Score {
+        let least = match self.pair.similarity.0 {
+            Similarity::Overlap(Overlap(least)) => return Score::Count(least),
+            similarity => similarity.tau().map(|tau| tau.billionths() / 1_000).and_then(Score::share),
+        };
+        least.filter(|_| self.answer.pairs.is_some()).unwrap_or(Score::ONE)
     }
 
     /// The sum of a counter over all steps.
@@ -130,15 +139,20 @@ fn bars(bars: Vec<Bar>) -> Value {
     bars.into_iter().map(|bar| json!([bar.label, bar.count])).collect()
 }
 
-fn written(jaccard: Option<Jaccard6>) -> Option<String> {
-    jaccard.map(|jaccard| jaccard.to_string())
+/// The similarity to the kept document; nothing for the kept one itself.
+fn written(verdict: Verdict) -> Option<String> {
+    match verdict {
+        Verdict::Keep => None,
+        Verdict::Drop(Some(score)) => Some(score.to_string()),
+        Verdict::Drop(None) => Some("equal texts".to_owned()),
+    }
 }
 
 fn cluster(cluster: &Cluster) -> Value {
-    let members = cluster.members.iter().map(|member| json!([member.id, written(member.jaccard)]));
+    let members = cluster.members.iter().map(|member| json!([member.id, written(member.verdict)]));
     json!({
         "size": cluster.size,
-        "least": written(cluster.least),
+        "least": cluster.least.map(|least| least.to_string()),
         "members": members.collect::<Vec<_>>(),
         "others": cluster.others,
     })

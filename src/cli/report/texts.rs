@@ -5,7 +5,8 @@ use super::output::Cluster;
 use crate::cli::documents::{PairOpts, each_document, in_range};
 use crate::error::{Error, Result};
 use crate::hash;
-use crate::join::tau::{Jaccard6, jaccard6};
+use crate::record::cluster::Verdict;
+use crate::similarity::Measure;
 use crate::text::Extractor;
 use crate::visible;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -102,7 +103,7 @@ impl Texts {
 
     /// Compares every member with the kept document. Their similarity must be the one that the run found; otherwise
     /// a file that its options name is another one by now, and nothing that is marked could be trusted.
-    pub fn check(&self, clusters: &[Cluster], folder: &Path) -> Result<()> {
+    pub fn check(&self, clusters: &[Cluster], measure: Measure, folder: &Path) -> Result<()> {
         let mut place = 0;
         for cluster in clusters {
             let (kept, kept_hash) = (self.set(place), self.texts[place].hash);
@@ -110,10 +111,11 @@ impl Texts {
                 let set = self.set(at);
                 let overlap = set.intersection(&kept).count() as u64;
                 let counted = match self.texts[at].hash {
-                    Some(hash) if kept_hash == Some(hash) => Jaccard6::ONE,
-                    _ => jaccard6(overlap, kept.len() as u64, set.len() as u64),
+                    Some(hash) if kept_hash == Some(hash) => measure.score_of_equals(),
+                    _ => Some(measure.score(overlap, kept.len() as u64, set.len() as u64)),
                 };
-                if member.jaccard.is_some_and(|jaccard| jaccard != counted) {
+                if member.verdict != Verdict::Keep && member.verdict != Verdict::Drop(counted) {
+                    let counted = counted.map_or_else(|| "-".to_owned(), |score| score.to_string());
                     return Err(Error::File {
                         path: folder.join("clusters.tsv"),
                         problem: format!(

@@ -14,14 +14,17 @@ use crate::engine::progress::Progress;
 use crate::error::{Error, Result};
 use crate::io::Blocks;
 use crate::join::kernel::{Asked, JoinPair, Shard, Source, join_shards};
-use crate::join::tau::Tau;
+use crate::similarity::overlap::Overlap;
+use crate::similarity::tau::Tau;
+use crate::similarity::{Measure, SetSimilarity, Similarity};
 use crate::stage::Counters;
 use crate::threads::{lock, unlocked};
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::sync::Mutex;
 
-/// How far below the smallest threshold pairs are looked for, in billionths: there must be something to show there.
+/// How far below the smallest threshold pairs are looked for, in billionths: there must be something to show there. Below
+/// a number of features it is a tenth of that.
 const MARGIN: u32 = 50_000_000;
 
 /// What was found for a kind of features.
@@ -37,15 +40,15 @@ pub struct Measured {
     /// Of these, copies by their texts, which are in clusters at every threshold.
     pub equal_texts: u64,
     /// Pairs were looked for down to here.
-    pub floor: Tau,
+    pub floor: Similarity,
     /// One for each threshold, ascending.
     pub rows: Vec<Row>,
 }
 
 /// What was found at a threshold.
 pub struct Row {
-    /// The threshold.
-    pub tau: Tau,
+    /// The similarity with its threshold.
+    pub similarity: Similarity,
     /// Pairs of documents.
     pub pairs: u64,
     /// Clusters of two and more documents.
@@ -76,27 +79,34 @@ pub struct Example {
     pub difference: Difference,
 }
 
-impl Example {
-    /// Features in one or both.
-    pub fn union(&self) -> u64 {
-        self.size_a + self.size_b - self.overlap
-    }
-}
-
 /// Measures a sample. Of documents with equal sets, the one with the smallest id stands for all in the examples.
 pub fn measure(
     sample: &Sample,
     kind: &Kind,
-    taus: &[Tau],
+    similarities: &[Similarity],
     examples: usize,
     threads: usize,
 ) -> Result<Measured> {
-    let Some(smallest) = taus.first() else { return Err(Error::Usage("--taus names no tau".to_owned())) };
+    let Some((smallest, more)) = similarities.split_first() else {
+        return Err(Error::Usage("--taus names no tau".to_owned()));
+    };
+    if let (Similarity::Overlap(_), false) = (smallest, more.is_empty()) {
+        // Which documents take part depends on the threshold itself.
+        let mut measured = measure(sample, kind, &[*smallest], examples, threads)?;
+        for one in more {
+            measured.rows.extend(measure(sample, kind, &[*one], examples, threads)?.rows);
+        }
+        return Ok(measured);
+    }
     let floor = below(*smallest);
     let work = tempfile::tempdir().map_err(Error::io("make a temporary folder in", std::env::temp_dir()))?;
     let (budget, progress) = (Budget::new(MEMORY << 20, threads)?, Progress::default());
     let mut opts = kind.opts.clone();
-    opts.tau.tau = floor;
+    opts.similarity.0 = floor;
+    if let Similarity::Overlap(Overlap(least)) = *smallest {
+        opts.least.min_features = opts.least.min_features.max(least);
+    }
+    let least = opts.least.min_features.max(1);
     let (work, budget) = (work.path(), &budget);
     let collection = Collection { opts: &opts, threads, budget, work, progress: &progress };
     let mut counters = Counters::new();
@@ -112,16 +122,16 @@ pub fn measure(
         Ok::<_, Error>(())
     })?;
     let mut pairs = unlocked(pairs);
-    let found = Found { sample, kind, documents: &documents, groups: &groups };
+    let found = Found { sample, kind, measure: floor.measure(), documents: &documents, groups: &groups };
     pairs.sort_unstable_by(|x, y| {
         found.by_similarity(x, y).then_with(|| found.documents(x).cmp(&found.documents(y)))
     });
 
-    let answer = Answer::new(&documents, &groups, threads);
-    let rows = taus.iter().map(|tau| {
+    let answer = Answer::new(&documents, &groups, floor.measure(), threads);
+    let rows = similarities.iter().map(|similarity| {
         let edge = pairs.partition_point(|pair| {
             let [a, b] = [pair.a, pair.b].map(|set| groups.store.size_of(set as usize) as u64);
-            !tau.accepts(pair.overlap.into(), a, b)
+            !similarity.accepts(pair.overlap.into(), a, b)
         });
         let (rejected, accepted) = pairs.split_at(edge);
         // From the threshold downwards; pairs of one similarity in the order of their ids, as everywhere.
@@ -131,40 +141,38 @@ pub fn measure(
         let sizes = || rows.chunk_by(|x, y| unpack(*x).0 == unpack(*y).0).map(|cluster| cluster.len() as u64);
         let clusters = sizes().count() as u64;
         Ok(Row {
-            tau: *tau,
+            similarity: *similarity,
             pairs: found.count(accepted),
             clusters,
             dropped: rows.len() as u64 - clusters,
             largest: sizes().max().unwrap_or(0),
-            // Different sets never reach 1, so equal ones are the farthest from any edge.
-            above: found
-                .examples(accepted.iter().map(|pair| found.pair(pair)).chain(found.equal()), examples)?,
+            above: found.examples(found.nearest(accepted), examples)?,
             below: found.examples(backwards.map(|pair| found.pair(pair)), examples)?,
         })
     });
     let rows = rows.collect::<Result<Vec<Row>>>()?;
-    Ok(Measured {
-        kind: kind.name.clone(),
-        least: kind.opts.least.min_features.max(1),
-        without,
-        left_out,
-        equal_texts,
-        floor,
-        rows,
-    })
+    Ok(Measured { kind: kind.name.clone(), least, without, left_out, equal_texts, floor, rows })
 }
 
 /// Where the join stops below the smallest threshold.
-fn below(tau: Tau) -> Tau {
-    let billionths = tau.billionths();
-    let lower = billionths.saturating_sub(MARGIN).max(billionths / 2);
-    Tau::from_billionths(lower).unwrap_or(tau)
+fn below(similarity: Similarity) -> Similarity {
+    if let Similarity::Overlap(Overlap(least)) = similarity {
+        return Similarity::Overlap(Overlap((least - least.div_ceil(10)).max(1)));
+    }
+    let lower = |tau: Tau| {
+        let billionths = tau.billionths();
+        let lower = billionths.saturating_sub(MARGIN).max(billionths / 2);
+        Tau::from_billionths(lower).unwrap_or(tau).to_string()
+    };
+    let lower = similarity.tau().map(lower).and_then(|tau| similarity.measure().reaching(&tau).ok());
+    lower.unwrap_or(similarity)
 }
 
 /// Where examples come from.
 struct Found<'a> {
     sample: &'a Sample,
     kind: &'a Kind,
+    measure: Measure,
     documents: &'a Documents,
     groups: &'a Groups,
 }
@@ -183,9 +191,8 @@ impl Found<'_> {
 
     /// The order of two similarities.
     fn by_similarity(&self, x: &JoinPair, y: &JoinPair) -> Ordering {
-        let union =
-            |pair: &JoinPair| u128::from(self.size(pair.a) + self.size(pair.b)) - u128::from(pair.overlap);
-        (u128::from(x.overlap) * union(y)).cmp(&(u128::from(y.overlap) * union(x)))
+        let counts = |pair: &JoinPair| (pair.overlap.into(), self.size(pair.a), self.size(pair.b));
+        self.measure.compare(counts(x), counts(y))
     }
 
     /// The documents that stand for two sets, the one with the smaller id first.
@@ -208,6 +215,15 @@ impl Found<'_> {
         let turned = documents.0 != self.groups.members(pair.a)[0];
         let sizes = if turned { (b, a) } else { (a, b) };
         Candidate { documents, overlap: pair.overlap.into(), sizes }
+    }
+
+    /// Pairs of sets, which ascend, and those of equal sets, from the least similar on.
+    fn nearest(&self, accepted: &[JoinPair]) -> impl Iterator<Item = Candidate> {
+        let mut all: Vec<Candidate> =
+            accepted.iter().map(|pair| self.pair(pair)).chain(self.equal()).collect();
+        let counts = |pair: &Candidate| (pair.overlap, pair.sizes.0, pair.sizes.1);
+        all.sort_by(|x, y| self.measure.compare(counts(x), counts(y)));
+        all.into_iter()
     }
 
     /// Of each group of equal sets the two smallest ids, in their order.
@@ -252,7 +268,10 @@ mod tests {
     fn the_join_goes_a_little_below_the_smallest_threshold() {
         for (tau, floor) in [("0.3", "0.25"), ("1", "0.95"), ("0.06", "0.03"), ("0.000000001", "0.000000001")]
         {
-            assert_eq!(below(tau.parse().unwrap()).to_string(), floor);
+            assert_eq!(below(Measure::Dice.reaching(tau).unwrap()), Measure::Dice.reaching(floor).unwrap());
+        }
+        for (least, floor) in [(1, 1), (2, 1), (20, 18), (100, 90)] {
+            assert_eq!(below(Similarity::Overlap(Overlap(least))), Similarity::Overlap(Overlap(floor)));
         }
     }
 }

@@ -16,12 +16,14 @@ use crate::engine::columnar::ColumnarOpts;
 use crate::engine::script::quote;
 use crate::error::{Error, Result};
 use crate::io::{Stdout, document_files};
-use crate::join::tau::Tau;
 use crate::params::Params;
 use crate::plan::{Given, Origin};
+use crate::similarity::overlap::Overlap;
+use crate::similarity::{Measure, Similarity};
 use crate::terminal;
 use crate::text::FeatureKind;
-use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
+use clap::parser::ValueSource;
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 use measure::Measured;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -29,7 +31,7 @@ use std::time::Instant;
 /// What `run` has too, from its declaration.
 const OF_RUN: [&str; 3] = ["input", "threads", "quiet"];
 /// What stages have too, from their declarations.
-const OF_STAGES: [&str; 14] = [
+const OF_STAGES: [&str; 15] = [
     "bad-records",
     "max-line",
     "id",
@@ -44,14 +46,19 @@ const OF_STAGES: [&str; 14] = [
     "idf-table",
     "cluster",
     "keep",
+    "similarity",
 ];
+
+/// Thresholds to look at, where none is given: shares, and numbers of shared features.
+const SHARES: &str = "0.3,0.4,0.5,0.6,0.7,0.8,0.9";
+const COUNTS: &str = "5,10,20,50,100";
 
 /// Options that only this command has.
 #[derive(Args, Clone, Debug)]
 struct TuneOpts {
-    /// Thresholds to look at, decimals in (0, 1]
-    #[arg(long, value_delimiter = ',', value_name = "TAU,…", default_value = "0.3,0.4,0.5,0.6,0.7,0.8,0.9")]
-    taus: Vec<Tau>,
+    /// Thresholds to look at, decimals in (0, 1]; with --similarity overlap whole numbers, 5,10,20,50,100 by default
+    #[arg(long, value_name = "TAU,…", default_value = SHARES)]
+    taus: String,
     /// Kinds of features to look at, each as --features of run takes it
     #[arg(
         long,
@@ -107,6 +114,7 @@ struct Report<'a> {
     seed: u64,
     inputs: &'a [PathBuf],
     params: &'a Params,
+    measure: Measure,
     kinds: &'a [Measured],
 }
 
@@ -114,11 +122,11 @@ struct Report<'a> {
 pub fn run(matches: &ArgMatches) -> Result<()> {
     let opts = TuneOpts::from_arg_matches(matches)?;
     let shared = options::given(matches, &shared())?;
-    let kinds = kinds(&opts.kinds, &shared)?;
+    let chosen = matches.value_source("taus") != Some(ValueSource::DefaultValue);
+    let similarities = similarities(&shared.params, chosen.then_some(&opts.taus))?;
+    let kinds = kinds(&opts.kinds, &shared, &similarities)?;
+    let measure = similarities.first().map_or_else(Measure::default, |first| first.measure());
     let Some(first) = kinds.first() else { return Err(Error::Usage("--kinds names no kind".to_owned())) };
-    let mut taus = opts.taus.clone();
-    taus.sort_unstable_by_key(|tau| tau.billionths());
-    taus.dedup();
     let threads = options::threads(matches.get_one::<usize>("threads").copied());
     let given: Vec<PathBuf> = matches.get_many::<PathBuf>("input").into_iter().flatten().cloned().collect();
     let inputs = document_files(&given)?;
@@ -143,19 +151,45 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     on_progress("sample");
     let mut measured = Vec::new();
     for kind in &kinds {
-        measured.push(measure::measure(&sample, kind, &taus, opts.examples, threads)?);
+        measured.push(measure::measure(&sample, kind, &similarities, opts.examples, threads)?);
         on_progress(&kind.name);
     }
-    let report =
-        Report { sample: &sample, seed: opts.seed, inputs: &given, params: &shared.params, kinds: &measured };
+    let report = Report {
+        sample: &sample,
+        seed: opts.seed,
+        inputs: &given,
+        params: &shared.params,
+        measure,
+        kinds: &measured,
+    };
     let text = if opts.json { format!("{:#}", json::object(&report)) } else { show::text(&report) };
     let mut out = Stdout::new();
     out.line(text.trim_end().as_bytes())?;
     out.flush()
 }
 
+/// The similarity that is asked for at each threshold, ascending, each once.
+fn similarities(params: &Params, taus: Option<&String>) -> Result<Vec<Similarity>> {
+    let named = Measure::from_str(params.get("similarity").unwrap_or(Measure::Jaccard.name()), false);
+    let measure = named.map_err(|error| Error::Usage(format!("--similarity: {error}")))?;
+    let usual = if measure == Measure::Overlap { COUNTS } else { SHARES };
+    let taus = taus.map_or(usual, String::as_str);
+    let at = |tau| {
+        measure
+            .reaching(tau)
+            .map_err(|error| Error::Usage(format!("invalid value '{tau}' for '--taus': {error}")))
+    };
+    let mut all = taus.split(',').map(at).collect::<Result<Vec<Similarity>>>()?;
+    all.sort_unstable_by_key(|similarity| match similarity {
+        Similarity::Overlap(Overlap(least)) => *least,
+        shares => shares.tau().map_or(0, |tau| tau.billionths().into()),
+    });
+    all.dedup();
+    Ok(all)
+}
+
 /// The kinds asked for, by their canonical names, each once.
-fn kinds(wanted: &[String], given: &Given) -> Result<Vec<Kind>> {
+fn kinds(wanted: &[String], given: &Given, similarities: &[Similarity]) -> Result<Vec<Kind>> {
     let read = |path: &str| std::fs::read_to_string(path).map_err(|error| error.to_string());
     let mut kinds: Vec<Kind> = Vec::new();
     for text in wanted {
@@ -167,6 +201,8 @@ fn kinds(wanted: &[String], given: &Given) -> Result<Vec<Kind>> {
         }
         let mut given = given.clone();
         given.set("features", name.as_str(), Origin::CommandLine);
+        let least = similarities.first().map_or_else(String::new, |least| least.threshold());
+        given.set("tau", least, Origin::CommandLine);
         given.settle_features(&options::read_file)?;
         kinds.push(Kind { name, opts: given.params.parse()? });
     }
@@ -175,10 +211,10 @@ fn kinds(wanted: &[String], given: &Given) -> Result<Vec<Kind>> {
 
 impl Report<'_> {
     /// The command that runs the whole input as one row says.
-    fn command(&self, kind: &str, tau: Tau) -> String {
+    fn command(&self, kind: &str, similarity: Similarity) -> String {
         let mut words = vec!["twinsplit run doc-split --input".to_owned()];
         words.extend(self.inputs.iter().map(|path| quote(&path.to_string_lossy())));
-        words.push(format!("--output out --features {} --tau {tau}", quote(kind)));
+        words.push(format!("--output out --features {} --tau {}", quote(kind), similarity.threshold()));
         words.extend(self.params.iter().map(|(name, value)| format!("--{name} {}", quote(value))));
         words.join(" ")
     }

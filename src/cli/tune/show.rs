@@ -2,7 +2,7 @@
 
 use super::Report;
 use super::measure::{Example, Measured, Row};
-use crate::join::tau::{Tau, jaccard6};
+use crate::similarity::{Measure, Similarity};
 use crate::visible;
 use std::fmt::Write;
 use unicode_width::UnicodeWidthStr;
@@ -19,19 +19,53 @@ pub fn text(report: &Report<'_>) -> String {
     table(report, &mut out);
     let shown = |row: &Row| !row.above.is_empty() || !row.below.is_empty();
     if report.kinds.iter().flat_map(|kind| &kind.rows).any(shown) {
-        out.push_str(
+        let _ = writeln!(
+            out,
             "\nPAIRS AT THE EDGE\n\n\
              The pairs nearest to each tau. It fits if you call those at or above it copies, and those below not.\n\
-             24/36 = 24 features in both texts, 36 in one or both; ^ marks where the texts first differ.\n",
+             {}; ^ marks where the texts first differ.",
+            example_of_numbers(report.measure)
         );
-        report.kinds.iter().filter(|kind| takes_part(report, kind)).for_each(|kind| edges(kind, &mut out));
+        let kinds = report.kinds.iter().filter(|kind| takes_part(report, kind));
+        kinds.for_each(|kind| edges(kind, report.measure, &mut out));
     }
     next(report, &mut out);
     out
 }
 
+/// What the numbers of a pair are.
+fn example_of_numbers(measure: Measure) -> &'static str {
+    match measure {
+        Measure::Jaccard => "24/36 = 24 features in both texts, 36 in one or both",
+        Measure::Containment => "24/30 = 24 features in both texts, 30 in the smaller one",
+        Measure::Cosine => "24/sqrt(30·40) = 24 features in both texts, 30 in one and 40 in the other",
+        Measure::Dice => "2·24/(30+40) = 24 features in both texts, 30 in one and 40 in the other",
+        Measure::Overlap => "24 (30, 40) = 24 features in both texts, 30 in one and 40 in the other",
+    }
+}
+
+/// The numbers of a pair.
+fn numbers(measure: Measure, pair: &Example) -> String {
+    let Example { overlap, size_a, size_b, .. } = pair;
+    let score = measure.score(*overlap, *size_a, *size_b);
+    match measure {
+        Measure::Jaccard => format!("{score} = {overlap}/{}", size_a + size_b - overlap),
+        Measure::Containment => format!("{score} = {overlap}/{}", size_a.min(size_b)),
+        Measure::Cosine => format!("{score} = {overlap}/sqrt({size_a}·{size_b})"),
+        Measure::Dice => format!("{score} = 2·{overlap}/({size_a}+{size_b})"),
+        Measure::Overlap => format!("{score} ({size_a}, {size_b})"),
+    }
+}
+
 /// How the sample was taken, and what it cannot show.
 fn sample(report: &Report<'_>, out: &mut String) {
+    let _ = writeln!(
+        out,
+        "Similarity: {}, {}: {}.",
+        report.measure.name(),
+        report.measure.formula(),
+        report.measure.words()
+    );
     let (sample, seed) = (report.sample, report.seed);
     let (ours, all) = (sample.lines.len() as u64, sample.documents);
     if sample.is_whole() {
@@ -91,7 +125,7 @@ fn table(report: &Report<'_>, out: &mut String) {
     }
     head.extend(["clusters", "to drop", "largest cluster"]);
     let cells = |row: &Row| {
-        let mut cells = vec![row.tau.to_string(), grouped(row.pairs.into())];
+        let mut cells = vec![row.similarity.threshold(), grouped(row.pairs.into())];
         if estimated {
             cells.push(report.sample.estimate(row.pairs).map_or_else(|| "-".to_owned(), grouped));
         }
@@ -145,22 +179,23 @@ fn left_out(kind: &Measured, of: u64) -> String {
     text
 }
 
-fn edges(kind: &Measured, out: &mut String) {
+fn edges(kind: &Measured, measure: Measure, out: &mut String) {
     for row in &kind.rows {
-        let _ = writeln!(out, "\n{}, tau {}", visible::line(&kind.kind), row.tau);
-        side("at or above", &row.above, &format!("no pair reaches {}", row.tau), out);
-        side("below", &row.below, &format!("no pair from {} to {}", kind.floor, row.tau), out);
+        let tau = row.similarity.threshold();
+        let _ = writeln!(out, "\n{}, tau {tau}", visible::line(&kind.kind));
+        side("at or above", measure, &row.above, &format!("no pair reaches {tau}"), out);
+        let none = format!("no pair from {} to {tau}", kind.floor.threshold());
+        side("below", measure, &row.below, &none, out);
     }
 }
 
-fn side(name: &str, examples: &[Example], none: &str, out: &mut String) {
+fn side(name: &str, measure: Measure, examples: &[Example], none: &str, out: &mut String) {
     if examples.is_empty() {
         let _ = writeln!(out, "  {name:<11}  {none}");
     }
     for pair in examples {
-        let jaccard = jaccard6(pair.overlap, pair.size_a, pair.size_b);
         let ids = [&pair.a, &pair.b].map(|id| visible::line(id));
-        let head = format!("  {name:<11}  {jaccard} = {}/{}", pair.overlap, pair.union());
+        let head = format!("  {name:<11}  {}", numbers(measure, pair));
         let one = format!("{head}  {}  {}", ids[0], ids[1]);
         if one.width() <= COLUMNS {
             let _ = writeln!(out, "{one}");
@@ -181,15 +216,15 @@ fn side(name: &str, examples: &[Example], none: &str, out: &mut String) {
 fn next(report: &Report<'_>, out: &mut String) {
     let kind = report.kinds.iter().find(|kind| kind.kind == USUAL.0).or(report.kinds.first());
     let Some(kind) = kind else { return };
-    let usual = |tau: &Tau| tau.to_string() == USUAL.1;
+    let usual = |similarity: Similarity| similarity.threshold() == USUAL.1;
     let middle = kind.rows.get(kind.rows.len() / 2);
-    let Some(row) = kind.rows.iter().find(|row| usual(&row.tau)).or(middle) else { return };
+    let Some(row) = kind.rows.iter().find(|row| usual(row.similarity)).or(middle) else { return };
     let _ = writeln!(
         out,
         "\nNEXT\n\nRun the whole input with the features and the tau that you choose; for {} and {}:\n\n  {}",
         visible::line(&kind.kind),
-        row.tau,
-        report.command(&kind.kind, row.tau)
+        row.similarity.threshold(),
+        report.command(&kind.kind, row.similarity)
     );
 }
 

@@ -13,7 +13,7 @@ use super::store::{Store, StoreWriter};
 use crate::engine::progress::{Progress, Unit};
 use crate::error::Result;
 use crate::join::kernel::Source;
-use crate::join::tau::Tau;
+use crate::similarity::{SetSimilarity, Similarity};
 use std::path::Path;
 
 /// The sets that enter a join, and which documents have them.
@@ -35,7 +35,7 @@ impl Groups {
         rows: &Sorter<'_, u64>,
         candidates: &Candidates,
         documents: &Documents,
-        tau: Tau,
+        similarity: Similarity,
         threads: usize,
         (budget, folder): (&Budget, &Path),
         progress: &Progress,
@@ -48,7 +48,7 @@ impl Groups {
         let mut building = Building {
             candidates,
             documents,
-            tau,
+            similarity,
             progress,
             store: StoreWriter::new(budget, folder, candidates.sets, candidates.tokens)?,
             members: Vec::with_capacity(candidates.numbers.len()),
@@ -108,7 +108,7 @@ struct Group {
 struct Building<'a> {
     candidates: &'a Candidates,
     documents: &'a Documents,
-    tau: Tau,
+    similarity: Similarity,
     progress: &'a Progress,
     store: StoreWriter,
     members: Vec<u32>,
@@ -142,7 +142,7 @@ impl Building<'_> {
         let key = (self.documents.sizes[place], self.documents.hashes[place]);
         let singleton = key.0 as usize - self.tokens.len();
         self.progress.set(u64::from(self.position));
-        if (self.tokens.len() as u64) < self.tau.min_partner(key.0.into()) {
+        if (self.tokens.len() as u64) < self.similarity.least_overlap(key.0.into()) {
             // With those lists that only one candidate is left of, too many of it are singletons.
             self.tokens.clear();
             return Ok(());

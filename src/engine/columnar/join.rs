@@ -17,7 +17,7 @@ use crate::cluster::union_find::UnionFind;
 use crate::error::{Error, Result};
 use crate::index::slices::{SizeCount, Wanted, plan_slices};
 use crate::join::kernel::{JoinPair, MOST_COMMON, Shard, Source, may_have_bitmaps};
-use crate::join::tau::Tau;
+use crate::similarity::{SetSimilarity, Similarity};
 use crate::stages::index_doc::Partition;
 use std::ops::Range;
 use std::path::Path;
@@ -62,8 +62,8 @@ struct Load {
 
 impl Load {
     /// Adds a set of such a size, of which so many tokens are stored.
-    fn add(&mut self, stored: usize, size: usize, tau: Tau) {
-        let longest = (tau.index_prefix(size as u64) + MOST_COMMON) as usize;
+    fn add(&mut self, stored: usize, size: usize, similarity: Similarity) {
+        let longest = (similarity.index_prefix(size as u64) + MOST_COMMON) as usize;
         self.sets += 1;
         self.stored += stored;
         self.postings += longest.saturating_sub(size - stored).min(stored);
@@ -91,13 +91,13 @@ impl Load {
 pub fn admit_largest(
     documents: &Documents,
     (number, stored): (u32, usize),
-    tau: Tau,
+    similarity: Similarity,
     budget: &Budget,
 ) -> Result<()> {
     let place = documents.order[number as usize];
     let size = documents.sizes[place as usize] as usize;
     let mut load = Load::default();
-    load.add(stored, size, tau);
+    load.add(stored, size, similarity);
     let index = load.bytes(stored, true, 1) + stored * 4;
     let needs = (index + index / 8).max(stored * 8);
     let Some(enough) = budget.enough_for(needs) else { return Ok(()) };
@@ -114,11 +114,11 @@ pub fn admit_largest(
 
 /// The parts that are indexed one at a time, and the bytes that the largest takes.
 pub fn parts(store: &Store, opts: &ColumnarOpts, threads: usize, budget: &Budget) -> (Vec<Shard>, usize) {
-    let tau = opts.tau.tau;
+    let similarity = opts.similarity.0;
     let all = store.sets();
     if opts.partition.partition == Partition::ByTask {
         let mut total = Load::default();
-        (0..all).for_each(|set| total.add(store.stored(set), store.size_of(set), tau));
+        (0..all).for_each(|set| total.add(store.stored(set), store.size_of(set), similarity));
         let asked = opts.slices.slices.map_or(threads, |slices| slices.clamp(1, u32::MAX.into()) as usize);
         let share = |shares: usize| total.share(shares).bytes(store.tokens(), true, threads);
         let (room, most) = (room(threads, budget), all.max(1));
@@ -126,7 +126,7 @@ pub fn parts(store: &Store, opts: &ColumnarOpts, threads: usize, budget: &Budget
         let parts = (0..shares).map(|first| Shard { first, end: all, step: shares }).collect();
         return (parts, share(shares));
     }
-    neighbours(store, opts.slices.slices.unwrap_or(1), tau, threads, budget)
+    neighbours(store, opts.slices.slices.unwrap_or(1), similarity, threads, budget)
 }
 
 /// Bytes for the index of a part: half of what is to spare, or the buffers that sort rows, none of which is in use while sets are joined.
@@ -139,25 +139,25 @@ fn room(threads: usize, budget: &Budget) -> usize {
 pub fn neighbours(
     store: &Store,
     slices: u64,
-    tau: Tau,
+    similarity: Similarity,
     threads: usize,
     budget: &Budget,
 ) -> (Vec<Shard>, usize) {
     let (room, on_disk) = (room(threads, budget), store.in_memory().is_none());
     let bytes = |load: Load| load.bytes(store.tokens(), on_disk, threads);
     let (mut parts, mut largest) = (Vec::new(), 0);
-    for range in ranges(store, slices, tau) {
+    for range in ranges(store, slices, similarity) {
         let (mut start, mut held) = (range.start, Load::default());
         for set in range.clone() {
             let before = held;
             let (stored, size) = (store.stored(set), store.size_of(set));
-            held.add(stored, size, tau);
+            held.add(stored, size, similarity);
             if bytes(held) > room && set > start {
                 parts.push(Shard::range(start..set));
                 largest = largest.max(bytes(before));
                 start = set;
                 held = Load::default();
-                held.add(stored, size, tau);
+                held.add(stored, size, similarity);
             }
         }
         largest = largest.max(bytes(held));
@@ -167,7 +167,7 @@ pub fn neighbours(
 }
 
 /// So many slices as ranges of sets, which are sorted by size.
-fn ranges(store: &Store, slices: u64, tau: Tau) -> Vec<Range<usize>> {
+fn ranges(store: &Store, slices: u64, similarity: Similarity) -> Vec<Range<usize>> {
     let mut counts: Vec<SizeCount> = Vec::new();
     for set in 0..store.sets() {
         let size = store.size_of(set) as u64;
@@ -177,7 +177,7 @@ fn ranges(store: &Store, slices: u64, tau: Tau) -> Vec<Range<usize>> {
         }
     }
     let mut start = 0;
-    plan_slices(&counts, tau, Wanted::Slices(slices))
+    plan_slices(&counts, similarity, Wanted::Slices(slices))
         .iter()
         .map(|slice| {
             let range = start..start + slice.docs as usize;

@@ -44,7 +44,8 @@ use crate::stages::cluster::{ClusterKind, ClusterKindOpts};
 use crate::stages::feature_order::read_reference;
 use crate::stages::index_doc::PartitionOpts;
 use crate::stages::options::{
-    EqualTextsOpts, FeatureOpts, IdfOpts, KeepOpts, MaxPairsOpts, MinFeaturesOpts, TauOpts, Write, WriteOpts,
+    EqualTextsOpts, FeatureOpts, IdfOpts, KeepOpts, MaxPairsOpts, MinFeaturesOpts, SimilarityOpts, Write,
+    WriteOpts,
 };
 use crate::stages::slice_plan::SlicesOpts;
 use crate::threads::lock;
@@ -76,7 +77,7 @@ pub struct ColumnarOpts {
     #[command(flatten)]
     texts: EqualTextsOpts,
     #[command(flatten)]
-    pub(crate) tau: TauOpts,
+    pub(crate) similarity: SimilarityOpts,
     #[command(flatten)]
     partition: PartitionOpts,
     #[command(flatten)]
@@ -190,13 +191,13 @@ impl Collection<'_> {
         ];
         end("feature-order", named(&counters));
 
-        let tau = opts.tau.tau;
-        let candidates = Candidates::choose(&documents, &lists, tau, |size| opts.least.admits(size));
+        let similarity = opts.similarity.0;
+        let candidates = Candidates::choose(&documents, &lists, similarity, |size| opts.least.admits(size));
         if candidates.largest.1 > 0 {
-            admit_largest(&documents, candidates.largest, tau, budget)?;
+            admit_largest(&documents, candidates.largest, similarity, budget)?;
         }
         let rows = candidates.rows(lists, threads, place, progress)?;
-        let groups = Groups::of(&rows, &candidates, &documents, tau, threads, place, progress)?;
+        let groups = Groups::of(&rows, &candidates, &documents, similarity, threads, place, progress)?;
         let counters = [
             ("copies", groups.copies()),
             ("equal_texts", documents.texts.copies()),
@@ -310,7 +311,7 @@ impl ColumnarRun<'_> {
         end(step, counters);
 
         let readers = groups.store.readers(2, 0, self.threads, &budget);
-        let answer = Answer::new(&documents, &groups, readers);
+        let answer = Answer::new(&documents, &groups, self.opts.similarity.0.measure(), readers);
         if writes {
             self.progress.start("expand", "writing", Unit::Rows, count);
             let written = answer.write_pairs(&rows, &self.output.join("pairs.tsv"), self.progress)?;
@@ -338,8 +339,8 @@ impl ColumnarRun<'_> {
         let clusters = answer.choose(&labels);
         drop(labels);
         self.progress.start("keep", "writing", Unit::Rows, clusters.len() as u64);
-        let (path, tau) = (self.output.join("clusters.tsv"), self.opts.tau.tau);
-        let (written, dropped) = answer.write_clusters(&clusters, tau, &path, self.progress)?;
+        let (path, similarity) = (self.output.join("clusters.tsv"), self.opts.similarity.0);
+        let (written, dropped) = answer.write_clusters(&clusters, similarity, &path, self.progress)?;
         let out = [
             ("clusters", count_clusters(&clusters)),
             ("reduce_records_out", written.lines),
@@ -389,14 +390,19 @@ impl ColumnarRun<'_> {
         let (parts, held) = parts(store, &self.opts, self.threads, budget);
         let threads = store.readers(1, held, self.threads, budget);
         budget.hold(held);
-        let tau = self.opts.tau.tau;
-        let smaller = index_shards(store, &parts, tau)?;
-        self.progress.start("docsplit-query", "joining", Unit::Sets, queries(store, &smaller, tau) as u64);
+        let similarity = self.opts.similarity.0;
+        let smaller = index_shards(store, &parts, similarity)?;
+        self.progress.start(
+            "docsplit-query",
+            "joining",
+            Unit::Sets,
+            queries(store, &smaller, similarity) as u64,
+        );
         let on_progress = |sets| self.progress.add(sets as u64);
         let asked = Asked::Pairs;
         let pairs = Mutex::new(pairs);
         let take = |found: &[JoinPair]| lock(&pairs).take(found);
-        let work = join_shards(store, &smaller, tau, asked, threads, &on_progress, &take)?;
+        let work = join_shards(store, &smaller, similarity, asked, threads, &on_progress, &take)?;
         budget.release(held);
         let mut counters = counters_of(work);
         counters.insert("slices".to_owned(), parts.len() as u64);

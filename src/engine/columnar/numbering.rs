@@ -7,8 +7,8 @@
 //! a *singleton*: it counts in the size and matches nothing, so it needs no number. In natural text that is most of them. The
 //! others leave a list of their documents, in the order of the features.
 //!
-//! **Choosing.** A pair at or above tau with a set of size `a` shares at least `ceil(tau·a)` features
-//! ([`Tau::min_partner`]), which are no singletons. A document that has fewer cannot be in a pair, nor equal another
+//! **Choosing.** A pair of the answer with a set of size `a` shares at least so many features as `a` needs with its
+//! smallest partner ([`SetSimilarity::least_overlap`]; `ceil(tau·a)` for Jaccard), which are no singletons. A document that has fewer cannot be in a pair, nor equal another
 //! one's set; it is left alone from here on. In a web crawl that is again most of them.
 //!
 //! **Numbering.** Those that remain, the *candidates*, stand in order of (size, hash, id): equal sets are neighbours.
@@ -21,7 +21,7 @@ use super::sorter::{Sorter, pack};
 use super::spill::SpillFile;
 use crate::engine::progress::{Progress, Unit};
 use crate::error::{Error, Result};
-use crate::join::tau::Tau;
+use crate::similarity::{SetSimilarity, Similarity};
 use crate::threads::in_threads;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -171,13 +171,18 @@ pub struct Candidates {
 const NONE: u32 = u32::MAX;
 
 impl Candidates {
-    /// Chooses the documents that may be in a pair at or above `tau`, of those whose set's size `admits`.
-    pub fn choose(documents: &Documents, lists: &Lists<'_>, tau: Tau, admits: impl Fn(u64) -> bool) -> Self {
+    /// Chooses the documents that may be in a pair of the answer, of those whose set's size `admits`.
+    pub fn choose(
+        documents: &Documents,
+        lists: &Lists<'_>,
+        similarity: Similarity,
+        admits: impl Fn(u64) -> bool,
+    ) -> Self {
         let mut sorted: Vec<(u64, u32, u32)> = Vec::new();
         for (number, &place) in (0..).zip(&documents.order) {
             let size = documents.sizes[place as usize];
             let shared = lists.shared[place as usize];
-            if size > 0 && admits(size.into()) && u64::from(shared) >= tau.min_partner(size.into()) {
+            if size > 0 && admits(size.into()) && u64::from(shared) >= similarity.least_overlap(size.into()) {
                 sorted.push((documents.hashes[place as usize], size, number));
             }
         }

@@ -11,10 +11,10 @@ use crate::io::AtomicFile;
 use crate::join::kernel::Source;
 use crate::join::overlap;
 use crate::join::sets::Sets;
-use crate::join::tau::{Jaccard6, Tau, jaccard6};
 use crate::record::Record;
-use crate::record::cluster::ClusterRow;
+use crate::record::cluster::{ClusterRow, Verdict};
 use crate::record::pair::Pair;
+use crate::similarity::{Measure, Similarity};
 use crate::threads::in_threads;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -41,6 +41,7 @@ pub struct Answer<'a> {
     groups: &'a Groups,
     /// By number of a document: its set.
     set_of: Vec<u32>,
+    measure: Measure,
     threads: usize,
 }
 
@@ -71,9 +72,9 @@ impl Lines {
 
 impl<'a> Answer<'a> {
     /// Brings documents and groups together.
-    pub fn new(documents: &'a Documents, groups: &'a Groups, threads: usize) -> Self {
+    pub fn new(documents: &'a Documents, groups: &'a Groups, measure: Measure, threads: usize) -> Self {
         let set_of = groups.set_of(documents.count());
-        Self { documents, groups, set_of, threads }
+        Self { documents, groups, set_of, measure, threads }
     }
 
     fn set(&self, number: u32) -> usize {
@@ -92,8 +93,9 @@ impl<'a> Answer<'a> {
             let (a, b) = unpack(row.documents);
             let size = |number| self.groups.store.size_of(self.set(number)) as u64;
             let (id_a, id_b) = (self.documents.id(a), self.documents.id(b));
-            let pair =
-                Pair { a: id_a, b: id_b, overlap: row.overlap.into(), size_a: size(a), size_b: size(b) };
+            let overlap = row.overlap.into();
+            let (size_a, size_b, measure) = (size(a), size(b), self.measure);
+            let pair = Pair { a: id_a, b: id_b, overlap, size_a, size_b, measure };
             pair.encode(text);
             text.push(b'\n');
         };
@@ -164,15 +166,16 @@ impl<'a> Answer<'a> {
     pub fn write_clusters(
         &self,
         rows: &[u64],
-        tau: Tau,
+        similarity: Similarity,
         path: &Path,
         progress: &Progress,
     ) -> Result<(Written, Dropped)> {
-        let mut dropped = Dropped::below(tau);
+        let mut dropped = Dropped::below(similarity);
         let mut file = Lines { file: AtomicFile::create(path)?, written: Written::default() };
         for rows in rows.chunks(PIECE * self.threads) {
             let pieces: Vec<&[u64]> = rows.chunks(PIECE).collect();
-            let texts = in_threads(pieces.len(), self.threads, |at| self.cluster_lines(pieces[at], tau))?;
+            let texts =
+                in_threads(pieces.len(), self.threads, |at| self.cluster_lines(pieces[at], similarity))?;
             for (rows, (text, counted)) in pieces.iter().zip(texts) {
                 file.write(rows.len() as u64, &text)?;
                 dropped.append(&counted);
@@ -184,8 +187,8 @@ impl<'a> Answer<'a> {
     }
 
     /// The lines of some rows, with exact similarities to the kept documents; these are counted.
-    fn cluster_lines(&self, rows: &[u64], tau: Tau) -> Result<(Vec<u8>, Dropped)> {
-        let mut dropped = Dropped::below(tau);
+    fn cluster_lines(&self, rows: &[u64], similarity: Similarity) -> Result<(Vec<u8>, Dropped)> {
+        let mut dropped = Dropped::below(similarity);
         let mut text = Vec::with_capacity(rows.len() * 48);
         let (mut kept_sets, mut own_sets) = (Sets::default(), Sets::default());
         for cluster in rows.chunk_by(|x, y| unpack(*x).0 == unpack(*y).0) {
@@ -196,37 +199,35 @@ impl<'a> Answer<'a> {
             };
             for row in cluster {
                 let number = unpack(*row).1;
-                let jaccard = if number == kept {
-                    None
+                let verdict = if number == kept {
+                    Verdict::Keep
                 } else {
-                    let (jaccard, sizes) = self.jaccard(kept, kept_set, number, &mut own_sets)?;
-                    dropped.add(jaccard, sizes);
-                    Some(jaccard)
+                    Verdict::Drop(dropped.add(self.shared(kept, kept_set, number, &mut own_sets)?))
                 };
                 let id = |number| self.documents.id(number);
-                ClusterRow { kept: id(kept), id: id(number), jaccard }.encode(&mut text);
+                ClusterRow { kept: id(kept), id: id(number), verdict }.encode(&mut text);
                 text.push(b'\n');
             }
         }
         Ok((text, dropped))
     }
 
-    /// The similarity of a document to the kept one, and what it is made of: overlap and sizes.
-    fn jaccard(
+    /// What a document shares with the kept one, and both sizes; `None` for equal texts, which have no sets here.
+    fn shared(
         &self,
         kept: u32,
         kept_set: &[u32],
         number: u32,
         buffer: &mut Sets,
-    ) -> Result<(Jaccard6, (u64, u64, u64))> {
+    ) -> Result<Option<(u64, u64, u64)>> {
         if self.set_of[kept as usize] == NO_SET {
-            return Ok((Jaccard6::ONE, (0, 0, 0)));
+            return Ok(None);
         }
         let (x, y) = (self.set(kept), self.set(number));
         let store = &self.groups.store;
         let (a, b) = (store.size_of(x) as u64, store.size_of(y) as u64);
         let shared = if x == y { a } else { overlap(kept_set, store.get(y, buffer)?) };
-        Ok((jaccard6(shared, a, b), (shared, a, b)))
+        Ok(Some((shared, a, b)))
     }
 
     /// The places in the input of the documents that are dropped, and of lines that are no documents, ascending.

@@ -14,7 +14,7 @@ use crate::engine::progress::Unit;
 use crate::error::{Error, Result};
 use crate::join::kernel::{Asked, JoinPair, Shard, Source, Work, join_shards, overlap_of_candidate, queries};
 use crate::join::sets::Sets;
-use crate::join::tau::Tau;
+use crate::similarity::{SetSimilarity, Similarity};
 use crate::stage::Counters;
 use crate::threads::{in_threads, lock, unlocked};
 use std::sync::Mutex;
@@ -114,7 +114,7 @@ impl TermSplit<'_> {
     /// written or verified; they are counted to the end, so that the error says how many there are.
     pub fn run(&self, pairs: &mut Pairs<'_, '_>) -> Result<Counters> {
         let limit = self.run.opts.max_pairs.max_pairs;
-        let (parts, held) = neighbours(self.store, 1, self.tau(), self.run.threads, self.budget);
+        let (parts, held) = neighbours(self.store, 1, self.similarity(), self.run.threads, self.budget);
         let threads = self.store.readers(1, held, self.run.threads, self.budget);
         let mut volume = Volume::default();
         for part in &parts {
@@ -146,8 +146,8 @@ impl TermSplit<'_> {
         Ok(counters)
     }
 
-    fn tau(&self) -> Tau {
-        self.run.opts.tau.tau
+    fn similarity(&self) -> Similarity {
+        self.run.opts.similarity.0
     }
 
     /// Puts down the candidates whose earlier set is in a part, as long as there are no more than the limit.
@@ -161,10 +161,10 @@ impl TermSplit<'_> {
         let last = pack(store.sets().saturating_sub(1) as u32, u32::MAX);
         let rows = Sorter::new(budget, work, 0, last);
         let state = Mutex::new((rows.writer(), volume));
-        progress.start("pcp-map", "pairing", Unit::Sets, queries(store, &[part], self.tau()) as u64);
+        progress.start("pcp-map", "pairing", Unit::Sets, queries(store, &[part], self.similarity()) as u64);
         let on_progress = |sets| progress.add(sets as u64);
         let asked = Asked::Candidates;
-        let work = join_shards(store, &[part], self.tau(), asked, threads, &on_progress, &|found| {
+        let work = join_shards(store, &[part], self.similarity(), asked, threads, &on_progress, &|found| {
             let (writer, volume) = &mut *lock(&state);
             volume.pairs_of_postings += found.iter().map(|pair| u64::from(pair.overlap)).sum::<u64>();
             if volume.pairs_of_postings > limit {
@@ -234,7 +234,7 @@ impl TermSplit<'_> {
     #[inline]
     fn overlap(&self, (x, x_tokens): (u32, &[u32]), (y, y_tokens): (u32, &[u32]), known: u32) -> Option<u32> {
         let size = |set: u32| self.store.size_of(set as usize) as u64;
-        let needed = self.tau().overlap_needed(size(x), size(y));
+        let needed = self.similarity().overlap_needed(size(x), size(y));
         overlap_of_candidate(x_tokens, y_tokens, known, needed as usize)
     }
 }

@@ -9,7 +9,7 @@ use super::strategy::JoinStrategy;
 use super::{Index, Posting, Scratch, Visit, verify};
 use crate::join::memory;
 use crate::join::sets::Sets;
-use crate::join::similarity::Similarity;
+use crate::similarity::{SetSimilarity, Similarity};
 use crate::threads::fill;
 use std::borrow::Borrow;
 use std::ops::Range;

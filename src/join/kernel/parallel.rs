@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::{Index, Scratch, Work};
 use crate::join::sets::Sets;
-use crate::join::similarity::Similarity;
+use crate::similarity::{SetSimilarity, Similarity};
 use crate::threads::each;
 
 /// A pair of the answer: the numbers of two sets, `a < b`, and how many tokens they share.

@@ -4,7 +4,7 @@ use super::bitmap_index::{BitmapCoverage, bitmap_coverage};
 use super::parallel::{Shard, Source};
 use super::{Purpose, indexed, lists};
 use crate::join::sets::Sets;
-use crate::join::similarity::Similarity;
+use crate::similarity::Similarity;
 use std::ops::Range;
 
 /// How many postings should follow, on average, where a list of a part is looked up.
@@ -79,7 +79,7 @@ fn mean_length<'s>(postings: impl Iterator<Item = &'s u32>) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::join::tau::Tau;
+    use crate::similarity::tau::Tau;
 
     /// Every set of `sets` has its own number and some that it shares.
     fn collection(sets: u32, shared: impl Fn(u32) -> Vec<u32>) -> Sets {

@@ -5,7 +5,7 @@
 use super::bitmap::Signature;
 use super::bitmap_index::BitmapCoverage;
 use crate::join::sets::Sets;
-use crate::join::similarity::Similarity;
+use crate::similarity::{SetSimilarity, Similarity};
 use crate::threads::each;
 use std::ops::Range;
 

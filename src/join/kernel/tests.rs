@@ -7,7 +7,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::join::prefix::{Posting, may_pair};
-use crate::join::tau::Tau;
+use crate::similarity::tau::Tau;
+use crate::similarity::tests::{all, truth};
 use crate::threads::{lock, unlocked};
 use num_rational::Ratio;
 use proptest::prelude::*;
@@ -208,13 +209,13 @@ proptest! {
         let sets = corpus(seed, count, vocabulary, 20, true, singleton);
         let posting = |set: usize, token: u32| {
             let position = sets.get(set).iter().position(|own| *own == token)? + sets.singleton(set);
-            Posting::new(tau, sets.size(set) as u64, position as u64)
+            Posting::new(tau.into(), sets.size(set) as u64, position as u64)
         };
         let mut expected = Vec::new();
         for b in 0..sets.len() {
             for a in 0..b {
                 let passes = |token: &&u32| match (posting(a, **token), posting(b, **token)) {
-                    (Some(smaller), Some(larger)) => may_pair(tau, &smaller, &larger),
+                    (Some(smaller), Some(larger)) => may_pair(tau.into(), &smaller, &larger),
                     _ => false,
                 };
                 let overlap = sets.get(a).iter().filter(passes).count() as u32;
@@ -237,7 +238,7 @@ proptest! {
 
         let verified = |pair: &JoinPair| {
             let (x, y) = (pair.b as usize, pair.a as usize);
-            let needed = tau.overlap_needed(sets.size(x) as u64, sets.size(y) as u64) as usize;
+            let needed = Similarity::from(tau).overlap_needed(sets.size(x) as u64, sets.size(y) as u64) as usize;
             let overlap = overlap_of_candidate(sets.get(x), sets.get(y), pair.overlap, needed);
             overlap.map(|overlap| JoinPair { overlap, ..*pair })
         };
@@ -311,26 +312,6 @@ proptest! {
     }
 }
 
-/// The definition of every similarity.
-fn in_answer(similarity: Similarity, overlap: u64, a: usize, b: usize) -> bool {
-    let (o, a, b) = (u128::from(overlap), a as u128, b as u128);
-    let at_least = |n: u128, d: u128, tau: Tau| {
-        let (p, q) = tau.fraction();
-        n * u128::from(q) >= d * u128::from(p)
-    };
-    o > 0
-        && match similarity {
-            Similarity::Jaccard(tau) => at_least(o, a + b - o, tau),
-            Similarity::Dice(tau) => at_least(2 * o, a + b, tau),
-            Similarity::Containment(tau) => at_least(o, a.min(b), tau),
-            Similarity::Cosine(tau) => {
-                let (p, q) = tau.fraction();
-                o * o * u128::from(q).pow(2) >= u128::from(p).pow(2) * a * b
-            }
-            Similarity::Overlap(least) => o >= u128::from(least),
-        }
-}
-
 proptest! {
     #![proptest_config(crate::cases(80))]
 
@@ -352,15 +333,9 @@ proptest! {
         let step = 10_u32.pow(9 - places);
         let Some(tau) = Tau::from_billionths(billionths.div_ceil(step) * step) else { return Ok(()) };
         let mut scratch = Scratch::default();
-        for similarity in [
-            Similarity::Jaccard(tau),
-            Similarity::Dice(tau),
-            Similarity::Containment(tau),
-            Similarity::Cosine(tau),
-            Similarity::Overlap(least),
-        ] {
+        for similarity in all(tau, least) {
             let size = |set: u32| sets.size(set as usize);
-            let keep = |pair: &&JoinPair| in_answer(similarity, pair.overlap.into(), size(pair.a), size(pair.b));
+            let keep = |pair: &&JoinPair| truth(similarity, pair.overlap.into(), size(pair.a) as u64, size(pair.b) as u64);
             let expected: Vec<JoinPair> = overlaps.iter().filter(keep).copied().collect();
             prop_assert_eq!(&self_join(&sets, similarity, 2), &expected, "{:?}", similarity);
             let first = count / 3;

@@ -32,7 +32,7 @@ mod tests {
     use super::super::{Index, Purpose, counters::Counters};
     use super::*;
     use crate::join::sets::Sets;
-    use crate::join::tau::Tau;
+    use crate::similarity::tau::Tau;
     use proptest::prelude::*;
     use std::convert::Infallible;
 

@@ -14,7 +14,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, VecDeque};
 
-use super::oracle::{Doc, Features, Pair, shared, six_decimals};
+use super::oracle::{Doc, Features, Pair, Similarity, shared};
 
 /// How pairs become clusters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -95,10 +95,21 @@ impl Expected {
         kind: Kind,
         keep: Keep,
     ) -> Self {
+        Self::by(Similarity::Jaccard, (docs, sets, texts), pairs, kind, keep)
+    }
+
+    /// The same for pairs of another similarity.
+    pub fn by(
+        similarity: Similarity,
+        (docs, sets, texts): (&[Doc], &[Features], &[Option<String>]),
+        pairs: &[Pair],
+        kind: Kind,
+        keep: Keep,
+    ) -> Self {
         let clusters = clusters(docs, texts, pairs, kind, keep);
         Self {
-            pairs: pair_lines(docs, sets, pairs),
-            clusters: cluster_lines(docs, sets, texts, &clusters),
+            pairs: pair_lines(similarity, docs, sets, pairs),
+            clusters: cluster_lines(similarity, docs, sets, texts, &clusters),
             kept: kept_lines(docs, &clusters),
         }
     }
@@ -185,25 +196,31 @@ fn stars(order: &[usize], neighbours: &[Vec<usize>]) -> BTreeMap<usize, Vec<usiz
     found
 }
 
-fn pair_lines(docs: &[Doc], sets: &[Features], pairs: &[Pair]) -> String {
+fn pair_lines(similarity: Similarity, docs: &[Doc], sets: &[Features], pairs: &[Pair]) -> String {
+    // Jaccard's lines do not name it.
+    let name = match similarity {
+        Similarity::Jaccard => String::new(),
+        other => format!("\t{}", other.name()),
+    };
     sorted(pairs.iter().map(|pair| {
         let (mut a, mut b) = (pair.a, pair.b);
         if docs[a].id.as_bytes() > docs[b].id.as_bytes() {
             (a, b) = (b, a);
         }
         format!(
-            "{}\t{}\t{}\t{}\t{}\t{}",
+            "{}\t{}\t{}\t{}\t{}\t{}{name}",
             docs[a].id,
             docs[b].id,
             pair.overlap,
             sets[a].len(),
             sets[b].len(),
-            six_decimals(pair.overlap, pair.union),
+            similarity.written(pair.overlap, sets[a].len(), sets[b].len()),
         )
     }))
 }
 
 fn cluster_lines(
+    similarity: Similarity,
     docs: &[Doc],
     sets: &[Features],
     texts: &[Option<String>],
@@ -216,11 +233,13 @@ fn cluster_lines(
             return format!("{kept_id}\t{id}\tkeep\t-");
         }
         if texts[member].is_some() && texts[member] == texts[kept] {
-            return format!("{kept_id}\t{id}\tdrop\t1.000000");
+            // No set of such a text is compared, and so no features are counted.
+            let equal = if similarity == Similarity::Overlap { "-" } else { "1.000000" };
+            return format!("{kept_id}\t{id}\tdrop\t{equal}");
         }
         let overlap = shared(&sets[kept], &sets[member]);
-        let union = sets[kept].len() + sets[member].len() - overlap;
-        format!("{kept_id}\t{id}\tdrop\t{}", six_decimals(overlap, union))
+        let written = similarity.written(overlap, sets[kept].len(), sets[member].len());
+        format!("{kept_id}\t{id}\tdrop\t{written}")
     }))
 }
 

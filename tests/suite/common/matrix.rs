@@ -10,7 +10,7 @@ use super::cover::{self, Choice, Meeting};
 use super::expected::{Expected, KINDS, Keep, Kind};
 use super::features;
 use super::harness::{Input, check};
-use super::oracle::{Doc, Features, Overlaps, short_texts};
+use super::oracle::{Doc, Features, Overlaps, Similarity, at_least, decimal, short_texts};
 
 /// The thresholds of the issue: the tenths, and three where f64 puts pairs on the wrong side.
 pub const TAUS: [&str; 13] =
@@ -71,6 +71,14 @@ pub const BLOCKS: [Blocks; 2] = [Blocks::Default, Blocks::OfTwo];
 /// The same where lists are short.
 pub const SHORT_BLOCKS: [Blocks; 2] = [Blocks::Default, Blocks::OfOne];
 
+/// A threshold for a similarity: of an overlap as many features as there are tenths, rounded up.
+fn threshold(similarity: Similarity, tau: &str) -> String {
+    match similarity {
+        Similarity::Overlap => (decimal(tau) * 10).ceil().to_integer().to_string(),
+        _ => tau.to_owned(),
+    }
+}
+
 /// One run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Case {
@@ -81,6 +89,7 @@ pub struct Case {
     pub threads: usize,
     pub kind: Kind,
     pub keep: Keep,
+    pub similarity: Similarity,
     /// Its place among the corpora of the table.
     pub corpus: usize,
 }
@@ -94,8 +103,12 @@ impl Case {
     /// The options of this run, after those that all runs on a corpus have.
     pub fn args(&self, common: &[String]) -> Vec<String> {
         let mut args = self.variant.args();
-        let words = format!("--engine {} --threads {} --tau {}", self.engine, self.threads, self.tau);
+        let tau = threshold(self.similarity, self.tau);
+        let words = format!("--engine {} --threads {} --tau {tau}", self.engine, self.threads);
         args.extend(words.split(' ').map(str::to_owned));
+        if self.similarity != Similarity::Jaccard {
+            args.extend(["--similarity".to_owned(), self.similarity.name().to_owned()]);
+        }
         args.extend(["--cluster".to_owned(), self.kind.name().to_owned()]);
         args.extend(self.keep.args().iter().map(|word| (*word).to_owned()));
         let block = match self.blocks {
@@ -128,6 +141,7 @@ pub struct Table {
     pub threads: &'static [usize],
     pub kinds: &'static [Kind],
     pub keeps: &'static [Keep],
+    pub similarities: &'static [Similarity],
     /// How many corpora it is run on.
     pub corpora: usize,
     pub cover: Cover,
@@ -144,13 +158,14 @@ impl Table {
             threads: &THREADS,
             kinds: &KINDS,
             keeps: &[Keep::SmallestId],
+            similarities: &[Similarity::Jaccard],
             corpora: 1,
             cover,
         }
     }
 
     /// The product, but for combinations that cut posting lists where there are none: they would repeat others.
-    fn product(&self) -> Vec<Choice<8>> {
+    fn product(&self) -> Vec<Choice<9>> {
         let values = [
             self.variants.len(),
             self.taus.len(),
@@ -159,16 +174,17 @@ impl Table {
             self.threads.len(),
             self.kinds.len(),
             self.keeps.len(),
+            self.similarities.len(),
             self.corpora,
         ];
-        let own = |choice: &Choice<8>| {
+        let own = |choice: &Choice<9>| {
             let case = self.case(choice);
             case.blocks == Blocks::Default || case.has_blocks()
         };
         cover::product(values).into_iter().filter(own).collect()
     }
 
-    fn case(&self, choice: &Choice<8>) -> Case {
+    fn case(&self, choice: &Choice<9>) -> Case {
         Case {
             variant: self.variants[choice[0]],
             tau: self.taus[choice[1]],
@@ -177,12 +193,13 @@ impl Table {
             threads: self.threads[choice[4]],
             kind: self.kinds[choice[5]],
             keep: self.keeps[choice[6]],
-            corpus: choice[7],
+            similarity: self.similarities[choice[7]],
+            corpus: choice[8],
         }
     }
 
     /// The combinations that are run.
-    fn choices(&self) -> Vec<Choice<8>> {
+    fn choices(&self) -> Vec<Choice<9>> {
         match self.cover {
             Cover::Product => self.product(),
             Cover::Pairs { turn } => cover::covering(&self.product(), turn),
@@ -240,9 +257,29 @@ impl Subject {
         Self { docs, sets, texts, overlaps, args }
     }
 
+    /// A corpus for any similarity, of which the lowest threshold is `floor`.
+    pub fn of_any_similarity(docs: Vec<Doc>, kind: &str, floor: &str) -> Self {
+        let subject = Self::new(docs, kind, "1");
+        Self { overlaps: Overlaps::of_any_similarity(&subject.sets, floor), ..subject }
+    }
+
     /// What a run with these options should write.
     pub fn expected(&self, tau: &str, kind: Kind, keep: Keep) -> Expected {
-        Expected::new(&self.docs, &self.sets, &self.texts, &self.overlaps.pairs(tau), kind, keep)
+        self.expected_by(Similarity::Jaccard, tau, kind, keep)
+    }
+
+    /// The same for another similarity.
+    pub fn expected_by(&self, similarity: Similarity, tau: &str, kind: Kind, keep: Keep) -> Expected {
+        let threshold = threshold(similarity, tau);
+        let pairs = self.overlaps.pairs_by(similarity, &threshold, &self.sets);
+        if similarity != Similarity::Overlap {
+            return Expected::by(similarity, (&self.docs, &self.sets, &self.texts), &pairs, kind, keep);
+        }
+        // A set that is smaller takes no part, and its text is compared instead.
+        let least = threshold.parse().expect("a number");
+        let sets = at_least(&self.sets, least);
+        let texts = short_texts(&self.docs, &self.sets, least);
+        Expected::by(similarity, (&self.docs, &sets, &texts), &pairs, kind, keep)
     }
 }
 
@@ -289,18 +326,19 @@ pub fn matrix(name: &str, corpora: &[(&str, Make)], table: &Table) {
 
 /// Runs the combinations of one corpus and threshold, and gives what differed.
 fn side_by_side(input: &Input, subject: &Subject, cases: &[Case]) -> Vec<String> {
-    let mut wanted: Vec<(Kind, Keep)> = cases.iter().map(|case| (case.kind, case.keep)).collect();
+    let what = |case: &Case| (case.similarity, case.kind, case.keep);
+    let mut wanted: Vec<(Similarity, Kind, Keep)> = cases.iter().map(what).collect();
     wanted.sort();
     wanted.dedup();
     let expected: Vec<Expected> =
-        wanted.iter().map(|&(kind, keep)| subject.expected(cases[0].tau, kind, keep)).collect();
+        wanted.iter().map(|&(by, kind, keep)| subject.expected_by(by, cases[0].tau, kind, keep)).collect();
     let (next, failures) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let work = || {
         while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
             if failures.lock().expect("no panic").len() >= ENOUGH {
                 return;
             }
-            let of = wanted.binary_search(&(case.kind, case.keep)).expect("it is listed");
+            let of = wanted.binary_search(&what(case)).expect("it is listed");
             let blocks = case.blocks != Blocks::Default;
             if let Err(failure) = check(input, &case.args(&subject.args), &expected[of], blocks) {
                 failures.lock().expect("no panic").push(failure);

@@ -2,7 +2,8 @@
 //!
 //! It is meant to be read and believed, not to be fast. After feature text it shares no code with the
 //! product: no hashes, no prefixes, no integer bounds. A pair is in the answer when its documents
-//! share a feature and `|A ∩ B| / |A ∪ B| >= tau`, and that sentence is the code of [`Overlaps::pairs`].
+//! share a feature and `|A ∩ B| / |A ∪ B| >= tau`, and that sentence is the code of [`Overlaps::pairs`]; for other
+//! similarities it is that of [`Similarity::reaches`].
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -143,6 +144,68 @@ pub fn short_texts(docs: &[Doc], sets: &[Features], least: usize) -> Vec<Option<
     docs.iter().zip(sets).map(short).map(|text| text.filter(|text| !text.is_empty())).collect()
 }
 
+/// What makes two sets similar, as `--similarity` names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Similarity {
+    Jaccard,
+    Containment,
+    Cosine,
+    Dice,
+    Overlap,
+}
+
+/// All of them, for tables.
+pub const SIMILARITIES: [Similarity; 5] =
+    [Similarity::Jaccard, Similarity::Containment, Similarity::Cosine, Similarity::Dice, Similarity::Overlap];
+
+impl Similarity {
+    /// The value of `--similarity`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Jaccard => "jaccard",
+            Self::Containment => "containment",
+            Self::Cosine => "cosine",
+            Self::Dice => "dice",
+            Self::Overlap => "overlap",
+        }
+    }
+
+    /// Whether two sets of these sizes that share so many features are a pair at a threshold.
+    pub fn reaches(self, threshold: &str, overlap: usize, a: usize, b: usize) -> bool {
+        let least = decimal(threshold);
+        let of = |n: usize, d: usize| Fraction::new(n as u128, d as u128);
+        overlap > 0
+            && match self {
+                Self::Jaccard => of(overlap, a + b - overlap) >= least,
+                Self::Containment => of(overlap, a.min(b)) >= least,
+                // The cosine squared.
+                Self::Cosine => of(overlap * overlap, a * b) >= least * least,
+                Self::Dice => of(2 * overlap, a + b) >= least,
+                Self::Overlap => of(overlap, 1) >= least,
+            }
+    }
+
+    /// The similarity as a run writes it.
+    pub fn written(self, overlap: usize, a: usize, b: usize) -> String {
+        match self {
+            Self::Jaccard => six_decimals(overlap, a + b - overlap),
+            Self::Containment => six_decimals(overlap, a.min(b)),
+            Self::Dice => six_decimals(2 * overlap, a + b),
+            Self::Overlap => overlap.to_string(),
+            Self::Cosine => {
+                // The last millionth of which the half before it is not above the cosine.
+                let square = Fraction::new((overlap * overlap) as u128, (a * b) as u128);
+                let half_before = |k: u128| Fraction::new(2 * k - 1, 2_000_000);
+                let mut last = (overlap as f64 / ((a * b) as f64).sqrt() * 1e6) as u128 + 2;
+                while last > 0 && half_before(last) * half_before(last) > square {
+                    last -= 1;
+                }
+                format!("{}.{:06}", last / 1_000_000, last % 1_000_000)
+            }
+        }
+    }
+}
+
 /// Two documents (by position, the first the smaller) that share `overlap >= 1` features.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pair {
@@ -188,6 +251,24 @@ impl Overlaps {
         }
         pairs.sort_by_key(|pair| (pair.a, pair.b));
         Self(pairs)
+    }
+
+    /// All pairs of a collection that share a feature, for similarities of which the lowest threshold is `floor`: none of
+    /// them is above the containment.
+    pub fn of_any_similarity(sets: &[Features], floor: &str) -> Self {
+        let all = Self::count(sets, "0").0.into_iter();
+        let kept = |pair: &Pair| {
+            Similarity::Containment.reaches(floor, pair.overlap, sets[pair.a].len(), sets[pair.b].len())
+        };
+        Self(all.filter(kept).collect())
+    }
+
+    /// The pairs that a similarity accepts.
+    pub fn pairs_by(&self, similarity: Similarity, threshold: &str, sets: &[Features]) -> Vec<Pair> {
+        let accepts = |pair: &&Pair| {
+            similarity.reaches(threshold, pair.overlap, sets[pair.a].len(), sets[pair.b].len())
+        };
+        self.0.iter().filter(accepts).copied().collect()
     }
 
     /// The pairs at or above a threshold.
