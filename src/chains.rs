@@ -16,6 +16,7 @@
 //! One thing takes more than a list of steps: the connected components of a graph that no task holds. They come of
 //! a [`Repeat`], whose steps are run in rounds.
 
+mod ccdet;
 mod doc_split;
 mod front;
 mod output;
@@ -53,13 +54,15 @@ pub struct Family {
     pub name: &'static str,
     /// How it finds pairs.
     pub about: &'static str,
-    /// Options of its own that decide its steps, each with a value for every way of them.
+    /// Its values of options that are not given.
+    pub defaults: &'static [(&'static str, &'static str)],
+    /// Options of its own that decide its steps, each with a value for every way of them; an empty one stands for none.
     choices: &'static [(&'static str, &'static [&'static str])],
     compose: fn(&Params, Wanted) -> Chain,
 }
 
 /// All families; the first one is taken when none is named.
-pub static FAMILIES: [&Family; 2] = [&doc_split::FAMILY, &term_split::FAMILY];
+pub static FAMILIES: [&Family; 3] = [&doc_split::FAMILY, &term_split::FAMILY, &ccdet::FAMILY];
 
 /// What is wanted of a chain beside what its options say.
 #[derive(Clone, Copy, Debug, Default)]
@@ -86,8 +89,11 @@ impl Family {
         let mut all = vec![Params::default()];
         for (name, values) in front::CHOICES.iter().chain(&output::CHOICES).chain(self.choices) {
             let with = |params: &Params| {
-                let values = values.iter().map(|value| params.clone().with(name, *value));
-                values.collect::<Vec<_>>()
+                let with = |value: &&str| match *value {
+                    "" => params.clone(),
+                    value => params.clone().with(name, value),
+                };
+                values.iter().map(with).collect::<Vec<_>>()
             };
             all = all.iter().flat_map(with).collect();
         }

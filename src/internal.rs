@@ -160,6 +160,10 @@ pub mod record {
         pub use crate::record::set::{Copy, Doc, Features, HashedDoc, Member};
     }
     /// See the module of this name.
+    pub mod site {
+        pub use crate::record::site::SiteRow;
+    }
+    /// See the module of this name.
     pub mod slice {
         pub use crate::record::slice::{SliceRow, SlicedDoc};
     }

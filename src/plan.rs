@@ -61,6 +61,8 @@ pub enum Origin {
     Preset,
     /// A program that uses the crate.
     Program,
+    /// The family of chains, which has its own default.
+    Family,
     /// Another option, which asks for it.
     Follows(&'static str),
 }
@@ -73,6 +75,7 @@ impl fmt::Display for Origin {
             Origin::Environment => f.write_str("environment"),
             Origin::Preset => f.write_str("preset"),
             Origin::Program => f.write_str("program"),
+            Origin::Family => f.write_str("chain"),
             Origin::Follows(option) => write!(f, "--{option}"),
         }
     }
@@ -183,7 +186,6 @@ impl Plan {
     /// When no family has the name, and when the features are not what they should be.
     pub fn of(asked: Asked, read: &ReadFile<'_>) -> Result<Self> {
         let Asked { chain, engine, mut given, inputs, write_kept } = asked;
-        given.settle_features(read)?;
         let (family, mut notes) = match chain {
             Some(name) => {
                 let unknown = || Error::Usage(format!("{name} is the name of no chain"));
@@ -194,6 +196,8 @@ impl Plan {
                 (family, vec![format!("no chain is named, so {} is taken{why}", family.name)])
             }
         };
+        family.defaults.iter().for_each(|(name, value)| given.set_missing(name, *value, Origin::Family));
+        given.settle_features(read)?;
         if write_kept && given.params.get("cluster").is_none() {
             // Documents go for good then, so each must reach tau with the one that stays.
             given.set("cluster", "star", Origin::Follows("write-kept"));
@@ -346,17 +350,17 @@ mod tests {
     #[test]
     fn families_have_options_of_their_own() {
         let own = |name| own_options(Family::named(name).unwrap());
-        let [term_split, doc_split] = ["term-split", "doc-split"].map(own);
+        let [term_split, doc_split, ccdet] = ["term-split", "doc-split", "ccdet"].map(own);
         for name in ["pcp", "df-cut", "accumulators"] {
             assert!(term_split.contains(name), "{name}: {term_split:?}");
         }
-        for name in ["slices", "partition"] {
-            assert!(doc_split.contains(name), "{name}: {doc_split:?}");
-        }
+        assert!(ccdet.contains("site"), "{ccdet:?}");
+        // They share the candidates of one of them.
+        assert!(doc_split.is_empty() && !ccdet.contains("slices"), "{doc_split:?} {ccdet:?}");
         for name in
             ["tau", "idf", "idf-lookup", "features", "max-pairs", "cluster", "write", "keep", "ranked"]
         {
-            assert!(!term_split.contains(name) && !doc_split.contains(name), "{name}");
+            assert!(!term_split.contains(name) && !ccdet.contains(name), "{name}");
         }
     }
 

@@ -10,6 +10,7 @@ use crate::params::Params;
 pub const FAMILY: Family = Family {
     name: "doc-split",
     about: "Slices of documents, each queried by all",
+    defaults: &[],
     choices: &[("partition", &["by-size", "by-task"])],
     compose,
 };
@@ -21,7 +22,7 @@ fn compose(params: &Params, wanted: Wanted) -> Chain {
     let front = SetFront::of(params);
     Chain {
         front: Box::new(front),
-        candidates: Box::new(Slices { by_task: params.is("partition", "by-task") }),
+        candidates: Box::new(Slices::of(params)),
         check: Box::new(SliceQueries),
         output: Output::of(params, wanted, front.sets()),
     }
@@ -29,9 +30,16 @@ fn compose(params: &Params, wanted: Wanted) -> Chain {
 
 /// Slices of the collection, to be held in memory.
 #[derive(Debug)]
-struct Slices {
+pub(super) struct Slices {
     /// Each mapper's share of the documents is a slice, which is the form of zhang2011.
     by_task: bool,
+}
+
+impl Slices {
+    /// What the options make of them.
+    pub(super) fn of(params: &Params) -> Self {
+        Self { by_task: params.is("partition", "by-task") }
+    }
 }
 
 impl Component for Slices {
@@ -67,7 +75,7 @@ impl Component for Slices {
 
 /// Every set is held against the index of each slice, which finds pairs with what they share.
 #[derive(Debug)]
-struct SliceQueries;
+pub(super) struct SliceQueries;
 
 impl Component for SliceQueries {
     fn parts(&self) -> Vec<Part> {

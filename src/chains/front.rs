@@ -7,7 +7,8 @@ use crate::index::idf::IdfRange;
 use crate::params::Params;
 use crate::stages::keep_field::KeepField;
 
-const SETS: Data = "sets";
+/// Every document's set of features.
+pub(super) const SETS: Data = "sets";
 const FILTERED: Data = "filtered-sets";
 
 /// The options that decide its steps, each with a value for every way of them.
@@ -31,6 +32,8 @@ pub struct SetFront {
     order: bool,
     /// The field of documents that the keep rule looks at.
     field: Option<KeepField>,
+    /// The sets that are counted and filtered.
+    source: Data,
 }
 
 impl SetFront {
@@ -39,7 +42,7 @@ impl SetFront {
         let in_range = |range: &str| range.parse().is_ok_and(|range: IdfRange| range.is_everything());
         let lookup = if params.is("idf-lookup", "shuffle") { IdfLookup::Shuffle } else { IdfLookup::List };
         let idf = params.get("idf").is_some_and(|range| !in_range(range)).then_some(lookup);
-        Self { idf, order: idf.is_some(), field: params.get("keep").and_then(KeepField::named) }
+        Self { idf, order: idf.is_some(), field: params.get("keep").and_then(KeepField::named), source: SETS }
     }
 
     /// The same, with an order of features for those who join by prefixes.
@@ -47,29 +50,33 @@ impl SetFront {
         Self { order: true, ..self }
     }
 
+    /// The same, of sets that other steps have made of those of all documents.
+    pub fn reading(self, source: Data) -> Self {
+        Self { source, ..self }
+    }
+
     /// The data set that holds every document's set.
     pub fn sets(&self) -> Data {
-        if self.idf.is_some() { FILTERED } else { SETS }
+        if self.idf.is_some() { FILTERED } else { self.source }
     }
-}
 
-impl Component for SetFront {
-    fn parts(&self) -> Vec<Part> {
-        let mut steps = vec![
-            tokenize(),
-            Step {
-                field: self.field,
-                ..Step::map_reduce(
-                    "doc-meta",
-                    "doc-meta-reduce",
-                    "Takes what the keep rule needs; sorted by id, two documents with one id meet and are named.",
-                    &[DOCUMENTS],
-                    META,
-                )
-            },
-        ];
+    /// The steps that read documents.
+    pub(super) fn documents(&self) -> [Step; 2] {
+        let meta = Step::map_reduce(
+            "doc-meta",
+            "doc-meta-reduce",
+            "Takes what the keep rule needs; sorted by id, two documents with one id meet and are named.",
+            &[DOCUMENTS],
+            META,
+        );
+        [tokenize(), Step { field: self.field, ..meta }]
+    }
+
+    /// The steps that read sets.
+    pub(super) fn groups(&self) -> Vec<Step> {
+        let mut steps = Vec::new();
         if self.order {
-            steps.push(count_features());
+            steps.push(count_features(self.source));
             steps.push(
                 Step::reduce(
                     "feature-order",
@@ -80,7 +87,7 @@ impl Component for SetFront {
                 .one_task(),
             );
         }
-        steps.extend(self.idf.into_iter().flat_map(filter));
+        steps.extend(self.idf.into_iter().flat_map(|lookup| filter(lookup, self.source)));
         steps.push(Step::map_reduce(
             "equal-sets",
             "equal-sets-reduce",
@@ -88,7 +95,13 @@ impl Component for SetFront {
             &[self.sets()],
             MEMBERS,
         ));
-        steps.into_iter().map(Part::Step).collect()
+        steps
+    }
+}
+
+impl Component for SetFront {
+    fn parts(&self) -> Vec<Part> {
+        self.documents().into_iter().chain(self.groups()).map(Part::Step).collect()
     }
 
     fn columnar(&self) -> Option<Columnar> {
@@ -108,21 +121,21 @@ fn tokenize() -> Step {
     )
 }
 
-fn count_features() -> Step {
+fn count_features(sets: Data) -> Step {
     Step::map_reduce(
         "feature-count",
         "feature-count-reduce",
         "Counts the documents of each feature; sorted by feature, its counts meet.",
-        &[SETS],
+        &[sets],
         COUNTS,
     )
 }
 
 /// The steps that leave out features out of the IDF range.
-fn filter(lookup: IdfLookup) -> Vec<Step> {
+fn filter(lookup: IdfLookup, sets: Data) -> Vec<Step> {
     match lookup {
         IdfLookup::List => vec![
-            Step::map("idf-filter", "Leaves out features out of the IDF range.", &[SETS], FILTERED)
+            Step::map("idf-filter", "Leaves out features out of the IDF range.", &[sets], FILTERED)
                 .beside("order", ORDER),
         ],
         IdfLookup::Shuffle => vec![
@@ -130,7 +143,7 @@ fn filter(lookup: IdfLookup) -> Vec<Step> {
                 "idf-left",
                 "idf-left-reduce",
                 "Looks up features in the IDF range; sorted by feature, its frequency comes before its documents.",
-                &[COUNTS, SETS],
+                &[COUNTS, sets],
                 "kept-features",
             )
             .beside("order", ORDER),
@@ -138,7 +151,7 @@ fn filter(lookup: IdfLookup) -> Vec<Step> {
                 "idf-right",
                 "idf-right-reduce",
                 "Brings the features in the range together by document; sorted by id, then feature.",
-                &["kept-features", SETS],
+                &["kept-features", sets],
                 FILTERED,
             ),
         ],
@@ -152,5 +165,5 @@ pub const IDF_TABLE: Data = "idf-table";
 pub fn idf_table() -> Vec<Part> {
     let table =
         Step::reduce("idf-table", "Writes the table; N sorts before all features.", &[COUNTS], IDF_TABLE);
-    [tokenize(), count_features(), table.one_task()].map(Part::Step).into()
+    [tokenize(), count_features(SETS), table.one_task()].map(Part::Step).into()
 }

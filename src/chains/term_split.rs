@@ -10,6 +10,7 @@ use crate::params::Params;
 pub const FAMILY: Family = Family {
     name: "term-split",
     about: "Posting lists by feature, pairs by counting",
+    defaults: &[],
     choices: &[("pcp", &["plain", "prefix"])],
     compose,
 };

@@ -88,6 +88,7 @@ const SCRIPTS: &[Script] = &[
     ("term-split", "term-split", &[]),
     ("term-split-prefix", "term-split", &[("pcp", "prefix")]),
     ("doc-split", "doc-split", &[]),
+    ("ccdet", "ccdet", &[("site", "url")]),
     ("doc-split-by-task", "doc-split", &[("partition", "by-task"), ("slices", "3")]),
     (
         "zhang2011-scaling",

@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::fmt;
 
-pub use fields::field_names;
+pub use fields::{field_names, string_field};
 
 /// A document's line, not yet taken apart: its field names are options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -17,6 +17,7 @@ pub mod pair;
 pub mod posting;
 pub mod round;
 pub mod set;
+pub mod site;
 pub mod slice;
 pub mod star;
 pub mod tokenized;
@@ -50,6 +51,7 @@ pub trait Record<'a>: Sized {
 }
 
 /// Reads a line's fields from left to right.
+#[derive(Clone)]
 pub struct Fields<'a> {
     rest: Option<&'a [u8]>,
 }

@@ -2,7 +2,11 @@
 
 use super::{Fields, Keys, Record, push_number, push_tagged, second_field, tag};
 use crate::error::FieldError;
+use crate::similarity::containment::{Relation, size_ratio};
 use crate::similarity::{Measure, Score};
+
+/// What stands behind a containment.
+const CLR: &str = "the share that the smaller size is of the larger one, in six decimals";
 
 /// A part of a pair's overlap: what one posting list contributes (the partial contributions of lin2009).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,6 +132,24 @@ impl<'a> Pair<'a> {
         Self { a, b, overlap, size_a, size_b, measure }
     }
 
+    /// The measure, by what follows the similarity.
+    fn measure_of(&self, fields: &mut Fields<'a>) -> Result<Measure, FieldError> {
+        let mut after = fields.clone();
+        if after.is_done() || super::parse_score(after.next("clr", CLR)?).is_none() {
+            return match fields.measure()? {
+                Measure::Containment => Err(FieldError::new("clr", CLR, b"containment")),
+                measure => Ok(measure),
+            };
+        }
+        let found = fields.next("clr", CLR)?;
+        if super::parse_score(found) != Some(size_ratio(self.size_a, self.size_b)) {
+            return Err(FieldError::new("clr", "what follows from the sizes", found));
+        }
+        let relation = Relation::of(self.size_a, self.size_b).name();
+        fields.exactly("relation", relation.as_bytes(), "what follows from the sizes")?;
+        Ok(Measure::Containment)
+    }
+
     /// Its similarity.
     pub fn score(&self) -> Score {
         self.measure.score(self.overlap, self.size_a, self.size_b)
@@ -135,8 +157,8 @@ impl<'a> Pair<'a> {
 }
 
 impl<'a> Record<'a> for Pair<'a> {
-    const FIELDS: &'static str = "id_a⇥id_b⇥overlap⇥size_a⇥size_b⇥jaccard, with another --similarity \
-                                  id_a⇥id_b⇥overlap⇥size_a⇥size_b⇥similarity⇥its name";
+    const FIELDS: &'static str = "id_a⇥id_b⇥overlap⇥size_a⇥size_b⇥jaccard, with --similarity containment …⇥ccs⇥clr⇥\
+                                  duplicate, contains or contained, with another one …⇥similarity⇥its name";
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
         let mut fields = Fields::of(line);
@@ -153,7 +175,7 @@ impl<'a> Record<'a> for Pair<'a> {
             return Err(FieldError::new("overlap", "at most size_a and size_b", found.as_bytes()));
         }
         let found = fields.next("similarity", super::SCORE)?;
-        pair.measure = fields.measure()?;
+        pair.measure = pair.measure_of(&mut fields)?;
         if super::parse_score(found) != Some(pair.score()) {
             return Err(FieldError::new("similarity", "what follows from overlap and sizes", found));
         }
@@ -171,6 +193,14 @@ impl<'a> Record<'a> for Pair<'a> {
         }
         out.push(b'\t');
         super::push_score(out, self.score());
-        super::push_measure(out, self.measure);
+        match self.measure {
+            Measure::Containment => {
+                out.push(b'\t');
+                super::push_score(out, size_ratio(self.size_a, self.size_b));
+                out.push(b'\t');
+                out.extend_from_slice(Relation::of(self.size_a, self.size_b).name().as_bytes());
+            }
+            measure => super::push_measure(out, measure),
+        }
     }
 }

@@ -18,6 +18,7 @@ pub mod keep_field;
 pub mod options;
 pub mod pcp;
 pub mod side;
+pub mod site;
 pub mod slice_plan;
 pub mod star;
 pub mod tokenize;
@@ -48,6 +49,8 @@ pub static STAGES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
         Entry::of::<idf_lookup::IdfLeftReduce>(),
         Entry::of::<idf_lookup::IdfRight>(),
         Entry::of::<idf_lookup::IdfRightReduce>(),
+        Entry::of::<site::SiteLeft>(),
+        Entry::of::<site::SiteLeftReduce>(),
         Entry::of::<equal_sets::EqualSets>(),
         Entry::of::<equal_sets::EqualSetsReduce>(),
         Entry::of::<index_term::IndexTerm>(),

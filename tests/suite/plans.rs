@@ -1,8 +1,9 @@
 //! The local engine's stages take every plan there is: slices, a job for each slice, rounds. What they write is what the
 //! columns in one process write.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::fs;
 use std::path::{Path, PathBuf};
 use twinsplit::internal::chains::{FAMILIES, Part};
 use twinsplit::internal::engine::columnar::{ColumnarJoin, ColumnarRun};
@@ -15,8 +16,11 @@ use crate::common::rng::Rng;
 /// Megabytes of a run.
 const MEMORY: usize = 256 << 20;
 
-/// Documents of a few lines each, some of them equal, some alike, some empty; with dates, not in the order of ids.
-fn documents(folder: &Path) -> Vec<PathBuf> {
+/// A document: its id, its lines, and the site that it is of, if any.
+type Page = (String, Vec<usize>, Option<usize>);
+
+/// Pages of a few lines each, some of them equal, some alike, some empty; those of two sites have a template.
+fn pages() -> Vec<Page> {
     let mut rng = Rng::new(20);
     let mut sets: Vec<Vec<usize>> = vec![Vec::new()];
     while sets.len() < 90 {
@@ -30,17 +34,45 @@ fn documents(folder: &Path) -> Vec<PathBuf> {
         }
         sets.push(set);
     }
+    let page = |(number, mut set): (usize, Vec<usize>)| {
+        let site = (number % 4 < 3).then_some(number % 4);
+        if let Some(site @ 0..2) = site {
+            set.extend([100 + site, 200 + site]);
+        }
+        // Of every site, so it is nobody's template; of one page alone, so it is none either.
+        set.extend((number % 5 == 0).then_some(300).into_iter().chain((number == 8).then_some(400)));
+        (format!("d{:02}", number * 37 % 97), set, site)
+    };
+    sets.into_iter().enumerate().map(page).collect()
+}
+
+/// The pages as files, with dates that do not come in the order of ids.
+fn write(pages: &[Page], folder: &Path) -> Vec<PathBuf> {
     let mut files = [String::new(), String::new()];
-    for (number, set) in sets.iter().enumerate() {
+    for (number, (id, set, site)) in pages.iter().enumerate() {
         let text: Vec<_> = set.iter().map(|line| format!("line {line}")).collect();
         let date = format!("2020-01-{:02}", 1 + number * 7 % 28);
-        let id = format!("d{:02}", number * 37 % 97);
-        let line = serde_json::json!({ "id": id, "date": date, "text": text.join("\n") });
+        let url = site.map(|site| format!("https://S{site}.example:80/{number}"));
+        let line = serde_json::json!({ "id": id, "date": date, "url": url, "text": text.join("\n") });
         writeln!(files[number % 2], "{line}").unwrap();
     }
+    fs::create_dir_all(folder).unwrap();
     let paths = ["a", "b"].map(|name| folder.join(name));
-    paths.iter().zip(files).for_each(|(path, text)| std::fs::write(path, text).unwrap());
+    paths.iter().zip(files).for_each(|(path, text)| fs::write(path, text).unwrap());
     paths.into()
+}
+
+/// The pages without what several pages of one site have, and no others.
+fn without_templates(pages: &[Page]) -> Vec<Page> {
+    let is_template = |line: usize| {
+        let having: Vec<_> = pages.iter().filter(|(_, set, _)| set.contains(&line)).collect();
+        let sites: BTreeSet<_> = having.iter().map(|(.., site)| *site).collect();
+        having.len() > 1 && sites.len() == 1 && !sites.contains(&None)
+    };
+    let pruned = |(id, set, site): &Page| {
+        (id.clone(), set.iter().copied().filter(|line| !is_template(*line)).collect(), *site)
+    };
+    pages.iter().map(pruned).collect()
 }
 
 /// Pairs and clusters, where they are written, and kept lines.
@@ -60,8 +92,7 @@ fn columns(inputs: &[PathBuf], params: &Params, write_kept: bool) -> Written {
         join: ColumnarJoin::IndexShards,
     };
     run.run(|_| ()).unwrap();
-    ["pairs.tsv", "clusters.tsv", "kept.jsonl"]
-        .map(|name| std::fs::read_to_string(folder.path().join(name)).ok())
+    ["pairs.tsv", "clusters.tsv", "kept.jsonl"].map(|name| fs::read_to_string(folder.path().join(name)).ok())
 }
 
 fn stages(inputs: &[PathBuf], params: &Params, parts: &[Part], outputs: &[&'static str]) -> Written {
@@ -78,18 +109,27 @@ fn stages(inputs: &[PathBuf], params: &Params, parts: &[Part], outputs: &[&'stat
     ["pairs", "clusters", "kept"].map(|data| {
         let data = *outputs.iter().find(|output| **output == data)?;
         if data == "kept" {
-            return std::fs::read_to_string(folder.path().join("kept/part-00000")).ok();
+            return fs::read_to_string(folder.path().join("kept/part-00000")).ok();
         }
         let file = folder.path().join("sorted");
         engine.sort(data, &file).unwrap();
-        std::fs::read_to_string(file).ok()
+        fs::read_to_string(file).ok()
     })
+}
+
+fn ids(lines: &str) -> Vec<String> {
+    let id = |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap()["id"].to_string();
+    lines.lines().map(id).collect()
 }
 
 #[test]
 fn the_local_engine_runs_every_plan() {
     let folder = tempfile::tempdir().unwrap();
-    let inputs = documents(folder.path());
+    let pages = pages();
+    let pruned = without_templates(&pages);
+    assert!(pruned.iter().zip(&pages).any(|(pruned, page)| pruned.1.len() + 2 == page.1.len()));
+    let inputs = write(&pages, &folder.path().join("all"));
+    let pruned = write(&pruned, &folder.path().join("pruned"));
     let (mut expected, mut runs, mut pairs) = (BTreeMap::new(), 0, 0);
     for family in FAMILIES {
         for (params, chain) in family.every_chain() {
@@ -97,18 +137,26 @@ fn the_local_engine_runs_every_plan() {
             let params = params.with("slices", "3");
             let outputs = chain.output.data();
             let write_kept = outputs.contains(&"kept");
-            let key: Vec<String> = ["idf", "keep", "cluster", "write"]
+            let by_site = params.get("site").is_some();
+            let key: Vec<String> = ["idf", "keep", "cluster", "write", "site"]
                 .iter()
                 .map(|name| params.get(name).unwrap_or_default().to_owned())
                 .chain([write_kept.to_string()])
                 .collect();
-            let expected = expected.entry(key).or_insert_with(|| columns(&inputs, &params, write_kept));
-            let found = stages(&inputs, &params, &chain.parts(), &outputs);
+            let oracle = if by_site { &pruned } else { &inputs };
+            let expected = expected.entry(key).or_insert_with(|| columns(oracle, &params, write_kept));
+            let mut found = stages(&inputs, &params, &chain.parts(), &outputs);
+            if by_site {
+                // The lines are those of whole pages: they are the right ones when their ids are.
+                let of = |written: &Written| written[2].as_deref().map(ids);
+                assert_eq!(of(&found), of(expected), "{}: {params:?}", family.name);
+                found[2].clone_from(&expected[2]);
+            }
             assert_eq!(&found, expected, "{}: {params:?}", family.name);
             pairs += found[0].as_ref().map_or(0, |pairs| pairs.lines().count());
             runs += 1;
         }
     }
-    assert_eq!(runs, 512);
+    assert_eq!(runs, 768);
     assert!(pairs > 10_000, "{pairs}");
 }

@@ -19,6 +19,7 @@ use twinsplit::internal::record::pair::{Candidate, Joined, Pair, Part};
 use twinsplit::internal::record::posting::{BlockPair, Posting, PostingRow, PrefixMark};
 use twinsplit::internal::record::round::{GraphInput, Neighbour};
 use twinsplit::internal::record::set::{Copy, Doc, Features, HashedDoc, Member};
+use twinsplit::internal::record::site::SiteRow;
 use twinsplit::internal::record::slice::{SliceRow, SlicedDoc};
 use twinsplit::internal::record::star::{self, StarLink, StarMember, StarRow};
 use twinsplit::internal::record::tokenized::Tokenized;
@@ -152,6 +153,9 @@ fn rows(values: &Values) -> Vec<Row> {
     row!(lookup::LeftRow, lookup::LeftRow::Kept(*n0));
     row!(lookup::LeftRow, lookup::LeftRow::Posting { feature: *n0, id: a });
     row!(KeptFeature, kept);
+    row!(SiteRow, SiteRow::Site { feature: *n0, documents: *n1, site: b.into() });
+    row!(SiteRow, SiteRow::Site { feature: *n0, documents: *n1, site: b"".into() });
+    row!(SiteRow, SiteRow::Posting { feature: *n0, id: a });
     row!(lookup::RightInput, lookup::RightInput::Feature(kept));
     row!(lookup::RightRow, lookup::RightRow::Feature(kept));
     row!(SizeRow, SizeRow { size: *n0, sets: *n1 });
@@ -499,6 +503,7 @@ fn every_stages_records_are_among_the_rows() {
         lookup::LeftInput,
         lookup::LeftRow,
         KeptFeature,
+        SiteRow,
         lookup::RightInput,
         lookup::RightRow,
         Tokenized,

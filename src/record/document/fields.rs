@@ -1,8 +1,11 @@
-//! Which fields a line has, for messages.
+//! Which fields a line has, for messages, and the text of one that few stages ask for.
 
+use crate::error::FieldError;
 use serde::Deserializer as _;
 use serde::de::{IgnoredAny, MapAccess, Visitor};
+use serde_json::value::RawValue;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// More names than these are counted.
@@ -38,6 +41,17 @@ impl<'de> Visitor<'de> for Names<'_> {
         }
         Ok(())
     }
+}
+
+/// The text of a field of a line that is a JSON object; nothing where it is not there, or `null`.
+pub fn string_field<'a>(line: &'a [u8], name: &str) -> Result<Option<Cow<'a, str>>, FieldError> {
+    let whole = || FieldError::new("document", "a JSON object in UTF-8 on one line", line);
+    let fields: BTreeMap<Cow<'a, str>, &'a RawValue> = serde_json::from_slice(line).map_err(|_| whole())?;
+    let Some(raw) = fields.get(name).map(|raw| raw.get()).filter(|raw| *raw != "null") else {
+        return Ok(None);
+    };
+    let wrong = |_| FieldError::new("site", "a string, or null", raw.as_bytes());
+    serde_json::from_str::<String>(raw).map(|text| Some(text.into())).map_err(wrong)
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, VecDeque};
 
-use super::oracle::{Doc, Features, Pair, Similarity, shared};
+use super::oracle::{Doc, Features, Pair, Similarity, shared, six_decimals};
 
 /// How pairs become clusters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -197,9 +197,17 @@ fn stars(order: &[usize], neighbours: &[Vec<usize>]) -> BTreeMap<usize, Vec<usiz
 }
 
 fn pair_lines(similarity: Similarity, docs: &[Doc], sets: &[Features], pairs: &[Pair]) -> String {
-    // Jaccard's lines do not name it.
-    let name = match similarity {
+    // Jaccard's lines do not name it; those of containment say what the sizes make of the pair.
+    let name = |a: usize, b: usize| match similarity {
         Similarity::Jaccard => String::new(),
+        Similarity::Containment => {
+            let relation = match a.max(b) as f64 / a.min(b) as f64 {
+                ratio if ratio <= 2.0 => "duplicate",
+                _ if a > b => "contains",
+                _ => "contained",
+            };
+            format!("\t{}\t{relation}", six_decimals(a.min(b), a.max(b)))
+        }
         other => format!("\t{}", other.name()),
     };
     sorted(pairs.iter().map(|pair| {
@@ -208,13 +216,14 @@ fn pair_lines(similarity: Similarity, docs: &[Doc], sets: &[Features], pairs: &[
             (a, b) = (b, a);
         }
         format!(
-            "{}\t{}\t{}\t{}\t{}\t{}{name}",
+            "{}\t{}\t{}\t{}\t{}\t{}{}",
             docs[a].id,
             docs[b].id,
             pair.overlap,
             sets[a].len(),
             sets[b].len(),
             similarity.written(pair.overlap, sets[a].len(), sets[b].len()),
+            name(sets[a].len(), sets[b].len()),
         )
     }))
 }
