@@ -175,8 +175,10 @@ impl<'a> Record<'a> for Pair<'a> {
             return Err(FieldError::new("overlap", "at most size_a and size_b", found.as_bytes()));
         }
         let found = fields.next("similarity", super::SCORE)?;
+        let score =
+            super::parse_score(found).ok_or_else(|| FieldError::new("similarity", super::SCORE, found))?;
         pair.measure = pair.measure_of(&mut fields)?;
-        if super::parse_score(found) != Some(pair.score()) {
+        if score != pair.score() {
             return Err(FieldError::new("similarity", "what follows from overlap and sizes", found));
         }
         fields.done()?;

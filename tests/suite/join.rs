@@ -146,7 +146,8 @@ fn says_what_is_wrong() {
     join(&place, "1\n18446744073709551616\n", "--tau 1").fails(1, &["standard input, line 2"]);
     place.say("twinsplit join none --tau 1").fails(1, &["cannot open none"]);
     join(&place, "1\n", "--tau 1.5").fails(2, &["--tau", "decimal in (0, 1]", "1.5"]);
-    join(&place, "1\n", "--tau 0.5 --similarity overlap").fails(2, &["--tau", "whole number", "0.5", "ccs"]);
+    join(&place, "1\n", "--tau 0.5 --similarity overlap")
+        .fails(2, &["--tau", "whole number", "0.5", "containment"]);
     join(&place, "1\n", "--tau 0 --similarity overlap").fails(2, &["--tau", "whole number"]);
     let three = join(&place, "1\n1\n1\n", "--tau 1 --max-pairs 2");
     three.fails(1, &["more pairs than --max-pairs 2", "--count"]);
