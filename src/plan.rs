@@ -396,6 +396,21 @@ mod tests {
     }
 
     #[test]
+    fn a_family_has_defaults_of_its_own() {
+        let plan = plan(Some("ccdet"), Engine::Local, &[("keep", "newest"), ("site", "url")], false);
+        let json = plan.json();
+        let origins = json!({
+            "features": "chain", "similarity": "chain", "keep": "command line", "site": "command line",
+        });
+        assert_eq!(
+            (&json["origins"], json["parameters"]["similarity"].as_str()),
+            (&origins, Some("containment"))
+        );
+        assert_eq!(plan.notes, [""; 0]);
+        assert!(plan.columnar().is_none(), "sites are looked at by stages alone");
+    }
+
+    #[test]
     fn one_process_has_columns_for_all_but_counted_postings_and_approximations() {
         let has = |chain, options: &[(&str, &str)]| {
             plan(Some(chain), Engine::Local, options, false).columnar().is_some()

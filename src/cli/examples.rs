@@ -97,6 +97,10 @@ pub const EXAMPLES: &[Example] = &[
         "cat kept-features sets | idf-right | LC_ALL=C sort | idf-right-reduce > filtered-again",
     ),
     example(
+        "Features that are not the template of one site",
+        "zcat docs.jsonl.gz | site-left --site url | LC_ALL=C sort | site-left-reduce > of-more-sites",
+    ),
+    example(
         "Equal sets joined, one of each and its copies",
         "equal-sets < sets | LC_ALL=C sort | equal-sets-reduce > members",
     ),

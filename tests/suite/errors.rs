@@ -83,6 +83,7 @@ fn every_reducer_refuses_unsorted_rows() {
         ("idf-table", "-\t3".to_owned()),
         ("idf-left-reduce", "ffffffffffffffff\t0".to_owned()),
         ("idf-right-reduce", "z\t0\t-".to_owned()),
+        ("site-left-reduce", "ffffffffffffffff\t1\tz".to_owned()),
         ("equal-sets-reduce", format!("ffffffffffffffff\tz\t{set}")),
         ("index-term-reduce", "ffffffffffffffff\tz\t3".to_owned()),
         ("pcp-reduce", "y\tz\t1\t2\t2".to_owned()),
