@@ -170,7 +170,7 @@ fn a_committed_script_needs_nothing_of_ours_but_the_program() {
 fn full_all_committed_scripts_need_nothing_of_ours_but_the_program() {
     let here = alone();
     let scripts: Vec<_> = std::fs::read_dir(fixture("../jobs/hadoop")).unwrap().collect();
-    assert_eq!(scripts.len(), 5);
+    assert_eq!(scripts.len(), 6);
     for script in scripts {
         script_equals_local(&here, script.unwrap().file_name().to_str().unwrap());
     }

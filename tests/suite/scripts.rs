@@ -30,7 +30,7 @@ fn scripts() -> Vec<(PathBuf, String)> {
 fn plan_prints_the_committed_scripts() {
     let here = Place::new();
     let scripts = scripts();
-    assert_eq!(scripts.len(), 5);
+    assert_eq!(scripts.len(), 6);
     for (path, title) in scripts {
         assert!(title.starts_with("twinsplit plan ") && title.ends_with(" --write-kept"), "{title}");
         assert_eq!(here.say(&title).ok(), std::fs::read_to_string(&path).unwrap(), "{}", path.display());
@@ -64,8 +64,11 @@ fn scripts_give_the_answer_of_a_run() {
         )
         .ok();
         let expected = FILES.map(|file| here.read(&format!("run/{file}")));
-        assert!(expected[0].lines().count() > 40, "{title}: {} pairs", expected[0].lines().count());
-        assert!(expected[0].contains("f3-0\tf3-1\t"), "{title}");
+        // Few of these texts have sentences that end.
+        let (least, pair) =
+            if title.contains("ccdet") { (8, "en-05\ten-07\t") } else { (40, "f3-0\tf3-1\t") };
+        assert!(expected[0].lines().count() > least, "{title}: {} pairs", expected[0].lines().count());
+        assert!(expected[0].contains(pair), "{title}");
         for (mappers, reducers) in [("1", "5"), ("2", "2"), ("5", "1")] {
             let output = format!("{}-{mappers}-{reducers}", path.file_stem().unwrap().to_string_lossy());
             let mut script = clean(Command::new(&path));
