@@ -85,8 +85,9 @@ impl FieldError {
     }
 }
 
-/// Everything that can stop a run.
+/// Everything that can stop a run. Messages name an option as the command line does, `tau` as `--tau`.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum Error {
     /// A line that is not the record its stage reads.
     Record {
@@ -173,6 +174,8 @@ pub enum Error {
     Usage(String),
     /// A bound that the user set, or the default one, was reached before the disk or the memory was.
     Limit(String),
+    /// The documents that a program hands over ended with an error of its own.
+    Documents(Box<dyn std::error::Error + Send + Sync>),
     /// A command of a chain that failed; its own message stands on standard error already.
     Failed(String),
 }
@@ -236,6 +239,7 @@ impl fmt::Display for Error {
                 write!(f, "cannot {action} {}: {source}{}", visible::path(path), advice(source.kind()))
             }
             Error::Value { name, value, problem } => write!(f, "{name} {value:?}: {problem}"),
+            Error::Documents(source) => write!(f, "cannot read the documents: {source}"),
             Error::Usage(text) | Error::Limit(text) | Error::Failed(text) => f.write_str(text),
         }
     }
@@ -273,6 +277,7 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Error::Io { source, .. } => Some(source),
+            Error::Documents(source) => Some(&**source),
             _ => None,
         }
     }

@@ -67,7 +67,10 @@ mod visible;
 
 pub use api::{Cluster, Clusters, Dedup, Document, Dropped, Duplicates, Index, Match, Pair, Pairs};
 pub use cluster::keep::KeepRule;
-pub use error::{Error, Result};
+pub use error::{Error, FieldError, Place, Result};
+pub use io::MaxLine;
+pub use similarity::Measure;
+pub use similarity::containment::Relation;
 pub use stages::cluster::ClusterKind;
 
 /// How many cases a property test has: its own number, or what `PROPTEST_CASES` says, as for those without a number.

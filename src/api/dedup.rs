@@ -11,19 +11,20 @@ use crate::error::{Error, Result};
 use crate::index::idf::IdfRange;
 use crate::io::{Blocks, document_files};
 use crate::plan::{Asked, Engine, Given, Origin, Plan};
-use crate::similarity::tau::Tau;
+use crate::similarity::Measure;
 use crate::stages::cluster::ClusterKind;
+use crate::stages::options::{SimilarityOpts, Write};
 use crate::text::FeatureKind;
 use clap::ValueEnum;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// Finds the near-duplicates of a collection: every pair of documents whose sets of features have a Jaccard similarity of
-/// tau and more, the clusters that the pairs form, and the document to keep of each.
+/// Finds the near-duplicates of a collection: every pair of documents whose sets of features are similar to a threshold, the
+/// clusters that the pairs form, and the document to keep of each.
 ///
-/// Without options features are five consecutive words, tau is 0.7, clusters are connected components and the smallest id is
-/// kept, as on the command line. Environment variables change nothing here.
+/// Without options features are five consecutive words, the similarity is Jaccard and the threshold 0.7, clusters are connected
+/// components and the smallest id is kept, as on the command line. Environment variables change nothing here.
 ///
 /// ```
 /// use twinsplit::{ClusterKind, Dedup, Document, KeepRule};
@@ -40,6 +41,48 @@ use std::str::FromStr;
 /// ])?;
 /// let cluster = found.clusters()?.next().transpose()?;
 /// assert_eq!(cluster.map(|cluster| cluster.kept).as_deref(), Some("final"));
+/// # Ok(())
+/// # }
+/// ```
+///
+/// A program that throws away what is said twice, and reads documents from where reading may fail:
+///
+/// ```
+/// use std::collections::HashSet;
+/// use std::io::{self, BufRead};
+/// use twinsplit::{ClusterKind, Dedup, Document, KeepRule};
+///
+/// fn main() -> Result<(), Box<dyn std::error::Error>> {
+///     # let input = io::Cursor::new("Rain fell on the harbour.\nNobody saw it go.\nRain fell on the harbour!\n");
+///     let lines = |input| io::BufReader::new(input).lines().enumerate();
+///     let documents = lines(input.clone()).map(|(number, line)| Ok::<_, io::Error>((number.to_string(), line?)));
+///     let dedup = Dedup::new().features("words:2")?.cluster(ClusterKind::Star).keep(KeepRule::First);
+///     let found = dedup.clusters_only().try_run(documents)?;
+///
+///     let dropped: HashSet<String> = found.dropped()?.collect::<Result<_, _>>()?;
+///     let mut kept = Vec::new();
+///     for (number, line) in lines(input).filter(|(number, _)| !dropped.contains(&number.to_string())) {
+///         kept.push((number, line?));
+///     }
+///     assert_eq!(kept, [(0, "Rain fell on the harbour.".to_owned()), (1, "Nobody saw it go.".to_owned())]);
+///     Ok(())
+/// }
+/// ```
+///
+/// One that finds what quotes what:
+///
+/// ```
+/// use twinsplit::{Dedup, Measure, Relation};
+/// # fn main() -> twinsplit::Result<()> {
+/// let dedup = Dedup::new().features("words:2")?.similarity(Measure::Containment, "0.8")?;
+/// let found = dedup.run([
+///     ("wire", "Rain fell on the harbour all night."),
+///     ("paper", "The mayor spoke at noon. Rain fell on the harbour all night. The ferry left at six, as ever."),
+/// ])?;
+/// let pair = found.pairs()?.next().transpose()?.unwrap();
+/// assert_eq!((&*pair.a, pair.relation(), &*pair.b), ("paper", Some(Relation::Contains), "wire"));
+/// assert_eq!(pair.similarity(), 1.0);
+/// assert!(pair.size_ratio() < 0.5);
 /// # Ok(())
 /// # }
 /// ```
@@ -63,8 +106,7 @@ const MEMORY: usize = 2 << 30;
 impl Dedup {
     /// The defaults, and as many threads as there are cores.
     pub fn new() -> Self {
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        Self { given: Given::default(), threads, memory: MEMORY, folder: std::env::temp_dir() }
+        Self { given: Given::default(), threads: cores(), memory: MEMORY, folder: std::env::temp_dir() }
     }
 
     /// What is compared: `words:K`, `chars:K`, `spotsigs`, `spotsigs:zh`, `spotsigs:FILE`, `sentence-ends:K` or `lines`.
@@ -73,10 +115,17 @@ impl Dedup {
         Ok(self.set("features", kind))
     }
 
-    /// The least similarity of a pair: a decimal in (0, 1] with at most 9 places. It is kept as it is written, for 0.7 as a
-    /// binary number is a little less than 7/10.
+    /// What documents are compared by, and the least similarity of a pair: a decimal in (0, 1] with at most 9 places, for
+    /// [`Measure::Overlap`] a whole number from 1. It is a text because 0.7 as a binary number is a little less than 7/10.
+    pub fn similarity(self, measure: Measure, threshold: &str) -> Result<Self> {
+        measure.reaching(threshold).map_err(|error| invalid("tau", threshold, error))?;
+        Ok(self.set("similarity", measure.name()).set("tau", threshold))
+    }
+
+    /// The least similarity of a pair, by what [`similarity`](Self::similarity) says or else by Jaccard.
     pub fn tau(self, tau: &str) -> Result<Self> {
-        self.checked::<Tau>("tau", tau)
+        let SimilarityOpts(similarity) = self.given.params.parse()?;
+        self.similarity(similarity.measure(), tau)
     }
 
     /// Compares only features whose normalised IDF, ln(N/df)/ln(N), lies in this range, such as `0.1,0.95`.
@@ -89,7 +138,7 @@ impl Dedup {
         self.set("min-features", least.to_string())
     }
 
-    /// Whether texts are normalised to Unicode NFC before features are cut from them; they are by default.
+    /// Whether texts are normalised to Unicode NFC before features are made of them; they are by default.
     pub fn nfc(self, on: bool) -> Self {
         self.set("nfc", switch(on))
     }
@@ -115,6 +164,12 @@ impl Dedup {
     pub fn keep(self, rule: KeepRule) -> Self {
         let name = name_of(&rule);
         self.set("keep", name)
+    }
+
+    /// Finds clusters and no [pairs](Duplicates::pairs), which grow with the square of what is alike.
+    pub fn clusters_only(self) -> Self {
+        let name = name_of(&Write::Clusters);
+        self.set("write", name)
     }
 
     /// Stops with [`Error::Limit`] when there are more pairs than this; 10⁹ by default.
@@ -143,9 +198,9 @@ impl Dedup {
         Self { memory: bytes, ..self }
     }
 
-    /// How many threads work. What is found is the same for any number.
+    /// How many threads work; 0 for as many as there are cores, which is the default. What is found is the same for any number.
     pub fn threads(self, threads: usize) -> Self {
-        Self { threads: threads.max(1), ..self }
+        Self { threads: if threads == 0 { cores() } else { threads }, ..self }
     }
 
     /// A folder for what does not fit into memory and for what is found, instead of the system's for temporary files.
@@ -155,8 +210,19 @@ impl Dedup {
 
     /// Finds the near-duplicates of these documents. They are taken one after the other, and are not held.
     pub fn run<D: Into<Document>>(&self, documents: impl IntoIterator<Item = D>) -> Result<Duplicates> {
+        self.run_on(documents.into_iter().map(|document| Ok(document.into())))
+    }
+
+    /// The same of documents that may fail to come. The first failure is that of the run, as [`Error::Documents`].
+    pub fn try_run<D: Into<Document>, E: Into<Box<dyn std::error::Error + Send + Sync>>>(
+        &self,
+        documents: impl IntoIterator<Item = std::result::Result<D, E>>,
+    ) -> Result<Duplicates> {
+        self.run_on(documents.into_iter().map(coming))
+    }
+
+    fn run_on(&self, documents: impl Iterator<Item = Result<Document>>) -> Result<Duplicates> {
         let names = self.clone().fields("id", "text").date_field("date").score_field("score");
-        let documents = documents.into_iter().map(Into::into);
         stream::hand_over(documents, |blocks| names.find(&[], Some(blocks)))
     }
 
@@ -169,8 +235,20 @@ impl Dedup {
 
     /// Makes an index of these documents, to be asked for those that are like a text.
     pub fn index<D: Into<Document>>(&self, documents: impl IntoIterator<Item = D>) -> Result<Index> {
+        self.index_of(documents.into_iter().map(|document| Ok(document.into())))
+    }
+
+    /// The same of documents that may fail to come. The first failure is that of the index, as [`Error::Documents`].
+    pub fn try_index<D: Into<Document>, E: Into<Box<dyn std::error::Error + Send + Sync>>>(
+        &self,
+        documents: impl IntoIterator<Item = std::result::Result<D, E>>,
+    ) -> Result<Index> {
+        self.index_of(documents.into_iter().map(coming))
+    }
+
+    fn index_of(&self, documents: impl Iterator<Item = Result<Document>>) -> Result<Index> {
         let opts: ColumnarOpts = self.plan(&[])?.params.parse()?;
-        Index::of(&opts, self.threads, documents.into_iter().map(Into::into))
+        Index::of(&opts, self.threads, documents)
     }
 
     fn plan(&self, inputs: &[PathBuf]) -> Result<Plan> {
@@ -218,6 +296,17 @@ impl Dedup {
         self.given.set(name, value, Origin::Program);
         self
     }
+}
+
+/// A document that may have failed to come.
+fn coming<D: Into<Document>, E: Into<Box<dyn std::error::Error + Send + Sync>>>(
+    document: std::result::Result<D, E>,
+) -> Result<Document> {
+    document.map(Into::into).map_err(|error| Error::Documents(error.into()))
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// The text of a file that describes features.

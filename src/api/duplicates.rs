@@ -1,27 +1,52 @@
-//! What was found, read back from the files that the engine wrote.
+//! What was found, read back from the files that a run wrote.
 
+use super::share;
 use crate::engine::progress::Done;
 use crate::error::{Error, FieldError, Place, Result};
 use crate::record::Record;
 use crate::record::cluster::{ClusterRow, Verdict};
 use crate::record::id::unescape;
 use crate::record::pair;
-use crate::similarity::Score;
-use std::collections::BTreeMap;
+use crate::similarity::containment::Relation;
+use crate::similarity::{Measure, Score};
+use serde::Serialize;
+use serde_json::Value;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// The near-duplicates of a collection. What was found is in files of a temporary folder, which goes with this value.
+/// The near-duplicates of a collection.
+///
+/// What [`Dedup`](crate::Dedup) finds is in files of a temporary folder, which goes with this value. [`Duplicates::open`] reads
+/// what a run of the command line left:
+///
+/// ```no_run
+/// use std::collections::HashSet;
+/// # fn main() -> twinsplit::Result<()> {
+/// let found = twinsplit::Duplicates::open("out")?;
+/// let dropped: HashSet<String> = found.dropped()?.collect::<Result<_, _>>()?;
+/// println!("{} of {} documents can go", dropped.len(), found.documents());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Duplicates {
-    folder: TempDir,
-    counters: BTreeMap<String, u64>,
+    folder: Folder,
+    documents: u64,
 }
 
-/// Two documents whose similarity is tau and more.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Where the files are.
+#[derive(Debug)]
+enum Folder {
+    /// Of this value.
+    Own(TempDir),
+    /// Of a run that has ended.
+    Foreign(PathBuf),
+}
+
+/// Two documents whose similarity reaches the threshold.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Pair {
     /// The smaller id.
     pub a: String,
@@ -33,17 +58,30 @@ pub struct Pair {
     pub size_a: u64,
     /// How many features `b` has.
     pub size_b: u64,
+    /// What they were compared by.
+    pub measure: Measure,
 }
 
 impl Pair {
-    /// The Jaccard similarity, |A∩B| / |A∪B|.
+    /// The similarity, by the formula of the [measure](Measure): a number in (0, 1], for [`Measure::Overlap`] the number of
+    /// shared features. With containment it is the CCS of wei2013.
     pub fn similarity(&self) -> f64 {
-        jaccard(self.overlap, self.size_a, self.size_b)
+        share(self.measure, self.overlap, self.size_a, self.size_b)
+    }
+
+    /// The smaller size as a share of the larger one, in (0, 1]: the CLR of wei2013.
+    pub fn size_ratio(&self) -> f64 {
+        self.size_a.min(self.size_b) as f64 / self.size_a.max(self.size_b) as f64
+    }
+
+    /// With [`Measure::Containment`], what `a` is to `b`; other measures do not tell.
+    pub fn relation(&self) -> Option<Relation> {
+        (self.measure == Measure::Containment).then(|| Relation::of(self.size_a, self.size_b))
     }
 }
 
 /// Documents that belong together, and the one of them to keep.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Cluster {
     /// The document to keep.
     pub kept: String,
@@ -52,42 +90,60 @@ pub struct Cluster {
 }
 
 /// A document of a cluster that is not kept.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Dropped {
     /// Its id.
     pub id: String,
-    /// Its similarity to the kept document in six decimals. In components it may lie below tau; texts that are too short for
-    /// features and equal have 1.
-    pub similarity: f64,
-}
-
-/// The Jaccard similarity of sets of these sizes.
-pub fn jaccard(overlap: u64, a: u64, b: u64) -> f64 {
-    overlap as f64 / (a + b - overlap) as f64
+    /// Its similarity to the kept document, rounded to six decimals. In components it may lie below the threshold. Texts that
+    /// are too short for features and equal have 1, and with [`Measure::Overlap`] none.
+    pub similarity: Option<f64>,
 }
 
 impl Duplicates {
     pub(super) fn new(folder: TempDir, steps: &[Done]) -> Self {
-        let mut counters = BTreeMap::new();
-        for (name, count) in steps.iter().flat_map(|step| &step.counters) {
-            *counters.entry(name.clone()).or_default() += count;
-        }
-        Self { folder, counters }
+        let read =
+            steps.iter().find(|step| step.name == READS).and_then(|step| step.counters.get("documents"));
+        Self { folder: Folder::Own(folder), documents: read.copied().unwrap_or(0) }
+    }
+
+    /// What `twinsplit run` with the engine local or pipes wrote into this folder.
+    ///
+    /// # Errors
+    /// When there is no `run.json` of such a run.
+    pub fn open(folder: impl Into<PathBuf>) -> Result<Self> {
+        let folder = folder.into();
+        let path = folder.join("run.json");
+        let text = std::fs::read_to_string(&path).map_err(Error::io("read", &path))?;
+        let run: Option<Value> = serde_json::from_str(&text).ok();
+        let read = run.as_ref().and_then(|run| run["counters"][READS]["documents"].as_u64());
+        let problem = || "is not the run.json of a run of twinsplit".to_owned();
+        let documents = read.ok_or_else(|| Error::File { path, problem: problem() })?;
+        Ok(Self { folder: Folder::Foreign(folder), documents })
     }
 
     /// How many documents were read.
     pub fn documents(&self) -> u64 {
-        self.counters.get("documents").copied().unwrap_or(0)
+        self.documents
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        match &self.folder {
+            Folder::Own(folder) => folder.path().join(name),
+            Folder::Foreign(folder) => folder.join(name),
+        }
     }
 
     /// All pairs, in the order of their ids.
+    ///
+    /// # Errors
+    /// When the run wrote clusters alone ([`Dedup::clusters_only`](crate::Dedup::clusters_only)).
     pub fn pairs(&self) -> Result<Pairs> {
-        Rows::open(self.folder.path().join("pairs.tsv")).map(|rows| Pairs { rows })
+        Rows::open(self.path("pairs.tsv")).map(|rows| Pairs { rows })
     }
 
     /// All clusters, in the order of the kept documents' ids.
     pub fn clusters(&self) -> Result<Clusters> {
-        let mut rows = Rows::open(self.folder.path().join("clusters.tsv"))?;
+        let mut rows = Rows::open(self.path("clusters.tsv"))?;
         let next = rows.next_row(row)?;
         Ok(Clusters { rows, next })
     }
@@ -101,6 +157,9 @@ impl Duplicates {
         }))
     }
 }
+
+/// The step that reads the documents.
+const READS: &str = "tokenize";
 
 /// The lines of a file.
 #[derive(Debug)]
@@ -150,6 +209,7 @@ impl Iterator for Pairs {
                 overlap: row.overlap,
                 size_a: row.size_a,
                 size_b: row.size_b,
+                measure: row.measure,
             })
         };
         self.rows.next_row(pair).transpose()
@@ -163,9 +223,10 @@ fn row(line: &[u8]) -> Result<Row, FieldError> {
     let row = ClusterRow::decode(line)?;
     let similarity = match row.verdict {
         Verdict::Keep => return Ok((unescape(row.kept), None)),
-        Verdict::Drop(Some(Score::Share(millionths))) => f64::from(millionths) / 1e6,
-        // Runs of a program compare by Jaccard.
-        Verdict::Drop(_) => return Err(FieldError::new("similarity", "six decimals", line)),
+        Verdict::Drop(score) => score.map(|score| match score {
+            Score::Share(millionths) => f64::from(millionths) / 1e6,
+            Score::Count(features) => features as f64,
+        }),
     };
     Ok((unescape(row.kept), Some(Dropped { id: unescape(row.id), similarity })))
 }

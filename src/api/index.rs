@@ -7,14 +7,17 @@
 
 use super::dedup::Dedup;
 use super::document::Document;
-use super::duplicates::jaccard;
+use super::share;
 use crate::engine::columnar::ColumnarOpts;
 use crate::error::{Error, Result};
 use crate::join::kernel::{self, Purpose, Scratch};
 use crate::join::sets::Sets;
+use crate::similarity::Measure;
+use crate::similarity::containment::Relation;
 use crate::text::{Extractor, FeatureSpec};
 use crate::threads::{in_threads, lock};
 use rustc_hash::{FxHashMap, FxHashSet};
+use serde::Serialize;
 use std::sync::Mutex;
 
 /// Documents of a round, for each thread.
@@ -36,9 +39,30 @@ const ROUND: usize = 256;
 /// # }
 /// ```
 ///
-/// It is as exact as a run: what it finds for a document is what is in a pair with it. Features are kept by the IDF of the
-/// indexed documents, of which a feature that none of them has counts as one of frequency 1. Texts with too few features find
-/// nothing, and are found by nothing. Many threads may ask at once.
+/// It is as exact as a run, under every similarity and for texts that are shorter or longer than the documents: what it finds
+/// for a document is what is in a pair with it. Features are kept by the IDF of the indexed documents, of which a feature that
+/// none of them has counts as one of frequency 1. Texts with too few features find nothing, and are found by nothing.
+///
+/// Many threads may ask at once, each for itself; here each asks which of the old pages a new one was taken from:
+///
+/// ```
+/// use twinsplit::{Dedup, Measure, Relation};
+/// # fn main() -> twinsplit::Result<()> {
+/// let index = Dedup::new().features("chars:3")?.similarity(Measure::Containment, "0.9")?.index([
+///     ("harbour", "Rain fell on the harbour all night. The ferry left at six."),
+///     ("market", "The market opens at eight on Sundays."),
+/// ])?;
+/// let new = ["The ferry left at six.", "Snow fell.", "He said: The market opens at eight on Sundays. Nobody came, and so on."];
+/// let found: Vec<_> = std::thread::scope(|scope| {
+///     let asked = new.map(|text| scope.spawn(|| index.query(text)));
+///     asked.map(|thread| thread.join().unwrap()).into()
+/// });
+/// assert_eq!((found[0][0].id, found[0][0].relation()), ("harbour", Some(Relation::Contains)));
+/// assert!(found[1].is_empty());
+/// assert_eq!(found[2][0].id, "market");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Index {
     kernel: kernel::Index<Sets>,
@@ -47,6 +71,7 @@ pub struct Index {
     tokens: Tokens,
     spec: FeatureSpec,
     least: u64,
+    measure: Measure,
     /// What queries that are over have left for later ones.
     workspaces: Mutex<Vec<Workspace>>,
 }
@@ -63,7 +88,7 @@ struct Tokens {
 }
 
 /// A document that is like a text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Match<'i> {
     /// The document.
     pub id: &'i str,
@@ -73,17 +98,30 @@ pub struct Match<'i> {
     pub size: u64,
     /// How many features the text has.
     pub query_size: u64,
+    /// What they were compared by.
+    pub measure: Measure,
 }
 
 impl Match<'_> {
-    /// The Jaccard similarity, |A∩B| / |A∪B|.
+    /// The similarity, by the formula of the [measure](Measure): a number in (0, 1], for [`Measure::Overlap`] the number of
+    /// shared features.
     pub fn similarity(&self) -> f64 {
-        jaccard(self.overlap, self.size, self.query_size)
+        share(self.measure, self.overlap, self.size, self.query_size)
     }
 
-    /// What similarities are compared by, without rounding: (overlap, union).
-    fn fraction(&self) -> (u128, u128) {
-        (self.overlap.into(), (self.size + self.query_size - self.overlap).into())
+    /// The smaller size as a share of the larger one, in (0, 1].
+    pub fn size_ratio(&self) -> f64 {
+        self.size.min(self.query_size) as f64 / self.size.max(self.query_size) as f64
+    }
+
+    /// With [`Measure::Containment`], what the document is to the text; other measures do not tell.
+    pub fn relation(&self) -> Option<Relation> {
+        (self.measure == Measure::Containment).then(|| Relation::of(self.size, self.query_size))
+    }
+
+    /// What matches are compared by.
+    fn counts(&self) -> (u64, u64, u64) {
+        (self.overlap, self.size, self.query_size)
     }
 }
 
@@ -105,7 +143,7 @@ impl Index {
     pub(super) fn of(
         opts: &ColumnarOpts,
         threads: usize,
-        documents: impl Iterator<Item = Document>,
+        documents: impl Iterator<Item = Result<Document>>,
     ) -> Result<Self> {
         let spec = opts.features.spec()?;
         let read = read(&spec, threads, documents)?;
@@ -138,9 +176,10 @@ impl Index {
         let mut sets = Sets::with_capacity(order.len(), total);
         order.iter().for_each(|(set, _)| sets.push(set));
         let ids: Vec<String> = order.into_iter().map(|(_, id)| id).collect();
-        let kernel = kernel::Index::build(sets, 0..ids.len(), opts.similarity.0, Purpose::Foreign);
-        let least = opts.least.min_features.max(1);
-        Ok(Self { kernel, ids, tokens, spec, least, workspaces: Mutex::default() })
+        let similarity = opts.similarity.0;
+        let kernel = kernel::Index::build(sets, 0..ids.len(), similarity, Purpose::Foreign);
+        let (least, measure) = (opts.least.min_features.max(1), similarity.measure());
+        Ok(Self { kernel, ids, tokens, spec, least, measure, workspaces: Mutex::default() })
     }
 
     /// How many documents can be found: those with enough features.
@@ -153,17 +192,14 @@ impl Index {
         self.ids.is_empty()
     }
 
-    /// The documents whose similarity to the text is tau and more, the most similar ones first, equally similar ones in the
+    /// The documents whose similarity to the text reaches the threshold, the most similar ones first, equally similar ones in the
     /// order of their ids.
     pub fn query(&self, text: &str) -> Vec<Match<'_>> {
         let left = lock(&self.workspaces).pop();
         let mut workspace = left.unwrap_or_else(|| Workspace::new(&self.spec));
         let mut matches = self.query_with(text, &mut workspace);
         lock(&self.workspaces).push(workspace);
-        matches.sort_by(|x, y| {
-            let ((x_shared, x_union), (y_shared, y_union)) = (x.fraction(), y.fraction());
-            (y_shared * x_union).cmp(&(x_shared * y_union)).then_with(|| x.id.cmp(y.id))
-        });
+        matches.sort_by(|x, y| self.measure.compare(y.counts(), x.counts()).then_with(|| x.id.cmp(y.id)));
         matches
     }
 
@@ -185,7 +221,13 @@ impl Index {
             tokens.sort_unstable();
             self.kernel.query(tokens, unknown, self.ids.len(), scratch, |set, overlap| {
                 let size_of = self.kernel.sets().size(set) as u64;
-                matches.push(Match { id: &self.ids[set], overlap, size: size_of, query_size: size });
+                matches.push(Match {
+                    id: &self.ids[set],
+                    overlap,
+                    size: size_of,
+                    query_size: size,
+                    measure: self.measure,
+                });
             });
         }
         matches
@@ -212,11 +254,15 @@ struct Read {
 }
 
 /// Reads the documents in rounds, of which each thread takes a share.
-fn read(spec: &FeatureSpec, threads: usize, mut documents: impl Iterator<Item = Document>) -> Result<Read> {
+fn read(
+    spec: &FeatureSpec,
+    threads: usize,
+    mut documents: impl Iterator<Item = Result<Document>>,
+) -> Result<Read> {
     let mut read = Read::default();
     let mut places = FxHashMap::default();
     loop {
-        let round: Vec<Document> = documents.by_ref().take(ROUND * threads).collect();
+        let round: Vec<Document> = documents.by_ref().take(ROUND * threads).collect::<Result<_>>()?;
         if round.is_empty() {
             return Ok(read);
         }

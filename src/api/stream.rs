@@ -14,20 +14,17 @@ const BLOCK: usize = 1 << 20;
 /// Blocks that wait for the engine.
 const WAITING: usize = 2;
 
-/// Hands `documents` to `work` as blocks of JSON lines. Gives what `work` gives.
+/// Hands `documents` to `work` as blocks of JSON lines, up to the first error. Gives what `work` gives.
 pub fn hand_over<T: Send>(
-    documents: impl Iterator<Item = Document>,
+    documents: impl Iterator<Item = Result<Document>>,
     work: impl FnOnce(Blocks) -> Result<T> + Send,
 ) -> Result<T> {
     let (sender, receiver) = sync_channel(WAITING);
     thread::scope(|scope| {
         let engine = scope.spawn(move || work(Blocks::of(receiver.into_iter())));
-        let made = Lines::default().each_block(documents, |block| sender.send(block).is_ok());
+        Lines::default().each_block(documents, |block| sender.send(block).is_ok());
         drop(sender);
-        let done = engine.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        // The engine's own error comes first: it may be why no block was taken any more.
-        let done = done?;
-        made.map(|()| done)
+        engine.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })
 }
 
@@ -40,27 +37,35 @@ struct Lines {
 }
 
 impl Lines {
-    /// Calls `take` with each block, until it says that no more are wanted.
+    /// Calls `take` with each block and with the first error, which is the last; or until it says that no more are wanted.
     fn each_block(
         mut self,
-        documents: impl Iterator<Item = Document>,
-        mut take: impl FnMut(Block) -> bool,
-    ) -> Result<()> {
+        documents: impl Iterator<Item = Result<Document>>,
+        mut take: impl FnMut(Result<Block>) -> bool,
+    ) {
         self.begin();
         for document in documents {
-            // What is written is memory, and strings are what JSON has.
-            serde_json::to_writer(&mut self.block.bytes, &document)
-                .map_err(|error| Error::io("write", "documents")(error.into()))?;
-            self.block.bytes.push(b'\n');
-            self.block.lines += 1;
-            self.documents += 1;
-            if self.block.bytes.len() >= BLOCK && !take(self.begin()) {
-                return Ok(());
+            if let Err(error) = document.and_then(|document| self.push(&document)) {
+                take(Err(error));
+                return;
+            }
+            if self.block.bytes.len() >= BLOCK && !take(Ok(self.begin())) {
+                return;
             }
         }
         if self.block.lines > 0 {
-            take(self.begin());
+            take(Ok(self.begin()));
         }
+    }
+
+    /// Adds the line of a document.
+    fn push(&mut self, document: &Document) -> Result<()> {
+        // What is written is memory, and strings are what JSON has.
+        serde_json::to_writer(&mut self.block.bytes, document)
+            .map_err(|error| Error::io("write", "documents")(error.into()))?;
+        self.block.bytes.push(b'\n');
+        self.block.lines += 1;
+        self.documents += 1;
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! The façade beside brute force on words.
 
-use super::{Dedup, Document};
-use crate::{ClusterKind, Error, KeepRule};
+use super::{Dedup, Document, Duplicates};
+use crate::{ClusterKind, Error, KeepRule, Measure, Relation};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,10 +10,35 @@ fn sets(texts: &[String]) -> Vec<BTreeSet<&str>> {
     texts.iter().map(|text| text.split(' ').filter(|word| !word.is_empty()).collect()).collect()
 }
 
-/// Whether |A∩B|/|A∪B| >= tau billionths; sets that share nothing are no pair.
-fn alike(a: &BTreeSet<&str>, b: &BTreeSet<&str>, tau: u64) -> bool {
-    let (shared, union) = (a.intersection(b).count() as u64, a.union(b).count() as u64);
-    shared > 0 && shared * 1_000_000_000 >= tau * union
+/// Whether the similarity is tau billionths and more, by its formula; with overlap, whether tau features and more are shared.
+/// Sets that share nothing are no pair.
+fn alike(measure: Measure, a: &BTreeSet<&str>, b: &BTreeSet<&str>, tau: u64) -> bool {
+    let shared = a.intersection(b).count() as u128;
+    let (union, a, b) = (a.union(b).count() as u128, a.len() as u128, b.len() as u128);
+    let (tau, one) = (u128::from(tau), 1_000_000_000);
+    shared > 0
+        && match measure {
+            Measure::Jaccard => shared * one >= tau * union,
+            Measure::Containment => shared * one >= tau * a.min(b),
+            Measure::Cosine => shared * shared * one * one >= tau * tau * a * b,
+            Measure::Dice => 2 * shared * one >= tau * (a + b),
+            Measure::Overlap => shared >= tau,
+        }
+}
+
+/// A measure with a threshold: billionths, or features.
+fn thresholds() -> impl Strategy<Value = (Measure, u64)> {
+    let share = prop_oneof![1u64..1_000_000_000, (1u64..20).prop_map(|twentieths| twentieths * 50_000_000)];
+    (0usize..5, share, 1u64..6).prop_map(|(kind, share, count)| match Measure::ALL[kind] {
+        Measure::Overlap => (Measure::Overlap, count),
+        measure => (measure, share),
+    })
+}
+
+/// Words as features, compared by this.
+fn by((measure, tau): (Measure, u64)) -> Dedup {
+    let tau = if measure == Measure::Overlap { tau.to_string() } else { decimal(tau) };
+    Dedup::new().features("words:1").unwrap().similarity(measure, &tau).unwrap()
 }
 
 fn id(number: usize) -> String {
@@ -33,11 +58,11 @@ proptest! {
 
     #[test]
     fn pairs_and_clusters_are_those_of_brute_force(
-        texts in texts(), tau in 1u64..1_000_000_000, threads in 1usize..4, least in 1u64..4,
+        texts in texts(), threshold in thresholds(), threads in 1usize..4, least in 1u64..4,
     ) {
         let sets = sets(&texts);
-        let dedup = Dedup::new().features("words:1").unwrap().tau(&decimal(tau)).unwrap();
-        let dedup = dedup.min_features(least).equal_texts(false).threads(threads);
+        let dedup = by(threshold).min_features(least).equal_texts(false).threads(threads);
+        let (measure, tau) = threshold;
         let found = dedup.run((0..).map(id).zip(&texts)).unwrap();
         prop_assert_eq!(found.documents(), texts.len() as u64);
 
@@ -46,7 +71,7 @@ proptest! {
         let enough = |set: &BTreeSet<&str>| set.len() as u64 >= least;
         for (b, y) in sets.iter().enumerate().filter(|(_, set)| enough(set)) {
             for (a, x) in sets[..b].iter().enumerate().filter(|(_, set)| enough(set)) {
-                if alike(x, y, tau) {
+                if alike(measure, x, y, tau) {
                     expected.push((id(a), id(b), x.intersection(y).count() as u64, x.len() as u64, y.len() as u64));
                     let (low, high) = (labels[a].min(labels[b]), labels[a].max(labels[b]));
                     labels.iter_mut().filter(|label| **label == high).for_each(|label| *label = low);
@@ -54,8 +79,9 @@ proptest! {
             }
         }
         expected.sort();
-        let pairs = found.pairs().unwrap().map(|pair| pair.unwrap());
-        let pairs = pairs.map(|pair| (pair.a, pair.b, pair.overlap, pair.size_a, pair.size_b));
+        let pairs: Vec<super::Pair> = found.pairs().unwrap().map(|pair| pair.unwrap()).collect();
+        prop_assert!(pairs.iter().all(|pair| pair.measure == measure));
+        let pairs = pairs.into_iter().map(|pair| (pair.a, pair.b, pair.overlap, pair.size_a, pair.size_b));
         prop_assert_eq!(pairs.collect::<Vec<_>>(), expected);
 
         let mut clusters: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -74,17 +100,20 @@ proptest! {
     /// Queries are smaller and larger than what is indexed, and have words that nothing else has.
     #[test]
     fn an_index_finds_what_brute_force_finds(
-        texts in texts(), queries in prop::collection::vec("([a-h] ){0,9}[A-Z]?", 1..12), tau in 1u64..1_000_000_000,
+        texts in texts(), queries in prop::collection::vec("([a-h] ){0,9}[A-Z]?", 1..12), threshold in thresholds(),
         least in 1u64..4,
     ) {
         let queries: Vec<String> = queries.into_iter().map(|query| query.to_lowercase()).collect();
-        let dedup = Dedup::new().features("words:1").unwrap().tau(&decimal(tau)).unwrap().min_features(least);
+        let dedup = by(threshold).min_features(least);
+        let (measure, tau) = threshold;
         let index = dedup.index((0..).map(id).zip(&texts)).unwrap();
         let indexed = sets(&texts);
         let enough = |set: &BTreeSet<&str>| set.len() as u64 >= least;
-        prop_assert_eq!(index.len(), indexed.iter().filter(|set| enough(set)).count());
+        // Smaller sets are in no pair.
+        let most = if measure == Measure::Overlap { least.max(tau) } else { least };
+        prop_assert_eq!(index.len(), indexed.iter().filter(|set| set.len() as u64 >= most).count());
         for (text, query) in queries.iter().zip(sets(&queries)) {
-            let like = |set: &&BTreeSet<&str>| enough(set) && enough(&query) && alike(set, &query, tau);
+            let like = |set: &&BTreeSet<&str>| enough(set) && enough(&query) && alike(measure, set, &query, tau);
             let expected: BTreeSet<(String, u64, u64)> = (0..)
                 .map(id)
                 .zip(&indexed)
@@ -92,7 +121,7 @@ proptest! {
                 .map(|(id, set)| (id, set.intersection(&query).count() as u64, set.len() as u64))
                 .collect();
             let matches = index.query(text);
-            prop_assert!(matches.is_sorted_by(|x, y| x.similarity() >= y.similarity()));
+            prop_assert!(matches.is_sorted_by(|x, y| x.similarity() >= y.similarity() - 1e-12));
             prop_assert!(matches.iter().all(|found| found.query_size == query.len() as u64));
             let count = matches.len();
             let found: BTreeSet<_> =
@@ -103,10 +132,9 @@ proptest! {
 
     /// Asked for each of its own documents, an index gives the pairs of a run, in an IDF range, too.
     #[test]
-    fn an_index_agrees_with_a_run(texts in texts(), tau in 1u64..1_000_000_000, range in 0usize..4) {
+    fn an_index_agrees_with_a_run(texts in texts(), threshold in thresholds(), range in 0usize..4) {
         let range = ["0,1", "0.2,1", "0,0.6", "0.1,0.5"][range];
-        let dedup = Dedup::new().features("words:1").unwrap().tau(&decimal(tau)).unwrap();
-        let dedup = dedup.idf(range).unwrap().equal_texts(false).threads(2);
+        let dedup = by(threshold).idf(range).unwrap().equal_texts(false).threads(2);
         let documents = || (0..).map(id).zip(&texts);
         let found = dedup.run(documents()).unwrap();
         let pairs: BTreeSet<(String, String)> =
@@ -165,6 +193,15 @@ fn what_is_wrong_is_an_error_of_its_kind() {
     assert_eq!(value(Dedup::new().tau("0")), ("tau", "0".to_owned()));
     assert_eq!(value(Dedup::new().features("letters")), ("features", "letters".to_owned()));
     assert_eq!(value(Dedup::new().idf("0.5")), ("idf", "0.5".to_owned()));
+    assert_eq!(value(Dedup::new().similarity(Measure::Overlap, "0.5")), ("tau", "0.5".to_owned()));
+    assert_eq!(value(Dedup::new().similarity(Measure::Dice, "3")), ("tau", "3".to_owned()));
+    let overlap = Dedup::new().similarity(Measure::Overlap, "3").unwrap();
+    assert_eq!(value(overlap.clone().tau("0.7")), ("tau", "0.7".to_owned()));
+    assert!(overlap.tau("4").is_ok());
+    let choice = |error: Option<Error>| error.map(|error| error.to_string()).unwrap_or_default();
+    assert_eq!("containment".parse::<Measure>().ok(), Some(Measure::Containment));
+    let known = r#"keep "best": expected one of smallest-id, first, longest, newest, score"#;
+    assert_eq!(choice("best".parse::<KeepRule>().err()), known);
 
     let twice = [("a", "one"), ("b", "two"), ("a", "three")];
     let found = Dedup::new().run(twice).err();
@@ -195,4 +232,68 @@ fn nobody_waits_for_who_has_gone() {
         Dedup::new().run(documents).map(|_| ())
     });
     assert!(dead.is_err());
+}
+
+/// A source that fails is an error, whatever came before it.
+#[test]
+fn documents_that_do_not_come_are_an_error() {
+    let documents = || {
+        (0..3000).map(|number: u64| match number {
+            2500 => Err("the line is cut off"),
+            _ => Ok((number.to_string(), "x".repeat(1000))),
+        })
+    };
+    let failed = |error: Option<Error>| match error {
+        Some(Error::Documents(source)) => source.to_string(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(failed(Dedup::new().try_run(documents()).err()), "the line is cut off");
+    assert_eq!(failed(Dedup::new().try_index(documents()).err()), "the line is cut off");
+}
+
+/// Three documents, of which the first contains the second, and the third is the first with a word changed.
+#[test]
+fn pairs_say_what_they_were_compared_by() {
+    let documents =
+        [("a", "one two three four five six"), ("b", "two three"), ("c", "one two three four five nine")];
+    let found = by((Measure::Containment, 800_000_000)).run(documents).unwrap();
+    let pairs: Vec<_> = found.pairs().unwrap().map(|pair| pair.unwrap()).collect();
+    let told = |pair: &super::Pair| (pair.a.clone() + &pair.b, pair.similarity(), pair.relation());
+    let expected = [
+        ("ab".to_owned(), 1.0, Some(Relation::Contains)),
+        ("ac".to_owned(), 5.0 / 6.0, Some(Relation::Duplicate)),
+        ("bc".to_owned(), 1.0, Some(Relation::Contained)),
+    ];
+    assert_eq!(pairs.iter().map(told).collect::<Vec<_>>(), expected);
+    let json = serde_json::to_value(&pairs[0]).unwrap();
+    assert_eq!((json["measure"].as_str(), json["size_b"].as_u64()), (Some("containment"), Some(2)));
+
+    // Equal texts without features have no number of shared ones.
+    let twins = [("a", "one two three"), ("b", "one two three"), ("c", "!"), ("d", "!")];
+    let found = by((Measure::Overlap, 2)).run(twins).unwrap();
+    let dropped: Vec<_> = found
+        .clusters()
+        .unwrap()
+        .flat_map(|cluster| cluster.unwrap().dropped)
+        .map(|dropped| dropped.similarity)
+        .collect();
+    assert_eq!(dropped, [Some(3.0), None]);
+
+    let clusters = by((Measure::Jaccard, 500_000_000)).clusters_only().run(twins).unwrap();
+    assert!(clusters.pairs().is_err() && clusters.dropped().unwrap().count() == 2);
+}
+
+/// What a run left in a folder is read as what a program has found.
+#[test]
+fn a_folder_of_a_run_is_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    let open = || Duplicates::open(folder.path());
+    assert!(matches!(open().err(), Some(Error::Io { .. })));
+    std::fs::write(folder.path().join("run.json"), "{}").unwrap();
+    assert!(matches!(open().err(), Some(Error::File { .. })));
+    std::fs::write(folder.path().join("run.json"), r#"{"counters":{"tokenize":{"documents":7}}}"#).unwrap();
+    std::fs::write(folder.path().join("pairs.tsv"), "a\tb\t3\t4\t4\t0.750000\tcosine\n").unwrap();
+    let found = open().unwrap();
+    let pair = found.pairs().unwrap().next().unwrap().unwrap();
+    assert_eq!((found.documents(), pair.measure, pair.similarity()), (7, Measure::Cosine, 0.75));
 }

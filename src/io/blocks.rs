@@ -73,7 +73,7 @@ pub struct Blocks {
     parts: bool,
     inside: bool,
     /// Blocks that come from elsewhere.
-    held: Box<dyn Iterator<Item = Block> + Send>,
+    held: Box<dyn Iterator<Item = Result<Block>> + Send>,
 }
 
 impl Blocks {
@@ -111,11 +111,11 @@ impl Blocks {
             lines: 1,
             continues: false,
         };
-        Self::of((0..).zip(lines).map(block).collect::<Vec<_>>().into_iter())
+        Self::of((0..).zip(lines).map(block).map(Ok).collect::<Vec<_>>().into_iter())
     }
 
-    /// Blocks that someone else makes, numbered from 0.
-    pub fn of(blocks: impl Iterator<Item = Block> + Send + 'static) -> Self {
+    /// Blocks that someone else makes, numbered from 0. The first error is the last of them.
+    pub fn of(blocks: impl Iterator<Item = Result<Block>> + Send + 'static) -> Self {
         Self { held: Box::new(blocks), ..Self::new(Vec::new(), 0) }
     }
 
@@ -161,7 +161,7 @@ impl Blocks {
     /// The same; a line that makes the block longer than usual is read as far as there is room for it.
     pub fn next_within(&mut self, room: &mut dyn Room) -> Result<Option<Block>> {
         if let Some(block) = self.held.next() {
-            return Ok(Some(block));
+            return block.map(Some);
         }
         let block = self.next_of_files(room);
         if block.is_err() {

@@ -7,6 +7,7 @@
 
 use super::tau::Tau;
 use super::{Score, SetSimilarity, narrow};
+use serde::Serialize;
 
 /// Containment with its threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,9 +31,10 @@ impl SetSimilarity for Containment {
     }
 }
 
-/// What two documents are to each other when the one's features lie in the other (wei2013): with sizes that differ by less
-/// than half of the larger one they are duplicates, else the larger one contains the smaller.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What two documents are to each other when the features of one lie in the other (wei2013): where the smaller one has half
+/// the features of the larger one and more they are duplicates, else the larger one contains the smaller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Relation {
     /// Neither is below half of the other.
     Duplicate,
@@ -44,6 +46,7 @@ pub enum Relation {
 
 impl Relation {
     /// That of two sizes.
+    #[doc(hidden)]
     pub fn of(a: u64, b: u64) -> Self {
         let below_half = |small: u64, large: u64| u128::from(small) * 2 < u128::from(large);
         match (below_half(b, a), below_half(a, b)) {

@@ -8,10 +8,12 @@ use super::overlap::Overlap;
 use super::tau::{Tau, TauError};
 use super::{Score, Similarity, narrow};
 use clap::ValueEnum;
+use serde::Serialize;
 use std::fmt;
 
 /// What makes two sets similar.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
 pub enum Measure {
     /// |A∩B| / |A∪B|: shared features of those in either document
     #[default]
@@ -45,8 +47,8 @@ impl fmt::Display for ThresholdError {
             ThresholdError::Share(error) => error.fmt(f),
             ThresholdError::Overlap { found } => write!(
                 f,
-                "with --similarity overlap, tau is the least number of shared features, a whole number from 1, found \
-                 {found:?}; for the share of the smaller set take --similarity containment"
+                "the threshold of overlap is the least number of shared features, a whole number from 1, found {found:?}; \
+                 for the share of the smaller set take containment"
             ),
         }
     }
@@ -77,11 +79,13 @@ impl Measure {
     }
 
     /// The measure of a name.
+    #[doc(hidden)]
     pub fn named(name: &[u8]) -> Option<Self> {
         Self::ALL.into_iter().find(|measure| measure.name().as_bytes() == name)
     }
 
     /// Its name at the beginning of a line.
+    #[doc(hidden)]
     pub fn title(self) -> &'static str {
         match self {
             Measure::Jaccard => "Jaccard",
@@ -104,6 +108,7 @@ impl Measure {
     }
 
     /// The same in words.
+    #[doc(hidden)]
     pub fn words(self) -> &'static str {
         match self {
             Measure::Jaccard => "the features in both documents, as a share of those in one or both",
@@ -119,6 +124,7 @@ impl Measure {
     }
 
     /// It with a threshold: a decimal in (0, 1], or for an overlap a whole number.
+    #[doc(hidden)]
     pub fn reaching(self, threshold: &str) -> Result<Similarity, ThresholdError> {
         let share = || threshold.parse::<Tau>();
         let count = || {
@@ -139,6 +145,7 @@ impl Measure {
     /// rounded half up, of 0 when one of the sets is empty; or the overlap itself. It is for reading: nothing is decided
     /// from it.
     #[inline]
+    #[doc(hidden)]
     pub fn score(self, overlap: u64, a: u64, b: u64) -> Score {
         debug_assert!(overlap <= a.min(b), "an overlap of {overlap} in sizes {a} and {b}");
         let (o, a, b) = (u128::from(overlap), u128::from(a), u128::from(b));
@@ -157,12 +164,14 @@ impl Measure {
 
     /// What stands for the similarity of two equal texts whose sets are not compared; `None` where it would be a number
     /// of features.
+    #[doc(hidden)]
     pub fn score_of_equals(self) -> Option<Score> {
         (self != Measure::Overlap).then_some(Score::ONE)
     }
 
     /// The order of two pairs by this measure, each of an overlap and two sizes: exactly, where their scores may be
     /// rounded to one number.
+    #[doc(hidden)]
     pub fn compare(self, x: (u64, u64, u64), y: (u64, u64, u64)) -> std::cmp::Ordering {
         // Numerator and denominator; those of the cosine squared.
         let fraction = |(o, a, b): (u64, u64, u64)| {

@@ -29,7 +29,7 @@ fn lines(found: &Duplicates, file: &str) -> Result<(String, String)> {
         let mut rows: Vec<_> = cluster
             .dropped
             .iter()
-            .map(|dropped| (&dropped.id, format!("drop\t{:.6}", dropped.similarity)))
+            .map(|dropped| (&dropped.id, format!("drop\t{:.6}", dropped.similarity.unwrap())))
             .collect();
         rows.push((&cluster.kept, "keep\t-".to_owned()));
         rows.sort();
@@ -60,7 +60,10 @@ fn a_program_finds_what_the_command_line_finds() {
         .ok();
         let expected = ["pairs.tsv", "clusters.tsv"].map(|name| here.read(&format!("out/{name}")));
         assert!(expected.iter().all(|text| !text.is_empty()), "{file}");
+        let left = Duplicates::open(here.path("out")).unwrap();
         let given = documents(&here, file);
+        assert_eq!(left.documents(), given.len() as u64);
+        assert_eq!(lines(&left, &expected[0]).unwrap().0, expected[0]);
         for threads in [1, 3] {
             let dedup = dedup().unwrap().threads(threads).folder(here.path("."));
             let by_files = dedup.run_files([&path]).unwrap();
