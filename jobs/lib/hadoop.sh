@@ -19,6 +19,7 @@ HADOOP=$(command -v "$HADOOP") || fail "hadoop is not found: set HADOOP_HOME, or
 done
 [[ -f ${STREAMING_JAR:-} ]] || fail "hadoop-streaming.jar is not found beside $HADOOP: set STREAMING_JAR"
 BINARY=${BINARY:-$(command -v twinsplit)} || fail "twinsplit is not on PATH: set BINARY to its file"
+check_program "$BINARY"
 # Words as a shell has them: a value with blanks stands in quotes, and none is a pattern.
 words=$(xargs -r printf '%s\n' <<< "${HADOOP_OPTIONS:-}") || fail "HADOOP_OPTIONS: a quote is not closed on its line"
 OPTIONS=()

@@ -9,6 +9,7 @@ for file in "${INPUT[@]}"; do
   [[ -f $file || -d $file ]] || { [[ ! -e $file ]] && compgen -G "$file" > /dev/null; } || fail "$file: no file; the documents are read more than once, so no pipe can be the input"
 done
 command -v twinsplit > /dev/null || fail "twinsplit is not on PATH; put the folder of the binaries there"
+check_program twinsplit
 
 # A run that was stopped goes on after its last finished step with RESUME=1, if it is the same script on the same files.
 same() { sed -n 2p "$0" && cat "$0" <(stat -c '%n %s %y' "${INPUT[@]}") | cksum; }

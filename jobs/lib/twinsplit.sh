@@ -8,6 +8,13 @@ say() { [[ -n ${QUIET:-} ]] || echo "$*" >&2; }
 shopt -s inherit_errexit
 export LC_ALL=C
 (($# >= 2)) || { sed -n '2,4s/^# //p' "$0" >&2; exit 2; }
+# The page, this library and the program are of one version.
+LIBRARY=0.1.0
+[[ ${VERSION:-} == "$LIBRARY" ]] || fail "this page was made by twinsplit ${VERSION:-without a version}, and its library is of $LIBRARY; make the page anew: $(sed -n '2s/^# //p' "$0")"
+# check_program FILE: stops when that is of another version
+check_program() {
+  [[ $("$1" --version) == "twinsplit $LIBRARY" ]] || fail "$1 is $("$1" --version), and the library of this page is of $LIBRARY; install one version of both"
+}
 OUTPUT=${1%/} INPUT=("${@:2}")
 : "${REDUCERS:=2}" "${JOBS:=2}"
 unset mappers reducers slices

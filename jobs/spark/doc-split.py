@@ -5,59 +5,42 @@
 usage: spark-submit SCRIPT OUTPUT INPUT...   (documents as JSON lines, plain or gzip; OUTPUT is a folder)
 """
 
-import os
-import shutil
-import sys
+import os, shutil, sys
 
 # The library is in JOBS_LIB, beside this script's folder, or where twinsplit is installed.
-beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib")
-installed = os.path.join(os.path.dirname(shutil.which("twinsplit") or ""), "..", "share", "twinsplit", "lib")
+here, program = os.path.dirname(os.path.abspath(__file__)), os.path.dirname(shutil.which("twinsplit") or "")
+sys.path += [os.environ["JOBS_LIB"]] if os.environ.get("JOBS_LIB") else [here + "/../lib", program + "/../share/twinsplit/lib"]
 sys.dont_write_bytecode = True  # nothing beside it
-sys.path += [os.environ["JOBS_LIB"]] if os.environ.get("JOBS_LIB") else [beside, installed]
 try:
     from twinsplit_spark.chain import Chain
 except ModuleNotFoundError as error:
     sys.exit("error: %s: let JOBS_LIB be the folder that holds twinsplit_spark, jobs/lib of the sources, or take the program that twinsplit plan prints with --inline" % error)
 
-chain = Chain(
-    __file__, __doc__,
-    answers=["pairs", "kept", "clusters"],
-    named_files=[],
-    bounds=["max-pairs", "combine", "combine-pairs", "forest", "ranked"],
-)
+chain = Chain(__file__, __doc__, "0.1.0", answers=["pairs", "kept", "clusters"], named_files=[],
+    bounds=["max-pairs", "combine", "combine-pairs", "forest", "ranked"])
 
 # Each step: map(FROM, TO, MAPPER) or map_reduce(P, S, FROM, TO, MAPPER, REDUCER), where rows meet by their first P fields and
 # are sorted by their first S.
-
 chain.step("tokenize", "Turns each document into its set of features.")
 chain.map(["documents"], "sets", ["tokenize"])
 chain.guard("bad_records", chain.limit("bad-records", 0), "bad documents in all tasks together; correct them, or raise --bad-records")
-
 chain.step("doc-meta", "Takes what the keep rule needs; sorted by id, two documents with one id meet and are named.")
 chain.map_reduce(1, 1, ["documents"], "meta", ["doc-meta"], ["doc-meta-reduce"])
-
 chain.step("equal-sets", "Joins equal sets once; sorted by hash, then id, the smallest id of a group comes first.")
 chain.map_reduce(1, 2, ["sets"], "members", ["equal-sets"], ["equal-sets-reduce"])
-
 chain.step("size-count", "Counts the sets of each size; sizes have a fixed width, so bytes sort them as numbers.")
 chain.map_reduce(1, 1, ["members"], "sizes", ["size-count"], ["size-count-reduce"])
-
 chain.step("slice-plan", "Cuts the sizes into slices of about equal cost.")
 chain.map_reduce(1, 1, ["sizes"], "plan", None, ["slice-plan"], tasks=1)
-
 chain.step("index-doc", "Sends each set to its slice; sorted by slice, then size, then id.")
 chain.map_reduce(1, 3, ["members"], "slices", ["index-doc", "--plan", "plan"], ["index-doc-reduce"], slices="plan", side={"plan": "plan"})
-
 chain.step("docsplit-query", "Streams all sets past each slice, which is held in memory.")
 chain.each("slices", "index", ["members"], "joined-pairs", ["docsplit-query", "--cluster", "star", "--index", "index"])
-
 chain.step("expand-left", "Repeats pairs for the copies of their first document; sorted by it, copies come before pairs.")
 chain.map_reduce(1, 2, ["joined-pairs", "members"], "half-expanded", ["expand-left"], ["expand-left-reduce"])
-
 chain.step("expand-right", "Repeats pairs for the copies of their second document, and pairs the copies with one another.")
 chain.map_reduce(1, 2, ["half-expanded", "members"], "pairs", ["expand-right"], ["expand-right-reduce"])
 chain.guard("pairs", chain.limit("max-pairs", 1000000000), "pairs of documents; a higher tau has fewer, --write clusters needs none, or raise --max-pairs")
-
 for r in chain.rounds("components", "Links documents to ever smaller ones of their component until no link has to change: then each is linked to the smallest."):
     chain.step("large-star-%d" % r, "Links the larger neighbours of each document to its smallest one; sorted by neighbour, that one comes first.")
     chain.map_reduce(1, 2, ["joined-pairs", "members"] if r == 1 else ["small-stars-%d" % (r - 1)], "large-stars-%d" % r, ["large-star"], ["large-star-reduce"])
@@ -65,23 +48,16 @@ for r in chain.rounds("components", "Links documents to ever smaller ones of the
         break
     chain.step("small-star-%d" % r, "Links each document and its smaller neighbours to the smallest of them.")
     chain.map_reduce(1, 2, ["large-stars-%d" % r], "small-stars-%d" % r, ["small-star"], ["small-star-reduce"])
-
 chain.step("star-rank", "Brings each document's component, rank and representative together; sorted by id.")
 chain.map_reduce(1, 2, ["components", "meta", "members"], "star-members", ["star-rank"], ["star-rank-reduce"])
-
 chain.step("star-link", "Brings each pair, in both directions, the rank of its representative's best copy; sorted by representative, copies come before pairs.")
 chain.map_reduce(1, 2, ["star-members", "joined-pairs"], "star-links", ["star-link"], ["star-link-reduce"])
-
 chain.step("star", "Goes through each component, best document first: it is a centre unless an earlier neighbour is one; sorted by component, then rank, members come last.")
 chain.map_reduce(1, 4, ["star-links", "star-members"], "labels", ["star"], ["star-reduce"])
-
 chain.step("keep", "Brings each document's cluster, rank and set together; sorted by id.")
 chain.map_reduce(1, 2, ["labels", "meta", "sets"], "ranked", ["keep"], ["keep-reduce"])
-
 chain.step("keep-choose", "Keeps the best document of each cluster; sorted by cluster, then rank, then id, it comes first.")
 chain.map_reduce(1, 3, ["ranked"], "clusters", None, ["keep-choose"])
-
 chain.step("write-kept", "Passes on the lines of documents that no cluster drops.")
 chain.map(["documents"], "kept", ["write-kept", "--clusters", "clusters"], side={"clusters": "clusters"})
-
 chain.publish()

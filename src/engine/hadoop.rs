@@ -1,7 +1,7 @@
 //! The engine `hadoop`: a chain as a bash script of Hadoop Streaming jobs over data in HDFS or any file system that
 //! Hadoop knows. `twinsplit plan --inline` prints the very script that `twinsplit run --engine hadoop` runs.
 
-use super::library::Library;
+use super::library::{Library, VERSION};
 use super::memory::{PROGRAM, stage_megabytes};
 use super::script::{self, quote};
 use crate::chains::{Data, Part, Step, Tasks};
@@ -33,10 +33,8 @@ pub fn script(
          # usage: SCRIPT OUTPUT INPUT…   (documents as JSON lines, plain or .gz; all in HDFS or wherever Hadoop reads; OUTPUT is a folder)\n\
          # The environment may set HADOOP_HOME, HADOOP_OPTIONS (-D …), REDUCERS, HEAP (MB of a task's JVM), JOBS (at once), BINARY, STREAMING_JAR, WORK, LOGS, KEEP_WORK, QUIET, RESUME.\n\
          set -euo pipefail\n\
-         VERSION={} CHAIN={} SHIP=({ship}) HEAP=${{HEAP:-{HEAP}}}\n\
-         MB={} # of a container beside HEAP, where a step says no other number\n\
+         VERSION={VERSION} CHAIN={} SHIP=({ship}) MB={} # of a container beside HEAP, where a step says no other number\n\
          {}",
-        env!("CARGO_PKG_VERSION"),
         title.split(' ').nth(2).unwrap_or_default(),
         usual_megabytes(),
         library.bash("hadoop.sh"),

@@ -21,6 +21,9 @@ const PYTHON: [&str; 7] = [
     include_str!("../../jobs/lib/twinsplit_spark/chain.py"),
 ];
 
+/// The version that a script states; the library and the program must be of the same.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
 /// Where a script has the library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Library {
@@ -31,15 +34,12 @@ pub enum Library {
 }
 
 /// How a page in Python finds the library. What `--py-files` ships goes first.
-const FIND_PYTHON: &str = r#"import os
-import shutil
-import sys
+const FIND_PYTHON: &str = r#"import os, shutil, sys
 
 # The library is in JOBS_LIB, beside this script's folder, or where twinsplit is installed.
-beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib")
-installed = os.path.join(os.path.dirname(shutil.which("twinsplit") or ""), "..", "share", "twinsplit", "lib")
+here, program = os.path.dirname(os.path.abspath(__file__)), os.path.dirname(shutil.which("twinsplit") or "")
+sys.path += [os.environ["JOBS_LIB"]] if os.environ.get("JOBS_LIB") else [here + "/../lib", program + "/../share/twinsplit/lib"]
 sys.dont_write_bytecode = True  # nothing beside it
-sys.path += [os.environ["JOBS_LIB"]] if os.environ.get("JOBS_LIB") else [beside, installed]
 try:
     from twinsplit_spark.chain import Chain
 except ModuleNotFoundError as error:
@@ -54,9 +54,7 @@ impl Library {
         }
         format!(
             "# The library is in JOBS_LIB, beside this script's folder, or where twinsplit is installed.\n\
-             [[ -n ${{JOBS_LIB:-}} ]] || for JOBS_LIB in \"$(dirname \"$0\")/../lib\" \"$(dirname \"$(command -v twinsplit)\")/../share/twinsplit/lib\"; do\n  \
-               [[ ! -f $JOBS_LIB/{file} ]] || break\n\
-             done\n\
+             [[ -n ${{JOBS_LIB:-}} ]] || for JOBS_LIB in \"$(dirname \"$0\")/../lib\" \"$(dirname \"$(command -v twinsplit)\")/../share/twinsplit/lib\"; do [[ ! -f $JOBS_LIB/{file} ]] || break; done\n\
              [[ -f $JOBS_LIB/{file} ]] || {{ echo \"error: {file} is not found: let JOBS_LIB be its folder, jobs/lib of the sources, or take the script that twinsplit plan prints with --inline\" >&2; exit 1; }}\n\
              source \"$JOBS_LIB/{file}\"\n"
         )

@@ -1,7 +1,7 @@
 //! The engine `pipes`: a chain as a bash script over the real binaries, `sort` and files, which shows what a cluster
 //! will do. `twinsplit plan --inline` prints the very script that `twinsplit run --engine pipes` runs.
 
-use super::library::Library;
+use super::library::{Library, VERSION};
 use super::progress::{Done, Progress, add_counters};
 use super::script;
 use crate::chains::{Data, Guard, Part, Step, Tasks};
@@ -33,6 +33,7 @@ pub fn script(
          # usage: SCRIPT OUTPUT INPUT…   (documents as JSON lines, plain or gzip; OUTPUT is a folder)\n\
          # The environment may set MAPPERS, REDUCERS, JOBS (tasks at once), SORT_MEMORY, WORK (the folder in between), QUIET, RESUME.\n\
          set -euo pipefail\n\
+         VERSION={VERSION}\n\
          {}{calls}\
          publish {}\n",
         library.bash("pipes.sh"),

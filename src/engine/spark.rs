@@ -4,7 +4,7 @@
 //!
 //! The program is plain text, to be read from top to bottom: where the library is, then a call for each step of the chain.
 
-use super::library::Library;
+use super::library::{Library, VERSION};
 use crate::chains::{Data, KEPT, Part, Repeat, Step, Tasks};
 use crate::error::{Error, Result};
 use crate::params::Params;
@@ -44,12 +44,7 @@ pub fn script(
          usage: spark-submit SCRIPT OUTPUT INPUT...   (documents as JSON lines, plain or gzip; OUTPUT is a folder)\n\
          \"\"\"\n\n\
          {}\n\
-         chain = Chain(\n    \
-             __file__, __doc__,\n    \
-             answers={},\n    \
-             named_files={},\n    \
-             bounds={},\n\
-         )\n\n\
+         chain = Chain(__file__, __doc__, \"{VERSION}\", answers={}, named_files={},\n    bounds={})\n\n\
          # Each step: map(FROM, TO, MAPPER) or map_reduce(P, S, FROM, TO, MAPPER, REDUCER), where rows meet by their first P fields and\n\
          # are sorted by their first S.\n",
         title.replace(|c: char| c.is_ascii_control(), " "),
@@ -65,13 +60,12 @@ pub fn script(
             Part::Repeat(repeat) => push_rounds(&mut text, repeat, params)?,
         }
     }
-    text.push_str("\nchain.publish()\n");
+    text.push_str("chain.publish()\n");
     Ok(text)
 }
 
 fn push_step(text: &mut String, step: &Step, params: &Params) -> Result<()> {
     let inputs = list(step.inputs.iter().map(|data| quote(data)));
-    text.push('\n');
     push_call(text, "", step, params, [quote(step.name), quote(step.output), inputs])?;
     if let Some(guard) = step.guard {
         let limit = params.get(guard.option).map_or_else(
@@ -95,7 +89,7 @@ fn push_step(text: &mut String, step: &Step, params: &Params) -> Result<()> {
 
 /// Steps in rounds are a loop; what a step of round R makes has `-R` at the end of its name.
 fn push_rounds(text: &mut String, repeat: &Repeat, params: &Params) -> Result<()> {
-    let _ = writeln!(text, "\nfor r in chain.rounds({}, {}):", quote(repeat.name), quote(repeat.why));
+    let _ = writeln!(text, "for r in chain.rounds({}, {}):", quote(repeat.name), quote(repeat.why));
     let of_round = |name: &str| format!("{} % r", quote(&format!("{name}-%d")));
     for (number, step) in repeat.steps.iter().enumerate() {
         let inputs =

@@ -6,6 +6,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
+use crate::common::ccdet;
 use crate::common::chains::{assert_same, families};
 use crate::common::cli::{Place, Said, fixture};
 use crate::common::cluster::{hadoop_home, java_home, with_hadoop};
@@ -121,6 +122,32 @@ fn doc_split_in_slices_equals_local() {
     equals_local("doc-split --features words:2 --slices 3 --tau 0.5");
 }
 
+/// CCDet on pages of sites: the bytes of a local run, and of brute force.
+fn ccdet_equals_brute_force(site: &str, idf: Option<&str>) {
+    let here = Place::new();
+    ccdet::write(&here.path("docs"));
+    let range = idf.map(|range| format!("--idf {range}")).unwrap_or_default();
+    let line = format!(
+        "twinsplit run ccdet {site} {range} --tau 0.5 --cluster star --write-kept --quiet --input docs --output"
+    );
+    say(&here, &format!("{line} local; {line} cluster --engine hadoop {TASKS}")).ok();
+    let expected = ccdet::expected("0.5", !site.is_empty(), idf);
+    let local = ["pairs.tsv", "clusters.tsv"].map(|file| here.read(&format!("local/{file}")));
+    assert_eq!(local, [expected.pairs, expected.clusters]);
+    assert_same(&here, "local", "cluster");
+}
+
+#[test]
+fn ccdet_by_site_and_idf_equals_brute_force() {
+    ccdet_equals_brute_force("--site url", Some("0.1,0.95"));
+}
+
+#[test]
+#[ignore = "a minute; run by `make cluster-test`"]
+fn ccdet_equals_brute_force_without_sites() {
+    ccdet_equals_brute_force("", None);
+}
+
 /// Plain, without pairs; in slices of tasks.
 #[test]
 #[ignore = "minutes; run by `make cluster-test-full`"]
@@ -170,7 +197,7 @@ fn a_committed_script_needs_nothing_of_ours_but_the_program() {
 fn full_all_committed_scripts_need_nothing_of_ours_but_the_program() {
     let here = alone();
     let scripts: Vec<_> = std::fs::read_dir(fixture("../jobs/hadoop")).unwrap().collect();
-    assert_eq!(scripts.len(), 6);
+    assert_eq!(scripts.len(), 4);
     for script in scripts {
         script_equals_local(&here, script.unwrap().file_name().to_str().unwrap());
     }

@@ -3,6 +3,7 @@
 use crate::common::chains::families;
 use crate::common::cli::{Place, binaries, fixture};
 use crate::common::harness::clean;
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -30,7 +31,7 @@ fn scripts() -> Vec<(PathBuf, String)> {
 fn plan_prints_the_committed_scripts() {
     let here = Place::new();
     let scripts = scripts();
-    assert_eq!(scripts.len(), 6);
+    assert_eq!(scripts.len(), 2);
     for (path, title) in scripts {
         assert!(title.starts_with("twinsplit plan ") && title.ends_with(" --write-kept"), "{title}");
         assert_eq!(here.say(&title).ok(), std::fs::read_to_string(&path).unwrap(), "{}", path.display());
@@ -44,6 +45,14 @@ fn plan_prints_the_committed_scripts() {
     assert!(other.contains(" -- slice-plan --tau 0.6\n"), "{other}");
 }
 
+/// The other methods as `plan` prints them.
+const PLANNED: [&str; 4] = [
+    "term-split --pcp prefix",
+    "ccdet --site url",
+    "doc-split --partition by-task --slices 3",
+    "doc-split --features spotsigs --idf 0.3,0.85 --min-features 4 --tau 0.3",
+];
+
 /// Any number of mappers and reducers gives the files of `twinsplit run`, from two files with odd names.
 #[test]
 fn scripts_give_the_answer_of_a_run() {
@@ -51,7 +60,12 @@ fn scripts_give_the_answer_of_a_run() {
     std::fs::copy(fixture("documents/tiny.jsonl"), here.path("tiny docs.jsonl")).unwrap();
     here.write("families", families());
     let inputs = ["tiny docs.jsonl", "families"];
-    for (path, title) in scripts() {
+    let planned = PLANNED.iter().enumerate().map(|(number, options)| {
+        let title = format!("twinsplit plan {options} --write-kept");
+        here.write(&format!("page{number}"), here.say(&title).ok());
+        (here.path(&format!("page{number}")), title)
+    });
+    for (path, title) in scripts().into_iter().chain(planned) {
         let options = title.strip_prefix("twinsplit plan ").unwrap();
         let mut run = clean(Command::new(binaries().join("twinsplit")));
         run.arg("run").args(options.split(' ')).arg("--input").args(inputs);
@@ -71,7 +85,8 @@ fn scripts_give_the_answer_of_a_run() {
         assert!(expected[0].contains(pair), "{title}");
         for (mappers, reducers) in [("1", "5"), ("2", "2"), ("5", "1")] {
             let output = format!("{}-{mappers}-{reducers}", path.file_stem().unwrap().to_string_lossy());
-            let mut script = clean(Command::new(&path));
+            let mut script = clean(Command::new("bash"));
+            script.arg(&path).env("JOBS_LIB", fixture("../jobs/lib"));
             script.env("PATH", format!("{}:/usr/bin:/bin", binaries().display()));
             script.envs([("MAPPERS", mappers), ("REDUCERS", reducers), ("SORT_MEMORY", "16M")]);
             here.run(
@@ -107,6 +122,37 @@ fn scripts_say_what_they_lack() {
         assert_eq!(said.code, 2);
         assert!(said.err.starts_with("twinsplit plan ") && said.err.contains("usage: SCRIPT OUTPUT INPUT"));
     }
+}
+
+/// A page, its library and the program are of one version, or it is said which is of which.
+#[test]
+fn a_page_of_another_version_is_refused() {
+    let here = Place::new();
+    here.write("docs", families());
+    let now = env!("CARGO_PKG_VERSION");
+    std::fs::create_dir(here.path("other")).unwrap();
+    here.write("other/twinsplit", "#!/bin/sh\necho twinsplit 0.0.9\n");
+    std::fs::set_permissions(here.path("other/twinsplit"), PermissionsExt::from_mode(0o755)).unwrap();
+    let run = |page: &str, path: &str| {
+        here.write("page", page);
+        let mut command = clean(Command::new("bash"));
+        command.args(["page", "out", "docs"]).env("JOBS_LIB", fixture("../jobs/lib")).env("PATH", path);
+        here.run(command, "")
+    };
+    let ours = format!("{}:/usr/bin:/bin", binaries().display());
+    let theirs = format!("{}:/usr/bin:/bin", here.path("other").display());
+    for engine in ["pipes", "hadoop"] {
+        let title = format!("twinsplit plan doc-split --engine {engine}");
+        let page = here.say(&title).ok();
+        let old = page.replace(&format!("VERSION={now}"), "VERSION=0.0.9");
+        let title = page.lines().nth(1).unwrap().trim_start_matches("# ");
+        run(&old, &ours).fails(1, &["made by twinsplit 0.0.9", &format!("is of {now}"), title]);
+        let none = page.replace(&format!("VERSION={now}"), "");
+        run(&none, &ours).fails(1, &["made by twinsplit without a version", title]);
+    }
+    let page = here.say("twinsplit plan doc-split").ok();
+    run(&page, &theirs).fails(1, &["twinsplit is twinsplit 0.0.9", &format!("is of {now}")]);
+    assert!(!here.path("out/clusters.tsv").exists());
 }
 
 /// Away from its library a page says how to come by it; one that `JOBS_LIB` names is taken and no other; and a script that

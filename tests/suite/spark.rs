@@ -1,7 +1,8 @@
 //! The programs of jobs/spark under a real spark-submit with two cores: their answers are those of the engine `local`,
 //! byte for byte, and what goes wrong is said. All run in one Spark session, whose start takes longer than they do.
 
-use crate::common::cli::{Said, binaries, fixture, search_path};
+use crate::common::ccdet;
+use crate::common::cli::{Place, Said, binaries, fixture, search_path};
 use crate::common::harness::clean;
 use crate::common::odd::{self, gzip};
 use crate::common::spark::{confs, spark_home};
@@ -15,7 +16,18 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
 
+/// The committed programs.
+const COMMITTED: [&str; 2] = ["term-split-prefix", "doc-split"];
+
+/// All programs over [`DOCUMENTS`]: the committed ones, and what `plan` prints for these options.
 const VARIANTS: [&str; 4] = ["term-split", "term-split-prefix", "doc-split", "doc-split-by-task"];
+const PLANNED: [(&str, &str); 5] = [
+    ("term-split", "term-split"),
+    ("doc-split-by-task", "doc-split --partition by-task --slices 3"),
+    ("zhang2011-scaling", "doc-split --features spotsigs --idf 0.3,0.85 --min-features 4 --tau 0.3"),
+    ("ccdet", "ccdet --tau 0.5 --cluster star"),
+    ("ccdet-by-site", "ccdet --tau 0.5 --cluster star --site url --idf 0.1,0.95"),
+];
 
 /// spark-submit with two cores.
 fn spark_submit() -> Command {
@@ -53,6 +65,16 @@ fn place() -> PathBuf {
     write("odd/below/_hidden/docs.jsonl", b"not read");
     write("odd/.hidden", b"not read");
 
+    ccdet::write(&place.join("pages"));
+    for (name, options) in PLANNED {
+        let line = format!("twinsplit plan {options} --engine spark --write-kept");
+        write(&format!("{name}.py"), Place::new().say(&line).ok().as_bytes());
+    }
+    let page = fs::read_to_string(place.join("term-split.py")).unwrap();
+    let (now, then) = (format!("\"{}\"", env!("CARGO_PKG_VERSION")), "\"0.0.9\"");
+    assert!(page.contains(&now));
+    write("other-version.py", page.replace(&now, then).as_bytes());
+
     odd::refused().iter().for_each(|refused| write(refused.name, &refused.bytes));
     let whole = gzip(lines[..60].join("\n"));
     write("cut.jsonl.gz", &whole[..whole.len() - 100]);
@@ -60,7 +82,9 @@ fn place() -> PathBuf {
     let at = damaged.len() - 6;
     damaged[at] ^= 1;
     write("damaged.jsonl.gz", &damaged);
-    write("killed", b"#!/bin/sh\n[ \"$1\" = --version ] && exec echo twinsplit 0\nkill -9 $$\n");
+    let version = env!("CARGO_PKG_VERSION");
+    let killed = format!("#!/bin/sh\n[ \"$1\" = --version ] && exec echo twinsplit {version}\nkill -9 $$\n");
+    write("killed", killed.as_bytes());
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     fs::set_permissions(place.join("killed"), mode).unwrap();
     // What the engine local left in the folder of an answer that is replaced.
@@ -91,11 +115,15 @@ const LOST: [&str; 2] = ["lost/_work/slices/part-00000*", "lost/_work/joined-pai
 /// Each job: its name, the program, its arguments after OUTPUT, which is the job's name, and variables.
 fn jobs() -> Vec<Value> {
     let mut jobs = Vec::new();
+    let lib = fixture("../jobs/lib").to_string_lossy().into_owned();
     let mut job = |name: &str, output: &str, program: &str, args: &[&str], variables: &[(&str, &str)]| {
-        let program = fixture("../jobs/spark").join(format!("{program}.py"));
-        let mut words = vec![program.to_string_lossy().into_owned(), output.to_owned()];
+        let mut variables: BTreeMap<_, _> = variables.iter().copied().collect();
+        let (committed, file) = (COMMITTED.contains(&program), format!("{program}.py"));
+        variables.extend((!committed).then_some(("JOBS_LIB", &*lib)));
+        let folder = if committed { fixture("../jobs/spark") } else { PathBuf::new() };
+        let program = folder.join(file).to_string_lossy().into_owned();
+        let mut words = vec![program, output.to_owned()];
         words.extend(args.iter().map(|word| (*word).to_owned()));
-        let variables: BTreeMap<_, _> = variables.iter().copied().collect();
         let remove: &[&str] = if name == "lost" { &LOST } else { &[] };
         jobs.push(json!({ "name": name, "args": words, "variables": variables, "remove": remove }));
     };
@@ -104,6 +132,11 @@ fn jobs() -> Vec<Value> {
         args.extend((variant == "doc-split").then_some("--overwrite"));
         job(variant, variant, variant, &args, &[]);
     }
+    for name in ["ccdet", "ccdet-by-site"] {
+        job(name, name, name, &["pages", "--reducers", "3", "--shuffled"], &[]);
+    }
+    job("scaling", "scaling", "zhang2011-scaling", &["tiny.jsonl"], &[]);
+    job("other-version", "out-other-version", "other-version", &["tiny.jsonl"], &[]);
     job("slip", "slip", "term-split", &["cut.jsonl.gz", "--overwrite"], &[]);
     job("foreign", "foreign", "term-split", &["tiny.jsonl", "--overwrite"], &[]);
     job("theirs", "theirs", "term-split", &["tiny.jsonl", "--overwrite"], &[]);
@@ -197,6 +230,32 @@ fn all_variants_give_the_answer_of_a_run() {
     let mut left: Vec<_> = left.filter(|name| !name.to_string_lossy().starts_with('.')).collect();
     left.sort();
     assert_eq!(left, ["clusters", "counters.json", "kept", "pairs"]);
+}
+
+/// CCDet on pages of sites: the bytes of a local run, and of brute force.
+#[test]
+fn ccdet_equals_brute_force() {
+    for (name, options) in &PLANNED[3..] {
+        let by_site = options.contains("--site");
+        local(&format!("{options} --write-kept"), &["pages"], "pages-expected").ok();
+        let answer = ccdet::expected("0.5", by_site, by_site.then_some("0.1,0.95"));
+        let written = ["pairs.tsv", "clusters.tsv"].map(|file| PLACE.join("pages-expected").join(file));
+        assert_eq!(written.map(|path| fs::read_to_string(path).unwrap()), [answer.pairs, answer.clusters]);
+        let said = said(name);
+        assert_eq!(said.code, 0, "{}", said.err);
+        assert_same(name, "pages-expected", 20);
+    }
+    let said = said("scaling");
+    assert_eq!(said.code, 0, "{}", said.err);
+}
+
+/// A page that another version made is refused by name.
+#[test]
+fn a_page_of_another_version_is_refused() {
+    let version = env!("CARGO_PKG_VERSION");
+    said("other-version")
+        .fails(1, &["made by twinsplit 0.0.9", &format!("is of {version}"), "twinsplit plan term-split"]);
+    nothing_is_finished("other-version");
 }
 
 /// An old answer stays until the new one is complete, and what no run recorded stays as it is.
@@ -315,14 +374,14 @@ fn a_lost_slice_is_missed() {
 /// Whoever reads the second line of a program can make the program.
 #[test]
 fn plan_prints_the_committed_programs() {
-    for name in VARIANTS.iter().chain(&["zhang2011-scaling"]) {
+    for name in COMMITTED {
         let text = fs::read_to_string(fixture("../jobs/spark").join(format!("{name}.py"))).unwrap();
         let title = text.lines().nth(1).and_then(|line| line.strip_prefix("# ")).unwrap();
         assert!(title.contains(" --engine spark ") && title.ends_with(" --write-kept"), "{title}");
-        let said = crate::common::cli::Place::new().say(title).ok();
+        let said = Place::new().say(title).ok();
         assert_eq!(said, text, "{name}");
     }
-    let auto = crate::common::cli::Place::new().say("twinsplit plan doc-split --engine spark --id auto");
+    let auto = Place::new().say("twinsplit plan doc-split --engine spark --id auto");
     auto.fails(2, &["--id auto", "name the field that holds the ids"]);
 }
 
@@ -330,7 +389,7 @@ fn plan_prints_the_committed_programs() {
 #[test]
 fn the_tutorial_can_be_followed() {
     let text = fs::read_to_string(fixture("../docs/spark.md")).unwrap();
-    let place = crate::common::cli::Place::new();
+    let place = Place::new();
     let home = spark_home();
     fs::create_dir(place.path("conf")).unwrap();
     place.write("conf/spark-defaults.conf", confs().join("\n"));
@@ -347,7 +406,7 @@ fn the_tutorial_can_be_followed() {
 /// The driver runs the program that `plan` prints, and reports as it does of other engines.
 #[test]
 fn a_run_has_the_answer_and_its_report() {
-    let place = crate::common::cli::Place::new();
+    let place = Place::new();
     fs::copy(fixture("documents/tiny.jsonl"), place.path("tiny.jsonl")).unwrap();
     let run = |engine: &str, more: &[&str]| {
         let mut command = clean(Command::new(binaries().join("twinsplit")));

@@ -22,16 +22,23 @@ from .options import log, parse, variable, watch
 from .rows import document_rows, rows_of, save
 from .tasks import ByTask, forget, lines_of_blocks, shuffle, through
 
+# The page, this library and the program are of one version.
+VERSION = "0.1.0"
+
 
 class Chain:
     """A run of a script, whose docstring is `about`. `answers` are the data sets of its answer, `named_files` the files that
     options of stages name, and `bounds` the options that decide nothing about the answer."""
 
-    def __init__(self, script, about, answers, named_files, bounds):
+    def __init__(self, script, about, version, answers, named_files, bounds):
         self.options = parse(about)
         with open(script, "rb") as stream:
             text = stream.read()
-        self.spark = SparkSession.builder.appName(text.split(b"\n")[1].decode()[2:]).getOrCreate()
+        title = text.split(b"\n")[1].decode()[2:]
+        if version != VERSION:
+            said = "this page was made by twinsplit %s, and its library is of %s; make the page anew: %s"
+            fail(said % (version, VERSION, title))
+        self.spark = SparkSession.builder.appName(title).getOrCreate()
         self.context = self.spark.sparkContext
         atexit.register(self.spark.stop)
         self.context.setLogLevel("WARN")
@@ -78,7 +85,10 @@ class Chain:
             version = subprocess.run([SparkFiles.get(name), "--version"], stdout=subprocess.PIPE, check=True).stdout
         except (OSError, subprocess.CalledProcessError) as error:
             fail("%s does not run here: %s; take the program for this kind of machine" % (program, error))
-        return name, version.decode().strip()
+        version = version.decode().strip()
+        if version != "twinsplit " + VERSION:
+            fail("%s is %s, and the library of this page is of %s; install one version of both" % (program, version, VERSION))
+        return name, version
 
     def send_named_file(self, name):
         """Sends a file that an option names to the executors, where tasks find it in their folder, and gives its digest."""

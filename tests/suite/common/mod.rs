@@ -2,6 +2,7 @@
 //! real binary and compares bytes.
 
 pub mod browser;
+pub mod ccdet;
 pub mod chains;
 pub mod cli;
 pub mod cluster;
