@@ -80,7 +80,7 @@ cluster-test-full: dist test-tools spark ## parity of all ways, faults, memory a
 
 # Property tests of records, parsers and texts with a million cases; of joins and shuffles, and of whole runs, with fewer.
 PARSERS = cluster::keep:: join::tau:: text::
-JOINS = cluster::components:: cluster::groups:: cluster::star:: cluster::union_find:: engine:: index:: join::doc_split:: join::kernel:: join::prefix::
+JOINS = cluster::components:: cluster::groups:: cluster::star:: cluster::union_find:: engine:: hamming:: index:: join::doc_split:: join::kernel:: join::prefix::
 
 test-long: dist test-tools ## property tests with many cases, the matrix on whole corpora, plain PCP with a hot feature: hours
 	PROPTEST_CASES=1000000 $(CARGO) test --locked --release --test suite records::

@@ -156,6 +156,32 @@ fn read_to(
     if line == writer.end() { Ok(head) } else { Err(broken(path, "it is truncated or damaged")) }
 }
 
+/// Reads the checked lines at the beginning of bytes that go on with something else. Gives the head, and where the lines end.
+pub fn read_prefix(
+    bytes: &[u8],
+    path: &Path,
+    kind: &str,
+    mut visit: impl FnMut(&[u8]) -> Result<()>,
+) -> Result<(Head, usize)> {
+    let mut end = 0;
+    let mut lines = bytes.split_inclusive(|byte| *byte == b'\n').map_while(|line| {
+        end += line.len();
+        line.strip_suffix(b"\n").map(|line| (line, end))
+    });
+    let (first, _) = lines.next().unwrap_or_default();
+    let head = head_of(path, kind, first)?;
+    let mut writer = CheckedWriter { checksum: hash::Checksum::default(), lines: 0 };
+    writer.checksum.line(first);
+    for (line, end) in lines {
+        if line.starts_with(b"#end\t") {
+            return if line == writer.end() { Ok((head, end)) } else { break };
+        }
+        visit(line)?;
+        writer.line(line);
+    }
+    Err(broken(path, "it is truncated or damaged"))
+}
+
 fn head_of(path: &Path, kind: &str, line: &[u8]) -> Result<Head> {
     let text = String::from_utf8_lossy(line);
     let mut fields = text.split('\t');

@@ -22,6 +22,7 @@
 //! | [`text`] | bytes -> features: words, characters, SpotSigs, sentence ends, lines | 2.2, 4 (Tokenize) |
 //! | [`index`] | document frequency, IDF range, order of features, slices | 2.3, 5.1 |
 //! | [`join`] | exact similarity in integers, the join kernel | 2.2, 2.3 |
+//! | [`hamming`] | all fingerprints, and all pairs, within a Hamming distance | |
 //! | [`cluster`] | pairs -> clusters -> the document to keep | |
 //! | [`record`] | the line formats and their shuffle keys | 4 |
 //! | [`stage`], [`stages`] | what a mapper and a reducer are, and all of them | 4, figures 4 to 7 |
@@ -48,6 +49,7 @@ mod cluster;
 mod corpus;
 mod engine;
 mod error;
+pub mod hamming;
 mod hash;
 mod index;
 #[doc(hidden)]

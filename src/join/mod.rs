@@ -17,7 +17,7 @@
 pub mod doc_split;
 pub mod integers;
 pub mod kernel;
-mod memory;
+pub mod memory;
 pub mod prefix;
 pub mod sets;
 

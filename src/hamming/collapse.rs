@@ -1,0 +1,149 @@
+//! Equal fingerprints become one, with the rows that have it.
+//!
+//! Real fingerprints repeat: of a crawl's pages many are copies. A search compares with each distinct fingerprint once, and only
+//! what is found is turned into rows.
+
+use super::bits::Fingerprint;
+use super::parts::{Parts, part_bits};
+use crate::error::{Error, Result};
+
+/// The most rows: the highest bit of a slot tells a row from a group of rows.
+pub const MOST: usize = GROUP as usize - 1;
+
+/// The bit of a slot that holds the number of a group.
+const GROUP: u32 = 1 << 31;
+
+/// Distinct fingerprints, ascending, and the rows of each.
+#[derive(Debug, Default)]
+pub struct Collapsed<F> {
+    /// The fingerprints.
+    pub values: Vec<F>,
+    /// Their rows, by place.
+    pub rows: Rows,
+}
+
+/// Rows by the place of their fingerprint: four bytes each where it is no other row's.
+#[derive(Debug, Default)]
+pub struct Rows {
+    /// A row, or the number of a group.
+    pub slots: Vec<u32>,
+    /// Where a group begins in `grouped`; one more than there are groups, or none.
+    pub starts: Vec<u32>,
+    /// Rows of groups, ascending in each.
+    pub grouped: Vec<u32>,
+}
+
+/// The number of the group that a slot holds, or its row.
+#[inline]
+pub fn group(slot: u32) -> std::result::Result<usize, u32> {
+    if slot & GROUP == 0 { Err(slot) } else { Ok((slot ^ GROUP) as usize) }
+}
+
+impl Rows {
+    /// The rows of a place, ascending.
+    pub fn of(&self, place: usize) -> &[u32] {
+        match self.slots.get(place).map(|slot| (slot, group(*slot))) {
+            Some((slot, Err(_))) => std::slice::from_ref(slot),
+            Some((_, Ok(group))) => {
+                let bounds = self.starts.get(group).zip(self.starts.get(group + 1));
+                bounds
+                    .and_then(|(start, end)| self.grouped.get(*start as usize..*end as usize))
+                    .unwrap_or(&[])
+            }
+            None => &[],
+        }
+    }
+
+    /// How many places there are.
+    pub fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    fn push(&mut self, rows: impl ExactSizeIterator<Item = u32>) {
+        if rows.len() == 1 {
+            self.slots.extend(rows);
+            return;
+        }
+        if self.starts.is_empty() {
+            self.starts.push(0);
+        }
+        self.slots.push(GROUP | (self.starts.len() - 1) as u32);
+        self.grouped.extend(rows);
+        self.starts.push(self.grouped.len() as u32);
+    }
+}
+
+impl<F: Fingerprint> Collapsed<F> {
+    /// Collapses fingerprints, whose rows are their places. The order of the result depends on the fingerprints alone.
+    ///
+    /// # Errors
+    /// More than [`MOST`] fingerprints.
+    pub fn of(fingerprints: &[F], threads: usize, memory: usize) -> Result<Self> {
+        if fingerprints.len() > MOST {
+            return Err(Error::Limit(format!(
+                "{} fingerprints; an index has at most {MOST}: make several",
+                fingerprints.len()
+            )));
+        }
+        let bits = part_bits(fingerprints.len());
+        let key = |value: F| value.top(bits) as usize;
+        let parts = Parts { values: fingerprints, parts: 1 << bits, key, threads, memory };
+        let sizes = parts.sizes();
+        let sorted = parts.each(&sizes, 0..sizes.len(), |_, mut entries| {
+            entries.sort_unstable_by_key(|entry| (entry.value, entry.at));
+            let mut part = Self::default();
+            part.values.reserve_exact(entries.len());
+            part.rows.slots.reserve_exact(entries.len());
+            for equal in entries.chunk_by(|a, b| a.value == b.value) {
+                part.values.push(equal[0].value);
+                part.rows.push(equal.iter().map(|entry| entry.at));
+            }
+            part
+        });
+        let distinct = sorted.iter().map(|part| part.values.len()).sum();
+        let mut all = Self::default();
+        all.values.reserve_exact(distinct);
+        all.rows.slots.reserve_exact(distinct);
+        for part in sorted {
+            all.append(part);
+        }
+        Ok(all)
+    }
+
+    fn append(&mut self, part: Self) {
+        self.values.extend(part.values);
+        let (groups, grouped) = (self.rows.starts.len().saturating_sub(1), self.rows.grouped.len());
+        let shifted = |slot: u32| if slot & GROUP == 0 { slot } else { slot + groups as u32 };
+        self.rows.slots.extend(part.rows.slots.into_iter().map(shifted));
+        let skip = usize::from(!self.rows.starts.is_empty());
+        self.rows.starts.extend(part.rows.starts.iter().skip(skip).map(|start| start + grouped as u32));
+        self.rows.grouped.extend(part.rows.grouped);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    proptest! {
+        #[test]
+        fn each_row_stands_at_its_fingerprint(
+            fingerprints in prop::collection::vec(prop_oneof![0u64..9, any::<u64>()], 0..400),
+            repeats in 1usize..400,
+            threads in 1usize..4,
+        ) {
+            // Enough of them for several parts.
+            let many: Vec<u64> = fingerprints.iter().cycle().take(fingerprints.len() * repeats).copied().collect();
+            let collapsed = Collapsed::of(&many, threads, 1 << 20).unwrap();
+            let mut expected: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
+            many.iter().zip(0..).for_each(|(value, row)| expected.entry(*value).or_default().push(row));
+            prop_assert_eq!(collapsed.values.len(), expected.len());
+            prop_assert_eq!(collapsed.rows.len(), expected.len());
+            for ((place, value), (expected, rows)) in collapsed.values.iter().enumerate().zip(expected) {
+                prop_assert_eq!((*value, collapsed.rows.of(place)), (expected, &rows[..]));
+            }
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! Hamming search: all fingerprints that differ from a given one in at most K bits, and all pairs of such.
+//!
+//! A fingerprint has 64 or 128 bits, such as those of SimHash (charikar2002): texts that are alike have fingerprints that differ in few bits. Nothing
+//! here is approximate: what is within the distance is found, by pigeonhole, of which [`Layout`] and [`join`] have the argument.
+//!
+//! | | |
+//! |---|---|
+//! | [`Index`] | is built of fingerprints, and asked |
+//! | [`Layout`], [`plan`] | which tables an index has, and what they take, before it is built |
+//! | [`Live`] | an index to which fingerprints are added, from which they are removed |
+//! | [`join`] | all pairs, in bounded memory |
+
+mod bits;
+mod collapse;
+mod file;
+mod index;
+mod join;
+mod layout;
+mod live;
+mod ordered;
+mod parts;
+mod popcnt;
+mod rows;
+mod storage;
+mod table;
+#[cfg(test)]
+mod tests;
+
+pub use bits::Fingerprint;
+pub use file::{Verify, bits_of};
+pub use index::{Index, IndexOptions, Match, Scratch};
+pub use join::{JoinOptions, join};
+pub use layout::{Layout, Plan, TableShape, plan};
+pub use live::Live;
+pub use rows::Id;

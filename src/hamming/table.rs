@@ -1,0 +1,287 @@
+//! One table of an index: fingerprints in buckets by the first bits of its key.
+//!
+//! The bits are put into another order, those of the key first. What is left of a fingerprint when the number of its bucket is taken away
+//! stands in the bucket itself, in whole bytes: five for 64 bits and a directory of 24. A query reads its buckets and nothing else.
+
+use super::bits::Fingerprint;
+use super::layout::TableShape;
+use super::parts::{Entry, Parts, part_bits};
+use super::storage::Bytes;
+use crate::join::memory;
+use std::ops::Range;
+
+/// The order of the bits: some of them, and by how much they are moved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Order<F>(Vec<(F, u32)>);
+
+impl<F: Fingerprint> Order<F> {
+    /// The bits of `key` first; the others follow as they come, from the first bit below the topmost of the key on, around.
+    fn of(key: F) -> Self {
+        let bit = |place: u32| F::low_ones(1).rotated(place);
+        let is_set = |place: &u32| key & bit(*place) != F::default();
+        let top = (0..F::BITS).rev().find(is_set).unwrap_or(F::BITS - 1);
+        let around = || (0..F::BITS).map(|down| (top + F::BITS - down) % F::BITS);
+        let places = around().filter(is_set).chain(around().filter(|place| !is_set(place)));
+        let mut moves: Vec<(F, u32)> = Vec::new();
+        for (from, to) in places.zip((0..F::BITS).rev()) {
+            let by = (to + F::BITS - from) % F::BITS;
+            match moves.iter_mut().find(|(_, known)| *known == by) {
+                Some((mask, _)) => *mask = *mask | bit(from),
+                None => moves.push((bit(from), by)),
+            }
+        }
+        Self(moves)
+    }
+
+    #[inline]
+    fn put(&self, value: F) -> F {
+        self.0.iter().fold(F::default(), |all, (mask, by)| all | (value & *mask).rotated(*by))
+    }
+
+    fn put_back(&self, value: F) -> F {
+        self.0.iter().fold(F::default(), |all, (mask, by)| all | value.rotated(F::BITS - by) & *mask)
+    }
+}
+
+/// A table.
+#[derive(Debug)]
+pub struct Table<F> {
+    shape: TableShape<F>,
+    order: Order<F>,
+    /// What a bucket's number may differ by, ascending: numbers with few bits set.
+    pub flips: Vec<u32>,
+    /// The bits that stand in an entry.
+    low: F,
+    /// Those bits of a fingerprint that number its bucket.
+    numbered: F,
+    width: usize,
+    /// By bucket where its entries begin, and the end; four bytes each.
+    pub directory: Bytes,
+    /// Entries, and as many bytes more as a fingerprint has: each is read with what follows it.
+    pub entries: Bytes,
+}
+
+impl<F: Fingerprint> Table<F> {
+    /// A table of this shape over what was read.
+    pub fn new(shape: TableShape<F>, directory: Bytes, entries: Bytes) -> Self {
+        let order = Order::of(shape.key);
+        let low = F::low_ones(F::BITS - shape.directory);
+        let flips = flips(shape.directory, shape.radius);
+        Self {
+            shape,
+            flips,
+            low,
+            numbered: order.put_back(!low),
+            width: shape.width(),
+            order,
+            directory,
+            entries,
+        }
+    }
+
+    /// Builds a table; with the topmost bits for a key entries stand in the order of the fingerprints.
+    pub fn build(shape: TableShape<F>, values: &[F], threads: usize, memory: usize) -> Self {
+        let mut table = Self::new(shape, Bytes::default(), Bytes::default());
+        let bits = part_bits(values.len()).min(shape.directory);
+        let parts = Parts {
+            values,
+            parts: 1 << bits,
+            key: |value: F| table.order.put(value).top(bits) as usize,
+            threads,
+            memory,
+        };
+        let sizes = parts.sizes();
+        let inside = 1 << (shape.directory - bits);
+        let mut directory = zeros(4 * (inside << bits) + 4);
+        let mut entries = zeros(values.len() * table.width + F::BITS as usize / 8);
+        let (mut rest, mut first) = (&mut entries[..], 0);
+        let mut places = Vec::with_capacity(sizes.len());
+        for (starts, size) in directory.chunks_exact_mut(4 * inside).zip(&sizes) {
+            let (own, others) = rest.split_at_mut(size * table.width);
+            places.push((starts, own, first));
+            (rest, first) = (others, first + *size as u32);
+        }
+        parts.each(&sizes, places, |(starts, entries, first), part| {
+            table.fill(starts, entries, first, bits, &part);
+        });
+        directory[4 * (inside << bits)..].copy_from_slice(&(values.len() as u32).to_le_bytes());
+        table.directory = Bytes::from(directory);
+        table.entries = Bytes::from(entries);
+        table
+    }
+
+    /// Sorts a part by bucket; `skip` bits of the number are the same in all.
+    fn fill(&self, starts: &mut [u8], entries: &mut [u8], first: u32, skip: u32, part: &[Entry<F>]) {
+        let bucket = |value: F| {
+            let number = value.top(self.shape.directory);
+            number & ((1_u64 << (self.shape.directory - skip)) - 1) as u32
+        };
+        let mut ends = vec![0; starts.len() / 4 + 1];
+        for entry in part {
+            ends[bucket(self.order.put(entry.value)) as usize + 1] += 1;
+        }
+        let mut sum = 0;
+        for end in &mut ends {
+            sum += *end;
+            *end = sum;
+        }
+        for (place, start) in starts.chunks_exact_mut(4).zip(&ends) {
+            place.copy_from_slice(&(first + start).to_le_bytes());
+        }
+        for entry in part {
+            let value = self.order.put(entry.value);
+            let place = &mut ends[bucket(value) as usize];
+            (value & self.low).store(self.width, &mut entries[*place as usize * self.width..]);
+            *place += 1;
+        }
+    }
+
+    /// A fingerprint as the table has it.
+    #[inline(always)]
+    pub fn put(&self, value: F) -> F {
+        self.order.put(value)
+    }
+
+    /// The number of the bucket of a fingerprint as the table has it.
+    #[inline(always)]
+    pub fn bucket(&self, value: F) -> u32 {
+        value.top(self.shape.directory)
+    }
+
+    /// Whether a query finds a fingerprint that differs from it by these bits.
+    #[inline(always)]
+    pub fn finds(&self, differing: F) -> bool {
+        (differing & self.numbered).ones() <= self.shape.radius
+    }
+
+    /// Where a bucket begins is read soon.
+    #[inline(always)]
+    pub fn soon(&self, bucket: u32) {
+        memory::soon::<1, u8>(&self.directory, 4 * bucket as usize);
+    }
+
+    /// The entries of a bucket; the first are read soon.
+    #[inline(always)]
+    pub fn entries_of(&self, bucket: u32) -> Range<u32> {
+        let start = self.directory.number(bucket as usize);
+        let end = self.directory.number(bucket as usize + 1);
+        if start < end {
+            memory::soon::<2, u8>(&self.entries, start as usize * self.width);
+        }
+        start..end
+    }
+
+    /// Calls `visit` with each entry of a bucket that differs from the query (as the table has it) in at most `most` bits, the fingerprint
+    /// and the distance.
+    #[inline(always)]
+    pub fn compare(
+        &self,
+        bucket: u32,
+        range: Range<u32>,
+        query: F,
+        most: u32,
+        visit: &mut impl FnMut(u32, F, u32),
+    ) {
+        let top = F::from_top(bucket, self.shape.directory);
+        let other = (query ^ top) & !self.low;
+        let budget = match most.checked_sub(other.ones()) {
+            Some(budget) => budget,
+            None => return,
+        };
+        let bytes = self.entries.get(range.start as usize * self.width..).unwrap_or_default();
+        let mut at = 0;
+        for place in range {
+            let Some(entry) = bytes.get(at..).and_then(F::load) else { return };
+            at += self.width;
+            let distance = ((entry ^ query) & self.low).ones();
+            if distance <= budget {
+                visit(place, self.order.put_back(top | entry & self.low), distance + other.ones());
+            }
+        }
+    }
+
+    /// Where a fingerprint stands.
+    pub fn place(&self, value: F) -> Option<u32> {
+        let put = self.order.put(value);
+        let bucket = self.bucket(put);
+        let mut found = None;
+        self.compare(bucket, self.entries_of(bucket), put, 0, &mut |place, _, _| found = Some(place));
+        found
+    }
+
+    /// All fingerprints with their places.
+    pub fn each(&self, visit: &mut impl FnMut(u32, F)) {
+        for bucket in 0..self.directory.len() as u32 / 4 - 1 {
+            let any = F::default();
+            self.compare_all(bucket, any, visit);
+        }
+    }
+
+    fn compare_all(&self, bucket: u32, query: F, visit: &mut impl FnMut(u32, F)) {
+        let range = self.entries_of(bucket);
+        self.compare(bucket, range, query, F::BITS, &mut |place, value, _| visit(place, value));
+    }
+
+    /// How many entries the fullest bucket has.
+    pub fn fullest(&self) -> u32 {
+        (0..self.directory.len() / 4 - 1)
+            .map(|bucket| self.directory.number(bucket + 1).saturating_sub(self.directory.number(bucket)))
+            .max()
+            .unwrap_or(0)
+    }
+}
+
+fn zeros(bytes: usize) -> Vec<u8> {
+    let mut all = memory::with_capacity(bytes);
+    all.resize(bytes, 0);
+    all
+}
+
+/// Numbers of so many bits with at most `radius` set, ascending.
+fn flips(bits: u32, radius: u32) -> Vec<u32> {
+    let mut all = vec![0];
+    let mut from = 0;
+    for _ in 0..radius.min(bits) {
+        let known = all.len();
+        for at in from..known {
+            // Each is made once: by its highest bit last.
+            let number: u32 = all[at];
+            let above = u32::BITS - number.leading_zeros();
+            all.extend((above..bits).map(|bit| number | 1 << bit));
+        }
+        from = known;
+    }
+    all.sort_unstable();
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flips_are_all_numbers_with_few_bits() {
+        for bits in 0..8 {
+            for radius in 0..=4 {
+                let expected: Vec<u32> = (0..1 << bits).filter(|n: &u32| n.count_ones() <= radius).collect();
+                assert_eq!(flips(bits, radius), expected);
+            }
+        }
+    }
+
+    #[test]
+    fn an_order_puts_the_key_first_and_back() {
+        for key in [0_u64, !0, 0xff, 0xff << 56, 0x00ff_0000_ff00_0000, 0x8000_0000_0000_0001, 0x1_0000_0000]
+        {
+            let order = Order::of(key);
+            assert_eq!(order.put(key), (!0_u64).checked_shl(64 - key.count_ones()).unwrap_or(0));
+            for value in [0_u64, 1, !0, 0x0123_4567_89ab_cdef] {
+                assert_eq!(order.put_back(order.put(value)), value);
+                assert_eq!(order.put(value).count_ones(), value.count_ones());
+            }
+        }
+        // The topmost bits stay, so that places are in the order of the fingerprints.
+        assert_eq!(Order::of(0xffff_u64 << 48).0, [(!0, 0)]);
+        assert_eq!(Order::of(0xffff_u64 << 16).0, [(!0, 32)]);
+    }
+}
