@@ -11,11 +11,11 @@ BINARY ?= target/release/twinsplit
 # Debian packages of programs that tests alone run.
 TEST_PACKAGES = bsdutils chromium chromium-driver curl fish mandoc maven zsh
 
-.PHONY: help demo test test-build check test-long test-tools fuzz bench bench-cliffs engines derived build install uninstall clean tools \
+.PHONY: help demo test test-build check test-long test-tools fuzz bench bench-cliffs engines approximations experiments experiments-page fig8 derived build install uninstall clean tools \
   dist hadoop spark cluster-up cluster-status cluster-down cluster-test cluster-test-full
 
 help: ## this list
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | column -t -s "$$(printf '\t')"
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | column -t -s "$$(printf '\t')"
 
 # need NAME HOW: stops with a word on how to install what is missing
 define need
@@ -100,6 +100,20 @@ bench: build ## beside SetSimilaritySearch, datasketch, rensa, gaoya, FastSketch
 
 bench-cliffs: tools ## shapes that make joins slow, at N and 2N documents: fails where counts grow faster than input and pairs
 	$(CARGO) bench --locked --bench cliffs -- --all
+
+# The papers' experiments: CSV, SVG and PNG below experiments/results, and one page of all of them.
+experiments: fig8 approximations ## the papers' experiments, and experiments/results/index.html (needs Python 3.11, PyPI, the corpora)
+
+fig8: build ## zhang2011, figure 8: precision, recall and F1 against tau on labelled sets (CORPORA=a,b: only these)
+	experiments/run.py fig8 $(if $(CORPORA),--corpora $(CORPORA))
+	experiments/run.py page
+
+approximations: build ## lin2009: recall lost against bytes saved by --df-cut and --accumulators
+	experiments/run.py approximations
+	experiments/run.py page
+
+experiments-page: ## experiments/results/index.html, of the results that are there
+	experiments/run.py page
 
 engines: build ## seconds and bytes in between of every engine and method on reuters21578, side by side
 	@benches/engines.py --hadoop "$$(hdfs-fixtures/cluster/install.sh)" --spark "$$(tests/spark/install.sh)"

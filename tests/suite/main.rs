@@ -23,6 +23,7 @@ mod derived;
 mod equal_texts;
 mod errors;
 mod estimate;
+mod experiments;
 mod explain;
 mod facade;
 mod features_golden;

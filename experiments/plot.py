@@ -1,0 +1,52 @@
+"""Plots, all in one style: SVG and PNG, colours that people with any colour vision can tell apart (okabe2008)."""
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as pyplot
+
+from result import RESULTS
+
+COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
+DASHES = ["-", "--", ":", "-.", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1))]
+matplotlib.rcParams.update({
+    "svg.hashsalt": "twinsplit", "svg.fonttype": "none", "font.family": "sans-serif", "font.size": 9,
+    "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.alpha": 0.3,
+})
+
+
+def written(figure, name):
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    # Without the date the same figures make the same file.
+    figure.savefig(RESULTS / f"{name}.svg", metadata={"Date": None}, transparent=True)
+    figure.savefig(RESULTS / f"{name}.png", dpi=144, metadata={"Software": None})
+    pyplot.close(figure)
+
+
+def curves(name, title, lines, marks):
+    """Precision, recall and F1 against tau, side by side. `lines`: {IDF range: [(tau, precision, recall, f1)]}; `marks`:
+    {IDF range: (tau, F1)} of the paper."""
+    figure, axes = pyplot.subplots(1, 3, figsize=(10, 3.4), sharey=True, layout="constrained")
+    for column, what in enumerate(["precision", "recall", "F1"]):
+        axis = axes[column]
+        for number, (idf, points) in enumerate(lines.items()):
+            taus = [point[0] for point in points]
+            axis.plot(taus, [point[column + 1] for point in points], color=COLOURS[number], linestyle=DASHES[number],
+                      label=f"IDF [{idf.replace(',', ', ')}]")
+            if what == "F1" and idf in marks:
+                axis.plot(*marks[idf], "x", color=COLOURS[number], markersize=7, label=None)
+        axis.set(xlabel="tau (Jaccard)", title=what, xlim=(0, 1), ylim=(0, 1.02))
+    axes[0].set_ylabel("share of pairs")
+    axes[2].legend(loc="lower center", fontsize=8, title="x: the paper's best", title_fontsize=8)
+    figure.suptitle(title)
+    written(figure, name)
+
+
+def shares(name, title, lines):
+    """Recall against a share of bytes. `lines`: {label: [(share, recall)]}."""
+    figure, axis = pyplot.subplots(figsize=(6, 4), layout="constrained")
+    for number, (label, points) in enumerate(lines.items()):
+        axis.plot(*zip(*points), marker="o", markersize=3, color=COLOURS[number], linestyle=DASHES[number], label=label)
+    axis.set(xlabel="bytes shuffled, share of the exact run", ylabel="recall (share of exact pairs)", xlim=(0, 1.02), ylim=(0, 1.02), title=title)
+    axis.legend(fontsize=8)
+    written(figure, name)

@@ -1,0 +1,67 @@
+"""What an experiment leaves: rows as CSV, and beside them how they were made."""
+
+import csv
+import datetime
+import json
+import os
+import platform
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "experiments" / "results"
+WORK = ROOT / "out" / "experiments"
+CORPORA = Path(os.environ.get("CORPORA_DIR", ROOT.parent / "shared" / "corpora"))
+BINARIES = Path(os.environ.get("BIN_DIR", ROOT / "target" / "release"))
+SEED = 20261124
+
+
+def progress(text):
+    """A line for those who wait."""
+    now = datetime.datetime.now().strftime("%H:%M:%S")
+    print(f"{now} {text}", file=sys.stderr, flush=True)
+
+
+def processor():
+    lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").is_file() else []
+    models = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return f"{os.cpu_count()} x {models[0] if models else platform.machine()}"
+
+
+def commit():
+    """The commit of the source, with a + when files of it have been changed since."""
+    git = ["git", "-C", str(ROOT)]
+    name = subprocess.run([*git, "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
+    changed = subprocess.run([*git, "status", "--porcelain", "--untracked-files=no", "src", "experiments/*.py"],
+                             capture_output=True, text=True).stdout.strip()
+    return f"{name}{'+' if changed else ''}" or "unknown"
+
+
+def provenance(seed=SEED):
+    words = ["experiments/run.py", Path(sys.argv[0]).stem, *sys.argv[1:]]
+    return {"commit": commit(), "machine": processor(), "python": platform.python_version(), "seed": seed,
+            "command": shlex.join(words), "date": datetime.date.today().isoformat()}
+
+
+def save(name, about, columns, rows, plots=(), notes=()):
+    """Writes NAME.csv and NAME.json. `rows` are lists in the order of `columns`; `plots` are names of files made."""
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    with open(RESULTS / f"{name}.csv", "w", newline="") as out:
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows(rows)
+    made = {"experiment": name, "about": about, **provenance(), "plots": list(plots), "notes": list(notes)}
+    (RESULTS / f"{name}.json").write_text(json.dumps(made, indent=1, ensure_ascii=False) + "\n")
+    progress(f"wrote experiments/results/{name}.csv, {len(rows)} rows")
+
+
+def twinsplit(*words):
+    """Runs twinsplit, without settings of the environment that change what it does."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("TWINSPLIT_")}
+    command = [str(BINARIES / "twinsplit"), *map(str, words)]
+    done = subprocess.run(command, env=kept, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    if done.returncode:
+        sys.exit(f"{shlex.join(command)}\n{done.stderr}")
+    return done.stdout
