@@ -161,6 +161,8 @@ pub trait Component: fmt::Debug + Send + Sync {
 pub enum Columnar {
     /// Sets of features that are numbered by document frequency, in groups of equal ones.
     NumberedSets,
+    /// The same without the features that only several documents of one site have.
+    SitePrunedSets,
     /// Posting lists of some sets at a time, past which larger sets are held.
     IndexShards,
     /// Pairs that pass the prefix filter, put down before they are verified.

@@ -23,11 +23,11 @@ use std::path::PathBuf;
 pub enum Engine {
     /// One process
     Local,
-    /// The stage binaries joined by files and sort
+    /// The stages as processes, with files and sort between them
     Pipes,
-    /// The stage binaries as jobs of Hadoop Streaming, on data in HDFS or wherever Hadoop reads
+    /// The stages as jobs of Hadoop Streaming, on data in HDFS or any file system that Hadoop reads
     Hadoop,
-    /// The stage binaries under Spark, on data wherever Hadoop reads
+    /// The stages in a Spark program, on data in any file system that Hadoop reads
     Spark,
 }
 
@@ -188,7 +188,7 @@ impl Plan {
         let Asked { chain, engine, mut given, inputs, write_kept } = asked;
         let (family, mut notes) = match chain {
             Some(name) => {
-                let unknown = || Error::Usage(format!("{name} is the name of no chain"));
+                let unknown = || Error::Usage(format!("there is no chain {name}"));
                 (Family::named(&name).ok_or_else(unknown)?, Vec::new())
             }
             None => {
@@ -407,7 +407,7 @@ mod tests {
             (&origins, Some("containment"))
         );
         assert_eq!(plan.notes, [""; 0]);
-        assert!(plan.columnar().is_none(), "sites are looked at by stages alone");
+        assert_eq!(plan.columnar().map(|[front, ..]| front), Some(Columnar::SitePrunedSets));
     }
 
     #[test]

@@ -264,15 +264,15 @@ impl Dedup {
                 .map_err(Error::io("make a folder in", &self.folder))
         };
         let plan = self.plan(inputs)?;
-        let join = plan.columnar().and_then(ColumnarJoin::of);
-        let join =
-            join.ok_or_else(|| Error::Usage(format!("{} does not run in one process", plan.family.name)))?;
+        let ways = plan.columnar().and_then(|ways| Some((ways, ColumnarJoin::of(ways)?)));
+        let (ways, join) =
+            ways.ok_or_else(|| Error::Usage(format!("{} does not run in one process", plan.family.name)))?;
         let (output, work) = (folder("twinsplit-found-")?, folder("twinsplit-work-")?);
         let progress = Progress::default();
         let run = ColumnarRun {
             inputs,
             output: output.path(),
-            opts: plan.params.parse()?,
+            opts: ColumnarOpts::of(&plan.params, ways)?,
             work: work.path(),
             threads: self.threads,
             memory: self.memory,

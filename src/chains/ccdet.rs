@@ -52,7 +52,7 @@ impl Component for PrunedFront {
     }
 
     fn columnar(&self) -> Option<Columnar> {
-        self.sets.columnar().filter(|_| !self.by_site)
+        if self.by_site { Some(Columnar::SitePrunedSets) } else { self.sets.columnar() }
     }
 }
 

@@ -6,7 +6,7 @@ use super::output::{self, Output, Start};
 use super::progress::Display;
 use super::quarantine::{self, Places, QUARANTINE};
 use super::{cluster_driver, forecast, interrupt, keep_field, summary};
-use crate::chains::{Family, KEPT, PAIRS};
+use crate::chains::{Columnar, Family, KEPT, PAIRS};
 use crate::engine::columnar::{ColumnarJoin, ColumnarOpts, ColumnarRun, Ran};
 use crate::engine::library::Library;
 use crate::engine::memory::Budget;
@@ -49,11 +49,11 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     }
     // A bound that is too small is named before anything is written.
     Budget::new(opts.memory_bytes(), opts.threads())?;
-    let join = plan.columnar().and_then(ColumnarJoin::of);
+    let ways = plan.columnar().and_then(|ways| Some((ways, ColumnarJoin::of(ways)?)));
     // The columnar way looks at the first line when it reads it: that may be of a stream.
-    let fields = if join.is_some() { String::new() } else { keep_field::check(&plan.params, &inputs)? };
+    let fields = if ways.is_some() { String::new() } else { keep_field::check(&plan.params, &inputs)? };
     // The columnar way leaves no steps to go on with, so its input is compared only with that of an answer.
-    let known = if join.is_some() && !opts.resume { Known::Sizes } else { Known::Digests };
+    let known = if ways.is_some() && !opts.resume { Known::Sizes } else { Known::Digests };
     let mut manifest = RunManifest::of(&plan, &inputs, known)?;
     let output = match Output::open(&opts, &manifest)? {
         Start::Run(output) => Arc::new(output),
@@ -70,7 +70,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         progress: &progress,
     };
     let display = Display::start(&progress, plan.chain.steps().len(), opts.quiet);
-    let result = run.execute(join);
+    let result = run.execute(ways);
     drop(display);
     let [made, shown, failed] = [&output.answer, &output.folder, &output.work].map(|at| at.join(QUARANTINE));
     let places = Places { made: &made, shown: &shown, failed: &failed };
@@ -222,16 +222,16 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    fn execute(&self, join: Option<ColumnarJoin>) -> Result<Finished> {
-        match (self.plan.engine, join) {
-            (Engine::Local, Some(join)) => self.columnar(join),
+    fn execute(&self, ways: Option<([Columnar; 4], ColumnarJoin)>) -> Result<Finished> {
+        match (self.plan.engine, ways) {
+            (Engine::Local, Some((ways, join))) => self.columnar(ways, join),
             (Engine::Local, None) => self.steps(),
             _ => self.pipes(),
         }
     }
 
-    fn columnar(&self, join: ColumnarJoin) -> Result<Finished> {
-        let opts: ColumnarOpts = self.plan.params.parse()?;
+    fn columnar(&self, ways: [Columnar; 4], join: ColumnarJoin) -> Result<Finished> {
+        let opts = ColumnarOpts::of(&self.plan.params, ways)?;
         let work = self.output.work.join("_columnar");
         fs::create_dir_all(&work).map_err(Error::io("create", &work))?;
         let run = ColumnarRun {

@@ -12,6 +12,7 @@ use crate::record::Record;
 use crate::record::cluster::ClusterRow;
 use crate::record::meta::Meta;
 use crate::terminal;
+use indicatif::HumanCount;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -37,7 +38,7 @@ pub fn warnings(steps: &[Done], clusters: Vec<LargeCluster>) -> Vec<String> {
     let mut warnings = Vec::new();
     if documents == 0 {
         warnings.push(
-            "there were no documents in the input, so the answer is empty; is --input right?".to_owned(),
+            "there were no documents in the input, so the output is empty; is --input right?".to_owned(),
         );
     }
     if documents >= FEW && without * LARGE_SHARE > documents {
@@ -93,6 +94,25 @@ fn below_tau(steps: &[Done]) -> Option<String> {
             sum(steps, DROPPED)
         )
     })
+}
+
+/// Lines on the features and sets that options have left out of the comparison; none where nothing was.
+fn left_out(steps: &[Done]) -> Vec<String> {
+    // Several steps may count the same sets.
+    let most =
+        |name| steps.iter().filter_map(|step: &Done| step.counters.get(name)).max().copied().unwrap_or(0);
+    let counted = |name| (most(name) > 0).then(|| HumanCount(most(name)));
+    let sites = counted("features_of_one_site").map(|features| {
+        let postings = HumanCount(most("postings_of_one_site"));
+        format!("left out: {features} features that only pages of one site have, {postings} times")
+    });
+    let range = counted("features_out_of_idf_range")
+        .map(|features| format!("left out: {features} features outside the IDF range"));
+    // Without an option these are the documents without features, which are warned of.
+    let small = counted("sets_below_min_features")
+        .filter(|_| most("sets_below_min_features") > most("sets_without_features"))
+        .map(|sets| format!("left out: {sets} documents with fewer features than --min-features"));
+    [sites, range, small].into_iter().flatten().collect()
 }
 
 /// The clusters of more than one in a hundred documents in `clusters.tsv`, where those of one cluster stand together,
@@ -222,7 +242,7 @@ impl Report<'_> {
                 },
                 self.seconds
             ));
-            below_tau(self.steps).into_iter().for_each(terminal::line);
+            left_out(self.steps).into_iter().chain(below_tau(self.steps)).for_each(terminal::line);
             for file in &self.answers {
                 terminal::line(format_args!("  {file}"));
             }

@@ -24,13 +24,28 @@ pub struct SiteOpts {
     document: DocumentOpts,
     #[command(flatten)]
     features: FeatureOpts,
-    /// Field that holds a page's URL, of which the host counts, or the name of its site: features that several pages
-    /// of one site have, and no other page, are left out
-    #[arg(long, env = "TWINSPLIT_SITE", value_name = "FIELD")]
-    site: Option<String>,
-    /// Features of a site whose counts are summed in a mapper's memory (about 60 bytes each) before they are written
+    #[command(flatten)]
+    site: SiteFieldOpts,
+    /// Features by site that a mapper counts in memory (about 60 bytes each) before it writes the counts
     #[arg(long, env = "TWINSPLIT_COMBINE_SITES", default_value_t = 500_000, value_name = "N")]
     combine_sites: usize,
+}
+
+/// Where a document says its site.
+#[derive(Args, Clone, Debug)]
+pub struct SiteFieldOpts {
+    /// Leave out features that several pages of one site have and no other page: the field with a page's URL,
+    /// whose host is the site, or with the site's name
+    #[arg(long, env = "TWINSPLIT_SITE", value_name = "FIELD")]
+    pub site: Option<String>,
+}
+
+impl SiteFieldOpts {
+    /// The site of the document of a line; an empty one where none is known.
+    pub fn of(&self, line: &[u8]) -> Result<String, FieldError> {
+        let Some(field) = &self.site else { return Ok(String::new()) };
+        Ok(site_of(string_field(line, field)?.as_deref().unwrap_or_default()))
+    }
 }
 
 /// The mapper: sites and documents by feature.
@@ -87,12 +102,9 @@ impl Stage for SiteLeft {
 
     fn push(&mut self, line: Line<'_>, task: &mut Task<'_>) -> Result<()> {
         let document = self.opts.document.read(line.0, &task.place).map_err(|error| task.bad(error))?;
-        let url = match &self.opts.site {
-            None => None,
-            Some(field) => string_field(line.0, field).map_err(|error| task.bad(error))?,
-        };
+        let name = self.opts.site.of(line.0).map_err(|error| task.bad(error))?;
         let mut site = Vec::new();
-        id::escape(site_of(url.as_deref().unwrap_or_default()).as_bytes(), &mut site);
+        id::escape(name.as_bytes(), &mut site);
         self.without += u64::from(site.is_empty());
         let next = self.sites.len() as u32;
         let site = *self.sites.entry(site).or_insert(next);

@@ -150,6 +150,7 @@ fn the_local_engine_runs_every_plan() {
                 // The lines are those of whole pages: they are the right ones when their ids are.
                 let of = |written: &Written| written[2].as_deref().map(ids);
                 assert_eq!(of(&found), of(expected), "{}: {params:?}", family.name);
+                assert_eq!(columns(&inputs, &params, write_kept), found, "columns: {params:?}");
                 found[2].clone_from(&expected[2]);
             }
             assert_eq!(&found, expected, "{}: {params:?}", family.name);

@@ -145,6 +145,12 @@ impl Budget {
         self.documents.fetch_add(bytes, Ordering::Relaxed);
     }
 
+    /// Gives back what is no longer kept of documents.
+    pub fn release_documents(&self, bytes: usize) {
+        self.release(bytes);
+        self.documents.fetch_sub(bytes, Ordering::Relaxed);
+    }
+
     /// Gives bytes back.
     pub fn release(&self, bytes: usize) {
         self.held.fetch_sub(bytes, Ordering::Relaxed);

@@ -15,6 +15,7 @@ mod feature;
 mod field_count;
 mod long;
 mod read;
+mod sites;
 mod texts;
 
 use super::ragged::Ragged;
@@ -24,6 +25,7 @@ use crate::io::Contents;
 use crate::stage::Counters;
 pub use feature::FeatureRow;
 use field_count::FieldCount;
+pub use sites::Sites;
 use std::sync::Arc;
 pub use texts::EqualTexts;
 
@@ -48,6 +50,8 @@ pub struct Documents {
     /// The script of most letters, as a number in `script_names`.
     scripts: Vec<u8>,
     script_names: Vec<&'static str>,
+    /// Their sites, until features are counted; nothing where nobody asks for them.
+    pub sites: Option<Sites>,
     /// Sizes of their sets.
     pub sizes: Vec<u32>,
     /// Sums of their features.
@@ -158,6 +162,9 @@ impl Documents {
         }
         if !self.bad.is_empty() {
             counters.insert(bad_records::COUNTER.to_owned(), self.bad.len() as u64);
+        }
+        if let Some(sites) = &self.sites {
+            counters.insert("documents_without_site".to_owned(), sites.without(self.bad.len()));
         }
         if self.without_text > 0 {
             counters.insert("documents_without_text".to_owned(), self.without_text);

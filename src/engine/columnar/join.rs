@@ -275,7 +275,7 @@ impl<'s, 'b> Pairs<'s, 'b> {
         if let Some(written) = self.written {
             if self.count > self.limit {
                 return Err(Error::Limit(format!(
-                    "the answer holds {} pairs, more than --max-pairs {}; --write clusters writes none of them",
+                    "there are {} pairs, more than --max-pairs {}; --write clusters writes none of them",
                     self.count, self.limit
                 )));
             }

@@ -38,6 +38,7 @@ use crate::engine::progress::{Done, Progress, Unit};
 use crate::error::{Error, Result};
 use crate::io::{Blocks, Contents};
 use crate::join::kernel::{Asked, JoinPair, Work, index_shards, join_shards, queries};
+use crate::params::Params;
 use crate::record::document::DocumentOpts;
 use crate::stage::Counters;
 use crate::stages::cluster::{ClusterKind, ClusterKindOpts};
@@ -47,6 +48,7 @@ use crate::stages::options::{
     EqualTextsOpts, FeatureOpts, IdfOpts, KeepOpts, MaxPairsOpts, MinFeaturesOpts, SimilarityOpts, Write,
     WriteOpts,
 };
+use crate::stages::site::SiteFieldOpts;
 use crate::stages::slice_plan::SlicesOpts;
 use crate::threads::lock;
 use crate::visible;
@@ -90,12 +92,21 @@ pub struct ColumnarOpts {
     max_pairs: MaxPairsOpts,
     #[command(flatten)]
     write: WriteOpts,
+    #[command(flatten)]
+    pub(crate) site: SiteFieldOpts,
 }
 
 /// Bytes of input that a thread takes at a time.
 const BLOCK: usize = 1 << 20;
 
 impl ColumnarOpts {
+    /// Those of a chain whose components have these ways in one process: no other front looks at sites.
+    pub fn of(params: &Params, [front, ..]: [Columnar; 4]) -> Result<Self> {
+        let opts: Self = params.parse()?;
+        let site = opts.site.site.filter(|_| front == Columnar::SitePrunedSets);
+        Ok(Self { site: SiteFieldOpts { site }, ..opts })
+    }
+
     fn blocks(&self, inputs: &[PathBuf]) -> Blocks {
         Blocks::new(inputs.to_vec(), BLOCK).of_documents(self.document.max_line)
     }
@@ -135,13 +146,18 @@ pub enum ColumnarJoin {
 impl ColumnarJoin {
     /// That of a chain whose components have these ways in one process, where they go together.
     pub fn of(ways: [Columnar; 4]) -> Option<Self> {
-        match ways {
-            [Columnar::NumberedSets, Columnar::IndexShards, Columnar::Overlaps, Columnar::Output] => {
-                Some(Self::IndexShards)
-            }
-            [Columnar::NumberedSets, Columnar::PrefixCandidates, Columnar::Overlaps, Columnar::Output] => {
-                Some(Self::PrefixCandidates)
-            }
+        let [
+            Columnar::NumberedSets | Columnar::SitePrunedSets,
+            candidates,
+            Columnar::Overlaps,
+            Columnar::Output,
+        ] = ways
+        else {
+            return None;
+        };
+        match candidates {
+            Columnar::IndexShards => Some(Self::IndexShards),
+            Columnar::PrefixCandidates => Some(Self::PrefixCandidates),
             _ => None,
         }
     }
@@ -183,12 +199,17 @@ impl Collection<'_> {
 
         let keeps = self.keeps(documents.count() as u64)?;
         let (lists, counted) = count(features, &mut documents, keeps, threads, place, progress)?;
-        let counters = [
+        let mut counters = vec![
             ("features", counted.features),
-            ("features_out_of_idf_range", counted.left_out),
+            ("features_out_of_idf_range", counted.out_of_range.features),
+            ("postings_out_of_idf_range", counted.out_of_range.postings),
             ("features_shared", counted.shared),
             ("spilled_bytes", counted.spilled),
         ];
+        if opts.site.site.is_some() {
+            counters.push(("features_of_one_site", counted.of_one_site.features));
+            counters.push(("postings_of_one_site", counted.of_one_site.postings));
+        }
         end("feature-order", named(&counters));
 
         let similarity = opts.similarity.0;

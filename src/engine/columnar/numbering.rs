@@ -16,7 +16,7 @@
 //! among candidates, token). Sorted, these rows are the sets.
 
 use super::budget::{BUCKETS, Budget};
-use super::documents::{Documents, FeatureRow};
+use super::documents::{Documents, FeatureRow, Sites};
 use super::sorter::{Sorter, pack};
 use super::spill::SpillFile;
 use crate::engine::progress::{Progress, Unit};
@@ -32,12 +32,30 @@ use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 pub struct Counted {
     /// Distinct features.
     pub features: u64,
-    /// Of these, left out.
-    pub left_out: u64,
+    /// Left out, as they are out of the IDF range.
+    pub out_of_range: LeftOut,
+    /// Left out, as only several documents of one site have them; not among the distinct ones.
+    pub of_one_site: LeftOut,
     /// Of those that are not, the ones in two documents and more.
     pub shared: u64,
     /// Bytes written to files.
     pub spilled: u64,
+}
+
+/// Features that are left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// How many.
+    pub features: u64,
+    /// In how many documents, in all.
+    pub postings: u64,
+}
+
+impl LeftOut {
+    fn add(&mut self, other: Self) {
+        self.features += other.features;
+        self.postings += other.postings;
+    }
 }
 
 /// Features that two documents and more have.
@@ -54,6 +72,7 @@ pub struct Lists<'b> {
 struct Counting<'a, 'b> {
     lists: &'a SpillFile<'b>,
     progress: &'a Progress,
+    sites: Option<Sites>,
     sizes: Vec<AtomicU32>,
     hashes: Vec<AtomicU64>,
     shared: Vec<AtomicU32>,
@@ -74,12 +93,14 @@ pub fn count<'b>(
     let counting = Counting {
         lists: &lists,
         progress,
+        sites: documents.sites.take(),
         sizes: std::mem::take(&mut documents.sizes).into_iter().map(AtomicU32::new).collect(),
         hashes: std::mem::take(&mut documents.hashes).into_iter().map(AtomicU64::new).collect(),
         shared: (0..documents.places()).map(|_| AtomicU32::new(0)).collect(),
     };
     let buckets = in_threads(BUCKETS, threads, |bucket| counting.bucket(&features, bucket, &keeps))?;
-    let Counting { sizes, hashes, shared, .. } = counting;
+    let Counting { sizes, hashes, shared, sites, .. } = counting;
+    budget.release_documents(sites.map_or(0, |sites| sites.bytes()));
     documents.sizes = sizes.into_iter().map(AtomicU32::into_inner).collect();
     documents.hashes = hashes.into_iter().map(AtomicU64::into_inner).collect();
     let shared = shared.into_iter().map(AtomicU32::into_inner).collect();
@@ -87,7 +108,8 @@ pub fn count<'b>(
     let mut frequencies = Vec::with_capacity(BUCKETS);
     for (own, of) in buckets {
         counted.features += own.features;
-        counted.left_out += own.left_out;
+        counted.out_of_range.add(own.out_of_range);
+        counted.of_one_site.add(own.of_one_site);
         counted.shared += own.shared;
         counted.spilled += own.spilled;
         frequencies.push(of);
@@ -124,10 +146,13 @@ impl Counting<'_, '_> {
         counted.spilled = features.drain(bucket, &mut |rows| {
             self.progress.add(rows.len() as u64);
             for run in rows.chunk_by(|x, y| x.feature == y.feature) {
+                if self.sites.as_ref().is_some_and(|sites| sites.is_template(run)) {
+                    counted.of_one_site.add(self.leave_out(run));
+                    continue;
+                }
                 counted.features += 1;
                 if !keeps(run[0].feature, run.len() as u64) {
-                    counted.left_out += 1;
-                    self.leave_out(run);
+                    counted.out_of_range.add(self.leave_out(run));
                 } else if run.len() > 1 {
                     counted.shared += 1;
                     *frequencies.of(run.len() as u32) += 1;
@@ -144,12 +169,14 @@ impl Counting<'_, '_> {
         Ok((counted, frequencies))
     }
 
-    fn leave_out(&self, run: &[FeatureRow]) {
+    /// Takes a feature out of the documents that have it.
+    fn leave_out(&self, run: &[FeatureRow]) -> LeftOut {
         for row in run {
             let document = row.document as usize;
             self.sizes[document].fetch_sub(1, Ordering::Relaxed);
             self.hashes[document].fetch_sub(row.feature, Ordering::Relaxed);
         }
+        LeftOut { features: 1, postings: run.len() as u64 }
     }
 }
 

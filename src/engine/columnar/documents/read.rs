@@ -1,6 +1,7 @@
 //! Threads read and tokenize blocks of the input, and put together what they keep.
 
 use super::long::{BlockRoom, LongSet, Sum};
+use super::sites::{Sites, site_of};
 use super::texts::{EqualTexts, TextRow};
 use super::{Documents, FeatureRow, FieldCount, Run};
 use crate::bad_records::BadRecords;
@@ -27,6 +28,8 @@ struct Batch {
     documents: Documents,
     scripts: Vec<&'static str>,
     bytes: u64,
+    /// What is wrong with the last document's site.
+    wrong_site: Option<FieldError>,
 }
 
 /// Where a thread's rows go.
@@ -129,6 +132,7 @@ impl Documents {
             ranks: (!matches!(rule, KeepRule::SmallestId | KeepRule::First)).then(Ragged::default),
             by_place: rule == KeepRule::First,
             field: FieldCount::of(opts),
+            sites: Sites::wanted(opts),
             ..Self::default()
         }
     }
@@ -156,6 +160,7 @@ impl Batch {
             documents: Documents::none(reader.opts),
             scripts: Vec::new(),
             bytes: block.bytes.len() as u64,
+            wrong_site: None,
         };
         let mut set = Vec::new();
         each_line(block, |line, place| {
@@ -169,6 +174,11 @@ impl Batch {
             match read {
                 Ok(hash) => {
                     hash.map_or(Ok(()), |hash| reader.out.texts.push(TextRow::new(hash, number)))?;
+                    // A site that cannot be read: the document stays, but its features are those of no page.
+                    if let Some(error) = batch.wrong_site.take() {
+                        set.clear();
+                        bad.pass(line, place, error)?;
+                    }
                     let features = &mut reader.out.features;
                     set.drain(..)
                         .try_for_each(|feature| features.push(FeatureRow { feature, document: number }))
@@ -198,7 +208,17 @@ impl Batch {
         reader.extractor.distinct(&document.text, set);
         let compares = reader.opts.texts.compares(&reader.opts.least, set.len() as u64);
         let hash = compares.then(|| reader.extractor.text_hash(&document.text));
-        Ok(self.keep((place, &document), (rank, script), &Sum::of(set), hash))
+        let sum = if self.take_site(line, reader.opts) { Sum::of(set) } else { Sum::default() };
+        Ok(self.keep((place, &document), (rank, script), &sum, hash))
+    }
+
+    /// Takes the site of a document that is going to be kept; says whether it could be read.
+    fn take_site(&mut self, line: &[u8], opts: &ColumnarOpts) -> bool {
+        let Some(sites) = &mut self.documents.sites else { return true };
+        let site = site_of(opts, line);
+        sites.push(site.as_ref().ok().and_then(|site| site.as_deref()));
+        self.wrong_site = site.err();
+        self.wrong_site.is_none()
     }
 
     /// The same of a long line, whose text is taken piece by piece. Features of which there are many have been put down
@@ -234,8 +254,13 @@ impl Batch {
             Err(error) => return Ok(Err(error)),
         };
         let out = &mut reader.out.features;
-        let sum = features.finish(&mut |feature| out.push(FeatureRow { feature, document: number }))?;
+        let of_site = self.take_site(line, reader.opts);
+        let sum = features.finish(&mut |feature| match of_site {
+            true => out.push(FeatureRow { feature, document: number }),
+            false => Ok(()),
+        })?;
         let compares = reader.opts.texts.compares(&reader.opts.least, sum.size.into());
+        let sum = if of_site { sum } else { Sum::default() };
         let hash = compares.then(|| reader.extractor.text_hash_of(|visit| text.each_part(visit)));
         Ok(Ok(self.keep((place, &document), (rank, script), &sum, hash)))
     }
@@ -289,6 +314,9 @@ impl Batch {
         own.stands(place);
         own.bad.push(own.places() as u32);
         own.ids.push(&[]);
+        if let Some(sites) = &mut own.sites {
+            sites.push(None);
+        }
         if let Some(ranks) = &mut own.ranks {
             ranks.push(&[]);
         }
@@ -310,13 +338,14 @@ impl Gathered<'_> {
     }
 
     fn append(&mut self, batch: Batch) -> Result<()> {
-        let Batch { documents, scripts, bytes } = batch;
+        let Batch { documents, scripts, bytes, .. } = batch;
         let names = |documents: &Documents| {
             documents.ids.items().len()
                 + documents.ranks.as_ref().map_or(0, |ranks| ranks.items().len() + 8 * ranks.len())
+                + documents.sites.as_ref().map_or(0, Sites::bytes)
         };
-        self.budget.hold_documents(documents.places() * budget::DOCUMENT + names(&documents));
         let all = &mut self.all;
+        let (before, places) = (names(all), documents.places());
         let base = all.places() as u32;
         all.bad.extend(documents.bad.iter().map(|place| base + place));
         for run in &documents.runs {
@@ -334,6 +363,9 @@ impl Gathered<'_> {
         if let (Some(ranks), Some(more)) = (&mut all.ranks, &documents.ranks) {
             ranks.append(more);
         }
+        if let (Some(sites), Some(more)) = (&mut all.sites, &documents.sites) {
+            sites.append(more);
+        }
         all.sizes.extend_from_slice(&documents.sizes);
         all.hashes.extend_from_slice(&documents.hashes);
         all.without_text += documents.without_text;
@@ -346,6 +378,7 @@ impl Gathered<'_> {
             all.scripts.push(known as u8);
         }
         self.bytes += bytes;
+        self.budget.hold_documents(places * budget::DOCUMENT + names(all) - before);
         self.budget.admit_documents(all.places(), names(all))
     }
 }
