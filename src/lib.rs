@@ -31,7 +31,7 @@
 //! | [`corpus`] | corpora of any size to measure with, shaped like a crawl | |
 //! | [`api`] | the façade: what a program that uses the crate sees | |
 //! | [`cli`] | the binaries and the driver | |
-//! | [`io`], [`checked_file`], [`hash`], [`error`], [`bad_records`], [`terminal`], [`visible`], [`threads`] | files and streams, files that arrive whole, every hash, every error, lines that are no documents, messages, text that is safe to look at, work shared out | |
+//! | [`io`], [`checked_file`], [`hash`], [`error`], [`bad_records`], [`terminal`], [`visible`], [`threads`], [`decimal`] | files and streams, files that arrive whole, every hash, every error, lines that are no documents, messages, text that is safe to look at, work shared out, numbers as they are typed | |
 //!
 //! `text`, `index`, `join`, `cluster` and `corpus` know nothing of files or processes.
 
@@ -47,6 +47,7 @@ mod checked_file;
 mod cli;
 mod cluster;
 mod corpus;
+mod decimal;
 mod engine;
 mod error;
 pub mod hamming;

@@ -21,10 +21,10 @@
 //! # Ok::<(), twinsplit::internal::index::idf::IdfError>(())
 //! ```
 
+use crate::decimal;
+use num_bigint::BigUint;
 use std::fmt;
 use std::str::FromStr;
-
-use num_bigint::BigUint;
 
 /// The most decimal places a bound may have: more would make the powers unwieldy.
 pub const MAX_PLACES: usize = 4;
@@ -77,36 +77,15 @@ impl FromStr for Decimal4 {
 
     /// Reads `0.3`, `.3`, `0` or `1.0`; no sign, no exponent.
     fn from_str(text: &str) -> Result<Self, IdfError> {
-        let parse = || {
-            let (whole, places) = match text.split_once('.') {
-                Some((_, "")) => return None,
-                Some(parts) => parts,
-                None if text.is_empty() => return None,
-                None => (text, ""),
-            };
-            let whole = match whole {
-                "" | "0" => 0,
-                "1" => ONE,
-                _ => return None,
-            };
-            if places.len() > MAX_PLACES || !places.bytes().all(|b| b.is_ascii_digit()) {
-                return None;
-            }
-            let value = whole + format!("{places:0<MAX_PLACES$}").parse::<u32>().ok()?;
-            (value <= ONE).then_some(Decimal4(value))
-        };
-        parse().ok_or_else(|| IdfError::NotADecimal(text.to_owned()))
+        let value = decimal::parse(text, MAX_PLACES).filter(|value| *value <= ONE);
+        value.map(Decimal4).ok_or_else(|| IdfError::NotADecimal(text.to_owned()))
     }
 }
 
 impl fmt::Display for Decimal4 {
     /// The shortest decimal of this value.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            0 => f.write_str("0"),
-            ONE => f.write_str("1"),
-            n => write!(f, "0.{}", format!("{n:04}").trim_end_matches('0')),
-        }
+        f.write_str(&decimal::show(self.0, MAX_PLACES))
     }
 }
 
@@ -181,7 +160,7 @@ struct Power {
 impl Power {
     fn new(n: u64, idf: Decimal4) -> Self {
         let (up, down) = (ONE - idf.0, ONE);
-        let common = gcd(up, down);
+        let common = decimal::gcd(up, down);
         let (up, down) = (up / common, down / common);
         Power {
             n,
@@ -235,10 +214,6 @@ impl Power {
         }
         low as u64
     }
-}
-
-fn gcd(a: u32, b: u32) -> u32 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@
 //! # Ok::<(), twinsplit::internal::similarity::tau::TauError>(())
 //! ```
 
+use crate::decimal;
 use std::fmt;
 use std::str::FromStr;
 
@@ -46,7 +47,7 @@ impl FromStr for Tau {
 
     /// Reads `0.7`, `.7`, `1` or `1.000`; no sign, no exponent.
     fn from_str(text: &str) -> Result<Self, TauError> {
-        let billionths = parse_billionths(text).and_then(Tau::from_billionths);
+        let billionths = decimal::parse(text, MAX_PLACES).and_then(Tau::from_billionths);
         billionths.ok_or_else(|| TauError { found: text.to_owned() })
     }
 }
@@ -54,12 +55,7 @@ impl FromStr for Tau {
 impl fmt::Display for Tau {
     /// The shortest decimal of this value (`0.7`, `1`), whatever form was typed.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let billionths = self.billionths();
-        if billionths == BILLION {
-            return f.write_str("1");
-        }
-        let digits = format!("{billionths:09}");
-        write!(f, "0.{}", digits.trim_end_matches('0'))
+        f.write_str(&decimal::show(self.billionths(), MAX_PLACES))
     }
 }
 
@@ -76,7 +72,7 @@ impl Tau {
 
     /// The threshold of that many billionths; `None` for 0 and above 1,000,000,000.
     pub fn from_billionths(billionths: u32) -> Option<Self> {
-        let common = gcd(billionths, BILLION);
+        let common = decimal::gcd(billionths, BILLION);
         (1..=BILLION).contains(&billionths).then(|| Tau { p: billionths / common, q: BILLION / common })
     }
 
@@ -103,30 +99,6 @@ impl Tau {
 }
 
 const BILLION: u32 = 1_000_000_000;
-
-/// A decimal in [0, 2) as billionths; `None` when it is anything else.
-fn parse_billionths(text: &str) -> Option<u32> {
-    let (whole, places) = match text.split_once('.') {
-        Some((_, "")) => return None,
-        Some(parts) => parts,
-        None if text.is_empty() => return None,
-        None => (text, ""),
-    };
-    let whole = match whole {
-        "" | "0" => 0,
-        "1" => BILLION,
-        _ => return None,
-    };
-    if places.len() > MAX_PLACES || !places.bytes().all(|b| b.is_ascii_digit()) {
-        return None;
-    }
-    let padded = format!("{places:0<MAX_PLACES$}");
-    Some(whole + padded.parse::<u32>().ok()?)
-}
-
-fn gcd(a: u32, b: u32) -> u32 {
-    if b == 0 { a } else { gcd(b, a % b) }
-}
 
 #[cfg(test)]
 mod tests {
