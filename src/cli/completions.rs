@@ -51,7 +51,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     };
     if let Some(path) = files.iter().map(|(path, _)| path).find(others) {
         return Err(Error::Usage(format!(
-            "{} was not made by twinsplit shell and is not replaced; move it, or choose another folder",
+            "{} was not made by twinsplit completions and is not replaced; move it, or choose another folder",
             path.display()
         )));
     }

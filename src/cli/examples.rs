@@ -42,7 +42,7 @@ pub const EXAMPLES: &[Example] = &[
         "twinsplit plan doc-split --inline > doc-split.sh; bash doc-split.sh out4 docs.jsonl.gz",
     ),
     example(
-        "What a chain will read, shuffle and write, before it is begun",
+        "What a chain will read, shuffle and write, before it runs",
         "twinsplit plan term-split --engine hadoop --estimate --input docs.jsonl.gz --documents 1000000",
     ),
     example(
@@ -50,7 +50,7 @@ pub const EXAMPLES: &[Example] = &[
         "twinsplit idf --from docs.jsonl.gz --output table; twinsplit run doc-split --input 'crawl/*' --idf 0.1,0.95 --idf-table table --output out5",
     ),
     example(
-        "A crawl to measure with, of any size, and the truth about its copies",
+        "A crawl to measure with, of any size, and a list of its copies",
         "twinsplit generate-corpus --documents 500 --bytes 1M --seed 1 --output made; twinsplit run doc-split --input made --output out7",
     ),
     example(
@@ -134,7 +134,7 @@ pub const EXAMPLES: &[Example] = &[
         "cat joined-pairs members | expand-left | LC_ALL=C sort | expand-left-reduce > half-expanded",
     ),
     example(
-        "Pairs repeated for the copies of their second document: the answer's pairs",
+        "Pairs repeated for the copies of their second document: the pairs of all documents",
         "cat half-expanded members | expand-right | LC_ALL=C sort | expand-right-reduce | LC_ALL=C sort > pairs.tsv",
     ),
     example("Pairs joined to clusters", "cat joined-pairs members | cluster > labels"),
@@ -155,7 +155,7 @@ pub const EXAMPLES: &[Example] = &[
         "cat star-links star-members | star | LC_ALL=C sort | star-reduce > star-labels",
     ),
     example(
-        "The document to keep of each cluster: the answer's clusters",
+        "The document to keep of each cluster: the final clusters",
         "cat labels meta sets | keep | LC_ALL=C sort | keep-reduce | LC_ALL=C sort | keep-choose | LC_ALL=C sort > clusters.tsv",
     ),
     example(

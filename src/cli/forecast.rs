@@ -73,7 +73,7 @@ pub fn refuse_hopeless(params: &Params, opts: &RunOpts, inputs: &[PathBuf]) -> R
     let without = if params.get("accumulators").is_some() { " instead of --accumulators" } else { "" };
     Err(Error::Limit(format!(
         "plain Term-Split would write {at_least}{} pairs of postings, the sum of df(df-1)/2{sample} (the limit is {limit}), \
-         so it was not begun. The same answer without them:\n\n  {}\n\n--pcp prefix{without} has fewer, and --max-pairs \
+         so it was not started. The same pairs without them:\n\n  {}\n\n--pcp prefix{without} has fewer, and --max-pairs \
          raises the limit",
         forecast.pairs,
         with_doc_split(std::env::args_os().map(|word| word.to_string_lossy().into_owned()))

@@ -30,38 +30,39 @@ const SHIPPED: [(&str, &[u8]); 2] = [
 /// Options.
 #[derive(Args, Clone, Debug)]
 struct CorpusOpts {
-    /// How many documents
+    /// Number of documents
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MOST))]
     documents: u64,
-    /// About how many bytes they have together: a number with the suffix K, M or G, or none
+    /// Size of all documents together, approximately: bytes, or a number with the suffix K, M or G
     #[arg(long, value_name = "BYTES")]
     bytes: Bytes,
-    /// From which all that is random follows
+    /// Seed of the random numbers; the same seed gives the same bytes
     #[arg(long, default_value_t = 1, value_name = "N")]
     seed: u64,
-    /// A folder for documents.jsonl, and _truth.tsv, which must not be there: id, source's id, edit, words edited, words, first source's id
+    /// Folder for documents.jsonl and _truth.tsv, which must not exist; a line of _truth.tsv is id, source's
+    /// id, edit, words edited, words, first source's id
     #[arg(long, value_name = "FOLDER")]
     output: PathBuf,
-    /// Real documents whose words and sequences of words are taken: JSON lines, plain or gzip; files, folders or
-    /// quoted patterns. Without it, those that twinsplit is shipped with
+    /// Real documents to take words and their sequences from: JSON lines, plain or gzip; files, folders or
+    /// quoted patterns. By default documents that come with twinsplit
     #[arg(long, num_args = 1.., value_name = "FILE")]
     model: Vec<PathBuf>,
-    /// The field of the model's documents that holds the text
+    /// Field of the model's documents that holds the text
     #[arg(long, default_value = "text", value_name = "FIELD")]
     text: String,
-    /// The share of documents that are edited copies of earlier ones
+    /// Share of documents that are edited copies of earlier ones
     #[arg(long, default_value = "0.3", value_name = "SHARE", value_parser = share)]
     copies: f64,
-    /// The share of documents in Chinese
+    /// Share of documents in Chinese
     #[arg(long, default_value = "0.25", value_name = "SHARE", value_parser = share)]
     chinese: f64,
-    /// Write documents.jsonl.gz instead
+    /// Write documents.jsonl.gz instead of documents.jsonl
     #[arg(long)]
     gzip: bool,
-    /// Threads; as many as there are cores when it is not given. The bytes are the same
+    /// Threads; by default the number of cores. The bytes do not depend on it
     #[arg(long, env = "TWINSPLIT_THREADS", value_name = "N")]
     threads: Option<usize>,
-    /// Say nothing but warnings and errors
+    /// Print only warnings and errors
     #[arg(long)]
     quiet: bool,
 }

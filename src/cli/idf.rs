@@ -73,7 +73,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     let lets_pass = params.get("bad-records").is_some_and(|number| number != "0");
     if lets_pass && beside.symlink_metadata().is_ok() && !is_quarantine(&beside) {
         return Err(Error::Usage(format!(
-            "{} is no quarantine of ours, so bad lines cannot go there; move it, or choose another --output",
+            "{} was not written by twinsplit, so bad lines cannot go there; move it, or choose another --output",
             beside.display()
         )));
     }

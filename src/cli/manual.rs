@@ -137,7 +137,7 @@ fn exit_status(roff: &mut Roff, stage: bool) {
         "The input, a file, the system or a limit stopped it; the message on standard error names the place \
          and what to do. No file of an answer is left in part.",
     );
-    item(roff, "2", "Options, or variables of the environment, that do not fit; no answer was touched.");
+    item(roff, "2", "Options, or variables of the environment, that are wrong; no output was touched.");
     item(
         roff,
         "130",

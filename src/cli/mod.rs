@@ -119,7 +119,7 @@ fn after_help() -> String {
         text.push_str(&format!("  {}\n", example.line));
     }
     text.push_str(
-        "\n`twinsplit COMMAND --help` shows a command's options; each stage is a program of its own with --help.\n\
+        "\n`twinsplit COMMAND --help` shows the options of a command. Each stage is a program with --help, too.\n\
          Read on: man twinsplit, man twinsplit-run; README.md and docs/ (share/doc/twinsplit when installed).",
     );
     text

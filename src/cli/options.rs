@@ -32,44 +32,44 @@ pub const MEMORY: usize = 2048;
 /// Options of a run that are no stage's.
 #[derive(Args, Clone, Debug)]
 pub struct RunOpts {
-    /// Documents: JSON lines, plain or gzip; files, folders with all below them, quoted patterns such as
+    /// Documents, as JSON lines, plain or gzip: files, folders with all below them, quoted patterns such as
     /// 'crawl/**/*.gz', or - for standard input
     #[arg(long, required = true, num_args = 1.., value_name = "FILE")]
     pub input: Vec<PathBuf>,
     /// Folder for pairs.tsv, clusters.tsv and run.json
     #[arg(long, value_name = "FOLDER")]
     pub output: PathBuf,
-    /// One process, the stage binaries as processes, or as jobs on a cluster
+    /// What runs the chain; the pairs and clusters are the same
     #[arg(long, env = "TWINSPLIT_ENGINE", value_enum, default_value = "local")]
     pub engine: Engine,
-    /// Threads, or processes at once; as many as there are cores by default
+    /// Threads, or processes that run at the same time; by default the number of cores
     #[arg(long, env = "TWINSPLIT_THREADS", value_name = "N")]
     pub threads: Option<usize>,
     /// Megabytes that the whole run may hold in memory; what does not fit goes to disk
     #[arg(long, env = "TWINSPLIT_MEMORY", default_value_t = MEMORY, value_name = "MB")]
     pub memory: usize,
-    /// With a cluster: how many reduce tasks a step has
+    /// On a cluster: the number of reduce tasks of a step
     #[arg(long, env = "TWINSPLIT_REDUCERS", value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub reducers: Option<u32>,
-    /// With a cluster: a setting for all its jobs, as NAME=VALUE; may be repeated
+    /// On a cluster: a setting of all jobs; may be repeated
     #[arg(short = 'D', long = "define", value_name = "NAME=VALUE", value_parser = setting)]
     pub settings: Vec<String>,
     /// Write the lines of kept documents to kept.jsonl
     #[arg(long)]
     pub write_kept: bool,
-    /// Replace the answer that a run left in the output folder, when the new one is complete
+    /// Replace the output of an earlier run in this folder, when the new one is complete
     #[arg(long)]
     pub overwrite: bool,
-    /// Go on after the last finished step of a run that was stopped; the options and the input must be the same
+    /// Continue a run that was stopped after its last finished step; options and input must be the same
     #[arg(long, conflicts_with = "overwrite")]
     pub resume: bool,
     /// Keep the data sets between steps in the output folder's _work
     #[arg(long)]
     pub keep_work: bool,
-    /// Say nothing but warnings and errors
+    /// Print only warnings and errors
     #[arg(long)]
     pub quiet: bool,
-    /// Print run.json on standard output when the run is over, and no table
+    /// Print run.json on standard output at the end instead of the table
     #[arg(long)]
     pub json: bool,
 }
@@ -105,21 +105,60 @@ pub fn threads(wanted: Option<usize>) -> usize {
 pub fn chain() -> Arg {
     let names = FAMILIES.map(|family| PossibleValue::new(family.name).help(family.about));
     Arg::new("chain").value_name("CHAIN").value_parser(PossibleValuesParser::new(names)).help(
-        "How pairs are found; the answer is the same. Without it doc-split, or term-split where an option is given \
-         that it alone has",
+        "How pairs are found: doc-split and term-split find the same ones. By default doc-split, or the chain that \
+         alone has an option that is given",
     )
 }
 
+/// The options of stages that a user chooses first, by heading; all others come after these.
+const GROUPS: [(&str, &[&str]); 3] = [
+    (
+        "What is compared",
+        &[
+            "features",
+            "similarity",
+            "tau",
+            "min-features",
+            "idf",
+            "idf-table",
+            "site",
+            "nfc",
+            "case-fold",
+            "equal-texts",
+        ],
+    ),
+    ("Fields and lines of the input", &["id", "text", "date", "score", "bad-records", "max-line"]),
+    ("Clusters and output", &["cluster", "keep", "write", "max-pairs"]),
+];
+
 /// The options of all stages, as a command shows them.
 pub fn stage_options() -> Vec<Arg> {
-    stages::all_options().into_iter().map(|arg| arg.help_heading("Options of the stages")).collect()
+    let place = |arg: &Arg| {
+        let name = arg.get_long().unwrap_or_default();
+        let own = |(_, names): &(&str, &[&str])| names.iter().position(|known| *known == name);
+        let groups = (0..).zip(&GROUPS);
+        groups.filter_map(|(at, group)| Some((at, own(group)?))).next().unwrap_or((GROUPS.len(), 0))
+    };
+    let mut options = stages::all_options();
+    options.sort_by_key(place);
+    let heading = |arg: &Arg| {
+        GROUPS.get(place(arg).0).map_or("How pairs are found, and limits of tasks", |group| group.0)
+    };
+    options
+        .into_iter()
+        .map(|arg| {
+            let heading = heading(&arg);
+            arg.help_heading(heading)
+        })
+        .collect()
 }
 
 /// Adds the options of all stages, and `--preset`.
 pub fn with_stage_options(command: Command) -> Command {
-    let preset = Arg::new("preset").long("preset").value_name("NAME").help(
-        "For options that are not given, take the settings of a published experiment: zhang2011 is SpotSigs with tau 0.4",
-    );
+    let preset = Arg::new("preset")
+        .long("preset")
+        .value_name("NAME")
+        .help("Take the settings of a published experiment for options that are not given");
     command.args(stage_options()).arg(preset.value_parser(clap::value_parser!(Preset)))
 }
 

@@ -15,7 +15,7 @@ const WINDOW: usize = 4096;
 /// Options.
 #[derive(Args, Clone, Debug)]
 struct PartitionOpts {
-    /// Leading fields by whose hash a row's part is chosen; with 0 all rows go to part 0
+    /// Number of leading fields whose hash chooses the part of a row; with 0 all rows go to part 0
     #[arg(long)]
     fields: usize,
     /// Number of parts

@@ -75,7 +75,7 @@ impl Budget {
     /// The shares of `memory` bytes among so many tasks at once.
     pub fn new(memory: usize, threads: usize) -> Result<Self> {
         if memory < LEAST {
-            return Err(Error::Usage(format!("--memory: {} MB is the least", LEAST >> 20)));
+            return Err(Error::Usage(format!("--memory must be at least {} MB", LEAST >> 20)));
         }
         let (free, threads) = (memory - PROGRAM - KEPT, threads.max(1));
         Ok(Self { rows: free / 2, task: free / 2 / threads, memory, threads })

@@ -184,10 +184,10 @@ pub fn run(mut command: Command, script: &Path, folder: &Path, progress: &Progre
     };
     GROUP.store(0, Ordering::SeqCst);
     if status.code() == Some(REFUSED) {
-        return Err(Error::Usage("the chain was not begun; why stands above".to_owned()));
+        return Err(Error::Usage("the chain was not started; the reason is above".to_owned()));
     }
     if !status.success() {
-        return Err(Error::Failed(format!("the chain failed ({status}); its messages stand above")));
+        return Err(Error::Failed(format!("the chain failed ({status}); its messages are above")));
     }
     Ok(())
 }

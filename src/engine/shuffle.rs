@@ -46,7 +46,7 @@ impl Rows {
 
     fn push(&mut self, partition: usize, row: &[u8]) -> Result<()> {
         let length = u32::try_from(row.len())
-            .map_err(|_| Error::Limit(format!("a row of {} bytes; 4 GB is the most", row.len())))?;
+            .map_err(|_| Error::Limit(format!("a row of {} bytes; rows may have 4 GB", row.len())))?;
         let mut head = [0; 8];
         let known = row.len().min(8);
         head[..known].copy_from_slice(&row[..known]);

@@ -34,22 +34,24 @@ impl<'a> Record<'a> for Line<'a> {
 /// How documents are read.
 #[derive(Args, Clone, Debug)]
 pub struct DocumentOpts {
-    /// Field that holds the id, a string or a number; `auto` makes ids of the file's name @ offset
+    /// Field that holds the id, a string or a number; `auto` makes ids of the form FILE@OFFSET
     #[arg(long, env = "TWINSPLIT_ID", default_value = "id", value_name = "FIELD|auto")]
     pub id: String,
     /// Field that holds the text
     #[arg(long, env = "TWINSPLIT_TEXT", default_value = "text", value_name = "FIELD")]
     pub text: String,
-    /// Field that holds the date for --keep newest: ISO 8601 with or without a zone, or a number since 1970
+    /// Field that holds the date for --keep newest: ISO 8601, with or without a time zone, or seconds or
+    /// smaller units since 1970 as a number
     #[arg(long, env = "TWINSPLIT_DATE", value_name = "FIELD")]
     pub date: Option<String>,
     /// Field that holds the score, a number, for --keep score
     #[arg(long, env = "TWINSPLIT_SCORE", value_name = "FIELD")]
     pub score: Option<String>,
-    /// Let at most N lines that are no documents pass into a quarantine, in each task and in all together
+    /// Put up to N lines that are not documents into a quarantine instead of stopping, in all tasks
+    /// together
     #[arg(long, env = "TWINSPLIT_BAD_RECORDS", default_value_t = 0, value_name = "N")]
     pub bad_records: u64,
-    /// The longest line of a document: megabytes, or a number with the suffix B, K, M or G
+    /// The longest line that is accepted: megabytes, or a number with the suffix B, K, M or G
     #[arg(long, env = "TWINSPLIT_MAX_LINE", default_value = "256M", value_name = "MB")]
     pub max_line: MaxLine,
 }

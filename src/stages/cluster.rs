@@ -25,8 +25,8 @@ pub enum ClusterKind {
 /// Which clusters.
 #[derive(Args, Clone, Debug)]
 pub struct ClusterKindOpts {
-    /// Clusters are connected components, or stars around a document that all others of the cluster pair with; with
-    /// --write-kept stars, if nothing else is given
+    /// What a cluster is: a connected component, or a star around a document that all others pair with; stars
+    /// are the default with --write-kept
     #[arg(long, env = "TWINSPLIT_CLUSTER", value_enum, default_value = "components")]
     pub cluster: ClusterKind,
 }

@@ -55,7 +55,8 @@ pub const CHANGES: &str = "changes";
 /// How much of a graph one task holds.
 #[derive(Args, Clone, Debug)]
 pub struct ForestSize {
-    /// Documents whose forest a task holds (about 60 bytes each) before it starts another: in joins with --write clusters, and in the rounds that find components
+    /// Documents whose spanning forest a task holds (about 60 bytes each) before it starts another: in joins
+    /// with --write clusters, and in the rounds that find components
     #[arg(long, env = "TWINSPLIT_FOREST", default_value_t = 1_000_000, value_name = "N")]
     pub forest: usize,
 }

@@ -19,7 +19,7 @@ pub struct FeatureCountMap {
 /// Its options.
 #[derive(Args, Clone, Debug)]
 pub struct FeatureCountOpts {
-    /// Features whose counts are summed in a mapper's memory (about 40 bytes each) before they are written
+    /// Features that a mapper counts in memory (about 40 bytes each) before it writes the counts
     #[arg(long, env = "TWINSPLIT_COMBINE", default_value_t = 1_000_000, value_name = "N")]
     combine: usize,
 }

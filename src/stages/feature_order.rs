@@ -87,9 +87,9 @@ impl List {
 /// Where tasks look up whether a feature is in the IDF range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Lookup {
-    /// In a list that each task holds: of the features in the range or of those out of it, whichever is shorter.
+    /// By a list that each task holds: the features in the range or those outside, whichever are fewer.
     List,
-    /// Nowhere: features and documents are shuffled to one another, for lists that no task can hold.
+    /// By a shuffle, for lists that no task can hold.
     Shuffle,
 }
 
@@ -100,13 +100,13 @@ pub struct FeatureOrderOpts {
     idf: IdfOpts,
     #[command(flatten)]
     features: FeatureOpts,
-    /// Features that are ordered by their frequency, the most frequent ones; all others come before, by hash
+    /// How many of the most frequent features are ordered by frequency; all others come before these, by hash
     #[arg(long, env = "TWINSPLIT_RANKED", default_value_t = 1_000_000, value_name = "N")]
     ranked: usize,
-    /// Where tasks look up whether a feature is in the IDF range
+    /// How tasks find out whether a feature is in the IDF range
     #[arg(long, env = "TWINSPLIT_IDF_LOOKUP", value_enum, default_value = "list")]
     idf_lookup: Lookup,
-    /// Features of the longest list that a task can hold to look them up, at about 16 bytes each
+    /// Features of the longest list that a task may hold for --idf-lookup list (about 16 bytes each)
     #[arg(long, env = "TWINSPLIT_IDF_LIST", default_value_t = 50_000_000, value_name = "N")]
     idf_list: usize,
 }

@@ -35,7 +35,7 @@ pub enum Partition {
 /// Which form of slices.
 #[derive(Args, Clone, Debug)]
 pub struct PartitionOpts {
-    /// Doc-Split slices by set size, or by the mapper that reads a document (the form of zhang2011)
+    /// What a slice of Doc-Split holds: sets of similar sizes, or what one mapper has read (as in zhang2011)
     #[arg(long, env = "TWINSPLIT_PARTITION", value_enum, default_value = "by-size")]
     pub partition: Partition,
 }

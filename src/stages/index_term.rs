@@ -22,9 +22,9 @@ use std::io::{Read, Seek, SeekFrom, Write};
 /// Which postings are written and paired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Pcp {
-    /// All of them, as in lin2009 and zhang2011.
+    /// All features, as in lin2009 and zhang2011.
     Plain,
-    /// Those of the probe prefixes; the candidates are verified.
+    /// Those of prefixes; the candidates are verified.
     Prefix,
 }
 
@@ -38,7 +38,7 @@ pub struct IndexTerm {
 /// Its options.
 #[derive(Args, Clone, Debug)]
 pub struct IndexTermOpts {
-    /// Index whole sets (plain), or prefixes whose candidates are verified (prefix)
+    /// Which features are indexed: all of a set, or those of its prefix, after which candidates are verified
     #[arg(long, env = "TWINSPLIT_PCP", value_enum, default_value = "plain")]
     pcp: Pcp,
     #[command(flatten)]
@@ -136,10 +136,10 @@ struct Counts {
 /// Its options.
 #[derive(Args, Clone, Debug)]
 pub struct IndexTermReduceOpts {
-    /// Postings in a block of a posting list (4 MB at most)
+    /// Postings in a block of a posting list, of at most 4 MB
     #[arg(long, env = "TWINSPLIT_POSTING_BLOCK", default_value_t = 1024, value_name = "N")]
     posting_block: u64,
-    /// APPROXIMATE (lin2009): leave out features that stand in more than N documents, and report them
+    /// APPROXIMATE (lin2009): leave out features of more than N documents, and report how many these are
     #[arg(long, env = "TWINSPLIT_DF_CUT", value_name = "N")]
     df_cut: Option<u64>,
 }

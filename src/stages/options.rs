@@ -16,7 +16,7 @@ pub struct SimilarityOpts(pub Similarity);
 
 #[derive(Args)]
 struct SimilarityArgs {
-    /// What makes two documents similar
+    /// How the similarity of two documents A and B is computed from their sets of features
     #[arg(long, env = "TWINSPLIT_SIMILARITY", value_enum, default_value = "jaccard")]
     similarity: Measure,
     /// Least similarity of a pair, a decimal in (0, 1] with at most 9 places; with --similarity overlap a whole number
@@ -62,7 +62,7 @@ impl Args for SimilarityOpts {
 /// The guard against tiny sets.
 #[derive(Args, Clone, Debug)]
 pub struct MinFeaturesOpts {
-    /// Documents with fewer features pair with nothing (the spotsigs preset asks for 4)
+    /// Documents with fewer features are in no pair (4 by default with --features spotsigs)
     #[arg(long, env = "TWINSPLIT_MIN_FEATURES", default_value_t = 1, value_name = "N")]
     pub min_features: u64,
 }
@@ -77,8 +77,8 @@ impl MinFeaturesOpts {
 /// The pass over texts that are too short to be compared by their sets.
 #[derive(Args, Clone, Debug)]
 pub struct EqualTextsOpts {
-    /// Whether documents with fewer features than --min-features are copies where their texts are equal, but for white
-    /// space and what --nfc and --case-fold level
+    /// Put documents with fewer features than --min-features into one cluster where their texts are equal, ignoring
+    /// white space and what --nfc and --case-fold normalise
     #[arg(long, env = "TWINSPLIT_EQUAL_TEXTS", value_enum, default_value = "on")]
     pub equal_texts: Switch,
 }
@@ -93,16 +93,17 @@ impl EqualTextsOpts {
 /// On or off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Switch {
-    /// Do it.
+    /// Yes.
     On,
-    /// Leave it.
+    /// No.
     Off,
 }
 
 /// How a text becomes features.
 #[derive(Args, Clone, Debug)]
 pub struct FeatureOpts {
-    /// words:K, chars:K, spotsigs, spotsigs:zh, spotsigs:FILE, sentence-ends:K or lines
+    /// What a document is split into: words:K, chars:K (K in a row), spotsigs, spotsigs:zh, spotsigs:FILE,
+    /// sentence-ends:K (K characters before a full stop) or lines
     #[arg(long, env = "TWINSPLIT_FEATURES", default_value = "words:5", value_name = "KIND")]
     pub features: String,
     /// Normalise texts to Unicode NFC
@@ -140,7 +141,7 @@ impl FeatureOpts {
 /// Which document of a cluster is kept.
 #[derive(Args, Clone, Debug)]
 pub struct KeepOpts {
-    /// Which document of a cluster is kept; newest needs --date, score needs --score; ties by smallest id
+    /// Which document of a cluster is kept; the smallest id decides between equals
     #[arg(long, env = "TWINSPLIT_KEEP", value_enum, default_value = "smallest-id")]
     pub keep: KeepRule,
 }
@@ -158,14 +159,14 @@ pub struct MaxPairsOpts {
 pub enum Write {
     /// Pairs and clusters.
     Pairs,
-    /// Clusters alone: of the pairs only as many as the clusters follow from.
+    /// Clusters alone.
     Clusters,
 }
 
 /// What of the answer is written.
 #[derive(Args, Clone, Debug)]
 pub struct WriteOpts {
-    /// Write pairs and clusters, or clusters alone, for which not all pairs have to be kept
+    /// Write pairs and clusters, or clusters alone, which needs less memory and disk
     #[arg(long, env = "TWINSPLIT_WRITE", value_enum, default_value = "pairs")]
     pub write: Write,
 }
@@ -173,7 +174,7 @@ pub struct WriteOpts {
 /// The order of features, of which the stages that need one hold the most frequent.
 #[derive(Args, Clone, Debug)]
 pub struct OrderOpts {
-    /// The order of features that feature-order wrote; without the file features are ordered by hash
+    /// The order of features that feature-order wrote; without such a file features are ordered by hash
     #[arg(long, env = "TWINSPLIT_ORDER", default_value = "order", value_name = "FILE")]
     pub order: PathBuf,
     /// What the sets are made of, which the order must be made of too.
@@ -187,7 +188,7 @@ pub struct IdfOpts {
     /// Keep features whose normalised IDF, ln(N/df)/ln(N), lies in LOW,HIGH (at most 4 decimals each)
     #[arg(long, env = "TWINSPLIT_IDF", default_value = "0,1", value_name = "LOW,HIGH")]
     pub idf: IdfRange,
-    /// Take document frequencies for --idf from this table (twinsplit idf makes one) instead of the corpus
+    /// Take the document frequencies for --idf from this table, made by twinsplit idf, instead of the input
     #[arg(long, env = "TWINSPLIT_IDF_TABLE", value_name = "FILE")]
     pub idf_table: Option<PathBuf>,
 }

@@ -32,10 +32,12 @@ pub struct PcpMapOpts {
     similarity: SimilarityOpts,
     #[command(flatten)]
     max_pairs: MaxPairsOpts,
-    /// Pairs whose shared features are summed in a mapper's memory (about 100 bytes each) before they are written
+    /// Pairs whose shared features a mapper adds up in memory (about 100 bytes each) before it writes the
+    /// sums
     #[arg(long, env = "TWINSPLIT_COMBINE_PAIRS", default_value_t = 1_000_000, value_name = "N")]
     combine_pairs: usize,
-    /// APPROXIMATE (lin2009): count at most N pairs in a task, leave out pairs met after, and report how often
+    /// APPROXIMATE (lin2009): count at most N pairs in a task, ignore all further pairs, and report how often
+    /// that happened
     #[arg(long, env = "TWINSPLIT_ACCUMULATORS", value_name = "N")]
     accumulators: Option<usize>,
 }

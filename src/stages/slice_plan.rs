@@ -113,10 +113,10 @@ pub struct SlicePlanOpts {
 /// How many slices, or how large a slice may be.
 #[derive(Args, Clone, Debug)]
 pub struct SlicesOpts {
-    /// Number of Doc-Split slices; without it as many as --slice-memory asks for
+    /// Number of slices of Doc-Split; by default as many as --slice-memory requires
     #[arg(long, env = "TWINSPLIT_SLICES", value_name = "S", value_parser = clap::value_parser!(u64).range(..=MOST_SLICES))]
     pub slices: Option<u64>,
-    /// Megabytes that the index of one slice may take in the memory of a task
+    /// Megabytes of memory for the index of one slice in a task
     #[arg(long, env = "TWINSPLIT_SLICE_MEMORY", default_value_t = 512, value_name = "MB")]
     pub slice_memory: u64,
 }

@@ -26,25 +26,27 @@ use volume::{StepVolume, Target};
 /// Options of an estimate.
 #[derive(Args, Clone, Debug)]
 pub struct EstimateOpts {
-    /// Print no script but what it will read, shuffle and write, its tasks, core-hours and memory, from a sample
+    /// Instead of the script, print an estimate from a sample: what each step will read, shuffle and write,
+    /// tasks, core-hours, memory
     #[arg(long, requires = "input")]
     pub estimate: bool,
-    /// For --estimate: the documents, or some of them when --documents says how many there are
+    /// For --estimate: the documents, or a part of them together with --documents
     #[arg(long, num_args = 1.., value_name = "FILE", requires = "estimate")]
     pub input: Vec<PathBuf>,
-    /// For --estimate: how many documents the collection has; as many as the input by default
+    /// For --estimate: number of documents in the collection; by default those of the input
     #[arg(long, value_name = "N", requires = "estimate")]
     pub documents: Option<u64>,
-    /// For --estimate: documents to sample
+    /// For --estimate: number of documents in the sample
     #[arg(long, default_value_t = 20_000, value_name = "N", value_parser = clap::value_parser!(u32).range(2..))]
     pub sample: u32,
-    /// For --estimate: how many reduce tasks a step has
+    /// For --estimate: number of reduce tasks of a step
     #[arg(long, default_value_t = 2, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub reducers: u64,
-    /// For --estimate: megabytes of a file that a map task takes, the block size of the file system
+    /// For --estimate: megabytes of a file that a map task reads, the block size of the file system
     #[arg(long, default_value_t = 128, value_name = "MB", value_parser = clap::value_parser!(u64).range(1..))]
     pub block: u64,
-    /// Print the plan as JSON: the chain, every option with where its value comes from, the steps; with --estimate what it will take
+    /// Print JSON: the plan, which is the chain, every option and where its value comes from, and the steps;
+    /// with --estimate the estimate
     #[arg(long)]
     pub json: bool,
 }

@@ -37,7 +37,7 @@ pub fn table(estimate: &Estimate) -> String {
     );
     if let Some((pairs, of_sample)) = estimate.pairs {
         text.push_str(&format!(
-            "The answer has about {} pairs, by {} in the sample{}.\n",
+            "The output will have about {} pairs, judged by {} in the sample{}.\n",
             rounded(pairs),
             HumanCount(of_sample),
             if of_sample < FEW && estimate.sampled < estimate.documents {

@@ -20,25 +20,26 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Options.
 #[derive(Args, Clone, Debug)]
 struct JoinOpts {
-    /// The sets, one a line: whole numbers up to 2^64 - 1 with spaces between; plain or gzip, - for standard input
+    /// File of sets, one a line: whole numbers up to 2^64 - 1 separated by spaces; plain or gzip, - for
+    /// standard input
     #[arg(value_name = "SETS")]
     sets: PathBuf,
     /// Least similarity of a pair: a decimal in (0, 1] with at most 9 places; with overlap a whole number
     #[arg(long, value_name = "T")]
     tau: String,
-    /// What makes two sets A and B similar
+    /// How the similarity of two sets A and B is computed
     #[arg(long, value_enum, default_value = "jaccard")]
     similarity: Measure,
-    /// Print the number of pairs alone
+    /// Print only the number of pairs
     #[arg(long, conflicts_with = "output")]
     count: bool,
-    /// A file for the pairs; - is standard output
+    /// File for the pairs; - is standard output
     #[arg(long, value_name = "FILE", default_value = "-")]
     output: PathBuf,
-    /// Threads; as many as there are cores by default
+    /// Threads; by default the number of cores
     #[arg(long, env = "TWINSPLIT_THREADS", value_name = "N")]
     threads: Option<usize>,
-    /// Megabytes for pairs that are sorted; more of them go to disk. Sets stay in memory
+    /// Megabytes for the sorting of pairs, which go to disk when there are more; sets are always in memory
     #[arg(long, env = "TWINSPLIT_MEMORY", default_value_t = MEMORY, value_name = "MB")]
     memory: usize,
     #[command(flatten)]

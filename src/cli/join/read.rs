@@ -48,7 +48,7 @@ pub fn read(path: &Path, threads: usize) -> Result<(Vec<RawSets>, u32)> {
     let lines: usize = parts.iter().map(RawSets::len).sum();
     match u32::try_from(lines) {
         Ok(lines) if lines < u32::MAX => Ok((parts, lines)),
-        _ => Err(Error::Limit(format!("join: {lines} sets; {} is the most", u32::MAX - 1))),
+        _ => Err(Error::Limit(format!("join: {lines} sets, more than the {} that fit", u32::MAX - 1))),
     }
 }
 

@@ -55,7 +55,7 @@ impl Writing<'_> {
                 *count += pairs_of(xs, ys);
                 if *count > self.most {
                     return Err(Error::Limit(format!(
-                        "join: the answer holds more pairs than --max-pairs {}; --count says how many",
+                        "join: there are more pairs than --max-pairs {}; --count says how many",
                         self.most
                     )));
                 }

@@ -154,7 +154,7 @@ fn look(opts: &RunOpts, manifest: &RunManifest) -> Result<Found> {
         (true, true, _) if !work.join(MANIFEST).exists() => {
             return Err(refuse(
                 folder,
-                "holds a run of a script, which goes on with it; --overwrite begins anew",
+                "holds a run of a script, which continues it with RESUME=1; --overwrite starts again",
             ));
         }
         (true, true, _) => return compare(manifest, &work.join(MANIFEST)).map(|()| Found::Steps),
@@ -165,7 +165,7 @@ fn look(opts: &RunOpts, manifest: &RunManifest) -> Result<Found> {
         (false, true, _) => {
             return Err(refuse(
                 folder,
-                "holds a run that was stopped; --resume goes on with it, --overwrite begins anew",
+                "holds a run that was stopped; --resume continues it, --overwrite starts again",
             ));
         }
         _ => {}
@@ -175,7 +175,7 @@ fn look(opts: &RunOpts, manifest: &RunManifest) -> Result<Found> {
     if entries.all(|entry| entry.is_ok_and(|entry| entry.file_name() == WORK)) {
         return Ok(Found::Nothing);
     }
-    Err(refuse(folder, "exists and is not empty; --overwrite replaces the answer in it"))
+    Err(refuse(folder, "exists and is not empty; --overwrite replaces the output of a run in it"))
 }
 
 fn refuse(folder: &Path, why: &str) -> Error {
@@ -186,13 +186,13 @@ fn compare(manifest: &RunManifest, path: &Path) -> Result<()> {
     let differences = manifest.differences(&RunManifest::read(path)?);
     if !differences.is_empty() {
         return Err(Error::Usage(format!(
-            "--resume goes on with the same run only: {}; --overwrite begins anew",
+            "--resume continues only the same run: {}; --overwrite starts again",
             differences.join("; ")
         )));
     }
     match manifest.stream() {
         Some(stream) => Err(Error::Usage(format!(
-            "--resume: the input {stream} is a stream, which cannot be read a second time; --overwrite begins anew"
+            "--resume: the input {stream} is a stream, which cannot be read a second time; --overwrite starts again"
         ))),
         None => Ok(()),
     }

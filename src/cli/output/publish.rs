@@ -30,7 +30,7 @@ impl Output {
         let known = rest.iter().chain(new.iter().filter(is_moved)).cloned().collect();
         owned::refuse_others(&self.folder, &known).map_err(|error| {
             Error::Failed(format!(
-                "{error}. The answer is complete in {}: --resume publishes it",
+                "{error}. The output is complete in {}: --resume moves it to its place",
                 self.work.display()
             ))
         })?;

@@ -34,26 +34,26 @@ struct ReportOpts {
     /// The output folder of a run
     #[arg(value_name = "OUT")]
     folder: PathBuf,
-    /// The page; report.html in OUT by default, - for standard output
+    /// File for the page; by default report.html in OUT; - is standard output
     #[arg(long, value_name = "FILE")]
     to: Option<PathBuf>,
-    /// The documents of the run, when they are not where it read them, or were a stream: files, folders, quoted
-    /// patterns such as 'crawl/*.gz', or - for standard input
+    /// Documents of the run, if they have moved or came from a stream: files, folders, quoted patterns such
+    /// as 'crawl/*.gz', or - for standard input
     #[arg(long, num_args = 1.., value_name = "FILE")]
     input: Vec<PathBuf>,
-    /// Show this many of the largest clusters with their texts
+    /// Number of the largest clusters that are shown with their texts
     #[arg(long, default_value_t = 100, value_name = "N")]
     clusters: usize,
-    /// Show at most this many documents of a cluster: the kept one, and the first others by id
+    /// Most documents of a cluster that are shown: the kept one, and others in the order of their ids
     #[arg(long, default_value_t = 50, value_name = "N", value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(2..))]
     members: usize,
-    /// Show this much of each document's text; with 0 no text is shown and no input is read
+    /// Bytes of each document's text that are shown; with 0 no text is shown and no input is read
     #[arg(long, default_value_t = 20_000, value_name = "BYTES")]
     text: usize,
-    /// List the ids of at most this many documents that are not shown, so that a search can name their cluster
+    /// Most ids of documents without text that the page holds, so that its search finds their clusters
     #[arg(long, default_value_t = 100_000, value_name = "N")]
     ids: usize,
-    /// Say nothing but errors
+    /// Print only errors
     #[arg(long)]
     quiet: bool,
 }
@@ -81,7 +81,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     refuse_target(&target, &opts, &run)?;
     if opts.to.is_none() && target.symlink_metadata().is_ok() && !is_page(&target) {
         return Err(Error::Usage(format!(
-            "{} is no page of twinsplit report, so it is not replaced; move it, or give another file with --to",
+            "{} was not written by twinsplit report, so it is not replaced; move it, or give another file with --to",
             visible::path(&target)
         )));
     }

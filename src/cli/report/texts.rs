@@ -89,7 +89,7 @@ impl Texts {
         }
         let texts = found.into_iter().collect::<Option<Vec<_>>>().ok_or_else(|| {
             Error::Usage(
-                "an id of clusters.tsv stands at no document of the run's inputs; run again".to_owned(),
+                "an id in clusters.tsv belongs to no document of the run's inputs; run again".to_owned(),
             )
         })?;
         Ok(Self { texts, features, numbered: 0 })

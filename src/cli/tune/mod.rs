@@ -56,10 +56,11 @@ const COUNTS: &str = "5,10,20,50,100";
 /// Options that only this command has.
 #[derive(Args, Clone, Debug)]
 struct TuneOpts {
-    /// Thresholds to look at, decimals in (0, 1]; with --similarity overlap whole numbers, 5,10,20,50,100 by default
+    /// Thresholds to compare, decimals in (0, 1]; with --similarity overlap whole numbers, by default
+    /// 5,10,20,50,100
     #[arg(long, value_name = "TAU,…", default_value = SHARES)]
     taus: String,
-    /// Kinds of features to look at, each as --features of run takes it
+    /// Kinds of features to compare, each in the form of --features
     #[arg(
         long,
         value_delimiter = ',',
@@ -67,19 +68,19 @@ struct TuneOpts {
         default_value = "words:3,words:5,chars:5,sentence-ends:10,spotsigs,spotsigs:zh"
     )]
     kinds: Vec<String>,
-    /// Documents to sample; all of them when there are no more
+    /// Number of documents in the sample
     #[arg(long, default_value_t = 10_000, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     sample: u32,
-    /// Another seed takes another sample
+    /// Seed of the sample; another seed gives another sample
     #[arg(long, default_value_t = 0, value_name = "SEED")]
     seed: u64,
-    /// Pairs to show on each side of each threshold
+    /// Pairs that are shown on each side of each threshold
     #[arg(long, default_value_t = 2, value_name = "K")]
     examples: usize,
     /// Write the lines of the sampled documents to this file, in byte order of their ids
     #[arg(long, value_name = "FILE")]
     write_sample: Option<PathBuf>,
-    /// Write one JSON object instead of tables
+    /// Print one JSON object instead of tables
     #[arg(long)]
     json: bool,
 }
