@@ -144,13 +144,11 @@ pub fn stage_options() -> Vec<Arg> {
     let heading = |arg: &Arg| {
         GROUPS.get(place(arg).0).map_or("How pairs are found, and limits of tasks", |group| group.0)
     };
-    options
-        .into_iter()
-        .map(|arg| {
-            let heading = heading(&arg);
-            arg.help_heading(heading)
-        })
-        .collect()
+    let placed = |(number, arg): (usize, Arg)| {
+        let heading = heading(&arg);
+        arg.help_heading(heading).display_order(number)
+    };
+    options.into_iter().enumerate().map(placed).collect()
 }
 
 /// Adds the options of all stages, and `--preset`.
