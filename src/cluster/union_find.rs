@@ -56,6 +56,21 @@ impl UnionFind {
         }
     }
 
+    /// As [`find`](Self::find), for several threads at once: no path is shortened.
+    ///
+    /// # Panics
+    /// When `x` is not below `n`.
+    #[inline]
+    pub fn root(&self, mut x: u32) -> u32 {
+        loop {
+            let parent = self.parents[x as usize];
+            if parent == x {
+                return x;
+            }
+            x = parent;
+        }
+    }
+
     /// Makes one set of the sets of `x` and `y`; false when they already were one, in which case the
     /// pair is not needed in a spanning forest.
     ///
@@ -67,12 +82,17 @@ impl UnionFind {
         x != y
     }
 
-    /// The smallest member of the set of each number.
-    pub fn into_labels(mut self) -> Vec<u32> {
+    /// Makes every number point to its root.
+    pub fn flatten(&mut self) {
         // Parents are smaller than their children: one ascending pass finishes every path.
         for x in 0..self.parents.len() {
             self.parents[x] = self.parents[self.parents[x] as usize];
         }
+    }
+
+    /// The smallest member of the set of each number.
+    pub fn into_labels(mut self) -> Vec<u32> {
+        self.flatten();
         self.parents
     }
 }
@@ -106,6 +126,7 @@ mod tests {
             let forest = pairs.iter().filter(|&&(x, y)| sets.union(x, y)).count();
             let components = (0..n).filter(|&x| labels[x as usize] == x).count();
             prop_assert_eq!(forest, n as usize - components);
+            prop_assert!((0..n).all(|x| sets.root(x) == labels[x as usize]));
             prop_assert!((0..n).all(|x| sets.find(x) == labels[x as usize]));
             prop_assert_eq!(sets.into_labels(), labels);
         }

@@ -89,6 +89,13 @@
 //! tokens when the last `t - l` are taken away. (A candidate from a window of bitmaps that are not exact is merged from its
 //! start, with nothing known.)
 //!
+//! **By words** (`words`)**.** Where sets are large and candidates many, most of these are pairs in truth, and a merge takes a step for every few tokens
+//! of either. Such an index holds its sets once more, in words of 64 tokens, and a query counts what it shares with a candidate from the
+//! smaller of `x[px - 1]` and `y[py - 1]` on: up to there all is counted. It takes 12 bytes for each word.
+//!
+//! # Components
+//! Who asks for the components of the pairs does not ask for each pair. [`join_components`] finds them without most of them (`forest`).
+//!
 //! # Pruning of expired postings
 //! The queries of a self-join ascend in size. A posting that the query at hand is too large for serves no later one
 //! either, nor does one of a set that is too small; on large collections of frequent tokens that is a third of all
@@ -110,13 +117,17 @@ mod bitmap_index;
 mod bitmap_scan;
 mod counters;
 mod cursors;
+mod forest;
+mod known;
 mod lists;
+mod neighbours;
 mod parallel;
 mod shards;
 mod strategy;
 #[cfg(test)]
 mod tests;
 mod verify;
+mod words;
 mod work;
 
 use std::borrow::Borrow;
@@ -132,12 +143,16 @@ pub use bitmap_index::may_have_bitmaps;
 use bitmap_index::{BitmapCoverage, BitmapIndex, Costs};
 use counters::{Contacts, Counters, Counting, Width};
 use cursors::Cursors;
+pub use forest::join_components;
+use known::{Known, Nothing};
 use lists::Lists;
 pub use parallel::{Asked, JoinPair, Shard, Source, join_shards, queries, whole};
 pub use shards::index_shards;
 use strategy::JoinStrategy;
-pub use strategy::MOST as MOST_COMMON;
+pub use strategy::{MOST as MOST_COMMON, may_have_words};
 pub use verify::overlap_of_candidate;
+use words::{Check, Marks, Words};
+pub use words::{WORD_BYTES, count as words_of};
 pub use work::Work;
 
 /// Which queries an [`Index`] must serve; this decides how much of each set is indexed.
@@ -176,6 +191,8 @@ pub struct Index<S> {
     signatures: Vec<Signature>,
     /// Where lists are long.
     bitmaps: Option<BitmapIndex>,
+    /// Where candidates are large and many.
+    words: Option<Words>,
     /// How many sets of the range are smaller than so many tokens, up to the largest size plus one.
     smaller_than: Vec<u32>,
 }
@@ -230,6 +247,9 @@ pub struct Scratch {
     visits: Vec<Visit>,
     /// Those of them that bitmaps let pass.
     places: Vec<u32>,
+    /// What is verified by words: the query's, and its candidates.
+    marks: Marks,
+    checks: Vec<Check>,
     /// What all queries did.
     work: Work,
 }
@@ -251,7 +271,9 @@ impl<S: Borrow<Sets>> Index<S> {
         similarity: impl Into<Similarity>,
         purpose: Purpose,
     ) -> Self {
-        Self::build_at(collection, range, similarity.into(), purpose, Costs::default(), 1)
+        // Words are for the many queries of a self-join.
+        let costs = Costs { words: false, ..Costs::default() };
+        Self::build_at(collection, range, similarity.into(), purpose, costs, 1)
     }
 
     /// Indexes `sets[range]` for a self-join, on so many threads. Where candidates are asked for, a query gives every set that
@@ -264,7 +286,8 @@ impl<S: Borrow<Sets>> Index<S> {
         threads: usize,
     ) -> Self {
         let verifies = asked == Asked::Pairs;
-        let strategy = if verifies { None } else { Some(JoinStrategy { common: 1, bitmaps: false }) };
+        let strategy =
+            if verifies { None } else { Some(JoinStrategy { common: 1, bitmaps: false, words: false }) };
         let costs = Costs { strategy, ..Costs::default() };
         let index = Self::build_at(collection, range, similarity, Purpose::SelfJoin, costs, threads);
         Index { verifies, ..index }
@@ -285,7 +308,7 @@ impl<S: Borrow<Sets>> Index<S> {
         let strategy = costs
             .strategy
             .unwrap_or_else(|| strategy::cheapest(sets, range.clone(), similarity, coverage, threads));
-        let JoinStrategy { common, bitmaps } = strategy;
+        let JoinStrategy { common, bitmaps, words } = strategy;
         let prefixes = || indexed(sets, range.clone(), similarity, purpose, common);
         let posting = |set: &usize, at: usize| {
             let left = (sets.get(*set).len() - at) as u64;
@@ -320,10 +343,13 @@ impl<S: Borrow<Sets>> Index<S> {
                 )
             })
             .flatten();
+        let words = words && costs.words && !bitmap_index.as_ref().is_some_and(|bitmaps| bitmaps.exact);
+        let words = words.then(|| Words::of(sets, range.clone(), threads));
         Index {
             number: next_number(),
             signatures,
             bitmaps: bitmap_index,
+            words,
             sets: collection,
             range,
             similarity,
@@ -375,11 +401,33 @@ impl<S: Borrow<Sets>> Index<S> {
         singleton: usize,
         limit: usize,
         scratch: &mut Scratch,
+        hit: impl FnMut(usize, u64),
+    ) {
+        self.query_besides(&mut Nothing, (tokens, singleton), limit, scratch, hit);
+    }
+
+    /// As [`query`](Self::query), but for sets that are known.
+    fn query_besides<K: Known>(
+        &self,
+        known: &mut K,
+        (tokens, singleton): (&[u32], usize),
+        limit: usize,
+        scratch: &mut Scratch,
         mut hit: impl FnMut(usize, u64),
     ) {
         debug_assert!(tokens.is_sorted_by(|a, b| a < b), "tokens out of order");
+        let size = (tokens.len() + singleton) as u64;
+        if K::ANY {
+            let (first, end) = self.window(size, limit);
+            if known.ranges().iter().any(|range| range.start <= first && end <= range.end) {
+                return;
+            }
+        }
         // A query may be asked of many parts and meet nothing in most of them: what it costs before its first list is little.
-        let window = self.visits(tokens, (tokens.len() + singleton) as u64, limit, scratch);
+        let window = self.visits(tokens, size, limit, scratch);
+        if K::ANY {
+            known::cut(&mut scratch.visits, known.ranges(), self.lists.postings(), |posting| posting.set);
+        }
         if scratch.visits.is_empty() {
             return;
         }
@@ -387,14 +435,15 @@ impl<S: Borrow<Sets>> Index<S> {
         match &self.bitmaps {
             None => {
                 self.collect(signature.size(), scratch);
+                Self::leave(known, scratch);
                 if self.verifies {
-                    self.verify(tokens, signature, scratch);
+                    self.verify(known, tokens, signature, scratch);
                 } else {
                     let Scratch { counters, candidates, hits, .. } = scratch;
                     hits.extend(candidates.drain(..).map(|set| (set, counters.of(set))));
                 }
             }
-            Some(bitmaps) => self.query_bitmaps(bitmaps, tokens, signature, window, scratch),
+            Some(bitmaps) => self.query_bitmaps(bitmaps, known, tokens, signature, window, scratch),
         }
         scratch.hits.sort_unstable();
         for (set, overlap) in scratch.hits.drain(..) {
@@ -402,9 +451,17 @@ impl<S: Borrow<Sets>> Index<S> {
         }
     }
 
+    /// Leaves the candidates that are not known, and counts them.
+    fn leave<K: Known>(known: &K, scratch: &mut Scratch) {
+        if K::ANY {
+            scratch.candidates.retain(|set| !known.contains(*set));
+        }
+        scratch.work.candidates += scratch.candidates.len() as u64;
+    }
+
     /// Finds out which candidates are in the answer.
-    fn verify(&self, tokens: &[u32], signature: Signature, scratch: &mut Scratch) {
-        let Scratch { counters, candidates, hits, .. } = scratch;
+    fn verify<K: Known>(&self, known: &mut K, tokens: &[u32], signature: Signature, scratch: &mut Scratch) {
+        let Scratch { counters, candidates, hits, marks, checks, .. } = scratch;
         let size = signature.size();
         let sets = self.sets();
         let place = |set: u32| self.range.start + set as usize;
@@ -427,18 +484,64 @@ impl<S: Borrow<Sets>> Index<S> {
             }
         }
         candidates.truncate(left);
+        if let Some(words) = &self.words {
+            // Each check knows what it needs: prefixes end there.
+            checks.clear();
+            checks.extend(candidates.drain(..).map(|set| {
+                let needed = self.similarity.overlap_needed(size, self.signatures[set as usize].size());
+                Check { set, needed: needed as u32, upto: 0, shared: counters.of(set) }
+            }));
+            self.verify_by_words(words, tokens, (marks, checks), |set, overlap| {
+                known.found(set);
+                hits.push((set, overlap));
+            });
+            return;
+        }
         for (at, &set) in candidates.iter().enumerate() {
             if let Some(&later) = candidates.get(at + AHEAD) {
                 sets.tokens_soon(place(later));
+            }
+            if K::ANY && known.contains(set) {
+                continue;
             }
             let other = self.signatures[set as usize];
             let needed = self.similarity.overlap_needed(size, other.size()) as usize;
             let (counted, common) = (counters.of(set), self.common as usize);
             if let Some(overlap) = verify::overlap(tokens, sets.get(place(set)), counted, needed, common) {
+                known.found(set);
                 hits.push((set, overlap));
             }
         }
         candidates.clear();
+    }
+
+    /// Calls `hit` with the candidates that share enough, and how much.
+    fn verify_by_words(
+        &self,
+        words: &Words,
+        tokens: &[u32],
+        (marks, checks): (&mut Marks, &mut Vec<Check>),
+        mut hit: impl FnMut(u32, u32),
+    ) {
+        if checks.is_empty() {
+            return;
+        }
+        let (sets, common) = (self.sets(), self.common as usize);
+        let place = |check: &Check| self.range.start + check.set as usize;
+        let last = |stored: usize, needed: u32| verify::prefix(stored, needed as usize, common) - 1;
+        for at in 0..checks.len() {
+            if let Some(later) = checks.get(at + 2 * AHEAD) {
+                let set = place(later);
+                sets.token_soon(set, last(sets.stored(set), later.needed));
+            }
+            let check = &mut checks[at];
+            let own = sets.get(place(check));
+            check.upto = tokens[last(tokens.len(), check.needed)].min(own[last(own.len(), check.needed)]);
+        }
+        marks.set(tokens, words);
+        words.check(marks, checks);
+        let passing = checks.drain(..).filter(|check| check.shared >= check.needed);
+        passing.for_each(|check| hit(check.set, check.shared));
     }
 
     /// The sets that a query may meet at all, by number in the range: the first, and the one behind the last.
@@ -487,7 +590,6 @@ impl<S: Borrow<Sets>> Index<S> {
             Contacts::Narrow(counting) => self.meet(size, visits, counting, candidates),
             Contacts::Wide(counting) => self.meet(size, visits, counting, candidates),
         };
-        work.candidates += candidates.len() as u64;
     }
 
     /// Counts the contacts of a query's prefix, and adds each set that has enough. Gives how many postings were visited.

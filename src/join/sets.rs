@@ -170,6 +170,18 @@ impl Sets {
         memory::soon::<4, _>(&self.tokens, self.offsets[i]);
     }
 
+    /// The token of set `i` at this place is read soon.
+    #[inline]
+    pub fn token_soon(&self, i: usize, at: usize) {
+        memory::soon::<1, _>(&self.tokens, self.offsets[i] + at);
+    }
+
+    /// The number of tokens of set `i` that are stored.
+    #[inline]
+    pub fn stored(&self, i: usize) -> usize {
+        self.offsets[i + 1] - self.offsets[i]
+    }
+
     /// The number of tokens of set `i`, singleton ones included.
     #[inline]
     pub fn size(&self, i: usize) -> usize {

@@ -16,7 +16,7 @@ use super::store::Store;
 use crate::cluster::union_find::UnionFind;
 use crate::error::{Error, Result};
 use crate::index::slices::{SizeCount, Wanted, plan_slices};
-use crate::join::kernel::{JoinPair, MOST_COMMON, Shard, Source, may_have_bitmaps};
+use crate::join::kernel::{JoinPair, MOST_COMMON, Shard, Source, may_have_bitmaps, may_have_words};
 use crate::similarity::{SetSimilarity, Similarity};
 use crate::stages::index_doc::Partition;
 use std::ops::Range;
@@ -75,14 +75,50 @@ impl Load {
         Self { sets: of(self.sets), stored: of(self.stored), postings: of(self.postings) }
     }
 
-    /// Bytes of the index, of the sets themselves where they are `copied`, and of what each thread counts and remembers. An
+    /// Bytes of the index, of the sets themselves as often as they are copied, and of what each thread counts and remembers. An
     /// index has a list for each of at most so many tokens. A posting takes 8 bytes, and 12 with its bitmap; a list its start
-    /// and each thread's place in it, 4 each; a set its signature and its share of what grows with queries.
-    fn bytes(&self, tokens: usize, copied: bool, threads: usize) -> usize {
-        let lists = self.postings.min(tokens);
-        let bitmaps = if may_have_bitmaps(self.stored, self.sets, tokens) { 12 } else { 0 };
-        let sets = if copied { self.stored * 4 + self.sets * 12 } else { 0 };
-        sets + self.postings * (8 + bitmaps) + lists * (4 + 4 * threads) + self.sets * (92 + threads * 16)
+    /// and each thread's place in it, 4 each; a set its signature and its share of what grows with queries; words what their kind
+    /// takes for each token, and each thread's bits of all tokens.
+    fn bytes(&self, of: &Held) -> usize {
+        let lists = self.postings.min(of.tokens);
+        let bitmaps = if may_have_bitmaps(self.stored, self.sets, of.tokens) { 12 } else { 0 };
+        let sets = of.copies * (self.stored * 4 + self.sets * 12);
+        let words = of.words.filter(|_| may_have_words(self.stored, self.sets));
+        let words = words.map_or(0, |bytes| self.stored * bytes + of.threads * of.tokens / 8);
+        let order = if of.found == Found::Components { self.sets * 64 } else { 0 };
+        let index = self.postings * (8 + bitmaps) + lists * (4 + 4 * of.threads);
+        sets + words + order + index + self.sets * (92 + of.threads * 16)
+    }
+}
+
+/// What a join finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// Pairs, as Doc-Split does.
+    Pairs,
+    /// Pairs, from candidates that are put down before.
+    Candidates,
+    /// Components, without pairs: of sets in the order of their components.
+    Components,
+}
+
+/// What is held with an index.
+struct Held {
+    found: Found,
+    /// Different tokens.
+    tokens: usize,
+    /// How often the sets of the index are copied.
+    copies: usize,
+    threads: usize,
+    /// Bytes of the sets as words, for each stored token, where there may be words.
+    words: Option<usize>,
+}
+
+impl Held {
+    fn of(store: &Store, found: Found, threads: usize, copied: bool) -> Self {
+        let copies = usize::from(copied) + usize::from(found == Found::Components);
+        let words = (found == Found::Pairs).then(|| store.word_bytes());
+        Self { found, tokens: store.tokens(), copies, threads, words }
     }
 }
 
@@ -98,7 +134,8 @@ pub fn admit_largest(
     let size = documents.sizes[place as usize] as usize;
     let mut load = Load::default();
     load.add(stored, size, similarity);
-    let index = load.bytes(stored, true, 1) + stored * 4;
+    let one = Held { found: Found::Pairs, tokens: stored, copies: 1, threads: 1, words: None };
+    let index = load.bytes(&one) + stored * 4;
     let needs = (index + index / 8).max(stored * 8);
     let Some(enough) = budget.enough_for(needs) else { return Ok(()) };
     let megabytes = |bytes: usize| bytes.div_ceil(1 << 20);
@@ -113,20 +150,27 @@ pub fn admit_largest(
 }
 
 /// The parts that are indexed one at a time, and the bytes that the largest takes.
-pub fn parts(store: &Store, opts: &ColumnarOpts, threads: usize, budget: &Budget) -> (Vec<Shard>, usize) {
+pub fn parts(
+    store: &Store,
+    opts: &ColumnarOpts,
+    found: Found,
+    threads: usize,
+    budget: &Budget,
+) -> (Vec<Shard>, usize) {
     let similarity = opts.similarity.0;
     let all = store.sets();
     if opts.partition.partition == Partition::ByTask {
         let mut total = Load::default();
         (0..all).for_each(|set| total.add(store.stored(set), store.size_of(set), similarity));
         let asked = opts.slices.slices.map_or(threads, |slices| slices.clamp(1, u32::MAX.into()) as usize);
-        let share = |shares: usize| total.share(shares).bytes(store.tokens(), true, threads);
+        let held = Held::of(store, found, threads, true);
+        let share = |shares: usize| total.share(shares).bytes(&held);
         let (room, most) = (room(threads, budget), all.max(1));
         let shares = (asked.min(most)..most).find(|shares| share(*shares) <= room).unwrap_or(most);
         let parts = (0..shares).map(|first| Shard { first, end: all, step: shares }).collect();
         return (parts, share(shares));
     }
-    neighbours(store, opts.slices.slices.unwrap_or(1), similarity, threads, budget)
+    neighbours(store, opts.slices.slices.unwrap_or(1), (similarity, found), threads, budget)
 }
 
 /// Bytes for the index of a part: half of what is to spare, or the buffers that sort rows, none of which is in use while sets are joined.
@@ -139,12 +183,13 @@ fn room(threads: usize, budget: &Budget) -> usize {
 pub fn neighbours(
     store: &Store,
     slices: u64,
-    similarity: Similarity,
+    (similarity, found): (Similarity, Found),
     threads: usize,
     budget: &Budget,
 ) -> (Vec<Shard>, usize) {
-    let (room, on_disk) = (room(threads, budget), store.in_memory().is_none());
-    let bytes = |load: Load| load.bytes(store.tokens(), on_disk, threads);
+    let room = room(threads, budget);
+    let held = Held::of(store, found, threads, store.in_memory().is_none());
+    let bytes = |load: Load| load.bytes(&held);
     let (mut parts, mut largest) = (Vec::new(), 0);
     for range in ranges(store, slices, similarity) {
         let (mut start, mut held) = (range.start, Load::default());
@@ -231,6 +276,22 @@ impl<'s, 'b> Pairs<'s, 'b> {
             }
         }
         Ok(pairs)
+    }
+
+    /// What is to be found.
+    pub fn found(&self) -> Found {
+        match &self.links {
+            Links::Forest(_) if self.written.is_none() => Found::Components,
+            _ => Found::Pairs,
+        }
+    }
+
+    /// The forest and the number of pairs that grow it, where components alone are to be found.
+    pub fn forest_alone(&mut self) -> Option<(&mut UnionFind, &mut u64)> {
+        match &mut self.links {
+            Links::Forest(forest) if self.written.is_none() => Some((forest, &mut self.joined)),
+            _ => None,
+        }
     }
 
     /// Takes in pairs of sets.
@@ -326,7 +387,7 @@ mod tests {
         for (name, value) in [("features", "lines"), ("tau", "0.5"), ("partition", partition)] {
             params.set(name, value);
         }
-        let (parts, _) = parts(&store, &params.parse::<ColumnarOpts>().unwrap(), 2, &budget);
+        let (parts, _) = parts(&store, &params.parse::<ColumnarOpts>().unwrap(), Found::Pairs, 2, &budget);
         parts.len()
     }
 

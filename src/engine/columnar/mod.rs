@@ -37,7 +37,7 @@ use crate::engine::peak::StepPeak;
 use crate::engine::progress::{Done, Progress, Unit};
 use crate::error::{Error, Result};
 use crate::io::{Blocks, Contents};
-use crate::join::kernel::{Asked, JoinPair, Work, index_shards, join_shards, queries};
+use crate::join::kernel::{Asked, JoinPair, Work, index_shards, join_components, join_shards, queries};
 use crate::params::Params;
 use crate::record::document::DocumentOpts;
 use crate::stage::Counters;
@@ -408,7 +408,7 @@ impl ColumnarRun<'_> {
         if self.join == ColumnarJoin::PrefixCandidates {
             return Ok(("pcp-map", TermSplit { run: self, store, budget }.run(pairs)?));
         }
-        let (parts, held) = parts(store, &self.opts, self.threads, budget);
+        let (parts, held) = parts(store, &self.opts, pairs.found(), self.threads, budget);
         let threads = store.readers(1, held, self.threads, budget);
         budget.hold(held);
         let similarity = self.opts.similarity.0;
@@ -420,10 +420,16 @@ impl ColumnarRun<'_> {
             queries(store, &smaller, similarity) as u64,
         );
         let on_progress = |sets| self.progress.add(sets as u64);
-        let asked = Asked::Pairs;
-        let pairs = Mutex::new(pairs);
-        let take = |found: &[JoinPair]| lock(&pairs).take(found);
-        let work = join_shards(store, &smaller, similarity, asked, threads, &on_progress, &take)?;
+        let work = if let Some((forest, joined)) = pairs.forest_alone() {
+            let (work, links) = join_components(store, &smaller, similarity, threads, &on_progress, forest)?;
+            *joined += links;
+            work
+        } else {
+            let asked = Asked::Pairs;
+            let pairs = Mutex::new(pairs);
+            let take = |found: &[JoinPair]| lock(&pairs).take(found);
+            join_shards(store, &smaller, similarity, asked, threads, &on_progress, &take)?
+        };
         budget.release(held);
         let mut counters = counters_of(work);
         counters.insert("slices".to_owned(), parts.len() as u64);

@@ -2,7 +2,7 @@
 
 use super::budget::Budget;
 use crate::error::{Error, Result};
-use crate::join::kernel::Source;
+use crate::join::kernel::{Source, WORD_BYTES, words_of};
 use crate::join::sets::Sets;
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -21,6 +21,9 @@ pub struct Store {
     form: Form,
     /// One more than the largest token.
     tokens: u32,
+    /// Stored tokens of all sets, and the words that they take.
+    stored: u64,
+    words: u64,
 }
 
 enum Form {
@@ -51,20 +54,22 @@ impl StoreWriter {
         if bytes <= budget.spare() / 2 {
             budget.hold(bytes);
             let sets = Sets::with_capacity(sets, tokens as usize);
-            return Ok(Self { store: Store { form: Form::Memory(sets), tokens: 0 }, buffer: None });
+            return Ok(Self { store: Store::of(Form::Memory(sets)), buffer: None });
         }
         let file = tempfile::tempfile_in(folder).map_err(Error::io("make a file in", folder))?;
         let writer = file.try_clone().map_err(Error::io("open again a file in", folder))?;
         let mut offsets = Vec::with_capacity(sets + 1);
         offsets.push(0);
         let disk = Disk { file, folder: folder.to_owned(), offsets, sizes: Vec::with_capacity(sets) };
-        let store = Store { form: Form::Disk(disk), tokens: 0 };
+        let store = Store::of(Form::Disk(disk));
         Ok(Self { store, buffer: Some(BufWriter::with_capacity(PIECE, writer)) })
     }
 
     /// Appends a set of these tokens and so many singleton ones.
     pub fn push(&mut self, tokens: &[u32], singleton: usize) -> Result<()> {
         self.store.tokens = self.store.tokens.max(tokens.last().map_or(0, |last| last + 1));
+        self.store.stored += tokens.len() as u64;
+        self.store.words += words_of(tokens) as u64;
         match (&mut self.store.form, &mut self.buffer) {
             (Form::Disk(disk), Some(buffer)) => {
                 let start = disk.offsets.last().copied().unwrap_or(0);
@@ -92,6 +97,15 @@ impl StoreWriter {
 }
 
 impl Store {
+    fn of(form: Form) -> Self {
+        Store { form, tokens: 0, stored: 0, words: 0 }
+    }
+
+    /// Bytes of the sets as words for each stored token, rounded up.
+    pub fn word_bytes(&self) -> usize {
+        (self.words * WORD_BYTES).div_ceil(self.stored.max(1)) as usize
+    }
+
     /// The sets, if they are in memory.
     pub fn in_memory(&self) -> Option<&Sets> {
         match &self.form {

@@ -6,7 +6,7 @@
 //! else is written, and nothing has to be sorted.
 
 use super::budget::{BUCKETS, Budget};
-use super::join::{Pairs, neighbours};
+use super::join::{Found, Pairs, neighbours};
 use super::sorter::{Row, Sorter, pack, unpack};
 use super::store::Store;
 use super::{ColumnarRun, counters_of};
@@ -114,7 +114,8 @@ impl TermSplit<'_> {
     /// written or verified; they are counted to the end, so that the error says how many there are.
     pub fn run(&self, pairs: &mut Pairs<'_, '_>) -> Result<Counters> {
         let limit = self.run.opts.max_pairs.max_pairs;
-        let (parts, held) = neighbours(self.store, 1, self.similarity(), self.run.threads, self.budget);
+        let (parts, held) =
+            neighbours(self.store, 1, (self.similarity(), Found::Candidates), self.run.threads, self.budget);
         let threads = self.store.readers(1, held, self.run.threads, self.budget);
         let mut volume = Volume::default();
         for part in &parts {

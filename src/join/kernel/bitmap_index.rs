@@ -5,6 +5,7 @@
 use super::bitmap::Signature;
 use super::bitmap_scan::{Bitmaps, near};
 use super::counters::{Contacts, Counting, Width};
+use super::known::{Known, outside};
 use super::strategy::JoinStrategy;
 use super::{Index, Posting, Scratch, Visit, verify};
 use crate::join::memory;
@@ -32,12 +33,14 @@ pub(super) struct Costs {
     pub contact: usize,
     /// Chosen by a sample when nothing is said.
     pub strategy: Option<JoinStrategy>,
+    /// Whether candidates may be verified by words, which takes all of a query's at once.
+    pub words: bool,
 }
 
 impl Default for Costs {
     /// As measured.
     fn default() -> Self {
-        Costs { long: 64, contact: 6, strategy: None }
+        Costs { long: 64, contact: 6, strategy: None, words: true }
     }
 }
 
@@ -238,9 +241,10 @@ impl BitmapIndex {
 
 impl<S: Borrow<Sets>> Index<S> {
     /// A query where lists are long: by contacts, or by a look at each set of the window, whichever costs less.
-    pub(super) fn query_bitmaps(
+    pub(super) fn query_bitmaps<K: Known>(
         &self,
         bitmaps: &BitmapIndex,
+        known: &mut K,
         tokens: &[u32],
         signature: Signature,
         window: Range<usize>,
@@ -260,20 +264,26 @@ impl<S: Borrow<Sets>> Index<S> {
         let contacts = scratch.visits.iter().map(|visit| visit.postings.len()).sum();
         scratch.work.postings += contacts as u64;
         let probe = bitmaps.probe(tokens, signature);
-        let whole_window = bitmaps.prefers_window(window.len(), contacts);
+        let sets: usize = outside(window.clone(), known.ranges()).map(|part| part.len()).sum();
+        let whole_window = bitmaps.prefers_window(sets, contacts);
         if whole_window {
             scratch.visits.clear();
-            bitmaps.window(&probe, window, sizes, self.similarity, &mut scratch.candidates);
+            for part in outside(window, known.ranges()) {
+                bitmaps.window(&probe, part, sizes.clone(), self.similarity, &mut scratch.candidates);
+            }
         } else {
             let most = bitmaps.most_of(signature, sizes, self.similarity);
             self.count_by_bitmap(bitmaps, signature, most, scratch);
         }
-        scratch.work.candidates += scratch.candidates.len() as u64;
+        Self::leave(known, scratch);
         if !whole_window && !bitmaps.exact {
-            return self.verify(tokens, signature, scratch);
+            return self.verify(known, tokens, signature, scratch);
         }
         let Scratch { candidates, hits, .. } = scratch;
         for local in candidates.drain(..) {
+            if K::ANY && known.contains(local) {
+                continue;
+            }
             let other = self.signatures[local as usize];
             let needed = self.similarity.overlap_needed(signature.size(), other.size());
             let overlap = if bitmaps.exact {
@@ -282,7 +292,10 @@ impl<S: Borrow<Sets>> Index<S> {
             } else {
                 verify::merge(tokens, self.sets().get(set(local as usize)), 0, needed as usize)
             };
-            hits.extend(overlap.map(|overlap| (local, overlap)));
+            if let Some(overlap) = overlap {
+                known.found(local);
+                hits.push((local, overlap));
+            }
         }
     }
 

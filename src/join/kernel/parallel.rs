@@ -22,7 +22,7 @@ pub struct JoinPair {
 
 /// Queries that a thread takes at a time: enough to make the counter cheap, few enough to share out
 /// the large sets at the end of the collection.
-const BLOCK: usize = 64;
+pub(super) const BLOCK: usize = 64;
 
 /// Pairs that a thread holds before it hands them over.
 const BATCH: usize = 4096;
@@ -90,17 +90,17 @@ impl Shard {
     }
 
     /// How many sets there are in the part.
-    fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.before(self.end)
     }
 
     /// How many sets of the part stand before set `x`.
-    fn before(&self, x: usize) -> usize {
+    pub(super) fn before(&self, x: usize) -> usize {
         x.min(self.end).saturating_sub(self.first).div_ceil(self.step)
     }
 
     /// The number of the part's set that has so many before it.
-    fn number(&self, local: usize) -> usize {
+    pub(super) fn number(&self, local: usize) -> usize {
         self.first + local * self.step
     }
 }
@@ -183,9 +183,9 @@ pub fn join_shards<S: Source, E: From<S::Error> + Send>(
 /// After a stretch of its queries an index may prune what no later one can use: there are so many stretches, but none of
 /// fewer queries. It does so when, since it did last, so many times its postings were visited: to prune is to visit each
 /// once. Tests join a few dozen sets, so there it prunes after every few of them.
-const STRETCHES: usize = 32;
-const STRETCH: usize = if cfg!(test) { 8 } else { 4096 };
-const WORTH: u64 = if cfg!(test) { 0 } else { 8 };
+pub(super) const STRETCHES: usize = 32;
+pub(super) const STRETCH: usize = if cfg!(test) { 8 } else { 4096 };
+pub(super) const WORTH: u64 = if cfg!(test) { 0 } else { 8 };
 
 /// How many sets hold at most `size` tokens.
 fn count_up_to(source: &impl Source, size: u64) -> usize {
@@ -198,7 +198,7 @@ fn count_up_to(source: &impl Source, size: u64) -> usize {
 }
 
 /// The sets that may have an earlier partner in a part that is not empty.
-fn queries_of(source: &impl Source, part: &Shard, similarity: Similarity) -> Range<usize> {
+pub(super) fn queries_of(source: &impl Source, part: &Shard, similarity: Similarity) -> Range<usize> {
     // The first set of a part has none; sets far larger than all have none.
     let largest = similarity.max_partner(source.size_of(part.number(part.len() - 1)) as u64);
     part.first + 1..count_up_to(source, largest).max(part.first + 1)
@@ -212,7 +212,7 @@ pub fn queries(source: &impl Source, parts: &[Shard], similarity: impl Into<Simi
 }
 
 /// Gathers the sets of a part that are no neighbours.
-fn deal<S: Source>(source: &S, part: Shard, share: &mut Sets) -> Result<(), S::Error> {
+pub(super) fn deal<S: Source>(source: &S, part: Shard, share: &mut Sets) -> Result<(), S::Error> {
     let mut buffer = Sets::default();
     let mut end = 0;
     while end < part.end {

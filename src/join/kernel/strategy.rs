@@ -4,6 +4,7 @@
 
 use super::bitmap::Signature;
 use super::bitmap_index::BitmapCoverage;
+use super::{Purpose, indexed};
 use crate::join::sets::Sets;
 use crate::similarity::{SetSimilarity, Similarity};
 use crate::threads::each;
@@ -16,6 +17,8 @@ pub struct JoinStrategy {
     pub common: u64,
     /// Whether bitmaps stand beside the postings, where lists are long.
     pub bitmaps: bool,
+    /// Whether candidates are verified by words.
+    pub words: bool,
 }
 
 /// What there is to choose from.
@@ -33,11 +36,20 @@ const BITMAPS: u128 = 4;
 /// What a posting more in the index costs, in contacts.
 const POSTING: u128 = 8;
 
+/// Candidates are verified by words where sets have so many tokens behind their prefixes, on average, and so many candidates each.
+const LARGE: usize = 32;
+const MANY: u128 = 4;
+
 /// Smaller collections are joined before a sample would say anything.
 const FEWEST: usize = 1000;
 
 /// Each sampled set is held against so many.
 const PARTNERS: usize = 64;
+
+/// Whether an index over so many sets, of so many stored tokens in all, may verify by words.
+pub fn may_have_words(stored: usize, sets: usize) -> bool {
+    sets >= FEWEST && stored >= LARGE * sets
+}
 
 /// The way that a self-join of the range costs least.
 ///
@@ -52,7 +64,7 @@ pub(super) fn cheapest(
 ) -> JoinStrategy {
     let bitmaps = coverage != BitmapCoverage::Little;
     if coverage == BitmapCoverage::Exact || range.len() < FEWEST {
-        return JoinStrategy { common: 1, bitmaps };
+        return JoinStrategy { common: 1, bitmaps, words: false };
     }
     let samples = (range.len() / 4).div_ceil(PARTNERS);
     let of = |sample: usize| {
@@ -79,10 +91,15 @@ pub(super) fn cheapest(
     let at = (0..CHOICES.len()).min_by_key(|at| lists(*at)).unwrap_or(0);
     let Cost { contacts, candidates } = costs.bitmaps;
     let with_bitmaps = scaled(costs.lists[0].contacts / BITMAPS + contacts + CANDIDATE * candidates);
-    if bitmaps && with_bitmaps <= lists(at) {
-        return JoinStrategy { common: 1, bitmaps: true };
-    }
-    JoinStrategy { common: CHOICES[at], bitmaps: false }
+    let by_bitmaps = bitmaps && with_bitmaps <= lists(at);
+    let (common, candidates) =
+        if by_bitmaps { (1, candidates) } else { (CHOICES[at], costs.lists[at].candidates) };
+    // Words are made in a pass over all tokens, and pay with a few candidates for each set that are large.
+    let behind: usize = indexed(sets, range.clone(), similarity, Purpose::SelfJoin, common)
+        .map(|(set, prefix)| sets.stored(set) - prefix.len())
+        .sum();
+    let words = behind >= LARGE * range.len() && scaled(candidates) >= MANY * all;
+    JoinStrategy { common, bitmaps: by_bitmaps, words }
 }
 
 #[derive(Clone, Copy, Default)]

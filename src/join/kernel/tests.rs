@@ -124,13 +124,21 @@ fn overlaps(sets: &Sets) -> Vec<JoinPair> {
     all
 }
 
+/// The pairs of a similarity, by definition.
+pub(super) fn truth_pairs(sets: &Sets, similarity: Similarity) -> Vec<JoinPair> {
+    let size = |set: u32| sets.size(set as usize) as u64;
+    let mut pairs = overlaps(sets);
+    pairs.retain(|pair| truth(similarity, pair.overlap.into(), size(pair.a), size(pair.b)));
+    pairs
+}
+
 fn accepted(sets: &Sets, overlaps: &[JoinPair], tau: Tau) -> Vec<JoinPair> {
     let size = |set: u32| sets.size(set as usize);
     let keep = |pair: &&JoinPair| similar(pair.overlap.into(), size(pair.a), size(pair.b), tau);
     overlaps.iter().filter(keep).copied().collect()
 }
 
-fn slices(len: usize, parts: usize) -> Vec<Range<usize>> {
+pub(super) fn slices(len: usize, parts: usize) -> Vec<Range<usize>> {
     (0..parts).map(|part| len * part / parts..len * (part + 1) / parts).collect()
 }
 
@@ -342,8 +350,8 @@ proptest! {
             let ways = [(usize::MAX, 0, 1), (usize::MAX, 0, 2), (usize::MAX, 0, 5), (0, 0, 1), (0, 0, 3), (0, usize::MAX, 1), (0, 1, 2)];
             for (long, contact, common) in ways {
                 for purpose in [Purpose::SelfJoin, Purpose::Foreign] {
-                    let strategy = JoinStrategy { common, bitmaps: true };
-                    let costs = Costs { long, contact, strategy: Some(strategy) };
+                    let strategy = JoinStrategy { common, bitmaps: true, words: count.is_multiple_of(2) };
+                    let costs = Costs { long, contact, strategy: Some(strategy), words: true };
                     let index = Index::build_at(&sets, first..sets.len(), similarity, purpose, costs, 1 + count % 3);
                     prop_assert!(index.bitmaps.is_none() || long == 0);
                     let mut found = Vec::new();

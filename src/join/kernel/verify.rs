@@ -13,14 +13,19 @@ pub(super) fn overlap(
     needed: usize,
     common: usize,
 ) -> Option<u32> {
-    let prefix = |set: &[u32]| (set.len() + common).saturating_sub(needed).clamp(1, set.len());
-    let (x_prefix, y_prefix) = (prefix(x), prefix(y));
+    let (x_prefix, y_prefix) = (prefix(x.len(), needed, common), prefix(y.len(), needed, common));
     let used = prefix_overlap as usize;
     if x[x_prefix - 1] < y[y_prefix - 1] {
         merge(&x[x_prefix..], &y[used..], used, needed)
     } else {
         merge(&x[used..], &y[y_prefix..], used, needed)
     }
+}
+
+/// The length of a prefix of so many stored tokens, of a pair that is in the answer with the overlap `needed`.
+#[inline]
+pub(super) fn prefix(stored: usize, needed: usize, common: usize) -> usize {
+    (stored + common).saturating_sub(needed).clamp(1, stored)
 }
 
 /// The overlap of a pair that [`join_shards`](super::join_shards) hands over as a candidate, or `None` when it is below `needed`: the stored

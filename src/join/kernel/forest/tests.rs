@@ -1,0 +1,114 @@
+use super::super::tests::{corpus, slices, truth_pairs};
+use super::super::{Shard, index_shards, join_components};
+use super::*;
+use crate::similarity::tau::Tau;
+use crate::similarity::tests::all;
+use proptest::prelude::*;
+
+/// The smallest member of each set's component.
+fn labels(sets: &Sets, parts: &[Shard], similarity: Similarity, threads: usize) -> (Vec<u32>, Work, u64) {
+    let mut forest = UnionFind::new(sets.len() as u32);
+    let Ok((work, joined)) = join_components(sets, parts, similarity, threads, &|_| (), &mut forest);
+    (forest.into_labels(), work, joined)
+}
+
+/// Sets of so many templates, each with a few of its tokens exchanged; and `others` of as many kinds.
+fn templates(
+    seed: u64,
+    count: usize,
+    (templates, others): (usize, usize),
+    size: usize,
+    exchanged: usize,
+) -> Sets {
+    let mut state = seed | 1;
+    let mut below = |n: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((state >> 33) as usize) % n.max(1)
+    };
+    let mut rows: Vec<(Vec<u32>, usize)> = (0..count)
+        .map(|_| {
+            let (template, mut tokens) = (below(templates + others), std::collections::BTreeSet::new());
+            let first = if template >= templates { below(3000) } else { 100 * template };
+            tokens.extend((0..size).map(|at| (first + at) as u32));
+            for _ in 0..below(exchanged + 1) {
+                tokens.remove(&((first + below(size)) as u32));
+                tokens.insert(below(4000) as u32);
+            }
+            (tokens.into_iter().collect(), below(3))
+        })
+        .collect();
+    rows.sort_by_key(|(row, singleton)| row.len() + singleton);
+    let mut sets = Sets::default();
+    rows.iter().for_each(|(row, singleton)| sets.push_with_singletons(row, *singleton));
+    sets
+}
+
+fn check(sets: &Sets, tau: Tau, least: u64, parts: usize) -> Result<(), TestCaseError> {
+    for similarity in all(tau, least) {
+        let mut forest = UnionFind::new(sets.len() as u32);
+        for pair in truth_pairs(sets, similarity) {
+            forest.union(pair.a, pair.b);
+        }
+        let expected = forest.into_labels();
+        let components = expected.iter().enumerate().filter(|(set, label)| *set == **label as usize).count();
+        let whole = [Shard::range(0..sets.len())];
+        let Ok(cut) = index_shards(sets, &whole, similarity);
+        let ranges: Vec<Shard> = slices(sets.len(), parts).into_iter().map(Shard::range).collect();
+        let dealt: Vec<Shard> =
+            (0..parts).map(|first| Shard { first, end: sets.len(), step: parts }).collect();
+        for parts in [&whole[..], &cut, &ranges, &dealt] {
+            let (found, work, joined) = labels(sets, parts, similarity, 1);
+            prop_assert_eq!(&found, &expected, "{:?} {:?}", similarity, parts);
+            // A forest has an edge for each set that is not alone, but one in each component.
+            prop_assert_eq!(joined as usize, sets.len() - components);
+            prop_assert!(work.candidates >= joined);
+            for threads in 2..4 {
+                prop_assert_eq!(&labels(sets, parts, similarity, threads), &(found.clone(), work, joined));
+            }
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(crate::cases(60))]
+
+    /// The components of all pairs, for every similarity, parts of any kind and any number of threads; what it took does not
+    /// depend on threads.
+    #[test]
+    fn components_are_those_of_all_pairs(
+        seed: u64, count in 0usize..80, vocabulary in prop_oneof![1usize..60, 500usize..3000], longest in 1usize..40,
+        singleton in 0usize..6, billionths in 1u32..=1_000_000_000, least in 1u64..9, parts in 1usize..5,
+    ) {
+        let sets = corpus(seed, count, vocabulary, longest, true, singleton);
+        let Some(tau) = Tau::from_billionths(billionths) else { return Ok(()) };
+        check(&sets, tau, least, parts)?;
+    }
+
+    /// The same where sets are nearly equal.
+    #[test]
+    fn components_of_near_equal_sets(
+        seed: u64, count in 0usize..120, of in 1usize..4, others in 0usize..3, size in 5usize..60, exchanged in 0usize..12, tenths in 1u32..=10,
+        least in 1u64..9, parts in 1usize..5,
+    ) {
+        let tau: Tau = format!("{}.{}", tenths / 10, tenths % 10).parse().unwrap();
+        check(&templates(seed, count, (of, others), size, exchanged), tau, least, parts)?;
+    }
+}
+
+/// Twice as many near-equal sets take twice as many comparisons and hardly a posting, not four times.
+#[test]
+fn near_equal_sets_are_met_once() {
+    let tau: Tau = "0.7".parse().unwrap();
+    let of = |count: usize| {
+        let sets = templates(7, count, (1, 0), 80, 4);
+        let (_, work, _) = labels(&sets, &[Shard::range(0..count)], tau.into(), 2);
+        work
+    };
+    let (some, twice) = (of(1000), of(2000));
+    for work in [some, twice] {
+        println!("{work:?}");
+    }
+    assert!(twice.candidates < some.candidates * 3 && twice.candidates < 3 * 2000, "{some:?} {twice:?}");
+    assert!(twice.postings < some.postings * 3 + 1000, "{some:?} {twice:?}");
+}
