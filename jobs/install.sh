@@ -8,21 +8,16 @@ shopt -s inherit_errexit
 
 fail() { echo "error: $*" >&2; exit 1; }
 (($# >= 2)) || { sed -n '4s/^# //p' "$0" >&2; exit 2; }
-command=$1 prefix=${2%/} root=${DESTDIR:-}
+command=$1 prefix=${2%/} root=${DESTDIR:-} list=${2%/}/share/doc/twinsplit/installed
 [[ $2 == /* ]] || fail "PREFIX is $2; an absolute path is needed, such as /usr/local"
-list=$prefix/share/doc/twinsplit/installed
 
 # Files come first in the list, then folders, the innermost first.
 remove() {
   local names name
   mapfile -t names < "$root$list"
   for name in "${names[@]}"; do
-    if [[ $name == */ ]]; then
-      # A folder in which someone else has put something stays.
-      rmdir "$root$name" 2> /dev/null || true
-    else
-      rm -f "$root$name"
-    fi
+    # A folder in which someone else has put something stays.
+    if [[ $name == */ ]]; then rmdir "$root$name" 2> /dev/null || true; else rm -f "$root$name"; fi
   done
 }
 
@@ -69,13 +64,7 @@ install_all() {
 }
 
 case $command in
-  install)
-    (($# == 3)) || fail "the binary to install is not named"
-    install_all "$(realpath "$3")"
-    ;;
-  uninstall)
-    [[ -f $root$list ]] || fail "$root$list is missing, so nothing of twinsplit is installed below $root$prefix"
-    remove
-    ;;
+  install) (($# == 3)) || fail "the binary to install is not named"; install_all "$(realpath "$3")" ;;
+  uninstall) [[ -f $root$list ]] || fail "$root$list is missing, so nothing of twinsplit is installed below $root$prefix"; remove ;;
   *) fail "$command is neither install nor uninstall" ;;
 esac

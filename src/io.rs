@@ -8,7 +8,7 @@ mod lines;
 
 pub use atomic::AtomicFile;
 pub use blocks::{Block, Blocks, Room, each_line, name_of};
-pub use inputs::{document_files, expand_inputs};
+pub use inputs::{document_files, expand_inputs, matches_name};
 pub use lines::{MaxLine, parse_bytes, read_row};
 
 use crate::error::{Error, FieldError, Result};

@@ -36,11 +36,9 @@ step expand-left 'Repeats pairs for the copies of their first document; sorted b
 step expand-right 'Repeats pairs for the copies of their second document, and pairs the copies with one another.'
   map_reduce 1 2 "half-expanded members" pairs expand-right -- expand-right-reduce
   guard pairs 1000000000 'pairs of documents; a higher tau has fewer, --write clusters needs none, or raise --max-pairs'
-
 # components: Links documents to ever smaller ones of their component until no link has to change: then each is linked to the smallest.
 from="joined-pairs members" round=0
-until made components; do
-  round=$((round + 1))
+until made components; do round=$((round + 1))
   step large-star-$round 'Links the larger neighbours of each document to its smallest one; sorted by neighbour, that one comes first.'
     map_mb=283 map_reduce 1 2 "$from" large-stars-$round large-star -- large-star-reduce
     until_zero changes large-stars components
@@ -49,7 +47,6 @@ until made components; do
     map_reduce 1 2 "large-stars-$round" small-stars-$round small-star -- small-star-reduce
   from=small-stars-$round
 done
-
 step star-rank 'Brings each document'\''s component, rank and representative together; sorted by id.'
   map_reduce 1 2 "components meta members" star-members star-rank -- star-rank-reduce
 step star-link 'Brings each pair, in both directions, the rank of its representative'\''s best copy; sorted by representative, copies come before pairs.'

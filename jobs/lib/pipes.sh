@@ -13,11 +13,9 @@ check_program twinsplit
 
 # A run that was stopped goes on after its last finished step with RESUME=1, if it is the same script on the same files.
 same() { sed -n 2p "$0" && cat "$0" <(stat -c '%n %s %y' "${INPUT[@]}") | cksum; }
-if [[ -n ${DRIVER_PID:-} ]]; then
+if [[ -n ${DRIVEN:-} ]]; then
   # twinsplit run has compared more than that. Tasks that outlive it for a moment hold the lock that is standard input.
   exec 8<&0 < /dev/null
-  watch_driver true 8<&-
-  trap unwatch EXIT
 elif [[ -n ${RESUME:-} && -f $WORK/_same ]]; then
   [[ $(same) == "$(< "$WORK/_same")" ]] || fail "the script or an input has changed since $WORK was begun; remove $WORK to begin anew"
   rm -rf "$WORK"/*.partial
@@ -51,6 +49,7 @@ begin_step() {
 begin() {
   rm -rf "$TWINSPLIT_COUNTERS"
   mkdir -p "$TWINSPLIT_COUNTERS" "$WORK/$1.partial"
+  export mapreduce_task_output_dir=$WORK/$1.partial
 }
 finish() {
   printf '%s\t%s\n' "$STEP" $((${EPOCHREALTIME/./} - STARTED)) >> "$WORK/_steps"
@@ -87,10 +86,7 @@ map() {
   tasks "$mappers" map_task
   finish "$to"
 }
-map_task() {
-  mapreduce_task_output_dir=$WORK/$to.partial \
-    complete "$(part "$to.partial" "$1")" share "$1" "$mappers" "${mapper[@]}"
-}
+map_task() { complete "$(part "$to.partial" "$1")" share "$1" "$mappers" "${mapper[@]}"; }
 
 # map_reduce P S "FROM…" TO MAPPER… -- REDUCER…: rows meet by their first P fields and are sorted by their first S
 map_reduce() {
@@ -106,13 +102,10 @@ map_reduce() {
   finish "$to"
 }
 shuffle_task() {
-  mapreduce_task_output_dir=$WORK/$to.partial share "$1" "$mappers" "${MAPPER[@]}" |
+  share "$1" "$mappers" "${MAPPER[@]}" |
     twinsplit partition --fields "$partition" --parts "$of" --to "$WORK/$to.partial/_shuffle/$1"
 }
-reduce_task() {
-  TWINSPLIT_TASK=$1 mapreduce_task_output_dir=$WORK/$to.partial \
-    complete "$(part "$to.partial" "$1")" reduce_rows "$1" "$WORK/$to.partial/_shuffle"
-}
+reduce_task() { TWINSPLIT_TASK=$1 complete "$(part "$to.partial" "$1")" reduce_rows "$1" "$WORK/$to.partial/_shuffle"; }
 reduce_rows() {
   if ((sort > 0)); then
     sort -t $'\t' -k "1,$sort" -s -S "$SORT_MEMORY" -T "$2" "$2"/*."$1" | "${REDUCER[@]}"
@@ -130,19 +123,14 @@ each() {
   tasks "${#slices[@]}" each_task
   finish "$to"
 }
-each_task() {
-  TWINSPLIT_TASK=$1 complete "$(part "$to.partial" "$1")" share 0 1 "${mapper[@]}" "--$option" "${slices[$1]}"
-}
+each_task() { TWINSPLIT_TASK=$1 complete "$(part "$to.partial" "$1")" share 0 1 "${mapper[@]}" "--$option" "${slices[$1]}"; }
 
 # publish DATA…: each part of the answer in a file: kept lines as they come, all else sorted
 publish() {
   local data
   for data in "$@"; do
-    if [[ $data == kept ]]; then
-      complete "$OUTPUT/kept.jsonl" rows kept
-    elif [[ ! -f $OUTPUT/$data.tsv ]]; then
-      complete "$OUTPUT/$data.tsv" sorted "$data"
-    fi
+    if [[ $data == kept ]]; then complete "$OUTPUT/kept.jsonl" rows kept
+    elif [[ ! -f $OUTPUT/$data.tsv ]]; then complete "$OUTPUT/$data.tsv" sorted "$data"; fi
   done
 }
 sorted() {

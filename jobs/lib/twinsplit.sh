@@ -12,9 +12,7 @@ export LC_ALL=C
 LIBRARY=0.1.0
 [[ ${VERSION:-} == "$LIBRARY" ]] || fail "this page was made by twinsplit ${VERSION:-without a version}, and its library is of $LIBRARY; make the page anew: $(sed -n '2s/^# //p' "$0")"
 # check_program FILE: stops when that is of another version
-check_program() {
-  [[ $("$1" --version) == "twinsplit $LIBRARY" ]] || fail "$1 is $("$1" --version), and the library of this page is of $LIBRARY; install one version of both"
-}
+check_program() { [[ $("$1" --version) == "twinsplit $LIBRARY" ]] || fail "$1 is $("$1" --version), and the library of this page is of $LIBRARY; install one version of both"; }
 OUTPUT=${1%/} INPUT=("${@:2}")
 : "${REDUCERS:=2}" "${JOBS:=2}"
 unset mappers reducers slices
@@ -85,18 +83,3 @@ guard() {
   sum=$(counted "$1" "$STEP")
   ((sum <= $2)) || fail "$sum $3 (the limit is $2)"
 }
-
-# watch_driver COMMAND…: when `twinsplit run` is killed COMMAND is run, and all that this script has started goes with it,
-# for this script leads their group
-watch_driver() {
-  (
-    trap - EXIT INT TERM
-    while kill -0 "$DRIVER_PID" 2> /dev/null && ! is_dead "$DRIVER_PID"; do sleep 0.2; done
-    "$@"
-    kill -KILL -- -$$
-  ) &
-  WATCH=$!
-}
-# is_dead PID: whether a process has ended, and nobody has asked for its exit code yet
-is_dead() { [[ -r /proc/$1/stat && $(< "/proc/$1/stat") == *') Z '* ]]; }
-unwatch() { [[ -z ${WATCH:-} ]] || kill "$WATCH" 2> /dev/null || true; }

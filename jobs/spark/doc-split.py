@@ -16,8 +16,7 @@ try:
 except ModuleNotFoundError as error:
     sys.exit("error: %s: let JOBS_LIB be the folder that holds twinsplit_spark, jobs/lib of the sources, or take the program that twinsplit plan prints with --inline" % error)
 
-chain = Chain(__file__, __doc__, "0.1.0", answers=["pairs", "kept", "clusters"], named_files=[],
-    bounds=["max-pairs", "combine", "combine-pairs", "forest", "ranked"])
+chain = Chain(__file__, __doc__, "0.1.0", answers=["pairs", "kept", "clusters"], named_files=[])
 
 # Each step: map(FROM, TO, MAPPER) or map_reduce(P, S, FROM, TO, MAPPER, REDUCER), where rows meet by their first P fields and
 # are sorted by their first S.

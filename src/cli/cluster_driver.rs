@@ -31,10 +31,12 @@ pub fn run(plan: &Plan, opts: &RunOpts) -> Result<()> {
         .prefix("twinsplit-logs.")
         .tempdir()
         .map_err(Error::io("make a folder in", std::env::temp_dir()))?;
+    let said = logs.path().join(MANIFEST);
+    manifest.write(&said, opts.overwrite, opts.keep_work)?;
     let progress = Arc::new(Progress::default());
     let (interpreter, variables, arguments) = match is_spark {
         true => (spark_submit(opts), Vec::new(), spark_options(opts, logs.path())?),
-        false => (vec!["bash".to_owned()], variables(opts, &manifest)?, Vec::new()),
+        false => (vec!["bash".to_owned()], variables(opts)?, Vec::new()),
     };
     let run = ClusterRun {
         interpreter: &interpreter,
@@ -46,7 +48,7 @@ pub fn run(plan: &Plan, opts: &RunOpts) -> Result<()> {
         options: &arguments,
         progress: &progress,
     };
-    // The script ends its jobs and removes the logs when it misses this process.
+    // The script ends its jobs when this process is gone, and the logs go with it.
     interrupt::on_signal(&opts.output, || {})?;
     let display = Display::start(&progress, plan.chain.steps().len(), opts.quiet);
     let done = run.run();
@@ -59,6 +61,8 @@ pub fn run(plan: &Plan, opts: &RunOpts) -> Result<()> {
         terminal::line(format_args!("{} holds the complete answer of this run", opts.output.display()));
         return Ok(());
     }
+    // With the input as the cluster's file system tells of it.
+    let manifest = RunManifest::read(&said)?;
     let folder = |data| format!("{}/{data}", opts.output.display());
     let report = summary::Report {
         manifest: &manifest,
@@ -89,6 +93,9 @@ fn leave(opts: &RunOpts, logs: TempDir, error: Error) -> Error {
     error
 }
 
+/// What this run is, for the script: a file in the folder of logs, to which the script adds the input.
+const MANIFEST: &str = "_manifest.json";
+
 /// Jobs of slices at once when nothing else is said.
 const JOBS: usize = 2;
 
@@ -109,7 +116,6 @@ fn spark_options(opts: &RunOpts, logs: &Path) -> Result<Vec<String>> {
     let mut give = |option: &str, value: &str| words.extend([option.to_owned(), value.to_owned()]);
     give("--twinsplit", &exe.to_string_lossy());
     give("--logs", &logs.to_string_lossy());
-    give("--driver-pid", &std::process::id().to_string());
     give("--slices-at-once", &opts.threads.unwrap_or(JOBS).to_string());
     opts.reducers.iter().for_each(|reducers| give("--reducers", &reducers.to_string()));
     let given = [("--resume", opts.resume), ("--overwrite", opts.overwrite), ("--keep-work", opts.keep_work)];
@@ -118,9 +124,9 @@ fn spark_options(opts: &RunOpts, logs: &Path) -> Result<Vec<String>> {
 }
 
 /// The variables of the script for Hadoop.
-fn variables(opts: &RunOpts, manifest: &RunManifest) -> Result<Vec<(&'static str, String)>> {
+fn variables(opts: &RunOpts) -> Result<Vec<(&'static str, String)>> {
     let jobs = opts.threads.unwrap_or(JOBS).to_string();
-    let mut all = vec![("JOBS", jobs), ("MANIFEST", manifest.lines())];
+    let mut all = vec![("JOBS", jobs)];
     all.extend(opts.reducers.map(|reducers| ("REDUCERS", reducers.to_string())));
     if !opts.settings.is_empty() {
         let settings: Vec<_> =

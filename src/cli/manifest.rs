@@ -4,6 +4,7 @@ use crate::error::{Error, Result};
 use crate::io::{AtomicFile, Contents, contents};
 use crate::plan::{BOUNDS, Plan};
 use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The plan and the input, as they stand in `run.json` and, while
@@ -13,6 +14,11 @@ pub struct RunManifest(Map<String, Value>);
 /// Fields of `_run.json` alone.
 const REPLACES: &str = "overwrite";
 const KEEPS_WORK: &str = "keep_work";
+
+/// Fields of a script that runs by itself: the digest of its text, and the variables that its stages read.
+pub const PAGE: &str = "page";
+/// See [`PAGE`].
+pub const VARIABLES: &str = "variables";
 
 /// What is known of the input before a run begins.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -50,6 +56,11 @@ impl RunManifest {
         }
     }
 
+    /// The manifest of these fields.
+    pub fn from_fields(fields: Map<String, Value>) -> Self {
+        Self(fields)
+    }
+
     /// The manifest in a file that a run left.
     pub fn read(path: &Path) -> Result<Self> {
         let text = std::fs::read_to_string(path).map_err(Error::io("read", path))?;
@@ -64,12 +75,17 @@ impl RunManifest {
 
     /// Leaves the manifest for a later run, and what this one may replace and leaves at its end.
     pub fn write(&self, path: &Path, replaces: bool, keeps_work: bool) -> Result<()> {
+        let mut file = AtomicFile::create(path)?;
+        file.line(self.text(replaces, keeps_work).as_bytes())?;
+        file.finish()
+    }
+
+    /// What stands in the file that it is left in.
+    pub fn text(&self, replaces: bool, keeps_work: bool) -> String {
         let mut fields = self.0.clone();
         fields.insert(REPLACES.to_owned(), replaces.into());
         fields.insert(KEEPS_WORK.to_owned(), keeps_work.into());
-        let mut file = AtomicFile::create(path)?;
-        file.line(Value::from(fields).to_string().as_bytes())?;
-        file.finish()
+        Value::from(fields).to_string()
     }
 
     /// Whether the run that left it may replace an answer.
@@ -87,45 +103,28 @@ impl RunManifest {
         &self.0
     }
 
-    /// What must be the same for a run to go on, a line for each: chain, engine and parameters, but not what only bounds
-    /// a run.
-    pub fn lines(&self) -> String {
-        let mut lines = Vec::new();
-        for name in ["twinsplit", "chain", "engine"] {
-            lines.extend(self.0.get(name).map(|value| format!("{name} {}", plain(value))));
-        }
-        let parameters = self.0.get("parameters").and_then(Value::as_object).into_iter().flatten();
-        for (name, value) in parameters.filter(|(name, _)| !BOUNDS.contains(&name.as_str())) {
-            lines.push(format!("--{name} {}", plain(value)));
-        }
-        for (path, file) in by_path(&self.0, "parameter_files") {
-            lines.push(format!("the file {path} {}", plain(&file["xxh3"])));
-        }
-        lines.join("\n")
-    }
-
     /// What differs from an earlier run, by name; what only bounds a run may differ.
     pub fn differences(&self, earlier: &Self) -> Vec<String> {
         let mut found = Vec::new();
         for name in ["twinsplit", "chain", "engine"] {
-            let (now, then) = (&self.0[name], earlier.0.get(name).unwrap_or(&Value::Null));
+            let [now, then] = [&self.0, &earlier.0].map(|of| of.get(name).unwrap_or(&Value::Null));
             if now != then {
                 found.push(format!("{name} was {} and is {}", plain(then), plain(now)));
             }
         }
-        let none = Map::new();
-        let parameters =
-            |of: &'_ Map<String, Value>| of.get("parameters").and_then(Value::as_object).cloned();
-        let (now, then) = (parameters(&self.0), parameters(&earlier.0));
-        let (now, then) = (now.as_ref().unwrap_or(&none), then.as_ref().unwrap_or(&none));
-        let mut names: Vec<_> = now.keys().chain(then.keys()).collect();
-        names.sort();
-        names.dedup();
-        for name in names.into_iter().filter(|name| !BOUNDS.contains(&name.as_str())) {
-            let (now, then) = (now.get(name), then.get(name));
-            if now != then {
-                let show = |value: Option<&Value>| value.map_or("not given".to_owned(), plain);
-                found.push(format!("--{name} was {} and is {}", show(then), show(now)));
+        if self.0.get(PAGE) != earlier.0.get(PAGE) {
+            found.push("the script has changed".to_owned());
+        }
+        for (group, before) in [("parameters", "--"), (VARIABLES, "")] {
+            let of = |of: &'_ Map<String, Value>| of.get(group).and_then(Value::as_object).cloned();
+            let [now, then] = [&self.0, &earlier.0].map(|fields| of(fields).unwrap_or_default());
+            let names: BTreeSet<_> = now.keys().chain(then.keys()).collect();
+            for name in names.into_iter().filter(|name| !BOUNDS.contains(&name.as_str())) {
+                let (now, then) = (now.get(name), then.get(name));
+                if now != then {
+                    let show = |value: Option<&Value>| value.map_or("not given".to_owned(), plain);
+                    found.push(format!("{before}{name} was {} and is {}", show(then), show(now)));
+                }
             }
         }
         for (list, what) in [("inputs", "the input"), ("parameter_files", "the file")] {
@@ -173,11 +172,13 @@ fn is_stream(input: &Value) -> bool {
 /// and nothing that another run would go on with.
 fn differs(one: &Value, other: &Value) -> bool {
     let both_read = [one, other].iter().all(|file| file.get("xxh3").is_some());
-    let known: &[&str] = if both_read { &["bytes", "xxh3"] } else { &["bytes"] };
+    // A cluster's file system tells when a file was changed.
+    let known: &[&str] = if both_read { &["bytes", "xxh3"] } else { &["bytes", "changed"] };
     known.iter().any(|field| one.get(field) != other.get(field))
 }
 
-fn digests<'a>(paths: impl Iterator<Item = &'a Path>) -> Result<Value> {
+/// Names, sizes and checksums of files.
+pub fn digests<'a>(paths: impl Iterator<Item = &'a Path>) -> Result<Value> {
     paths.map(digest).collect::<Result<Vec<_>>>().map(Value::from)
 }
 

@@ -10,6 +10,7 @@ pub mod forecast;
 pub mod generate_corpus;
 pub mod idf;
 pub mod interrupt;
+pub mod job;
 pub mod join;
 mod keep_field;
 pub mod manifest;
@@ -79,7 +80,7 @@ pub fn main() -> ExitCode {
 type Entry = (&'static str, fn() -> Command, fn(&ArgMatches) -> Result<()>);
 
 /// The driver's commands, in the order in which help shows them.
-const COMMANDS: [Entry; 11] = [
+const COMMANDS: [Entry; 12] = [
     ("run", run::command, run::run),
     ("explain", explain::command, explain::run),
     ("plan", plan::command, plan::run),
@@ -91,15 +92,16 @@ const COMMANDS: [Entry; 11] = [
     ("generate-corpus", generate_corpus::command, generate_corpus::run),
     ("completions", completions::command, completions::run),
     ("partition", partition::command, partition::run),
+    (job::NAME, job::command, job::run),
 ];
 
 /// What was called otherwise once, and how it is called.
 const RENAMED: [(&str, &str); 3] =
     [("corpus", "generate-corpus"), ("shell", "completions"), ("--paper", "--preset")];
 
-/// The driver's command line.
+/// The driver's command line, but for what only scripts call.
 pub fn command() -> Command {
-    driver(COMMANDS.iter())
+    driver(COMMANDS.iter().filter(|(name, ..)| *name != job::NAME))
 }
 
 fn driver<'c>(commands: impl Iterator<Item = &'c Entry>) -> Command {

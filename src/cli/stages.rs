@@ -67,28 +67,27 @@ pub fn derived() -> Result<Vec<(String, String)>> {
         );
         files.push((format!("src/bin/{name}.rs"), source));
     }
-    for (name, chain, options, engines) in SCRIPTS {
-        for &engine in *engines {
-            let mut given = Given::default();
-            options.iter().for_each(|(name, value)| given.set(name, *value, Origin::CommandLine));
-            let chain = Some((*chain).to_owned());
-            let asked = Asked { chain, engine, given, inputs: Vec::new(), write_kept: true };
-            let script = engine::script_of(&Plan::of(asked, &read_file)?, Library::Beside)?;
-            let ending = if engine == Engine::Spark { "py" } else { "sh" };
-            files.push((format!("jobs/{}/{name}.{ending}", engine.name()), script));
-        }
+    for (name, chain, options, engine) in SCRIPTS {
+        let mut given = Given::default();
+        options.iter().for_each(|(name, value)| given.set(name, *value, Origin::CommandLine));
+        let chain = Some((*chain).to_owned());
+        let asked = Asked { chain, engine: *engine, given, inputs: Vec::new(), write_kept: true };
+        let script = engine::script_of(&Plan::of(asked, &read_file)?, Library::Beside)?;
+        let ending = if *engine == Engine::Spark { "py" } else { "sh" };
+        files.push((format!("jobs/{}/{name}.{ending}", engine.name()), script));
     }
     Ok(files)
 }
 
-/// The committed scripts: name, chain, options, engines. All methods are there for Hadoop, for which they were published; the
-/// others have the same steps, and `twinsplit plan` prints any.
-type Script = (&'static str, &'static str, &'static [(&'static str, &'static str)], &'static [Engine]);
+/// The committed scripts: name, chain, options, engine. Each method is there once, and each engine; `twinsplit plan` prints any
+/// other.
+type Script = (&'static str, &'static str, &'static [(&'static str, &'static str)], Engine);
 const SCRIPTS: &[Script] = &[
-    ("term-split", "term-split", &[], &[Engine::Pipes, Engine::Hadoop]),
-    ("term-split-prefix", "term-split", &[("pcp", "prefix")], &[Engine::Hadoop, Engine::Spark]),
-    ("doc-split", "doc-split", &[], &[Engine::Pipes, Engine::Hadoop, Engine::Spark]),
-    ("ccdet", "ccdet", &[("site", "url")], &[Engine::Hadoop]),
+    ("term-split", "term-split", &[], Engine::Pipes),
+    ("term-split-prefix", "term-split", &[("pcp", "prefix")], Engine::Hadoop),
+    ("doc-split", "doc-split", &[], Engine::Hadoop),
+    ("doc-split", "doc-split", &[], Engine::Spark),
+    ("ccdet", "ccdet", &[("site", "url")], Engine::Hadoop),
 ];
 
 /// `docs/stages.md`.

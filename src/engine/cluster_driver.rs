@@ -41,7 +41,7 @@ impl ClusterRun<'_> {
         command.env("LOGS", self.logs);
         // What a script says is no part of what `--json` prints.
         command.stdin(Stdio::null()).stdout(std::io::stderr());
-        script::run(command, &path, self.logs, self.progress)?;
+        script::run(command, &path, self.logs, Some(self.logs), self.progress)?;
         let order = self.logs.join("_order");
         // A complete answer has no steps to run.
         let steps = if order.exists() {

@@ -2,22 +2,16 @@
 //! there, where twinsplit is installed, or in the folder that `JOBS_LIB` names; or it has it inside, in one file.
 
 /// The files of the library for bash by their names.
-const BASH: [(&str, &str); 5] = [
+const BASH: [(&str, &str); 3] = [
     ("twinsplit.sh", include_str!("../../jobs/lib/twinsplit.sh")),
     ("pipes.sh", include_str!("../../jobs/lib/pipes.sh")),
     ("hadoop.sh", include_str!("../../jobs/lib/hadoop.sh")),
-    ("hadoop_output.sh", include_str!("../../jobs/lib/hadoop_output.sh")),
-    ("hadoop_steps.sh", include_str!("../../jobs/lib/hadoop_steps.sh")),
 ];
 
 /// The modules of the library for Python in the order in which each uses those before it.
-const PYTHON: [&str; 7] = [
-    include_str!("../../jobs/lib/twinsplit_spark/options.py"),
+const PYTHON: [&str; 3] = [
     include_str!("../../jobs/lib/twinsplit_spark/files.py"),
-    include_str!("../../jobs/lib/twinsplit_spark/documents.py"),
     include_str!("../../jobs/lib/twinsplit_spark/tasks.py"),
-    include_str!("../../jobs/lib/twinsplit_spark/rows.py"),
-    include_str!("../../jobs/lib/twinsplit_spark/answer.py"),
     include_str!("../../jobs/lib/twinsplit_spark/chain.py"),
 ];
 

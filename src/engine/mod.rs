@@ -18,7 +18,7 @@ pub mod spark;
 pub mod steps;
 
 use crate::error::{Error, Result};
-use crate::plan::{BOUNDS, Engine, Plan};
+use crate::plan::{Engine, Plan};
 use library::Library;
 use script::quote;
 
@@ -45,6 +45,6 @@ pub fn script_of(plan: &Plan, library: Library) -> Result<String> {
         Engine::Local => Err(Error::Usage("the engine local runs no script".to_owned())),
         Engine::Pipes => pipes::script(&title, &parts, &outputs, params, library),
         Engine::Hadoop => hadoop::script(&title, &parts, &outputs, params, library),
-        Engine::Spark => spark::script(&title, &parts, &outputs, params, &BOUNDS, library),
+        Engine::Spark => spark::script(&title, &parts, &outputs, params, library),
     }
 }

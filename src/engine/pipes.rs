@@ -97,7 +97,7 @@ impl PipesRun<'_> {
         bash.env("JOBS", self.threads.to_string()).env("MAPPERS", self.threads.max(2).to_string());
         bash.env("REDUCERS", self.threads.max(2).to_string()).env("SORT_MEMORY", format!("{sort_memory}M"));
         bash.env("INPUT_FIELDS", self.fields).stdin(lock);
-        script::run(bash, &path, self.work, self.progress)?;
+        script::run(bash, &path, self.work, None, self.progress)?;
         let done = read_seconds(&self.work.join("_steps"))?.into_iter().map(|(name, seconds)| {
             let counters = read_counters(&self.work.join("_counters").join(&name))?;
             Ok(Done { name, seconds, counters })

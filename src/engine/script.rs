@@ -8,9 +8,10 @@ use crate::record::Keys;
 use crate::stage::{Counters, Entry};
 use crate::visible;
 use std::fs;
+use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
 
@@ -49,7 +50,7 @@ fn rounds(repeat: &Repeat, call: impl Fn(&Step, &Names) -> Result<String>) -> Re
     let Repeat { name, why, to, until_zero, .. } = repeat;
     let from = repeat.from.join(" ");
     let mut text =
-        format!("\n# {name}: {why}\nfrom=\"{from}\" round=0\nuntil made {to}; do\n  round=$((round + 1))\n");
+        format!("# {name}: {why}\nfrom=\"{from}\" round=0\nuntil made {to}; do round=$((round + 1))\n");
     for (number, step) in repeat.steps.iter().enumerate() {
         for line in call(step, &Names::in_round(step, repeat, "$round", &["$from".to_owned()]))?.lines() {
             text.push_str(&format!("  {line}\n"));
@@ -61,7 +62,7 @@ fn rounds(repeat: &Repeat, call: impl Fn(&Step, &Names) -> Result<String>) -> Re
             ));
         }
     }
-    text.push_str(&format!("  from={}-$round\ndone\n\n", repeat.again()));
+    text.push_str(&format!("  from={}-$round\ndone\n", repeat.again()));
     Ok(text)
 }
 
@@ -158,10 +159,44 @@ pub fn kill() {
     }
 }
 
+/// A process that outlives this one, and ends a group of processes when this one is gone, however it went: it reads from a pipe
+/// that ends with this process.
+struct Watcher(Child);
+
+impl Watcher {
+    /// Watches over a group; a folder is removed after it.
+    fn start(group: u32, remove: Option<&Path>) -> Result<Self> {
+        let exe = std::env::current_exe().map_err(Error::io("find", "this program"))?;
+        let mut command = Command::new(&exe);
+        command.args(["job", "watch", "--group", &group.to_string()]);
+        if let Some(folder) = remove {
+            command.arg("--remove").arg(folder);
+        }
+        // In a group of its own, out of reach of a terminal's signals.
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
+        command.spawn().map_err(Error::io("start", &exe)).map(Self)
+    }
+
+    /// The group has ended by itself.
+    fn dismiss(mut self) {
+        if let Some(mut pipe) = self.0.stdin.take() {
+            let _ = pipe.write_all(b"ended\n");
+        }
+        // It has nothing left to do.
+        let _ = self.0.wait();
+    }
+}
+
 /// Runs a script to its end. It leads the group of its processes, ends when its driver does, says nothing but errors,
-/// and leaves in the file `_now` of a folder which step it is at.
-pub fn run(mut command: Command, script: &Path, folder: &Path, progress: &Progress) -> Result<()> {
-    command.env("DRIVER_PID", std::process::id().to_string()).env("QUIET", "1").process_group(0);
+/// and leaves in the file `_now` of a folder which step it is at. `remove` is a folder that nobody needs when the driver is gone.
+pub fn run(
+    mut command: Command,
+    script: &Path,
+    folder: &Path,
+    remove: Option<&Path>,
+    progress: &Progress,
+) -> Result<()> {
+    command.env("DRIVEN", "1").env("QUIET", "1").process_group(0);
     let start = |source| Error::Io {
         action: "start the interpreter (install it) of",
         path: script.to_owned(),
@@ -169,6 +204,7 @@ pub fn run(mut command: Command, script: &Path, folder: &Path, progress: &Progre
     };
     let mut child = command.spawn().map_err(start)?;
     GROUP.store(child.id().try_into().unwrap_or(0), Ordering::SeqCst);
+    let watcher = Watcher::start(child.id(), remove)?;
     let now = folder.join("_now");
     let status = loop {
         if let Some(status) = child.try_wait().map_err(Error::io("wait for", script))? {
@@ -183,6 +219,7 @@ pub fn run(mut command: Command, script: &Path, folder: &Path, progress: &Progre
         std::thread::sleep(POLL);
     };
     GROUP.store(0, Ordering::SeqCst);
+    watcher.dismiss();
     if status.code() == Some(REFUSED) {
         return Err(Error::Usage("the chain was not started; the reason is above".to_owned()));
     }

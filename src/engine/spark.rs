@@ -13,14 +13,12 @@ use crate::stage::Entry;
 use crate::stages;
 use std::fmt::Write as _;
 
-/// A chain's program. The folder of the answer and the documents come from its arguments. Options in `bounds` decide
-/// nothing about the answer.
+/// A chain's program. The folder of the answer and the documents come from its arguments.
 pub fn script(
     title: &str,
     parts: &[Part],
     outputs: &[Data],
     params: &Params,
-    bounds: &[&str],
     library: Library,
 ) -> Result<String> {
     if params.get("id") == Some("auto") {
@@ -44,14 +42,13 @@ pub fn script(
          usage: spark-submit SCRIPT OUTPUT INPUT...   (documents as JSON lines, plain or gzip; OUTPUT is a folder)\n\
          \"\"\"\n\n\
          {}\n\
-         chain = Chain(__file__, __doc__, \"{VERSION}\", answers={}, named_files={},\n    bounds={})\n\n\
+         chain = Chain(__file__, __doc__, \"{VERSION}\", answers={}, named_files={})\n\n\
          # Each step: map(FROM, TO, MAPPER) or map_reduce(P, S, FROM, TO, MAPPER, REDUCER), where rows meet by their first P fields and\n\
          # are sorted by their first S.\n",
         title.replace(|c: char| c.is_ascii_control(), " "),
         library.python(),
         list(outputs.iter().map(|data| quote(data))),
         list(params.named_files().iter().map(|(_, file)| quote(file))),
-        list(bounds.iter().map(|option| quote(option))),
     );
     let params = &params.beside_files()?;
     for part in parts {

@@ -154,6 +154,27 @@ fn matching(input: &Path, pattern: &str) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
+/// Whether a pattern takes a file, by its name below the folder where the pattern begins: as [`expand_inputs`] does where it sees
+/// the folders.
+pub fn matches_name(pattern: &str, name: &str) -> Result<bool> {
+    fn takes(parts: &[&str], names: &[&str]) -> Result<bool, PatternError> {
+        let Some((name, inside)) = names.split_first() else { return Ok(parts.is_empty()) };
+        let is_shown = !is_hidden(OsStr::new(name));
+        let Some((part, rest)) = parts.split_first() else { return Ok(is_shown && takes(parts, inside)?) };
+        if *part == "**" {
+            return Ok(is_shown && takes(parts, inside)? || takes(rest, names)?);
+        }
+        let is_spelled = is_shown || part.as_bytes().first() == name.as_bytes().first();
+        Ok(is_spelled && Pattern::new(part)?.matches(name) && takes(rest, inside)?)
+    }
+    let parts: Vec<_> = pattern.split('/').filter(|part| !part.is_empty()).collect();
+    let names: Vec<_> = name.split('/').collect();
+    takes(&parts, &names).map_err(|error| Error::File {
+        path: PathBuf::from(pattern),
+        problem: format!("no file has this name, and it is not a pattern: {error}"),
+    })
+}
+
 /// The characters that make a name a pattern.
 const SPECIAL: [char; 3] = ['*', '?', '['];
 
@@ -185,4 +206,47 @@ fn is_inside(file: &Path, folder: &Path, pattern: &Pattern) -> bool {
 /// Paths compare by their parts, in which `a/b` comes before `a-b`; `sort` and other tools compare bytes.
 fn in_byte_order(files: &mut [PathBuf]) {
     files.sort_unstable_by(|a, b| a.as_os_str().as_encoded_bytes().cmp(b.as_os_str().as_encoded_bytes()));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A name is taken, whoever looks: where the folders are seen, and where names are all that is known.
+    #[test]
+    fn names_match_as_files_do() {
+        let root = tempfile::tempdir().unwrap();
+        let names =
+            ["a.gz", "b/a.gz", "b/c/a.gz", "b/_c/a.gz", "_d/a.gz", ".e", "b/.e/x", "f[1].gz", "b/c/d/x"];
+        for name in names {
+            std::fs::create_dir_all(root.path().join(name).parent().unwrap()).unwrap();
+            std::fs::write(root.path().join(name), "").unwrap();
+        }
+        let mut found = 0;
+        for pattern in [
+            "*",
+            "**",
+            "**/*.gz",
+            "b/*",
+            "*/a.gz",
+            "_*/*",
+            ".?",
+            "*/_c/*",
+            "b/**/a.gz",
+            "f[[]1].gz",
+            "?/c",
+            "b/**/c",
+            "x*",
+        ] {
+            let expected = expand_inputs(&[root.path().join(pattern)]).unwrap_or_default();
+            let taken = |name: &&str| matches_name(pattern, name).unwrap();
+            let mut taken: Vec<_> =
+                names.iter().copied().filter(taken).map(|name| root.path().join(name)).collect();
+            in_byte_order(&mut taken);
+            assert_eq!(taken, expected, "{pattern}");
+            found += taken.len();
+        }
+        assert!(found > 20, "{found}");
+        assert!(matches_name("a[", "a[").is_err());
+    }
 }

@@ -12,8 +12,8 @@ fn committed_files_equal_a_fresh_derivation() {
     let files = derived().unwrap();
     assert_eq!(
         files.len(),
-        1 + STAGES.len() + 4 + 2 + 2,
-        "docs/stages.md, a binary for each stage, four scripts for Hadoop and two for each other engine"
+        1 + STAGES.len() + 3 + 1 + 1,
+        "docs/stages.md, a binary for each stage, three scripts for Hadoop and one for each other engine"
     );
     for (name, text) in files {
         let committed = std::fs::read_to_string(root.join(&name)).unwrap_or_default();
@@ -69,6 +69,16 @@ fn scripts_are_pages_over_one_library() {
     for line in inline.lines() {
         assert!(!line.starts_with("source ") && !line.starts_with("from ."), "{line}");
     }
+}
+
+/// All of jobs can be read in a sitting or two.
+#[test]
+fn jobs_are_small() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let files = walkdir::WalkDir::new(root.join("jobs")).into_iter().map(Result::unwrap);
+    let files = files.filter(|file| file.file_type().is_file());
+    let lines: usize = files.map(|file| std::fs::read_to_string(file.path()).unwrap().lines().count()).sum();
+    assert!(lines < 1500, "{lines}");
 }
 
 /// An option that two stages share must mean the same in both: the driver gives it to both.

@@ -81,7 +81,7 @@ fn an_installation_is_whole_and_goes_without_a_trace() {
     }
     // A page finds the library that was installed, and so do the pages installed beside it.
     alone("twinsplit plan doc-split > page; bash page by-page docs.jsonl.gz");
-    alone("root/usr/local/share/twinsplit/pipes/doc-split.sh installed docs.jsonl.gz");
+    alone("root/usr/local/share/twinsplit/pipes/term-split.sh installed docs.jsonl.gz");
     assert!(here.read("pairs.tsv").lines().count() > 1_000);
     for output in ["out", "by-page", "installed"] {
         assert_eq!(here.read("pairs.tsv"), here.read(&format!("{output}/pairs.tsv")), "{output}");

@@ -300,12 +300,13 @@ fn an_interrupted_run_says_how_to_go_on() {
     }
 }
 
-/// The committed scripts go on too, by themselves.
+/// Scripts go on too, by themselves.
 #[test]
 fn a_script_goes_on() {
     let here = Place::new();
     small(&here);
-    let script = fixture("../jobs/pipes/doc-split.sh");
+    here.write("script", here.say("twinsplit plan doc-split --write-kept --inline").ok());
+    let script = here.path("script");
     let mut line = clean(Command::new("bash"));
     line.arg(&script).args(["out", "docs"]).env("PATH", search_path());
     here.run(line, "").ok();

@@ -1,14 +1,6 @@
-"""What runs in tasks: a process of a stage, fed by one thread, heard by another; and the shuffle between two."""
+"""What runs in tasks: a process of a stage, fed by one thread; and the shuffle between two."""
 
-import gzip
-import io
-import os
-import shutil
-import subprocess
-import sys
-import tempfile
-import threading
-import zlib
+import gzip, io, os, shutil, subprocess, sys, tempfile, threading, zlib
 
 from pyspark import AccumulatorParam, SparkFiles
 from pyspark.cloudpickle import register_pickle_by_value
@@ -18,10 +10,8 @@ register_pickle_by_value(sys.modules[__name__])
 MARK = b"\xef\xbb\xbf"
 BLOCK = 1 << 20
 
-
 class StageFailed(Exception):
     pass
-
 
 def run_stage(stage, number, rows, counters):
     """What a stage writes, as blocks of whole lines."""
@@ -32,45 +22,37 @@ def run_stage(stage, number, rows, counters):
         for link, names in stage["side"].items():
             link_side_file(os.path.join(folder, link), names)
         # The task's folder is its working folder; its counters come as a file, which stands there only if all went well.
+        counted = os.path.join(folder, "_counters")
         environment = {k: v for k, v in os.environ.items() if not k.startswith(("TWINSPLIT_", "mapreduce_"))}
-        environment.update(stage["variables"], TWINSPLIT_TASK=str(number), TWINSPLIT_COUNTERS=os.path.join(folder, "_counters"))
-        child = subprocess.Popen(
-            stage["command"],
-            executable=SparkFiles.get(stage["program"]),
-            cwd=folder,
-            env=environment,
-            bufsize=BLOCK,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
-        said, failure = [], []
+        environment.update(stage["variables"], TWINSPLIT_TASK=str(number), TWINSPLIT_COUNTERS=counted)
+        said, failure = open(os.path.join(folder, "_said"), "w+b"), []
+        pipes = {"bufsize": BLOCK, "stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": said}
+        program = SparkFiles.get(stage["program"])
+        child = subprocess.Popen(stage["command"], executable=program, cwd=folder, env=environment, **pipes)
         feeder = threading.Thread(target=feed, args=(child, rows, stage["mark"], failure), daemon=True)
-        listener = threading.Thread(target=listen, args=(child.stderr, said), daemon=True)
         feeder.start()
-        listener.start()
-        for block in whole_lines(child.stdout):
-            yield block
+        yield from whole_lines(child.stdout)
         code = child.wait()
-        listener.join()
         if code == 0 or failure:
             feeder.join()
         if failure:
             raise failure[0]
-        if code != 0 or not os.path.isdir(environment["TWINSPLIT_COUNTERS"]):
+        if code != 0 or not os.path.isdir(counted):
             how = "was ended by signal %d" % -code if code < 0 else "ended with code %d" % code
-            raise StageFailed(
-                "<<<step %s: task %d: %s %s\n%s>>>"
-                % (stage["step"], number, stage["command"][0], how, b"".join(said).decode("utf-8", "replace"))
-            )
-        counters.add({(stage["command"][0], number): (counted(folder), quarantine(folder))})
+            said.seek(0)
+            words = b"".join(said.readlines()[-50:]).decode("utf-8", "replace")
+            what = (stage["step"], number, stage["command"][0], how, words)
+            raise StageFailed("<<<step %s: task %d: %s %s\n%s>>>" % what)
+        lines = b"".join(files_in(counted).values()).decode().splitlines()
+        numbers = {name: int(number) for name, number in (line.split("\t") for line in lines)}
+        # The lines that the task let pass; --bad-records bounds them.
+        counters.add({(stage["command"][0], number): (numbers, files_in(os.path.join(folder, "_bad")))})
         ended = True
     finally:
         if child is not None and not ended:
             child.kill()
             child.wait()
         shutil.rmtree(folder, ignore_errors=True)
-
 
 def link_side_file(link, names):
     """One file is the side file; more of them, or none, are a folder."""
@@ -80,7 +62,6 @@ def link_side_file(link, names):
     os.mkdir(link)
     for name in names:
         os.symlink(SparkFiles.get(name), os.path.join(link, name))
-
 
 def feed(child, rows, mark, failure):
     try:
@@ -98,48 +79,25 @@ def feed(child, rows, mark, failure):
         failure.append(error)
         child.kill()
 
-
-def listen(stream, said):
-    """Keeps the end of what a stage says on standard error."""
-    for line in stream:
-        said.append(line)
-        del said[:-50]
-
-
 def whole_lines(stream):
     held = []
-    while True:
-        block = stream.read1(BLOCK)
+    for block in iter(lambda: stream.read1(BLOCK), b""):
         end = block.rfind(b"\n") + 1
         if end:
             held.append(block[:end])
             yield b"".join(held)
             held = []
-        if end < len(block):
-            held.append(block[end:])
-        if not block:
-            if held:
-                yield b"".join(held) + b"\n"
-            return
+        held += [block[end:]] if end < len(block) else []
+    if held:
+        yield b"".join(held) + b"\n"
 
-
-def counted(folder):
-    numbers = {}
-    for name in os.listdir(os.path.join(folder, "_counters")):
-        with open(os.path.join(folder, "_counters", name), encoding="utf-8") as stream:
-            numbers.update((key, int(number)) for key, number in (line.split("\t") for line in stream))
-    return numbers
-
-
-def quarantine(folder):
-    """The lines that the task let pass; --bad-records bounds them."""
-    folder = os.path.join(folder, "_bad")
+def files_in(folder):
+    """The content of each file."""
     found = {}
     for name in os.listdir(folder) if os.path.isdir(folder) else []:
         with open(os.path.join(folder, name), "rb") as stream:
             found[name] = stream.read()
     return found
-
 
 class ByTask(AccumulatorParam):
     """What tasks counted, by task: one that runs twice counts once."""
@@ -151,45 +109,30 @@ class ByTask(AccumulatorParam):
         one.update(other)
         return one
 
-
 def through(rows, stage, counters, offset=0):
     """The rows of each partition through a process of the stage."""
     return rows.mapPartitionsWithIndex(lambda number, rows: run_stage(stage, offset + number, rows, counters))
 
-
 def lines_of_blocks(blocks):
     for block in blocks:
-        for row in block[:-1].split(b"\n"):
-            yield row
-
-
-def first_field(row):
-    return bytes(row[0])
-
+        yield from block[:-1].split(b"\n")
 
 def lines_of_whole(row):
     """The lines of a file that was read whole."""
     content = bytes(row[0])
     stream = io.BytesIO(content)
-    lines = gzip.GzipFile(fileobj=stream) if content[:2] == b"\x1f\x8b" else stream
-    for number, line in enumerate(lines):
+    for number, line in enumerate(gzip.GzipFile(fileobj=stream) if content[:2] == b"\x1f\x8b" else stream):
         line = line[len(MARK) :] if number == 0 and line.startswith(MARK) else line
         yield line[:-1] if line.endswith(b"\n") else line
 
-
-def forget(names):
-    """Removes, where a task runs, the files of jobs that are over: each executor fetched them."""
-
-    def rows_after(rows):
-        for name in names:
-            try:
-                os.remove(SparkFiles.get(name))
-            except OSError:
-                pass  # Never fetched here, or removed by another task.
-        return rows
-
-    return rows_after
-
+def forget(names, rows=()):
+    """Removes, where a task runs, the files of jobs that are over, which each executor fetched; the rows go on."""
+    for name in names:
+        try:
+            os.remove(SparkFiles.get(name))
+        except OSError:
+            pass  # Never fetched here, or removed by another task.
+    return rows
 
 def key_end(row, fields):
     end = 0
@@ -198,7 +141,6 @@ def key_end(row, fields):
         if end < 0:
             return len(row)
     return end
-
 
 def shuffle(rows, reducers, partition, sort, numbered, shuffled):
     def keyed(rows):
@@ -223,8 +165,3 @@ def shuffle(rows, reducers, partition, sort, numbered, shuffled):
     else:
         pairs = pairs.partitionBy(reducers, task_of)
     return pairs.mapPartitions(joined, preservesPartitioning=True)
-
-
-def block_row(block):
-    """A block of whole lines as a row of one column, for a writer that ends it."""
-    return (block[:-1],)

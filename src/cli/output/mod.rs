@@ -1,5 +1,6 @@
 //! The folder of an answer: who may write into it, what is left of an earlier run, what a stopped run leaves.
 
+pub mod files;
 mod lock;
 pub mod owned;
 mod publish;

@@ -1,11 +1,11 @@
 //! What in an output folder a run has recorded as its own: what `run.json` lists, and the `_work` of a manifest. All else
 //! is somebody else's and stays.
 
+use super::files::{Files, Kind, Local};
 use crate::error::{Error, Result};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::Read;
 use std::path::Path;
 
 /// The record of a whole answer.
@@ -32,43 +32,48 @@ const FILES: [&str; 7] = [RUN, "pairs.tsv", "clusters.tsv", "kept.jsonl", "quara
 const FOLDERS: [&str; 4] = ["pairs", "clusters", "kept", "quarantine"];
 
 /// The names that a record lists, its own among them; none when it is no record of ours.
-pub fn recorded(path: &Path) -> BTreeSet<String> {
-    let Some(value) = json(path) else { return BTreeSet::new() };
+pub fn recorded_in(files: &dyn Files, path: &Path) -> Result<BTreeSet<String>> {
+    let Some(value) = json(files, path)? else { return Ok(BTreeSet::new()) };
     let of_driver = value["twinsplit"].is_string() && value["chain"].is_string();
     let of_program = value["manifest"].is_object() && value["steps"].is_array();
     let (true, Some(outputs)) = (of_driver || of_program, value["outputs"].as_array()) else {
-        return BTreeSet::new();
+        return Ok(BTreeSet::new());
     };
     let names = outputs.iter().filter_map(|output| Path::new(output["path"].as_str()?).file_name()?.to_str());
     let own = path.file_name().and_then(|name| name.to_str());
-    names
-        .chain(own)
-        .filter(|name| FILES.contains(name) || FOLDERS.contains(name))
-        .map(str::to_owned)
-        .collect()
+    let known = names.chain(own).filter(|name| FILES.contains(name) || FOLDERS.contains(name));
+    Ok(known.map(str::to_owned).collect())
+}
+
+/// The names that a record on this machine lists.
+pub fn recorded(path: &Path) -> BTreeSet<String> {
+    recorded_in(&Local, path).unwrap_or_default()
 }
 
 /// The names of what is in a folder and a run recorded there.
-pub fn owned(folder: &Path) -> BTreeSet<String> {
-    let mut names = recorded(&folder.join(RUN));
-    names.append(&mut recorded(&folder.join(COUNTERS)));
-    if names.contains(RUN) && is_page(&folder.join(REPORT)) {
+pub fn owned_in(files: &dyn Files, folder: &Path) -> Result<BTreeSet<String>> {
+    let mut names = recorded_in(files, &folder.join(RUN))?;
+    names.append(&mut recorded_in(files, &folder.join(COUNTERS))?);
+    if names.contains(RUN) && is_page_in(files, &folder.join(REPORT))? {
         names.insert(REPORT.to_owned());
     }
-    names
+    Ok(names)
+}
+
+/// The names of what is in a folder on this machine and a run recorded there.
+pub fn owned(folder: &Path) -> BTreeSet<String> {
+    owned_in(&Local, folder).unwrap_or_default()
 }
 
 /// Refuses a folder that holds something with a name of a run's that is not among `owned`, or is not of the kind that
 /// a run makes: all of it is named.
-pub fn refuse_others(folder: &Path, owned: &BTreeSet<String>) -> Result<()> {
+pub fn refuse_others_in(files: &dyn Files, folder: &Path, owned: &BTreeSet<String>) -> Result<()> {
     let mut others = Vec::new();
-    for (name, is_folder) in
-        FILES.map(|name| (name, false)).into_iter().chain(FOLDERS.map(|name| (name, true)))
-    {
-        let Ok(meta) = folder.join(name).symlink_metadata() else { continue };
-        let is_kind = if is_folder { meta.is_dir() } else { meta.is_file() };
-        if !(is_kind && owned.contains(name)) {
-            let link = if meta.is_symlink() { " (a link)" } else { "" };
+    let (names, folders) = (FILES.map(|name| (name, Kind::File)), FOLDERS.map(|name| (name, Kind::Folder)));
+    for (name, expected) in names.into_iter().chain(folders) {
+        let Some(kind) = files.kind(&folder.join(name))? else { continue };
+        if !(kind == expected && owned.contains(name)) {
+            let link = if kind == Kind::Link { " (a link)" } else { "" };
             others.push(format!("{}{link}", folder.join(name).display()));
         }
     }
@@ -85,12 +90,22 @@ pub fn refuse_others(folder: &Path, owned: &BTreeSet<String>) -> Result<()> {
     )))
 }
 
+/// The same for a folder on this machine.
+pub fn refuse_others(folder: &Path, owned: &BTreeSet<String>) -> Result<()> {
+    refuse_others_in(&Local, folder, owned)
+}
+
 /// Whether a page was written by `twinsplit report`.
+pub fn is_page_in(files: &dyn Files, path: &Path) -> Result<bool> {
+    if files.kind(path)? != Some(Kind::File) {
+        return Ok(false);
+    }
+    Ok(String::from_utf8_lossy(&files.read(path, 4096)?).contains(REPORT_MARK))
+}
+
+/// Whether a page on this machine was written by `twinsplit report`.
 pub fn is_page(path: &Path) -> bool {
-    let mut head = String::new();
-    is_file(path)
-        && fs::File::open(path).and_then(|file| file.take(4096).read_to_string(&mut head)).is_ok()
-        && head.contains(REPORT_MARK)
+    is_page_in(&Local, path).unwrap_or(false)
 }
 
 /// Whether `_work` is a run's own: a folder, and no link to one, that holds the manifest of a run, or nothing at all
@@ -109,14 +124,23 @@ pub fn is_work(work: &Path) -> Result<bool> {
 }
 
 /// Whether a run, or a script, has left its manifest.
-pub fn has_manifest(work: &Path) -> bool {
-    let of_driver = json(&work.join(MANIFEST)).is_some_and(|value| {
+pub fn has_manifest_in(files: &dyn Files, work: &Path) -> Result<bool> {
+    let of_run = json(files, &work.join(MANIFEST))?.is_some_and(|value| {
         let program = value["program"].as_str().unwrap_or_default();
         value["twinsplit"].is_string() && value["chain"].is_string() || program.starts_with("twinsplit ")
     });
     let script = work.join(SCRIPT_MANIFEST);
-    let first = || fs::read_to_string(&script).unwrap_or_default();
-    of_driver || is_file(&script) && first().trim_start_matches("# ").starts_with("twinsplit ")
+    if of_run || files.kind(&script)? != Some(Kind::File) {
+        return Ok(of_run);
+    }
+    Ok(String::from_utf8_lossy(&files.read(&script, 4096)?)
+        .trim_start_matches("# ")
+        .starts_with("twinsplit "))
+}
+
+/// Whether a run, or a script, has left its manifest on this machine.
+pub fn has_manifest(work: &Path) -> bool {
+    has_manifest_in(&Local, work).unwrap_or(false)
 }
 
 /// Whether a folder holds no more than a run does before its manifest and after it.
@@ -137,13 +161,11 @@ fn is_bare(work: &Path) -> Result<bool> {
 }
 
 /// What a file of JSON holds, where there is one and it is no link.
-fn json(path: &Path) -> Option<Value> {
-    let text = is_file(path).then(|| fs::read(path).ok())??;
-    serde_json::from_slice(&text).ok()
-}
-
-fn is_file(path: &Path) -> bool {
-    path.symlink_metadata().is_ok_and(|meta| meta.is_file())
+pub fn json(files: &dyn Files, path: &Path) -> Result<Option<Value>> {
+    if files.kind(path)? != Some(Kind::File) {
+        return Ok(None);
+    }
+    Ok(serde_json::from_slice(&files.read(path, u64::MAX)?).ok())
 }
 
 #[cfg(test)]

@@ -128,7 +128,7 @@ impl Cluster {
         for data in ["pairs", "clusters", "kept", "run.json", data] {
             assert!(!there.lines().any(|path| path.ends_with(&format!("/{data}"))), "{data} in {there}");
         }
-        assert!(there.contains("/_work/_same"), "{there}");
+        assert!(there.contains("/_work/_run.json"), "{there}");
     }
 
     /// Kills a daemon at once: `namenode`, `datanode-1`, `nodemanager-2` and so on.
