@@ -11,7 +11,8 @@ BINARY ?= target/release/twinsplit
 # Debian packages of programs that tests alone run.
 TEST_PACKAGES = bsdutils chromium chromium-driver curl fish mandoc maven zsh
 
-.PHONY: help demo test test-build check test-long test-tools fuzz bench bench-cliffs engines approximations experiments experiments-page fig8 derived build install uninstall clean tools \
+.PHONY: help demo test test-build check test-long test-tools fuzz bench bench-minhash bench-cliffs engines approximations experiments \
+  experiments-page fig8 derived build install uninstall clean tools \
   dist hadoop spark cluster-up cluster-status cluster-down cluster-test cluster-test-full
 
 help: ## this list
@@ -97,6 +98,9 @@ fuzz: build ## coverage-guided fuzzing of every record and reader, FUZZ_SECONDS 
 
 bench: build ## beside SetSimilaritySearch, datasketch, rensa, gaoya, FastSketchLSH and datatrove (Python 3.11, PyPI)
 	benches/peers/run.py $(if $(SAVE),--save)
+
+bench-minhash: build ## the chain minhash beside MinHash libraries: precision, recall, seconds, minutes (Python 3.11, PyPI)
+	benches/peers/run.py --peers rensa,FastSketchLSH,gaoya,datasketch
 
 bench-cliffs: tools ## shapes that make joins slow, at N and 2N documents: fails where counts grow faster than input and pairs
 	$(CARGO) bench --locked --bench cliffs -- --all

@@ -4,8 +4,8 @@
 //! | component | what it does | of sets |
 //! |---|---|---|
 //! | front | documents become what is compared | [`front`]: features, IDF range, groups of equal sets |
-//! | candidates | which two of them may be similar | posting lists ([`term_split`]), slices ([`doc_split`]) |
-//! | check | which of them are | the exact overlap |
+//! | candidates | which two of them may be similar | posting lists ([`term_split`]), slices ([`doc_split`]), bands ([`minhash`]) |
+//! | check | which of them are | the exact overlap, or an estimate |
 //! | output | what is written | [`output`]: pairs of documents, clusters, kept documents |
 //!
 //! A [family](Family) puts them together, in a file of its own; [`FAMILIES`] names all of them. A step reads data sets, runs
@@ -19,6 +19,7 @@
 mod ccdet;
 mod doc_split;
 mod front;
+mod minhash;
 mod output;
 mod step;
 mod term_split;
@@ -62,7 +63,8 @@ pub struct Family {
 }
 
 /// All families; the first one is taken when none is named.
-pub static FAMILIES: [&Family; 3] = [&doc_split::FAMILY, &term_split::FAMILY, &ccdet::FAMILY];
+pub static FAMILIES: [&Family; 4] =
+    [&doc_split::FAMILY, &term_split::FAMILY, &ccdet::FAMILY, &minhash::FAMILY];
 
 /// What is wanted of a chain beside what its options say.
 #[derive(Clone, Copy, Debug, Default)]
@@ -167,6 +169,8 @@ pub enum Columnar {
     IndexShards,
     /// Pairs that pass the prefix filter, put down before they are verified.
     PrefixCandidates,
+    /// Sets that share the key of a band of their signatures.
+    Bands,
     /// What two sets share, counted.
     Overlaps,
     /// Pairs, clusters and kept documents out of columns.

@@ -9,6 +9,8 @@ use xxhash_rust::xxh3::{Xxh3, Xxh3Default, xxh3_64, xxh3_64_with_seed, xxh3_128}
 const SLICE_SEED: u64 = 0x7477_696e_0002;
 /// Seed that keeps a sample independent of tasks, slices and features.
 const SAMPLE_SEED: u64 = 0x7477_696e_0003;
+/// Where the seeds of signatures start.
+const SIGNATURE_SEED: u64 = 0x7477_696e_0004;
 
 /// The hash that stands for a feature text everywhere after `tokenize`: XXH3, 64 bits, seed 0.
 #[inline]
@@ -109,6 +111,34 @@ pub fn sample(seed: u64, id: &[u8]) -> u64 {
     state.digest()
 }
 
+/// The hash functions of signatures: a number whose bits all depend on all bits of `value` (steele2014, the finaliser of
+/// SplitMix64 in its later form). It is a bijection.
+#[inline]
+pub fn mix(value: u64) -> u64 {
+    let value = (value ^ value >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let value = (value ^ value >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    value ^ value >> 31
+}
+
+/// The seed of hash function `number` of signatures: the values of SplitMix64 from [`SIGNATURE_SEED`] on.
+#[inline]
+pub fn stream(number: u64) -> u64 {
+    mix(SIGNATURE_SEED.wrapping_add((number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)))
+}
+
+/// The key of a band of a signature: over its values, four bytes each, little endian, with the number of the band as seed.
+pub fn band(band: u64, values: &[u32]) -> u64 {
+    let mut bytes = [0; 256];
+    if let Some(room) = bytes.get_mut(..4 * values.len()) {
+        room.chunks_exact_mut(4)
+            .zip(values)
+            .for_each(|(room, value)| room.copy_from_slice(&value.to_le_bytes()));
+        return xxh3_64_with_seed(room, band);
+    }
+    let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+    xxh3_64_with_seed(&bytes, band)
+}
+
 /// A running checksum over lines, their ends included.
 #[derive(Default)]
 pub struct Checksum(Xxh3Default);
@@ -180,6 +210,24 @@ mod tests {
         assert_eq!(sample(0, b"a"), 0x542b_ad68_ef63_e866);
         assert_eq!(sample(1, b"a"), 0x152a_669b_3181_fbb2);
         assert_eq!(sample(7, "日本".as_bytes()), 0xc3a0_0c05_9594_6adc);
+    }
+
+    /// Vectors of SplitMix64 with the seed 1234567, as its author's program prints them.
+    #[test]
+    fn mix_is_that_of_splitmix64() {
+        let state = |number: u64| 1_234_567u64.wrapping_add(number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let values = [1, 2, 3].map(|number| mix(state(number)));
+        assert_eq!(values, [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423]);
+    }
+
+    /// Vectors of the Python package xxhash: xxh3_64_intdigest(struct.pack("<2I", 1, 2), seed=band), and of 100 values.
+    #[test]
+    fn keys_of_bands_are_pinned() {
+        let many: Vec<u32> = (0..100).collect();
+        assert_eq!(
+            [band(0, &[1, 2]), band(1, &[1, 2]), band(7, &many)],
+            [0x0389_e2c8_892d_5450, 0x66c0_f07d_c924_2d28, 0x7aaf_8b21_6dbd_b9bc]
+        );
     }
 
     #[test]

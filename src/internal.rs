@@ -160,6 +160,12 @@ pub mod record {
         pub use crate::record::set::{Copy, Doc, Features, HashedDoc, Member};
     }
     /// See the module of this name.
+    pub mod signature {
+        pub use crate::record::signature::{
+            HalfSigned, LeftInput, LeftRow, RightInput, RightRow, Signature, Signed, Values, push_values,
+        };
+    }
+    /// See the module of this name.
     pub mod site {
         pub use crate::record::site::SiteRow;
     }
@@ -188,6 +194,17 @@ pub mod similarity {
     /// See the module of this name.
     pub mod tau {
         pub use crate::similarity::tau::{Tau, TauError};
+    }
+}
+/// See the module of this name.
+pub mod sketch {
+    /// See the module of this name.
+    pub mod bands {
+        pub use crate::sketch::bands::Bands;
+    }
+    /// See the module of this name.
+    pub mod minhash {
+        pub use crate::sketch::minhash::{Method, Signer, matches};
     }
 }
 /// See the module of this name.

@@ -11,6 +11,7 @@ use crate::similarity::Similarity;
 use crate::similarity::overlap::Overlap;
 use crate::stage::Entry;
 use crate::stages;
+use crate::stages::minhash::{BandOpts, SignerOpts};
 use crate::stages::options::SimilarityOpts;
 use crate::text::FeatureKind;
 use serde_json::{Map, Value, json};
@@ -114,7 +115,18 @@ impl Given {
                 self.set("min-features", least, Origin::Follows("features"));
             }
         }
-        self.settle_similarity()
+        self.settle_similarity()?;
+        self.settle_bands()
+    }
+
+    /// Takes as many values of a signature as its bands need, unless their number was given, and refuses too few.
+    fn settle_bands(&mut self) -> Result<()> {
+        let bands: BandOpts = self.params.parse()?;
+        if self.params.get("hashes").is_none() && bands.values() > self.params.number("hashes") {
+            self.set("hashes", bands.values().to_string(), Origin::Follows("bands"));
+        }
+        let hashes = self.params.parse::<SignerOpts>()?.hashes;
+        bands.bands(hashes).map(drop)
     }
 
     /// Refuses a threshold that does not fit its similarity. Sets that are smaller than an overlap are in no pair, so the
@@ -150,6 +162,10 @@ pub struct Asked {
     pub inputs: Vec<PathBuf>,
     /// Whether the kept documents' lines are written.
     pub write_kept: bool,
+    /// The share of the pairs that was asked for, where bands were chosen by it.
+    pub recall: Option<f64>,
+    /// What was decided before, a sentence each.
+    pub notes: Vec<String>,
 }
 
 /// See the module.
@@ -168,6 +184,8 @@ pub struct Plan {
     pub inputs: Vec<PathBuf>,
     /// Whether the kept documents' lines are written.
     pub write_kept: bool,
+    /// The share of the pairs that was asked for, where bands were chosen by it.
+    pub recall: Option<f64>,
     /// What was decided that nobody has asked for, a sentence each.
     pub notes: Vec<String>,
 }
@@ -185,7 +203,7 @@ impl Plan {
     /// # Errors
     /// When no family has the name, and when the features are not what they should be.
     pub fn of(asked: Asked, read: &ReadFile<'_>) -> Result<Self> {
-        let Asked { chain, engine, mut given, inputs, write_kept } = asked;
+        let Asked { chain, engine, mut given, inputs, write_kept, recall, notes: decided } = asked;
         let (family, mut notes) = match chain {
             Some(name) => {
                 let unknown = || Error::Usage(format!("there is no chain {name}"));
@@ -196,6 +214,7 @@ impl Plan {
                 (family, vec![format!("no chain is named, so {} is taken{why}", family.name)])
             }
         };
+        notes.extend(decided);
         family.defaults.iter().for_each(|(name, value)| given.set_missing(name, *value, Origin::Family));
         given.settle_features(read)?;
         if write_kept && given.params.get("cluster").is_none() {
@@ -208,7 +227,7 @@ impl Plan {
         let unused = unused(&chain.steps(), &given.params);
         notes.extend(unused.iter().map(|name| format!("{} does not use --{name} here", family.name)));
         let options = resolved(&given);
-        Ok(Self { family, chain, engine, params: given.params, options, inputs, write_kept, notes })
+        Ok(Self { family, chain, engine, params: given.params, options, inputs, write_kept, recall, notes })
     }
 
     /// The same chain on another engine, with options that make the same steps.
@@ -222,6 +241,7 @@ impl Plan {
             options: self.options.clone(),
             inputs: self.inputs.clone(),
             write_kept: self.write_kept,
+            recall: self.recall,
             notes: Vec::new(),
         }
     }
@@ -241,6 +261,7 @@ impl Plan {
         let mut parameters: Map<String, Value> =
             self.options.iter().map(|(name, (value, _))| (name.clone(), value.as_str().into())).collect();
         parameters.insert("write-kept".to_owned(), self.write_kept.into());
+        parameters.extend(self.recall.map(|recall| ("recall".to_owned(), recall.to_string().into())));
         let origins = self.options.iter().filter(|(_, (_, origin))| *origin != Origin::Default);
         let origins: Map<String, Value> =
             origins.map(|(name, (_, origin))| (name.clone(), origin.to_string().into())).collect();
@@ -298,8 +319,13 @@ fn suitable(params: &Params) -> (&'static Family, String) {
     (first, String::new())
 }
 
+/// The options that the chains of one family have, and those of another one have not.
+pub fn options_beyond(family: &Family, other: &Family) -> BTreeSet<String> {
+    options_of(family).difference(&options_of(other)).cloned().collect()
+}
+
 /// The options that the chains of a family have, and those of no other family.
-pub fn own_options(family: &Family) -> BTreeSet<String> {
+fn own_options(family: &Family) -> BTreeSet<String> {
     let others = FAMILIES.into_iter().filter(|other| other.name != family.name);
     let others: BTreeSet<String> = others.flat_map(options_of).collect();
     options_of(family).difference(&others).cloned().collect()
@@ -344,13 +370,21 @@ mod tests {
         let mut given = Given::default();
         options.iter().for_each(|(name, value)| given.set(name, *value, Origin::CommandLine));
         let chain = chain.map(str::to_owned);
-        Plan::of(Asked { chain, engine, given, inputs: Vec::new(), write_kept }, &no_file).unwrap()
+        Plan::of(
+            Asked { chain, engine, given, inputs: Vec::new(), write_kept, recall: None, notes: Vec::new() },
+            &no_file,
+        )
+        .unwrap()
     }
 
     #[test]
     fn families_have_options_of_their_own() {
         let own = |name| own_options(Family::named(name).unwrap());
-        let [term_split, doc_split, ccdet] = ["term-split", "doc-split", "ccdet"].map(own);
+        let [term_split, doc_split, ccdet, minhash] =
+            ["term-split", "doc-split", "ccdet", "minhash"].map(own);
+        for name in ["minhash", "hashes", "bands", "rows", "check"] {
+            assert!(minhash.contains(name), "{name}: {minhash:?}");
+        }
         for name in ["pcp", "df-cut", "accumulators"] {
             assert!(term_split.contains(name), "{name}: {term_split:?}");
         }

@@ -13,6 +13,7 @@ FEATURES = "words:5"
 THREADS = 2
 PEAK = 1_000_000_000  # bytes
 OURS, SETS = "twinsplit", "tokenize"  # the programs that are no peers
+MINHASH, RECALL = "twinsplit-minhash", "0.99"  # its own MinHash, and what is asked of it
 # (corpus, tau, package): how many times as fast twinsplit, from the text, has to be as the peer from the sets.
 FASTER = {("reuters21578", "0.5", "SetSimilaritySearch"): 10}
 
@@ -42,26 +43,34 @@ class Case:
         self.folder, self.sets, self.tau = folder, sets, tau
         self.name = f"{folder.name} at {tau}"
         self.parameters = {}
-        self.costs = {OURS: [], SETS: []} | {peer: [] for peer in PEERS}
+        self.peers = [peer for peer in PEERS if peer.package in options.peers]
+        self.costs = {OURS: [], MINHASH: [], SETS: []} | {peer: [] for peer in self.peers}
         self.notes = dict(refused)
         out, here = folder / "out", environment(folder)
         ours = [options.binaries / "twinsplit", "run", "doc-split", "--input", documents, "--features", FEATURES,
                 "--tau", tau, "--threads", THREADS, "--output", out, "--overwrite"]
+        by_bands = [options.binaries / "twinsplit", "run", "minhash", "--recall", RECALL, *ours[3:-2], folder / "minhash",
+                    "--overwrite"]
         cut = [options.binaries / "tokenize", "--features", FEATURES, "--input", documents]
         for number in range(options.rounds):
-            for name, command in ((OURS, ours), (SETS, cut)):
+            for name, command in ((OURS, ours), (MINHASH, by_bands), (SETS, cut)):
                 cost = measured(command, folder / f"{name}.log", here)
                 if cost.failure:
                     sys.exit(f"bench: {name} {cost.failure}")
                 self.costs[name].append(cost)
-            self.costs[OURS][-1] = self.costs[OURS][-1]._replace(peak=max(self.costs[OURS][-1].peak, own_peak(out)))
-            for peer in PEERS:
+            for name, answer in ((OURS, out), (MINHASH, folder / "minhash")):
+                cost = self.costs[name][-1]
+                self.costs[name][-1] = cost._replace(peak=max(cost.peak, own_peak(answer)))
+            for peer in self.peers:
                 if peer not in self.notes:
                     self.run(peer, options.peer_timeout, here)
             say = ", ".join(f"{program} {costs[-1].wall:.2f} s" for program, costs in self.costs.items()
                             if program not in self.notes)
             print(f"bench: {self.name}, round {number + 1}: {say}", file=sys.stderr)
         pairs_alone(out, self.pairs(OURS))
+        pairs_alone(folder / "minhash", self.pairs(MINHASH))
+        chosen = json.loads((folder / "minhash" / "run.json").read_text())["parameters"]
+        self.parameters[MINHASH] = f"recall {RECALL}: {chosen['bands']} bands of {chosen['rows']}; {THREADS} threads"
         self.score()
 
     def pairs(self, program):
@@ -79,7 +88,7 @@ class Case:
             self.parameters[peer] = log.read_text(errors="replace").splitlines()[-1]
 
     def score(self):
-        ended = [OURS, *(peer for peer in PEERS if peer not in self.notes)]
+        ended = [OURS, MINHASH, *(peer for peer in self.peers if peer not in self.notes)]
         command = [sys.executable, HERE / "score.py", self.sets, self.tau, *map(self.pairs, ended)]
         said = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
         self.exact = said["exact"]
@@ -100,7 +109,7 @@ class Case:
             return f"{self.notes[program]} | – | – | – | – | – | –"
         wall, processor, peak, _ = zip(*self.costs[program])
         cost = f"{self.seconds(program):.2f} ({min(wall):.2f} to {max(wall):.2f})"
-        times = f"{self.times(program):.1f}" if program in PEERS else "–"
+        times = f"{self.times(program):.1f}" if program in self.peers else "–"
         cost += f" | {times} | {statistics.median(processor):.2f} | {max(peak) / 1e6:,.0f}"
         if program == SETS:
             return f"{cost} | – | – | –"
@@ -113,7 +122,10 @@ class Case:
             yield f"{self.name}: twinsplit misses {self.exact - hits:,} pairs"
         if hits < pairs:
             yield f"{self.name}: {pairs - hits:,} pairs of twinsplit are below the threshold"
-        for peer in [peer for peer in PEERS if peer in self.scores]:
+        pairs, hits = self.scores[MINHASH]
+        if hits < pairs or hits < float(RECALL) * self.exact:
+            yield f"{self.name}: of {self.exact:,} pairs twinsplit minhash finds {hits:,}, and {pairs - hits:,} others"
+        for peer in [peer for peer in self.peers if peer in self.scores]:
             if self.times(peer) <= 1:
                 yield f"{self.name}: {peer} with the time for its sets takes {self.times(peer):.2f} of ours"
             wanted = FASTER.get((self.folder.name, self.tau, peer.package), 0)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """twinsplit beside the libraries that users would pick instead: one table, from one run, on real text.
 
-    benches/peers/run.py [--rounds N] [--peer-timeout S] [--corpora A,B] [--taus T,T] [--documents N] [--save]
+    benches/peers/run.py [--rounds N] [--peer-timeout S] [--corpora A,B] [--taus T,T] [--peers A,B] [--documents N] [--save]
 
 Builds nothing: run `cargo build --release` first (`make bench` does). The peers come from PyPI, into .tools/bench, in
 the versions of constraints.txt, as wheels (Python 3.11 or later, with venv). Environment:
@@ -28,7 +28,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from case import FEATURES, OURS, SETS, THREADS, Case, environment
+from case import FEATURES, MINHASH, OURS, SETS, THREADS, Case, environment
 from peers import HERE, PEERS, environment_made, installed, versions
 
 ROOT = HERE.parent.parent
@@ -70,6 +70,7 @@ Median of {rounds} rounds, by turns, with the spread; {features}; {cores} proces
 - Parameters are the library's own choice for the threshold. Where its user chooses the bands (rensa, FastSketchLSH,
   datatrove), they use all hashes, and their threshold (1/bands)^(1/rows) is the nearest one not above tau; at .8 that
   is what the documentation has. *Estimate ≥ tau*: candidates are verified by the library's own estimate.
+- *twinsplit minhash* chooses its bands by a sample, which is in its time, and checks candidates exactly.
 - datatrove gives clusters and verifies nothing; all pairs within a cluster count as its pairs.
 """
 COLUMNS = ["corpus", "tau", "program", "parameters", "wall seconds (spread)", "from text", "user + sys", "peak MB",
@@ -85,7 +86,8 @@ def table(cases):
         where = f"| {corpus}, {documents:,} documents | {case.tau} |"
         yield f"{where} **twinsplit** | exact; {THREADS} threads | {case.row(OURS)} |"
         yield f"{where} `tokenize`, the peers' sets | one thread | {case.row(SETS)} |"
-        for peer in PEERS:
+        yield f"{where} **twinsplit minhash** | {case.parameters[MINHASH]} | {case.row(MINHASH)} |"
+        for peer in case.peers:
             parameters = case.parameters.get(peer, "–")
             yield f"{where} {peer.package} {known[peer.package]} | {parameters} | {case.row(peer)} |"
 
@@ -96,9 +98,11 @@ def parsed():
     parser.add_argument("--peer-timeout", type=float, default=600, help="seconds that a peer may take (default 600)")
     parser.add_argument("--corpora", default="reuters21578,enron1,licence-texts-a")
     parser.add_argument("--taus", default="0.5,0.8")
+    parser.add_argument("--peers", default=",".join(peer.package for peer in PEERS), help="only these")
     parser.add_argument("--documents", type=int, help="only the first N of each corpus, for a quick look")
     parser.add_argument("--save", action="store_true", help=f"also write {REPORT.relative_to(ROOT)}")
     options = parser.parse_args()
+    options.peers = options.peers.split(",")
     options.corpora_dir = Path(os.environ.get("CORPORA_DIR", ROOT / "../shared/corpora"))
     options.binaries = Path(os.environ.get("BIN_DIR", ROOT / "target/release")).resolve()
     return options
@@ -116,7 +120,7 @@ def main():
             fail(f"{options.binaries / name} is missing: run 'cargo build --release' first")
     if not environment_made():
         fail("no virtual environment (Debian: apt-get install python3-venv)")
-    refused = {peer: reason for peer in PEERS if (reason := installed(peer))}
+    refused = {peer: reason for peer in PEERS if peer.package in options.peers and (reason := installed(peer))}
 
     cases = []
     with tempfile.TemporaryDirectory() as work:

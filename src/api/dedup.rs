@@ -253,7 +253,18 @@ impl Dedup {
 
     fn plan(&self, inputs: &[PathBuf]) -> Result<Plan> {
         let (given, inputs) = (self.given.clone(), inputs.to_vec());
-        Plan::of(Asked { chain: None, engine: Engine::Local, given, inputs, write_kept: false }, &read_file)
+        Plan::of(
+            Asked {
+                chain: None,
+                engine: Engine::Local,
+                given,
+                inputs,
+                write_kept: false,
+                recall: None,
+                notes: Vec::new(),
+            },
+            &read_file,
+        )
     }
 
     fn find(&self, inputs: &[PathBuf], blocks: Option<Blocks>) -> Result<Duplicates> {

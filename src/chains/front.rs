@@ -55,6 +55,11 @@ impl SetFront {
         Self { source, ..self }
     }
 
+    /// Whether features are left out of the sets of documents.
+    pub fn filters(&self) -> bool {
+        self.idf.is_some()
+    }
+
     /// The data set that holds every document's set.
     pub fn sets(&self) -> Data {
         if self.idf.is_some() { FILTERED } else { self.source }

@@ -16,7 +16,8 @@ pub const FAMILY: Family = Family {
 };
 
 const LISTS: Data = "posting-lists";
-const CANDIDATES: Data = "candidates";
+/// Pairs that [`Verification`] counts.
+pub(super) const CANDIDATES: Data = "candidates";
 
 fn compose(params: &Params, wanted: Wanted) -> Chain {
     let front = SetFront::of(params);
@@ -107,7 +108,7 @@ impl Component for PrefixPostings {
 
 /// What the two sets of a candidate share is counted, when both have been brought to it.
 #[derive(Debug)]
-struct Verification;
+pub(super) struct Verification;
 
 impl Component for Verification {
     fn parts(&self) -> Vec<Part> {

@@ -69,7 +69,7 @@ pub fn run(plan: &Plan, opts: &RunOpts) -> Result<()> {
         threads: opts.threads.unwrap_or(JOBS),
         seconds: start.elapsed().as_secs_f64(),
         steps: &steps,
-        warnings: summary::warnings(&steps, Vec::new()),
+        warnings: summary::warnings(&steps, Vec::new(), plan.recall),
         answers: plan.chain.output.data().into_iter().map(folder).collect(),
     };
     let text = report.json(report.answers.iter().map(|folder| json!({ "path": folder })).collect());

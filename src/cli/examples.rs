@@ -120,6 +120,19 @@ pub const EXAMPLES: &[Example] = &[
         "A candidate meets its second set, and what they share is counted",
         "cat half-verified members | verify-right | LC_ALL=C sort | verify-right-reduce > verified-pairs",
     ),
+    example("MinHash: a signature of each set", "minhash < members > signatures"),
+    example(
+        "MinHash: documents that agree in a band of their signatures are candidates",
+        "lsh-bands < signatures | LC_ALL=C sort | lsh-bands-reduce | lsh-candidates > band-candidates",
+    ),
+    example(
+        "A candidate meets its first signature",
+        "cat band-candidates signatures | match-left | LC_ALL=C sort | match-left-reduce > half-matched",
+    ),
+    example(
+        "A candidate meets its second signature, and their similarity is estimated",
+        "cat half-matched signatures | match-right | LC_ALL=C sort | match-right-reduce > estimated-pairs",
+    ),
     example(
         "Doc-Split: how many sets have which size, and slices of about equal cost",
         "size-count < members | LC_ALL=C sort | size-count-reduce | slice-plan --slices 1 > plan",

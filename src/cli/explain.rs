@@ -2,6 +2,7 @@
 
 mod arithmetic;
 mod chain;
+mod signatures;
 
 use super::documents::{PairOpts, RunFile, each_document, in_range};
 use super::options;
@@ -54,6 +55,9 @@ pub fn command() -> Command {
     )
 }
 
+/// Options that ask for what the chain of this name sees.
+const MINHASH: [&str; 4] = ["minhash", "hashes", "bands", "rows"];
+
 /// A document's text and its features: hash -> text, first place.
 struct Explained {
     text: String,
@@ -66,10 +70,12 @@ struct Explained {
 /// Runs the command.
 pub fn run(matches: &ArgMatches) -> Result<()> {
     let mut params = options::params(matches)?;
+    let mut by_bands = MINHASH.iter().any(|option| params.get(option).is_some());
     let mut inputs: Vec<PathBuf> =
         matches.get_many::<PathBuf>("input").into_iter().flatten().cloned().collect();
     if let Some(folder) = matches.get_one::<PathBuf>("run") {
         let run = RunFile::read(folder)?;
+        by_bands |= run.value["chain"] == "minhash";
         run.complete(&mut params);
         if inputs.is_empty() {
             inputs = run.readable_inputs()?;
@@ -86,6 +92,12 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     let removed = restrict(&inputs, &opts, &spec, [&mut a, &mut b])?;
     let mut out = Stdout::new();
     let may_be_joined = print(wanted, [&a, &b], &opts, removed, show, &mut out)?;
+    if by_bands {
+        let overlap = a.order.iter().filter(|feature| b.features.contains_key(feature)).count() as u64;
+        let lines = signatures::lines(&params, [&a.order, &b.order], overlap)?;
+        out.line(b"")?;
+        lines.iter().try_for_each(|line| out.line(line.as_bytes()))?;
+    }
     if let (true, Some(folder)) = (may_be_joined, matches.get_one::<PathBuf>("run")) {
         chain::show(folder, |id, at| is_named(id, wanted[at]), &mut out)?;
     }

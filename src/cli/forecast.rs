@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::hash;
 use crate::io::{Blocks, each_line};
 use crate::params::Params;
-use crate::plan::own_options;
+use crate::plan::options_beyond;
 use crate::text::Extractor;
 use crate::threads::{in_threads, lock};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -121,7 +121,8 @@ fn bytes(path: &Path) -> u64 {
 
 /// The command that was typed, with doc-split instead of term-split, and without the options of that chain alone.
 fn with_doc_split(args: impl Iterator<Item = String>) -> String {
-    let own = Family::named(TERM_SPLIT).map(own_options).unwrap_or_default();
+    let families = Family::named(TERM_SPLIT).zip(Family::named(DOC_SPLIT));
+    let own = families.map(|(family, other)| options_beyond(family, other)).unwrap_or_default();
     let (mut words, mut named, mut skip) = (Vec::new(), false, false);
     for word in args {
         let option = word.strip_prefix("--").map(|option| option.split_once('=').unwrap_or((option, "")).0);

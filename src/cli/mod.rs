@@ -1,6 +1,7 @@
 //! Command lines: the stage binaries and the driver.
 
-pub mod cluster_driver;
+pub mod audit;
+mod cluster_driver;
 pub mod completions;
 pub mod documents;
 pub mod estimate;
@@ -21,6 +22,7 @@ pub mod partition;
 pub mod plan;
 pub mod progress;
 pub mod quarantine;
+mod recall;
 pub mod report;
 pub mod run;
 pub mod sample;

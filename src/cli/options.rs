@@ -1,5 +1,6 @@
 //! The driver's options: those of all stages, declared there, and a few of its own.
 
+use super::recall;
 use crate::chains::FAMILIES;
 use crate::error::{Error, Result};
 use crate::params::Params;
@@ -15,6 +16,8 @@ use std::path::PathBuf;
 pub enum Preset {
     /// Zhang et al. 2011: SpotSigs, tau 0.4
     Zhang2011,
+    /// An article on web corpora: MinHash of runs of 3 characters, 128 values in 16 bands of 8, estimate above 0.8
+    Webcorpora,
 }
 
 impl Preset {
@@ -22,6 +25,15 @@ impl Preset {
     fn settings(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Preset::Zhang2011 => &[("features", "spotsigs"), ("tau", "0.4")],
+            // Of 128 values 103 are the least above 0.8, as they are the least that reach it.
+            Preset::Webcorpora => &[
+                ("features", "chars:3"),
+                ("tau", "0.8"),
+                ("hashes", "128"),
+                ("bands", "16"),
+                ("rows", "8"),
+                ("check", "signature"),
+            ],
         }
     }
 }
@@ -105,8 +117,8 @@ pub fn threads(wanted: Option<usize>) -> usize {
 pub fn chain() -> Arg {
     let names = FAMILIES.map(|family| PossibleValue::new(family.name).help(family.about));
     Arg::new("chain").value_name("CHAIN").value_parser(PossibleValuesParser::new(names)).help(
-        "How pairs are found: doc-split and term-split find the same ones. By default doc-split, or the chain that \
-         alone has an option that is given",
+        "How pairs are found; the answer is the same, but for minhash, which may miss pairs. Without it doc-split, or \
+         another one where an option is given that it alone has",
     )
 }
 
@@ -153,17 +165,37 @@ pub fn stage_options() -> Vec<Arg> {
 
 /// Adds the options of all stages, and `--preset`.
 pub fn with_stage_options(command: Command) -> Command {
-    let preset = Arg::new("preset")
-        .long("preset")
-        .value_name("NAME")
-        .help("Take the settings of a published experiment for options that are not given");
+    let preset = Arg::new("preset").long("preset").value_name("NAME").help(
+        "For options that are not given, take the settings of a published experiment: zhang2011 is SpotSigs with tau 0.4; \
+         webcorpora is MinHash of 3 characters, 128 values in 16 bands of 8, by estimates above 0.8",
+    );
     command.args(stage_options()).arg(preset.value_parser(clap::value_parser!(Preset)))
+}
+
+/// The option by which bands are chosen.
+pub fn recall() -> Arg {
+    Arg::new("recall").long("recall").value_name("SHARE").value_parser(recall::parse).help(
+        "Choose --bands, --rows and --hashes of minhash so that this share of the pairs at or above tau is found, by the \
+         similarities in a sample of the input",
+    )
 }
 
 /// What a command line asks for.
 pub fn asked(matches: &ArgMatches, engine: Engine, inputs: &[PathBuf], write_kept: bool) -> Result<Asked> {
     let chain = matches.get_one::<String>("chain").cloned();
-    Ok(Asked { chain, engine, given: with_preset(matches)?, inputs: inputs.to_vec(), write_kept })
+    let mut asked = Asked {
+        chain,
+        engine,
+        given: with_preset(matches)?,
+        inputs: inputs.to_vec(),
+        write_kept,
+        recall: None,
+        notes: Vec::new(),
+    };
+    if let Some(recall) = matches.get_one::<f64>("recall") {
+        recall::choose(*recall, &mut asked)?;
+    }
+    Ok(asked)
 }
 
 /// The plan of what a command line asks for; what it decides by itself is said unless `quiet`.

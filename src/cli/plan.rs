@@ -12,6 +12,7 @@ use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, value_parser};
 pub fn command() -> Command {
     let command = Command::new("plan")
         .arg(options::chain())
+        .arg(options::recall())
         .arg(
             Arg::new("engine")
                 .long("engine")

@@ -26,9 +26,11 @@ use std::time::Instant;
 
 /// The command line of `run`.
 pub fn command() -> Command {
-    options::with_stage_options(RunOpts::augment_args(Command::new("run").arg(options::chain())))
-        .about("Finds pairs and clusters of near-duplicate documents")
-        .long_about(None)
+    options::with_stage_options(RunOpts::augment_args(
+        Command::new("run").arg(options::chain()).arg(options::recall()),
+    ))
+    .about("Finds pairs and clusters of near-duplicate documents")
+    .long_about(None)
 }
 
 /// `twinsplit run`.
@@ -152,8 +154,8 @@ fn checked_inputs(opts: &RunOpts, plan: &Plan) -> Result<Vec<PathBuf>> {
     if !plan.reads_once() {
         refuse_streams(
             &inputs,
-            "only doc-split, and term-split --pcp prefix without --df-cut and --accumulators, read it once, with the engine \
-             local and without --write-kept",
+            "only doc-split, term-split --pcp prefix without --df-cut and --accumulators, and minhash with --check exact and \
+             without --idf read it once, with the engine local and without --write-kept",
         )?;
     }
     Ok(inputs)
@@ -246,7 +248,7 @@ impl Run<'_> {
             join,
         };
         let Ran { steps, large, read } = run.run(|_| {})?;
-        Ok(Finished { warnings: summary::warnings(&steps, large), steps, read })
+        Ok(Finished { warnings: summary::warnings(&steps, large, self.plan.recall), steps, read })
     }
 
     fn steps(&self) -> Result<Finished> {
@@ -290,6 +292,10 @@ impl Run<'_> {
     fn finish(&self, steps: Vec<Done>) -> Result<Finished> {
         let (clusters, meta) = (self.output.answer.join("clusters.tsv"), self.output.work.join("meta"));
         let shares = summary::cluster_scripts(&clusters, &meta, &steps)?;
-        Ok(Finished { warnings: summary::warnings(&steps, shares), steps, read: Vec::new() })
+        Ok(Finished {
+            warnings: summary::warnings(&steps, shares, self.plan.recall),
+            steps,
+            read: Vec::new(),
+        })
     }
 }

@@ -71,7 +71,15 @@ pub fn derived() -> Result<Vec<(String, String)>> {
         let mut given = Given::default();
         options.iter().for_each(|(name, value)| given.set(name, *value, Origin::CommandLine));
         let chain = Some((*chain).to_owned());
-        let asked = Asked { chain, engine: *engine, given, inputs: Vec::new(), write_kept: true };
+        let asked = Asked {
+            chain,
+            engine: *engine,
+            given,
+            inputs: Vec::new(),
+            write_kept: true,
+            recall: None,
+            notes: Vec::new(),
+        };
         let script = engine::script_of(&Plan::of(asked, &read_file)?, Library::Beside)?;
         let ending = if *engine == Engine::Spark { "py" } else { "sh" };
         files.push((format!("jobs/{}/{name}.{ending}", engine.name()), script));
@@ -88,6 +96,7 @@ const SCRIPTS: &[Script] = &[
     ("doc-split", "doc-split", &[], Engine::Hadoop),
     ("doc-split", "doc-split", &[], Engine::Spark),
     ("ccdet", "ccdet", &[("site", "url")], Engine::Hadoop),
+    ("minhash", "minhash", &[], Engine::Hadoop),
 ];
 
 /// `docs/stages.md`.

@@ -1,9 +1,11 @@
 //! What a run says when it is over: `run.json`, the table, the warnings.
 
+use super::audit::Audit;
 use super::manifest::{RunManifest, digest};
 use super::table::table;
 use crate::cluster::dropped::{BELOW, DISTANCE, DROPPED, least};
 use crate::cluster::ids::Ids;
+use crate::engine::columnar::minhash::{AUDIT_FOUND, AUDITED};
 use crate::engine::columnar::output::{LARGE_SHARE, LargeCluster};
 use crate::engine::progress::Done;
 use crate::error::Result;
@@ -11,6 +13,7 @@ use crate::io::{AtomicFile, Stdout, each_row, expand_inputs};
 use crate::record::Record;
 use crate::record::cluster::ClusterRow;
 use crate::record::meta::Meta;
+use crate::stages::signature_check::{BELOW as ESTIMATED_BELOW, ESTIMATED, UNCHECKED};
 use crate::terminal;
 use indicatif::HumanCount;
 use serde_json::{Map, Value, json};
@@ -32,7 +35,7 @@ fn percent(part: u64, whole: u64) -> u128 {
 }
 
 /// Warnings about features that are missing and clusters that are too large, by script.
-pub fn warnings(steps: &[Done], clusters: Vec<LargeCluster>) -> Vec<String> {
+pub fn warnings(steps: &[Done], clusters: Vec<LargeCluster>, promised: Option<f64>) -> Vec<String> {
     let documents = sum(steps, "documents");
     let without = sum(steps, "without_features");
     let mut warnings = Vec::new();
@@ -62,6 +65,23 @@ pub fn warnings(steps: &[Done], clusters: Vec<LargeCluster>) -> Vec<String> {
             }
         ));
     }
+    warnings.extend(audit(steps).and_then(|audit| audit.warning(promised)));
+    let (estimated, below) = (sum(steps, ESTIMATED), sum(steps, ESTIMATED_BELOW));
+    if estimated > 0 {
+        // Estimates below tau are in the answer where nothing is checked alone.
+        let unchecked = steps.iter().any(|step| step.counters.contains_key(UNCHECKED));
+        warnings.push(match unchecked {
+            true => format!(
+                "APPROXIMATE: --check none takes candidates for pairs: by the estimates of their signatures {below} of \
+                 {estimated} pairs ({} %) are below tau; --check exact leaves these out",
+                percent(below, estimated)
+            ),
+            false => format!(
+                "APPROXIMATE: overlaps and similarities of {estimated} pairs are estimates of --check signature, and pairs \
+                 near tau may be on its wrong side; --check exact counts what they share"
+            ),
+        });
+    }
     if let Some(largest) = clusters.iter().max_by_key(|cluster| cluster.size) {
         let scripts: Vec<_> =
             largest.scripts.iter().map(|(script, count)| format!("{count} {script}")).collect();
@@ -78,6 +98,12 @@ pub fn warnings(steps: &[Done], clusters: Vec<LargeCluster>) -> Vec<String> {
         ));
     }
     warnings
+}
+
+/// What the audit of a run says, where there was one.
+fn audit(steps: &[Done]) -> Option<Audit> {
+    let audited = steps.iter().any(|step| step.counters.contains_key(AUDITED));
+    audited.then(|| Audit { pairs: sum(steps, AUDITED), found: sum(steps, AUDIT_FOUND) })
 }
 
 /// A sentence on the dropped documents that are below tau to the kept one; nothing where there are none.
@@ -198,6 +224,7 @@ impl Report<'_> {
             "seconds": { "total": milliseconds(self.seconds), "steps": seconds },
             "warnings": self.warnings,
         });
+        run.extend(audit(self.steps).map(|audit| ("audit".to_owned(), audit.json())));
         run.extend(fields.as_object().cloned().unwrap_or_default());
         format!("{:#}", Value::from(run))
     }
@@ -242,6 +269,7 @@ impl Report<'_> {
                 },
                 self.seconds
             ));
+            audit(self.steps).iter().for_each(terminal::line);
             left_out(self.steps).into_iter().chain(below_tau(self.steps)).for_each(terminal::line);
             for file in &self.answers {
                 terminal::line(format_args!("  {file}"));

@@ -150,7 +150,7 @@ pub use parallel::{Asked, JoinPair, Shard, Source, join_shards, queries, whole};
 pub use shards::index_shards;
 use strategy::JoinStrategy;
 pub use strategy::{MOST as MOST_COMMON, may_have_words};
-pub use verify::overlap_of_candidate;
+pub use verify::{overlap_of_candidate, overlap_of_sets};
 use words::{Check, Marks, Words};
 pub use words::{WORD_BYTES, count as words_of};
 pub use work::Work;

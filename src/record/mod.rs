@@ -17,6 +17,7 @@ pub mod pair;
 pub mod posting;
 pub mod round;
 pub mod set;
+pub mod signature;
 pub mod site;
 pub mod slice;
 pub mod star;
@@ -215,6 +216,8 @@ pub(crate) mod tag {
     pub const MEMBER: &[u8] = br"\s";
     /// A candidate; it sorts behind the 0 of a set.
     pub const CANDIDATE: &[u8] = br"\c";
+    /// A signature.
+    pub const SIGNATURE: &[u8] = br"\h";
 }
 
 /// Appends an id and a tag, with a TAB behind each.

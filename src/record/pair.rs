@@ -32,9 +32,10 @@ pub struct Candidate<'a> {
     pub b: &'a [u8],
 }
 
-impl<'a> Candidate<'a> {
-    /// Reads `a⇥\c⇥b`.
-    pub fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
+impl<'a> Record<'a> for Candidate<'a> {
+    const FIELDS: &'static str = r"a⇥\c⇥b";
+
+    fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
         let mut fields = Fields::of(line);
         let a = fields.id("a")?;
         fields.exactly("tag", tag::CANDIDATE, r"\c")?;
@@ -43,8 +44,7 @@ impl<'a> Candidate<'a> {
         Ok(Self { a, b })
     }
 
-    /// Appends `a⇥\c⇥b`.
-    pub fn encode(&self, out: &mut Vec<u8>) {
+    fn encode(&self, out: &mut Vec<u8>) {
         push_tagged(out, self.a, tag::CANDIDATE);
         out.extend_from_slice(self.b);
     }

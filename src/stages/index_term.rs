@@ -133,18 +133,44 @@ struct Counts {
     cut_pairs: u64,
 }
 
-/// Its options.
+/// How lists are cut.
 #[derive(Args, Clone, Debug)]
-pub struct IndexTermReduceOpts {
+pub struct BlockOpts {
     /// Postings in a block of a posting list, of at most 4 MB
     #[arg(long, env = "TWINSPLIT_POSTING_BLOCK", default_value_t = 1024, value_name = "N")]
     posting_block: u64,
+}
+
+/// Its options.
+#[derive(Args, Clone, Debug)]
+pub struct IndexTermReduceOpts {
+    #[command(flatten)]
+    block: BlockOpts,
     /// APPROXIMATE (lin2009): leave out features of more than N documents, and report how many these are
     #[arg(long, env = "TWINSPLIT_DF_CUT", value_name = "N")]
     df_cut: Option<u64>,
 }
 
 impl IndexTermReduce {
+    /// A reducer that leaves out no list.
+    pub fn of_all(block: &BlockOpts) -> Self {
+        Self::of(IndexTermReduceOpts { block: block.clone(), df_cut: None })
+    }
+
+    fn of(mut opts: IndexTermReduceOpts) -> Self {
+        opts.block.posting_block = opts.block.posting_block.max(1);
+        Self {
+            opts,
+            feature: 0,
+            marked: false,
+            postings: 0,
+            block: Vec::new(),
+            count: 0,
+            spilled: None,
+            counts: Counts::default(),
+        }
+    }
+
     fn spill(&mut self, task: &Task<'_>) -> Result<()> {
         let failed = || Error::io("spill postings in", &task.folder);
         let spilled = match &mut self.spilled {
@@ -215,18 +241,8 @@ impl Stage for IndexTermReduce {
         side: &[],
     };
 
-    fn open(mut opts: IndexTermReduceOpts, _: &mut Task<'_>) -> Result<Self> {
-        opts.posting_block = opts.posting_block.max(1);
-        Ok(Self {
-            opts,
-            feature: 0,
-            marked: false,
-            postings: 0,
-            block: Vec::new(),
-            count: 0,
-            spilled: None,
-            counts: Counts::default(),
-        })
+    fn open(opts: IndexTermReduceOpts, _: &mut Task<'_>) -> Result<Self> {
+        Ok(Self::of(opts))
     }
 
     fn push(&mut self, row: PostingRow<'_>, task: &mut Task<'_>) -> Result<()> {
@@ -241,7 +257,7 @@ impl Stage for IndexTermReduce {
         if self.opts.df_cut.is_some_and(|cut| self.postings > cut) {
             return Ok(());
         }
-        if self.count == self.opts.posting_block || self.block.len() >= BLOCK_BYTES {
+        if self.count == self.opts.block.posting_block || self.block.len() >= BLOCK_BYTES {
             self.spill(task)?;
         }
         BlockPair::push_posting(&row.posting, &mut self.block);

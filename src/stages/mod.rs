@@ -15,9 +15,11 @@ pub mod index_doc;
 pub mod index_term;
 pub mod keep;
 pub mod keep_field;
+pub mod minhash;
 pub mod options;
 pub mod pcp;
 pub mod side;
+pub mod signature_check;
 pub mod site;
 pub mod slice_plan;
 pub mod star;
@@ -57,6 +59,14 @@ pub static STAGES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
         Entry::of::<index_term::IndexTermReduce>(),
         Entry::of::<pcp::PcpMap>(),
         Entry::of::<pcp::PcpReduce>(),
+        Entry::of::<minhash::MinHash>(),
+        Entry::of::<minhash::LshBands>(),
+        Entry::of::<minhash::LshBandsReduce>(),
+        Entry::of::<minhash::LshCandidates>(),
+        Entry::of::<signature_check::MatchLeft>(),
+        Entry::of::<signature_check::MatchLeftReduce>(),
+        Entry::of::<signature_check::MatchRight>(),
+        Entry::of::<signature_check::MatchRightReduce>(),
         Entry::of::<verify::VerifyLeft>(),
         Entry::of::<verify::VerifyLeftReduce>(),
         Entry::of::<verify::VerifyRight>(),

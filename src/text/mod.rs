@@ -60,6 +60,10 @@ pub use pieces::Pieces;
 pub use script::{Letters, dominant_script};
 pub use stretch::LONG;
 
+/// Changes with every change of what the features of a text are, which `tests/goldens/features` pins: what was made of those of
+/// another version is refused.
+pub const VERSION: u32 = 1;
+
 /// The largest K of `words:K`, `chars:K` and `sentence-ends:K`.
 pub const MAX_COUNT: u32 = 1000;
 

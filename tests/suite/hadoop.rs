@@ -118,6 +118,11 @@ fn term_split_with_prefix_and_idf_equals_local() {
 }
 
 #[test]
+fn minhash_equals_local() {
+    equals_local("minhash --features words:2 --bands 32 --rows 4 --tau 0.5");
+}
+
+#[test]
 fn doc_split_in_slices_equals_local() {
     equals_local("doc-split --features words:2 --slices 3 --tau 0.5");
 }

@@ -131,10 +131,10 @@ fn hints_can_be_followed() {
             "run term-split --input -",
             2,
             &[
-                "only doc-split, and term-split --pcp prefix without --df-cut and --accumulators",
+                "only doc-split, term-split --pcp prefix without --df-cut and --accumulators, and minhash",
                 "without --write-kept",
             ],
-            &["run doc-split --input -", "run term-split --pcp prefix --input -"],
+            &["run doc-split --input -", "run term-split --pcp prefix --input -", "run minhash --input -"],
         ),
     ];
     for (line, code, words, next) in cases {

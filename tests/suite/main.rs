@@ -43,6 +43,8 @@ mod long_lines;
 mod matrix;
 mod matrix_real;
 mod memory;
+mod minhash;
+mod minhash_estimate;
 mod named_inputs;
 mod options;
 mod oracle_self;

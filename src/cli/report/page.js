@@ -21,6 +21,12 @@ function drawTotals() {
     ["pairs", "Pairs", report.pairs === null ? "not written" : grouped(report.pairs)],
     ["seconds", "Time", `${report.seconds} s`],
   ];
+  if (report.audit !== null) {
+    const { recall, interval, found, pairs } = report.audit;
+    const shares = interval.map((share) => share.toFixed(4)).join(" to ");
+    totals.push(["recall", "Recall by the audit", `${recall.toFixed(4)} (${shares} with 95\u00a0% confidence): `
+      + `${grouped(found)} of ${count(pairs, "pair", "pairs")} of an exact join of some sets`]);
+  }
   at("totals").append(...totals.map(([name, label, value]) =>
     el("div", {}, el("dt", {}, label), el("dd", { id: `total-${name}` }, value))));
   if (report.warnings.length > 0) {

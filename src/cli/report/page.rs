@@ -94,6 +94,7 @@ impl Page<'_> {
             "parameters": run["parameters"],
             "inputs": run["inputs"],
             "warnings": run["warnings"],
+            "audit": run["audit"],
             "seconds": run["seconds"]["total"],
             "documents": self.counter("documents"),
             "without": self.counter("without_features"),

@@ -56,6 +56,8 @@ pub struct Documents {
     pub sizes: Vec<u32>,
     /// Sums of their features.
     pub hashes: Vec<u64>,
+    /// The keys of each, as many as there are bands, where MinHash joins them.
+    pub keys: Vec<u64>,
     /// By number: the place.
     pub order: Vec<u32>,
     /// Places of lines that are no documents, ascending; there the arrays hold nothing.

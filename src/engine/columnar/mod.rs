@@ -15,6 +15,7 @@
 //! | [group](groups) | a bucket, sorted | different sets, and who has them | a sort buffer, one set |
 //! | [join] | sets, past the index of some | pairs of sets; of documents, by bucket of the first | the index |
 //! | Term-Split instead (`term_split`) | the same | candidates, by bucket of the later set; then as above | the index |
+//! | MinHash instead ([`minhash`]) | keys of documents, sorted | pairs as above | the keys, and one sort buffer of them for each thread |
 //! | [answer] | clusters; a bucket of pairs, sorted | the files | a sort buffer, two sets |
 
 pub mod budget;
@@ -22,6 +23,7 @@ pub mod documents;
 pub mod groups;
 pub mod join;
 mod kept;
+pub mod minhash;
 pub mod numbering;
 pub mod output;
 mod ragged;
@@ -44,6 +46,7 @@ use crate::stage::Counters;
 use crate::stages::cluster::{ClusterKind, ClusterKindOpts};
 use crate::stages::feature_order::read_reference;
 use crate::stages::index_doc::PartitionOpts;
+use crate::stages::minhash::{BandOpts, SignerOpts};
 use crate::stages::options::{
     EqualTextsOpts, FeatureOpts, IdfOpts, KeepOpts, MaxPairsOpts, MinFeaturesOpts, SimilarityOpts, Write,
     WriteOpts,
@@ -57,6 +60,7 @@ use clap::Args;
 use documents::Documents;
 use groups::Groups;
 use join::{Links, Pairs, admit_largest, edge_sorter, pair_sorter, parts};
+use minhash::{Keys, MinHashJoin};
 use numbering::{Candidates, count};
 use output::{Answer, LargeCluster, count_clusters};
 use sorter::{Sorter, unpack};
@@ -94,6 +98,13 @@ pub struct ColumnarOpts {
     write: WriteOpts,
     #[command(flatten)]
     pub(crate) site: SiteFieldOpts,
+    #[command(flatten)]
+    signer: SignerOpts,
+    #[command(flatten)]
+    bands: BandOpts,
+    /// Whether documents get the keys of their bands as they are read.
+    #[arg(skip)]
+    keyed: bool,
 }
 
 /// Bytes of input that a thread takes at a time.
@@ -105,6 +116,12 @@ impl ColumnarOpts {
         let opts: Self = params.parse()?;
         let site = opts.site.site.filter(|_| front == Columnar::SitePrunedSets);
         Ok(Self { site: SiteFieldOpts { site }, ..opts })
+    }
+
+    /// What makes the keys of bands, where they are asked for.
+    fn band_keys(&self) -> Result<Option<Keys>> {
+        let bands = self.bands.bands(self.signer.hashes)?;
+        Ok(self.keyed.then(|| Keys::new(bands, self.signer.signer())))
     }
 
     fn blocks(&self, inputs: &[PathBuf]) -> Blocks {
@@ -141,6 +158,8 @@ pub enum ColumnarJoin {
     IndexShards,
     /// By candidates, which are put down before they are verified, as Term-Split with the prefix filter has it.
     PrefixCandidates,
+    /// By the keys of the bands of MinHash signatures.
+    Bands,
 }
 
 impl ColumnarJoin {
@@ -158,6 +177,7 @@ impl ColumnarJoin {
         match candidates {
             Columnar::IndexShards => Some(Self::IndexShards),
             Columnar::PrefixCandidates => Some(Self::PrefixCandidates),
+            Columnar::Bands => Some(Self::Bands),
             _ => None,
         }
     }
@@ -301,8 +321,10 @@ impl ColumnarRun<'_> {
         let bytes =
             || self.inputs.iter().filter_map(|path| path.metadata().ok()).map(|file| file.len()).sum();
         self.progress.start("tokenize", "reading", Unit::Bytes, bytes());
+        let keyed = self.join == ColumnarJoin::Bands;
+        let opts = ColumnarOpts { keyed, ..self.opts.clone() };
         let collection = Collection {
-            opts: &self.opts,
+            opts: &opts,
             threads: self.threads,
             budget: &budget,
             work: self.work,
@@ -325,7 +347,8 @@ impl ColumnarRun<'_> {
         let writes = self.opts.write.write == Write::Pairs;
         let mut pairs =
             Pairs::new(&groups, links, writes.then(|| rows.writer()), self.opts.max_pairs.max_pairs)?;
-        let (step, mut counters) = self.join(&groups, &budget, &mut pairs)?;
+        let (step, mut counters) = self.join(&documents, &groups, &budget, &mut pairs)?;
+        documents.keys = Vec::new();
         let (joined, count, forest) = pairs.finish()?;
         counters.insert("joined_pairs".to_owned(), joined);
         *counters.entry("spilled_bytes".to_owned()).or_default() += rows.spilled() + edges.spilled();
@@ -400,6 +423,7 @@ impl ColumnarRun<'_> {
     /// Joins the sets; gives the step's name and what it counted.
     fn join(
         &self,
+        documents: &Documents,
         groups: &Groups,
         budget: &Budget,
         pairs: &mut Pairs<'_, '_>,
@@ -407,6 +431,9 @@ impl ColumnarRun<'_> {
         let store = &groups.store;
         if self.join == ColumnarJoin::PrefixCandidates {
             return Ok(("pcp-map", TermSplit { run: self, store, budget }.run(pairs)?));
+        }
+        if self.join == ColumnarJoin::Bands {
+            return Ok(("lsh-bands", MinHashJoin { run: self, documents, groups, budget }.run(pairs)?));
         }
         let (parts, held) = parts(store, &self.opts, pairs.found(), self.threads, budget);
         let threads = store.readers(1, held, self.threads, budget);

@@ -35,6 +35,12 @@ pub fn overlap_of_candidate(x: &[u32], y: &[u32], prefix_overlap: u32, needed: u
     overlap(x, y, prefix_overlap, needed, 1)
 }
 
+/// The overlap of two sets by their stored tokens, or `None` when it is below `needed`.
+#[inline]
+pub fn overlap_of_sets(x: &[u32], y: &[u32], needed: usize) -> Option<u32> {
+    merge(x, y, 0, needed)
+}
+
 /// `known` plus the number of common tokens, or `None` when that is below `needed`.
 pub(super) fn merge(x: &[u32], y: &[u32], known: usize, needed: usize) -> Option<u32> {
     // How many tokens of each side may still go unmatched.

@@ -8,6 +8,7 @@ use crate::bad_records::BadRecords;
 use crate::cluster::keep::KeepRule;
 use crate::engine::columnar::ColumnarOpts;
 use crate::engine::columnar::budget::{self, Budget};
+use crate::engine::columnar::minhash::Keys;
 use crate::engine::columnar::ragged::Ragged;
 use crate::engine::columnar::sorter::{SortWriter, Sorter};
 use crate::engine::progress::Progress;
@@ -75,6 +76,7 @@ impl Documents {
         in_threads(threads, threads, |number| {
             let mut bad = BadRecords::kept("tokenize", opts.document.bad_records, work, number as u32)?;
             let mut extractor = Extractor::new(spec.clone());
+            let mut keys = opts.band_keys()?;
             let mut out = Out { features: features.writer(), texts: texts.writer() };
             while lock(&failed).is_none() {
                 let mut room = BlockRoom::new(budget, features, &spec);
@@ -91,8 +93,13 @@ impl Documents {
                         break;
                     }
                 };
-                let mut reader =
-                    LineReader { opts, extractor: &mut extractor, out: &mut out, place: (budget, work) };
+                let mut reader = LineReader {
+                    opts,
+                    extractor: &mut extractor,
+                    keys: &mut keys,
+                    out: &mut out,
+                    place: (budget, work),
+                };
                 let batch = Batch::read(&block, &mut reader, &mut bad);
                 let number = block.number;
                 // In this order: who waits for the room finds the memory given back.
@@ -142,6 +149,8 @@ impl Documents {
 struct LineReader<'w, 's, 'b> {
     opts: &'w ColumnarOpts,
     extractor: &'w mut Extractor,
+    /// What makes the keys of bands, where they are asked for.
+    keys: &'w mut Option<Keys>,
     out: &'w mut Out<'s, 'b>,
     place: (&'b Budget, &'w Path),
 }
@@ -185,6 +194,7 @@ impl Batch {
                 }
                 Err(error) => {
                     batch.pass(place);
+                    reader.keys.iter().for_each(|keys| keys.none(&mut batch.documents.keys));
                     bad.pass(line, place, error)
                 }
             }
@@ -208,6 +218,7 @@ impl Batch {
         reader.extractor.distinct(&document.text, set);
         let compares = reader.opts.texts.compares(&reader.opts.least, set.len() as u64);
         let hash = compares.then(|| reader.extractor.text_hash(&document.text));
+        self.sign(reader, set);
         let sum = if self.take_site(line, reader.opts) { Sum::of(set) } else { Sum::default() };
         Ok(self.keep((place, &document), (rank, script), &sum, hash))
     }
@@ -255,14 +266,32 @@ impl Batch {
         };
         let out = &mut reader.out.features;
         let of_site = self.take_site(line, reader.opts);
-        let sum = features.finish(&mut |feature| match of_site {
-            true => out.push(FeatureRow { feature, document: number }),
-            false => Ok(()),
+        reader.keys.iter_mut().for_each(Keys::start);
+        let sum = features.finish(&mut |feature| {
+            reader.keys.iter_mut().for_each(|keys| keys.add(feature));
+            match of_site {
+                true => out.push(FeatureRow { feature, document: number }),
+                false => Ok(()),
+            }
         })?;
+        match reader.keys {
+            Some(keys) if set.is_empty() && sum.size > 0 => keys.finish(&mut self.documents.keys)?,
+            _ => self.sign(reader, set),
+        }
         let compares = reader.opts.texts.compares(&reader.opts.least, sum.size.into());
         let sum = if of_site { sum } else { Sum::default() };
         let hash = compares.then(|| reader.extractor.text_hash_of(|visit| text.each_part(visit)));
         Ok(Ok(self.keep((place, &document), (rank, script), &sum, hash)))
+    }
+
+    /// Keeps the keys of a document with this set.
+    fn sign(&mut self, reader: &mut LineReader<'_, '_, '_>, set: &[u64]) {
+        let out = &mut self.documents.keys;
+        match reader.keys {
+            Some(keys) if reader.opts.least.admits(set.len() as u64) => keys.of(set, out),
+            Some(keys) => keys.none(out),
+            None => {}
+        }
     }
 
     /// Keeps what stays of a document. Gives the hash of its text, where it was asked for and there is one.
@@ -343,6 +372,7 @@ impl Gathered<'_> {
             documents.ids.items().len()
                 + documents.ranks.as_ref().map_or(0, |ranks| ranks.items().len() + 8 * ranks.len())
                 + documents.sites.as_ref().map_or(0, Sites::bytes)
+                + size_of_val(documents.keys.as_slice())
         };
         let all = &mut self.all;
         let (before, places) = (names(all), documents.places());
@@ -368,6 +398,7 @@ impl Gathered<'_> {
         }
         all.sizes.extend_from_slice(&documents.sizes);
         all.hashes.extend_from_slice(&documents.hashes);
+        all.keys.extend_from_slice(&documents.keys);
         all.without_text += documents.without_text;
         for script in scripts {
             let known = all.script_names.iter().position(|name| *name == script).unwrap_or_else(|| {

@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# twinsplit plan minhash --engine hadoop --cluster star --write-kept
+# usage: SCRIPT OUTPUT INPUT…   (documents as JSON lines, plain or .gz; all in HDFS or wherever Hadoop reads; OUTPUT is a folder)
+# The environment may set HADOOP_HOME, HADOOP_OPTIONS (-D …), REDUCERS, HEAP (MB of a task's JVM), JOBS (at once), BINARY, STREAMING_JAR, WORK, LOGS, KEEP_WORK, QUIET, RESUME.
+set -euo pipefail
+VERSION=0.1.0 CHAIN=minhash SHIP=() MB=206 # of a container beside HEAP, where a step says no other number
+# The library is in JOBS_LIB, beside this script's folder, or where twinsplit is installed.
+[[ -n ${JOBS_LIB:-} ]] || for JOBS_LIB in "$(dirname "$0")/../lib" "$(dirname "$(command -v twinsplit)")/../share/twinsplit/lib"; do [[ ! -f $JOBS_LIB/hadoop.sh ]] || break; done
+[[ -f $JOBS_LIB/hadoop.sh ]] || { echo "error: hadoop.sh is not found: let JOBS_LIB be its folder, jobs/lib of the sources, or take the script that twinsplit plan prints with --inline" >&2; exit 1; }
+source "$JOBS_LIB/hadoop.sh"
+
+# The chain. map "FROM…" TO MAPPER; map_reduce P S "FROM…" TO MAPPER -- REDUCER: rows meet by their first P fields and
+# are sorted by their first S.
+step tokenize 'Turns each document into its set of features.'
+  map "documents" sets tokenize
+  guard bad_records 0 'bad documents in all tasks together; correct them, or raise --bad-records'
+step doc-meta 'Takes what the keep rule needs; sorted by id, two documents with one id meet and are named.'
+  map_reduce 1 1 "documents" meta doc-meta -- doc-meta-reduce
+step equal-sets 'Joins equal sets once; sorted by hash, then id, the smallest id of a group comes first.'
+  map_reduce 1 2 "sets" members equal-sets -- equal-sets-reduce
+step minhash 'Makes a signature of each set.'
+  map "members" signatures minhash
+step lsh-bands 'Makes a key of each band; sorted by key, then id, the documents of a key come in order of ids.'
+  map_reduce 1 2 "signatures" band-lists lsh-bands -- lsh-bands-reduce
+  guard pairs_of_postings 1000000000 'pairs of documents with a common key; more --rows have fewer, or raise --max-pairs'
+step lsh-candidates 'Pairs the documents of each key whose sizes fit.'
+  map "band-lists" candidates lsh-candidates
+  guard pairs_of_postings 1000000000 'pairs of documents with a common key; more --rows have fewer, or raise --max-pairs'
+step verify-left 'Brings a candidate its first set; sorted by id, a set comes before the candidates that wait for it.'
+  map_reduce 1 3 "candidates members" half-verified verify-left -- verify-left-reduce
+step verify-right 'Brings a candidate its second set and counts what the two share.'
+  reduce_mb=283 map_reduce 1 3 "half-verified members" joined-pairs verify-right -- verify-right-reduce --cluster star
+step expand-left 'Repeats pairs for the copies of their first document; sorted by it, copies come before pairs.'
+  map_reduce 1 2 "joined-pairs members" half-expanded expand-left -- expand-left-reduce
+step expand-right 'Repeats pairs for the copies of their second document, and pairs the copies with one another.'
+  map_reduce 1 2 "half-expanded members" pairs expand-right -- expand-right-reduce
+  guard pairs 1000000000 'pairs of documents; a higher tau has fewer, --write clusters needs none, or raise --max-pairs'
+
+# components: Links documents to ever smaller ones of their component until no link has to change: then each is linked to the smallest.
+from="joined-pairs members" round=0
+until made components; do
+  round=$((round + 1))
+  step large-star-$round 'Links the larger neighbours of each document to its smallest one; sorted by neighbour, that one comes first.'
+    map_mb=283 map_reduce 1 2 "$from" large-stars-$round large-star -- large-star-reduce
+    until_zero changes large-stars components
+  ! made components || break
+  step small-star-$round 'Links each document and its smaller neighbours to the smallest of them.'
+    map_reduce 1 2 "large-stars-$round" small-stars-$round small-star -- small-star-reduce
+  from=small-stars-$round
+done
+
+step star-rank 'Brings each document'\''s component, rank and representative together; sorted by id.'
+  map_reduce 1 2 "components meta members" star-members star-rank -- star-rank-reduce
+step star-link 'Brings each pair, in both directions, the rank of its representative'\''s best copy; sorted by representative, copies come before pairs.'
+  map_reduce 1 2 "star-members joined-pairs" star-links star-link -- star-link-reduce
+step star 'Goes through each component, best document first: it is a centre unless an earlier neighbour is one; sorted by component, then rank, members come last.'
+  map_reduce 1 4 "star-links star-members" labels star -- star-reduce
+step keep 'Brings each document'\''s cluster, rank and set together; sorted by id.'
+  map_reduce 1 2 "labels meta sets" ranked keep -- keep-reduce
+step keep-choose 'Keeps the best document of each cluster; sorted by cluster, then rank, then id, it comes first.'
+  map_mb=150 map_reduce 1 3 "ranked" clusters cat -- keep-choose
+step write-kept 'Passes on the lines of documents that no cluster drops.'
+  map "documents" kept write-kept --clusters "$WORK/clusters"
+publish pairs kept clusters

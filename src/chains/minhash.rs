@@ -1,0 +1,95 @@
+//! MinHash: documents whose signatures agree in a band are candidates, and are checked (broder1997; leskovec2020, section 3.4).
+//!
+//! Signatures of similar sets are similar, and a band of one is a key under which they meet: no pair of documents is looked
+//! at that shares no key. With Jaccard similarity J that happens with probability 1 - (1 - J^rows)^bands, so pairs are
+//! lost, few where J is high. What passes is no guess: by default a candidate's sets are compared, as those of Term-Split are.
+
+use super::front::SetFront;
+use super::output::Output;
+use super::step::{Data, Guard, Part, Step};
+use super::term_split::{CANDIDATES, Verification};
+use super::{Chain, Columnar, Component, Family, JOINED, MEMBERS, Wanted};
+use crate::params::Params;
+
+/// See the module.
+pub const FAMILY: Family = Family {
+    name: "minhash",
+    about: "APPROXIMATE: documents whose MinHash signatures agree in a band, checked exactly",
+    defaults: &[],
+    choices: &[("check", &["exact", "signature"])],
+    compose,
+};
+
+const SIGNATURES: Data = "signatures";
+const LISTS: Data = "band-lists";
+
+fn compose(params: &Params, wanted: Wanted) -> Chain {
+    let front = SetFront::of(params);
+    let exact = params.get("check").is_none_or(|check| check == "exact");
+    Chain {
+        front: Box::new(front),
+        candidates: Box::new(SignatureBands { filtered: front.filters() }),
+        check: if exact { Box::new(Verification) } else { Box::new(Signatures) },
+        output: Output::of(params, wanted, front.sets()),
+    }
+}
+
+/// Candidates are the pairs of documents that share the key of a band.
+#[derive(Debug)]
+struct SignatureBands {
+    /// Signatures are of sets that have lost features, which is not known while documents are read.
+    filtered: bool,
+}
+
+impl Component for SignatureBands {
+    fn parts(&self) -> Vec<Part> {
+        let guard = Guard {
+            counter: "pairs_of_postings",
+            option: "max-pairs",
+            advice: "pairs of documents with a common key; more --rows have fewer, or raise --max-pairs",
+        };
+        let sign = Step::map("minhash", "Makes a signature of each set.", &[MEMBERS], SIGNATURES);
+        let bands = Step::map_reduce(
+            "lsh-bands",
+            "lsh-bands-reduce",
+            "Makes a key of each band; sorted by key, then id, the documents of a key come in order of ids.",
+            &[SIGNATURES],
+            LISTS,
+        );
+        let pairs = Step::map(
+            "lsh-candidates",
+            "Pairs the documents of each key whose sizes fit.",
+            &[LISTS],
+            CANDIDATES,
+        );
+        [sign, bands.guarded(guard), pairs.guarded(guard)].map(Part::Step).into()
+    }
+
+    fn columnar(&self) -> Option<Columnar> {
+        (!self.filtered).then_some(Columnar::Bands)
+    }
+}
+
+/// A candidate is judged by its two signatures, when both have been brought to it.
+#[derive(Debug)]
+struct Signatures;
+
+impl Component for Signatures {
+    fn parts(&self) -> Vec<Part> {
+        let left = Step::map_reduce(
+            "match-left",
+            "match-left-reduce",
+            "Brings a candidate its first signature; sorted by id, a signature comes before the candidates that wait for it.",
+            &[CANDIDATES, SIGNATURES],
+            "half-matched",
+        );
+        let right = Step::map_reduce(
+            "match-right",
+            "match-right-reduce",
+            "Brings a candidate its second signature and estimates how similar the two are.",
+            &["half-matched", SIGNATURES],
+            JOINED,
+        );
+        [left, right].map(Part::Step).into()
+    }
+}

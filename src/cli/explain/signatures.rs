@@ -1,0 +1,52 @@
+//! What the chain `minhash` sees of two documents: their signatures, and the bands in which they meet.
+
+use crate::error::Result;
+use crate::params::Params;
+use crate::sketch::minhash::matches;
+use crate::stages::minhash::{BandOpts, SignerOpts};
+
+/// Lines on the estimate beside the truth, and on the bands.
+pub fn lines(params: &Params, sets: [&[u64]; 2], overlap: u64) -> Result<Vec<String>> {
+    let (opts, bands): (SignerOpts, BandOpts) = (params.parse()?, params.parse()?);
+    let bands = bands.bands(opts.hashes)?;
+    if sets.iter().any(|set| set.is_empty()) {
+        return Ok(vec!["MinHash: a document without features has no signature".to_owned()]);
+    }
+    let mut signer = opts.signer();
+    let [x, y] = sets.map(|set| {
+        let mut values = Vec::new();
+        signer.sign(set, &mut values);
+        values
+    });
+    let keys = |values: &[u32]| {
+        let mut keys = Vec::new();
+        bands.keys(values, &mut keys);
+        keys
+    };
+    let met: Vec<String> = (1..)
+        .zip(keys(&x).iter().zip(&keys(&y)))
+        .filter(|(_, (x, y))| x == y)
+        .map(|(band, _): (u32, _)| band.to_string())
+        .collect();
+    let both = (sets[0].len() + sets[1].len()) as f64 - overlap as f64;
+    let (agree, hashes, jaccard) = (matches(&x, &y), opts.hashes, overlap as f64 / both);
+    let estimate = f64::from(agree) / f64::from(hashes);
+    let chance = bands.probability(jaccard);
+    Ok(vec![
+        format!("MinHash: {agree} of {hashes} values agree: estimate {estimate:.6}, Jaccard {jaccard:.6}"),
+        match met.len() {
+            0 => format!(
+                "=> no candidate: they agree in none of {} bands of {} rows, which had a chance of {:.4}",
+                bands.bands,
+                bands.rows,
+                1.0 - chance
+            ),
+            _ => format!(
+                "=> a candidate: of {} bands of {} rows they agree in {}; the chance of one or more was {chance:.4}",
+                bands.bands,
+                bands.rows,
+                met.join(", ")
+            ),
+        },
+    ])
+}

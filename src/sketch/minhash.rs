@@ -1,0 +1,233 @@
+//! MinHash: a signature of K values for each set, such that two signatures agree in a value with the probability that is the
+//! Jaccard similarity of the sets (broder1997). The share of equal values estimates it, without bias.
+//!
+//! | method | value i of a set | cost of a feature | variance |
+//! |---|---|---|---|
+//! | [`Method::Classic`] | the smallest of hash function i over its features | K hashes | J(1-J)/K |
+//! | [`Method::Fast`] | the smallest value that falls into bucket i (dahlgaard2017) | one hash, where the set has many features | at most that |
+//!
+//! The fast method throws all features into K buckets, each with a value. A set of many features fills all of them at once.
+//! While a bucket is empty all features are thrown again, by hash functions that are independent of the earlier ones, and
+//! count behind them; after K rounds a bucket that is still empty takes the smallest value of all features. What bucket i
+//! holds is the first of all throws that hit it, in the order of (round, value). That order does not depend on the set, so the
+//! smaller of two sets' throws is that of their union, which is all that the estimate needs. No bucket is copied from another
+//! one, as densification does, and so the values of a small set are no more alike than those of a large one.
+
+use crate::hash::{mix, stream};
+
+/// Changes with every change of what signatures are: those of another version are refused.
+pub const VERSION: u32 = 1;
+
+/// How many values a signature may have.
+pub const MOST_HASHES: usize = 1024;
+
+/// Rounds of a set whose features come one by one. With 32 features for each of the most buckets, one of them stays empty once
+/// in 10^24 sets.
+const ROUNDS_AT_ONCE: u64 = 2;
+
+/// How signatures are made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, clap::ValueEnum)]
+pub enum Method {
+    /// Buckets that are filled by one hash function, and by further ones while any is empty (dahlgaard2017)
+    #[default]
+    Fast,
+    /// A hash function for each value (broder1997)
+    Classic,
+}
+
+impl Method {
+    /// Its name, as options have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Method::Fast => "fast",
+            Method::Classic => "classic",
+        }
+    }
+}
+
+/// Of a bucket that nothing has hit. Values behind a round are smaller.
+const EMPTY: u64 = u64::MAX;
+
+/// Makes signatures of so many values, from 1 to [`MOST_HASHES`].
+#[derive(Clone, Debug)]
+pub struct Signer {
+    method: Method,
+    hashes: usize,
+    /// By bucket the round and the value of the first throw.
+    buckets: Vec<u64>,
+}
+
+impl Signer {
+    /// A signer.
+    pub fn new(method: Method, hashes: usize) -> Self {
+        Self { method, hashes, buckets: Vec::with_capacity(hashes) }
+    }
+
+    /// How many values a signature has.
+    pub fn hashes(&self) -> usize {
+        self.hashes
+    }
+
+    /// Appends the signature of a set, which has at least one feature. Order and repetition of features change nothing.
+    pub fn sign(&mut self, features: &[u64], out: &mut Vec<u32>) {
+        match self.method {
+            Method::Classic => out.extend((0..self.hashes as u64).map(|i| smallest(features, stream(i)))),
+            Method::Fast => self.fill(features, out),
+        }
+    }
+
+    /// Starts the signature of a set of many features, which come one by one: at least 32 for each of its values.
+    pub fn start(&mut self) {
+        self.buckets.clear();
+        self.buckets.resize(self.hashes, EMPTY);
+    }
+
+    /// Takes a feature.
+    pub fn add(&mut self, feature: u64) {
+        match self.method {
+            Method::Classic => {
+                for (i, held) in (0..).zip(&mut self.buckets) {
+                    *held = (*held).min(smallest(&[feature], stream(i)).into());
+                }
+            }
+            Method::Fast => (0..ROUNDS_AT_ONCE).for_each(|round| throw(&[feature], round, &mut self.buckets)),
+        }
+    }
+
+    /// Appends the signature of the features that were added; `false` when they were too few for it.
+    #[must_use]
+    pub fn finish(&mut self, out: &mut Vec<u32>) -> bool {
+        out.extend(self.buckets.iter().map(|held| *held as u32));
+        !self.buckets.contains(&EMPTY)
+    }
+
+    fn fill(&mut self, features: &[u64], out: &mut Vec<u32>) {
+        self.start();
+        for round in 0..self.hashes as u64 {
+            throw(features, round, &mut self.buckets);
+            if !self.buckets.contains(&EMPTY) {
+                break;
+            }
+        }
+        for (bucket, held) in (0..).zip(&mut self.buckets) {
+            if *held == EMPTY {
+                *held = smallest(features, stream(self.hashes as u64 + bucket)).into();
+            }
+        }
+        out.extend(self.buckets.iter().map(|held| *held as u32));
+    }
+}
+
+/// One round: each feature falls into a bucket, and stays if nothing smaller is there.
+fn throw(features: &[u64], round: u64, buckets: &mut [u64]) {
+    let (seed, count) = (stream(round), buckets.len() as u64);
+    for feature in features {
+        let hash = mix(feature ^ seed);
+        let held = &mut buckets[(((hash >> 32) * count) >> 32) as usize];
+        let value = round << 32 | hash & u64::from(u32::MAX);
+        if value < *held {
+            *held = value;
+        }
+    }
+}
+
+/// The smallest value of the hash function of a seed.
+fn smallest(features: &[u64], seed: u64) -> u32 {
+    features.iter().map(|feature| (mix(feature ^ seed) >> 32) as u32).min().unwrap_or(u32::MAX)
+}
+
+/// In how many values two signatures of the same length agree: their share of all estimates the Jaccard similarity.
+pub fn matches(x: &[u32], y: &[u32]) -> u32 {
+    x.iter().zip(y).map(|(x, y)| u32::from(x == y)).sum()
+}
+
+/// What two sets of these sizes share by the estimate, in whole features: o = m(a+b)/(K+m), since J = o/(a+b-o) is m/K.
+pub fn estimated_overlap(matches: u32, hashes: usize, sizes: (u64, u64)) -> u64 {
+    let (matches, both) = (u128::from(matches), u128::from(sizes.0) + u128::from(sizes.1));
+    let whole = hashes as u128 + matches;
+    let overlap = ((2 * matches * both + whole) / (2 * whole)) as u64;
+    overlap.min(sizes.0).min(sizes.1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use sha2::{Digest, Sha256};
+
+    fn signature(method: Method, hashes: usize, features: &[u64]) -> Vec<u32> {
+        let mut out = Vec::new();
+        Signer::new(method, hashes).sign(features, &mut out);
+        out
+    }
+
+    fn feature(set: u64, at: u64) -> u64 {
+        let digest = Sha256::digest(format!("{set}:{at}"));
+        digest.iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte))
+    }
+
+    /// Values of an independent program in Python: see `tests/goldens/minhash.py`.
+    #[test]
+    fn signatures_are_those_of_another_program() {
+        let golden = include_str!("../../tests/goldens/minhash.tsv");
+        let mut rows = 0;
+        for line in golden.lines() {
+            let fields: Vec<&str> = line.split('\t').collect();
+            let [method, hashes, features, values] = fields[..] else { panic!("{line}") };
+            let number = |text: &str| text.parse::<u64>().unwrap();
+            let method = if method == "fast" { Method::Fast } else { Method::Classic };
+            let set: Vec<u64> = (0..number(features)).map(|at| feature(number(features), at)).collect();
+            let values: Vec<u32> = values.split(' ').map(|value| value.parse().unwrap()).collect();
+            assert_eq!(signature(method, number(hashes) as usize, &set), values, "{line:.40}");
+            rows += 1;
+        }
+        assert_eq!(rows, 16);
+    }
+
+    proptest! {
+        /// What the estimate rests on: value for value the signature of a union is that of one of the two.
+        #[test]
+        fn a_union_takes_the_values_of_its_parts(
+            x in prop::collection::btree_set(any::<u64>(), 1..300), y in prop::collection::btree_set(any::<u64>(), 1..40),
+            hashes in 1usize..150,
+        ) {
+            for method in [Method::Fast, Method::Classic] {
+                let of = |set: &mut dyn Iterator<Item = &u64>| {
+                    signature(method, hashes, &set.copied().collect::<Vec<_>>())
+                };
+                let (of_x, of_y, of_both) = (of(&mut x.iter()), of(&mut y.iter()), of(&mut x.union(&y)));
+                let backwards = of(&mut y.iter().chain(x.iter().rev()).chain(&x));
+                prop_assert_eq!(&of_both, &backwards);
+                for ((x, y), both) in of_x.iter().zip(&of_y).zip(&of_both) {
+                    prop_assert!(both == x || both == y);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn features_one_by_one_have_the_signature_of_all_at_once() {
+        let features: Vec<u64> = (0..4000).map(|at| feature(1, at)).collect();
+        for method in [Method::Fast, Method::Classic] {
+            let mut signer = Signer::new(method, 100);
+            signer.start();
+            features.iter().for_each(|feature| signer.add(*feature));
+            let mut out = Vec::new();
+            assert!(signer.finish(&mut out));
+            assert_eq!(out, signature(method, 100, &features));
+        }
+        let mut signer = Signer::new(Method::Fast, 100);
+        signer.start();
+        signer.add(7);
+        assert!(!signer.finish(&mut Vec::new()), "one feature fills two buckets at most");
+    }
+
+    #[test]
+    fn the_estimated_overlap_has_the_estimated_jaccard() {
+        assert_eq!(estimated_overlap(128, 128, (10, 10)), 10);
+        assert_eq!(estimated_overlap(0, 128, (10, 10)), 0);
+        // 13 of 18: the estimate 0.722 gives 13 back.
+        assert_eq!(estimated_overlap(722, 1000, (15, 16)), 13);
+        assert_eq!(estimated_overlap(128, 128, (10, 90)), 10);
+    }
+}

@@ -1,0 +1,346 @@
+//! `minhash`, `lsh-bands`, `lsh-candidates`: sets become signatures, signatures keys, and documents that share a key candidates
+//! (broder1997; leskovec2020, section 3.4).
+//!
+//! What follows a key is a posting list, as what follows a feature is: a list of a frequent key is cut into blocks, and the
+//! pairs of blocks are spread over mappers. A pair that meets under several keys is a candidate under each of them; the check
+//! merges these in its first shuffle, before anything is copied to them.
+
+use super::index_term::{BlockOpts, IndexTermReduce};
+use super::options::{FeatureOpts, MaxPairsOpts, MinFeaturesOpts, SimilarityOpts};
+use super::signature_check::{Check, CheckOpts};
+use crate::error::{Error, FieldError, Result};
+use crate::record::pair::Candidate;
+use crate::record::posting::{BlockPair, Posting, PostingRow};
+use crate::record::set::Member;
+use crate::record::signature::{Signature, Values, push_values};
+use crate::similarity::{SetSimilarity, Similarity};
+use crate::sketch::bands::Bands;
+use crate::sketch::minhash::{MOST_HASHES, Method, Signer, VERSION};
+use crate::stage::{Decl, Role, Stage, Task};
+use crate::{terminal, text};
+use clap::{Args, value_parser};
+
+/// How signatures are made.
+#[derive(Args, Clone, Debug)]
+pub struct SignerOpts {
+    /// How MinHash signatures are made
+    #[arg(long, env = "TWINSPLIT_MINHASH", value_enum, default_value = "fast")]
+    pub minhash: Method,
+    /// Values of a MinHash signature
+    #[arg(
+        long, env = "TWINSPLIT_HASHES", default_value_t = 128, value_name = "N",
+        value_parser = value_parser!(u32).range(1..=MOST_HASHES as i64)
+    )]
+    pub hashes: u32,
+}
+
+impl SignerOpts {
+    /// A signer.
+    pub fn signer(&self) -> Signer {
+        Signer::new(self.minhash, self.hashes as usize)
+    }
+}
+
+/// How signatures are made, and of what.
+#[derive(Args, Clone, Debug)]
+pub struct SignatureOpts {
+    /// How they are made.
+    #[command(flatten)]
+    pub signer: SignerOpts,
+    /// What the sets are made of, which signatures of another kind are not compared with.
+    #[command(flatten)]
+    pub features: FeatureOpts,
+}
+
+impl SignatureOpts {
+    /// What a signature says of how it was made.
+    pub fn made(&self) -> Result<String> {
+        let mut made =
+            format!("minhash={VERSION} method={} tokenizer={}", self.signer.minhash.name(), text::VERSION);
+        for (name, value) in self.features.parameters()? {
+            made.push_str(&format!(" {name}={value}"));
+        }
+        Ok(made)
+    }
+}
+
+/// Refuses signatures that were made otherwise than the options say.
+pub struct Made {
+    made: String,
+    hashes: usize,
+}
+
+impl Made {
+    /// What the options say.
+    pub fn of(opts: &SignatureOpts) -> Result<Self> {
+        Ok(Self { made: opts.made()?, hashes: opts.signer.hashes as usize })
+    }
+
+    /// An error where a signature is not of this kind, which names both.
+    pub fn check(&self, signature: &Signature<'_>, task: &Task<'_>) -> Result<()> {
+        let found = String::from_utf8_lossy(signature.made);
+        let (of, wanted) = (signature.values.count(), self.hashes);
+        if signature.made == self.made.as_bytes() && of == wanted {
+            return Ok(());
+        }
+        Err(Error::Usage(format!(
+            "{}: {}: the signature was made otherwise than the options say, so it cannot be compared\n  it has: {of} values, \
+             {found}\n  asked for: {wanted} values, {}",
+            task.stage, task.place, self.made
+        )))
+    }
+}
+
+/// The mapper that signs.
+pub struct MinHash {
+    least: MinFeaturesOpts,
+    signer: Signer,
+    made: String,
+    features: Vec<u64>,
+    values: Vec<u32>,
+    text: Vec<u8>,
+}
+
+/// Its options.
+#[derive(Args, Clone, Debug)]
+pub struct MinHashOpts {
+    #[command(flatten)]
+    signature: SignatureOpts,
+    #[command(flatten)]
+    least: MinFeaturesOpts,
+}
+
+impl Stage for MinHash {
+    type In<'a> = Member<'a>;
+    type Out<'a> = Signature<'a>;
+    type Opts = MinHashOpts;
+    const DECL: Decl = Decl {
+        name: "minhash",
+        role: Role::Map,
+        about: "Makes the MinHash signature of each set",
+        side: &[],
+    };
+
+    fn open(opts: MinHashOpts, _: &mut Task<'_>) -> Result<Self> {
+        Ok(Self {
+            signer: opts.signature.signer.signer(),
+            made: opts.signature.made()?,
+            least: opts.least,
+            features: Vec::new(),
+            values: Vec::new(),
+            text: Vec::new(),
+        })
+    }
+
+    fn push(&mut self, member: Member<'_>, task: &mut Task<'_>) -> Result<()> {
+        let Member::Doc(doc) = member else { return Ok(()) };
+        doc.features.read(&mut self.features).map_err(|error| task.wrong(error))?;
+        let size = self.features.len() as u64;
+        if !self.least.admits(size) {
+            return Ok(());
+        }
+        self.values.clear();
+        self.signer.sign(&self.features, &mut self.values);
+        self.text.clear();
+        push_values(&mut self.text, &self.values);
+        let values = Values::of(&self.text);
+        task.emit(&Signature { id: doc.id, size, made: self.made.as_bytes(), values })
+    }
+}
+
+/// How signatures are cut.
+#[derive(Args, Clone, Debug)]
+pub struct BandOpts {
+    /// Bands of a MinHash signature: documents that agree in all rows of one are candidates
+    #[arg(long, env = "TWINSPLIT_BANDS", default_value_t = 16, value_name = "N", value_parser = value_parser!(u32).range(1..))]
+    pub bands: u32,
+    /// Values of a band
+    #[arg(long, env = "TWINSPLIT_ROWS", default_value_t = 8, value_name = "N", value_parser = value_parser!(u32).range(1..))]
+    pub rows: u32,
+}
+
+impl BandOpts {
+    /// How many values they need.
+    pub fn values(&self) -> u64 {
+        u64::from(self.bands) * u64::from(self.rows)
+    }
+
+    /// The bands of signatures of so many values.
+    pub fn bands(&self, hashes: u32) -> Result<Bands> {
+        let needed = self.values();
+        if needed > hashes.into() {
+            return Err(Error::Usage(format!(
+                "--bands {} of --rows {} need {needed} values, and --hashes {hashes} makes fewer",
+                self.bands, self.rows
+            )));
+        }
+        Ok(Bands { bands: self.bands as usize, rows: self.rows as usize })
+    }
+}
+
+/// The mapper that cuts signatures into bands.
+pub struct LshBands {
+    bands: Bands,
+    made: Made,
+    values: Vec<u32>,
+    keys: Vec<u64>,
+}
+
+/// Its options.
+#[derive(Args, Clone, Debug)]
+pub struct LshBandsOpts {
+    #[command(flatten)]
+    signature: SignatureOpts,
+    #[command(flatten)]
+    bands: BandOpts,
+}
+
+impl Stage for LshBands {
+    type In<'a> = Signature<'a>;
+    type Out<'a> = PostingRow<'a>;
+    type Opts = LshBandsOpts;
+    const DECL: Decl = Decl {
+        name: "lsh-bands",
+        role: Role::Map,
+        about: "Writes a posting for the key of each band of a signature",
+        side: &[],
+    };
+
+    fn open(opts: LshBandsOpts, _: &mut Task<'_>) -> Result<Self> {
+        let bands = opts.bands.bands(opts.signature.signer.hashes)?;
+        Ok(Self { bands, made: Made::of(&opts.signature)?, values: Vec::new(), keys: Vec::new() })
+    }
+
+    fn push(&mut self, signature: Signature<'_>, task: &mut Task<'_>) -> Result<()> {
+        self.made.check(&signature, task)?;
+        signature.values.read(&mut self.values).map_err(|error| task.wrong(error))?;
+        self.keys.clear();
+        self.bands.keys(&self.values, &mut self.keys);
+        let posting = Posting { id: signature.id, size: signature.size, mark: None };
+        self.keys.iter().try_for_each(|key| task.emit(&PostingRow { feature: *key, posting }))
+    }
+}
+
+/// The reducer: that of posting lists.
+pub struct LshBandsReduce(IndexTermReduce);
+
+impl Stage for LshBandsReduce {
+    type In<'a> = PostingRow<'a>;
+    type Out<'a> = BlockPair<'a>;
+    type Opts = BlockOpts;
+    const DECL: Decl = Decl {
+        name: "lsh-bands-reduce",
+        role: Role::Reduce,
+        about: "Gathers the documents of a key and writes their list as pairs of blocks",
+        side: &[],
+    };
+
+    fn open(opts: BlockOpts, _: &mut Task<'_>) -> Result<Self> {
+        Ok(Self(IndexTermReduce::of_all(&opts)))
+    }
+
+    fn push(&mut self, row: PostingRow<'_>, task: &mut Task<'_>) -> Result<()> {
+        self.0.push(row, task)
+    }
+
+    fn end_group(&mut self, task: &mut Task<'_>) -> Result<()> {
+        self.0.end_group(task)
+    }
+
+    fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
+        self.0.finish(task)
+    }
+}
+
+/// The mapper that pairs the documents of a key.
+pub struct LshCandidates {
+    opts: LshCandidatesOpts,
+    written: u64,
+    too_unlike: u64,
+}
+
+/// Its options.
+#[derive(Args, Clone, Debug)]
+pub struct LshCandidatesOpts {
+    #[command(flatten)]
+    similarity: SimilarityOpts,
+    #[command(flatten)]
+    max_pairs: MaxPairsOpts,
+    #[command(flatten)]
+    check: CheckOpts,
+}
+
+/// Whether sets of these sizes can be in the answer.
+pub fn sizes_fit(similarity: Similarity, x: u64, y: u64) -> bool {
+    x.max(y) <= similarity.max_partner(x.min(y))
+}
+
+impl LshCandidates {
+    fn pair(&mut self, x: &Posting<'_>, y: &Posting<'_>, task: &mut Task<'_>) -> Result<()> {
+        if x.id == y.id {
+            let id = String::from_utf8_lossy(x.id).into_owned();
+            return Err(Error::DuplicateId { stage: task.stage.to_owned(), id, places: String::new() });
+        }
+        if !sizes_fit(self.opts.similarity.0, x.size, y.size) {
+            self.too_unlike += 1;
+            return Ok(());
+        }
+        self.written += 1;
+        let most = self.opts.max_pairs.max_pairs;
+        if self.written > most {
+            return Err(Error::Limit(format!(
+                "lsh-candidates: more than {most} pairs of documents with a common key in one task; more --rows have fewer, or \
+                 raise --max-pairs"
+            )));
+        }
+        task.emit(&Candidate { a: x.id.min(y.id), b: x.id.max(y.id) })
+    }
+}
+
+impl Stage for LshCandidates {
+    type In<'a> = BlockPair<'a>;
+    type Out<'a> = Candidate<'a>;
+    type Opts = LshCandidatesOpts;
+    const DECL: Decl = Decl {
+        name: "lsh-candidates",
+        role: Role::Map,
+        about: "Pairs the documents of each key whose sizes allow it",
+        side: &[],
+    };
+
+    fn open(opts: LshCandidatesOpts, _: &mut Task<'_>) -> Result<Self> {
+        Ok(Self { opts, written: 0, too_unlike: 0 })
+    }
+
+    fn push(&mut self, list: BlockPair<'_>, task: &mut Task<'_>) -> Result<()> {
+        if list.marked {
+            let error = FieldError::new("kind", "plain, as lsh-bands-reduce writes it", b"prefix");
+            return Err(task.wrong(error));
+        }
+        let mut postings = Vec::new();
+        list.read(&mut postings).map_err(|error| task.wrong(error))?;
+        let left = list.left_count as usize;
+        for at in 0..left {
+            let partners = if list.left == list.right { at + 1..left } else { left..postings.len() };
+            for other in partners {
+                self.pair(&postings[at], &postings[other], task)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
+        task.count("pairs_of_postings", self.written);
+        task.count("pairs_of_unlike_sizes", self.too_unlike);
+        match self.opts.check.check {
+            Check::Exact => {}
+            Check::Signature => terminal::line(
+                "lsh-candidates: APPROXIMATE: --check signature takes estimates for similarities",
+            ),
+            Check::None => {
+                terminal::line("lsh-candidates: APPROXIMATE: --check none takes every candidate for a pair")
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,300 @@
+//! `match-left`, `match-right`: candidates meet their two signatures, one after the other, and are judged by them. It is
+//! `verify-left` and `verify-right` with signatures in the place of sets, and APPROXIMATE: what it writes as overlap and
+//! similarity are estimates.
+
+use super::forest::{Forest, JoinedOpts};
+use super::minhash::{Made, SignatureOpts};
+use crate::error::{FieldError, Result};
+use crate::record::pair::Pair;
+use crate::record::signature::{HalfSigned, LeftInput, LeftRow, RightInput, RightRow, Signed, Values};
+use crate::similarity::{Measure, SetSimilarity, Similarity};
+use crate::sketch::minhash::{estimated_overlap, matches};
+use crate::stage::{Decl, Role, Stage, Task};
+use clap::{Args, ValueEnum};
+
+/// How candidates are checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Check {
+    /// By their sets: no pair below tau is in the answer
+    Exact,
+    /// APPROXIMATE: by the estimate of their signatures, which is what the answer shows
+    Signature,
+    /// APPROXIMATE: not at all, every candidate is a pair; similarities are estimates
+    None,
+}
+
+/// Counters: candidates whose estimate is below tau, and pairs of the answer that were estimated.
+pub const BELOW: &str = "candidates_estimated_below_tau";
+/// See [`BELOW`].
+pub const ESTIMATED: &str = "estimated_pairs";
+/// Of these, those that are there whatever the estimate is.
+pub const UNCHECKED: &str = "unchecked_pairs";
+
+/// Whether the candidates of bands are checked.
+#[derive(Args, Clone, Debug)]
+pub struct CheckOpts {
+    /// How the candidates of MinHash bands are checked
+    #[arg(long, env = "TWINSPLIT_CHECK", value_enum, default_value = "exact")]
+    pub check: Check,
+}
+
+/// The first mapper: signatures and candidates by the candidates' smaller id.
+pub struct MatchLeft(Made);
+
+impl Stage for MatchLeft {
+    type In<'a> = LeftInput<'a>;
+    type Out<'a> = LeftRow<'a>;
+    type Opts = SignatureOpts;
+    const DECL: Decl = Decl {
+        name: "match-left",
+        role: Role::Map,
+        about: "Brings each candidate to the signature of its smaller id",
+        side: &[],
+    };
+
+    fn open(opts: SignatureOpts, _: &mut Task<'_>) -> Result<Self> {
+        Made::of(&opts).map(Self)
+    }
+
+    fn push(&mut self, row: LeftInput<'_>, task: &mut Task<'_>) -> Result<()> {
+        match row {
+            LeftInput::Candidate(candidate) => task.emit(&LeftRow::Candidate(candidate)),
+            LeftInput::Signature(signature) => {
+                self.0.check(&signature, task)?;
+                let (id, size, values) = (signature.id, signature.size, signature.values);
+                task.emit(&LeftRow::Signed(Signed { id, size, values }))
+            }
+        }
+    }
+}
+
+/// The first reducer.
+#[derive(Default)]
+pub struct MatchLeftReduce {
+    size: Option<u64>,
+    values: Vec<u8>,
+    last_b: Vec<u8>,
+    candidates: u64,
+    repeated: u64,
+}
+
+impl Stage for MatchLeftReduce {
+    type In<'a> = LeftRow<'a>;
+    type Out<'a> = HalfSigned<'a>;
+    type Opts = super::NoOpts;
+    const DECL: Decl = Decl {
+        name: "match-left-reduce",
+        role: Role::Reduce,
+        about: "Merges repeated candidates and sends each, with the signature of its smaller id, to its larger id",
+        side: &[],
+    };
+
+    fn open(_: super::NoOpts, _: &mut Task<'_>) -> Result<Self> {
+        Ok(Self::default())
+    }
+
+    fn push(&mut self, row: LeftRow<'_>, task: &mut Task<'_>) -> Result<()> {
+        match row {
+            LeftRow::Signed(signed) => {
+                self.size = Some(signed.size);
+                self.values.clear();
+                self.values.extend_from_slice(signed.values.text());
+                Ok(())
+            }
+            LeftRow::Candidate(candidate) if candidate.b == self.last_b => {
+                self.repeated += 1;
+                Ok(())
+            }
+            LeftRow::Candidate(candidate) => {
+                self.candidates += 1;
+                self.last_b.clear();
+                self.last_b.extend_from_slice(candidate.b);
+                let size = self.size.ok_or_else(|| task.wrong(missing("a", candidate.a)))?;
+                let values = Values::of(&self.values);
+                task.emit(&HalfSigned { b: candidate.b, a: candidate.a, size, values })
+            }
+        }
+    }
+
+    fn end_group(&mut self, _: &mut Task<'_>) -> Result<()> {
+        self.size = None;
+        self.last_b.clear();
+        Ok(())
+    }
+
+    fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
+        task.count("candidates", self.candidates);
+        task.count("candidates_repeated", self.repeated);
+        Ok(())
+    }
+}
+
+fn missing(field: &'static str, id: &[u8]) -> FieldError {
+    FieldError::new(field, "an id whose signature is among the input", id)
+}
+
+/// The second mapper: signatures and halves by the candidates' larger id.
+pub struct MatchRight(Made);
+
+impl Stage for MatchRight {
+    type In<'a> = RightInput<'a>;
+    type Out<'a> = RightRow<'a>;
+    type Opts = SignatureOpts;
+    const DECL: Decl = Decl {
+        name: "match-right",
+        role: Role::Map,
+        about: "Brings each candidate, which carries one signature, to the signature of its larger id",
+        side: &[],
+    };
+
+    fn open(opts: SignatureOpts, _: &mut Task<'_>) -> Result<Self> {
+        Made::of(&opts).map(Self)
+    }
+
+    fn push(&mut self, row: RightInput<'_>, task: &mut Task<'_>) -> Result<()> {
+        match row {
+            RightInput::Half(half) => task.emit(&RightRow::Half(half)),
+            RightInput::Signature(signature) => {
+                self.0.check(&signature, task)?;
+                let (id, size, values) = (signature.id, signature.size, signature.values);
+                task.emit(&RightRow::Signed(Signed { id, size, values }))
+            }
+        }
+    }
+}
+
+/// The second reducer.
+pub struct MatchRightReduce {
+    judge: Judge,
+    forest: Forest,
+    size: Option<u64>,
+    values: Vec<u32>,
+    other: Vec<u32>,
+    below: u64,
+    /// Pairs that are in the answer.
+    pairs: u64,
+}
+
+/// Its options.
+#[derive(Args, Clone, Debug)]
+pub struct MatchRightOpts {
+    #[command(flatten)]
+    check: CheckOpts,
+    #[command(flatten)]
+    joined: JoinedOpts,
+}
+
+/// Decides by signatures.
+#[derive(Clone, Copy, Debug)]
+pub struct Judge {
+    /// The similarity that an estimate must reach.
+    pub similarity: Similarity,
+    /// How it is checked.
+    pub check: Check,
+}
+
+impl Judge {
+    /// The estimated overlap of two sets of these sizes whose signatures agree in so many of so many values, and whether the
+    /// estimate reaches the similarity.
+    ///
+    /// With o = m(a+b)/(K+m) a share is the same when overlap and both sizes are multiplied by K+m: all stays whole.
+    pub fn overlap(self, matches: u32, hashes: usize, (a, b): (u64, u64)) -> (u64, bool) {
+        let (whole, shared) =
+            (hashes as u64 + u64::from(matches), u64::from(matches).saturating_mul(a.saturating_add(b)));
+        let estimate = estimated_overlap(matches, hashes, (a, b));
+        let scaled = |size: u64| size.saturating_mul(whole);
+        let accepted = match self.similarity.measure() {
+            Measure::Overlap => self.similarity.accepts(estimate, a, b),
+            _ => self.similarity.accepts(shared, scaled(a), scaled(b)),
+        };
+        (estimate, accepted)
+    }
+}
+
+impl Stage for MatchRightReduce {
+    type In<'a> = RightRow<'a>;
+    type Out<'a> = Pair<'a>;
+    type Opts = MatchRightOpts;
+    const DECL: Decl = Decl {
+        name: "match-right-reduce",
+        role: Role::Reduce,
+        about: "APPROXIMATE: estimates the similarity of each candidate and keeps those that reach tau",
+        side: &[],
+    };
+
+    fn open(opts: MatchRightOpts, _: &mut Task<'_>) -> Result<Self> {
+        Ok(Self {
+            judge: Judge { similarity: opts.joined.similarity.0, check: opts.check.check },
+            forest: Forest::new(&opts.joined.forest),
+            size: None,
+            values: Vec::new(),
+            other: Vec::new(),
+            below: 0,
+            pairs: 0,
+        })
+    }
+
+    fn push(&mut self, row: RightRow<'_>, task: &mut Task<'_>) -> Result<()> {
+        match row {
+            RightRow::Signed(signed) => {
+                self.size = Some(signed.size);
+                signed.values.read(&mut self.values).map_err(|error| task.wrong(error))
+            }
+            RightRow::Half(half) => {
+                let size_b = self.size.ok_or_else(|| task.wrong(missing("b", half.b)))?;
+                half.values.read(&mut self.other).map_err(|error| task.wrong(error))?;
+                let sizes = (half.size, size_b);
+                let agree = matches(&self.other, &self.values);
+                let (overlap, reaches) = self.judge.overlap(agree, self.values.len(), sizes);
+                self.below += u64::from(!reaches);
+                if !reaches && self.judge.check != Check::None {
+                    return Ok(());
+                }
+                self.pairs += 1;
+                if !self.forest.needs(half.a, half.b) {
+                    return Ok(());
+                }
+                let measure = self.judge.similarity.measure();
+                task.emit(&Pair { a: half.a, b: half.b, overlap, size_a: half.size, size_b, measure })
+            }
+        }
+    }
+
+    fn end_group(&mut self, _: &mut Task<'_>) -> Result<()> {
+        self.size = None;
+        Ok(())
+    }
+
+    fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
+        self.forest.finish(task);
+        task.count(BELOW, self.below);
+        task.count(ESTIMATED, self.pairs);
+        if self.judge.check == Check::None {
+            task.count(UNCHECKED, self.pairs);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An estimate is compared with tau as a fraction, and not as the whole features that the row shows.
+    #[test]
+    fn an_estimate_is_held_against_tau_as_it_is() {
+        let overlap = |measure: Measure, tau: &str, matches, hashes, sizes| {
+            let similarity = measure.reaching(tau).unwrap();
+            Judge { similarity, check: Check::Signature }.overlap(matches, hashes, sizes)
+        };
+        assert_eq!(overlap(Measure::Jaccard, "0.8", 102, 128, (10, 10)), (9, false));
+        assert_eq!(overlap(Measure::Jaccard, "0.8", 103, 128, (10, 10)), (9, true));
+        assert_eq!(overlap(Measure::Jaccard, "0.8", 4, 5, (1000, 1000)), (889, true));
+        assert_eq!(overlap(Measure::Jaccard, "0.8", 1, 128, (10, 10)), (0, false));
+        // J = 1/2 of sizes 10 and 20: 10 shared, all of the smaller one.
+        assert_eq!(overlap(Measure::Containment, "1", 64, 128, (10, 20)), (10, true));
+        assert_eq!(overlap(Measure::Containment, "1", 63, 128, (10, 20)), (10, false));
+        assert_eq!(overlap(Measure::Overlap, "10", 64, 128, (10, 20)), (10, true));
+        assert_eq!(overlap(Measure::Overlap, "11", 64, 128, (10, 20)), (10, false));
+    }
+}

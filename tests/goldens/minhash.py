@@ -1,0 +1,47 @@
+#!/usr/bin/env python3
+"""MinHash signatures by the definition, value by value: prints minhash.tsv, which a unit test of src/sketch/minhash.rs reads.
+
+Each row: method, values of a signature, features of the set, the values. Feature i of the set of n features is the first eight
+bytes of SHA-256 of "n:i". Here every value is looked for by itself, in all rounds there may be, where the program goes
+through rounds of features and stops early.
+"""
+import hashlib
+
+M = (1 << 64) - 1
+
+
+def mix(z):
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 & M
+    z = (z ^ z >> 27) * 0x94D049BB133111EB & M
+    return z ^ z >> 31
+
+
+def stream(i):
+    return mix(0x7477696E0004 + (i + 1) * 0x9E3779B97F4A7C15 & M)
+
+
+def feature(n, i):
+    return int.from_bytes(hashlib.sha256(f"{n}:{i}".encode()).digest()[:8], "big")
+
+
+def smallest(features, seed):
+    return min(mix(x ^ seed) >> 32 for x in features)
+
+
+def classic(k, features):
+    return [smallest(features, stream(i)) for i in range(k)]
+
+
+def fast(k, features):
+    throws = {}
+    for r in range(k):
+        for x in features:
+            h = mix(x ^ stream(r))
+            throws.setdefault((h >> 32) * k >> 32, []).append((r, h & 0xFFFFFFFF))
+    return [min(throws[i])[1] if i in throws else smallest(features, stream(k + i)) for i in range(k)]
+
+
+for name, method in (("classic", classic), ("fast", fast)):
+    for k, n in ((1, 3), (8, 1), (8, 5), (16, 40), (100, 30), (128, 1), (128, 7), (128, 500)):
+        values = method(k, [feature(n, i) for i in range(n)])
+        print(name, k, n, " ".join(map(str, values)), sep="\t")
