@@ -8,6 +8,9 @@
 //! | check | which of them are | the exact overlap, or an estimate |
 //! | output | what is written | [`output`]: pairs of documents, clusters, kept documents |
 //!
+//! Of fingerprints ([`simhash`]) the front makes fingerprints, which are candidates where some of their bits agree, and the check
+//! counts the bits in which they differ. The output is the same.
+//!
 //! A [family](Family) puts them together, in a file of its own; [`FAMILIES`] names all of them. A step reads data sets, runs
 //! a mapper, a reducer or both, and writes one data set. Engines take the steps as they are, and know nothing of chains. Read
 //! a family's file from top to bottom: it is section 4 of zhang2011. A component may also say what does its steps in one
@@ -21,6 +24,7 @@ mod doc_split;
 mod front;
 mod minhash;
 mod output;
+mod simhash;
 mod step;
 mod term_split;
 #[cfg(test)]
@@ -49,6 +53,9 @@ const ORDER: Data = "order";
 /// Pairs of different sets.
 const JOINED: Data = "joined-pairs";
 
+/// Options that decide steps, each with a value for every way of them; an empty one stands for none.
+type Choices = &'static [(&'static str, &'static [&'static str])];
+
 /// A family of chains: what it is called, and how the options put it together.
 pub struct Family {
     /// Its name on the command line.
@@ -57,14 +64,16 @@ pub struct Family {
     pub about: &'static str,
     /// Its values of options that are not given.
     pub defaults: &'static [(&'static str, &'static str)],
-    /// Options of its own that decide its steps, each with a value for every way of them; an empty one stands for none.
-    choices: &'static [(&'static str, &'static [&'static str])],
+    /// Options that decide the steps of its front.
+    front: Choices,
+    /// Options of its own that decide its steps.
+    choices: Choices,
     compose: fn(&Params, Wanted) -> Chain,
 }
 
 /// All families; the first one is taken when none is named.
-pub static FAMILIES: [&Family; 4] =
-    [&doc_split::FAMILY, &term_split::FAMILY, &ccdet::FAMILY, &minhash::FAMILY];
+pub static FAMILIES: [&Family; 5] =
+    [&doc_split::FAMILY, &term_split::FAMILY, &ccdet::FAMILY, &minhash::FAMILY, &simhash::FAMILY];
 
 /// What is wanted of a chain beside what its options say.
 #[derive(Clone, Copy, Debug, Default)]
@@ -89,7 +98,7 @@ impl Family {
     /// A chain for every combination of what decides its steps, with its options.
     pub fn every_chain(&self) -> Vec<(Params, Chain)> {
         let mut all = vec![Params::default()];
-        for (name, values) in front::CHOICES.iter().chain(&output::CHOICES).chain(self.choices) {
+        for (name, values) in self.front.iter().chain(&output::CHOICES).chain(self.choices) {
             let with = |params: &Params| {
                 let with = |value: &&str| match *value {
                     "" => params.clone(),

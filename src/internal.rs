@@ -73,7 +73,7 @@ pub mod error {
 }
 /// See the module of this name.
 pub mod hash {
-    pub use crate::hash::{Checksum, feature, sample, text};
+    pub use crate::hash::{Checksum, feature, md5, sample, text};
 }
 /// See the module of this name.
 pub mod index {
@@ -116,7 +116,7 @@ pub mod record {
     /// See the module of this name.
     pub mod cluster {
         pub use crate::record::cluster::{
-            ClusterInput, ClusterRow, KeepInput, KeepRow, Label, Ranked, Verdict,
+            ClusterInput, ClusterRow, Compared, KeepInput, KeepRow, Label, Ranked, Verdict,
         };
     }
     /// See the module of this name.
@@ -132,6 +132,13 @@ pub mod record {
         pub use crate::record::expand::{ExpandRow, LeftInput, RightInput};
     }
     /// See the module of this name.
+    pub mod fingerprint {
+        pub use crate::record::fingerprint::{
+            FingerprintBlocks, FingerprintCount, Fingerprinted, GroupedFingerprint, MemberFingerprint,
+            PrintedFingerprint, Table, TableRow,
+        };
+    }
+    /// See the module of this name.
     pub mod id {
         pub use crate::record::id::escape;
     }
@@ -145,7 +152,7 @@ pub mod record {
     }
     /// See the module of this name.
     pub mod pair {
-        pub use crate::record::pair::{Candidate, Joined, Pair, Part};
+        pub use crate::record::pair::{AnyPair, Candidate, Joined, Near, Pair, Part};
     }
     /// See the module of this name.
     pub mod posting {
@@ -206,6 +213,14 @@ pub mod sketch {
     pub mod minhash {
         pub use crate::sketch::minhash::{Method, Signer, matches};
     }
+    /// See the module of this name.
+    pub mod simhash {
+        pub use crate::sketch::simhash::{Bits, Fingerprint};
+    }
+    /// See the module of this name.
+    pub mod tables {
+        pub use crate::sketch::tables::Tables;
+    }
 }
 /// See the module of this name.
 pub mod stage {
@@ -228,6 +243,10 @@ pub mod text {
     pub use crate::text::{
         Extractor, FeatureKind, FeatureSpec, TextError, dictionary_memory, dominant_script,
     };
+    /// See the module of this name.
+    pub mod jieba {
+        pub use crate::text::jieba::idf;
+    }
     /// See the module of this name.
     pub mod spotsigs {
         pub use crate::text::spotsigs::SpotSigs;

@@ -23,7 +23,7 @@
 //! | [`index`] | document frequency, IDF range, order of features, slices | 2.3, 5.1 |
 //! | [`join`] | exact similarity in integers, the join kernel | 2.2, 2.3 |
 //! | [`hamming`] | all fingerprints, and all pairs, within a Hamming distance | |
-//! | [`sketch`] | sets -> MinHash signatures, and the keys under which they meet | |
+//! | [`sketch`] | MinHash signatures, SimHash fingerprints, and the keys under which they meet | |
 //! | [`cluster`] | pairs -> clusters -> the document to keep | |
 //! | [`record`] | the line formats and their shuffle keys | 4 |
 //! | [`stage`], [`stages`] | what a mapper and a reducer are, and all of them | 4, figures 4 to 7 |
@@ -34,7 +34,7 @@
 //! | [`cli`] | the binaries and the driver | |
 //! | [`io`], [`checked_file`], [`hash`], [`error`], [`bad_records`], [`terminal`], [`visible`], [`threads`], [`decimal`] | files and streams, files that arrive whole, every hash, every error, lines that are no documents, messages, text that is safe to look at, work shared out, numbers as they are typed | |
 //!
-//! `text`, `index`, `join`, `sketch`, `cluster` and `corpus` know nothing of files or processes.
+//! `text`, `index`, `sketch`, `join`, `cluster` and `corpus` know nothing of files or processes.
 
 // A message is one write: see `terminal`.
 #![deny(clippy::print_stderr)]

@@ -325,7 +325,7 @@ pub fn options_beyond(family: &Family, other: &Family) -> BTreeSet<String> {
 }
 
 /// The options that the chains of a family have, and those of no other family.
-fn own_options(family: &Family) -> BTreeSet<String> {
+pub fn own_options(family: &Family) -> BTreeSet<String> {
     let others = FAMILIES.into_iter().filter(|other| other.name != family.name);
     let others: BTreeSet<String> = others.flat_map(options_of).collect();
     options_of(family).difference(&others).cloned().collect()

@@ -54,7 +54,7 @@ pub trait Stage: Sized + Send + 'static {
     type Opts: Args + FromArgMatches;
     /// Its declaration.
     const DECL: Decl;
-    /// Whether the lines of documents that its tasks pass over are kept: one stage of a chain does so.
+    /// Whether the lines of documents that its tasks pass over are kept: those that turn documents into something do so.
     const KEEPS_BAD_RECORDS: bool = false;
 
     /// Starts a task.

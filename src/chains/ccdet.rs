@@ -5,7 +5,7 @@
 //! min / max below one half. What a site puts on all its pages is left out of the index, where documents say their site.
 
 use super::doc_split::{SliceQueries, Slices};
-use super::front::{SETS, SetFront};
+use super::front::{self, SETS, SetFront};
 use super::output::Output;
 use super::step::{Data, Part, Step};
 use super::{Chain, Columnar, Component, DOCUMENTS, Family, Wanted};
@@ -16,6 +16,7 @@ pub const FAMILY: Family = Family {
     name: "ccdet",
     about: "Chinese pages by their sentences' ends: duplicates, and pages that contain others",
     defaults: &[("features", "sentence-ends:10"), ("similarity", "containment"), ("keep", "longest")],
+    front: front::CHOICES,
     choices: &[("site", &["", "url"])],
     compose,
 };

@@ -1,6 +1,6 @@
 //! Doc-Split: slices of the documents, each of them queried by all (zhang2011, section 2.3.2).
 
-use super::front::SetFront;
+use super::front::{self, SetFront};
 use super::output::Output;
 use super::step::{Data, Part, Step, Tasks};
 use super::{Chain, Columnar, Component, Family, JOINED, MEMBERS, Wanted};
@@ -11,6 +11,7 @@ pub const FAMILY: Family = Family {
     name: "doc-split",
     about: "Slices of documents, each queried by all",
     defaults: &[],
+    front: front::CHOICES,
     choices: &[("partition", &["by-size", "by-task"])],
     compose,
 };

@@ -1,7 +1,7 @@
 //! The front of a chain of sets: documents become sets of features, those out of the IDF range go, equal sets meet.
 
 use super::step::{Data, Guard, Part, Step};
-use super::{Columnar, Component, DOCUMENTS, MEMBERS, META, ORDER};
+use super::{Choices, Columnar, Component, DOCUMENTS, MEMBERS, META, ORDER};
 use crate::bad_records;
 use crate::index::idf::IdfRange;
 use crate::params::Params;
@@ -12,8 +12,8 @@ pub(super) const SETS: Data = "sets";
 const FILTERED: Data = "filtered-sets";
 
 /// The options that decide its steps, each with a value for every way of them.
-pub(super) const CHOICES: [(&str, &[&str]); 3] =
-    [("idf", &["0,1", "0.2,0.85"]), ("idf-lookup", &["list", "shuffle"]), ("keep", &["first", "newest"])];
+pub(super) const CHOICES: Choices =
+    &[("idf", &["0,1", "0.2,0.85"]), ("idf-lookup", &["list", "shuffle"]), ("keep", &["first", "newest"])];
 
 /// How features out of the IDF range are left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,14 +67,7 @@ impl SetFront {
 
     /// The steps that read documents.
     pub(super) fn documents(&self) -> [Step; 2] {
-        let meta = Step::map_reduce(
-            "doc-meta",
-            "doc-meta-reduce",
-            "Takes what the keep rule needs; sorted by id, two documents with one id meet and are named.",
-            &[DOCUMENTS],
-            META,
-        );
-        [tokenize(), Step { field: self.field, ..meta }]
+        [tokenize(), documents_meta(self.field)]
     }
 
     /// The steps that read sets.
@@ -116,14 +109,28 @@ impl Component for SetFront {
 
 const COUNTS: Data = "feature-counts";
 
+/// The step that takes what the keep rule needs, which looks at this field of documents.
+pub(super) fn documents_meta(field: Option<KeepField>) -> Step {
+    let meta = Step::map_reduce(
+        "doc-meta",
+        "doc-meta-reduce",
+        "Takes what the keep rule needs; sorted by id, two documents with one id meet and are named.",
+        &[DOCUMENTS],
+        META,
+    );
+    Step { field, ..meta }
+}
+
+/// The bound on lines that are no documents, for the step that counts them.
+pub(super) const BAD_RECORDS: Guard = Guard {
+    counter: bad_records::COUNTER,
+    option: "bad-records",
+    advice: "bad documents in all tasks together; correct them, or raise --bad-records",
+};
+
 fn tokenize() -> Step {
-    Step::map("tokenize", "Turns each document into its set of features.", &[DOCUMENTS], SETS).guarded(
-        Guard {
-            counter: bad_records::COUNTER,
-            option: "bad-records",
-            advice: "bad documents in all tasks together; correct them, or raise --bad-records",
-        },
-    )
+    Step::map("tokenize", "Turns each document into its set of features.", &[DOCUMENTS], SETS)
+        .guarded(BAD_RECORDS)
 }
 
 fn count_features(sets: Data) -> Step {
@@ -166,9 +173,14 @@ fn filter(lookup: IdfLookup, sets: Data) -> Vec<Step> {
 /// The data set that [`idf_table`] makes.
 pub const IDF_TABLE: Data = "idf-table";
 
-/// The chain of `twinsplit idf`: document frequencies as a reference table.
-pub fn idf_table() -> Vec<Part> {
+/// The steps that count document frequencies and write them as a table.
+pub(super) fn frequencies() -> [Step; 3] {
     let table =
         Step::reduce("idf-table", "Writes the table; N sorts before all features.", &[COUNTS], IDF_TABLE);
-    [tokenize(), count_features(SETS), table.one_task()].map(Part::Step).into()
+    [tokenize(), count_features(SETS), table.one_task()]
+}
+
+/// The chain of `twinsplit idf`: document frequencies as a reference table.
+pub fn idf_table() -> Vec<Part> {
+    frequencies().map(Part::Step).into()
 }

@@ -4,7 +4,7 @@
 //! at that shares no key. With Jaccard similarity J that happens with probability 1 - (1 - J^rows)^bands, so pairs are
 //! lost, few where J is high. What passes is no guess: by default a candidate's sets are compared, as those of Term-Split are.
 
-use super::front::SetFront;
+use super::front::{self, SetFront};
 use super::output::Output;
 use super::step::{Data, Guard, Part, Step};
 use super::term_split::{CANDIDATES, Verification};
@@ -16,6 +16,7 @@ pub const FAMILY: Family = Family {
     name: "minhash",
     about: "APPROXIMATE: documents whose MinHash signatures agree in a band, checked exactly",
     defaults: &[],
+    front: front::CHOICES,
     choices: &[("check", &["exact", "signature"])],
     compose,
 };

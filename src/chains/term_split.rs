@@ -1,6 +1,6 @@
 //! Term-Split: posting lists by feature, pairs by counting what they share (zhang2011, section 2.3.1).
 
-use super::front::SetFront;
+use super::front::{self, SetFront};
 use super::output::Output;
 use super::step::{Data, Guard, Part, Step};
 use super::{Chain, Columnar, Component, Family, JOINED, MEMBERS, ORDER, Wanted};
@@ -11,6 +11,7 @@ pub const FAMILY: Family = Family {
     name: "term-split",
     about: "Posting lists by feature, pairs by counting",
     defaults: &[],
+    front: front::CHOICES,
     choices: &[("pcp", &["plain", "prefix"])],
     compose,
 };

@@ -128,7 +128,7 @@ pub fn in_range(
     }
     let mut frequencies: FxHashMap<u64, u64> = features.map(|feature| (feature, 0)).collect();
     let mut documents = 0;
-    if let Some(path) = &opts.idf.idf_table {
+    if let Some(path) = &opts.idf.table.idf_table {
         let table = read_reference(path, &opts.features)?;
         documents = table.documents;
         // A feature that the table does not know counts as one that stands in one document.

@@ -105,6 +105,22 @@ pub const EXAMPLES: &[Example] = &[
         "equal-sets < sets | LC_ALL=C sort | equal-sets-reduce > members",
     ),
     example(
+        "Documents as fingerprints, weighed by these counts",
+        "zcat docs.jsonl.gz | simhash --weights tf-idf --idf-table counts.table > fingerprints",
+    ),
+    example(
+        "Equal fingerprints joined, one of each and its copies",
+        "equal-fingerprints < fingerprints | LC_ALL=C sort | equal-fingerprints-reduce > different-fingerprints",
+    ),
+    example(
+        "The tables in which fingerprints meet",
+        "hamming-count < different-fingerprints | hamming-plan > tables",
+    ),
+    example(
+        "Fingerprints in these tables, and those that differ in 3 bits at most",
+        "hamming-index --tables tables < different-fingerprints | LC_ALL=C sort | hamming-index-reduce | hamming-pairs > near",
+    ),
+    example(
         "Term-Split: posting lists, and pairs by counting what they share",
         "index-term < members | LC_ALL=C sort | index-term-reduce | pcp-map | LC_ALL=C sort | pcp-reduce > joined-pairs",
     ),

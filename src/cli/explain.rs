@@ -2,6 +2,7 @@
 
 mod arithmetic;
 mod chain;
+mod fingerprints;
 mod signatures;
 
 use super::documents::{PairOpts, RunFile, each_document, in_range};
@@ -81,11 +82,20 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
             inputs = run.readable_inputs()?;
         }
     }
+    let of_fingerprints = fingerprints::are_compared(matches.get_one::<PathBuf>("run"), &params)?;
     let opts: PairOpts = params.parse()?;
     let spec = opts.features.spec()?;
     let wanted = ["a", "b"].map(|name| matches.get_one::<String>(name).map_or("", String::as_str));
     let (inputs, show) = (document_files(&inputs)?, matches.get_one::<usize>("show").copied().unwrap_or(10));
-    if !opts.idf.idf.is_everything() && opts.idf.idf_table.is_none() {
+    if of_fingerprints {
+        let mut out = Stdout::new();
+        let pair = fingerprints::show(&inputs, wanted, &params, show, &mut out)?;
+        if let (false, Some(folder)) = (pair, matches.get_one::<PathBuf>("run")) {
+            chain::show(folder, |id, at| is_named(id, wanted[at]), &mut out)?;
+        }
+        return out.flush();
+    }
+    if !opts.idf.idf.is_everything() && opts.idf.table.idf_table.is_none() {
         refuse_streams(&inputs, "document frequencies for --idf are counted first")?;
     }
     let [mut a, mut b] = find(&inputs, &wanted, &opts, &spec)?;

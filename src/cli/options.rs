@@ -18,6 +18,12 @@ pub enum Preset {
     Zhang2011,
     /// An article on web corpora: MinHash of runs of 3 characters, 128 values in 16 bands of 8, estimate above 0.8
     Webcorpora,
+    /// SimHash of Yan Lan: jieba's keywords by tf-idf, 64 bits, distance 3
+    Yanlan,
+    /// SimHash of the article on web corpora: 3 characters, weight 1, MD5, 128 bits
+    WebcorporaSimhash,
+    /// SimHash of Zhuang: words by their frequency, 64 bits, distance 3
+    Zhuang,
 }
 
 impl Preset {
@@ -34,6 +40,21 @@ impl Preset {
                 ("rows", "8"),
                 ("check", "signature"),
             ],
+            Preset::Yanlan => &[
+                ("features", "jieba"),
+                ("nfc", "off"),
+                ("case-fold", "off"),
+                ("weights", "tf-idf"),
+                ("weights-idf", "jieba"),
+                ("bits", "64"),
+                ("distance", "3"),
+            ],
+            Preset::WebcorporaSimhash => {
+                &[("features", "chars:3"), ("weights", "1"), ("hash", "md5"), ("bits", "128"), ("tie", "one")]
+            }
+            Preset::Zhuang => {
+                &[("features", "words:1"), ("weights", "tf"), ("bits", "64"), ("distance", "3")]
+            }
         }
     }
 }

@@ -109,6 +109,8 @@ fn read(parts: &[PathBuf]) -> Result<(Vec<Found>, String)> {
         }
     }
     found.sort();
+    // Two steps of a chain may read the documents.
+    found.dedup_by(|a, b| (&a.0, a.1) == (&b.0, b.1));
     Ok((found, first.2))
 }
 

@@ -97,6 +97,7 @@ const SCRIPTS: &[Script] = &[
     ("doc-split", "doc-split", &[], Engine::Spark),
     ("ccdet", "ccdet", &[("site", "url")], Engine::Hadoop),
     ("minhash", "minhash", &[], Engine::Hadoop),
+    ("simhash", "simhash", &[("weights", "tf-idf")], Engine::Hadoop),
 ];
 
 /// `docs/stages.md`.

@@ -17,11 +17,12 @@ use crate::stages::signature_check::{BELOW as ESTIMATED_BELOW, ESTIMATED, UNCHEC
 use crate::terminal;
 use indicatif::HumanCount;
 use serde_json::{Map, Value, json};
+use std::borrow::Borrow;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-fn sum(steps: &[Done], counter: &str) -> u64 {
-    steps.iter().filter_map(|step| step.counters.get(counter)).sum()
+fn sum(steps: &[impl Borrow<Done>], counter: &str) -> u64 {
+    steps.iter().filter_map(|step| step.borrow().counters.get(counter)).sum()
 }
 
 /// The counter of copies among documents whose sets are too small to be compared.
@@ -34,8 +35,23 @@ fn percent(part: u64, whole: u64) -> u128 {
     100 * u128::from(part) / u128::from(whole)
 }
 
+/// The steps without all but the first of those that turn documents into something and count them: a chain of fingerprints has
+/// two where it counts document frequencies.
+fn with_readers_once(steps: &[Done]) -> Vec<&Done> {
+    let reads = |step: &&Done| step.counters.contains_key("documents");
+    let first = steps.iter().position(|step| reads(&step));
+    steps
+        .iter()
+        .enumerate()
+        .filter(|(at, step)| Some(*at) == first || !reads(step))
+        .map(|(_, step)| step)
+        .collect()
+}
+
 /// Warnings about features that are missing and clusters that are too large, by script.
 pub fn warnings(steps: &[Done], clusters: Vec<LargeCluster>, promised: Option<f64>) -> Vec<String> {
+    let steps = with_readers_once(steps);
+    let steps = &steps[..];
     let documents = sum(steps, "documents");
     let without = sum(steps, "without_features");
     let mut warnings = Vec::new();
@@ -101,8 +117,8 @@ pub fn warnings(steps: &[Done], clusters: Vec<LargeCluster>, promised: Option<f6
 }
 
 /// What the audit of a run says, where there was one.
-fn audit(steps: &[Done]) -> Option<Audit> {
-    let audited = steps.iter().any(|step| step.counters.contains_key(AUDITED));
+fn audit(steps: &[impl Borrow<Done>]) -> Option<Audit> {
+    let audited = steps.iter().any(|step| step.borrow().counters.contains_key(AUDITED));
     audited.then(|| Audit { pairs: sum(steps, AUDITED), found: sum(steps, AUDIT_FOUND) })
 }
 
@@ -144,7 +160,7 @@ fn left_out(steps: &[Done]) -> Vec<String> {
 /// The clusters of more than one in a hundred documents in `clusters.tsv`, where those of one cluster stand together,
 /// with their scripts from the meta data set.
 pub fn cluster_scripts(clusters: &Path, meta: &Path, steps: &[Done]) -> Result<Vec<LargeCluster>> {
-    let documents = sum(steps, "documents");
+    let documents = sum(&with_readers_once(steps), "documents");
     let mut large: Vec<LargeCluster> = Vec::new();
     let mut current = (Vec::new(), 0);
     let mut end = |(kept, size): (Vec<u8>, u64)| {

@@ -45,6 +45,14 @@ impl Dropped {
         score
     }
 
+    /// Counts a document whose fingerprint is so many bits from that of the kept one, within or beyond the distance of a pair,
+    /// and gives what is written of it.
+    pub fn add_distance(&mut self, distance: u32, within: bool) -> Score {
+        self.all += 1;
+        self.below += u64::from(!within);
+        Score::Count(distance.into())
+    }
+
     /// Adds what was counted elsewhere.
     pub fn append(&mut self, other: &Self) {
         self.all += other.all;

@@ -1,7 +1,8 @@
 //! From pairs to clusters, and to the documents that are kept.
 
+use super::fingerprint::{MemberFingerprint, PrintedFingerprint};
 use super::meta::Meta;
-use super::pair::Pair;
+use super::pair::AnyPair;
 use super::set::Member;
 use super::tokenized::Tokenized;
 use super::{Fields, Keys, Record, is_member, push_tagged, second_field, tag};
@@ -12,7 +13,7 @@ use crate::similarity::Score;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ClusterInput<'a> {
     /// An edge of the graph of representatives.
-    Pair(Pair<'a>),
+    Pair(AnyPair<'a>),
     /// A copy, which joins its representative; sets are passed over.
     Member(Member<'a>),
     /// What ranks a document, for star clusters.
@@ -28,7 +29,7 @@ impl<'a> Record<'a> for ClusterInput<'a> {
         match second_field(line) {
             Some(tag::META) => Meta::decode(line).map(ClusterInput::Meta),
             _ if is_member(line) => Member::decode(line).map(ClusterInput::Member),
-            _ => Pair::decode(line).map(ClusterInput::Pair),
+            _ => AnyPair::decode(line).map(ClusterInput::Pair),
         }
     }
 
@@ -77,16 +78,21 @@ pub enum KeepInput<'a> {
     Meta(Meta<'a>),
     /// The document's set.
     Doc(Tokenized<'a>),
+    /// The document's fingerprint.
+    Fingerprint(MemberFingerprint<'a>),
 }
 
 impl<'a> Record<'a> for KeepInput<'a> {
     const FIELDS: &'static str = "id⇥\\>⇥label; id⇥\\m⇥length⇥date⇥score⇥script⇥input⇥offset; id⇥features, or \
-                                  id⇥\\~⇥hash of the text⇥features";
+                                  id⇥\\~⇥hash of the text⇥features; or the stream of fingerprints";
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
         match second_field(line) {
             Some(tag::LABEL) => Label::decode(line).map(KeepInput::Label),
             Some(tag::META) => Meta::decode(line).map(KeepInput::Meta),
+            Some(tag::FINGERPRINT | tag::EQUAL_FINGERPRINT) => {
+                MemberFingerprint::decode(line).map(KeepInput::Fingerprint)
+            }
             _ => Tokenized::decode(line).map(KeepInput::Doc),
         }
     }
@@ -96,6 +102,7 @@ impl<'a> Record<'a> for KeepInput<'a> {
             KeepInput::Label(label) => label.encode(out),
             KeepInput::Meta(meta) => meta.encode(out),
             KeepInput::Doc(doc) => doc.encode(out),
+            KeepInput::Fingerprint(one) => one.encode(out),
         }
     }
 }
@@ -114,21 +121,23 @@ pub enum KeepRow<'a> {
     },
     /// The document's set.
     Doc(Tokenized<'a>),
+    /// The document's fingerprint.
+    Fingerprint(PrintedFingerprint<'a>),
 }
 
 impl<'a> Record<'a> for KeepRow<'a> {
-    const FIELDS: &'static str =
-        r"id⇥0⇥label; id⇥1⇥rank; id⇥2⇥features, or id⇥2⇥\~⇥hash of the text⇥features";
+    const FIELDS: &'static str = r"id⇥0⇥label; id⇥1⇥rank; id⇥2⇥features, or id⇥2⇥\~⇥hash of the text⇥features, or id⇥3⇥fingerprint⇥distance";
     const KEYS: Option<Keys> = Some(Keys { partition: 1, sort: 2 });
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
         let mut fields = Fields::of(line);
         let id = fields.id("id")?;
-        let row = match fields.next("tag", "0, 1 or 2")? {
+        let row = match fields.next("tag", "0, 1, 2 or 3")? {
             b"0" => KeepRow::Label(Label { id, label: fields.id("label")? }),
             b"1" => KeepRow::Rank { id, rank: fields.next("rank", "a rank")? },
             b"2" => return Tokenized::after_id(id, fields).map(KeepRow::Doc),
-            tag => return Err(FieldError::new("tag", "0, 1 or 2", tag)),
+            b"3" => return PrintedFingerprint::after_id(id, fields).map(KeepRow::Fingerprint),
+            tag => return Err(FieldError::new("tag", "0, 1, 2 or 3", tag)),
         };
         fields.done()?;
         Ok(row)
@@ -148,6 +157,30 @@ impl<'a> Record<'a> for KeepRow<'a> {
                 out.extend_from_slice(b"\t2\t");
                 row.push_after_id(out);
             }
+            KeepRow::Fingerprint(one) => {
+                out.extend_from_slice(one.id);
+                out.extend_from_slice(b"\t3\t");
+                one.push_after_id(out);
+            }
+        }
+    }
+}
+
+/// What members of a cluster are compared by.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Compared<'a> {
+    /// A document and its set.
+    Set(Tokenized<'a>),
+    /// A document and its fingerprint.
+    Fingerprint(PrintedFingerprint<'a>),
+}
+
+impl<'a> Compared<'a> {
+    /// The document.
+    pub fn id(&self) -> &'a [u8] {
+        match self {
+            Compared::Set(row) => row.doc.id,
+            Compared::Fingerprint(one) => one.id,
         }
     }
 }
@@ -159,19 +192,29 @@ pub struct Ranked<'a> {
     pub label: &'a [u8],
     /// The document's rank by the keep rule.
     pub rank: &'a [u8],
-    /// The document with its set.
-    pub doc: Tokenized<'a>,
+    /// The document with its set or its fingerprint.
+    pub doc: Compared<'a>,
 }
 
 impl<'a> Record<'a> for Ranked<'a> {
-    const FIELDS: &'static str = r"label⇥rank⇥id⇥features, or label⇥rank⇥id⇥\~⇥hash of the text⇥features";
+    const FIELDS: &'static str = r"label⇥rank⇥id⇥features, or label⇥rank⇥id⇥\~⇥hash of the text⇥features, or label⇥rank⇥id⇥\#⇥fingerprint⇥distance";
     const KEYS: Option<Keys> = Some(Keys { partition: 1, sort: 3 });
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
         let mut fields = Fields::of(line);
         let label = fields.id("label")?;
         let rank = fields.next("rank", "a rank")?;
-        Ok(Self { label, rank, doc: Tokenized::decode(fields.rest())? })
+        let rest = fields.rest();
+        let doc = match second_field(rest) {
+            Some(tag::FINGERPRINT) => {
+                let mut fields = Fields::of(rest);
+                let id = fields.id("id")?;
+                fields.next("tag", r"\#")?;
+                PrintedFingerprint::after_id(id, fields).map(Compared::Fingerprint)?
+            }
+            _ => Tokenized::decode(rest).map(Compared::Set)?,
+        };
+        Ok(Self { label, rank, doc })
     }
 
     fn encode(&self, out: &mut Vec<u8>) {
@@ -179,7 +222,13 @@ impl<'a> Record<'a> for Ranked<'a> {
         out.push(b'\t');
         out.extend_from_slice(self.rank);
         out.push(b'\t');
-        self.doc.encode(out);
+        match &self.doc {
+            Compared::Set(row) => row.encode(out),
+            Compared::Fingerprint(one) => {
+                push_tagged(out, one.id, tag::FINGERPRINT);
+                one.push_after_id(out);
+            }
+        }
     }
 }
 

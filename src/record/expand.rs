@@ -1,8 +1,8 @@
 //! The rows that turn pairs of representatives into pairs of all documents with those sets.
 
-use super::pair::Pair;
+use super::pair::AnyPair;
 use super::set::Member;
-use super::{Fields, Keys, Record, is_member, push_number};
+use super::{Fields, Keys, Record, is_member, push_number, tag};
 use crate::error::FieldError;
 use crate::similarity::Measure;
 
@@ -10,7 +10,7 @@ use crate::similarity::Measure;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum LeftInput<'a> {
     /// A pair of representatives.
-    Pair(Pair<'a>),
+    Pair(AnyPair<'a>),
     /// A copy; sets are passed over.
     Member(Member<'a>),
 }
@@ -22,7 +22,7 @@ impl<'a> Record<'a> for LeftInput<'a> {
         if is_member(line) {
             Member::decode(line).map(LeftInput::Member)
         } else {
-            Pair::decode(line).map(LeftInput::Pair)
+            AnyPair::decode(line).map(LeftInput::Pair)
         }
     }
 
@@ -89,19 +89,45 @@ pub enum ExpandRow<'a> {
         /// What their similarity is.
         measure: Measure,
     },
+    /// A document with the representative's fingerprint.
+    EqualFingerprint {
+        /// The representative.
+        representative: &'a [u8],
+        /// The document.
+        id: &'a [u8],
+    },
+    /// A pair of the representative by fingerprints.
+    Near {
+        /// The representative.
+        key: &'a [u8],
+        /// The other document.
+        other: &'a [u8],
+        /// The bits in which their fingerprints differ.
+        distance: u32,
+    },
 }
 
 impl<'a> Record<'a> for ExpandRow<'a> {
     const FIELDS: &'static str = "representative⇥0⇥copy⇥size; key⇥1⇥other⇥overlap⇥size_key⇥size_other, with another \
-                                  --similarity ⇥its name";
+                                  --similarity ⇥its name; of fingerprints representative⇥0⇥copy⇥\\#, key⇥1⇥other⇥\\#⇥distance";
     const KEYS: Option<Keys> = Some(Keys { partition: 1, sort: 2 });
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
         let mut fields = Fields::of(line);
         let key = fields.id("key")?;
-        let tag = fields.next("tag", "0 or 1")?;
+        let kind = fields.next("tag", "0 or 1")?;
         let other = fields.id("id")?;
-        let row = match tag {
+        let mut after = fields.clone();
+        if after.next("size or tag", r"a number or \#").is_ok_and(|found| found == tag::FINGERPRINT) {
+            let row = match kind {
+                b"0" => ExpandRow::EqualFingerprint { representative: key, id: other },
+                b"1" => ExpandRow::Near { key, other, distance: after.distance()? },
+                _ => return Err(FieldError::new("tag", "0 or 1", kind)),
+            };
+            after.done()?;
+            return Ok(row);
+        }
+        let row = match kind {
             b"0" => ExpandRow::Copy { representative: key, id: other, size: fields.number("size")? },
             b"1" => ExpandRow::Pair {
                 key,
@@ -111,7 +137,7 @@ impl<'a> Record<'a> for ExpandRow<'a> {
                 size_other: fields.number("size_other")?,
                 measure: fields.measure()?,
             },
-            _ => return Err(FieldError::new("tag", "0 or 1", tag)),
+            _ => return Err(FieldError::new("tag", "0 or 1", kind)),
         };
         fields.done()?;
         if let ExpandRow::Pair { overlap, size_key, size_other, .. } = row
@@ -134,6 +160,18 @@ impl<'a> Record<'a> for ExpandRow<'a> {
             }
         };
         match *self {
+            ExpandRow::EqualFingerprint { representative, id } => {
+                row(representative, b"\t0\t", id, &[]);
+                out.push(b'\t');
+                out.extend_from_slice(tag::FINGERPRINT);
+            }
+            ExpandRow::Near { key, other, distance } => {
+                row(key, b"\t1\t", other, &[]);
+                out.push(b'\t');
+                out.extend_from_slice(tag::FINGERPRINT);
+                out.push(b'\t');
+                push_number(out, distance.into());
+            }
             ExpandRow::Copy { representative, id, size } => row(representative, b"\t0\t", id, &[size]),
             ExpandRow::Pair { key, other, overlap, size_key, size_other, measure } => {
                 row(key, b"\t1\t", other, &[overlap, size_key, size_other]);

@@ -10,6 +10,7 @@ pub mod cluster;
 pub mod count;
 pub mod document;
 pub mod expand;
+pub mod fingerprint;
 pub mod id;
 pub mod lookup;
 pub mod meta;
@@ -206,6 +207,10 @@ pub fn key_end(line: &[u8], fields: usize) -> usize {
 pub(crate) mod tag {
     /// The row of a copy.
     pub const COPY: &[u8] = br"\=";
+    /// A fingerprint.
+    pub const FINGERPRINT: &[u8] = br"\#";
+    /// A fingerprint that is a copy of another one.
+    pub const EQUAL_FINGERPRINT: &[u8] = br"\#=";
     /// A set with the hash of its text.
     pub const TEXT: &[u8] = br"\~";
     /// A document's label.
@@ -228,10 +233,12 @@ pub(crate) fn push_tagged(out: &mut Vec<u8>, id: &[u8], tag: &[u8]) {
     out.push(b'\t');
 }
 
-/// Whether a line is a set or a copy, in a stream of these and of pairs: of the rows without a tag, a set ends with its second
-/// field, behind which a pair has what the two share.
+/// Whether a line is a set, a fingerprint or a copy, in a stream of these and of pairs: of the rows without a tag, a set ends
+/// with its second field, behind which a pair has what the two share.
 pub(crate) fn is_member(line: &[u8]) -> bool {
-    matches!(second_field(line), Some(tag::COPY | tag::TEXT)) || key_end(line, 2) == line.len()
+    use tag::{COPY, EQUAL_FINGERPRINT, FINGERPRINT, TEXT};
+    matches!(second_field(line), Some(COPY | TEXT | FINGERPRINT | EQUAL_FINGERPRINT))
+        || key_end(line, 2) == line.len()
 }
 
 /// The second field of a line.

@@ -206,3 +206,86 @@ impl<'a> Record<'a> for Pair<'a> {
         }
     }
 }
+
+/// A pair of the answer whose documents were compared by their fingerprints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Near<'a> {
+    /// The smaller id in byte order.
+    pub a: &'a [u8],
+    /// The larger id.
+    pub b: &'a [u8],
+    /// The bits in which their fingerprints differ.
+    pub distance: u32,
+}
+
+impl<'a> Near<'a> {
+    /// The pair of two documents in either order.
+    pub fn of(x: &'a [u8], y: &'a [u8], distance: u32) -> Self {
+        Self { a: x.min(y), b: x.max(y), distance }
+    }
+}
+
+impl<'a> Record<'a> for Near<'a> {
+    const FIELDS: &'static str = "id_a⇥id_b⇥distance";
+
+    fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
+        let mut fields = Fields::of(line);
+        let near = Self { a: fields.id("id_a")?, b: fields.id("id_b")?, distance: fields.distance()? };
+        fields.done()?;
+        Ok(near)
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(self.a);
+        out.push(b'\t');
+        out.extend_from_slice(self.b);
+        out.push(b'\t');
+        push_number(out, self.distance.into());
+    }
+}
+
+/// A pair of the answer of any chain. One of fingerprints ends with its third field, where one of sets has three more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AnyPair<'a> {
+    /// Compared by their sets.
+    Sets(Pair<'a>),
+    /// Compared by their fingerprints.
+    Fingerprints(Near<'a>),
+}
+
+impl<'a> AnyPair<'a> {
+    /// The smaller id in byte order, and the larger one.
+    pub fn ids(&self) -> (&'a [u8], &'a [u8]) {
+        match self {
+            AnyPair::Sets(pair) => (pair.a, pair.b),
+            AnyPair::Fingerprints(near) => (near.a, near.b),
+        }
+    }
+
+    /// What is written of how alike they are: a similarity, or a distance.
+    pub fn score(&self) -> Score {
+        match self {
+            AnyPair::Sets(pair) => pair.score(),
+            AnyPair::Fingerprints(near) => Score::Count(near.distance.into()),
+        }
+    }
+}
+
+impl<'a> Record<'a> for AnyPair<'a> {
+    const FIELDS: &'static str = "pairs of sets, or of fingerprints id_a⇥id_b⇥distance";
+
+    fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
+        if super::key_end(line, 3) == line.len() {
+            Near::decode(line).map(AnyPair::Fingerprints)
+        } else {
+            Pair::decode(line).map(AnyPair::Sets)
+        }
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        match self {
+            AnyPair::Sets(pair) => pair.encode(out),
+            AnyPair::Fingerprints(near) => near.encode(out),
+        }
+    }
+}

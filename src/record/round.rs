@@ -1,7 +1,7 @@
 //! The rows of the rounds that find connected components.
 
 use super::cluster::Label;
-use super::pair::Pair;
+use super::pair::AnyPair;
 use super::set::Member;
 use super::{Fields, Keys, Record, is_member, second_field, tag};
 use crate::error::FieldError;
@@ -10,7 +10,7 @@ use crate::error::FieldError;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum GraphInput<'a> {
     /// An edge of the graph of representatives.
-    Pair(Pair<'a>),
+    Pair(AnyPair<'a>),
     /// A copy, which is linked to its representative; sets are passed over.
     Member(Member<'a>),
     /// What the round before linked a document to.
@@ -24,7 +24,7 @@ impl<'a> Record<'a> for GraphInput<'a> {
         match second_field(line) {
             Some(tag::LABEL) => Label::decode(line).map(GraphInput::Label),
             _ if is_member(line) => Member::decode(line).map(GraphInput::Member),
-            _ => Pair::decode(line).map(GraphInput::Pair),
+            _ => AnyPair::decode(line).map(GraphInput::Pair),
         }
     }
 

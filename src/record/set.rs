@@ -1,5 +1,6 @@
 //! Documents as sets of features.
 
+use super::fingerprint::MemberFingerprint;
 use super::tokenized::Tokenized;
 use super::{Fields, Keys, Record, push_number, push_tagged, second_field, tag};
 use crate::error::FieldError;
@@ -163,14 +164,32 @@ pub enum Member<'a> {
     Doc(Doc<'a>),
     /// A copy, which joins pass over and `expand` reads.
     Copy(Copy<'a>),
+    /// A fingerprint, in chains of fingerprints: it stands for itself, or is a copy of another one.
+    Fingerprint(MemberFingerprint<'a>),
+}
+
+impl<'a> Member<'a> {
+    /// A copy and what it is a copy of.
+    pub fn as_copy(&self) -> Option<(&'a [u8], &'a [u8])> {
+        match self {
+            Member::Doc(_) => None,
+            Member::Copy(copy) => Some((copy.id, copy.representative)),
+            Member::Fingerprint(one) => one.representative.map(|representative| (one.id, representative)),
+        }
+    }
 }
 
 impl<'a> Record<'a> for Member<'a> {
-    const FIELDS: &'static str = r"id⇥features, or id⇥\=⇥representative⇥size";
+    const FIELDS: &'static str = "id⇥features, or id⇥\\=⇥representative⇥size; of fingerprints \
+                                  id⇥\\#⇥fingerprint⇥distance, or id⇥\\#=⇥representative⇥fingerprint⇥distance";
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
-        if second_field(line) != Some(tag::COPY) {
-            return Ok(Member::Doc(Doc::decode(line)?));
+        match second_field(line) {
+            Some(tag::COPY) => {}
+            Some(tag::FINGERPRINT | tag::EQUAL_FINGERPRINT) => {
+                return MemberFingerprint::decode(line).map(Member::Fingerprint);
+            }
+            _ => return Ok(Member::Doc(Doc::decode(line)?)),
         }
         let mut fields = Fields::of(line);
         let id = fields.id("id")?;
@@ -190,6 +209,7 @@ impl<'a> Record<'a> for Member<'a> {
                 out.push(b'\t');
                 push_number(out, copy.size);
             }
+            Member::Fingerprint(one) => one.encode(out),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::cluster::Label;
 use super::meta::Meta;
-use super::pair::Pair;
+use super::pair::AnyPair;
 use super::set::Member;
 use super::{Fields, Keys, Record, second_field, tag};
 use crate::error::FieldError;
@@ -137,7 +137,7 @@ pub enum LinkInput<'a> {
     /// A document of a component.
     Member(StarMember<'a>),
     /// A pair of representatives.
-    Pair(Pair<'a>),
+    Pair(AnyPair<'a>),
 }
 
 impl<'a> Record<'a> for LinkInput<'a> {
@@ -146,7 +146,7 @@ impl<'a> Record<'a> for LinkInput<'a> {
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
         match second_field(line) {
             Some(tag::MEMBER) => StarMember::decode(line).map(LinkInput::Member),
-            _ => Pair::decode(line).map(LinkInput::Pair),
+            _ => AnyPair::decode(line).map(LinkInput::Pair),
         }
     }
 

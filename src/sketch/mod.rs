@@ -5,6 +5,17 @@
 //! |---|---|
 //! | [`minhash`] | signatures of K values, of which two sets share as many as their Jaccard similarity says |
 //! | [`bands`] | keys under which similar signatures meet |
+//! | [`simhash`] | fingerprints of 64 or 128 bits, which differ in few bits where documents are alike |
+//! | [`tables`] | keys under which near fingerprints meet |
+//! | [`distance`] | how many bits may differ, by the length of texts |
+//!
+//! Nothing here knows of files or processes.
 
 pub mod bands;
+pub mod distance;
+mod document;
 pub mod minhash;
+pub mod simhash;
+pub mod tables;
+
+pub use document::{Frequencies, Hash, Idf, Sketcher, Weighted, Weights};

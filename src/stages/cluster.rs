@@ -8,7 +8,6 @@ use crate::cluster::keep::{self, Date, KeepRule, Score};
 use crate::error::{FieldError, Result};
 use crate::record::cluster::{ClusterInput, Label};
 use crate::record::meta::Meta;
-use crate::record::set::Member;
 use crate::stage::{Decl, Role, Stage, Task};
 use clap::{Args, ValueEnum};
 use rustc_hash::FxHashMap;
@@ -95,20 +94,24 @@ impl Stage for Cluster {
     fn push(&mut self, row: ClusterInput<'_>, task: &mut Task<'_>) -> Result<()> {
         match row {
             ClusterInput::Pair(pair) if self.kind == ClusterKind::Star => {
-                let edge = self.edge(pair.a, pair.b);
+                let (a, b) = pair.ids();
+                let edge = self.edge(a, b);
                 self.pairs.push(edge);
             }
             ClusterInput::Pair(pair) => {
-                self.graph.union(pair.a, pair.b);
+                let (a, b) = pair.ids();
+                self.graph.union(a, b);
             }
-            ClusterInput::Member(Member::Copy(copy)) if self.kind == ClusterKind::Star => {
-                let edge = self.edge(copy.id, copy.representative);
-                self.copies.push(edge);
-            }
-            ClusterInput::Member(Member::Copy(copy)) => {
-                self.graph.union(copy.id, copy.representative);
-            }
-            ClusterInput::Member(Member::Doc(_)) => {}
+            ClusterInput::Member(member) => match (member.as_copy(), self.kind) {
+                (Some((id, representative)), ClusterKind::Star) => {
+                    let edge = self.edge(id, representative);
+                    self.copies.push(edge);
+                }
+                (Some((id, representative)), ClusterKind::Components) => {
+                    self.graph.union(id, representative);
+                }
+                (None, _) => {}
+            },
             ClusterInput::Meta(meta) if self.kind == ClusterKind::Star => {
                 let rank = rank_of(self.rule, &meta).map_err(|error| task.wrong(error))?;
                 if !rank.is_empty() {

@@ -45,7 +45,6 @@ use crate::cluster::components::Components;
 use crate::error::Result;
 use crate::record::cluster::Label;
 use crate::record::round::{GraphInput, Neighbour};
-use crate::record::set::Member;
 use crate::stage::{Decl, Role, Stage, Task};
 use clap::Args;
 
@@ -114,9 +113,11 @@ impl Stage for LargeStar {
 
     fn push(&mut self, row: GraphInput<'_>, task: &mut Task<'_>) -> Result<()> {
         match row {
-            GraphInput::Pair(pair) => self.edge(pair.a, pair.b, task),
-            GraphInput::Member(Member::Copy(copy)) => self.edge(copy.id, copy.representative, task),
-            GraphInput::Member(Member::Doc(_)) => Ok(()),
+            GraphInput::Pair(pair) => self.edge(pair.ids().0, pair.ids().1, task),
+            GraphInput::Member(member) => match member.as_copy() {
+                Some((id, representative)) => self.edge(id, representative, task),
+                None => Ok(()),
+            },
             GraphInput::Label(label) => self.edge(label.id, label.label, task),
         }
     }

@@ -5,18 +5,24 @@ use super::NoOpts;
 use super::options::{MaxPairsOpts, SimilarityOpts};
 use crate::error::{Error, FieldError, Result};
 use crate::record::expand::{ExpandRow, LeftInput, RightInput};
-use crate::record::pair::Pair;
-use crate::record::set::{Copy, Member};
+use crate::record::pair::{AnyPair, Near, Pair};
+use crate::record::set::Member;
 use crate::similarity::SetSimilarity;
 use crate::stage::{Decl, Role, Stage, Task};
 use clap::Args;
 
-fn emit_copy(copy: &Copy<'_>, task: &mut Task<'_>) -> Result<()> {
-    if copy.size == 0 {
-        // Equal texts are no pair of sets.
-        return Ok(());
+/// Writes a copy under its representative. Equal texts are no pair of sets, and are of size 0.
+fn emit_copy(member: &Member<'_>, task: &mut Task<'_>) -> Result<()> {
+    match *member {
+        Member::Copy(copy) if copy.size > 0 => {
+            task.emit(&ExpandRow::Copy { representative: copy.representative, id: copy.id, size: copy.size })
+        }
+        Member::Fingerprint(one) => match one.representative {
+            Some(representative) => task.emit(&ExpandRow::EqualFingerprint { representative, id: one.id }),
+            None => Ok(()),
+        },
+        Member::Copy(_) | Member::Doc(_) => Ok(()),
     }
-    task.emit(&ExpandRow::Copy { representative: copy.representative, id: copy.id, size: copy.size })
 }
 
 /// The first mapper: pairs under their smaller id.
@@ -39,7 +45,10 @@ impl Stage for ExpandLeft {
 
     fn push(&mut self, row: LeftInput<'_>, task: &mut Task<'_>) -> Result<()> {
         match row {
-            LeftInput::Pair(pair) => task.emit(&ExpandRow::Pair {
+            LeftInput::Pair(AnyPair::Fingerprints(near)) => {
+                task.emit(&ExpandRow::Near { key: near.a, other: near.b, distance: near.distance })
+            }
+            LeftInput::Pair(AnyPair::Sets(pair)) => task.emit(&ExpandRow::Pair {
                 key: pair.a,
                 other: pair.b,
                 overlap: pair.overlap,
@@ -47,8 +56,7 @@ impl Stage for ExpandLeft {
                 size_other: pair.size_b,
                 measure: pair.measure,
             }),
-            LeftInput::Member(Member::Copy(copy)) => emit_copy(&copy, task),
-            LeftInput::Member(Member::Doc(_)) => Ok(()),
+            LeftInput::Member(member) => emit_copy(&member, task),
         }
     }
 }
@@ -57,7 +65,8 @@ impl Stage for ExpandLeft {
 #[derive(Default)]
 struct Group {
     ids: Vec<Vec<u8>>,
-    size: u64,
+    /// The size of their set; `None` where they have one fingerprint.
+    size: Option<u64>,
     pairs_seen: bool,
 }
 
@@ -68,7 +77,7 @@ impl Group {
         }
     }
 
-    fn push(&mut self, id: &[u8], size: u64, task: &Task<'_>) -> Result<()> {
+    fn push(&mut self, id: &[u8], size: Option<u64>, task: &Task<'_>) -> Result<()> {
         if self.pairs_seen {
             return Err(task.wrong(FieldError::new("tag", "copies before pairs", id)));
         }
@@ -103,7 +112,11 @@ impl Stage for ExpandLeftReduce {
         match row {
             ExpandRow::Copy { representative, id, size } => {
                 self.group.start(representative);
-                self.group.push(id, size, task)
+                self.group.push(id, Some(size), task)
+            }
+            ExpandRow::EqualFingerprint { representative, id } => {
+                self.group.start(representative);
+                self.group.push(id, None, task)
             }
             ExpandRow::Pair { key, other, overlap, size_key, size_other, measure } => {
                 self.group.start(key);
@@ -118,6 +131,12 @@ impl Stage for ExpandLeftReduce {
                         measure,
                     })
                 })
+            }
+            ExpandRow::Near { key, other, distance } => {
+                self.group.start(key);
+                self.group.pairs_seen = true;
+                let mut ids = self.group.ids.iter();
+                ids.try_for_each(|id| task.emit(&ExpandRow::Near { key: other, other: id, distance }))
             }
         }
     }
@@ -149,8 +168,7 @@ impl Stage for ExpandRight {
     fn push(&mut self, row: RightInput<'_>, task: &mut Task<'_>) -> Result<()> {
         match row {
             RightInput::Row(row) => task.emit(&row),
-            RightInput::Member(Member::Copy(copy)) => emit_copy(&copy, task),
-            RightInput::Member(Member::Doc(_)) => Ok(()),
+            RightInput::Member(member) => emit_copy(&member, task),
         }
     }
 }
@@ -183,7 +201,7 @@ impl ExpandRightReduce {
 
 impl Stage for ExpandRightReduce {
     type In<'a> = ExpandRow<'a>;
-    type Out<'a> = Pair<'a>;
+    type Out<'a> = AnyPair<'a>;
     type Opts = ExpandRightOpts;
     const DECL: Decl = Decl {
         name: "expand-right-reduce",
@@ -200,7 +218,11 @@ impl Stage for ExpandRightReduce {
         match row {
             ExpandRow::Copy { representative, id, size } => {
                 self.group.start(representative);
-                self.group.push(id, size, task)
+                self.group.push(id, Some(size), task)
+            }
+            ExpandRow::EqualFingerprint { representative, id } => {
+                self.group.start(representative);
+                self.group.push(id, None, task)
             }
             ExpandRow::Pair { key, other, overlap, size_key, size_other, measure } => {
                 let asked = self.opts.similarity.0.measure();
@@ -222,6 +244,14 @@ impl Stage for ExpandRightReduce {
                     task.emit(&Pair::of(measure, (id, size_key), (other, size_other), overlap))
                 })
             }
+            ExpandRow::Near { key, other, distance } => {
+                self.group.start(key);
+                self.group.pairs_seen = true;
+                if !self.admits(self.group.ids.len() as u64) {
+                    return Ok(());
+                }
+                self.group.ids.iter().try_for_each(|id| task.emit(&Near::of(id, other, distance)))
+            }
         }
     }
 
@@ -229,13 +259,16 @@ impl Stage for ExpandRightReduce {
         let group = std::mem::take(&mut self.group);
         let (copies, similarity) = (group.ids.len() as u64, self.opts.similarity.0);
         // Sets that are too small for an overlap are no pairs, not even with their equals.
-        let pairs = similarity.accepts(group.size, group.size, group.size);
+        let pairs = group.size.is_none_or(|size| similarity.accepts(size, size, size));
         if !pairs || !self.admits(copies * copies.saturating_sub(1) / 2) {
             return Ok(());
         }
         for (at, x) in group.ids.iter().enumerate() {
             for y in &group.ids[at + 1..] {
-                task.emit(&Pair::of(similarity.measure(), (x, group.size), (y, group.size), group.size))?;
+                match group.size {
+                    Some(size) => task.emit(&Pair::of(similarity.measure(), (x, size), (y, size), size))?,
+                    None => task.emit(&Near::of(x, y, 0))?,
+                }
             }
         }
         Ok(())

@@ -127,7 +127,7 @@ impl Stage for FeatureOrder {
 
     fn open(opts: FeatureOrderOpts, _: &mut Task<'_>) -> Result<Self> {
         let shuffled = opts.idf_lookup == Lookup::Shuffle;
-        let table = opts.idf.idf_table.as_deref();
+        let table = opts.idf.table.idf_table.as_deref();
         if shuffled && table.is_some() {
             return Err(Error::Usage(
                 "feature-order: --idf-lookup shuffle takes frequencies from the corpus itself, not from --idf-table"

@@ -6,9 +6,10 @@
 //! The reducer cuts a list into runs of `--posting-block` postings and writes one line for each pair of runs, so
 //! that no line outgrows a JVM and the quadratic part of a hot feature is spread over many mappers.
 
+use super::blocks::{BlockOpts, Blocks};
 use super::options::{MinFeaturesOpts, OrderOpts, SimilarityOpts};
 use super::side::load_order;
-use crate::error::{Error, FieldError, Result};
+use crate::error::{FieldError, Result};
 use crate::index::order::Order;
 use crate::record::posting::{BlockPair, Posting, PostingRow, PrefixMark};
 use crate::record::set::{Doc, Member};
@@ -16,15 +17,13 @@ use crate::similarity::SetSimilarity;
 use crate::stage::{Decl, Role, SideFile, Stage, Task};
 use crate::terminal;
 use clap::{Args, ValueEnum};
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom, Write};
 
 /// Which postings are written and paired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Pcp {
-    /// All features, as in lin2009 and zhang2011.
+    /// All of them, as in lin2009 and zhang2011.
     Plain,
-    /// Those of prefixes; the candidates are verified.
+    /// Those of the probe prefixes; the candidates are verified.
     Prefix,
 }
 
@@ -38,7 +37,7 @@ pub struct IndexTerm {
 /// Its options.
 #[derive(Args, Clone, Debug)]
 pub struct IndexTermOpts {
-    /// Which features are indexed: all of a set, or those of its prefix, after which candidates are verified
+    /// Index whole sets (plain), or prefixes whose candidates are verified (prefix)
     #[arg(long, env = "TWINSPLIT_PCP", value_enum, default_value = "plain")]
     pcp: Pcp,
     #[command(flatten)]
@@ -99,26 +98,13 @@ impl Stage for IndexTerm {
     }
 }
 
-/// A block of at most this many bytes is cut whatever its number of postings.
-const BLOCK_BYTES: usize = 4 << 20;
-
-/// The blocks of a list that are complete: on disk, for a hot feature's list may be larger than memory.
-struct Spilled {
-    file: File,
-    blocks: Vec<(u64, usize, u64)>,
-    end: u64,
-}
-
 /// The reducer.
 pub struct IndexTermReduce {
     opts: IndexTermReduceOpts,
     feature: u64,
     marked: bool,
     postings: u64,
-    /// The block that is being filled: its encoded postings and their number.
-    block: Vec<u8>,
-    count: u64,
-    spilled: Option<Spilled>,
+    blocks: Blocks,
     counts: Counts,
 }
 
@@ -131,14 +117,6 @@ struct Counts {
     cut_features: u64,
     cut_postings: u64,
     cut_pairs: u64,
-}
-
-/// How lists are cut.
-#[derive(Args, Clone, Debug)]
-pub struct BlockOpts {
-    /// Postings in a block of a posting list, of at most 4 MB
-    #[arg(long, env = "TWINSPLIT_POSTING_BLOCK", default_value_t = 1024, value_name = "N")]
-    posting_block: u64,
 }
 
 /// Its options.
@@ -157,76 +135,9 @@ impl IndexTermReduce {
         Self::of(IndexTermReduceOpts { block: block.clone(), df_cut: None })
     }
 
-    fn of(mut opts: IndexTermReduceOpts) -> Self {
-        opts.block.posting_block = opts.block.posting_block.max(1);
-        Self {
-            opts,
-            feature: 0,
-            marked: false,
-            postings: 0,
-            block: Vec::new(),
-            count: 0,
-            spilled: None,
-            counts: Counts::default(),
-        }
-    }
-
-    fn spill(&mut self, task: &Task<'_>) -> Result<()> {
-        let failed = || Error::io("spill postings in", &task.folder);
-        let spilled = match &mut self.spilled {
-            Some(spilled) => spilled,
-            None => {
-                let file = tempfile::tempfile_in(&task.folder).map_err(failed())?;
-                self.spilled.insert(Spilled { file, blocks: Vec::new(), end: 0 })
-            }
-        };
-        spilled.file.write_all(&self.block).map_err(failed())?;
-        spilled.blocks.push((spilled.end, self.block.len(), self.count));
-        spilled.end += self.block.len() as u64;
-        self.block.clear();
-        self.count = 0;
-        Ok(())
-    }
-
-    fn emit(&self, numbers: (u64, u64), left_count: u64, postings: &[u8], task: &mut Task<'_>) -> Result<()> {
-        let (left, right) = numbers;
-        task.emit(&BlockPair {
-            feature: self.feature,
-            left,
-            right,
-            marked: self.marked,
-            left_count,
-            postings,
-        })
-    }
-
-    /// Writes the pairs of spilled blocks.
-    fn emit_spilled(&mut self, mut spilled: Spilled, task: &mut Task<'_>) -> Result<()> {
-        let folder = task.folder.clone();
-        let mut read = |block: usize, out: &mut Vec<u8>| -> Result<()> {
-            let (start, length, _) = spilled.blocks[block];
-            let at = out.len();
-            out.resize(at + length, 0);
-            let file = &mut spilled.file;
-            file.seek(SeekFrom::Start(start))
-                .and_then(|_| file.read_exact(&mut out[at..]))
-                .map_err(Error::io("read spilled postings in", &folder))
-        };
-        let mut postings = Vec::new();
-        for left in 0..spilled.blocks.len() {
-            let count = spilled.blocks[left].2;
-            postings.clear();
-            read(left, &mut postings)?;
-            self.emit((left as u64, left as u64), count, &postings, task)?;
-            postings.push(b'\t');
-            let end = postings.len();
-            for right in left + 1..spilled.blocks.len() {
-                postings.truncate(end);
-                read(right, &mut postings)?;
-                self.emit((left as u64, right as u64), count, &postings, task)?;
-            }
-        }
-        Ok(())
+    fn of(opts: IndexTermReduceOpts) -> Self {
+        let (blocks, counts) = (Blocks::new(&opts.block), Counts::default());
+        Self { opts, feature: 0, marked: false, postings: 0, blocks, counts }
     }
 }
 
@@ -257,41 +168,29 @@ impl Stage for IndexTermReduce {
         if self.opts.df_cut.is_some_and(|cut| self.postings > cut) {
             return Ok(());
         }
-        if self.count == self.opts.block.posting_block || self.block.len() >= BLOCK_BYTES {
-            self.spill(task)?;
-        }
-        BlockPair::push_posting(&row.posting, &mut self.block);
-        self.count += 1;
-        Ok(())
+        self.blocks.push(task, |out| BlockPair::push_posting(&row.posting, out))
     }
 
     fn end_group(&mut self, task: &mut Task<'_>) -> Result<()> {
         let postings = std::mem::take(&mut self.postings);
         let pairs = postings * postings.saturating_sub(1) / 2;
-        let spilled = self.spilled.take();
         if self.opts.df_cut.is_some_and(|cut| postings > cut) {
             self.counts.cut_features += 1;
             self.counts.cut_postings += postings;
             self.counts.cut_pairs += pairs;
-        } else if let Some(spilled) = spilled {
-            self.spilled = Some(spilled);
-            self.spill(task)?;
-            if let Some(spilled) = self.spilled.take() {
-                self.counts.lists += 1;
-                self.counts.pairs += pairs;
-                self.counts.blocks += spilled.blocks.len() as u64 - 1;
-                self.emit_spilled(spilled, task)?;
-            }
-        } else if postings > 1 {
+            self.blocks.clear();
+            return Ok(());
+        }
+        if postings > 1 {
             // A feature of one document makes no pair and needs no list.
             self.counts.lists += 1;
             self.counts.pairs += pairs;
-            let block = std::mem::take(&mut self.block);
-            self.emit((0, 0), self.count, &block, task)?;
-            self.block = block;
         }
-        self.block.clear();
-        self.count = 0;
+        let (feature, marked) = (self.feature, self.marked);
+        let blocks = self.blocks.each_pair(task, |(left, right), left_count, postings, task| {
+            task.emit(&BlockPair { feature, left, right, marked, left_count, postings })
+        })?;
+        self.counts.blocks += blocks;
         Ok(())
     }
 

@@ -7,13 +7,16 @@ use super::options::{KeepOpts, SimilarityOpts};
 use super::{NoOpts, options};
 use crate::cluster::dropped::Dropped;
 use crate::cluster::keep::KeepRule;
-use crate::error::Result;
+use crate::error::{FieldError, Result};
 use crate::io;
 use crate::join::overlap;
 use crate::record::Record;
-use crate::record::cluster::{ClusterRow, KeepInput, KeepRow, Ranked, Verdict};
+use crate::record::cluster::{ClusterRow, Compared, KeepInput, KeepRow, Ranked, Verdict};
 use crate::record::document::{DocumentOpts, Line};
+use crate::record::fingerprint::{MemberFingerprint, PrintedFingerprint};
 use crate::record::tokenized::Tokenized;
+use crate::similarity::Score;
+use crate::sketch::simhash::Fingerprint;
 use crate::stage::{Decl, Role, SideFile, Stage, Task};
 use clap::Args;
 use rustc_hash::FxHashSet;
@@ -43,6 +46,10 @@ impl Stage for Keep {
         match row {
             KeepInput::Label(label) => task.emit(&KeepRow::Label(label)),
             KeepInput::Doc(doc) => task.emit(&KeepRow::Doc(doc)),
+            KeepInput::Fingerprint(one) => {
+                let MemberFingerprint { id, fingerprint, distance, .. } = one;
+                task.emit(&KeepRow::Fingerprint(PrintedFingerprint { id, fingerprint, distance }))
+            }
             KeepInput::Meta(meta) => {
                 let rank = rank_of(self.rule, &meta).map_err(|error| task.wrong(error))?;
                 task.emit(&KeepRow::Rank { id: meta.id, rank: &rank })
@@ -56,6 +63,15 @@ impl Stage for Keep {
 pub struct KeepReduce {
     label: Vec<u8>,
     rank: Vec<u8>,
+}
+
+impl KeepReduce {
+    fn member(&self, doc: Compared<'_>, task: &mut Task<'_>) -> Result<()> {
+        if self.label.is_empty() {
+            return Ok(());
+        }
+        task.emit(&Ranked { label: &self.label, rank: &self.rank, doc })
+    }
 }
 
 impl Stage for KeepReduce {
@@ -77,10 +93,8 @@ impl Stage for KeepReduce {
         match row {
             KeepRow::Label(label) => self.label = label.label.to_vec(),
             KeepRow::Rank { rank, .. } => self.rank = rank.to_vec(),
-            KeepRow::Doc(doc) if !self.label.is_empty() => {
-                task.emit(&Ranked { label: &self.label, rank: &self.rank, doc })?;
-            }
-            KeepRow::Doc(_) => {}
+            KeepRow::Doc(doc) => self.member(Compared::Set(doc), task)?,
+            KeepRow::Fingerprint(one) => self.member(Compared::Fingerprint(one), task)?,
         }
         Ok(())
     }
@@ -98,9 +112,48 @@ pub struct KeepChoose {
     kept: Vec<u8>,
     kept_set: Vec<u64>,
     kept_text: Option<u128>,
+    kept_fingerprint: Option<(Fingerprint, u32)>,
     members: u64,
     set: Vec<u64>,
     clusters: u64,
+}
+
+impl KeepChoose {
+    /// Takes what the others are compared with.
+    fn keep(&mut self, doc: &Compared<'_>) -> Result<(), FieldError> {
+        match doc {
+            Compared::Set(Tokenized { doc, text }) => {
+                (self.kept_text, self.kept_fingerprint) = (*text, None);
+                doc.features.read(&mut self.kept_set)
+            }
+            Compared::Fingerprint(one) => {
+                self.kept_fingerprint = Some((one.fingerprint, one.distance));
+                Ok(())
+            }
+        }
+    }
+
+    /// How like the kept document another one is.
+    fn compare(&mut self, doc: &Compared<'_>) -> Result<Option<Score>, FieldError> {
+        let Tokenized { doc, text } = match (doc, self.kept_fingerprint) {
+            (Compared::Set(row), None) => row,
+            (Compared::Fingerprint(one), Some((fingerprint, distance))) => {
+                let kept = PrintedFingerprint { id: &self.kept, fingerprint, distance };
+                let (pair, distance) = one.pairs_with(&kept);
+                return Ok(Some(self.dropped.add_distance(distance, pair)));
+            }
+            _ => {
+                let expected = "sets or fingerprints alone in a cluster";
+                return Err(FieldError::new("id", expected, doc.id()));
+            }
+        };
+        if text.is_some() && *text == self.kept_text {
+            return Ok(self.dropped.add(None));
+        }
+        doc.features.read(&mut self.set)?;
+        let shared = overlap(&self.kept_set, &self.set);
+        Ok(self.dropped.add(Some((shared, self.set.len() as u64, self.kept_set.len() as u64))))
+    }
 }
 
 impl Stage for KeepChoose {
@@ -117,32 +170,31 @@ impl Stage for KeepChoose {
     fn open(opts: SimilarityOpts, _: &mut Task<'_>) -> Result<Self> {
         let dropped = Dropped::below(opts.0);
         let (kept, kept_set, set) = (Vec::new(), Vec::new(), Vec::new());
-        Ok(Self { dropped, kept, kept_set, kept_text: None, members: 0, set, clusters: 0 })
+        Ok(Self {
+            dropped,
+            kept,
+            kept_set,
+            kept_text: None,
+            kept_fingerprint: None,
+            members: 0,
+            set,
+            clusters: 0,
+        })
     }
 
     fn push(&mut self, row: Ranked<'_>, task: &mut Task<'_>) -> Result<()> {
         self.members += 1;
-        let Tokenized { doc, text } = row.doc;
         if self.members == 1 {
-            self.kept = doc.id.to_vec();
-            self.kept_text = text;
-            return doc.features.read(&mut self.kept_set).map_err(|error| task.wrong(error));
+            self.kept = row.doc.id().to_vec();
+            return self.keep(&row.doc).map_err(|error| task.wrong(error));
         }
         if self.members == 2 {
             // A cluster is two documents and more: the kept one is written when a second one is seen.
             self.clusters += 1;
             task.emit(&ClusterRow { kept: &self.kept, id: &self.kept, verdict: Verdict::Keep })?;
         }
-        let equal = text.is_some() && text == self.kept_text;
-        let sets = if equal {
-            None
-        } else {
-            doc.features.read(&mut self.set).map_err(|error| task.wrong(error))?;
-            let shared = overlap(&self.kept_set, &self.set);
-            Some((shared, self.set.len() as u64, self.kept_set.len() as u64))
-        };
-        let verdict = Verdict::Drop(self.dropped.add(sets));
-        task.emit(&ClusterRow { kept: &self.kept, id: doc.id, verdict })
+        let score = self.compare(&row.doc).map_err(|error| task.wrong(error))?;
+        task.emit(&ClusterRow { kept: &self.kept, id: row.doc.id(), verdict: Verdict::Drop(score) })
     }
 
     fn end_group(&mut self, _: &mut Task<'_>) -> Result<()> {

@@ -5,7 +5,8 @@
 //! pairs of blocks are spread over mappers. A pair that meets under several keys is a candidate under each of them; the check
 //! merges these in its first shuffle, before anything is copied to them.
 
-use super::index_term::{BlockOpts, IndexTermReduce};
+use super::blocks::BlockOpts;
+use super::index_term::IndexTermReduce;
 use super::options::{FeatureOpts, MaxPairsOpts, MinFeaturesOpts, SimilarityOpts};
 use super::signature_check::{Check, CheckOpts};
 use crate::error::{Error, FieldError, Result};

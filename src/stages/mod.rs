@@ -1,14 +1,17 @@
 //! The stages, one file for each family, and the table of all of them.
 
+pub mod blocks;
 pub mod cluster;
 pub mod components;
 pub mod doc_meta;
 pub mod docsplit_query;
+pub mod equal_fingerprints;
 pub mod equal_sets;
 pub mod expand;
 pub mod feature_count;
 pub mod feature_order;
 pub mod forest;
+pub mod hamming;
 pub mod idf_filter;
 pub mod idf_lookup;
 pub mod index_doc;
@@ -20,6 +23,7 @@ pub mod options;
 pub mod pcp;
 pub mod side;
 pub mod signature_check;
+pub mod simhash;
 pub mod site;
 pub mod slice_plan;
 pub mod star;
@@ -53,6 +57,14 @@ pub static STAGES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
         Entry::of::<idf_lookup::IdfRightReduce>(),
         Entry::of::<site::SiteLeft>(),
         Entry::of::<site::SiteLeftReduce>(),
+        Entry::of::<simhash::SimHash>(),
+        Entry::of::<equal_fingerprints::EqualFingerprints>(),
+        Entry::of::<equal_fingerprints::EqualFingerprintsReduce>(),
+        Entry::of::<hamming::HammingCount>(),
+        Entry::of::<hamming::HammingPlan>(),
+        Entry::of::<hamming::HammingIndex>(),
+        Entry::of::<hamming::HammingIndexReduce>(),
+        Entry::of::<hamming::HammingPairs>(),
         Entry::of::<equal_sets::EqualSets>(),
         Entry::of::<equal_sets::EqualSetsReduce>(),
         Entry::of::<index_term::IndexTerm>(),

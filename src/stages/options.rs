@@ -103,7 +103,7 @@ pub enum Switch {
 #[derive(Args, Clone, Debug)]
 pub struct FeatureOpts {
     /// What a document is split into: words:K, chars:K (K in a row), spotsigs, spotsigs:zh, spotsigs:FILE,
-    /// sentence-ends:K (K characters before a full stop) or lines
+    /// sentence-ends:K (K characters before a full stop), lines, or jieba (keywords of Chinese texts)
     #[arg(long, env = "TWINSPLIT_FEATURES", default_value = "words:5", value_name = "KIND")]
     pub features: String,
     /// Normalise texts to Unicode NFC
@@ -188,7 +188,15 @@ pub struct IdfOpts {
     /// Keep features whose normalised IDF, ln(N/df)/ln(N), lies in LOW,HIGH (at most 4 decimals each)
     #[arg(long, env = "TWINSPLIT_IDF", default_value = "0,1", value_name = "LOW,HIGH")]
     pub idf: IdfRange,
-    /// Take the document frequencies for --idf from this table, made by twinsplit idf, instead of the input
+    /// Where document frequencies are taken from.
+    #[command(flatten)]
+    pub table: IdfTableOpts,
+}
+
+/// The document frequencies of a reference corpus.
+#[derive(Args, Clone, Debug)]
+pub struct IdfTableOpts {
+    /// Take the document frequencies for --idf and --weights from this table, made by twinsplit idf, instead of the input
     #[arg(long, env = "TWINSPLIT_IDF_TABLE", value_name = "FILE")]
     pub idf_table: Option<PathBuf>,
 }

@@ -22,7 +22,6 @@ use crate::cluster::keep::KeepRule;
 use crate::cluster::star::Stars;
 use crate::error::{FieldError, Result};
 use crate::record::cluster::Label;
-use crate::record::set::Member;
 use crate::record::star::{LinkInput, LinkRow, RankInput, RankRow, StarInput, StarLink, StarMember, StarRow};
 use crate::stage::{Decl, Role, Stage, Task};
 
@@ -53,10 +52,10 @@ impl Stage for StarRank {
                 let rank = rank_of(self.rule, &meta).map_err(|error| task.wrong(error))?;
                 task.emit(&RankRow::Rank { id: meta.id, rank: &rank })
             }
-            RankInput::Member(Member::Copy(copy)) => {
-                task.emit(&RankRow::Copy { id: copy.id, representative: copy.representative })
-            }
-            RankInput::Member(Member::Doc(_)) => Ok(()),
+            RankInput::Member(member) => match member.as_copy() {
+                Some((id, representative)) => task.emit(&RankRow::Copy { id, representative }),
+                None => Ok(()),
+            },
         }
     }
 }
@@ -137,10 +136,11 @@ impl Stage for StarLinkMap {
         match row {
             LinkInput::Member(member) => task.emit(&LinkRow::Member(member)),
             // No document is its own neighbour.
-            LinkInput::Pair(pair) if pair.a == pair.b => Ok(()),
+            LinkInput::Pair(pair) if pair.ids().0 == pair.ids().1 => Ok(()),
             LinkInput::Pair(pair) => {
-                task.emit(&LinkRow::Pair { representative: pair.a, other: pair.b })?;
-                task.emit(&LinkRow::Pair { representative: pair.b, other: pair.a })
+                let (a, b) = pair.ids();
+                task.emit(&LinkRow::Pair { representative: a, other: b })?;
+                task.emit(&LinkRow::Pair { representative: b, other: a })
             }
         }
     }

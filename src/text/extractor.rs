@@ -7,7 +7,7 @@ use super::normalised::{NormalisedText, Space};
 use super::seen::Seen;
 use super::segment::Words;
 use super::spotsigs::Spotter;
-use super::{FeatureKind, FeatureSpec, chars, lines, sentence_ends, words};
+use super::{FeatureKind, FeatureSpec, chars, jieba, lines, sentence_ends, words};
 
 /// Turns texts into features. It holds buffers that are reused from text to text: make one for each thread.
 #[derive(Debug)]
@@ -26,6 +26,7 @@ pub(super) enum Kind {
     SpotSigs(Spotter),
     SentenceEnds(usize),
     Lines,
+    Jieba,
 }
 
 impl Extractor {
@@ -40,6 +41,7 @@ impl Extractor {
                 FeatureKind::SpotSigs(settings) => Kind::SpotSigs(Spotter::new(&settings, normaliser)),
                 FeatureKind::SentenceEnds(k) => Kind::SentenceEnds(count(k)),
                 FeatureKind::Lines => Kind::Lines,
+                FeatureKind::Jieba => Kind::Jieba,
             },
             normaliser,
             words: Words::default(),
@@ -69,6 +71,21 @@ impl Extractor {
             }
             Kind::SentenceEnds(k) => sentence_ends::each(text, *k, normalised, *normaliser, &mut visit),
             Kind::Lines => lines::each(text, normalised, *normaliser, &mut visit),
+            Kind::Jieba => {
+                normalised.fill::<true>(text, 0, Space::One, *normaliser);
+                jieba::each(normalised, &mut visit);
+            }
+        }
+    }
+
+    /// As [`each`](Self::each), without the place of a feature, which takes less time.
+    pub fn texts(&mut self, text: &str, mut visit: impl FnMut(&str)) {
+        let Extractor { kind, normaliser, normalised, .. } = self;
+        if let Kind::Jieba = kind {
+            normalised.fill::<false>(text, 0, Space::One, *normaliser);
+            jieba::each_word(normalised.text(), |word, _| visit(word));
+        } else {
+            self.each(text, |feature, _| visit(feature));
         }
     }
 
@@ -94,8 +111,8 @@ impl Extractor {
         (!text.is_empty()).then(|| crate::hash::text(text.as_bytes()))
     }
 
-    /// The hash of each feature's text, repeats included.
-    pub(super) fn hashes(&mut self, text: &str, out: &mut Vec<u64>) {
+    /// The hash of each feature's text, repeats included. `out` is emptied first.
+    pub fn hashes(&mut self, text: &str, out: &mut Vec<u64>) {
         out.clear();
         let Extractor { kind, normaliser, words, normalised, .. } = self;
         match kind {
@@ -113,6 +130,12 @@ impl Extractor {
             }
             Kind::SentenceEnds(k) => sentence_ends::hashes(text, *k, normalised, *normaliser, out),
             Kind::Lines => lines::hashes(text, normalised, *normaliser, out),
+            Kind::Jieba => {
+                normalised.fill::<false>(text, 0, Space::One, *normaliser);
+                jieba::each_word(normalised.text(), |word, _| {
+                    out.push(crate::hash::feature(word.as_bytes()))
+                });
+            }
         }
     }
 }

@@ -18,6 +18,11 @@ pub fn dictionary_memory() -> usize {
     if JIEBA.get().is_some() { 36 << 20 } else { 0 }
 }
 
+/// The dictionary, which is read when it is first asked for.
+pub(crate) fn jieba() -> &'static Jieba {
+    JIEBA.get_or_init(Jieba::new)
+}
+
 /// Whether `c` is a Han character.
 #[inline]
 pub(crate) fn is_han(c: char) -> bool {
@@ -55,7 +60,7 @@ fn needs_copy(run: &str, nfc: bool) -> bool {
 /// Hands each word of the run to `visit` in order: its text and its bytes in `run`. Han symbols that are
 /// not letters or numbers (radicals) are no words.
 pub(crate) fn each_word(run: &str, nfc: bool, mut visit: impl FnMut(&str, std::ops::Range<usize>)) {
-    let jieba = JIEBA.get_or_init(Jieba::new);
+    let jieba = jieba();
     let is_word = |word: &str| word.chars().any(char::is_alphanumeric);
     if !needs_copy(run, nfc) {
         for token in jieba.cut(run, true).into_iter().filter(|t| is_word(t.word)) {

@@ -1,7 +1,7 @@
 //! Text to features: what the rest of the project compares.
 //!
 //! Two documents are near duplicates when their *sets of features* are alike. Which features to take is
-//! the one choice in near-duplicate detection that decides what "alike" means; five are offered:
+//! the one choice in near-duplicate detection that decides what "alike" means; six are offered:
 //!
 //! | kind | a feature is | from |
 //! |---|---|---|
@@ -10,12 +10,14 @@
 //! | [`spotsigs`] | a frequent word and the content words after it | theobald2008, used by zhang2011 |
 //! | [`sentence-ends:K`](sentence_ends) | the K characters before a full stop | CCDet: wei2013 |
 //! | [`lines`] | a line | line-level deduplication of crawls |
+//! | [`jieba`] | a word that jieba takes for a keyword | Chinese fingerprints: yanlan |
 //!
 //! The way from bytes to a set is the same for all. Text is brought to one canonical form, NFC and full
 //! case folding (`normalise`); word features are cut by UAX 29, with a dictionary for runs of Han
 //! characters (`segment`, `han`, and `ascii` for nearly all bytes of English); a feature is then a text,
 //! and stands in every later stage as its hash, [`crate::hash::feature`]. The set is those hashes,
-//! ascending and without repeats: how often a feature occurs in a document does not count.
+//! ascending and without repeats. How often a feature occurs in a document counts for fingerprints alone
+//! ([`Extractor::hashes`], [`Extractor::texts`]).
 //!
 //! ```
 //! use twinsplit::internal::text::{Extractor, FeatureKind, FeatureSpec};
@@ -39,6 +41,7 @@ pub mod chars;
 mod error;
 mod extractor;
 mod han;
+pub mod jieba;
 pub mod lines;
 mod normalise;
 mod normalised;
@@ -80,6 +83,8 @@ pub enum FeatureKind {
     SentenceEnds(u32),
     /// `lines`: each line. See [`lines`].
     Lines,
+    /// `jieba`: each keyword of a Chinese text. See [`jieba`].
+    Jieba,
 }
 
 /// A kind of feature and the canonical form in which its text is taken.
@@ -103,7 +108,7 @@ impl FeatureSpec {
 impl FeatureKind {
     /// Reads a specification: `words:K` (`words` is `words:5`), `chars:K` (`chars` is `chars:9`), `spotsigs`
     /// (the released settings), `spotsigs:zh` (for Chinese), `spotsigs:FILE`, `sentence-ends:K`
-    /// (`sentence-ends` is `sentence-ends:10`) or `lines`. `read_file` returns the text of a file, or says
+    /// (`sentence-ends` is `sentence-ends:10`), `lines` or `jieba`. `read_file` returns the text of a file, or says
     /// why it cannot; it is called for `spotsigs:FILE` only.
     pub fn parse(spec: &str, read_file: &dyn Fn(&str) -> Result<String, String>) -> Result<Self, TextError> {
         let (name, parameter) = match spec.split_once(':') {
@@ -118,6 +123,8 @@ impl FeatureKind {
             ("sentence-ends", _) => count("sentence-ends", 10).map(FeatureKind::SentenceEnds),
             ("lines", None) => Ok(FeatureKind::Lines),
             ("lines", Some(_)) => wrong("lines, without a parameter"),
+            ("jieba", None) => Ok(FeatureKind::Jieba),
+            ("jieba", Some(_)) => wrong("jieba, without a parameter"),
             ("spotsigs", None) => Ok(FeatureKind::SpotSigs(spotsigs::SpotSigs::released())),
             ("spotsigs", Some("zh")) => Ok(FeatureKind::SpotSigs(spotsigs::SpotSigs::chinese())),
             ("spotsigs", Some("")) => wrong("spotsigs, spotsigs:zh or spotsigs:FILE"),
@@ -154,6 +161,7 @@ impl fmt::Display for FeatureKind {
             FeatureKind::Chars(k) => write!(f, "chars:{k}"),
             FeatureKind::SentenceEnds(k) => write!(f, "sentence-ends:{k}"),
             FeatureKind::Lines => f.write_str("lines"),
+            FeatureKind::Jieba => f.write_str("jieba"),
             FeatureKind::SpotSigs(settings) => match settings.name() {
                 "" => f.write_str("spotsigs"),
                 name => write!(f, "spotsigs:{name}"),

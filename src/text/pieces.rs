@@ -9,6 +9,7 @@
 //! | `spotsigs` | as words | words from the first open spot on, and as many as are looked back at |
 //! | `chars:K` | before ASCII, ideographs, Hangul syllables, and the punctuation of both | K - 1 characters |
 //! | `lines` | behind LF | nothing |
+//! | `jieba` | as words | nothing |
 //! | `sentence-ends:K` | behind `。` and `｡`, behind `.` before white space of ASCII | nothing |
 //!
 //! Cuts for words are boundaries of UAX 29 whatever stands around them: nothing joins a line feed, a space or an ideographic full
@@ -167,7 +168,7 @@ impl Carried {
                 // A single character is carried over although no feature needs it again.
                 self.seen = usize::from(*k == 1 && !normalised.text().is_empty());
             }
-            Kind::Lines | Kind::SentenceEnds(_) => extractor.hashes(text, out),
+            Kind::Lines | Kind::SentenceEnds(_) | Kind::Jieba => extractor.hashes(text, out),
         }
         self.features.drain(..).try_for_each(visit)
     }
@@ -185,7 +186,7 @@ enum Cuts {
 impl Kind {
     fn cuts(&self) -> Cuts {
         match self {
-            Kind::Words(_) | Kind::SpotSigs(_) => Cuts::Words,
+            Kind::Words(_) | Kind::SpotSigs(_) | Kind::Jieba => Cuts::Words,
             Kind::Chars(_) => Cuts::Characters,
             Kind::Lines => Cuts::Lines,
             Kind::SentenceEnds(_) => Cuts::Sentences,

@@ -3,7 +3,7 @@
 //! [`Pieces`](super::Pieces) holds a text from one cut to the next. Where cuts are near one another that is nothing to speak
 //! of, and a line that has none for megabytes must have room for all that is made of the stretch. In bytes for a byte of it:
 //!
-//! | | `words:K`, `spotsigs` | with Han | `chars:K` | `lines`, `sentence-ends:K` |
+//! | | `words:K`, `spotsigs` | with Han, `jieba` | `chars:K` | `lines`, `sentence-ends:K` |
 //! |---|---|---|---|---|
 //! | the stretch, taken out of its line | 1 | 1 | 1 | 1 |
 //! | its normal form; NFC makes at most 3 bytes of one | 2 | 2 | 3 | 3 |
@@ -27,6 +27,8 @@ impl FeatureSpec {
         let (stretch, han) = longest_stretch(&self.kind, line);
         let factor = match self.kind {
             FeatureKind::Words(_) | FeatureKind::SpotSigs(_) if han => 64,
+            // jieba looks at runs of ASCII letters as at Han characters.
+            FeatureKind::Jieba => 64,
             FeatureKind::Words(_) | FeatureKind::SpotSigs(_) => 11,
             FeatureKind::Chars(_) => 20,
             FeatureKind::Lines | FeatureKind::SentenceEnds(_) => 12,
@@ -63,7 +65,7 @@ fn is_cut(kind: &FeatureKind, line: &[u8], at: usize) -> bool {
     };
     let any = |texts: &[&str]| texts.iter().any(|text| here.starts_with(text.as_bytes()));
     match kind {
-        FeatureKind::Words(_) | FeatureKind::SpotSigs(_) => {
+        FeatureKind::Words(_) | FeatureKind::SpotSigs(_) | FeatureKind::Jieba => {
             here[0] == b' '
                 || any(&["。", "、"])
                 || (any(&["，"]) && at > 2 && (0xe4..=0xe9).contains(&line[at - 3]))
@@ -88,7 +90,8 @@ mod tests {
     use proptest::prelude::*;
     use std::convert::Infallible;
 
-    const KINDS: [&str; 6] = ["words:2", "spotsigs", "chars:3", "chars:1", "lines", "sentence-ends:3"];
+    const KINDS: [&str; 7] =
+        ["words:2", "spotsigs", "chars:3", "chars:1", "lines", "sentence-ends:3", "jieba"];
 
     fn spec(kind: &str) -> FeatureSpec {
         FeatureSpec::new(FeatureKind::parse(kind, &|_| Err("no files here".into())).unwrap())

@@ -23,6 +23,7 @@ fn kinds() -> Vec<FeatureKind> {
         "spotsigs:good.tsv",
         "sentence-ends:4",
         "lines",
+        "jieba",
     ]
     .map(|spec| parse(spec).expect("a good specification"))
     .to_vec()
@@ -37,6 +38,7 @@ fn specifications_print_canonically() {
         ("chars:1000", "chars:1000"),
         ("sentence-ends", "sentence-ends:10"),
         ("lines", "lines"),
+        ("jieba", "jieba"),
         ("spotsigs", "spotsigs"),
         ("spotsigs:zh", "spotsigs:zh"),
         ("spotsigs:good.tsv", "spotsigs:good.tsv"),

@@ -85,6 +85,8 @@ fn every_reducer_refuses_unsorted_rows() {
         ("idf-right-reduce", "z\t0\t-".to_owned()),
         ("site-left-reduce", "ffffffffffffffff\t1\tz".to_owned()),
         ("equal-sets-reduce", format!("ffffffffffffffff\tz\t{set}")),
+        ("equal-fingerprints-reduce", "ffffffffffffffff\t3\tz".to_owned()),
+        ("hamming-index-reduce", format!("4.1.0000\t{set}{set}\tz\t{set}\t3")),
         ("index-term-reduce", "ffffffffffffffff\tz\t3".to_owned()),
         ("pcp-reduce", "y\tz\t1\t2\t2".to_owned()),
         ("verify-left-reduce", format!("z\t0\t{set}")),

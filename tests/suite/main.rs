@@ -57,6 +57,7 @@ mod report;
 mod resume;
 mod rounds;
 mod scripts;
+mod simhash;
 mod spark;
 mod terminal;
 mod tune;

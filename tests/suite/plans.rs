@@ -131,7 +131,8 @@ fn the_local_engine_runs_every_plan() {
     let inputs = write(&pages, &folder.path().join("all"));
     let pruned = write(&pruned, &folder.path().join("pruned"));
     let (mut expected, mut runs, mut pairs) = (BTreeMap::new(), 0, 0);
-    for family in FAMILIES {
+    // Fingerprints have an oracle of their own.
+    for family in FAMILIES.into_iter().filter(|family| family.name != "simhash") {
         for (params, chain) in family.every_chain() {
             let params = params.with("features", "lines").with("tau", "0.5").with("date", "date");
             let params = params.with("slices", "3");

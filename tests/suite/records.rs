@@ -8,14 +8,18 @@ use twinsplit::internal::checked_file::CheckedLine;
 use twinsplit::internal::error::FieldError;
 use twinsplit::internal::record::bad::BadLine;
 use twinsplit::internal::record::cluster::{
-    ClusterInput, ClusterRow, KeepInput, KeepRow, Label, Ranked, Verdict,
+    ClusterInput, ClusterRow, Compared, KeepInput, KeepRow, Label, Ranked, Verdict,
 };
 use twinsplit::internal::record::count::{FeatureCount, SizeRow};
 use twinsplit::internal::record::document::Line;
 use twinsplit::internal::record::expand::{self, ExpandRow};
+use twinsplit::internal::record::fingerprint::{
+    FingerprintBlocks, FingerprintCount, Fingerprinted, GroupedFingerprint, MemberFingerprint,
+    PrintedFingerprint, Table, TableRow,
+};
 use twinsplit::internal::record::lookup::{self, KeptFeature};
 use twinsplit::internal::record::meta::{InputPlace, Meta, PlacedMeta};
-use twinsplit::internal::record::pair::{Candidate, Joined, Pair, Part};
+use twinsplit::internal::record::pair::{AnyPair, Candidate, Joined, Near, Pair, Part};
 use twinsplit::internal::record::posting::{BlockPair, Posting, PostingRow, PrefixMark};
 use twinsplit::internal::record::round::{GraphInput, Neighbour};
 use twinsplit::internal::record::set::{Copy, Doc, Features, HashedDoc, Member};
@@ -27,6 +31,8 @@ use twinsplit::internal::record::tokenized::Tokenized;
 use twinsplit::internal::record::verify::{self, Half, LeftRow, RightRow};
 use twinsplit::internal::record::{Keys, Record, id, key_end};
 use twinsplit::internal::similarity::Measure;
+use twinsplit::internal::sketch::simhash::{Bits, Fingerprint};
+use twinsplit::internal::sketch::tables::Tables;
 use twinsplit::internal::stage::{Entry, RecordInfo};
 use twinsplit::internal::stages::STAGES;
 
@@ -149,7 +155,52 @@ fn rows(values: &Values) -> Vec<Row> {
         row!(lookup::RightRow, lookup::RightRow::Document { id: a, text: doc.text });
         row!(KeepInput, KeepInput::Doc(doc));
         row!(KeepRow, KeepRow::Doc(doc));
-        row!(Ranked, Ranked { label: b, rank, doc });
+        row!(Ranked, Ranked { label: b, rank, doc: Compared::Set(doc) });
+    }
+    let bits = if *flag { Bits::B128 } else { Bits::B64 };
+    let wide = if *flag { u128::from(*n0) << 64 } else { 0 };
+    let fingerprint = Fingerprint { bits, value: wide | u128::from(*n1) };
+    let distance = (*n2 % 129) as u32;
+    row!(Fingerprinted, Fingerprinted { id: a, fingerprint, distance: flag.then_some(distance) });
+    row!(GroupedFingerprint, GroupedFingerprint { fingerprint, distance, id: a });
+    for representative in [None, Some(b)] {
+        let one = MemberFingerprint { id: a, representative, fingerprint, distance };
+        row!(MemberFingerprint, one);
+        row!(Member, Member::Fingerprint(one));
+        row!(KeepInput, KeepInput::Fingerprint(one));
+        row!(ClusterInput, ClusterInput::Member(Member::Fingerprint(one)));
+        row!(GraphInput, GraphInput::Member(Member::Fingerprint(one)));
+        row!(star::RankInput, star::RankInput::Member(Member::Fingerprint(one)));
+        row!(expand::LeftInput, expand::LeftInput::Member(Member::Fingerprint(one)));
+        row!(expand::RightInput, expand::RightInput::Member(Member::Fingerprint(one)));
+    }
+    let printed = PrintedFingerprint { id: a, fingerprint, distance };
+    row!(KeepRow, KeepRow::Fingerprint(printed));
+    row!(Ranked, Ranked { label: b, rank, doc: Compared::Fingerprint(printed) });
+    row!(FingerprintCount, FingerprintCount { fingerprints: *n0, distance, bits: flag.then_some(bits) });
+    let tables = Tables::of(6, 1 + *n3 as u32 % 3).unwrap();
+    let table = Table { tables, number: *n0 as u32 % tables.count() };
+    let table_row = TableRow { table, key: wide, id: a, fingerprint, distance };
+    row!(TableRow, table_row);
+    let mut fingerprints = Vec::new();
+    FingerprintBlocks::push(&table_row, &mut fingerprints);
+    FingerprintBlocks::push(&table_row, &mut fingerprints);
+    let (left, right, left_count, fingerprints) = (*n0, *n1, 1, fingerprints.as_slice());
+    row!(FingerprintBlocks, FingerprintBlocks { table, left, right, left_count, fingerprints });
+    let near = Near { a, b, distance };
+    row!(Near, near);
+    row!(AnyPair, AnyPair::Fingerprints(near));
+    row!(AnyPair, AnyPair::Sets(pair));
+    row!(expand::LeftInput, expand::LeftInput::Pair(AnyPair::Fingerprints(near)));
+    row!(ClusterInput, ClusterInput::Pair(AnyPair::Fingerprints(near)));
+    row!(GraphInput, GraphInput::Pair(AnyPair::Fingerprints(near)));
+    row!(star::LinkInput, star::LinkInput::Pair(AnyPair::Fingerprints(near)));
+    for row in [
+        ExpandRow::EqualFingerprint { representative: a, id: b },
+        ExpandRow::Near { key: a, other: b, distance },
+    ] {
+        row!(ExpandRow, row);
+        row!(expand::RightInput, expand::RightInput::Row(row));
     }
     let key = format!("{:05}.{}", n0, n1 % 31);
     row!(SlicedDoc, SlicedDoc { slice: key.as_bytes(), size: *n1, doc });
@@ -197,7 +248,7 @@ fn rows(values: &Values) -> Vec<Row> {
     row!(verify::RightInput, verify::RightInput::Member(Member::Copy(copy)));
     row!(RightRow, RightRow::Set(doc));
     row!(RightRow, RightRow::Half(half));
-    row!(expand::LeftInput, expand::LeftInput::Pair(pair));
+    row!(expand::LeftInput, expand::LeftInput::Pair(AnyPair::Sets(pair)));
     row!(expand::LeftInput, expand::LeftInput::Member(Member::Doc(doc)));
     row!(expand::LeftInput, expand::LeftInput::Member(Member::Copy(copy)));
     row!(ExpandRow, copied);
@@ -208,12 +259,12 @@ fn rows(values: &Values) -> Vec<Row> {
     row!(Meta, meta);
     row!(PlacedMeta, PlacedMeta { meta, file: date, line: *n1 });
     row!(BadLine, bad);
-    row!(ClusterInput, ClusterInput::Pair(pair));
+    row!(ClusterInput, ClusterInput::Pair(AnyPair::Sets(pair)));
     row!(ClusterInput, ClusterInput::Member(Member::Doc(doc)));
     row!(ClusterInput, ClusterInput::Member(Member::Copy(copy)));
     row!(ClusterInput, ClusterInput::Meta(meta));
     row!(Label, label);
-    row!(GraphInput, GraphInput::Pair(pair));
+    row!(GraphInput, GraphInput::Pair(AnyPair::Sets(pair)));
     row!(GraphInput, GraphInput::Member(Member::Doc(doc)));
     row!(GraphInput, GraphInput::Member(Member::Copy(copy)));
     row!(GraphInput, GraphInput::Label(label));
@@ -227,7 +278,7 @@ fn rows(values: &Values) -> Vec<Row> {
     row!(star::RankRow, copied_from);
     row!(StarMember, star_member);
     row!(star::LinkInput, star::LinkInput::Member(star_member));
-    row!(star::LinkInput, star::LinkInput::Pair(pair));
+    row!(star::LinkInput, star::LinkInput::Pair(AnyPair::Sets(pair)));
     row!(star::LinkRow, star::LinkRow::Member(star_member));
     row!(star::LinkRow, star_pair);
     row!(StarLink, link);
@@ -426,7 +477,12 @@ fn errors_name_the_field() {
         ("doc-meta-reduce", "a\t5\t2020\t\tLatin\t\t\tx\t1\t2", "end of line"),
         ("doc-meta-reduce", "a\t5\t2020\t\tLatin\t\t\tx", "line"),
         ("doc-meta-reduce", "a\tfive\t\t\tLatin", "length"),
-        ("large-star", "a\t->\tb", "overlap"),
+        ("large-star", "a\t->\tb", "distance"),
+        ("large-star", "a\t->\tb\tc", "overlap"),
+        ("hamming-count", "a\t\\#\t0123456789abcdef\t129", "distance"),
+        ("hamming-count", "a\t\\#=\t\t0123456789abcdef\t3", "representative"),
+        ("hamming-index-reduce", "4.0.0000\tx", "table"),
+        ("hamming-pairs", "4.1.0000\t0\t0\t1", "fingerprints"),
         ("large-star-reduce", "a", "neighbour"),
         ("small-star-reduce", "a\tb\tc", "end of line"),
         ("star-rank-reduce", "a\t3\tb", "tag"),
@@ -435,7 +491,8 @@ fn errors_name_the_field() {
         ("star", "a\t1\t-\tb\tc\td", "tag"),
         ("star-reduce", "a\t0\t-\tb\tc", "other"),
         ("keep", "a\t\\>\t", "label"),
-        ("keep-reduce", "a\t3\tb", "tag"),
+        ("keep-reduce", "a\t4\tb", "tag"),
+        ("keep-reduce", "a\t3\tb", "fingerprint"),
         ("keep-choose", "a", "rank"),
     ] {
         assert_eq!(named(stage, line), field, "{stage}: {line:?}");
@@ -494,6 +551,14 @@ fn every_stages_records_are_among_the_rows() {
     }
     fields_of!(
         Line,
+        AnyPair,
+        Near,
+        Fingerprinted,
+        GroupedFingerprint,
+        MemberFingerprint,
+        FingerprintCount,
+        TableRow,
+        FingerprintBlocks,
         CheckedLine,
         Doc,
         Member,

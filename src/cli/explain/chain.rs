@@ -8,7 +8,7 @@ use crate::error::{FieldError, Result};
 use crate::io::{Stdout, each_row};
 use crate::record::Record;
 use crate::record::cluster::ClusterRow;
-use crate::record::pair::Pair;
+use crate::record::pair::AnyPair;
 use crate::similarity::Score;
 use crate::visible;
 use std::path::Path;
@@ -107,8 +107,9 @@ fn search(pairs: &Path, members: &[Vec<u8>], from: usize, to: usize) -> Result<O
             }
         };
         each_row(pairs, |line| -> Result<(), FieldError> {
-            let pair = Pair::decode(line)?;
-            if let (Some(a), Some(b)) = (place(pair.a), place(pair.b)) {
+            let pair = AnyPair::decode(line)?;
+            let (a, b) = pair.ids();
+            if let (Some(a), Some(b)) = (place(a), place(b)) {
                 step(a, b, pair.score());
                 step(b, a, pair.score());
             }

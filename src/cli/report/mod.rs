@@ -74,6 +74,13 @@ pub fn command() -> Command {
 pub fn run(matches: &ArgMatches) -> Result<()> {
     let opts = ReportOpts::from_arg_matches(matches)?;
     let run = RunFile::read(&opts.folder)?;
+    if run.value["chain"] == "simhash" {
+        return Err(Error::Usage(format!(
+            "report shows what documents share as sets, and the run in {} compared fingerprints; twinsplit explain shows two \
+             documents of it",
+            visible::path(&opts.folder)
+        )));
+    }
     let mut params = Params::default();
     run.complete(&mut params);
     let pair: PairOpts = params.parse()?;
@@ -141,7 +148,7 @@ fn inputs(opts: &ReportOpts, run: &RunFile, idf: &IdfOpts) -> Result<Option<Vec<
     }
     if !opts.input.is_empty() {
         let inputs = document_files(&opts.input)?;
-        if !idf.idf.is_everything() && idf.idf_table.is_none() {
+        if !idf.idf.is_everything() && idf.table.idf_table.is_none() {
             refuse_streams(&inputs, "document frequencies for --idf are counted again")?;
         }
         return Ok(Some(inputs));

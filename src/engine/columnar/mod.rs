@@ -259,7 +259,7 @@ impl Collection<'_> {
         if range.is_everything() {
             return Ok(Box::new(|_, _| true));
         }
-        let Some(path) = &self.opts.idf.idf_table else {
+        let Some(path) = &self.opts.idf.table.idf_table else {
             let (least, most) = range.df_range(documents);
             return Ok(Box::new(move |_, frequency| (least..=most).contains(&frequency)));
         };

@@ -1,0 +1,5 @@
+//! Passes one of several equal fingerprints on and turns the others into copies.
+
+fn main() -> std::process::ExitCode {
+    twinsplit::internal::cli::stage::main("equal-fingerprints-reduce")
+}

@@ -1,0 +1,79 @@
+//! `equal-fingerprints`: documents with the same fingerprint are joined once. The smallest id of each group stands for it, as
+//! with [equal sets](super::equal_sets), so that a million equal pages are a million rows in every table less.
+
+use super::NoOpts;
+use super::simhash::DistanceOpts;
+use crate::error::Result;
+use crate::record::fingerprint::{Fingerprinted, GroupedFingerprint, MemberFingerprint};
+use crate::stage::{Decl, Role, Stage, Task};
+
+/// The mapper.
+pub struct EqualFingerprints {
+    distance: u32,
+}
+
+impl Stage for EqualFingerprints {
+    type In<'a> = Fingerprinted<'a>;
+    type Out<'a> = GroupedFingerprint<'a>;
+    type Opts = DistanceOpts;
+    const DECL: Decl = Decl {
+        name: "equal-fingerprints",
+        role: Role::Map,
+        about: "Brings equal fingerprints together",
+        side: &[],
+    };
+
+    fn open(opts: DistanceOpts, _: &mut Task<'_>) -> Result<Self> {
+        Ok(Self { distance: opts.distance.all() })
+    }
+
+    fn push(&mut self, row: Fingerprinted<'_>, task: &mut Task<'_>) -> Result<()> {
+        let distance = row.distance.unwrap_or(self.distance);
+        task.emit(&GroupedFingerprint { fingerprint: row.fingerprint, distance, id: row.id })
+    }
+}
+
+/// The reducer.
+#[derive(Default)]
+pub struct EqualFingerprintsReduce {
+    /// The smallest id of the group; none before its first row.
+    representative: Vec<u8>,
+    copies: u64,
+}
+
+impl Stage for EqualFingerprintsReduce {
+    type In<'a> = GroupedFingerprint<'a>;
+    type Out<'a> = MemberFingerprint<'a>;
+    type Opts = NoOpts;
+    const DECL: Decl = Decl {
+        name: "equal-fingerprints-reduce",
+        role: Role::Reduce,
+        about: "Passes one of several equal fingerprints on and turns the others into copies",
+        side: &[],
+    };
+
+    fn open(_: NoOpts, _: &mut Task<'_>) -> Result<Self> {
+        Ok(Self::default())
+    }
+
+    fn push(&mut self, row: GroupedFingerprint<'_>, task: &mut Task<'_>) -> Result<()> {
+        let GroupedFingerprint { fingerprint, distance, id } = row;
+        let representative = (!self.representative.is_empty()).then_some(self.representative.as_slice());
+        self.copies += u64::from(representative.is_some());
+        task.emit(&MemberFingerprint { id, representative, fingerprint, distance })?;
+        if self.representative.is_empty() {
+            self.representative.extend_from_slice(id);
+        }
+        Ok(())
+    }
+
+    fn end_group(&mut self, _: &mut Task<'_>) -> Result<()> {
+        self.representative.clear();
+        Ok(())
+    }
+
+    fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
+        task.count("copies", self.copies);
+        Ok(())
+    }
+}

@@ -1,0 +1,162 @@
+//! `simhash`: a document becomes its id and its fingerprint (charikar2002; yanlan; see [`crate::sketch::simhash`]).
+
+use super::feature_order::read_reference;
+use super::options::{FeatureOpts, IdfTableOpts, MinFeaturesOpts};
+use crate::error::{Error, Result};
+use crate::record::document::{DocumentOpts, Line};
+use crate::record::fingerprint::Fingerprinted;
+use crate::sketch::distance::Distances;
+use crate::sketch::simhash::{Bits, Tie};
+use crate::sketch::{Frequencies, Hash, Idf, Sketcher, Weights};
+use crate::stage::{Decl, Role, SideFile, Stage, Task};
+use crate::text::dominant_script;
+use clap::{Args, ValueEnum};
+use std::collections::BTreeMap;
+
+/// The stage.
+pub struct SimHash {
+    opts: SimHashOpts,
+    sketcher: Sketcher,
+    /// By script: documents, and those of them without a fingerprint.
+    scripts: BTreeMap<&'static str, (u64, u64)>,
+}
+
+/// Its options.
+#[derive(Args, Clone, Debug)]
+pub struct SimHashOpts {
+    #[command(flatten)]
+    document: DocumentOpts,
+    /// How a text becomes a fingerprint.
+    #[command(flatten)]
+    pub sketch: SketchOpts,
+    #[command(flatten)]
+    distance: DistanceOpts,
+}
+
+/// Where inverse document frequencies come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum IdfSource {
+    /// The corpus, or the table that --idf-table names.
+    Corpus,
+    /// jieba's dictionary; it knows words, as --features jieba and words:1 have them.
+    Jieba,
+}
+
+/// How a text becomes a fingerprint.
+#[derive(Args, Clone, Debug)]
+pub struct SketchOpts {
+    /// What the features are.
+    #[command(flatten)]
+    pub features: FeatureOpts,
+    /// How many of them a document must have.
+    #[command(flatten)]
+    pub least: MinFeaturesOpts,
+    /// What a feature weighs in a fingerprint: 1, how often it occurs (tf), that times its inverse document frequency
+    /// (tf-idf), or 1 to 5 by the fifth of the document's features, by tf-idf, that it is in (levels)
+    #[arg(long, env = "TWINSPLIT_WEIGHTS", value_enum, default_value = "tf")]
+    pub weights: Weights,
+    /// Where inverse document frequencies for --weights come from: the corpus (or --idf-table), or jieba's dictionary of
+    /// Chinese words
+    #[arg(long, env = "TWINSPLIT_WEIGHTS_IDF", value_enum, default_value = "corpus")]
+    pub weights_idf: IdfSource,
+    /// The table of document frequencies.
+    #[command(flatten)]
+    pub table: IdfTableOpts,
+    /// Bits of a fingerprint
+    #[arg(long, env = "TWINSPLIT_BITS", value_enum, default_value = "64")]
+    pub bits: Bits,
+    /// The bit of a fingerprint where features weigh as much for 1 as for 0
+    #[arg(long, env = "TWINSPLIT_TIE", value_enum, default_value = "zero")]
+    pub tie: Tie,
+    /// The hash of a feature that a fingerprint is made of
+    #[arg(long, env = "TWINSPLIT_HASH", value_enum, default_value = "xxh3")]
+    pub hash: Hash,
+}
+
+/// How near the fingerprints of a pair are.
+#[derive(Args, Clone, Debug)]
+pub struct DistanceOpts {
+    /// Most bits in which the fingerprints of a pair differ, 0 to 32; more for shorter texts with classes such as 3,140:8, each
+    /// the most characters of its texts and its distance
+    #[arg(long, env = "TWINSPLIT_DISTANCE", default_value_t, value_name = "K")]
+    pub distance: Distances,
+}
+
+impl SketchOpts {
+    /// Where the weights' inverse document frequencies come from; a table is read here. `None` where they are those of the
+    /// corpus and have to be counted.
+    pub fn idf(&self) -> Result<Option<Idf>> {
+        Ok(match (self.weights.need_idf(), self.weights_idf, &self.table.idf_table) {
+            (false, ..) => Some(Idf::None),
+            (true, IdfSource::Jieba, _) => Some(Idf::Jieba),
+            (true, IdfSource::Corpus, Some(path)) => {
+                let table = read_reference(path, &self.features)?;
+                let of = table.rows.into_iter().collect();
+                Some(Idf::Of(Frequencies { documents: table.documents, of }))
+            }
+            (true, IdfSource::Corpus, None) => None,
+        })
+    }
+
+    /// What turns texts into fingerprints, with these frequencies.
+    pub fn sketcher(&self, idf: Idf) -> Result<Sketcher> {
+        let spec = self.features.spec()?;
+        let least = self.least.min_features;
+        Ok(Sketcher::new(spec, least, self.weights, idf, self.hash, self.bits, self.tie))
+    }
+}
+
+impl Stage for SimHash {
+    type In<'a> = Line<'a>;
+    type Out<'a> = Fingerprinted<'a>;
+    type Opts = SimHashOpts;
+    const DECL: Decl = Decl {
+        name: "simhash",
+        role: Role::Map,
+        about: "Turns documents (JSON lines) into SimHash fingerprints",
+        side: &[SideFile {
+            option: "idf-table",
+            about: "the document frequencies that weights are made of; for --weights tf-idf and levels",
+        }],
+    };
+
+    const KEEPS_BAD_RECORDS: bool = true;
+
+    fn open(opts: SimHashOpts, _: &mut Task<'_>) -> Result<Self> {
+        let missing = || {
+            Error::Usage(
+                "simhash: these --weights need document frequencies: give --idf-table FILE, which twinsplit idf makes, or \
+                 --weights-idf jieba; a chain counts them itself"
+                    .to_owned(),
+            )
+        };
+        let sketcher = opts.sketch.sketcher(opts.sketch.idf()?.ok_or_else(missing)?)?;
+        Ok(Self { opts, sketcher, scripts: BTreeMap::new() })
+    }
+
+    fn push(&mut self, line: Line<'_>, task: &mut Task<'_>) -> Result<()> {
+        let document = self.opts.document.read(line.0, &task.place).map_err(|error| task.bad(error))?;
+        let fingerprint = self.sketcher.fingerprint(&document.text);
+        let (documents, without) = self.scripts.entry(dominant_script(&document.text)).or_default();
+        *documents += 1;
+        let Some(fingerprint) = fingerprint else {
+            *without += 1;
+            return Ok(());
+        };
+        let distances = &self.opts.distance.distance;
+        let classed = (!distances.is_one()).then(|| distances.of(document.text.chars().count() as u64));
+        task.emit(&Fingerprinted { id: &document.id, fingerprint, distance: classed })
+    }
+
+    fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
+        for (script, (documents, without)) in &self.scripts {
+            task.count("documents", *documents);
+            task.count(&format!("documents.{script}"), *documents);
+            if *without > 0 {
+                task.count("without_features", *without);
+                task.count(&format!("without_features.{script}"), *without);
+            }
+        }
+        Ok(())
+    }
+}
