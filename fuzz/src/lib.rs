@@ -6,6 +6,7 @@ pub mod checked_file;
 pub mod doc_split;
 pub mod documents;
 pub mod features;
+pub mod fingerprints;
 pub mod parsers;
 pub mod records;
 pub mod spotsigs;
@@ -15,11 +16,12 @@ pub mod stages;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 9] = [
+pub const TARGETS: [Target; 10] = [
     ("blocks", blocks::run),
     ("doc_split", doc_split::run),
     ("documents", documents::run),
     ("features", features::run),
+    ("fingerprints", fingerprints::run),
     ("parsers", parsers::run),
     ("records", records::run),
     ("checked_file", checked_file::run),

@@ -57,6 +57,15 @@ pub const EXAMPLES: &[Example] = &[
         "Similar lines of a file of integer sets, for any purpose",
         "printf '%s\\n' '1 2 3' '3 2 1 4' '7 8' > baskets; twinsplit join baskets --tau 0.7",
     ),
+    example(
+        "An index of fingerprints, and what is within three bits of one",
+        "printf 'a\\t00000000000000ff\\nb\\tff00000000000000\\n' > rows; twinsplit fingerprints build rows --output some.index; printf 'q\\t000000000000001f\\n' | twinsplit fingerprints query some.index",
+    ),
+    example("What an index takes, and whether its file is whole", "twinsplit fingerprints stats some.index"),
+    example(
+        "What the layouts take for fifty million fingerprints",
+        "twinsplit fingerprints plan --fingerprints 50000000",
+    ),
     example("What every stage reads and writes", "twinsplit stages > stages.md"),
     example(
         "The settings of a published experiment",

@@ -37,13 +37,17 @@ const ANSWER: &[(&str, &str)] = &[
 /// The day on which the manual last changed in more than its words.
 const DATE: &str = "2026-11-21";
 
-/// The page of the driver, and one for each of its commands.
+/// The page of the driver, and one for each of its commands and of theirs.
 pub fn driver_pages() -> Result<Vec<Page>> {
-    let mut driver = super::command().disable_help_subcommand(true);
+    let without_help = |command: Command| command.disable_help_subcommand(true);
+    let mut driver = without_help(super::command()).mut_subcommands(without_help);
     driver.build();
     let mut pages = vec![page(&driver, None)?];
     for command in driver.get_subcommands() {
         pages.push(page(command, None)?);
+        for nested in command.get_subcommands() {
+            pages.push(page(nested, None)?);
+        }
     }
     Ok(pages)
 }
@@ -82,7 +86,8 @@ fn page(command: &Command, entry: Option<&'static Entry>) -> Result<Page> {
         exit_status(&mut roff, entry.is_some());
         environment(&mut roff, &command, entry.is_some());
         files(&mut roff, &name, entry);
-        shown_examples(&mut roff, &name, entry.is_some());
+        // As it is called: the page twinsplit-run is about the command `twinsplit run`.
+        shown_examples(&mut roff, command.get_bin_name().unwrap_or(&name));
         see_also(&mut roff, &name, entry);
         roff.to_writer(&mut text)
     };
@@ -189,13 +194,11 @@ fn files(roff: &mut Roff, name: &str, entry: Option<&Entry>) {
     }
 }
 
-fn shown_examples(roff: &mut Roff, name: &str, stage: bool) {
+fn shown_examples(roff: &mut Roff, program: &str) {
     section(roff, "EXAMPLES");
-    // The page twinsplit-run is about the command `twinsplit run`.
-    let program = if stage { name.to_owned() } else { name.replacen('-', " ", 1) };
-    let all = examples::of(&program);
+    let all = examples::of(program);
     // The page of the driver itself shows how to begin; the others are on the pages of its commands.
-    for (number, example) in all.take(if name == "twinsplit" { 4 } else { usize::MAX }).enumerate() {
+    for (number, example) in all.take(if program == "twinsplit" { 4 } else { usize::MAX }).enumerate() {
         if number > 0 {
             roff.control("PP", []);
         }

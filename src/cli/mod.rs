@@ -7,6 +7,7 @@ pub mod documents;
 pub mod estimate;
 pub mod examples;
 pub mod explain;
+pub mod fingerprints;
 pub mod forecast;
 pub mod generate_corpus;
 pub mod idf;
@@ -89,6 +90,7 @@ const COMMANDS: [Entry; 12] = [
     ("report", report::command, report::run),
     ("tune", tune::command, tune::run),
     ("join", join::command, join::run),
+    ("fingerprints", fingerprints::command, fingerprints::run),
     ("stages", stages::command, stages::run),
     ("idf", idf::command, idf::run),
     ("generate-corpus", generate_corpus::command, generate_corpus::run),

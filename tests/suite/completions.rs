@@ -28,11 +28,18 @@ fn written() -> Place {
     here
 }
 
-/// The driver, its commands and the stages: the name of the manual page, and the declaration.
+/// The driver, its commands, theirs, and the stages: the name of the manual page, and the declaration.
 fn programs() -> Vec<(String, Declared)> {
     let driver = twinsplit::internal::cli::command();
-    let commands: Vec<_> =
-        driver.get_subcommands().map(|sub| (format!("twinsplit-{}", sub.get_name()), sub.clone())).collect();
+    let under = |name: &str, program: &Declared| {
+        program
+            .get_subcommands()
+            .map(|sub| (format!("{name}-{}", sub.get_name()), sub.clone()))
+            .collect::<Vec<_>>()
+    };
+    let mut commands = under("twinsplit", &driver);
+    let nested: Vec<_> = commands.iter().flat_map(|(name, command)| under(name, command)).collect();
+    commands.extend(nested);
     let stages = STAGES
         .iter()
         .map(|entry| (entry.decl.name.to_owned(), twinsplit::internal::cli::stage::command(entry)));
@@ -104,7 +111,8 @@ fn every_program_has_a_manual_page_that_says_all() {
         for sub in declared.get_subcommands() {
             assert!(page.contains(&format!("{name}-{}(1)", sub.get_name())), "{name}: {}", sub.get_name());
         }
-        let shown = examples::of(&name.replace("twinsplit-", "twinsplit ")).next();
+        let called = name.replace("twinsplit-", "twinsplit ").replace("fingerprints-", "fingerprints ");
+        let shown = examples::of(&called).next();
         let shown = shown.unwrap_or_else(|| panic!("{name} has no example"));
         let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(words(&page).contains(&words(&shown.line.replace("; ", " "))), "{name}: {}", shown.line);

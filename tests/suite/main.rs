@@ -28,6 +28,7 @@ mod experiments;
 mod explain;
 mod facade;
 mod features_golden;
+mod fingerprints;
 mod fixtures;
 mod fuzz_targets;
 mod generate_corpus;

@@ -1,0 +1,64 @@
+//! `twinsplit fingerprints`: an index of fingerprints for Hamming search, built, asked and looked at.
+//!
+//! The rows are those that the stage `simhash` writes, an id and a fingerprint in hex digits (`read`); all else is done by [`crate::hamming`].
+
+mod build;
+mod query;
+mod read;
+mod stats;
+
+use crate::error::{Error, Result};
+use crate::io::Stdout;
+use clap::{ArgMatches, Args, Command, FromArgMatches};
+
+/// The command line.
+pub fn command() -> Command {
+    let nested = |options: fn(Command) -> Command, name: &'static str, about: &'static str| {
+        options(Command::new(name)).about(about).long_about(None)
+    };
+    Command::new("fingerprints")
+        .about("Finds all fingerprints within a Hamming distance: builds an index, asks it, shows what it takes")
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .subcommand(nested(build::Opts::augment_args, "build", "Builds an index file of rows id⇥fingerprint"))
+        .subcommand(nested(
+            query::Opts::augment_args,
+            "query",
+            "Prints query_id⇥id⇥distance for all fingerprints of an index that are near those of the rows",
+        ))
+        .subcommand(nested(
+            stats::StatsOpts::augment_args,
+            "stats",
+            "Shows the layout, memory and skew of an index file, and whether it is whole",
+        ))
+        .subcommand(nested(
+            stats::PlanOpts::augment_args,
+            "plan",
+            "Shows the layouts for so many fingerprints, with their memory and expected time, and which one is taken",
+        ))
+}
+
+/// Runs the command.
+pub fn run(matches: &ArgMatches) -> Result<()> {
+    let Some((name, matches)) = matches.subcommand() else {
+        return Err(Error::Usage("fingerprints: give build, query, stats or plan".to_owned()));
+    };
+    match name {
+        "build" => build::run(&build::Opts::from_arg_matches(matches)?),
+        "query" => query::run(&query::Opts::from_arg_matches(matches)?),
+        "plan" => stats::plan_of(&stats::PlanOpts::from_arg_matches(matches)?),
+        _ => stats::run(&stats::StatsOpts::from_arg_matches(matches)?),
+    }
+}
+
+/// What records' errors name.
+const STAGE: &str = "twinsplit fingerprints";
+
+/// Prints `name⇥value` lines.
+fn show(lines: &[(&str, String)]) -> Result<()> {
+    let mut out = Stdout::new();
+    for (name, value) in lines {
+        out.line(format!("{name}\t{value}").as_bytes())?;
+    }
+    out.flush()
+}

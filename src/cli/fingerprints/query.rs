@@ -1,0 +1,86 @@
+//! `twinsplit fingerprints query`.
+
+use super::read::{Rows, read_as};
+use crate::cli::options::threads;
+use crate::error::Result;
+use crate::hamming::{Fingerprint, Id, Index, Scratch, Verify, bits_of};
+use crate::io::Stdout;
+use crate::threads::in_threads;
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+/// Options.
+#[derive(Args, Clone, Debug)]
+pub struct Opts {
+    /// The index file
+    #[arg(value_name = "INDEX")]
+    index: PathBuf,
+    /// Rows of an id and a fingerprint, as wide as those of the index; plain or gzip, - for standard input
+    #[arg(value_name = "ROWS", default_value = "-")]
+    rows: Vec<PathBuf>,
+    /// The most bits in which what is found may differ; that of the index by default, and at most that
+    #[arg(long, value_name = "K")]
+    distance: Option<u32>,
+    /// How much of the file is compared with its checksums before it is asked
+    #[arg(long, value_enum, default_value = "all")]
+    verify: Checked,
+    /// Threads; as many as there are cores by default
+    #[arg(long, env = "TWINSPLIT_THREADS", value_name = "N")]
+    threads: Option<usize>,
+}
+
+/// How much of a file is compared with its checksums.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Checked {
+    /// All of it, which reads it once
+    All,
+    /// Its head and its length: for large files that were verified before
+    Head,
+}
+
+/// Runs the command.
+pub fn run(opts: &Opts) -> Result<()> {
+    if bits_of(&opts.index)? == 128 { query::<u128>(opts) } else { query::<u64>(opts) }
+}
+
+/// A query's row, a row that was found, and the distance.
+type Found = (u32, u32, u32);
+
+fn query<F: Fingerprint>(opts: &Opts) -> Result<()> {
+    let threads = threads(opts.threads);
+    let verify = match opts.verify {
+        Checked::All => Verify::All { threads },
+        Checked::Head => Verify::Head,
+    };
+    let index = Index::<F>::open(&opts.index, verify)?;
+    let distance = index.within(opts.distance)?;
+    let rows: Rows<F> = read_as(&opts.rows)?;
+    let share = rows.fingerprints.len().div_ceil(threads).max(1);
+    let shares: Vec<&[F]> = rows.fingerprints.chunks(share).collect();
+    let found = in_threads(shares.len(), threads, |number| {
+        let mut found: Vec<Found> = Vec::new();
+        index.search_all(shares[number], &mut Scratch::default(), |query, one| {
+            if one.distance <= distance {
+                found.push(((number * share + query) as u32, one.row, one.distance));
+            }
+        });
+        Ok(found)
+    })?;
+    let mut found: Vec<Found> = found.into_iter().flatten().collect();
+    let key = |&(query, row, _): &Found| (rows.id(query as usize), index.id(row), query, row);
+    found.sort_unstable_by(|a, b| key(a).cmp(&key(b)));
+    let (mut out, mut line) = (Stdout::new(), Vec::new());
+    for (query, row, distance) in found {
+        line.clear();
+        line.extend_from_slice(rows.id(query as usize));
+        line.push(b'\t');
+        match index.id(row) {
+            Some(Id::Number(number)) => line.extend_from_slice(number.to_string().as_bytes()),
+            Some(Id::Name(name)) => line.extend_from_slice(name),
+            None => {}
+        }
+        line.extend_from_slice(format!("\t{distance}").as_bytes());
+        out.line(&line)?;
+    }
+    out.flush()
+}
