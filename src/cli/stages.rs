@@ -87,8 +87,8 @@ pub fn derived() -> Result<Vec<(String, String)>> {
     Ok(files)
 }
 
-/// The committed scripts: name, chain, options, engine. Each method is there once, and each engine; `twinsplit plan` prints any
-/// other.
+/// The committed scripts: name, chain, options, engine. Each exact method is there once, and each engine; `twinsplit plan` prints
+/// any other.
 type Script = (&'static str, &'static str, &'static [(&'static str, &'static str)], Engine);
 const SCRIPTS: &[Script] = &[
     ("term-split", "term-split", &[], Engine::Pipes),
@@ -96,8 +96,6 @@ const SCRIPTS: &[Script] = &[
     ("doc-split", "doc-split", &[], Engine::Hadoop),
     ("doc-split", "doc-split", &[], Engine::Spark),
     ("ccdet", "ccdet", &[("site", "url")], Engine::Hadoop),
-    ("minhash", "minhash", &[], Engine::Hadoop),
-    ("simhash", "simhash", &[("weights", "tf-idf")], Engine::Hadoop),
 ];
 
 /// `docs/stages.md`.
