@@ -40,21 +40,39 @@ pub(crate) fn each(normalised: &mut NormalisedText, visit: &mut impl FnMut(&str,
 
 /// Every keyword in text order, with its bytes in the text.
 pub(crate) fn each_word(text: &str, mut visit: impl FnMut(&str, Range<usize>)) {
-    let mut take = |word: &str, start: usize| {
+    let mut take = |range: Range<usize>| {
+        let word = &text[range.clone()];
         if is_keyword(word) {
-            visit(word, start..start + word.len());
+            visit(word, range);
         }
     };
     let jieba = han::jieba();
+    // Signs one behind the other, which the edition in Python takes as one word.
+    let mut signs = 0..0;
     for token in jieba.cut(text, true) {
-        let joined =
-            token.word.is_ascii() && token.word.bytes().any(|byte| matches!(byte, b'.' | b'_' | b'-'));
-        if joined && !jieba.has_word(token.word) {
-            each_part(token.word, |part| take(&token.word[part.clone()], token.byte_start + part.start));
+        let (word, start) = (token.word, token.byte_start);
+        let end = start + word.len();
+        if word.bytes().all(is_sign) {
+            if signs.end == start {
+                signs.end = end;
+            } else {
+                take(std::mem::replace(&mut signs, start..end));
+            }
+            continue;
+        }
+        take(std::mem::replace(&mut signs, end..end));
+        if word.is_ascii() && word.bytes().any(is_sign) && !jieba.has_word(word) {
+            each_part(word, |part| take(start + part.start..start + part.end));
         } else {
-            take(token.word, token.byte_start);
+            take(start..end);
         }
     }
+    take(signs);
+}
+
+/// The signs that are part of words.
+fn is_sign(byte: u8) -> bool {
+    matches!(byte, b'+' | b'#' | b'&' | b'.' | b'_' | b'%' | b'-')
 }
 
 /// The words of letters and digits that points, hyphens and underscores join. The edition in Rust takes them as one word where
@@ -141,6 +159,7 @@ mod tests {
             ["来到", "北京", "清华大学", "iPhone", "Hague"]
         );
         assert_eq!(keywords("的 。\r\n 了"), Vec::<String>::new());
+        assert_eq!(keywords("<!-- 的 -->"), ["--", "--"]);
         assert_eq!(
             keywords("www.apache.org 的 127.0.0.1 和 LICENSE-2.0a、max_of 5.5%"),
             ["www", "apache", "org", "127.0", "0.1", "LICENSE", "2.0", "max", "of", "5.5%"]
