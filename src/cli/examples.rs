@@ -119,14 +119,14 @@ pub const EXAMPLES: &[Example] = &[
     ),
     example(
         "Equal fingerprints joined, one of each and its copies",
-        "equal-fingerprints < fingerprints | LC_ALL=C sort | equal-fingerprints-reduce > different-fingerprints",
+        "equal-fingerprints --distance 16 < fingerprints | LC_ALL=C sort | equal-fingerprints-reduce > different-fingerprints",
     ),
     example(
         "The tables in which fingerprints meet",
         "hamming-count < different-fingerprints | hamming-plan > tables",
     ),
     example(
-        "Fingerprints in these tables, and those that differ in 3 bits at most",
+        "Fingerprints in these tables, and those that differ in 16 bits at most",
         "hamming-index --tables tables < different-fingerprints | LC_ALL=C sort | hamming-index-reduce | hamming-pairs > near",
     ),
     example(

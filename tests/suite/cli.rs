@@ -52,6 +52,7 @@ fn every_stage_runs_on_its_defaults() {
         ("idf-left", "order", "feature-order"),
         ("index-doc", "plan", "slice-plan"),
         ("docsplit-query", "index", "index-doc"),
+        ("hamming-index", "tables", "hamming-plan"),
         ("write-kept", "clusters", "keep-choose"),
     ];
     let here = Place::new();
@@ -63,9 +64,10 @@ fn every_stage_runs_on_its_defaults() {
             }
             None => {
                 let out = said.ok();
-                let sealed = ["feature-order", "slice-plan"].contains(&entry.decl.name);
+                let sealed = ["feature-order", "slice-plan", "hamming-plan"].contains(&entry.decl.name);
                 let expected = match entry.decl.name {
                     "feature-count" => "-\t0\n",
+                    "hamming-count" => "0\t0\t-\n",
                     _ if sealed => out.as_str(),
                     _ => "",
                 };

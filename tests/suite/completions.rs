@@ -111,7 +111,9 @@ fn every_program_has_a_manual_page_that_says_all() {
         for sub in declared.get_subcommands() {
             assert!(page.contains(&format!("{name}-{}(1)", sub.get_name())), "{name}: {}", sub.get_name());
         }
-        let called = name.replace("twinsplit-", "twinsplit ").replace("fingerprints-", "fingerprints ");
+        let called = name
+            .replace("twinsplit-", "twinsplit ")
+            .replace("twinsplit fingerprints-", "twinsplit fingerprints ");
         let shown = examples::of(&called).next();
         let shown = shown.unwrap_or_else(|| panic!("{name} has no example"));
         let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");

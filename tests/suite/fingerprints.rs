@@ -46,13 +46,14 @@ fn queries_find_what_a_scan_finds() {
         for (layout, ids) in
             [("", "bytes"), ("--layout scan", "bytes"), ("--layout pairs --memory 64", "rows")]
         {
-            let built = here.say(&format!(
+            let build = format!(
                 "twinsplit fingerprints build rows --output index --distance {distance} --ids {ids} {layout}"
-            ));
+            );
+            let built = here.say(build.trim_end());
             assert!(built.err.contains(&format!("300 fingerprints of {bits} bits, layout")), "{}", built.err);
             built.ok();
             let found =
-                here.with("twinsplit fingerprints query index --threads 2", &text(&queries, bits), &[]);
+                here.with("twinsplit fingerprints query index --threads 2", text(&queries, bits), &[]);
             let found = found.ok();
             let names = |line: &str| match ids {
                 "rows" => {
@@ -73,7 +74,7 @@ fn queries_find_what_a_scan_finds() {
             }
         }
         let less =
-            here.with("twinsplit fingerprints query index - --distance 0", &text(&queries, bits), &[]).ok();
+            here.with("twinsplit fingerprints query index - --distance 0", text(&queries, bits), &[]).ok();
         assert!(less.lines().all(|line| line.ends_with("\t0")));
         let stats = here.say("twinsplit fingerprints stats index").ok();
         for line in [format!("bits\t{bits}"), format!("distance\t{distance}"), "fingerprints\t300".to_owned()]

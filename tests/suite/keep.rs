@@ -241,15 +241,8 @@ fn on_hadoop_places_are_names_and_offsets() {
     let places = "\nOF_DOCUMENTS+=(-D stream.map.input.ignoreKey=false)\n";
     assert_eq!(plan.matches(places).count(), 1, "tokenize and doc-meta read documents");
     // Inputs in another order than that of their names would be another answer than elsewhere.
-    let by_name: String = plan
-        .lines()
-        .skip_while(|line| !line.starts_with("by_name() {"))
-        .take_while(|line| *line != "}")
-        .fold(String::new(), |text, line| text + line + "\n");
-    let call = |inputs: &str| {
-        here.write("call", format!("set -u\nexport LC_ALL=C\nfail() {{ echo \"error: $*\" >&2; exit 1; }}\n{by_name}}}\nINPUT=({inputs})\nby_name\n"));
-        here.shell("bash call")
-    };
+    assert!(plan.contains("by_name() { \"$BINARY\" job by-name \"${INPUT[@]}\"; }\n"), "{plan}");
+    let call = |inputs: &str| here.shell(&format!("twinsplit job by-name {inputs}"));
     for inputs in ["hdfs://n/b", "/a /b", "/A /a", "'/a/x*' /b", "/a1 /a2 /b/c"] {
         call(inputs).ok();
     }

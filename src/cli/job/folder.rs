@@ -252,7 +252,10 @@ mod tests {
     impl Until {
         fn change(&self) -> Result<()> {
             match self.0.get().checked_sub(1) {
-                Some(left) => Ok(self.0.set(left)),
+                Some(left) => {
+                    self.0.set(left);
+                    Ok(())
+                }
                 None => Err(Error::Failed("stopped".to_owned())),
             }
         }
@@ -275,11 +278,15 @@ mod tests {
             self.change().and_then(|()| Local.make_folder(path))
         }
         fn rename(&self, names: &[String], from: &Path, to: &Path) -> Result<()> {
-            let one = |name: &String| self.change().and_then(|()| Local.rename(&[name.clone()], from, to));
+            let one = |name: &String| {
+                self.change().and_then(|()| Local.rename(std::slice::from_ref(name), from, to))
+            };
             names.iter().try_for_each(one)
         }
         fn remove(&self, paths: &[PathBuf]) -> Result<()> {
-            paths.iter().try_for_each(|path| self.change().and_then(|()| Local.remove(&[path.clone()])))
+            paths
+                .iter()
+                .try_for_each(|path| self.change().and_then(|()| Local.remove(std::slice::from_ref(path))))
         }
     }
 

@@ -171,6 +171,9 @@ impl Part {
     }
 }
 
+/// Pairs of sets, by number in the forest, each of which joins two components.
+type Links = Vec<(u32, u32)>;
+
 /// Queries that see one state of the forest.
 struct Round<'p> {
     part: &'p Part,
@@ -219,7 +222,7 @@ impl<'p> Round<'p> {
         queries: Range<usize>,
         scratches: &mut [Scratch],
         on_progress: &(dyn Fn(usize) + Sync),
-    ) -> Result<(Vec<(u32, u32)>, Work), S::Error> {
+    ) -> Result<(Links, Work), S::Error> {
         let next = AtomicUsize::new(queries.start);
         let threads = scratches.len();
         let work = |scratch: &mut Scratch| {
@@ -243,7 +246,7 @@ impl<'p> Round<'p> {
                 on_progress(end - start);
             }
         };
-        let found: Result<Vec<Vec<(u32, u32)>>, S::Error> =
+        let found: Result<Vec<Links>, S::Error> =
             each(scratches.iter_mut(), threads, work).into_iter().collect();
         let mut all = Work { queries: queries.len() as u64, ..Work::default() };
         scratches.iter_mut().for_each(|scratch| all += std::mem::take(&mut scratch.work));
@@ -255,7 +258,7 @@ impl<'p> Round<'p> {
         x: usize,
         (tokens, singleton): (&[u32], usize),
         scratch: &mut Scratch,
-        pairs: &mut Vec<(u32, u32)>,
+        pairs: &mut Links,
     ) {
         let Part { shard, numbers, places, .. } = self.part;
         let member = x >= shard.first && x < shard.end && (x - shard.first).is_multiple_of(shard.step);
