@@ -307,7 +307,7 @@ fn other_commands_replace_only_what_is_theirs() {
     let here = place();
     here.say(&line("doc-split", "")).ok();
     here.write("out/report.html", "mine");
-    here.say("twinsplit report out").fails(2, &["out/report.html is no page"]);
+    here.say("twinsplit report out").fails(2, &["out/report.html was not written by twinsplit report"]);
     assert_eq!(here.read("out/report.html"), "mine");
     here.say("twinsplit report out --to page").ok();
     here.shell("rm out/report.html; twinsplit report out; twinsplit report out").ok();
