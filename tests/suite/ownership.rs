@@ -5,6 +5,7 @@ use crate::common::cli::{Place, binaries, jsonl, search_path};
 use crate::common::harness::clean;
 use serde_json::Value;
 use std::fs;
+use std::io::ErrorKind;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
@@ -263,7 +264,15 @@ fn tasks_end_with_a_run_that_is_stopped() {
         let mut run = clean(Command::new(here.path("bin/twinsplit")));
         run.args(line("doc-split --engine pipes", "").split(' ').skip(1)).current_dir(here.path(""));
         run.stdin(Stdio::null()).stderr(Stdio::piped()).env("PATH", search_path());
-        let mut run = run.spawn().unwrap();
+        // A process that another test starts at this moment may have the copy open for writing until it has begun.
+        let mut run = loop {
+            match run.spawn() {
+                Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => {
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+                run => break run.unwrap(),
+            }
+        };
         while !here.path("started").exists() {
             assert!(run.try_wait().unwrap().is_none(), "the run ended early");
             std::thread::sleep(Duration::from_millis(5));

@@ -41,8 +41,9 @@ def run_stage(stage, number, rows, counters):
             how = "was ended by signal %d" % -code if code < 0 else "ended with code %d" % code
             said.seek(0)
             words = b"".join(said.readlines()[-50:]).decode("utf-8", "replace")
-            what = (stage["step"], number, stage["command"][0], how, words)
-            raise StageFailed("<<<step %s: task %d: %s %s\n%s>>>" % what)
+            # The marks are not on the line that raises, which a traceback shows too.
+            what = "<<<step %s: task %d: %s %s\n%s>>>" % (stage["step"], number, stage["command"][0], how, words)
+            raise StageFailed(what)
         lines = b"".join(files_in(counted).values()).decode().splitlines()
         numbers = {name: int(number) for name, number in (line.split("\t") for line in lines)}
         # The lines that the task let pass; --bad-records bounds them.
