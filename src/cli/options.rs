@@ -138,8 +138,8 @@ pub fn threads(wanted: Option<usize>) -> usize {
 pub fn chain() -> Arg {
     let names = FAMILIES.map(|family| PossibleValue::new(family.name).help(family.about));
     Arg::new("chain").value_name("CHAIN").value_parser(PossibleValuesParser::new(names)).help(
-        "How pairs are found; the answer is the same, but for minhash, which may miss pairs. Without it doc-split, or \
-         another one where an option is given that it alone has",
+        "How pairs are found: doc-split and term-split find the same ones, all of them; minhash and simhash may miss \
+         some. By default doc-split, or the chain that alone has an option that is given",
     )
 }
 
