@@ -18,10 +18,8 @@ step doc-meta 'Takes what the keep rule needs; sorted by id, two documents with 
   map_reduce 1 1 "documents" meta doc-meta -- doc-meta-reduce
 step equal-sets 'Joins equal sets once; sorted by hash, then id, the smallest id of a group comes first.'
   map_reduce 1 2 "sets" members equal-sets -- equal-sets-reduce
-step size-count 'Counts the sets of each size; sizes have a fixed width, so bytes sort them as numbers.'
-  map_reduce 1 1 "members" sizes size-count -- size-count-reduce
-step slice-plan 'Cuts the sizes into slices of about equal cost.'
-  reducers=1 map_mb=150 map_reduce 1 1 "sizes" plan cat -- slice-plan
+step size-count 'Counts the sets of each size and cuts the sizes into slices of about equal cost; sizes have a fixed width, so bytes sort them as numbers.'
+  reducers=1 map_reduce 1 1 "members" plan size-count -- slice-plan
 step index-doc 'Sends each set to its slice; sorted by slice, then size, then id.'
   slices=plan map_reduce 1 3 "members" slices index-doc --plan "$(only_part plan)" -- index-doc-reduce
 step docsplit-query 'Streams all sets past each slice, which is held in memory.'

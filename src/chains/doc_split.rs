@@ -49,15 +49,13 @@ impl Component for Slices {
             let index = Step::map("index-doc", "Makes a slice of each task's documents.", &[MEMBERS], SLICES);
             return vec![Part::Step(Step { tasks: Tasks::Option("slices"), ..index })];
         }
-        let sizes = Step::map_reduce(
+        let plan = Step::map_reduce(
             "size-count",
-            "size-count-reduce",
-            "Counts the sets of each size; sizes have a fixed width, so bytes sort them as numbers.",
+            "slice-plan",
+            "Counts the sets of each size and cuts the sizes into slices of about equal cost; sizes have a fixed width, so bytes sort them as numbers.",
             &[MEMBERS],
-            "sizes",
+            PLAN,
         );
-        let plan =
-            Step::reduce("slice-plan", "Cuts the sizes into slices of about equal cost.", &["sizes"], PLAN);
         let index = Step::map_reduce(
             "index-doc",
             "index-doc-reduce",
@@ -66,7 +64,7 @@ impl Component for Slices {
             SLICES,
         );
         let index = Step { tasks: Tasks::Slices(PLAN), ..index.beside("plan", PLAN) };
-        [sizes, plan.one_task(), index].map(Part::Step).into()
+        [plan.one_task(), index].map(Part::Step).into()
     }
 
     fn columnar(&self) -> Option<Columnar> {

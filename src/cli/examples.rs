@@ -160,7 +160,7 @@ pub const EXAMPLES: &[Example] = &[
     ),
     example(
         "Doc-Split: how many sets have which size, and slices of about equal cost",
-        "size-count < members | LC_ALL=C sort | size-count-reduce | slice-plan --slices 1 > plan",
+        "size-count < members | LC_ALL=C sort | slice-plan --slices 1 > plan",
     ),
     example(
         "Doc-Split: each set to its slice, here the only one",

@@ -84,7 +84,6 @@ pub static STAGES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
         Entry::of::<verify::VerifyRight>(),
         Entry::of::<verify::VerifyRightReduce>(),
         Entry::of::<slice_plan::SizeCountMap>(),
-        Entry::of::<slice_plan::SizeCountReduce>(),
         Entry::of::<slice_plan::SlicePlan>(),
         Entry::of::<index_doc::IndexDoc>(),
         Entry::of::<index_doc::IndexDocReduce>(),

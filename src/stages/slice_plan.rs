@@ -1,6 +1,5 @@
 //! `size-count` and `slice-plan`: the collection is cut into slices by set size, balanced by estimated cost.
 
-use super::NoOpts;
 use super::options::{FeatureOpts, MinFeaturesOpts, SimilarityOpts};
 use crate::checked_file::{self, CheckedLine, CheckedWriter, broken};
 use crate::error::{Error, FieldError, Result};
@@ -49,39 +48,7 @@ impl Stage for SizeCountMap {
     }
 }
 
-/// `size-count-reduce`.
-#[derive(Default)]
-pub struct SizeCountReduce {
-    sum: Option<SizeRow>,
-}
-
-impl Stage for SizeCountReduce {
-    type In<'a> = SizeRow;
-    type Out<'a> = SizeRow;
-    type Opts = NoOpts;
-    const DECL: Decl = Decl {
-        name: "size-count-reduce",
-        role: Role::Reduce,
-        about: "Adds up the counts of each size",
-        side: &[],
-    };
-
-    fn open(_: NoOpts, _: &mut Task<'_>) -> Result<Self> {
-        Ok(Self::default())
-    }
-
-    fn push(&mut self, row: SizeRow, task: &mut Task<'_>) -> Result<()> {
-        let sum = self.sum.get_or_insert(SizeRow { sets: 0, ..row });
-        sum.sets = sum.sets.checked_add(row.sets).ok_or_else(|| task.wrong(wrong_sets(row)))?;
-        Ok(())
-    }
-
-    fn end_group(&mut self, task: &mut Task<'_>) -> Result<()> {
-        self.sum.take().map_or(Ok(()), |sum| task.emit(&sum))
-    }
-}
-
-/// `slice-plan`, one task over all sizes.
+/// `slice-plan`, one task over all sizes; what several mappers counted of a size is added up.
 pub struct SlicePlan {
     opts: SlicePlanOpts,
     counts: Vec<SizeCount>,
@@ -150,9 +117,8 @@ impl Stage for SlicePlan {
     }
 
     fn push(&mut self, row: SizeRow, task: &mut Task<'_>) -> Result<()> {
-        let last = self.counts.last().map_or(0, |count| count.size);
-        if row.size <= last || row.size > MOST {
-            let expected = "sizes from 1 to 2^40 that ascend, each once";
+        if row.size == 0 || row.size > MOST {
+            let expected = "a size from 1 to 2^40";
             return Err(task.wrong(FieldError::new("size", expected, row.size.to_string().as_bytes())));
         }
         self.sets = self.sets.saturating_add(row.sets);
@@ -160,7 +126,10 @@ impl Stage for SlicePlan {
             return Err(task.wrong(wrong_sets(row)));
         }
         self.tokens += u128::from(row.size) * u128::from(row.sets);
-        self.counts.push(SizeCount { size: row.size, docs: row.sets });
+        match self.counts.last_mut() {
+            Some(last) if last.size == row.size => last.docs += row.sets,
+            _ => self.counts.push(SizeCount { size: row.size, docs: row.sets }),
+        }
         Ok(())
     }
 

@@ -92,7 +92,7 @@ fn tasks_and_memory_are_those_of_the_script() {
     assert!(call.contains(&asked), "{asked} is not in {call}");
     assert_eq!(step("index-doc")["reduces"], 3);
     assert_eq!(step("keep")["reduces"], 5);
-    assert_eq!(step("slice-plan")["reduces"], 1);
+    assert_eq!(step("size-count")["reduces"], 1);
     // Blocks of 128 MB, and two tasks at least.
     let bytes = step("tokenize")["bytes_read"].as_u64().unwrap();
     assert_eq!(step("tokenize")["maps"].as_u64(), Some(bytes.div_ceil(128 << 20).max(2)));

@@ -13,8 +13,9 @@ use crate::io::{AtomicFile, each_row, expand_inputs};
 use crate::params::Params;
 use crate::plan::{Engine, Plan};
 use crate::record::Record;
-use crate::record::count::SizeRow;
+use crate::record::set::Member;
 use crate::similarity::Similarity;
+use crate::stages::options::MinFeaturesOpts;
 use crate::stages::slice_plan::SlicesOpts;
 use std::collections::BTreeMap;
 use std::fs;
@@ -29,7 +30,7 @@ pub struct Measured {
     pub steps: Vec<String>,
     /// Bytes of the sample's documents.
     pub document_bytes: u64,
-    /// The sets of each size in the sample, where the chain counts them.
+    /// The sets of each size in the sample that enter a join.
     sizes: Vec<SizeCount>,
     whole: BTreeMap<String, Done>,
     halves: [BTreeMap<String, Done>; 2],
@@ -41,6 +42,7 @@ impl Measured {
     pub fn of(plan: &Plan, mut params: Params, sample: &Sample, folder: &Path) -> Result<Self> {
         // The collection's counts are compared with the limits, not the sample's.
         params.set("max-pairs", i64::MAX.to_string());
+        let least: MinFeaturesOpts = params.parse()?;
         let script = script_of(&plan.on(Engine::Pipes, params), Library::Inside)?;
         let run = |name: &str, lines: &mut dyn Iterator<Item = &[u8]>| {
             let place = folder.join(name);
@@ -60,7 +62,7 @@ impl Measured {
         Ok(Self {
             steps: whole.iter().map(|step| step.name.clone()).collect(),
             document_bytes: all.map(|line| line.len() as u64 + 1).sum(),
-            sizes: sizes(&folder.join("whole/work/sizes"))?,
+            sizes: sizes(&folder.join("whole/work/members"), &least)?,
             whole: by_name(whole),
             halves: halves.map(by_name),
             empty: by_name(empty),
@@ -115,14 +117,16 @@ fn run(script: &str, folder: &Path, lines: &mut dyn Iterator<Item = &[u8]>) -> R
     run.run()
 }
 
-/// The rows of `size-count`, summed by size.
-fn sizes(folder: &Path) -> Result<Vec<SizeCount>> {
+/// How many different sets have which size.
+fn sizes(folder: &Path, least: &MinFeaturesOpts) -> Result<Vec<SizeCount>> {
     let mut sizes = BTreeMap::new();
     if folder.exists() {
         for part in expand_inputs(&[folder.to_owned()])? {
             each_row(&part, |row| {
-                let row = SizeRow::decode(row)?;
-                *sizes.entry(row.size).or_insert(0) += row.sets;
+                if let Member::Doc(doc) = Member::decode(row)? {
+                    let size = doc.features.size();
+                    *sizes.entry(size).or_insert(0) += u64::from(least.admits(size));
+                }
                 Ok(())
             })?;
         }

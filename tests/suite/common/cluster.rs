@@ -235,19 +235,6 @@ impl Cluster {
         ticks.iter().sum::<u64>() as f64 / 100.0
     }
 
-    /// What each reduce task of a finished job read, in rows.
-    #[track_caller]
-    pub fn reduced(&self, job: &str) -> Vec<u64> {
-        let reducers = self.tasks(job).into_iter().filter(|task| task["type"] == "REDUCE");
-        let rows = |task: Value| {
-            let id = task["id"].as_str().expect("an id");
-            let all = self.history(&format!("/ws/v1/history/mapreduce/jobs/{job}/tasks/{id}/counters"));
-            let rows = counter(&all["jobTaskCounters"]["taskCounterGroup"], "REDUCE_INPUT_RECORDS", "value");
-            rows.unwrap_or_else(|| panic!("{job} {id}: {all}"))
-        };
-        reducers.map(rows).collect()
-    }
-
     /// Every attempt of a finished job: its id, state and diagnostics, in the order of ids.
     #[track_caller]
     pub fn attempts(&self, job: &str) -> Vec<Attempt> {
@@ -267,12 +254,6 @@ impl Cluster {
         attempts.sort_by(|left, right| left.id.cmp(&right.id));
         attempts
     }
-}
-
-/// A counter in groups of them, as the history has them of a job and of a task.
-fn counter(groups: &Value, name: &str, field: &str) -> Option<u64> {
-    let mut counters = groups.as_array()?.iter().filter_map(|group| group["counter"].as_array()).flatten();
-    counters.find(|counter| counter["name"] == name)?[field].as_u64()
 }
 
 impl Drop for Cluster {

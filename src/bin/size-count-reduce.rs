@@ -1,5 +1,0 @@
-//! Adds up the counts of each size.
-
-fn main() -> std::process::ExitCode {
-    twinsplit::internal::cli::stage::main("size-count-reduce")
-}
