@@ -3,7 +3,7 @@
 
 /// See the module of this name.
 pub mod chains {
-    pub use crate::chains::{FAMILIES, Part, Step, Wanted};
+    pub use crate::chains::{Chain, FAMILIES, Family, Part, Step, Wanted};
 }
 /// See the module of this name.
 pub mod checked_file {

@@ -13,9 +13,9 @@ pub type Choice<const N: usize> = [usize; N];
 pub type Meeting = ((usize, usize), (usize, usize));
 
 /// The values that meet in a combination.
-pub fn meetings<const N: usize>(choice: &Choice<N>) -> impl Iterator<Item = Meeting> + '_ {
-    let values = move |at: usize| (at, choice[at]);
-    (0..N).flat_map(move |first| (first + 1..N).map(move |second| (values(first), values(second))))
+pub fn meetings(choice: &[usize]) -> impl Iterator<Item = Meeting> + '_ {
+    let (values, count) = (move |at: usize| (at, choice[at]), choice.len());
+    (0..count).flat_map(move |first| (first + 1..count).map(move |second| (values(first), values(second))))
 }
 
 /// The product of options with so many values each, in order.
@@ -35,12 +35,12 @@ pub fn product<const N: usize>(values: [usize; N]) -> Vec<Choice<N>> {
 
 /// Combinations among `all` in which every two values meet that meet in any. Of equally good ones the first after those
 /// in front of `turn` is taken, so that several tables choose several combinations.
-pub fn covering<const N: usize>(all: &[Choice<N>], turn: usize) -> Vec<Choice<N>> {
+pub fn covering<C: AsRef<[usize]> + Clone>(all: &[C], turn: usize) -> Vec<C> {
     let numbers: BTreeMap<Meeting, usize> = {
-        let meetings: BTreeSet<Meeting> = all.iter().flat_map(meetings).collect();
+        let meetings: BTreeSet<Meeting> = all.iter().flat_map(|choice| meetings(choice.as_ref())).collect();
         meetings.into_iter().zip(0..).collect()
     };
-    let of_choice = |choice: &Choice<N>| meetings(choice).map(|meeting| numbers[&meeting]).collect();
+    let of_choice = |choice: &C| meetings(choice.as_ref()).map(|meeting| numbers[&meeting]).collect();
     let met_by: Vec<Vec<usize>> = all.iter().map(of_choice).collect();
     let mut open = vec![true; numbers.len()];
     let mut taken = Vec::new();
@@ -50,7 +50,7 @@ pub fn covering<const N: usize>(all: &[Choice<N>], turn: usize) -> Vec<Choice<N>
         // `max_by_key` takes the last of equals.
         let best = turned.rev().max_by_key(new).expect("there is a combination");
         met_by[best].iter().for_each(|number| open[*number] = false);
-        taken.push(all[best]);
+        taken.push(all[best].clone());
     }
     taken
 }

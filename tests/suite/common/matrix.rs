@@ -215,7 +215,7 @@ impl Table {
 
     /// Every two values that meet in the product.
     pub fn meetings(&self) -> BTreeSet<Meeting> {
-        self.product().iter().flat_map(cover::meetings).collect()
+        self.product().iter().flat_map(|choice| cover::meetings(choice)).collect()
     }
 
     /// The values that meet in some runs.
