@@ -42,6 +42,19 @@ def curves(name, title, lines, marks):
     written(figure, name)
 
 
+def f1(name, title, panels):
+    """F1 against tau, a panel beside the other. `panels`: {title: {label: [(tau, F1)]}}."""
+    figure, axes = pyplot.subplots(1, len(panels), figsize=(9, 3.8), sharey=True, layout="constrained")
+    for axis, (what, lines) in zip(axes, panels.items()):
+        for number, (label, points) in enumerate(lines.items()):
+            axis.plot(*zip(*points), color=COLOURS[number], linestyle=DASHES[number], label=label)
+        axis.set(xlabel="tau", title=what, xlim=(0, 1), ylim=(0, 1.02))
+    axes[0].set_ylabel("F1")
+    axes[-1].legend(fontsize=8)
+    figure.suptitle(title)
+    written(figure, name)
+
+
 def shares(name, title, lines):
     """Recall against a share of bytes. `lines`: {label: [(share, recall)]}."""
     figure, axis = pyplot.subplots(figsize=(6, 4), layout="constrained")

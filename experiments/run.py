@@ -20,7 +20,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 TOOLS = HERE.parent / ".tools" / "experiments"
 PYTHON = TOOLS / "bin" / "python"
-EXPERIMENTS = ["fig8", "approximations"]
+EXPERIMENTS = ["fig8", "approximations", "ccdet_accuracy", "ccdet_time"]
 
 
 def environment_made():
