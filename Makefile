@@ -12,7 +12,7 @@ BINARY ?= target/release/twinsplit
 TEST_PACKAGES = bsdutils chromium chromium-driver curl fish mandoc maven zsh
 
 .PHONY: help demo test test-build check test-long test-tools fuzz bench bench-minhash bench-cliffs engines approximations experiments \
-  experiments-page fig8 ccdet-accuracy ccdet-time derived build install uninstall clean tools \
+  experiments-page fig8 edge ccdet-accuracy ccdet-time derived build install uninstall clean tools \
   dist hadoop spark cluster-up cluster-status cluster-down cluster-test cluster-test-full
 
 help: ## this list
@@ -106,19 +106,28 @@ bench-cliffs: tools ## shapes that make joins slow, at N and 2N documents: fails
 	$(CARGO) bench --locked --bench cliffs -- --all
 
 # The papers' experiments: CSV, SVG and PNG below experiments/results, and one page of all of them.
-experiments: fig8 approximations ccdet-accuracy ccdet-time ## the papers' experiments, and experiments/results/index.html (needs Python 3.11, PyPI, the corpora)
+experiments: fig8 edge approximations ccdet-accuracy ccdet-time ## the papers' experiments, and experiments/results/index.html (needs Python 3.11, PyPI, the corpora)
 
-fig8: build ## zhang2011, figure 8: precision, recall and F1 against tau on labelled sets (CORPORA=a,b: only these)
-	experiments/run.py fig8 $(if $(CORPORA),--corpora $(CORPORA))
+# What is measured on a user's own JSON lines, CORPUS=FILE, goes to a folder of its own, and leaves the committed results alone.
+OWN_RESULTS ?= out/results
+EXPERIMENT = $(if $(CORPUS),RESULTS_DIR="$(OWN_RESULTS)") experiments/run.py
+OWN = $(if $(CORPUS),--corpus "$(CORPUS)")
+
+fig8: build ## zhang2011, figure 8: precision, recall and F1 against tau on labelled sets (CORPORA=a,b: only these; CORPUS=FILE: yours)
+	$(EXPERIMENT) fig8 $(if $(CORPUS),$(OWN),$(if $(CORPORA),--corpora $(CORPORA)))
+	$(EXPERIMENT) page
+
+edge: build ## pairs around the edge of figure 8's rule: what a reader says of each, beside the rule
+	experiments/run.py edge
 	experiments/run.py page
 
 approximations: build ## lin2009: recall lost against bytes saved by --df-cut and --accumulators
 	experiments/run.py approximations
 	experiments/run.py page
 
-ccdet-accuracy: build ## wei2013: precision, recall and F1 of CCDet and its rivals on 3,000 Chinese pages made from the corpora
-	experiments/run.py ccdet_accuracy
-	experiments/run.py page
+ccdet-accuracy: build ## wei2013: precision, recall and F1 of CCDet and its rivals on 3,000 Chinese pages (CORPUS=FILE: on yours)
+	$(EXPERIMENT) ccdet_accuracy $(OWN)
+	$(EXPERIMENT) page
 
 ccdet-time: build ## wei2013: seconds of CCDet and its rivals on the same pages, side by side
 	experiments/run.py ccdet_time

@@ -2,16 +2,18 @@
 
 Every method gives pairs with a similarity and the sizes of both sets; values of tau are cuts of the same list. A pair is called a
 containment where the smaller set has less than half the size of the larger one (wei2013, CLR), whatever the method, and is right when
-truth says the same of it.
+truth says the same of it. A user's own pages (--corpus) are articles without a template, and their truth is by the same rule.
 """
 
 import argparse
 import json
 import shutil
 from fractions import Fraction
+from pathlib import Path
 
 import numpy
 
+import corpora
 import pages
 import plot
 from result import SEED, WORK, progress, save, twinsplit
@@ -35,13 +37,14 @@ def antecedents(folder):
     return files
 
 
-def methods(folder):
-    """{method: {variant: the words of its run}}"""
+def methods(folder, sites=True):
+    """{method: {variant: the words of its run}}; without sites none is asked for."""
+    site = ["--site", "url"] if sites else []
     ccdet = ["ccdet", "--tau", "0.1"]
     spots = {"zh": "spotsigs:zh", **{name: f"spotsigs:{path}" for name, path in antecedents(folder).items()}}
     shingles = {f"{unit}:{width}": f"{unit}:{width}" for unit, width in (("chars", 5), ("chars", 10), ("words", 2), ("words", 4))}
     return {
-        "CCDet": {f"K {k}": [*ccdet, "--site", "url", "--features", f"sentence-ends:{k}"] for k in (5, 8, 10, 15, 20)},
+        "CCDet": {f"K {k}": [*ccdet, *site, "--features", f"sentence-ends:{k}"] for k in (5, 8, 10, 15, 20)},
         "NoPrune": {"K 10": ccdet},
         "NoPrune+IDF": {f"[{idf}]": [*ccdet, "--idf", idf] for idf in ("0.2,1", "0.3,1", "0.4,1")},
         "SpotSigs": {name: ["doc-split", "--features", features, "--tau", "0.1"] for name, features in spots.items()},
@@ -50,8 +53,8 @@ def methods(folder):
     }
 
 
-def pairs(words, documents, folder):
-    """Keys i·n + j with i < j, similarities in hundredths, rounded down, and whether a pair is a containment."""
+def pairs(words, documents, folder, number):
+    """Keys i·number + j with i < j, similarities in hundredths, rounded down, and whether a pair is a containment."""
     out = folder / "out"
     if out.exists():
         shutil.rmtree(out)
@@ -63,7 +66,7 @@ def pairs(words, documents, folder):
     first, second = (numpy.array([int(row[side][1:]) for row in rows]) for side in (0, 1))
     overlap, x, y = (numpy.array([int(row[column]) for row in rows]) for column in (2, 3, 4))
     whole = numpy.minimum(x, y) if words[0] == "ccdet" else x + y - overlap
-    key = numpy.minimum(first, second) * pages.PAGES + numpy.maximum(first, second)
+    key = numpy.minimum(first, second) * number + numpy.maximum(first, second)
     return numpy.array([key, overlap * 100 // whole, 2 * numpy.minimum(x, y) < numpy.maximum(x, y)])
 
 
@@ -86,7 +89,7 @@ def curve(found, true_keys, kind):
 def scores(true, wrong, missed):
     precision = true / (true + wrong) if true + wrong else 1.0
     recall = true / (true + missed) if true + missed else 1.0
-    return precision, recall, 2 * true / (2 * true + wrong + missed)
+    return precision, recall, 2 * true / (2 * true + wrong + missed) if true + wrong + missed else 1.0
 
 
 def best(points):
@@ -114,7 +117,7 @@ def cause(pair, similar_as, known, likenesses, made):
 
 def causes(found, tau, known, likenesses, made):
     """{cause: pairs} at a tau."""
-    similar = {divmod(int(key), pages.PAGES): KINDS[contained] for key, similarity, contained in found.T if similarity >= tau * 100}
+    similar = {divmod(int(key), len(made)): KINDS[contained] for key, similarity, contained in found.T if similarity >= tau * 100}
     counts = {}
     for pair in similar.keys() | known.keys():
         if similar.get(pair) != known.get(pair):
@@ -128,18 +131,20 @@ def f1_of(points):
 
 
 def main():
-    argparse.ArgumentParser(description=__doc__).parse_args()
-    made = pages.made()
-    documents = pages.written(made)
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--corpus", type=Path, metavar="FILE", help="JSON lines with id and text, and url if sites are to be told apart, in place of the pages")
+    corpus = parser.parse_args().corpus
+    made = pages.of(corpus) if corpus else pages.made()
+    documents = pages.written(made, f"ccdet-{corpora.name(corpus)}" if corpus else "ccdet")
     folder = documents.parent
     likenesses = pages.likeness(made)
     known = pages.truth(made, likenesses)
-    true_keys = {kind: numpy.array(sorted(i * pages.PAGES + j for (i, j), own in known.items() if own == kind)) for kind in KINDS}
+    true_keys = {kind: numpy.array(sorted(i * len(made) + j for (i, j), own in known.items() if own == kind)) for kind in KINDS}
     rows, bests, wrong, curves, widths = [], [], [], {kind: {} for kind in KINDS}, {}
-    for method, variants in methods(folder).items():
+    for method, variants in methods(folder, all(site for _, site, _, _ in made)).items():
         tried = {}
         for variant, words in variants.items():
-            found = pairs(words, documents, folder)
+            found = pairs(words, documents, folder, len(made))
             points = {kind: curve(found, true_keys, kind) for kind in KINDS}
             points["both"] = together(list(points.values()))
             for kind, own in points.items():
@@ -157,9 +162,9 @@ def main():
                 curves[kind][method] = f1_of(own)
             if kind == "both":
                 wrong += [[method, variant, f"{float(TAUS[at]):.2f}", *row] for row in sorted(causes(found, TAUS[at], known, likenesses, made).items())]
-    plot.f1("ccdet-accuracy", f"{pages.PAGES:,} Chinese pages: {len(true_keys['duplicate']):,} pairs of duplicates, "
+    plot.panels("ccdet-accuracy", f"{len(made):,} Chinese pages: {len(true_keys['duplicate']):,} pairs of duplicates, "
             f"{len(true_keys['containment']):,} containments", {f"{kind}s": curves[kind] for kind in KINDS})
-    plot.f1("ccdet-width", "CCDet: characters before each full stop",
+    plot.panels("ccdet-width", "CCDet: characters before each full stop",
             {f"{kind}s": {variant: own[kind] for variant, own in widths.items()} for kind in KINDS})
     columns = ["true", "wrong", "missed", "precision", "recall", "f1"]
     save("ccdet-accuracy", "Precision, recall and F1 against tau on Chinese pages (wei2013, figures 6 to 8)",

@@ -1,16 +1,20 @@
 """Figure 8 of zhang2011: precision, recall and F1 of SpotSigs and Jaccard against tau, for three IDF ranges.
 
 A run at a small tau gives every pair with its exact Jaccard; larger values of tau are cuts of the same list. Truth is the
-rule of truth.py. IDF is counted on the whole set, as the paper did.
+rule of truth.py. IDF is counted on the whole set, as the paper did. Texts of which most words are Chinese characters have the Chinese
+antecedents.
 """
 
 import argparse
 import json
 import shutil
 from fractions import Fraction
+from pathlib import Path
 
 import numpy
 
+import categories
+import corpora
 import plot
 import truth
 from result import SEED, WORK, progress, save, twinsplit
@@ -18,8 +22,7 @@ from result import SEED, WORK, progress, save, twinsplit
 RANGES = ["0,1", "0.1,0.95", "0.2,0.85"]
 LEAST = Fraction(5, 100)
 TAUS = [Fraction(step, 100) for step in range(5, 101)]
-CORPORA = ["peps-revisions", "licence-texts-a", "iotdb-docs-en", "zh-revisions-iotdb"]
-CHINESE = {"zh-revisions-iotdb"}
+CORPORA = ["peps-revisions", "licence-texts-a", "iotdb-docs-en", "iotdb-docs-en-pages", "zh-revisions-iotdb", "clough-stevenson"]
 REPLICATES = 1000
 # The paper's best: tau, F1.
 PAPER = {"0,1": (0.4, 0.953), "0.1,0.95": (0.4, 0.953), "0.2,0.85": (0.3, 0.954)}
@@ -27,13 +30,13 @@ PAPER = {"0,1": (0.4, 0.953), "0.1,0.95": (0.4, 0.953), "0.2,0.85": (0.3, 0.954)
 
 def pairs(corpus, found, idf):
     """Keys, overlaps and unions of all pairs with Jaccard of LEAST and more; the key of documents i < j is i·n + j."""
-    folder = WORK / "fig8" / f"{corpus}-{idf.replace(',', '-')}"
+    folder = WORK / "fig8" / f"{corpora.name(corpus)}-{idf.replace(',', '-')}"
     folder.mkdir(parents=True, exist_ok=True)
     documents, out = folder / "docs.jsonl", folder / "out"
     with open(documents, "w", encoding="utf-8") as lines:
         for number, (_, text) in enumerate(found):
             lines.write(json.dumps({"id": number, "text": text}, ensure_ascii=False) + "\n")
-    features = ["--features", "spotsigs:zh"] if corpus in CHINESE else []
+    features = ["--features", "spotsigs:zh"] if corpora.is_chinese(found) else []
     if out.exists():
         shutil.rmtree(out)
     twinsplit("run", "doc-split", "--preset", "zhang2011", *features, "--tau", str(float(LEAST)), "--idf", idf,
@@ -114,47 +117,54 @@ def cause(pair, copies, sequences, shares_some):
 
 
 def experiment(corpus):
-    """Rows of the curve, of the best points and of wrong pairs."""
-    found, left_out = truth.documents(corpus)
-    progress(f"{corpus}: {len(found)} documents, {left_out} exact copies left out")
-    copies = truth.copies(corpus, found)
-    names = truth.labels(corpus)
-    groups = [names.get(name, name) for name, _ in found]
+    """Rows of the curve, of the best points, of wrong pairs and of categories."""
+    name = corpora.name(corpus)
+    found, left_out = corpora.documents(corpus)
+    progress(f"{name}: {len(found)} documents, {left_out} exact copies left out")
+    copies = truth.alike(corpus, found)
+    names = corpora.labels(corpus)
+    groups = [names.get(document, document) for document, _ in found]
     within = sum(groups[i] == groups[j] for i, j in copies)
-    progress(f"{corpus}: {len(copies)} pairs are copies, {within} of them versions of one document")
+    progress(f"{name}: {len(copies)} pairs are copies, {within} of them versions of one document")
     sequences = truth.words([text for _, text in found])
-    keys = numpy.array([i * len(found) + j for i, j in copies])
-    rows, bests, wrongs, curves = [], [], [], {}
+    keys = numpy.array([i * len(found) + j for i, j in copies], dtype=numpy.int64)
+    rows, bests, wrongs, kinds, curves = [], [], [], [], {}
     for idf in RANGES:
         joined = pairs(corpus, found, idf)
         points = curve(joined, keys)
         curves[idf] = [(float(tau), *scores(*counts)) for tau, *counts in points]
-        rows += [[corpus, idf, f"{float(tau):.2f}", *counts, *(f"{value:.6f}" for value in scores(*counts))]
+        rows += [[name, idf, f"{float(tau):.2f}", *counts, *(f"{value:.6f}" for value in scores(*counts))]
                  for tau, *counts in points]
         tau, *counts = best(points)
         precision, recall, f1 = scores(*counts)
         low, high, least, most = interval(groups, joined, keys)
-        bests.append([corpus, idf, len(found), len(copies), within, f"{float(tau):.2f}", low, high, f"{precision:.4f}", f"{recall:.4f}",
+        bests.append([name, idf, len(found), len(copies), within, f"{float(tau):.2f}", low, high, f"{precision:.4f}", f"{recall:.4f}",
                       f"{f1:.4f}", least, most, *PAPER[idf]])
-        progress(f"{corpus}: IDF [{idf}]: F1 {f1:.4f} at tau {float(tau):.2f} ({low} to {high})")
+        progress(f"{name}: IDF [{idf}]: F1 {f1:.4f} at tau {float(tau):.2f} ({low} to {high})")
         similar = passed(*joined[1:]) > TAUS.index(tau)
         shared = dict(zip(map(int, joined[0]), zip(map(int, joined[1]), map(int, joined[2]))))
         for key in sorted(map(int, numpy.setxor1d(joined[0][similar], keys))):
             pair = divmod(key, len(found))
             why, share = cause(pair, copies, sequences, key in shared)
             o, u = shared.get(key, (0, 1))
-            wrongs.append([corpus, idf, "missed" if pair in copies else "wrong", why, f"{share:.4f}", f"{o / u:.4f}",
+            wrongs.append([name, idf, "missed" if pair in copies else "wrong", why, f"{share:.4f}", f"{o / u:.4f}",
                            found[pair[0]][0], found[pair[1]][0]])
-    plot.curves(f"fig8-{corpus}", f"{corpus}: {len(found):,} documents, {len(copies):,} pairs of copies", curves, PAPER)
-    return rows, bests, wrongs
+        if corpus == "clough-stevenson":
+            numbers = {document: number for number, (document, _) in enumerate(found)}
+            kinds += [[idf, *row] for row in categories.found_by(joined, passed, TAUS, tau, numbers)]
+    plot.curves(f"fig8-{name}", f"{name}: {len(found):,} documents, {len(copies):,} pairs of copies", curves, PAPER)
+    return rows, bests, wrongs, kinds
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--corpora", default=",".join(CORPORA), help="names of folders in CORPORA_DIR, with commas between")
-    chosen = parser.parse_args().corpora.split(",")
-    rows, bests, wrongs = ([row for part in parts for row in part] for parts in zip(*map(experiment, chosen)))
-    plots = [f"fig8-{corpus}" for corpus in chosen]
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--corpora", default=",".join(CORPORA), help="names of folders in CORPORA_DIR, with commas between")
+    which.add_argument("--corpus", type=Path, metavar="FILE", help="JSON lines with id and text in their place")
+    options = parser.parse_args()
+    chosen = [options.corpus] if options.corpus else options.corpora.split(",")
+    rows, bests, wrongs, kinds = ([row for part in parts for row in part] for parts in zip(*map(experiment, chosen)))
+    plots = [f"fig8-{corpora.name(corpus)}" for corpus in chosen]
     save("fig8", "Precision, recall and F1 of SpotSigs and Jaccard against tau (zhang2011, figure 8)",
          ["corpus", "idf", "tau", "true", "wrong", "missed", "precision", "recall", "f1"], rows, plots)
     save("fig8-best", "The best tau of each IDF range beside the paper's",
@@ -173,6 +183,11 @@ def main():
         examples += [row] if shown[key] <= 5 else []
     save("fig8-wrong", "Examples of pairs on the wrong side at the best tau, five of each cause",
          ["corpus", "idf", "side", "cause", "word_similarity", "jaccard", "a", "b"], examples)
+    if kinds:
+        save("fig8-categories", "Answers of clough-stevenson that reach their source, by the set's own categories",
+             ["idf", "category", "answers", "rule_tau", "rule_found", "rule_recall", "own_tau", "own_found", "own_recall", "own_f1"], kinds,
+             notes=["rule: the best tau by the rule of word similarity. own: the tau with the best F1 where cut, light and heavy are copies "
+                    "of their source, and non is none."])
 
 
 if __name__ == "__main__":

@@ -15,9 +15,11 @@ import random
 import re
 import tarfile
 from collections import defaultdict
+from urllib.parse import urlsplit
 
 import numpy
 
+import corpora
 from result import CORPORA, SEED, WORK, progress
 
 PAGES = 3000
@@ -141,9 +143,15 @@ def made():
     return pages
 
 
-def written(pages):
+def of(path):
+    """The same of a user's JSON lines: each page is all article; a site is the host of the field url, or nothing."""
+    return [(f"p{number:04}", urlsplit(str(document.get("url") or "")).hostname or "", document["text"], document["text"])
+            for number, document in enumerate(corpora.checked(path))]
+
+
+def written(pages, folder="ccdet"):
     """The pages as JSON lines."""
-    path = WORK / "ccdet" / "pages.jsonl"
+    path = WORK / folder / "pages.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "w", encoding="utf-8") as out:
         for page, site, text, _ in pages:

@@ -42,14 +42,14 @@ def curves(name, title, lines, marks):
     written(figure, name)
 
 
-def f1(name, title, panels):
-    """F1 against tau, a panel beside the other. `panels`: {title: {label: [(tau, F1)]}}."""
-    figure, axes = pyplot.subplots(1, len(panels), figsize=(9, 3.8), sharey=True, layout="constrained")
-    for axis, (what, lines) in zip(axes, panels.items()):
+def panels(name, title, lines_of, ylabel="F1", xlabel="tau", xlim=(0, 1)):
+    """Lines, a panel beside the other; F1 against tau if it is not said otherwise. `lines_of`: {title: {label: [(x, y)]}}."""
+    figure, axes = pyplot.subplots(1, len(lines_of), figsize=(9, 3.8), sharey=True, layout="constrained")
+    for axis, (what, lines) in zip(axes, lines_of.items()):
         for number, (label, points) in enumerate(lines.items()):
             axis.plot(*zip(*points), color=COLOURS[number], linestyle=DASHES[number], label=label)
-        axis.set(xlabel="tau", title=what, xlim=(0, 1), ylim=(0, 1.02))
-    axes[0].set_ylabel("F1")
+        axis.set(xlabel=xlabel, title=what, xlim=xlim, ylim=(0, 1.02))
+    axes[0].set_ylabel(ylabel)
     axes[-1].legend(fontsize=8)
     figure.suptitle(title)
     written(figure, name)

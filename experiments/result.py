@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-RESULTS = ROOT / "experiments" / "results"
+RESULTS = Path(os.environ.get("RESULTS_DIR", ROOT / "experiments" / "results")).resolve()
 WORK = ROOT / "out" / "experiments"
 CORPORA = Path(os.environ.get("CORPORA_DIR", ROOT.parent / "shared" / "corpora"))
 BINARIES = Path(os.environ.get("BIN_DIR", ROOT / "target" / "release"))
@@ -54,7 +54,7 @@ def save(name, about, columns, rows, plots=(), notes=()):
         writer.writerows(rows)
     made = {"experiment": name, "about": about, **provenance(), "plots": list(plots), "notes": list(notes)}
     (RESULTS / f"{name}.json").write_text(json.dumps(made, indent=1, ensure_ascii=False) + "\n")
-    progress(f"wrote experiments/results/{name}.csv, {len(rows)} rows")
+    progress(f"wrote {name}.csv, {len(rows)} rows, to {RESULTS}")
 
 
 def twinsplit(*words):

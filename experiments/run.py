@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the papers' experiments: each writes CSV, SVG and PNG below experiments/results.
+"""Runs the papers' experiments: each writes CSV, SVG and PNG.
 
     experiments/run.py NAME... [options of the experiment]     NAME: see EXPERIMENTS, or `page`
 
@@ -9,6 +9,7 @@ stays in out/experiments, so that one that was stopped goes on. Environment:
 
     CORPORA_DIR  where CORPUS/docs.jsonl.gz are (default ../shared/corpora)
     BIN_DIR      where twinsplit is             (default target/release)
+    RESULTS_DIR  where results and the page go  (default experiments/results)
 """
 
 import os
@@ -20,7 +21,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 TOOLS = HERE.parent / ".tools" / "experiments"
 PYTHON = TOOLS / "bin" / "python"
-EXPERIMENTS = ["fig8", "approximations", "ccdet_accuracy", "ccdet_time"]
+EXPERIMENTS = ["fig8", "edge", "approximations", "ccdet_accuracy", "ccdet_time"]
 
 
 def environment_made():

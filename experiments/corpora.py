@@ -1,0 +1,136 @@
+"""The documents of an experiment: those of a corpus below CORPORA_DIR, or of a user's own JSON lines.
+
+A corpus is told by its name, a user's file by its path. Of texts that are equal the first alone is taken.
+"""
+
+import csv
+import gzip
+import json
+import re
+import sys
+from functools import cache
+from pathlib import Path
+
+from result import CORPORA
+
+HAN = r"\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0003134f"
+# What stands between white space, and each Chinese character.
+WORD = re.compile(rf"[{HAN}]|[^\s{HAN}]+")
+# A page of documentation that only leads to another one says so in its first lines.
+REDIRECT = re.compile(r"\s*---\s+redirectTo:")
+# Corpora that are a part of another one.
+PART_OF = {"iotdb-docs-en-pages": "iotdb-docs-en"}
+
+
+def name(corpus):
+    """What plots and tables call it."""
+    return corpus.name.removesuffix(".gz").removesuffix(".jsonl") if isinstance(corpus, Path) else corpus
+
+
+def folder(corpus):
+    return CORPORA / PART_OF.get(corpus, corpus)
+
+
+def rows(corpus):
+    """The fields of labels.tsv."""
+    with open(folder(corpus) / "labels.tsv", encoding="utf-8") as lines:
+        return [line.rstrip("\n").split("\t") for line in lines]
+
+
+@cache
+def whole_licences():
+    return {row[0] for row in rows("licence-texts-a") if row[2] in ("license_full", "license_text")}
+
+
+CHOSEN = {
+    "licence-texts-a": lambda document: document["id"] in whole_licences(),
+    "iotdb-docs-en-pages": lambda document: not REDIRECT.match(document["text"]),
+}
+
+
+def decoded(path):
+    """Some answers of clough-stevenson are UTF-8, the others Windows-1252."""
+    found = path.read_bytes()
+    try:
+        return found.decode("utf-8")
+    except UnicodeDecodeError:
+        return found.decode("cp1252", "replace")
+
+
+def categories():
+    """{answer: (task, category)} of clough-stevenson; the source of a task is orig_taskTASK.txt."""
+    with open(CORPORA / "clough-stevenson" / "file_information.csv", newline="", encoding="utf-8") as lines:
+        return {row["File"]: (row["Task"], row["Category"]) for row in csv.DictReader(lines)}
+
+
+def lines(path):
+    """(number of the line, document) of JSON lines, gzipped or not."""
+    opened = gzip.open if path.suffix == ".gz" else open
+    try:
+        with opened(path, "rt", encoding="utf-8") as found:
+            for number, line in enumerate(found, 1):
+                try:
+                    yield number, json.loads(line)
+                except json.JSONDecodeError as error:
+                    sys.exit(f"{path}: line {number}: expected a JSON object: {error.msg}")
+    except OSError as error:
+        sys.exit(f"{path}: {error.strerror or error}")
+    except UnicodeDecodeError as error:
+        sys.exit(f"{path}: expected UTF-8: {error.reason}")
+
+
+def checked(path):
+    """The documents of a user's file, each with an id and a text."""
+    known = set()
+    for number, document in lines(path):
+        if not isinstance(document, dict):
+            sys.exit(f"{path}: line {number}: expected a JSON object with the fields id and text")
+        if not isinstance(document.get("id"), (str, int)):
+            sys.exit(f'{path}: line {number}: field "id": expected a text or a whole number')
+        if not isinstance(document.get("text"), str):
+            sys.exit(f'{path}: line {number}: field "text": expected a text')
+        if document["id"] in known:
+            sys.exit(f'{path}: line {number}: field "id": {document["id"]!r} stands on an earlier line, too')
+        known.add(document["id"])
+        yield document
+
+
+def every(corpus):
+    if isinstance(corpus, Path):
+        yield from checked(corpus)
+    elif corpus == "clough-stevenson":
+        for file in sorted(folder(corpus).glob("*_task?.txt")):
+            yield {"id": file.name, "text": decoded(file)}
+    else:
+        chosen = CHOSEN.get(corpus, lambda _: True)
+        yield from (document for _, document in lines(folder(corpus) / "docs.jsonl.gz") if chosen(document))
+
+
+def documents(corpus):
+    """(id, text) of a corpus in which equal texts stand once, the first of them; and how many were left out."""
+    known, left, copies = set(), [], 0
+    for document in every(corpus):
+        if document["text"] in known:
+            copies += 1
+            continue
+        known.add(document["text"])
+        left.append((str(document["id"]), document["text"]))
+    if not left:
+        sys.exit(f"{name(corpus)}: no document")
+    return left, copies
+
+
+def labels(corpus):
+    """id -> what it is a version of; nothing where that is not known."""
+    if isinstance(corpus, Path):
+        return {}
+    if corpus == "clough-stevenson":
+        return {answer: task for answer, (task, _) in categories().items()}
+    return {row[0]: row[1] for row in rows(corpus)}
+
+
+def is_chinese(found):
+    """Whether most words of the documents are Chinese characters."""
+    han = re.compile(f"[{HAN}]")
+    words = [word for _, text in found for word in WORD.findall(text)]
+    return 2 * sum(1 for word in words if han.match(word)) > len(words)
