@@ -1,7 +1,7 @@
 """Pairs around the edge of truth.py's rule, read one by one, beside what the rule says of them.
 
-Of each corpus 25 pairs just below the rule's edge and 25 just above are drawn, all within .05 of it. edge-pairs.tsv has what a person who
-read them says of each: whether it is a copy, of which one would drop one of the two, another version of the same document, which one would
+Of each corpus 25 pairs just below the rule's edge and 25 just above are drawn, all within .05 of it, and some of those farther
+above. edge-pairs.tsv has what a person who read them says of each: whether it is a copy, of which one would drop one of the two, another version of the same document, which one would
 keep beside it, or another document. `--show CORPUS` prints the pairs as they were read.
 """
 
@@ -20,7 +20,6 @@ import truth
 from result import SEED, progress, save
 
 VERDICTS = Path(__file__).resolve().parent / "edge-pairs.tsv"
-SIDES = ["below", "above"]
 # What a reader may say of a pair, each with its cause.
 CAUSES = {
     "copy": ["markup, links or names", "one holds the other", "reworded or moved"],
@@ -29,28 +28,21 @@ CAUSES = {
 }
 COLUMNS = ["corpus", "a", "b", "word_similarity", "verdict", "cause", "remark"]
 CORPORA = ["peps-revisions", "licence-texts-a", "iotdb-docs-en", "zh-revisions-iotdb"]
-WIDTH = Fraction(5, 100)
-EACH = 25
-
-
-def near(corpus):
-    """The documents of a corpus, and {side: {(i, j): similarity}} of all pairs within WIDTH of the rule's edge."""
-    found, _ = corpora.documents(corpus)
-    shares = {pair: Fraction(2 * common, total) for pair, (common, total) in truth.alike(corpus, found, truth.LEAST - WIDTH).items()}
-    return found, {
-        "below": {pair: share for pair, share in shares.items() if share < truth.LEAST},
-        "above": {pair: share for pair, share in shares.items() if truth.LEAST <= share < truth.LEAST + WIDTH},
-    }
+# Bands of word similarity in hundredths, and how many pairs of each corpus are read of them. The rule's edge is at 80.
+BANDS = {"below": (75, 80, 25), "above": (80, 85, 25), "higher": (85, 90, 10), "highest": (90, 95, 10)}
 
 
 def drawn(corpus):
-    """The documents; {side: how many pairs there are}; and (side, i, j, similarity) of EACH pairs of each side."""
-    found, sides = near(corpus)
-    rows = []
-    for side, shares in sides.items():
-        pairs = random.Random(f"{SEED} {corpus} {side}").sample(sorted(shares), EACH)
-        rows += [(side, *pair, shares[pair]) for pair in sorted(pairs)]
-    return found, {side: len(shares) for side, shares in sides.items()}, rows
+    """The documents; {band: how many pairs there are}; and (band, i, j, similarity) of the pairs that are read."""
+    found, _ = corpora.documents(corpus)
+    alike = truth.alike(corpus, found, Fraction(min(low for low, _, _ in BANDS.values()), 100))
+    shares = {pair: Fraction(2 * common, total) for pair, (common, total) in alike.items()}
+    sizes, rows = {}, []
+    for band, (low, high, number) in BANDS.items():
+        own = sorted(pair for pair, share in shares.items() if low <= 100 * share < high)
+        sizes[band] = len(own)
+        rows += [(band, *pair, shares[pair]) for pair in sorted(random.Random(f"{SEED} {corpus} {band}").sample(own, number))]
+    return found, sizes, rows
 
 
 def passages(x, y, gap=3):
@@ -69,11 +61,11 @@ def passages(x, y, gap=3):
 def show(corpus, most=7, width=170):
     """Prints each pair: sizes, first line, and the largest of the passages that differ, in their order."""
     found, _, rows = drawn(corpus)
-    for number, (side, i, j, share) in enumerate(rows):
-        texts = [found[side][1] for side in (i, j)]
+    for number, (band, i, j, share) in enumerate(rows):
+        texts = [found[document][1] for document in (i, j)]
         x, y = (corpora.WORD.findall(text) for text in texts)
         differ = passages(x, y)
-        print(f"\n#{number} {side} {float(share):.4f}")
+        print(f"\n#{number} {band} {float(share):.4f}")
         for (name, text), words in zip((found[i], found[j]), (x, y)):
             print(f"   {name}: {len(words)} words: {' '.join(text.split())[:most * 12]}")
         print(f"   {len(differ)} passages differ; {sum(b - a for a, b, _, _ in differ)} words against {sum(b - a for _, _, a, b in differ)}")
@@ -98,62 +90,62 @@ def verdicts():
 
 
 def read_pairs(rows):
-    """[(corpus, side, how many pairs that side has, similarity, verdict's row)]: the drawn pairs, which have to be the rows, in their order."""
+    """[(corpus, band, how many pairs are in it, similarity, verdict's row)]: the drawn pairs, which have to be the rows, in their order."""
     left, read = iter(rows), []
     for corpus in CORPORA:
-        found, sides, pairs = drawn(corpus)
-        progress(f"{corpus}: {sides['below']} pairs just below the edge, {sides['above']} just above")
-        for side, i, j, share in pairs:
+        found, sizes, pairs = drawn(corpus)
+        progress(f"{corpus}: pairs {', '.join(f'{band} {number}' for band, number in sizes.items())}")
+        for band, i, j, share in pairs:
             row = next(left, None)
             expected = [corpus, found[i][0], found[j][0], f"{float(share):.4f}"]
             if row is None or [row[column] for column in COLUMNS[:4]] != expected:
                 sys.exit(f"{VERDICTS}: expected the pair {' '.join(expected)}: --show prints the pairs, which are to be read again")
-            read.append((corpus, side, sides[side], share, row))
+            read.append((corpus, band, sizes[band], share, row))
     if next(left, None):
         sys.exit(f"{VERDICTS}: more pairs than were drawn")
     return read
 
 
 def counted(read):
-    """For each corpus and side, and for all corpora, the verdicts and how many of them agree with the rule."""
+    """For each corpus and band, and for all corpora, the verdicts and how many of them agree with the rule."""
     rows = []
     for corpus in [*CORPORA, "all"]:
-        for side in SIDES:
-            own = [one for one in read if corpus in (one[0], "all") and one[1] == side]
+        for band, (low, high, _) in BANDS.items():
+            own = [one for one in read if corpus in (one[0], "all") and one[1] == band]
             number = {verdict: sum(row["verdict"] == verdict for *_, row in own) for verdict in CAUSES}
-            agree = number["copy"] if side == "above" else len(own) - number["copy"]
+            agree = len(own) - number["copy"] if band == "below" else number["copy"]
             pairs = sum({one[0]: one[2] for one in own}.values())
-            rows.append([corpus, side, pairs, len(own), *number.values(), agree, f"{agree / len(own):.2f}"])
+            rows.append([corpus, band, f"{low / 100:.2f}", f"{high / 100:.2f}", pairs, len(own), *number.values(), agree, f"{agree / len(own):.2f}"])
     return rows
 
 
 def right(read, edge, dropped):
-    """Of all pairs within WIDTH of the rule's edge the share that `edge` would tell as the reader does, who would drop one of a pair
-    with these verdicts. Each read pair stands for as many as its side has of them."""
-    agree = sum(pairs for _, _, pairs, share, row in read if (share >= edge) == (row["verdict"] in dropped))
-    return agree / sum(pairs for _, _, pairs, _, _ in read)
+    """Of all pairs in the bands the share that `edge` would tell as the reader does, who would drop one of a pair with these verdicts.
+    Each read pair stands for as many as its band has of them."""
+    weights = [Fraction(pairs, BANDS[band][2]) for _, band, pairs, _, _ in read]
+    agree = [(share >= edge) == (row["verdict"] in dropped) for _, _, _, share, row in read]
+    return float(sum(weight for weight, alike in zip(weights, agree) if alike) / sum(weights))
 
 
 def edges(read):
     """Of each corpus, and of the mean of all, what is told as the reader does at each edge."""
     rows = []
-    for step in range(-5, 6):
-        edge = truth.LEAST + Fraction(step, 100)
+    for hundredths in range(75, 96):
         every = []
         for corpus in CORPORA:
             own = [one for one in read if one[0] == corpus]
-            every.append([right(own, edge, dropped) for dropped in (("copy",), ("copy", "version"))])
-            rows.append([corpus, f"{float(edge):.2f}", *(f"{value:.4f}" for value in every[-1])])
-        rows.append(["mean", f"{float(edge):.2f}", *(f"{sum(column) / len(column):.4f}" for column in zip(*every))])
+            every.append([right(own, Fraction(hundredths, 100), dropped) for dropped in (("copy",), ("copy", "version"))])
+            rows.append([corpus, f"{hundredths / 100:.2f}", *(f"{value:.4f}" for value in every[-1])])
+        rows.append(["mean", f"{hundredths / 100:.2f}", *(f"{sum(column) / len(column):.4f}" for column in zip(*every))])
     return sorted(rows, key=lambda row: ([*CORPORA, "mean"].index(row[0]), row[1]))
 
 
 def causes(read):
-    counts = {}
-    for corpus, side, _, _, row in read:
-        key = corpus, SIDES.index(side), row["verdict"], row["cause"]
+    counts, bands = {}, list(BANDS)
+    for corpus, band, _, _, row in read:
+        key = corpus, bands.index(band), row["verdict"], row["cause"]
         counts[key] = counts.get(key, 0) + 1
-    return [[corpus, SIDES[side], verdict, cause, number] for (corpus, side, verdict, cause), number in sorted(counts.items())]
+    return [[corpus, bands[band], verdict, cause, number] for (corpus, band, verdict, cause), number in sorted(counts.items())]
 
 
 def main():
@@ -171,16 +163,20 @@ def main():
         own = lines.setdefault(what, {})
         for row in where:
             own.setdefault(row[0], []).append((float(row[1]), float(row[column])))
-    plot.panels("edge", f"{len(read)} pairs around the rule's edge, as one reader tells them", lines, "share told alike", "edge (word similarity)",
-                (0.75, 0.85))
-    note = "Verdicts are one reader's, who saw of each pair its sizes, first words and the largest passages that differ."
-    save("edge", "Pairs around the edge of the rule of word similarity, read one by one", ["corpus", "side", "pairs", "read", *CAUSES, "agree", "agreement"],
-         counted(read), ["edge"], [note, "below: word similarity from .75 to .80, where the rule says no copy; above: from .80 to .85, where it says copy."])
-    save("edge-where", "The share of pairs around the edge that another edge would tell as the reader does",
-         ["corpus", "edge", "copy", "copy_or_version"], where, notes=["All pairs from .75 to .85: each that was read stands for its share of its side."])
-    save("edge-causes", "Why pairs around the edge are copies, versions or other documents", ["corpus", "side", "verdict", "cause", "pairs"], causes(read))
-    save("edge-pairs", "The pairs around the edge, with what the reader says of each", ["side", *COLUMNS],
-         [[side, *(row[column] for column in COLUMNS)] for _, side, _, _, row in read])
+    plot.panels("edge", f"{len(read)} pairs around the rule's edge of .80, as one reader tells them", lines, "share told alike", "edge (word similarity)",
+                (0.75, 0.95))
+    bands = "; ".join(f"{band}: from {low / 100:.2f} to {high / 100:.2f}" for band, (low, high, _) in BANDS.items())
+    save("edge", "Pairs around the edge of the rule of word similarity, read one by one",
+         ["corpus", "band", "from", "to", "pairs", "read", *CAUSES, "agree", "agreement"], counted(read), ["edge"],
+         ["Verdicts are one reader's, who saw of each pair its sizes, first words and the largest passages that differ.",
+          f"Word similarity, {bands}. The rule says copy from .80 on."])
+    save("edge-where", "The share of pairs from .75 to .95 that another edge would tell as the reader does",
+         ["corpus", "edge", "copy", "copy_or_version"], where,
+         notes=["Each pair that was read stands for its share of its band. copy: one of a pair is dropped where it is a copy; copy or version: "
+                "also where it is another version."])
+    save("edge-causes", "Why pairs around the edge are copies, versions or other documents", ["corpus", "band", "verdict", "cause", "pairs"], causes(read))
+    save("edge-pairs", "The pairs around the edge, with what the reader says of each", ["band", *COLUMNS],
+         [[band, *(row[column] for column in COLUMNS)] for _, band, _, _, row in read])
 
 
 if __name__ == "__main__":
