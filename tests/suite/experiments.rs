@@ -117,6 +117,137 @@ fn scores_of_chinese_pages_are_those_of_the_counts() {
     assert_eq!((named, causes), (18, 6));
 }
 
+/// Of each category of answers the recall is that of the counts, at the best tau of figure 8 and at the set's own.
+#[test]
+fn recall_of_categories_is_that_of_the_counts() {
+    let best = rows("fig8-best");
+    let of_range = |idf: &str| {
+        best.iter().find(|row| row["corpus"] == "clough-stevenson" && row["idf"] == idf).expect("a best tau")
+    };
+    let mut ranges: BTreeMap<String, Vec<BTreeMap<String, String>>> = BTreeMap::new();
+    for row in rows("fig8-categories") {
+        assert_eq!(row["rule_tau"], of_range(&row["idf"])["tau"], "{row:?}");
+        for at in ["rule", "own"] {
+            let recall = number(&row, &format!("{at}_found")) / number(&row, "answers");
+            assert!((number(&row, &format!("{at}_recall")) - recall).abs() < 1e-4, "{row:?}");
+        }
+        ranges.entry(row["idf"].clone()).or_default().push(row);
+    }
+    assert_eq!(ranges.len(), 3);
+    for (idf, kinds) in ranges {
+        let answers: Vec<_> = kinds.iter().map(|row| (&*row["category"], &*row["answers"])).collect();
+        assert_eq!(answers, [("cut", "19"), ("light", "19"), ("heavy", "19"), ("non", "38")], "{idf}");
+        let found = |kinds: &[BTreeMap<String, String>]| {
+            kinds.iter().map(|row| number(row, "own_found")).sum::<f64>()
+        };
+        let f1 = 2.0 * found(&kinds[..3]) / (found(&kinds) + 57.0);
+        assert!(kinds.iter().all(|row| (number(row, "own_f1") - f1).abs() < 1e-4), "{idf}: {f1}");
+    }
+}
+
+/// The verdicts on pairs around the rule's edge are those that a reader wrote down, and every table counts them alike.
+#[test]
+fn tables_of_the_edge_count_what_was_read() {
+    let mut reader = csv::ReaderBuilder::new()
+        .delimiter(b'\t')
+        .quoting(false)
+        .from_path(root().join("experiments/edge-pairs.tsv"))
+        .unwrap();
+    let read: Vec<BTreeMap<String, String>> = reader.deserialize().map(Result::unwrap).collect();
+    let mut pairs = rows("edge-pairs");
+    let bands: Vec<String> = pairs.iter_mut().map(|row| row.remove("band").unwrap()).collect();
+    assert_eq!(pairs, read);
+
+    let mut verdicts: BTreeMap<(String, String, String), f64> = BTreeMap::new();
+    let mut causes: BTreeMap<(String, String, String, String), f64> = BTreeMap::new();
+    for (row, band) in read.iter().zip(&bands) {
+        for corpus in [&*row["corpus"], "all"] {
+            *verdicts.entry((corpus.into(), band.clone(), row["verdict"].clone())).or_default() += 1.0;
+        }
+        let cause = (row["corpus"].clone(), band.clone(), row["verdict"].clone(), row["cause"].clone());
+        *causes.entry(cause).or_default() += 1.0;
+    }
+    let named = rows("edge-causes");
+    assert_eq!(named.len(), causes.len());
+    for row in named {
+        let cause = ["corpus", "band", "verdict", "cause"].map(|column| row[column].clone());
+        assert_eq!(causes[&cause.into()], number(&row, "pairs"), "{row:?}");
+    }
+
+    let (mut at_the_edge, mut all) = (BTreeMap::<String, [f64; 2]>::new(), 0.0);
+    for row in rows("edge") {
+        let own = |verdict: &str| {
+            let key = (row["corpus"].clone(), row["band"].clone(), verdict.to_owned());
+            verdicts.get(&key).copied().unwrap_or_default()
+        };
+        let counts = ["copy", "version", "other"].map(own);
+        for (verdict, count) in ["copy", "version", "other"].into_iter().zip(counts) {
+            assert_eq!(number(&row, verdict), count, "{row:?}");
+        }
+        let read = counts.iter().sum::<f64>();
+        assert_eq!(number(&row, "read"), read, "{row:?}");
+        let agree = if row["band"] == "below" { read - counts[0] } else { counts[0] };
+        assert_eq!(number(&row, "agree"), agree, "{row:?}");
+        assert!((number(&row, "agreement") - agree / read).abs() <= 0.0051, "{row:?}");
+        if row["corpus"] == "all" {
+            all += read;
+            continue;
+        }
+        let expected = if ["below", "above"].contains(&&*row["band"]) { 25.0 } else { 10.0 };
+        assert_eq!(read, expected, "{row:?}");
+        let within = at_the_edge.entry(row["corpus"].clone()).or_default();
+        within[0] += number(&row, "pairs") * agree / read;
+        within[1] += number(&row, "pairs");
+    }
+    assert_eq!(all, read.len() as f64);
+    for (row, band) in read.iter().zip(&bands) {
+        let limits = rows("edge").into_iter().find(|limits| limits["band"] == *band).unwrap();
+        let share = number(row, "word_similarity");
+        // The similarity is rounded.
+        assert!(number(&limits, "from") <= share && share <= number(&limits, "to"), "{row:?}");
+    }
+
+    // At the rule's own edge the share that is told alike is that of the bands, each with its weight.
+    for row in rows("edge-where") {
+        if let Some([agree, pairs]) = at_the_edge.get(&row["corpus"]).filter(|_| row["edge"] == "0.80") {
+            assert!((number(&row, "copy") - agree / pairs).abs() < 1e-4, "{row:?}");
+        }
+    }
+}
+
+/// What `corpora.py` says of a user's own lines: how many texts it takes and leaves out, or why it refuses them.
+fn own_lines(text: &str) -> Result<String, String> {
+    let here = tempfile::tempdir().unwrap();
+    let file = here.path().join("own.jsonl");
+    fs::write(&file, text).unwrap();
+    let program = "import sys; from pathlib import Path; sys.path.insert(0, sys.argv[1]); import corpora; \
+                   found, left_out = corpora.documents(Path(sys.argv[2])); print(len(found), left_out, corpora.is_chinese(found))";
+    let experiments = root().join("experiments");
+    let done = Command::new("python3").args(["-c", program]).arg(experiments).arg(&file).output().unwrap();
+    let said = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap().trim().to_owned();
+    if done.status.success() { Ok(said(&done.stdout)) } else { Err(said(&done.stderr)) }
+}
+
+/// A user's own JSON lines are read, equal texts once, or refused with the line, the field and what was expected.
+#[test]
+fn own_lines_are_read_or_refused_by_line_and_field() {
+    let two = "{\"id\": 1, \"text\": \"a b\"}\n{\"id\": \"x\", \"text\": \"c\"}\n";
+    assert_eq!(own_lines(two).unwrap(), "2 0 False");
+    assert_eq!(own_lines(&format!("{two}{{\"id\": 2, \"text\": \"a b\"}}\n")).unwrap(), "2 1 False");
+    assert_eq!(own_lines("{\"id\": 1, \"text\": \"数据 sync 同步\"}\n").unwrap(), "1 0 True");
+    for (line, expected) in [
+        ("{\"id\": 2}", "line 3: field \"text\": expected a text"),
+        ("{\"id\": null, \"text\": \"\"}", "line 3: field \"id\": expected a text or a whole number"),
+        ("{\"id\": \"x\", \"text\": \"\"}", "line 3: field \"id\": 'x' stands on an earlier line, too"),
+        ("[1]", "line 3: expected a JSON object with the fields id and text"),
+        ("{\"id\"", "line 3: expected a JSON object: "),
+    ] {
+        let error = own_lines(&format!("{two}{line}\n")).unwrap_err();
+        assert!(error.contains(expected), "{line}: {error}");
+    }
+    assert!(own_lines("").unwrap_err().contains("own: no document"));
+}
+
 /// The page is made anew from the results, and is the committed one.
 #[test]
 fn the_page_is_that_of_the_results() {
