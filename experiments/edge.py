@@ -1,8 +1,8 @@
 """Pairs around the edge of truth.py's rule, read one by one, beside what the rule says of them.
 
 Of each corpus 25 pairs just below the rule's edge and 25 just above are drawn, all within .05 of it, and some of those farther
-above. edge-pairs.tsv has what a reader says of each: whether it is a copy, of which one would drop one of the two, another version of the same document, which one would
-keep beside it, or another document. `--show CORPUS` prints the pairs as they were read.
+above. edge-pairs.tsv has what a reader says of each: whether it is a copy, of which one would drop one of the two, another version of
+the same document, which one would keep beside it, or another document. `--show CORPUS` prints the pairs as they were read.
 """
 
 import argparse
