@@ -53,10 +53,10 @@ pub mod engine {
     /// See the module of this name.
     pub mod columnar {
         pub use crate::engine::columnar::{ColumnarJoin, ColumnarOpts, ColumnarRun, Ran};
-        /// See the module of this name.
-        pub mod budget {
-            pub use crate::engine::columnar::budget::{DOCUMENT, PROGRAM, THREAD};
-        }
+    }
+    /// See the module of this name.
+    pub mod memory {
+        pub use crate::engine::memory::{DOCUMENT, PROGRAM, THREAD};
     }
     /// See the module of this name.
     pub mod progress {

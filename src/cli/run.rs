@@ -50,7 +50,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         forecast::refuse_hopeless(&plan.params, &opts, &inputs)?;
     }
     // A bound that is too small is named before anything is written.
-    Budget::new(opts.memory_bytes(), opts.threads())?;
+    Budget::of_stages(opts.memory_bytes(), opts.threads())?;
     let ways = plan.columnar().and_then(|ways| Some((ways, ColumnarJoin::of(ways)?)));
     // The columnar way looks at the first line when it reads it: that may be of a stream.
     let fields = if ways.is_some() { String::new() } else { keep_field::check(&plan.params, &inputs)? };

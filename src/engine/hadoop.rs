@@ -2,7 +2,7 @@
 //! Hadoop knows. `twinsplit plan --inline` prints the very script that `twinsplit run --engine hadoop` runs.
 
 use super::library::{Library, VERSION};
-use super::memory::{PROGRAM, stage_megabytes};
+use super::memory::tasks::{PROGRAM, stage_megabytes};
 use super::script::{self, quote};
 use crate::chains::{Data, Part, Step, Tasks};
 use crate::error::{Error, Result};

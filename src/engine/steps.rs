@@ -5,6 +5,7 @@ use super::memory::Budget;
 use super::peak::StepPeak;
 use super::progress::{Done, Progress, Unit, add_counters};
 use super::shuffle::{Partitioner, Runs, merge};
+use super::spill::Log;
 use crate::chains::{DOCUMENTS, Data, Names, Part, Repeat, Step, Tasks};
 use crate::error::{Error, Result};
 use crate::io::{AtomicFile, Block, Blocks, each_line, expand_inputs};
@@ -64,7 +65,7 @@ impl<'a> LocalSteps<'a> {
         memory: usize,
         progress: &'a Progress,
     ) -> Result<Self> {
-        let budget = Budget::new(memory, threads)?;
+        let budget = Budget::of_stages(memory, threads)?;
         let mut params = params.clone();
         budget.fit(&mut params);
         Ok(Self { inputs, work, params, threads, budget, progress, made_in_rounds: BTreeMap::new() })
@@ -158,7 +159,8 @@ impl<'a> LocalSteps<'a> {
         fs::create_dir_all(&spill).map_err(Error::io("create", &spill))?;
         let mut runs = Vec::new();
         let mut rows = 0;
-        for (run, counts) in self.map_to_runs(step, names, (keys, partitions), &spill, &side)? {
+        let log = Log::new(&self.budget, &spill);
+        for (run, counts) in self.map_to_runs(step, names, (keys, partitions), (&log, &spill), &side)? {
             rows += run.rows();
             runs.push(run);
             add_counters(&mut counters, &counts);
@@ -170,7 +172,7 @@ impl<'a> LocalSteps<'a> {
             task.row_limit = Some(self.budget.row_limit());
             let mut runner = Runner::open(reduce, &self.params.matches_for(reduce, &side)?, &mut task)?;
             task.place.file = format!("sorted rows of {}", step.name).into();
-            merge(&runs, number, (&spill, self.budget.task / 2), |row| {
+            merge((&runs, &log), number, self.budget.merged_rows(), |row| {
                 task.place.line += 1;
                 if task.place.line.is_multiple_of(ROWS_SHOWN) {
                     self.progress.add(ROWS_SHOWN);
@@ -183,6 +185,7 @@ impl<'a> LocalSteps<'a> {
             Ok(counts)
         })?;
         reduced.iter().for_each(|counts| add_counters(&mut counters, counts));
+        drop(log);
         remove_folder(&spill)?;
         Ok(counters)
     }
@@ -254,14 +257,13 @@ impl<'a> LocalSteps<'a> {
         step: &Step,
         names: &Names,
         (keys, partitions): (Keys, usize),
-        spill: &Path,
+        (log, folder): (&Log<'_>, &Path),
         side: &[(&'static str, &Path)],
     ) -> Result<Vec<(Runs, Counters)>> {
         let blocks = self.blocks(step, names)?;
-        let limit = self.budget.rows / self.threads;
         in_threads(self.threads, self.threads, |number| {
-            let mut sink = Partitioner::new(keys, partitions, limit, spill, &format!("spill-{number:05}"));
-            let mut counts = self.map(step, number, &blocks, spill, &mut sink, side)?;
+            let mut sink = Partitioner::new(keys, partitions, self.budget.row_buffer(), log);
+            let mut counts = self.map(step, number, &blocks, folder, &mut sink, side)?;
             counts.insert("spills".to_owned(), sink.spills() as u64);
             Ok((sink.finish(), counts))
         })
@@ -315,14 +317,15 @@ impl<'a> LocalSteps<'a> {
         fs::create_dir_all(&spill).map_err(Error::io("create", &spill))?;
         let parts = self.parts(data)?;
         let keys = Keys { partition: 0, sort: 0 };
-        let mut sorter = Partitioner::new(keys, 1, self.budget.rows, &spill, "sort");
+        let log = Log::new(&self.budget, &spill);
+        let mut sorter = Partitioner::new(keys, 1, self.budget.row_buffer(), &log);
         let mut blocks = Blocks::new(parts, BLOCK);
         while let Some(block) = blocks.next_block()? {
             each_line(&block, |line, _| sorter.row(line))?;
         }
         let mut file = AtomicFile::create(to)?;
         let mut lines = 0;
-        merge(&[sorter.finish()], 0, (&spill, self.budget.task / 2), |row| {
+        merge((&[sorter.finish()], &log), 0, self.budget.merged_rows(), |row| {
             lines += 1;
             file.line(row)
         })?;

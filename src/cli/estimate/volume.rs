@@ -3,7 +3,7 @@
 use super::measure::Measured;
 use crate::chains::{DOCUMENTS, Data, PAIRS, Step, Tasks};
 use crate::engine::hadoop::{HEAP, QUERY_SPLIT, megabytes_beside_heap};
-use crate::engine::memory::stage_megabytes;
+use crate::engine::memory::tasks::stage_megabytes;
 use crate::error::Result;
 use crate::params::Params;
 use crate::plan::Engine;

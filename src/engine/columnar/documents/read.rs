@@ -7,10 +7,10 @@ use super::{Documents, FeatureRow, FieldCount, Run};
 use crate::bad_records::BadRecords;
 use crate::cluster::keep::KeepRule;
 use crate::engine::columnar::ColumnarOpts;
-use crate::engine::columnar::budget::{self, Budget};
 use crate::engine::columnar::minhash::Keys;
 use crate::engine::columnar::ragged::Ragged;
 use crate::engine::columnar::sorter::{SortWriter, Sorter};
+use crate::engine::memory::{self, Budget};
 use crate::engine::progress::Progress;
 use crate::error::{Error, FieldError, Place, Result};
 use crate::io::{Block, Blocks, each_line};
@@ -409,7 +409,7 @@ impl Gathered<'_> {
             all.scripts.push(known as u8);
         }
         self.bytes += bytes;
-        self.budget.hold_documents(places * budget::DOCUMENT + names(all) - before);
+        self.budget.hold_documents(places * memory::DOCUMENT + names(all) - before);
         self.budget.admit_documents(all.places(), names(all))
     }
 }
