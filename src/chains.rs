@@ -22,6 +22,7 @@
 mod ccdet;
 mod doc_split;
 mod front;
+mod fuse;
 mod minhash;
 mod output;
 mod simhash;
@@ -134,9 +135,14 @@ impl Chain {
         [&*self.front, &*self.candidates, &*self.check, &self.output]
     }
 
+    /// The parts of each component, as they are run: those that can share a job do so.
+    pub fn parts_of_components(&self) -> [Vec<Part>; 4] {
+        fuse::fused(self.components().map(Component::parts), &self.output.data())
+    }
+
     /// The parts of all components.
     pub fn parts(&self) -> Vec<Part> {
-        self.components().into_iter().flat_map(Component::parts).collect()
+        self.parts_of_components().into_iter().flatten().collect()
     }
 
     /// The steps of all parts, those of rounds once.

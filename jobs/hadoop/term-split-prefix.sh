@@ -16,19 +16,15 @@ step tokenize 'Turns each document into its set of features.'
   guard bad_records 0 'bad documents in all tasks together; correct them, or raise --bad-records'
 step doc-meta 'Takes what the keep rule needs; sorted by id, two documents with one id meet and are named.'
   map_reduce 1 1 "documents" meta doc-meta -- doc-meta-reduce
-step feature-count 'Counts the documents of each feature; sorted by feature, its counts meet.'
-  map_mb=283 map_reduce 1 1 "sets" feature-counts feature-count -- feature-count-reduce
-step feature-order 'Orders features by frequency and lists those in the IDF range; N sorts before all features.'
-  reducers=1 map_mb=150 reduce_mb=268 map_reduce 1 1 "feature-counts" order cat -- feature-order
 step equal-sets 'Joins equal sets once; sorted by hash, then id, the smallest id of a group comes first.'
   map_reduce 1 2 "sets" members equal-sets -- equal-sets-reduce
+step feature-count 'Orders features by frequency and lists those in the IDF range; N sorts before all features.'
+  reducers=1 map_mb=283 reduce_mb=268 map_reduce 1 1 "members" order feature-count -- feature-order
 step index-term 'Builds posting lists; sorted by feature, then id, a list comes in order of ids.'
   map_reduce 1 2 "members" posting-lists index-term --pcp prefix --order "$(only_part order)" -- index-term-reduce
-step pcp-map 'Pairs the postings that pass the prefix filter.'
-  map_mb=359 map "posting-lists" candidates pcp-map
+step pcp-map 'Pairs the postings that pass the prefix filter. Brings a candidate its first set; sorted by id, a set comes before the candidates that wait for it.'
+  map_mb=359 map_reduce 1 3 "posting-lists members" half-verified pcp-map --then verify-left -- verify-left-reduce
   guard pairs_of_postings 1000000000 'candidates; a higher tau has fewer, doc-split has none, or raise --max-pairs'
-step verify-left 'Brings a candidate its first set; sorted by id, a set comes before the candidates that wait for it.'
-  map_reduce 1 3 "candidates members" half-verified verify-left -- verify-left-reduce
 step verify-right 'Brings a candidate its second set and counts what the two share.'
   reduce_mb=283 map_reduce 1 3 "half-verified members" joined-pairs verify-right -- verify-right-reduce --cluster star
 step expand-left 'Repeats pairs for the copies of their first document; sorted by it, copies come before pairs.'

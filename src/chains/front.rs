@@ -1,7 +1,7 @@
 //! The front of a chain of sets: documents become sets of features, those out of the IDF range go, equal sets meet.
 
 use super::step::{Data, Guard, Part, Step};
-use super::{Choices, Columnar, Component, DOCUMENTS, MEMBERS, META, ORDER};
+use super::{Choices, Columnar, Component, DOCUMENTS, MEMBERS, META, ORDER, fuse};
 use crate::bad_records;
 use crate::index::idf::IdfRange;
 use crate::params::Params;
@@ -42,7 +42,7 @@ impl SetFront {
         let in_range = |range: &str| range.parse().is_ok_and(|range: IdfRange| range.is_everything());
         let lookup = if params.is("idf-lookup", "shuffle") { IdfLookup::Shuffle } else { IdfLookup::List };
         let idf = params.get("idf").is_some_and(|range| !in_range(range)).then_some(lookup);
-        Self { idf, order: idf.is_some(), field: params.get("keep").and_then(KeepField::named), source: SETS }
+        Self { idf, order: false, field: params.get("keep").and_then(KeepField::named), source: SETS }
     }
 
     /// The same, with an order of features for those who join by prefixes.
@@ -73,19 +73,11 @@ impl SetFront {
     /// The steps that read sets.
     pub(super) fn groups(&self) -> Vec<Step> {
         let mut steps = Vec::new();
-        if self.order {
-            steps.push(count_features(self.source));
-            steps.push(
-                Step::reduce(
-                    "feature-order",
-                    "Orders features by frequency and lists those in the IDF range; N sorts before all features.",
-                    &[COUNTS],
-                    ORDER,
-                )
-                .one_task(),
-            );
+        if let Some(lookup) = self.idf {
+            let order = Step::reduce("feature-order", ORDERS, &[COUNTS], ORDER).one_task();
+            steps.extend([count_features(self.source), order]);
+            steps.extend(filter(lookup, self.source));
         }
-        steps.extend(self.idf.into_iter().flat_map(|lookup| filter(lookup, self.source)));
         steps.push(Step::map_reduce(
             "equal-sets",
             "equal-sets-reduce",
@@ -93,6 +85,11 @@ impl SetFront {
             &[self.sets()],
             MEMBERS,
         ));
+        if self.order && self.idf.is_none() {
+            // Any order will do: that of the different sets needs no job of its own for counts.
+            let order = Step::map_reduce("feature-count", "feature-order", ORDERS, &[MEMBERS], ORDER);
+            steps.push(order.one_task());
+        }
         steps
     }
 }
@@ -108,6 +105,8 @@ impl Component for SetFront {
 }
 
 const COUNTS: Data = "feature-counts";
+const ORDERS: &str =
+    "Orders features by frequency and lists those in the IDF range; N sorts before all features.";
 
 /// The step that takes what the keep rule needs, which looks at this field of documents.
 pub(super) fn documents_meta(field: Option<KeepField>) -> Step {
@@ -182,5 +181,6 @@ pub(super) fn frequencies() -> [Step; 3] {
 
 /// The chain of `twinsplit idf`: document frequencies as a reference table.
 pub fn idf_table() -> Vec<Part> {
-    frequencies().map(Part::Step).into()
+    let [parts] = fuse::fused([frequencies().map(Part::Step).into()], &[IDF_TABLE]);
+    parts
 }

@@ -4,6 +4,7 @@ use crate::error::Result;
 use crate::stage::Entry;
 use crate::stages;
 use crate::stages::keep_field::KeepField;
+use std::borrow::Cow;
 
 /// A data set between steps.
 pub type Data = &'static str;
@@ -27,12 +28,12 @@ pub enum Tasks {
 /// A step of a chain.
 #[derive(Clone, Debug)]
 pub struct Step {
-    /// Its name: that of its mapper, or of its reducer where it has none.
+    /// Its name: that of its mapper's first stage, or of its reducer where it has none.
     pub name: &'static str,
-    /// What it does, and why its rows are sorted, in a sentence.
-    pub why: &'static str,
-    /// The mapper; without one rows go to the shuffle as they are.
-    pub map: Option<&'static str>,
+    /// What it does, and why its rows are sorted, in a sentence, or in one for each step that was joined to it.
+    pub why: Cow<'static, str>,
+    /// The mapper: stages that each task runs one after another; without one rows go to the shuffle as they are.
+    pub map: Vec<&'static str>,
     /// The reducer; without one the step is map only.
     pub reduce: Option<&'static str>,
     /// What it reads.
@@ -54,8 +55,8 @@ impl Step {
     pub fn map(name: &'static str, why: &'static str, inputs: &[Data], output: Data) -> Self {
         Self {
             name,
-            why,
-            map: Some(name),
+            why: why.into(),
+            map: vec![name],
             reduce: None,
             inputs: inputs.to_vec(),
             output,
@@ -79,7 +80,7 @@ impl Step {
 
     /// A step whose rows go to the shuffle as they are.
     pub fn reduce(name: &'static str, why: &'static str, inputs: &[Data], output: Data) -> Self {
-        Self { map: None, reduce: Some(name), ..Self::map(name, why, inputs, output) }
+        Self { map: Vec::new(), reduce: Some(name), ..Self::map(name, why, inputs, output) }
     }
 
     /// The step as one task.
@@ -97,9 +98,15 @@ impl Step {
         Self { side: vec![(option, data)], ..self }
     }
 
-    /// Its mapper and its reducer.
-    pub fn stages(&self) -> Result<(Option<&'static Entry>, Option<&'static Entry>)> {
-        Ok((self.map.map(stages::get).transpose()?, self.reduce.map(stages::get).transpose()?))
+    /// The stages of its mapper, and its reducer.
+    pub fn stages(&self) -> Result<(Vec<&'static Entry>, Option<&'static Entry>)> {
+        let map = self.map.iter().map(|name| stages::get(name)).collect::<Result<_>>()?;
+        Ok((map, self.reduce.map(stages::get).transpose()?))
+    }
+
+    /// The names of all its stages.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.map.iter().copied().chain(self.reduce)
     }
 }
 

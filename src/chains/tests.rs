@@ -1,6 +1,5 @@
 use super::*;
 use crate::stage::Role;
-use crate::stages::find;
 
 fn all() -> Vec<Vec<Part>> {
     let mut chains = vec![idf_table()];
@@ -62,12 +61,11 @@ fn a_round_goes_on_with_what_the_one_before_made() {
 fn mappers_map_and_reducers_read_what_their_mapper_writes() {
     for parts in all() {
         for step in parts.iter().flat_map(Part::steps) {
-            let map = step.map.map(|name| find(name).unwrap());
-            let reduce = step.reduce.map(|name| find(name).unwrap());
-            assert!(map.is_some() || reduce.is_some());
-            assert!(map.is_none_or(|entry| entry.decl.role == Role::Map));
+            let (map, reduce) = step.stages().unwrap();
+            assert!(!map.is_empty() || reduce.is_some());
+            assert!(map.iter().all(|entry| entry.decl.role == Role::Map));
             assert!(reduce.is_none_or(|entry| entry.decl.role == Role::Reduce && entry.input.keys.is_some()));
-            if let (Some(map), Some(reduce)) = (map, reduce) {
+            if let (Some(map), Some(reduce)) = (map.last(), reduce) {
                 assert_eq!(map.output.keys, reduce.input.keys, "{}", step.name);
             }
         }

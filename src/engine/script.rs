@@ -76,7 +76,8 @@ fn call(
     let (map, reduce) = step.stages()?;
     let Names { step: name, inputs, output } = names;
     let inputs = inputs.join(" ");
-    let mapper = map.map_or_else(|| "cat".to_owned(), |entry| command(entry, step, params));
+    let mapper: Vec<_> = map.iter().map(|entry| command(entry, step, params)).collect();
+    let mapper = if mapper.is_empty() { "cat".to_owned() } else { mapper.join(" --then ") };
     let before: String = settings.iter().map(|(name, value)| format!("{name}={value} ")).collect();
     let call = match (reduce, step.tasks) {
         (Some(reduce), _) => {
@@ -89,7 +90,7 @@ fn call(
         }
         (None, _) => format!("map \"{inputs}\" {output} {mapper}"),
     };
-    Ok(format!("step {name} {}\n  {before}{call}\n", quote(step.why)))
+    Ok(format!("step {name} {}\n  {before}{call}\n", quote(&step.why)))
 }
 
 /// How many tasks a step has, where that is the step's own.

@@ -120,11 +120,15 @@ fn push_call(
 ) -> Result<()> {
     let (map, reduce) = step.stages()?;
     let command = |entry: &Entry| command(entry, step, params);
-    let mapper = map.map_or_else(|| "None".to_owned(), command);
+    let mapper: Vec<_> = map.iter().map(|entry| command(entry)).collect();
+    let mapper = match &mapper[..] {
+        [] => "None".to_owned(),
+        stages => words(&stages.join(&"--then".to_owned())),
+    };
     let mut call = match (reduce, step.tasks) {
         (Some(reduce), _) => {
             let Keys { partition, sort } = reduce.input.keys.unwrap_or(Keys { partition: 0, sort: 0 });
-            let reducer = command(reduce);
+            let reducer = words(&command(reduce));
             format!("map_reduce({partition}, {sort}, {inputs}, {output}, {mapper}, {reducer}")
         }
         (None, Tasks::EachFile(option, data)) => {
@@ -148,13 +152,13 @@ fn push_call(
         let pairs = step.side.iter().map(|(option, data)| format!("{}: {}", quote(option), quote(data)));
         let _ = write!(call, ", side={{{}}}", pairs.collect::<Vec<_>>().join(", "));
     }
-    let _ = writeln!(text, "{indent}chain.step({name}, {})\n{indent}chain.{call})", quote(step.why));
+    let _ = writeln!(text, "{indent}chain.step({name}, {})\n{indent}chain.{call})", quote(&step.why));
     Ok(())
 }
 
 /// A stage's command line as a list: the options given, and the side files that it knows. Those and the files that
 /// options name lie in the task's folder.
-fn command(entry: &Entry, step: &Step, params: &Params) -> String {
+fn command(entry: &Entry, step: &Step, params: &Params) -> Vec<String> {
     let mut words = vec![entry.decl.name.to_owned()];
     words.extend(params.args_for(entry));
     let mut side: Vec<&str> = step.side.iter().map(|(option, _)| *option).collect();
@@ -163,6 +167,10 @@ fn command(entry: &Entry, step: &Step, params: &Params) -> String {
     }
     side.retain(|option| entry.has_side(option));
     words.extend(side.iter().flat_map(|option| [format!("--{option}"), (*option).to_owned()]));
+    words
+}
+
+fn words(words: &[String]) -> String {
     list(words.iter().map(|word| quote(word)))
 }
 

@@ -11,7 +11,8 @@ use crate::io::{AtomicFile, Block, Blocks, each_line, expand_inputs};
 use crate::params::Params;
 use crate::record::Keys;
 use crate::record::document::DocumentOpts;
-use crate::stage::{Counters, Runner, Sink, Task};
+use crate::stage::chained::{self, Surroundings};
+use crate::stage::{Counters, Entry, Runner, Sink, Task};
 use crate::stages;
 use crate::stages::options::FeatureOpts;
 use crate::stages::slice_plan::load_plan;
@@ -158,7 +159,7 @@ impl<'a> LocalSteps<'a> {
         fs::create_dir_all(&spill).map_err(Error::io("create", &spill))?;
         let mut runs = Vec::new();
         let mut rows = 0;
-        for (run, counts) in self.map_to_runs(step, names, (keys, partitions), &spill, &side)? {
+        for (run, counts) in self.map_to_runs(step, names, (keys, partitions), (output, &spill), &side)? {
             rows += run.rows();
             runs.push(run);
             add_counters(&mut counters, &counts);
@@ -254,14 +255,15 @@ impl<'a> LocalSteps<'a> {
         step: &Step,
         names: &Names,
         (keys, partitions): (Keys, usize),
-        spill: &Path,
+        (output, spill): (&Path, &Path),
         side: &[(&'static str, &Path)],
     ) -> Result<Vec<(Runs, Counters)>> {
         let blocks = self.blocks(step, names)?;
         let limit = self.budget.rows / self.threads;
         in_threads(self.threads, self.threads, |number| {
             let mut sink = Partitioner::new(keys, partitions, limit, spill, &format!("spill-{number:05}"));
-            let mut counts = self.map(step, number, &blocks, spill, &mut sink, side)?;
+            // Bad lines of documents stay beside the rows, where what is spilled goes.
+            let mut counts = self.map(step, number, &blocks, output, &mut sink, side)?;
             counts.insert("spills".to_owned(), sink.spills() as u64);
             Ok((sink.finish(), counts))
         })
@@ -278,27 +280,26 @@ impl<'a> LocalSteps<'a> {
         sink: &mut dyn Sink,
         side: &[(&'static str, &Path)],
     ) -> Result<Counters> {
-        let mapper = step.map.map(stages::get).transpose()?;
-        let mut open = None;
-        if let Some(mapper) = mapper {
-            let mut task = Task::new(mapper, number as u32, folder.to_owned(), &mut *sink);
-            task.row_limit = Some(self.budget.row_limit());
-            let runner = Runner::open(mapper, &self.params.matches_for(mapper, side)?, &mut task)?;
-            open = Some((runner, task));
-        } else {
+        let (mapper, _) = step.stages()?;
+        if mapper.is_empty() {
             while let Some(block) = self.next(blocks)? {
                 each_line(&block, |line, _| sink.row(line))?;
             }
+            return Ok(Counters::new());
         }
-        let Some((mut runner, mut task)) = open else { return Ok(Counters::new()) };
-        while let Some(block) = self.next(blocks)? {
-            each_line(&block, |line, place| {
-                task.place.clone_from(place);
-                runner.row(line, &mut task)
-            })?;
-        }
-        runner.finish(&mut task)?;
-        Ok(std::mem::take(&mut task.counters))
+        let with_options = |entry: &'static Entry| Ok((entry, self.params.matches_for(entry, side)?));
+        let mapper = mapper.into_iter().map(with_options).collect::<Result<Vec<_>>>()?;
+        let row_limit = Some(self.budget.row_limit());
+        let around = Surroundings { number: number as u32, folder: folder.to_owned(), row_limit };
+        chained::run(&mapper, &around, sink, &mut |first| {
+            while let Some(block) = self.next(blocks)? {
+                each_line(&block, |line, place| {
+                    first.task.place.clone_from(place);
+                    first.row(line)
+                })?;
+            }
+            Ok(())
+        })
     }
 
     fn next(&self, blocks: &Mutex<Blocks>) -> Result<Option<Block>> {

@@ -221,6 +221,8 @@ pub(crate) mod tag {
     pub const MEMBER: &[u8] = br"\s";
     /// A candidate; it sorts behind the 0 of a set.
     pub const CANDIDATE: &[u8] = br"\c";
+    /// A posting list, or the documents of a band's key.
+    pub const LIST: &[u8] = br"\l";
     /// A signature.
     pub const SIGNATURE: &[u8] = br"\h";
 }

@@ -67,7 +67,7 @@ fn volumes_and_pairs_are_within_a_factor_of_two() {
 
         compared += volumes_within_two(&estimate, &run);
     }
-    assert!(compared > 40, "{compared} volumes were compared");
+    assert!(compared > 30, "{compared} volumes were compared");
 }
 
 /// What a cluster's scheduler is asked for is what the script asks for.

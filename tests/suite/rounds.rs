@@ -57,7 +57,8 @@ impl Cluster {
 
     /// Mappers on any shares of the rows, reducers on what is theirs, equal keys in any order.
     fn step(&mut self, step: &Step, mut rows: Rows) -> (Rows, Counters) {
-        let (map, reduce) = (find(step.map.unwrap()).unwrap(), find(step.reduce.unwrap()).unwrap());
+        let [map] = &step.map[..] else { panic!("{} has one mapper", step.name) };
+        let (map, reduce) = (find(map).unwrap(), find(step.reduce.unwrap()).unwrap());
         let (mut counters, mut shuffled) = (Counters::new(), Rows::new());
         self.rng.shuffle(&mut rows);
         for number in 0..self.maps {
