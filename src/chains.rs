@@ -17,7 +17,9 @@
 //! process, on [columns of numbers](Columnar).
 //!
 //! One thing takes more than a list of steps: the connected components of a graph that no task holds. They come of
-//! a [`Repeat`], whose steps are run in rounds.
+//! a [`Repeat`], whose steps are run in rounds. Whether a task may hold it is known when its edges are counted: a [`Choice`].
+//!
+//! A component declares its steps as they are thought of. Those that need no job of their own get none: [`fuse`].
 
 mod ccdet;
 mod doc_split;
@@ -45,10 +47,8 @@ pub const PAIRS: Data = "pairs";
 pub const CLUSTERS: Data = "clusters";
 /// The kept documents' lines.
 pub const KEPT: Data = "kept";
-/// Different sets, and the documents that have the set of another one.
+/// Different sets, the documents that have the set of another one, and what the keep rule needs of each document.
 const MEMBERS: Data = "members";
-/// What the keep rule needs of each document.
-const META: Data = "meta";
 /// Features by document frequency.
 const ORDER: Data = "order";
 /// Pairs of different sets.
@@ -81,7 +81,7 @@ pub static FAMILIES: [&Family; 5] =
 pub struct Wanted {
     /// The kept documents' lines.
     pub kept: bool,
-    /// Clusters are made in rounds of many tasks, and not in one task that holds the graph.
+    /// A graph that is too large for one task becomes clusters in rounds of many tasks.
     pub rounds: bool,
 }
 

@@ -294,6 +294,7 @@ impl Plan {
 
 fn step_json(step: &Step) -> Value {
     let side: BTreeMap<&str, Data> = step.side.iter().copied().collect();
+    let options: BTreeMap<&str, &str> = step.options.iter().copied().collect();
     let tasks = match step.tasks {
         Tasks::Many => "many".to_owned(),
         Tasks::One => "one".to_owned(),
@@ -303,7 +304,7 @@ fn step_json(step: &Step) -> Value {
     };
     json!({
         "name": step.name, "why": step.why, "map": step.map, "reduce": step.reduce,
-        "reads": step.inputs, "beside": side, "writes": step.output, "tasks": tasks,
+        "reads": step.inputs, "beside": side, "sets": options, "writes": step.output, "tasks": tasks,
     })
 }
 

@@ -1,11 +1,12 @@
 //! The front of a chain of sets: documents become sets of features, those out of the IDF range go, equal sets meet.
 
 use super::step::{Data, Guard, Part, Step};
-use super::{Choices, Columnar, Component, DOCUMENTS, MEMBERS, META, ORDER, fuse};
+use super::{Choices, Columnar, Component, DOCUMENTS, MEMBERS, ORDER, fuse};
 use crate::bad_records;
 use crate::index::idf::IdfRange;
 use crate::params::Params;
 use crate::stages::keep_field::KeepField;
+use crate::stages::meta::META;
 
 /// Every document's set of features.
 pub(super) const SETS: Data = "sets";
@@ -60,14 +61,20 @@ impl SetFront {
         self.idf.is_some()
     }
 
-    /// The data set that holds every document's set.
-    pub fn sets(&self) -> Data {
+    /// The data set of the sets that are joined.
+    fn sets(&self) -> Data {
         if self.idf.is_some() { FILTERED } else { self.source }
     }
 
-    /// The steps that read documents.
-    pub(super) fn documents(&self) -> [Step; 2] {
-        [tokenize(), documents_meta(self.field)]
+    /// The step that reads documents.
+    pub(super) fn documents(&self) -> Step {
+        let read = Step::map(
+            "tokenize",
+            "Turns each document into its set of features, and takes what the keep rule needs.",
+            &[DOCUMENTS],
+            SETS,
+        );
+        Step { field: self.field, ..read.setting(META).guarded(BAD_RECORDS) }
     }
 
     /// The steps that read sets.
@@ -81,7 +88,7 @@ impl SetFront {
         steps.push(Step::map_reduce(
             "equal-sets",
             "equal-sets-reduce",
-            "Joins equal sets once; sorted by hash, then id, the smallest id of a group comes first.",
+            "Joins equal sets once; sorted by hash, then id, the smallest id of a group comes first, and two documents with one id meet and are named.",
             &[self.sets()],
             MEMBERS,
         ));
@@ -96,7 +103,7 @@ impl SetFront {
 
 impl Component for SetFront {
     fn parts(&self) -> Vec<Part> {
-        self.documents().into_iter().chain(self.groups()).map(Part::Step).collect()
+        std::iter::once(self.documents()).chain(self.groups()).map(Part::Step).collect()
     }
 
     fn columnar(&self) -> Option<Columnar> {
@@ -107,18 +114,6 @@ impl Component for SetFront {
 const COUNTS: Data = "feature-counts";
 const ORDERS: &str =
     "Orders features by frequency and lists those in the IDF range; N sorts before all features.";
-
-/// The step that takes what the keep rule needs, which looks at this field of documents.
-pub(super) fn documents_meta(field: Option<KeepField>) -> Step {
-    let meta = Step::map_reduce(
-        "doc-meta",
-        "doc-meta-reduce",
-        "Takes what the keep rule needs; sorted by id, two documents with one id meet and are named.",
-        &[DOCUMENTS],
-        META,
-    );
-    Step { field, ..meta }
-}
 
 /// The bound on lines that are no documents, for the step that counts them.
 pub(super) const BAD_RECORDS: Guard = Guard {

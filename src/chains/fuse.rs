@@ -54,7 +54,7 @@ fn reads(part: &Part, data: Data) -> usize {
         let by_tasks = matches!(step.tasks, Tasks::Slices(of) | Tasks::EachFile(_, of) if of == data);
         step.inputs.iter().filter(|input| **input == data).count() + beside + usize::from(by_tasks)
     };
-    part.steps().iter().map(|step| read(&step)).sum()
+    part.steps().iter().map(read).sum()
 }
 
 /// Whether each mapper of a step can do what a step before it does.
@@ -86,6 +86,7 @@ fn join(first: &Step, then: &Step) -> Step {
         map: first.map.iter().chain(&then.map).copied().collect(),
         inputs: inputs.collect(),
         side: first.side.iter().chain(&then.side).copied().collect(),
+        options: first.options.iter().chain(&then.options).copied().collect(),
         guard: first.guard.or(then.guard),
         field: first.field.or(then.field),
         ..then.clone()

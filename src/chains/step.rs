@@ -1,6 +1,7 @@
 //! What a chain is made of: steps over named data sets, and steps that are run in rounds.
 
 use crate::error::Result;
+use crate::params::Params;
 use crate::stage::Entry;
 use crate::stages;
 use crate::stages::keep_field::KeepField;
@@ -42,6 +43,8 @@ pub struct Step {
     pub output: Data,
     /// Side files: the option that names the file, and the data set that is the file.
     pub side: Vec<(&'static str, Data)>,
+    /// Options that the step sets for its stages: the option, and its value.
+    pub options: Vec<(&'static str, &'static str)>,
     /// How many tasks.
     pub tasks: Tasks,
     /// A counter that must not exceed an option's value when the step has ended, and what to do then.
@@ -61,6 +64,7 @@ impl Step {
             inputs: inputs.to_vec(),
             output,
             side: Vec::new(),
+            options: Vec::new(),
             tasks: Tasks::Many,
             guard: None,
             field: None,
@@ -98,6 +102,16 @@ impl Step {
         Self { side: vec![(option, data)], ..self }
     }
 
+    /// The step with an option of its own.
+    pub fn setting(self, option: (&'static str, &'static str)) -> Self {
+        Self { options: vec![option], ..self }
+    }
+
+    /// The options of a run with those of the step.
+    pub fn params(&self, params: &Params) -> Params {
+        self.options.iter().fold(params.clone(), |params, (name, value)| params.with(name, *value))
+    }
+
     /// The stages of its mapper, and its reducer.
     pub fn stages(&self) -> Result<(Vec<&'static Entry>, Option<&'static Entry>)> {
         let map = self.map.iter().map(|name| stages::get(name)).collect::<Result<_>>()?;
@@ -128,15 +142,61 @@ pub enum Part {
     Step(Step),
     /// Steps that are run in rounds.
     Repeat(Repeat),
+    /// One of two ways, by what was counted before.
+    Choice(Choice),
 }
 
 impl Part {
-    /// The part's steps, those of rounds once.
-    pub fn steps(&self) -> &[Step] {
+    /// The part's steps, those of rounds once and those of a choice of both ways.
+    pub fn steps(&self) -> Vec<&Step> {
         match self {
-            Part::Step(step) => std::slice::from_ref(step),
-            Part::Repeat(repeat) => &repeat.steps,
+            Part::Step(step) => vec![step],
+            Part::Repeat(repeat) => repeat.steps.iter().collect(),
+            Part::Choice(choice) => choice.few.iter().chain(&choice.many).flat_map(Part::steps).collect(),
         }
+    }
+}
+
+/// Two ways to the same data sets. Which one is taken is known when the steps before have counted.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    /// What is made.
+    pub name: &'static str,
+    /// What is counted and why it decides, in a sentence.
+    pub why: &'static str,
+    /// What is added up: counters of the steps that have made these data sets.
+    pub counts: Vec<(Data, Counted)>,
+    /// The option that says how much is few.
+    pub option: &'static str,
+    /// What is run where the sum is at most that.
+    pub few: Vec<Part>,
+    /// What is run where it is more.
+    pub many: Vec<Part>,
+}
+
+/// What a [`Choice`] asks a step for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counted {
+    /// The rows that it wrote.
+    Rows,
+    /// A counter of its own.
+    Counter(&'static str),
+}
+
+impl Choice {
+    /// The counters that are added up, each with the name of its step among the parts of the chain.
+    pub fn counters(&self, parts: &[Part]) -> Vec<(&'static str, &'static str)> {
+        let steps: Vec<&Step> = parts.iter().flat_map(Part::steps).collect();
+        let counter = |(data, counted): &(Data, Counted)| {
+            let step = steps.iter().find(|step| step.output == *data)?;
+            let name = match counted {
+                Counted::Counter(name) => name,
+                Counted::Rows if step.reduce.is_some() => "reduce_records_out",
+                Counted::Rows => "map_records_out",
+            };
+            Some((name, step.name))
+        };
+        self.counts.iter().filter_map(counter).collect()
     }
 }
 

@@ -50,7 +50,7 @@ pub fn script(
         parts,
         params,
         |step| settings(step, params),
-        |guard| script::limit(guard, params).to_string(),
+        |option| script::limit(option, params).to_string(),
     )?);
     text.push_str(&format!("publish {}\n", outputs.join(" ")));
     Ok(text)

@@ -15,7 +15,8 @@ const KEPT: usize = 16 << 20;
 const LEAST: usize = PROGRAM + KEPT + (8 << 20);
 
 /// Options that bound a table of a stage, and the bytes of an entry.
-const TABLES: [(&str, usize); 4] = [("combine", 80), ("combine-pairs", 160), ("ranked", 64), ("forest", 80)];
+const TABLES: [(&str, usize); 5] =
+    [("combine", 80), ("combine-pairs", 160), ("ranked", 64), ("forest", 80), ("graph", 250)];
 
 /// Megabytes that a task of these stages may hold as a process of its own: the program, the tables that their options bound,
 /// and the slice that is a side file. Without a stage there is no such process.

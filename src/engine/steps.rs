@@ -75,13 +75,27 @@ impl<'a> LocalSteps<'a> {
     /// the documents have, for the message of a keep rule that finds none of its own.
     pub fn run_parts(&mut self, parts: &[Part], fields: &str) -> Result<Vec<Done>> {
         let mut done = Vec::new();
+        self.run_some(parts, parts, fields, &mut done)?;
+        Ok(done)
+    }
+
+    fn run_some(&mut self, parts: &[Part], chain: &[Part], fields: &str, done: &mut Vec<Done>) -> Result<()> {
         for part in parts {
             match part {
                 Part::Step(step) => done.push(self.guarded(step, &Names::of(step), fields)?),
-                Part::Repeat(repeat) => self.rounds(repeat, fields, &mut done)?,
+                Part::Repeat(repeat) => self.rounds(repeat, fields, done)?,
+                Part::Choice(choice) => {
+                    let counted = |(counter, step): &(&str, &str)| {
+                        let ended = done.iter().find(|ended| ended.name == *step);
+                        ended.and_then(|ended| ended.counters.get(*counter).copied()).unwrap_or(0)
+                    };
+                    let sum: u64 = choice.counters(chain).iter().map(counted).sum();
+                    let few = sum <= self.params.number(choice.option);
+                    self.run_some(if few { &choice.few } else { &choice.many }, chain, fields, done)?;
+                }
             }
         }
-        Ok(done)
+        Ok(())
     }
 
     /// Runs steps in rounds, until the first of them counts nothing any more.
@@ -287,7 +301,8 @@ impl<'a> LocalSteps<'a> {
             }
             return Ok(Counters::new());
         }
-        let with_options = |entry: &'static Entry| Ok((entry, self.params.matches_for(entry, side)?));
+        let params = step.params(&self.params);
+        let with_options = |entry: &'static Entry| Ok((entry, params.matches_for(entry, side)?));
         let mapper = mapper.into_iter().map(with_options).collect::<Result<Vec<_>>>()?;
         let row_limit = Some(self.budget.row_limit());
         let around = Surroundings { number: number as u32, folder: folder.to_owned(), row_limit };
