@@ -2,12 +2,13 @@
 //!
 //! Equal fingerprints collapse first. Candidates meet in tables: [`crate::sketch::tables`] says which.
 
-use super::front::{BAD_RECORDS, documents_meta, frequencies};
+use super::front::{BAD_RECORDS, frequencies};
 use super::output::Output;
 use super::step::{Data, Part, Step};
 use super::{Chain, Component, DOCUMENTS, Family, IDF_TABLE, JOINED, MEMBERS, Wanted};
 use crate::params::Params;
 use crate::stages::keep_field::KeepField;
+use crate::stages::meta::META;
 
 /// See the module.
 pub const FAMILY: Family = Family {
@@ -34,7 +35,7 @@ fn compose(params: &Params, wanted: Wanted) -> Chain {
         front: Box::new(front),
         candidates: Box::new(ByTables),
         check: Box::new(Distance),
-        output: Output::of(params, wanted, MEMBERS),
+        output: Output::of(params, wanted),
     }
 }
 
@@ -49,9 +50,14 @@ struct Fingerprints {
 
 impl Component for Fingerprints {
     fn parts(&self) -> Vec<Part> {
-        let simhash =
-            Step::map("simhash", "Turns each document into its fingerprint.", &[DOCUMENTS], FINGERPRINTS);
-        let mut steps = vec![documents_meta(self.field)];
+        let simhash = Step::map(
+            "simhash",
+            "Turns each document into its fingerprint, and takes what the keep rule needs.",
+            &[DOCUMENTS],
+            FINGERPRINTS,
+        );
+        let simhash = Step { field: self.field, ..simhash.setting(META) };
+        let mut steps = Vec::new();
         if self.counts {
             steps.extend(frequencies());
             steps.push(simhash.beside("idf-table", IDF_TABLE));
@@ -61,7 +67,7 @@ impl Component for Fingerprints {
         steps.push(Step::map_reduce(
             "equal-fingerprints",
             "equal-fingerprints-reduce",
-            "Joins equal fingerprints once; sorted by fingerprint, then id, the smallest id of a group comes first.",
+            "Joins equal fingerprints once; sorted by fingerprint, then id, the smallest id of a group comes first, and two documents with one id meet and are named.",
             &[FINGERPRINTS],
             MEMBERS,
         ));

@@ -290,8 +290,8 @@ impl Run<'_> {
     }
 
     fn finish(&self, steps: Vec<Done>) -> Result<Finished> {
-        let (clusters, meta) = (self.output.answer.join("clusters.tsv"), self.output.work.join("meta"));
-        let shares = summary::cluster_scripts(&clusters, &meta, &steps)?;
+        let (clusters, members) = (self.output.answer.join("clusters.tsv"), self.output.work.join("members"));
+        let shares = summary::cluster_scripts(&clusters, &members, &steps)?;
         Ok(Finished {
             warnings: summary::warnings(&steps, shares, self.plan.recall),
             steps,

@@ -2,9 +2,11 @@
 //! with [equal sets](super::equal_sets), so that a million equal pages are a million rows in every table less.
 
 use super::NoOpts;
+use super::meta::SingleIds;
 use super::simhash::DistanceOpts;
 use crate::error::Result;
-use crate::record::fingerprint::{Fingerprinted, GroupedFingerprint, MemberFingerprint};
+use crate::record::fingerprint::{FingerprintRow, GroupedFingerprint, GroupedRow, MemberFingerprint};
+use crate::record::set::Member;
 use crate::stage::{Decl, Role, Stage, Task};
 
 /// The mapper.
@@ -13,8 +15,8 @@ pub struct EqualFingerprints {
 }
 
 impl Stage for EqualFingerprints {
-    type In<'a> = Fingerprinted<'a>;
-    type Out<'a> = GroupedFingerprint<'a>;
+    type In<'a> = FingerprintRow<'a>;
+    type Out<'a> = GroupedRow<'a>;
     type Opts = DistanceOpts;
     const DECL: Decl = Decl {
         name: "equal-fingerprints",
@@ -27,7 +29,11 @@ impl Stage for EqualFingerprints {
         Ok(Self { distance: opts.distance.all() })
     }
 
-    fn push(&mut self, row: Fingerprinted<'_>, task: &mut Task<'_>) -> Result<()> {
+    fn push(&mut self, row: FingerprintRow<'_>, task: &mut Task<'_>) -> Result<()> {
+        let row = match row {
+            FingerprintRow::Fingerprint(row) => row,
+            FingerprintRow::Meta(meta) => return task.emit(&GroupedRow::Meta(meta)),
+        };
         let distance = row.distance.unwrap_or(self.distance);
         task.emit(&GroupedFingerprint { fingerprint: row.fingerprint, distance, id: row.id })
     }
@@ -38,17 +44,18 @@ impl Stage for EqualFingerprints {
 pub struct EqualFingerprintsReduce {
     /// The smallest id of the group; none before its first row.
     representative: Vec<u8>,
+    ids: SingleIds,
     copies: u64,
 }
 
 impl Stage for EqualFingerprintsReduce {
-    type In<'a> = GroupedFingerprint<'a>;
-    type Out<'a> = MemberFingerprint<'a>;
+    type In<'a> = GroupedRow<'a>;
+    type Out<'a> = Member<'a>;
     type Opts = NoOpts;
     const DECL: Decl = Decl {
         name: "equal-fingerprints-reduce",
         role: Role::Reduce,
-        about: "Passes one of several equal fingerprints on and turns the others into copies",
+        about: "Passes one of several equal fingerprints on, turns the others into copies, and stops at an id that two documents have",
         side: &[],
     };
 
@@ -56,8 +63,14 @@ impl Stage for EqualFingerprintsReduce {
         Ok(Self::default())
     }
 
-    fn push(&mut self, row: GroupedFingerprint<'_>, task: &mut Task<'_>) -> Result<()> {
-        let GroupedFingerprint { fingerprint, distance, id } = row;
+    fn push(&mut self, row: GroupedRow<'_>, task: &mut Task<'_>) -> Result<()> {
+        let GroupedFingerprint { fingerprint, distance, id } = match row {
+            GroupedRow::Fingerprint(row) => row,
+            GroupedRow::Meta(meta) => {
+                self.ids.take(&meta, task)?;
+                return task.emit(&meta);
+            }
+        };
         let representative = (!self.representative.is_empty()).then_some(self.representative.as_slice());
         self.copies += u64::from(representative.is_some());
         task.emit(&MemberFingerprint { id, representative, fingerprint, distance })?;

@@ -1,10 +1,11 @@
 //! `simhash`: a document becomes its id and its fingerprint (charikar2002; yanlan; see [`crate::sketch::simhash`]).
 
 use super::feature_order::read_reference;
+use super::meta::{MetaOpts, MetaWriter, TextSeen};
 use super::options::{FeatureOpts, IdfTableOpts, MinFeaturesOpts};
 use crate::error::{Error, Result};
 use crate::record::document::{DocumentOpts, Line};
-use crate::record::fingerprint::Fingerprinted;
+use crate::record::fingerprint::{FingerprintRow, Fingerprinted};
 use crate::sketch::distance::Distances;
 use crate::sketch::simhash::{Bits, Tie};
 use crate::sketch::{Frequencies, Hash, Idf, Sketcher, Weights};
@@ -16,6 +17,7 @@ use std::collections::BTreeMap;
 /// The stage.
 pub struct SimHash {
     opts: SimHashOpts,
+    meta: Option<MetaWriter>,
     sketcher: Sketcher,
     /// By script: documents, and those of them without a fingerprint.
     scripts: BTreeMap<&'static str, (u64, u64)>,
@@ -31,6 +33,8 @@ pub struct SimHashOpts {
     pub sketch: SketchOpts,
     #[command(flatten)]
     distance: DistanceOpts,
+    #[command(flatten)]
+    meta: MetaOpts,
 }
 
 /// Where inverse document frequencies come from.
@@ -108,7 +112,7 @@ impl SketchOpts {
 
 impl Stage for SimHash {
     type In<'a> = Line<'a>;
-    type Out<'a> = Fingerprinted<'a>;
+    type Out<'a> = FingerprintRow<'a>;
     type Opts = SimHashOpts;
     const DECL: Decl = Decl {
         name: "simhash",
@@ -131,24 +135,36 @@ impl Stage for SimHash {
             )
         };
         let sketcher = opts.sketch.sketcher(opts.sketch.idf()?.ok_or_else(missing)?)?;
-        Ok(Self { opts, sketcher, scripts: BTreeMap::new() })
+        let meta = MetaWriter::of(&opts.meta);
+        Ok(Self { opts, meta, sketcher, scripts: BTreeMap::new() })
     }
 
     fn push(&mut self, line: Line<'_>, task: &mut Task<'_>) -> Result<()> {
+        if let Some(meta) = &self.meta {
+            meta.check(&self.opts.document, line, task)?;
+        }
         let document = self.opts.document.read(line.0, &task.place).map_err(|error| task.bad(error))?;
         let fingerprint = self.sketcher.fingerprint(&document.text);
-        let (documents, without) = self.scripts.entry(dominant_script(&document.text)).or_default();
+        let length = document.text.chars().count() as u64;
+        let seen = TextSeen { script: dominant_script(&document.text), length };
+        let (documents, without) = self.scripts.entry(seen.script).or_default();
         *documents += 1;
+        if let Some(meta) = &mut self.meta {
+            meta.write(&document, seen, task)?;
+        }
         let Some(fingerprint) = fingerprint else {
             *without += 1;
             return Ok(());
         };
         let distances = &self.opts.distance.distance;
-        let classed = (!distances.is_one()).then(|| distances.of(document.text.chars().count() as u64));
-        task.emit(&Fingerprinted { id: &document.id, fingerprint, distance: classed })
+        let distance = (!distances.is_one()).then(|| distances.of(length));
+        task.emit(&Fingerprinted { id: &document.id, fingerprint, distance })
     }
 
     fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
+        if let Some(meta) = &self.meta {
+            meta.finish(task);
+        }
         for (script, (documents, without)) in &self.scripts {
             task.count("documents", *documents);
             task.count(&format!("documents.{script}"), *documents);

@@ -16,16 +16,20 @@ use crate::text::DICTIONARY;
 pub const PROGRAM: usize = super::PROGRAM + (8 << 20) + DICTIONARY;
 
 /// Options that bound a table of a stage, and the bytes of an entry.
-const TABLES: [(&str, usize); 4] = [("combine", 80), ("combine-pairs", 160), ("ranked", 64), ("forest", 80)];
+const TABLES: [(&str, usize); 5] =
+    [("combine", 80), ("combine-pairs", 160), ("ranked", 64), ("forest", 80), ("graph", 250)];
 
-/// Megabytes that a task of a stage may hold as a process of its own: the program, the tables that its options bound,
-/// and the slice that is its side file.
-pub fn stage_megabytes(entry: &Entry, params: &Params) -> usize {
+/// Megabytes that a task of these stages may hold as a process of its own: the program, the tables that their options bound,
+/// and the slice that is a side file. Without a stage there is no such process.
+pub fn stage_megabytes(stages: &[&Entry], params: &Params) -> usize {
     let number = |option: &str| params.number(option) as usize;
-    let tables =
-        TABLES.iter().filter(|(option, _)| entry.knows(option)).map(|(option, bytes)| number(option) * bytes);
-    let slice = if entry.knows("index") { number("slice-memory") } else { 0 };
-    (PROGRAM + tables.sum::<usize>()).div_ceil(1 << 20) + slice
+    let of = |entry: &&Entry| {
+        let known = TABLES.iter().filter(|(option, _)| entry.knows(option));
+        known.map(|(option, bytes)| number(option) * bytes).sum::<usize>()
+    };
+    let slices = stages.iter().filter(|entry| entry.knows("index")).count();
+    let program = if stages.is_empty() { 0 } else { PROGRAM };
+    (program + stages.iter().map(of).sum::<usize>()).div_ceil(1 << 20) + slices * number("slice-memory")
 }
 
 /// Room for the line of a document in the share of a task.

@@ -332,6 +332,8 @@ fn rank(
         score: document.score.as_bytes(),
         script: script.as_bytes(),
         place: InputPlace::default(),
+        file: b"",
+        line: 0,
     };
     rank_of(opts.keep.keep, &meta)
 }
