@@ -24,7 +24,9 @@ else
   for file in {pairs,clusters}.tsv kept.jsonl; do
     [[ ! -e $OUTPUT/$file && ! -L $OUTPUT/$file ]] || fail "$OUTPUT/$file stands in the way; move it, or choose another folder"
   done
-  same > "$WORK/_same"
+  # Of two that begin at once one makes this file, and the other ends.
+  begun=$(same)
+  (set -o noclobber && echo "$begun" > "$WORK/_same") 2> /dev/null || fail "$WORK/_same could not be made: another run has begun there, or nothing can be written there"
 fi
 
 # What a data set is here: a folder, which has its name when it is complete, of part files.
