@@ -16,7 +16,7 @@ step tokenize 'Turns each document into its set of features, and takes what the 
   guard bad_records 0 'bad documents in all tasks together; correct them, or raise --bad-records'
 step site-left 'Finds the features that several pages of one site have and no others; sorted by feature, its sites come before its documents.'
   map_reduce 1 2 "documents" features-of-more-sites site-left --features sentence-ends:10 --site url -- site-left-reduce
-step idf-right 'Brings the other features together by document; sorted by id, then feature.'
+step site-right 'Brings the other features together by document; sorted by id, then feature.'
   map_reduce 1 3 "features-of-more-sites sets" pruned-sets idf-right -- idf-right-reduce
 step equal-sets 'Joins equal sets once; sorted by hash, then id, the smallest id of a group comes first, and two documents with one id meet and are named.'
   map_reduce 1 2 "pruned-sets" members equal-sets -- equal-sets-reduce
