@@ -92,7 +92,16 @@ fn few_jobs_do_a_chain() {
     );
     assert_eq!(
         jobs("term-split", plain.with("pcp", "prefix")),
-        ["tokenize", "feature-count", "index-term", "pcp-map", "verify-right", "cluster", "expand-pairs", "keep"]
+        [
+            "tokenize",
+            "feature-count",
+            "index-term",
+            "pcp-map",
+            "verify-right",
+            "cluster",
+            "expand-pairs",
+            "keep"
+        ]
     );
 }
 
