@@ -16,7 +16,7 @@ step tokenize 'Turns each document into its set of features, and takes what the 
   guard bad_records 0 'bad documents in all tasks together; correct them, or raise --bad-records'
 step site-left 'Finds the features that several pages of one site have and no others; sorted by feature, its sites come before its documents.'
   map_reduce 1 2 "documents" features-of-more-sites site-left --features sentence-ends:10 --site url -- site-left-reduce
-step idf-right 'Brings the other features together by document; sorted by id, then feature.'
+step site-right 'Brings the other features together by document; sorted by id, then feature.'
   map_reduce 1 3 "features-of-more-sites sets" pruned-sets idf-right -- idf-right-reduce
 step equal-sets 'Joins equal sets once; sorted by hash, then id, the smallest id of a group comes first, and two documents with one id meet and are named.'
   map_reduce 1 2 "pruned-sets" members equal-sets -- equal-sets-reduce
@@ -30,8 +30,8 @@ step docsplit-query 'Streams all sets past each slice, which is held in memory.'
 if few 2000000 map_records_out docsplit-query copies equal-sets equal_texts equal-sets; then
   step cluster 'Joins pairs to clusters and finds the best document of each; sorted by kind, the graph comes before ranks.'
     reducers=1 reduce_mb=683 map_reduce 1 1 "joined-pairs members" clustered cluster --keep longest -- cluster-reduce
-  step expand 'Repeats pairs for the copies of their documents, and pairs the copies with one another.'
-    map_mb=683 map "joined-pairs members" pairs expand --similarity containment --clustered "$(only_part clustered)"
+  step expand-pairs 'Repeats pairs for the copies of their documents, and pairs the copies with one another.'
+    map_mb=683 map "joined-pairs members" pairs expand-pairs --similarity containment --clustered "$(only_part clustered)"
     guard pairs 1000000000 'pairs of documents; a higher tau has fewer, --write clusters needs none, or raise --max-pairs'
   step keep 'Compares the documents of each cluster with the kept one; sorted by it, its set comes first, and each other set before its documents.'
     map_mb=683 map_reduce 1 4 "members" clusters keep --clustered "$(only_part clustered)" -- keep-choose --similarity containment

@@ -24,8 +24,8 @@ step docsplit-query 'Streams all sets past each slice, which is held in memory.'
 if few 2000000 map_records_out docsplit-query copies tokenize equal_texts tokenize; then
   step cluster 'Joins pairs to clusters and finds the best document of each; sorted by kind, the graph comes before ranks.'
     reducers=1 reduce_mb=683 map_reduce 1 1 "joined-pairs members" clustered cluster -- cluster-reduce
-  step expand 'Repeats pairs for the copies of their documents, and pairs the copies with one another.'
-    map_mb=683 map "joined-pairs members" pairs expand --clustered "$(only_part clustered)"
+  step expand-pairs 'Repeats pairs for the copies of their documents, and pairs the copies with one another.'
+    map_mb=683 map "joined-pairs members" pairs expand-pairs --clustered "$(only_part clustered)"
     guard pairs 1000000000 'pairs of documents; a higher tau has fewer, --write clusters needs none, or raise --max-pairs'
   step keep 'Compares the documents of each cluster with the kept one; sorted by it, its set comes first, and each other set before its documents.'
     map_mb=683 map_reduce 1 4 "members" clusters keep --clustered "$(only_part clustered)" -- keep-choose

@@ -33,8 +33,8 @@ chain.each("slices", "index", ["members"], "joined-pairs", ["docsplit-query", "-
 if chain.few(chain.limit("graph", 2000000), ("map_records_out", "docsplit-query"), ("copies", "tokenize"), ("equal_texts", "tokenize")):
     chain.step("cluster", "Joins pairs to clusters and finds the best document of each; sorted by kind, the graph comes before ranks.")
     chain.map_reduce(1, 1, ["joined-pairs", "members"], "clustered", ["cluster"], ["cluster-reduce"], tasks=1)
-    chain.step("expand", "Repeats pairs for the copies of their documents, and pairs the copies with one another.")
-    chain.map(["joined-pairs", "members"], "pairs", ["expand", "--clustered", "clustered"], side={"clustered": "clustered"})
+    chain.step("expand-pairs", "Repeats pairs for the copies of their documents, and pairs the copies with one another.")
+    chain.map(["joined-pairs", "members"], "pairs", ["expand-pairs", "--clustered", "clustered"], side={"clustered": "clustered"})
     chain.guard("pairs", chain.limit("max-pairs", 1000000000), "pairs of documents; a higher tau has fewer, --write clusters needs none, or raise --max-pairs")
     chain.step("keep", "Compares the documents of each cluster with the kept one; sorted by it, its set comes first, and each other set before its documents.")
     chain.map_reduce(1, 4, ["members"], "clusters", ["keep", "--clustered", "clustered"], ["keep-choose"], side={"clustered": "clustered"})

@@ -66,12 +66,16 @@ fn prune() -> [Step; 2] {
             &[DOCUMENTS],
             "features-of-more-sites",
         ),
-        Step::map_reduce(
-            "idf-right",
-            "idf-right-reduce",
-            "Brings the other features together by document; sorted by id, then feature.",
-            &["features-of-more-sites", SETS],
-            PRUNED,
-        ),
+        // An IDF range may bring features together in the same way.
+        Step {
+            name: "site-right",
+            ..Step::map_reduce(
+                "idf-right",
+                "idf-right-reduce",
+                "Brings the other features together by document; sorted by id, then feature.",
+                &["features-of-more-sites", SETS],
+                PRUNED,
+            )
+        },
     ]
 }

@@ -97,7 +97,7 @@ impl Output {
             CLUSTERED,
         );
         let expand = Step::map(
-            "expand",
+            "expand-pairs",
             "Repeats pairs for the copies of their documents, and pairs the copies with one another.",
             &[JOINED, MEMBERS],
             PAIRS,

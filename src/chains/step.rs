@@ -29,7 +29,7 @@ pub enum Tasks {
 /// A step of a chain.
 #[derive(Clone, Debug)]
 pub struct Step {
-    /// Its name: that of its mapper's first stage, or of its reducer where it has none.
+    /// Its name: that of its mapper's first stage, or of its reducer where it has none, unless another step has it.
     pub name: &'static str,
     /// What it does, and why its rows are sorted, in a sentence, or in one for each step that was joined to it.
     pub why: Cow<'static, str>,

@@ -88,11 +88,20 @@ fn few_jobs_do_a_chain() {
     let plain = Params::default();
     assert_eq!(
         jobs("doc-split", plain.clone()),
-        ["tokenize", "size-count", "index-doc", "docsplit-query", "cluster", "expand", "keep"]
+        ["tokenize", "size-count", "index-doc", "docsplit-query", "cluster", "expand-pairs", "keep"]
     );
     assert_eq!(
         jobs("term-split", plain.with("pcp", "prefix")),
-        ["tokenize", "feature-count", "index-term", "pcp-map", "verify-right", "cluster", "expand", "keep"]
+        [
+            "tokenize",
+            "feature-count",
+            "index-term",
+            "pcp-map",
+            "verify-right",
+            "cluster",
+            "expand-pairs",
+            "keep"
+        ]
     );
 }
 

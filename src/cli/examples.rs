@@ -177,7 +177,7 @@ pub const EXAMPLES: &[Example] = &[
     ),
     example(
         "The pairs of all documents, by tasks that know these clusters",
-        "cat joined-pairs members | expand --clustered clustered | LC_ALL=C sort > pairs.tsv",
+        "cat joined-pairs members | expand-pairs --clustered clustered | LC_ALL=C sort > pairs.tsv",
     ),
     example(
         "The document to keep of each cluster: the final clusters",

@@ -171,7 +171,7 @@ pub struct Copy<'a> {
 pub enum Member<'a> {
     /// A set that stands for itself.
     Doc(Doc<'a>),
-    /// A copy, which joins pass over and `expand` reads.
+    /// A copy, which joins pass over and `expand-pairs` reads.
     Copy(Copy<'a>),
     /// A fingerprint, in chains of fingerprints: it stands for itself, or is a copy of another one.
     Fingerprint(MemberFingerprint<'a>),

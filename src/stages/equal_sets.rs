@@ -1,5 +1,5 @@
 //! `equal-sets`: documents with the same set are joined once. The smallest id of each group represents it; every
-//! other member becomes a copy line, which joins pass over and `expand` reads, so that a million equal pages are
+//! other member becomes a copy line, which joins pass over and `expand-pairs` reads, so that a million equal pages are
 //! a million lines and not 5·10^11 pairs.
 //!
 //! Documents whose sets are too small for a join meet by the hashes of their texts, which `tokenize` wrote, and become

@@ -1,4 +1,4 @@
-//! `expand`: pairs of representatives become pairs of all documents with those sets, and those inside each group of equal sets
+//! `expand-pairs`: pairs of representatives become pairs of all documents with those sets, and those inside each group of equal sets
 //! are added, where one task has found the clusters, so that every task may know the copies. Where none may, two joins do it:
 //! `expand-left` and `expand-right`, one side of the pairs after the other.
 
@@ -65,7 +65,7 @@ fn other_measure(measure: Measure, task: &Task<'_>) -> Error {
     task.wrong(FieldError::new("similarity", expected, measure.name().as_bytes()))
 }
 
-/// `expand`. Of the documents in clusters, which it holds, it looks at those that are copies.
+/// `expand-pairs`. Of the documents in clusters, which it holds, it looks at those that are copies.
 pub struct Expand {
     clusters: Clusters,
     /// By representative: itself, and its copies, in byte order of their ids.
@@ -150,7 +150,7 @@ impl Stage for Expand {
     type Out<'a> = AnyPair<'a>;
     type Opts = ExpandOpts;
     const DECL: Decl = Decl {
-        name: "expand",
+        name: "expand-pairs",
         role: Role::Map,
         about: "Repeats each pair for the copies of both its documents, and pairs the copies with one another",
         side: &[Clusters::SIDE],

@@ -53,7 +53,7 @@ fn every_stage_runs_on_its_defaults() {
         ("index-doc", "plan", "slice-plan"),
         ("docsplit-query", "index", "index-doc"),
         ("hamming-index", "tables", "hamming-plan"),
-        ("expand", "clustered", "cluster-reduce"),
+        ("expand-pairs", "clustered", "cluster-reduce"),
         ("keep", "clustered", "cluster-reduce"),
         ("write-kept", "clusters", "keep-choose"),
     ];

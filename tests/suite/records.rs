@@ -489,7 +489,7 @@ fn errors_name_the_field() {
         ("idf-right-reduce", "a\t0\tx", "text"),
         ("equal-sets", "a\t\\~\tx\t", "text"),
         ("equal-sets", &format!("a\t\\~\t{set}{set}"), "features"),
-        ("keep-reduce", &format!("a\t2\t\\~\t{set}{set}\tx"), "features"),
+        ("keep-rank-reduce", "a\t3\tx", "features"),
         ("idf-right-reduce", "a\t1\tx", "feature"),
         ("slice-plan", "0000000001", "sets"),
         ("index-doc-reduce", "00000\t1", "id"),
@@ -517,10 +517,10 @@ fn errors_name_the_field() {
         ("star-link-reduce", "a\t2\tb", "tag"),
         ("star", "a\t1\t-\tb\tc\td", "tag"),
         ("star-reduce", "a\t0\t-\tb\tc", "other"),
-        ("keep", "a\t\\>\t", "label"),
-        ("keep-reduce", "a\t4\tb", "tag"),
-        ("keep-reduce", "a\t3\tb", "fingerprint"),
-        ("keep-choose", "a", "rank"),
+        ("keep-rank", "a\t\\>\t", "label"),
+        ("keep-rank-reduce", "a\t4\tb", "tag"),
+        ("keep-rank-reduce", "a\t3\t\\#\tb", "fingerprint"),
+        ("keep-best", "a", "rank"),
     ] {
         assert_eq!(named(stage, line), field, "{stage}: {line:?}");
     }

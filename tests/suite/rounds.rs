@@ -330,8 +330,10 @@ fn pipes_report_their_rounds() {
         for more in ["--keep smallest-id", "--keep longest --write clusters"] {
             let base = format!("--quiet --tau 0.3 --cluster {kind} {more} --input {input} --overwrite");
             here.say(&format!("twinsplit run doc-split {base} --output local")).ok();
-            here.say(&format!("twinsplit run doc-split {base} --engine pipes --graph 0 --forest 3 --output pipes"))
-                .ok();
+            here.say(&format!(
+                "twinsplit run doc-split {base} --engine pipes --graph 0 --forest 3 --output pipes"
+            ))
+            .ok();
             let clusters = here.read("local/clusters.tsv");
             assert!(clusters.lines().count() > 100);
             assert_eq!(here.read("pipes/clusters.tsv"), clusters, "{kind} {more}");

@@ -121,8 +121,8 @@ pub fn run(plan: Plan, opts: &EstimateOpts) -> Result<()> {
         sampled,
         bytes: measured.document_bytes as f64 * times,
         pairs: plan.chain.output.writes_pairs().then(|| {
-            let expands = |step: &&String| ["expand", "expand-right"].contains(&step.as_str());
-            let step = measured.steps.iter().find(expands).map_or("expand", String::as_str);
+            let expands = |step: &&String| ["expand-pairs", "expand-right"].contains(&step.as_str());
+            let step = measured.steps.iter().find(expands).map_or("expand-pairs", String::as_str);
             let pairs = measured.growth(step, "pairs");
             (pairs.of_pairs(times), pairs.whole)
         }),
