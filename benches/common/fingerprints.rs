@@ -18,7 +18,10 @@ pub enum Kind {
 impl Kind {
     /// Of its name.
     pub fn of(name: &str) -> Option<Self> {
-        [("random", Kind::Random), ("skewed", Kind::Skewed)].into_iter().find(|known| known.0 == name).map(|known| known.1)
+        [("random", Kind::Random), ("skewed", Kind::Skewed)]
+            .into_iter()
+            .find(|known| known.0 == name)
+            .map(|known| known.1)
     }
 }
 
@@ -69,10 +72,13 @@ impl Drawn {
         let mut shares = Random(1);
         let mut part = |size: f64| (shares.below(1 << 20) as f64 / f64::from(1 << 20) - 0.5) * size;
         let common: Vec<f64> = (0..128).map(|_| part(0.55)).collect();
-                let ones = (0..TOPICS)
+        let ones = (0..TOPICS)
             .map(|_| {
                 let mut topic = [0; 128];
-                topic.iter_mut().zip(&common).for_each(|(one, common)| *one = ((0.5 + common + part(0.4)) * 256.0) as u8);
+                topic
+                    .iter_mut()
+                    .zip(&common)
+                    .for_each(|(one, common)| *one = ((0.5 + common + part(0.4)) * 256.0) as u8);
                 topic
             })
             .collect();
@@ -91,7 +97,10 @@ impl Drawn {
         let mut value = 0;
         for eight in (0..self.bits as usize).step_by(8) {
             let draws = self.random.next().to_le_bytes();
-            let byte = draws.iter().zip(&ones[eight..]).fold(0, |byte, (draw, ones)| byte << 1 | u128::from(draw < ones));
+            let byte = draws
+                .iter()
+                .zip(&ones[eight..])
+                .fold(0, |byte, (draw, ones)| byte << 1 | u128::from(draw < ones));
             value = value << 8 | byte;
         }
         value

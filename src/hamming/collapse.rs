@@ -56,6 +56,11 @@ impl Rows {
         }
     }
 
+    /// Bytes of the rows that share a fingerprint.
+    pub fn grouped_bytes(&self) -> u64 {
+        4 * (self.starts.len() + self.grouped.len()) as u64
+    }
+
     /// How many places there are.
     pub fn len(&self) -> usize {
         self.slots.len()
