@@ -135,7 +135,7 @@ pub fn queries<F: Copy + Into<u128>>(values: &[F], count: usize, kind: Kind, bit
     let mut fresh = Drawn::new(kind, bits, 3);
     let mut random = Random(4);
     let one = |number: usize| match values.len() {
-        some if some > 0 && number % 2 == 0 => {
+        some if some > 0 && number.is_multiple_of(2) => {
             let value = values[random.below(some as u64) as usize].into();
             let flips = random.below(5);
             random.near(value, bits, flips)

@@ -95,10 +95,10 @@ impl<F: Fingerprint> Collapsed<F> {
         let bits = part_bits(fingerprints.len());
         let place = |value: F, at| (value.top(bits) as usize, Entry { value, at });
         let parts = Parts { values: fingerprints, parts: 1 << bits, place, threads, memory };
-        let mut all = Self::default();
         // Pages that are not written to take no memory.
-        all.values = memory::with_capacity(fingerprints.len());
-        all.rows.slots = memory::with_capacity(fingerprints.len());
+        let values = memory::with_capacity(fingerprints.len());
+        let slots = memory::with_capacity(fingerprints.len());
+        let mut all = Self { values, rows: Rows { slots, ..Rows::default() } };
         parts.each(&parts.sizes(), |_, mut parts| {
             each(&mut parts, threads, |entries| sort(entries, &mut Vec::new(), bits));
             parts.iter().for_each(|entries| all.append(entries));
