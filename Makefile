@@ -11,7 +11,7 @@ BINARY ?= target/release/twinsplit
 # Debian packages of programs that tests alone run.
 TEST_PACKAGES = bsdutils chromium chromium-driver curl fish mandoc maven zsh
 
-.PHONY: help demo test test-build check test-long test-tools fuzz bench bench-minhash bench-cliffs engines approximations experiments \
+.PHONY: help demo test test-build check test-long test-tools fuzz bench bench-minhash bench-hamming bench-hamming-layouts bench-cliffs engines approximations experiments \
   experiments-page fig8 edge ccdet-accuracy ccdet-time derived build install uninstall clean tools \
   dist hadoop spark cluster-up cluster-status cluster-down cluster-test cluster-test-full
 
@@ -101,6 +101,14 @@ bench: build ## beside SetSimilaritySearch, datasketch, rensa, gaoya, FastSketch
 
 bench-minhash: build ## the chain minhash beside MinHash libraries: precision, recall, seconds, minutes (Python 3.11, PyPI)
 	benches/peers/run.py --peers rensa,FastSketchLSH,gaoya,datasketch
+
+bench-hamming: tools ## Hamming search beside mih-rs, gaoya, faiss, pynear, hammingbird and simhash at 1, 10 and 50 million (Python 3.11, PyPI; 10 GB)
+	RUSTFLAGS="-C target-cpu=native" \
+	  $(CARGO) build --release --locked --manifest-path benches/hamming/Cargo.toml --target-dir target/bench-hamming
+	benches/hamming/run.py $(if $(SAVE),--save)
+
+bench-hamming-layouts: tools ## what each layout of a Hamming index takes, beside what its plan expects
+	$(CARGO) bench --locked --bench hamming_layouts
 
 bench-cliffs: tools ## shapes that make joins slow, at N and 2N documents: fails where counts grow faster than input and pairs
 	$(CARGO) bench --locked --bench cliffs -- --all

@@ -15,6 +15,7 @@ class Peer(NamedTuple):
     package: str
     more: tuple = ()  # what it needs and does not ask for
     tree: bool = False  # it starts processes
+    source: bool = False  # it has no wheels, and is built
 
     def __str__(self):
         return self.package
@@ -46,9 +47,10 @@ def environment_made():
 
 def installed(peer):
     """None, or why the peer cannot be had."""
-    # Wheels only: whoever measures need not have the compilers of all peers.
+    # Wheels, but for a peer that has none: whoever measures need not have the compilers of all peers.
+    built = ["--no-binary", peer.package] if peer.source else []
     pip = [PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
-           "--only-binary", ":all:", "--constraint", HERE / "constraints.txt", peer.package, *peer.more]
+           "--only-binary", ":all:", *built, "--constraint", HERE / "constraints.txt", peer.package, *peer.more]
     done = subprocess.run(pip, stderr=subprocess.PIPE, text=True)
     if done.returncode == 0:
         return None

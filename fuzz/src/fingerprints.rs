@@ -4,7 +4,7 @@
 use std::path::Path;
 use twinsplit::hamming::{Fingerprint, Index, IndexOptions, Layout, Scratch, Verify, bits_of};
 
-const LAYOUTS: [Layout; 4] = [Layout::Scan, Layout::Blocks(2), Layout::Blocks(4), Layout::Pairs];
+const LAYOUTS: [Layout; 4] = [Layout::Scan, Layout::MultiIndex(2), Layout::MultiIndex(4), Layout::BlockPairs];
 
 /// One input: the layout, how many changes, the changes of three bytes each, fingerprints of eight bytes.
 pub fn run(data: &[u8]) {
@@ -21,8 +21,11 @@ pub fn run(data: &[u8]) {
     let options = IndexOptions { layout: Some(layout), memory: 1 << 16, ..IndexOptions::default() };
     let Ok(index) = Index::build(&values, options) else { return };
     let names = (0..values.len()).map(|row| &data[row % data.len()..]);
-    let index =
-        if layout == Layout::Pairs { index } else { index.with_names(names).expect("as many ids as rows") };
+    let index = if layout == Layout::BlockPairs {
+        index
+    } else {
+        index.with_names(names).expect("as many ids as rows")
+    };
     index.save(file.path()).expect("a saved index");
     let found = ask(file.path(), Verify::All { threads: 1 }, &values).expect("an index that was saved opens");
     let near = |query: &u64| values.iter().filter(|value| value.distance(*query) <= 3).count();

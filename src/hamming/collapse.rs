@@ -4,8 +4,10 @@
 //! what is found is turned into rows.
 
 use super::bits::Fingerprint;
-use super::parts::{Parts, part_bits};
+use super::parts::{Entry, Parts, part_bits};
 use crate::error::{Error, Result};
+use crate::join::memory;
+use crate::threads::each;
 
 /// The most rows: the highest bit of a slot tells a row from a group of rows.
 pub const MOST: usize = GROUP as usize - 1;
@@ -54,6 +56,11 @@ impl Rows {
         }
     }
 
+    /// Bytes of the rows that share a fingerprint.
+    pub fn grouped_bytes(&self) -> u64 {
+        4 * (self.starts.len() + self.grouped.len()) as u64
+    }
+
     /// How many places there are.
     pub fn len(&self) -> usize {
         self.slots.len()
@@ -86,38 +93,64 @@ impl<F: Fingerprint> Collapsed<F> {
             )));
         }
         let bits = part_bits(fingerprints.len());
-        let key = |value: F| value.top(bits) as usize;
-        let parts = Parts { values: fingerprints, parts: 1 << bits, key, threads, memory };
-        let sizes = parts.sizes();
-        let sorted = parts.each(&sizes, 0..sizes.len(), |_, mut entries| {
-            entries.sort_unstable_by_key(|entry| (entry.value, entry.at));
-            let mut part = Self::default();
-            part.values.reserve_exact(entries.len());
-            part.rows.slots.reserve_exact(entries.len());
-            for equal in entries.chunk_by(|a, b| a.value == b.value) {
-                part.values.push(equal[0].value);
-                part.rows.push(equal.iter().map(|entry| entry.at));
-            }
-            part
+        let place = |value: F, at| (value.top(bits) as usize, Entry { value, at });
+        let parts = Parts { values: fingerprints, parts: 1 << bits, place, threads, memory };
+        // Pages that are not written to take no memory.
+        let values = memory::with_capacity(fingerprints.len());
+        let slots = memory::with_capacity(fingerprints.len());
+        let mut all = Self { values, rows: Rows { slots, ..Rows::default() } };
+        parts.each(&parts.sizes(), |_, mut parts| {
+            each(&mut parts, threads, |entries| sort(entries, &mut Vec::new(), bits));
+            parts.iter().for_each(|entries| all.append(entries));
         });
-        let distinct = sorted.iter().map(|part| part.values.len()).sum();
-        let mut all = Self::default();
-        all.values.reserve_exact(distinct);
-        all.rows.slots.reserve_exact(distinct);
-        for part in sorted {
-            all.append(part);
-        }
         Ok(all)
     }
 
-    fn append(&mut self, part: Self) {
-        self.values.extend(part.values);
-        let (groups, grouped) = (self.rows.starts.len().saturating_sub(1), self.rows.grouped.len());
-        let shifted = |slot: u32| if slot & GROUP == 0 { slot } else { slot + groups as u32 };
-        self.rows.slots.extend(part.rows.slots.into_iter().map(shifted));
-        let skip = usize::from(!self.rows.starts.is_empty());
-        self.rows.starts.extend(part.rows.starts.iter().skip(skip).map(|start| start + grouped as u32));
-        self.rows.grouped.extend(part.rows.grouped);
+    /// Adds what is sorted.
+    fn append(&mut self, entries: &[Entry<F>]) {
+        let mut rest = entries;
+        while let [first, more @ ..] = rest {
+            let value = first.value;
+            let equal = 1 + more.iter().take_while(|entry| { entry.value } == value).count();
+            self.values.push(value);
+            self.rows.push(rest[..equal].iter().map(|entry| entry.at));
+            rest = &rest[equal..];
+        }
+    }
+}
+
+/// So many are sorted by comparing.
+const FEW: usize = 24;
+
+/// Sorts by fingerprint, and leaves equal ones as they come; `skip` bits are the same in all.
+fn sort<F: Fingerprint>(entries: &mut [Entry<F>], room: &mut Vec<Entry<F>>, skip: u32) {
+    if entries.len() <= FEW || skip >= F::BITS {
+        // By insertion, which does nothing to what is in order.
+        return entries.sort_by_key(|entry| entry.value);
+    }
+    let bits = entries.len().ilog2().min(12).min(F::BITS - skip);
+    let digit = |entry: &Entry<F>| { entry.value }.rotated(skip).top(bits) as usize;
+    let mut ends = vec![0_u32; (1 << bits) + 1];
+    entries.iter().for_each(|entry| ends[digit(entry) + 1] += 1);
+    let mut sum = 0;
+    for end in &mut ends {
+        sum += *end;
+        *end = sum;
+    }
+    room.clear();
+    room.extend_from_slice(entries);
+    for entry in room.iter() {
+        let place = &mut ends[digit(entry)];
+        entries[*place as usize] = *entry;
+        *place += 1;
+    }
+    let mut start = 0;
+    for end in &ends[..1 << bits] {
+        let end = *end as usize;
+        if end - start > 1 {
+            sort(&mut entries[start..end], room, skip + bits);
+        }
+        start = end;
     }
 }
 

@@ -238,7 +238,7 @@ mod tests {
     fn saved(path: &Path) -> Index<u64> {
         let all: Vec<u64> = (0..300_u64).map(|n| (n / 2).mixed() ^ (n % 5)).collect();
         let options =
-            IndexOptions { layout: Some(Layout::Blocks(2)), memory: 1 << 14, ..IndexOptions::default() };
+            IndexOptions { layout: Some(Layout::MultiIndex(2)), memory: 1 << 14, ..IndexOptions::default() };
         let names: Vec<String> = (0..300).map(|row| format!("document {row}")).collect();
         let index = Index::build(&all, options).unwrap().with_names(names.iter().map(|name| name.as_bytes()));
         let index = index.unwrap();

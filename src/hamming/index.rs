@@ -73,11 +73,33 @@ impl<F: Fingerprint> Index<F> {
     pub fn build(fingerprints: &[F], options: IndexOptions) -> Result<Self> {
         // Before the work, so that too little memory is said at once.
         plan::<F>(fingerprints.len().min(1), options.distance, options.layout, options.memory)?;
-        let Collapsed { values, rows } = Collapsed::of(fingerprints, options.threads, BUILDING)?;
-        let plan = plan(values.len(), options.distance, options.layout, options.memory)?;
-        let build = |shape: &_| Table::build(*shape, &values, options.threads, BUILDING);
+        let collapsed = Collapsed::of(fingerprints, options.threads, BUILDING)?;
+        // Rows of equal fingerprints are known by now, and are no tables.
+        let memory = options.memory.saturating_sub(collapsed.rows.grouped_bytes());
+        let plan = plan(collapsed.values.len(), options.distance, options.layout, memory)?;
+        Ok(Self::of(collapsed, fingerprints.len(), options.distance, plan, options.threads))
+    }
+
+    fn of(collapsed: Collapsed<F>, count: usize, distance: u32, plan: Plan<F>, threads: usize) -> Self {
+        let Collapsed { values, rows } = collapsed;
+        let rows = Rows::of(rows, count);
+        let build = |shape: &_| Table::build(*shape, &values, threads, BUILDING);
         let tables = plan.tables.iter().map(build).collect();
-        Ok(Self { distance: options.distance, plan, tables, rows: Rows::of(&rows, fingerprints.len()) })
+        Self { distance, plan, tables, rows }
+    }
+
+    /// Builds an index with directories of so many bits, one for each table of a layout: to measure what [`plan`] does not choose. `None` if
+    /// there is no such index.
+    pub fn with_directories(
+        fingerprints: &[F],
+        distance: u32,
+        layout: Layout,
+        directories: &[u32],
+        threads: usize,
+    ) -> Option<Self> {
+        let collapsed = Collapsed::of(fingerprints, threads, BUILDING).ok()?;
+        let plan = Plan::with_directories(collapsed.values.len(), distance, layout, directories)?;
+        Some(Self::of(collapsed, fingerprints.len(), distance, plan, threads))
     }
 
     /// How many fingerprints it was built of.

@@ -16,6 +16,7 @@ use super::ordered::{Ordered, Task};
 use super::parts::{Entry, Parts, part_bits};
 use super::popcnt::{self, Work};
 use crate::error::{Error, Result};
+use crate::threads::each;
 
 /// How a join is done.
 #[derive(Clone, Copy, Debug)]
@@ -98,21 +99,25 @@ fn join_distinct<F: Fingerprint>(
     let masks = blocks(!F::default(), options.distance + 1);
     for block in 0..masks.len() {
         let ordered = Ordered::new(|(x, y, distance)| visit(x, y, distance));
-        let key = |value: F| ((value & masks[block]).mixed() >> 1 >> (63 - bits)) as usize;
-        let parts = Parts { values, parts: 1 << bits, key, threads: options.threads, memory: options.memory };
-        let sizes = parts.sizes();
-        parts.each(&sizes, 0..sizes.len(), |number, mut entries: Vec<Entry<F>>| {
-            let mut groups = Groups {
-                distance: options.distance,
-                differ: masks[..block].to_vec(),
-                equal: vec![masks[block]],
-                levels: Vec::new(),
-                task: ordered.task(number),
-            };
-            if !ordered.is_over() {
-                popcnt::run(Part { groups: &mut groups, entries: &mut entries, mask: masks[block], bits });
-            }
-            groups.task.finish();
+        let part = |value: F| ((value & masks[block]).mixed() >> 1 >> (63 - bits)) as usize;
+        let place = |value: F, at| (part(value), Entry { value, at });
+        let JoinOptions { threads, memory, .. } = options;
+        let parts = Parts { values, parts: 1 << bits, place, threads, memory };
+        parts.each(&parts.sizes(), |first, parts| {
+            let numbered: Vec<_> = (first..).zip(parts).collect();
+            each(numbered, options.threads, |(number, entries)| {
+                let mut groups = Groups {
+                    distance: options.distance,
+                    differ: masks[..block].to_vec(),
+                    equal: vec![masks[block]],
+                    levels: Vec::new(),
+                    task: ordered.task(number),
+                };
+                if !ordered.is_over() {
+                    popcnt::run(Part { groups: &mut groups, entries, mask: masks[block], bits });
+                }
+                groups.task.finish();
+            });
         });
         ordered.end()?;
     }

@@ -7,16 +7,16 @@
 //! |---|---|
 //! | [`Index`] | is built of fingerprints, and asked |
 //! | [`Layout`], [`plan`] | which tables an index has, and what they take, before it is built |
-//! | [`Live`] | an index to which fingerprints are added, from which they are removed |
+//! | [`DynamicIndex`] | an index to which fingerprints are added, from which they are removed |
 //! | [`join`] | all pairs, in bounded memory |
 
 mod bits;
 mod collapse;
+mod dynamic;
 mod file;
 mod index;
 mod join;
 mod layout;
-mod live;
 mod ordered;
 mod parts;
 mod popcnt;
@@ -27,9 +27,9 @@ mod table;
 mod tests;
 
 pub use bits::Fingerprint;
+pub use dynamic::DynamicIndex;
 pub use file::{Verify, bits_of};
 pub use index::{Index, IndexOptions, Match, Scratch};
 pub use join::{JoinOptions, join};
 pub use layout::{Layout, Plan, TableShape, plan};
-pub use live::Live;
 pub use rows::Id;

@@ -1,15 +1,17 @@
-//! Fingerprints brought into parts by a key, in bounded memory.
+//! Fingerprints brought into parts by a key, in bounded memory: the first step of a radix sort.
 //!
-//! Each thread has a share of the parts: it reads all fingerprints and keeps those of its share, so that no two threads write to
-//! one place, and what a part holds is in the order of the fingerprints. Where the parts do not fit into the memory that is
-//! allowed, there are several rounds, and each reads all fingerprints again: that costs a tenth of what is done with them.
+//! Each thread has a share of the fingerprints. It is counted first how many of each share go into each part, so that each thread knows
+//! where its own stand, no two write to one place, and what a part holds is in the order of the fingerprints. Where the parts do not fit into the
+//! memory that is allowed, there are several rounds, and each reads all fingerprints again: that costs a tenth of what is done with them.
 
 use super::bits::Fingerprint;
+use crate::join::memory;
 use crate::threads::each;
 use std::ops::Range;
 
-/// A fingerprint, and where it stands.
+/// A fingerprint, and where it stands; in 12 bytes where it has 64 bits.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(C, packed(4))]
 pub struct Entry<F> {
     /// The fingerprint.
     pub value: F,
@@ -26,70 +28,80 @@ pub fn part_bits(count: usize) -> u32 {
 }
 
 /// How the fingerprints are brought into parts.
-pub struct Parts<'v, F, K> {
+pub struct Parts<'v, F, P> {
     /// All fingerprints.
     pub values: &'v [F],
     /// How many parts there are.
     pub parts: usize,
-    /// The part of a fingerprint.
-    pub key: K,
+    /// The part of a fingerprint, and what is kept of it and of its number.
+    pub place: P,
     /// Threads.
     pub threads: usize,
-    /// Bytes for entries.
+    /// Bytes for what is kept at one time.
     pub memory: usize,
 }
 
-impl<F: Fingerprint, K: Fn(F) -> usize + Sync> Parts<'_, F, K> {
-    /// How many fingerprints each part has.
-    pub fn sizes(&self) -> Vec<usize> {
-        let share = self.values.len().div_ceil(self.threads.max(1)).max(1);
-        let counted = each(self.values.chunks(share), self.threads, |values| {
+impl<F: Fingerprint, E: Copy + Default + Send, P: Fn(F, u32) -> (usize, E) + Sync> Parts<'_, F, P> {
+    /// How many fingerprints each part has, by share.
+    pub fn sizes(&self) -> Vec<Vec<usize>> {
+        each(self.shares(), self.threads, |(values, _)| {
             let mut sizes = vec![0_usize; self.parts];
-            values.iter().for_each(|value| sizes[(self.key)(*value)] += 1);
+            values.iter().for_each(|value| sizes[(self.place)(*value, 0).0] += 1);
             sizes
-        });
-        let mut sizes = vec![0; self.parts];
-        for more in counted {
-            sizes.iter_mut().zip(more).for_each(|(size, more)| *size += more);
-        }
-        sizes
+        })
     }
 
-    /// Does the work on each part, one thing each, in the order of the parts as far as it is begun.
-    pub fn each<T: Send, R: Send>(
-        &self,
-        sizes: &[usize],
-        things: impl IntoIterator<Item = T>,
-        work: impl Fn(T, Vec<Entry<F>>) -> R + Sync,
-    ) -> Vec<R> {
-        let mut things = things.into_iter();
-        let mut results = Vec::with_capacity(self.parts);
-        for round in self.rounds(sizes) {
-            let held: usize = sizes[round.clone()].iter().sum();
-            let shares = cut(sizes, round, held.div_ceil(self.threads.max(1)).max(1));
-            let filled = each(shares, self.threads, |share| self.fill(sizes, share));
-            let parts: Vec<_> = filled.into_iter().flatten().zip(things.by_ref()).collect();
-            results.append(&mut each(parts, self.threads, |(entries, thing)| work(thing, entries)));
-        }
-        results
+    fn shares(&self) -> Vec<(&[F], u32)> {
+        let share = self.values.len().div_ceil(self.threads.max(1)).max(1);
+        self.values.chunks(share).zip((0..).step_by(share)).collect()
     }
 
-    /// Parts that fit into memory together.
-    fn rounds(&self, sizes: &[usize]) -> Vec<Range<usize>> {
-        cut(sizes, 0..self.parts, (self.memory / size_of::<Entry<F>>()).max(1))
-    }
-
-    /// The entries of some parts.
-    fn fill(&self, sizes: &[usize], share: Range<usize>) -> Vec<Vec<Entry<F>>> {
-        let mut parts: Vec<_> = sizes[share.clone()].iter().map(|size| Vec::with_capacity(*size)).collect();
-        for (value, at) in self.values.iter().zip(0..) {
-            if let Some(part) = (self.key)(*value).checked_sub(share.start).and_then(|key| parts.get_mut(key))
-            {
-                part.push(Entry { value: *value, at });
+    /// Calls `work` with the number of the first of some parts and what these hold, until all parts had their turn; in their order.
+    pub fn each(&self, sizes: &[Vec<usize>], mut work: impl FnMut(usize, Vec<&mut [E]>)) {
+        let all = total(sizes, self.parts);
+        let rounds = cut(&all, 0..self.parts, (self.memory / size_of::<E>()).max(1));
+        let held = rounds.iter().map(|round| all[round.clone()].iter().sum::<usize>());
+        let mut room = memory::filled(E::default(), held.max().unwrap_or(0));
+        for round in rounds {
+            // Of each part, one share after the other.
+            let mut places: Vec<Vec<std::slice::IterMut<'_, E>>> = sizes.iter().map(|_| Vec::new()).collect();
+            let mut rest = &mut room[..];
+            for part in round.clone() {
+                for (places, sizes) in places.iter_mut().zip(sizes) {
+                    let (own, others) = rest.split_at_mut(sizes[part]);
+                    places.push(own.iter_mut());
+                    rest = others;
+                }
             }
+            let shares: Vec<_> = self.shares().into_iter().zip(places).collect();
+            each(shares, self.threads, |((values, first), mut places)| {
+                for (value, at) in values.iter().zip(first..) {
+                    let (part, entry) = (self.place)(*value, at);
+                    let place = part.checked_sub(round.start).and_then(|part| places.get_mut(part));
+                    if let Some(place) = place.and_then(Iterator::next) {
+                        *place = entry;
+                    }
+                }
+            });
+            let mut rest = &mut room[..];
+            let mut parts = Vec::with_capacity(round.len());
+            for size in &all[round.clone()] {
+                let (own, others) = rest.split_at_mut(*size);
+                parts.push(own);
+                rest = others;
+            }
+            work(round.start, parts);
         }
-        parts
     }
+}
+
+/// How many each part has of all shares.
+pub fn total(sizes: &[Vec<usize>], parts: usize) -> Vec<usize> {
+    let mut all = vec![0; parts];
+    for share in sizes {
+        all.iter_mut().zip(share).for_each(|(all, size)| *all += size);
+    }
+    all
 }
 
 /// Cuts a range of parts into ranges that hold at most so many entries, or are one part.
@@ -116,22 +128,23 @@ mod tests {
     #[test]
     fn each_part_has_its_own_in_order_whatever_the_memory() {
         let values: Vec<u64> = (0..1000).map(|n: u64| n.mixed()).collect();
-        for (threads, memory) in [(1, usize::MAX), (2, 3000), (3, 1)] {
-            let parts = Parts {
-                values: &values,
-                parts: 16,
-                key: |value: u64| value.top(4) as usize,
-                threads,
-                memory,
-            };
+        for (threads, memory, rounds) in [(1, usize::MAX, 1), (2, 3000, 5), (3, 1, 16)] {
+            let place = |value: u64, at| (value.top(4) as usize, Entry { value, at });
+            let parts = Parts { values: &values, parts: 16, place, threads, memory };
             let sizes = parts.sizes();
-            let found = parts.each(&sizes, 0..16, |part: usize, entries| {
-                assert!(entries.iter().all(|entry| entry.value.top(4) as usize == part));
-                assert!(entries.iter().all(|entry| values[entry.at as usize] == entry.value));
-                assert!(entries.is_sorted_by_key(|entry| entry.at));
-                entries.len()
+            let (mut found, mut turns) = (Vec::new(), 0);
+            parts.each(&sizes, |first, parts| {
+                assert_eq!(first, found.len());
+                turns += 1;
+                for entries in parts {
+                    assert!(entries.iter().all(|entry| { entry.value }.top(4) as usize == found.len()));
+                    assert!(entries.iter().all(|entry| values[entry.at as usize] == entry.value));
+                    assert!(entries.is_sorted_by_key(|entry| entry.at));
+                    found.push(entries.len());
+                }
             });
-            assert_eq!(found, sizes);
+            assert!(turns >= rounds, "{turns}");
+            assert_eq!(found, total(&sizes, 16));
             assert_eq!(found.iter().sum::<usize>(), 1000);
         }
     }

@@ -41,7 +41,7 @@ pub enum Id<'i> {
 
 impl Rows {
     /// The rows of what was collapsed.
-    pub fn of(rows: &collapse::Rows, count: usize) -> Self {
+    pub fn of(rows: collapse::Rows, count: usize) -> Self {
         Self {
             slots: Bytes::of_numbers(&rows.slots),
             starts: Bytes::of_numbers(&rows.starts),

@@ -5,9 +5,10 @@
 
 use super::bits::Fingerprint;
 use super::layout::TableShape;
-use super::parts::{Entry, Parts, part_bits};
+use super::parts::{Parts, part_bits, total};
 use super::storage::Bytes;
 use crate::join::memory;
+use crate::threads::each;
 use std::ops::Range;
 
 /// The order of the bits: some of them, and by how much they are moved.
@@ -33,6 +34,11 @@ impl<F: Fingerprint> Order<F> {
         Self(moves)
     }
 
+    /// Whether nothing is moved.
+    fn is_none(&self) -> bool {
+        self.0.iter().all(|(_, by)| *by == 0)
+    }
+
     #[inline]
     fn put(&self, value: F) -> F {
         self.0.iter().fold(F::default(), |all, (mask, by)| all | (value & *mask).rotated(*by))
@@ -41,6 +47,15 @@ impl<F: Fingerprint> Order<F> {
     fn put_back(&self, value: F) -> F {
         self.0.iter().fold(F::default(), |all, (mask, by)| all | value.rotated(F::BITS - by) & *mask)
     }
+}
+
+/// Where a part of a table is written to.
+struct Place<'t> {
+    /// Where its buckets begin.
+    starts: &'t mut [u8],
+    entries: &'t mut [u8],
+    /// How many entries stand before.
+    first: u32,
 }
 
 /// A table.
@@ -79,60 +94,83 @@ impl<F: Fingerprint> Table<F> {
         }
     }
 
-    /// Builds a table; with the topmost bits for a key entries stand in the order of the fingerprints.
+    /// Builds a table of fingerprints that ascend; with the topmost bits for a key entries stand in their order.
     pub fn build(shape: TableShape<F>, values: &[F], threads: usize, memory: usize) -> Self {
         let mut table = Self::new(shape, Bytes::default(), Bytes::default());
         let bits = part_bits(values.len()).min(shape.directory);
-        let parts = Parts {
-            values,
-            parts: 1 << bits,
-            key: |value: F| table.order.put(value).top(bits) as usize,
-            threads,
-            memory,
+        let place = |value: F, _| {
+            let value = table.order.put(value);
+            (value.top(bits) as usize, value)
         };
+        let parts = Parts { values, parts: 1 << bits, place, threads, memory };
         let sizes = parts.sizes();
+        let all = total(&sizes, 1 << bits);
         let inside = 1 << (shape.directory - bits);
         let mut directory = zeros(4 * (inside << bits) + 4);
         let mut entries = zeros(values.len() * table.width + F::BITS as usize / 8);
         let (mut rest, mut first) = (&mut entries[..], 0);
-        let mut places = Vec::with_capacity(sizes.len());
-        for (starts, size) in directory.chunks_exact_mut(4 * inside).zip(&sizes) {
+        let mut places = Vec::with_capacity(all.len());
+        for (starts, size) in directory.chunks_exact_mut(4 * inside).zip(&all) {
             let (own, others) = rest.split_at_mut(size * table.width);
-            places.push((starts, own, first));
+            places.push(Place { starts, entries: own, first });
             (rest, first) = (others, first + *size as u32);
         }
-        parts.each(&sizes, places, |(starts, entries, first), part| {
-            table.fill(starts, entries, first, bits, &part);
-        });
+        if table.order.is_none() {
+            let parts = places.into_iter().zip(&all);
+            let parts: Vec<_> = parts
+                .map(|(place, size)| (&values[place.first as usize..place.first as usize + size], place))
+                .collect();
+            each(parts, threads, |(part, place)| table.fill(place, bits, part, true));
+        } else {
+            let mut places = places.into_iter();
+            parts.each(&sizes, |_, parts| {
+                let parts: Vec<_> = parts.into_iter().zip(places.by_ref()).collect();
+                each(parts, threads, |(part, place)| table.fill(place, bits, part, false));
+            });
+        }
         directory[4 * (inside << bits)..].copy_from_slice(&(values.len() as u32).to_le_bytes());
         table.directory = Bytes::from(directory);
         table.entries = Bytes::from(entries);
         table
     }
 
-    /// Sorts a part by bucket; `skip` bits of the number are the same in all.
-    fn fill(&self, starts: &mut [u8], entries: &mut [u8], first: u32, skip: u32, part: &[Entry<F>]) {
+    /// Writes a part by bucket; `skip` bits of the number are the same in all.
+    fn fill(&self, place: Place<'_>, skip: u32, part: &[F], is_sorted: bool) {
         let bucket = |value: F| {
             let number = value.top(self.shape.directory);
-            number & ((1_u64 << (self.shape.directory - skip)) - 1) as u32
+            (number & ((1_u64 << (self.shape.directory - skip)) - 1) as u32) as usize
         };
-        let mut ends = vec![0; starts.len() / 4 + 1];
-        for entry in part {
-            ends[bucket(self.order.put(entry.value)) as usize + 1] += 1;
-        }
+        let mut ends = vec![0_u32; place.starts.len() / 4 + 1];
+        part.iter().for_each(|value| ends[bucket(*value) + 1] += 1);
         let mut sum = 0;
         for end in &mut ends {
             sum += *end;
             *end = sum;
         }
-        for (place, start) in starts.chunks_exact_mut(4).zip(&ends) {
-            place.copy_from_slice(&(first + start).to_le_bytes());
+        for (start, end) in place.starts.chunks_exact_mut(4).zip(&ends) {
+            start.copy_from_slice(&(place.first + end).to_le_bytes());
         }
-        for entry in part {
-            let value = self.order.put(entry.value);
-            let place = &mut ends[bucket(value) as usize];
-            (value & self.low).store(self.width, &mut entries[*place as usize * self.width..]);
-            *place += 1;
+        let mut room = Vec::new();
+        let sorted = if is_sorted {
+            part
+        } else {
+            room.resize(part.len(), F::default());
+            for value in part {
+                let end = &mut ends[bucket(*value)];
+                room[*end as usize] = *value;
+                *end += 1;
+            }
+            &room
+        };
+        // Each is written as a whole fingerprint, and the next one writes over what is too much.
+        let mut at = 0;
+        for value in sorted {
+            let value = *value & self.low;
+            match place.entries.get_mut(at..at + F::BITS as usize / 8) {
+                Some(whole) => value.store(whole.len(), whole),
+                None => value.store(self.width, &mut place.entries[at..]),
+            }
+            at += self.width;
         }
     }
 

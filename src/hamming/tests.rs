@@ -104,8 +104,8 @@ fn the_join_of_many_that_are_alike() {
 
 /// Every layout that a distance has.
 fn layouts(distance: u32) -> Vec<Layout> {
-    let blocks = (2..=distance + 1).map(Layout::Blocks);
-    [Layout::Scan, Layout::Pairs].into_iter().chain(blocks).collect()
+    let blocks = (2..=distance + 1).map(Layout::MultiIndex);
+    [Layout::Scan, Layout::BlockPairs].into_iter().chain(blocks).collect()
 }
 
 fn check_index<F: Fingerprint>(all: &[F], queries: &[F], distance: u32) {

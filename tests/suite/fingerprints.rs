@@ -44,7 +44,7 @@ fn queries_find_what_a_scan_finds() {
         }
         assert!(expected.len() > 60);
         for (layout, ids) in
-            [("", "bytes"), ("--layout scan", "bytes"), ("--layout pairs --memory 64", "rows")]
+            [("", "bytes"), ("--layout scan", "bytes"), ("--layout block-pairs --memory 64", "rows")]
         {
             let build = format!(
                 "twinsplit fingerprints build rows --output index --distance {distance} --ids {ids} {layout}"
@@ -119,8 +119,8 @@ fn what_is_wrong_is_named() {
     here.write("rows", "a\t00000000000000ff\n");
     let build = "twinsplit fingerprints build rows --output index";
     here.say(&format!("{build} --distance 9")).fails(2, &["distance 9", "at most 8"]);
-    here.say(&format!("{build} --layout blocks:5")).fails(2, &["blocks:5", "4 blocks at most"]);
-    here.say(&format!("{build} --layout tree")).fails(2, &["scan, blocks:M"]);
+    here.say(&format!("{build} --layout multi-index:5")).fails(2, &["multi-index:5", "4 blocks at most"]);
+    here.say(&format!("{build} --layout tree")).fails(2, &["scan, multi-index:M"]);
     here.say(&format!("{build} --memory 0")).fails(1, &["do not fit into 0 bytes"]);
     here.say(build).ok();
     here.say("twinsplit fingerprints query index rows --distance 4").fails(2, &["built for 3"]);
@@ -143,6 +143,6 @@ fn the_plan_says_what_layouts_take() {
     let plan = here.say("twinsplit fingerprints plan --fingerprints 50000000 --memory 860").ok();
     assert_eq!(plan.lines().count(), 6);
     let taken: Vec<_> = plan.lines().filter(|line| line.ends_with("\tyes")).collect();
-    assert!(taken.len() == 1 && taken[0].starts_with("blocks:2\t"), "{plan}");
+    assert!(taken.len() == 1 && taken[0].starts_with("multi-index:2\t"), "{plan}");
     here.say("twinsplit fingerprints plan --fingerprints 50000000 --memory 1").fails(1, &["is the least"]);
 }

@@ -21,7 +21,7 @@ pub struct Opts {
     /// The most bits in which what queries find may differ from them, 0 to 8
     #[arg(long, default_value_t = 3, value_name = "K")]
     distance: u32,
-    /// The tables: scan, blocks:M (M tables) or pairs (a table for each two of K + 2 blocks); by default the fastest in --memory
+    /// The tables: scan, multi-index:M (one for each of M blocks of bits, norouzi2012), block-pairs (one for each two of K + 2 blocks, manku2007); by default the fastest in --memory
     #[arg(long, value_name = "LAYOUT")]
     layout: Option<Layout>,
     /// Megabytes that the tables may take

@@ -72,8 +72,8 @@ fn plans<F: Fingerprint>(opts: &PlanOpts) -> Result<()> {
     let taken = of(None, memory);
     let mut out = Stdout::new();
     out.line(b"layout\tMB\tns\tdirectory bits/radius of each table\ttaken")?;
-    let several = (2..=opts.distance + 1).map(Layout::Blocks);
-    for layout in [Layout::Scan].into_iter().chain(several).chain([Layout::Pairs]) {
+    let several = (2..=opts.distance + 1).map(Layout::MultiIndex);
+    for layout in [Layout::Scan].into_iter().chain(several).chain([Layout::BlockPairs]) {
         let is_taken = taken.as_ref().is_ok_and(|taken| taken.layout == layout);
         // What does not fit is shown with what it would take.
         let plan = of(Some(layout), memory).or_else(|_| of(Some(layout), u64::MAX))?;

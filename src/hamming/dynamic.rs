@@ -20,8 +20,8 @@ const FRESH: usize = 2048;
 /// An index of fingerprints with growing ids, to which they are added one by one.
 ///
 /// ```
-/// use twinsplit::hamming::{IndexOptions, Live};
-/// let mut live = Live::<u64>::new(IndexOptions::default());
+/// use twinsplit::hamming::{IndexOptions, DynamicIndex};
+/// let mut live = DynamicIndex::<u64>::new(IndexOptions::default());
 /// live.insert(10, 0b0000)?;
 /// live.insert(20, 0b0111)?;
 /// assert_eq!(live.search(0b0001), [(10, 1), (20, 2)]);
@@ -32,7 +32,7 @@ const FRESH: usize = 2048;
 /// # Ok::<(), twinsplit::Error>(())
 /// ```
 #[derive(Debug)]
-pub struct Live<F> {
+pub struct DynamicIndex<F> {
     options: IndexOptions,
     /// In the order of their ids, each more than twice as large as the next.
     runs: Vec<Index<F>>,
@@ -46,7 +46,7 @@ pub struct Live<F> {
     next: Option<u64>,
 }
 
-impl<F: Fingerprint> Live<F> {
+impl<F: Fingerprint> DynamicIndex<F> {
     /// An empty index. The options are those of its runs: the memory is that of each.
     pub fn new(options: IndexOptions) -> Self {
         let (runs, fresh, removed) = (Vec::new(), Vec::new(), FxHashSet::default());
@@ -201,7 +201,7 @@ mod tests {
         ) {
             let values: Vec<u64> = (0..base as u64).map(|n| (n % 700).mixed()).collect();
             let options = IndexOptions { distance: 2, memory: 1 << 22, ..IndexOptions::default() };
-            let mut live = Live::over(Index::build(&values, options).unwrap(), options).unwrap();
+            let mut live = DynamicIndex::over(Index::build(&values, options).unwrap(), options).unwrap();
             let mut truth: BTreeMap<u64, u64> = (0..).zip(values).collect();
             let mut id = base as u64;
             for (kind, some, random) in steps {
@@ -236,10 +236,10 @@ mod tests {
         let base = |ids: &[u64]| {
             Index::<u64>::build(&[1, 2], IndexOptions::default()).unwrap().with_numbers(ids).unwrap()
         };
-        assert!(Live::over(base(&[5, u64::MAX]), IndexOptions::default()).is_ok());
-        assert!(Live::over(base(&[5, 5]), IndexOptions::default()).is_err());
+        assert!(DynamicIndex::over(base(&[5, u64::MAX]), IndexOptions::default()).is_ok());
+        assert!(DynamicIndex::over(base(&[5, 5]), IndexOptions::default()).is_err());
         let names =
             Index::<u64>::build(&[1], IndexOptions::default()).unwrap().with_names([&b"a"[..]]).unwrap();
-        assert!(Live::over(names, IndexOptions::default()).is_err());
+        assert!(DynamicIndex::over(names, IndexOptions::default()).is_err());
     }
 }

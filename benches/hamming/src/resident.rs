@@ -1,0 +1,11 @@
+//! Memory of this process that is in use.
+
+use std::io::{Error, ErrorKind, Result};
+
+/// Bytes that are resident, of Linux's `/proc`.
+pub fn bytes() -> Result<u64> {
+    let text = std::fs::read_to_string("/proc/self/smaps_rollup")?;
+    let line = text.lines().find_map(|line| line.strip_prefix("Rss:"));
+    let kilobytes = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok());
+    kilobytes.map(|kilobytes| kilobytes << 10).ok_or_else(|| Error::from(ErrorKind::InvalidData))
+}
