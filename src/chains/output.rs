@@ -20,15 +20,28 @@ pub struct Output {
     /// Pairs of documents are written.
     pairs: bool,
     wanted: Wanted,
-    /// The data set that holds every document's set.
+    /// The data set that holds every document's set, or fingerprint.
     sets: Data,
+    /// What is done about too many pairs.
+    too_many: &'static str,
 }
+
+/// What is done about too many pairs of sets, and of fingerprints.
+const TOO_MANY: [&str; 2] = [
+    "pairs of documents; a higher tau has fewer, --write clusters needs none, or raise --max-pairs",
+    "pairs of documents; a smaller --distance has fewer, --write clusters needs none, or raise --max-pairs",
+];
 
 impl Output {
     /// What the options make of it.
     pub fn of(params: &Params, wanted: Wanted, sets: Data) -> Self {
         let pairs = !params.is("write", "clusters");
-        Self { star: params.is("cluster", "star"), pairs, wanted, sets }
+        Self { star: params.is("cluster", "star"), pairs, wanted, sets, too_many: TOO_MANY[0] }
+    }
+
+    /// The same for pairs of fingerprints.
+    pub fn of_fingerprints(self) -> Self {
+        Self { too_many: TOO_MANY[1], ..self }
     }
 
     /// Whether pairs of documents are written.
@@ -47,7 +60,7 @@ impl Component for Output {
     fn parts(&self) -> Vec<Part> {
         let mut parts = Vec::new();
         if self.pairs {
-            parts.extend(expand().map(Part::Step));
+            parts.extend(expand(self.too_many).map(Part::Step));
         }
         parts.extend(clusters(self.star, self.wanted.rounds));
         parts.extend(keep(self.sets).map(Part::Step));
@@ -70,12 +83,8 @@ impl Component for Output {
 }
 
 /// Pairs of sets become pairs of documents.
-fn expand() -> [Step; 2] {
-    let guard = Guard {
-        counter: "pairs",
-        option: "max-pairs",
-        advice: "pairs of documents; a higher tau has fewer, --write clusters needs none, or raise --max-pairs",
-    };
+fn expand(too_many: &'static str) -> [Step; 2] {
+    let guard = Guard { counter: "pairs", option: "max-pairs", advice: too_many };
     [
         Step::map_reduce(
             "expand-left",

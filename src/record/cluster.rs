@@ -2,7 +2,7 @@
 
 use super::fingerprint::{MemberFingerprint, PrintedFingerprint};
 use super::meta::Meta;
-use super::pair::AnyPair;
+use super::near::AnyPair;
 use super::set::Member;
 use super::tokenized::Tokenized;
 use super::{Fields, Keys, Record, is_member, push_tagged, second_field, tag};

@@ -7,6 +7,7 @@
 
 pub mod bad;
 pub mod cluster;
+pub mod content;
 pub mod count;
 pub mod document;
 pub mod expand;
@@ -14,6 +15,7 @@ pub mod fingerprint;
 pub mod id;
 pub mod lookup;
 pub mod meta;
+pub mod near;
 pub mod pair;
 pub mod posting;
 pub mod round;
@@ -221,6 +223,8 @@ pub(crate) mod tag {
     pub const MEMBER: &[u8] = br"\s";
     /// A candidate; it sorts behind the 0 of a set.
     pub const CANDIDATE: &[u8] = br"\c";
+    /// A pair of fingerprints.
+    pub const NEAR: &[u8] = br"\d";
     /// A signature.
     pub const SIGNATURE: &[u8] = br"\h";
 }

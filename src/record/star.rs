@@ -2,7 +2,7 @@
 
 use super::cluster::Label;
 use super::meta::Meta;
-use super::pair::AnyPair;
+use super::near::AnyPair;
 use super::set::Member;
 use super::{Fields, Keys, Record, second_field, tag};
 use crate::error::FieldError;

@@ -5,9 +5,11 @@ use super::NoOpts;
 use super::options::{MaxPairsOpts, SimilarityOpts};
 use crate::error::{Error, FieldError, Result};
 use crate::record::expand::{ExpandRow, LeftInput, RightInput};
-use crate::record::pair::{AnyPair, Near, Pair};
+use crate::record::near::{AnswerPair, AnyPair, Checked, Near};
+use crate::record::pair::Pair;
 use crate::record::set::Member;
-use crate::similarity::SetSimilarity;
+use crate::similarity::text::TextMeasure;
+use crate::similarity::{Score, SetSimilarity};
 use crate::stage::{Decl, Role, Stage, Task};
 use clap::Args;
 
@@ -18,7 +20,9 @@ fn emit_copy(member: &Member<'_>, task: &mut Task<'_>) -> Result<()> {
             task.emit(&ExpandRow::Copy { representative: copy.representative, id: copy.id, size: copy.size })
         }
         Member::Fingerprint(one) => match one.representative {
-            Some(representative) => task.emit(&ExpandRow::EqualFingerprint { representative, id: one.id }),
+            Some(representative) => {
+                task.emit(&ExpandRow::EqualFingerprint { representative, id: one.id, measure: one.measure })
+            }
             None => Ok(()),
         },
         Member::Copy(_) | Member::Doc(_) => Ok(()),
@@ -46,7 +50,8 @@ impl Stage for ExpandLeft {
     fn push(&mut self, row: LeftInput<'_>, task: &mut Task<'_>) -> Result<()> {
         match row {
             LeftInput::Pair(AnyPair::Fingerprints(near)) => {
-                task.emit(&ExpandRow::Near { key: near.a, other: near.b, distance: near.distance })
+                let Near { a, b, distance, checked } = near;
+                task.emit(&ExpandRow::Near { key: a, other: b, distance, checked })
             }
             LeftInput::Pair(AnyPair::Sets(pair)) => task.emit(&ExpandRow::Pair {
                 key: pair.a,
@@ -61,12 +66,26 @@ impl Stage for ExpandLeft {
     }
 }
 
+/// In what the documents of a group are equal.
+#[derive(Clone, Copy)]
+enum Equal {
+    /// In their sets, of this size.
+    Set(u64),
+    /// In their fingerprints, and in what is compared of their texts.
+    Fingerprint(Option<TextMeasure>),
+}
+
+impl Default for Equal {
+    fn default() -> Self {
+        Equal::Fingerprint(None)
+    }
+}
+
 /// The copies of the representative whose group is being read, itself first.
 #[derive(Default)]
 struct Group {
     ids: Vec<Vec<u8>>,
-    /// The size of their set; `None` where they have one fingerprint.
-    size: Option<u64>,
+    equal: Equal,
     pairs_seen: bool,
 }
 
@@ -77,11 +96,11 @@ impl Group {
         }
     }
 
-    fn push(&mut self, id: &[u8], size: Option<u64>, task: &Task<'_>) -> Result<()> {
+    fn push(&mut self, id: &[u8], equal: Equal, task: &Task<'_>) -> Result<()> {
         if self.pairs_seen {
             return Err(task.wrong(FieldError::new("tag", "copies before pairs", id)));
         }
-        self.size = size;
+        self.equal = equal;
         self.ids.push(id.to_vec());
         Ok(())
     }
@@ -112,11 +131,11 @@ impl Stage for ExpandLeftReduce {
         match row {
             ExpandRow::Copy { representative, id, size } => {
                 self.group.start(representative);
-                self.group.push(id, Some(size), task)
+                self.group.push(id, Equal::Set(size), task)
             }
-            ExpandRow::EqualFingerprint { representative, id } => {
+            ExpandRow::EqualFingerprint { representative, id, measure } => {
                 self.group.start(representative);
-                self.group.push(id, None, task)
+                self.group.push(id, Equal::Fingerprint(measure), task)
             }
             ExpandRow::Pair { key, other, overlap, size_key, size_other, measure } => {
                 self.group.start(key);
@@ -132,11 +151,12 @@ impl Stage for ExpandLeftReduce {
                     })
                 })
             }
-            ExpandRow::Near { key, other, distance } => {
+            ExpandRow::Near { key, other, distance, checked } => {
                 self.group.start(key);
                 self.group.pairs_seen = true;
                 let mut ids = self.group.ids.iter();
-                ids.try_for_each(|id| task.emit(&ExpandRow::Near { key: other, other: id, distance }))
+                let near = |id| ExpandRow::Near { key: other, other: id, distance, checked };
+                ids.try_for_each(|id| task.emit(&near(id)))
             }
         }
     }
@@ -178,6 +198,8 @@ pub struct ExpandRightReduce {
     group: Group,
     opts: ExpandRightOpts,
     pairs: u64,
+    /// The last row was one of fingerprints.
+    fingerprints: bool,
 }
 
 /// Its options.
@@ -201,7 +223,7 @@ impl ExpandRightReduce {
 
 impl Stage for ExpandRightReduce {
     type In<'a> = ExpandRow<'a>;
-    type Out<'a> = AnyPair<'a>;
+    type Out<'a> = AnswerPair<'a>;
     type Opts = ExpandRightOpts;
     const DECL: Decl = Decl {
         name: "expand-right-reduce",
@@ -211,18 +233,19 @@ impl Stage for ExpandRightReduce {
     };
 
     fn open(opts: ExpandRightOpts, _: &mut Task<'_>) -> Result<Self> {
-        Ok(Self { group: Group::default(), opts, pairs: 0 })
+        Ok(Self { group: Group::default(), opts, pairs: 0, fingerprints: false })
     }
 
     fn push(&mut self, row: ExpandRow<'_>, task: &mut Task<'_>) -> Result<()> {
+        self.fingerprints = matches!(row, ExpandRow::EqualFingerprint { .. } | ExpandRow::Near { .. });
         match row {
             ExpandRow::Copy { representative, id, size } => {
                 self.group.start(representative);
-                self.group.push(id, Some(size), task)
+                self.group.push(id, Equal::Set(size), task)
             }
-            ExpandRow::EqualFingerprint { representative, id } => {
+            ExpandRow::EqualFingerprint { representative, id, measure } => {
                 self.group.start(representative);
-                self.group.push(id, None, task)
+                self.group.push(id, Equal::Fingerprint(measure), task)
             }
             ExpandRow::Pair { key, other, overlap, size_key, size_other, measure } => {
                 let asked = self.opts.similarity.0.measure();
@@ -241,16 +264,18 @@ impl Stage for ExpandRightReduce {
                 }
                 let mut ids = self.group.ids.iter();
                 ids.try_for_each(|id| {
-                    task.emit(&Pair::of(measure, (id, size_key), (other, size_other), overlap))
+                    let pair = Pair::of(measure, (id, size_key), (other, size_other), overlap);
+                    task.emit(&AnswerPair::Sets(pair))
                 })
             }
-            ExpandRow::Near { key, other, distance } => {
+            ExpandRow::Near { key, other, distance, checked } => {
                 self.group.start(key);
                 self.group.pairs_seen = true;
                 if !self.admits(self.group.ids.len() as u64) {
                     return Ok(());
                 }
-                self.group.ids.iter().try_for_each(|id| task.emit(&Near::of(id, other, distance)))
+                let near = |id| AnswerPair::Fingerprints(Near::of(id, other, distance, checked));
+                self.group.ids.iter().try_for_each(|id| task.emit(&near(id)))
             }
         }
     }
@@ -259,16 +284,24 @@ impl Stage for ExpandRightReduce {
         let group = std::mem::take(&mut self.group);
         let (copies, similarity) = (group.ids.len() as u64, self.opts.similarity.0);
         // Sets that are too small for an overlap are no pairs, not even with their equals.
-        let pairs = group.size.is_none_or(|size| similarity.accepts(size, size, size));
+        let pairs = match group.equal {
+            Equal::Set(size) => similarity.accepts(size, size, size),
+            Equal::Fingerprint(_) => true,
+        };
         if !pairs || !self.admits(copies * copies.saturating_sub(1) / 2) {
             return Ok(());
         }
         for (at, x) in group.ids.iter().enumerate() {
             for y in &group.ids[at + 1..] {
-                match group.size {
-                    Some(size) => task.emit(&Pair::of(similarity.measure(), (x, size), (y, size), size))?,
-                    None => task.emit(&Near::of(x, y, 0))?,
-                }
+                task.emit(&match group.equal {
+                    Equal::Set(size) => {
+                        AnswerPair::Sets(Pair::of(similarity.measure(), (x, size), (y, size), size))
+                    }
+                    Equal::Fingerprint(measure) => {
+                        let checked = measure.map(|measure| Checked { score: Score::ONE, measure });
+                        AnswerPair::Fingerprints(Near::of(x, y, 0, checked))
+                    }
+                })?;
             }
         }
         Ok(())
@@ -278,9 +311,11 @@ impl Stage for ExpandRightReduce {
         task.count("pairs", self.pairs);
         if self.pairs > self.opts.max_pairs.max_pairs {
             return Err(Error::Limit(format!(
-                "expand-right-reduce: {} pairs in one task (the limit is {}); a higher tau has fewer, \
-                 --write clusters needs none, or raise --max-pairs",
-                self.pairs, self.opts.max_pairs.max_pairs
+                "expand-right-reduce: {} pairs in one task (the limit is {}); {} has fewer, --write clusters needs none, or \
+                 raise --max-pairs",
+                self.pairs,
+                self.opts.max_pairs.max_pairs,
+                if self.fingerprints { "a smaller --distance" } else { "a higher tau" }
             )));
         }
         Ok(())

@@ -61,6 +61,7 @@ mod scripts;
 mod simhash;
 mod spark;
 mod terminal;
+mod text_check;
 mod tune;
 mod two_lines;
 mod visible;

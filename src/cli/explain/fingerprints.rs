@@ -18,6 +18,7 @@ use crate::visible;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Features that are shown of each bit.
 const FEATURES: usize = 3;
@@ -74,7 +75,7 @@ pub fn show(
     let [a, b] = found;
     let missing = |name: &str| Error::Usage(format!("no document has the id {name:?}"));
     let texts = [a.ok_or_else(|| missing(names[0]))?, b.ok_or_else(|| missing(names[1]))?];
-    let mut sketcher = sketch.sketcher(idf.unwrap_or(Idf::Of(counted)))?;
+    let mut sketcher = sketch.sketcher(idf.unwrap_or(Idf::Of(Arc::new(counted))))?;
     let mut of_feature: FxHashMap<u64, String> = FxHashMap::default();
     for text in &texts {
         extractor.texts(text, |text| {

@@ -7,7 +7,7 @@ use crate::hash::Checksum;
 use crate::io::each_row;
 use crate::record::Record;
 use crate::record::cluster::{ClusterRow, Verdict};
-use crate::record::pair::AnyPair;
+use crate::record::near::AnswerPair;
 use crate::similarity::Score;
 use crate::visible;
 use rustc_hash::FxHashMap;
@@ -91,7 +91,7 @@ impl Answer {
             let mut pairs = 0;
             files.each_row("pairs.tsv", |line| {
                 pairs += 1;
-                answer.similarities.add(AnyPair::decode(line)?.score());
+                answer.similarities.add(AnswerPair::decode(line)?.score());
                 Ok(())
             })?;
             answer.pairs = Some(pairs);
