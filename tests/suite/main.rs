@@ -59,6 +59,7 @@ mod resume;
 mod rounds;
 mod scripts;
 mod simhash;
+mod simhash_report;
 mod spark;
 mod terminal;
 mod text_check;

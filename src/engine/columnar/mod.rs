@@ -44,6 +44,7 @@ use crate::io::{Blocks, Contents};
 use crate::join::kernel::{Asked, JoinPair, Work, index_shards, join_components, join_shards, queries};
 use crate::params::Params;
 use crate::record::document::DocumentOpts;
+use crate::sketch::Idf;
 use crate::stage::Counters;
 use crate::stages::cluster::{ClusterKind, ClusterKindOpts};
 use crate::stages::feature_order::read_reference;
@@ -111,7 +112,21 @@ pub struct ColumnarOpts {
     keyed: bool,
     /// How documents become fingerprints, where these are compared.
     #[arg(skip)]
-    fingerprints: Option<FingerprintOpts>,
+    pub(crate) fingerprints: Option<FingerprintOpts>,
+    /// The document frequencies that their weights are made of, where these have been counted.
+    #[arg(skip)]
+    pub(crate) idf_of_weights: Option<Idf>,
+}
+
+impl ColumnarOpts {
+    /// What the weights of fingerprints are made of, where there are fingerprints.
+    fn weights_idf(&self) -> Result<Option<Idf>> {
+        match (&self.fingerprints, &self.idf_of_weights) {
+            (Some(_), Some(idf)) => Ok(Some(idf.clone())),
+            (Some(opts), None) => opts.idf().map(Some),
+            (None, _) => Ok(None),
+        }
+    }
 }
 
 /// Bytes of input that a thread takes at a time.
@@ -269,7 +284,7 @@ impl Collection<'_> {
     }
 
     /// The same of fingerprints.
-    fn fingerprints(
+    pub fn fingerprints(
         &self,
         blocks: Blocks,
         mut end: impl FnMut(&str, Counters),

@@ -19,7 +19,6 @@ use crate::record::document::Document;
 use crate::record::meta::{InputPlace, Meta};
 use crate::stage::Counters;
 use crate::stages::cluster::rank_of;
-use crate::stages::simhash::FingerprintOpts;
 use crate::text::{Extractor, LONG, Letters, Pieces, dominant_script};
 use crate::threads::{in_threads, lock};
 use std::collections::BTreeMap;
@@ -64,7 +63,7 @@ impl Documents {
     ) -> Result<(Self, Counters)> {
         let blocks = Mutex::new(blocks);
         let spec = opts.features.spec()?;
-        let idf = opts.fingerprints.as_ref().map(FingerprintOpts::idf).transpose()?;
+        let idf = opts.weights_idf()?;
         let all = Documents::none(opts);
         let texts = Sorter::new(budget, work, 0, u64::MAX);
         let gathered = Mutex::new(Gathered { budget, all, waiting: BTreeMap::new(), next: 0, bytes: 0 });
