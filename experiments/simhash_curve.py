@@ -11,6 +11,7 @@ import shutil
 
 import numpy
 
+import corpora
 import plot
 import truth
 from result import WORK, progress, save, stage, twinsplit
@@ -89,7 +90,7 @@ def points(keys, distances, good):
 
 def experiment(corpus):
     """Rows of the curves, and of their best points."""
-    whole, left_out = truth.documents(corpus)
+    whole, left_out = corpora.documents(corpus)
     progress(f"{corpus}: {len(whole)} documents, {left_out} exact copies left out")
     features = FEATURES.get(corpus, "words:1")
     rows, bests, curves = [], [], {}
@@ -101,7 +102,7 @@ def experiment(corpus):
         twinsplit("idf", "--from", documents, "--output", table, "--features", features)
         truths = {"jaccard": similar(folder, documents, len(found))}
         if most is None:
-            truths["copies"] = numpy.array([i * len(found) + j for i, j in truth.copies(corpus, found)], numpy.int64)
+            truths["copies"] = numpy.array([i * len(found) + j for i, j in truth.alike(corpus, found)], numpy.int64)
         for weights in WEIGHTS:
             keys, distances = near(documents, features, weights, table, len(found))
             for name, good in truths.items():
