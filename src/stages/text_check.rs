@@ -91,7 +91,9 @@ impl Stage for TextContent {
 
     fn push(&mut self, line: Line<'_>, task: &mut Task<'_>) -> Result<()> {
         let document = self.document.read(line.0, &task.place).map_err(|error| task.bad(error))?;
-        task.emit(&ContentRow { id: &document.id, content: self.rows.of(&document.text) })
+        let content = self.rows.of(&document.text);
+        // Where there is nothing to compare there is no fingerprint either.
+        if content.is_empty() { Ok(()) } else { task.emit(&ContentRow { id: &document.id, content }) }
     }
 }
 
