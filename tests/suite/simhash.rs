@@ -191,6 +191,9 @@ pub fn fingerprints(here: &Place, docs: &[Doc], options: &str) -> Vec<Option<u12
     docs.iter().map(|doc| of.get(doc.id.as_str()).copied()).collect()
 }
 
+/// The greatest distance of two documents.
+pub type Most<'a> = &'a dyn Fn(&Doc, &Doc) -> u32;
+
 /// What a line of a pair says of its texts, behind the distance; `None` where they are not alike enough.
 pub type Alike<'a> = &'a dyn Fn(&Doc, &Doc) -> Option<String>;
 
@@ -201,7 +204,7 @@ pub const NOT_COMPARED: Alike<'static> = &|_, _| Some(String::new());
 pub fn brute_force(
     docs: &[Doc],
     fingerprints: &[Option<u128>],
-    (most, alike): (&dyn Fn(&Doc, &Doc) -> u32, Alike<'_>),
+    (most, alike): (Most<'_>, Alike<'_>),
     kind: Kind,
     keep: Keep,
 ) -> [String; 2] {

@@ -41,7 +41,7 @@ fn cosine(a: &Doc, b: &Doc, hundredths: u128) -> Option<String> {
         [&a, &b].map(|of| of.values().map(|count| count * count).sum::<u128>()).iter().product();
     let reaches = |p: u128, q: u128| dot * dot * q * q >= p * p * squares;
     let rounded =
-        || (0..=1_000_000).rev().find(|k| reaches((2 * *k as u128).saturating_sub(1), 2_000_000)).unwrap();
+        || (0..=1_000_000).rev().find(|k: &u128| reaches((2 * k).saturating_sub(1), 2_000_000)).unwrap();
     reaches(hundredths, 100).then(|| format!("\t{}\tcosine", six(rounded(), 1_000_000)))
 }
 
