@@ -53,10 +53,10 @@ pub mod engine {
     /// See the module of this name.
     pub mod columnar {
         pub use crate::engine::columnar::{ColumnarJoin, ColumnarOpts, ColumnarRun, Ran};
-        /// See the module of this name.
-        pub mod budget {
-            pub use crate::engine::columnar::budget::{DOCUMENT, PROGRAM, THREAD};
-        }
+    }
+    /// See the module of this name.
+    pub mod memory {
+        pub use crate::engine::memory::{DOCUMENT, PROGRAM, THREAD};
     }
     /// See the module of this name.
     pub mod progress {
@@ -116,7 +116,8 @@ pub mod record {
     /// See the module of this name.
     pub mod cluster {
         pub use crate::record::cluster::{
-            ClusterInput, ClusterRow, Compared, KeepInput, KeepRow, Label, Ranked, Verdict,
+            Chosen, ChosenRow, ClusterInput, ClusterRow, Clustered, Compared, GraphRow, KeepInput, KeepRow,
+            Label, Ranked, Verdict,
         };
     }
     /// See the module of this name.
@@ -140,8 +141,8 @@ pub mod record {
     /// See the module of this name.
     pub mod fingerprint {
         pub use crate::record::fingerprint::{
-            FingerprintBlocks, FingerprintCount, Fingerprinted, GroupedFingerprint, MemberFingerprint,
-            PrintedFingerprint, Table, TableRow,
+            FingerprintBlocks, FingerprintCount, FingerprintRow, Fingerprinted, GroupedFingerprint,
+            GroupedRow, MemberFingerprint, PrintedFingerprint, Table, TableRow,
         };
     }
     /// See the module of this name.
@@ -154,7 +155,7 @@ pub mod record {
     }
     /// See the module of this name.
     pub mod meta {
-        pub use crate::record::meta::{InputPlace, Meta, PlacedMeta};
+        pub use crate::record::meta::{InputPlace, Meta};
     }
     /// See the module of this name.
     pub mod near {
@@ -174,7 +175,7 @@ pub mod record {
     }
     /// See the module of this name.
     pub mod set {
-        pub use crate::record::set::{Copy, Doc, Features, HashedDoc, Member};
+        pub use crate::record::set::{Copy, Doc, Features, HashedDoc, HashedRow, Member};
     }
     /// See the module of this name.
     pub mod signature {
@@ -198,7 +199,7 @@ pub mod record {
     }
     /// See the module of this name.
     pub mod tokenized {
-        pub use crate::record::tokenized::Tokenized;
+        pub use crate::record::tokenized::{SetRow, Tokenized};
     }
     /// See the module of this name.
     pub mod verify {

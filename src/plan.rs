@@ -281,10 +281,10 @@ impl Plan {
     pub fn json(&self) -> Value {
         let mut fields = self.fields();
         let inputs: Vec<_> = self.inputs.iter().map(|path| path.to_string_lossy()).collect();
-        let [front, candidates, check, output] = self.chain.components().map(|component| {
-            let steps = component.parts();
-            steps.iter().flat_map(|part| part.steps()).map(step_json).collect::<Vec<_>>()
-        });
+        let [front, candidates, check, output] = self
+            .chain
+            .parts_of_components()
+            .map(|parts| parts.iter().flat_map(|part| part.steps()).map(step_json).collect::<Vec<_>>());
         fields.insert("inputs".to_owned(), json!(inputs));
         fields.insert("outputs".to_owned(), json!(self.chain.output.data()));
         fields.insert("in_process".to_owned(), self.columnar().is_some().into());
@@ -298,7 +298,7 @@ impl Plan {
 fn refuse_check(family: &Family, chain: &Chain, params: &Params) -> Result<()> {
     let Some(asked) = params.get("check") else { return Ok(()) };
     let check: CheckOpts = params.parse()?;
-    let fingerprints = chain.steps().iter().any(|step| step.map == Some("hamming-pairs"));
+    let fingerprints = chain.steps().iter().any(|step| step.map.contains(&"hamming-pairs"));
     match (fingerprints, &check.check) {
         (true, Check::Exact | Check::Signature) => Err(Error::Usage(format!(
             "--check {asked} is for the candidates of minhash; {} compares fingerprints, and with jaccard:T, cosine:T or \
@@ -312,6 +312,7 @@ fn refuse_check(family: &Family, chain: &Chain, params: &Params) -> Result<()> {
 
 fn step_json(step: &Step) -> Value {
     let side: BTreeMap<&str, Data> = step.side.iter().copied().collect();
+    let options: BTreeMap<&str, &str> = step.options.iter().copied().collect();
     let tasks = match step.tasks {
         Tasks::Many => "many".to_owned(),
         Tasks::One => "one".to_owned(),
@@ -321,7 +322,7 @@ fn step_json(step: &Step) -> Value {
     };
     json!({
         "name": step.name, "why": step.why, "map": step.map, "reduce": step.reduce,
-        "reads": step.inputs, "beside": side, "writes": step.output, "tasks": tasks,
+        "reads": step.inputs, "beside": side, "sets": options, "writes": step.output, "tasks": tasks,
     })
 }
 
@@ -352,13 +353,13 @@ pub fn own_options(family: &Family) -> BTreeSet<String> {
 fn options_of(family: &Family) -> BTreeSet<String> {
     let chains = family.every_chain();
     let steps = chains.iter().flat_map(|(_, chain)| chain.steps());
-    let names: BTreeSet<_> = steps.flat_map(|step| [step.map, step.reduce]).flatten().collect();
+    let names: BTreeSet<_> = steps.flat_map(|step| step.names().collect::<Vec<_>>()).collect();
     names.into_iter().filter_map(stages::find).flat_map(Entry::options).collect()
 }
 
 /// The options given that no stage of these steps has.
 fn unused(steps: &[Step], params: &Params) -> Vec<String> {
-    let stages = steps.iter().flat_map(|step| [step.map, step.reduce]).flatten();
+    let stages = steps.iter().flat_map(Step::names);
     let known: BTreeSet<String> = stages.filter_map(stages::find).flat_map(Entry::options).collect();
     params.iter().map(|(name, _)| name).filter(|name| !known.contains(*name)).map(str::to_owned).collect()
 }

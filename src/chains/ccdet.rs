@@ -31,7 +31,7 @@ fn compose(params: &Params, wanted: Wanted) -> Chain {
         front: Box::new(PrunedFront { sets: front, by_site }),
         candidates: Box::new(Slices::of(params)),
         check: Box::new(SliceQueries),
-        output: Output::of(params, wanted, front.sets()),
+        output: Output::of(params, wanted),
     }
 }
 
@@ -44,7 +44,7 @@ struct PrunedFront {
 
 impl Component for PrunedFront {
     fn parts(&self) -> Vec<Part> {
-        let mut steps = self.sets.documents().to_vec();
+        let mut steps = vec![self.sets.documents()];
         if self.by_site {
             steps.extend(prune());
         }

@@ -31,7 +31,7 @@ fn compose(params: &Params, wanted: Wanted) -> Chain {
         front: Box::new(front),
         candidates: Box::new(SignatureBands { filtered: front.filters() }),
         check: if exact { Box::new(Verification) } else { Box::new(Signatures) },
-        output: Output::of(params, wanted, front.sets()),
+        output: Output::of(params, wanted),
     }
 }
 

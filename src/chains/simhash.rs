@@ -2,12 +2,13 @@
 //!
 //! Equal fingerprints collapse first. Candidates meet in tables: [`crate::sketch::tables`] says which.
 
-use super::front::{BAD_RECORDS, documents_meta, frequencies};
+use super::front::{BAD_RECORDS, frequencies};
 use super::output::Output;
 use super::step::{Data, Part, Step};
 use super::{Chain, Columnar, Component, DOCUMENTS, Family, IDF_TABLE, JOINED, MEMBERS, Wanted};
 use crate::params::Params;
 use crate::stages::keep_field::KeepField;
+use crate::stages::meta::META;
 use crate::stages::signature_check::CheckOpts;
 use crate::stages::simhash::FingerprintOpts;
 
@@ -38,7 +39,7 @@ fn compose(params: &Params, wanted: Wanted) -> Chain {
         front: Box::new(front),
         candidates: Box::new(ByTables { in_memory: opts.is_some_and(|opts| opts.join_in_memory()) }),
         check: Box::new(Distance { texts: compares_texts(params) }),
-        output: Output::of(params, wanted, MEMBERS).of_fingerprints(),
+        output: Output::of(params, wanted).of_fingerprints(),
     }
 }
 
@@ -53,9 +54,14 @@ struct Fingerprints {
 
 impl Component for Fingerprints {
     fn parts(&self) -> Vec<Part> {
-        let simhash =
-            Step::map("simhash", "Turns each document into its fingerprint.", &[DOCUMENTS], FINGERPRINTS);
-        let mut steps = vec![documents_meta(self.field)];
+        let simhash = Step::map(
+            "simhash",
+            "Turns each document into its fingerprint, and takes what the keep rule needs.",
+            &[DOCUMENTS],
+            FINGERPRINTS,
+        );
+        let simhash = Step { field: self.field, ..simhash.setting(META) };
+        let mut steps = Vec::new();
         if self.counts {
             steps.extend(frequencies());
             steps.push(simhash.beside("idf-table", IDF_TABLE));
@@ -65,7 +71,7 @@ impl Component for Fingerprints {
         steps.push(Step::map_reduce(
             "equal-fingerprints",
             "equal-fingerprints-reduce",
-            "Joins equal fingerprints once; sorted by fingerprint, then id, the smallest id of a group comes first.",
+            "Joins equal fingerprints once; sorted by fingerprint, then id, the smallest id of a group comes first, and two documents with one id meet and are named.",
             &[FINGERPRINTS],
             MEMBERS,
         ));

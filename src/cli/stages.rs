@@ -76,7 +76,7 @@ pub fn derived() -> Result<Vec<(String, String)>> {
             engine: *engine,
             given,
             inputs: Vec::new(),
-            write_kept: true,
+            write_kept: false,
             recall: None,
             notes: Vec::new(),
         };

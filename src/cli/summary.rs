@@ -10,9 +10,9 @@ use crate::engine::columnar::output::{LARGE_SHARE, LargeCluster};
 use crate::engine::progress::Done;
 use crate::error::Result;
 use crate::io::{AtomicFile, Stdout, each_row, expand_inputs};
-use crate::record::Record;
 use crate::record::cluster::ClusterRow;
 use crate::record::meta::Meta;
+use crate::record::{Record, second_field, tag};
 use crate::stages::hamming::FINGERPRINTS;
 use crate::stages::signature_check::{BELOW as ESTIMATED_BELOW, ESTIMATED, UNCHECKED};
 use crate::terminal;
@@ -169,8 +169,8 @@ fn left_out(steps: &[Done]) -> Vec<String> {
 }
 
 /// The clusters of more than one in a hundred documents in `clusters.tsv`, where those of one cluster stand together,
-/// with their scripts from the meta data set.
-pub fn cluster_scripts(clusters: &Path, meta: &Path, steps: &[Done]) -> Result<Vec<LargeCluster>> {
+/// with their scripts from the data set of members.
+pub fn cluster_scripts(clusters: &Path, of_members: &Path, steps: &[Done]) -> Result<Vec<LargeCluster>> {
     let documents = sum(&with_readers_once(steps), "documents");
     let mut large: Vec<LargeCluster> = Vec::new();
     let mut current = (Vec::new(), 0);
@@ -204,8 +204,11 @@ pub fn cluster_scripts(clusters: &Path, meta: &Path, steps: &[Done]) -> Result<V
         }
         Ok(())
     })?;
-    for part in expand_inputs(&[meta.to_owned()])? {
+    for part in expand_inputs(&[of_members.to_owned()])? {
         each_row(&part, |line| {
+            if second_field(line) != Some(tag::META) {
+                return Ok(());
+            }
             let row = Meta::decode(line)?;
             if let Some(member) = members.find(row.id) {
                 let script = String::from_utf8_lossy(row.script).into_owned();

@@ -5,6 +5,8 @@
 //! what is held now can be asked for, so it is looked at every few milliseconds, and when the step ends.
 
 use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
@@ -32,37 +34,41 @@ fn status(name: &str) -> Option<u64> {
 pub struct StepPeak {
     /// The mark when it began.
     before: Option<u64>,
-    watch: Option<(Sender<()>, JoinHandle<u64>)>,
+    watch: Option<(Sender<()>, JoinHandle<()>)>,
+    /// The most that was seen by looking.
+    seen: Arc<AtomicU64>,
 }
 
 impl StepPeak {
     /// The step begins.
     pub fn start() -> Self {
         let before = peak_memory();
+        let seen = Arc::new(AtomicU64::new(0));
         let watch = before.and_then(|_| {
             let (stop, stopped) = channel();
+            let most = Arc::clone(&seen);
             let watch = move || {
-                let mut most = 0;
                 loop {
-                    most = most.max(held().unwrap_or(0));
+                    most.fetch_max(held().unwrap_or(0), Ordering::Relaxed);
                     if stopped.recv_timeout(OFTEN) != Err(RecvTimeoutError::Timeout) {
-                        return most;
+                        return;
                     }
                 }
             };
             // Where the system gives no thread, the step's end still says something.
             Some((stop, Builder::new().name("memory".to_owned()).spawn(watch).ok()?))
         });
-        Self { before, watch }
+        Self { before, watch, seen }
     }
 
     /// The step has ended: the most that was held since it began, as far as was seen.
     pub fn end(self) -> Option<u64> {
-        let mut most = held()?;
+        let at_the_end = held()?;
         if let Some((stop, watch)) = self.watch {
             drop(stop);
-            most = most.max(watch.join().unwrap_or(0));
+            let _ = watch.join();
         }
+        let most = at_the_end.max(self.seen.load(Ordering::Relaxed));
         let mark = peak_memory();
         if mark > self.before { mark } else { Some(most.min(mark?)) }
     }
@@ -72,12 +78,15 @@ impl StepPeak {
 mod tests {
     use super::*;
 
-    /// Only what is true whatever other tests of this process hold.
+    /// Only what is true whatever other tests of this process hold, and whenever the thread that looks has its turn.
     #[test]
     fn a_step_has_held_what_it_held() {
         let step = StepPeak::start();
         let held = vec![1u8; 64 << 20];
         assert!(held.iter().all(|byte| *byte == 1));
+        while step.seen.load(Ordering::Relaxed) < 64 << 20 {
+            std::thread::sleep(OFTEN);
+        }
         drop(held);
         let peak = step.end().unwrap();
         assert!(peak > 64 << 20 && peak <= peak_memory().unwrap(), "{peak}");

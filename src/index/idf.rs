@@ -182,45 +182,49 @@ impl Power {
 
     /// The number, rounded down; 1 to `n`.
     fn root(&self) -> u64 {
-        // 1 always holds and n + 1 never does. The guess only saves steps: from it, doubling strides
-        // narrow the bracket, and exact comparisons confirm both of its ends.
-        let (mut low, mut high) = (1, u128::from(self.n) + 1);
-        let start = (self.guess as u128).clamp(low, high - 1);
-        let mut stride = 1;
-        if self.holds(start) {
-            low = start;
-            while low + stride < high {
-                if self.holds(low + stride) {
-                    low += stride;
-                    stride *= 2;
-                } else {
-                    high = low + stride;
-                }
-            }
-        } else {
-            high = start;
-            while low + stride < high {
-                if self.holds(high - stride) {
-                    low = high - stride;
-                } else {
-                    high -= stride;
-                    stride *= 2;
-                }
-            }
-        }
-        while high - low > 1 {
-            let middle = low + (high - low) / 2;
-            if self.holds(middle) { low = middle } else { high = middle }
-        }
-        low as u64
+        last_that_holds(self.n, self.guess, |df| self.holds(df))
     }
+}
+
+/// The last number from 1 to `n` for which `holds`, which is true for 1 and for everything up to that number. The guess only saves
+/// steps: from it, doubling strides narrow the bracket, and exact comparisons confirm both of its ends.
+fn last_that_holds(n: u64, guess: f64, mut holds: impl FnMut(u128) -> bool) -> u64 {
+    // 1 always holds and n + 1 never does.
+    let (mut low, mut high) = (1, u128::from(n) + 1);
+    let start = (guess as u128).clamp(low, high - 1);
+    let mut stride = 1;
+    if holds(start) {
+        low = start;
+        while low + stride < high {
+            if holds(low + stride) {
+                low += stride;
+                stride *= 2;
+            } else {
+                high = low + stride;
+            }
+        }
+    } else {
+        high = start;
+        while low + stride < high {
+            if holds(high - stride) {
+                low = high - stride;
+            } else {
+                high -= stride;
+                stride *= 2;
+            }
+        }
+    }
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        if holds(middle) { low = middle } else { high = middle }
+    }
+    low as u64
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::cmp::Ordering;
-    use std::time::{Duration, Instant};
 
     fn range(text: &str) -> IdfRange {
         text.parse().unwrap()
@@ -301,12 +305,31 @@ mod tests {
         }
     }
 
+    /// With four places a comparison takes powers of 10,000: the guess leaves a handful of them, where halving the range
+    /// alone takes 33.
     #[test]
-    fn stays_quick_with_four_places() {
-        let start = Instant::now();
-        let (least, greatest) = range("0.0001,0.3333").df_range(10_000_000_000);
-        let took = start.elapsed();
-        assert!(least < greatest && greatest < 10_000_000_000);
-        assert!(took < Duration::from_secs(2), "took {took:?}; a fifth of a second is usual");
+    fn compares_few_powers_with_four_places() {
+        let n = 10_000_000_000;
+        for bound in ["0.0001", "0.3333", "0.5001", "0.7777", "0.9999"] {
+            let power = Power::new(n, bound.parse().unwrap());
+            let mut compared = 0;
+            let root = last_that_holds(n, power.guess, |df| {
+                compared += 1;
+                power.holds(df)
+            });
+            assert_eq!(root, power.root());
+            assert!(power.holds(root.into()) && !power.holds(u128::from(root) + 1), "{bound}: {root}");
+            assert!(compared <= 4, "{bound}: {compared} comparisons");
+        }
+    }
+
+    /// Wherever the search begins, it ends at the same number.
+    #[test]
+    fn a_bad_guess_costs_steps_only() {
+        for last in [1, 2, 3, 500, 999, 1000] {
+            for guess in [-1.0, 0.0, 1.0, 2.0, 499.5, 500.0, 777.0, 1000.0, 1e300, f64::NAN] {
+                assert_eq!(last_that_holds(1000, guess, |df| df <= last), last as u64, "from {guess}");
+            }
+        }
     }
 }

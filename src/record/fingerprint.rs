@@ -1,7 +1,9 @@
 //! Documents as fingerprints.
 
+use super::meta::Meta;
 use super::near::push_text_measure;
-use super::{Fields, Keys, Record, parse_number, push_number, push_padded, push_tagged, tag};
+use super::set::push_feature;
+use super::{Fields, Keys, Record, parse_number, push_number, push_padded, push_tagged, second_field, tag};
 use crate::error::FieldError;
 use crate::similarity::text::TextMeasure;
 use crate::sketch::simhash::{Bits, Fingerprint};
@@ -123,6 +125,70 @@ impl<'a> Record<'a> for GroupedFingerprint<'a> {
     }
 }
 
+/// What stages that read documents write for a chain: fingerprints, and what the keep rule needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FingerprintRow<'a> {
+    /// A document's fingerprint.
+    Fingerprint(Fingerprinted<'a>),
+    /// What the keep rule needs of a document.
+    Meta(Meta<'a>),
+}
+
+impl<'a> Record<'a> for FingerprintRow<'a> {
+    const FIELDS: &'static str = r"id⇥fingerprint, with --distance for classes of length ⇥distance, with --check of texts ⇥distance⇥hash of the content; id⇥\m⇥length⇥date⇥score⇥script⇥input⇥offset⇥file⇥line";
+
+    fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
+        match second_field(line) {
+            Some(tag::META) => Meta::decode(line).map(FingerprintRow::Meta),
+            _ => Fingerprinted::decode(line).map(FingerprintRow::Fingerprint),
+        }
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        match self {
+            FingerprintRow::Fingerprint(one) => one.encode(out),
+            FingerprintRow::Meta(meta) => meta.encode(out),
+        }
+    }
+}
+
+/// A row of the shuffle in which equal fingerprints meet, and the documents of one id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GroupedRow<'a> {
+    /// A document under its fingerprint.
+    Fingerprint(GroupedFingerprint<'a>),
+    /// What the keep rule needs of a document, under the [hash of its id](crate::hash::id).
+    Meta(Meta<'a>),
+}
+
+impl<'a> Record<'a> for GroupedRow<'a> {
+    const FIELDS: &'static str = r"fingerprint⇥distance⇥hash of the content or -⇥id; hash of the id⇥\m⇥id⇥length⇥date⇥score⇥script⇥input⇥offset⇥file⇥line";
+    const KEYS: Option<Keys> = GroupedFingerprint::KEYS;
+
+    fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
+        if second_field(line) != Some(tag::META) {
+            return GroupedFingerprint::decode(line).map(GroupedRow::Fingerprint);
+        }
+        let mut fields = Fields::of(line);
+        fields.feature("hash")?;
+        fields.next("tag", r"\m")?;
+        let id = fields.id("id")?;
+        Meta::after_id(id, fields).map(GroupedRow::Meta)
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        match self {
+            GroupedRow::Fingerprint(one) => one.encode(out),
+            GroupedRow::Meta(meta) => {
+                push_feature(out, crate::hash::id(meta.id));
+                out.push(b'\t');
+                push_tagged(out, tag::META, meta.id);
+                meta.push_after_id(out);
+            }
+        }
+    }
+}
+
 /// A fingerprint in the stream of what is joined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemberFingerprint<'a> {
@@ -184,18 +250,6 @@ pub struct PrintedFingerprint<'a> {
 }
 
 impl<'a> PrintedFingerprint<'a> {
-    /// Reads what follows an id.
-    pub(super) fn after_id(id: &'a [u8], mut fields: Fields<'a>) -> Result<Self, FieldError> {
-        let row = Self { id, fingerprint: fields.fingerprint()?, distance: fields.distance()? };
-        fields.done()?;
-        Ok(row)
-    }
-
-    /// Appends what follows the id and a TAB.
-    pub(super) fn push_after_id(&self, out: &mut Vec<u8>) {
-        push_print(out, self.fingerprint, self.distance);
-    }
-
     /// Whether two fingerprints are near enough for a pair, and how far apart they are.
     pub fn pairs_with(&self, other: &Self) -> (bool, u32) {
         let distance = self.fingerprint.distance(other.fingerprint);

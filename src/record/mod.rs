@@ -215,6 +215,8 @@ pub(crate) mod tag {
     pub const EQUAL_FINGERPRINT: &[u8] = br"\#=";
     /// A set with the hash of its text.
     pub const TEXT: &[u8] = br"\~";
+    /// A document with the document that its cluster keeps.
+    pub const CLUSTERED: &[u8] = br"\k";
     /// A document's label.
     pub const LABEL: &[u8] = br"\>";
     /// A document's properties.
@@ -225,6 +227,8 @@ pub(crate) mod tag {
     pub const CANDIDATE: &[u8] = br"\c";
     /// A pair of fingerprints.
     pub const NEAR: &[u8] = br"\d";
+    /// A posting list, or the documents of a band's key.
+    pub const LIST: &[u8] = br"\l";
     /// A signature.
     pub const SIGNATURE: &[u8] = br"\h";
 }
@@ -240,8 +244,8 @@ pub(crate) fn push_tagged(out: &mut Vec<u8>, id: &[u8], tag: &[u8]) {
 /// Whether a line is a set, a fingerprint or a copy, in a stream of these and of pairs: of the rows without a tag, a set ends
 /// with its second field, behind which a pair has what the two share.
 pub(crate) fn is_member(line: &[u8]) -> bool {
-    use tag::{COPY, EQUAL_FINGERPRINT, FINGERPRINT, TEXT};
-    matches!(second_field(line), Some(COPY | TEXT | FINGERPRINT | EQUAL_FINGERPRINT))
+    use tag::{COPY, EQUAL_FINGERPRINT, FINGERPRINT, META, TEXT};
+    matches!(second_field(line), Some(COPY | TEXT | FINGERPRINT | EQUAL_FINGERPRINT | META))
         || key_end(line, 2) == line.len()
 }
 

@@ -13,6 +13,7 @@ use crate::checked_file::{self, CheckedLine, CheckedWriter};
 use crate::error::{FieldError, Result};
 use crate::record::fingerprint::{FingerprintBlocks, FingerprintCount, MemberFingerprint, Table, TableRow};
 use crate::record::near::{AnyPair, Near};
+use crate::record::set::Member;
 use crate::sketch::simhash::Bits;
 use crate::sketch::tables::Tables;
 use crate::stage::{Decl, Role, SideFile, Stage, Task};
@@ -46,7 +47,7 @@ fn add(a: FingerprintCount, b: FingerprintCount, task: &Task<'_>) -> Result<Fing
 }
 
 impl Stage for HammingCount {
-    type In<'a> = MemberFingerprint<'a>;
+    type In<'a> = Member<'a>;
     type Out<'a> = FingerprintCount;
     type Opts = NoOpts;
     const DECL: Decl =
@@ -56,7 +57,8 @@ impl Stage for HammingCount {
         Ok(Self::default())
     }
 
-    fn push(&mut self, row: MemberFingerprint<'_>, task: &mut Task<'_>) -> Result<()> {
+    fn push(&mut self, row: Member<'_>, task: &mut Task<'_>) -> Result<()> {
+        let Member::Fingerprint(row) = row else { return Ok(()) };
         if row.representative.is_none() {
             let bits = Some(row.fingerprint.bits);
             let one = FingerprintCount { fingerprints: 1, distance: row.distance, bits };
@@ -140,7 +142,7 @@ pub struct HammingIndexOpts {
 }
 
 impl Stage for HammingIndex {
-    type In<'a> = MemberFingerprint<'a>;
+    type In<'a> = Member<'a>;
     type Out<'a> = TableRow<'a>;
     type Opts = HammingIndexOpts;
     const DECL: Decl = Decl {
@@ -158,8 +160,11 @@ impl Stage for HammingIndex {
         Ok(Self { tables, masks, distance })
     }
 
-    fn push(&mut self, row: MemberFingerprint<'_>, task: &mut Task<'_>) -> Result<()> {
-        let MemberFingerprint { id, representative: None, fingerprint, distance, .. } = row else {
+    fn push(&mut self, row: Member<'_>, task: &mut Task<'_>) -> Result<()> {
+        let Member::Fingerprint(MemberFingerprint {
+            id, representative: None, fingerprint, distance, ..
+        }) = row
+        else {
             return Ok(());
         };
         if distance > self.distance {

@@ -14,6 +14,7 @@ use crate::record::pair::Candidate;
 use crate::record::posting::{BlockPair, Posting, PostingRow};
 use crate::record::set::Member;
 use crate::record::signature::{Signature, Values, push_values};
+use crate::record::tag;
 use crate::similarity::{SetSimilarity, Similarity};
 use crate::sketch::bands::Bands;
 use crate::sketch::minhash::{MOST_HASHES, Method, Signer, VERSION};
@@ -308,6 +309,8 @@ impl Stage for LshCandidates {
         about: "Pairs the documents of each key whose sizes allow it",
         side: &[],
     };
+
+    const TAG: Option<&'static [u8]> = Some(tag::LIST);
 
     fn open(opts: LshCandidatesOpts, _: &mut Task<'_>) -> Result<Self> {
         opts.check.candidates()?;

@@ -1,12 +1,13 @@
 //! `simhash`: a document becomes its id and its fingerprint (charikar2002; yanlan; see [`crate::sketch::simhash`]).
 
 use super::feature_order::read_reference;
+use super::meta::{MetaOpts, MetaWriter, TextSeen};
 use super::options::{FeatureOpts, IdfTableOpts, MinFeaturesOpts};
 use super::signature_check::CheckOpts;
 use super::text_check::ContentRows;
 use crate::error::{Error, Result};
 use crate::record::document::{DocumentOpts, Line};
-use crate::record::fingerprint::Fingerprinted;
+use crate::record::fingerprint::{FingerprintRow, Fingerprinted};
 use crate::sketch::distance::Distances;
 use crate::sketch::simhash::{Bits, Tie};
 use crate::sketch::{Frequencies, Hash, Idf, Sketcher, Weights};
@@ -19,6 +20,7 @@ use std::sync::Arc;
 /// The stage.
 pub struct SimHash {
     opts: SimHashOpts,
+    meta: Option<MetaWriter>,
     sketcher: Sketcher,
     /// What is compared of texts, where they are.
     contents: Option<ContentRows>,
@@ -35,6 +37,8 @@ pub struct SimHashOpts {
     fingerprint: FingerprintOpts,
     #[command(flatten)]
     check: CheckOpts,
+    #[command(flatten)]
+    meta: MetaOpts,
 }
 
 /// Where inverse document frequencies come from.
@@ -148,7 +152,7 @@ impl SketchOpts {
 
 impl Stage for SimHash {
     type In<'a> = Line<'a>;
-    type Out<'a> = Fingerprinted<'a>;
+    type Out<'a> = FingerprintRow<'a>;
     type Opts = SimHashOpts;
     const DECL: Decl = Decl {
         name: "simhash",
@@ -166,25 +170,37 @@ impl Stage for SimHash {
         let sketch = &opts.fingerprint.sketch;
         let (sketcher, spec) = (sketch.sketcher(opts.fingerprint.idf()?)?, sketch.features.spec()?);
         let contents = opts.check.texts().map(|check| ContentRows::new(check, spec));
-        Ok(Self { opts, sketcher, contents, scripts: BTreeMap::new() })
+        let meta = MetaWriter::of(&opts.meta);
+        Ok(Self { opts, meta, sketcher, contents, scripts: BTreeMap::new() })
     }
 
     fn push(&mut self, line: Line<'_>, task: &mut Task<'_>) -> Result<()> {
+        if let Some(meta) = &self.meta {
+            meta.check(&self.opts.document, line, task)?;
+        }
         let document = self.opts.document.read(line.0, &task.place).map_err(|error| task.bad(error))?;
         let fingerprint = self.sketcher.fingerprint(&document.text);
-        let (documents, without) = self.scripts.entry(dominant_script(&document.text)).or_default();
+        let length = document.text.chars().count() as u64;
+        let seen = TextSeen { script: dominant_script(&document.text), length };
+        let (documents, without) = self.scripts.entry(seen.script).or_default();
         *documents += 1;
+        if let Some(meta) = &mut self.meta {
+            meta.write(&document, seen, task)?;
+        }
         let Some(fingerprint) = fingerprint else {
             *without += 1;
             return Ok(());
         };
         let distances = &self.opts.fingerprint.distance.distance;
         let content = self.contents.as_mut().map(|contents| contents.hash(&document.text));
-        let distance = (!distances.is_one() || content.is_some()).then(|| distances.of_text(&document.text));
+        let distance = (!distances.is_one() || content.is_some()).then(|| distances.of(length));
         task.emit(&Fingerprinted { id: &document.id, fingerprint, distance, content })
     }
 
     fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
+        if let Some(meta) = &self.meta {
+            meta.finish(task);
+        }
         for (script, (documents, without)) in &self.scripts {
             task.count("documents", *documents);
             task.count(&format!("documents.{script}"), *documents);

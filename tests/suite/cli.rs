@@ -53,6 +53,8 @@ fn every_stage_runs_on_its_defaults() {
         ("index-doc", "plan", "slice-plan"),
         ("docsplit-query", "index", "index-doc"),
         ("hamming-index", "tables", "hamming-plan"),
+        ("expand", "clustered", "cluster-reduce"),
+        ("keep", "clustered", "cluster-reduce"),
         ("write-kept", "clusters", "keep-choose"),
     ];
     let here = Place::new();
@@ -99,7 +101,7 @@ fn twinsplit_by_the_name_of_a_stage_is_that_stage() {
     let here = Place::new();
     std::fs::create_dir(here.path("bin")).unwrap();
     symlink(env!("CARGO_BIN_EXE_twinsplit"), here.path("bin/pcp-map")).unwrap();
-    let list = "000000000000000a\t0\t0\tplain\t2\t3\tx\t2\ty\n";
+    let list = "000000000000000a\t\\l\t0\t0\tplain\t2\t3\tx\t2\ty\n";
     let direct = here.run(Command::new(here.path("bin/pcp-map")), list).ok();
     assert_eq!(direct, "x\ty\t1\t3\t2\n");
     assert_eq!(direct, here.with("pcp-map", list, &[]).ok());

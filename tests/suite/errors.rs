@@ -30,7 +30,7 @@ fn an_id_that_stands_twice_is_named() {
         // The steps before it are finished, and stay for --resume where the cause is not known.
         here.say(&format!("{} --overwrite", run(way))).fails(
             1,
-            &["doc-meta-reduce", "the id \"twice\"", "(docs, line 1 and docs, line 3)", "--id auto"],
+            &["equal-sets-reduce", "the id \"twice\"", "(docs, line 1 and docs, line 3)", "--id auto"],
         );
         assert!(!here.path("out/pairs.tsv").exists(), "{way}");
     }
@@ -39,7 +39,7 @@ fn an_id_that_stands_twice_is_named() {
     let run = "twinsplit run doc-split --input one two --output out --overwrite --quiet";
     here.say(run).fails(1, &["the id \"b\"", "(one, line 2 and two, line 1)"]);
     here.say(&run.replace("doc-split", "term-split"))
-        .fails(1, &["doc-meta-reduce", "the id \"b\"", "(one, line 2 and two, line 1)"]);
+        .fails(1, &["equal-sets-reduce", "the id \"b\"", "(one, line 2 and two, line 1)"]);
     here.say(&format!("{run} --id auto --features words:1")).ok();
     assert_eq!(here.read("out/pairs.tsv").lines().count(), 1);
 }
@@ -77,7 +77,6 @@ fn numbers_out_of_their_range_are_usage_errors() {
 fn every_reducer_refuses_unsorted_rows() {
     let set = "0000000000000001";
     let rows = [
-        ("doc-meta-reduce", "z\t1\t\t\tLatin\t\t\t\t1".to_owned()),
         ("feature-count-reduce", "ffffffffffffffff\t1".to_owned()),
         ("feature-order", "-\t3".to_owned()),
         ("idf-table", "-\t3".to_owned()),
@@ -105,8 +104,10 @@ fn every_reducer_refuses_unsorted_rows() {
         ("star-rank-reduce", "z\t0\ty".to_owned()),
         ("star-link-reduce", "z\t0\t\ty\ta".to_owned()),
         ("star-reduce", "y\t0\t\tz\tz\tx".to_owned()),
-        ("keep-reduce", "z\t0\ty".to_owned()),
-        ("keep-choose", format!("y\t1\tz\t{set}")),
+        ("cluster-reduce", "2\ty\tz".to_owned()),
+        ("keep-rank-reduce", "z\t0\ty".to_owned()),
+        ("keep-best", format!("y\t1\tz\tz\t{set}")),
+        ("keep-choose", "y\t0\tz\t1\ty".to_owned()),
     ];
     let sorted = STAGES.iter().filter(|e| e.input.keys.is_some_and(|keys| keys.sort > 0));
     let reducers: BTreeSet<_> = sorted

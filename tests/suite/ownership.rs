@@ -8,7 +8,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 const WAYS: [&str; 4] = ["doc-split", "term-split --pcp prefix", "term-split", "doc-split --engine pipes"];
@@ -238,6 +238,78 @@ fn a_second_run_is_told_of_the_first() {
     here.shell("cat docs > pipe").ok();
     assert!(first.wait().unwrap().success());
     assert!(here.path("out/run.json").exists() && !here.path("out/_work").exists());
+}
+
+/// Of two runs that begin at once in a folder that is not there yet, one makes the answer; the other ends and touches nothing
+/// of it, whether it comes while the first is at work or after.
+#[test]
+fn of_two_new_runs_the_second_ends() {
+    for way in ["doc-split", "term-split", "doc-split --engine pipes"] {
+        let here = place();
+        here.say(&line(way, "").replace("--output out", "--output alone")).ok();
+        let runs = [(), ()].map(|()| {
+            let mut run = clean(Command::new(binaries().join("twinsplit")));
+            run.args(line(way, "").split(' ').skip(1)).env("PATH", search_path());
+            start(&here, run)
+        });
+        let refused = one_ends(runs, 2, way);
+        let told = ["another run is at work in out", "out exists and is not empty"];
+        assert!(told.iter().any(|told| refused.contains(told)), "{way}: {refused}");
+        for file in &FILES[..3] {
+            assert_eq!(
+                here.read(&format!("out/{file}")),
+                here.read(&format!("alone/{file}")),
+                "{way}: {file}"
+            );
+        }
+        assert_eq!(here.names("out"), here.names("alone"), "{way}");
+    }
+}
+
+/// The same for a script that a user starts. Both runs have seen that the folder is empty before either goes on: the `ls` that
+/// they look with waits for both.
+#[test]
+fn of_two_new_runs_of_a_script_the_second_ends() {
+    let here = place();
+    let script = here.say("twinsplit plan doc-split --features words:1 --write-kept --inline").ok();
+    here.write("script.sh", script);
+    here.shell("bash script.sh alone docs").ok();
+    fs::create_dir_all(here.path("bin")).unwrap();
+    fs::create_dir(here.path("met")).unwrap();
+    let ls = here.shell("command -v ls").ok();
+    let ls = format!(
+        "#!/bin/bash\nseen=$({} \"$@\")\ntouch met/$$\nuntil met=(met/*) && ((${{#met[@]}} > 1)); do sleep .01; done\necho \"$seen\"\n",
+        ls.trim()
+    );
+    here.write("bin/ls", ls);
+    let runs = [(), ()].map(|()| {
+        let mut run = clean(Command::new("bash"));
+        run.args(["script.sh", "out", "docs"]);
+        run.env("PATH", format!("{}:{}", here.path("bin").display(), search_path()));
+        start(&here, run)
+    });
+    let refused = one_ends(runs, 1, "a script");
+    assert!(refused.contains("error: out/_work/_same could not be made: another run has begun"), "{refused}");
+    assert!(!refused.contains("tokenize:"), "no step of it ran: {refused}");
+    for file in &FILES[..3] {
+        assert_eq!(here.read(&format!("out/{file}")), here.read(&format!("alone/{file}")), "{file}");
+    }
+    // One that comes later is told, too.
+    here.shell("bash script.sh out docs").fails(1, &["out holds an answer; remove it first"]);
+}
+
+fn start(here: &Place, mut run: Command) -> Child {
+    run.current_dir(here.path("")).stdin(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+/// What the one that failed with this code said; the other one ended well.
+fn one_ends(runs: [Child; 2], code: i32, way: &str) -> String {
+    let [first, second] = runs.map(|run| run.wait_with_output().unwrap());
+    let (good, bad) = if first.status.success() { (first, second) } else { (second, first) };
+    let said = String::from_utf8(bad.stderr).unwrap();
+    assert!(good.status.success(), "{way}: both ended: {said}{}", String::from_utf8_lossy(&good.stderr));
+    assert_eq!(bad.status.code(), Some(code), "{way}: {said}");
+    said
 }
 
 /// What is in a folder and is no file is named, and its documents are not missed in silence.

@@ -8,28 +8,29 @@ use twinsplit::internal::checked_file::CheckedLine;
 use twinsplit::internal::error::FieldError;
 use twinsplit::internal::record::bad::BadLine;
 use twinsplit::internal::record::cluster::{
-    ClusterInput, ClusterRow, Compared, KeepInput, KeepRow, Label, Ranked, Verdict,
+    Chosen, ChosenRow, ClusterInput, ClusterRow, Clustered, Compared, GraphRow, KeepInput, KeepRow, Label,
+    Ranked, Verdict,
 };
 use twinsplit::internal::record::content;
 use twinsplit::internal::record::count::{FeatureCount, SizeRow};
 use twinsplit::internal::record::document::Line;
 use twinsplit::internal::record::expand::{self, ExpandRow};
 use twinsplit::internal::record::fingerprint::{
-    FingerprintBlocks, FingerprintCount, Fingerprinted, GroupedFingerprint, MemberFingerprint,
-    PrintedFingerprint, Table, TableRow,
+    FingerprintBlocks, FingerprintCount, FingerprintRow, Fingerprinted, GroupedFingerprint, GroupedRow,
+    MemberFingerprint, Table, TableRow,
 };
 use twinsplit::internal::record::lookup::{self, KeptFeature};
-use twinsplit::internal::record::meta::{InputPlace, Meta, PlacedMeta};
+use twinsplit::internal::record::meta::{InputPlace, Meta};
 use twinsplit::internal::record::near::{AnswerPair, AnyPair, Checked, Near};
 use twinsplit::internal::record::pair::{Candidate, Joined, Pair, Part};
 use twinsplit::internal::record::posting::{BlockPair, Posting, PostingRow, PrefixMark};
 use twinsplit::internal::record::round::{GraphInput, Neighbour};
-use twinsplit::internal::record::set::{Copy, Doc, Features, HashedDoc, Member};
+use twinsplit::internal::record::set::{Copy, Doc, Features, HashedDoc, HashedRow, Member};
 use twinsplit::internal::record::signature::{self, HalfSigned, Signature, Signed};
 use twinsplit::internal::record::site::SiteRow;
 use twinsplit::internal::record::slice::{SliceRow, SlicedDoc};
 use twinsplit::internal::record::star::{self, StarLink, StarMember, StarRow};
-use twinsplit::internal::record::tokenized::Tokenized;
+use twinsplit::internal::record::tokenized::{SetRow, Tokenized};
 use twinsplit::internal::record::verify::{self, Half, LeftRow, RightRow};
 use twinsplit::internal::record::{Keys, Record, id, key_end};
 use twinsplit::internal::similarity::text::TEXT_MEASURES;
@@ -131,7 +132,8 @@ fn rows(values: &Values) -> Vec<Row> {
     let label = Label { id: a, label: b };
     let bad = BadLine { file: a.into(), line: *n0, field: b"text", expected: date.into(), text: b };
     let place = if *flag { InputPlace { input: b"0000002a", offset: rank } } else { InputPlace::default() };
-    let meta = Meta { id: a, length: *n0, date, score: b"-1.50e3", script: b"Han", place };
+    let meta =
+        Meta { id: a, length: *n0, date, score: b"-1.50e3", script: b"Han", place, file: date, line: *n1 };
     let copied = ExpandRow::Copy { representative: b, id: a, size: *n0 };
     let expanded =
         ExpandRow::Pair { key: a, other: b, overlap, size_key: size_a, size_other: size_b, measure };
@@ -153,13 +155,18 @@ fn rows(values: &Values) -> Vec<Row> {
     row!(Member, Member::Copy(copy));
     for doc in [tokenized, text] {
         row!(Tokenized, doc);
+        row!(SetRow, SetRow::Set(doc));
         row!(HashedDoc, HashedDoc { hash: *n0, doc });
-        row!(lookup::RightInput, lookup::RightInput::Doc(doc));
+        row!(HashedRow, HashedRow::Doc(HashedDoc { hash: *n0, doc }));
+        row!(lookup::LeftInput, lookup::LeftInput::Row(SetRow::Set(doc)));
+        row!(lookup::RightInput, lookup::RightInput::Row(SetRow::Set(doc)));
         row!(lookup::RightRow, lookup::RightRow::Document { id: a, text: doc.text });
-        row!(KeepInput, KeepInput::Doc(doc));
-        row!(KeepRow, KeepRow::Doc(doc));
-        row!(Ranked, Ranked { label: b, rank, doc: Compared::Set(doc) });
     }
+    row!(SetRow, SetRow::Meta(meta));
+    row!(HashedRow, HashedRow::Meta(meta));
+    row!(lookup::LeftInput, lookup::LeftInput::Row(SetRow::Meta(meta)));
+    row!(lookup::RightInput, lookup::RightInput::Row(SetRow::Meta(meta)));
+    row!(lookup::RightRow, lookup::RightRow::Meta(meta));
     let bits = if *flag { Bits::B128 } else { Bits::B64 };
     let wide = if *flag { u128::from(*n0) << 64 } else { 0 };
     let fingerprint = Fingerprint { bits, value: wide | u128::from(*n1) };
@@ -170,8 +177,12 @@ fn rows(values: &Values) -> Vec<Row> {
         Fingerprinted { id: a, fingerprint, distance: flag.then_some(distance), content: None }
     );
     for content in contents {
-        row!(Fingerprinted, Fingerprinted { id: a, fingerprint, distance: Some(distance), content });
-        row!(GroupedFingerprint, GroupedFingerprint { fingerprint, distance, content, id: a });
+        let fingerprinted = Fingerprinted { id: a, fingerprint, distance: Some(distance), content };
+        let grouped = GroupedFingerprint { fingerprint, distance, content, id: a };
+        row!(Fingerprinted, fingerprinted);
+        row!(FingerprintRow, FingerprintRow::Fingerprint(fingerprinted));
+        row!(GroupedFingerprint, grouped);
+        row!(GroupedRow, GroupedRow::Fingerprint(grouped));
     }
     let text_measure = TEXT_MEASURES[*n3 as usize % 3];
     let text_measure = flag.then_some(text_measure);
@@ -179,16 +190,27 @@ fn rows(values: &Values) -> Vec<Row> {
         let one = MemberFingerprint { id: a, representative, fingerprint, distance, measure };
         row!(MemberFingerprint, one);
         row!(Member, Member::Fingerprint(one));
-        row!(KeepInput, KeepInput::Fingerprint(one));
+        row!(KeepInput, KeepInput::Member(Member::Fingerprint(one)));
         row!(ClusterInput, ClusterInput::Member(Member::Fingerprint(one)));
         row!(GraphInput, GraphInput::Member(Member::Fingerprint(one)));
         row!(star::RankInput, star::RankInput::Member(Member::Fingerprint(one)));
         row!(expand::LeftInput, expand::LeftInput::Member(Member::Fingerprint(one)));
         row!(expand::RightInput, expand::RightInput::Member(Member::Fingerprint(one)));
     }
-    let printed = PrintedFingerprint { id: a, fingerprint, distance };
-    row!(KeepRow, KeepRow::Fingerprint(printed));
-    row!(Ranked, Ranked { label: b, rank, doc: Compared::Fingerprint(printed) });
+    row!(FingerprintRow, FingerprintRow::Meta(meta));
+    row!(GroupedRow, GroupedRow::Meta(meta));
+    for set in [Compared::Set(doc.features), Compared::Fingerprint(fingerprint, distance)] {
+        row!(KeepRow, KeepRow::Set { id: a, set });
+        row!(Ranked, Ranked { label: b, rank, id: a, representative: a, set: Some(set) });
+        row!(ChosenRow, ChosenRow { kept: a, other: *flag, representative: b, what: Chosen::Set(set) });
+    }
+    row!(KeepRow, KeepRow::Copy { id: a, representative: b });
+    row!(Ranked, Ranked { label: b, rank, id: a, representative: b, set: None });
+    row!(ChosenRow, ChosenRow { kept: a, other: *flag, representative: b, what: Chosen::Document(a) });
+    row!(Clustered, Clustered { id: a, kept: b, representative: a });
+    row!(GraphRow, GraphRow::Pair(a, b));
+    row!(GraphRow, GraphRow::Copy(a, b));
+    row!(GraphRow, GraphRow::Rank(a, rank));
     row!(FingerprintCount, FingerprintCount { fingerprints: *n0, distance, bits: flag.then_some(bits) });
     let tables = Tables::of(6, 1 + *n3 as u32 % 3).unwrap();
     let table = Table { tables, number: *n0 as u32 % tables.count() };
@@ -235,7 +257,6 @@ fn rows(values: &Values) -> Vec<Row> {
     let count = FeatureCount { feature: flag.then_some(*n0), documents: *n1 % 1_000_000_000_000_000 };
     let kept = KeptFeature { id: a, feature: *n0 };
     row!(lookup::LeftInput, lookup::LeftInput::Count(count));
-    row!(lookup::LeftInput, lookup::LeftInput::Doc(doc));
     row!(lookup::LeftRow, lookup::LeftRow::Kept(*n0));
     row!(lookup::LeftRow, lookup::LeftRow::Posting { feature: *n0, id: a });
     row!(KeptFeature, kept);
@@ -283,12 +304,16 @@ fn rows(values: &Values) -> Vec<Row> {
     row!(expand::RightInput, expand::RightInput::Member(Member::Doc(doc)));
     row!(expand::RightInput, expand::RightInput::Member(Member::Copy(copy)));
     row!(Meta, meta);
-    row!(PlacedMeta, PlacedMeta { meta, file: date, line: *n1 });
+    row!(Member, Member::Meta(meta));
     row!(BadLine, bad);
     row!(ClusterInput, ClusterInput::Pair(AnyPair::Sets(pair)));
     row!(ClusterInput, ClusterInput::Member(Member::Doc(doc)));
     row!(ClusterInput, ClusterInput::Member(Member::Copy(copy)));
-    row!(ClusterInput, ClusterInput::Meta(meta));
+    row!(ClusterInput, ClusterInput::Member(Member::Meta(meta)));
+    row!(GraphInput, GraphInput::Member(Member::Meta(meta)));
+    row!(expand::LeftInput, expand::LeftInput::Member(Member::Meta(meta)));
+    row!(expand::RightInput, expand::RightInput::Member(Member::Meta(meta)));
+    row!(verify::LeftInput, verify::LeftInput::Member(Member::Meta(meta)));
     row!(Label, label);
     row!(GraphInput, GraphInput::Pair(AnyPair::Sets(pair)));
     row!(GraphInput, GraphInput::Member(Member::Doc(doc)));
@@ -296,7 +321,7 @@ fn rows(values: &Values) -> Vec<Row> {
     row!(GraphInput, GraphInput::Label(label));
     row!(Neighbour, Neighbour { id: a, neighbour: b });
     row!(star::RankInput, star::RankInput::Component(label));
-    row!(star::RankInput, star::RankInput::Meta(meta));
+    row!(star::RankInput, star::RankInput::Member(Member::Meta(meta)));
     row!(star::RankInput, star::RankInput::Member(Member::Doc(doc)));
     row!(star::RankInput, star::RankInput::Member(Member::Copy(copy)));
     row!(star::RankRow, star::RankRow::Component(label));
@@ -313,7 +338,7 @@ fn rows(values: &Values) -> Vec<Row> {
     row!(StarRow, StarRow::Link(link));
     row!(StarRow, StarRow::Member { component: a, representative: b, id: a });
     row!(KeepInput, KeepInput::Label(label));
-    row!(KeepInput, KeepInput::Meta(meta));
+    row!(KeepInput, KeepInput::Member(Member::Meta(meta)));
     row!(KeepRow, KeepRow::Label(label));
     row!(KeepRow, KeepRow::Rank { id: a, rank });
     for verdict in [Verdict::Keep, Verdict::Drop(score), Verdict::Drop(None)] {
@@ -477,8 +502,8 @@ fn errors_name_the_field() {
         ("index-term-reduce", &format!("{set}\ta\t-1"), "size"),
         ("index-term-reduce", &format!("{set}\ta\t1\tx"), "position"),
         ("index-term-reduce", &format!("{set}\ta\t1\t0\t2"), "indexed"),
-        ("pcp-map", &format!("{set}\t0\t0\tsome\t1\t1\ta"), "kind"),
-        ("pcp-map", &format!("{set}\t0\tx\tplain\t1\t1\ta"), "j"),
+        ("pcp-map", &format!("{set}\t\\l\t0\t0\tsome\t1\t1\ta"), "kind"),
+        ("pcp-map", &format!("{set}\t\\l\t0\tx\tplain\t1\t1\ta"), "j"),
         ("pcp-reduce", "a\tb\t1\t1", "size_b"),
         ("pcp-reduce", "a\tb\t1\t1\t1\t1", "end of line"),
         ("verify-left-reduce", "a\t2\tb", "tag"),
@@ -500,9 +525,12 @@ fn errors_name_the_field() {
         ("cluster", "a\tb\t1\t2\t2\t0.333334", "similarity"),
         ("cluster", "a\tb\t5\t1\t1\t1.000000", "overlap"),
         ("cluster", "a\tb\t1\t2\t2\t0.33333", "similarity"),
-        ("doc-meta-reduce", "a\t5\t2020\t\tLatin\t\t\tx\t1\t2", "end of line"),
-        ("doc-meta-reduce", "a\t5\t2020\t\tLatin\t\t\tx", "line"),
-        ("doc-meta-reduce", "a\tfive\t\t\tLatin", "length"),
+        ("equal-sets", "a\t\\m\t5\t2020\t\tLatin\t\t\tx\t1\t2", "end of line"),
+        ("equal-sets", "a\t\\m\t5\t2020\t\tLatin\t\t\tx", "line"),
+        ("equal-sets", "a\t\\m\tfive\t\t\tLatin", "length"),
+        ("cluster-reduce", "3\ta\tb", "tag"),
+        ("keep-choose", "a\t2\tb\t0\t", "other"),
+        ("keep-choose", "a\t1\tb\t0\tx", "features"),
         ("large-star", "a\t->\tb", "overlap"),
         ("large-star", "a\t->\tb\tc", "overlap"),
         ("hamming-count", "a\t\\#\t0123456789abcdef\t129", "distance"),
@@ -629,7 +657,13 @@ fn every_stages_records_are_among_the_rows() {
         ExpandRow,
         expand::RightInput,
         Meta,
-        PlacedMeta,
+        SetRow,
+        HashedRow,
+        FingerprintRow,
+        GroupedRow,
+        Clustered,
+        GraphRow,
+        ChosenRow,
         ClusterInput,
         Label,
         GraphInput,

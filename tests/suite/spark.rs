@@ -382,7 +382,7 @@ fn a_guard_stops_and_a_stopped_run_goes_on() {
 /// A slice that is gone would leave out pairs in silence.
 #[test]
 fn a_lost_slice_is_missed() {
-    said("slices").fails(1, &["expand-right: ", "(the limit is 0)"]);
+    said("slices").fails(1, &["expand: ", "(the limit is 0)"]);
     said("lost").fails(1, &["docsplit-query: ", "slices", "remove it"]);
     assert!(!PLACE.join("lost/clusters").exists());
 }
@@ -438,7 +438,7 @@ fn a_run_has_the_answer_and_its_report() {
     let report: Value = serde_json::from_str(&run("spark", &more).ok()).unwrap();
     assert_eq!(report["engine"], "spark");
     let pairs = sorted(&place.path("local/pairs.tsv")).len();
-    assert_eq!(report["counters"]["expand-right"]["pairs"], pairs);
+    assert_eq!(report["counters"]["expand"]["pairs"], pairs);
     assert_eq!(serde_json::from_str::<Value>(&place.read("spark/run.json")).unwrap(), report);
     for (data, file) in [("pairs", "pairs.tsv"), ("clusters", "clusters.tsv")] {
         let lines = sorted(&place.path(&format!("local/{file}")));

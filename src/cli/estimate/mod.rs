@@ -96,8 +96,10 @@ pub fn run(plan: Plan, opts: &EstimateOpts) -> Result<()> {
         let table = idf::table(&inputs, params, work.path())?;
         of_sample.set("idf-table", table.to_string_lossy());
     }
-    let measured = Measured::of(&plan, of_sample, &sample, work.path())?;
     let times = documents as f64 / sampled as f64;
+    // The way to the clusters is that of the collection, whose pairs grow at least as its documents do.
+    of_sample.set("graph", ((params.number("graph") as f64 / times) as u64).to_string());
+    let measured = Measured::of(&plan, of_sample, &sample, work.path())?;
     let (similarity, slices): (SimilarityOpts, SlicesOpts) = (params.parse()?, params.parse()?);
     // Scripts that are told nothing take two tasks, or those that a step of Spark has after a shuffle.
     let tasks = if plan.engine == Engine::Spark { opts.reducers } else { 2 };
@@ -119,7 +121,9 @@ pub fn run(plan: Plan, opts: &EstimateOpts) -> Result<()> {
         sampled,
         bytes: measured.document_bytes as f64 * times,
         pairs: plan.chain.output.writes_pairs().then(|| {
-            let pairs = measured.growth("expand-right", "pairs");
+            let expands = |step: &&String| ["expand", "expand-right"].contains(&step.as_str());
+            let step = measured.steps.iter().find(expands).map_or("expand", String::as_str);
+            let pairs = measured.growth(step, "pairs");
             (pairs.of_pairs(times), pairs.whole)
         }),
         steps,

@@ -4,11 +4,11 @@
 //! a group, as those of equal sets are; the different fingerprints are joined once, at the greatest distance of all, and a pair
 //! is one where it is within the distances of both.
 
-use super::budget::Budget;
 use super::documents::Documents;
 use super::groups::Groups;
 use super::join::Pairs;
 use super::named;
+use crate::engine::memory::Budget;
 use crate::engine::progress::{Progress, Unit};
 use crate::error::{Error, Result};
 use crate::hamming::{self, JoinOptions};

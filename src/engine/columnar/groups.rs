@@ -5,11 +5,11 @@
 //! full with those of the same size and hash that came before; the others equal nothing. Each different set is stored
 //! once, with the documents that have it.
 
-use super::budget::Budget;
 use super::documents::Documents;
 use super::numbering::Candidates;
 use super::sorter::{Sorter, unpack};
 use super::store::{Store, StoreWriter};
+use crate::engine::memory::Budget;
 use crate::engine::progress::{Progress, Unit};
 use crate::error::Result;
 use crate::join::kernel::Source;

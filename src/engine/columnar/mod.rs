@@ -19,7 +19,6 @@
 //! | MinHash instead ([`minhash`]) | keys of documents, sorted | pairs as above | the keys, and one sort buffer of them for each thread |
 //! | [answer] | clusters; a bucket of pairs, sorted | the files | a sort buffer, two sets |
 
-pub mod budget;
 pub mod documents;
 pub mod fingerprints;
 pub mod groups;
@@ -30,13 +29,13 @@ pub mod numbering;
 pub mod output;
 mod ragged;
 pub mod sorter;
-pub mod spill;
 pub mod store;
 mod term_split;
 
 use crate::chains::Columnar;
 use crate::cluster::star::Stars;
 use crate::cluster::union_find::UnionFind;
+use crate::engine::memory::Budget;
 use crate::engine::peak::StepPeak;
 use crate::engine::progress::{Done, Progress, Unit};
 use crate::error::{Error, Result};
@@ -59,7 +58,6 @@ use crate::stages::site::SiteFieldOpts;
 use crate::stages::slice_plan::SlicesOpts;
 use crate::threads::lock;
 use crate::visible;
-use budget::Budget;
 use clap::Args;
 use documents::Documents;
 use fingerprints::Fingerprints;

@@ -7,11 +7,11 @@ use super::{Documents, FeatureRow, FieldCount, Run};
 use crate::bad_records::BadRecords;
 use crate::cluster::keep::KeepRule;
 use crate::engine::columnar::ColumnarOpts;
-use crate::engine::columnar::budget::{self, Budget};
 use crate::engine::columnar::fingerprints::Printer;
 use crate::engine::columnar::minhash::Keys;
 use crate::engine::columnar::ragged::Ragged;
 use crate::engine::columnar::sorter::{SortWriter, Sorter};
+use crate::engine::memory::{self, Budget};
 use crate::engine::progress::Progress;
 use crate::error::{Error, FieldError, Place, Result};
 use crate::io::{Block, Blocks, each_line};
@@ -360,6 +360,8 @@ fn rank(
         score: document.score.as_bytes(),
         script: script.as_bytes(),
         place: InputPlace::default(),
+        file: b"",
+        line: 0,
     };
     rank_of(opts.keep.keep, &meta)
 }
@@ -437,7 +439,7 @@ impl Gathered<'_> {
             all.scripts.push(known as u8);
         }
         self.bytes += bytes;
-        self.budget.hold_documents(places * budget::DOCUMENT + names(all) - before);
+        self.budget.hold_documents(places * memory::DOCUMENT + names(all) - before);
         self.budget.admit_documents(all.places(), names(all))
     }
 }
