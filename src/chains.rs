@@ -188,6 +188,12 @@ pub enum Columnar {
     Bands,
     /// What two sets share, counted.
     Overlaps,
+    /// Fingerprints of documents, in groups of equal ones.
+    Fingerprints,
+    /// Fingerprints that agree in some of their bits.
+    EqualBits,
+    /// The bits in which two fingerprints differ, counted.
+    Distances,
     /// Pairs, clusters and kept documents out of columns.
     Output,
 }

@@ -3,7 +3,7 @@
 
 /// See the module of this name.
 pub mod chains {
-    pub use crate::chains::{Chain, FAMILIES, Family, Part, Step, Wanted};
+    pub use crate::chains::{Chain, Columnar, FAMILIES, Family, Part, Step, Wanted};
 }
 /// See the module of this name.
 pub mod checked_file {
@@ -121,6 +121,12 @@ pub mod record {
         };
     }
     /// See the module of this name.
+    pub mod content {
+        pub use crate::record::content::{
+            ContentRow, HalfNear, LeftRow, RightRow, push_content, read_content,
+        };
+    }
+    /// See the module of this name.
     pub mod count {
         pub use crate::record::count::{FeatureCount, SizeRow};
     }
@@ -152,8 +158,12 @@ pub mod record {
         pub use crate::record::meta::{InputPlace, Meta};
     }
     /// See the module of this name.
+    pub mod near {
+        pub use crate::record::near::{AnswerPair, AnyPair, Checked, Near};
+    }
+    /// See the module of this name.
     pub mod pair {
-        pub use crate::record::pair::{AnyPair, Candidate, Joined, Near, Pair, Part};
+        pub use crate::record::pair::{Candidate, Joined, Pair, Part};
     }
     /// See the module of this name.
     pub mod posting {
@@ -202,6 +212,10 @@ pub mod similarity {
     /// See the module of this name.
     pub mod tau {
         pub use crate::similarity::tau::{Tau, TauError};
+    }
+    /// See the module of this name.
+    pub mod text {
+        pub use crate::similarity::text::{Content, TEXT_MEASURES, TextMeasure};
     }
 }
 /// See the module of this name.

@@ -13,6 +13,7 @@ use crate::stage::Entry;
 use crate::stages;
 use crate::stages::minhash::{BandOpts, SignerOpts};
 use crate::stages::options::SimilarityOpts;
+use crate::stages::signature_check::{Check, CheckOpts};
 use crate::text::FeatureKind;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -194,7 +195,7 @@ pub struct Plan {
 pub const BOUNDS: [&str; 5] = ["max-pairs", "combine", "combine-pairs", "forest", "ranked"];
 
 /// What a note says of the clusters that `--write-kept` asks for.
-const STAR_NOTE: &str = "with --write-kept clusters are stars, so that each dropped document reaches tau with the one \
+const STAR_NOTE: &str = "with --write-kept clusters are stars, so that each dropped document is in a pair with the one \
                          that is kept; --cluster components joins chains";
 
 impl Plan {
@@ -224,6 +225,7 @@ impl Plan {
         }
         let wanted = Wanted { kept: write_kept, rounds: engine != Engine::Local };
         let chain = family.chain(&given.params, wanted);
+        refuse_check(family, &chain, &given.params)?;
         let unused = unused(&chain.steps(), &given.params);
         notes.extend(unused.iter().map(|name| format!("{} does not use --{name} here", family.name)));
         let options = resolved(&given);
@@ -289,6 +291,22 @@ impl Plan {
         let steps = json!({ "front": front, "candidates": candidates, "check": check, "output": output });
         fields.insert("steps".to_owned(), steps);
         fields.into()
+    }
+}
+
+/// Refuses a check that is another family's: the answer would not be what its name says.
+fn refuse_check(family: &Family, chain: &Chain, params: &Params) -> Result<()> {
+    let Some(asked) = params.get("check") else { return Ok(()) };
+    let check: CheckOpts = params.parse()?;
+    let fingerprints = chain.steps().iter().any(|step| step.map.contains(&"hamming-pairs"));
+    match (fingerprints, &check.check) {
+        (true, Check::Exact | Check::Signature) => Err(Error::Usage(format!(
+            "--check {asked} is for the candidates of minhash; {} compares fingerprints, and with jaccard:T, cosine:T or \
+             edit:T the texts of near ones",
+            family.name
+        ))),
+        (false, Check::Texts(_)) => check.candidates().map(drop),
+        _ => Ok(()),
     }
 }
 
@@ -383,7 +401,7 @@ mod tests {
         let own = |name| own_options(Family::named(name).unwrap());
         let [term_split, doc_split, ccdet, minhash] =
             ["term-split", "doc-split", "ccdet", "minhash"].map(own);
-        for name in ["minhash", "hashes", "bands", "rows", "check"] {
+        for name in ["minhash", "hashes", "bands", "rows"] {
             assert!(minhash.contains(name), "{name}: {minhash:?}");
         }
         for name in ["pcp", "df-cut", "accumulators"] {

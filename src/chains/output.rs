@@ -22,13 +22,24 @@ pub struct Output {
     /// Pairs of documents are written.
     pairs: bool,
     wanted: Wanted,
+    /// What bounds the pairs of documents.
+    bound: Guard,
 }
+
+/// What is done about too many pairs of fingerprints.
+const TOO_MANY_NEAR: &str =
+    "pairs of documents; a smaller --distance has fewer, --write clusters needs none, or raise --max-pairs";
 
 impl Output {
     /// What the options make of it.
     pub fn of(params: &Params, wanted: Wanted) -> Self {
         let pairs = !params.is("write", "clusters");
-        Self { star: params.is("cluster", "star"), pairs, wanted }
+        Self { star: params.is("cluster", "star"), pairs, wanted, bound: MAX_PAIRS }
+    }
+
+    /// The same for pairs of fingerprints.
+    pub fn of_fingerprints(self) -> Self {
+        Self { bound: Guard { advice: TOO_MANY_NEAR, ..MAX_PAIRS }, ..self }
     }
 
     /// Whether pairs of documents are written.
@@ -109,7 +120,7 @@ impl Output {
             &[MEMBERS],
             CLUSTERS,
         );
-        let expand = self.pairs.then(|| expand.guarded(MAX_PAIRS).beside("clustered", CLUSTERED));
+        let expand = self.pairs.then(|| expand.guarded(self.bound).beside("clustered", CLUSTERED));
         let steps = std::iter::once(cluster.one_task()).chain(expand);
         steps.chain([keep.beside("clustered", CLUSTERED)]).map(Part::Step).collect()
     }
@@ -118,7 +129,7 @@ impl Output {
     fn of_many_tasks(&self) -> Vec<Part> {
         let mut parts = Vec::new();
         if self.pairs {
-            parts.extend(expand().map(Part::Step));
+            parts.extend(expand(self.bound).map(Part::Step));
         }
         if self.star {
             parts.push(Part::Repeat(components(COMPONENTS)));
@@ -132,7 +143,7 @@ impl Output {
 }
 
 /// Pairs of sets become pairs of documents.
-fn expand() -> [Step; 2] {
+fn expand(bound: Guard) -> [Step; 2] {
     [
         Step::map_reduce(
             "expand-left",
@@ -148,7 +159,7 @@ fn expand() -> [Step; 2] {
             &["half-expanded", MEMBERS],
             PAIRS,
         )
-        .guarded(MAX_PAIRS),
+        .guarded(bound),
     ]
 }
 

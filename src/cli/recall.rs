@@ -71,6 +71,9 @@ struct Expected {
 
 /// Sets bands, rows and the values that they need.
 pub fn choose(recall: f64, asked: &mut Asked) -> Result<()> {
+    if let Some(chain) = asked.chain.as_deref().filter(|chain| *chain != "minhash") {
+        return Err(Error::Usage(format!("--recall chooses the bands of minhash, and the chain is {chain}")));
+    }
     let given = &mut asked.given;
     if let Some(name) = ["bands", "rows"].into_iter().find(|name| given.params.get(name).is_some()) {
         return Err(Error::Usage(format!(

@@ -154,8 +154,9 @@ fn checked_inputs(opts: &RunOpts, plan: &Plan) -> Result<Vec<PathBuf>> {
     if !plan.reads_once() {
         refuse_streams(
             &inputs,
-            "only doc-split, term-split --pcp prefix without --df-cut and --accumulators, and minhash with --check exact and \
-             without --idf read it once, with the engine local and without --write-kept",
+            "only doc-split, term-split --pcp prefix without --df-cut and --accumulators, minhash with --check exact and \
+             without --idf, and simhash without --check and without --weights of counted frequencies read it once, with the \
+             engine local and without --write-kept",
         )?;
     }
     Ok(inputs)

@@ -1,6 +1,6 @@
 //! From pairs to clusters, and to the documents that are kept.
 
-use super::pair::AnyPair;
+use super::near::AnyPair;
 use super::set::{Features, Member};
 use super::{Fields, Keys, Record, is_member, push_number, push_tagged, second_field, tag};
 use crate::error::FieldError;

@@ -7,6 +7,7 @@
 
 pub mod bad;
 pub mod cluster;
+pub mod content;
 pub mod count;
 pub mod document;
 pub mod expand;
@@ -14,6 +15,7 @@ pub mod fingerprint;
 pub mod id;
 pub mod lookup;
 pub mod meta;
+pub mod near;
 pub mod pair;
 pub mod posting;
 pub mod round;
@@ -223,6 +225,8 @@ pub(crate) mod tag {
     pub const MEMBER: &[u8] = br"\s";
     /// A candidate; it sorts behind the 0 of a set.
     pub const CANDIDATE: &[u8] = br"\c";
+    /// A pair of fingerprints.
+    pub const NEAR: &[u8] = br"\d";
     /// A posting list, or the documents of a band's key.
     pub const LIST: &[u8] = br"\l";
     /// A signature.

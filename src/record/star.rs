@@ -1,7 +1,7 @@
 //! The rows that make star clusters component by component.
 
 use super::cluster::Label;
-use super::pair::AnyPair;
+use super::near::AnyPair;
 use super::set::Member;
 use super::{Fields, Keys, Record, second_field, tag};
 use crate::error::FieldError;

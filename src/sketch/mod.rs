@@ -8,10 +8,12 @@
 //! | [`simhash`] | fingerprints of 64 or 128 bits, which differ in few bits where documents are alike |
 //! | [`tables`] | keys under which near fingerprints meet |
 //! | [`distance`] | how many bits may differ, by the length of texts |
+//! | [`content`] | what is compared of texts whose fingerprints are near |
 //!
 //! Nothing here knows of files or processes.
 
 pub mod bands;
+pub mod content;
 pub mod distance;
 mod document;
 pub mod minhash;

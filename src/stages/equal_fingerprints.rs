@@ -1,13 +1,23 @@
 //! `equal-fingerprints`: documents with the same fingerprint are joined once. The smallest id of each group stands for it, as
-//! with [equal sets](super::equal_sets), so that a million equal pages are a million rows in every table less.
+//! with [equal sets](super::equal_sets), so that a million equal pages are a million rows in every table less. Where texts are
+//! compared as well, documents of a group have the same of that too.
 
-use super::NoOpts;
 use super::meta::SingleIds;
+use super::signature_check::CheckOpts;
 use super::simhash::DistanceOpts;
-use crate::error::Result;
+use crate::error::{FieldError, Result};
 use crate::record::fingerprint::{FingerprintRow, GroupedFingerprint, GroupedRow, MemberFingerprint};
 use crate::record::set::Member;
+use crate::similarity::text::TextCheck;
 use crate::stage::{Decl, Role, Stage, Task};
+use clap::Args;
+
+/// The reducer's options.
+#[derive(Args, Clone, Debug)]
+pub struct EqualFingerprintsReduceOpts {
+    #[command(flatten)]
+    check: CheckOpts,
+}
 
 /// The mapper.
 pub struct EqualFingerprints {
@@ -35,13 +45,18 @@ impl Stage for EqualFingerprints {
             FingerprintRow::Meta(meta) => return task.emit(&GroupedRow::Meta(meta)),
         };
         let distance = row.distance.unwrap_or(self.distance);
-        task.emit(&GroupedFingerprint { fingerprint: row.fingerprint, distance, id: row.id })
+        task.emit(&GroupedFingerprint {
+            fingerprint: row.fingerprint,
+            distance,
+            content: row.content,
+            id: row.id,
+        })
     }
 }
 
 /// The reducer.
-#[derive(Default)]
 pub struct EqualFingerprintsReduce {
+    check: Option<TextCheck>,
     /// The smallest id of the group; none before its first row.
     representative: Vec<u8>,
     ids: SingleIds,
@@ -51,7 +66,7 @@ pub struct EqualFingerprintsReduce {
 impl Stage for EqualFingerprintsReduce {
     type In<'a> = GroupedRow<'a>;
     type Out<'a> = Member<'a>;
-    type Opts = NoOpts;
+    type Opts = EqualFingerprintsReduceOpts;
     const DECL: Decl = Decl {
         name: "equal-fingerprints-reduce",
         role: Role::Reduce,
@@ -59,21 +74,27 @@ impl Stage for EqualFingerprintsReduce {
         side: &[],
     };
 
-    fn open(_: NoOpts, _: &mut Task<'_>) -> Result<Self> {
-        Ok(Self::default())
+    fn open(opts: EqualFingerprintsReduceOpts, _: &mut Task<'_>) -> Result<Self> {
+        let ids = SingleIds::default();
+        Ok(Self { check: opts.check.texts(), representative: Vec::new(), ids, copies: 0 })
     }
 
     fn push(&mut self, row: GroupedRow<'_>, task: &mut Task<'_>) -> Result<()> {
-        let GroupedFingerprint { fingerprint, distance, id } = match row {
+        let GroupedFingerprint { fingerprint, distance, content, id } = match row {
             GroupedRow::Fingerprint(row) => row,
             GroupedRow::Meta(meta) => {
                 self.ids.take(&meta, task)?;
                 return task.emit(&meta);
             }
         };
+        if content.is_some() != self.check.is_some() {
+            let expected = "rows that simhash has made with the same --check";
+            return Err(task.wrong(FieldError::new("content", expected, id)));
+        }
         let representative = (!self.representative.is_empty()).then_some(self.representative.as_slice());
         self.copies += u64::from(representative.is_some());
-        task.emit(&MemberFingerprint { id, representative, fingerprint, distance })?;
+        let measure = representative.and(self.check).map(|check| check.measure);
+        task.emit(&MemberFingerprint { id, representative, fingerprint, distance, measure })?;
         if self.representative.is_empty() {
             self.representative.extend_from_slice(id);
         }

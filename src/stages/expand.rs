@@ -7,9 +7,11 @@ use super::cluster::{ClusteredOpts, Clusters};
 use super::options::{MaxPairsOpts, SimilarityOpts};
 use crate::error::{Error, FieldError, Result};
 use crate::record::expand::{ExpandRow, LeftInput, RightInput};
-use crate::record::pair::{AnyPair, Near, Pair};
+use crate::record::near::{AnswerPair, AnyPair, Checked, Near};
+use crate::record::pair::Pair;
 use crate::record::set::{Copy, Member};
-use crate::similarity::{Measure, SetSimilarity, Similarity};
+use crate::similarity::text::TextMeasure;
+use crate::similarity::{Measure, Score, SetSimilarity, Similarity};
 use crate::stage::{Decl, Role, Stage, Task};
 use clap::Args;
 use rustc_hash::FxHashMap;
@@ -21,7 +23,9 @@ fn emit_copy(member: &Member<'_>, task: &mut Task<'_>) -> Result<()> {
             task.emit(&ExpandRow::Copy { representative: copy.representative, id: copy.id, size: copy.size })
         }
         Member::Fingerprint(one) => match one.representative {
-            Some(representative) => task.emit(&ExpandRow::EqualFingerprint { representative, id: one.id }),
+            Some(representative) => {
+                task.emit(&ExpandRow::EqualFingerprint { representative, id: one.id, measure: one.measure })
+            }
             None => Ok(()),
         },
         Member::Copy(_) | Member::Doc(_) | Member::Meta(_) => Ok(()),
@@ -32,11 +36,13 @@ fn emit_copy(member: &Member<'_>, task: &mut Task<'_>) -> Result<()> {
 struct Bounded {
     most: u64,
     pairs: u64,
+    /// The last pair was one of fingerprints.
+    fingerprints: bool,
 }
 
 impl Bounded {
     fn new(opts: &MaxPairsOpts) -> Self {
-        Self { most: opts.max_pairs, pairs: 0 }
+        Self { most: opts.max_pairs, pairs: 0, fingerprints: false }
     }
 
     /// Counts so many pairs more, and says whether they may still be written: beyond the limit nothing is, but all
@@ -50,9 +56,11 @@ impl Bounded {
         task.count("pairs", self.pairs);
         if self.pairs > self.most {
             return Err(Error::Limit(format!(
-                "{}: {} pairs in one task (the limit is {}); a higher tau has fewer, --write clusters needs none, or raise \
-                 --max-pairs",
-                task.stage, self.pairs, self.most
+                "{}: {} pairs in one task (the limit is {}); {} has fewer, --write clusters needs none, or raise --max-pairs",
+                task.stage,
+                self.pairs,
+                self.most,
+                if self.fingerprints { "a smaller --distance" } else { "a higher tau" }
             )));
         }
         Ok(())
@@ -147,7 +155,7 @@ impl Expand {
 
 impl Stage for Expand {
     type In<'a> = LeftInput<'a>;
-    type Out<'a> = AnyPair<'a>;
+    type Out<'a> = AnswerPair<'a>;
     type Opts = ExpandOpts;
     const DECL: Decl = Decl {
         name: "expand-pairs",
@@ -178,11 +186,14 @@ impl Stage for Expand {
                     return Err(other_measure(measure, task));
                 }
                 self.each((pair.a, pair.b), task, |x, y, task| {
-                    task.emit(&Pair::of(measure, (x, size_a), (y, size_b), overlap))
+                    task.emit(&AnswerPair::Sets(Pair::of(measure, (x, size_a), (y, size_b), overlap)))
                 })
             }
             LeftInput::Pair(AnyPair::Fingerprints(near)) => {
-                self.each((near.a, near.b), task, |x, y, task| task.emit(&Near::of(x, y, near.distance)))
+                self.pairs.fingerprints = true;
+                self.each((near.a, near.b), task, |x, y, task| {
+                    task.emit(&AnswerPair::Fingerprints(Near::of(x, y, near.distance, near.checked)))
+                })
             }
             LeftInput::Member(Member::Copy(Copy { id, representative, size })) => {
                 // Equal texts are of size 0, and sets that are too small for an overlap are no pairs, not even with their equals.
@@ -191,13 +202,17 @@ impl Stage for Expand {
                 }
                 let measure = self.similarity.measure();
                 self.each_before((id, representative), task, |other, task| {
-                    task.emit(&Pair::of(measure, (id, size), (other, size), size))
+                    task.emit(&AnswerPair::Sets(Pair::of(measure, (id, size), (other, size), size)))
                 })
             }
             LeftInput::Member(Member::Fingerprint(one)) => match one.representative {
-                Some(representative) => self.each_before((one.id, representative), task, |other, task| {
-                    task.emit(&Near::of(one.id, other, 0))
-                }),
+                Some(representative) => {
+                    self.pairs.fingerprints = true;
+                    let checked = one.measure.map(|measure| Checked { score: Score::ONE, measure });
+                    self.each_before((one.id, representative), task, |other, task| {
+                        task.emit(&AnswerPair::Fingerprints(Near::of(one.id, other, 0, checked)))
+                    })
+                }
                 None => Ok(()),
             },
             LeftInput::Member(Member::Doc(_) | Member::Meta(_)) => Ok(()),
@@ -230,7 +245,8 @@ impl Stage for ExpandLeft {
     fn push(&mut self, row: LeftInput<'_>, task: &mut Task<'_>) -> Result<()> {
         match row {
             LeftInput::Pair(AnyPair::Fingerprints(near)) => {
-                task.emit(&ExpandRow::Near { key: near.a, other: near.b, distance: near.distance })
+                let Near { a, b, distance, checked } = near;
+                task.emit(&ExpandRow::Near { key: a, other: b, distance, checked })
             }
             LeftInput::Pair(AnyPair::Sets(pair)) => task.emit(&ExpandRow::Pair {
                 key: pair.a,
@@ -245,12 +261,26 @@ impl Stage for ExpandLeft {
     }
 }
 
+/// In what the documents of a group are equal.
+#[derive(Clone, Copy)]
+enum Equal {
+    /// In their sets, of this size.
+    Set(u64),
+    /// In their fingerprints, and in what is compared of their texts.
+    Fingerprint(Option<TextMeasure>),
+}
+
+impl Default for Equal {
+    fn default() -> Self {
+        Equal::Fingerprint(None)
+    }
+}
+
 /// The copies of the representative whose group is being read, itself first.
 #[derive(Default)]
 struct Group {
     ids: Vec<Vec<u8>>,
-    /// The size of their set; `None` where they have one fingerprint.
-    size: Option<u64>,
+    equal: Equal,
     pairs_seen: bool,
 }
 
@@ -261,11 +291,11 @@ impl Group {
         }
     }
 
-    fn push(&mut self, id: &[u8], size: Option<u64>, task: &Task<'_>) -> Result<()> {
+    fn push(&mut self, id: &[u8], equal: Equal, task: &Task<'_>) -> Result<()> {
         if self.pairs_seen {
             return Err(task.wrong(FieldError::new("tag", "copies before pairs", id)));
         }
-        self.size = size;
+        self.equal = equal;
         self.ids.push(id.to_vec());
         Ok(())
     }
@@ -296,11 +326,11 @@ impl Stage for ExpandLeftReduce {
         match row {
             ExpandRow::Copy { representative, id, size } => {
                 self.group.start(representative);
-                self.group.push(id, Some(size), task)
+                self.group.push(id, Equal::Set(size), task)
             }
-            ExpandRow::EqualFingerprint { representative, id } => {
+            ExpandRow::EqualFingerprint { representative, id, measure } => {
                 self.group.start(representative);
-                self.group.push(id, None, task)
+                self.group.push(id, Equal::Fingerprint(measure), task)
             }
             ExpandRow::Pair { key, other, overlap, size_key, size_other, measure } => {
                 self.group.start(key);
@@ -316,11 +346,12 @@ impl Stage for ExpandLeftReduce {
                     })
                 })
             }
-            ExpandRow::Near { key, other, distance } => {
+            ExpandRow::Near { key, other, distance, checked } => {
                 self.group.start(key);
                 self.group.pairs_seen = true;
                 let mut ids = self.group.ids.iter();
-                ids.try_for_each(|id| task.emit(&ExpandRow::Near { key: other, other: id, distance }))
+                let near = |id| ExpandRow::Near { key: other, other: id, distance, checked };
+                ids.try_for_each(|id| task.emit(&near(id)))
             }
         }
     }
@@ -376,7 +407,7 @@ pub struct ExpandRightOpts {
 
 impl Stage for ExpandRightReduce {
     type In<'a> = ExpandRow<'a>;
-    type Out<'a> = AnyPair<'a>;
+    type Out<'a> = AnswerPair<'a>;
     type Opts = ExpandRightOpts;
     const DECL: Decl = Decl {
         name: "expand-right-reduce",
@@ -391,14 +422,15 @@ impl Stage for ExpandRightReduce {
     }
 
     fn push(&mut self, row: ExpandRow<'_>, task: &mut Task<'_>) -> Result<()> {
+        self.pairs.fingerprints = matches!(row, ExpandRow::EqualFingerprint { .. } | ExpandRow::Near { .. });
         match row {
             ExpandRow::Copy { representative, id, size } => {
                 self.group.start(representative);
-                self.group.push(id, Some(size), task)
+                self.group.push(id, Equal::Set(size), task)
             }
-            ExpandRow::EqualFingerprint { representative, id } => {
+            ExpandRow::EqualFingerprint { representative, id, measure } => {
                 self.group.start(representative);
-                self.group.push(id, None, task)
+                self.group.push(id, Equal::Fingerprint(measure), task)
             }
             ExpandRow::Pair { key, other, overlap, size_key, size_other, measure } => {
                 if measure != self.similarity.measure() {
@@ -411,16 +443,18 @@ impl Stage for ExpandRightReduce {
                 }
                 let mut ids = self.group.ids.iter();
                 ids.try_for_each(|id| {
-                    task.emit(&Pair::of(measure, (id, size_key), (other, size_other), overlap))
+                    let pair = Pair::of(measure, (id, size_key), (other, size_other), overlap);
+                    task.emit(&AnswerPair::Sets(pair))
                 })
             }
-            ExpandRow::Near { key, other, distance } => {
+            ExpandRow::Near { key, other, distance, checked } => {
                 self.group.start(key);
                 self.group.pairs_seen = true;
                 if !self.pairs.admits(self.group.ids.len() as u64) {
                     return Ok(());
                 }
-                self.group.ids.iter().try_for_each(|id| task.emit(&Near::of(id, other, distance)))
+                let near = |id| AnswerPair::Fingerprints(Near::of(id, other, distance, checked));
+                self.group.ids.iter().try_for_each(|id| task.emit(&near(id)))
             }
         }
     }
@@ -429,16 +463,24 @@ impl Stage for ExpandRightReduce {
         let group = std::mem::take(&mut self.group);
         let (copies, similarity) = (group.ids.len() as u64, self.similarity);
         // Sets that are too small for an overlap are no pairs, not even with their equals.
-        let pairs = group.size.is_none_or(|size| similarity.accepts(size, size, size));
+        let pairs = match group.equal {
+            Equal::Set(size) => similarity.accepts(size, size, size),
+            Equal::Fingerprint(_) => true,
+        };
         if !pairs || !self.pairs.admits(copies * copies.saturating_sub(1) / 2) {
             return Ok(());
         }
         for (at, x) in group.ids.iter().enumerate() {
             for y in &group.ids[at + 1..] {
-                match group.size {
-                    Some(size) => task.emit(&Pair::of(similarity.measure(), (x, size), (y, size), size))?,
-                    None => task.emit(&Near::of(x, y, 0))?,
-                }
+                task.emit(&match group.equal {
+                    Equal::Set(size) => {
+                        AnswerPair::Sets(Pair::of(similarity.measure(), (x, size), (y, size), size))
+                    }
+                    Equal::Fingerprint(measure) => {
+                        let checked = measure.map(|measure| Checked { score: Score::ONE, measure });
+                        AnswerPair::Fingerprints(Near::of(x, y, 0, checked))
+                    }
+                })?;
             }
         }
         Ok(())

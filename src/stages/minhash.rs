@@ -313,6 +313,7 @@ impl Stage for LshCandidates {
     const TAG: Option<&'static [u8]> = Some(tag::LIST);
 
     fn open(opts: LshCandidatesOpts, _: &mut Task<'_>) -> Result<Self> {
+        opts.check.candidates()?;
         Ok(Self { opts, written: 0, too_unlike: 0 })
     }
 
@@ -337,7 +338,7 @@ impl Stage for LshCandidates {
         task.count("pairs_of_postings", self.written);
         task.count("pairs_of_unlike_sizes", self.too_unlike);
         match self.opts.check.check {
-            Check::Exact => {}
+            Check::Exact | Check::Texts(_) => {}
             Check::Signature => terminal::line(
                 "lsh-candidates: APPROXIMATE: --check signature takes estimates for similarities",
             ),

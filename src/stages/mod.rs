@@ -27,6 +27,7 @@ pub mod simhash;
 pub mod site;
 pub mod slice_plan;
 pub mod star;
+pub mod text_check;
 pub mod tokenize;
 pub mod verify;
 
@@ -63,6 +64,9 @@ pub static STAGES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
         Entry::of::<hamming::HammingIndex>(),
         Entry::of::<hamming::HammingIndexReduce>(),
         Entry::of::<hamming::HammingPairs>(),
+        Entry::of::<text_check::TextContent>(),
+        Entry::of::<text_check::TextLeft>(),
+        Entry::of::<text_check::TextRight>(),
         Entry::of::<equal_sets::EqualSets>(),
         Entry::of::<equal_sets::EqualSetsReduce>(),
         Entry::of::<index_term::IndexTerm>(),

@@ -4,23 +4,42 @@
 
 use super::forest::{Forest, JoinedOpts};
 use super::minhash::{Made, SignatureOpts};
-use crate::error::{FieldError, Result};
+use crate::error::{Error, FieldError, Result};
 use crate::record::pair::Pair;
 use crate::record::signature::{HalfSigned, LeftInput, LeftRow, RightInput, RightRow, Signed, Values};
+use crate::similarity::text::TextCheck;
 use crate::similarity::{Measure, SetSimilarity, Similarity};
 use crate::sketch::minhash::{estimated_overlap, matches};
 use crate::stage::{Decl, Role, Stage, Task};
-use clap::{Args, ValueEnum};
+use clap::Args;
+use std::str::FromStr;
 
 /// How candidates are checked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Check {
-    /// By their sets: no pair below tau is in the answer
+    /// By their sets: no pair below tau is in the answer.
     Exact,
-    /// APPROXIMATE: by the estimate of their signatures, which is what the answer shows
+    /// APPROXIMATE: by the estimate of their signatures, which is what the answer shows.
     Signature,
-    /// APPROXIMATE: not at all, every candidate is a pair; similarities are estimates
+    /// APPROXIMATE: not at all, every candidate is a pair; similarities are estimates.
     None,
+    /// Of near fingerprints: by the texts themselves.
+    Texts(TextCheck),
+}
+
+impl FromStr for Check {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        Ok(match text {
+            "exact" => Check::Exact,
+            "signature" => Check::Signature,
+            "none" => Check::None,
+            other => Check::Texts(other.parse().map_err(|error| {
+                format!("{error}; the candidates of minhash have exact, signature or none")
+            })?),
+        })
+    }
 }
 
 /// Counters: candidates whose estimate is below tau, and pairs of the answer that were estimated.
@@ -33,9 +52,33 @@ pub const UNCHECKED: &str = "unchecked_pairs";
 /// Whether the candidates of bands are checked.
 #[derive(Args, Clone, Debug)]
 pub struct CheckOpts {
-    /// How the candidates of MinHash bands are checked
-    #[arg(long, env = "TWINSPLIT_CHECK", value_enum, default_value = "exact")]
+    /// How candidates are checked. Those of MinHash bands: exact, by their sets; APPROXIMATE: signature, by the estimate of
+    /// their signatures, or none, every one is a pair. Near fingerprints: jaccard:T of their features, cosine:T of these as often
+    /// as they occur, or edit:T, 1 less the share of characters that the edit distance is of the longer text; at least T each,
+    /// exactly. By default fingerprints decide alone
+    #[arg(long, env = "TWINSPLIT_CHECK", default_value = "exact", value_name = "CHECK")]
     pub check: Check,
+}
+
+impl CheckOpts {
+    /// What is compared of the texts of near fingerprints, if they are.
+    pub fn texts(&self) -> Option<TextCheck> {
+        match self.check {
+            Check::Texts(check) => Some(check),
+            _ => None,
+        }
+    }
+
+    /// How the candidates of MinHash bands are checked.
+    pub fn candidates(&self) -> Result<Check> {
+        match self.check {
+            Check::Texts(check) => Err(Error::Usage(format!(
+                "--check {check} compares the texts of near fingerprints (simhash); the candidates of minhash have exact, \
+                 signature or none"
+            ))),
+            check => Ok(check),
+        }
+    }
 }
 
 /// The first mapper: signatures and candidates by the candidates' smaller id.
@@ -224,7 +267,7 @@ impl Stage for MatchRightReduce {
 
     fn open(opts: MatchRightOpts, _: &mut Task<'_>) -> Result<Self> {
         Ok(Self {
-            judge: Judge { similarity: opts.joined.similarity.0, check: opts.check.check },
+            judge: Judge { similarity: opts.joined.similarity.0, check: opts.check.candidates()? },
             forest: Forest::new(&opts.joined.forest),
             size: None,
             values: Vec::new(),

@@ -84,7 +84,9 @@ fn every_reducer_refuses_unsorted_rows() {
         ("idf-right-reduce", "z\t0\t-".to_owned()),
         ("site-left-reduce", "ffffffffffffffff\t1\tz".to_owned()),
         ("equal-sets-reduce", format!("ffffffffffffffff\tz\t{set}")),
-        ("equal-fingerprints-reduce", "ffffffffffffffff\t3\tz".to_owned()),
+        ("equal-fingerprints-reduce", "ffffffffffffffff\t3\t-\tz".to_owned()),
+        ("text-left", "z\t0\ttext".to_owned()),
+        ("text-right --check edit:0.5", "z\t0\ttext".to_owned()),
         ("hamming-index-reduce", format!("4.1.0000\t{set}{set}\tz\t{set}\t3")),
         ("index-term-reduce", "ffffffffffffffff\tz\t3".to_owned()),
         ("pcp-reduce", "y\tz\t1\t2\t2".to_owned()),
@@ -112,15 +114,17 @@ fn every_reducer_refuses_unsorted_rows() {
         .filter(|e| e.decl.role == twinsplit::internal::stage::Role::Reduce)
         .map(|e| e.decl.name)
         .collect();
-    assert_eq!(reducers, rows.iter().map(|row| row.0).collect());
+    let name_of = |command: &'static str| command.split(' ').next().unwrap();
+    assert_eq!(reducers, rows.iter().map(|row| name_of(row.0)).collect());
     let here = Place::new();
-    for (name, row) in rows {
+    for (command, row) in rows {
+        let name = name_of(command);
         let line = STAGES.iter().find(|entry| entry.decl.name == name).and_then(|entry| entry.sort_line());
         let message = format!("put `{}` before {name}", line.unwrap());
         // `!` is below every letter and digit.
-        here.with(name, format!("{row}\n!{row}\n"), &[])
+        here.with(command, format!("{row}\n!{row}\n"), &[])
             .fails(1, &[name, "standard input, line 2", &message]);
-        here.with(name, format!("{row}\n"), &[]).ok();
+        here.with(command, format!("{row}\n"), &[]).ok();
     }
 }
 

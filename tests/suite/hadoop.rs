@@ -123,6 +123,13 @@ fn minhash_equals_local() {
 }
 
 #[test]
+fn simhash_with_texts_equals_local() {
+    equals_local(
+        "simhash --features words:2 --weights tf-idf --distance 20 --check cosine:0.4 --posting-block 7",
+    );
+}
+
+#[test]
 fn doc_split_in_slices_equals_local() {
     equals_local("doc-split --features words:2 --slices 3 --tau 0.5");
 }

@@ -11,6 +11,7 @@ use twinsplit::internal::record::cluster::{
     Chosen, ChosenRow, ClusterInput, ClusterRow, Clustered, Compared, GraphRow, KeepInput, KeepRow, Label,
     Ranked, Verdict,
 };
+use twinsplit::internal::record::content;
 use twinsplit::internal::record::count::{FeatureCount, SizeRow};
 use twinsplit::internal::record::document::Line;
 use twinsplit::internal::record::expand::{self, ExpandRow};
@@ -20,7 +21,8 @@ use twinsplit::internal::record::fingerprint::{
 };
 use twinsplit::internal::record::lookup::{self, KeptFeature};
 use twinsplit::internal::record::meta::{InputPlace, Meta};
-use twinsplit::internal::record::pair::{AnyPair, Candidate, Joined, Near, Pair, Part};
+use twinsplit::internal::record::near::{AnswerPair, AnyPair, Checked, Near};
+use twinsplit::internal::record::pair::{Candidate, Joined, Pair, Part};
 use twinsplit::internal::record::posting::{BlockPair, Posting, PostingRow, PrefixMark};
 use twinsplit::internal::record::round::{GraphInput, Neighbour};
 use twinsplit::internal::record::set::{Copy, Doc, Features, HashedDoc, HashedRow, Member};
@@ -31,7 +33,8 @@ use twinsplit::internal::record::star::{self, StarLink, StarMember, StarRow};
 use twinsplit::internal::record::tokenized::{SetRow, Tokenized};
 use twinsplit::internal::record::verify::{self, Half, LeftRow, RightRow};
 use twinsplit::internal::record::{Keys, Record, id, key_end};
-use twinsplit::internal::similarity::Measure;
+use twinsplit::internal::similarity::text::TEXT_MEASURES;
+use twinsplit::internal::similarity::{Measure, Score};
 use twinsplit::internal::sketch::simhash::{Bits, Fingerprint};
 use twinsplit::internal::sketch::tables::Tables;
 use twinsplit::internal::stage::{Entry, RecordInfo};
@@ -168,13 +171,23 @@ fn rows(values: &Values) -> Vec<Row> {
     let wide = if *flag { u128::from(*n0) << 64 } else { 0 };
     let fingerprint = Fingerprint { bits, value: wide | u128::from(*n1) };
     let distance = (*n2 % 129) as u32;
-    row!(Fingerprinted, Fingerprinted { id: a, fingerprint, distance: flag.then_some(distance) });
-    let fingerprinted = Fingerprinted { id: a, fingerprint, distance: flag.then_some(distance) };
-    row!(FingerprintRow, FingerprintRow::Fingerprint(fingerprinted));
-    row!(GroupedFingerprint, GroupedFingerprint { fingerprint, distance, id: a });
-    row!(GroupedRow, GroupedRow::Fingerprint(GroupedFingerprint { fingerprint, distance, id: a }));
-    for representative in [None, Some(b)] {
-        let one = MemberFingerprint { id: a, representative, fingerprint, distance };
+    let contents = [None, Some(u128::from(*n3) << 64 | u128::from(*n0))];
+    row!(
+        Fingerprinted,
+        Fingerprinted { id: a, fingerprint, distance: flag.then_some(distance), content: None }
+    );
+    for content in contents {
+        let fingerprinted = Fingerprinted { id: a, fingerprint, distance: Some(distance), content };
+        let grouped = GroupedFingerprint { fingerprint, distance, content, id: a };
+        row!(Fingerprinted, fingerprinted);
+        row!(FingerprintRow, FingerprintRow::Fingerprint(fingerprinted));
+        row!(GroupedFingerprint, grouped);
+        row!(GroupedRow, GroupedRow::Fingerprint(grouped));
+    }
+    let text_measure = TEXT_MEASURES[*n3 as usize % 3];
+    let text_measure = flag.then_some(text_measure);
+    for (representative, measure) in [(None, None), (Some(b), text_measure)] {
+        let one = MemberFingerprint { id: a, representative, fingerprint, distance, measure };
         row!(MemberFingerprint, one);
         row!(Member, Member::Fingerprint(one));
         row!(KeepInput, KeepInput::Member(Member::Fingerprint(one)));
@@ -208,8 +221,22 @@ fn rows(values: &Values) -> Vec<Row> {
     FingerprintBlocks::push(&table_row, &mut fingerprints);
     let (left, right, left_count, fingerprints) = (*n0, *n1, 1, fingerprints.as_slice());
     row!(FingerprintBlocks, FingerprintBlocks { table, left, right, left_count, fingerprints });
-    let near = Near { a, b, distance };
+    let checked = text_measure.zip(Score::share(*n2 as u32 % 1_000_001));
+    let checked = checked.map(|(measure, score)| Checked { score, measure });
+    let near = Near { a, b, distance, checked };
     row!(Near, near);
+    row!(AnswerPair, AnswerPair::Fingerprints(near));
+    row!(AnswerPair, AnswerPair::Sets(pair));
+    for text in [b"", date] {
+        let content_row = content::ContentRow { id: a, content: text };
+        let half = content::HalfNear { b, a, distance, content: text };
+        row!(content::ContentRow, content_row);
+        row!(content::HalfNear, half);
+        row!(content::LeftRow, content::LeftRow::Content(content_row));
+        row!(content::LeftRow, content::LeftRow::Near(near));
+        row!(content::RightRow, content::RightRow::Content(content_row));
+        row!(content::RightRow, content::RightRow::Half(half));
+    }
     row!(AnyPair, AnyPair::Fingerprints(near));
     row!(AnyPair, AnyPair::Sets(pair));
     row!(expand::LeftInput, expand::LeftInput::Pair(AnyPair::Fingerprints(near)));
@@ -217,8 +244,8 @@ fn rows(values: &Values) -> Vec<Row> {
     row!(GraphInput, GraphInput::Pair(AnyPair::Fingerprints(near)));
     row!(star::LinkInput, star::LinkInput::Pair(AnyPair::Fingerprints(near)));
     for row in [
-        ExpandRow::EqualFingerprint { representative: a, id: b },
-        ExpandRow::Near { key: a, other: b, distance },
+        ExpandRow::EqualFingerprint { representative: a, id: b, measure: text_measure },
+        ExpandRow::Near { key: a, other: b, distance, checked },
     ] {
         row!(ExpandRow, row);
         row!(expand::RightInput, expand::RightInput::Row(row));
@@ -504,10 +531,20 @@ fn errors_name_the_field() {
         ("cluster-reduce", "3\ta\tb", "tag"),
         ("keep-choose", "a\t2\tb\t0\t", "other"),
         ("keep-choose", "a\t1\tb\t0\tx", "features"),
-        ("large-star", "a\t->\tb", "distance"),
+        ("large-star", "a\t->\tb", "overlap"),
         ("large-star", "a\t->\tb\tc", "overlap"),
         ("hamming-count", "a\t\\#\t0123456789abcdef\t129", "distance"),
         ("hamming-count", "a\t\\#=\t\t0123456789abcdef\t3", "representative"),
+        // A pair of sets that is cut is no pair of fingerprints.
+        ("expand-left", "a\tb\t3", "size_a"),
+        ("cluster", "a\tb\t3", "size_a"),
+        ("expand-left", "a\t\\d\tb", "distance"),
+        ("expand-left", "a\t\\d\tb\t3\t0.5", "similarity"),
+        ("expand-left", "a\t\\d\tb\t3\t0.500000\tdice", "similarity's name"),
+        ("equal-fingerprints", "a\t0123456789abcdef\t3\t0123", "content"),
+        ("equal-fingerprints-reduce", "0123456789abcdef\t3\tx\ta", "content"),
+        ("text-left", "a\tb\t3", "tag"),
+        ("text-right", "a\t1\tb\tx\ttext", "distance"),
         ("hamming-index-reduce", "4.0.0000\tx", "table"),
         ("hamming-pairs", "4.1.0000\t0\t0\t1", "fingerprints"),
         ("large-star-reduce", "a", "neighbour"),
@@ -579,7 +616,12 @@ fn every_stages_records_are_among_the_rows() {
     fields_of!(
         Line,
         AnyPair,
+        AnswerPair,
         Near,
+        content::ContentRow,
+        content::HalfNear,
+        content::LeftRow,
+        content::RightRow,
         Fingerprinted,
         GroupedFingerprint,
         MemberFingerprint,

@@ -21,11 +21,13 @@ const COMMITTED: [&str; 1] = ["doc-split"];
 
 /// All programs over [`DOCUMENTS`]: the committed ones, and what `plan` prints for these options.
 const VARIANTS: [&str; 4] = ["term-split", "term-split-prefix", "doc-split", "doc-split-by-task"];
-const PLANNED: [(&str, &str); 6] = [
+const SIMHASH: &str = "simhash --features words:2 --weights levels --distance 20,200:24 --check edit:0.4";
+const PLANNED: [(&str, &str); 7] = [
     ("term-split", "term-split"),
     ("term-split-prefix", "term-split --pcp prefix"),
     ("doc-split-by-task", "doc-split --partition by-task --slices 3"),
     ("zhang2011-scaling", "doc-split --features spotsigs --idf 0.3,0.85 --min-features 4 --tau 0.3"),
+    ("simhash", SIMHASH),
     ("ccdet", "ccdet --tau 0.5 --cluster star"),
     ("ccdet-by-site", "ccdet --tau 0.5 --cluster star --site url --idf 0.1,0.95"),
 ];
@@ -136,6 +138,7 @@ fn jobs() -> Vec<Value> {
         args.extend((variant == "doc-split").then_some("--overwrite"));
         job(variant, variant, variant, &args, &[]);
     }
+    job("simhash", "simhash", "simhash", &[&DOCUMENTS[..], &["--reducers", "3", "--shuffled"]].concat(), &[]);
     for name in ["ccdet", "ccdet-by-site"] {
         job(name, name, name, &["pages", "--reducers", "3", "--shuffled"], &[]);
     }
@@ -234,6 +237,15 @@ fn all_variants_give_the_answer_of_a_run() {
     let mut left: Vec<_> = left.filter(|name| !name.to_string_lossy().starts_with('.')).collect();
     left.sort();
     assert_eq!(left, ["clusters", "counters.json", "kept", "pairs"]);
+}
+
+/// Fingerprints and the texts of near ones: the bytes of a local run.
+#[test]
+fn simhash_gives_the_answer_of_a_run() {
+    local(&format!("{SIMHASH} --write-kept"), &DOCUMENTS, "expected-simhash").ok();
+    let said = said("simhash");
+    assert_eq!(said.code, 0, "{}", said.err);
+    assert_same("simhash", "expected-simhash", 20);
 }
 
 /// CCDet on pages of sites: the bytes of a local run, and of brute force.

@@ -65,6 +65,21 @@ impl Groups {
         groups
     }
 
+    /// Groups of documents, which come in order, those that are equal one after the other; no set is stored of them.
+    pub fn of_equal(
+        numbers: Vec<u32>,
+        equal: impl Fn(u32, u32) -> bool,
+        (budget, folder): (&Budget, &Path),
+    ) -> Result<Self> {
+        let mut store = StoreWriter::new(budget, folder, numbers.len(), 0)?;
+        let mut starts = vec![0];
+        for group in numbers.chunk_by(|x, y| equal(*x, *y)) {
+            store.push(&[], 0)?;
+            starts.extend(starts.last().map(|start| start + group.len() as u32));
+        }
+        Ok(Self { store: store.finish()?, members: numbers, starts })
+    }
+
     /// The documents that have a set, ascending.
     pub fn members(&self, set: u32) -> &[u32] {
         &self.members[self.starts[set as usize] as usize..self.starts[set as usize + 1] as usize]
