@@ -212,6 +212,5 @@ job() {
   rm -f "$LOGS/$name.running"
   "$BINARY" job counters < "$log" > "$LOGS/steps/$STEP.job-${data//\//-}"
 }
-
 # by_name: stops unless the order of files, as the inputs are given and by name in each, is that of their names
 by_name() { "$BINARY" job by-name "${INPUT[@]}"; }
