@@ -18,13 +18,16 @@ const LEAST: usize = PROGRAM + KEPT + (8 << 20);
 const TABLES: [(&str, usize); 4] = [("combine", 80), ("combine-pairs", 160), ("ranked", 64), ("forest", 80)];
 
 /// Megabytes that a task of a stage may hold as a process of its own: the program, the tables that its options bound,
-/// and the slice that is its side file.
+/// the slice that is its side file, and a filter of keys.
 pub fn stage_megabytes(entry: &Entry, params: &Params) -> usize {
     let number = |option: &str| params.number(option) as usize;
     let tables =
         TABLES.iter().filter(|(option, _)| entry.knows(option)).map(|(option, bytes)| number(option) * bytes);
     let slice = if entry.knows("index") { number("slice-memory") } else { 0 };
-    (PROGRAM + tables.sum::<usize>()).div_ceil(1 << 20) + slice
+    let filtered =
+        params.get("bloom").is_some() && ["bloom", "band-filter"].iter().any(|name| entry.knows(name));
+    let filter = if filtered { number("bloom") } else { 0 };
+    (PROGRAM + tables.sum::<usize>()).div_ceil(1 << 20) + slice + filter
 }
 
 /// How the bound on a chain of stages is shared out: half to the rows that a shuffle holds, half to the states of the
