@@ -32,7 +32,7 @@ const LEAST: usize = 500;
 /// Features that pairs of the sample may share, in all: where texts have much in common, fewer documents are taken.
 const SHARED: u64 = 50_000_000;
 /// Pairs at tau that are taken to be there beside those of the sample.
-const DOUBT: f64 = 5.0;
+const DOUBT: f64 = 3.0;
 /// Similarities are counted by thousandths.
 const STEPS: usize = 1000;
 
@@ -144,7 +144,9 @@ pub fn forecast(params: &Params, sample: &Sample, documents: u64) -> Result<Opti
         return Ok(None);
     };
     let found = Similarities::of(&opts, sample, documents, share(tau))?;
-    let Expected { recall, candidates, .. } = found.expect(bands.bands(signer.hashes)?);
+    // Of a sample without such pairs nothing is known but what they are at worst.
+    let doubt = if found.seen == 0 { DOUBT } else { 0.0 };
+    let Expected { recall, candidates, .. } = found.expect(bands.bands(signer.hashes)?, doubt);
     Ok(Some(Forecast { recall, candidates, seen: found.seen }))
 }
 
@@ -200,14 +202,14 @@ impl Similarities {
         Ok(Self { pairs, documents: documents as f64, features, seen, tau })
     }
 
-    /// What bands are expected to do.
-    fn expect(&self, bands: Bands) -> Expected {
+    /// What bands are expected to do, with so many pairs at tau beside those of the sample.
+    fn expect(&self, bands: Bands, doubt: f64) -> Expected {
         let scale = if self.seen == 0 {
             1.0
         } else {
             self.similar().map(|(_, pairs)| pairs).sum::<f64>() / self.seen as f64
         };
-        let doubt = DOUBT * scale;
+        let doubt = doubt * scale;
         let (mut similar, mut found, mut candidates) = (doubt, doubt * bands.probability(self.tau), 0.0);
         for (jaccard, pairs) in self.all() {
             let met = pairs * bands.probability(jaccard);
@@ -238,7 +240,7 @@ impl Similarities {
         let recall = 1.0 - AIM * (1.0 - wanted);
         let hashes = hashes.unwrap_or(MOST_HASHES).min(MOST_HASHES);
         let fewest = |rows: usize| {
-            let expect = |bands| self.expect(Bands { bands, rows });
+            let expect = |bands| self.expect(Bands { bands, rows }, DOUBT);
             let (mut few, mut enough) = (0, hashes / rows);
             if enough == 0 || expect(enough).recall < recall {
                 return None;
@@ -330,7 +332,7 @@ mod tests {
             let best = found.best(recall, Some(256)).unwrap();
             let others = (1..=64).flat_map(|rows| (1..=256 / rows).map(move |bands| Bands { bands, rows }));
             let aim = 1.0 - AIM * (1.0 - recall);
-            let reach = others.map(|bands| found.expect(bands)).filter(|other| other.recall >= aim);
+            let reach = others.map(|bands| found.expect(bands, DOUBT)).filter(|other| other.recall >= aim);
             let reach: Vec<Expected> = reach.collect();
             let fewest = reach.iter().map(|other| other.candidates).fold(f64::INFINITY, f64::min);
             assert!(best.recall >= recall && best.candidates <= FEWEST * fewest, "{best:?}, fewest {fewest}");

@@ -218,7 +218,7 @@ pub struct LshBandsOpts {
     #[command(flatten)]
     bands: BandOpts,
     /// Leave out keys that came once, by the filter that band-filter made of these signatures
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, env = "TWINSPLIT_BAND_FILTER", value_name = "FILE")]
     band_filter: Option<PathBuf>,
 }
 
