@@ -10,6 +10,7 @@ import json
 import resource
 import shutil
 
+import corpora
 import plot
 import truth
 from result import WORK, progress, save, twinsplit
@@ -87,8 +88,8 @@ def main():
     parser.add_argument("--corpora", default=",".join(CORPORA))
     rows, bars = [], {}
     for corpus in parser.parse_args().corpora.split(","):
-        found, _ = truth.documents(corpus)
-        copies = truth.copies(corpus, found)
+        found, _ = corpora.documents(corpus)
+        copies = truth.alike(corpus, found)
         lengths = [len(sequence) for sequence in truth.words([text for _, text in found])]
         classes = by_length(lengths)
         longer = {pair: classes[max(pair, key=lambda number: lengths[number])] for pair in copies}
