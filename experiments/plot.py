@@ -81,3 +81,16 @@ def distances(name, title, lengths, mark):
     axes[-1].legend(loc="lower right", fontsize=6)
     figure.suptitle(title)
     written(figure, name)
+
+
+def bars(name, title, what, lines):
+    """A group of bars for each place. `lines`: {label: [(place, value)]}, the same places for each label."""
+    figure, axis = pyplot.subplots(figsize=(8, 3.6), layout="constrained")
+    width = 0.8 / len(lines)
+    for number, (label, points) in enumerate(lines.items()):
+        at = [place - 0.4 + (number + 0.5) * width for place in range(len(points))]
+        axis.bar(at, [value for _, value in points], width, color=COLOURS[number], label=label)
+        axis.set_xticks(range(len(points)), [place for place, _ in points])
+    axis.set(ylabel=what, ylim=(0, 1.02), title=title)
+    axis.legend(fontsize=8, loc="lower left")
+    written(figure, name)

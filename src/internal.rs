@@ -114,6 +114,10 @@ pub mod record {
         pub use crate::record::bad::BadLine;
     }
     /// See the module of this name.
+    pub mod band_filter {
+        pub use crate::record::band_filter::FilterChunk;
+    }
+    /// See the module of this name.
     pub mod cluster {
         pub use crate::record::cluster::{
             Chosen, ChosenRow, ClusterInput, ClusterRow, Clustered, Compared, GraphRow, KeepInput, KeepRow,
@@ -226,7 +230,11 @@ pub mod sketch {
     }
     /// See the module of this name.
     pub mod minhash {
-        pub use crate::sketch::minhash::{Method, Signer, matches};
+        pub use crate::sketch::minhash::{Estimate, Method, Signer, VALUE_BITS, matches};
+    }
+    /// See the module of this name.
+    pub mod rice {
+        pub use crate::sketch::rice::{BitReader, BitWriter, parameter};
     }
     /// See the module of this name.
     pub mod simhash {

@@ -232,6 +232,23 @@ impl Plan {
         Ok(Self { family, chain, engine, params: given.params, options, inputs, write_kept, recall, notes })
     }
 
+    /// What was asked for, with every option that has another value than its default as if it had been given.
+    pub fn asked(&self) -> Asked {
+        let mut given = Given::default();
+        for (name, value) in self.params.iter() {
+            given.set(name, value, self.options.get(name).map_or(Origin::Program, |option| option.1));
+        }
+        Asked {
+            chain: Some(self.family.name.to_owned()),
+            engine: self.engine,
+            given,
+            inputs: self.inputs.clone(),
+            write_kept: self.write_kept,
+            recall: None,
+            notes: Vec::new(),
+        }
+    }
+
     /// The same chain on another engine, with options that make the same steps.
     pub fn on(&self, engine: Engine, params: Params) -> Self {
         let wanted = Wanted { kept: self.write_kept, rounds: engine != Engine::Local };

@@ -147,6 +147,10 @@ pub const EXAMPLES: &[Example] = &[
         "lsh-bands < signatures | LC_ALL=C sort | lsh-bands-reduce | lsh-candidates > band-candidates",
     ),
     example(
+        "MinHash: the keys of bands that more than one document has, and only these",
+        "band-filter --bloom 1 < signatures | LC_ALL=C sort | band-filter-reduce --bloom 1 > repeated-keys; lsh-bands --band-filter repeated-keys < signatures | LC_ALL=C sort > band-postings",
+    ),
+    example(
         "A candidate meets its first signature",
         "cat band-candidates signatures | match-left | LC_ALL=C sort | match-left-reduce > half-matched",
     ),

@@ -6,6 +6,7 @@
 //! once: the mapper's partitioner, the sort line and the reducer's groups all follow from them.
 
 pub mod bad;
+pub mod band_filter;
 pub mod cluster;
 pub mod content;
 pub mod count;

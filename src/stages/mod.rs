@@ -1,5 +1,6 @@
 //! The stages, one file for each family, and the table of all of them.
 
+pub mod band_filter;
 pub mod blocks;
 pub mod cluster;
 pub mod components;
@@ -74,6 +75,8 @@ pub static STAGES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
         Entry::of::<pcp::PcpMap>(),
         Entry::of::<pcp::PcpReduce>(),
         Entry::of::<minhash::MinHash>(),
+        Entry::of::<band_filter::BandFilter>(),
+        Entry::of::<band_filter::BandFilterReduce>(),
         Entry::of::<minhash::LshBands>(),
         Entry::of::<minhash::LshBandsReduce>(),
         Entry::of::<minhash::LshCandidates>(),

@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 use twinsplit::internal::checked_file::CheckedLine;
 use twinsplit::internal::error::FieldError;
 use twinsplit::internal::record::bad::BadLine;
+use twinsplit::internal::record::band_filter::FilterChunk;
 use twinsplit::internal::record::cluster::{
     Chosen, ChosenRow, ClusterInput, ClusterRow, Clustered, Compared, GraphRow, KeepInput, KeepRow, Label,
     Ranked, Verdict,
@@ -122,13 +123,22 @@ fn rows(values: &Values) -> Vec<Row> {
     let candidate = Candidate { a, b };
     let half = Half { b, a, features: doc.features };
     let mut signature_text = Vec::new();
-    signature::push_values(&mut signature_text, &[*n0 as u32, *n1 as u32, 0]);
-    let of = signature::Values::of(&signature_text);
+    let three = [*n0 as u32, *n1 as u32, 0];
+    signature::push_values(&mut signature_text, &three, 32);
+    let of = signature::Values::of(&signature_text).unwrap();
     let mut read = Vec::new();
-    assert!(of.read(&mut read).is_ok() && read == [*n0 as u32, *n1 as u32, 0] && of.count() == 3);
+    assert!(of.read(&mut read).is_ok() && read == three && (of.count(), of.bits()) == (3, 32));
+    let bits = [1, 2, 4, 8][*n2 as usize % 4];
+    let mut low_text = Vec::new();
+    signature::push_values(&mut low_text, &three, bits);
+    let low = signature::Values::of(&low_text).unwrap();
+    assert!(low.read(&mut read).is_ok() && read == three.map(|value| value & ((1 << bits) - 1)));
+    assert_eq!((low.count(), low.bits()), (3, bits));
     let signature = Signature { id: a, size: *n2, made: b"minhash=1 method=fast", values: of };
     let signed = Signed { id: a, size: *n2, values: of };
     let half_signed = HalfSigned { b, a, size: *n2, values: of };
+    let signed_low = Signed { id: a, size: *n2, values: low };
+    let half_signed_low = HalfSigned { b, a, size: *n2, values: low };
     let label = Label { id: a, label: b };
     let bad = BadLine { file: a.into(), line: *n0, field: b"text", expected: date.into(), text: b };
     let place = if *flag { InputPlace { input: b"0000002a", offset: rank } } else { InputPlace::default() };
@@ -276,10 +286,13 @@ fn rows(values: &Values) -> Vec<Row> {
     row!(signature::LeftInput, signature::LeftInput::Signature(signature));
     row!(signature::LeftRow, signature::LeftRow::Candidate(candidate));
     row!(signature::LeftRow, signature::LeftRow::Signed(signed));
+    row!(signature::LeftRow, signature::LeftRow::Signed(signed_low));
+    row!(FilterChunk, FilterChunk { number: *n0, bytes: vec![*n1 as u8, *n2 as u8] });
     row!(HalfSigned, half_signed);
     row!(signature::RightInput, signature::RightInput::Half(half_signed));
     row!(signature::RightInput, signature::RightInput::Signature(signature));
     row!(signature::RightRow, signature::RightRow::Half(half_signed));
+    row!(signature::RightRow, signature::RightRow::Half(half_signed_low));
     row!(signature::RightRow, signature::RightRow::Signed(signed));
     row!(Joined, Joined::Part(part));
     row!(Joined, Joined::Candidate(candidate));
@@ -640,6 +653,7 @@ fn every_stages_records_are_among_the_rows() {
         BlockPair,
         Part,
         Candidate,
+        FilterChunk,
         Signature,
         signature::LeftInput,
         signature::LeftRow,

@@ -20,7 +20,7 @@ const TABLES: [(&str, usize); 5] =
     [("combine", 80), ("combine-pairs", 160), ("ranked", 64), ("forest", 80), ("graph", 250)];
 
 /// Megabytes that a task of these stages may hold as a process of its own: the program, the tables that their options bound,
-/// and the slice that is a side file. Without a stage there is no such process.
+/// the slice that is a side file, and a filter of keys. Without a stage there is no such process.
 pub fn stage_megabytes(stages: &[&Entry], params: &Params) -> usize {
     let number = |option: &str| params.number(option) as usize;
     let of = |entry: &&Entry| {
@@ -28,8 +28,12 @@ pub fn stage_megabytes(stages: &[&Entry], params: &Params) -> usize {
         known.map(|(option, bytes)| number(option) * bytes).sum::<usize>()
     };
     let slices = stages.iter().filter(|entry| entry.knows("index")).count();
+    let filtered = |entry: &&&Entry| ["bloom", "band-filter"].iter().any(|name| entry.knows(name));
+    let filters = if params.get("bloom").is_some() { stages.iter().filter(filtered).count() } else { 0 };
     let program = if stages.is_empty() { 0 } else { PROGRAM };
-    (program + stages.iter().map(of).sum::<usize>()).div_ceil(1 << 20) + slices * number("slice-memory")
+    (program + stages.iter().map(of).sum::<usize>()).div_ceil(1 << 20)
+        + slices * number("slice-memory")
+        + filters * number("bloom")
 }
 
 /// Room for the line of a document in the share of a task.
