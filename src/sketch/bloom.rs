@@ -62,7 +62,7 @@ impl Bloom {
 
     fn place(&self, key: u64, number: u64) -> u64 {
         let cells = 4 * self.cells.len() as u128;
-        (u128::from(mix(key ^ stream(number))) * cells >> 64) as u64
+        ((u128::from(mix(key ^ stream(number))) * cells) >> 64) as u64
     }
 
     fn raise(&mut self, place: u64, by: u8) {

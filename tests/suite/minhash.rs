@@ -228,7 +228,7 @@ fn a_filter_of_other_keys_is_refused_by_name() {
     here.shell("tokenize --features lines < docs | equal-sets | LC_ALL=C sort | equal-sets-reduce > members")
         .ok();
     let stage = "--features lines --hashes 24 --bands 6 --rows 4";
-    here.shell(&format!("minhash --features lines --hashes 24 < members > signatures")).ok();
+    here.shell("minhash --features lines --hashes 24 < members > signatures").ok();
     here.shell(&format!(
         "band-filter {stage} --bloom 1 < signatures | LC_ALL=C sort > parts; band-filter-reduce {stage} --bloom 1 < parts > filter"
     ))
