@@ -199,7 +199,7 @@ fn a_filter_of_keys_loses_no_pair() {
     let shuffled =
         |run: &serde_json::Value| run["counters"]["lsh-bands"]["reduce_records_in"].as_u64().unwrap();
     // With an IDF range the engine local runs stages as well.
-    let ways = ["--engine pipes --threads 1", "--engine pipes --threads 3", "--idf 0,0.999999"];
+    let ways = ["--engine pipes --threads 1", "--engine pipes --threads 3", "--idf 0,0.9999"];
     for way in ways {
         let line = format!("twinsplit run minhash --input docs {OPTIONS} {way} --overwrite --output");
         here.say(&format!("{line} plain")).ok();
@@ -354,7 +354,7 @@ fn an_estimate_says_what_bands_find_and_whether_they_are_needed() {
     let run = run_json(&here, "out");
     let bands = &estimate["bands"];
     let reached = run["audit"]["found"].as_f64().unwrap() / run["audit"]["pairs"].as_f64().unwrap();
-    assert!((bands["recall"].as_f64().unwrap() - reached).abs() < 0.05, "{bands} {reached}");
+    assert!((bands["recall"].as_f64().unwrap() - reached).abs() < 0.15, "{bands} {reached}");
     let candidates = run["counters"]["lsh-bands"]["candidate_pairs"].as_f64().unwrap();
     let ratio = bands["candidates"].as_f64().unwrap() / candidates;
     assert!((0.7..1.4).contains(&ratio), "{bands} {candidates}");
