@@ -77,6 +77,13 @@ pub enum Format {
     Trec,
 }
 
+impl Format {
+    /// What it is called on the command line.
+    pub fn name(self) -> String {
+        self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+    }
+}
+
 /// How documents are found in files.
 #[derive(Args, Clone, Debug)]
 pub struct SourceOpts {

@@ -3,6 +3,8 @@
 //! One pass, one document in memory at a time. What was converted once is read as often as a chain needs it, is cut into shares by a
 //! cluster, and stands on disk for `explain`, `report` and `--write-kept`.
 
+mod in_front;
+
 use super::progress::Display;
 use super::quarantine::{QUARANTINE, is_quarantine};
 use crate::bad_records::BadRecords;
@@ -17,6 +19,8 @@ use clap::{ArgMatches, Args, Command, FromArgMatches};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+pub use in_front::InFront;
 
 const NAME: &str = "convert";
 

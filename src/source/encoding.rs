@@ -34,6 +34,11 @@ impl fmt::Display for Encoding {
 }
 
 impl Encoding {
+    /// Whether it is UTF-8, which needs no decoding.
+    pub fn is_utf_8(self) -> bool {
+        self.0 == encoding_rs::UTF_8
+    }
+
     /// The text of these bytes; borrowed where they are UTF-8 already.
     pub fn decode(self, raw: &[u8]) -> Result<Cow<'_, str>, FieldError> {
         self.0.decode_without_bom_handling_and_without_replacement(raw).ok_or_else(|| self.wrong(raw))

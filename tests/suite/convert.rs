@@ -126,3 +126,55 @@ fn json_lines_keep_their_fields_in_any_encoding() {
         here.say(&format!("twinsplit convert latin --format jsonl {option} --output -")).fails(2, &[words]);
     }
 }
+
+/// A run of another format is the run of the lines that it leaves beside its output folder.
+#[test]
+fn a_run_converts_in_front() {
+    let here = Place::new();
+    let other = TREC.replace(">a<", ">b<").replace("first text", "caf\u{e9} first text");
+    let latin: Vec<u8> = other.chars().map(|c| c as u8).collect();
+    here.write("crawl", [TREC.as_bytes(), TREC.replace(">a<", ">c<").as_bytes(), &latin].concat());
+    let options = "--features words:1 --tau 0.6 --write-kept --quiet";
+    here.say("twinsplit convert crawl --format trec --encoding latin1 --output made.jsonl --quiet").ok();
+    here.say(&format!("twinsplit run --input made.jsonl --output expected {options}")).ok();
+    let files = ["pairs.tsv", "clusters.tsv", "kept.jsonl"];
+    let expected = files.map(|file| here.read(&format!("expected/{file}")));
+    assert!(expected[0].lines().count() == 3, "{}", expected[0]);
+    let run = |chain: &str, out: &str| {
+        format!(
+            "twinsplit run {chain} --format trec --encoding latin1 --input crawl --output {out} {options}"
+        )
+    };
+    for (out, chain) in [("o1", "doc-split"), ("o2", "term-split"), ("o3", "doc-split --engine pipes")] {
+        here.say(&run(chain, out)).ok();
+        assert_eq!(files.map(|file| here.read(&format!("{out}/{file}"))), expected, "{chain}");
+        assert_eq!(here.read(&format!("{out}.documents.jsonl")), here.read("made.jsonl"));
+    }
+    // What looks at documents again reads that file.
+    assert!(here.say("twinsplit explain a b --run o1").ok().contains("caf\u{e9}"));
+    here.say("twinsplit report o2").ok();
+    here.say(&(run("doc-split", "o1") + " --resume")).ok();
+    here.say(&run("doc-split", "o1")).fails(2, &["o1 exists and is not empty"]);
+    here.write("crawl", TREC);
+    here.say(&(run("doc-split", "o1") + " --resume")).fails(2, &["o1.documents.jsonl"]);
+    here.say(&(run("doc-split", "o1/") + " --overwrite")).ok();
+    assert_eq!(here.read("o1.documents.jsonl").lines().count(), 1);
+
+    // Nobody's file is replaced, and a run that did not begin leaves none.
+    here.write("o4.documents.jsonl", "mine");
+    here.say(&(run("doc-split", "o4") + " --overwrite"))
+        .fails(2, &["o4.documents.jsonl, which is there already"]);
+    assert_eq!(here.read("o4.documents.jsonl"), "mine");
+    here.say(&(run("doc-split", "o5") + " --keep newest --date DATE")).fails(2, &["DATE"]);
+    assert!(!here.path("o5.documents.jsonl").exists());
+    for engine in ["hadoop", "spark"] {
+        let said = here.say(&run(&format!("doc-split --engine {engine}"), "o6"));
+        said.fails(2, &["--format trec is for --engine local and pipes", "twinsplit convert --format trec"]);
+    }
+    here.say(&run("minhash --recall 0.9", "o6")).fails(2, &["--recall"]);
+    here.write("lines", b"{\"nr\":7,\"body\":\"caf\xe9\"}\n");
+    let lines = "twinsplit run --input lines --id nr --text body --output o7 --quiet";
+    here.say(lines).fails(1, &["field document"]);
+    here.say(&format!("{lines} --encoding latin1")).ok();
+    assert_eq!(here.read("o7.documents.jsonl"), "{\"nr\":7,\"body\":\"caf\u{e9}\"}\n");
+}
