@@ -37,7 +37,11 @@ impl BadRecords {
 
     /// The same, and writes them into the quarantine of a task. That of an earlier attempt goes.
     pub fn kept(stage: &'static str, allowed: u64, task_folder: &Path, number: u32) -> Result<Self> {
-        let path = task_folder.join(FOLDER).join(format!("{stage}-{number:05}"));
+        Self::kept_in(stage, allowed, task_folder.join(FOLDER).join(format!("{stage}-{number:05}")))
+    }
+
+    /// The same with a file by this name.
+    pub fn kept_in(stage: &'static str, allowed: u64, path: PathBuf) -> Result<Self> {
         if allowed > 0 && path.exists() {
             fs::remove_file(&path).map_err(Error::io("remove", &path))?;
         }

@@ -246,6 +246,10 @@ pub mod sketch {
     }
 }
 /// See the module of this name.
+pub mod source {
+    pub use crate::source::{Encoding, Format, Found, Source, SourceOpts};
+}
+/// See the module of this name.
 pub mod stage {
     pub use crate::stage::{Counters, Entry, RecordInfo, Role, Runner, Task};
 }

@@ -9,7 +9,7 @@ mod lines;
 pub use atomic::AtomicFile;
 pub use blocks::{Block, Blocks, Room, each_line, name_of};
 pub use inputs::{document_files, expand_inputs, matches_name};
-pub use lines::{MaxLine, parse_bytes, read_row};
+pub use lines::{MaxLine, parse_bytes, read_rest, read_row};
 
 use crate::error::{Error, FieldError, Result};
 use crate::hash::Checksum;
@@ -74,6 +74,11 @@ impl<R: Read> Read for Counted<R> {
 /// of its last member.
 pub fn open(path: &Path) -> Result<Box<dyn BufRead + Send>> {
     open_counted(path, Arc::default(), None)
+}
+
+/// The same; adds to `read` how many bytes are read, as they stand on disk.
+pub fn open_to_count(path: &Path, read: Arc<AtomicU64>) -> Result<Box<dyn BufRead + Send>> {
+    open_counted(path, read, None)
 }
 
 /// The same; adds what is read of the file to `read`, and to `tally`.

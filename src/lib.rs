@@ -29,6 +29,7 @@
 //! | [`stage`], [`stages`] | what a mapper and a reducer are, and all of them | 4, figures 4 to 7 |
 //! | [`chains`], [`plan`], [`params`] | how the stages join, Term-Split and Doc-Split; which of them a run takes, with which options | 2.3.1, 2.3.2 |
 //! | [`engine`] | running a chain: in one process, as pipes, on Hadoop and on Spark | 3 |
+//! | [`source`] | documents out of files of other formats, such as TREC | |
 //! | [`corpus`] | corpora of any size to measure with, shaped like a crawl | |
 //! | [`api`] | the façade: what a program that uses the crate sees | |
 //! | [`cli`] | the binaries and the driver | |
@@ -63,6 +64,7 @@ mod plan;
 mod record;
 mod similarity;
 mod sketch;
+mod source;
 mod stage;
 mod stages;
 mod terminal;

@@ -9,6 +9,7 @@ pub mod features;
 pub mod fingerprints;
 pub mod parsers;
 pub mod records;
+pub mod sources;
 pub mod spotsigs;
 pub mod stages;
 
@@ -16,7 +17,7 @@ pub mod stages;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 10] = [
+pub const TARGETS: [Target; 11] = [
     ("blocks", blocks::run),
     ("doc_split", doc_split::run),
     ("documents", documents::run),
@@ -25,6 +26,7 @@ pub const TARGETS: [Target; 10] = [
     ("parsers", parsers::run),
     ("records", records::run),
     ("checked_file", checked_file::run),
+    ("sources", sources::run),
     ("spotsigs", spotsigs::run),
     ("stages", stages::run),
 ];

@@ -50,6 +50,10 @@ pub const EXAMPLES: &[Example] = &[
         "twinsplit idf --from docs.jsonl.gz --output table; twinsplit run doc-split --input 'crawl/*' --idf 0.1,0.95 --idf-table table --output out5",
     ),
     example(
+        "Documents of a TREC collection as JSON lines",
+        r"printf '<DOC>\n<DOCNO>a</DOCNO>\n<TEXT>It rained.</TEXT>\n</DOC>\n' > news; twinsplit convert news --format trec --output news.jsonl.gz",
+    ),
+    example(
         "A crawl to measure with, of any size, and a list of its copies",
         "twinsplit generate-corpus --documents 500 --bytes 1M --seed 1 --output made; twinsplit run doc-split --input made --output out7",
     ),

@@ -27,6 +27,10 @@ const ANSWER: &[(&str, &str)] = &[
     ("OUTPUT/clusters.tsv", "Every member of every cluster: the kept id, the id, keep or drop, similarity."),
     ("OUTPUT/kept.jsonl", "With --write-kept: the input lines of documents that no cluster drops."),
     ("OUTPUT/run.json", "Parameters, digests of inputs and outputs, counters, seconds, warnings."),
+    (
+        "OUTPUT.documents.jsonl",
+        "With --format or --encoding: the documents as JSON lines in UTF-8, which are the input of the run.",
+    ),
     ("OUTPUT/_work", "The data sets between steps; removed at the end, unless --keep-work is given."),
     (
         "*.partial",

@@ -3,6 +3,7 @@
 pub mod audit;
 mod cluster_driver;
 pub mod completions;
+pub mod convert;
 pub mod documents;
 pub mod estimate;
 pub mod examples;
@@ -84,7 +85,7 @@ pub fn main() -> ExitCode {
 type Entry = (&'static str, fn() -> Command, fn(&ArgMatches) -> Result<()>);
 
 /// The driver's commands, in the order in which help shows them.
-const COMMANDS: [Entry; 13] = [
+const COMMANDS: [Entry; 14] = [
     ("run", run::command, run::run),
     ("explain", explain::command, explain::run),
     ("plan", plan::command, plan::run),
@@ -92,6 +93,7 @@ const COMMANDS: [Entry; 13] = [
     ("tune", tune::command, tune::run),
     ("join", join::command, join::run),
     ("fingerprints", fingerprints::command, fingerprints::run),
+    ("convert", convert::command, convert::run),
     ("stages", stages::command, stages::run),
     ("idf", idf::command, idf::run),
     ("generate-corpus", generate_corpus::command, generate_corpus::run),

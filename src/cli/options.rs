@@ -5,6 +5,7 @@ use crate::chains::FAMILIES;
 use crate::error::{Error, Result};
 use crate::params::Params;
 use crate::plan::{Asked, Engine, Given, Origin, Plan};
+use crate::source::{Encoding, Format};
 use crate::{stages, terminal};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::parser::ValueSource;
@@ -69,6 +70,13 @@ pub struct RunOpts {
     /// 'crawl/**/*.gz', or - for standard input
     #[arg(long, required = true, num_args = 1.., value_name = "FILE")]
     pub input: Vec<PathBuf>,
+    /// The format of the documents; those that are not JSON lines are converted first, into OUTPUT.documents.jsonl
+    /// (engines local and pipes)
+    #[arg(long, value_enum, default_value = "jsonl")]
+    pub format: Format,
+    /// The encoding of the documents, by a name such as latin1 or gb18030; texts in others than UTF-8 are converted first
+    #[arg(long, value_name = "NAME", default_value = "utf-8")]
+    pub encoding: Encoding,
     /// Folder for pairs.tsv, clusters.tsv and run.json
     #[arg(long, value_name = "FOLDER")]
     pub output: PathBuf,

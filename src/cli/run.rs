@@ -1,5 +1,6 @@
 //! `twinsplit run`: a chain from documents to pairs and clusters.
 
+use super::convert::InFront;
 use super::manifest::{Known, RunManifest};
 use super::options::{self, RunOpts};
 use super::output::{self, Output, Start};
@@ -36,7 +37,8 @@ pub fn command() -> Command {
 /// `twinsplit run`.
 pub fn run(matches: &ArgMatches) -> Result<()> {
     let start = Instant::now();
-    let opts = RunOpts::from_arg_matches(matches)?;
+    let mut opts = RunOpts::from_arg_matches(matches)?;
+    let in_front = InFront::of(&mut opts, matches.contains_id("recall"))?;
     let asked = options::asked(matches, opts.engine, &opts.input, opts.write_kept)?;
     let plan = options::plan(asked, opts.quiet)?;
     refuse_settings(&opts)?;
@@ -45,6 +47,8 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         return cluster_driver::run(&plan, &opts);
     }
     output::check(&opts)?;
+    // Lives as long as the run, and goes with one that leaves nothing.
+    let _converted = in_front.map(|documents| documents.convert(&opts, &plan.params)).transpose()?;
     let inputs = checked_inputs(&opts, &plan)?;
     if plan.chain.candidates.pairs_all_postings() && !opts.resume {
         forecast::refuse_hopeless(&plan.params, &opts, &inputs)?;

@@ -61,7 +61,7 @@ impl FromStr for MaxLine {
 
 /// Appends the rest of a line, its end included, to `line`, which holds `before` bytes of that line already. At most
 /// the bound and one byte more are held; false says that the line is longer.
-pub(super) fn read_rest(
+pub fn read_rest(
     reader: &mut dyn BufRead,
     line: &mut Vec<u8>,
     before: u64,

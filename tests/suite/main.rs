@@ -19,6 +19,7 @@ mod cluster_scripts;
 mod columnar;
 mod common;
 mod completions;
+mod convert;
 mod corpora_self;
 mod derived;
 mod equal_texts;

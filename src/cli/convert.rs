@@ -1,0 +1,209 @@
+//! `twinsplit convert`: documents of other formats as the JSON lines that every engine reads.
+//!
+//! One pass, one document in memory at a time. What was converted once is read as often as a chain needs it, is cut into shares by a
+//! cluster, and stands on disk for `explain`, `report` and `--write-kept`.
+
+mod in_front;
+
+use super::progress::Display;
+use super::quarantine::{QUARANTINE, is_quarantine};
+use crate::bad_records::BadRecords;
+use crate::engine::progress::{Progress, Unit};
+use crate::error::{Error, Result};
+use crate::io::{AtomicFile, Stdout, document_files, pack};
+use crate::record::id;
+use crate::source::SourceOpts;
+use crate::terminal;
+use crate::visible;
+use clap::{ArgMatches, Args, Command, FromArgMatches};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+pub use in_front::InFront;
+
+const NAME: &str = "convert";
+
+/// The options of `convert`.
+#[derive(Args, Clone, Debug)]
+pub struct ConvertOpts {
+    /// Documents, plain or gzip: files, folders with all below them, quoted patterns such as 'WTX*/B*.gz', or - for standard
+    /// input
+    #[arg(required = true, num_args = 1.., value_name = "FILE")]
+    pub input: Vec<PathBuf>,
+    /// The file of JSON lines, gzip when its name ends in .gz; - for standard output
+    #[arg(long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// How documents are found.
+    #[command(flatten)]
+    pub source: SourceOpts,
+    /// Print only warnings and errors
+    #[arg(long)]
+    pub quiet: bool,
+}
+
+/// The command line of `convert`.
+pub fn command() -> Command {
+    ConvertOpts::augment_args(Command::new(NAME))
+        .about("Makes JSON lines of documents in another format or encoding, for run")
+        .long_about(None)
+}
+
+/// `twinsplit convert`.
+pub fn run(matches: &ArgMatches) -> Result<()> {
+    let opts = ConvertOpts::from_arg_matches(matches)?;
+    write(&opts.input, &opts.output, &opts.source, opts.quiet)
+}
+
+/// Converts all documents of `inputs` into one file.
+pub fn write(inputs: &[PathBuf], output: &Path, opts: &SourceOpts, quiet: bool) -> Result<()> {
+    let files = document_files(inputs)?;
+    refuse_input_as_output(&files, output)?;
+    let quarantine = quarantine(output, opts)?;
+    let mut bad = BadRecords::kept_in(NAME, opts.bad_records, quarantine.clone())?;
+    let sizes = files.iter().map(|path| path.metadata().map_or(0, |meta| meta.len()));
+    let progress = Arc::new(Progress::default());
+    progress.start(NAME, "reading", Unit::Bytes, sizes.sum());
+    let display = Display::start(&progress, 1, quiet);
+    let converted = Lines::create(output).and_then(|out| convert(&files, opts, &mut bad, out, &progress));
+    drop(display);
+    let documents = converted?;
+    let met = bad.finish()?;
+    if met > 0 {
+        let what = documents_of(met);
+        terminal::warning(format_args!("{what} could not be read; see {}", visible::path(&quarantine)));
+    }
+    if documents == 0 {
+        terminal::warning("no document was found");
+    }
+    if !quiet && output != Path::new("-") {
+        terminal::line(format_args!("{}: {}", documents_of(documents), visible::path(output)));
+    }
+    Ok(())
+}
+
+fn documents_of(number: u64) -> String {
+    if number == 1 { "1 document".to_owned() } else { format!("{number} documents") }
+}
+
+/// Writes the documents of all files, and gives their number.
+fn convert(
+    files: &[PathBuf],
+    opts: &SourceOpts,
+    bad: &mut BadRecords,
+    mut out: Lines,
+    progress: &Progress,
+) -> Result<u64> {
+    let (mut documents, mut escaped) = (0, Vec::new());
+    for (number, path) in (0..).zip(files) {
+        let mut source = opts.open(path, number)?;
+        let mut read = 0;
+        while let Some(found) = source.next_document()? {
+            match found.line {
+                Ok(line) => {
+                    out.line(line)?;
+                    documents += 1;
+                }
+                Err(error) => {
+                    // A document may have many lines, and its row in the quarantine has one.
+                    escaped.clear();
+                    id::escape(found.raw, &mut escaped);
+                    bad.pass(&escaped, found.place, error)?;
+                }
+            }
+            let now = source.raw_bytes();
+            progress.add(now - read);
+            read = now;
+        }
+    }
+    out.finish()?;
+    Ok(documents)
+}
+
+/// The file of bad documents, beside the output.
+fn quarantine(output: &Path, opts: &SourceOpts) -> Result<PathBuf> {
+    let mut path = output.as_os_str().to_owned();
+    path.push(format!(".{QUARANTINE}"));
+    let path = PathBuf::from(path);
+    if opts.bad_records == 0 {
+        return Ok(path);
+    }
+    if output == Path::new("-") {
+        return Err(Error::Usage(
+            "--bad-records puts bad documents beside the output, so --output must be a file".to_owned(),
+        ));
+    }
+    match path.symlink_metadata().is_err() || is_quarantine(&path) {
+        true => Ok(path),
+        false => Err(Error::Usage(format!(
+            "{} was not written by twinsplit, so bad documents cannot go there; move it, or choose another --output",
+            visible::path(&path)
+        ))),
+    }
+}
+
+fn refuse_input_as_output(files: &[PathBuf], output: &Path) -> Result<()> {
+    let Ok(output) = output.canonicalize() else { return Ok(()) };
+    let is_it = |path: &&PathBuf| path.canonicalize().is_ok_and(|path| path == output && path.is_file());
+    match files.iter().find(is_it) {
+        Some(path) => Err(Error::Usage(format!(
+            "--output {} would replace an input; name another file",
+            visible::path(path)
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Bytes that become a gzip member.
+const MEMBER: usize = 1 << 20;
+
+/// Where the lines go.
+enum Lines {
+    Stream(Stdout),
+    File(AtomicFile),
+    /// With the lines that are not packed yet.
+    Gzip(AtomicFile, Vec<u8>),
+}
+
+impl Lines {
+    fn create(path: &Path) -> Result<Self> {
+        if path == Path::new("-") {
+            return Ok(Self::Stream(Stdout::new()));
+        }
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        folder.map_or(Ok(()), |folder| fs::create_dir_all(folder).map_err(Error::io("create", folder)))?;
+        let file = AtomicFile::create(path)?;
+        let is_gzip = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
+        Ok(if is_gzip { Self::Gzip(file, Vec::new()) } else { Self::File(file) })
+    }
+
+    fn line(&mut self, line: &[u8]) -> Result<()> {
+        match self {
+            Self::Stream(out) => out.line(line),
+            Self::File(file) => file.line(line),
+            Self::Gzip(file, lines) => {
+                lines.extend_from_slice(line);
+                lines.push(b'\n');
+                if lines.len() < MEMBER { Ok(()) } else { Self::member(file, lines) }
+            }
+        }
+    }
+
+    fn member(file: &mut AtomicFile, lines: &mut Vec<u8>) -> Result<()> {
+        let mut packed = Vec::new();
+        pack(lines, &mut packed)?;
+        lines.clear();
+        file.bytes(&packed)
+    }
+
+    fn finish(self) -> Result<()> {
+        match self {
+            Self::Stream(mut out) => out.flush(),
+            Self::File(file) => file.finish(),
+            Self::Gzip(mut file, mut lines) => {
+                Self::member(&mut file, &mut lines)?;
+                file.finish()
+            }
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Documents out of files of several formats.
+//!
+//! Every engine and every stage reads JSON lines, for lines are what a cluster can cut files into. So a format is added here
+//! and nowhere else: a [`Source`] finds the documents of a file, one after the other, and gives each as the JSON line that a
+//! chain reads, together with where it stands and its bytes as they were. [`Format`] names all sources and opens files.
+//!
+//! A source holds one document at a time. A document that cannot be read is no end: the next one may be good, and the
+//! caller decides how many may pass ([`crate::bad_records`]). What a source opens is a path, so that formats which are not read
+//! from front to back can be sources, too.
+
+mod encoding;
+mod json_lines;
+mod trec;
+
+use crate::error::{Error, FieldError, Place, Result};
+use crate::io::MaxLine;
+use clap::{Args, ValueEnum};
+use json_lines::JsonLines;
+use serde::Serialize;
+use std::borrow::Cow;
+use std::path::Path;
+use trec::Trec;
+
+pub use encoding::Encoding;
+
+/// Finds the documents of one file.
+pub trait Source {
+    /// The next document, or nothing after the last one. Errors are those of the file: it cannot be read, its gzip data are
+    /// damaged, or a document is longer than it may be.
+    fn next_document(&mut self) -> Result<Option<Found<'_>>>;
+
+    /// How many bytes of the file have been read, as they stand on disk.
+    fn raw_bytes(&self) -> u64;
+}
+
+/// A document that a source has found.
+#[derive(Debug)]
+pub struct Found<'a> {
+    /// Where it begins; lines and bytes are those of the file, uncompressed.
+    pub place: &'a Place,
+    /// Its bytes, as they stand there.
+    pub raw: &'a [u8],
+    /// The JSON line that a chain reads, without its end, or what is wrong with the document.
+    pub line: Result<&'a [u8], FieldError>,
+}
+
+/// What the line of a document holds when its format is not JSON.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub struct Fields<'a> {
+    /// The id, not empty.
+    pub id: Cow<'a, str>,
+    /// The address of a web page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<&'a str>,
+    /// The date, as it stands in the document.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub date: Option<&'a str>,
+    /// The text; it may be empty.
+    pub text: Cow<'a, str>,
+}
+
+impl Fields<'_> {
+    /// Writes the line into `out` in place of what is there.
+    fn write(&self, out: &mut Vec<u8>) -> Result<()> {
+        out.clear();
+        // What is written is memory, and strings are what JSON has.
+        serde_json::to_writer(out, self).map_err(|error| Error::io("write", "documents")(error.into()))
+    }
+}
+
+/// The formats of documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// JSON lines: they are checked, and keep all their fields
+    Jsonl,
+    /// TREC: <DOC> with <DOCNO> and <TEXT>, or with <DOCHDR> and a web page behind it
+    Trec,
+}
+
+impl Format {
+    /// What it is called on the command line.
+    pub fn name(self) -> String {
+        self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+    }
+}
+
+/// How documents are found in files.
+#[derive(Args, Clone, Debug)]
+pub struct SourceOpts {
+    /// The format of the files
+    #[arg(long, value_enum)]
+    pub format: Format,
+    /// What holds the id: a field of jsonl, an element of trec. `auto` makes ids of the form FILE@OFFSET for trec, and asks
+    /// for none in jsonl, whose lines stay as they are [default: id; DOCNO]
+    #[arg(long, value_name = "NAME")]
+    pub id: Option<String>,
+    /// What holds the text: a field of jsonl, elements of trec, which are joined in the order in which they stand
+    /// [default: text; TEXT, or all that follows a DOCHDR]
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub text: Vec<String>,
+    /// What holds the date, if anything does, as for --keep newest
+    #[arg(long, value_name = "NAME")]
+    pub date: Option<String>,
+    /// The encoding of the files by a name of the WHATWG Encoding Standard, such as latin1, gb18030 or shift_jis; bytes
+    /// that are not of it are errors
+    #[arg(long, value_name = "NAME", default_value = "utf-8")]
+    pub encoding: Encoding,
+    /// Put up to N documents that cannot be read into FILE.quarantine.tsv beside the output, instead of stopping
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub bad_records: u64,
+    /// The longest document that is accepted: megabytes, or a number with the suffix B, K, M or G
+    #[arg(long, default_value = "256M", value_name = "MB")]
+    pub max_line: MaxLine,
+}
+
+impl SourceOpts {
+    /// Opens a file (`-` is standard input), which is the input of this number, counted from 0. Gzip is recognised by its
+    /// content.
+    pub fn open(&self, path: &Path, number: u32) -> Result<Box<dyn Source>> {
+        Ok(match self.format {
+            Format::Jsonl => Box::new(JsonLines::open(self, path)?),
+            Format::Trec => Box::new(Trec::open(self, path, number)?),
+        })
+    }
+}

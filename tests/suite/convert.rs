@@ -1,0 +1,180 @@
+//! `twinsplit convert`: documents of other formats and encodings become the JSON lines that a run reads.
+
+use crate::common::cli::{Place, fixture};
+use crate::common::odd::gzip;
+use crate::common::real;
+use flate2::read::MultiGzDecoder;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use std::fs;
+use std::io::Read;
+
+/// Lines of JSON as values.
+fn values(lines: &str) -> Vec<Value> {
+    lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// The expected rows were made by `tests/goldens/trec/make.py`, which knows nothing of this program.
+#[test]
+fn cranfield_is_what_another_reader_finds() {
+    let here = Place::new();
+    let file = real::path("cranfield-trec").with_file_name("cranfield.trec.gz");
+    let said =
+        here.say(&format!("twinsplit convert --format trec {} --output out/docs.jsonl.gz", file.display()));
+    assert!(said.err.ends_with("1400 documents: out/docs.jsonl.gz\n"), "{}", said.err);
+    said.ok();
+    let mut lines = String::new();
+    let packed = fs::File::open(here.path("out/docs.jsonl.gz")).unwrap();
+    MultiGzDecoder::new(packed).read_to_string(&mut lines).unwrap();
+    let rows = values(&lines).iter().fold(String::new(), |rows, document| {
+        let [id, text] = ["id", "text"].map(|field| document[field].as_str().unwrap());
+        let digest = Sha256::digest(text.as_bytes());
+        let digest = digest[..8].iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"));
+        rows + &format!("{id}\t{}\t{digest}\n", text.chars().count())
+    });
+    assert_eq!(rows, include_str!("../goldens/trec/cranfield.tsv"));
+    let run = "twinsplit run --input out/docs.jsonl.gz --tau 0.5 --features words:2 --output found --quiet";
+    here.say(run).ok();
+    let documents = &values(&here.read("found/run.json").replace('\n', ""))[0];
+    assert_eq!(documents["inputs"][0]["path"], "out/docs.jsonl.gz");
+}
+
+const TREC: &str = "<DOC>\n<DOCNO>a</DOCNO>\n<TEXT>\nfirst text\n</TEXT>\n</DOC>\n";
+
+#[test]
+fn files_folders_streams_and_members_are_the_same_documents() {
+    let here = Place::new();
+    let other = TREC.replace(">a<", ">b<");
+    fs::create_dir(here.path("crawl")).unwrap();
+    here.write("crawl/1.gz", [gzip(&TREC[..20]), gzip(&TREC[20..])].concat());
+    here.write("crawl/2", &other);
+    let expected = "{\"id\":\"a\",\"text\":\"first text\"}\n{\"id\":\"b\",\"text\":\"first text\"}\n";
+    for input in ["crawl", "crawl/*", "crawl/1.gz crawl/2"] {
+        assert_eq!(here.say(&format!("twinsplit convert {input} --format trec --output -")).ok(), expected);
+    }
+    let stream = "twinsplit convert - --format trec --output - --quiet";
+    assert_eq!(here.with(stream, format!("{TREC}{other}"), &[]).ok(), expected);
+    let elements = "twinsplit convert --format trec --text none,TEXT crawl --output -";
+    assert_eq!(here.say(elements).ok(), expected);
+    let ids = here.say("twinsplit convert crawl --format trec --id auto --output -").ok();
+    let ids: Vec<_> = values(&ids).iter().map(|line| line["id"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(ids, ["crawl/1.gz@0", "crawl/2@0"]);
+    // A stream of documents goes through a run without a file in between.
+    here.shell(
+        "twinsplit convert crawl --format trec --output - | twinsplit run --input - --output out --quiet",
+    )
+    .ok();
+    assert!(here.read("out/clusters.tsv").starts_with("a\tb\tdrop\t"), "{}", here.read("out/clusters.tsv"));
+}
+
+#[test]
+fn bad_documents_stop_it_or_lie_in_the_quarantine() {
+    let here = Place::new();
+    here.write("good", TREC);
+    here.write("bad", format!("{TREC}\nstray\twords\n\n<DOC>\n<DOCNO>c</DOCNO>\n</DOC>\n"));
+    let convert = "twinsplit convert good bad --format trec --output docs.jsonl --quiet";
+    here.say(convert).fails(1, &["convert: bad, line 8, field document: expected <DOC>", "--bad-records"]);
+    here.say(&format!("{convert} --bad-records 1")).fails(
+        1,
+        &["2 bad documents, and --bad-records lets 1 pass", "docs.jsonl.quarantine.tsv holds those met"],
+    );
+    assert!(!here.path("docs.jsonl").exists());
+    let said = here.say(&format!("{convert} --bad-records 2"));
+    assert_eq!(said.err, "warning: 2 documents could not be read; see docs.jsonl.quarantine.tsv\n");
+    said.ok();
+    assert_eq!(values(&here.read("docs.jsonl")).len(), 2);
+    let rows = here.read("docs.jsonl.quarantine.tsv");
+    let rows: Vec<Vec<&str>> = rows.lines().map(|row| row.split('\t').collect()).collect();
+    assert_eq!([rows[0][0], rows[0][1], rows[0][2]], ["bad", "8", "document"]);
+    assert_eq!(rows[0][4], "stray\\x09words\\x0a\\x0a");
+    assert_eq!([rows[1][0], rows[1][1], rows[1][2]], ["bad", "10", "text"]);
+    assert_eq!(rows[1][4], "<DOC>\\x0a<DOCNO>c</DOCNO>\\x0a</DOC>");
+    // What another run let pass is gone, and what is not ours stays.
+    here.say("twinsplit convert good --format trec --output docs.jsonl --bad-records 2 --quiet").ok();
+    assert!(!here.path("docs.jsonl.quarantine.tsv").exists());
+    here.write("docs.jsonl.quarantine.tsv", "mine\n");
+    here.say(&format!("{convert} --bad-records 2")).fails(2, &["was not written by twinsplit"]);
+    here.say("twinsplit convert bad --format trec --output - --bad-records 2").fails(2, &["must be a file"]);
+    here.say("twinsplit convert good --format trec --output good").fails(2, &["would replace an input"]);
+    let damaged = &gzip(TREC)[..30];
+    here.write("cut.gz", damaged);
+    here.say("twinsplit convert cut.gz --format trec --output -").fails(1, &["cut.gz", "truncated"]);
+    let long = "twinsplit convert good --format trec --output - --max-line 30B";
+    here.say(long).fails(1, &["good, line 1", "longer than 30B", "--max-line"]);
+}
+
+#[test]
+fn json_lines_keep_their_fields_in_any_encoding() {
+    let here = Place::new();
+    let tiny = fs::read_to_string(fixture("documents/tiny.jsonl")).unwrap();
+    here.write("tiny", &tiny);
+    assert_eq!(here.say("twinsplit convert tiny --format jsonl --output -").ok(), tiny);
+    here.write("latin", b"{\"nr\":7,\"body\":\"caf\xe9\",\"url\":\"x\"}\n\n{\"nr\":8,\"body\":\"th\xe9\"}\n");
+    let convert = "twinsplit convert latin --format jsonl --id nr --text body --output -";
+    let expected = "{\"nr\":7,\"body\":\"café\",\"url\":\"x\"}\n{\"nr\":8,\"body\":\"thé\"}\n";
+    assert_eq!(here.say(&format!("{convert} --encoding latin1")).ok(), expected);
+    here.say(convert).fails(1, &["latin, line 1, field document", "its byte 19, 0xe9, is not UTF-8"]);
+    let said = here.say("twinsplit convert latin --format jsonl --encoding latin1 --output -");
+    said.fails(1, &["latin, line 1, field id"]);
+    let auto = "twinsplit convert latin --format jsonl --encoding latin1 --id auto --text body --output -";
+    assert_eq!(here.say(auto).ok(), expected);
+    for (option, words) in [
+        ("--text a,b", "one field holds the text"),
+        ("--encoding utf-16", "iconv"),
+        ("--encoding klingon", "WHATWG"),
+    ] {
+        here.say(&format!("twinsplit convert latin --format jsonl {option} --output -")).fails(2, &[words]);
+    }
+}
+
+/// A run of another format is the run of the lines that it leaves beside its output folder.
+#[test]
+fn a_run_converts_in_front() {
+    let here = Place::new();
+    let other = TREC.replace(">a<", ">b<").replace("first text", "caf\u{e9} first text");
+    let latin: Vec<u8> = other.chars().map(|c| c as u8).collect();
+    here.write("crawl", [TREC.as_bytes(), TREC.replace(">a<", ">c<").as_bytes(), &latin].concat());
+    let options = "--features words:1 --tau 0.6 --write-kept --quiet";
+    here.say("twinsplit convert crawl --format trec --encoding latin1 --output made.jsonl --quiet").ok();
+    here.say(&format!("twinsplit run --input made.jsonl --output expected {options}")).ok();
+    let files = ["pairs.tsv", "clusters.tsv", "kept.jsonl"];
+    let expected = files.map(|file| here.read(&format!("expected/{file}")));
+    assert!(expected[0].lines().count() == 3, "{}", expected[0]);
+    let run = |chain: &str, out: &str| {
+        format!(
+            "twinsplit run {chain} --format trec --encoding latin1 --input crawl --output {out} {options}"
+        )
+    };
+    for (out, chain) in [("o1", "doc-split"), ("o2", "term-split"), ("o3", "doc-split --engine pipes")] {
+        here.say(&run(chain, out)).ok();
+        assert_eq!(files.map(|file| here.read(&format!("{out}/{file}"))), expected, "{chain}");
+        assert_eq!(here.read(&format!("{out}.documents.jsonl")), here.read("made.jsonl"));
+    }
+    // What looks at documents again reads that file.
+    assert!(here.say("twinsplit explain a b --run o1").ok().contains("caf\u{e9}"));
+    here.say("twinsplit report o2").ok();
+    here.say(&(run("doc-split", "o1") + " --resume")).ok();
+    here.say(&run("doc-split", "o1")).fails(2, &["o1 exists and is not empty"]);
+    here.write("crawl", TREC);
+    here.say(&(run("doc-split", "o1") + " --resume")).fails(2, &["o1.documents.jsonl"]);
+    here.say(&(run("doc-split", "o1/") + " --overwrite")).ok();
+    assert_eq!(here.read("o1.documents.jsonl").lines().count(), 1);
+
+    // Nobody's file is replaced, and a run that did not begin leaves none.
+    here.write("o4.documents.jsonl", "mine");
+    here.say(&(run("doc-split", "o4") + " --overwrite"))
+        .fails(2, &["o4.documents.jsonl, which is there already"]);
+    assert_eq!(here.read("o4.documents.jsonl"), "mine");
+    here.say(&(run("doc-split", "o5") + " --keep newest --date DATE")).fails(2, &["DATE"]);
+    assert!(!here.path("o5.documents.jsonl").exists());
+    for engine in ["hadoop", "spark"] {
+        let said = here.say(&run(&format!("doc-split --engine {engine}"), "o6"));
+        said.fails(2, &["--format trec is for --engine local and pipes", "twinsplit convert --format trec"]);
+    }
+    here.say(&run("minhash --recall 0.9", "o6")).fails(2, &["--recall"]);
+    here.write("lines", b"{\"nr\":7,\"body\":\"caf\xe9\"}\n");
+    let lines = "twinsplit run --input lines --id nr --text body --output o7 --quiet";
+    here.say(lines).fails(1, &["field document"]);
+    here.say(&format!("{lines} --encoding latin1")).ok();
+    assert_eq!(here.read("o7.documents.jsonl"), "{\"nr\":7,\"body\":\"caf\u{e9}\"}\n");
+}
