@@ -64,7 +64,7 @@ fn files_folders_streams_and_members_are_the_same_documents() {
         "twinsplit convert crawl --format trec --output - | twinsplit run --input - --output out --quiet",
     )
     .ok();
-    assert!(here.read("out/clusters.tsv").starts_with("a\tb\tdrop\t"), "{}", here.read("out/clusters.tsv"));
+    assert_eq!(here.read("out/clusters.tsv"), "a\ta\tkeep\t-\na\tb\tdrop\t1.000000\n");
 }
 
 #[test]
