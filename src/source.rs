@@ -73,7 +73,7 @@ impl Fields<'_> {
 pub enum Format {
     /// JSON lines: they are checked, and keep all their fields
     Jsonl,
-    /// TREC: <DOC> with <DOCNO> and <TEXT>, or with <DOCHDR> and a web page behind it
+    /// TREC: elements DOC with a DOCNO and a TEXT, or with a DOCHDR and a web page behind it
     Trec,
 }
 

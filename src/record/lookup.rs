@@ -156,7 +156,7 @@ pub enum RightRow<'a> {
     Document {
         /// The document.
         id: &'a [u8],
-        /// [`Tokenized::text`].
+        /// [`text`](crate::record::tokenized::Tokenized::text).
         text: Option<u128>,
     },
     /// One of its features.
