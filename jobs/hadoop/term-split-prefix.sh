@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# twinsplit plan term-split --engine hadoop --pcp prefix
+# twinsplit plan term-split --engine hadoop --cluster star --pcp prefix --write-kept
 # usage: SCRIPT OUTPUT INPUT…   (documents as JSON lines, plain or .gz; all in HDFS or wherever Hadoop reads; OUTPUT is a folder)
 # The environment may set HADOOP_HOME, HADOOP_OPTIONS (-D …), REDUCERS, HEAP (MB of a task's JVM), JOBS (at once), BINARY, STREAMING_JAR, WORK, LOGS, KEEP_WORK, QUIET, RESUME.
 set -euo pipefail
@@ -22,11 +22,11 @@ step pcp-map 'Pairs the postings that pass the prefix filter. Brings a candidate
   map_mb=359 map_reduce 1 3 "posting-lists members" half-verified pcp-map --then verify-left -- verify-left-reduce
   guard pairs_of_postings 1000000000 'candidates; a higher tau has fewer, doc-split has none, or raise --max-pairs'
 step verify-right 'Brings a candidate its second set and counts what the two share.'
-  reduce_mb=283 map_reduce 1 3 "half-verified members" joined-pairs verify-right -- verify-right-reduce
+  reduce_mb=283 map_reduce 1 3 "half-verified members" joined-pairs verify-right -- verify-right-reduce --cluster star
 # clusters: Where one task may hold the pairs of sets and the copies, it makes the clusters, and others know them.
 if few 2000000 reduce_records_out verify-right copies tokenize equal_texts tokenize; then
   step cluster 'Joins pairs to clusters and finds the best document of each; sorted by kind, the graph comes before ranks.'
-    reducers=1 reduce_mb=683 map_reduce 1 1 "joined-pairs members" clustered cluster -- cluster-reduce
+    reducers=1 reduce_mb=683 map_reduce 1 1 "joined-pairs members" clustered cluster -- cluster-reduce --cluster star
   step expand-pairs 'Repeats pairs for the copies of their documents, and pairs the copies with one another.'
     map_mb=683 map "joined-pairs members" pairs expand-pairs --clustered "$(only_part clustered)"
     guard pairs 1000000000 'pairs of documents; a higher tau has fewer, --write clusters needs none, or raise --max-pairs'
@@ -40,15 +40,21 @@ else
     guard pairs 1000000000 'pairs of documents; a higher tau has fewer, --write clusters needs none, or raise --max-pairs'
   # components: Links documents to ever smaller ones of their component until no link has to change: then each is linked to the smallest.
   from="joined-pairs members" round=0
-  until made labels; do round=$((round + 1))
+  until made components; do round=$((round + 1))
     step large-star-$round 'Links the larger neighbours of each document to its smallest one; sorted by neighbour, that one comes first.'
       map_mb=283 map_reduce 1 2 "$from" large-stars-$round large-star -- large-star-reduce
-      until_zero changes large-stars labels
-    ! made labels || break
+      until_zero changes large-stars components
+    ! made components || break
     step small-star-$round 'Links each document and its smaller neighbours to the smallest of them.'
       map_reduce 1 2 "large-stars-$round" small-stars-$round small-star -- small-star-reduce
     from=small-stars-$round
   done
+  step star-rank 'Brings each document'\''s component, rank and representative together; sorted by id.'
+    map_reduce 1 2 "components members" star-members star-rank -- star-rank-reduce
+  step star-link 'Brings each pair, in both directions, the rank of its representative'\''s best copy; sorted by representative, copies come before pairs.'
+    map_reduce 1 2 "star-members joined-pairs" star-links star-link -- star-link-reduce
+  step star 'Goes through each component, best document first: it is a centre unless an earlier neighbour is one; sorted by component, then rank, members come last.'
+    map_reduce 1 4 "star-links star-members" labels star -- star-reduce
   step keep-rank 'Brings each document'\''s cluster, rank and set together; sorted by id.'
     map_reduce 1 2 "labels members" ranked keep-rank -- keep-rank-reduce
   step keep-best 'Finds the best document of each cluster; sorted by cluster, then rank, then id, it comes first.'
@@ -56,4 +62,6 @@ else
   step keep-choose 'Compares the documents of each cluster with the kept one; sorted by it, its set comes first, and each other set before its documents.'
     map_mb=150 map_reduce 1 4 "under-kept" clusters cat -- keep-choose
 fi
-publish pairs clusters
+step write-kept 'Passes on the lines of documents that no cluster drops.'
+  map "documents" kept write-kept --clusters "$WORK/clusters"
+publish pairs kept clusters

@@ -130,6 +130,14 @@ pub const EXAMPLES: &[Example] = &[
         "hamming-index --tables tables < different-fingerprints | LC_ALL=C sort | hamming-index-reduce | hamming-pairs > near",
     ),
     example(
+        "What is compared of the texts of near fingerprints, here their characters",
+        "zcat docs.jsonl.gz | text-content --check edit:0.8 > contents",
+    ),
+    example(
+        "A pair meets its first text, then its second: those whose edit distance is a fifth of the longer one at most",
+        "cat near contents | LC_ALL=C sort | text-left > half-compared; cat half-compared contents | LC_ALL=C sort | text-right --check edit:0.8 > compared",
+    ),
+    example(
         "Term-Split: posting lists, and pairs by counting what they share",
         "index-term < members | LC_ALL=C sort | index-term-reduce | pcp-map | LC_ALL=C sort | pcp-reduce > joined-pairs",
     ),
@@ -220,7 +228,8 @@ pub const EXAMPLES: &[Example] = &[
 impl Example {
     /// Whether the line runs this program: `twinsplit` or a stage by its name, `twinsplit run` by both words.
     pub fn runs(&self, program: &str) -> bool {
-        self.line.split(['|', ';', '<', '>']).any(|command| {
+        let commands = self.line.split(['|', ';', '<', '>']).flat_map(|command| command.split(" --then "));
+        commands.into_iter().any(|command| {
             let command = command.trim();
             command == program || command.strip_prefix(program).is_some_and(|rest| rest.starts_with(' '))
         })

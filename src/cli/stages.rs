@@ -76,7 +76,7 @@ pub fn derived() -> Result<Vec<(String, String)>> {
             engine: *engine,
             given,
             inputs: Vec::new(),
-            write_kept: false,
+            write_kept: true,
             recall: None,
             notes: Vec::new(),
         };
@@ -95,7 +95,6 @@ const SCRIPTS: &[Script] = &[
     ("term-split-prefix", "term-split", &[("pcp", "prefix")], Engine::Hadoop),
     ("doc-split", "doc-split", &[], Engine::Hadoop),
     ("doc-split", "doc-split", &[], Engine::Spark),
-    ("ccdet", "ccdet", &[("site", "url")], Engine::Hadoop),
 ];
 
 /// `docs/stages.md`.

@@ -93,6 +93,7 @@ fn every_reducer_refuses_unsorted_rows() {
         ("verify-left-reduce", format!("z\t0\t{set}")),
         ("verify-right-reduce", format!("z\t0\t{set}")),
         ("lsh-bands-reduce", "ffffffffffffffff\tz\t3".to_owned()),
+        ("band-filter-reduce", "0000000117\t0d00017bfa".to_owned()),
         ("match-left-reduce", "z\t0\t3\t00000001".to_owned()),
         ("match-right-reduce", "z\t0\t3\t00000001".to_owned()),
         ("slice-plan", "0000000007\t1".to_owned()),

@@ -209,7 +209,7 @@ fn a_committed_script_needs_nothing_of_ours_but_the_program() {
 fn full_all_committed_scripts_need_nothing_of_ours_but_the_program() {
     let here = alone();
     let scripts: Vec<_> = std::fs::read_dir(fixture("../jobs/hadoop")).unwrap().collect();
-    assert_eq!(scripts.len(), 3);
+    assert_eq!(scripts.len(), 2);
     for script in scripts {
         script_equals_local(&here, script.unwrap().file_name().to_str().unwrap());
     }
