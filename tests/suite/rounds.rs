@@ -350,7 +350,7 @@ fn pipes_report_their_rounds() {
                 let next = match (round == rounds, kind) {
                     (false, _) => format!("small-star-{round}"),
                     (true, "star") => "star-rank".to_owned(),
-                    (true, _) => "keep".to_owned(),
+                    (true, _) => "keep-rank".to_owned(),
                 };
                 assert_eq!(steps[first + 1], next);
                 assert_eq!(changes(round) == 0, round == rounds, "round {round} of {rounds}");
@@ -364,7 +364,7 @@ fn pipes_report_their_rounds() {
 #[test]
 fn a_script_goes_on_inside_a_round() {
     let here = Place::new();
-    let plan = here.say("twinsplit plan doc-split --tau 0.3 --forest 3 --inline").ok();
+    let plan = here.say("twinsplit plan doc-split --tau 0.3 --graph 0 --forest 3 --inline").ok();
     here.write("script", plan);
     let input = fixture("documents/en.jsonl.gz");
     let script = |resume: &str| {
@@ -399,7 +399,7 @@ fn a_script_goes_on_inside_a_round() {
     std::fs::remove_file(here.path("out/clusters.tsv")).unwrap();
     std::fs::remove_dir_all(here.path("out/_work/clusters")).unwrap();
     let said = script("1");
-    assert!(!said.err.contains("round ") && said.err.contains("keep: finished before"), "{}", said.err);
+    assert!(!said.err.contains("round ") && said.err.contains("keep-best: finished before"), "{}", said.err);
     said.ok();
     assert_eq!(here.read("out/clusters.tsv"), clusters);
 }

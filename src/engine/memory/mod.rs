@@ -42,6 +42,10 @@ pub const BUCKETS: usize = 256;
 /// The largest chunk.
 const CHUNK: usize = 64 << 10;
 
+/// Allocators give a block of this size back to the system when it is freed. Memory that was not touched yet is
+/// not taken from it.
+const SEGMENT: usize = 33 << 20;
+
 /// What a run does with its memory.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Work {
@@ -157,6 +161,16 @@ impl Budget {
     /// The size of a chunk: a thread fills [`BUCKETS`] of them at a time.
     pub fn chunk(&self) -> usize {
         (self.working() / 2 / self.threads / BUCKETS).clamp(512, CHUNK)
+    }
+
+    /// Address space that a [log](super::spill) takes at a time. Many logs live beside one another where a run works on columns, and
+    /// what they free must go back to the system. Stages have one log, which the next step's follows in the same place: it takes no more
+    /// than it may hold, for processes of stages often run under a limit of their address space.
+    pub fn segment(&self) -> usize {
+        match self.work {
+            Work::Columns => SEGMENT,
+            Work::Stages => SEGMENT.min(self.by_name()),
+        }
     }
 
     /// Bytes that may still be held.

@@ -21,10 +21,6 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{OnceLock, PoisonError, RwLock};
 
-/// Allocators give a block of this size back to the system when it is freed. Memory that was not touched yet is
-/// not taken from it.
-const SEGMENT: usize = 33 << 20;
-
 /// A part of the log that is, or was, in memory.
 enum Segment {
     Memory(Vec<u8>),
@@ -117,9 +113,7 @@ impl<'b> Log<'b> {
             Segment::Moved(_) => false,
         };
         if !segments.last().is_some_and(fits) {
-            // A budget that holds less has no use for the address space either, which may be limited.
-            let segment = SEGMENT.min(self.budget.by_name()).max(bytes.len());
-            segments.push(Segment::Memory(Vec::with_capacity(segment)));
+            segments.push(Segment::Memory(Vec::with_capacity(self.budget.segment().max(bytes.len()))));
         }
         let segment = segments.len() - 1;
         let mut at = 0;
