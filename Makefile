@@ -12,7 +12,7 @@ BINARY ?= target/release/twinsplit
 TEST_PACKAGES = bsdutils chromium chromium-driver curl fish mandoc maven zsh
 
 .PHONY: help demo test test-build check test-long test-tools fuzz bench bench-minhash bench-hamming bench-hamming-layouts bench-cliffs engines approximations experiments \
-  experiments-page fig8 edge ccdet-accuracy ccdet-time derived build install uninstall clean tools \
+  experiments-page fig8 edge ccdet-accuracy ccdet-time simhash-curve minhash-vs-simhash recall derived build install uninstall clean tools \
   dist hadoop spark cluster-up cluster-status cluster-down cluster-test cluster-test-full
 
 help: ## this list
@@ -100,7 +100,7 @@ bench: build ## beside SetSimilaritySearch, datasketch, rensa, gaoya, FastSketch
 	benches/peers/run.py $(if $(SAVE),--save)
 
 bench-minhash: build ## the chain minhash beside MinHash libraries: precision, recall, seconds, minutes (Python 3.11, PyPI)
-	benches/peers/run.py --peers rensa,FastSketchLSH,gaoya,datasketch
+	benches/peers/run.py --peers rensa,FastSketchLSH,gaoya,datasketch $(if $(SAVE),--save docs/performance/minhash-peers.md)
 
 bench-hamming: tools ## Hamming search beside mih-rs, gaoya, faiss, pynear, hammingbird and simhash at 1, 10 and 50 million (Python 3.11, PyPI; 10 GB)
 	RUSTFLAGS="-C target-cpu=native" \
@@ -114,7 +114,7 @@ bench-cliffs: tools ## shapes that make joins slow, at N and 2N documents: fails
 	$(CARGO) bench --locked --bench cliffs -- --all
 
 # The papers' experiments: CSV, SVG and PNG below experiments/results, and one page of all of them.
-experiments: fig8 edge approximations ccdet-accuracy ccdet-time ## the papers' experiments, and experiments/results/index.html (needs Python 3.11, PyPI, the corpora)
+experiments: fig8 edge approximations ccdet-accuracy ccdet-time simhash-curve recall minhash-vs-simhash ## the papers' experiments, and experiments/results/index.html (needs Python 3.11, PyPI, the corpora)
 
 # What is measured on a user's own JSON lines, CORPUS=FILE, goes to a folder of its own, and leaves the committed results alone.
 OWN_RESULTS ?= out/results
@@ -139,6 +139,18 @@ ccdet-accuracy: build ## wei2013: precision, recall and F1 of CCDet and its riva
 
 ccdet-time: build ## wei2013: seconds of CCDet and its rivals on the same pages, side by side
 	experiments/run.py ccdet_time
+	experiments/run.py page
+
+simhash-curve: build ## recall and precision of fingerprints against their distance on labelled sets (CORPORA=a,b: only these)
+	experiments/run.py simhash_curve $(if $(CORPORA),--corpora $(CORPORA))
+	experiments/run.py page
+
+recall: build ## MinHash: the recall that --recall promises, and candidates beside the best bands, on five corpora
+	experiments/run.py recall
+	experiments/run.py page
+
+minhash-vs-simhash: build ## MinHash, SimHash and the exact similarity on labelled sets: F1, seconds, bytes, candidates
+	experiments/run.py minhash_vs_simhash
 	experiments/run.py page
 
 experiments-page: ## experiments/results/index.html, of the results that are there

@@ -5,6 +5,7 @@
 use criterion::{Criterion, Throughput, criterion_group};
 use std::hint::black_box;
 use std::time::Instant;
+use twinsplit::internal::hash::feature;
 use twinsplit::internal::sketch::bands::Bands;
 use twinsplit::internal::sketch::minhash::{Method, Signer, matches};
 use twinsplit::internal::text::{Extractor, FeatureKind, FeatureSpec};
@@ -155,6 +156,36 @@ fn table() {
     }
 }
 
+/// Words of one to eight letters.
+fn words(count: usize) -> Vec<String> {
+    let mut random = Random(2);
+    let letter = |draw: u64| char::from(b'a' + (draw % 26) as u8);
+    let word = |random: &mut Random| (0..1 + random.next() % 8).map(|_| letter(random.next())).collect();
+    (0..count).map(|_| word(&mut random)).collect()
+}
+
+/// The words with a blank between, and where each of them ends.
+fn joined(words: &[String]) -> (String, Vec<usize>) {
+    let mut ends = Vec::new();
+    let mut end = 0;
+    for word in words {
+        end += word.len();
+        ends.push(end);
+        end += 1;
+    }
+    (words.join(" "), ends)
+}
+
+/// The hash of each run of five words.
+fn hash_runs(text: &str, ends: &[usize], out: &mut Vec<u64>) {
+    out.clear();
+    let mut start = 0;
+    for (at, run) in ends.windows(5).enumerate() {
+        out.push(feature(&text.as_bytes()[start..run[4]]));
+        start = ends[at] + 1;
+    }
+}
+
 fn signatures(c: &mut Criterion) {
     let mut group = c.benchmark_group("signature of 128 values");
     for features in [150, 600, 6_000] {
@@ -173,10 +204,30 @@ fn signatures(c: &mut Criterion) {
         }
     }
     group.finish();
+    // From words that are there, one blank between: the hash of each run of five, and 128 values.
+    let mut group = c.benchmark_group("words that are there");
+    for count in [150, 600, 6_000] {
+        let words = words(count);
+        let (text, ends) = joined(&words);
+        group.throughput(Throughput::Elements(count as u64));
+        for (name, signs) in [("hashes of runs of five", false), ("the same, 128 values", true)] {
+            let mut signer = Signer::new(Method::Fast, HASHES);
+            let (mut runs, mut values) = (Vec::new(), Vec::new());
+            group.bench_function(format!("{name}, {count} words"), |b| {
+                b.iter(|| {
+                    hash_runs(black_box(&text), &ends, &mut runs);
+                    values.clear();
+                    if signs {
+                        signer.sign(&runs, &mut values);
+                    }
+                    black_box((&runs, &values));
+                })
+            });
+        }
+    }
+    group.finish();
     // From text: words, runs of five of them, their hashes, 128 values, 16 keys.
-    let mut random = Random(2);
-    let words: Vec<String> = (0..600).map(|_| format!("w{}", random.next() % 5_000)).collect();
-    let text = words.join(" ");
+    let text = words(600).join(" ");
     let mut group = c.benchmark_group("keys of a text");
     group.throughput(Throughput::Bytes(text.len() as u64));
     for (name, signs) in [("words:5 alone", false), ("words:5, 128 values, 16 keys", true)] {

@@ -63,3 +63,34 @@ def shares(name, title, lines):
     axis.set(xlabel="bytes shuffled, share of the exact run", ylabel="recall (share of exact pairs)", xlim=(0, 1.02), ylim=(0, 1.02), title=title)
     axis.legend(fontsize=8)
     written(figure, name)
+
+
+def distances(name, title, lengths, mark):
+    """Precision and recall against distance, a panel for each length. `lengths`: {characters: {weights: [(distance, precision, recall,
+    f1)]}}; `mark` is a distance that gets a line."""
+    figure, axes = pyplot.subplots(1, len(lengths), figsize=(10, 3.6), sharey=True, layout="constrained")
+    for axis, (length, lines) in zip(axes, lengths.items()):
+        for number, (weights, points) in enumerate(lines.items()):
+            at = [point[0] for point in points]
+            axis.plot(at, [point[2] for point in points], color=COLOURS[number], label=f"{weights}: recall")
+            axis.plot(at, [point[1] for point in points], color=COLOURS[number], linestyle="--", label=f"{weights}: precision")
+        axis.axvline(mark, color="#888888", linewidth=0.8)
+        what = "whole texts" if length == "whole" else f"first {length} characters"
+        axis.set(xlabel="distance (bits of 64)", title=what, xlim=(0, 16), ylim=(0, 1.02))
+    axes[0].set_ylabel("share of pairs")
+    axes[-1].legend(loc="lower right", fontsize=6)
+    figure.suptitle(title)
+    written(figure, name)
+
+
+def bars(name, title, what, lines):
+    """A group of bars for each place. `lines`: {label: [(place, value)]}, the same places for each label."""
+    figure, axis = pyplot.subplots(figsize=(8, 3.6), layout="constrained")
+    width = 0.8 / len(lines)
+    for number, (label, points) in enumerate(lines.items()):
+        at = [place - 0.4 + (number + 0.5) * width for place in range(len(points))]
+        axis.bar(at, [value for _, value in points], width, color=COLOURS[number], label=label)
+        axis.set_xticks(range(len(points)), [place for place, _ in points])
+    axis.set(ylabel=what, ylim=(0, 1.02), title=title)
+    axis.legend(fontsize=8, loc="lower left")
+    written(figure, name)

@@ -58,10 +58,21 @@ def save(name, about, columns, rows, plots=(), notes=()):
 
 
 def twinsplit(*words):
-    """Runs twinsplit, without settings of the environment that change what it does."""
+    """Runs twinsplit, and gives what it writes to standard output."""
+    return ran("twinsplit", words, None)
+
+
+def stage(name, source, *words):
+    """Runs a stage over a file."""
+    with open(source, "rb") as rows:
+        return ran(name, words, rows)
+
+
+def ran(program, words, source):
+    """Runs a program, without settings of the environment that change what it does."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("TWINSPLIT_")}
-    command = [str(BINARIES / "twinsplit"), *map(str, words)]
-    done = subprocess.run(command, env=kept, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    command = [str(BINARIES / program), *map(str, words)]
+    done = subprocess.run(command, env=kept, stdin=source, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     if done.returncode:
         sys.exit(f"{shlex.join(command)}\n{done.stderr}")
     return done.stdout

@@ -33,7 +33,8 @@ for way in 'term-split' 'term-split --pcp prefix --idf 0.1,0.95' 'doc-split'; do
   # shellcheck disable=SC2086  # options
   "$binaries/twinsplit" run $way --engine pipes --input "$tiny" --output "$work/out" --overwrite --keep-work --quiet \
     --tau 0.5 --features words:2 2> /dev/null
-  sets=$(head -3 "$work"/out/_work/sets/part-00000)
+  # Behind an id, what begins with a backslash is no set.
+  sets=$(grep -v $'\t\\\\' "$work"/out/_work/members/part-00000 | head -3)
   for part in "$work"/out/_work/*/part-00000 "$work"/out/*.tsv; do
     [[ -s $part ]] || continue
     name=$(basename "$(dirname "$part")")

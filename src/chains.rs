@@ -17,11 +17,14 @@
 //! process, on [columns of numbers](Columnar).
 //!
 //! One thing takes more than a list of steps: the connected components of a graph that no task holds. They come of
-//! a [`Repeat`], whose steps are run in rounds.
+//! a [`Repeat`], whose steps are run in rounds. Whether a task may hold it is known when its edges are counted: a [`Choice`].
+//!
+//! A component declares its steps as they are thought of. Those that need no job of their own get none: [`fuse`].
 
 mod ccdet;
 mod doc_split;
 mod front;
+mod fuse;
 mod minhash;
 mod output;
 mod simhash;
@@ -44,10 +47,8 @@ pub const PAIRS: Data = "pairs";
 pub const CLUSTERS: Data = "clusters";
 /// The kept documents' lines.
 pub const KEPT: Data = "kept";
-/// Different sets, and the documents that have the set of another one.
+/// Different sets, the documents that have the set of another one, and what the keep rule needs of each document.
 const MEMBERS: Data = "members";
-/// What the keep rule needs of each document.
-const META: Data = "meta";
 /// Features by document frequency.
 const ORDER: Data = "order";
 /// Pairs of different sets.
@@ -80,7 +81,7 @@ pub static FAMILIES: [&Family; 5] =
 pub struct Wanted {
     /// The kept documents' lines.
     pub kept: bool,
-    /// Clusters are made in rounds of many tasks, and not in one task that holds the graph.
+    /// A graph that is too large for one task becomes clusters in rounds of many tasks.
     pub rounds: bool,
 }
 
@@ -134,9 +135,14 @@ impl Chain {
         [&*self.front, &*self.candidates, &*self.check, &self.output]
     }
 
+    /// The parts of each component, as they are run: those that can share a job do so.
+    pub fn parts_of_components(&self) -> [Vec<Part>; 4] {
+        fuse::fused(self.components().map(Component::parts), &self.output.data())
+    }
+
     /// The parts of all components.
     pub fn parts(&self) -> Vec<Part> {
-        self.components().into_iter().flat_map(Component::parts).collect()
+        self.parts_of_components().into_iter().flatten().collect()
     }
 
     /// The steps of all parts, those of rounds once.
@@ -182,6 +188,12 @@ pub enum Columnar {
     Bands,
     /// What two sets share, counted.
     Overlaps,
+    /// Fingerprints of documents, in groups of equal ones.
+    Fingerprints,
+    /// Fingerprints that agree in some of their bits.
+    EqualBits,
+    /// The bits in which two fingerprints differ, counted.
+    Distances,
     /// Pairs, clusters and kept documents out of columns.
     Output,
 }

@@ -3,7 +3,7 @@
 
 /// See the module of this name.
 pub mod chains {
-    pub use crate::chains::{Chain, FAMILIES, Family, Part, Step, Wanted};
+    pub use crate::chains::{Chain, Columnar, FAMILIES, Family, Part, Step, Wanted};
 }
 /// See the module of this name.
 pub mod checked_file {
@@ -53,10 +53,10 @@ pub mod engine {
     /// See the module of this name.
     pub mod columnar {
         pub use crate::engine::columnar::{ColumnarJoin, ColumnarOpts, ColumnarRun, Ran};
-        /// See the module of this name.
-        pub mod budget {
-            pub use crate::engine::columnar::budget::{DOCUMENT, PROGRAM, THREAD};
-        }
+    }
+    /// See the module of this name.
+    pub mod memory {
+        pub use crate::engine::memory::{DOCUMENT, PROGRAM, THREAD};
     }
     /// See the module of this name.
     pub mod progress {
@@ -114,9 +114,20 @@ pub mod record {
         pub use crate::record::bad::BadLine;
     }
     /// See the module of this name.
+    pub mod band_filter {
+        pub use crate::record::band_filter::FilterChunk;
+    }
+    /// See the module of this name.
     pub mod cluster {
         pub use crate::record::cluster::{
-            ClusterInput, ClusterRow, Compared, KeepInput, KeepRow, Label, Ranked, Verdict,
+            Chosen, ChosenRow, ClusterInput, ClusterRow, Clustered, Compared, GraphRow, KeepInput, KeepRow,
+            Label, Ranked, Verdict,
+        };
+    }
+    /// See the module of this name.
+    pub mod content {
+        pub use crate::record::content::{
+            ContentRow, HalfNear, LeftRow, RightRow, push_content, read_content,
         };
     }
     /// See the module of this name.
@@ -134,8 +145,8 @@ pub mod record {
     /// See the module of this name.
     pub mod fingerprint {
         pub use crate::record::fingerprint::{
-            FingerprintBlocks, FingerprintCount, Fingerprinted, GroupedFingerprint, MemberFingerprint,
-            PrintedFingerprint, Table, TableRow,
+            FingerprintBlocks, FingerprintCount, FingerprintRow, Fingerprinted, GroupedFingerprint,
+            GroupedRow, MemberFingerprint, PrintedFingerprint, Table, TableRow,
         };
     }
     /// See the module of this name.
@@ -148,11 +159,15 @@ pub mod record {
     }
     /// See the module of this name.
     pub mod meta {
-        pub use crate::record::meta::{InputPlace, Meta, PlacedMeta};
+        pub use crate::record::meta::{InputPlace, Meta};
+    }
+    /// See the module of this name.
+    pub mod near {
+        pub use crate::record::near::{AnswerPair, AnyPair, Checked, Near};
     }
     /// See the module of this name.
     pub mod pair {
-        pub use crate::record::pair::{AnyPair, Candidate, Joined, Near, Pair, Part};
+        pub use crate::record::pair::{Candidate, Joined, Pair, Part};
     }
     /// See the module of this name.
     pub mod posting {
@@ -164,7 +179,7 @@ pub mod record {
     }
     /// See the module of this name.
     pub mod set {
-        pub use crate::record::set::{Copy, Doc, Features, HashedDoc, Member};
+        pub use crate::record::set::{Copy, Doc, Features, HashedDoc, HashedRow, Member};
     }
     /// See the module of this name.
     pub mod signature {
@@ -188,7 +203,7 @@ pub mod record {
     }
     /// See the module of this name.
     pub mod tokenized {
-        pub use crate::record::tokenized::Tokenized;
+        pub use crate::record::tokenized::{SetRow, Tokenized};
     }
     /// See the module of this name.
     pub mod verify {
@@ -202,6 +217,10 @@ pub mod similarity {
     pub mod tau {
         pub use crate::similarity::tau::{Tau, TauError};
     }
+    /// See the module of this name.
+    pub mod text {
+        pub use crate::similarity::text::{Content, TEXT_MEASURES, TextMeasure};
+    }
 }
 /// See the module of this name.
 pub mod sketch {
@@ -211,7 +230,11 @@ pub mod sketch {
     }
     /// See the module of this name.
     pub mod minhash {
-        pub use crate::sketch::minhash::{Method, Signer, matches};
+        pub use crate::sketch::minhash::{Estimate, Method, Signer, VALUE_BITS, matches};
+    }
+    /// See the module of this name.
+    pub mod rice {
+        pub use crate::sketch::rice::{BitReader, BitWriter, parameter};
     }
     /// See the module of this name.
     pub mod simhash {

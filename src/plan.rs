@@ -13,6 +13,7 @@ use crate::stage::Entry;
 use crate::stages;
 use crate::stages::minhash::{BandOpts, SignerOpts};
 use crate::stages::options::SimilarityOpts;
+use crate::stages::signature_check::{Check, CheckOpts};
 use crate::text::FeatureKind;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -194,7 +195,7 @@ pub struct Plan {
 pub const BOUNDS: [&str; 5] = ["max-pairs", "combine", "combine-pairs", "forest", "ranked"];
 
 /// What a note says of the clusters that `--write-kept` asks for.
-const STAR_NOTE: &str = "with --write-kept clusters are stars, so that each dropped document reaches tau with the one \
+const STAR_NOTE: &str = "with --write-kept clusters are stars, so that each dropped document is in a pair with the one \
                          that is kept; --cluster components joins chains";
 
 impl Plan {
@@ -224,10 +225,28 @@ impl Plan {
         }
         let wanted = Wanted { kept: write_kept, rounds: engine != Engine::Local };
         let chain = family.chain(&given.params, wanted);
+        refuse_check(family, &chain, &given.params)?;
         let unused = unused(&chain.steps(), &given.params);
         notes.extend(unused.iter().map(|name| format!("{} does not use --{name} here", family.name)));
         let options = resolved(&given);
         Ok(Self { family, chain, engine, params: given.params, options, inputs, write_kept, recall, notes })
+    }
+
+    /// What was asked for, with every option that has another value than its default as if it had been given.
+    pub fn asked(&self) -> Asked {
+        let mut given = Given::default();
+        for (name, value) in self.params.iter() {
+            given.set(name, value, self.options.get(name).map_or(Origin::Program, |option| option.1));
+        }
+        Asked {
+            chain: Some(self.family.name.to_owned()),
+            engine: self.engine,
+            given,
+            inputs: self.inputs.clone(),
+            write_kept: self.write_kept,
+            recall: None,
+            notes: Vec::new(),
+        }
     }
 
     /// The same chain on another engine, with options that make the same steps.
@@ -279,10 +298,10 @@ impl Plan {
     pub fn json(&self) -> Value {
         let mut fields = self.fields();
         let inputs: Vec<_> = self.inputs.iter().map(|path| path.to_string_lossy()).collect();
-        let [front, candidates, check, output] = self.chain.components().map(|component| {
-            let steps = component.parts();
-            steps.iter().flat_map(|part| part.steps()).map(step_json).collect::<Vec<_>>()
-        });
+        let [front, candidates, check, output] = self
+            .chain
+            .parts_of_components()
+            .map(|parts| parts.iter().flat_map(|part| part.steps()).map(step_json).collect::<Vec<_>>());
         fields.insert("inputs".to_owned(), json!(inputs));
         fields.insert("outputs".to_owned(), json!(self.chain.output.data()));
         fields.insert("in_process".to_owned(), self.columnar().is_some().into());
@@ -292,8 +311,25 @@ impl Plan {
     }
 }
 
+/// Refuses a check that is another family's: the answer would not be what its name says.
+fn refuse_check(family: &Family, chain: &Chain, params: &Params) -> Result<()> {
+    let Some(asked) = params.get("check") else { return Ok(()) };
+    let check: CheckOpts = params.parse()?;
+    let fingerprints = chain.steps().iter().any(|step| step.map.contains(&"hamming-pairs"));
+    match (fingerprints, &check.check) {
+        (true, Check::Exact | Check::Signature) => Err(Error::Usage(format!(
+            "--check {asked} is for the candidates of minhash; {} compares fingerprints, and with jaccard:T, cosine:T or \
+             edit:T the texts of near ones",
+            family.name
+        ))),
+        (false, Check::Texts(_)) => check.candidates().map(drop),
+        _ => Ok(()),
+    }
+}
+
 fn step_json(step: &Step) -> Value {
     let side: BTreeMap<&str, Data> = step.side.iter().copied().collect();
+    let options: BTreeMap<&str, &str> = step.options.iter().copied().collect();
     let tasks = match step.tasks {
         Tasks::Many => "many".to_owned(),
         Tasks::One => "one".to_owned(),
@@ -303,7 +339,7 @@ fn step_json(step: &Step) -> Value {
     };
     json!({
         "name": step.name, "why": step.why, "map": step.map, "reduce": step.reduce,
-        "reads": step.inputs, "beside": side, "writes": step.output, "tasks": tasks,
+        "reads": step.inputs, "beside": side, "sets": options, "writes": step.output, "tasks": tasks,
     })
 }
 
@@ -334,13 +370,13 @@ pub fn own_options(family: &Family) -> BTreeSet<String> {
 fn options_of(family: &Family) -> BTreeSet<String> {
     let chains = family.every_chain();
     let steps = chains.iter().flat_map(|(_, chain)| chain.steps());
-    let names: BTreeSet<_> = steps.flat_map(|step| [step.map, step.reduce]).flatten().collect();
+    let names: BTreeSet<_> = steps.flat_map(|step| step.names().collect::<Vec<_>>()).collect();
     names.into_iter().filter_map(stages::find).flat_map(Entry::options).collect()
 }
 
 /// The options given that no stage of these steps has.
 fn unused(steps: &[Step], params: &Params) -> Vec<String> {
-    let stages = steps.iter().flat_map(|step| [step.map, step.reduce]).flatten();
+    let stages = steps.iter().flat_map(Step::names);
     let known: BTreeSet<String> = stages.filter_map(stages::find).flat_map(Entry::options).collect();
     params.iter().map(|(name, _)| name).filter(|name| !known.contains(*name)).map(str::to_owned).collect()
 }
@@ -382,7 +418,7 @@ mod tests {
         let own = |name| own_options(Family::named(name).unwrap());
         let [term_split, doc_split, ccdet, minhash] =
             ["term-split", "doc-split", "ccdet", "minhash"].map(own);
-        for name in ["minhash", "hashes", "bands", "rows", "check"] {
+        for name in ["minhash", "hashes", "bands", "rows"] {
             assert!(minhash.contains(name), "{name}: {minhash:?}");
         }
         for name in ["pcp", "df-cut", "accumulators"] {

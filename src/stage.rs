@@ -6,6 +6,8 @@
 //! contract stands with the record ([`Record::KEYS`]), and [`Runner`] finds the groups and checks the order.
 //! There is no combiner role: a mapper that can combine does so in its own state.
 
+pub mod chained;
+
 use crate::bad_records::{self, BadRecords};
 use crate::error::{Error, FieldError, Place, Result};
 use crate::record::{Keys, Record, key_end};
@@ -56,6 +58,9 @@ pub trait Stage: Sized + Send + 'static {
     const DECL: Decl;
     /// Whether the lines of documents that its tasks pass over are kept: those that turn documents into something do so.
     const KEEPS_BAD_RECORDS: bool = false;
+    /// The tag in the second field of the rows that it reads, by which they are known among rows that go on to the stage
+    /// after it as they are; nothing where it cannot stand before a stage that reads others.
+    const TAG: Option<&'static [u8]> = None;
 
     /// Starts a task.
     fn open(opts: Self::Opts, task: &mut Task<'_>) -> Result<Self>;
@@ -275,6 +280,8 @@ pub struct Entry {
     pub output: RecordInfo,
     /// See [`Stage::KEEPS_BAD_RECORDS`].
     pub keeps_bad_records: bool,
+    /// See [`Stage::TAG`].
+    pub tag: Option<&'static [u8]>,
     /// Adds the stage's options to a command.
     pub augment: fn(Command) -> Command,
     /// Starts a task from parsed options.
@@ -299,6 +306,7 @@ impl Entry {
                 rewrites: |row| S::Out::decode(row).map(|record| encoded(&record)),
             },
             keeps_bad_records: S::KEEPS_BAD_RECORDS,
+            tag: S::TAG,
             augment: S::Opts::augment_args,
             open: |matches, task| {
                 let opts = S::Opts::from_arg_matches(matches)?;

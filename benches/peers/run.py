@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """twinsplit beside the libraries that users would pick instead: one table, from one run, on real text.
 
-    benches/peers/run.py [--rounds N] [--peer-timeout S] [--corpora A,B] [--taus T,T] [--peers A,B] [--documents N] [--save]
+    benches/peers/run.py [--rounds N] [--peer-timeout S] [--corpora A,B] [--taus T,T] [--peers A,B] [--documents N] [--save [FILE]]
 
 Builds nothing: run `cargo build --release` first (`make bench` does). The peers come from PyPI, into .tools/bench, in
 the versions of constraints.txt, as wheels (Python 3.11 or later, with venv). Environment:
@@ -100,7 +100,8 @@ def parsed():
     parser.add_argument("--taus", default="0.5,0.8")
     parser.add_argument("--peers", default=",".join(peer.package for peer in PEERS), help="only these")
     parser.add_argument("--documents", type=int, help="only the first N of each corpus, for a quick look")
-    parser.add_argument("--save", action="store_true", help=f"also write {REPORT.relative_to(ROOT)}")
+    parser.add_argument("--save", nargs="?", const=REPORT, type=Path, metavar="FILE",
+                        help=f"also write the table, by default to {REPORT.relative_to(ROOT)}")
     options = parser.parse_args()
     options.peers = options.peers.split(",")
     options.corpora_dir = Path(os.environ.get("CORPORA_DIR", ROOT / "../shared/corpora"))
@@ -136,7 +137,7 @@ def main():
     print(report)
     if options.save:
         head = f"# Beside near-duplicate libraries, {datetime.date.today()}, commit {commit()}"
-        REPORT.write_text(f"{head}\n\n{report}", encoding="utf-8")
+        options.save.write_text(f"{head}\n\n{report}", encoding="utf-8")
     wrong = [line for _, _, case in cases for line in case.wrong()]
     for line in wrong:
         print(f"bench: {line}", file=sys.stderr)

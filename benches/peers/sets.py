@@ -16,7 +16,8 @@ def lines(path):
     """Id and features of each document that has any, the features as one text: hexadecimal words and spaces."""
     with open(path, encoding="ascii", errors="surrogateescape") as source:
         for line in source:
-            name, _, features = line.rstrip("\n").partition("\t")
+            # A document of few features has the hash of its text before them.
+            name, *_, features = line.rstrip("\n").split("\t")
             if features:
                 yield name, features
 

@@ -53,10 +53,11 @@ pub fn run(data: &[u8]) {
         let date = document.date.map(|date| date.to_string()).unwrap_or_default();
         let (date, score) = (date.as_bytes(), document.score.as_bytes());
         let place = InputPlace { input: b"00000001", offset: b"0000000000000028" };
-        let meta = Meta { id: &document.id, length: 1, date, score, script: b"Latin", place };
-        let mut line = Vec::new();
-        meta.encode(&mut line);
-        assert_eq!(Meta::decode(&line), Ok(meta));
+        let (file, line) = (b"docs", 7);
+        let meta = Meta { id: &document.id, length: 1, date, score, script: b"Latin", place, file, line };
+        let mut row = Vec::new();
+        meta.encode(&mut row);
+        assert_eq!(Meta::decode(&row), Ok(meta));
         for rule in KeepRule::value_variants() {
             let rank = rank_of(*rule, &meta).expect("a document that was read can be ranked");
             assert!(rank.iter().all(|byte| (0x20..0x7f).contains(byte)));

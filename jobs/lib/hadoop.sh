@@ -3,7 +3,6 @@
 # What a step may say before its call, beside twinsplit.sh: map_mb=N, reduce_mb=N, the megabytes of a container beside HEAP
 # where they are not MB of the page, and split=N, the least bytes that a map task reads.
 source "$JOBS_LIB/twinsplit.sh"
-
 shopt -s nullglob
 unset map_mb reduce_mb split
 : "${HEAP:=400}"
@@ -96,10 +95,7 @@ FIXED=(
 # counted is there, too.
 made() { [[ -n ${THERE[$1]:-} ]]; }
 finished() { made "$1" && [[ -f $LOGS/steps/$STEP ]]; }
-name() {
-  fs -mv "$WORK/$1" "$WORK/$2"
-  THERE[$2]=1
-}
+name() { fs -mv "$WORK/$1" "$WORK/$2" && THERE[$2]=1; }
 only_part() { printf %s "$WORK/$1/part-00000"; }
 rows() { fs -cat "$(only_part "$1")"; }
 
@@ -216,6 +212,5 @@ job() {
   rm -f "$LOGS/$name.running"
   "$BINARY" job counters < "$log" > "$LOGS/steps/$STEP.job-${data//\//-}"
 }
-
 # by_name: stops unless the order of files, as the inputs are given and by name in each, is that of their names
 by_name() { "$BINARY" job by-name "${INPUT[@]}"; }

@@ -1,7 +1,6 @@
 # The engine pipes: the shuffle of a cluster on one machine. Every task is a process; rows are partitioned by their key,
 # shuffled, so that no stage can rely on the order of equal keys, and sorted.
 source "$JOBS_LIB/twinsplit.sh"
-
 shopt -s globstar
 : "${MAPPERS:=2}" "${SORT_MEMORY:=256M}" "${WORK:=$OUTPUT/_work}"
 mkdir -p "$OUTPUT" "$WORK"
@@ -72,7 +71,7 @@ share() {
   local number=$1 of=$2 files
   shift 2
   if [[ $from == documents ]]; then
-    "$@" --input "${INPUT[@]}" --split "$number/$of"
+    "$1" --input "${INPUT[@]}" --split "$number/$of" "${@:2}"
   else
     # shellcheck disable=SC2086  # a list of names without spaces
     mapfile -t files < <(parts $from | awk -v k="$number" -v n="$of" 'NR % n == k')

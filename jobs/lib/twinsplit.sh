@@ -61,6 +61,13 @@ number_of_reducers() {
 # counted COUNTER STEP…: the sum of a counter over all tasks of steps
 counted() { counters_of "${@:2}" | awk -F '\t' -v name="$1" '$1 == name { sum += $2 } END { printf "%.0f", sum }'; }
 
+# few LIMIT COUNTER STEP…: whether counters of steps add up to no more than LIMIT
+few() {
+  local limit=$1 sum=0
+  while shift && (($#)); do sum=$((sum + $(counted "$1" "$2"))) && shift; done
+  ((sum <= limit))
+}
+
 # until_zero COUNTER DATA LAST: when the step that has just ended in round $round counted no COUNTER, its DATA-$round is LAST
 until_zero() {
   local sum

@@ -10,45 +10,54 @@ VERSION=0.1.0
 source "$JOBS_LIB/pipes.sh"
 
 # The chain. map "FROM…" TO MAPPER; map_reduce P S "FROM…" TO MAPPER -- REDUCER: rows meet by their first P fields and
-# are sorted by their first S.
-step tokenize 'Turns each document into its set of features.'
-  map "documents" sets tokenize
+# are sorted by their first S. MAPPER --then MAPPER: both in one process.
+step tokenize 'Turns each document into its set of features, and takes what the keep rule needs. Joins equal sets once; sorted by hash, then id, the smallest id of a group comes first, and two documents with one id meet and are named.'
+  map_reduce 1 2 "documents" members tokenize --meta on --then equal-sets -- equal-sets-reduce
   guard bad_records "${TWINSPLIT_BAD_RECORDS:-0}" 'bad documents in all tasks together; correct them, or raise --bad-records'
-step doc-meta 'Takes what the keep rule needs; sorted by id, two documents with one id meet and are named.'
-  map_reduce 1 1 "documents" meta doc-meta -- doc-meta-reduce
-step equal-sets 'Joins equal sets once; sorted by hash, then id, the smallest id of a group comes first.'
-  map_reduce 1 2 "sets" members equal-sets -- equal-sets-reduce
 step index-term 'Builds posting lists; sorted by feature, then id, a list comes in order of ids.'
   map_reduce 1 2 "members" posting-lists index-term -- index-term-reduce
   guard pairs_of_postings "${TWINSPLIT_MAX_PAIRS:-1000000000}" 'pairs of postings, the sum of df(df-1)/2, would be written by plain Term-Split; use doc-split, or --pcp prefix without --accumulators, or raise --max-pairs'
 step pcp-map 'Pairs the postings of each list; sorted by both ids, the parts of a pair'\''s overlap meet.'
   map_reduce 2 2 "posting-lists" joined-pairs pcp-map -- pcp-reduce --cluster star
-step expand-left 'Repeats pairs for the copies of their first document; sorted by it, copies come before pairs.'
-  map_reduce 1 2 "joined-pairs members" half-expanded expand-left -- expand-left-reduce
-step expand-right 'Repeats pairs for the copies of their second document, and pairs the copies with one another.'
-  map_reduce 1 2 "half-expanded members" pairs expand-right -- expand-right-reduce
-  guard pairs "${TWINSPLIT_MAX_PAIRS:-1000000000}" 'pairs of documents; a higher tau has fewer, --write clusters needs none, or raise --max-pairs'
-# components: Links documents to ever smaller ones of their component until no link has to change: then each is linked to the smallest.
-from="joined-pairs members" round=0
-until made components; do round=$((round + 1))
-  step large-star-$round 'Links the larger neighbours of each document to its smallest one; sorted by neighbour, that one comes first.'
-    map_reduce 1 2 "$from" large-stars-$round large-star -- large-star-reduce
-    until_zero changes large-stars components
-  ! made components || break
-  step small-star-$round 'Links each document and its smaller neighbours to the smallest of them.'
-    map_reduce 1 2 "large-stars-$round" small-stars-$round small-star -- small-star-reduce
-  from=small-stars-$round
-done
-step star-rank 'Brings each document'\''s component, rank and representative together; sorted by id.'
-  map_reduce 1 2 "components meta members" star-members star-rank -- star-rank-reduce
-step star-link 'Brings each pair, in both directions, the rank of its representative'\''s best copy; sorted by representative, copies come before pairs.'
-  map_reduce 1 2 "star-members joined-pairs" star-links star-link -- star-link-reduce
-step star 'Goes through each component, best document first: it is a centre unless an earlier neighbour is one; sorted by component, then rank, members come last.'
-  map_reduce 1 4 "star-links star-members" labels star -- star-reduce
-step keep 'Brings each document'\''s cluster, rank and set together; sorted by id.'
-  map_reduce 1 2 "labels meta sets" ranked keep -- keep-reduce
-step keep-choose 'Keeps the best document of each cluster; sorted by cluster, then rank, then id, it comes first.'
-  map_reduce 1 3 "ranked" clusters cat -- keep-choose
+# clusters: Where one task may hold the pairs of sets and the copies, it makes the clusters, and others know them.
+if few "${TWINSPLIT_GRAPH:-2000000}" reduce_records_out pcp-map copies tokenize equal_texts tokenize; then
+  step cluster 'Joins pairs to clusters and finds the best document of each; sorted by kind, the graph comes before ranks.'
+    reducers=1 map_reduce 1 1 "joined-pairs members" clustered cluster -- cluster-reduce --cluster star
+  step expand-pairs 'Repeats pairs for the copies of their documents, and pairs the copies with one another.'
+    map "joined-pairs members" pairs expand-pairs --clustered "$(only_part clustered)"
+    guard pairs "${TWINSPLIT_MAX_PAIRS:-1000000000}" 'pairs of documents; a higher tau has fewer, --write clusters needs none, or raise --max-pairs'
+  step keep 'Compares the documents of each cluster with the kept one; sorted by it, its set comes first, and each other set before its documents.'
+    map_reduce 1 4 "members" clusters keep --clustered "$(only_part clustered)" -- keep-choose
+else
+  step expand-left 'Repeats pairs for the copies of their first document; sorted by it, copies come before pairs.'
+    map_reduce 1 2 "joined-pairs members" half-expanded expand-left -- expand-left-reduce
+  step expand-right 'Repeats pairs for the copies of their second document, and pairs the copies with one another.'
+    map_reduce 1 2 "half-expanded members" pairs expand-right -- expand-right-reduce
+    guard pairs "${TWINSPLIT_MAX_PAIRS:-1000000000}" 'pairs of documents; a higher tau has fewer, --write clusters needs none, or raise --max-pairs'
+  # components: Links documents to ever smaller ones of their component until no link has to change: then each is linked to the smallest.
+  from="joined-pairs members" round=0
+  until made components; do round=$((round + 1))
+    step large-star-$round 'Links the larger neighbours of each document to its smallest one; sorted by neighbour, that one comes first.'
+      map_reduce 1 2 "$from" large-stars-$round large-star -- large-star-reduce
+      until_zero changes large-stars components
+    ! made components || break
+    step small-star-$round 'Links each document and its smaller neighbours to the smallest of them.'
+      map_reduce 1 2 "large-stars-$round" small-stars-$round small-star -- small-star-reduce
+    from=small-stars-$round
+  done
+  step star-rank 'Brings each document'\''s component, rank and representative together; sorted by id.'
+    map_reduce 1 2 "components members" star-members star-rank -- star-rank-reduce
+  step star-link 'Brings each pair, in both directions, the rank of its representative'\''s best copy; sorted by representative, copies come before pairs.'
+    map_reduce 1 2 "star-members joined-pairs" star-links star-link -- star-link-reduce
+  step star 'Goes through each component, best document first: it is a centre unless an earlier neighbour is one; sorted by component, then rank, members come last.'
+    map_reduce 1 4 "star-links star-members" labels star -- star-reduce
+  step keep-rank 'Brings each document'\''s cluster, rank and set together; sorted by id.'
+    map_reduce 1 2 "labels members" ranked keep-rank -- keep-rank-reduce
+  step keep-best 'Finds the best document of each cluster; sorted by cluster, then rank, then id, it comes first.'
+    map_reduce 1 3 "ranked" under-kept cat -- keep-best
+  step keep-choose 'Compares the documents of each cluster with the kept one; sorted by it, its set comes first, and each other set before its documents.'
+    map_reduce 1 4 "under-kept" clusters cat -- keep-choose
+fi
 step write-kept 'Passes on the lines of documents that no cluster drops.'
   mappers=1 map "documents" kept write-kept --clusters "$WORK/clusters"
 publish pairs kept clusters

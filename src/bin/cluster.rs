@@ -1,4 +1,4 @@
-//! Groups documents into connected components or stars; one task.
+//! Passes on pairs, copies and the ranks of documents.
 
 fn main() -> std::process::ExitCode {
     twinsplit::internal::cli::stage::main("cluster")

@@ -1,4 +1,4 @@
-//! Counts in how many documents each feature stands, and the documents.
+//! Counts in how many sets each feature stands, and the sets; copies are passed over.
 
 fn main() -> std::process::ExitCode {
     twinsplit::internal::cli::stage::main("feature-count")

@@ -1,4 +1,4 @@
-//! Keeps the best document of each cluster and compares the others with it.
+//! Compares the documents of each cluster with the one that is kept.
 
 fn main() -> std::process::ExitCode {
     twinsplit::internal::cli::stage::main("keep-choose")

@@ -31,7 +31,7 @@ fn compose(params: &Params, wanted: Wanted) -> Chain {
         front: Box::new(PrunedFront { sets: front, by_site }),
         candidates: Box::new(Slices::of(params)),
         check: Box::new(SliceQueries),
-        output: Output::of(params, wanted, front.sets()),
+        output: Output::of(params, wanted),
     }
 }
 
@@ -44,7 +44,7 @@ struct PrunedFront {
 
 impl Component for PrunedFront {
     fn parts(&self) -> Vec<Part> {
-        let mut steps = self.sets.documents().to_vec();
+        let mut steps = vec![self.sets.documents()];
         if self.by_site {
             steps.extend(prune());
         }
@@ -66,12 +66,16 @@ fn prune() -> [Step; 2] {
             &[DOCUMENTS],
             "features-of-more-sites",
         ),
-        Step::map_reduce(
-            "idf-right",
-            "idf-right-reduce",
-            "Brings the other features together by document; sorted by id, then feature.",
-            &["features-of-more-sites", SETS],
-            PRUNED,
-        ),
+        // An IDF range may bring features together in the same way.
+        Step {
+            name: "site-right",
+            ..Step::map_reduce(
+                "idf-right",
+                "idf-right-reduce",
+                "Brings the other features together by document; sorted by id, then feature.",
+                &["features-of-more-sites", SETS],
+                PRUNED,
+            )
+        },
     ]
 }

@@ -25,7 +25,7 @@ fn compose(params: &Params, wanted: Wanted) -> Chain {
         front: Box::new(front),
         candidates: Box::new(Slices::of(params)),
         check: Box::new(SliceQueries),
-        output: Output::of(params, wanted, front.sets()),
+        output: Output::of(params, wanted),
     }
 }
 

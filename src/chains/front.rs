@@ -1,11 +1,12 @@
 //! The front of a chain of sets: documents become sets of features, those out of the IDF range go, equal sets meet.
 
 use super::step::{Data, Guard, Part, Step};
-use super::{Choices, Columnar, Component, DOCUMENTS, MEMBERS, META, ORDER};
+use super::{Choices, Columnar, Component, DOCUMENTS, MEMBERS, ORDER, fuse};
 use crate::bad_records;
 use crate::index::idf::IdfRange;
 use crate::params::Params;
 use crate::stages::keep_field::KeepField;
+use crate::stages::meta::META;
 
 /// Every document's set of features.
 pub(super) const SETS: Data = "sets";
@@ -42,7 +43,7 @@ impl SetFront {
         let in_range = |range: &str| range.parse().is_ok_and(|range: IdfRange| range.is_everything());
         let lookup = if params.is("idf-lookup", "shuffle") { IdfLookup::Shuffle } else { IdfLookup::List };
         let idf = params.get("idf").is_some_and(|range| !in_range(range)).then_some(lookup);
-        Self { idf, order: idf.is_some(), field: params.get("keep").and_then(KeepField::named), source: SETS }
+        Self { idf, order: false, field: params.get("keep").and_then(KeepField::named), source: SETS }
     }
 
     /// The same, with an order of features for those who join by prefixes.
@@ -60,46 +61,49 @@ impl SetFront {
         self.idf.is_some()
     }
 
-    /// The data set that holds every document's set.
-    pub fn sets(&self) -> Data {
+    /// The data set of the sets that are joined.
+    fn sets(&self) -> Data {
         if self.idf.is_some() { FILTERED } else { self.source }
     }
 
-    /// The steps that read documents.
-    pub(super) fn documents(&self) -> [Step; 2] {
-        [tokenize(), documents_meta(self.field)]
+    /// The step that reads documents.
+    pub(super) fn documents(&self) -> Step {
+        let read = Step::map(
+            "tokenize",
+            "Turns each document into its set of features, and takes what the keep rule needs.",
+            &[DOCUMENTS],
+            SETS,
+        );
+        Step { field: self.field, ..read.setting(META).guarded(BAD_RECORDS) }
     }
 
     /// The steps that read sets.
     pub(super) fn groups(&self) -> Vec<Step> {
         let mut steps = Vec::new();
-        if self.order {
-            steps.push(count_features(self.source));
-            steps.push(
-                Step::reduce(
-                    "feature-order",
-                    "Orders features by frequency and lists those in the IDF range; N sorts before all features.",
-                    &[COUNTS],
-                    ORDER,
-                )
-                .one_task(),
-            );
+        if let Some(lookup) = self.idf {
+            let order = Step::reduce("feature-order", ORDERS, &[COUNTS], ORDER).one_task();
+            steps.extend([count_features(self.source), order]);
+            steps.extend(filter(lookup, self.source));
         }
-        steps.extend(self.idf.into_iter().flat_map(|lookup| filter(lookup, self.source)));
         steps.push(Step::map_reduce(
             "equal-sets",
             "equal-sets-reduce",
-            "Joins equal sets once; sorted by hash, then id, the smallest id of a group comes first.",
+            "Joins equal sets once; sorted by hash, then id, the smallest id of a group comes first, and two documents with one id meet and are named.",
             &[self.sets()],
             MEMBERS,
         ));
+        if self.order && self.idf.is_none() {
+            // Any order will do: that of the different sets needs no job of its own for counts.
+            let order = Step::map_reduce("feature-count", "feature-order", ORDERS, &[MEMBERS], ORDER);
+            steps.push(order.one_task());
+        }
         steps
     }
 }
 
 impl Component for SetFront {
     fn parts(&self) -> Vec<Part> {
-        self.documents().into_iter().chain(self.groups()).map(Part::Step).collect()
+        std::iter::once(self.documents()).chain(self.groups()).map(Part::Step).collect()
     }
 
     fn columnar(&self) -> Option<Columnar> {
@@ -108,18 +112,8 @@ impl Component for SetFront {
 }
 
 const COUNTS: Data = "feature-counts";
-
-/// The step that takes what the keep rule needs, which looks at this field of documents.
-pub(super) fn documents_meta(field: Option<KeepField>) -> Step {
-    let meta = Step::map_reduce(
-        "doc-meta",
-        "doc-meta-reduce",
-        "Takes what the keep rule needs; sorted by id, two documents with one id meet and are named.",
-        &[DOCUMENTS],
-        META,
-    );
-    Step { field, ..meta }
-}
+const ORDERS: &str =
+    "Orders features by frequency and lists those in the IDF range; N sorts before all features.";
 
 /// The bound on lines that are no documents, for the step that counts them.
 pub(super) const BAD_RECORDS: Guard = Guard {
@@ -182,5 +176,6 @@ pub(super) fn frequencies() -> [Step; 3] {
 
 /// The chain of `twinsplit idf`: document frequencies as a reference table.
 pub fn idf_table() -> Vec<Part> {
-    frequencies().map(Part::Step).into()
+    let [parts] = fuse::fused([frequencies().map(Part::Step).into()], &[IDF_TABLE]);
+    parts
 }

@@ -23,15 +23,19 @@ pub const FAMILY: Family = Family {
 
 const SIGNATURES: Data = "signatures";
 const LISTS: Data = "band-lists";
+const FILTER: Data = "repeated-keys";
 
 fn compose(params: &Params, wanted: Wanted) -> Chain {
     let front = SetFront::of(params);
     let exact = params.get("check").is_none_or(|check| check == "exact");
     Chain {
         front: Box::new(front),
-        candidates: Box::new(SignatureBands { filtered: front.filters() }),
+        candidates: Box::new(SignatureBands {
+            filtered: front.filters(),
+            bloom: params.get("bloom").is_some(),
+        }),
         check: if exact { Box::new(Verification) } else { Box::new(Signatures) },
-        output: Output::of(params, wanted, front.sets()),
+        output: Output::of(params, wanted),
     }
 }
 
@@ -40,6 +44,8 @@ fn compose(params: &Params, wanted: Wanted) -> Chain {
 struct SignatureBands {
     /// Signatures are of sets that have lost features, which is not known while documents are read.
     filtered: bool,
+    /// Keys that one document has are not shuffled.
+    bloom: bool,
 }
 
 impl Component for SignatureBands {
@@ -63,7 +69,21 @@ impl Component for SignatureBands {
             &[LISTS],
             CANDIDATES,
         );
-        [sign, bands.guarded(guard), pairs.guarded(guard)].map(Part::Step).into()
+        let mut steps = vec![sign];
+        let mut bands = bands.guarded(guard);
+        if self.bloom {
+            let filter = Step::map_reduce(
+                "band-filter",
+                "band-filter-reduce",
+                "Finds out which keys more than one document has; sorted by its parts, the filters of all tasks add up.",
+                &[SIGNATURES],
+                FILTER,
+            );
+            steps.push(filter.one_task());
+            bands = bands.beside("band-filter", FILTER);
+        }
+        steps.extend([bands, pairs.guarded(guard)]);
+        steps.into_iter().map(Part::Step).collect()
     }
 
     fn columnar(&self) -> Option<Columnar> {

@@ -1,11 +1,13 @@
 //! The output of a chain: pairs of documents, clusters, and the document that each cluster keeps.
 
-use super::step::{Data, Guard, Part, Repeat, Step};
-use super::{CLUSTERS, Columnar, Component, DOCUMENTS, JOINED, KEPT, MEMBERS, META, PAIRS, Wanted};
+use super::step::{Choice, Counted, Data, Guard, Part, Repeat, Step};
+use super::{CLUSTERS, Columnar, Component, DOCUMENTS, JOINED, KEPT, MEMBERS, PAIRS, Wanted};
 use crate::params::Params;
 use crate::stages::components::CHANGES;
 
 const LABELS: Data = "labels";
+/// Documents of clusters, where one task has found them.
+const CLUSTERED: Data = "clustered";
 const COMPONENTS: Data = "components";
 
 /// The options that decide its steps, each with a value for every way of them.
@@ -20,15 +22,24 @@ pub struct Output {
     /// Pairs of documents are written.
     pairs: bool,
     wanted: Wanted,
-    /// The data set that holds every document's set.
-    sets: Data,
+    /// What bounds the pairs of documents.
+    bound: Guard,
 }
+
+/// What is done about too many pairs of fingerprints.
+const TOO_MANY_NEAR: &str =
+    "pairs of documents; a smaller --distance has fewer, --write clusters needs none, or raise --max-pairs";
 
 impl Output {
     /// What the options make of it.
-    pub fn of(params: &Params, wanted: Wanted, sets: Data) -> Self {
+    pub fn of(params: &Params, wanted: Wanted) -> Self {
         let pairs = !params.is("write", "clusters");
-        Self { star: params.is("cluster", "star"), pairs, wanted, sets }
+        Self { star: params.is("cluster", "star"), pairs, wanted, bound: MAX_PAIRS }
+    }
+
+    /// The same for pairs of fingerprints.
+    pub fn of_fingerprints(self) -> Self {
+        Self { bound: Guard { advice: TOO_MANY_NEAR, ..MAX_PAIRS }, ..self }
     }
 
     /// Whether pairs of documents are written.
@@ -45,12 +56,22 @@ impl Output {
 
 impl Component for Output {
     fn parts(&self) -> Vec<Part> {
-        let mut parts = Vec::new();
-        if self.pairs {
-            parts.extend(expand().map(Part::Step));
-        }
-        parts.extend(clusters(self.star, self.wanted.rounds));
-        parts.extend(keep(self.sets).map(Part::Step));
+        let mut parts = if self.wanted.rounds {
+            vec![Part::Choice(Choice {
+                name: "clusters",
+                why: "Where one task may hold the pairs of sets and the copies, it makes the clusters, and others know them.",
+                counts: vec![
+                    (JOINED, Counted::Rows),
+                    (MEMBERS, Counted::Counter("copies")),
+                    (MEMBERS, Counted::Counter("equal_texts")),
+                ],
+                option: "graph",
+                few: self.of_one_graph(),
+                many: self.of_many_tasks(),
+            })]
+        } else {
+            self.of_one_graph()
+        };
         if self.wanted.kept {
             // One task, so that the lines stay in their order.
             let write = Step::map(
@@ -69,13 +90,60 @@ impl Component for Output {
     }
 }
 
+/// The bound on the pairs of documents.
+const MAX_PAIRS: Guard = Guard {
+    counter: "pairs",
+    option: "max-pairs",
+    advice: "pairs of documents; a higher tau has fewer, --write clusters needs none, or raise --max-pairs",
+};
+
+impl Output {
+    /// What follows from a graph that one task holds, whose documents every task may know then.
+    fn of_one_graph(&self) -> Vec<Part> {
+        let cluster = Step::map_reduce(
+            "cluster",
+            "cluster-reduce",
+            "Joins pairs to clusters and finds the best document of each; sorted by kind, the graph comes before ranks.",
+            &[JOINED, MEMBERS],
+            CLUSTERED,
+        );
+        let expand = Step::map(
+            "expand-pairs",
+            "Repeats pairs for the copies of their documents, and pairs the copies with one another.",
+            &[JOINED, MEMBERS],
+            PAIRS,
+        );
+        let keep = Step::map_reduce(
+            "keep",
+            "keep-choose",
+            "Compares the documents of each cluster with the kept one; sorted by it, its set comes first, and each other set before its documents.",
+            &[MEMBERS],
+            CLUSTERS,
+        );
+        let expand = self.pairs.then(|| expand.guarded(self.bound).beside("clustered", CLUSTERED));
+        let steps = std::iter::once(cluster.one_task()).chain(expand);
+        steps.chain([keep.beside("clustered", CLUSTERED)]).map(Part::Step).collect()
+    }
+
+    /// The same where no task holds the graph.
+    fn of_many_tasks(&self) -> Vec<Part> {
+        let mut parts = Vec::new();
+        if self.pairs {
+            parts.extend(expand(self.bound).map(Part::Step));
+        }
+        if self.star {
+            parts.push(Part::Repeat(components(COMPONENTS)));
+            parts.extend(stars().map(Part::Step));
+        } else {
+            parts.push(Part::Repeat(components(LABELS)));
+        }
+        parts.extend(keep().map(Part::Step));
+        parts
+    }
+}
+
 /// Pairs of sets become pairs of documents.
-fn expand() -> [Step; 2] {
-    let guard = Guard {
-        counter: "pairs",
-        option: "max-pairs",
-        advice: "pairs of documents; a higher tau has fewer, --write clusters needs none, or raise --max-pairs",
-    };
+fn expand(bound: Guard) -> [Step; 2] {
     [
         Step::map_reduce(
             "expand-left",
@@ -91,24 +159,8 @@ fn expand() -> [Step; 2] {
             &["half-expanded", MEMBERS],
             PAIRS,
         )
-        .guarded(guard),
+        .guarded(bound),
     ]
-}
-
-/// Each document's cluster: in one task that holds the graph, or in rounds of many tasks.
-fn clusters(star: bool, rounds: bool) -> Vec<Part> {
-    if !rounds {
-        let edges = if star { &[JOINED, MEMBERS, META][..] } else { &[JOINED, MEMBERS] };
-        return vec![Part::Step(
-            Step::reduce("cluster", "Joins pairs to clusters.", edges, LABELS).one_task(),
-        )];
-    }
-    if !star {
-        return vec![Part::Repeat(components(LABELS))];
-    }
-    let mut parts = vec![Part::Repeat(components(COMPONENTS))];
-    parts.extend(stars().map(Part::Step));
-    parts
 }
 
 /// kiveris2014; see [`crate::stages::components`].
@@ -144,7 +196,7 @@ fn stars() -> [Step; 3] {
             "star-rank",
             "star-rank-reduce",
             "Brings each document's component, rank and representative together; sorted by id.",
-            &[COMPONENTS, META, MEMBERS],
+            &[COMPONENTS, MEMBERS],
             "star-members",
         ),
         Step::map_reduce(
@@ -165,19 +217,25 @@ fn stars() -> [Step; 3] {
 }
 
 /// The document that each cluster keeps, and what the others are to it.
-fn keep(sets: Data) -> [Step; 2] {
+fn keep() -> [Step; 3] {
     [
         Step::map_reduce(
-            "keep",
-            "keep-reduce",
+            "keep-rank",
+            "keep-rank-reduce",
             "Brings each document's cluster, rank and set together; sorted by id.",
-            &[LABELS, META, sets],
+            &[LABELS, MEMBERS],
             "ranked",
         ),
         Step::reduce(
-            "keep-choose",
-            "Keeps the best document of each cluster; sorted by cluster, then rank, then id, it comes first.",
+            "keep-best",
+            "Finds the best document of each cluster; sorted by cluster, then rank, then id, it comes first.",
             &["ranked"],
+            "under-kept",
+        ),
+        Step::reduce(
+            "keep-choose",
+            "Compares the documents of each cluster with the kept one; sorted by it, its set comes first, and each other set before its documents.",
+            &["under-kept"],
             CLUSTERS,
         ),
     ]

@@ -2,12 +2,15 @@
 //!
 //! Equal fingerprints collapse first. Candidates meet in tables: [`crate::sketch::tables`] says which.
 
-use super::front::{BAD_RECORDS, documents_meta, frequencies};
+use super::front::{BAD_RECORDS, frequencies};
 use super::output::Output;
 use super::step::{Data, Part, Step};
-use super::{Chain, Component, DOCUMENTS, Family, IDF_TABLE, JOINED, MEMBERS, Wanted};
+use super::{Chain, Columnar, Component, DOCUMENTS, Family, IDF_TABLE, JOINED, MEMBERS, Wanted};
 use crate::params::Params;
 use crate::stages::keep_field::KeepField;
+use crate::stages::meta::META;
+use crate::stages::signature_check::CheckOpts;
+use crate::stages::simhash::FingerprintOpts;
 
 /// See the module.
 pub const FAMILY: Family = Family {
@@ -15,26 +18,28 @@ pub const FAMILY: Family = Family {
     about: "SimHash fingerprints, pairs by Hamming distance: APPROXIMATE, for a few bytes a document",
     defaults: &[],
     front: &[("keep", &["first", "newest"])],
-    choices: &[("weights", &["tf", "tf-idf"])],
+    choices: &[("weights", &["tf", "tf-idf"]), ("check", &["", "jaccard:0.5"])],
     compose,
 };
 
 const FINGERPRINTS: Data = "fingerprints";
 const PLAN: Data = "tables";
 const BLOCKS: Data = "fingerprint-blocks";
+const NEAR: Data = "near-pairs";
+const CONTENTS: Data = "text-contents";
+const HALF: Data = "half-compared";
 
 fn compose(params: &Params, wanted: Wanted) -> Chain {
+    let opts: Option<FingerprintOpts> = params.parse().ok();
     let front = Fingerprints {
-        counts: ["tf-idf", "levels"].iter().any(|weights| params.is("weights", weights))
-            && !params.is("weights-idf", "jieba")
-            && params.get("idf-table").is_none(),
+        counts: opts.as_ref().is_some_and(FingerprintOpts::counts),
         field: params.get("keep").and_then(KeepField::named),
     };
     Chain {
         front: Box::new(front),
-        candidates: Box::new(ByTables),
-        check: Box::new(Distance),
-        output: Output::of(params, wanted, MEMBERS),
+        candidates: Box::new(ByTables { in_memory: opts.is_some_and(|opts| opts.join_in_memory()) }),
+        check: Box::new(Distance { texts: compares_texts(params) }),
+        output: Output::of(params, wanted).of_fingerprints(),
     }
 }
 
@@ -49,9 +54,14 @@ struct Fingerprints {
 
 impl Component for Fingerprints {
     fn parts(&self) -> Vec<Part> {
-        let simhash =
-            Step::map("simhash", "Turns each document into its fingerprint.", &[DOCUMENTS], FINGERPRINTS);
-        let mut steps = vec![documents_meta(self.field)];
+        let simhash = Step::map(
+            "simhash",
+            "Turns each document into its fingerprint, and takes what the keep rule needs.",
+            &[DOCUMENTS],
+            FINGERPRINTS,
+        );
+        let simhash = Step { field: self.field, ..simhash.setting(META) };
+        let mut steps = Vec::new();
         if self.counts {
             steps.extend(frequencies());
             steps.push(simhash.beside("idf-table", IDF_TABLE));
@@ -61,17 +71,24 @@ impl Component for Fingerprints {
         steps.push(Step::map_reduce(
             "equal-fingerprints",
             "equal-fingerprints-reduce",
-            "Joins equal fingerprints once; sorted by fingerprint, then id, the smallest id of a group comes first.",
+            "Joins equal fingerprints once; sorted by fingerprint, then id, the smallest id of a group comes first, and two documents with one id meet and are named.",
             &[FINGERPRINTS],
             MEMBERS,
         ));
         steps.into_iter().map(Part::Step).collect()
     }
+
+    fn columnar(&self) -> Option<Columnar> {
+        (!self.counts).then_some(Columnar::Fingerprints)
+    }
 }
 
 /// Those that agree in some of their bits.
 #[derive(Debug)]
-struct ByTables;
+struct ByTables {
+    /// One process can join them.
+    in_memory: bool,
+}
 
 impl Component for ByTables {
     fn parts(&self) -> Vec<Part> {
@@ -91,19 +108,56 @@ impl Component for ByTables {
         );
         [plan.one_task(), index.beside("tables", PLAN)].map(Part::Step).into()
     }
+
+    fn columnar(&self) -> Option<Columnar> {
+        self.in_memory.then_some(Columnar::EqualBits)
+    }
 }
 
-/// The bits in which two fingerprints differ, counted.
+/// The bits in which two fingerprints differ, counted; then how alike the texts are, where that is asked for.
 #[derive(Debug)]
-struct Distance;
+struct Distance {
+    texts: bool,
+}
+
+/// Whether the check is one of texts.
+fn compares_texts(params: &Params) -> bool {
+    params.parse().is_ok_and(|check: CheckOpts| check.texts().is_some())
+}
 
 impl Component for Distance {
     fn parts(&self) -> Vec<Part> {
-        vec![Part::Step(Step::map(
+        let near = Step::map(
             "hamming-pairs",
             "Compares the fingerprints of each key, two blocks at a time; a pair counts in the first table where it meets.",
             &[BLOCKS],
+            if self.texts { NEAR } else { JOINED },
+        );
+        if !self.texts {
+            return vec![Part::Step(near)];
+        }
+        let content = Step::map(
+            "text-content",
+            "Takes from each document what is compared of its text.",
+            &[DOCUMENTS],
+            CONTENTS,
+        );
+        let left = Step::reduce(
+            "text-left",
+            "Brings a pair the content of its first document; sorted by id, a content comes before the pairs that wait for it.",
+            &[NEAR, CONTENTS],
+            HALF,
+        );
+        let right = Step::reduce(
+            "text-right",
+            "Brings a pair the content of its second document and compares the two.",
+            &[HALF, CONTENTS],
             JOINED,
-        ))]
+        );
+        [near, content, left, right].map(Part::Step).into()
+    }
+
+    fn columnar(&self) -> Option<Columnar> {
+        (!self.texts).then_some(Columnar::Distances)
     }
 }

@@ -1,9 +1,11 @@
 //! What a chain is made of: steps over named data sets, and steps that are run in rounds.
 
 use crate::error::Result;
+use crate::params::Params;
 use crate::stage::Entry;
 use crate::stages;
 use crate::stages::keep_field::KeepField;
+use std::borrow::Cow;
 
 /// A data set between steps.
 pub type Data = &'static str;
@@ -27,12 +29,12 @@ pub enum Tasks {
 /// A step of a chain.
 #[derive(Clone, Debug)]
 pub struct Step {
-    /// Its name: that of its mapper, or of its reducer where it has none.
+    /// Its name: that of its mapper's first stage, or of its reducer where it has none, unless another step has it.
     pub name: &'static str,
-    /// What it does, and why its rows are sorted, in a sentence.
-    pub why: &'static str,
-    /// The mapper; without one rows go to the shuffle as they are.
-    pub map: Option<&'static str>,
+    /// What it does, and why its rows are sorted, in a sentence, or in one for each step that was joined to it.
+    pub why: Cow<'static, str>,
+    /// The mapper: stages that each task runs one after another; without one rows go to the shuffle as they are.
+    pub map: Vec<&'static str>,
     /// The reducer; without one the step is map only.
     pub reduce: Option<&'static str>,
     /// What it reads.
@@ -41,6 +43,8 @@ pub struct Step {
     pub output: Data,
     /// Side files: the option that names the file, and the data set that is the file.
     pub side: Vec<(&'static str, Data)>,
+    /// Options that the step sets for its stages: the option, and its value.
+    pub options: Vec<(&'static str, &'static str)>,
     /// How many tasks.
     pub tasks: Tasks,
     /// A counter that must not exceed an option's value when the step has ended, and what to do then.
@@ -54,12 +58,13 @@ impl Step {
     pub fn map(name: &'static str, why: &'static str, inputs: &[Data], output: Data) -> Self {
         Self {
             name,
-            why,
-            map: Some(name),
+            why: why.into(),
+            map: vec![name],
             reduce: None,
             inputs: inputs.to_vec(),
             output,
             side: Vec::new(),
+            options: Vec::new(),
             tasks: Tasks::Many,
             guard: None,
             field: None,
@@ -79,7 +84,7 @@ impl Step {
 
     /// A step whose rows go to the shuffle as they are.
     pub fn reduce(name: &'static str, why: &'static str, inputs: &[Data], output: Data) -> Self {
-        Self { map: None, reduce: Some(name), ..Self::map(name, why, inputs, output) }
+        Self { map: Vec::new(), reduce: Some(name), ..Self::map(name, why, inputs, output) }
     }
 
     /// The step as one task.
@@ -97,9 +102,25 @@ impl Step {
         Self { side: vec![(option, data)], ..self }
     }
 
-    /// Its mapper and its reducer.
-    pub fn stages(&self) -> Result<(Option<&'static Entry>, Option<&'static Entry>)> {
-        Ok((self.map.map(stages::get).transpose()?, self.reduce.map(stages::get).transpose()?))
+    /// The step with an option of its own.
+    pub fn setting(self, option: (&'static str, &'static str)) -> Self {
+        Self { options: vec![option], ..self }
+    }
+
+    /// The options of a run with those of the step.
+    pub fn params(&self, params: &Params) -> Params {
+        self.options.iter().fold(params.clone(), |params, (name, value)| params.with(name, *value))
+    }
+
+    /// The stages of its mapper, and its reducer.
+    pub fn stages(&self) -> Result<(Vec<&'static Entry>, Option<&'static Entry>)> {
+        let map = self.map.iter().map(|name| stages::get(name)).collect::<Result<_>>()?;
+        Ok((map, self.reduce.map(stages::get).transpose()?))
+    }
+
+    /// The names of all its stages.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.map.iter().copied().chain(self.reduce)
     }
 }
 
@@ -121,15 +142,61 @@ pub enum Part {
     Step(Step),
     /// Steps that are run in rounds.
     Repeat(Repeat),
+    /// One of two ways, by what was counted before.
+    Choice(Choice),
 }
 
 impl Part {
-    /// The part's steps, those of rounds once.
-    pub fn steps(&self) -> &[Step] {
+    /// The part's steps, those of rounds once and those of a choice of both ways.
+    pub fn steps(&self) -> Vec<&Step> {
         match self {
-            Part::Step(step) => std::slice::from_ref(step),
-            Part::Repeat(repeat) => &repeat.steps,
+            Part::Step(step) => vec![step],
+            Part::Repeat(repeat) => repeat.steps.iter().collect(),
+            Part::Choice(choice) => choice.few.iter().chain(&choice.many).flat_map(Part::steps).collect(),
         }
+    }
+}
+
+/// Two ways to the same data sets. Which one is taken is known when the steps before have counted.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    /// What is made.
+    pub name: &'static str,
+    /// What is counted and why it decides, in a sentence.
+    pub why: &'static str,
+    /// What is added up: counters of the steps that have made these data sets.
+    pub counts: Vec<(Data, Counted)>,
+    /// The option that says how much is few.
+    pub option: &'static str,
+    /// What is run where the sum is at most that.
+    pub few: Vec<Part>,
+    /// What is run where it is more.
+    pub many: Vec<Part>,
+}
+
+/// What a [`Choice`] asks a step for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counted {
+    /// The rows that it wrote.
+    Rows,
+    /// A counter of its own.
+    Counter(&'static str),
+}
+
+impl Choice {
+    /// The counters that are added up, each with the name of its step among the parts of the chain.
+    pub fn counters(&self, parts: &[Part]) -> Vec<(&'static str, &'static str)> {
+        let steps: Vec<&Step> = parts.iter().flat_map(Part::steps).collect();
+        let counter = |(data, counted): &(Data, Counted)| {
+            let step = steps.iter().find(|step| step.output == *data)?;
+            let name = match counted {
+                Counted::Counter(name) => name,
+                Counted::Rows if step.reduce.is_some() => "reduce_records_out",
+                Counted::Rows => "map_records_out",
+            };
+            Some((name, step.name))
+        };
+        self.counts.iter().filter_map(counter).collect()
     }
 }
 

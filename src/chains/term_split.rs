@@ -23,7 +23,7 @@ pub(super) const CANDIDATES: Data = "candidates";
 fn compose(params: &Params, wanted: Wanted) -> Chain {
     let front = SetFront::of(params);
     if !params.is("pcp", "prefix") {
-        let output = Output::of(params, wanted, front.sets());
+        let output = Output::of(params, wanted);
         let [candidates, check]: [Box<dyn Component>; 2] = [Box::new(PostingLists), Box::new(Counting)];
         return Chain { front: Box::new(front), candidates, check, output };
     }
@@ -33,7 +33,7 @@ fn compose(params: &Params, wanted: Wanted) -> Chain {
         front: Box::new(front),
         candidates: Box::new(PrefixPostings { approximate }),
         check: Box::new(Verification),
-        output: Output::of(params, wanted, front.sets()),
+        output: Output::of(params, wanted),
     }
 }
 

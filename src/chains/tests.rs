@@ -1,37 +1,108 @@
 use super::*;
 use crate::stage::Role;
-use crate::stages::find;
+use std::collections::BTreeSet;
 
 fn all() -> Vec<Vec<Part>> {
     let mut chains = vec![idf_table()];
     for family in FAMILIES {
         chains.extend(family.every_chain().iter().map(|(_, chain)| chain.parts()));
     }
-    assert_eq!(chains.len(), 1025 + 64);
+    assert_eq!(chains.len(), 1025 + 128);
     chains
+}
+
+/// Holds every step of some parts to what was written before it, and gives what is known after them.
+fn known_after(parts: &[Part], mut known: Vec<Data>) -> Vec<Data> {
+    for part in parts {
+        if let Part::Choice(choice) = part {
+            let [few, many] = [&choice.few, &choice.many].map(|parts| known_after(parts, known.clone()));
+            assert!(choice.counts.iter().all(|(data, _)| known.contains(data)), "{}", choice.name);
+            known = few.into_iter().filter(|data| many.contains(data)).collect();
+            continue;
+        }
+        for step in part.steps() {
+            let each = match step.tasks {
+                Tasks::EachFile(_, data) => vec![data],
+                _ => vec![],
+            };
+            for data in step.inputs.iter().chain(step.side.iter().map(|(_, data)| data)).chain(&each) {
+                assert!(known.contains(data), "{} reads {data} before it is written", step.name);
+            }
+            assert!(!known.contains(&step.output), "{} is written twice", step.output);
+            known.push(step.output);
+        }
+        if let Part::Repeat(repeat) = part {
+            known.push(repeat.to);
+        }
+    }
+    known
 }
 
 #[test]
 fn every_step_reads_what_an_earlier_one_wrote() {
     for parts in all() {
-        let mut known = vec![DOCUMENTS];
-        for part in &parts {
-            for step in part.steps() {
-                let each = match step.tasks {
-                    Tasks::EachFile(_, data) => vec![data],
-                    _ => vec![],
-                };
-                for data in step.inputs.iter().chain(step.side.iter().map(|(_, data)| data)).chain(&each) {
-                    assert!(known.contains(data), "{} reads {data} before it is written", step.name);
-                }
-                assert!(!known.contains(&step.output), "{} is written twice", step.output);
-                known.push(step.output);
-            }
-            if let Part::Repeat(repeat) = part {
-                known.push(repeat.to);
-            }
+        let known = known_after(&parts, vec![DOCUMENTS]);
+        assert!(known.contains(&CLUSTERS) || known.contains(&IDF_TABLE));
+    }
+}
+
+/// Step names are names of files, and a choice finds its counters by them.
+#[test]
+fn the_steps_of_a_chain_have_names_of_their_own() {
+    for parts in all() {
+        let ways = parts.iter().find_map(|part| match part {
+            Part::Choice(choice) => Some([&choice.few, &choice.many]),
+            Part::Step(_) | Part::Repeat(_) => None,
+        });
+        let rest: Vec<_> = parts.iter().filter(|part| !matches!(part, Part::Choice(_))).cloned().collect();
+        for way in ways.into_iter().flatten().chain([&Vec::new()]) {
+            let names: Vec<_> = rest.iter().chain(way).flat_map(Part::steps).map(|step| step.name).collect();
+            let different: BTreeSet<_> = names.iter().collect();
+            assert_eq!(different.len(), names.len(), "{names:?}");
+        }
+        for choice in parts.iter().filter_map(|part| match part {
+            Part::Choice(choice) => Some(choice),
+            Part::Step(_) | Part::Repeat(_) => None,
+        }) {
+            assert_eq!(choice.counters(&parts).len(), choice.counts.len());
         }
     }
+}
+
+/// What a run on Hadoop has as jobs where the graph is that of one task, a slice for Doc-Split.
+#[test]
+fn few_jobs_do_a_chain() {
+    let jobs = |family: &str, params: Params| {
+        let parts =
+            Family::named(family).unwrap().chain(&params, Wanted { kept: false, rounds: true }).parts();
+        let way = parts.iter().flat_map(|part| match part {
+            Part::Choice(choice) => choice.few.clone(),
+            Part::Step(_) | Part::Repeat(_) => vec![part.clone()],
+        });
+        way.map(|part| match part {
+            Part::Step(step) => step.name,
+            other => panic!("{other:?} has a number of jobs that is not known"),
+        })
+        .collect::<Vec<_>>()
+    };
+    let plain = Params::default();
+    assert_eq!(
+        jobs("doc-split", plain.clone()),
+        ["tokenize", "size-count", "index-doc", "docsplit-query", "cluster", "expand-pairs", "keep"]
+    );
+    assert_eq!(
+        jobs("term-split", plain.with("pcp", "prefix")),
+        [
+            "tokenize",
+            "feature-count",
+            "index-term",
+            "pcp-map",
+            "verify-right",
+            "cluster",
+            "expand-pairs",
+            "keep"
+        ]
+    );
 }
 
 /// What engines rely on when they name the data sets of a round.
@@ -39,9 +110,13 @@ fn every_step_reads_what_an_earlier_one_wrote() {
 fn a_round_goes_on_with_what_the_one_before_made() {
     let mut repeats = 0;
     for parts in all() {
-        for repeat in parts.iter().filter_map(|part| match part {
+        let many = parts.iter().flat_map(|part| match part {
+            Part::Choice(choice) => choice.many.clone(),
+            other => vec![other.clone()],
+        });
+        for repeat in many.filter_map(|part| match part {
             Part::Repeat(repeat) => Some(repeat),
-            Part::Step(_) => None,
+            Part::Step(_) | Part::Choice(_) => None,
         }) {
             repeats += 1;
             let made: Vec<Data> = repeat.steps.iter().map(|step| step.output).collect();
@@ -55,19 +130,18 @@ fn a_round_goes_on_with_what_the_one_before_made() {
             }
         }
     }
-    assert_eq!(repeats, 512 + 32);
+    assert_eq!(repeats, 512 + 64);
 }
 
 #[test]
 fn mappers_map_and_reducers_read_what_their_mapper_writes() {
     for parts in all() {
         for step in parts.iter().flat_map(Part::steps) {
-            let map = step.map.map(|name| find(name).unwrap());
-            let reduce = step.reduce.map(|name| find(name).unwrap());
-            assert!(map.is_some() || reduce.is_some());
-            assert!(map.is_none_or(|entry| entry.decl.role == Role::Map));
+            let (map, reduce) = step.stages().unwrap();
+            assert!(!map.is_empty() || reduce.is_some());
+            assert!(map.iter().all(|entry| entry.decl.role == Role::Map));
             assert!(reduce.is_none_or(|entry| entry.decl.role == Role::Reduce && entry.input.keys.is_some()));
-            if let (Some(map), Some(reduce)) = (map, reduce) {
+            if let (Some(map), Some(reduce)) = (map.last(), reduce) {
                 assert_eq!(map.output.keys, reduce.input.keys, "{}", step.name);
             }
         }

@@ -85,10 +85,6 @@ pub const EXAMPLES: &[Example] = &[
         "twinsplit partition --fields 1 --parts 2 --to part < sets",
     ),
     example(
-        "What the keep rule needs of each document; an id that stands twice is named here",
-        "zcat docs.jsonl.gz | doc-meta | LC_ALL=C sort | doc-meta-reduce > meta",
-    ),
-    example(
         "In how many documents each feature stands",
         "feature-count < sets | LC_ALL=C sort | feature-count-reduce > counts",
     ),
@@ -114,8 +110,8 @@ pub const EXAMPLES: &[Example] = &[
         "zcat docs.jsonl.gz | site-left --site url | LC_ALL=C sort | site-left-reduce > of-more-sites",
     ),
     example(
-        "Equal sets joined, one of each and its copies",
-        "equal-sets < sets | LC_ALL=C sort | equal-sets-reduce > members",
+        "Equal sets joined, one of each and its copies, with what the keep rule needs; an id that stands twice is named here",
+        "zcat docs.jsonl.gz | tokenize --meta on --then equal-sets | LC_ALL=C sort | equal-sets-reduce > members",
     ),
     example(
         "Documents as fingerprints, weighed by these counts",
@@ -132,6 +128,14 @@ pub const EXAMPLES: &[Example] = &[
     example(
         "Fingerprints in these tables, and those that differ in 16 bits at most",
         "hamming-index --tables tables < different-fingerprints | LC_ALL=C sort | hamming-index-reduce | hamming-pairs > near",
+    ),
+    example(
+        "What is compared of the texts of near fingerprints, here their characters",
+        "zcat docs.jsonl.gz | text-content --check edit:0.8 > contents",
+    ),
+    example(
+        "A pair meets its first text, then its second: those whose edit distance is a fifth of the longer one at most",
+        "cat near contents | LC_ALL=C sort | text-left > half-compared; cat half-compared contents | LC_ALL=C sort | text-right --check edit:0.8 > compared",
     ),
     example(
         "Term-Split: posting lists, and pairs by counting what they share",
@@ -153,6 +157,10 @@ pub const EXAMPLES: &[Example] = &[
     example(
         "MinHash: documents that agree in a band of their signatures are candidates",
         "lsh-bands < signatures | LC_ALL=C sort | lsh-bands-reduce | lsh-candidates > band-candidates",
+    ),
+    example(
+        "MinHash: the keys of bands that more than one document has, and only these",
+        "band-filter --bloom 1 < signatures | LC_ALL=C sort | band-filter-reduce --bloom 1 > repeated-keys; lsh-bands --band-filter repeated-keys < signatures | LC_ALL=C sort > band-postings",
     ),
     example(
         "A candidate meets its first signature",
@@ -177,16 +185,27 @@ pub const EXAMPLES: &[Example] = &[
     ),
     example(
         "Pairs repeated for the copies of their second document: the pairs of all documents",
-        "cat half-expanded members | expand-right | LC_ALL=C sort | expand-right-reduce | LC_ALL=C sort > pairs.tsv",
+        "cat half-expanded members | expand-right | LC_ALL=C sort | expand-right-reduce > expanded-pairs",
     ),
-    example("Pairs joined to clusters", "cat joined-pairs members | cluster > labels"),
     example(
-        "The same as one of many rounds: each step links documents to smaller ones",
+        "Pairs joined to clusters, and the best document of each, in one task",
+        "cat joined-pairs members | cluster | LC_ALL=C sort | cluster-reduce > clustered",
+    ),
+    example(
+        "The pairs of all documents, by tasks that know these clusters",
+        "cat joined-pairs members | expand-pairs --clustered clustered | LC_ALL=C sort > pairs.tsv",
+    ),
+    example(
+        "The document to keep of each cluster: the final clusters",
+        "keep --clustered clustered < members | LC_ALL=C sort | keep-choose | LC_ALL=C sort > clusters.tsv",
+    ),
+    example(
+        "Clusters of many tasks, one of many rounds: each step links documents to smaller ones",
         "cat joined-pairs members | large-star | LC_ALL=C sort | large-star-reduce | small-star | LC_ALL=C sort | small-star-reduce > components",
     ),
     example(
         "Star clusters: each document's component, rank and representative",
-        "cat components meta members | star-rank | LC_ALL=C sort | star-rank-reduce > star-members",
+        "cat components members | star-rank | LC_ALL=C sort | star-rank-reduce > star-members",
     ),
     example(
         "Star clusters: the pairs of each component, best document first",
@@ -197,8 +216,8 @@ pub const EXAMPLES: &[Example] = &[
         "cat star-links star-members | star | LC_ALL=C sort | star-reduce > star-labels",
     ),
     example(
-        "The document to keep of each cluster: the final clusters",
-        "cat labels meta sets | keep | LC_ALL=C sort | keep-reduce | LC_ALL=C sort | keep-choose | LC_ALL=C sort > clusters.tsv",
+        "The best document of each star, and the others' similarity to it",
+        "cat star-labels members | keep-rank | LC_ALL=C sort | keep-rank-reduce | LC_ALL=C sort | keep-best | LC_ALL=C sort | keep-choose > star-clusters",
     ),
     example(
         "The lines of all documents that no cluster drops",
@@ -209,7 +228,8 @@ pub const EXAMPLES: &[Example] = &[
 impl Example {
     /// Whether the line runs this program: `twinsplit` or a stage by its name, `twinsplit run` by both words.
     pub fn runs(&self, program: &str) -> bool {
-        self.line.split(['|', ';', '<', '>']).any(|command| {
+        let commands = self.line.split(['|', ';', '<', '>']).flat_map(|command| command.split(" --then "));
+        commands.into_iter().any(|command| {
             let command = command.trim();
             command == program || command.strip_prefix(program).is_some_and(|rest| rest.starts_with(' '))
         })

@@ -91,7 +91,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         let mut out = Stdout::new();
         let pair = fingerprints::show(&inputs, wanted, &params, show, &mut out)?;
         if let (false, Some(folder)) = (pair, matches.get_one::<PathBuf>("run")) {
-            chain::show(folder, |id, at| is_named(id, wanted[at]), &mut out)?;
+            chain::show(folder, true, |id, at| is_named(id, wanted[at]), &mut out)?;
         }
         return out.flush();
     }
@@ -109,7 +109,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         lines.iter().try_for_each(|line| out.line(line.as_bytes()))?;
     }
     if let (true, Some(folder)) = (may_be_joined, matches.get_one::<PathBuf>("run")) {
-        chain::show(folder, |id, at| is_named(id, wanted[at]), &mut out)?;
+        chain::show(folder, false, |id, at| is_named(id, wanted[at]), &mut out)?;
     }
     out.flush()
 }

@@ -28,6 +28,7 @@ mod recall;
 pub mod report;
 pub mod run;
 pub mod sample;
+mod sketches;
 
 pub mod stage;
 pub mod stages;

@@ -3,32 +3,46 @@
 //! A pair with Jaccard similarity J is found with the probability 1 - (1 - J^rows)^bands. What share of all pairs at or above
 //! tau that finds depends on how similar they are: where most are near 1, few bands do. What it costs depends on the pairs
 //! below tau that meet as well. Both are counted here, for every number of rows with the fewest bands that find the share that
-//! was asked for, and the cheapest is taken. Pairs exactly at tau, as many as [`DOUBT`], are added to those of the sample, so
-//! that a sample of few pairs is not believed.
+//! was asked for, and of those with about the fewest candidates ([`FEWEST`]) the cheapest are taken. Pairs exactly at tau, as
+//! many as [`DOUBT`], are added to those of the sample, so that a sample of few pairs is not believed.
 
 use super::options;
 use super::sample::Sample;
-use crate::error::{Error, Result};
-use crate::join::overlap;
+use crate::error::{Error, Place, Result};
+use crate::hash;
+use crate::params::Params;
 use crate::plan::{Asked, Origin};
 use crate::record::document::DocumentOpts;
 use crate::similarity::Measure;
+use crate::similarity::tau::Tau;
 use crate::sketch::bands::Bands;
 use crate::sketch::minhash::MOST_HASHES;
+use crate::stages::minhash::{BandOpts, SignerOpts};
 use crate::stages::options::{FeatureOpts, MinFeaturesOpts, SimilarityOpts};
 use crate::text::Extractor;
+use crate::threads::in_threads;
 use clap::Args;
 use std::path::Path;
 
-/// Documents of the sample: half a million pairs.
-const DOCUMENTS: usize = 1000;
+/// Documents of the sample: eight million pairs.
+const DOCUMENTS: usize = 4000;
+/// Bytes of these that are looked at, where they are long, and how many of them are at least.
+const TEXT: usize = 4 << 20;
+const LEAST: usize = 500;
+/// Features that pairs of the sample may share, in all: where texts have much in common, fewer documents are taken.
+const SHARED: u64 = 50_000_000;
 /// Pairs at tau that are taken to be there beside those of the sample.
-const DOUBT: f64 = 5.0;
+const DOUBT: f64 = 3.0;
 /// Similarities are counted by thousandths.
 const STEPS: usize = 1000;
 
-/// What is asked of a time, in nanoseconds: a value of a signature, a key that is sorted, a candidate that is compared.
-const COSTS: [f64; 3] = [2.0, 100.0, 300.0];
+/// What takes how long, in nanoseconds: a feature that falls into a bucket, a key that is sorted, a candidate that is compared.
+const COSTS: [f64; 3] = [1.5, 100.0, 300.0];
+/// How many times the fewest candidates that any bands have those that are taken may have.
+const FEWEST: f64 = 1.25;
+/// Of the share that may be lost, how much is planned to be: similar documents come in groups, whose pairs are lost
+/// together, so that what is lost in the end is spread more widely than by chance.
+const AIM: f64 = 0.7;
 
 #[derive(Args, Clone, Debug)]
 struct SampleOpts {
@@ -55,6 +69,8 @@ struct Similarities {
     /// By thousandths of the similarity, rounded down; of the whole collection, by estimate.
     pairs: Vec<f64>,
     documents: f64,
+    /// Features of a document, on average.
+    features: f64,
     /// Pairs of the sample at or above tau.
     seen: u64,
     tau: f64,
@@ -71,6 +87,9 @@ struct Expected {
 
 /// Sets bands, rows and the values that they need.
 pub fn choose(recall: f64, asked: &mut Asked) -> Result<()> {
+    if let Some(chain) = asked.chain.as_deref().filter(|chain| *chain != "minhash") {
+        return Err(Error::Usage(format!("--recall chooses the bands of minhash, and the chain is {chain}")));
+    }
     let given = &mut asked.given;
     if let Some(name) = ["bands", "rows"].into_iter().find(|name| given.params.get(name).is_some()) {
         return Err(Error::Usage(format!(
@@ -82,13 +101,16 @@ pub fn choose(recall: f64, asked: &mut Asked) -> Result<()> {
     let tau = similarity.tau().filter(|_| similarity.measure() == Measure::Jaccard).ok_or_else(|| {
         Error::Usage("--recall is reckoned for --similarity jaccard, which signatures estimate; give --bands and --rows".to_owned())
     })?;
-    let tau = f64::from(tau.billionths()) / 1e9;
+    let tau = share(tau);
     let readable = !asked.engine.is_remote() && asked.inputs.iter().all(|path| path != Path::new("-"));
     let found = if readable && !asked.inputs.is_empty() {
-        Similarities::of_sample(&opts, &crate::io::document_files(&asked.inputs)?, tau)?
+        let inputs = crate::io::document_files(&asked.inputs)?;
+        super::run::refuse_streams(&inputs, "--recall takes a sample of it first")?;
+        let sample = Sample::take("recall", &inputs, &opts.document, DOCUMENTS, 0, options::threads(None))?;
+        Similarities::of(&opts, &sample, sample.documents, tau)?
     } else {
         // Nothing is known: all pairs may lie at tau.
-        Similarities { pairs: vec![0.0; STEPS + 1], documents: 1.0, seen: 0, tau }
+        Similarities { pairs: vec![0.0; STEPS + 1], documents: 1.0, features: 0.0, seen: 0, tau }
     };
     let best = found.best(recall, given.params.get("hashes").and_then(|hashes| hashes.parse().ok()))?;
     asked.notes.push(format!(
@@ -104,44 +126,93 @@ pub fn choose(recall: f64, asked: &mut Asked) -> Result<()> {
     Ok(())
 }
 
+/// What the bands of a chain are expected to do with a collection.
+#[derive(Clone, Copy, Debug)]
+pub struct Forecast {
+    /// The share of the pairs at or above tau that they find.
+    pub recall: f64,
+    /// The pairs that they look at, each once.
+    pub candidates: f64,
+    /// Pairs at or above tau that the sample has.
+    pub seen: u64,
+}
+
+/// What bands are expected to do with a collection of so many documents, by a sample of it; nothing where signatures do not
+/// estimate the similarity that is asked for.
+pub fn forecast(params: &Params, sample: &Sample, documents: u64) -> Result<Option<Forecast>> {
+    let (opts, bands, signer): (SampleOpts, BandOpts, SignerOpts) =
+        (params.parse()?, params.parse()?, params.parse()?);
+    let similarity = opts.similarity.0;
+    let Some(tau) = similarity.tau().filter(|_| similarity.measure() == Measure::Jaccard) else {
+        return Ok(None);
+    };
+    let found = Similarities::of(&opts, sample, documents, share(tau))?;
+    // Of a sample without such pairs nothing is known but what they are at worst.
+    let doubt = if found.seen == 0 { DOUBT } else { 0.0 };
+    let Expected { recall, candidates, .. } = found.expect(bands.bands(signer.hashes)?, doubt);
+    Ok(Some(Forecast { recall, candidates, seen: found.seen }))
+}
+
+fn share(tau: Tau) -> f64 {
+    f64::from(tau.billionths()) / 1e9
+}
+
 impl Similarities {
-    fn of_sample(opts: &SampleOpts, inputs: &[std::path::PathBuf], tau: f64) -> Result<Self> {
-        super::run::refuse_streams(inputs, "--recall takes a sample of it first")?;
-        let sample = Sample::take("recall", inputs, &opts.document, DOCUMENTS, 0, options::threads(None))?;
-        let mut extractor = Extractor::new(opts.features.spec()?);
-        let mut sets = Vec::new();
-        for (place, line) in &sample.lines {
-            let mut set = Vec::new();
-            let Ok(document) = opts.document.read(line, place) else { continue };
-            extractor.set(&document.text, &mut set);
-            if opts.least.admits(set.len() as u64) {
-                sets.push(set);
+    /// Those of a collection of so many documents, by a sample of it.
+    fn of(opts: &SampleOpts, sample: &Sample, documents: u64, tau: f64) -> Result<Self> {
+        // Those of the smallest hashes are a sample of the sample.
+        let hash = |(place, line): &(Place, Vec<u8>)| {
+            opts.document.read(line, place).map_or(u64::MAX, |document| hash::sample(0, &document.id))
+        };
+        let mut lines: Vec<_> = sample.lines.iter().map(|line| (hash(line), line)).collect();
+        lines.sort_unstable_by_key(|line| line.0);
+        let mut bytes = 0;
+        let enough = (0..).zip(&lines).take_while(|(at, (_, (_, line)))| {
+            bytes += line.len();
+            *at < LEAST || bytes <= TEXT
+        });
+        let lines = &lines[..enough.count()];
+        let (threads, spec) = (options::threads(None), opts.features.spec()?);
+        let sets = in_threads(threads, threads, |thread| {
+            let (mut extractor, mut sets) = (Extractor::new(spec.clone()), Vec::new());
+            for (at, (_, (place, line))) in lines.iter().enumerate().skip(thread).step_by(threads) {
+                let Ok(document) = opts.document.read(line, place) else { continue };
+                let mut set = Vec::new();
+                extractor.set(&document.text, &mut set);
+                if opts.least.admits(set.len() as u64) {
+                    sets.push((at, set));
+                }
             }
-        }
+            Ok(sets)
+        })?;
+        let mut sets: Vec<(usize, Vec<u64>)> = sets.into_iter().flatten().collect();
         // Equal sets need no key.
+        sets.sort_unstable_by(|x, y| x.1.cmp(&y.1));
+        sets.dedup_by(|x, y| x.1 == y.1);
         sets.sort_unstable();
-        sets.dedup();
-        let scale = sample.pairs_for_one().map_or(1.0, |(all, ours)| all as f64 / ours as f64);
+        let sets: Vec<_> = sets.into_iter().map(|(_, set)| set).collect();
+        let found = counted(&sets, SHARED);
+        let two_of = |n: u64| n as f64 * n.saturating_sub(1) as f64;
+        // Of all lines as many are in it as there are in the sample for each set of it.
+        let lines = lines.len() as u64 * found.sets as u64 / sets.len().max(1) as u64;
+        let scale = if lines < 2 { 1.0 } else { two_of(documents) / two_of(lines) };
         let (mut pairs, mut seen) = (vec![0.0; STEPS + 1], 0);
-        for (at, x) in sets.iter().enumerate() {
-            for y in &sets[..at] {
-                let shared = overlap(x, y) as usize;
-                let both = x.len() + y.len() - shared;
-                pairs[STEPS * shared / both] += scale;
-                seen += u64::from(shared as f64 >= tau * both as f64);
-            }
+        for (shared, both) in found.pairs {
+            pairs[STEPS * shared as usize / both as usize] += scale;
+            seen += u64::from(f64::from(shared) >= tau * f64::from(both));
         }
-        Ok(Self { pairs, documents: sample.documents as f64, seen, tau })
+        let features = sets.iter().map(Vec::len).sum::<usize>() as f64 / sets.len().max(1) as f64;
+        Ok(Self { pairs, documents: documents as f64, features, seen, tau })
     }
 
-    /// What bands are expected to do.
-    fn expect(&self, bands: Bands) -> Expected {
+    /// What bands are expected to do, with so many pairs at tau beside those of the sample.
+    fn expect(&self, bands: Bands, doubt: f64) -> Expected {
         let scale = if self.seen == 0 {
             1.0
         } else {
             self.similar().map(|(_, pairs)| pairs).sum::<f64>() / self.seen as f64
         };
-        let doubt = DOUBT * scale;
+        let doubt = doubt * scale;
         let (mut similar, mut found, mut candidates) = (doubt, doubt * bands.probability(self.tau), 0.0);
         for (jaccard, pairs) in self.all() {
             let met = pairs * bands.probability(jaccard);
@@ -151,8 +222,10 @@ impl Similarities {
                 found += met;
             }
         }
-        let keys = self.documents * bands.bands as f64;
-        let cost = keys * bands.rows as f64 * COSTS[0] + keys * COSTS[1] + candidates * COSTS[2];
+        let (keys, values) = (self.documents * bands.bands as f64, (bands.bands * bands.rows) as f64);
+        // All buckets are hit after about K(ln K + .58) throws, by a small set in several rounds.
+        let throws = self.documents * self.features.max(values * (values.ln() + 0.58));
+        let cost = throws * COSTS[0] + keys * COSTS[1] + candidates * COSTS[2];
         Expected { bands, recall: found / similar, candidates, cost }
     }
 
@@ -165,11 +238,12 @@ impl Similarities {
         self.all().filter(|(jaccard, _)| *jaccard >= self.tau)
     }
 
-    /// The cheapest bands that find such a share; those of a signature of so many values, where that is given.
-    fn best(&self, recall: f64, hashes: Option<usize>) -> Result<Expected> {
+    /// The cheapest bands that find such a share with about the fewest candidates; those of a signature of so many values, where that is given.
+    fn best(&self, wanted: f64, hashes: Option<usize>) -> Result<Expected> {
+        let recall = 1.0 - AIM * (1.0 - wanted);
         let hashes = hashes.unwrap_or(MOST_HASHES).min(MOST_HASHES);
         let fewest = |rows: usize| {
-            let expect = |bands| self.expect(Bands { bands, rows });
+            let expect = |bands| self.expect(Bands { bands, rows }, DOUBT);
             let (mut few, mut enough) = (0, hashes / rows);
             if enough == 0 || expect(enough).recall < recall {
                 return None;
@@ -180,11 +254,61 @@ impl Similarities {
             }
             Some(expect(enough))
         };
-        let all = (1..=64).filter_map(fewest);
-        all.min_by(|x, y| x.cost.total_cmp(&y.cost)).ok_or_else(|| {
-            Error::Usage(format!("--recall {recall} is not reached with {hashes} --hashes; take doc-split, which finds all pairs"))
+        let all: Vec<_> = (1..=64).filter_map(fewest).collect();
+        let fewest = all.iter().map(|expected| expected.candidates).fold(f64::INFINITY, f64::min);
+        let few = all.into_iter().filter(|expected| expected.candidates <= FEWEST * fewest);
+        few.min_by(|x, y| x.cost.total_cmp(&y.cost)).ok_or_else(|| {
+            Error::Usage(format!("--recall {wanted} is not reached with {hashes} --hashes; take doc-split, which finds all pairs"))
         })
     }
+}
+
+/// What pairs of sets share.
+struct Counted {
+    /// The first so many sets.
+    sets: usize,
+    /// Of those that share anything, how much, and how much both have together.
+    pairs: Vec<(u32, u32)>,
+}
+
+/// Counts what each two of the first sets share, by the sets that have a feature, until that is as much in all as `most`.
+fn counted(sets: &[Vec<u64>], most: u64) -> Counted {
+    let mut postings: Vec<(u64, u32)> =
+        (0..).zip(sets).flat_map(|(at, set)| set.iter().map(move |feature| (*feature, at))).collect();
+    postings.sort_unstable();
+    // A feature of one set is shared by nobody.
+    let mut work = vec![0u64; sets.len()];
+    let mut lists: Vec<&[(u64, u32)]> = Vec::new();
+    let mut features_of: Vec<Vec<u32>> = vec![Vec::new(); sets.len()];
+    for list in postings.chunk_by(|x, y| x.0 == y.0).filter(|list| list.len() > 1) {
+        for (earlier, (_, at)) in (0..).zip(list) {
+            work[*at as usize] += earlier;
+            features_of[*at as usize].push(lists.len() as u32);
+        }
+        lists.push(list);
+    }
+    let all = work.iter().scan(0u64, |sum, work| {
+        *sum += work;
+        Some(*sum)
+    });
+    let enough = all.take_while(|sum| *sum <= most).count();
+    let (mut shared, mut met, mut pairs) = (vec![0u32; sets.len()], Vec::new(), Vec::new());
+    for (at, features) in features_of[..enough].iter().enumerate() {
+        for list in features {
+            for (_, other) in lists[*list as usize].iter().take_while(|(_, other)| (*other as usize) < at) {
+                let count = &mut shared[*other as usize];
+                if *count == 0 {
+                    met.push(*other as usize);
+                }
+                *count += 1;
+            }
+        }
+        for other in met.drain(..) {
+            let overlap = std::mem::take(&mut shared[other]);
+            pairs.push((overlap, (sets[at].len() + sets[other].len()) as u32 - overlap));
+        }
+    }
+    Counted { sets: enough, pairs }
 }
 
 #[cfg(test)]
@@ -199,7 +323,7 @@ mod tests {
             .filter(|(step, _)| *step as f64 >= tau * STEPS as f64)
             .map(|(_, count)| *count as u64)
             .sum();
-        Similarities { pairs: all, documents: 1000.0, seen, tau }
+        Similarities { pairs: all, documents: 1000.0, features: 150.0, seen, tau }
     }
 
     /// Every other choice is tried.
@@ -209,15 +333,14 @@ mod tests {
             let found =
                 similarities(&[(10, 400_000.0), (300, 5_000.0), (600, 50.0), (850, 80.0), (990, 300.0)], tau);
             let best = found.best(recall, Some(256)).unwrap();
-            assert!(best.recall >= recall, "{best:?}");
-            for rows in 1..=64 {
-                for bands in 1..=256 / rows {
-                    let other = found.expect(Bands { bands, rows });
-                    assert!(
-                        other.recall < recall || other.cost >= best.cost,
-                        "{other:?} is better than {best:?}"
-                    );
-                }
+            let others = (1..=64).flat_map(|rows| (1..=256 / rows).map(move |bands| Bands { bands, rows }));
+            let aim = 1.0 - AIM * (1.0 - recall);
+            let reach = others.map(|bands| found.expect(bands, DOUBT)).filter(|other| other.recall >= aim);
+            let reach: Vec<Expected> = reach.collect();
+            let fewest = reach.iter().map(|other| other.candidates).fold(f64::INFINITY, f64::min);
+            assert!(best.recall >= recall && best.candidates <= FEWEST * fewest, "{best:?}, fewest {fewest}");
+            for other in reach.iter().filter(|other| other.candidates <= FEWEST * fewest) {
+                assert!(other.cost >= best.cost, "{other:?} is better than {best:?}");
             }
         }
     }
@@ -230,6 +353,38 @@ mod tests {
         let easy = similarities(&[(990, 10_000.0)], 0.8).best(0.99, None).unwrap();
         assert!(easy.bands.bands < best.bands.bands, "{easy:?} {best:?}");
         assert!(similarities(&[], 0.1).best(0.99, Some(16)).is_err());
+    }
+
+    #[test]
+    fn what_sets_share_is_counted() {
+        let mut state = 7u64;
+        let mut draw = |most: u64| {
+            state = hash::mix(state);
+            state % most
+        };
+        let sets: Vec<Vec<u64>> = (0..60)
+            .map(|_| {
+                let mut set: Vec<u64> = (0..1 + draw(20)).map(|_| draw(50)).collect();
+                set.sort_unstable();
+                set.dedup();
+                set
+            })
+            .collect();
+        for most in [u64::MAX, 1000] {
+            let mut found = counted(&sets, most);
+            let (mut expected, mut work) = (Vec::new(), 0);
+            for (at, x) in sets.iter().enumerate().take(found.sets) {
+                for y in &sets[..at] {
+                    let shared = crate::join::overlap(x, y) as u32;
+                    work += u64::from(shared);
+                    expected.extend((shared > 0).then(|| (shared, (x.len() + y.len()) as u32 - shared)));
+                }
+            }
+            found.pairs.sort_unstable();
+            expected.sort_unstable();
+            assert_eq!(found.pairs, expected);
+            assert!(work <= most && (found.sets == sets.len()) == (most == u64::MAX), "{work}");
+        }
     }
 
     #[test]

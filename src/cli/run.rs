@@ -54,7 +54,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         forecast::refuse_hopeless(&plan.params, &opts, &inputs)?;
     }
     // A bound that is too small is named before anything is written.
-    Budget::new(opts.memory_bytes(), opts.threads())?;
+    Budget::of_stages(opts.memory_bytes(), opts.threads())?;
     let ways = plan.columnar().and_then(|ways| Some((ways, ColumnarJoin::of(ways)?)));
     // The columnar way looks at the first line when it reads it: that may be of a stream.
     let fields = if ways.is_some() { String::new() } else { keep_field::check(&plan.params, &inputs)? };
@@ -158,8 +158,9 @@ fn checked_inputs(opts: &RunOpts, plan: &Plan) -> Result<Vec<PathBuf>> {
     if !plan.reads_once() {
         refuse_streams(
             &inputs,
-            "only doc-split, term-split --pcp prefix without --df-cut and --accumulators, and minhash with --check exact and \
-             without --idf read it once, with the engine local and without --write-kept",
+            "only doc-split, term-split --pcp prefix without --df-cut and --accumulators, minhash with --check exact and \
+             without --idf, and simhash without --check and without --weights of counted frequencies read it once, with the \
+             engine local and without --write-kept",
         )?;
     }
     Ok(inputs)
@@ -294,8 +295,8 @@ impl Run<'_> {
     }
 
     fn finish(&self, steps: Vec<Done>) -> Result<Finished> {
-        let (clusters, meta) = (self.output.answer.join("clusters.tsv"), self.output.work.join("meta"));
-        let shares = summary::cluster_scripts(&clusters, &meta, &steps)?;
+        let (clusters, members) = (self.output.answer.join("clusters.tsv"), self.output.work.join("members"));
+        let shares = summary::cluster_scripts(&clusters, &members, &steps)?;
         Ok(Finished {
             warnings: summary::warnings(&steps, shares, self.plan.recall),
             steps,

@@ -6,7 +6,8 @@ use crate::engine::peak::peak_memory;
 use crate::error::{Error, FieldError, Place, Result};
 use crate::io::{self, Blocks, MaxLine, Stdout, each_line};
 use crate::record::parse_number;
-use crate::stage::{Counters, Entry, Role, Runner, Sink, Task};
+use crate::stage::chained::{self, Surroundings};
+use crate::stage::{Counters, Entry, Role, Sink, Task};
 use crate::stages;
 use crate::terminal;
 use crate::visible;
@@ -34,11 +35,40 @@ pub fn main_with(name: &str, args: Vec<OsString>) -> ExitCode {
         Ok(matches) => matches,
         Err(error) => return super::report_usage(&error),
     };
-    match super::refuse_unknown_variables().and_then(|()| run(entry, &matches)) {
+    let then = match matches.try_get_many::<OsString>("then").ok().flatten() {
+        Some(words) => following(words.cloned().collect()),
+        None => Ok(Vec::new()),
+    };
+    let then = match then {
+        Ok(then) => then,
+        Err(Misread::Option(error)) => return super::report_usage(&error),
+        Err(Misread::Stage(error)) => return super::report(&error),
+    };
+    match super::refuse_unknown_variables().and_then(|()| run(entry, &matches, then)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if error.is_broken_pipe() && !on_hadoop() => ExitCode::SUCCESS,
         Err(error) => super::report(&error),
     }
+}
+
+/// Why the words behind `--then` are no stages.
+enum Misread {
+    Option(clap::Error),
+    Stage(Error),
+}
+
+/// The stages that `--then` names, each with its options.
+fn following(words: Vec<OsString>) -> std::result::Result<Vec<(&'static Entry, ArgMatches)>, Misread> {
+    let parse = |words: &[OsString]| {
+        let name = words.first().map(|name| name.to_string_lossy()).unwrap_or_default();
+        let mapper = stages::find(&name).filter(|entry| entry.decl.role == Role::Map);
+        let entry = mapper.ok_or_else(|| {
+            Misread::Stage(Error::Usage(format!("--then {name}: expected the name of a mapper")))
+        })?;
+        let matches = super::parse(entry.command(), words).map_err(Misread::Option)?;
+        Ok((entry, matches))
+    };
+    words.split(|word| word == "--then").map(parse).collect()
 }
 
 /// The stage's command line: its own options, and where its rows come from.
@@ -65,6 +95,15 @@ pub fn command(entry: &Entry) -> Command {
             ),
     );
     if entry.decl.role == Role::Map {
+        command = command.arg(
+            Arg::new("then")
+                .long("then")
+                .value_name("STAGE")
+                .num_args(1..)
+                .allow_hyphen_values(true)
+                .value_parser(value_parser!(OsString))
+                .help("Pass the rows on to another mapper in the same process; its options, and a further --then, follow its name"),
+        );
         command = command.arg(
             Arg::new("split")
                 .long("split")
@@ -113,20 +152,20 @@ impl Sink for ToStdout {
     }
 }
 
-fn run(entry: &'static Entry, matches: &ArgMatches) -> Result<()> {
+fn run(entry: &'static Entry, matches: &ArgMatches, then: Vec<(&'static Entry, ArgMatches)>) -> Result<()> {
     let inputs: Vec<PathBuf> = match matches.get_many::<PathBuf>("input") {
         Some(paths) => io::expand_inputs(&paths.cloned().collect::<Vec<_>>())?,
         None => vec![PathBuf::from("-")],
     };
-    refuse_one_stream_twice(entry, matches, &inputs)?;
+    let stages: Vec<_> = std::iter::once((entry, matches.clone())).chain(then).collect();
+    refuse_one_stream_twice(&stages, &inputs)?;
     let split = match entry.decl.role {
         Role::Map => matches.get_one::<Split>("split").copied(),
         Role::Reduce => None,
     };
     let number = split.map_or_else(task_number, |split| split.number);
     let mut out = ToStdout { out: Stdout::new(), cr: !on_hadoop(), row: Vec::new() };
-    let mut task = Task::new(entry, number, task_folder(), &mut out);
-    let mut runner = Runner::open(entry, matches, &mut task)?;
+    let around = Surroundings { number, folder: task_folder(), row_limit: None };
     let bound = matches.try_get_one::<MaxLine>("max_line").ok().flatten().copied();
     let mut blocks = Blocks::new(inputs, SPLIT_BLOCK);
     let share = Share::of_environment();
@@ -138,44 +177,50 @@ fn run(entry: &'static Entry, matches: &ArgMatches) -> Result<()> {
         blocks = blocks.of_documents(bound);
     }
     if share.as_ref().is_some_and(|share| !share.keyed) && bound.is_some() {
-        refuse_without_offsets(matches)?;
+        refuse_without_offsets(&stages)?;
     }
     let keyed = bound.is_some() && share.is_some_and(|share| share.keyed);
     let of_keys = on_hadoop() && entry.decl.role == Role::Reduce;
-    while let Some(block) = blocks.next_block()? {
-        if split.is_some_and(|split| block.number % u64::from(split.of) != u64::from(split.number)) {
-            continue;
-        }
-        each_line(&block, |line, place| {
-            task.place.clone_from(place);
-            let line = if keyed {
-                without_offset(line, &mut task)?
-            } else if of_keys {
-                without_tab(entry, line)
-            } else {
-                line
-            };
-            match line {
-                b"" | b"\r" => Ok(()),
-                line => runner.row(line, &mut task),
+    let mut counters = chained::run(&stages, &around, &mut out, &mut |first| {
+        while let Some(block) = blocks.next_block()? {
+            if split.is_some_and(|split| block.number % u64::from(split.of) != u64::from(split.number)) {
+                continue;
             }
-        })?;
-    }
-    task.place = Place { file: "the end of the input".into(), ..Place::default() };
-    runner.finish(&mut task)?;
-    let mut counters = std::mem::take(&mut task.counters);
+            each_line(&block, |line, place| {
+                first.task.place.clone_from(place);
+                let line = if keyed {
+                    without_offset(line, first.task)?
+                } else if of_keys {
+                    without_tab(entry, line)
+                } else {
+                    line
+                };
+                match line {
+                    b"" | b"\r" => Ok(()),
+                    line => first.row(line),
+                }
+            })?;
+        }
+        first.task.place = Place { file: "the end of the input".into(), ..Place::default() };
+        Ok(())
+    })?;
     counters.extend(peak_memory().map(|bytes| ("peak_memory".to_owned(), bytes)));
-    let folder = std::mem::take(&mut task.folder);
     out.out.flush()?;
     report_counters(entry, number, &counters)?;
-    warn_of_bad_records(entry, &counters, &folder);
+    warn_of_bad_records(entry, &counters, &around.folder);
     Ok(())
 }
 
 /// Refuses options that need the offset of each document's line where no task is told it.
-fn refuse_without_offsets(matches: &ArgMatches) -> Result<()> {
-    let auto = matches.try_get_one::<String>("id").ok().flatten().is_some_and(|id| id == "auto");
-    let first = matches.try_get_one::<KeepRule>("keep").ok().flatten() == Some(&KeepRule::First);
+fn refuse_without_offsets(stages: &[(&Entry, ArgMatches)]) -> Result<()> {
+    let auto = |matches: &ArgMatches| {
+        matches.try_get_one::<String>("id").ok().flatten().is_some_and(|id| id == "auto")
+    };
+    let first = |matches: &ArgMatches| {
+        matches.try_get_one::<KeepRule>("keep").ok().flatten() == Some(&KeepRule::First)
+    };
+    let any = |asks: &dyn Fn(&ArgMatches) -> bool| stages.iter().any(|(_, matches)| asks(matches));
+    let (auto, first) = (any(&auto), any(&first));
     match [("--id auto", auto), ("--keep first", first)].into_iter().find(|(_, given)| *given) {
         Some((option, _)) => Err(Error::Usage(format!(
             "{option} needs the offset of each line; give the job -D stream.map.input.ignoreKey=false"
@@ -200,11 +245,16 @@ fn warn_of_bad_records(entry: &Entry, counters: &Counters, folder: &Path) {
 }
 
 /// Standard input can be the rows or a side file: the one that is read last would be empty, and nothing would say so.
-fn refuse_one_stream_twice(entry: &Entry, matches: &ArgMatches, inputs: &[PathBuf]) -> Result<()> {
-    let is_stream = |option: &str| {
-        matches.get_raw(&option.replace('-', "_")).is_some_and(|mut values| values.any(|value| value == "-"))
+fn refuse_one_stream_twice(stages: &[(&Entry, ArgMatches)], inputs: &[PathBuf]) -> Result<()> {
+    let of_stage = |(entry, matches): &(&Entry, ArgMatches)| {
+        let is_stream = |option: &str| {
+            let values = matches.get_raw(&option.replace('-', "_"));
+            values.is_some_and(|mut values| values.any(|value| value == "-"))
+        };
+        let options = entry.decl.side.iter().map(|side| side.option);
+        options.filter(|option| is_stream(option)).collect::<Vec<_>>()
     };
-    let mut streams = entry.decl.side.iter().map(|side| side.option).filter(|option| is_stream(option));
+    let mut streams = stages.iter().flat_map(of_stage);
     let first = streams.next();
     if let (Some(option), true) = (first, inputs.iter().any(|input| input == Path::new("-"))) {
         return Err(Error::Usage(format!(

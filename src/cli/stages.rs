@@ -95,7 +95,6 @@ const SCRIPTS: &[Script] = &[
     ("term-split-prefix", "term-split", &[("pcp", "prefix")], Engine::Hadoop),
     ("doc-split", "doc-split", &[], Engine::Hadoop),
     ("doc-split", "doc-split", &[], Engine::Spark),
-    ("ccdet", "ccdet", &[("site", "url")], Engine::Hadoop),
 ];
 
 /// `docs/stages.md`.

@@ -3,16 +3,17 @@
 use super::audit::Audit;
 use super::manifest::{RunManifest, digest};
 use super::table::table;
-use crate::cluster::dropped::{BELOW, DISTANCE, DROPPED, least};
+use crate::cluster::dropped::{BELOW, BEYOND, DISTANCE, DROPPED, least};
 use crate::cluster::ids::Ids;
 use crate::engine::columnar::minhash::{AUDIT_FOUND, AUDITED};
 use crate::engine::columnar::output::{LARGE_SHARE, LargeCluster};
 use crate::engine::progress::Done;
 use crate::error::Result;
 use crate::io::{AtomicFile, Stdout, each_row, expand_inputs};
-use crate::record::Record;
 use crate::record::cluster::ClusterRow;
 use crate::record::meta::Meta;
+use crate::record::{Record, second_field, tag};
+use crate::stages::hamming::FINGERPRINTS;
 use crate::stages::signature_check::{BELOW as ESTIMATED_BELOW, ESTIMATED, UNCHECKED};
 use crate::terminal;
 use indicatif::HumanCount;
@@ -98,19 +99,21 @@ pub fn warnings(steps: &[Done], clusters: Vec<LargeCluster>, promised: Option<f6
             ),
         });
     }
+    let by_fingerprints = steps.iter().any(|step| step.counters.contains_key(FINGERPRINTS));
     if let Some(largest) = clusters.iter().max_by_key(|cluster| cluster.size) {
         let scripts: Vec<_> =
             largest.scripts.iter().map(|(script, count)| format!("{count} {script}")).collect();
         warnings.push(format!(
             "{} of over 1 % of the {documents} documents; the largest, kept {}, holds {} ({}). Look at it \
-             with twinsplit explain; a higher tau, --min-features or --cluster star would split it",
+             with twinsplit explain; {}, --min-features or --cluster star would split it",
             match clusters.len() {
                 1 => "1 cluster".to_owned(),
                 several => format!("{several} clusters"),
             },
             largest.kept,
             largest.size,
-            scripts.join(", ")
+            scripts.join(", "),
+            if by_fingerprints { "a smaller --distance" } else { "a higher tau" }
         ));
     }
     warnings
@@ -122,8 +125,16 @@ fn audit(steps: &[impl Borrow<Done>]) -> Option<Audit> {
     audited.then(|| Audit { pairs: sum(steps, AUDITED), found: sum(steps, AUDIT_FOUND) })
 }
 
-/// A sentence on the dropped documents that are below tau to the kept one; nothing where there are none.
-fn below_tau(steps: &[Done]) -> Option<String> {
+/// A sentence on the dropped documents that are no pair with the kept one; nothing where there are none.
+fn unlike_kept(steps: &[Done]) -> Option<String> {
+    let beyond = sum(steps, BEYOND);
+    if beyond > 0 {
+        return Some(format!(
+            "{beyond} of {} dropped documents are farther than --distance from the document that is kept, which a chain of \
+             pairs joins to them; --cluster star drops none of these",
+            sum(steps, DROPPED)
+        ));
+    }
     let below = sum(steps, BELOW);
     let distance = steps.iter().filter_map(|step| step.counters.get(DISTANCE)).max();
     // Jobs of Hadoop add counters up, so they tell no least similarity.
@@ -158,8 +169,8 @@ fn left_out(steps: &[Done]) -> Vec<String> {
 }
 
 /// The clusters of more than one in a hundred documents in `clusters.tsv`, where those of one cluster stand together,
-/// with their scripts from the meta data set.
-pub fn cluster_scripts(clusters: &Path, meta: &Path, steps: &[Done]) -> Result<Vec<LargeCluster>> {
+/// with their scripts from the data set of members.
+pub fn cluster_scripts(clusters: &Path, of_members: &Path, steps: &[Done]) -> Result<Vec<LargeCluster>> {
     let documents = sum(&with_readers_once(steps), "documents");
     let mut large: Vec<LargeCluster> = Vec::new();
     let mut current = (Vec::new(), 0);
@@ -193,8 +204,11 @@ pub fn cluster_scripts(clusters: &Path, meta: &Path, steps: &[Done]) -> Result<V
         }
         Ok(())
     })?;
-    for part in expand_inputs(&[meta.to_owned()])? {
+    for part in expand_inputs(&[of_members.to_owned()])? {
         each_row(&part, |line| {
+            if second_field(line) != Some(tag::META) {
+                return Ok(());
+            }
             let row = Meta::decode(line)?;
             if let Some(member) = members.find(row.id) {
                 let script = String::from_utf8_lossy(row.script).into_owned();
@@ -286,7 +300,7 @@ impl Report<'_> {
                 self.seconds
             ));
             audit(self.steps).iter().for_each(terminal::line);
-            left_out(self.steps).into_iter().chain(below_tau(self.steps)).for_each(terminal::line);
+            left_out(self.steps).into_iter().chain(unlike_kept(self.steps)).for_each(terminal::line);
             for file in &self.answers {
                 terminal::line(format_args!("  {file}"));
             }

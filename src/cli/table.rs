@@ -84,7 +84,7 @@ mod tests {
         let both = [("map_records_in", 7), ("reduce_records_in", 70), ("reduce_records_out", 3)];
         let text = table(&[
             step("tokenize", &map),
-            step("doc-meta", &both),
+            step("equal-sets", &both),
             step("order", &[("reduce_records_in", 9)]),
             step("pcp-map", &[("candidate_pairs", 5), ("candidate_bytes", 1024), ("spilled_bytes", 0)]),
         ]);
@@ -93,7 +93,7 @@ mod tests {
             lines[1],
             ["tokenize", "12,345", "2.00", "KiB", "-", "-", "7", "-", "1.50", "1.00", "MiB"]
         );
-        assert_eq!(lines[2], ["doc-meta", "7", "-", "70", "-", "3", "-", "1.50", "-"]);
+        assert_eq!(lines[2], ["equal-sets", "7", "-", "70", "-", "3", "-", "1.50", "-"]);
         assert_eq!(lines[3], ["order", "9", "-", "9", "-", "-", "-", "1.50", "-"]);
         assert_eq!(lines[4], ["pcp-map", "-", "-", "5", "1.00", "KiB", "-", "-", "1.50", "-"]);
         let ends: Vec<usize> = text.lines().map(|line| line.chars().count()).collect();

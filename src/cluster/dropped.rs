@@ -9,6 +9,8 @@ pub struct Dropped {
     similarity: Similarity,
     all: u64,
     below: u64,
+    /// Of fingerprints: those farther than a pair may be; `None` before the first.
+    beyond: Option<u64>,
     least: Option<Score>,
 }
 
@@ -16,6 +18,8 @@ pub struct Dropped {
 pub const DROPPED: &str = "documents_dropped";
 /// The counter of those whose similarity to the kept document is below tau.
 pub const BELOW: &str = "documents_dropped_below_tau";
+/// The same of those whose fingerprint is farther from that of the kept document than those of a pair may be.
+pub const BEYOND: &str = "documents_dropped_beyond_distance";
 /// What the least similarity of a dropped document to the kept one lacks to 1, in millionths, where
 /// similarities are shares. It is a largest number, for that is what remains of tasks' counters that begin with `peak_`.
 pub const DISTANCE: &str = "peak_distance_to_kept";
@@ -25,7 +29,7 @@ const MILLION: u32 = 1_000_000;
 impl Dropped {
     /// Nothing dropped yet.
     pub fn below(similarity: Similarity) -> Self {
-        Self { similarity, all: 0, below: 0, least: None }
+        Self { similarity, all: 0, below: 0, beyond: None, least: None }
     }
 
     /// Counts a document and gives its similarity to the kept one, as it is written: its set, of size `a`, shares
@@ -49,7 +53,7 @@ impl Dropped {
     /// and gives what is written of it.
     pub fn add_distance(&mut self, distance: u32, within: bool) -> Score {
         self.all += 1;
-        self.below += u64::from(!within);
+        *self.beyond.get_or_insert_default() += u64::from(!within);
         Score::Count(distance.into())
     }
 
@@ -57,6 +61,9 @@ impl Dropped {
     pub fn append(&mut self, other: &Self) {
         self.all += other.all;
         self.below += other.below;
+        if let Some(beyond) = other.beyond {
+            *self.beyond.get_or_insert_default() += beyond;
+        }
         self.least = self.least.into_iter().chain(other.least).min();
     }
 
@@ -66,7 +73,8 @@ impl Dropped {
             Some(Score::Share(least)) => Some((DISTANCE, u64::from(MILLION - least))),
             Some(Score::Count(_)) | None => None,
         };
-        [(DROPPED, self.all), (BELOW, self.below)].into_iter().chain(distance).collect()
+        let unlike = self.beyond.map_or((BELOW, self.below), |beyond| (BEYOND, beyond));
+        [(DROPPED, self.all), unlike].into_iter().chain(distance).collect()
     }
 }
 
@@ -96,6 +104,17 @@ mod tests {
         assert_eq!(dropped.counters(), [(DROPPED, 4), (BELOW, 2), (DISTANCE, 500_001)]);
         assert_eq!(least(500_001), Some(Score::Share(499_999)));
         assert_eq!((least(0), least(1_000_001)), (Some(Score::ONE), None));
+    }
+
+    #[test]
+    fn fingerprints_are_counted_by_their_distance() {
+        let mut dropped = Dropped::below(Measure::Jaccard.reaching("0.5").unwrap());
+        let mut other = dropped.clone();
+        assert_eq!(dropped.add_distance(3, true), Score::Count(3));
+        assert_eq!(dropped.counters(), [(DROPPED, 1), (BEYOND, 0)]);
+        other.add_distance(9, false);
+        dropped.append(&other);
+        assert_eq!(dropped.counters(), [(DROPPED, 2), (BEYOND, 1)]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! Hadoop knows. `twinsplit plan --inline` prints the very script that `twinsplit run --engine hadoop` runs.
 
 use super::library::{Library, VERSION};
-use super::memory::{PROGRAM, stage_megabytes};
+use super::memory::tasks::{PROGRAM, stage_megabytes};
 use super::script::{self, quote};
 use crate::chains::{Data, Part, Step, Tasks};
 use crate::error::{Error, Result};
@@ -50,7 +50,7 @@ pub fn script(
         parts,
         params,
         |step| settings(step, params),
-        |guard| script::limit(guard, params).to_string(),
+        |option| script::limit(option, params).to_string(),
     )?);
     text.push_str(&format!("publish {}\n", outputs.join(" ")));
     Ok(text)
@@ -64,9 +64,9 @@ fn settings(step: &Step, params: &Params) -> Result<Vec<(&'static str, String)>>
         all.push(("split", QUERY_SPLIT.to_string()));
     }
     let mut roles = vec![("map_mb", map)];
-    roles.extend(reduce.map(|entry| ("reduce_mb", Some(entry))));
-    for (role, entry) in roles {
-        let megabytes = megabytes_beside_heap(entry, params);
+    roles.extend(reduce.map(|entry| ("reduce_mb", vec![entry])));
+    for (role, stages) in roles {
+        let megabytes = megabytes_beside_heap(&stages, params);
         all.extend((megabytes != usual_megabytes()).then(|| (role, megabytes.to_string())));
     }
     Ok(all)
@@ -85,6 +85,6 @@ pub const HEAP: usize = 400;
 pub const QUERY_SPLIT: u64 = 1 << 30;
 
 /// Megabytes that the container of a task is asked for beside the JVM's heap; without a stage rows pass as they are.
-pub fn megabytes_beside_heap(entry: Option<&Entry>, params: &Params) -> usize {
-    SPARE + entry.map_or(0, |entry| stage_megabytes(entry, params))
+pub fn megabytes_beside_heap(stages: &[&Entry], params: &Params) -> usize {
+    SPARE + stage_megabytes(stages, params)
 }

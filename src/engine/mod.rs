@@ -15,6 +15,7 @@ pub mod progress;
 pub mod script;
 pub mod shuffle;
 pub mod spark;
+pub mod spill;
 pub mod steps;
 
 use crate::error::{Error, Result};

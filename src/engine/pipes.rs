@@ -4,7 +4,7 @@
 use super::library::{Library, VERSION};
 use super::progress::{Done, Progress, add_counters};
 use super::script;
-use crate::chains::{Data, Guard, Part, Step, Tasks};
+use crate::chains::{Data, Part, Step, Tasks};
 use crate::error::{Error, Result};
 use crate::params::Params;
 use crate::stage::Counters;
@@ -26,7 +26,7 @@ pub fn script(
         all.extend((step.tasks == Tasks::One && step.reduce.is_none()).then(|| ("mappers", "1".to_owned())));
         Ok(all)
     };
-    let calls = script::calls(parts, params, settings, |guard| bound(guard, params))?;
+    let calls = script::calls(parts, params, settings, |option| bound(option, params))?;
     Ok(format!(
         "#!/usr/bin/env bash\n\
          # {title}\n\
@@ -41,14 +41,12 @@ pub fn script(
     ))
 }
 
-/// A guard's bound: what is not given may be in the environment, where stages find it too.
-fn bound(guard: &Guard, params: &Params) -> String {
-    let limit = script::limit(guard, params);
-    match params.get(guard.option) {
+/// The value of an option that bounds a counter: what is not given may be in the environment, where stages find it too.
+fn bound(option: &str, params: &Params) -> String {
+    let limit = script::limit(option, params);
+    match params.get(option) {
         Some(_) => limit.to_string(),
-        None => {
-            format!("\"${{TWINSPLIT_{}:-{limit}}}\"", guard.option.replace('-', "_").to_uppercase())
-        }
+        None => format!("\"${{TWINSPLIT_{}:-{limit}}}\"", option.replace('-', "_").to_uppercase()),
     }
 }
 

@@ -16,23 +16,35 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
 
 /// The calls of a chain's steps in bash. `settings` are those of a step in an engine, which stand before its call, and
-/// `limit` is a guard's bound.
+/// `limit` is the value of an option that bounds a counter.
 pub fn calls(
     parts: &[Part],
     params: &Params,
     settings: impl Fn(&Step) -> Result<Vec<(&'static str, String)>>,
-    limit: impl Fn(&Guard) -> String,
+    limit: impl Fn(&'static str) -> String,
 ) -> Result<String> {
     let call = |step: &Step, names: &Names| call(step, names, params, settings(step)?);
-    let mut text = "\n# The chain. map \"FROM…\" TO MAPPER; map_reduce P S \"FROM…\" TO MAPPER -- REDUCER: rows meet by their first P fields and\n\
-                    # are sorted by their first S.\n".to_owned();
+    let text = "\n# The chain. map \"FROM…\" TO MAPPER; map_reduce P S \"FROM…\" TO MAPPER -- REDUCER: rows meet by their first P fields and\n\
+                # are sorted by their first S. MAPPER --then MAPPER: both in one process.\n".to_owned();
+    Ok(text + &calls_of(parts, parts, params, &call, &limit)?)
+}
+
+/// The calls of some of the parts of a chain.
+fn calls_of(
+    parts: &[Part],
+    chain: &[Part],
+    params: &Params,
+    call: &impl Fn(&Step, &Names) -> Result<String>,
+    limit: &impl Fn(&'static str) -> String,
+) -> Result<String> {
+    let mut text = String::new();
     for part in parts {
         match part {
             Part::Step(step) => {
                 text.push_str(&call(step, &Names::of(step))?);
                 if let Some(guard) = &step.guard {
-                    let Guard { counter, advice, .. } = guard;
-                    text.push_str(&format!("  guard {counter} {} {}\n", limit(guard), quote(advice)));
+                    let Guard { counter, advice, option } = guard;
+                    text.push_str(&format!("  guard {counter} {} {}\n", limit(option), quote(advice)));
                 }
                 if let Some(field) = &step.field {
                     let nowhere = quote(&field.nowhere(params.get(field.option).unwrap_or_default()));
@@ -40,13 +52,30 @@ pub fn calls(
                 }
             }
             Part::Repeat(repeat) => text.push_str(&rounds(repeat, call)?),
+            Part::Choice(choice) => {
+                let counters = choice.counters(chain);
+                let counters: String =
+                    counters.iter().map(|(counter, step)| format!(" {counter} {step}")).collect();
+                let [few, many] = [&choice.few, &choice.many].map(|parts| {
+                    let text = calls_of(parts, chain, params, call, limit)?;
+                    Ok::<_, Error>(text.lines().map(|line| format!("  {line}\n")).collect::<String>())
+                });
+                text.push_str(&format!(
+                    "# {}: {}\nif few {}{counters}; then\n{}else\n{}fi\n",
+                    choice.name,
+                    choice.why,
+                    limit(choice.option),
+                    few?,
+                    many?
+                ));
+            }
         }
     }
     Ok(text)
 }
 
 /// Steps in rounds are a loop.
-fn rounds(repeat: &Repeat, call: impl Fn(&Step, &Names) -> Result<String>) -> Result<String> {
+fn rounds(repeat: &Repeat, call: &impl Fn(&Step, &Names) -> Result<String>) -> Result<String> {
     let Repeat { name, why, to, until_zero, .. } = repeat;
     let from = repeat.from.join(" ");
     let mut text =
@@ -76,7 +105,8 @@ fn call(
     let (map, reduce) = step.stages()?;
     let Names { step: name, inputs, output } = names;
     let inputs = inputs.join(" ");
-    let mapper = map.map_or_else(|| "cat".to_owned(), |entry| command(entry, step, params));
+    let mapper: Vec<_> = map.iter().map(|entry| command(entry, step, params)).collect();
+    let mapper = if mapper.is_empty() { "cat".to_owned() } else { mapper.join(" --then ") };
     let before: String = settings.iter().map(|(name, value)| format!("{name}={value} ")).collect();
     let call = match (reduce, step.tasks) {
         (Some(reduce), _) => {
@@ -89,7 +119,7 @@ fn call(
         }
         (None, _) => format!("map \"{inputs}\" {output} {mapper}"),
     };
-    Ok(format!("step {name} {}\n  {before}{call}\n", quote(step.why)))
+    Ok(format!("step {name} {}\n  {before}{call}\n", quote(&step.why)))
 }
 
 /// How many tasks a step has, where that is the step's own.
@@ -105,7 +135,7 @@ pub fn tasks(step: &Step, params: &Params) -> Option<(&'static str, String)> {
 /// A stage's command line: the options given, and the side files that it knows.
 fn command(entry: &Entry, step: &Step, params: &Params) -> String {
     let mut words = vec![entry.decl.name.to_owned()];
-    words.extend(params.args_for(entry).iter().map(|word| quote(word)));
+    words.extend(step.params(params).args_for(entry).iter().map(|word| quote(word)));
     for (option, data) in &step.side {
         if entry.has_side(option) {
             // A side file is the one part of a data set that one task wrote, or the folder of all parts.
@@ -118,9 +148,9 @@ fn command(entry: &Entry, step: &Step, params: &Params) -> String {
     words.join(" ")
 }
 
-/// A guard's bound. Numbers of bash have a sign.
-pub fn limit(guard: &Guard, params: &Params) -> u64 {
-    params.number(guard.option).min(i64::MAX as u64)
+/// The value of an option that bounds a counter. Numbers of bash have a sign.
+pub fn limit(option: &str, params: &Params) -> u64 {
+    params.number(option).min(i64::MAX as u64)
 }
 
 /// A word as a shell reads it back, on one line and with nothing in it that people would not see.

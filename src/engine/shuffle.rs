@@ -1,19 +1,18 @@
-//! The local engine's shuffle: rows are partitioned by their key, sorted in memory, spilled to disk when the memory
-//! bound is reached, and merged for each reducer.
+//! The local engine's shuffle: rows are partitioned by their key, sorted in memory, appended to a [log](super::spill) when the
+//! buffer is full, and merged for each reducer.
 //!
 //! Rows are compared whole. TAB is below every byte of an id, so that is also the order by key, and equal keys come
 //! in an order of their own that no stage may rely on.
 
+use super::spill::{Chunk, Log};
 use crate::error::{Error, Result};
 use crate::hash;
 use crate::record::{Keys, key_end};
 use crate::stage::Sink;
 use std::borrow::Cow;
 use std::cmp::Reverse;
+use std::collections::binary_heap::PeekMut;
 use std::collections::{BinaryHeap, VecDeque};
-use std::fs::{self, File};
-use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
 
 /// A row in memory: its partition, its first bytes as a number, so that most comparisons touch no other memory, and
 /// where it stands.
@@ -81,23 +80,58 @@ impl Rows {
     }
 }
 
-/// A sorted run of one partition on disk.
-#[derive(Clone)]
+/// A sorted run of one partition in a log. A row is behind its length in four bytes, little endian, and in one chunk.
+#[derive(Clone, Default)]
 struct Segment {
-    path: PathBuf,
-    start: u64,
-    rows: u64,
+    chunks: Vec<Chunk>,
     /// Bytes of its longest row.
     longest: usize,
+}
+
+/// Appends a sorted run to a log.
+struct RunWriter<'l, 'b> {
+    log: &'l Log<'b>,
+    chunk: Vec<u8>,
+    segment: Segment,
+}
+
+impl<'l, 'b> RunWriter<'l, 'b> {
+    fn new(log: &'l Log<'b>) -> Self {
+        Self { log, chunk: Vec::new(), segment: Segment::default() }
+    }
+
+    fn push(&mut self, row: &[u8]) -> Result<()> {
+        if !self.chunk.is_empty() && self.chunk.len() + 4 + row.len() > CHUNK {
+            self.append()?;
+        }
+        // No row is longer than 4 GB: see `Rows::push`.
+        self.chunk.extend_from_slice(&(row.len() as u32).to_le_bytes());
+        self.chunk.extend_from_slice(row);
+        self.segment.longest = self.segment.longest.max(row.len());
+        Ok(())
+    }
+
+    fn append(&mut self) -> Result<()> {
+        self.segment.chunks.push(self.log.append(&self.chunk)?);
+        self.chunk.clear();
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<Segment> {
+        if !self.chunk.is_empty() {
+            self.append()?;
+        }
+        Ok(self.segment)
+    }
 }
 
 /// What one map task leaves for the reducers.
 #[derive(Default)]
 pub struct Runs {
-    /// The rows that stayed in memory, sorted.
-    memory: Rows,
-    /// For each partition, its spilled runs.
-    disk: Vec<Vec<Segment>>,
+    /// The rows that stayed in the buffer, sorted.
+    buffer: Rows,
+    /// For each partition, its runs in the log.
+    log: Vec<Vec<Segment>>,
     rows: u64,
 }
 
@@ -109,150 +143,135 @@ impl Runs {
 }
 
 /// Takes the rows of one map task.
-pub struct Partitioner {
+pub struct Partitioner<'l, 'b> {
     keys: Keys,
     runs: Runs,
-    folder: PathBuf,
-    name: String,
+    log: &'l Log<'b>,
     spills: usize,
 }
 
-impl Partitioner {
-    /// A partitioner for `partitions` reducers that holds at most `limit` bytes in memory (or one row, if that is
-    /// larger) and spills to files in `folder` whose names begin with `name`.
-    pub fn new(keys: Keys, partitions: usize, limit: usize, folder: &Path, name: &str) -> Self {
-        let disk = (0..partitions).map(|_| Vec::new()).collect();
-        let runs = Runs { memory: Rows::with_room(limit), disk, rows: 0 };
-        Self { keys, runs, folder: folder.to_owned(), name: name.to_owned(), spills: 0 }
+impl<'l, 'b> Partitioner<'l, 'b> {
+    /// A partitioner for `partitions` reducers that gathers rows in a buffer of at most `limit` bytes (or one row, if that is
+    /// larger), and appends sorted runs of them to a log.
+    pub fn new(keys: Keys, partitions: usize, limit: usize, log: &'l Log<'b>) -> Self {
+        let runs = Runs { buffer: Rows::with_room(limit), log: vec![Vec::new(); partitions], rows: 0 };
+        Self { keys, runs, log, spills: 0 }
     }
 
-    /// How often memory was full.
+    /// How often the buffer was full.
     pub fn spills(&self) -> usize {
         self.spills
     }
 
     fn spill(&mut self) -> Result<()> {
-        let path = self.folder.join(format!("{}-{:05}", self.name, self.spills));
-        let failed = || Error::io("spill rows to", &path);
-        let mut file = BufWriter::with_capacity(256 << 10, File::create(&path).map_err(failed())?);
-        self.runs.memory.sort();
-        let mut start = 0;
-        for (partition, segments) in self.runs.disk.iter_mut().enumerate() {
-            let entries = self.runs.memory.partition(partition);
+        self.runs.buffer.sort();
+        for (partition, segments) in self.runs.log.iter_mut().enumerate() {
+            let entries = self.runs.buffer.partition(partition);
             if entries.is_empty() {
                 continue;
             }
-            let longest = entries.iter().map(|entry| entry.length as usize).max().unwrap_or(0);
-            segments.push(Segment { path: path.clone(), start, rows: entries.len() as u64, longest });
-            for entry in entries {
-                file.write_all(&entry.length.to_le_bytes())
-                    .and_then(|()| file.write_all(self.runs.memory.row(entry)))
-                    .map_err(failed())?;
-                start += 4 + u64::from(entry.length);
-            }
+            let mut run = RunWriter::new(self.log);
+            entries.iter().try_for_each(|entry| run.push(self.runs.buffer.row(entry)))?;
+            segments.push(run.finish()?);
         }
-        file.flush().map_err(failed())?;
-        self.runs.memory.clear();
+        self.runs.buffer.clear();
         self.spills += 1;
         Ok(())
     }
 
-    /// The task is over: what is in memory is sorted and stays there.
+    /// The task is over: what is in the buffer is sorted and stays there.
     pub fn finish(mut self) -> Runs {
-        self.runs.memory.sort();
+        self.runs.buffer.sort();
         self.runs
     }
 }
 
-impl Sink for Partitioner {
+impl Sink for Partitioner<'_, '_> {
     fn row(&mut self, row: &[u8]) -> Result<()> {
         let partition = match self.keys.partition {
             0 => 0,
-            fields => hash::partition(&row[..key_end(row, fields)], self.runs.disk.len()),
+            fields => hash::partition(&row[..key_end(row, fields)], self.runs.log.len()),
         };
-        if !self.runs.memory.has_room(row) && !self.runs.memory.entries.is_empty() {
+        if !self.runs.buffer.has_room(row) && !self.runs.buffer.entries.is_empty() {
             self.spill()?;
         }
         self.runs.rows += 1;
-        self.runs.memory.push(partition, row)
+        self.runs.buffer.push(partition, row)
     }
 }
 
 /// A sorted run as the merge reads it.
 enum Reader<'r> {
-    Memory { rows: &'r Rows, entries: std::slice::Iter<'r, Entry> },
-    Disk { file: BufReader<File>, rows: u64, path: &'r Path },
+    Buffer { rows: &'r Rows, entries: std::slice::Iter<'r, Entry> },
+    Log { log: &'r Log<'r>, chunks: std::slice::Iter<'r, Chunk>, chunk: Vec<u8>, at: usize },
 }
 
 impl<'r> Reader<'r> {
-    /// Replaces `row` by the next row; false at the end. A row in memory is not copied.
+    fn of(log: &'r Log<'r>, segment: &'r Segment) -> Self {
+        Reader::Log { log, chunks: segment.chunks.iter(), chunk: Vec::new(), at: 0 }
+    }
+
+    /// Replaces `row` by the next row; false at the end. A row in a buffer is not copied.
     fn next(&mut self, row: &mut Cow<'r, [u8]>) -> Result<bool> {
         match self {
-            Reader::Memory { rows, entries } => {
+            Reader::Buffer { rows, entries } => {
                 let Some(entry) = entries.next() else { return Ok(false) };
                 *row = Cow::Borrowed(rows.row(entry));
             }
-            Reader::Disk { rows: 0, .. } => return Ok(false),
-            Reader::Disk { file, rows, path } => {
-                let path = *path;
-                let mut length = [0; 4];
-                file.read_exact(&mut length).map_err(Error::io("read spilled rows from", path))?;
+            Reader::Log { log, chunks, chunk, at } => {
                 let row = row.to_mut();
-                row.resize(u32::from_le_bytes(length) as usize, 0);
-                file.read_exact(row).map_err(Error::io("read spilled rows from", path))?;
-                *rows -= 1;
+                if *at == chunk.len() {
+                    let Some(next) = chunks.next() else { return Ok(false) };
+                    if next.length() > CHUNK {
+                        // A row of its own, which is not held twice.
+                        log.copy(*next, row)?;
+                        row.drain(..4);
+                        return Ok(true);
+                    }
+                    log.copy(*next, chunk)?;
+                    *at = 0;
+                }
+                let length =
+                    chunk[*at..].first_chunk().map_or(0, |length| u32::from_le_bytes(*length) as usize);
+                row.clear();
+                row.extend_from_slice(&chunk[*at + 4..][..length]);
+                *at += 4 + length;
             }
         }
         Ok(true)
     }
 }
 
-/// Runs that are read at once, so that their buffers take a few megabytes whatever the number of runs.
+/// Runs that are read at once, so that their chunks take a few megabytes whatever the number of runs.
 const FAN_IN: usize = 48;
-/// Bytes of a run's buffer.
-const RUN_BUFFER: usize = 64 << 10;
+/// Bytes of a run's chunk, where no row is longer.
+const CHUNK: usize = 64 << 10;
 
-impl Segment {
-    fn open(&self) -> Result<Reader<'_>> {
-        let path = self.path.as_path();
-        let mut file = File::open(path).map_err(Error::io("open", path))?;
-        file.seek(SeekFrom::Start(self.start)).map_err(Error::io("read spilled rows from", path))?;
-        Ok(Reader::Disk { file: BufReader::with_capacity(RUN_BUFFER, file), rows: self.rows, path })
-    }
-}
-
-/// Calls `visit` with every row of a partition in sorted order. When there are more spilled runs than are read at once,
-/// some are merged to longer ones first, in `folder`. Runs that are read at once have no more bytes in their longest rows
+/// Calls `visit` with every row of a partition in sorted order. When there are more runs in the log than are read at once,
+/// some are merged to longer ones first. Runs that are read at once have no more bytes in their longest rows
 /// than `most`, but for two.
 pub fn merge(
-    runs: &[Runs],
+    (runs, log): (&[Runs], &Log<'_>),
     partition: usize,
-    (folder, most): (&Path, usize),
+    most: usize,
     visit: impl FnMut(&[u8]) -> Result<()>,
 ) -> Result<()> {
     let mut segments: VecDeque<Cow<'_, Segment>> =
-        runs.iter().flat_map(|run| &run.disk[partition]).map(Cow::Borrowed).collect();
-    let mut merged = 0;
+        runs.iter().flat_map(|run| &run.log[partition]).map(Cow::Borrowed).collect();
     loop {
         let at_once = at_once(segments.iter().map(|segment| segment.longest), most);
         if at_once == segments.len() {
             break;
         }
-        let path = folder.join(format!("merged-{partition:05}-{merged:05}"));
-        merged += 1;
         let first: Vec<_> = segments.drain(..at_once).collect();
-        let longer = merge_to_disk(&first, path)?;
-        for segment in first {
-            // A run of the spill files goes with its file, which holds other partitions too.
-            if let Cow::Owned(segment) = segment {
-                fs::remove_file(&segment.path).map_err(Error::io("remove", &segment.path))?;
-            }
-        }
-        segments.push_back(Cow::Owned(longer));
+        let readers = first.iter().map(|segment| Reader::of(log, segment)).collect();
+        let mut longer = RunWriter::new(log);
+        merge_readers(readers, |row| longer.push(row))?;
+        segments.push_back(Cow::Owned(longer.finish()?));
     }
-    let mut readers = segments.iter().map(|segment| segment.open()).collect::<Result<Vec<_>>>()?;
+    let mut readers: Vec<_> = segments.iter().map(|segment| Reader::of(log, segment)).collect();
     for run in runs {
-        readers.push(Reader::Memory { rows: &run.memory, entries: run.memory.partition(partition).iter() });
+        readers.push(Reader::Buffer { rows: &run.buffer, entries: run.buffer.partition(partition).iter() });
     }
     merge_readers(readers, visit)
 }
@@ -267,21 +286,6 @@ fn at_once(longest: impl Iterator<Item = usize>, most: usize) -> usize {
     longest.enumerate().take_while(fits).count()
 }
 
-fn merge_to_disk(segments: &[Cow<'_, Segment>], path: PathBuf) -> Result<Segment> {
-    let failed = || Error::io("merge spilled rows to", &path);
-    let mut file = BufWriter::with_capacity(256 << 10, File::create(&path).map_err(failed())?);
-    let (mut rows, mut longest) = (0, 0);
-    let readers = segments.iter().map(|segment| segment.open()).collect::<Result<Vec<_>>>()?;
-    merge_readers(readers, |row| {
-        rows += 1;
-        longest = longest.max(row.len());
-        // No row is longer than 4 GB: see `Rows::push`.
-        file.write_all(&(row.len() as u32).to_le_bytes()).and_then(|()| file.write_all(row)).map_err(failed())
-    })?;
-    file.flush().map_err(failed())?;
-    Ok(Segment { path, start: 0, rows, longest })
-}
-
 fn merge_readers(mut readers: Vec<Reader<'_>>, mut visit: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
     let mut heap = BinaryHeap::new();
     for (at, reader) in readers.iter_mut().enumerate() {
@@ -294,7 +298,7 @@ fn merge_readers(mut readers: Vec<Reader<'_>>, mut visit: impl FnMut(&[u8]) -> R
         let Reverse((row, at)) = &mut *top;
         visit(row)?;
         if !readers[*at].next(row)? {
-            std::collections::binary_heap::PeekMut::pop(top);
+            PeekMut::pop(top);
         }
     }
     Ok(())
@@ -303,19 +307,25 @@ fn merge_readers(mut readers: Vec<Reader<'_>>, mut visit: impl FnMut(&[u8]) -> R
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::memory::Budget;
     use proptest::prelude::*;
 
     proptest! {
         #[test]
         fn rows_come_back_sorted_and_by_key(
             rows in prop::collection::vec("[ab]{0,3}\t[a-c]{0,12}", 0..200), tasks in 1usize..4, limit in 0usize..900,
-            most in 0usize..40,
+            most in 0usize..40, spare in prop_oneof![Just(0usize), 0usize..600],
         ) {
             let folder = tempfile::tempdir().unwrap();
+            let budget = Budget::of_stages(80 << 20, 1).unwrap();
+            // Nothing of the log has room in memory, or some of it.
+            budget.hold(budget.spare().saturating_sub(spare));
+            let before = budget.spare();
+            let log = Log::new(&budget, folder.path());
             let keys = Keys { partition: 1, sort: 1 };
             let mut runs = Vec::new();
             for task in 0..tasks {
-                let mut partitioner = Partitioner::new(keys, 3, limit, folder.path(), &format!("t{task}"));
+                let mut partitioner = Partitioner::new(keys, 3, limit, &log);
                 for row in rows.iter().skip(task).step_by(tasks) {
                     partitioner.row(row.as_bytes()).unwrap();
                 }
@@ -324,7 +334,7 @@ mod tests {
             let mut all = Vec::new();
             for partition in 0..3 {
                 let mut part = Vec::new();
-                merge(&runs, partition, (folder.path(), most), |row| { part.push(String::from_utf8(row.to_vec()).unwrap()); Ok(()) }).unwrap();
+                merge((&runs, &log), partition, most, |row| { part.push(String::from_utf8(row.to_vec()).unwrap()); Ok(()) }).unwrap();
                 prop_assert!(part.is_sorted());
                 for row in &part {
                     let key = row.split('\t').next().unwrap();
@@ -336,7 +346,32 @@ mod tests {
             expected.sort();
             all.sort();
             prop_assert_eq!(all, expected);
+            drop(log);
+            prop_assert_eq!(budget.spare(), before);
         }
+    }
+
+    /// Rows longer than a chunk, among others, more runs than are read at once.
+    #[test]
+    fn rows_of_any_length_come_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let budget = Budget::of_stages(80 << 20, 1).unwrap();
+        budget.hold(budget.spare());
+        let log = Log::new(&budget, folder.path());
+        let mut partitioner = Partitioner::new(Keys { partition: 0, sort: 0 }, 1, 100, &log);
+        let row = |at: usize| format!("{:03}{}", at * 37 % 101, "x".repeat([0, 5, CHUNK, 3 * CHUNK][at % 4]));
+        let mut expected: Vec<String> = (0..101).map(row).collect();
+        expected.iter().try_for_each(|row| partitioner.row(row.as_bytes())).unwrap();
+        assert!(partitioner.spills() > FAN_IN);
+        let mut found = Vec::new();
+        let visit = |row: &[u8]| {
+            found.push(String::from_utf8(row.to_vec()).unwrap());
+            Ok(())
+        };
+        merge((&[partitioner.finish()], &log), 0, 1 << 20, visit).unwrap();
+        expected.sort();
+        assert!(found == expected);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "the file has no name");
     }
 
     #[test]

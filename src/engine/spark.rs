@@ -51,31 +51,62 @@ pub fn script(
         list(params.named_files().iter().map(|(_, file)| quote(file))),
     );
     let params = &params.beside_files()?;
-    for part in parts {
-        match part {
-            Part::Step(step) => push_step(&mut text, step, params)?,
-            Part::Repeat(repeat) => push_rounds(&mut text, repeat, params)?,
-        }
-    }
+    push_parts(&mut text, "", parts, parts, params)?;
     text.push_str("chain.publish()\n");
     Ok(text)
 }
 
-fn push_step(text: &mut String, step: &Step, params: &Params) -> Result<()> {
+/// The calls of some of the parts of a chain.
+fn push_parts(
+    text: &mut String,
+    indent: &str,
+    parts: &[Part],
+    chain: &[Part],
+    params: &Params,
+) -> Result<()> {
+    for part in parts {
+        match part {
+            Part::Step(step) => push_step(text, indent, step, params)?,
+            Part::Repeat(repeat) => push_rounds(text, indent, repeat, params)?,
+            Part::Choice(choice) => {
+                let counters = choice.counters(chain);
+                let counters =
+                    counters.iter().map(|(counter, step)| format!(", ({}, {})", quote(counter), quote(step)));
+                let counters: String = counters.collect();
+                let limit = limit(choice.option, params);
+                let _ = writeln!(text, "{indent}# {}: {}", choice.name, choice.why);
+                let _ = writeln!(text, "{indent}if chain.few({limit}{counters}):");
+                let inner = format!("{indent}    ");
+                push_parts(text, &inner, &choice.few, chain, params)?;
+                let _ = writeln!(text, "{indent}else:");
+                push_parts(text, &inner, &choice.many, chain, params)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The value of an option that bounds a counter, as the program asks for it.
+fn limit(option: &str, params: &Params) -> String {
+    params.get(option).map_or_else(
+        || format!("chain.limit({}, {})", quote(option), stages::number_by_default(option)),
+        str::to_owned,
+    )
+}
+
+fn push_step(text: &mut String, indent: &str, step: &Step, params: &Params) -> Result<()> {
     let inputs = list(step.inputs.iter().map(|data| quote(data)));
-    push_call(text, "", step, params, [quote(step.name), quote(step.output), inputs])?;
+    push_call(text, indent, step, params, [quote(step.name), quote(step.output), inputs])?;
     if let Some(guard) = step.guard {
-        let limit = params.get(guard.option).map_or_else(
-            || format!("chain.limit({}, {})", quote(guard.option), stages::number_by_default(guard.option)),
-            str::to_owned,
-        );
-        let _ = writeln!(text, "chain.guard({}, {limit}, {})", quote(guard.counter), quote(guard.advice));
+        let limit = limit(guard.option, params);
+        let (counter, advice) = (quote(guard.counter), quote(guard.advice));
+        let _ = writeln!(text, "{indent}chain.guard({counter}, {limit}, {advice})");
     }
     if let Some(field) = step.field {
         let nowhere = field.nowhere(params.get(field.option).unwrap_or_default());
         let _ = writeln!(
             text,
-            "chain.some({}, {}, {})",
+            "{indent}chain.some({}, {}, {})",
             quote(field.with),
             quote(field.without),
             quote(&nowhere)
@@ -85,8 +116,9 @@ fn push_step(text: &mut String, step: &Step, params: &Params) -> Result<()> {
 }
 
 /// Steps in rounds are a loop; what a step of round R makes has `-R` at the end of its name.
-fn push_rounds(text: &mut String, repeat: &Repeat, params: &Params) -> Result<()> {
-    let _ = writeln!(text, "for r in chain.rounds({}, {}):", quote(repeat.name), quote(repeat.why));
+fn push_rounds(text: &mut String, indent: &str, repeat: &Repeat, params: &Params) -> Result<()> {
+    let inner = format!("{indent}    ");
+    let _ = writeln!(text, "{indent}for r in chain.rounds({}, {}):", quote(repeat.name), quote(repeat.why));
     let of_round = |name: &str| format!("{} % r", quote(&format!("{name}-%d")));
     for (number, step) in repeat.steps.iter().enumerate() {
         let inputs =
@@ -96,11 +128,11 @@ fn push_rounds(text: &mut String, repeat: &Repeat, params: &Params) -> Result<()
             let before = quote(&format!("{}-%d", repeat.again()));
             inputs = format!("{inputs} if r == 1 else [{before} % (r - 1)]");
         }
-        push_call(text, "    ", step, params, [of_round(step.name), of_round(step.output), inputs])?;
+        push_call(text, &inner, step, params, [of_round(step.name), of_round(step.output), inputs])?;
         if number == 0 {
             let _ = writeln!(
                 text,
-                "    if chain.until_zero({}, {}, {}):\n        break",
+                "{inner}if chain.until_zero({}, {}, {}):\n{inner}    break",
                 quote(repeat.until_zero),
                 of_round(step.output),
                 quote(repeat.to)
@@ -120,11 +152,15 @@ fn push_call(
 ) -> Result<()> {
     let (map, reduce) = step.stages()?;
     let command = |entry: &Entry| command(entry, step, params);
-    let mapper = map.map_or_else(|| "None".to_owned(), command);
+    let mapper: Vec<_> = map.iter().map(|entry| command(entry)).collect();
+    let mapper = match &mapper[..] {
+        [] => "None".to_owned(),
+        stages => words(&stages.join(&"--then".to_owned())),
+    };
     let mut call = match (reduce, step.tasks) {
         (Some(reduce), _) => {
             let Keys { partition, sort } = reduce.input.keys.unwrap_or(Keys { partition: 0, sort: 0 });
-            let reducer = command(reduce);
+            let reducer = words(&command(reduce));
             format!("map_reduce({partition}, {sort}, {inputs}, {output}, {mapper}, {reducer}")
         }
         (None, Tasks::EachFile(option, data)) => {
@@ -148,21 +184,25 @@ fn push_call(
         let pairs = step.side.iter().map(|(option, data)| format!("{}: {}", quote(option), quote(data)));
         let _ = write!(call, ", side={{{}}}", pairs.collect::<Vec<_>>().join(", "));
     }
-    let _ = writeln!(text, "{indent}chain.step({name}, {})\n{indent}chain.{call})", quote(step.why));
+    let _ = writeln!(text, "{indent}chain.step({name}, {})\n{indent}chain.{call})", quote(&step.why));
     Ok(())
 }
 
 /// A stage's command line as a list: the options given, and the side files that it knows. Those and the files that
 /// options name lie in the task's folder.
-fn command(entry: &Entry, step: &Step, params: &Params) -> String {
+fn command(entry: &Entry, step: &Step, params: &Params) -> Vec<String> {
     let mut words = vec![entry.decl.name.to_owned()];
-    words.extend(params.args_for(entry));
+    words.extend(step.params(params).args_for(entry));
     let mut side: Vec<&str> = step.side.iter().map(|(option, _)| *option).collect();
     if let Tasks::EachFile(option, _) = step.tasks {
         side.push(option);
     }
     side.retain(|option| entry.has_side(option));
     words.extend(side.iter().flat_map(|option| [format!("--{option}"), (*option).to_owned()]));
+    words
+}
+
+fn words(words: &[String]) -> String {
     list(words.iter().map(|word| quote(word)))
 }
 

@@ -5,13 +5,15 @@ use super::memory::Budget;
 use super::peak::StepPeak;
 use super::progress::{Done, Progress, Unit, add_counters};
 use super::shuffle::{Partitioner, Runs, merge};
+use super::spill::Log;
 use crate::chains::{DOCUMENTS, Data, Names, Part, Repeat, Step, Tasks};
 use crate::error::{Error, Result};
 use crate::io::{AtomicFile, Block, Blocks, each_line, expand_inputs};
 use crate::params::Params;
 use crate::record::Keys;
 use crate::record::document::DocumentOpts;
-use crate::stage::{Counters, Runner, Sink, Task};
+use crate::stage::chained::{self, Surroundings};
+use crate::stage::{Counters, Entry, Runner, Sink, Task};
 use crate::stages;
 use crate::stages::options::FeatureOpts;
 use crate::stages::slice_plan::load_plan;
@@ -64,7 +66,7 @@ impl<'a> LocalSteps<'a> {
         memory: usize,
         progress: &'a Progress,
     ) -> Result<Self> {
-        let budget = Budget::new(memory, threads)?;
+        let budget = Budget::of_stages(memory, threads)?;
         let mut params = params.clone();
         budget.fit(&mut params);
         Ok(Self { inputs, work, params, threads, budget, progress, made_in_rounds: BTreeMap::new() })
@@ -74,13 +76,27 @@ impl<'a> LocalSteps<'a> {
     /// the documents have, for the message of a keep rule that finds none of its own.
     pub fn run_parts(&mut self, parts: &[Part], fields: &str) -> Result<Vec<Done>> {
         let mut done = Vec::new();
+        self.run_some(parts, parts, fields, &mut done)?;
+        Ok(done)
+    }
+
+    fn run_some(&mut self, parts: &[Part], chain: &[Part], fields: &str, done: &mut Vec<Done>) -> Result<()> {
         for part in parts {
             match part {
                 Part::Step(step) => done.push(self.guarded(step, &Names::of(step), fields)?),
-                Part::Repeat(repeat) => self.rounds(repeat, fields, &mut done)?,
+                Part::Repeat(repeat) => self.rounds(repeat, fields, done)?,
+                Part::Choice(choice) => {
+                    let counted = |(counter, step): &(&str, &str)| {
+                        let ended = done.iter().find(|ended| ended.name == *step);
+                        ended.and_then(|ended| ended.counters.get(*counter).copied()).unwrap_or(0)
+                    };
+                    let sum: u64 = choice.counters(chain).iter().map(counted).sum();
+                    let few = sum <= self.params.number(choice.option);
+                    self.run_some(if few { &choice.few } else { &choice.many }, chain, fields, done)?;
+                }
             }
         }
-        Ok(done)
+        Ok(())
     }
 
     /// Runs steps in rounds, until the first of them counts nothing any more.
@@ -158,7 +174,8 @@ impl<'a> LocalSteps<'a> {
         fs::create_dir_all(&spill).map_err(Error::io("create", &spill))?;
         let mut runs = Vec::new();
         let mut rows = 0;
-        for (run, counts) in self.map_to_runs(step, names, (keys, partitions), &spill, &side)? {
+        let log = Log::new(&self.budget, &spill);
+        for (run, counts) in self.map_to_runs(step, names, (keys, partitions), (output, &log), &side)? {
             rows += run.rows();
             runs.push(run);
             add_counters(&mut counters, &counts);
@@ -170,7 +187,7 @@ impl<'a> LocalSteps<'a> {
             task.row_limit = Some(self.budget.row_limit());
             let mut runner = Runner::open(reduce, &self.params.matches_for(reduce, &side)?, &mut task)?;
             task.place.file = format!("sorted rows of {}", step.name).into();
-            merge(&runs, number, (&spill, self.budget.task / 2), |row| {
+            merge((&runs, &log), number, self.budget.merged_rows(), |row| {
                 task.place.line += 1;
                 if task.place.line.is_multiple_of(ROWS_SHOWN) {
                     self.progress.add(ROWS_SHOWN);
@@ -183,6 +200,7 @@ impl<'a> LocalSteps<'a> {
             Ok(counts)
         })?;
         reduced.iter().for_each(|counts| add_counters(&mut counters, counts));
+        drop(log);
         remove_folder(&spill)?;
         Ok(counters)
     }
@@ -254,14 +272,14 @@ impl<'a> LocalSteps<'a> {
         step: &Step,
         names: &Names,
         (keys, partitions): (Keys, usize),
-        spill: &Path,
+        (output, log): (&Path, &Log<'_>),
         side: &[(&'static str, &Path)],
     ) -> Result<Vec<(Runs, Counters)>> {
         let blocks = self.blocks(step, names)?;
-        let limit = self.budget.rows / self.threads;
         in_threads(self.threads, self.threads, |number| {
-            let mut sink = Partitioner::new(keys, partitions, limit, spill, &format!("spill-{number:05}"));
-            let mut counts = self.map(step, number, &blocks, spill, &mut sink, side)?;
+            let mut sink = Partitioner::new(keys, partitions, self.budget.row_buffer(), log);
+            // Bad lines of documents stay beside the rows.
+            let mut counts = self.map(step, number, &blocks, output, &mut sink, side)?;
             counts.insert("spills".to_owned(), sink.spills() as u64);
             Ok((sink.finish(), counts))
         })
@@ -278,27 +296,27 @@ impl<'a> LocalSteps<'a> {
         sink: &mut dyn Sink,
         side: &[(&'static str, &Path)],
     ) -> Result<Counters> {
-        let mapper = step.map.map(stages::get).transpose()?;
-        let mut open = None;
-        if let Some(mapper) = mapper {
-            let mut task = Task::new(mapper, number as u32, folder.to_owned(), &mut *sink);
-            task.row_limit = Some(self.budget.row_limit());
-            let runner = Runner::open(mapper, &self.params.matches_for(mapper, side)?, &mut task)?;
-            open = Some((runner, task));
-        } else {
+        let (mapper, _) = step.stages()?;
+        if mapper.is_empty() {
             while let Some(block) = self.next(blocks)? {
                 each_line(&block, |line, _| sink.row(line))?;
             }
+            return Ok(Counters::new());
         }
-        let Some((mut runner, mut task)) = open else { return Ok(Counters::new()) };
-        while let Some(block) = self.next(blocks)? {
-            each_line(&block, |line, place| {
-                task.place.clone_from(place);
-                runner.row(line, &mut task)
-            })?;
-        }
-        runner.finish(&mut task)?;
-        Ok(std::mem::take(&mut task.counters))
+        let params = step.params(&self.params);
+        let with_options = |entry: &'static Entry| Ok((entry, params.matches_for(entry, side)?));
+        let mapper = mapper.into_iter().map(with_options).collect::<Result<Vec<_>>>()?;
+        let row_limit = Some(self.budget.row_limit());
+        let around = Surroundings { number: number as u32, folder: folder.to_owned(), row_limit };
+        chained::run(&mapper, &around, sink, &mut |first| {
+            while let Some(block) = self.next(blocks)? {
+                each_line(&block, |line, place| {
+                    first.task.place.clone_from(place);
+                    first.row(line)
+                })?;
+            }
+            Ok(())
+        })
     }
 
     fn next(&self, blocks: &Mutex<Blocks>) -> Result<Option<Block>> {
@@ -315,14 +333,15 @@ impl<'a> LocalSteps<'a> {
         fs::create_dir_all(&spill).map_err(Error::io("create", &spill))?;
         let parts = self.parts(data)?;
         let keys = Keys { partition: 0, sort: 0 };
-        let mut sorter = Partitioner::new(keys, 1, self.budget.rows, &spill, "sort");
+        let log = Log::new(&self.budget, &spill);
+        let mut sorter = Partitioner::new(keys, 1, self.budget.row_buffer(), &log);
         let mut blocks = Blocks::new(parts, BLOCK);
         while let Some(block) = blocks.next_block()? {
             each_line(&block, |line, _| sorter.row(line))?;
         }
         let mut file = AtomicFile::create(to)?;
         let mut lines = 0;
-        merge(&[sorter.finish()], 0, (&spill, self.budget.task / 2), |row| {
+        merge((&[sorter.finish()], &log), 0, self.budget.merged_rows(), |row| {
             lines += 1;
             file.line(row)
         })?;

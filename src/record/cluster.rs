@@ -1,35 +1,28 @@
 //! From pairs to clusters, and to the documents that are kept.
 
-use super::fingerprint::{MemberFingerprint, PrintedFingerprint};
-use super::meta::Meta;
-use super::pair::AnyPair;
-use super::set::Member;
-use super::tokenized::Tokenized;
-use super::{Fields, Keys, Record, is_member, push_tagged, second_field, tag};
+use super::near::AnyPair;
+use super::set::{Features, Member};
+use super::{Fields, Keys, Record, is_member, push_number, push_tagged, second_field, tag};
 use crate::error::FieldError;
 use crate::similarity::Score;
+use crate::sketch::simhash::Fingerprint;
 
 /// What `cluster` reads, in any order.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ClusterInput<'a> {
     /// An edge of the graph of representatives.
     Pair(AnyPair<'a>),
-    /// A copy, which joins its representative; sets are passed over.
+    /// A copy, which joins its representative, or what ranks a document; sets are passed over.
     Member(Member<'a>),
-    /// What ranks a document, for star clusters.
-    Meta(Meta<'a>),
 }
 
 impl<'a> Record<'a> for ClusterInput<'a> {
-    const FIELDS: &'static str =
-        r"pairs; copies; sets; with --cluster star id⇥\m⇥length⇥date⇥score⇥script⇥input⇥offset";
-    const KEYS: Option<Keys> = Some(Keys { partition: 0, sort: 0 });
+    const FIELDS: &'static str = "pairs; copies; sets; what the keep rule needs";
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
-        match second_field(line) {
-            Some(tag::META) => Meta::decode(line).map(ClusterInput::Meta),
-            _ if is_member(line) => Member::decode(line).map(ClusterInput::Member),
-            _ => AnyPair::decode(line).map(ClusterInput::Pair),
+        match is_member(line) {
+            true => Member::decode(line).map(ClusterInput::Member),
+            false => AnyPair::decode(line).map(ClusterInput::Pair),
         }
     }
 
@@ -37,7 +30,6 @@ impl<'a> Record<'a> for ClusterInput<'a> {
         match self {
             ClusterInput::Pair(pair) => pair.encode(out),
             ClusterInput::Member(member) => member.encode(out),
-            ClusterInput::Meta(meta) => meta.encode(out),
         }
     }
 }
@@ -69,45 +61,105 @@ impl<'a> Record<'a> for Label<'a> {
     }
 }
 
-/// What `keep` reads.
+/// A document of a cluster that one task has found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Clustered<'a> {
+    /// The document.
+    pub id: &'a [u8],
+    /// The document that its cluster keeps.
+    pub kept: &'a [u8],
+    /// The document that has its set and stands for it in joins: itself, if it is no copy.
+    pub representative: &'a [u8],
+}
+
+impl<'a> Record<'a> for Clustered<'a> {
+    const FIELDS: &'static str = r"id⇥\k⇥kept⇥representative";
+
+    fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
+        let mut fields = Fields::of(line);
+        let id = fields.id("id")?;
+        fields.exactly("tag", tag::CLUSTERED, r"\k")?;
+        let (kept, representative) = (fields.id("kept")?, fields.id("representative")?);
+        fields.done()?;
+        Ok(Self { id, kept, representative })
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        push_tagged(out, self.id, tag::CLUSTERED);
+        out.extend_from_slice(self.kept);
+        out.push(b'\t');
+        out.extend_from_slice(self.representative);
+    }
+}
+
+/// What one task makes clusters of: the graph first, then ranks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GraphRow<'a> {
+    /// Two representatives that pair.
+    Pair(&'a [u8], &'a [u8]),
+    /// A copy and its representative.
+    Copy(&'a [u8], &'a [u8]),
+    /// A document and its rank by the keep rule: bytes that sort the best document first.
+    Rank(&'a [u8], &'a [u8]),
+}
+
+impl<'a> Record<'a> for GraphRow<'a> {
+    const FIELDS: &'static str = "0⇥a⇥b; 1⇥id⇥representative; 2⇥id⇥rank";
+    const KEYS: Option<Keys> = Some(Keys { partition: 1, sort: 1 });
+
+    fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
+        let mut fields = Fields::of(line);
+        let row = match fields.next("tag", "0, 1 or 2")? {
+            b"0" => GraphRow::Pair(fields.id("a")?, fields.id("b")?),
+            b"1" => GraphRow::Copy(fields.id("id")?, fields.id("representative")?),
+            b"2" => GraphRow::Rank(fields.id("id")?, fields.next("rank", "a rank")?),
+            tag => return Err(FieldError::new("tag", "0, 1 or 2", tag)),
+        };
+        fields.done()?;
+        Ok(row)
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        let (tag, first, second) = match self {
+            GraphRow::Pair(a, b) => (b'0', a, b),
+            GraphRow::Copy(id, representative) => (b'1', id, representative),
+            GraphRow::Rank(id, rank) => (b'2', id, rank),
+        };
+        out.extend_from_slice(&[tag, b'\t']);
+        out.extend_from_slice(first);
+        out.push(b'\t');
+        out.extend_from_slice(second);
+    }
+}
+
+/// What `keep-rank` reads.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum KeepInput<'a> {
     /// The document's cluster.
     Label(Label<'a>),
-    /// What the keep rule needs.
-    Meta(Meta<'a>),
-    /// The document's set.
-    Doc(Tokenized<'a>),
-    /// The document's fingerprint.
-    Fingerprint(MemberFingerprint<'a>),
+    /// Its set or fingerprint, whose copy it is, or what the keep rule needs of it.
+    Member(Member<'a>),
 }
 
 impl<'a> Record<'a> for KeepInput<'a> {
-    const FIELDS: &'static str = "id⇥\\>⇥label; id⇥\\m⇥length⇥date⇥score⇥script⇥input⇥offset; id⇥features, or \
-                                  id⇥\\~⇥hash of the text⇥features; or the stream of fingerprints";
+    const FIELDS: &'static str = r"id⇥\>⇥label; sets; copies; what the keep rule needs";
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
         match second_field(line) {
             Some(tag::LABEL) => Label::decode(line).map(KeepInput::Label),
-            Some(tag::META) => Meta::decode(line).map(KeepInput::Meta),
-            Some(tag::FINGERPRINT | tag::EQUAL_FINGERPRINT) => {
-                MemberFingerprint::decode(line).map(KeepInput::Fingerprint)
-            }
-            _ => Tokenized::decode(line).map(KeepInput::Doc),
+            _ => Member::decode(line).map(KeepInput::Member),
         }
     }
 
     fn encode(&self, out: &mut Vec<u8>) {
         match self {
             KeepInput::Label(label) => label.encode(out),
-            KeepInput::Meta(meta) => meta.encode(out),
-            KeepInput::Doc(doc) => doc.encode(out),
-            KeepInput::Fingerprint(one) => one.encode(out),
+            KeepInput::Member(member) => member.encode(out),
         }
     }
 }
 
-/// Under each id its label (if it is in a cluster at all), its rank by the keep rule, and its set.
+/// Under each id its label (if it is in a cluster at all), its rank by the keep rule, and its representative or its set.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum KeepRow<'a> {
     /// The document's cluster.
@@ -119,14 +171,25 @@ pub enum KeepRow<'a> {
         /// The rank.
         rank: &'a [u8],
     },
-    /// The document's set.
-    Doc(Tokenized<'a>),
-    /// The document's fingerprint.
-    Fingerprint(PrintedFingerprint<'a>),
+    /// The document is a copy.
+    Copy {
+        /// The copy.
+        id: &'a [u8],
+        /// Its representative.
+        representative: &'a [u8],
+    },
+    /// The document's set or fingerprint.
+    Set {
+        /// The document.
+        id: &'a [u8],
+        /// What it is compared by.
+        set: Compared<'a>,
+    },
 }
 
 impl<'a> Record<'a> for KeepRow<'a> {
-    const FIELDS: &'static str = r"id⇥0⇥label; id⇥1⇥rank; id⇥2⇥features, or id⇥2⇥\~⇥hash of the text⇥features, or id⇥3⇥fingerprint⇥distance";
+    const FIELDS: &'static str =
+        r"id⇥0⇥label; id⇥1⇥rank; id⇥2⇥representative; id⇥3⇥features, or id⇥3⇥\#⇥fingerprint⇥distance";
     const KEYS: Option<Keys> = Some(Keys { partition: 1, sort: 2 });
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
@@ -135,8 +198,8 @@ impl<'a> Record<'a> for KeepRow<'a> {
         let row = match fields.next("tag", "0, 1, 2 or 3")? {
             b"0" => KeepRow::Label(Label { id, label: fields.id("label")? }),
             b"1" => KeepRow::Rank { id, rank: fields.next("rank", "a rank")? },
-            b"2" => return Tokenized::after_id(id, fields).map(KeepRow::Doc),
-            b"3" => return PrintedFingerprint::after_id(id, fields).map(KeepRow::Fingerprint),
+            b"2" => KeepRow::Copy { id, representative: fields.id("representative")? },
+            b"3" => return Ok(KeepRow::Set { id, set: Compared::decode(fields.rest())? }),
             tag => return Err(FieldError::new("tag", "0, 1, 2 or 3", tag)),
         };
         fields.done()?;
@@ -152,15 +215,10 @@ impl<'a> Record<'a> for KeepRow<'a> {
         match self {
             KeepRow::Label(label) => row(label.id, b"\t0\t", label.label),
             KeepRow::Rank { id, rank } => row(id, b"\t1\t", rank),
-            KeepRow::Doc(row) => {
-                out.extend_from_slice(row.doc.id);
-                out.extend_from_slice(b"\t2\t");
-                row.push_after_id(out);
-            }
-            KeepRow::Fingerprint(one) => {
-                out.extend_from_slice(one.id);
-                out.extend_from_slice(b"\t3\t");
-                one.push_after_id(out);
+            KeepRow::Copy { id, representative } => row(id, b"\t2\t", representative),
+            KeepRow::Set { id, set } => {
+                row(id, b"\t3\t", b"");
+                set.encode(out);
             }
         }
     }
@@ -169,18 +227,36 @@ impl<'a> Record<'a> for KeepRow<'a> {
 /// What members of a cluster are compared by.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Compared<'a> {
-    /// A document and its set.
-    Set(Tokenized<'a>),
-    /// A document and its fingerprint.
-    Fingerprint(PrintedFingerprint<'a>),
+    /// A set.
+    Set(Features<'a>),
+    /// A fingerprint, and the greatest distance of a pair that it is in.
+    Fingerprint(Fingerprint, u32),
 }
 
 impl<'a> Compared<'a> {
-    /// The document.
-    pub fn id(&self) -> &'a [u8] {
+    /// Reads it at the end of a row.
+    fn decode(text: &'a [u8]) -> Result<Self, FieldError> {
+        if !text.starts_with(tag::FINGERPRINT) {
+            return Features::decode(text).map(Compared::Set);
+        }
+        let mut fields = Fields::of(text);
+        fields.next("tag", r"\#")?;
+        let (fingerprint, distance) = (fields.fingerprint()?, fields.distance()?);
+        fields.done()?;
+        Ok(Compared::Fingerprint(fingerprint, distance))
+    }
+
+    /// Appends it to a row.
+    fn encode(&self, out: &mut Vec<u8>) {
         match self {
-            Compared::Set(row) => row.doc.id,
-            Compared::Fingerprint(one) => one.id,
+            Compared::Set(features) => features.encode(out),
+            Compared::Fingerprint(fingerprint, distance) => {
+                out.extend_from_slice(tag::FINGERPRINT);
+                out.push(b'\t');
+                fingerprint.push_hex(out);
+                out.push(b'\t');
+                push_number(out, (*distance).into());
+            }
         }
     }
 }
@@ -192,41 +268,100 @@ pub struct Ranked<'a> {
     pub label: &'a [u8],
     /// The document's rank by the keep rule.
     pub rank: &'a [u8],
-    /// The document with its set or its fingerprint.
-    pub doc: Compared<'a>,
+    /// The document.
+    pub id: &'a [u8],
+    /// Its representative: itself, if it is no copy.
+    pub representative: &'a [u8],
+    /// What it is compared by; a copy, or a text without a set, has nothing of its own.
+    pub set: Option<Compared<'a>>,
 }
 
 impl<'a> Record<'a> for Ranked<'a> {
-    const FIELDS: &'static str = r"label⇥rank⇥id⇥features, or label⇥rank⇥id⇥\~⇥hash of the text⇥features, or label⇥rank⇥id⇥\#⇥fingerprint⇥distance";
+    const FIELDS: &'static str = r"label⇥rank⇥id⇥representative, of those with a set of their own ⇥features, or ⇥\#⇥fingerprint⇥distance";
     const KEYS: Option<Keys> = Some(Keys { partition: 1, sort: 3 });
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
         let mut fields = Fields::of(line);
         let label = fields.id("label")?;
         let rank = fields.next("rank", "a rank")?;
-        let rest = fields.rest();
-        let doc = match second_field(rest) {
-            Some(tag::FINGERPRINT) => {
-                let mut fields = Fields::of(rest);
-                let id = fields.id("id")?;
-                fields.next("tag", r"\#")?;
-                PrintedFingerprint::after_id(id, fields).map(Compared::Fingerprint)?
-            }
-            _ => Tokenized::decode(rest).map(Compared::Set)?,
-        };
-        Ok(Self { label, rank, doc })
+        let (id, representative) = (fields.id("id")?, fields.id("representative")?);
+        let set = if fields.is_done() { None } else { Some(Compared::decode(fields.rest())?) };
+        Ok(Self { label, rank, id, representative, set })
     }
 
     fn encode(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(self.label);
-        out.push(b'\t');
-        out.extend_from_slice(self.rank);
-        out.push(b'\t');
-        match &self.doc {
-            Compared::Set(row) => row.encode(out),
-            Compared::Fingerprint(one) => {
-                push_tagged(out, one.id, tag::FINGERPRINT);
-                one.push_after_id(out);
+        for field in [self.rank, self.id, self.representative] {
+            out.push(b'\t');
+            out.extend_from_slice(field);
+        }
+        if let Some(set) = self.set {
+            out.push(b'\t');
+            set.encode(out);
+        }
+    }
+}
+
+/// A cluster under the document that it keeps: the documents with the set of that one first; before the documents of each
+/// set comes the set.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ChosenRow<'a> {
+    /// The document of the cluster that is kept.
+    pub kept: &'a [u8],
+    /// Whether the set is not that of the kept document.
+    pub other: bool,
+    /// The representative of the documents with the set.
+    pub representative: &'a [u8],
+    /// The set, or one of the documents.
+    pub what: Chosen<'a>,
+}
+
+/// See [`ChosenRow`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Chosen<'a> {
+    /// What the documents are compared by.
+    Set(Compared<'a>),
+    /// A document.
+    Document(&'a [u8]),
+}
+
+impl<'a> Record<'a> for ChosenRow<'a> {
+    const FIELDS: &'static str =
+        r"kept⇥0|1⇥representative⇥0⇥features, or \#⇥fingerprint⇥distance; kept⇥0|1⇥representative⇥1⇥id";
+    const KEYS: Option<Keys> = Some(Keys { partition: 1, sort: 4 });
+
+    fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
+        let mut fields = Fields::of(line);
+        let kept = fields.id("kept_id")?;
+        let bit = |fields: &mut Fields<'a>, name| match fields.next(name, "0 or 1")? {
+            b"0" => Ok(false),
+            b"1" => Ok(true),
+            found => Err(FieldError::new(name, "0 or 1", found)),
+        };
+        let other = bit(&mut fields, "other")?;
+        let representative = fields.id("representative")?;
+        let what = if bit(&mut fields, "tag")? {
+            let id = fields.id("id")?;
+            fields.done()?;
+            Chosen::Document(id)
+        } else {
+            Chosen::Set(Compared::decode(fields.rest())?)
+        };
+        Ok(Self { kept, other, representative, what })
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(self.kept);
+        out.extend_from_slice(if self.other { b"\t1\t" } else { b"\t0\t" });
+        out.extend_from_slice(self.representative);
+        match self.what {
+            Chosen::Set(set) => {
+                out.extend_from_slice(b"\t0\t");
+                set.encode(out);
+            }
+            Chosen::Document(id) => {
+                out.extend_from_slice(b"\t1\t");
+                out.extend_from_slice(id);
             }
         }
     }

@@ -22,6 +22,31 @@ impl FeatureCount {
     }
 }
 
+/// Sorted counts of tasks, added up: those of a feature are neighbours.
+#[derive(Debug, Default)]
+pub struct CountSums {
+    sum: Option<FeatureCount>,
+}
+
+impl CountSums {
+    /// Takes a count, and gives the sum of those before it when they were of another feature.
+    pub fn push(&mut self, count: FeatureCount) -> Result<Option<FeatureCount>, FieldError> {
+        match &mut self.sum {
+            Some(sum) if sum.feature == count.feature => {
+                let documents = sum.documents.checked_add(count.documents);
+                sum.documents = documents.ok_or_else(|| count.too_many())?;
+                Ok(None)
+            }
+            _ => Ok(self.sum.replace(count)),
+        }
+    }
+
+    /// The sum of the last counts.
+    pub fn finish(&mut self) -> Option<FeatureCount> {
+        self.sum.take()
+    }
+}
+
 impl<'a> Record<'a> for FeatureCount {
     const FIELDS: &'static str = "feature or -⇥documents";
     const KEYS: Option<Keys> = Some(Keys { partition: 1, sort: 1 });

@@ -1,10 +1,11 @@
 //! The rows that turn pairs of representatives into pairs of all documents with those sets.
 
-use super::pair::AnyPair;
+use super::near::{AnyPair, Checked, push_checked, push_text_measure};
 use super::set::Member;
 use super::{Fields, Keys, Record, is_member, push_number, tag};
 use crate::error::FieldError;
 use crate::similarity::Measure;
+use crate::similarity::text::TextMeasure;
 
 /// What `expand-left` reads: pairs of representatives, and the stream with the copies.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -95,6 +96,8 @@ pub enum ExpandRow<'a> {
         representative: &'a [u8],
         /// The document.
         id: &'a [u8],
+        /// What is compared of texts, in which both are equal then.
+        measure: Option<TextMeasure>,
     },
     /// A pair of the representative by fingerprints.
     Near {
@@ -104,12 +107,15 @@ pub enum ExpandRow<'a> {
         other: &'a [u8],
         /// The bits in which their fingerprints differ.
         distance: u32,
+        /// How alike their texts are, where these were compared.
+        checked: Option<Checked>,
     },
 }
 
 impl<'a> Record<'a> for ExpandRow<'a> {
     const FIELDS: &'static str = "representative⇥0⇥copy⇥size; key⇥1⇥other⇥overlap⇥size_key⇥size_other, with another \
-                                  --similarity ⇥its name; of fingerprints representative⇥0⇥copy⇥\\#, key⇥1⇥other⇥\\#⇥distance";
+                                  --similarity ⇥its name; of fingerprints representative⇥0⇥copy⇥\\#, key⇥1⇥other⇥\\#⇥distance, \
+                                  with --check of texts ⇥its name, ⇥similarity⇥its name";
     const KEYS: Option<Keys> = Some(Keys { partition: 1, sort: 2 });
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
@@ -120,8 +126,14 @@ impl<'a> Record<'a> for ExpandRow<'a> {
         let mut after = fields.clone();
         if after.next("size or tag", r"a number or \#").is_ok_and(|found| found == tag::FINGERPRINT) {
             let row = match kind {
-                b"0" => ExpandRow::EqualFingerprint { representative: key, id: other },
-                b"1" => ExpandRow::Near { key, other, distance: after.distance()? },
+                b"0" => {
+                    let measure = if after.is_done() { None } else { Some(after.text_measure()?) };
+                    ExpandRow::EqualFingerprint { representative: key, id: other, measure }
+                }
+                b"1" => {
+                    let (distance, checked) = (after.distance()?, after.checked()?);
+                    ExpandRow::Near { key, other, distance, checked }
+                }
                 _ => return Err(FieldError::new("tag", "0 or 1", kind)),
             };
             after.done()?;
@@ -160,17 +172,19 @@ impl<'a> Record<'a> for ExpandRow<'a> {
             }
         };
         match *self {
-            ExpandRow::EqualFingerprint { representative, id } => {
+            ExpandRow::EqualFingerprint { representative, id, measure } => {
                 row(representative, b"\t0\t", id, &[]);
                 out.push(b'\t');
                 out.extend_from_slice(tag::FINGERPRINT);
+                push_text_measure(out, measure);
             }
-            ExpandRow::Near { key, other, distance } => {
+            ExpandRow::Near { key, other, distance, checked } => {
                 row(key, b"\t1\t", other, &[]);
                 out.push(b'\t');
                 out.extend_from_slice(tag::FINGERPRINT);
                 out.push(b'\t');
                 push_number(out, distance.into());
+                push_checked(out, checked);
             }
             ExpandRow::Copy { representative, id, size } => row(representative, b"\t0\t", id, &[size]),
             ExpandRow::Pair { key, other, overlap, size_key, size_other, measure } => {

@@ -1,7 +1,11 @@
 //! Documents as fingerprints.
 
-use super::{Fields, Keys, Record, parse_number, push_number, push_padded, push_tagged, tag};
+use super::meta::Meta;
+use super::near::push_text_measure;
+use super::set::push_feature;
+use super::{Fields, Keys, Record, parse_number, push_number, push_padded, push_tagged, second_field, tag};
 use crate::error::FieldError;
+use crate::similarity::text::TextMeasure;
 use crate::sketch::simhash::{Bits, Fingerprint};
 use crate::sketch::tables::Tables;
 
@@ -33,19 +37,23 @@ pub struct Fingerprinted<'a> {
     pub id: &'a [u8],
     /// Its fingerprint.
     pub fingerprint: Fingerprint,
-    /// The greatest distance of a pair that it is in, where that is not the same for all.
+    /// The greatest distance of a pair that it is in, where that is not the same for all, or there is a content.
     pub distance: Option<u32>,
+    /// The hash of what is compared of texts; always with a distance.
+    pub content: Option<u128>,
 }
 
 impl<'a> Record<'a> for Fingerprinted<'a> {
-    const FIELDS: &'static str = "id⇥fingerprint, with --distance for classes of length ⇥distance";
+    const FIELDS: &'static str = "id⇥fingerprint, with --distance for classes of length ⇥distance, with --check of texts \
+                                  ⇥distance⇥hash of the content";
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
         let mut fields = Fields::of(line);
         let (id, fingerprint) = (fields.id("id")?, fields.fingerprint()?);
         let distance = if fields.is_done() { None } else { Some(fields.distance()?) };
+        let content = if fields.is_done() { None } else { Some(read_wide(&mut fields, "content", CONTENT)?) };
         fields.done()?;
-        Ok(Self { id, fingerprint, distance })
+        Ok(Self { id, fingerprint, distance, content })
     }
 
     fn encode(&self, out: &mut Vec<u8>) {
@@ -55,6 +63,7 @@ impl<'a> Record<'a> for Fingerprinted<'a> {
         if let Some(distance) = self.distance {
             out.push(b'\t');
             push_number(out, distance.into());
+            self.content.iter().for_each(|content| push_content(out, *content));
         }
     }
 }
@@ -65,33 +74,118 @@ fn push_print(out: &mut Vec<u8>, fingerprint: Fingerprint, distance: u32) {
     push_number(out, distance.into());
 }
 
-/// A document under its fingerprint and its distance, by which equal ones meet, the smallest id first.
+const CONTENT: &str = "the hash of a content, 32 lower-case hex digits";
+
+fn push_content(out: &mut Vec<u8>, content: u128) {
+    out.push(b'\t');
+    push_wide(out, content);
+}
+
+/// A document under its fingerprint, its distance and its content, by which equal ones meet, the smallest id first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GroupedFingerprint<'a> {
     /// The fingerprint.
     pub fingerprint: Fingerprint,
     /// The greatest distance of a pair that it is in.
     pub distance: u32,
+    /// The hash of what is compared of texts, where these are compared.
+    pub content: Option<u128>,
     /// The document.
     pub id: &'a [u8],
 }
 
 impl<'a> Record<'a> for GroupedFingerprint<'a> {
-    const FIELDS: &'static str = "fingerprint⇥distance⇥id";
-    const KEYS: Option<Keys> = Some(Keys { partition: 2, sort: 3 });
+    const FIELDS: &'static str = "fingerprint⇥distance⇥hash of the content or -⇥id";
+    const KEYS: Option<Keys> = Some(Keys { partition: 3, sort: 4 });
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
         let mut fields = Fields::of(line);
-        let row =
-            Self { fingerprint: fields.fingerprint()?, distance: fields.distance()?, id: fields.id("id")? };
+        let (fingerprint, distance) = (fields.fingerprint()?, fields.distance()?);
+        let mut none = fields.clone();
+        let content = match none.exactly("content", b"-", CONTENT) {
+            Ok(()) => {
+                fields = none;
+                None
+            }
+            Err(_) => Some(read_wide(&mut fields, "content", CONTENT)?),
+        };
+        let row = Self { fingerprint, distance, content, id: fields.id("id")? };
         fields.done()?;
         Ok(row)
     }
 
     fn encode(&self, out: &mut Vec<u8>) {
         push_print(out, self.fingerprint, self.distance);
+        match self.content {
+            Some(content) => push_content(out, content),
+            None => out.extend_from_slice(b"\t-"),
+        }
         out.push(b'\t');
         out.extend_from_slice(self.id);
+    }
+}
+
+/// What stages that read documents write for a chain: fingerprints, and what the keep rule needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FingerprintRow<'a> {
+    /// A document's fingerprint.
+    Fingerprint(Fingerprinted<'a>),
+    /// What the keep rule needs of a document.
+    Meta(Meta<'a>),
+}
+
+impl<'a> Record<'a> for FingerprintRow<'a> {
+    const FIELDS: &'static str = r"id⇥fingerprint, with --distance for classes of length ⇥distance, with --check of texts ⇥distance⇥hash of the content; id⇥\m⇥length⇥date⇥score⇥script⇥input⇥offset⇥file⇥line";
+
+    fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
+        match second_field(line) {
+            Some(tag::META) => Meta::decode(line).map(FingerprintRow::Meta),
+            _ => Fingerprinted::decode(line).map(FingerprintRow::Fingerprint),
+        }
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        match self {
+            FingerprintRow::Fingerprint(one) => one.encode(out),
+            FingerprintRow::Meta(meta) => meta.encode(out),
+        }
+    }
+}
+
+/// A row of the shuffle in which equal fingerprints meet, and the documents of one id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GroupedRow<'a> {
+    /// A document under its fingerprint.
+    Fingerprint(GroupedFingerprint<'a>),
+    /// What the keep rule needs of a document, under the [hash of its id](crate::hash::id).
+    Meta(Meta<'a>),
+}
+
+impl<'a> Record<'a> for GroupedRow<'a> {
+    const FIELDS: &'static str = r"fingerprint⇥distance⇥hash of the content or -⇥id; hash of the id⇥\m⇥id⇥length⇥date⇥score⇥script⇥input⇥offset⇥file⇥line";
+    const KEYS: Option<Keys> = GroupedFingerprint::KEYS;
+
+    fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
+        if second_field(line) != Some(tag::META) {
+            return GroupedFingerprint::decode(line).map(GroupedRow::Fingerprint);
+        }
+        let mut fields = Fields::of(line);
+        fields.feature("hash")?;
+        fields.next("tag", r"\m")?;
+        let id = fields.id("id")?;
+        Meta::after_id(id, fields).map(GroupedRow::Meta)
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        match self {
+            GroupedRow::Fingerprint(one) => one.encode(out),
+            GroupedRow::Meta(meta) => {
+                push_feature(out, crate::hash::id(meta.id));
+                out.push(b'\t');
+                push_tagged(out, tag::META, meta.id);
+                meta.push_after_id(out);
+            }
+        }
     }
 }
 
@@ -106,11 +200,13 @@ pub struct MemberFingerprint<'a> {
     pub fingerprint: Fingerprint,
     /// The greatest distance of a pair that it is in.
     pub distance: u32,
+    /// What is compared of texts, in which it and its representative are equal too.
+    pub measure: Option<TextMeasure>,
 }
 
 impl<'a> Record<'a> for MemberFingerprint<'a> {
-    const FIELDS: &'static str =
-        "id⇥\\#⇥fingerprint⇥distance, or id⇥\\#=⇥representative⇥fingerprint⇥distance";
+    const FIELDS: &'static str = "id⇥\\#⇥fingerprint⇥distance, or id⇥\\#=⇥representative⇥fingerprint⇥distance, with --check of \
+                                  texts ⇥its name";
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
         let mut fields = Fields::of(line);
@@ -121,8 +217,9 @@ impl<'a> Record<'a> for MemberFingerprint<'a> {
             tag::EQUAL_FINGERPRINT => Some(fields.id("representative")?),
             other => return Err(FieldError::new("tag", expected, other)),
         };
-        let row =
-            Self { id, representative, fingerprint: fields.fingerprint()?, distance: fields.distance()? };
+        let (fingerprint, distance) = (fields.fingerprint()?, fields.distance()?);
+        let measure = if fields.is_done() { None } else { Some(fields.text_measure()?) };
+        let row = Self { id, representative, fingerprint, distance, measure };
         fields.done()?;
         Ok(row)
     }
@@ -137,6 +234,7 @@ impl<'a> Record<'a> for MemberFingerprint<'a> {
             }
         }
         push_print(out, self.fingerprint, self.distance);
+        push_text_measure(out, self.measure);
     }
 }
 
@@ -152,18 +250,6 @@ pub struct PrintedFingerprint<'a> {
 }
 
 impl<'a> PrintedFingerprint<'a> {
-    /// Reads what follows an id.
-    pub(super) fn after_id(id: &'a [u8], mut fields: Fields<'a>) -> Result<Self, FieldError> {
-        let row = Self { id, fingerprint: fields.fingerprint()?, distance: fields.distance()? };
-        fields.done()?;
-        Ok(row)
-    }
-
-    /// Appends what follows the id and a TAB.
-    pub(super) fn push_after_id(&self, out: &mut Vec<u8>) {
-        push_print(out, self.fingerprint, self.distance);
-    }
-
     /// Whether two fingerprints are near enough for a pair, and how far apart they are.
     pub fn pairs_with(&self, other: &Self) -> (bool, u32) {
         let distance = self.fingerprint.distance(other.fingerprint);
@@ -261,14 +347,19 @@ pub struct TableRow<'a> {
 
 const KEY: &str = "a key of 32 lower-case hex digits";
 
-fn read_key(fields: &mut Fields<'_>) -> Result<u128, FieldError> {
-    let found = fields.next("key", KEY)?;
-    let key = Fingerprint::from_hex(found).filter(|key| key.bits == Bits::B128);
-    key.map(|key| key.value).ok_or_else(|| FieldError::new("key", KEY, found))
+/// A number of 128 bits.
+fn read_wide(
+    fields: &mut Fields<'_>,
+    field: &'static str,
+    expected: &'static str,
+) -> Result<u128, FieldError> {
+    let found = fields.next(field, expected)?;
+    let number = Fingerprint::from_hex(found).filter(|number| number.bits == Bits::B128);
+    number.map(|number| number.value).ok_or_else(|| FieldError::new(field, expected, found))
 }
 
-fn push_key(out: &mut Vec<u8>, key: u128) {
-    Fingerprint { bits: Bits::B128, value: key }.push_hex(out);
+fn push_wide(out: &mut Vec<u8>, number: u128) {
+    Fingerprint { bits: Bits::B128, value: number }.push_hex(out);
 }
 
 impl<'a> Record<'a> for TableRow<'a> {
@@ -277,7 +368,8 @@ impl<'a> Record<'a> for TableRow<'a> {
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
         let mut fields = Fields::of(line);
-        let (table, key, id) = (Table::read(&mut fields)?, read_key(&mut fields)?, fields.id("id")?);
+        let (table, key, id) =
+            (Table::read(&mut fields)?, read_wide(&mut fields, "key", KEY)?, fields.id("id")?);
         let row = Self { table, key, id, fingerprint: fields.fingerprint()?, distance: fields.distance()? };
         fields.done()?;
         Ok(row)
@@ -286,7 +378,7 @@ impl<'a> Record<'a> for TableRow<'a> {
     fn encode(&self, out: &mut Vec<u8>) {
         self.table.push(out);
         out.push(b'\t');
-        push_key(out, self.key);
+        push_wide(out, self.key);
         out.push(b'\t');
         out.extend_from_slice(self.id);
         out.push(b'\t');

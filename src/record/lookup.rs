@@ -2,9 +2,10 @@
 //! back on the document's id.
 
 use super::count::FeatureCount;
-use super::set::{self, Doc};
-use super::tokenized::{self, Tokenized};
-use super::{Fields, Keys, Record};
+use super::meta::Meta;
+use super::set;
+use super::tokenized::{self, SetRow};
+use super::{Fields, Keys, Record, tag};
 use crate::error::FieldError;
 
 /// What `idf-left` reads: the document frequencies, and the documents.
@@ -12,28 +13,28 @@ use crate::error::FieldError;
 pub enum LeftInput<'a> {
     /// A feature's document frequency, below 10^15; without a feature, the number of documents.
     Count(FeatureCount),
-    /// A set.
-    Doc(Doc<'a>),
+    /// A set; what the keep rule needs is passed over.
+    Row(SetRow<'a>),
 }
 
 impl<'a> Record<'a> for LeftInput<'a> {
-    const FIELDS: &'static str = "feature or -⇥documents; id⇥features";
+    const FIELDS: &'static str = "feature or -⇥documents; id⇥features; what the keep rule needs";
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
         let second = super::second_field(line).unwrap_or_default();
         // Counts have fewer digits than a feature, so that none is taken for a set of one feature.
         match second.len() {
-            1..set::FEATURE_DIGITS if !tokenized::has_text(line) => {
+            1..set::FEATURE_DIGITS if second != tag::TEXT && second != tag::META => {
                 FeatureCount::decode(line).map(LeftInput::Count)
             }
-            _ => Doc::decode(line).map(LeftInput::Doc),
+            _ => SetRow::decode(line).map(LeftInput::Row),
         }
     }
 
     fn encode(&self, out: &mut Vec<u8>) {
         match self {
             LeftInput::Count(count) => count.encode(out),
-            LeftInput::Doc(doc) => doc.encode(out),
+            LeftInput::Row(row) => row.encode(out),
         }
     }
 }
@@ -122,25 +123,26 @@ impl<'a> Record<'a> for KeptFeature<'a> {
 pub enum RightInput<'a> {
     /// A feature of a document.
     Feature(KeptFeature<'a>),
-    /// A document.
-    Doc(Tokenized<'a>),
+    /// A document's set, or what the keep rule needs of it.
+    Row(SetRow<'a>),
 }
 
 impl<'a> Record<'a> for RightInput<'a> {
-    const FIELDS: &'static str = r"id⇥1⇥feature; id⇥features, or id⇥\~⇥hash of the text⇥features";
+    const FIELDS: &'static str =
+        r"id⇥1⇥feature; id⇥features, or id⇥\~⇥hash of the text⇥features; what the keep rule needs";
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
         if super::second_field(line) == Some(b"1") {
             KeptFeature::decode(line).map(RightInput::Feature)
         } else {
-            Tokenized::decode(line).map(RightInput::Doc)
+            SetRow::decode(line).map(RightInput::Row)
         }
     }
 
     fn encode(&self, out: &mut Vec<u8>) {
         match self {
             RightInput::Feature(kept) => kept.encode(out),
-            RightInput::Doc(doc) => doc.encode(out),
+            RightInput::Row(row) => row.encode(out),
         }
     }
 }
@@ -154,20 +156,24 @@ pub enum RightRow<'a> {
     Document {
         /// The document.
         id: &'a [u8],
-        /// [`Tokenized::text`].
+        /// [`text`](crate::record::tokenized::Tokenized::text).
         text: Option<u128>,
     },
     /// One of its features.
     Feature(KeptFeature<'a>),
+    /// What the keep rule needs of the document, which goes on as it is.
+    Meta(Meta<'a>),
 }
 
 impl<'a> Record<'a> for RightRow<'a> {
-    const FIELDS: &'static str = "id⇥0⇥- or hash of the text; id⇥1⇥feature";
+    const FIELDS: &'static str = "id⇥0⇥- or hash of the text; id⇥1⇥feature; what the keep rule needs";
     const KEYS: Option<Keys> = Some(Keys { partition: 1, sort: 3 });
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
-        if super::second_field(line) == Some(b"1") {
-            return KeptFeature::decode(line).map(RightRow::Feature);
+        match super::second_field(line) {
+            Some(b"1") => return KeptFeature::decode(line).map(RightRow::Feature),
+            Some(tag::META) => return Meta::decode(line).map(RightRow::Meta),
+            _ => {}
         }
         let mut fields = Fields::of(line);
         let id = fields.id("id")?;
@@ -191,6 +197,7 @@ impl<'a> Record<'a> for RightRow<'a> {
                 }
             }
             RightRow::Feature(kept) => kept.encode(out),
+            RightRow::Meta(meta) => meta.encode(out),
         }
     }
 }

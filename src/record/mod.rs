@@ -6,7 +6,9 @@
 //! once: the mapper's partitioner, the sort line and the reducer's groups all follow from them.
 
 pub mod bad;
+pub mod band_filter;
 pub mod cluster;
+pub mod content;
 pub mod count;
 pub mod document;
 pub mod expand;
@@ -14,6 +16,7 @@ pub mod fingerprint;
 pub mod id;
 pub mod lookup;
 pub mod meta;
+pub mod near;
 pub mod pair;
 pub mod posting;
 pub mod round;
@@ -213,6 +216,8 @@ pub(crate) mod tag {
     pub const EQUAL_FINGERPRINT: &[u8] = br"\#=";
     /// A set with the hash of its text.
     pub const TEXT: &[u8] = br"\~";
+    /// A document with the document that its cluster keeps.
+    pub const CLUSTERED: &[u8] = br"\k";
     /// A document's label.
     pub const LABEL: &[u8] = br"\>";
     /// A document's properties.
@@ -221,6 +226,10 @@ pub(crate) mod tag {
     pub const MEMBER: &[u8] = br"\s";
     /// A candidate; it sorts behind the 0 of a set.
     pub const CANDIDATE: &[u8] = br"\c";
+    /// A pair of fingerprints.
+    pub const NEAR: &[u8] = br"\d";
+    /// A posting list, or the documents of a band's key.
+    pub const LIST: &[u8] = br"\l";
     /// A signature.
     pub const SIGNATURE: &[u8] = br"\h";
 }
@@ -236,8 +245,8 @@ pub(crate) fn push_tagged(out: &mut Vec<u8>, id: &[u8], tag: &[u8]) {
 /// Whether a line is a set, a fingerprint or a copy, in a stream of these and of pairs: of the rows without a tag, a set ends
 /// with its second field, behind which a pair has what the two share.
 pub(crate) fn is_member(line: &[u8]) -> bool {
-    use tag::{COPY, EQUAL_FINGERPRINT, FINGERPRINT, TEXT};
-    matches!(second_field(line), Some(COPY | TEXT | FINGERPRINT | EQUAL_FINGERPRINT))
+    use tag::{COPY, EQUAL_FINGERPRINT, FINGERPRINT, META, TEXT};
+    matches!(second_field(line), Some(COPY | TEXT | FINGERPRINT | EQUAL_FINGERPRINT | META))
         || key_end(line, 2) == line.len()
 }
 

@@ -1,6 +1,6 @@
 //! Postings, and posting lists cut into blocks.
 
-use super::{Fields, Keys, Record, push_number, push_padded, set};
+use super::{Fields, Keys, Record, push_number, push_padded, set, tag};
 use crate::error::FieldError;
 
 /// What the prefix filter adds to a posting: where the feature stands in its document.
@@ -127,11 +127,12 @@ impl<'a> BlockPair<'a> {
 
 impl<'a> Record<'a> for BlockPair<'a> {
     const FIELDS: &'static str =
-        "feature⇥i⇥j⇥plain|prefix⇥n_i⇥(size⇥id, with prefix ⇥position⇥indexed) for each posting";
+        r"feature⇥\l⇥i⇥j⇥plain|prefix⇥n_i⇥(size⇥id, with prefix ⇥position⇥indexed) for each posting";
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
         let mut fields = Fields::of(line);
         let feature = fields.feature("feature")?;
+        fields.exactly("tag", tag::LIST, r"\l")?;
         let left = fields.number("i")?;
         let right = fields.number("j")?;
         let marked = match fields.next("kind", "plain or prefix")? {
@@ -145,6 +146,8 @@ impl<'a> Record<'a> for BlockPair<'a> {
 
     fn encode(&self, out: &mut Vec<u8>) {
         set::push_feature(out, self.feature);
+        out.push(b'\t');
+        out.extend_from_slice(tag::LIST);
         out.push(b'\t');
         push_padded(out, self.left, 6);
         out.push(b'\t');

@@ -1,7 +1,7 @@
 //! The rows of the rounds that find connected components.
 
 use super::cluster::Label;
-use super::pair::AnyPair;
+use super::near::AnyPair;
 use super::set::Member;
 use super::{Fields, Keys, Record, is_member, second_field, tag};
 use crate::error::FieldError;

@@ -1,6 +1,7 @@
 //! Documents as sets of features.
 
 use super::fingerprint::MemberFingerprint;
+use super::meta::Meta;
 use super::tokenized::Tokenized;
 use super::{Fields, Keys, Record, push_number, push_tagged, second_field, tag};
 use crate::error::FieldError;
@@ -53,6 +54,14 @@ pub enum Features<'a> {
 }
 
 impl<'a> Features<'a> {
+    /// The features in a field, of which so much is looked at that the size is known; the rest is checked when it is read.
+    pub fn decode(text: &'a [u8]) -> Result<Self, FieldError> {
+        match features_in(text.len()) {
+            Some(_) => Ok(Features::Text(text)),
+            None => Err(FieldError::new("features", FEATURES, text)),
+        }
+    }
+
     /// How many features there are.
     pub fn size(&self) -> u64 {
         match self {
@@ -162,17 +171,19 @@ pub struct Copy<'a> {
 pub enum Member<'a> {
     /// A set that stands for itself.
     Doc(Doc<'a>),
-    /// A copy, which joins pass over and `expand` reads.
+    /// A copy, which joins pass over and `expand-pairs` reads.
     Copy(Copy<'a>),
     /// A fingerprint, in chains of fingerprints: it stands for itself, or is a copy of another one.
     Fingerprint(MemberFingerprint<'a>),
+    /// What the keep rule needs of a document, whatever its set.
+    Meta(Meta<'a>),
 }
 
 impl<'a> Member<'a> {
     /// A copy and what it is a copy of.
     pub fn as_copy(&self) -> Option<(&'a [u8], &'a [u8])> {
         match self {
-            Member::Doc(_) => None,
+            Member::Doc(_) | Member::Meta(_) => None,
             Member::Copy(copy) => Some((copy.id, copy.representative)),
             Member::Fingerprint(one) => one.representative.map(|representative| (one.id, representative)),
         }
@@ -181,11 +192,13 @@ impl<'a> Member<'a> {
 
 impl<'a> Record<'a> for Member<'a> {
     const FIELDS: &'static str = "id⇥features, or id⇥\\=⇥representative⇥size; of fingerprints \
-                                  id⇥\\#⇥fingerprint⇥distance, or id⇥\\#=⇥representative⇥fingerprint⇥distance";
+                                  id⇥\\#⇥fingerprint⇥distance, or id⇥\\#=⇥representative⇥fingerprint⇥distance; \
+                                  id⇥\\m⇥length⇥date⇥score⇥script⇥input⇥offset⇥file⇥line";
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
         match second_field(line) {
             Some(tag::COPY) => {}
+            Some(tag::META) => return Meta::decode(line).map(Member::Meta),
             Some(tag::FINGERPRINT | tag::EQUAL_FINGERPRINT) => {
                 return MemberFingerprint::decode(line).map(Member::Fingerprint);
             }
@@ -210,6 +223,7 @@ impl<'a> Record<'a> for Member<'a> {
                 push_number(out, copy.size);
             }
             Member::Fingerprint(one) => one.encode(out),
+            Member::Meta(meta) => meta.encode(out),
         }
     }
 }
@@ -237,5 +251,40 @@ impl<'a> Record<'a> for HashedDoc<'a> {
         push_feature(out, self.hash);
         out.push(b'\t');
         self.doc.encode(out);
+    }
+}
+
+/// A row of the shuffle in which equal sets meet, and the documents of one id.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum HashedRow<'a> {
+    /// A document under the hash of its set or text.
+    Doc(HashedDoc<'a>),
+    /// What the keep rule needs of a document, under the [hash of its id](crate::hash::id).
+    Meta(Meta<'a>),
+}
+
+impl<'a> Record<'a> for HashedRow<'a> {
+    const FIELDS: &'static str = r"hash⇥id⇥features, or hash⇥id⇥\~⇥hash of the text⇥; hash of the id⇥id⇥\m⇥length⇥date⇥score⇥script⇥input⇥offset⇥file⇥line";
+    const KEYS: Option<Keys> = HashedDoc::KEYS;
+
+    fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
+        let mut fields = Fields::of(line);
+        fields.feature("hash")?;
+        let row = fields.rest();
+        match second_field(row) {
+            Some(tag::META) => Meta::decode(row).map(HashedRow::Meta),
+            _ => HashedDoc::decode(line).map(HashedRow::Doc),
+        }
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        match self {
+            HashedRow::Doc(doc) => doc.encode(out),
+            HashedRow::Meta(meta) => {
+                push_feature(out, crate::hash::id(meta.id));
+                out.push(b'\t');
+                meta.encode(out);
+            }
+        }
     }
 }

@@ -4,62 +4,125 @@
 use super::pair::Candidate;
 use super::{Fields, Keys, Record, push_number, push_tagged, tag};
 use crate::error::FieldError;
+use crate::sketch::minhash::VALUE_BITS;
 
 const KEYS: Keys = Keys { partition: 1, sort: 3 };
 
-/// How many hex digits a value has.
-const VALUE_DIGITS: usize = 2 * size_of::<u32>();
 const VALUES: &str = "values of 8 lower-case hex digits each, one or more, nothing between";
+const LOW_BITS: &str = "bits of a value (1, 2, 4 or 8), a colon, how many values, a colon, and their bits as lower-case hex digits";
 
-/// The values of a signature, as they stand in a line; checked when they are read.
+/// The values of a signature, as they stand in a line; digits are checked when they are read. Whole values stand there as they
+/// are, and low bits of values behind what they are: `4:128:` and 128 hex digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Values<'a>(&'a [u8]);
+pub struct Values<'a> {
+    field: &'a [u8],
+    digits: &'a [u8],
+    bits: u32,
+    count: usize,
+}
 
 impl<'a> Values<'a> {
     /// The values in a text that [`push_values`] has made.
-    pub fn of(text: &'a [u8]) -> Self {
-        Self(text)
+    pub fn of(field: &'a [u8]) -> Result<Self, FieldError> {
+        if let Some((bits, count, digits)) = low_bits(field) {
+            let fits =
+                (1..=count_of(digits, bits)).contains(&count) && digits.len() == digits_of(count, bits);
+            return match fits && matches!(bits, 1 | 2 | 4 | 8) {
+                true => Ok(Self { field, digits, bits, count }),
+                false => Err(FieldError::new("values", LOW_BITS, field)),
+            };
+        }
+        let count = count_of(field, VALUE_BITS);
+        match count == 0 || field.len() != digits_of(count, VALUE_BITS) {
+            true => Err(FieldError::new("values", VALUES, field)),
+            false => Ok(Self { field, digits: field, bits: VALUE_BITS, count }),
+        }
     }
 
     /// The text.
     pub fn text(&self) -> &'a [u8] {
-        self.0
+        self.field
     }
 
     /// How many there are.
     pub fn count(&self) -> usize {
-        self.0.len() / VALUE_DIGITS
+        self.count
+    }
+
+    /// How many bits of each value are there.
+    pub fn bits(&self) -> u32 {
+        self.bits
     }
 
     /// Replaces `out` by the values.
     pub fn read(&self, out: &mut Vec<u32>) -> Result<(), FieldError> {
+        let digit = |byte: &u8| match byte {
+            b'0'..=b'9' => Ok(u32::from(byte - b'0')),
+            b'a'..=b'f' => Ok(u32::from(byte - b'a' + 10)),
+            _ => Err(FieldError::new("values", "lower-case hex digits", self.field)),
+        };
         out.clear();
-        for digits in self.0.chunks(VALUE_DIGITS) {
-            let value = digits.iter().try_fold(0, |value, digit| match digit {
-                b'0'..=b'9' => Some(value << 4 | u32::from(digit - b'0')),
-                b'a'..=b'f' => Some(value << 4 | u32::from(digit - b'a' + 10)),
-                _ => None,
-            });
-            let value = value.filter(|_| digits.len() == VALUE_DIGITS);
-            out.push(value.ok_or_else(|| FieldError::new("values", VALUES, digits))?);
+        if self.bits < DIGIT_BITS {
+            let each = DIGIT_BITS / self.bits;
+            for byte in self.digits {
+                let digit = digit(byte)?;
+                out.extend(
+                    (0..each).map(|at| digit >> (DIGIT_BITS - (at + 1) * self.bits) & ((1 << self.bits) - 1)),
+                );
+            }
+            out.truncate(self.count);
+            return Ok(());
+        }
+        for digits in self.digits.chunks((self.bits / DIGIT_BITS) as usize) {
+            out.push(digits.iter().try_fold(0, |value, byte| Ok(value << DIGIT_BITS | digit(byte)?))?);
         }
         Ok(())
     }
 
-    fn decode(text: &'a [u8]) -> Result<Self, FieldError> {
-        match text.is_empty() || !text.len().is_multiple_of(VALUE_DIGITS) {
-            true => Err(FieldError::new("values", VALUES, text)),
-            false => Ok(Self(text)),
-        }
+    /// Whole values, as a signature has them that bands are cut from.
+    fn whole(field: &'a [u8]) -> Result<Self, FieldError> {
+        let values = Self::of(field)?;
+        if values.bits == VALUE_BITS { Ok(values) } else { Err(FieldError::new("values", VALUES, field)) }
     }
 }
 
-/// Appends values as the field of a line.
-pub fn push_values(out: &mut Vec<u8>, values: &[u32]) {
+/// Bits of a hex digit.
+const DIGIT_BITS: u32 = 4;
+
+fn low_bits(field: &[u8]) -> Option<(u32, usize, &[u8])> {
+    let mut parts = field.splitn(3, |byte| *byte == b':');
+    let mut number = || super::parse_number(parts.next()?);
+    let (bits, count) = (number()?, number()?);
+    Some((u32::try_from(bits).ok()?, usize::try_from(count).ok()?, parts.next()?))
+}
+
+fn digits_of(count: usize, bits: u32) -> usize {
+    count.saturating_mul(bits as usize).div_ceil(DIGIT_BITS as usize)
+}
+
+fn count_of(digits: &[u8], bits: u32) -> usize {
+    digits.len() * DIGIT_BITS as usize / bits.max(1) as usize
+}
+
+/// Appends the low bits of values, or with 32 of them whole values, as the field of a line.
+pub fn push_values(out: &mut Vec<u8>, values: &[u32], bits: u32) {
     const HEX: &[u8; 16] = b"0123456789abcdef";
+    let hex = |digit: u32| HEX[(digit & 15) as usize];
+    if bits < VALUE_BITS {
+        out.extend_from_slice(format!("{bits}:{}:", values.len()).as_bytes());
+    }
+    if bits < DIGIT_BITS {
+        let each = (DIGIT_BITS / bits) as usize;
+        let digit = |values: &[u32]| {
+            let low = |at| values.get(at).map_or(0, |value| value & ((1 << bits) - 1));
+            hex((0..each).fold(0, |digit, at| digit << bits | low(at)))
+        };
+        out.extend(values.chunks(each).map(digit));
+        return;
+    }
     let digits = |value: &u32| {
         let value = *value;
-        (0..VALUE_DIGITS).rev().map(move |at| HEX[(value >> (4 * at) & 15) as usize])
+        (0..bits / DIGIT_BITS).rev().map(move |at| hex(value >> (DIGIT_BITS * at)))
     };
     out.extend(values.iter().flat_map(digits));
 }
@@ -86,7 +149,7 @@ impl<'a> Record<'a> for Signature<'a> {
         fields.exactly("tag", tag::SIGNATURE, r"\h")?;
         let size = fields.number("size")?;
         let made = fields.next("made by", "what made the signature")?;
-        Ok(Self { id, size, made, values: Values::decode(fields.rest())? })
+        Ok(Self { id, size, made, values: Values::whole(fields.rest())? })
     }
 
     fn encode(&self, out: &mut Vec<u8>) {
@@ -143,7 +206,7 @@ impl<'a> Signed<'a> {
         let id = fields.id("id")?;
         fields.exactly("tag", b"0", "0, or that of a row that waits for a signature")?;
         let size = fields.number("size")?;
-        Ok(Self { id, size, values: Values::decode(fields.rest())? })
+        Ok(Self { id, size, values: Values::of(fields.rest())? })
     }
 
     fn encode(&self, out: &mut Vec<u8>) {
@@ -205,7 +268,7 @@ impl<'a> Record<'a> for HalfSigned<'a> {
         fields.exactly("tag", b"1", "1")?;
         let a = fields.id("a")?;
         let size = fields.number("size of a")?;
-        Ok(Self { b, a, size, values: Values::decode(fields.rest())? })
+        Ok(Self { b, a, size, values: Values::of(fields.rest())? })
     }
 
     fn encode(&self, out: &mut Vec<u8>) {

@@ -1,8 +1,7 @@
 //! The rows that make star clusters component by component.
 
 use super::cluster::Label;
-use super::meta::Meta;
-use super::pair::AnyPair;
+use super::near::AnyPair;
 use super::set::Member;
 use super::{Fields, Keys, Record, second_field, tag};
 use crate::error::FieldError;
@@ -21,19 +20,16 @@ fn row(out: &mut Vec<u8>, fields: &[&[u8]]) {
 pub enum RankInput<'a> {
     /// The document's component.
     Component(Label<'a>),
-    /// What the keep rule needs.
-    Meta(Meta<'a>),
-    /// A copy; sets are passed over.
+    /// A copy, or what the keep rule needs; sets are passed over.
     Member(Member<'a>),
 }
 
 impl<'a> Record<'a> for RankInput<'a> {
-    const FIELDS: &'static str = r"id⇥\>⇥label; id⇥\m⇥length⇥date⇥score⇥script⇥input⇥offset; copies; sets";
+    const FIELDS: &'static str = r"id⇥\>⇥label; copies; sets; what the keep rule needs";
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
         match second_field(line) {
             Some(tag::LABEL) => Label::decode(line).map(RankInput::Component),
-            Some(tag::META) => Meta::decode(line).map(RankInput::Meta),
             _ => Member::decode(line).map(RankInput::Member),
         }
     }
@@ -41,7 +37,6 @@ impl<'a> Record<'a> for RankInput<'a> {
     fn encode(&self, out: &mut Vec<u8>) {
         match self {
             RankInput::Component(label) => label.encode(out),
-            RankInput::Meta(meta) => meta.encode(out),
             RankInput::Member(member) => member.encode(out),
         }
     }

@@ -1,6 +1,7 @@
 //! What `tokenize` makes of a document: its set, and, where that is too small to be compared, a hash of the text.
 
-use super::set::{Doc, FEATURE_DIGITS, FEATURES, Features, features_in, parse_feature, push_feature};
+use super::meta::Meta;
+use super::set::{Doc, FEATURE_DIGITS, FEATURES, Features, parse_feature, push_feature};
 use super::{Fields, Record, second_field, tag};
 use crate::error::FieldError;
 
@@ -31,11 +32,7 @@ impl<'a> Tokenized<'a> {
             features = fields.next("features", FEATURES)?;
         }
         fields.done()?;
-        // So much of the form that the size is known without reading; the rest is checked when it is read.
-        if features_in(features.len()).is_none() {
-            return Err(FieldError::new("features", FEATURES, features));
-        }
-        Ok(Self { doc: Doc { id, features: Features::Text(features) }, text })
+        Ok(Self { doc: Doc { id, features: Features::decode(features)? }, text })
     }
 
     /// Appends what follows the id and a TAB.
@@ -66,9 +63,31 @@ impl<'a> Record<'a> for Tokenized<'a> {
     }
 }
 
-/// Whether a line holds the hash of a text.
-pub(super) fn has_text(line: &[u8]) -> bool {
-    second_field(line) == Some(tag::TEXT)
+/// What stages that read documents write for a chain: sets, and what the keep rule needs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum SetRow<'a> {
+    /// A document's set.
+    Set(Tokenized<'a>),
+    /// What the keep rule needs of a document.
+    Meta(Meta<'a>),
+}
+
+impl<'a> Record<'a> for SetRow<'a> {
+    const FIELDS: &'static str = r"id⇥features, or id⇥\~⇥hash of the text⇥features; id⇥\m⇥length⇥date⇥score⇥script⇥input⇥offset⇥file⇥line";
+
+    fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
+        match second_field(line) {
+            Some(tag::META) => Meta::decode(line).map(SetRow::Meta),
+            _ => Tokenized::decode(line).map(SetRow::Set),
+        }
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        match self {
+            SetRow::Set(row) => row.encode(out),
+            SetRow::Meta(meta) => meta.encode(out),
+        }
+    }
 }
 
 /// A hash of a text from its 32 lower-case hex digits.

@@ -34,6 +34,7 @@
 pub mod containment;
 pub mod cosine;
 pub mod dice;
+pub mod edit;
 pub mod jaccard;
 mod measure;
 pub mod overlap;
@@ -41,6 +42,7 @@ mod score;
 pub mod tau;
 #[cfg(test)]
 pub(crate) mod tests;
+pub mod text;
 
 use containment::Containment;
 use cosine::Cosine;

@@ -45,6 +45,16 @@ impl Distances {
         self.classes.is_empty()
     }
 
+    /// The distance of a text.
+    pub fn of_text(&self, text: &str) -> u32 {
+        if self.is_one() { self.all } else { self.of(text.chars().count() as u64) }
+    }
+
+    /// The greatest distance of any text.
+    pub fn most(&self) -> u32 {
+        self.classes.first().map_or(self.all, |class| class.1)
+    }
+
     /// The distance of texts in no class.
     pub fn all(&self) -> u32 {
         self.all
@@ -100,6 +110,7 @@ mod tests {
         let distances: Distances = "3,140:8,500:5".parse().unwrap();
         assert_eq!([0, 140, 141, 500, 501].map(|length| distances.of(length)), [8, 8, 5, 5, 3]);
         assert_eq!(distances.to_string(), "3,500:5,140:8");
+        assert_eq!((distances.most(), distances.of_text("汉字")), (8, 8));
         assert_eq!("0".parse::<Distances>().unwrap().of(7), 0);
         assert_eq!(Distances::default().to_string(), "3");
     }

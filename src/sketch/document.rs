@@ -5,6 +5,7 @@ use crate::hash;
 use crate::text::{Extractor, FeatureSpec, jieba};
 use clap::ValueEnum;
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 /// How much a feature of a document weighs in its fingerprint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -57,7 +58,7 @@ pub enum Idf {
     /// Nowhere: the weights do without.
     None,
     /// From a corpus.
-    Of(Frequencies),
+    Of(Arc<Frequencies>),
     /// From jieba's dictionary of words.
     Jieba,
 }

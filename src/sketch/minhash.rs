@@ -14,6 +14,7 @@
 //! one, as densification does, and so the values of a small set are no more alike than those of a large one.
 
 use crate::hash::{mix, stream};
+use std::hint::select_unpredictable;
 
 /// Changes with every change of what signatures are: those of another version are refused.
 pub const VERSION: u32 = 1;
@@ -24,6 +25,9 @@ pub const MOST_HASHES: usize = 1024;
 /// Rounds of a set whose features come one by one. With 32 features for each of the most buckets, one of them stays empty once
 /// in 10^24 sets.
 const ROUNDS_AT_ONCE: u64 = 2;
+
+/// Once no more than the buckets over this are empty, a throw that stays is the exception.
+const MOSTLY_FILLED: usize = 16;
 
 /// How signatures are made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, clap::ValueEnum)]
@@ -90,7 +94,9 @@ impl Signer {
                     *held = (*held).min(smallest(&[feature], stream(i)).into());
                 }
             }
-            Method::Fast => (0..ROUNDS_AT_ONCE).for_each(|round| throw(&[feature], round, &mut self.buckets)),
+            Method::Fast => {
+                (0..ROUNDS_AT_ONCE).for_each(|round| throw_late(&[feature], round, &mut self.buckets))
+            }
         }
     }
 
@@ -103,9 +109,14 @@ impl Signer {
 
     fn fill(&mut self, features: &[u64], out: &mut Vec<u32>) {
         self.start();
+        let mut empty = self.hashes;
         for round in 0..self.hashes as u64 {
-            throw(features, round, &mut self.buckets);
-            if !self.buckets.contains(&EMPTY) {
+            match empty > self.hashes / MOSTLY_FILLED {
+                true => throw(features, round, &mut self.buckets),
+                false => throw_late(features, round, &mut self.buckets),
+            }
+            empty = self.buckets.iter().filter(|held| **held == EMPTY).count();
+            if empty == 0 {
                 break;
             }
         }
@@ -118,17 +129,33 @@ impl Signer {
     }
 }
 
-/// One round: each feature falls into a bucket, and stays if nothing smaller is there.
+/// One round: each feature falls into a bucket, and stays if nothing smaller is there. Whether it stays is a coin toss to
+/// the processor, so nothing branches on it: of 600 features with 128 buckets a feature takes 2.3 ns, and 5.7 with a branch.
 fn throw(features: &[u64], round: u64, buckets: &mut [u64]) {
     let (seed, count) = (stream(round), buckets.len() as u64);
     for feature in features {
-        let hash = mix(feature ^ seed);
-        let held = &mut buckets[(((hash >> 32) * count) >> 32) as usize];
-        let value = round << 32 | hash & u64::from(u32::MAX);
-        if value < *held {
-            *held = value;
+        let (bucket, value) = throw_of(*feature, seed, round, count);
+        let held = &mut buckets[bucket];
+        *held = select_unpredictable(value < *held, value, *held);
+    }
+}
+
+/// The same where few buckets are empty, so that hardly a feature stays.
+fn throw_late(features: &[u64], round: u64, buckets: &mut [u64]) {
+    let (seed, count) = (stream(round), buckets.len() as u64);
+    for feature in features {
+        let (bucket, value) = throw_of(*feature, seed, round, count);
+        if value < buckets[bucket] {
+            buckets[bucket] = value;
         }
     }
+}
+
+/// The bucket that a feature falls into, and the round and value that it has there.
+#[inline]
+fn throw_of(feature: u64, seed: u64, round: u64, buckets: u64) -> (usize, u64) {
+    let hash = mix(feature ^ seed);
+    ((((hash >> 32) * buckets) >> 32) as usize, round << 32 | hash & u64::from(u32::MAX))
 }
 
 /// The smallest value of the hash function of a seed.
@@ -141,11 +168,36 @@ pub fn matches(x: &[u32], y: &[u32]) -> u32 {
     x.iter().zip(y).map(|(x, y)| u32::from(x == y)).sum()
 }
 
-/// What two sets of these sizes share by the estimate, in whole features: o = m(a+b)/(K+m), since J = o/(a+b-o) is m/K.
-pub fn estimated_overlap(matches: u32, hashes: usize, sizes: (u64, u64)) -> u64 {
-    let (matches, both) = (u128::from(matches), u128::from(sizes.0) + u128::from(sizes.1));
-    let whole = hashes as u128 + matches;
-    let overlap = ((2 * matches * both + whole) / (2 * whole)) as u64;
+/// A fraction, never negative: the Jaccard similarity that signatures estimate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Estimate {
+    /// Above the line.
+    pub part: u64,
+    /// Below it.
+    pub whole: u64,
+}
+
+impl Estimate {
+    /// Of so many values of which this many agree, by so many low bits each (li2010). Two values that have nothing to do
+    /// with each other agree in b bits with chance c = 2^-b, so that J is estimated by (m/K - c)/(1 - c), which is
+    /// (2^b m - K)/(2^b K - K); with all 32 bits of a value, c is as good as 0.
+    pub fn of(matches: u32, hashes: usize, bits: u32) -> Self {
+        let (matches, hashes) = (u64::from(matches), hashes as u64);
+        match bits {
+            VALUE_BITS.. => Self { part: matches, whole: hashes },
+            _ => Self { part: (matches << bits).saturating_sub(hashes), whole: (hashes << bits) - hashes },
+        }
+    }
+}
+
+/// Bits of a value.
+pub const VALUE_BITS: u32 = u32::BITS;
+
+/// What two sets of these sizes share by the estimate, in whole features: with J = m/K it is o = m(a+b)/(K+m), since J = o/(a+b-o).
+pub fn estimated_overlap(jaccard: Estimate, sizes: (u64, u64)) -> u64 {
+    let (part, both) = (u128::from(jaccard.part), u128::from(sizes.0) + u128::from(sizes.1));
+    let whole = u128::from(jaccard.whole) + part;
+    let overlap = ((2 * part * both + whole) / (2 * whole)) as u64;
     overlap.min(sizes.0).min(sizes.1)
 }
 
@@ -224,10 +276,27 @@ mod tests {
 
     #[test]
     fn the_estimated_overlap_has_the_estimated_jaccard() {
-        assert_eq!(estimated_overlap(128, 128, (10, 10)), 10);
-        assert_eq!(estimated_overlap(0, 128, (10, 10)), 0);
+        let overlap =
+            |matches, hashes, sizes| estimated_overlap(Estimate::of(matches, hashes, VALUE_BITS), sizes);
+        assert_eq!(overlap(128, 128, (10, 10)), 10);
+        assert_eq!(overlap(0, 128, (10, 10)), 0);
         // 13 of 18: the estimate 0.722 gives 13 back.
-        assert_eq!(estimated_overlap(722, 1000, (15, 16)), 13);
-        assert_eq!(estimated_overlap(128, 128, (10, 90)), 10);
+        assert_eq!(overlap(722, 1000, (15, 16)), 13);
+        assert_eq!(overlap(128, 128, (10, 90)), 10);
+    }
+
+    #[test]
+    fn estimates_of_few_bits_take_chance_out() {
+        let jaccard = |matches, hashes, bits| {
+            let Estimate { part, whole } = Estimate::of(matches, hashes, bits);
+            part as f64 / whole as f64
+        };
+        // (96/128 - 1/2)/(1 - 1/2), (68/128 - 1/16)/(15/16).
+        assert_eq!(jaccard(96, 128, 1), 0.5);
+        assert_eq!(jaccard(68, 128, 4), 0.5);
+        assert_eq!(jaccard(64, 128, 32), 0.5);
+        // Fewer than chance has.
+        assert_eq!(jaccard(50, 128, 1), 0.0);
+        assert_eq!(jaccard(128, 128, 1), 1.0);
     }
 }

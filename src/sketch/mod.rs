@@ -5,16 +5,22 @@
 //! |---|---|
 //! | [`minhash`] | signatures of K values, of which two sets share as many as their Jaccard similarity says |
 //! | [`bands`] | keys under which similar signatures meet |
+//! | [`bloom`] | which keys came more than once, in two bits a cell |
+//! | [`rice`] | codes of numbers that fall off geometrically |
 //! | [`simhash`] | fingerprints of 64 or 128 bits, which differ in few bits where documents are alike |
 //! | [`tables`] | keys under which near fingerprints meet |
 //! | [`distance`] | how many bits may differ, by the length of texts |
+//! | [`content`] | what is compared of texts whose fingerprints are near |
 //!
 //! Nothing here knows of files or processes.
 
 pub mod bands;
+pub mod bloom;
+pub mod content;
 pub mod distance;
 mod document;
 pub mod minhash;
+pub mod rice;
 pub mod simhash;
 pub mod tables;
 

@@ -1,16 +1,21 @@
-//! `cluster`: pairs of representatives, and copies, become clusters; one task, with 4 bytes for each link.
-//! Where no task may hold the graph, [`super::components`] and [`super::star`] take its place.
+//! `cluster`: pairs of representatives, and copies, become clusters, and the best document of each is found; one task, which
+//! holds the graph. Where no task may, [`super::components`] and [`super::star`] take its place.
 
 use super::options::KeepOpts;
 use crate::cluster::components::Components;
 use crate::cluster::groups::star_of_groups;
+use crate::cluster::ids::Ids;
 use crate::cluster::keep::{self, Date, KeepRule, Score};
 use crate::error::{FieldError, Result};
-use crate::record::cluster::{ClusterInput, Label};
+use crate::io;
+use crate::record::Record;
+use crate::record::cluster::{ClusterInput, Clustered, GraphRow};
 use crate::record::meta::Meta;
-use crate::stage::{Decl, Role, Stage, Task};
+use crate::record::set::Member;
+use crate::stage::{Decl, Role, SideFile, Stage, Task};
 use clap::{Args, ValueEnum};
 use rustc_hash::FxHashMap;
+use std::path::{Path, PathBuf};
 
 /// What a cluster is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -30,60 +35,104 @@ pub struct ClusterKindOpts {
     pub cluster: ClusterKind,
 }
 
-/// Its options.
+/// How much of a graph one task may hold.
+#[derive(Args, Clone, Debug)]
+pub struct GraphOpts {
+    /// Pairs of different sets and copies, in all, that one task makes clusters of (about 250 bytes each); where there are
+    /// more, clusters are made in rounds of many tasks
+    #[arg(long, env = "TWINSPLIT_GRAPH", default_value_t = 2_000_000, value_name = "N")]
+    pub graph: u64,
+}
+
+/// The mapper: of sets and of all that is in none of the rows nothing goes on.
+pub struct ClusterMap {
+    rule: KeepRule,
+}
+
+impl Stage for ClusterMap {
+    type In<'a> = ClusterInput<'a>;
+    type Out<'a> = GraphRow<'a>;
+    type Opts = KeepOpts;
+    const DECL: Decl = Decl {
+        name: "cluster",
+        role: Role::Map,
+        about: "Passes on pairs, copies and the ranks of documents",
+        side: &[],
+    };
+
+    fn open(opts: KeepOpts, _: &mut Task<'_>) -> Result<Self> {
+        Ok(Self { rule: opts.keep })
+    }
+
+    fn push(&mut self, row: ClusterInput<'_>, task: &mut Task<'_>) -> Result<()> {
+        match row {
+            ClusterInput::Pair(pair) => {
+                let (a, b) = pair.ids();
+                task.emit(&GraphRow::Pair(a, b))
+            }
+            ClusterInput::Member(Member::Meta(meta)) => {
+                let rank = rank_of(self.rule, &meta).map_err(|error| task.wrong(error))?;
+                if rank.is_empty() { Ok(()) } else { task.emit(&GraphRow::Rank(meta.id, &rank)) }
+            }
+            ClusterInput::Member(member) => match member.as_copy() {
+                Some((id, representative)) => task.emit(&GraphRow::Copy(id, representative)),
+                None => Ok(()),
+            },
+        }
+    }
+}
+
+/// Options of the reducer.
 #[derive(Args, Clone, Debug)]
 pub struct ClusterOpts {
     #[command(flatten)]
     kind: ClusterKindOpts,
     #[command(flatten)]
-    keep: KeepOpts,
+    graph: GraphOpts,
 }
 
-/// The stage. A document that is in no pair and no copy costs nothing; any other its id and about 30 bytes, and for
-/// stars 8 bytes for each of its pairs and its rank.
-pub struct Cluster {
+/// The reducer. A document that is in no pair and no copy costs nothing; any other its id and its rank and about 50 bytes,
+/// and for stars 8 bytes for each of its pairs.
+pub struct ClusterReduce {
     kind: ClusterKind,
-    rule: KeepRule,
     /// The ids, and, for [`ClusterKind::Components`], the components so far.
     graph: Components,
     /// Pairs of representatives, for [`ClusterKind::Star`].
     pairs: Vec<(u32, u32)>,
-    /// (copy, representative), for [`ClusterKind::Star`].
+    /// (copy, representative).
     copies: Vec<(u32, u32)>,
-    /// Ranks of documents whose rank is more than their id.
-    ranks: FxHashMap<Vec<u8>, Vec<u8>>,
+    /// Ranks of documents, by number; those that are not here have an empty one.
+    ranks: FxHashMap<u32, Box<[u8]>>,
 }
 
-impl Cluster {
+impl ClusterReduce {
     fn edge(&mut self, a: &[u8], b: &[u8]) -> (u32, u32) {
+        if self.kind == ClusterKind::Components {
+            self.graph.union(a, b);
+        }
         (self.graph.ids.number(a), self.graph.ids.number(b))
     }
 
-    /// The label of each document: its centre's representative.
-    fn stars(&self) -> Vec<u32> {
-        let rank_of = |x: u32| {
-            let id = self.graph.ids.get(x);
-            (self.ranks.get(id).map_or(&[][..], Vec::as_slice), id)
-        };
-        star_of_groups(self.graph.ids.len(), &self.copies, &self.pairs, rank_of)
+    /// What documents are in order of, best first.
+    fn key(&self, document: u32) -> (&[u8], &[u8]) {
+        (self.ranks.get(&document).map_or(&[][..], |rank| rank), self.graph.ids.get(document))
     }
 }
 
-impl Stage for Cluster {
-    type In<'a> = ClusterInput<'a>;
-    type Out<'a> = Label<'a>;
+impl Stage for ClusterReduce {
+    type In<'a> = GraphRow<'a>;
+    type Out<'a> = Clustered<'a>;
     type Opts = ClusterOpts;
     const DECL: Decl = Decl {
-        name: "cluster",
+        name: "cluster-reduce",
         role: Role::Reduce,
-        about: "Groups documents into connected components or stars; one task",
+        about: "Groups documents into connected components or stars, and finds the best of each; one task",
         side: &[],
     };
 
     fn open(opts: ClusterOpts, _: &mut Task<'_>) -> Result<Self> {
         Ok(Self {
             kind: opts.kind.cluster,
-            rule: opts.keep.keep,
             graph: Components::default(),
             pairs: Vec::new(),
             copies: Vec::new(),
@@ -91,34 +140,23 @@ impl Stage for Cluster {
         })
     }
 
-    fn push(&mut self, row: ClusterInput<'_>, task: &mut Task<'_>) -> Result<()> {
+    fn push(&mut self, row: GraphRow<'_>, _: &mut Task<'_>) -> Result<()> {
         match row {
-            ClusterInput::Pair(pair) if self.kind == ClusterKind::Star => {
-                let (a, b) = pair.ids();
+            GraphRow::Pair(a, b) => {
                 let edge = self.edge(a, b);
-                self.pairs.push(edge);
-            }
-            ClusterInput::Pair(pair) => {
-                let (a, b) = pair.ids();
-                self.graph.union(a, b);
-            }
-            ClusterInput::Member(member) => match (member.as_copy(), self.kind) {
-                (Some((id, representative)), ClusterKind::Star) => {
-                    let edge = self.edge(id, representative);
-                    self.copies.push(edge);
-                }
-                (Some((id, representative)), ClusterKind::Components) => {
-                    self.graph.union(id, representative);
-                }
-                (None, _) => {}
-            },
-            ClusterInput::Meta(meta) if self.kind == ClusterKind::Star => {
-                let rank = rank_of(self.rule, &meta).map_err(|error| task.wrong(error))?;
-                if !rank.is_empty() {
-                    self.ranks.insert(meta.id.to_vec(), rank);
+                if self.kind == ClusterKind::Star {
+                    self.pairs.push(edge);
                 }
             }
-            ClusterInput::Meta(_) => {}
+            GraphRow::Copy(id, representative) => {
+                let edge = self.edge(id, representative);
+                self.copies.push(edge);
+            }
+            GraphRow::Rank(id, rank) => {
+                if let Some(document) = self.graph.ids.find(id) {
+                    self.ranks.insert(document, rank.into());
+                }
+            }
         }
         Ok(())
     }
@@ -126,14 +164,107 @@ impl Stage for Cluster {
     fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
         let labels = match self.kind {
             ClusterKind::Components => self.graph.labels(),
-            ClusterKind::Star => self.stars(),
+            ClusterKind::Star => {
+                let documents = self.graph.ids.len();
+                star_of_groups(documents, &self.copies, &self.pairs, |document| self.key(document))
+            }
         };
+        let mut kept: Vec<u32> = vec![u32::MAX; labels.len()];
+        for (document, &label) in (0..).zip(&labels) {
+            let best = &mut kept[label as usize];
+            if *best == u32::MAX || self.key(document) < self.key(*best) {
+                *best = document;
+            }
+        }
+        let mut representatives: Vec<u32> = (0..labels.len() as u32).collect();
+        for &(copy, of) in &self.copies {
+            representatives[copy as usize] = of;
+        }
         let ids = &self.graph.ids;
         for document in ids.sorted() {
-            task.emit(&Label { id: ids.get(document), label: ids.get(labels[document as usize]) })?;
+            let [kept, representative] =
+                [kept[labels[document as usize] as usize], representatives[document as usize]];
+            task.emit(&Clustered {
+                id: ids.get(document),
+                kept: ids.get(kept),
+                representative: ids.get(representative),
+            })?;
         }
         Ok(())
     }
+}
+
+/// Which document every document of a cluster gives way to, as one task has found it: about 30 bytes for each, and its id.
+#[derive(Default)]
+pub struct Clusters {
+    ids: Ids,
+    kept: Vec<u32>,
+    representatives: Vec<u32>,
+}
+
+/// Where they are.
+#[derive(Args, Clone, Debug)]
+pub struct ClusteredOpts {
+    /// What cluster-reduce wrote
+    #[arg(long, env = "TWINSPLIT_CLUSTERED", default_value = "clustered", value_name = "FILE")]
+    pub clustered: PathBuf,
+    /// How many there may be.
+    #[command(flatten)]
+    pub graph: GraphOpts,
+}
+
+impl Clusters {
+    /// The side file that they come from.
+    pub const SIDE: SideFile = SideFile {
+        option: "clustered",
+        about: "the documents of clusters that cluster-reduce wrote; required",
+    };
+
+    /// Reads them from a file.
+    pub fn load(path: &Path) -> Result<Self> {
+        let mut all = Self::default();
+        io::each_row(path, |line| {
+            let row = Clustered::decode(line)?;
+            let [id, kept, representative] =
+                [row.id, row.kept, row.representative].map(|id| all.ids.number(id));
+            for (column, value) in [(&mut all.kept, kept), (&mut all.representatives, representative)] {
+                column.resize(all.ids.len(), u32::MAX);
+                column[id as usize] = value;
+            }
+            Ok(())
+        })?;
+        Ok(all)
+    }
+
+    /// The number of a document that is in a cluster.
+    pub fn find(&self, id: &[u8]) -> Option<u32> {
+        self.ids.find(id)
+    }
+
+    /// The id of a number.
+    pub fn id(&self, document: u32) -> &[u8] {
+        self.ids.get(document)
+    }
+
+    /// What a document's cluster keeps.
+    pub fn kept(&self, document: u32) -> u32 {
+        in_column(&self.kept, document)
+    }
+
+    /// The document that has its set and stands for it in joins.
+    pub fn representative(&self, document: u32) -> u32 {
+        in_column(&self.representatives, document)
+    }
+
+    /// All documents, in byte order of their ids.
+    pub fn sorted(&self) -> Vec<u32> {
+        self.ids.sorted()
+    }
+}
+
+/// What a column has for a document; a document without a row of its own stands for itself.
+fn in_column(column: &[u32], document: u32) -> u32 {
+    column.get(document as usize).copied().filter(|value| *value != u32::MAX).unwrap_or(document)
 }
 
 /// A document's rank by a keep rule, from its properties.
@@ -154,7 +285,10 @@ pub fn rank_of(rule: KeepRule, meta: &Meta<'_>) -> Result<Vec<u8>, FieldError> {
         }
     };
     if rule == KeepRule::First && meta.place.input.is_empty() {
-        return Err(FieldError::missing("input", "hex digits, as doc-meta --keep first writes them"));
+        return Err(FieldError::missing(
+            "input",
+            "hex digits, as tokenize --meta on --keep first writes them",
+        ));
     }
     let [input, offset] = [("input", meta.place.input), ("offset", meta.place.offset)]
         .map(|(field, digits)| text(field, digits));

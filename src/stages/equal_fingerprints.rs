@@ -1,11 +1,23 @@
 //! `equal-fingerprints`: documents with the same fingerprint are joined once. The smallest id of each group stands for it, as
-//! with [equal sets](super::equal_sets), so that a million equal pages are a million rows in every table less.
+//! with [equal sets](super::equal_sets), so that a million equal pages are a million rows in every table less. Where texts are
+//! compared as well, documents of a group have the same of that too.
 
-use super::NoOpts;
+use super::meta::SingleIds;
+use super::signature_check::CheckOpts;
 use super::simhash::DistanceOpts;
-use crate::error::Result;
-use crate::record::fingerprint::{Fingerprinted, GroupedFingerprint, MemberFingerprint};
+use crate::error::{FieldError, Result};
+use crate::record::fingerprint::{FingerprintRow, GroupedFingerprint, GroupedRow, MemberFingerprint};
+use crate::record::set::Member;
+use crate::similarity::text::TextCheck;
 use crate::stage::{Decl, Role, Stage, Task};
+use clap::Args;
+
+/// The reducer's options.
+#[derive(Args, Clone, Debug)]
+pub struct EqualFingerprintsReduceOpts {
+    #[command(flatten)]
+    check: CheckOpts,
+}
 
 /// The mapper.
 pub struct EqualFingerprints {
@@ -13,8 +25,8 @@ pub struct EqualFingerprints {
 }
 
 impl Stage for EqualFingerprints {
-    type In<'a> = Fingerprinted<'a>;
-    type Out<'a> = GroupedFingerprint<'a>;
+    type In<'a> = FingerprintRow<'a>;
+    type Out<'a> = GroupedRow<'a>;
     type Opts = DistanceOpts;
     const DECL: Decl = Decl {
         name: "equal-fingerprints",
@@ -27,40 +39,62 @@ impl Stage for EqualFingerprints {
         Ok(Self { distance: opts.distance.all() })
     }
 
-    fn push(&mut self, row: Fingerprinted<'_>, task: &mut Task<'_>) -> Result<()> {
+    fn push(&mut self, row: FingerprintRow<'_>, task: &mut Task<'_>) -> Result<()> {
+        let row = match row {
+            FingerprintRow::Fingerprint(row) => row,
+            FingerprintRow::Meta(meta) => return task.emit(&GroupedRow::Meta(meta)),
+        };
         let distance = row.distance.unwrap_or(self.distance);
-        task.emit(&GroupedFingerprint { fingerprint: row.fingerprint, distance, id: row.id })
+        task.emit(&GroupedFingerprint {
+            fingerprint: row.fingerprint,
+            distance,
+            content: row.content,
+            id: row.id,
+        })
     }
 }
 
 /// The reducer.
-#[derive(Default)]
 pub struct EqualFingerprintsReduce {
+    check: Option<TextCheck>,
     /// The smallest id of the group; none before its first row.
     representative: Vec<u8>,
+    ids: SingleIds,
     copies: u64,
 }
 
 impl Stage for EqualFingerprintsReduce {
-    type In<'a> = GroupedFingerprint<'a>;
-    type Out<'a> = MemberFingerprint<'a>;
-    type Opts = NoOpts;
+    type In<'a> = GroupedRow<'a>;
+    type Out<'a> = Member<'a>;
+    type Opts = EqualFingerprintsReduceOpts;
     const DECL: Decl = Decl {
         name: "equal-fingerprints-reduce",
         role: Role::Reduce,
-        about: "Passes one of several equal fingerprints on and turns the others into copies",
+        about: "Passes one of several equal fingerprints on, turns the others into copies, and stops at an id that two documents have",
         side: &[],
     };
 
-    fn open(_: NoOpts, _: &mut Task<'_>) -> Result<Self> {
-        Ok(Self::default())
+    fn open(opts: EqualFingerprintsReduceOpts, _: &mut Task<'_>) -> Result<Self> {
+        let ids = SingleIds::default();
+        Ok(Self { check: opts.check.texts(), representative: Vec::new(), ids, copies: 0 })
     }
 
-    fn push(&mut self, row: GroupedFingerprint<'_>, task: &mut Task<'_>) -> Result<()> {
-        let GroupedFingerprint { fingerprint, distance, id } = row;
+    fn push(&mut self, row: GroupedRow<'_>, task: &mut Task<'_>) -> Result<()> {
+        let GroupedFingerprint { fingerprint, distance, content, id } = match row {
+            GroupedRow::Fingerprint(row) => row,
+            GroupedRow::Meta(meta) => {
+                self.ids.take(&meta, task)?;
+                return task.emit(&meta);
+            }
+        };
+        if content.is_some() != self.check.is_some() {
+            let expected = "rows that simhash has made with the same --check";
+            return Err(task.wrong(FieldError::new("content", expected, id)));
+        }
         let representative = (!self.representative.is_empty()).then_some(self.representative.as_slice());
         self.copies += u64::from(representative.is_some());
-        task.emit(&MemberFingerprint { id, representative, fingerprint, distance })?;
+        let measure = representative.and(self.check).map(|check| check.measure);
+        task.emit(&MemberFingerprint { id, representative, fingerprint, distance, measure })?;
         if self.representative.is_empty() {
             self.representative.extend_from_slice(id);
         }

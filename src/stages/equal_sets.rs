@@ -1,16 +1,19 @@
 //! `equal-sets`: documents with the same set are joined once. The smallest id of each group represents it; every
-//! other member becomes a copy line, which joins pass over and `expand` reads, so that a million equal pages are
+//! other member becomes a copy line, which joins pass over and `expand-pairs` reads, so that a million equal pages are
 //! a million lines and not 5·10^11 pairs.
 //!
 //! Documents whose sets are too small for a join meet by the hashes of their texts, which `tokenize` wrote, and become
 //! copies of the smallest id among them: of size 0, for they are in no pair. That one is no set, and is not passed on.
+//!
+//! What the keep rule needs of each document goes the same way, by id, and comes out as it is.
 
 use super::NoOpts;
+use super::meta::SingleIds;
 use super::options::MinFeaturesOpts;
 use crate::error::Result;
 use crate::hash;
-use crate::record::set::{Copy, Doc, Features, HashedDoc, Member};
-use crate::record::tokenized::Tokenized;
+use crate::record::set::{Copy, Doc, Features, HashedDoc, HashedRow, Member};
+use crate::record::tokenized::{SetRow, Tokenized};
 use crate::stage::{Decl, Role, Stage, Task};
 
 /// The mapper. Sets that enter no join (empty, or below `--min-features`) end here, where no hash of a text goes with them.
@@ -21,8 +24,8 @@ pub struct EqualSets {
 }
 
 impl Stage for EqualSets {
-    type In<'a> = Tokenized<'a>;
-    type Out<'a> = HashedDoc<'a>;
+    type In<'a> = SetRow<'a>;
+    type Out<'a> = HashedRow<'a>;
     type Opts = MinFeaturesOpts;
     const DECL: Decl = Decl {
         name: "equal-sets",
@@ -35,7 +38,11 @@ impl Stage for EqualSets {
         Ok(Self { least, features: Vec::new(), too_small: 0 })
     }
 
-    fn push(&mut self, Tokenized { doc, text }: Tokenized<'_>, task: &mut Task<'_>) -> Result<()> {
+    fn push(&mut self, row: SetRow<'_>, task: &mut Task<'_>) -> Result<()> {
+        let Tokenized { doc, text } = match row {
+            SetRow::Set(row) => row,
+            SetRow::Meta(meta) => return task.emit(&HashedRow::Meta(meta)),
+        };
         if !self.least.admits(doc.features.size()) {
             self.too_small += 1;
             let Some(hash) = text else { return Ok(()) };
@@ -61,6 +68,7 @@ pub struct EqualSetsReduce {
     /// The distinct hashes of texts of one half: representative, hash.
     texts: Vec<(Vec<u8>, u128)>,
     features: Vec<u64>,
+    ids: SingleIds,
     copies: u64,
     equal_texts: u64,
 }
@@ -77,13 +85,13 @@ impl EqualSetsReduce {
 }
 
 impl Stage for EqualSetsReduce {
-    type In<'a> = HashedDoc<'a>;
+    type In<'a> = HashedRow<'a>;
     type Out<'a> = Member<'a>;
     type Opts = NoOpts;
     const DECL: Decl = Decl {
         name: "equal-sets-reduce",
         role: Role::Reduce,
-        about: "Passes one of several equal sets on and turns the others, and equal short texts, into copies",
+        about: "Passes one of several equal sets on, turns the others, and equal short texts, into copies, and stops at an id that two documents have",
         side: &[],
     };
 
@@ -91,11 +99,14 @@ impl Stage for EqualSetsReduce {
         Ok(Self::default())
     }
 
-    fn push(
-        &mut self,
-        HashedDoc { doc: Tokenized { doc, text }, .. }: HashedDoc<'_>,
-        task: &mut Task<'_>,
-    ) -> Result<()> {
+    fn push(&mut self, row: HashedRow<'_>, task: &mut Task<'_>) -> Result<()> {
+        let Tokenized { doc, text } = match row {
+            HashedRow::Doc(row) => row.doc,
+            HashedRow::Meta(meta) => {
+                self.ids.take(&meta, task)?;
+                return task.emit(&Member::Meta(meta));
+            }
+        };
         if let Some(text) = text {
             return self.text(doc.id, text, task);
         }

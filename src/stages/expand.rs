@@ -1,15 +1,20 @@
-//! `expand-left`, `expand-right`: pairs of representatives become pairs of all documents with those sets, one side
-//! after the other; the second adds the pairs inside each group of equal sets.
+//! `expand-pairs`: pairs of representatives become pairs of all documents with those sets, and those inside each group of equal sets
+//! are added, where one task has found the clusters, so that every task may know the copies. Where none may, two joins do it:
+//! `expand-left` and `expand-right`, one side of the pairs after the other.
 
 use super::NoOpts;
+use super::cluster::{ClusteredOpts, Clusters};
 use super::options::{MaxPairsOpts, SimilarityOpts};
 use crate::error::{Error, FieldError, Result};
 use crate::record::expand::{ExpandRow, LeftInput, RightInput};
-use crate::record::pair::{AnyPair, Near, Pair};
-use crate::record::set::Member;
-use crate::similarity::SetSimilarity;
+use crate::record::near::{AnswerPair, AnyPair, Checked, Near};
+use crate::record::pair::Pair;
+use crate::record::set::{Copy, Member};
+use crate::similarity::text::TextMeasure;
+use crate::similarity::{Measure, Score, SetSimilarity, Similarity};
 use crate::stage::{Decl, Role, Stage, Task};
 use clap::Args;
+use rustc_hash::FxHashMap;
 
 /// Writes a copy under its representative. Equal texts are no pair of sets, and are of size 0.
 fn emit_copy(member: &Member<'_>, task: &mut Task<'_>) -> Result<()> {
@@ -18,10 +23,204 @@ fn emit_copy(member: &Member<'_>, task: &mut Task<'_>) -> Result<()> {
             task.emit(&ExpandRow::Copy { representative: copy.representative, id: copy.id, size: copy.size })
         }
         Member::Fingerprint(one) => match one.representative {
-            Some(representative) => task.emit(&ExpandRow::EqualFingerprint { representative, id: one.id }),
+            Some(representative) => {
+                task.emit(&ExpandRow::EqualFingerprint { representative, id: one.id, measure: one.measure })
+            }
             None => Ok(()),
         },
-        Member::Copy(_) | Member::Doc(_) => Ok(()),
+        Member::Copy(_) | Member::Doc(_) | Member::Meta(_) => Ok(()),
+    }
+}
+
+/// Pairs that are written, within a bound.
+struct Bounded {
+    most: u64,
+    pairs: u64,
+    /// The last pair was one of fingerprints.
+    fingerprints: bool,
+}
+
+impl Bounded {
+    fn new(opts: &MaxPairsOpts) -> Self {
+        Self { most: opts.max_pairs, pairs: 0, fingerprints: false }
+    }
+
+    /// Counts so many pairs more, and says whether they may still be written: beyond the limit nothing is, but all
+    /// are counted, so that the message can say how many there are.
+    fn admits(&mut self, pairs: u64) -> bool {
+        self.pairs += pairs;
+        self.pairs <= self.most
+    }
+
+    fn finish(&self, task: &mut Task<'_>) -> Result<()> {
+        task.count("pairs", self.pairs);
+        if self.pairs > self.most {
+            return Err(Error::Limit(format!(
+                "{}: {} pairs in one task (the limit is {}); {} has fewer, --write clusters needs none, or raise --max-pairs",
+                task.stage,
+                self.pairs,
+                self.most,
+                if self.fingerprints { "a smaller --distance" } else { "a higher tau" }
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// An error about a pair of another measure than the one that is asked for.
+fn other_measure(measure: Measure, task: &Task<'_>) -> Error {
+    let expected = "pairs of the measure that --similarity names";
+    task.wrong(FieldError::new("similarity", expected, measure.name().as_bytes()))
+}
+
+/// `expand-pairs`. Of the documents in clusters, which it holds, it looks at those that are copies.
+pub struct Expand {
+    clusters: Clusters,
+    /// By representative: itself, and its copies, in byte order of their ids.
+    groups: FxHashMap<u32, Vec<u32>>,
+    similarity: Similarity,
+    pairs: Bounded,
+}
+
+/// Its options.
+#[derive(Args, Clone, Debug)]
+pub struct ExpandOpts {
+    #[command(flatten)]
+    clustered: ClusteredOpts,
+    /// What the pairs of copies are written with.
+    #[command(flatten)]
+    similarity: SimilarityOpts,
+    #[command(flatten)]
+    max_pairs: MaxPairsOpts,
+}
+
+impl Expand {
+    /// The documents that a representative stands for, where it has copies.
+    fn group(&self, representative: &[u8]) -> Option<&[u32]> {
+        let document = self.clusters.find(representative)?;
+        self.groups.get(&document).map(Vec::as_slice)
+    }
+
+    /// Gives `visit` the pairs of the documents that two representatives stand for.
+    fn each(
+        &mut self,
+        (a, b): (&[u8], &[u8]),
+        task: &mut Task<'_>,
+        visit: impl Fn(&[u8], &[u8], &mut Task<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let size = |group: Option<&[u32]>| group.map_or(1, |group| group.len() as u64);
+        if !self.pairs.admits(size(self.group(a)) * size(self.group(b))) {
+            return Ok(());
+        }
+        let ids = |representative, group: Option<&[u32]>| match group {
+            None => vec![representative],
+            Some(_) => Vec::new(),
+        };
+        let (of_a, of_b) = (self.group(a), self.group(b));
+        let (alone_a, alone_b) = (ids(a, of_a), ids(b, of_b));
+        let all_b = || {
+            let group = of_b.unwrap_or_default().iter().map(|document| self.clusters.id(*document));
+            group.chain(alone_b.iter().copied())
+        };
+        for x in of_a.unwrap_or_default().iter().map(|document| self.clusters.id(*document)).chain(alone_a) {
+            for y in all_b() {
+                visit(x, y, task)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives `visit` the documents that a copy is paired with in its row: its representative, and the copies before it.
+    fn each_before(
+        &mut self,
+        (id, representative): (&[u8], &[u8]),
+        task: &mut Task<'_>,
+        visit: impl Fn(&[u8], &mut Task<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let Some(group) = self.group(representative) else {
+            let expected = "a copy that is in the file of --clustered";
+            return Err(task.wrong(FieldError::new("id", expected, id)));
+        };
+        let before = |document: &&u32| {
+            let other = self.clusters.id(**document);
+            other != id && (other == representative || other < id)
+        };
+        let others: Vec<u32> = group.iter().filter(before).copied().collect();
+        if !self.pairs.admits(others.len() as u64) {
+            return Ok(());
+        }
+        others.iter().try_for_each(|other| visit(self.clusters.id(*other), task))
+    }
+}
+
+impl Stage for Expand {
+    type In<'a> = LeftInput<'a>;
+    type Out<'a> = AnswerPair<'a>;
+    type Opts = ExpandOpts;
+    const DECL: Decl = Decl {
+        name: "expand-pairs",
+        role: Role::Map,
+        about: "Repeats each pair for the copies of both its documents, and pairs the copies with one another",
+        side: &[Clusters::SIDE],
+    };
+
+    fn open(opts: ExpandOpts, _: &mut Task<'_>) -> Result<Self> {
+        let clusters = Clusters::load(&opts.clustered.clustered)?;
+        let mut groups: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+        let sorted = clusters.sorted();
+        for &document in &sorted {
+            let representative = clusters.representative(document);
+            if representative != document {
+                groups.entry(representative).or_insert_with(|| vec![representative]).push(document);
+            }
+        }
+        let pairs = Bounded::new(&opts.max_pairs);
+        Ok(Self { clusters, groups, similarity: opts.similarity.0, pairs })
+    }
+
+    fn push(&mut self, row: LeftInput<'_>, task: &mut Task<'_>) -> Result<()> {
+        match row {
+            LeftInput::Pair(AnyPair::Sets(pair)) => {
+                let Pair { measure, size_a, size_b, overlap, .. } = pair;
+                if measure != self.similarity.measure() {
+                    return Err(other_measure(measure, task));
+                }
+                self.each((pair.a, pair.b), task, |x, y, task| {
+                    task.emit(&AnswerPair::Sets(Pair::of(measure, (x, size_a), (y, size_b), overlap)))
+                })
+            }
+            LeftInput::Pair(AnyPair::Fingerprints(near)) => {
+                self.pairs.fingerprints = true;
+                self.each((near.a, near.b), task, |x, y, task| {
+                    task.emit(&AnswerPair::Fingerprints(Near::of(x, y, near.distance, near.checked)))
+                })
+            }
+            LeftInput::Member(Member::Copy(Copy { id, representative, size })) => {
+                // Equal texts are of size 0, and sets that are too small for an overlap are no pairs, not even with their equals.
+                if size == 0 || !self.similarity.accepts(size, size, size) {
+                    return Ok(());
+                }
+                let measure = self.similarity.measure();
+                self.each_before((id, representative), task, |other, task| {
+                    task.emit(&AnswerPair::Sets(Pair::of(measure, (id, size), (other, size), size)))
+                })
+            }
+            LeftInput::Member(Member::Fingerprint(one)) => match one.representative {
+                Some(representative) => {
+                    self.pairs.fingerprints = true;
+                    let checked = one.measure.map(|measure| Checked { score: Score::ONE, measure });
+                    self.each_before((one.id, representative), task, |other, task| {
+                        task.emit(&AnswerPair::Fingerprints(Near::of(one.id, other, 0, checked)))
+                    })
+                }
+                None => Ok(()),
+            },
+            LeftInput::Member(Member::Doc(_) | Member::Meta(_)) => Ok(()),
+        }
+    }
+
+    fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
+        self.pairs.finish(task)
     }
 }
 
@@ -46,7 +245,8 @@ impl Stage for ExpandLeft {
     fn push(&mut self, row: LeftInput<'_>, task: &mut Task<'_>) -> Result<()> {
         match row {
             LeftInput::Pair(AnyPair::Fingerprints(near)) => {
-                task.emit(&ExpandRow::Near { key: near.a, other: near.b, distance: near.distance })
+                let Near { a, b, distance, checked } = near;
+                task.emit(&ExpandRow::Near { key: a, other: b, distance, checked })
             }
             LeftInput::Pair(AnyPair::Sets(pair)) => task.emit(&ExpandRow::Pair {
                 key: pair.a,
@@ -61,12 +261,26 @@ impl Stage for ExpandLeft {
     }
 }
 
+/// In what the documents of a group are equal.
+#[derive(Clone, Copy)]
+enum Equal {
+    /// In their sets, of this size.
+    Set(u64),
+    /// In their fingerprints, and in what is compared of their texts.
+    Fingerprint(Option<TextMeasure>),
+}
+
+impl Default for Equal {
+    fn default() -> Self {
+        Equal::Fingerprint(None)
+    }
+}
+
 /// The copies of the representative whose group is being read, itself first.
 #[derive(Default)]
 struct Group {
     ids: Vec<Vec<u8>>,
-    /// The size of their set; `None` where they have one fingerprint.
-    size: Option<u64>,
+    equal: Equal,
     pairs_seen: bool,
 }
 
@@ -77,11 +291,11 @@ impl Group {
         }
     }
 
-    fn push(&mut self, id: &[u8], size: Option<u64>, task: &Task<'_>) -> Result<()> {
+    fn push(&mut self, id: &[u8], equal: Equal, task: &Task<'_>) -> Result<()> {
         if self.pairs_seen {
             return Err(task.wrong(FieldError::new("tag", "copies before pairs", id)));
         }
-        self.size = size;
+        self.equal = equal;
         self.ids.push(id.to_vec());
         Ok(())
     }
@@ -112,11 +326,11 @@ impl Stage for ExpandLeftReduce {
         match row {
             ExpandRow::Copy { representative, id, size } => {
                 self.group.start(representative);
-                self.group.push(id, Some(size), task)
+                self.group.push(id, Equal::Set(size), task)
             }
-            ExpandRow::EqualFingerprint { representative, id } => {
+            ExpandRow::EqualFingerprint { representative, id, measure } => {
                 self.group.start(representative);
-                self.group.push(id, None, task)
+                self.group.push(id, Equal::Fingerprint(measure), task)
             }
             ExpandRow::Pair { key, other, overlap, size_key, size_other, measure } => {
                 self.group.start(key);
@@ -132,11 +346,12 @@ impl Stage for ExpandLeftReduce {
                     })
                 })
             }
-            ExpandRow::Near { key, other, distance } => {
+            ExpandRow::Near { key, other, distance, checked } => {
                 self.group.start(key);
                 self.group.pairs_seen = true;
                 let mut ids = self.group.ids.iter();
-                ids.try_for_each(|id| task.emit(&ExpandRow::Near { key: other, other: id, distance }))
+                let near = |id| ExpandRow::Near { key: other, other: id, distance, checked };
+                ids.try_for_each(|id| task.emit(&near(id)))
             }
         }
     }
@@ -176,8 +391,8 @@ impl Stage for ExpandRight {
 /// The second reducer.
 pub struct ExpandRightReduce {
     group: Group,
-    opts: ExpandRightOpts,
-    pairs: u64,
+    similarity: Similarity,
+    pairs: Bounded,
 }
 
 /// Its options.
@@ -190,18 +405,9 @@ pub struct ExpandRightOpts {
     max_pairs: MaxPairsOpts,
 }
 
-impl ExpandRightReduce {
-    /// Counts so many pairs more, and says whether they may still be written: beyond the limit nothing is, but all
-    /// are counted, so that the message can say how many there are.
-    fn admits(&mut self, pairs: u64) -> bool {
-        self.pairs += pairs;
-        self.pairs <= self.opts.max_pairs.max_pairs
-    }
-}
-
 impl Stage for ExpandRightReduce {
     type In<'a> = ExpandRow<'a>;
-    type Out<'a> = AnyPair<'a>;
+    type Out<'a> = AnswerPair<'a>;
     type Opts = ExpandRightOpts;
     const DECL: Decl = Decl {
         name: "expand-right-reduce",
@@ -211,78 +417,76 @@ impl Stage for ExpandRightReduce {
     };
 
     fn open(opts: ExpandRightOpts, _: &mut Task<'_>) -> Result<Self> {
-        Ok(Self { group: Group::default(), opts, pairs: 0 })
+        let pairs = Bounded::new(&opts.max_pairs);
+        Ok(Self { group: Group::default(), similarity: opts.similarity.0, pairs })
     }
 
     fn push(&mut self, row: ExpandRow<'_>, task: &mut Task<'_>) -> Result<()> {
+        self.pairs.fingerprints = matches!(row, ExpandRow::EqualFingerprint { .. } | ExpandRow::Near { .. });
         match row {
             ExpandRow::Copy { representative, id, size } => {
                 self.group.start(representative);
-                self.group.push(id, Some(size), task)
+                self.group.push(id, Equal::Set(size), task)
             }
-            ExpandRow::EqualFingerprint { representative, id } => {
+            ExpandRow::EqualFingerprint { representative, id, measure } => {
                 self.group.start(representative);
-                self.group.push(id, None, task)
+                self.group.push(id, Equal::Fingerprint(measure), task)
             }
             ExpandRow::Pair { key, other, overlap, size_key, size_other, measure } => {
-                let asked = self.opts.similarity.0.measure();
-                if measure != asked {
-                    let expected = "pairs of the measure that --similarity names";
-                    return Err(task.wrong(FieldError::new(
-                        "similarity",
-                        expected,
-                        measure.name().as_bytes(),
-                    )));
+                if measure != self.similarity.measure() {
+                    return Err(other_measure(measure, task));
                 }
                 self.group.start(key);
                 self.group.pairs_seen = true;
-                if !self.admits(self.group.ids.len() as u64) {
+                if !self.pairs.admits(self.group.ids.len() as u64) {
                     return Ok(());
                 }
                 let mut ids = self.group.ids.iter();
                 ids.try_for_each(|id| {
-                    task.emit(&Pair::of(measure, (id, size_key), (other, size_other), overlap))
+                    let pair = Pair::of(measure, (id, size_key), (other, size_other), overlap);
+                    task.emit(&AnswerPair::Sets(pair))
                 })
             }
-            ExpandRow::Near { key, other, distance } => {
+            ExpandRow::Near { key, other, distance, checked } => {
                 self.group.start(key);
                 self.group.pairs_seen = true;
-                if !self.admits(self.group.ids.len() as u64) {
+                if !self.pairs.admits(self.group.ids.len() as u64) {
                     return Ok(());
                 }
-                self.group.ids.iter().try_for_each(|id| task.emit(&Near::of(id, other, distance)))
+                let near = |id| AnswerPair::Fingerprints(Near::of(id, other, distance, checked));
+                self.group.ids.iter().try_for_each(|id| task.emit(&near(id)))
             }
         }
     }
 
     fn end_group(&mut self, task: &mut Task<'_>) -> Result<()> {
         let group = std::mem::take(&mut self.group);
-        let (copies, similarity) = (group.ids.len() as u64, self.opts.similarity.0);
+        let (copies, similarity) = (group.ids.len() as u64, self.similarity);
         // Sets that are too small for an overlap are no pairs, not even with their equals.
-        let pairs = group.size.is_none_or(|size| similarity.accepts(size, size, size));
-        if !pairs || !self.admits(copies * copies.saturating_sub(1) / 2) {
+        let pairs = match group.equal {
+            Equal::Set(size) => similarity.accepts(size, size, size),
+            Equal::Fingerprint(_) => true,
+        };
+        if !pairs || !self.pairs.admits(copies * copies.saturating_sub(1) / 2) {
             return Ok(());
         }
         for (at, x) in group.ids.iter().enumerate() {
             for y in &group.ids[at + 1..] {
-                match group.size {
-                    Some(size) => task.emit(&Pair::of(similarity.measure(), (x, size), (y, size), size))?,
-                    None => task.emit(&Near::of(x, y, 0))?,
-                }
+                task.emit(&match group.equal {
+                    Equal::Set(size) => {
+                        AnswerPair::Sets(Pair::of(similarity.measure(), (x, size), (y, size), size))
+                    }
+                    Equal::Fingerprint(measure) => {
+                        let checked = measure.map(|measure| Checked { score: Score::ONE, measure });
+                        AnswerPair::Fingerprints(Near::of(x, y, 0, checked))
+                    }
+                })?;
             }
         }
         Ok(())
     }
 
     fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
-        task.count("pairs", self.pairs);
-        if self.pairs > self.opts.max_pairs.max_pairs {
-            return Err(Error::Limit(format!(
-                "expand-right-reduce: {} pairs in one task (the limit is {}); a higher tau has fewer, \
-                 --write clusters needs none, or raise --max-pairs",
-                self.pairs, self.opts.max_pairs.max_pairs
-            )));
-        }
-        Ok(())
+        self.pairs.finish(task)
     }
 }

@@ -3,7 +3,7 @@
 use super::NoOpts;
 use crate::error::Result;
 use crate::record::count::FeatureCount;
-use crate::record::set::Doc;
+use crate::record::set::Member;
 use crate::stage::{Decl, Role, Stage, Task};
 use clap::Args;
 use rustc_hash::FxHashMap;
@@ -37,13 +37,13 @@ impl FeatureCountMap {
 }
 
 impl Stage for FeatureCountMap {
-    type In<'a> = Doc<'a>;
+    type In<'a> = Member<'a>;
     type Out<'a> = FeatureCount;
     type Opts = FeatureCountOpts;
     const DECL: Decl = Decl {
         name: "feature-count",
         role: Role::Map,
-        about: "Counts in how many documents each feature stands, and the documents",
+        about: "Counts in how many sets each feature stands, and the sets; copies are passed over",
         side: &[],
     };
 
@@ -56,7 +56,8 @@ impl Stage for FeatureCountMap {
         })
     }
 
-    fn push(&mut self, doc: Doc<'_>, task: &mut Task<'_>) -> Result<()> {
+    fn push(&mut self, member: Member<'_>, task: &mut Task<'_>) -> Result<()> {
+        let Member::Doc(doc) = member else { return Ok(()) };
         doc.features.read(&mut self.features).map_err(|error| task.wrong(error))?;
         self.documents += 1;
         for feature in &self.features {

@@ -8,7 +8,7 @@ use crate::error::{Error, FieldError, Result};
 use crate::index::idf::IdfRange;
 use crate::index::order::{Listed, MostFrequent, OrderLine};
 use crate::record::Record;
-use crate::record::count::FeatureCount;
+use crate::record::count::{CountSums, FeatureCount};
 use crate::stage::{Decl, Role, SideFile, Stage, Task};
 use clap::{Args, ValueEnum};
 use std::path::Path;
@@ -46,6 +46,7 @@ pub fn read_reference(path: &Path, features: &FeatureOpts) -> Result<Reference> 
 
 /// `feature-order`, one task over all counts.
 pub struct FeatureOrder {
+    sums: CountSums,
     made_of: Vec<(&'static str, String)>,
     range: IdfRange,
     reference: Option<Reference>,
@@ -137,6 +138,7 @@ impl Stage for FeatureOrder {
         let list = || List::of_at_most(if shuffled { 0 } else { opts.idf_list });
         let reference = table.map(|path| read_reference(path, &opts.features)).transpose()?;
         Ok(Self {
+            sums: CountSums::default(),
             made_of: opts.features.parameters()?,
             range: opts.idf.idf,
             reference,
@@ -152,11 +154,26 @@ impl Stage for FeatureOrder {
     }
 
     fn push(&mut self, count: FeatureCount, task: &mut Task<'_>) -> Result<()> {
+        match self.sums.push(count).map_err(|error| task.wrong(error))? {
+            Some(count) => self.take(count, task),
+            None => Ok(()),
+        }
+    }
+
+    fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
+        if let Some(count) = self.sums.finish() {
+            self.take(count, task)?;
+        }
+        self.write(task)
+    }
+}
+
+impl FeatureOrder {
+    /// Takes how many documents have a feature.
+    fn take(&mut self, count: FeatureCount, task: &mut Task<'_>) -> Result<()> {
         let Some(feature) = count.feature else {
-            let sum = self.documents.unwrap_or(0).checked_add(count.documents);
-            self.documents = Some(sum.ok_or_else(|| task.wrong(count.too_many()))?);
-            let documents =
-                self.reference.as_ref().map_or(self.documents.unwrap_or(0), |table| table.documents);
+            self.documents = Some(count.documents);
+            let documents = self.reference.as_ref().map_or(count.documents, |table| table.documents);
             self.kept_frequencies = self.range.df_range(documents);
             return Ok(());
         };
@@ -185,7 +202,8 @@ impl Stage for FeatureOrder {
         Ok(())
     }
 
-    fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
+    /// Writes the order, when all features are known.
+    fn write(&mut self, task: &mut Task<'_>) -> Result<()> {
         task.count("features", self.features);
         task.count("features_out_of_idf_range", self.dropped.count);
         let (listed, list) = match (self.range.is_everything(), self.shuffled) {

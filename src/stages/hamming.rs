@@ -8,10 +8,12 @@
 use super::NoOpts;
 use super::blocks::{BlockOpts, Blocks};
 use super::forest::{Forest, ForestOpts};
+use super::signature_check::CheckOpts;
 use crate::checked_file::{self, CheckedLine, CheckedWriter};
 use crate::error::{FieldError, Result};
 use crate::record::fingerprint::{FingerprintBlocks, FingerprintCount, MemberFingerprint, Table, TableRow};
-use crate::record::pair::Near;
+use crate::record::near::{AnyPair, Near};
+use crate::record::set::Member;
 use crate::sketch::simhash::Bits;
 use crate::sketch::tables::Tables;
 use crate::stage::{Decl, Role, SideFile, Stage, Task};
@@ -20,6 +22,9 @@ use std::path::{Path, PathBuf};
 
 /// Kind of the file that `hamming-plan` writes.
 const PLAN: &str = "hamming-plan";
+
+/// The counter of different fingerprints.
+pub const FINGERPRINTS: &str = "fingerprints";
 
 /// The plan's mapper.
 #[derive(Default)]
@@ -42,7 +47,7 @@ fn add(a: FingerprintCount, b: FingerprintCount, task: &Task<'_>) -> Result<Fing
 }
 
 impl Stage for HammingCount {
-    type In<'a> = MemberFingerprint<'a>;
+    type In<'a> = Member<'a>;
     type Out<'a> = FingerprintCount;
     type Opts = NoOpts;
     const DECL: Decl =
@@ -52,7 +57,8 @@ impl Stage for HammingCount {
         Ok(Self::default())
     }
 
-    fn push(&mut self, row: MemberFingerprint<'_>, task: &mut Task<'_>) -> Result<()> {
+    fn push(&mut self, row: Member<'_>, task: &mut Task<'_>) -> Result<()> {
+        let Member::Fingerprint(row) = row else { return Ok(()) };
         if row.representative.is_none() {
             let bits = Some(row.fingerprint.bits);
             let one = FingerprintCount { fingerprints: 1, distance: row.distance, bits };
@@ -94,7 +100,7 @@ impl Stage for HammingPlan {
     fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
         let FingerprintCount { fingerprints, distance, bits } = self.count;
         let tables = Tables::choose(bits.unwrap_or(Bits::B64), fingerprints, distance);
-        task.count("fingerprints", fingerprints);
+        task.count(FINGERPRINTS, fingerprints);
         task.count("tables", tables.count().into());
         let parameters = [
             ("fingerprints", fingerprints.to_string()),
@@ -136,7 +142,7 @@ pub struct HammingIndexOpts {
 }
 
 impl Stage for HammingIndex {
-    type In<'a> = MemberFingerprint<'a>;
+    type In<'a> = Member<'a>;
     type Out<'a> = TableRow<'a>;
     type Opts = HammingIndexOpts;
     const DECL: Decl = Decl {
@@ -154,8 +160,11 @@ impl Stage for HammingIndex {
         Ok(Self { tables, masks, distance })
     }
 
-    fn push(&mut self, row: MemberFingerprint<'_>, task: &mut Task<'_>) -> Result<()> {
-        let MemberFingerprint { id, representative: None, fingerprint, distance } = row else {
+    fn push(&mut self, row: Member<'_>, task: &mut Task<'_>) -> Result<()> {
+        let Member::Fingerprint(MemberFingerprint {
+            id, representative: None, fingerprint, distance, ..
+        }) = row
+        else {
             return Ok(());
         };
         if distance > self.distance {
@@ -222,10 +231,19 @@ pub struct HammingPairs {
     compared: u64,
 }
 
+/// Its options.
+#[derive(Args, Clone, Debug)]
+pub struct HammingPairsOpts {
+    #[command(flatten)]
+    forest: ForestOpts,
+    #[command(flatten)]
+    check: CheckOpts,
+}
+
 impl Stage for HammingPairs {
     type In<'a> = FingerprintBlocks<'a>;
-    type Out<'a> = Near<'a>;
-    type Opts = ForestOpts;
+    type Out<'a> = AnyPair<'a>;
+    type Opts = HammingPairsOpts;
     const DECL: Decl = Decl {
         name: "hamming-pairs",
         role: Role::Map,
@@ -233,8 +251,10 @@ impl Stage for HammingPairs {
         side: &[],
     };
 
-    fn open(opts: ForestOpts, _: &mut Task<'_>) -> Result<Self> {
-        Ok(Self { forest: Forest::new(&opts), choices: None, compared: 0 })
+    fn open(opts: HammingPairsOpts, _: &mut Task<'_>) -> Result<Self> {
+        // A pair whose texts are still to be compared connects nothing yet.
+        let forest = if opts.check.texts().is_some() { Forest::of_all() } else { Forest::new(&opts.forest) };
+        Ok(Self { forest, choices: None, compared: 0 })
     }
 
     fn push(&mut self, blocks: FingerprintBlocks<'_>, task: &mut Task<'_>) -> Result<()> {
@@ -255,7 +275,7 @@ impl Stage for HammingPairs {
                     && tables.first(x.fingerprint, y.fingerprint) == choice
                     && self.forest.needs(x.id.min(y.id), x.id.max(y.id))
                 {
-                    task.emit(&Near::of(x.id, y.id, distance))?;
+                    task.emit(&AnyPair::Fingerprints(Near::of(x.id, y.id, distance, None)))?;
                 }
             }
         }

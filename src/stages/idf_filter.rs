@@ -6,7 +6,7 @@ use super::side::load_filter;
 use crate::error::Result;
 use crate::index::order::Filter;
 use crate::record::set::{Doc, Features};
-use crate::record::tokenized::Tokenized;
+use crate::record::tokenized::{SetRow, Tokenized};
 use crate::stage::{Decl, Role, SideFile, Stage, Task};
 
 /// The stage.
@@ -17,8 +17,8 @@ pub struct IdfFilter {
 }
 
 impl Stage for IdfFilter {
-    type In<'a> = Tokenized<'a>;
-    type Out<'a> = Tokenized<'a>;
+    type In<'a> = SetRow<'a>;
+    type Out<'a> = SetRow<'a>;
     type Opts = OrderOpts;
     const DECL: Decl = Decl {
         name: "idf-filter",
@@ -34,7 +34,8 @@ impl Stage for IdfFilter {
         Ok(Self { filter: load_filter(&opts)?, features: Vec::new(), dropped: 0 })
     }
 
-    fn push(&mut self, Tokenized { doc, text }: Tokenized<'_>, task: &mut Task<'_>) -> Result<()> {
+    fn push(&mut self, row: SetRow<'_>, task: &mut Task<'_>) -> Result<()> {
+        let SetRow::Set(Tokenized { doc, text }) = row else { return task.emit(&row) };
         doc.features.read(&mut self.features).map_err(|error| task.wrong(error))?;
         let before = self.features.len();
         self.features.retain(|feature| self.filter.keeps(*feature));

@@ -11,7 +11,7 @@ use super::side::kept_frequencies;
 use crate::error::{FieldError, Result};
 use crate::record::lookup::{KeptFeature, LeftInput, LeftRow, RightInput, RightRow};
 use crate::record::set::{Doc, Features};
-use crate::record::tokenized::Tokenized;
+use crate::record::tokenized::{SetRow, Tokenized};
 use crate::stage::{Decl, Role, SideFile, Stage, Task};
 use std::ops::RangeInclusive;
 
@@ -45,7 +45,8 @@ impl Stage for IdfLeft {
                 Some(feature) if self.kept.contains(&count.documents) => task.emit(&LeftRow::Kept(feature)),
                 _ => Ok(()),
             },
-            LeftInput::Doc(doc) => {
+            LeftInput::Row(SetRow::Meta(_)) => Ok(()),
+            LeftInput::Row(SetRow::Set(Tokenized { doc, .. })) => {
                 doc.features.read(&mut self.features).map_err(|error| task.wrong(error))?;
                 self.features
                     .iter()
@@ -118,7 +119,10 @@ impl Stage for IdfRight {
     fn push(&mut self, row: RightInput<'_>, task: &mut Task<'_>) -> Result<()> {
         match row {
             RightInput::Feature(kept) => task.emit(&RightRow::Feature(kept)),
-            RightInput::Doc(Tokenized { doc, text }) => task.emit(&RightRow::Document { id: doc.id, text }),
+            RightInput::Row(SetRow::Set(Tokenized { doc, text })) => {
+                task.emit(&RightRow::Document { id: doc.id, text })
+            }
+            RightInput::Row(SetRow::Meta(meta)) => task.emit(&RightRow::Meta(meta)),
         }
     }
 }
@@ -133,7 +137,7 @@ pub struct IdfRightReduce {
 
 impl Stage for IdfRightReduce {
     type In<'a> = RightRow<'a>;
-    type Out<'a> = Tokenized<'a>;
+    type Out<'a> = SetRow<'a>;
     type Opts = NoOpts;
     const DECL: Decl = Decl {
         name: "idf-right-reduce",
@@ -162,6 +166,7 @@ impl Stage for IdfRightReduce {
                 }
                 self.features.push(kept.feature);
             }
+            RightRow::Meta(meta) => task.emit(&meta)?,
         }
         Ok(())
     }

@@ -1,8 +1,13 @@
-//! `keep`: one document of each cluster is kept. `keep` joins labels, properties and sets by id; `keep-choose` sees
-//! a cluster best document first, and counts each member's similarity to it exactly, even below tau.
+//! `keep`: one document of each cluster is kept, and each other one's similarity to it is counted exactly, even below tau.
+//! Copies have the set of their representative, which is compared once for all of them.
+//!
+//! Where one task has found the clusters, `keep` brings sets and documents under the kept one. Where no task may know
+//! all of them, two joins do: `keep-rank` brings label, rank and set together by id, and `keep-best` sees a cluster best
+//! document first. Either way `keep-choose` reads the kept one's set, and then one set after the other.
+//!
 //! `write-kept` passes the kept documents' lines on.
 
-use super::cluster::rank_of;
+use super::cluster::{ClusteredOpts, Clusters, rank_of};
 use super::options::{KeepOpts, SimilarityOpts};
 use super::{NoOpts, options};
 use crate::cluster::dropped::Dropped;
@@ -11,10 +16,9 @@ use crate::error::{FieldError, Result};
 use crate::io;
 use crate::join::overlap;
 use crate::record::Record;
-use crate::record::cluster::{ClusterRow, Compared, KeepInput, KeepRow, Ranked, Verdict};
+use crate::record::cluster::{Chosen, ChosenRow, ClusterRow, Compared, KeepInput, KeepRow, Ranked, Verdict};
 use crate::record::document::{DocumentOpts, Line};
-use crate::record::fingerprint::{MemberFingerprint, PrintedFingerprint};
-use crate::record::tokenized::Tokenized;
+use crate::record::set::Member;
 use crate::similarity::Score;
 use crate::sketch::simhash::Fingerprint;
 use crate::stage::{Decl, Role, SideFile, Stage, Task};
@@ -22,17 +26,67 @@ use clap::Args;
 use rustc_hash::FxHashSet;
 use std::path::{Path, PathBuf};
 
-/// The mapper.
+/// The set or the fingerprint that a row of the joined stream brings, with its document; copies bring none.
+fn own_set<'a>(member: &Member<'a>) -> Option<(&'a [u8], Compared<'a>)> {
+    match member {
+        Member::Doc(doc) => Some((doc.id, Compared::Set(doc.features))),
+        Member::Fingerprint(one) if one.representative.is_none() => {
+            Some((one.id, Compared::Fingerprint(one.fingerprint, one.distance)))
+        }
+        Member::Copy(_) | Member::Fingerprint(_) | Member::Meta(_) => None,
+    }
+}
+
+/// `keep`, the mapper that knows the clusters.
 pub struct Keep {
-    rule: KeepRule,
+    clusters: Clusters,
 }
 
 impl Stage for Keep {
+    type In<'a> = Member<'a>;
+    type Out<'a> = ChosenRow<'a>;
+    type Opts = ClusteredOpts;
+    const DECL: Decl = Decl {
+        name: "keep",
+        role: Role::Map,
+        about: "Brings the sets and the documents of each cluster under the document that is kept",
+        side: &[Clusters::SIDE],
+    };
+
+    fn open(opts: ClusteredOpts, _: &mut Task<'_>) -> Result<Self> {
+        Ok(Self { clusters: Clusters::load(&opts.clustered)? })
+    }
+
+    fn push(&mut self, member: Member<'_>, task: &mut Task<'_>) -> Result<()> {
+        // Each document has its properties in one row, whether it has a set of its own or not.
+        let (id, what) = match (&member, own_set(&member)) {
+            (Member::Meta(meta), _) => (meta.id, Chosen::Document(meta.id)),
+            (_, Some((id, set))) => (id, Chosen::Set(set)),
+            _ => return Ok(()),
+        };
+        let Some(document) = self.clusters.find(id) else { return Ok(()) };
+        let kept = self.clusters.kept(document);
+        let representative = self.clusters.representative(document);
+        task.emit(&ChosenRow {
+            kept: self.clusters.id(kept),
+            other: representative != self.clusters.representative(kept),
+            representative: self.clusters.id(representative),
+            what,
+        })
+    }
+}
+
+/// `keep-rank`, the mapper of the first join.
+pub struct KeepRank {
+    rule: KeepRule,
+}
+
+impl Stage for KeepRank {
     type In<'a> = KeepInput<'a>;
     type Out<'a> = KeepRow<'a>;
     type Opts = options::KeepOpts;
     const DECL: Decl = Decl {
-        name: "keep",
+        name: "keep-rank",
         role: Role::Map,
         about: "Brings each document's cluster, rank and set together",
         side: &[],
@@ -43,43 +97,51 @@ impl Stage for Keep {
     }
 
     fn push(&mut self, row: KeepInput<'_>, task: &mut Task<'_>) -> Result<()> {
-        match row {
-            KeepInput::Label(label) => task.emit(&KeepRow::Label(label)),
-            KeepInput::Doc(doc) => task.emit(&KeepRow::Doc(doc)),
-            KeepInput::Fingerprint(one) => {
-                let MemberFingerprint { id, fingerprint, distance, .. } = one;
-                task.emit(&KeepRow::Fingerprint(PrintedFingerprint { id, fingerprint, distance }))
-            }
-            KeepInput::Meta(meta) => {
-                let rank = rank_of(self.rule, &meta).map_err(|error| task.wrong(error))?;
-                task.emit(&KeepRow::Rank { id: meta.id, rank: &rank })
-            }
+        let member = match row {
+            KeepInput::Label(label) => return task.emit(&KeepRow::Label(label)),
+            KeepInput::Member(member) => member,
+        };
+        if let Member::Meta(meta) = member {
+            let rank = rank_of(self.rule, &meta).map_err(|error| task.wrong(error))?;
+            return task.emit(&KeepRow::Rank { id: meta.id, rank: &rank });
+        }
+        if let Some((id, representative)) = member.as_copy() {
+            return task.emit(&KeepRow::Copy { id, representative });
+        }
+        match own_set(&member) {
+            Some((id, set)) => task.emit(&KeepRow::Set { id, set }),
+            None => Ok(()),
         }
     }
 }
 
-/// The reducer: documents that are in no cluster end here.
+/// Its reducer: documents that are in no cluster end here.
 #[derive(Default)]
-pub struct KeepReduce {
+pub struct KeepRankReduce {
+    id: Vec<u8>,
     label: Vec<u8>,
     rank: Vec<u8>,
+    representative: Vec<u8>,
+    written: bool,
 }
 
-impl KeepReduce {
-    fn member(&self, doc: Compared<'_>, task: &mut Task<'_>) -> Result<()> {
+impl KeepRankReduce {
+    fn write(&mut self, set: Option<Compared<'_>>, task: &mut Task<'_>) -> Result<()> {
+        self.written = true;
         if self.label.is_empty() {
             return Ok(());
         }
-        task.emit(&Ranked { label: &self.label, rank: &self.rank, doc })
+        let representative = if self.representative.is_empty() { &self.id } else { &self.representative };
+        task.emit(&Ranked { label: &self.label, rank: &self.rank, id: &self.id, representative, set })
     }
 }
 
-impl Stage for KeepReduce {
+impl Stage for KeepRankReduce {
     type In<'a> = KeepRow<'a>;
     type Out<'a> = Ranked<'a>;
     type Opts = NoOpts;
     const DECL: Decl = Decl {
-        name: "keep-reduce",
+        name: "keep-rank-reduce",
         role: Role::Reduce,
         about: "Writes each clustered document under its cluster, by rank",
         side: &[],
@@ -90,115 +152,181 @@ impl Stage for KeepReduce {
     }
 
     fn push(&mut self, row: KeepRow<'_>, task: &mut Task<'_>) -> Result<()> {
-        match row {
-            KeepRow::Label(label) => self.label = label.label.to_vec(),
-            KeepRow::Rank { rank, .. } => self.rank = rank.to_vec(),
-            KeepRow::Doc(doc) => self.member(Compared::Set(doc), task)?,
-            KeepRow::Fingerprint(one) => self.member(Compared::Fingerprint(one), task)?,
+        let (id, field, value) = match row {
+            KeepRow::Label(label) => (label.id, &mut self.label, label.label),
+            KeepRow::Rank { id, rank } => (id, &mut self.rank, rank),
+            KeepRow::Copy { id, representative } => (id, &mut self.representative, representative),
+            KeepRow::Set { id, set } => {
+                self.id = id.to_vec();
+                return self.write(Some(set), task);
+            }
+        };
+        for (field, value) in [(&mut self.id, id), (field, value)] {
+            field.clear();
+            field.extend_from_slice(value);
         }
         Ok(())
     }
 
-    fn end_group(&mut self, _: &mut Task<'_>) -> Result<()> {
+    fn end_group(&mut self, task: &mut Task<'_>) -> Result<()> {
+        if !self.written {
+            self.write(None, task)?;
+        }
         self.label.clear();
         self.rank.clear();
+        self.representative.clear();
+        self.written = false;
         Ok(())
     }
 }
 
-/// `keep-choose`: the first document of a cluster is kept.
+/// `keep-best`: the first document of a cluster is kept.
+#[derive(Default)]
+pub struct KeepBest {
+    kept: Vec<u8>,
+    representative: Vec<u8>,
+    started: bool,
+}
+
+impl Stage for KeepBest {
+    type In<'a> = Ranked<'a>;
+    type Out<'a> = ChosenRow<'a>;
+    type Opts = NoOpts;
+    const DECL: Decl = Decl {
+        name: "keep-best",
+        role: Role::Reduce,
+        about: "Brings the sets and the documents of each cluster under its best document",
+        side: &[],
+    };
+
+    fn open(_: NoOpts, _: &mut Task<'_>) -> Result<Self> {
+        Ok(Self::default())
+    }
+
+    fn push(&mut self, row: Ranked<'_>, task: &mut Task<'_>) -> Result<()> {
+        let representative = row.representative;
+        if !self.started {
+            self.started = true;
+            self.kept = row.id.to_vec();
+            self.representative = representative.to_vec();
+        }
+        let other = representative != self.representative;
+        let kept = &self.kept;
+        if let Some(set) = row.set {
+            task.emit(&ChosenRow { kept, other, representative, what: Chosen::Set(set) })?;
+        }
+        task.emit(&ChosenRow { kept, other, representative, what: Chosen::Document(row.id) })
+    }
+
+    fn end_group(&mut self, _: &mut Task<'_>) -> Result<()> {
+        self.started = false;
+        Ok(())
+    }
+}
+
+/// A set or a fingerprint that is held.
+#[derive(Default)]
+struct Held {
+    /// Whose it is; nobody's before the first one.
+    representative: Vec<u8>,
+    set: Vec<u64>,
+    fingerprint: Option<(Fingerprint, u32)>,
+    /// Whether there is one: documents without, under one representative, have one text.
+    here: bool,
+}
+
+impl Held {
+    fn take(&mut self, representative: &[u8], set: Option<&Compared<'_>>) -> Result<(), FieldError> {
+        self.representative.clear();
+        self.representative.extend_from_slice(representative);
+        (self.here, self.fingerprint) = (set.is_some(), None);
+        match set {
+            Some(Compared::Set(features)) => features.read(&mut self.set),
+            Some(Compared::Fingerprint(fingerprint, distance)) => {
+                self.fingerprint = Some((*fingerprint, *distance));
+                Ok(())
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+/// `keep-choose`.
 pub struct KeepChoose {
     dropped: Dropped,
-    kept: Vec<u8>,
-    kept_set: Vec<u64>,
-    kept_text: Option<u128>,
-    kept_fingerprint: Option<(Fingerprint, u32)>,
-    members: u64,
-    set: Vec<u64>,
+    /// What documents of the kept one's set are compared with, and of other sets.
+    kept: Held,
+    other: Held,
+    /// The document of the cluster that is kept was written.
+    written: bool,
     clusters: u64,
 }
 
 impl KeepChoose {
-    /// Takes what the others are compared with.
-    fn keep(&mut self, doc: &Compared<'_>) -> Result<(), FieldError> {
-        match doc {
-            Compared::Set(Tokenized { doc, text }) => {
-                (self.kept_text, self.kept_fingerprint) = (*text, None);
-                doc.features.read(&mut self.kept_set)
+    /// How like the kept document another one is, which has the set that is held.
+    fn compare(&mut self, other: bool) -> Result<Option<Score>, &'static str> {
+        let (kept, own) = (&self.kept, if other { &self.other } else { &self.kept });
+        match (kept.fingerprint, own.fingerprint, kept.here && own.here) {
+            (Some((x, of_x)), Some((y, of_y)), _) => {
+                let distance = x.distance(y);
+                Ok(Some(self.dropped.add_distance(distance, distance <= of_x.min(of_y))))
             }
-            Compared::Fingerprint(one) => {
-                self.kept_fingerprint = Some((one.fingerprint, one.distance));
-                Ok(())
+            (None, None, true) => {
+                let shared = overlap(&kept.set, &own.set);
+                Ok(self.dropped.add(Some((shared, own.set.len() as u64, kept.set.len() as u64))))
             }
+            // Equal texts have no sets.
+            (None, None, false) if !other && !kept.here => Ok(self.dropped.add(None)),
+            _ => Err("sets or fingerprints alone in a cluster, each before its documents"),
         }
-    }
-
-    /// How like the kept document another one is.
-    fn compare(&mut self, doc: &Compared<'_>) -> Result<Option<Score>, FieldError> {
-        let Tokenized { doc, text } = match (doc, self.kept_fingerprint) {
-            (Compared::Set(row), None) => row,
-            (Compared::Fingerprint(one), Some((fingerprint, distance))) => {
-                let kept = PrintedFingerprint { id: &self.kept, fingerprint, distance };
-                let (pair, distance) = one.pairs_with(&kept);
-                return Ok(Some(self.dropped.add_distance(distance, pair)));
-            }
-            _ => {
-                let expected = "sets or fingerprints alone in a cluster";
-                return Err(FieldError::new("id", expected, doc.id()));
-            }
-        };
-        if text.is_some() && *text == self.kept_text {
-            return Ok(self.dropped.add(None));
-        }
-        doc.features.read(&mut self.set)?;
-        let shared = overlap(&self.kept_set, &self.set);
-        Ok(self.dropped.add(Some((shared, self.set.len() as u64, self.kept_set.len() as u64))))
     }
 }
 
 impl Stage for KeepChoose {
-    type In<'a> = Ranked<'a>;
+    type In<'a> = ChosenRow<'a>;
     type Out<'a> = ClusterRow<'a>;
     type Opts = SimilarityOpts;
     const DECL: Decl = Decl {
         name: "keep-choose",
         role: Role::Reduce,
-        about: "Keeps the best document of each cluster and compares the others with it",
+        about: "Compares the documents of each cluster with the one that is kept",
         side: &[],
     };
 
     fn open(opts: SimilarityOpts, _: &mut Task<'_>) -> Result<Self> {
         let dropped = Dropped::below(opts.0);
-        let (kept, kept_set, set) = (Vec::new(), Vec::new(), Vec::new());
-        Ok(Self {
-            dropped,
-            kept,
-            kept_set,
-            kept_text: None,
-            kept_fingerprint: None,
-            members: 0,
-            set,
-            clusters: 0,
-        })
+        Ok(Self { dropped, kept: Held::default(), other: Held::default(), written: false, clusters: 0 })
     }
 
-    fn push(&mut self, row: Ranked<'_>, task: &mut Task<'_>) -> Result<()> {
-        self.members += 1;
-        if self.members == 1 {
-            self.kept = row.doc.id().to_vec();
-            return self.keep(&row.doc).map_err(|error| task.wrong(error));
+    fn push(&mut self, row: ChosenRow<'_>, task: &mut Task<'_>) -> Result<()> {
+        let ChosenRow { kept, other, representative, what } = row;
+        let held = if other { &mut self.other } else { &mut self.kept };
+        let id = match what {
+            Chosen::Set(set) => {
+                return held.take(representative, Some(&set)).map_err(|error| task.wrong(error));
+            }
+            Chosen::Document(id) => id,
+        };
+        if held.representative != representative {
+            held.take(representative, None).map_err(|error| task.wrong(error))?;
         }
-        if self.members == 2 {
+        if id == kept {
+            return Ok(());
+        }
+        if !std::mem::replace(&mut self.written, true) {
             // A cluster is two documents and more: the kept one is written when a second one is seen.
             self.clusters += 1;
-            task.emit(&ClusterRow { kept: &self.kept, id: &self.kept, verdict: Verdict::Keep })?;
+            task.emit(&ClusterRow { kept, id: kept, verdict: Verdict::Keep })?;
         }
-        let score = self.compare(&row.doc).map_err(|error| task.wrong(error))?;
-        task.emit(&ClusterRow { kept: &self.kept, id: row.doc.id(), verdict: Verdict::Drop(score) })
+        let score = self.compare(other);
+        let score = score.map_err(|expected| task.wrong(FieldError::new("id", expected, id)))?;
+        task.emit(&ClusterRow { kept, id, verdict: Verdict::Drop(score) })
     }
 
     fn end_group(&mut self, _: &mut Task<'_>) -> Result<()> {
-        self.members = 0;
+        self.written = false;
+        self.kept.representative.clear();
+        self.other.representative.clear();
         Ok(())
     }
 

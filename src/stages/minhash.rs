@@ -5,21 +5,26 @@
 //! pairs of blocks are spread over mappers. A pair that meets under several keys is a candidate under each of them; the check
 //! merges these in its first shuffle, before anything is copied to them.
 
+use super::band_filter;
 use super::blocks::BlockOpts;
 use super::index_term::IndexTermReduce;
 use super::options::{FeatureOpts, MaxPairsOpts, MinFeaturesOpts, SimilarityOpts};
 use super::signature_check::{Check, CheckOpts};
 use crate::error::{Error, FieldError, Result};
+use crate::record::Record;
 use crate::record::pair::Candidate;
 use crate::record::posting::{BlockPair, Posting, PostingRow};
 use crate::record::set::Member;
 use crate::record::signature::{Signature, Values, push_values};
+use crate::record::tag;
 use crate::similarity::{SetSimilarity, Similarity};
 use crate::sketch::bands::Bands;
-use crate::sketch::minhash::{MOST_HASHES, Method, Signer, VERSION};
-use crate::stage::{Decl, Role, Stage, Task};
+use crate::sketch::bloom::Bloom;
+use crate::sketch::minhash::{MOST_HASHES, Method, Signer, VALUE_BITS, VERSION};
+use crate::stage::{Decl, Role, SideFile, Stage, Task};
 use crate::{terminal, text};
 use clap::{Args, value_parser};
+use std::path::PathBuf;
 
 /// How signatures are made.
 #[derive(Args, Clone, Debug)]
@@ -143,8 +148,8 @@ impl Stage for MinHash {
         self.values.clear();
         self.signer.sign(&self.features, &mut self.values);
         self.text.clear();
-        push_values(&mut self.text, &self.values);
-        let values = Values::of(&self.text);
+        push_values(&mut self.text, &self.values, VALUE_BITS);
+        let values = Values::of(&self.text).map_err(|error| task.wrong(error))?;
         task.emit(&Signature { id: doc.id, size, made: self.made.as_bytes(), values })
     }
 }
@@ -183,8 +188,27 @@ impl BandOpts {
 pub struct LshBands {
     bands: Bands,
     made: Made,
+    filter: Option<Bloom>,
     values: Vec<u32>,
     keys: Vec<u64>,
+    left_out: LeftOut,
+}
+
+/// What the filter has saved.
+#[derive(Default)]
+struct LeftOut {
+    keys: u64,
+    bytes: u64,
+    row: Vec<u8>,
+}
+
+impl LeftOut {
+    fn count(&mut self, row: &PostingRow<'_>) {
+        self.row.clear();
+        row.encode(&mut self.row);
+        self.keys += 1;
+        self.bytes += self.row.len() as u64 + 1;
+    }
 }
 
 /// Its options.
@@ -194,6 +218,9 @@ pub struct LshBandsOpts {
     signature: SignatureOpts,
     #[command(flatten)]
     bands: BandOpts,
+    /// Leave out keys that came once, by the filter that band-filter made of these signatures
+    #[arg(long, env = "TWINSPLIT_BAND_FILTER", value_name = "FILE")]
+    band_filter: Option<PathBuf>,
 }
 
 impl Stage for LshBands {
@@ -204,12 +231,23 @@ impl Stage for LshBands {
         name: "lsh-bands",
         role: Role::Map,
         about: "Writes a posting for the key of each band of a signature",
-        side: &[],
+        side: &[SideFile {
+            option: "band-filter",
+            about: "which keys came more than once, as band-filter found; optional",
+        }],
     };
 
     fn open(opts: LshBandsOpts, _: &mut Task<'_>) -> Result<Self> {
         let bands = opts.bands.bands(opts.signature.signer.hashes)?;
-        Ok(Self { bands, made: Made::of(&opts.signature)?, values: Vec::new(), keys: Vec::new() })
+        let load = |path: &PathBuf| band_filter::load(path, &opts.signature, &opts.bands);
+        Ok(Self {
+            bands,
+            made: Made::of(&opts.signature)?,
+            filter: opts.band_filter.as_ref().map(load).transpose()?,
+            values: Vec::new(),
+            keys: Vec::new(),
+            left_out: LeftOut::default(),
+        })
     }
 
     fn push(&mut self, signature: Signature<'_>, task: &mut Task<'_>) -> Result<()> {
@@ -218,7 +256,22 @@ impl Stage for LshBands {
         self.keys.clear();
         self.bands.keys(&self.values, &mut self.keys);
         let posting = Posting { id: signature.id, size: signature.size, mark: None };
-        self.keys.iter().try_for_each(|key| task.emit(&PostingRow { feature: *key, posting }))
+        for key in &self.keys {
+            let row = PostingRow { feature: *key, posting };
+            match &self.filter {
+                Some(filter) if !filter.came_twice(*key) => self.left_out.count(&row),
+                _ => task.emit(&row)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
+        if self.filter.is_some() {
+            task.count("keys_left_out", self.left_out.keys);
+            task.count("bytes_left_out", self.left_out.bytes);
+        }
+        Ok(())
     }
 }
 
@@ -309,7 +362,10 @@ impl Stage for LshCandidates {
         side: &[],
     };
 
+    const TAG: Option<&'static [u8]> = Some(tag::LIST);
+
     fn open(opts: LshCandidatesOpts, _: &mut Task<'_>) -> Result<Self> {
+        opts.check.candidates()?;
         Ok(Self { opts, written: 0, too_unlike: 0 })
     }
 
@@ -334,7 +390,7 @@ impl Stage for LshCandidates {
         task.count("pairs_of_postings", self.written);
         task.count("pairs_of_unlike_sizes", self.too_unlike);
         match self.opts.check.check {
-            Check::Exact => {}
+            Check::Exact | Check::Texts(_) => {}
             Check::Signature => terminal::line(
                 "lsh-candidates: APPROXIMATE: --check signature takes estimates for similarities",
             ),

@@ -1,9 +1,9 @@
 //! The stages, one file for each family, and the table of all of them.
 
+pub mod band_filter;
 pub mod blocks;
 pub mod cluster;
 pub mod components;
-pub mod doc_meta;
 pub mod docsplit_query;
 pub mod equal_fingerprints;
 pub mod equal_sets;
@@ -18,6 +18,7 @@ pub mod index_doc;
 pub mod index_term;
 pub mod keep;
 pub mod keep_field;
+pub mod meta;
 pub mod minhash;
 pub mod options;
 pub mod pcp;
@@ -27,6 +28,7 @@ pub mod simhash;
 pub mod site;
 pub mod slice_plan;
 pub mod star;
+pub mod text_check;
 pub mod tokenize;
 pub mod verify;
 
@@ -44,8 +46,6 @@ pub struct NoOpts {}
 pub static STAGES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
     vec![
         Entry::of::<tokenize::Tokenize>(),
-        Entry::of::<doc_meta::DocMeta>(),
-        Entry::of::<doc_meta::DocMetaReduce>(),
         Entry::of::<feature_count::FeatureCountMap>(),
         Entry::of::<feature_count::FeatureCountReduce>(),
         Entry::of::<feature_order::FeatureOrder>(),
@@ -65,6 +65,9 @@ pub static STAGES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
         Entry::of::<hamming::HammingIndex>(),
         Entry::of::<hamming::HammingIndexReduce>(),
         Entry::of::<hamming::HammingPairs>(),
+        Entry::of::<text_check::TextContent>(),
+        Entry::of::<text_check::TextLeft>(),
+        Entry::of::<text_check::TextRight>(),
         Entry::of::<equal_sets::EqualSets>(),
         Entry::of::<equal_sets::EqualSetsReduce>(),
         Entry::of::<index_term::IndexTerm>(),
@@ -72,6 +75,8 @@ pub static STAGES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
         Entry::of::<pcp::PcpMap>(),
         Entry::of::<pcp::PcpReduce>(),
         Entry::of::<minhash::MinHash>(),
+        Entry::of::<band_filter::BandFilter>(),
+        Entry::of::<band_filter::BandFilterReduce>(),
         Entry::of::<minhash::LshBands>(),
         Entry::of::<minhash::LshBandsReduce>(),
         Entry::of::<minhash::LshCandidates>(),
@@ -88,11 +93,15 @@ pub static STAGES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
         Entry::of::<index_doc::IndexDoc>(),
         Entry::of::<index_doc::IndexDocReduce>(),
         Entry::of::<docsplit_query::DocsplitQuery>(),
+        Entry::of::<cluster::ClusterMap>(),
+        Entry::of::<cluster::ClusterReduce>(),
+        Entry::of::<expand::Expand>(),
+        Entry::of::<keep::Keep>(),
+        Entry::of::<keep::KeepChoose>(),
         Entry::of::<expand::ExpandLeft>(),
         Entry::of::<expand::ExpandLeftReduce>(),
         Entry::of::<expand::ExpandRight>(),
         Entry::of::<expand::ExpandRightReduce>(),
-        Entry::of::<cluster::Cluster>(),
         Entry::of::<components::LargeStar>(),
         Entry::of::<components::LargeStarReduce>(),
         Entry::of::<components::SmallStar>(),
@@ -103,9 +112,9 @@ pub static STAGES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
         Entry::of::<star::StarLinkReduce>(),
         Entry::of::<star::StarMap>(),
         Entry::of::<star::StarReduce>(),
-        Entry::of::<keep::Keep>(),
-        Entry::of::<keep::KeepReduce>(),
-        Entry::of::<keep::KeepChoose>(),
+        Entry::of::<keep::KeepRank>(),
+        Entry::of::<keep::KeepRankReduce>(),
+        Entry::of::<keep::KeepBest>(),
         Entry::of::<keep::WriteKept>(),
     ]
 });
@@ -120,7 +129,7 @@ pub fn find(name: &str) -> Option<&'static Entry> {
     STAGES.iter().find(|entry| entry.decl.name == name)
 }
 
-/// All options of all stages but side files that the chain itself makes, each once.
+/// All options of all stages but side files that the chain itself makes, and what its steps set, each once.
 pub fn all_options() -> Vec<Arg> {
     let mut seen = BTreeSet::new();
     let mut options = Vec::new();
@@ -129,7 +138,7 @@ pub fn all_options() -> Vec<Arg> {
             let Some(long) = arg.get_long() else { continue };
             // A side file with a default name comes from an earlier step; one without is the user's.
             let made = entry.has_side(long) && !arg.get_default_values().is_empty();
-            if !made && seen.insert(long.to_owned()) {
+            if !made && long != meta::META.0 && seen.insert(long.to_owned()) {
                 options.push(arg.clone());
             }
         }

@@ -10,6 +10,7 @@ use crate::error::{Error, FieldError, Result};
 use crate::join::prefix::{self, may_pair};
 use crate::record::pair::{Candidate, Joined, Pair, Part};
 use crate::record::posting::{BlockPair, Posting};
+use crate::record::tag;
 use crate::similarity::{SetSimilarity, Similarity};
 use crate::stage::{Decl, Role, Stage, Task};
 use crate::terminal;
@@ -141,6 +142,8 @@ impl Stage for PcpMap {
         about: "Pairs the postings of each list: parts of overlaps, or candidates with --pcp prefix lists",
         side: &[],
     };
+
+    const TAG: Option<&'static [u8]> = Some(tag::LIST);
 
     fn open(opts: PcpMapOpts, _: &mut Task<'_>) -> Result<Self> {
         Ok(Self { opts, written: 0, combiner: Combiner::default(), without_accumulator: 0 })

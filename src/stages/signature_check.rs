@@ -4,23 +4,45 @@
 
 use super::forest::{Forest, JoinedOpts};
 use super::minhash::{Made, SignatureOpts};
-use crate::error::{FieldError, Result};
+use crate::error::{Error, FieldError, Result};
 use crate::record::pair::Pair;
-use crate::record::signature::{HalfSigned, LeftInput, LeftRow, RightInput, RightRow, Signed, Values};
+use crate::record::signature::{
+    HalfSigned, LeftInput, LeftRow, RightInput, RightRow, Signature, Signed, Values, push_values,
+};
+use crate::similarity::text::TextCheck;
 use crate::similarity::{Measure, SetSimilarity, Similarity};
-use crate::sketch::minhash::{estimated_overlap, matches};
+use crate::sketch::minhash::{Estimate, VALUE_BITS, estimated_overlap, matches};
 use crate::stage::{Decl, Role, Stage, Task};
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use std::str::FromStr;
 
 /// How candidates are checked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Check {
-    /// By their sets: no pair below tau is in the answer
+    /// By their sets: no pair below tau is in the answer.
     Exact,
-    /// APPROXIMATE: by the estimate of their signatures, which is what the answer shows
+    /// APPROXIMATE: by the estimate of their signatures, which is what the answer shows.
     Signature,
-    /// APPROXIMATE: not at all, every candidate is a pair; similarities are estimates
+    /// APPROXIMATE: not at all, every candidate is a pair; similarities are estimates.
     None,
+    /// Of near fingerprints: by the texts themselves.
+    Texts(TextCheck),
+}
+
+impl FromStr for Check {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        Ok(match text {
+            "exact" => Check::Exact,
+            "signature" => Check::Signature,
+            "none" => Check::None,
+            other => Check::Texts(other.parse().map_err(|error| {
+                format!("{error}; the candidates of minhash have exact, signature or none")
+            })?),
+        })
+    }
 }
 
 /// Counters: candidates whose estimate is below tau, and pairs of the answer that were estimated.
@@ -33,18 +55,92 @@ pub const UNCHECKED: &str = "unchecked_pairs";
 /// Whether the candidates of bands are checked.
 #[derive(Args, Clone, Debug)]
 pub struct CheckOpts {
-    /// How the candidates of MinHash bands are checked
-    #[arg(long, env = "TWINSPLIT_CHECK", value_enum, default_value = "exact")]
+    /// How candidates are checked. Those of MinHash bands: exact, by their sets; APPROXIMATE: signature, by the estimate of
+    /// their signatures, or none, every one is a pair. Near fingerprints: jaccard:T of their features, cosine:T of these as often
+    /// as they occur, or edit:T, 1 less the share of characters that the edit distance is of the longer text; at least T each,
+    /// exactly. By default fingerprints decide alone
+    #[arg(long, env = "TWINSPLIT_CHECK", default_value = "exact", value_name = "CHECK")]
     pub check: Check,
 }
 
+impl CheckOpts {
+    /// What is compared of the texts of near fingerprints, if they are.
+    pub fn texts(&self) -> Option<TextCheck> {
+        match self.check {
+            Check::Texts(check) => Some(check),
+            _ => None,
+        }
+    }
+
+    /// How the candidates of MinHash bands are checked.
+    pub fn candidates(&self) -> Result<Check> {
+        match self.check {
+            Check::Texts(check) => Err(Error::Usage(format!(
+                "--check {check} compares the texts of near fingerprints (simhash); the candidates of minhash have exact, \
+                 signature or none"
+            ))),
+            check => Ok(check),
+        }
+    }
+}
+
+/// How signatures travel to the candidates that they judge.
+#[derive(Args, Clone, Debug)]
+pub struct MatchOpts {
+    #[command(flatten)]
+    signature: SignatureOpts,
+    /// With --check signature: bits of each value that travel to a candidate, 1, 2, 4, 8 or all 32; estimates of few bits vary
+    /// more
+    #[arg(
+        long, env = "TWINSPLIT_SIGNATURE_BITS", default_value_t = VALUE_BITS, value_name = "BITS",
+        value_parser = PossibleValuesParser::new(["1", "2", "4", "8", "32"]).map(|bits| bits.parse().unwrap_or(VALUE_BITS))
+    )]
+    signature_bits: u32,
+}
+
+impl MatchOpts {
+    /// How many bits of each value are compared.
+    pub fn signature_bits(&self) -> u32 {
+        self.signature_bits
+    }
+}
+
+/// Signatures on their way to candidates: of the expected kind, and cut to the bits that are compared.
+struct Travelling {
+    made: Made,
+    bits: u32,
+    values: Vec<u32>,
+    text: Vec<u8>,
+}
+
+impl Travelling {
+    fn of(opts: &MatchOpts) -> Result<Self> {
+        let made = Made::of(&opts.signature)?;
+        Ok(Self { made, bits: opts.signature_bits, values: Vec::new(), text: Vec::new() })
+    }
+
+    /// The row of a signature under its id.
+    fn row<'s>(&'s mut self, signature: Signature<'s>, task: &Task<'_>) -> Result<Signed<'s>> {
+        self.made.check(&signature, task)?;
+        let Signature { id, size, values, .. } = signature;
+        if self.bits == VALUE_BITS {
+            return Ok(Signed { id, size, values });
+        }
+        values.read(&mut self.values).map_err(|error| task.wrong(error))?;
+        self.text.clear();
+        push_values(&mut self.text, &self.values, self.bits);
+        let values = Values::of(&self.text).map_err(|error| task.wrong(error))?;
+        Ok(Signed { id, size, values })
+    }
+}
+
 /// The first mapper: signatures and candidates by the candidates' smaller id.
-pub struct MatchLeft(Made);
+pub struct MatchLeft(Travelling);
 
 impl Stage for MatchLeft {
     type In<'a> = LeftInput<'a>;
     type Out<'a> = LeftRow<'a>;
-    type Opts = SignatureOpts;
+    type Opts = MatchOpts;
     const DECL: Decl = Decl {
         name: "match-left",
         role: Role::Map,
@@ -52,17 +148,16 @@ impl Stage for MatchLeft {
         side: &[],
     };
 
-    fn open(opts: SignatureOpts, _: &mut Task<'_>) -> Result<Self> {
-        Made::of(&opts).map(Self)
+    fn open(opts: MatchOpts, _: &mut Task<'_>) -> Result<Self> {
+        Travelling::of(&opts).map(Self)
     }
 
     fn push(&mut self, row: LeftInput<'_>, task: &mut Task<'_>) -> Result<()> {
         match row {
             LeftInput::Candidate(candidate) => task.emit(&LeftRow::Candidate(candidate)),
             LeftInput::Signature(signature) => {
-                self.0.check(&signature, task)?;
-                let (id, size, values) = (signature.id, signature.size, signature.values);
-                task.emit(&LeftRow::Signed(Signed { id, size, values }))
+                let signed = self.0.row(signature, task)?;
+                task.emit(&LeftRow::Signed(signed))
             }
         }
     }
@@ -110,7 +205,7 @@ impl Stage for MatchLeftReduce {
                 self.last_b.clear();
                 self.last_b.extend_from_slice(candidate.b);
                 let size = self.size.ok_or_else(|| task.wrong(missing("a", candidate.a)))?;
-                let values = Values::of(&self.values);
+                let values = Values::of(&self.values).map_err(|error| task.wrong(error))?;
                 task.emit(&HalfSigned { b: candidate.b, a: candidate.a, size, values })
             }
         }
@@ -134,12 +229,12 @@ fn missing(field: &'static str, id: &[u8]) -> FieldError {
 }
 
 /// The second mapper: signatures and halves by the candidates' larger id.
-pub struct MatchRight(Made);
+pub struct MatchRight(Travelling);
 
 impl Stage for MatchRight {
     type In<'a> = RightInput<'a>;
     type Out<'a> = RightRow<'a>;
-    type Opts = SignatureOpts;
+    type Opts = MatchOpts;
     const DECL: Decl = Decl {
         name: "match-right",
         role: Role::Map,
@@ -147,17 +242,16 @@ impl Stage for MatchRight {
         side: &[],
     };
 
-    fn open(opts: SignatureOpts, _: &mut Task<'_>) -> Result<Self> {
-        Made::of(&opts).map(Self)
+    fn open(opts: MatchOpts, _: &mut Task<'_>) -> Result<Self> {
+        Travelling::of(&opts).map(Self)
     }
 
     fn push(&mut self, row: RightInput<'_>, task: &mut Task<'_>) -> Result<()> {
         match row {
             RightInput::Half(half) => task.emit(&RightRow::Half(half)),
             RightInput::Signature(signature) => {
-                self.0.check(&signature, task)?;
-                let (id, size, values) = (signature.id, signature.size, signature.values);
-                task.emit(&RightRow::Signed(Signed { id, size, values }))
+                let signed = self.0.row(signature, task)?;
+                task.emit(&RightRow::Signed(signed))
             }
         }
     }
@@ -168,6 +262,7 @@ pub struct MatchRightReduce {
     judge: Judge,
     forest: Forest,
     size: Option<u64>,
+    bits: u32,
     values: Vec<u32>,
     other: Vec<u32>,
     below: u64,
@@ -194,14 +289,14 @@ pub struct Judge {
 }
 
 impl Judge {
-    /// The estimated overlap of two sets of these sizes whose signatures agree in so many of so many values, and whether the
-    /// estimate reaches the similarity.
+    /// The estimated overlap of two sets of these sizes whose signatures say this of their similarity, and whether the
+    /// estimate reaches the similarity that is asked for.
     ///
     /// With o = m(a+b)/(K+m) a share is the same when overlap and both sizes are multiplied by K+m: all stays whole.
-    pub fn overlap(self, matches: u32, hashes: usize, (a, b): (u64, u64)) -> (u64, bool) {
-        let (whole, shared) =
-            (hashes as u64 + u64::from(matches), u64::from(matches).saturating_mul(a.saturating_add(b)));
-        let estimate = estimated_overlap(matches, hashes, (a, b));
+    pub fn overlap(self, jaccard: Estimate, (a, b): (u64, u64)) -> (u64, bool) {
+        let whole = jaccard.whole + jaccard.part;
+        let shared = jaccard.part.saturating_mul(a.saturating_add(b));
+        let estimate = estimated_overlap(jaccard, (a, b));
         let scaled = |size: u64| size.saturating_mul(whole);
         let accepted = match self.similarity.measure() {
             Measure::Overlap => self.similarity.accepts(estimate, a, b),
@@ -224,9 +319,10 @@ impl Stage for MatchRightReduce {
 
     fn open(opts: MatchRightOpts, _: &mut Task<'_>) -> Result<Self> {
         Ok(Self {
-            judge: Judge { similarity: opts.joined.similarity.0, check: opts.check.check },
+            judge: Judge { similarity: opts.joined.similarity.0, check: opts.check.candidates()? },
             forest: Forest::new(&opts.joined.forest),
             size: None,
+            bits: VALUE_BITS,
             values: Vec::new(),
             other: Vec::new(),
             below: 0,
@@ -238,14 +334,19 @@ impl Stage for MatchRightReduce {
         match row {
             RightRow::Signed(signed) => {
                 self.size = Some(signed.size);
+                self.bits = signed.values.bits();
                 signed.values.read(&mut self.values).map_err(|error| task.wrong(error))
             }
             RightRow::Half(half) => {
                 let size_b = self.size.ok_or_else(|| task.wrong(missing("b", half.b)))?;
                 half.values.read(&mut self.other).map_err(|error| task.wrong(error))?;
+                if half.values.bits() != self.bits || self.other.len() != self.values.len() {
+                    let expected = "as many values, of as many bits, as the signature of b has";
+                    return Err(task.wrong(FieldError::new("values of a", expected, half.values.text())));
+                }
                 let sizes = (half.size, size_b);
-                let agree = matches(&self.other, &self.values);
-                let (overlap, reaches) = self.judge.overlap(agree, self.values.len(), sizes);
+                let jaccard = Estimate::of(matches(&self.other, &self.values), self.values.len(), self.bits);
+                let (overlap, reaches) = self.judge.overlap(jaccard, sizes);
                 self.below += u64::from(!reaches);
                 if !reaches && self.judge.check != Check::None {
                     return Ok(());
@@ -285,7 +386,8 @@ mod tests {
     fn an_estimate_is_held_against_tau_as_it_is() {
         let overlap = |measure: Measure, tau: &str, matches, hashes, sizes| {
             let similarity = measure.reaching(tau).unwrap();
-            Judge { similarity, check: Check::Signature }.overlap(matches, hashes, sizes)
+            let jaccard = Estimate::of(matches, hashes, VALUE_BITS);
+            Judge { similarity, check: Check::Signature }.overlap(jaccard, sizes)
         };
         assert_eq!(overlap(Measure::Jaccard, "0.8", 102, 128, (10, 10)), (9, false));
         assert_eq!(overlap(Measure::Jaccard, "0.8", 103, 128, (10, 10)), (9, true));

@@ -1,10 +1,13 @@
 //! `simhash`: a document becomes its id and its fingerprint (charikar2002; yanlan; see [`crate::sketch::simhash`]).
 
 use super::feature_order::read_reference;
+use super::meta::{MetaOpts, MetaWriter, TextSeen};
 use super::options::{FeatureOpts, IdfTableOpts, MinFeaturesOpts};
+use super::signature_check::CheckOpts;
+use super::text_check::ContentRows;
 use crate::error::{Error, Result};
 use crate::record::document::{DocumentOpts, Line};
-use crate::record::fingerprint::Fingerprinted;
+use crate::record::fingerprint::{FingerprintRow, Fingerprinted};
 use crate::sketch::distance::Distances;
 use crate::sketch::simhash::{Bits, Tie};
 use crate::sketch::{Frequencies, Hash, Idf, Sketcher, Weights};
@@ -12,11 +15,15 @@ use crate::stage::{Decl, Role, SideFile, Stage, Task};
 use crate::text::dominant_script;
 use clap::{Args, ValueEnum};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The stage.
 pub struct SimHash {
     opts: SimHashOpts,
+    meta: Option<MetaWriter>,
     sketcher: Sketcher,
+    /// What is compared of texts, where they are.
+    contents: Option<ContentRows>,
     /// By script: documents, and those of them without a fingerprint.
     scripts: BTreeMap<&'static str, (u64, u64)>,
 }
@@ -26,11 +33,12 @@ pub struct SimHash {
 pub struct SimHashOpts {
     #[command(flatten)]
     document: DocumentOpts,
-    /// How a text becomes a fingerprint.
     #[command(flatten)]
-    pub sketch: SketchOpts,
+    fingerprint: FingerprintOpts,
     #[command(flatten)]
-    distance: DistanceOpts,
+    check: CheckOpts,
+    #[command(flatten)]
+    meta: MetaOpts,
 }
 
 /// Where inverse document frequencies come from.
@@ -82,6 +90,42 @@ pub struct DistanceOpts {
     pub distance: Distances,
 }
 
+/// How documents become fingerprints, and how near those of a pair are.
+#[derive(Args, Clone, Debug)]
+pub struct FingerprintOpts {
+    /// How a text becomes a fingerprint.
+    #[command(flatten)]
+    pub sketch: SketchOpts,
+    /// How near those of a pair are.
+    #[command(flatten)]
+    pub distance: DistanceOpts,
+}
+
+impl FingerprintOpts {
+    /// Whether document frequencies of the corpus have to be counted first.
+    pub fn counts(&self) -> bool {
+        let SketchOpts { weights, weights_idf, table, .. } = &self.sketch;
+        weights.need_idf() && *weights_idf == IdfSource::Corpus && table.idf_table.is_none()
+    }
+
+    /// Whether [`crate::hamming::join`] has pairs of this distance.
+    pub fn join_in_memory(&self) -> bool {
+        self.distance.distance.most() < self.sketch.bits.count() / 2
+    }
+
+    /// Where the weights' inverse document frequencies come from; a table is read here.
+    pub fn idf(&self) -> Result<Idf> {
+        let missing = || {
+            Error::Usage(
+                "simhash: these --weights need document frequencies: give --idf-table FILE, which twinsplit idf makes, or \
+                 --weights-idf jieba; a chain counts them itself"
+                    .to_owned(),
+            )
+        };
+        self.sketch.idf()?.ok_or_else(missing)
+    }
+}
+
 impl SketchOpts {
     /// Where the weights' inverse document frequencies come from; a table is read here. `None` where they are those of the
     /// corpus and have to be counted.
@@ -92,7 +136,7 @@ impl SketchOpts {
             (true, IdfSource::Corpus, Some(path)) => {
                 let table = read_reference(path, &self.features)?;
                 let of = table.rows.into_iter().collect();
-                Some(Idf::Of(Frequencies { documents: table.documents, of }))
+                Some(Idf::Of(Arc::new(Frequencies { documents: table.documents, of })))
             }
             (true, IdfSource::Corpus, None) => None,
         })
@@ -108,7 +152,7 @@ impl SketchOpts {
 
 impl Stage for SimHash {
     type In<'a> = Line<'a>;
-    type Out<'a> = Fingerprinted<'a>;
+    type Out<'a> = FingerprintRow<'a>;
     type Opts = SimHashOpts;
     const DECL: Decl = Decl {
         name: "simhash",
@@ -123,32 +167,40 @@ impl Stage for SimHash {
     const KEEPS_BAD_RECORDS: bool = true;
 
     fn open(opts: SimHashOpts, _: &mut Task<'_>) -> Result<Self> {
-        let missing = || {
-            Error::Usage(
-                "simhash: these --weights need document frequencies: give --idf-table FILE, which twinsplit idf makes, or \
-                 --weights-idf jieba; a chain counts them itself"
-                    .to_owned(),
-            )
-        };
-        let sketcher = opts.sketch.sketcher(opts.sketch.idf()?.ok_or_else(missing)?)?;
-        Ok(Self { opts, sketcher, scripts: BTreeMap::new() })
+        let sketch = &opts.fingerprint.sketch;
+        let (sketcher, spec) = (sketch.sketcher(opts.fingerprint.idf()?)?, sketch.features.spec()?);
+        let contents = opts.check.texts().map(|check| ContentRows::new(check, spec));
+        let meta = MetaWriter::of(&opts.meta);
+        Ok(Self { opts, meta, sketcher, contents, scripts: BTreeMap::new() })
     }
 
     fn push(&mut self, line: Line<'_>, task: &mut Task<'_>) -> Result<()> {
+        if let Some(meta) = &self.meta {
+            meta.check(&self.opts.document, line, task)?;
+        }
         let document = self.opts.document.read(line.0, &task.place).map_err(|error| task.bad(error))?;
         let fingerprint = self.sketcher.fingerprint(&document.text);
-        let (documents, without) = self.scripts.entry(dominant_script(&document.text)).or_default();
+        let length = document.text.chars().count() as u64;
+        let seen = TextSeen { script: dominant_script(&document.text), length };
+        let (documents, without) = self.scripts.entry(seen.script).or_default();
         *documents += 1;
+        if let Some(meta) = &mut self.meta {
+            meta.write(&document, seen, task)?;
+        }
         let Some(fingerprint) = fingerprint else {
             *without += 1;
             return Ok(());
         };
-        let distances = &self.opts.distance.distance;
-        let classed = (!distances.is_one()).then(|| distances.of(document.text.chars().count() as u64));
-        task.emit(&Fingerprinted { id: &document.id, fingerprint, distance: classed })
+        let distances = &self.opts.fingerprint.distance.distance;
+        let content = self.contents.as_mut().map(|contents| contents.hash(&document.text));
+        let distance = (!distances.is_one() || content.is_some()).then(|| distances.of(length));
+        task.emit(&Fingerprinted { id: &document.id, fingerprint, distance, content })
     }
 
     fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
+        if let Some(meta) = &self.meta {
+            meta.finish(task);
+        }
         for (script, (documents, without)) in &self.scripts {
             task.count("documents", *documents);
             task.count(&format!("documents.{script}"), *documents);

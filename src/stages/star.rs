@@ -22,6 +22,7 @@ use crate::cluster::keep::KeepRule;
 use crate::cluster::star::Stars;
 use crate::error::{FieldError, Result};
 use crate::record::cluster::Label;
+use crate::record::set::Member;
 use crate::record::star::{LinkInput, LinkRow, RankInput, RankRow, StarInput, StarLink, StarMember, StarRow};
 use crate::stage::{Decl, Role, Stage, Task};
 
@@ -48,7 +49,7 @@ impl Stage for StarRank {
     fn push(&mut self, row: RankInput<'_>, task: &mut Task<'_>) -> Result<()> {
         match row {
             RankInput::Component(label) => task.emit(&RankRow::Component(label)),
-            RankInput::Meta(meta) => {
+            RankInput::Member(Member::Meta(meta)) => {
                 let rank = rank_of(self.rule, &meta).map_err(|error| task.wrong(error))?;
                 task.emit(&RankRow::Rank { id: meta.id, rank: &rank })
             }

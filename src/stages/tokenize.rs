@@ -1,11 +1,12 @@
 //! `tokenize`: a document becomes its id and its set of features (zhang2011, section 4, first step). Where the set is too
 //! small for a join, the hash of the text goes with it, by which equal texts are found all the same.
 
+use super::meta::{MetaOpts, MetaWriter, TextSeen};
 use super::options::{EqualTextsOpts, FeatureOpts, MinFeaturesOpts};
 use crate::error::Result;
 use crate::record::document::{Document, DocumentOpts, Line, RawText};
 use crate::record::set::{Doc, Features};
-use crate::record::tokenized::Tokenized;
+use crate::record::tokenized::{SetRow, Tokenized};
 use crate::stage::{Decl, Role, Stage, Task};
 use crate::text::{Extractor, LONG, Letters, Pieces, dominant_script};
 use clap::Args;
@@ -14,6 +15,7 @@ use std::collections::BTreeMap;
 /// The stage.
 pub struct Tokenize {
     opts: TokenizeOpts,
+    meta: Option<MetaWriter>,
     extractor: Extractor,
     features: Vec<u64>,
     /// By script: documents, and those of them without a feature.
@@ -33,11 +35,13 @@ pub struct TokenizeOpts {
     least: MinFeaturesOpts,
     #[command(flatten)]
     texts: EqualTextsOpts,
+    #[command(flatten)]
+    meta: MetaOpts,
 }
 
 impl Stage for Tokenize {
     type In<'a> = Line<'a>;
-    type Out<'a> = Tokenized<'a>;
+    type Out<'a> = SetRow<'a>;
     type Opts = TokenizeOpts;
     const DECL: Decl = Decl {
         name: "tokenize",
@@ -50,19 +54,24 @@ impl Stage for Tokenize {
 
     fn open(opts: TokenizeOpts, _: &mut Task<'_>) -> Result<Self> {
         let extractor = Extractor::new(opts.features.spec()?);
-        Ok(Self { opts, extractor, features: Vec::new(), scripts: BTreeMap::new(), without_text: 0 })
+        let meta = MetaWriter::of(&opts.meta);
+        Ok(Self { opts, meta, extractor, features: Vec::new(), scripts: BTreeMap::new(), without_text: 0 })
     }
 
     fn push(&mut self, line: Line<'_>, task: &mut Task<'_>) -> Result<()> {
-        let (document, raw, script) = if line.0.len() > LONG {
+        if let Some(meta) = &self.meta {
+            meta.check(&self.opts.document, line, task)?;
+        }
+        let (document, raw, seen) = if line.0.len() > LONG {
             self.long(line, task)?
         } else {
             let document = self.opts.document.read(line.0, &task.place).map_err(|error| task.bad(error))?;
             self.extractor.set(&document.text, &mut self.features);
-            let script = dominant_script(&document.text);
-            (document, None, script)
+            let length = document.text.chars().count() as u64;
+            let seen = TextSeen { script: dominant_script(&document.text), length };
+            (document, None, seen)
         };
-        let (documents, without) = self.scripts.entry(script).or_default();
+        let (documents, without) = self.scripts.entry(seen.script).or_default();
         *documents += 1;
         *without += u64::from(self.features.is_empty());
         let mut text = None;
@@ -73,11 +82,17 @@ impl Stage for Tokenize {
             };
             self.without_text += u64::from(text.is_none());
         }
+        if let Some(meta) = &mut self.meta {
+            meta.write(&document, seen, task)?;
+        }
         let doc = Doc { id: &document.id, features: Features::Values(&self.features) };
         task.emit(&Tokenized { doc, text })
     }
 
     fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
+        if let Some(meta) = &self.meta {
+            meta.finish(task);
+        }
         for (script, (documents, without)) in &self.scripts {
             task.count("documents", *documents);
             task.count(&format!("documents.{script}"), *documents);
@@ -94,16 +109,17 @@ impl Stage for Tokenize {
 }
 
 impl Tokenize {
-    /// Reads a long document, whose text is taken piece by piece and given as it stands, and its script. Its features are no
+    /// Reads a long document, whose text is taken piece by piece and given as it stands, and what is seen of it. Its features are no
     /// more than go into a row.
     fn long<'a>(
         &mut self,
         line: Line<'a>,
         task: &Task<'_>,
-    ) -> Result<(Document<'a>, Option<RawText<'a>>, &'static str)> {
+    ) -> Result<(Document<'a>, Option<RawText<'a>>, TextSeen)> {
         let bad = |error| task.bad(error);
         let (document, text) = self.opts.document.read_but_text(line.0, &task.place).map_err(bad)?;
         let mut letters = Letters::default();
+        let mut length = 0;
         let mut pieces = Pieces::new(&mut self.extractor);
         let features = &mut self.features;
         features.clear();
@@ -121,6 +137,7 @@ impl Tokenize {
         };
         let read = text.each_part(|part| {
             letters.add(part);
+            length += part.chars().count() as u64;
             pieces.push(part, &mut visit)
         })?;
         read.map_err(bad)?;
@@ -128,6 +145,6 @@ impl Tokenize {
         features.sort_unstable();
         features.dedup();
         task.admit_row(Doc::bytes(document.id.len(), features.len()))?;
-        Ok((document, Some(text), letters.dominant()))
+        Ok((document, Some(text), TextSeen { script: letters.dominant(), length }))
     }
 }

@@ -35,7 +35,7 @@ impl Stage for VerifyLeft {
         match row {
             LeftInput::Candidate(candidate) => task.emit(&LeftRow::Candidate(candidate)),
             LeftInput::Member(Member::Doc(doc)) => task.emit(&LeftRow::Set(doc)),
-            LeftInput::Member(Member::Copy(_) | Member::Fingerprint(_)) => Ok(()),
+            LeftInput::Member(Member::Copy(_) | Member::Fingerprint(_) | Member::Meta(_)) => Ok(()),
         }
     }
 }
@@ -137,7 +137,7 @@ impl Stage for VerifyRight {
         match row {
             RightInput::Half(half) => task.emit(&RightRow::Half(half)),
             RightInput::Member(Member::Doc(doc)) => task.emit(&RightRow::Set(doc)),
-            RightInput::Member(Member::Copy(_) | Member::Fingerprint(_)) => Ok(()),
+            RightInput::Member(Member::Copy(_) | Member::Fingerprint(_) | Member::Meta(_)) => Ok(()),
         }
     }
 }

@@ -106,9 +106,14 @@ impl Extractor {
     /// The hash of the whole text ([`crate::hash::text`]) in the form in which features are cut from it, every run of
     /// white space as one blank and none at its ends; `None` where there is nothing else.
     pub fn text_hash(&mut self, text: &str) -> Option<u128> {
-        self.normalised.fill::<false>(text, 0, Space::One, self.normaliser);
-        let text = self.normalised.text();
+        let text = self.normalised(text);
         (!text.is_empty()).then(|| crate::hash::text(text.as_bytes()))
+    }
+
+    /// The whole text in the form in which features are cut from it, every run of white space as one blank and none at its ends.
+    pub fn normalised(&mut self, text: &str) -> &str {
+        self.normalised.fill::<false>(text, 0, Space::One, self.normaliser);
+        self.normalised.text()
     }
 
     /// The hash of each feature's text, repeats included. `out` is emptied first.

@@ -58,7 +58,7 @@ use std::fmt;
 
 pub use error::{Reason, TextError};
 pub use extractor::Extractor;
-pub use han::dictionary_memory;
+pub use han::{DICTIONARY, dictionary_memory};
 pub use pieces::Pieces;
 pub use script::{Letters, dominant_script};
 pub use stretch::LONG;

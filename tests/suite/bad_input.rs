@@ -10,7 +10,7 @@ const RUNS: [&str; 4] =
     ["doc-split", "term-split", "doc-split --engine pipes", "term-split --pcp prefix --engine pipes"];
 
 /// The stages that read documents.
-const STAGES: [&str; 3] = ["tokenize", "doc-meta", "write-kept"];
+const STAGES: [&str; 2] = ["tokenize", "write-kept"];
 
 /// What stands in the file `docs`, the options, and what the error must say after the stage's name.
 struct Case {

@@ -153,7 +153,7 @@ fn stages_pass_over_the_same_lines() {
     let lines = ["x", "{\"id\":1,\"text\":\"one\"}", "{\"id\":2}", "", "{\"id\":3,\"text\":\"three\"}"];
     here.write("docs", lines.join("\n"));
     here.write("clusters", "");
-    for stage in ["doc-meta", "write-kept", "tokenize"] {
+    for stage in ["write-kept", "tokenize"] {
         let said = here.say(&format!("{stage} --input docs --bad-records 2"));
         let tail = if stage == "tokenize" { "; they are in ./_bad" } else { "" };
         assert_eq!(said.err, format!("warning: {stage}: 2 bad documents were passed over{tail}\n"));

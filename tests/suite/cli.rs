@@ -53,18 +53,27 @@ fn every_stage_runs_on_its_defaults() {
         ("index-doc", "plan", "slice-plan"),
         ("docsplit-query", "index", "index-doc"),
         ("hamming-index", "tables", "hamming-plan"),
+        ("expand-pairs", "clustered", "cluster-reduce"),
+        ("keep", "clustered", "cluster-reduce"),
         ("write-kept", "clusters", "keep-choose"),
     ];
+    // What these compare of texts has no default.
+    let checked = ["text-content", "text-right"];
     let here = Place::new();
     for entry in STAGES.iter() {
         let said = here.say(entry.decl.name);
+        if checked.contains(&entry.decl.name) {
+            said.fails(2, &[entry.decl.name, "--check", "edit:T"]);
+            continue;
+        }
         match required.iter().find(|(name, _, _)| *name == entry.decl.name) {
             Some((name, file, maker)) => {
                 said.fails(1, &[&format!("error: {file}: {name}"), &format!("--{file}"), maker]);
             }
             None => {
                 let out = said.ok();
-                let sealed = ["feature-order", "slice-plan", "hamming-plan"].contains(&entry.decl.name);
+                let sealed = ["feature-order", "slice-plan", "hamming-plan", "band-filter-reduce"]
+                    .contains(&entry.decl.name);
                 let expected = match entry.decl.name {
                     "feature-count" => "-\t0\n",
                     "hamming-count" => "0\t0\t-\n",
@@ -99,7 +108,7 @@ fn twinsplit_by_the_name_of_a_stage_is_that_stage() {
     let here = Place::new();
     std::fs::create_dir(here.path("bin")).unwrap();
     symlink(env!("CARGO_BIN_EXE_twinsplit"), here.path("bin/pcp-map")).unwrap();
-    let list = "000000000000000a\t0\t0\tplain\t2\t3\tx\t2\ty\n";
+    let list = "000000000000000a\t\\l\t0\t0\tplain\t2\t3\tx\t2\ty\n";
     let direct = here.run(Command::new(here.path("bin/pcp-map")), list).ok();
     assert_eq!(direct, "x\ty\t1\t3\t2\n");
     assert_eq!(direct, here.with("pcp-map", list, &[]).ok());

@@ -59,7 +59,7 @@ fn equals_local(cluster: &Cluster, way: &str, options: &str) {
     assert!(!cluster.place().path("out/_work").exists());
     let jobs = cluster.jobs_of("tokenize");
     assert_eq!(jobs.len(), before + 1);
-    for step in ["equal-sets", "large-star-1"] {
+    for step in ["tokenize", "keep"] {
         let (maps, reducers) = cluster.maps_and_reducers(cluster.jobs_of(step).last().unwrap());
         assert!(maps >= 3 && reducers >= 2, "{step}: {maps} maps, {reducers} reducers");
     }
@@ -92,7 +92,11 @@ fn a_chain_equals_a_local_one_and_a_failure_is_explained() {
     local(&cluster, "doc-split", OPTIONS);
     stand_in(cluster.place(), &dist());
     faults(cluster.place(), &[("tokenize", "1", When::Once, Fault::Dies)]);
-    equals_local(&cluster, "term-split", OPTIONS);
+    equals_local(&cluster, "term-split --pcp prefix", OPTIONS);
+    // As many jobs as the declaration has steps, and one for the kept lines.
+    let apps = cluster.resource_manager("/ws/v1/cluster/apps");
+    let names: Vec<_> = apps["apps"]["app"].as_array().unwrap().iter().map(|app| &app["name"]).collect();
+    assert_eq!(names.len(), 8 + 1, "{names:?}");
     let attempts = cluster.attempts(&cluster.jobs_of("tokenize")[0]);
     let died: Vec<_> = attempts.iter().filter(|attempt| attempt.diagnostics.contains("code 137")).collect();
     assert!(died.len() == 1 && died[0].state == "FAILED", "{attempts:?}");
@@ -105,7 +109,7 @@ fn a_chain_equals_a_local_one_and_a_failure_is_explained() {
     // Hadoop cuts a file anywhere: a task knows where its share begins, and the second one's is the second line.
     let place = "/bad.jsonl from byte 21, line 1, field text: expected a string";
     cluster.shell(line).fails(1, &["tokenize:", place, "yarn logs -applicationId"]);
-    cluster.nothing_is_finished("/bad", "sets");
+    cluster.nothing_is_finished("/bad", "members");
     println!("in all: {} s", began.elapsed().as_secs());
 }
 

@@ -121,14 +121,14 @@ fn full_a_chain_outlives_tasks_and_nodes() {
         &[
             ("tokenize", "0", Once, Dies),
             ("tokenize", "1", Once, Greedy),
-            ("doc-meta", "all", Once, Waits),
-            ("equal-sets", "all", Once, Waits),
+            ("equal-sets-reduce", "all", Once, Waits),
+            ("index-term-reduce", "all", Once, Waits),
             ("pcp-map", "0", Once, Hangs),
         ],
     );
     let chain = bed.start(SPECULATE);
 
-    let node = bed.waiting("doc-meta");
+    let node = bed.waiting("equal-sets-reduce");
     cluster.kill(&format!("nodemanager-{node}"));
     wait_for("word of the lost node", Duration::from_secs(90), || {
         let nodes = cluster.resource_manager("/ws/v1/cluster/nodes?states=LOST");
@@ -139,7 +139,7 @@ fn full_a_chain_outlives_tasks_and_nodes() {
     cluster.script("up").ok();
     std::fs::remove_file(here.path("go")).unwrap();
 
-    bed.waiting("equal-sets");
+    bed.waiting("index-term-reduce");
     cluster.kill("datanode-1");
     bed.go();
     wait_for("word of the lost DataNode", Duration::from_secs(90), || {
@@ -153,7 +153,7 @@ fn full_a_chain_outlives_tasks_and_nodes() {
     bed.has_the_local_answer();
     bed.attempts("tokenize", "FAILED", &["code 137"]);
     bed.attempts("tokenize", "FAILED", &["beyond the 'PHYSICAL' memory limit"]);
-    bed.attempts("doc-meta", "KILLED", &["Container released on a *lost* node"]);
+    bed.attempts("equal-sets-reduce", "KILLED", &["Container released on a *lost* node"]);
     bed.attempts("pcp-map", "KILLED", &["Speculation"]);
     bed.done("YARN confirms each");
 }
@@ -210,14 +210,14 @@ fn full_what_happens_each_time_is_an_error() {
     let run = |more| here.run(bed.line(more), "");
     faults(here, &[("tokenize", "2", Always, Dies)]);
     run("").fails(1, &["the job tokenize failed", "137", "yarn logs -applicationId"]);
-    cluster.nothing_is_finished("/out", "sets");
+    cluster.nothing_is_finished("/out", "members");
     assert_eq!(bed.attempts("tokenize", "FAILED", &["code 137"]).len(), 4);
     bed.done("a task died each time");
 
     faults(here, &[("tokenize", "2", Always, Greedy)]);
     run("--resume -D mapreduce.map.maxattempts=2")
         .fails(1, &["the job tokenize failed", "'PHYSICAL' memory limit", "yarn logs -applicationId"]);
-    cluster.nothing_is_finished("/out", "sets");
+    cluster.nothing_is_finished("/out", "members");
     assert_eq!(bed.attempts("tokenize", "FAILED", &["'PHYSICAL' memory limit"]).len(), 2);
     bed.done("a task took too much memory each time");
 
@@ -227,7 +227,7 @@ fn full_what_happens_each_time_is_an_error() {
     cluster.shell("hadoop fs -put damaged.gz /damaged.gz").ok();
     run("--overwrite --input /damaged.gz -D mapreduce.map.maxattempts=2")
         .fails(1, &["the job tokenize failed", "damaged.gz", "yarn logs -applicationId"]);
-    cluster.nothing_is_finished("/out", "sets");
+    cluster.nothing_is_finished("/out", "members");
     // Hadoop's own word: a task that failed by another cause is none.
     assert_eq!(
         bed.attempts("tokenize", "FAILED", &["java.io.IOException: gzip stream CRC failure"]).len(),

@@ -12,8 +12,8 @@ fn committed_files_equal_a_fresh_derivation() {
     let files = derived().unwrap();
     assert_eq!(
         files.len(),
-        1 + STAGES.len() + 3 + 1 + 1,
-        "docs/stages.md, a binary for each stage, three scripts for Hadoop and one for each other engine"
+        1 + STAGES.len() + 2 + 1 + 1,
+        "docs/stages.md, a binary for each stage, two scripts for Hadoop and one for each other engine"
     );
     for (name, text) in files {
         let committed = std::fs::read_to_string(root.join(&name)).unwrap_or_default();

@@ -30,7 +30,7 @@ fn an_id_that_stands_twice_is_named() {
         // The steps before it are finished, and stay for --resume where the cause is not known.
         here.say(&format!("{} --overwrite", run(way))).fails(
             1,
-            &["doc-meta-reduce", "the id \"twice\"", "(docs, line 1 and docs, line 3)", "--id auto"],
+            &["equal-sets-reduce", "the id \"twice\"", "(docs, line 1 and docs, line 3)", "--id auto"],
         );
         assert!(!here.path("out/pairs.tsv").exists(), "{way}");
     }
@@ -39,7 +39,7 @@ fn an_id_that_stands_twice_is_named() {
     let run = "twinsplit run doc-split --input one two --output out --overwrite --quiet";
     here.say(run).fails(1, &["the id \"b\"", "(one, line 2 and two, line 1)"]);
     here.say(&run.replace("doc-split", "term-split"))
-        .fails(1, &["doc-meta-reduce", "the id \"b\"", "(one, line 2 and two, line 1)"]);
+        .fails(1, &["equal-sets-reduce", "the id \"b\"", "(one, line 2 and two, line 1)"]);
     here.say(&format!("{run} --id auto --features words:1")).ok();
     assert_eq!(here.read("out/pairs.tsv").lines().count(), 1);
 }
@@ -77,7 +77,6 @@ fn numbers_out_of_their_range_are_usage_errors() {
 fn every_reducer_refuses_unsorted_rows() {
     let set = "0000000000000001";
     let rows = [
-        ("doc-meta-reduce", "z\t1\t\t\tLatin\t\t\t\t1".to_owned()),
         ("feature-count-reduce", "ffffffffffffffff\t1".to_owned()),
         ("feature-order", "-\t3".to_owned()),
         ("idf-table", "-\t3".to_owned()),
@@ -85,13 +84,16 @@ fn every_reducer_refuses_unsorted_rows() {
         ("idf-right-reduce", "z\t0\t-".to_owned()),
         ("site-left-reduce", "ffffffffffffffff\t1\tz".to_owned()),
         ("equal-sets-reduce", format!("ffffffffffffffff\tz\t{set}")),
-        ("equal-fingerprints-reduce", "ffffffffffffffff\t3\tz".to_owned()),
+        ("equal-fingerprints-reduce", "ffffffffffffffff\t3\t-\tz".to_owned()),
+        ("text-left", "z\t0\ttext".to_owned()),
+        ("text-right --check edit:0.5", "z\t0\ttext".to_owned()),
         ("hamming-index-reduce", format!("4.1.0000\t{set}{set}\tz\t{set}\t3")),
         ("index-term-reduce", "ffffffffffffffff\tz\t3".to_owned()),
         ("pcp-reduce", "y\tz\t1\t2\t2".to_owned()),
         ("verify-left-reduce", format!("z\t0\t{set}")),
         ("verify-right-reduce", format!("z\t0\t{set}")),
         ("lsh-bands-reduce", "ffffffffffffffff\tz\t3".to_owned()),
+        ("band-filter-reduce", "0000000117\t0d00017bfa".to_owned()),
         ("match-left-reduce", "z\t0\t3\t00000001".to_owned()),
         ("match-right-reduce", "z\t0\t3\t00000001".to_owned()),
         ("slice-plan", "0000000007\t1".to_owned()),
@@ -103,23 +105,27 @@ fn every_reducer_refuses_unsorted_rows() {
         ("star-rank-reduce", "z\t0\ty".to_owned()),
         ("star-link-reduce", "z\t0\t\ty\ta".to_owned()),
         ("star-reduce", "y\t0\t\tz\tz\tx".to_owned()),
-        ("keep-reduce", "z\t0\ty".to_owned()),
-        ("keep-choose", format!("y\t1\tz\t{set}")),
+        ("cluster-reduce", "2\ty\tz".to_owned()),
+        ("keep-rank-reduce", "z\t0\ty".to_owned()),
+        ("keep-best", format!("y\t1\tz\tz\t{set}")),
+        ("keep-choose", "y\t0\tz\t1\ty".to_owned()),
     ];
     let sorted = STAGES.iter().filter(|e| e.input.keys.is_some_and(|keys| keys.sort > 0));
     let reducers: BTreeSet<_> = sorted
         .filter(|e| e.decl.role == twinsplit::internal::stage::Role::Reduce)
         .map(|e| e.decl.name)
         .collect();
-    assert_eq!(reducers, rows.iter().map(|row| row.0).collect());
+    let name_of = |command: &'static str| command.split(' ').next().unwrap();
+    assert_eq!(reducers, rows.iter().map(|row| name_of(row.0)).collect());
     let here = Place::new();
-    for (name, row) in rows {
+    for (command, row) in rows {
+        let name = name_of(command);
         let line = STAGES.iter().find(|entry| entry.decl.name == name).and_then(|entry| entry.sort_line());
         let message = format!("put `{}` before {name}", line.unwrap());
         // `!` is below every letter and digit.
-        here.with(name, format!("{row}\n!{row}\n"), &[])
+        here.with(command, format!("{row}\n!{row}\n"), &[])
             .fails(1, &[name, "standard input, line 2", &message]);
-        here.with(name, format!("{row}\n"), &[]).ok();
+        here.with(command, format!("{row}\n"), &[]).ok();
     }
 }
 

@@ -67,7 +67,7 @@ fn volumes_and_pairs_are_within_a_factor_of_two() {
 
         compared += volumes_within_two(&estimate, &run);
     }
-    assert!(compared > 40, "{compared} volumes were compared");
+    assert!(compared > 30, "{compared} volumes were compared");
 }
 
 /// What a cluster's scheduler is asked for is what the script asks for.
@@ -91,7 +91,8 @@ fn tasks_and_memory_are_those_of_the_script() {
     let call = script.split("\nstep ").find(|call| call.starts_with("docsplit-query ")).unwrap();
     assert!(call.contains(&asked), "{asked} is not in {call}");
     assert_eq!(step("index-doc")["reduces"], 3);
-    assert_eq!(step("keep")["reduces"], 5);
+    // So many documents have more pairs than one task holds.
+    assert_eq!(step("keep-rank")["reduces"], 5);
     assert_eq!(step("size-count")["reduces"], 1);
     // Blocks of 128 MB, and two tasks at least.
     let bytes = step("tokenize")["bytes_read"].as_u64().unwrap();
@@ -117,10 +118,7 @@ fn each_slice_is_a_job_that_reads_all_sets() {
         let jobs = bytes("docsplit-query", "jobs");
         assert!(jobs.abs_diff(slices) <= 1, "{options}: {jobs} jobs, not {slices}");
         let read = bytes("docsplit-query", "bytes_read");
-        assert!(
-            read.abs_diff(jobs * bytes("equal-sets", "bytes_written")) <= jobs,
-            "{options}: {read} bytes"
-        );
+        assert!(read.abs_diff(jobs * bytes("tokenize", "bytes_written")) <= jobs, "{options}: {read} bytes");
         // No document is a copy.
         assert_eq!(bytes("write-kept", "bytes_read"), bytes("tokenize", "bytes_read"));
         assert_eq!(bytes("write-kept", "bytes_written"), bytes("tokenize", "bytes_read"));

@@ -215,6 +215,33 @@ fn tables_of_the_edge_count_what_was_read() {
     }
 }
 
+/// Each distance has the pairs of the one before and more, and what is called best is the largest F1.
+#[test]
+fn curves_of_fingerprints_are_cumulative() {
+    let count = |row: &BTreeMap<String, String>, column: &str| row[column].parse::<u64>().unwrap();
+    let key = |row: &BTreeMap<String, String>| {
+        ["corpus", "characters", "weights", "truth"].map(|column| row[column].clone())
+    };
+    let mut curves: BTreeMap<[String; 4], Vec<BTreeMap<String, String>>> = BTreeMap::new();
+    rows("simhash-curve").into_iter().for_each(|row| curves.entry(key(&row)).or_default().push(row));
+    let best = rows("simhash-curve-best");
+    assert_eq!((best.len(), curves.len()), (64, 64));
+    for row in best {
+        let curve = &curves[&key(&row)];
+        assert_eq!(curve.len(), 17);
+        for two in curve.windows(2) {
+            assert!(count(&two[0], "distance") + 1 == count(&two[1], "distance"));
+            assert!(["true", "wrong"].iter().all(|name| count(&two[0], name) <= count(&two[1], name)));
+        }
+        for at in curve {
+            let [found, wrong, missed] = ["true", "wrong", "missed"].map(|name| count(at, name));
+            assert_eq!(found + missed, count(&row, "pairs"), "{at:?}");
+            let f1 = 2.0 * found as f64 / ((2 * found + wrong + missed) as f64).max(1.0);
+            assert!((number(at, "f1") - f1).abs() < 1e-6 && f1 <= number(&row, "f1") + 1e-4, "{at:?}");
+        }
+    }
+}
+
 /// What `corpora.py` says of a user's own lines: how many texts it takes and leaves out, or why it refuses them.
 fn own_lines(text: &str) -> Result<String, String> {
     let here = tempfile::tempdir().unwrap();

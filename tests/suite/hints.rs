@@ -131,7 +131,7 @@ fn hints_can_be_followed() {
             "run term-split --input -",
             2,
             &[
-                "only doc-split, term-split --pcp prefix without --df-cut and --accumulators, and minhash",
+                "only doc-split, term-split --pcp prefix without --df-cut and --accumulators, minhash with --check exact",
                 "without --write-kept",
             ],
             &["run doc-split --input -", "run term-split --pcp prefix --input -", "run minhash --input -"],

@@ -62,7 +62,7 @@ fn a_rule_whose_field_no_option_names_lists_the_fields_there_are() {
             let said = here.with(&line, here.read("docs"), &[]);
             said.fails(2, &[&needs, "standard input, line 1, has the fields \"id\", \"day\", \"text\""]);
         }
-        here.say(&format!("doc-meta --input docs --keep {rule}")).fails(2, &[&needs, line]);
+        here.say(&format!("tokenize --meta on --input docs --keep {rule}")).fails(2, &[&needs, line]);
         // Where no line can be read, what is missing is named at once.
         here.say(&format!("twinsplit plan doc-split --keep {rule}")).fails(2, &[&needs]);
         for engine in ["hadoop", "spark"] {
@@ -215,13 +215,15 @@ fn on_hadoop_places_are_names_and_offsets() {
             ("stream_map_input_ignoreKey", ignored),
             ("mapreduce_map_input_start", "9"),
         ];
-        here.with("doc-meta --keep first", line, &variables)
+        here.with("tokenize --meta on --keep first", line, &variables)
     };
     let rows = [("hdfs://n/a", 40, 3), ("hdfs://n/a", 300, 2), ("hdfs://n/a.b", 7, 1), ("hdfs://n/b", 0, 0)]
         .map(|(file, offset, id)| task(file, "false", offset, id).ok());
-    here.write("meta", here.with("doc-meta-reduce", sorted(&rows.concat()), &[]).ok());
+    let rows =
+        rows.map(|rows| rows.lines().find(|row| row.contains("\\m")).unwrap_or_default().to_owned() + "\n");
+    here.write("meta", rows.concat());
     let mut ranks: Vec<(String, String)> = here
-        .say("keep --keep first --input meta")
+        .say("keep-rank --keep first --input meta")
         .ok()
         .lines()
         .map(|row| row.split('\t').collect::<Vec<_>>())
@@ -231,15 +233,15 @@ fn on_hadoop_places_are_names_and_offsets() {
     assert_eq!(ranks.iter().map(|(_, id)| id.as_str()).collect::<Vec<_>>(), ["3", "2", "1", "0"]);
     task("hdfs://n/a", "true", 0, 0)
         .fails(2, &["--keep first needs the offset", "stream.map.input.ignoreKey=false"]);
-    // Rows of a doc-meta that was not asked for places are refused, and rank by the other rules.
-    let meta = here.with("doc-meta", "{\"id\":1,\"text\":\"x\"}\n", &[]).ok();
-    let meta = here.with("doc-meta-reduce", meta, &[]).ok();
-    here.with("keep --keep first", &meta, &[]).fails(1, &["field input", "doc-meta --keep first"]);
-    here.with("keep --keep longest", &meta, &[]).ok();
+    // Rows of a task that was not asked for places are refused, and rank by the other rules.
+    let rows = here.with("tokenize --meta on", "{\"id\":1,\"text\":\"x\"}\n", &[]).ok();
+    let meta = rows.lines().next().unwrap().to_owned() + "\n";
+    here.with("keep-rank --keep first", &meta, &[]).fails(1, &["field input", "--meta on --keep first"]);
+    here.with("keep-rank --keep longest", &meta, &[]).ok();
 
     let plan = here.say("twinsplit plan doc-split --engine hadoop --keep first --inline").ok();
     let places = "\nOF_DOCUMENTS+=(-D stream.map.input.ignoreKey=false)\n";
-    assert_eq!(plan.matches(places).count(), 1, "tokenize and doc-meta read documents");
+    assert_eq!(plan.matches(places).count(), 1, "tokenize reads documents");
     // Inputs in another order than that of their names would be another answer than elsewhere.
     assert!(plan.contains("by_name() { \"$BINARY\" job by-name \"${INPUT[@]}\"; }\n"), "{plan}");
     let call = |inputs: &str| here.shell(&format!("twinsplit job by-name {inputs}"));
@@ -251,12 +253,6 @@ fn on_hadoop_places_are_names_and_offsets() {
     }
     here.say("twinsplit plan doc-split --engine spark --keep first")
         .fails(2, &["--keep first", "Spark does not see"]);
-}
-
-fn sorted(rows: &str) -> String {
-    let mut lines: Vec<&str> = rows.lines().collect();
-    lines.sort_unstable();
-    lines.join("\n") + "\n"
 }
 
 /// Of real pages in a chain some are unlike the one that is kept. What a run says of them is counted anew from its

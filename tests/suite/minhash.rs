@@ -92,7 +92,8 @@ fn row(a: &str, b: &str, overlap: usize, sizes: (usize, usize)) -> String {
     format!("{a}\t{b}\t{overlap}\t{}\t{}\t{jaccard}\n", sizes.0, sizes.1)
 }
 
-fn expected(sets: &[(String, BTreeSet<u64>)]) -> Expected {
+/// What is expected where so many low bits of each value are compared.
+fn expected(sets: &[(String, BTreeSet<u64>)], bits: u32) -> Expected {
     let signature =
         |set: &BTreeSet<u64>| (0..HASHES as u64).map(|bucket| value(set, bucket)).collect::<Vec<_>>();
     let signatures: Vec<_> = sets.iter().map(|(_, set)| signature(set)).collect();
@@ -128,12 +129,18 @@ fn expected(sets: &[(String, BTreeSet<u64>)]) -> Expected {
             if reaches {
                 found.exact.push_str(&row(a, b, overlap, sizes));
             }
-            let agree = signatures[x].iter().zip(&signatures[y]).filter(|(x, y)| x == y).count();
-            let shares = agree as f64 * (sizes.0 + sizes.1) as f64 / (HASHES + agree) as f64;
+            let low = |value: &u32| u64::from(*value) & ((1u64 << bits) - 1);
+            let agree = signatures[x].iter().zip(&signatures[y]).filter(|(x, y)| low(x) == low(y)).count();
+            // Of values that have nothing to do with each other 2^-bits agree.
+            let (agree, of) = match bits {
+                32 => (agree, HASHES),
+                _ => ((agree << bits).saturating_sub(HASHES), (HASHES << bits) - HASHES),
+            };
+            let shares = agree as f64 * (sizes.0 + sizes.1) as f64 / (of + agree) as f64;
             let estimate = ((shares + 1e-9).round() as usize).min(sizes.0).min(sizes.1);
             let row = row(a, b, estimate, sizes);
             found.none.push_str(&row);
-            if 2 * agree >= HASHES {
+            if 2 * agree >= of {
                 found.signature.push_str(&row);
             }
         }
@@ -156,7 +163,87 @@ fn corpus(here: &Place) -> Expected {
     let documents = documents();
     let pairs: Vec<_> = documents.iter().map(|(id, text)| (id.as_str(), text.as_str())).collect();
     here.write("docs", jsonl(&pairs));
-    expected(&sets(&documents))
+    expected(&sets(&documents), 32)
+}
+
+/// Few bits of each value travel, and chance is taken out of the estimate; padding of the last digit never counts.
+#[test]
+fn low_bits_of_signatures_give_the_corrected_estimate() {
+    let here = Place::new();
+    let whole = corpus(&here);
+    let sets = sets(&documents());
+    for (bits, way) in
+        [(1, "--engine pipes"), (2, "--engine local"), (4, "--engine pipes"), (8, "--engine local")]
+    {
+        let expected = expected(&sets, bits);
+        for (check, rows) in [("signature", &expected.signature), ("none", &expected.none)] {
+            let line = format!(
+                "twinsplit run minhash --input docs --output out --check {check} {OPTIONS} --signature-bits {bits} {way} --overwrite"
+            );
+            here.say(&line).ok();
+            assert_eq!(&here.read("out/pairs.tsv"), rows, "{line}");
+        }
+        assert!(bits > 2 || expected.signature != whole.signature, "{bits} bits make no difference");
+        let said = here.say("twinsplit explain d000 d077 --run out").ok();
+        assert!(said.contains(&format!("of 24 values agree in {bits} bits")), "{said}");
+    }
+    here.say(&format!("twinsplit run minhash --input docs --output no {OPTIONS} --signature-bits 3"))
+        .fails(2, &["--signature-bits", "1, 2, 4, 8, 32"]);
+}
+
+/// Keys that one document has are not shuffled, and nothing else changes.
+#[test]
+fn a_filter_of_keys_loses_no_pair() {
+    let here = Place::new();
+    let expected = corpus(&here);
+    // Without a filter, keys are made in the job that makes the signatures, which has that step's name.
+    let shuffled = |run: &serde_json::Value| {
+        let counted =
+            ["lsh-bands", "minhash"].map(|step| run["counters"][step]["reduce_records_in"].as_u64());
+        counted[0].or(counted[1]).unwrap()
+    };
+    // With an IDF range the engine local runs stages as well.
+    let ways = ["--engine pipes --threads 1", "--engine pipes --threads 3", "--idf 0,0.9999"];
+    for way in ways {
+        let line = format!("twinsplit run minhash --input docs {OPTIONS} {way} --overwrite --output");
+        here.say(&format!("{line} plain")).ok();
+        here.say(&format!("{line} out --bloom 1")).ok();
+        assert_eq!(here.read("out/pairs.tsv"), here.read("plain/pairs.tsv"), "{way}");
+        assert_eq!(here.read("out/clusters.tsv"), here.read("plain/clusters.tsv"), "{way}");
+        let (plain, run) = (run_json(&here, "plain"), run_json(&here, "out"));
+        let count = |step: &str, name: &str| run["counters"][step][name].as_u64().unwrap();
+        let left_out = count("lsh-bands", "keys_left_out");
+        assert!(left_out > 50 && shuffled(&plain) == shuffled(&run) + left_out, "{way}: {left_out}");
+        assert!(count("lsh-bands", "bytes_left_out") > 20 * left_out);
+        assert_eq!(count("band-filter", "filter_bytes"), 1 << 20);
+        assert!((1..=3 * shuffled(&plain)).contains(&count("band-filter", "filter_cells_used")));
+    }
+    here.say(&format!(
+        "twinsplit run minhash --input docs {OPTIONS} --engine pipes --output exact --bloom 1"
+    ))
+    .ok();
+    assert_eq!(here.read("exact/pairs.tsv"), expected.exact);
+}
+
+#[test]
+fn a_filter_of_other_keys_is_refused_by_name() {
+    let here = Place::new();
+    corpus(&here);
+    here.shell("tokenize --features lines < docs | equal-sets | LC_ALL=C sort | equal-sets-reduce > members")
+        .ok();
+    let stage = "--features lines --hashes 24 --bands 6 --rows 4";
+    here.shell("minhash --features lines --hashes 24 < members > signatures").ok();
+    here.shell(&format!(
+        "band-filter {stage} --bloom 1 < signatures | LC_ALL=C sort > parts; band-filter-reduce {stage} --bloom 1 < parts > filter"
+    ))
+    .ok();
+    here.shell(&format!("lsh-bands {stage} --band-filter filter < signatures > bands")).ok();
+    here.shell("lsh-bands --features lines --hashes 24 --bands 4 --rows 6 --band-filter filter < signatures")
+        .fails(1, &["filter", "--bands 6", "--bands 4"]);
+    here.shell(&format!("band-filter-reduce {stage} --bloom 1 < bands"))
+        .fails(1, &["band-filter-reduce", "line 1", "chunk"]);
+    here.shell(&format!("sed 2d filter > cut; lsh-bands {stage} --band-filter cut < signatures"))
+        .fails(1, &["cut"]);
 }
 
 #[test]
@@ -253,6 +340,33 @@ fn bands_are_chosen_by_the_recall_that_is_asked_for() {
     }
     here.say("twinsplit run minhash --input docs --recall 1.5 --output no")
         .fails(2, &["1.5", "between 0 and 1"]);
+}
+
+/// What is expected of bands stands beside what the exact join takes, and what comes is near it.
+#[test]
+fn an_estimate_says_what_bands_find_and_whether_they_are_needed() {
+    let here = Place::new();
+    corpus(&here);
+    let line = format!("twinsplit plan minhash --engine pipes --input docs --estimate {OPTIONS}");
+    let said = here.say(&line).ok();
+    for words in ["The bands will find 0.", "candidates.", "doc-split, which finds all pairs", "=> "] {
+        assert!(said.contains(words), "{words:?} is not in {said}");
+    }
+    let estimate: serde_json::Value =
+        serde_json::from_str(&here.say(&format!("{line} --json")).ok()).unwrap();
+    here.say(&format!("twinsplit run minhash --input docs --output out {OPTIONS}")).ok();
+    let run = run_json(&here, "out");
+    let bands = &estimate["bands"];
+    let reached = run["audit"]["found"].as_f64().unwrap() / run["audit"]["pairs"].as_f64().unwrap();
+    assert!((bands["recall"].as_f64().unwrap() - reached).abs() < 0.15, "{bands} {reached}");
+    let candidates = run["counters"]["lsh-bands"]["candidate_pairs"].as_f64().unwrap();
+    let ratio = bands["candidates"].as_f64().unwrap() / candidates;
+    assert!((0.7..1.4).contains(&ratio), "{bands} {candidates}");
+    assert!(bands["exact_core_seconds"].as_f64().unwrap() > 0.0 && bands["needless"].is_boolean());
+    let exact = here
+        .say("twinsplit plan doc-split --engine pipes --input docs --estimate --features lines --json")
+        .ok();
+    assert!(serde_json::from_str::<serde_json::Value>(&exact).unwrap()["bands"].is_null());
 }
 
 #[test]

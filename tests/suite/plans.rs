@@ -135,7 +135,8 @@ fn covering(family: &Family) -> Vec<Plan> {
     let ways = |(params, chain): &Plan| -> Vec<String> {
         let of_options = options.iter().map(|name| params.get(name).unwrap_or_default().to_owned());
         let kept = chain.output.data().contains(&"kept");
-        let rounds = chain.parts().iter().any(|part| matches!(part, Part::Repeat(_)));
+        // Without rounds, one task makes clusters, however many pairs there are.
+        let rounds = chain.parts().iter().any(|part| matches!(part, Part::Choice(_)));
         of_options.chain([kept, rounds].map(|wanted| wanted.to_string())).collect()
     };
     let all_ways: Vec<Vec<String>> = all.iter().map(ways).collect();

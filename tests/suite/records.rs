@@ -7,30 +7,35 @@ use std::sync::LazyLock;
 use twinsplit::internal::checked_file::CheckedLine;
 use twinsplit::internal::error::FieldError;
 use twinsplit::internal::record::bad::BadLine;
+use twinsplit::internal::record::band_filter::FilterChunk;
 use twinsplit::internal::record::cluster::{
-    ClusterInput, ClusterRow, Compared, KeepInput, KeepRow, Label, Ranked, Verdict,
+    Chosen, ChosenRow, ClusterInput, ClusterRow, Clustered, Compared, GraphRow, KeepInput, KeepRow, Label,
+    Ranked, Verdict,
 };
+use twinsplit::internal::record::content;
 use twinsplit::internal::record::count::{FeatureCount, SizeRow};
 use twinsplit::internal::record::document::Line;
 use twinsplit::internal::record::expand::{self, ExpandRow};
 use twinsplit::internal::record::fingerprint::{
-    FingerprintBlocks, FingerprintCount, Fingerprinted, GroupedFingerprint, MemberFingerprint,
-    PrintedFingerprint, Table, TableRow,
+    FingerprintBlocks, FingerprintCount, FingerprintRow, Fingerprinted, GroupedFingerprint, GroupedRow,
+    MemberFingerprint, Table, TableRow,
 };
 use twinsplit::internal::record::lookup::{self, KeptFeature};
-use twinsplit::internal::record::meta::{InputPlace, Meta, PlacedMeta};
-use twinsplit::internal::record::pair::{AnyPair, Candidate, Joined, Near, Pair, Part};
+use twinsplit::internal::record::meta::{InputPlace, Meta};
+use twinsplit::internal::record::near::{AnswerPair, AnyPair, Checked, Near};
+use twinsplit::internal::record::pair::{Candidate, Joined, Pair, Part};
 use twinsplit::internal::record::posting::{BlockPair, Posting, PostingRow, PrefixMark};
 use twinsplit::internal::record::round::{GraphInput, Neighbour};
-use twinsplit::internal::record::set::{Copy, Doc, Features, HashedDoc, Member};
+use twinsplit::internal::record::set::{Copy, Doc, Features, HashedDoc, HashedRow, Member};
 use twinsplit::internal::record::signature::{self, HalfSigned, Signature, Signed};
 use twinsplit::internal::record::site::SiteRow;
 use twinsplit::internal::record::slice::{SliceRow, SlicedDoc};
 use twinsplit::internal::record::star::{self, StarLink, StarMember, StarRow};
-use twinsplit::internal::record::tokenized::Tokenized;
+use twinsplit::internal::record::tokenized::{SetRow, Tokenized};
 use twinsplit::internal::record::verify::{self, Half, LeftRow, RightRow};
 use twinsplit::internal::record::{Keys, Record, id, key_end};
-use twinsplit::internal::similarity::Measure;
+use twinsplit::internal::similarity::text::TEXT_MEASURES;
+use twinsplit::internal::similarity::{Measure, Score};
 use twinsplit::internal::sketch::simhash::{Bits, Fingerprint};
 use twinsplit::internal::sketch::tables::Tables;
 use twinsplit::internal::stage::{Entry, RecordInfo};
@@ -118,17 +123,27 @@ fn rows(values: &Values) -> Vec<Row> {
     let candidate = Candidate { a, b };
     let half = Half { b, a, features: doc.features };
     let mut signature_text = Vec::new();
-    signature::push_values(&mut signature_text, &[*n0 as u32, *n1 as u32, 0]);
-    let of = signature::Values::of(&signature_text);
+    let three = [*n0 as u32, *n1 as u32, 0];
+    signature::push_values(&mut signature_text, &three, 32);
+    let of = signature::Values::of(&signature_text).unwrap();
     let mut read = Vec::new();
-    assert!(of.read(&mut read).is_ok() && read == [*n0 as u32, *n1 as u32, 0] && of.count() == 3);
+    assert!(of.read(&mut read).is_ok() && read == three && (of.count(), of.bits()) == (3, 32));
+    let bits = [1, 2, 4, 8][*n2 as usize % 4];
+    let mut low_text = Vec::new();
+    signature::push_values(&mut low_text, &three, bits);
+    let low = signature::Values::of(&low_text).unwrap();
+    assert!(low.read(&mut read).is_ok() && read == three.map(|value| value & ((1 << bits) - 1)));
+    assert_eq!((low.count(), low.bits()), (3, bits));
     let signature = Signature { id: a, size: *n2, made: b"minhash=1 method=fast", values: of };
     let signed = Signed { id: a, size: *n2, values: of };
     let half_signed = HalfSigned { b, a, size: *n2, values: of };
+    let signed_low = Signed { id: a, size: *n2, values: low };
+    let half_signed_low = HalfSigned { b, a, size: *n2, values: low };
     let label = Label { id: a, label: b };
     let bad = BadLine { file: a.into(), line: *n0, field: b"text", expected: date.into(), text: b };
     let place = if *flag { InputPlace { input: b"0000002a", offset: rank } } else { InputPlace::default() };
-    let meta = Meta { id: a, length: *n0, date, score: b"-1.50e3", script: b"Han", place };
+    let meta =
+        Meta { id: a, length: *n0, date, score: b"-1.50e3", script: b"Han", place, file: date, line: *n1 };
     let copied = ExpandRow::Copy { representative: b, id: a, size: *n0 };
     let expanded =
         ExpandRow::Pair { key: a, other: b, overlap, size_key: size_a, size_other: size_b, measure };
@@ -150,33 +165,62 @@ fn rows(values: &Values) -> Vec<Row> {
     row!(Member, Member::Copy(copy));
     for doc in [tokenized, text] {
         row!(Tokenized, doc);
+        row!(SetRow, SetRow::Set(doc));
         row!(HashedDoc, HashedDoc { hash: *n0, doc });
-        row!(lookup::RightInput, lookup::RightInput::Doc(doc));
+        row!(HashedRow, HashedRow::Doc(HashedDoc { hash: *n0, doc }));
+        row!(lookup::LeftInput, lookup::LeftInput::Row(SetRow::Set(doc)));
+        row!(lookup::RightInput, lookup::RightInput::Row(SetRow::Set(doc)));
         row!(lookup::RightRow, lookup::RightRow::Document { id: a, text: doc.text });
-        row!(KeepInput, KeepInput::Doc(doc));
-        row!(KeepRow, KeepRow::Doc(doc));
-        row!(Ranked, Ranked { label: b, rank, doc: Compared::Set(doc) });
     }
+    row!(SetRow, SetRow::Meta(meta));
+    row!(HashedRow, HashedRow::Meta(meta));
+    row!(lookup::LeftInput, lookup::LeftInput::Row(SetRow::Meta(meta)));
+    row!(lookup::RightInput, lookup::RightInput::Row(SetRow::Meta(meta)));
+    row!(lookup::RightRow, lookup::RightRow::Meta(meta));
     let bits = if *flag { Bits::B128 } else { Bits::B64 };
     let wide = if *flag { u128::from(*n0) << 64 } else { 0 };
     let fingerprint = Fingerprint { bits, value: wide | u128::from(*n1) };
     let distance = (*n2 % 129) as u32;
-    row!(Fingerprinted, Fingerprinted { id: a, fingerprint, distance: flag.then_some(distance) });
-    row!(GroupedFingerprint, GroupedFingerprint { fingerprint, distance, id: a });
-    for representative in [None, Some(b)] {
-        let one = MemberFingerprint { id: a, representative, fingerprint, distance };
+    let contents = [None, Some(u128::from(*n3) << 64 | u128::from(*n0))];
+    row!(
+        Fingerprinted,
+        Fingerprinted { id: a, fingerprint, distance: flag.then_some(distance), content: None }
+    );
+    for content in contents {
+        let fingerprinted = Fingerprinted { id: a, fingerprint, distance: Some(distance), content };
+        let grouped = GroupedFingerprint { fingerprint, distance, content, id: a };
+        row!(Fingerprinted, fingerprinted);
+        row!(FingerprintRow, FingerprintRow::Fingerprint(fingerprinted));
+        row!(GroupedFingerprint, grouped);
+        row!(GroupedRow, GroupedRow::Fingerprint(grouped));
+    }
+    let text_measure = TEXT_MEASURES[*n3 as usize % 3];
+    let text_measure = flag.then_some(text_measure);
+    for (representative, measure) in [(None, None), (Some(b), text_measure)] {
+        let one = MemberFingerprint { id: a, representative, fingerprint, distance, measure };
         row!(MemberFingerprint, one);
         row!(Member, Member::Fingerprint(one));
-        row!(KeepInput, KeepInput::Fingerprint(one));
+        row!(KeepInput, KeepInput::Member(Member::Fingerprint(one)));
         row!(ClusterInput, ClusterInput::Member(Member::Fingerprint(one)));
         row!(GraphInput, GraphInput::Member(Member::Fingerprint(one)));
         row!(star::RankInput, star::RankInput::Member(Member::Fingerprint(one)));
         row!(expand::LeftInput, expand::LeftInput::Member(Member::Fingerprint(one)));
         row!(expand::RightInput, expand::RightInput::Member(Member::Fingerprint(one)));
     }
-    let printed = PrintedFingerprint { id: a, fingerprint, distance };
-    row!(KeepRow, KeepRow::Fingerprint(printed));
-    row!(Ranked, Ranked { label: b, rank, doc: Compared::Fingerprint(printed) });
+    row!(FingerprintRow, FingerprintRow::Meta(meta));
+    row!(GroupedRow, GroupedRow::Meta(meta));
+    for set in [Compared::Set(doc.features), Compared::Fingerprint(fingerprint, distance)] {
+        row!(KeepRow, KeepRow::Set { id: a, set });
+        row!(Ranked, Ranked { label: b, rank, id: a, representative: a, set: Some(set) });
+        row!(ChosenRow, ChosenRow { kept: a, other: *flag, representative: b, what: Chosen::Set(set) });
+    }
+    row!(KeepRow, KeepRow::Copy { id: a, representative: b });
+    row!(Ranked, Ranked { label: b, rank, id: a, representative: b, set: None });
+    row!(ChosenRow, ChosenRow { kept: a, other: *flag, representative: b, what: Chosen::Document(a) });
+    row!(Clustered, Clustered { id: a, kept: b, representative: a });
+    row!(GraphRow, GraphRow::Pair(a, b));
+    row!(GraphRow, GraphRow::Copy(a, b));
+    row!(GraphRow, GraphRow::Rank(a, rank));
     row!(FingerprintCount, FingerprintCount { fingerprints: *n0, distance, bits: flag.then_some(bits) });
     let tables = Tables::of(6, 1 + *n3 as u32 % 3).unwrap();
     let table = Table { tables, number: *n0 as u32 % tables.count() };
@@ -187,8 +231,22 @@ fn rows(values: &Values) -> Vec<Row> {
     FingerprintBlocks::push(&table_row, &mut fingerprints);
     let (left, right, left_count, fingerprints) = (*n0, *n1, 1, fingerprints.as_slice());
     row!(FingerprintBlocks, FingerprintBlocks { table, left, right, left_count, fingerprints });
-    let near = Near { a, b, distance };
+    let checked = text_measure.zip(Score::share(*n2 as u32 % 1_000_001));
+    let checked = checked.map(|(measure, score)| Checked { score, measure });
+    let near = Near { a, b, distance, checked };
     row!(Near, near);
+    row!(AnswerPair, AnswerPair::Fingerprints(near));
+    row!(AnswerPair, AnswerPair::Sets(pair));
+    for text in [b"", date] {
+        let content_row = content::ContentRow { id: a, content: text };
+        let half = content::HalfNear { b, a, distance, content: text };
+        row!(content::ContentRow, content_row);
+        row!(content::HalfNear, half);
+        row!(content::LeftRow, content::LeftRow::Content(content_row));
+        row!(content::LeftRow, content::LeftRow::Near(near));
+        row!(content::RightRow, content::RightRow::Content(content_row));
+        row!(content::RightRow, content::RightRow::Half(half));
+    }
     row!(AnyPair, AnyPair::Fingerprints(near));
     row!(AnyPair, AnyPair::Sets(pair));
     row!(expand::LeftInput, expand::LeftInput::Pair(AnyPair::Fingerprints(near)));
@@ -196,8 +254,8 @@ fn rows(values: &Values) -> Vec<Row> {
     row!(GraphInput, GraphInput::Pair(AnyPair::Fingerprints(near)));
     row!(star::LinkInput, star::LinkInput::Pair(AnyPair::Fingerprints(near)));
     for row in [
-        ExpandRow::EqualFingerprint { representative: a, id: b },
-        ExpandRow::Near { key: a, other: b, distance },
+        ExpandRow::EqualFingerprint { representative: a, id: b, measure: text_measure },
+        ExpandRow::Near { key: a, other: b, distance, checked },
     ] {
         row!(ExpandRow, row);
         row!(expand::RightInput, expand::RightInput::Row(row));
@@ -209,7 +267,6 @@ fn rows(values: &Values) -> Vec<Row> {
     let count = FeatureCount { feature: flag.then_some(*n0), documents: *n1 % 1_000_000_000_000_000 };
     let kept = KeptFeature { id: a, feature: *n0 };
     row!(lookup::LeftInput, lookup::LeftInput::Count(count));
-    row!(lookup::LeftInput, lookup::LeftInput::Doc(doc));
     row!(lookup::LeftRow, lookup::LeftRow::Kept(*n0));
     row!(lookup::LeftRow, lookup::LeftRow::Posting { feature: *n0, id: a });
     row!(KeptFeature, kept);
@@ -229,10 +286,13 @@ fn rows(values: &Values) -> Vec<Row> {
     row!(signature::LeftInput, signature::LeftInput::Signature(signature));
     row!(signature::LeftRow, signature::LeftRow::Candidate(candidate));
     row!(signature::LeftRow, signature::LeftRow::Signed(signed));
+    row!(signature::LeftRow, signature::LeftRow::Signed(signed_low));
+    row!(FilterChunk, FilterChunk { number: *n0, bytes: vec![*n1 as u8, *n2 as u8] });
     row!(HalfSigned, half_signed);
     row!(signature::RightInput, signature::RightInput::Half(half_signed));
     row!(signature::RightInput, signature::RightInput::Signature(signature));
     row!(signature::RightRow, signature::RightRow::Half(half_signed));
+    row!(signature::RightRow, signature::RightRow::Half(half_signed_low));
     row!(signature::RightRow, signature::RightRow::Signed(signed));
     row!(Joined, Joined::Part(part));
     row!(Joined, Joined::Candidate(candidate));
@@ -257,12 +317,16 @@ fn rows(values: &Values) -> Vec<Row> {
     row!(expand::RightInput, expand::RightInput::Member(Member::Doc(doc)));
     row!(expand::RightInput, expand::RightInput::Member(Member::Copy(copy)));
     row!(Meta, meta);
-    row!(PlacedMeta, PlacedMeta { meta, file: date, line: *n1 });
+    row!(Member, Member::Meta(meta));
     row!(BadLine, bad);
     row!(ClusterInput, ClusterInput::Pair(AnyPair::Sets(pair)));
     row!(ClusterInput, ClusterInput::Member(Member::Doc(doc)));
     row!(ClusterInput, ClusterInput::Member(Member::Copy(copy)));
-    row!(ClusterInput, ClusterInput::Meta(meta));
+    row!(ClusterInput, ClusterInput::Member(Member::Meta(meta)));
+    row!(GraphInput, GraphInput::Member(Member::Meta(meta)));
+    row!(expand::LeftInput, expand::LeftInput::Member(Member::Meta(meta)));
+    row!(expand::RightInput, expand::RightInput::Member(Member::Meta(meta)));
+    row!(verify::LeftInput, verify::LeftInput::Member(Member::Meta(meta)));
     row!(Label, label);
     row!(GraphInput, GraphInput::Pair(AnyPair::Sets(pair)));
     row!(GraphInput, GraphInput::Member(Member::Doc(doc)));
@@ -270,7 +334,7 @@ fn rows(values: &Values) -> Vec<Row> {
     row!(GraphInput, GraphInput::Label(label));
     row!(Neighbour, Neighbour { id: a, neighbour: b });
     row!(star::RankInput, star::RankInput::Component(label));
-    row!(star::RankInput, star::RankInput::Meta(meta));
+    row!(star::RankInput, star::RankInput::Member(Member::Meta(meta)));
     row!(star::RankInput, star::RankInput::Member(Member::Doc(doc)));
     row!(star::RankInput, star::RankInput::Member(Member::Copy(copy)));
     row!(star::RankRow, star::RankRow::Component(label));
@@ -287,7 +351,7 @@ fn rows(values: &Values) -> Vec<Row> {
     row!(StarRow, StarRow::Link(link));
     row!(StarRow, StarRow::Member { component: a, representative: b, id: a });
     row!(KeepInput, KeepInput::Label(label));
-    row!(KeepInput, KeepInput::Meta(meta));
+    row!(KeepInput, KeepInput::Member(Member::Meta(meta)));
     row!(KeepRow, KeepRow::Label(label));
     row!(KeepRow, KeepRow::Rank { id: a, rank });
     for verdict in [Verdict::Keep, Verdict::Drop(score), Verdict::Drop(None)] {
@@ -451,8 +515,8 @@ fn errors_name_the_field() {
         ("index-term-reduce", &format!("{set}\ta\t-1"), "size"),
         ("index-term-reduce", &format!("{set}\ta\t1\tx"), "position"),
         ("index-term-reduce", &format!("{set}\ta\t1\t0\t2"), "indexed"),
-        ("pcp-map", &format!("{set}\t0\t0\tsome\t1\t1\ta"), "kind"),
-        ("pcp-map", &format!("{set}\t0\tx\tplain\t1\t1\ta"), "j"),
+        ("pcp-map", &format!("{set}\t\\l\t0\t0\tsome\t1\t1\ta"), "kind"),
+        ("pcp-map", &format!("{set}\t\\l\t0\tx\tplain\t1\t1\ta"), "j"),
         ("pcp-reduce", "a\tb\t1\t1", "size_b"),
         ("pcp-reduce", "a\tb\t1\t1\t1\t1", "end of line"),
         ("verify-left-reduce", "a\t2\tb", "tag"),
@@ -465,7 +529,7 @@ fn errors_name_the_field() {
         ("idf-right-reduce", "a\t0\tx", "text"),
         ("equal-sets", "a\t\\~\tx\t", "text"),
         ("equal-sets", &format!("a\t\\~\t{set}{set}"), "features"),
-        ("keep-reduce", &format!("a\t2\t\\~\t{set}{set}\tx"), "features"),
+        ("keep-rank-reduce", "a\t3\tx", "features"),
         ("idf-right-reduce", "a\t1\tx", "feature"),
         ("slice-plan", "0000000001", "sets"),
         ("index-doc-reduce", "00000\t1", "id"),
@@ -474,13 +538,26 @@ fn errors_name_the_field() {
         ("cluster", "a\tb\t1\t2\t2\t0.333334", "similarity"),
         ("cluster", "a\tb\t5\t1\t1\t1.000000", "overlap"),
         ("cluster", "a\tb\t1\t2\t2\t0.33333", "similarity"),
-        ("doc-meta-reduce", "a\t5\t2020\t\tLatin\t\t\tx\t1\t2", "end of line"),
-        ("doc-meta-reduce", "a\t5\t2020\t\tLatin\t\t\tx", "line"),
-        ("doc-meta-reduce", "a\tfive\t\t\tLatin", "length"),
-        ("large-star", "a\t->\tb", "distance"),
+        ("equal-sets", "a\t\\m\t5\t2020\t\tLatin\t\t\tx\t1\t2", "end of line"),
+        ("equal-sets", "a\t\\m\t5\t2020\t\tLatin\t\t\tx", "line"),
+        ("equal-sets", "a\t\\m\tfive\t\t\tLatin", "length"),
+        ("cluster-reduce", "3\ta\tb", "tag"),
+        ("keep-choose", "a\t2\tb\t0\t", "other"),
+        ("keep-choose", "a\t1\tb\t0\tx", "features"),
+        ("large-star", "a\t->\tb", "overlap"),
         ("large-star", "a\t->\tb\tc", "overlap"),
         ("hamming-count", "a\t\\#\t0123456789abcdef\t129", "distance"),
         ("hamming-count", "a\t\\#=\t\t0123456789abcdef\t3", "representative"),
+        // A pair of sets that is cut is no pair of fingerprints.
+        ("expand-left", "a\tb\t3", "size_a"),
+        ("cluster", "a\tb\t3", "size_a"),
+        ("expand-left", "a\t\\d\tb", "distance"),
+        ("expand-left", "a\t\\d\tb\t3\t0.5", "similarity"),
+        ("expand-left", "a\t\\d\tb\t3\t0.500000\tdice", "similarity's name"),
+        ("equal-fingerprints", "a\t0123456789abcdef\t3\t0123", "content"),
+        ("equal-fingerprints-reduce", "0123456789abcdef\t3\tx\ta", "content"),
+        ("text-left", "a\tb\t3", "tag"),
+        ("text-right", "a\t1\tb\tx\ttext", "distance"),
         ("hamming-index-reduce", "4.0.0000\tx", "table"),
         ("hamming-pairs", "4.1.0000\t0\t0\t1", "fingerprints"),
         ("large-star-reduce", "a", "neighbour"),
@@ -490,10 +567,10 @@ fn errors_name_the_field() {
         ("star-link-reduce", "a\t2\tb", "tag"),
         ("star", "a\t1\t-\tb\tc\td", "tag"),
         ("star-reduce", "a\t0\t-\tb\tc", "other"),
-        ("keep", "a\t\\>\t", "label"),
-        ("keep-reduce", "a\t4\tb", "tag"),
-        ("keep-reduce", "a\t3\tb", "fingerprint"),
-        ("keep-choose", "a", "rank"),
+        ("keep-rank", "a\t\\>\t", "label"),
+        ("keep-rank-reduce", "a\t4\tb", "tag"),
+        ("keep-rank-reduce", "a\t3\t\\#\tb", "fingerprint"),
+        ("keep-best", "a", "rank"),
     ] {
         assert_eq!(named(stage, line), field, "{stage}: {line:?}");
     }
@@ -552,7 +629,12 @@ fn every_stages_records_are_among_the_rows() {
     fields_of!(
         Line,
         AnyPair,
+        AnswerPair,
         Near,
+        content::ContentRow,
+        content::HalfNear,
+        content::LeftRow,
+        content::RightRow,
         Fingerprinted,
         GroupedFingerprint,
         MemberFingerprint,
@@ -571,6 +653,7 @@ fn every_stages_records_are_among_the_rows() {
         BlockPair,
         Part,
         Candidate,
+        FilterChunk,
         Signature,
         signature::LeftInput,
         signature::LeftRow,
@@ -588,7 +671,13 @@ fn every_stages_records_are_among_the_rows() {
         ExpandRow,
         expand::RightInput,
         Meta,
-        PlacedMeta,
+        SetRow,
+        HashedRow,
+        FingerprintRow,
+        GroupedRow,
+        Clustered,
+        GraphRow,
+        ChosenRow,
         ClusterInput,
         Label,
         GraphInput,

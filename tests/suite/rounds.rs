@@ -57,7 +57,8 @@ impl Cluster {
 
     /// Mappers on any shares of the rows, reducers on what is theirs, equal keys in any order.
     fn step(&mut self, step: &Step, mut rows: Rows) -> (Rows, Counters) {
-        let (map, reduce) = (find(step.map.unwrap()).unwrap(), find(step.reduce.unwrap()).unwrap());
+        let [map] = &step.map[..] else { panic!("{} has one mapper", step.name) };
+        let (map, reduce) = (find(map).unwrap(), find(step.reduce.unwrap()).unwrap());
         let (mut counters, mut shuffled) = (Counters::new(), Rows::new());
         self.rng.shuffle(&mut rows);
         for number in 0..self.maps {
@@ -88,6 +89,11 @@ impl Cluster {
         let mut data: BTreeMap<&str, Rows> = graph.data();
         let mut rounds = 0;
         let parts = FAMILIES[0].chain(&params, Wanted { rounds: true, kept: false }).parts();
+        let choice = parts.iter().find_map(|part| match part {
+            Part::Choice(choice) => Some(choice),
+            Part::Step(_) | Part::Repeat(_) => None,
+        });
+        let parts = &choice.unwrap().many;
         let first = parts.iter().position(|part| matches!(part, Part::Repeat(_))).unwrap();
         for part in &parts[first..] {
             let read = |data: &BTreeMap<&str, Rows>, step: &Step| {
@@ -114,6 +120,7 @@ impl Cluster {
                     }
                     data.insert(repeat.to, rows);
                 }
+                Part::Choice(_) => panic!("a choice within a choice"),
             }
             if let Some(rows) = data.get("labels") {
                 let labels = rows.iter().map(|row| {
@@ -160,6 +167,8 @@ impl Graph {
                     score: b"",
                     script: b"Latin",
                     place: InputPlace::default(),
+                    file: b"",
+                    line: 1,
                 }
                 .encode(out)
             })
@@ -168,8 +177,7 @@ impl Graph {
         let set = row(&|out| out.extend_from_slice(b"alone\t00000000000000aa"));
         BTreeMap::from([
             ("joined-pairs", pairs.collect()),
-            ("members", copies.chain([set]).collect()),
-            ("meta", meta.collect()),
+            ("members", copies.chain([set]).chain(meta).collect()),
         ])
     }
 
@@ -322,8 +330,10 @@ fn pipes_report_their_rounds() {
         for more in ["--keep smallest-id", "--keep longest --write clusters"] {
             let base = format!("--quiet --tau 0.3 --cluster {kind} {more} --input {input} --overwrite");
             here.say(&format!("twinsplit run doc-split {base} --output local")).ok();
-            here.say(&format!("twinsplit run doc-split {base} --engine pipes --forest 3 --output pipes"))
-                .ok();
+            here.say(&format!(
+                "twinsplit run doc-split {base} --engine pipes --graph 0 --forest 3 --output pipes"
+            ))
+            .ok();
             let clusters = here.read("local/clusters.tsv");
             assert!(clusters.lines().count() > 100);
             assert_eq!(here.read("pipes/clusters.tsv"), clusters, "{kind} {more}");
@@ -340,7 +350,7 @@ fn pipes_report_their_rounds() {
                 let next = match (round == rounds, kind) {
                     (false, _) => format!("small-star-{round}"),
                     (true, "star") => "star-rank".to_owned(),
-                    (true, _) => "keep".to_owned(),
+                    (true, _) => "keep-rank".to_owned(),
                 };
                 assert_eq!(steps[first + 1], next);
                 assert_eq!(changes(round) == 0, round == rounds, "round {round} of {rounds}");
@@ -354,7 +364,7 @@ fn pipes_report_their_rounds() {
 #[test]
 fn a_script_goes_on_inside_a_round() {
     let here = Place::new();
-    let plan = here.say("twinsplit plan doc-split --tau 0.3 --forest 3 --inline").ok();
+    let plan = here.say("twinsplit plan doc-split --tau 0.3 --graph 0 --forest 3 --inline").ok();
     here.write("script", plan);
     let input = fixture("documents/en.jsonl.gz");
     let script = |resume: &str| {
@@ -389,7 +399,7 @@ fn a_script_goes_on_inside_a_round() {
     std::fs::remove_file(here.path("out/clusters.tsv")).unwrap();
     std::fs::remove_dir_all(here.path("out/_work/clusters")).unwrap();
     let said = script("1");
-    assert!(!said.err.contains("round ") && said.err.contains("keep: finished before"), "{}", said.err);
+    assert!(!said.err.contains("round ") && said.err.contains("keep-best: finished before"), "{}", said.err);
     said.ok();
     assert_eq!(here.read("out/clusters.tsv"), clusters);
 }

@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde::Deserialize;
-use twinsplit::internal::chains::FAMILIES;
+use twinsplit::internal::chains::{Columnar, FAMILIES};
+use twinsplit::internal::engine::columnar::{ColumnarJoin, ColumnarOpts, ColumnarRun};
 use twinsplit::internal::engine::progress::Progress;
 use twinsplit::internal::engine::steps::LocalSteps;
 use twinsplit::internal::params::Params;
@@ -21,6 +22,7 @@ use crate::common::expected::{self, Keep, Kind};
 use crate::common::oracle::{Doc, Pair};
 use crate::common::real;
 use crate::common::rng::Rng;
+use crate::text_check::jaccard_of_half;
 
 fn golden(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/goldens/simhash").join(name);
@@ -147,7 +149,7 @@ fn keywords_of_a_thousand_documents_are_those_of_python() {
 }
 
 /// Documents of words, many of them equal or alike, with dates; some are empty.
-fn documents() -> Vec<Doc> {
+pub fn documents() -> Vec<Doc> {
     let mut rng = Rng::new(21);
     let mut texts: Vec<Vec<usize>> = vec![Vec::new()];
     while texts.len() < 220 {
@@ -170,7 +172,7 @@ fn documents() -> Vec<Doc> {
     texts.into_iter().enumerate().map(line).collect()
 }
 
-fn write_documents(docs: &[Doc], folder: &Path) -> Vec<PathBuf> {
+pub fn write_documents(docs: &[Doc], folder: &Path) -> Vec<PathBuf> {
     let path = folder.join("docs.jsonl");
     let lines: String = docs.iter().map(|doc| doc.line.clone() + "\n").collect();
     std::fs::write(&path, lines).unwrap();
@@ -178,7 +180,7 @@ fn write_documents(docs: &[Doc], folder: &Path) -> Vec<PathBuf> {
 }
 
 /// The fingerprints that the stage writes, by document.
-fn fingerprints(here: &Place, docs: &[Doc], options: &str) -> Vec<Option<u128>> {
+pub fn fingerprints(here: &Place, docs: &[Doc], options: &str) -> Vec<Option<u128>> {
     let lines: String = docs.iter().map(|doc| doc.line.clone() + "\n").collect();
     let rows = here.with(&format!("simhash {options}"), lines, &[]).ok();
     let of: BTreeMap<&str, u128> = rows
@@ -189,11 +191,20 @@ fn fingerprints(here: &Place, docs: &[Doc], options: &str) -> Vec<Option<u128>> 
     docs.iter().map(|doc| of.get(doc.id.as_str()).copied()).collect()
 }
 
+/// The greatest distance of two documents.
+pub type Most<'a> = &'a dyn Fn(&Doc, &Doc) -> u32;
+
+/// What a line of a pair says of its texts, behind the distance; `None` where they are not alike enough.
+pub type Alike<'a> = &'a dyn Fn(&Doc, &Doc) -> Option<String>;
+
+/// Texts are not compared.
+pub const NOT_COMPARED: Alike<'static> = &|_, _| Some(String::new());
+
 /// `pairs.tsv` and `clusters.tsv` by brute force: `most` is the greatest distance of two documents.
-fn brute_force(
+pub fn brute_force(
     docs: &[Doc],
     fingerprints: &[Option<u128>],
-    most: &dyn Fn(&Doc, &Doc) -> u32,
+    (most, alike): (Most<'_>, Alike<'_>),
     kind: Kind,
     keep: Keep,
 ) -> [String; 2] {
@@ -204,9 +215,10 @@ fn brute_force(
             let Some(found) = distance(a, b).filter(|found| *found <= most(&docs[a], &docs[b])) else {
                 continue;
             };
+            let Some(similarity) = alike(&docs[a], &docs[b]) else { continue };
             pairs.push(Pair { a, b, overlap: 1, union: 1 });
             let (x, y) = (docs[a].id.as_str(), docs[b].id.as_str());
-            lines.push(format!("{}\t{}\t{found}\n", x.min(y), x.max(y)));
+            lines.push(format!("{}\t{}\t{found}{similarity}\n", x.min(y), x.max(y)));
         }
     }
     let clusters = expected::clusters(docs, &vec![None; docs.len()], &pairs, kind, keep);
@@ -226,6 +238,36 @@ fn brute_force(
     [lines.concat(), rows.concat()]
 }
 
+/// Pairs, where they are written, and clusters of a run in columns, whose kept lines are those of documents that it keeps.
+fn in_columns(
+    inputs: &[PathBuf],
+    params: &Params,
+    (ways, join): ([Columnar; 4], ColumnarJoin),
+    write_kept: bool,
+) -> [Option<String>; 2] {
+    let folder = tempfile::tempdir().unwrap();
+    let run = ColumnarRun {
+        inputs,
+        output: folder.path(),
+        work: folder.path(),
+        opts: ColumnarOpts::of(params, ways).unwrap(),
+        threads: 2,
+        memory: 64 << 20,
+        progress: &Progress::default(),
+        write_kept,
+        join,
+    };
+    run.run(|_| ()).unwrap();
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).ok();
+    let clusters = read("clusters.tsv").unwrap();
+    if write_kept {
+        let dropped = clusters.lines().filter(|line| line.contains("\tdrop\t")).count();
+        let documents = std::fs::read_to_string(&inputs[0]).unwrap().lines().count();
+        assert_eq!(read("kept.jsonl").unwrap().lines().count(), documents - dropped);
+    }
+    [read("pairs.tsv"), Some(clusters)]
+}
+
 #[test]
 fn every_chain_finds_the_pairs_of_brute_force() {
     let here = Place::new();
@@ -233,7 +275,7 @@ fn every_chain_finds_the_pairs_of_brute_force() {
     let inputs = write_documents(&docs, &here.path(""));
     here.say("twinsplit idf --from docs.jsonl --output table --features words:1").ok();
     let family = FAMILIES.into_iter().find(|family| family.name == "simhash").unwrap();
-    let (mut runs, mut pairs) = (0, 0);
+    let (mut runs, mut pairs, mut columns) = (0, 0, 0);
     for (params, chain) in family.every_chain() {
         let weights = params.get("weights").unwrap();
         let table = if weights == "tf-idf" { " --idf-table table" } else { "" };
@@ -243,7 +285,8 @@ fn every_chain_finds_the_pairs_of_brute_force() {
         assert!(fingerprints.iter().any(Option::is_none));
         let kind = if params.is("cluster", "star") { Kind::Star } else { Kind::Components };
         let keep = if params.is("keep", "newest") { Keep::Newest } else { Keep::First };
-        let expected = brute_force(&docs, &fingerprints, &|_, _| distance, kind, keep);
+        let alike = if params.get("check").is_some() { &jaccard_of_half } else { NOT_COMPARED };
+        let expected = brute_force(&docs, &fingerprints, (&|_, _| distance, alike), kind, keep);
         let params: Params = params
             .with("features", "words:1")
             .with("date", "date")
@@ -251,6 +294,14 @@ fn every_chain_finds_the_pairs_of_brute_force() {
             .with("posting-block", ["3", "1024"][runs / 2 % 2]);
         let folder = tempfile::tempdir().unwrap();
         let progress = Progress::default();
+        if let Some((ways, join)) = chain.columnar().and_then(|ways| Some((ways, ColumnarJoin::of(ways)?))) {
+            let write_kept = chain.output.data().contains(&"kept");
+            let writes = chain.output.data().contains(&"pairs");
+            let [pairs, clusters] = expected.clone();
+            let written = [writes.then_some(pairs), Some(clusters)];
+            assert_eq!(in_columns(&inputs, &params, (ways, join), write_kept), written, "{params:?}");
+            columns += 1;
+        }
         let mut engine = LocalSteps::new(&inputs, folder.path(), &params, 2, 256 << 20, &progress).unwrap();
         engine.run_parts(&chain.parts(), "").unwrap();
         for (data, expected) in ["pairs", "clusters"].into_iter().zip(&expected) {
@@ -263,7 +314,7 @@ fn every_chain_finds_the_pairs_of_brute_force() {
         }
         runs += 1;
     }
-    assert_eq!(runs, 64);
+    assert_eq!((runs, columns), (128, 32));
     assert!(pairs > 5_000, "{pairs}");
 }
 
@@ -277,7 +328,7 @@ fn engines_write_the_same_bytes() {
     let stage = "--features words:1 --weights levels --bits 128 --idf-table table";
     let fingerprints = fingerprints(&here, &docs, stage);
     let most = |a: &Doc, b: &Doc| if a.text.len().max(b.text.len()) <= 300 { 20 } else { 6 };
-    let expected = brute_force(&docs, &fingerprints, &most, Kind::Components, Keep::Longest);
+    let expected = brute_force(&docs, &fingerprints, (&most, NOT_COMPARED), Kind::Components, Keep::Longest);
     let distances: Vec<u32> =
         expected[0].lines().map(|line| line.rsplit('\t').next().unwrap().parse().unwrap()).collect();
     assert!(distances.contains(&0) && distances.iter().any(|distance| *distance > 6), "{distances:?}");

@@ -21,11 +21,13 @@ const COMMITTED: [&str; 1] = ["doc-split"];
 
 /// All programs over [`DOCUMENTS`]: the committed ones, and what `plan` prints for these options.
 const VARIANTS: [&str; 4] = ["term-split", "term-split-prefix", "doc-split", "doc-split-by-task"];
-const PLANNED: [(&str, &str); 6] = [
+const SIMHASH: &str = "simhash --features words:2 --weights levels --distance 20,200:24 --check edit:0.4";
+const PLANNED: [(&str, &str); 7] = [
     ("term-split", "term-split"),
     ("term-split-prefix", "term-split --pcp prefix"),
     ("doc-split-by-task", "doc-split --partition by-task --slices 3"),
     ("zhang2011-scaling", "doc-split --features spotsigs --idf 0.3,0.85 --min-features 4 --tau 0.3"),
+    ("simhash", SIMHASH),
     ("ccdet", "ccdet --tau 0.5 --cluster star"),
     ("ccdet-by-site", "ccdet --tau 0.5 --cluster star --site url --idf 0.1,0.95"),
 ];
@@ -136,6 +138,7 @@ fn jobs() -> Vec<Value> {
         args.extend((variant == "doc-split").then_some("--overwrite"));
         job(variant, variant, variant, &args, &[]);
     }
+    job("simhash", "simhash", "simhash", &[&DOCUMENTS[..], &["--reducers", "3", "--shuffled"]].concat(), &[]);
     for name in ["ccdet", "ccdet-by-site"] {
         job(name, name, name, &["pages", "--reducers", "3", "--shuffled"], &[]);
     }
@@ -236,10 +239,19 @@ fn all_variants_give_the_answer_of_a_run() {
     assert_eq!(left, ["clusters", "counters.json", "kept", "pairs"]);
 }
 
+/// Fingerprints and the texts of near ones: the bytes of a local run.
+#[test]
+fn simhash_gives_the_answer_of_a_run() {
+    local(&format!("{SIMHASH} --write-kept"), &DOCUMENTS, "expected-simhash").ok();
+    let said = said("simhash");
+    assert_eq!(said.code, 0, "{}", said.err);
+    assert_same("simhash", "expected-simhash", 20);
+}
+
 /// CCDet on pages of sites: the bytes of a local run, and of brute force.
 #[test]
 fn ccdet_equals_brute_force() {
-    for (name, options) in &PLANNED[4..] {
+    for (name, options) in PLANNED.iter().filter(|(_, options)| options.starts_with("ccdet")) {
         let by_site = options.contains("--site");
         local(&format!("{options} --write-kept"), &["pages"], "pages-expected").ok();
         let answer = ccdet::expected("0.5", by_site, by_site.then_some("0.1,0.95"));
@@ -370,7 +382,7 @@ fn a_guard_stops_and_a_stopped_run_goes_on() {
 /// A slice that is gone would leave out pairs in silence.
 #[test]
 fn a_lost_slice_is_missed() {
-    said("slices").fails(1, &["expand-right: ", "(the limit is 0)"]);
+    said("slices").fails(1, &["expand-pairs: ", "(the limit is 0)"]);
     said("lost").fails(1, &["docsplit-query: ", "slices", "remove it"]);
     assert!(!PLACE.join("lost/clusters").exists());
 }
@@ -426,7 +438,7 @@ fn a_run_has_the_answer_and_its_report() {
     let report: Value = serde_json::from_str(&run("spark", &more).ok()).unwrap();
     assert_eq!(report["engine"], "spark");
     let pairs = sorted(&place.path("local/pairs.tsv")).len();
-    assert_eq!(report["counters"]["expand-right"]["pairs"], pairs);
+    assert_eq!(report["counters"]["expand-pairs"]["pairs"], pairs);
     assert_eq!(serde_json::from_str::<Value>(&place.read("spark/run.json")).unwrap(), report);
     for (data, file) in [("pairs", "pairs.tsv"), ("clusters", "clusters.tsv")] {
         let lines = sorted(&place.path(&format!("local/{file}")));

@@ -264,6 +264,10 @@ class Chain:
     def counted(self, counter):
         return self.steps[-1]["counters"].get(counter, 0)
 
+    def few(self, limit, *counters):
+        """Whether counters of steps add up to no more than the limit."""
+        return sum(done["counters"].get(counter, 0) for counter, step in counters for done in self.steps if done["step"] == step) <= limit
+
     def guard(self, counter, limit, advice):
         """Stops when it counted more than the limit."""
         if self.counted(counter) > limit:

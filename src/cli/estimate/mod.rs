@@ -10,11 +10,12 @@ mod volume;
 
 use super::idf;
 use super::options;
+use super::recall::{self, Forecast};
 use super::sample::Sample;
 use crate::error::{Error, Result};
 use crate::index::idf::IdfRange;
 use crate::io::{Stdout, document_files};
-use crate::plan::{Engine, Plan};
+use crate::plan::{Asked, Engine, Plan};
 use crate::record::document::DocumentOpts;
 use crate::stages::options::SimilarityOpts;
 use crate::stages::slice_plan::SlicesOpts;
@@ -51,6 +52,9 @@ pub struct EstimateOpts {
     pub json: bool,
 }
 
+/// The chain that finds all pairs.
+const EXACT: &str = "doc-split";
+
 /// What was found.
 struct Estimate {
     /// Documents of the collection.
@@ -62,6 +66,24 @@ struct Estimate {
     /// The answer's pairs, and how many of them the sample has; none where the chain writes none.
     pairs: Option<(f64, u64)>,
     steps: Vec<StepVolume>,
+    /// What bands are expected to do, and what the exact join takes instead; of chains that approximate by bands alone.
+    bands: Option<Bands>,
+}
+
+/// MinHash beside the chain that finds all pairs.
+struct Bands {
+    /// Of the pairs that signatures estimate the similarity of.
+    forecast: Option<Forecast>,
+    /// The steps of the exact join.
+    exact: Vec<StepVolume>,
+}
+
+impl Bands {
+    /// Whether the exact join takes no more time.
+    fn are_needless(&self, steps: &[StepVolume]) -> bool {
+        let seconds = |steps: &[StepVolume]| steps.iter().map(|step| step.core_seconds).sum::<f64>();
+        seconds(&self.exact) <= seconds(steps)
+    }
 }
 
 /// Prints the estimate of a plan.
@@ -96,8 +118,10 @@ pub fn run(plan: Plan, opts: &EstimateOpts) -> Result<()> {
         let table = idf::table(&inputs, params, work.path())?;
         of_sample.set("idf-table", table.to_string_lossy());
     }
-    let measured = Measured::of(&plan, of_sample, &sample, work.path())?;
     let times = documents as f64 / sampled as f64;
+    // The way to the clusters is that of the collection, whose pairs grow at least as its documents do.
+    of_sample.set("graph", ((params.number("graph") as f64 / times) as u64).to_string());
+    let measured = Measured::of(&plan, of_sample.clone(), &sample, &work.path().join("chain"))?;
     let (similarity, slices): (SimilarityOpts, SlicesOpts) = (params.parse()?, params.parse()?);
     // Scripts that are told nothing take two tasks, or those that a step of Spark has after a shuffle.
     let tasks = if plan.engine == Engine::Spark { opts.reducers } else { 2 };
@@ -114,15 +138,28 @@ pub fn run(plan: Plan, opts: &EstimateOpts) -> Result<()> {
         },
     };
     let steps = target.steps(&plan.chain.steps(), &measured)?;
+    let bands = match plan.family.name {
+        "minhash" => {
+            let asked = Asked { chain: Some(EXACT.to_owned()), ..plan.asked() };
+            let exact = Plan::of(asked, &options::read_file)?;
+            let measured = Measured::of(&exact, of_sample, &sample, &work.path().join("exact"))?;
+            let exact = target.steps(&exact.chain.steps(), &measured)?;
+            Some(Bands { forecast: recall::forecast(params, &sample, documents)?, exact })
+        }
+        _ => None,
+    };
     let estimate = Estimate {
         documents,
         sampled,
         bytes: measured.document_bytes as f64 * times,
         pairs: plan.chain.output.writes_pairs().then(|| {
-            let pairs = measured.growth("expand-right", "pairs");
+            let expands = |step: &&String| ["expand-pairs", "expand-right"].contains(&step.as_str());
+            let step = measured.steps.iter().find(expands).map_or("expand-pairs", String::as_str);
+            let pairs = measured.growth(step, "pairs");
             (pairs.of_pairs(times), pairs.whole)
         }),
         steps,
+        bands,
     };
     let mut out = Stdout::new();
     let text = if opts.json { show::json(&estimate) } else { show::table(&estimate) };

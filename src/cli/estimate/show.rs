@@ -1,6 +1,6 @@
 //! The estimate as a table for people and as JSON for programs.
 
-use super::{Estimate, StepVolume};
+use super::{Bands, EXACT, Estimate, Forecast, StepVolume};
 use crate::cli::table::aligned;
 use indicatif::{BinaryBytes, HumanCount};
 use serde_json::{Value, json};
@@ -47,6 +47,9 @@ pub fn table(estimate: &Estimate) -> String {
             }
         ));
     }
+    if let Some(bands) = &estimate.bands {
+        text.push_str(&beside(bands, &estimate.steps));
+    }
     text.push_str(
         "Shuffled are bytes of rows, which the engines compress to a half or less. Every volume is an estimate.\n",
     );
@@ -63,6 +66,37 @@ pub fn table(estimate: &Estimate) -> String {
             HumanCount(limit)
         ));
     }
+    text
+}
+
+/// What bands find, and whether they are needed.
+fn beside(bands: &Bands, steps: &[StepVolume]) -> String {
+    let mut text = String::new();
+    if let Some(Forecast { recall, candidates, seen }) = &bands.forecast {
+        text.push_str(&format!(
+            "The bands will find {:.4} of the pairs at or above tau, by {} such pairs in the sample, out of about {} candidates.\n",
+            recall,
+            HumanCount(*seen),
+            rounded(*candidates)
+        ));
+    }
+    let sum = |steps: &[StepVolume], of: fn(&StepVolume) -> f64| steps.iter().map(of).sum::<f64>();
+    let of = |steps: &[StepVolume]| {
+        (
+            time(sum(steps, |step| step.core_seconds)),
+            bytes(sum(steps, |step| step.shuffled)),
+            steps.iter().flat_map(|step| step.memory).flatten().max().unwrap_or(0),
+        )
+    };
+    let ((seconds, shuffled, memory), exact) = (of(steps), of(&bands.exact));
+    text.push_str(&format!(
+        "minhash takes {seconds} of a core, {shuffled} shuffled and {memory} MB a task; {EXACT}, which finds all pairs, {}, {} and {} MB.\n",
+        exact.0, exact.1, exact.2
+    ));
+    text.push_str(&match bands.are_needless(steps) {
+        true => format!("=> {EXACT}: MinHash is not needed here.\n"),
+        false => format!("=> minhash, where the pairs that it loses may be lost; else {EXACT}.\n"),
+    });
     text
 }
 
@@ -126,6 +160,17 @@ pub fn json(estimate: &Estimate) -> String {
         "pairs": estimate.pairs.map(|(pairs, _)| whole(pairs)),
         "pairs_sampled": estimate.pairs.map(|(_, of_sample)| of_sample),
         "steps": steps.collect::<Vec<_>>(),
+        "bands": estimate.bands.as_ref().map(|bands| {
+            let sum = |of: fn(&StepVolume) -> f64| bands.exact.iter().map(of).sum::<f64>();
+            json!({
+                "recall": bands.forecast.map(|forecast| forecast.recall),
+                "candidates": bands.forecast.map(|forecast| whole(forecast.candidates)),
+                "pairs_sampled": bands.forecast.map(|forecast| forecast.seen),
+                "exact_core_seconds": sum(|step| step.core_seconds),
+                "exact_bytes_shuffled": whole(sum(|step| step.shuffled)),
+                "needless": bands.are_needless(&estimate.steps),
+            })
+        }),
     })
     .to_string()
 }

@@ -3,7 +3,7 @@
 use super::measure::Measured;
 use crate::chains::{DOCUMENTS, Data, PAIRS, Step, Tasks};
 use crate::engine::hadoop::{HEAP, QUERY_SPLIT, megabytes_beside_heap};
-use crate::engine::memory::stage_megabytes;
+use crate::engine::memory::tasks::stage_megabytes;
 use crate::error::Result;
 use crate::params::Params;
 use crate::plan::Engine;
@@ -86,7 +86,7 @@ impl Target<'_> {
         let (map, reduce) = step.stages()?;
         let counter = |role: &str, what: &str| measured.growth(name, &format!("{role}_bytes_{what}"));
         let (first, last) =
-            (if map.is_some() { "map" } else { "reduce" }, if reduce.is_some() { "reduce" } else { "map" });
+            (if map.is_empty() { "reduce" } else { "map" }, if reduce.is_some() { "reduce" } else { "map" });
         let each_slice = matches!(step.tasks, Tasks::EachFile(..));
         let (jobs, read) = match step.tasks {
             // The sample and its halves may have other numbers of slices, so what they read says nothing of one job.
@@ -132,7 +132,8 @@ impl Target<'_> {
             [counter(first, "in"), counter(last, "out")].iter().map(|growth| growth.whole).sum();
         let sample = sample + if reduce.is_some() { counter("reduce", "in").whole } else { 0 };
         let work = measured.seconds(name) * (read + shuffled + written) / (sample.max(1)) as f64;
-        let memory = [map, reduce].map(|entry| entry.map(|entry| self.memory(entry)));
+        let memory = [map, reduce.into_iter().collect()]
+            .map(|stages| (!stages.is_empty()).then(|| self.memory(&stages)));
         Ok(StepVolume {
             name: name.to_owned(),
             read,
@@ -157,10 +158,10 @@ impl Target<'_> {
         splits.sum::<u64>().max(if self.engine == Engine::Spark { 1 } else { 2 })
     }
 
-    fn memory(&self, entry: &Entry) -> usize {
+    fn memory(&self, stages: &[&Entry]) -> usize {
         match self.engine {
-            Engine::Hadoop => HEAP + megabytes_beside_heap(Some(entry), self.params),
-            _ => stage_megabytes(entry, self.params),
+            Engine::Hadoop => HEAP + megabytes_beside_heap(stages, self.params),
+            _ => stage_megabytes(stages, self.params),
         }
     }
 

@@ -8,7 +8,7 @@ use crate::error::{FieldError, Result};
 use crate::io::{Stdout, each_row};
 use crate::record::Record;
 use crate::record::cluster::ClusterRow;
-use crate::record::pair::AnyPair;
+use crate::record::near::AnswerPair;
 use crate::similarity::Score;
 use crate::visible;
 use std::path::Path;
@@ -24,8 +24,13 @@ struct Reached {
 }
 
 /// Says how two documents came into one cluster of the answer in `folder`, if they did; `is_named` says whether an id is
-/// that of the first or the second.
-pub fn show(folder: &Path, is_named: impl Fn(&[u8], usize) -> bool, out: &mut Stdout) -> Result<()> {
+/// that of the first or the second, and `fingerprints` whether the run has compared these.
+pub fn show(
+    folder: &Path,
+    fingerprints: bool,
+    is_named: impl Fn(&[u8], usize) -> bool,
+    out: &mut Stdout,
+) -> Result<()> {
     let (clusters, pairs) = (folder.join("clusters.tsv"), folder.join("pairs.tsv"));
     if !clusters.exists() {
         return Ok(());
@@ -39,7 +44,7 @@ pub fn show(folder: &Path, is_named: impl Fn(&[u8], usize) -> bool, out: &mut St
         let why = "the run wrote no pairs (--write clusters), which would show how";
         return out.line(format!("{both}; {why}").as_bytes());
     }
-    let Some(reached) = search(&pairs, &members, from, to)? else {
+    let Some(reached) = search(&pairs, fingerprints, &members, from, to)? else {
         return out.line(format!("{both}, and no chain of pairs in pairs.tsv joins them").as_bytes());
     };
     let mut links = Vec::new();
@@ -92,7 +97,13 @@ fn members(
 }
 
 /// The way from each document that was reached to `to`, as soon as `from` is reached; nothing when it never is.
-fn search(pairs: &Path, members: &[Vec<u8>], from: usize, to: usize) -> Result<Option<Vec<Option<Reached>>>> {
+fn search(
+    pairs: &Path,
+    fingerprints: bool,
+    members: &[Vec<u8>],
+    from: usize,
+    to: usize,
+) -> Result<Option<Vec<Option<Reached>>>> {
     let place = |id: &[u8]| members.binary_search_by(|member| member.as_slice().cmp(id)).ok();
     let mut reached: Vec<Option<Reached>> = vec![None; members.len()];
     reached[to] = Some(Reached { distance: 0, next: to, score: Score::ONE });
@@ -107,7 +118,7 @@ fn search(pairs: &Path, members: &[Vec<u8>], from: usize, to: usize) -> Result<O
             }
         };
         each_row(pairs, |line| -> Result<(), FieldError> {
-            let pair = AnyPair::decode(line)?;
+            let pair = AnswerPair::of_run(line, fingerprints)?;
             let (a, b) = pair.ids();
             if let (Some(a), Some(b)) = (place(a), place(b)) {
                 step(a, b, pair.score());

@@ -3,15 +3,18 @@
 use super::is_named;
 use crate::chains::Family;
 use crate::cli::documents::{RunFile, each_document};
-use crate::cli::run::refuse_streams;
+use crate::cli::sketches;
 use crate::error::{Error, Result};
 use crate::hash;
 use crate::io::Stdout;
 use crate::params::Params;
 use crate::plan::own_options;
 use crate::record::document::DocumentOpts;
+use crate::similarity::text::TextComparer;
+use crate::sketch::content::Contents;
 use crate::sketch::simhash::Fingerprint;
-use crate::sketch::{Frequencies, Idf, Sketcher, Weighted};
+use crate::sketch::{Sketcher, Weighted};
+use crate::stages::signature_check::CheckOpts;
 use crate::stages::simhash::{DistanceOpts, SketchOpts};
 use crate::text::Extractor;
 use crate::visible;
@@ -51,30 +54,19 @@ pub fn show(
     let (document, sketch): (DocumentOpts, SketchOpts) = (params.parse()?, params.parse()?);
     let distances = params.parse::<DistanceOpts>()?.distance;
     let mut found: [Option<String>; 2] = [None, None];
-    let idf = sketch.idf()?;
-    if idf.is_none() {
-        refuse_streams(inputs, "document frequencies for --weights are counted first")?;
-    }
-    let mut counted = Frequencies::default();
+    let mut sketcher = sketches::sketcher(inputs, &document, &sketch, "explain")?;
     let mut extractor = Extractor::new(sketch.features.spec()?);
-    let mut set = Vec::new();
     each_document(inputs, &document, "explain", |document| {
         for at in 0..2 {
             if is_named(&document.id, names[at]) {
                 found[at] = Some(document.text.to_string());
             }
         }
-        if idf.is_none() {
-            counted.documents += 1;
-            extractor.set(&document.text, &mut set);
-            set.iter().for_each(|feature| *counted.of.entry(*feature).or_default() += 1);
-        }
         Ok(())
     })?;
     let [a, b] = found;
     let missing = |name: &str| Error::Usage(format!("no document has the id {name:?}"));
     let texts = [a.ok_or_else(|| missing(names[0]))?, b.ok_or_else(|| missing(names[1]))?];
-    let mut sketcher = sketch.sketcher(idf.unwrap_or(Idf::Of(counted)))?;
     let mut of_feature: FxHashMap<u64, String> = FxHashMap::default();
     for text in &texts {
         extractor.texts(text, |text| {
@@ -117,12 +109,18 @@ pub fn show(
     }
     let most = distances.of(a.characters.max(b.characters));
     let distance = x.distance(y);
-    let (pair, sign, why) = match distance <= most {
-        true => (true, "<=", "a pair"),
-        false => (false, ">", "not a pair"),
-    };
+    let mut pair = distance <= most;
+    let sign = if pair { "<=" } else { ">" };
     out.line(format!("\ndistance {distance} {sign} {most} (--distance {distances})").as_bytes())?;
-    out.line(format!("=> {why}").as_bytes())?;
+    if let Some(check) = params.parse::<CheckOpts>()?.texts() {
+        let mut contents = Contents::new(check.measure, sketch.features.spec()?);
+        let [x, y] = [&texts[0], &texts[1]].map(|text| contents.content(text));
+        let score = TextComparer::new(check).compare(&x, &y);
+        let shown = score.map_or("below it".to_owned(), |score| score.to_string());
+        out.line(format!("{} of the texts: {shown} (--check {check})", check.measure.name()).as_bytes())?;
+        pair &= score.is_some();
+    }
+    out.line(if pair { "=> a pair" } else { "=> not a pair" }.as_bytes())?;
     Ok(pair)
 }
 

@@ -2,8 +2,9 @@
 
 use crate::error::Result;
 use crate::params::Params;
-use crate::sketch::minhash::matches;
+use crate::sketch::minhash::{Estimate, VALUE_BITS, matches};
 use crate::stages::minhash::{BandOpts, SignerOpts};
+use crate::stages::signature_check::MatchOpts;
 
 /// Lines on the estimate beside the truth, and on the bands.
 pub fn lines(params: &Params, sets: [&[u64]; 2], overlap: u64) -> Result<Vec<String>> {
@@ -28,12 +29,19 @@ pub fn lines(params: &Params, sets: [&[u64]; 2], overlap: u64) -> Result<Vec<Str
         .filter(|(_, (x, y))| x == y)
         .map(|(band, _): (u32, _)| band.to_string())
         .collect();
+    let travelling: MatchOpts = params.parse()?;
+    let bits = travelling.signature_bits();
     let both = (sets[0].len() + sets[1].len()) as f64 - overlap as f64;
-    let (agree, hashes, jaccard) = (matches(&x, &y), opts.hashes, overlap as f64 / both);
-    let estimate = f64::from(agree) / f64::from(hashes);
+    let low = |values: &[u32]| values.iter().map(|value| value << (VALUE_BITS - bits)).collect::<Vec<_>>();
+    let (agree, hashes, jaccard) = (matches(&low(&x), &low(&y)), opts.hashes, overlap as f64 / both);
+    let Estimate { part, whole } = Estimate::of(agree, hashes as usize, bits);
+    let estimate = part as f64 / whole as f64;
+    let compared = if bits == VALUE_BITS { String::new() } else { format!(" in {bits} bits") };
     let chance = bands.probability(jaccard);
     Ok(vec![
-        format!("MinHash: {agree} of {hashes} values agree: estimate {estimate:.6}, Jaccard {jaccard:.6}"),
+        format!(
+            "MinHash: {agree} of {hashes} values agree{compared}: estimate {estimate:.6}, Jaccard {jaccard:.6}"
+        ),
         match met.len() {
             0 => format!(
                 "=> no candidate: they agree in none of {} bands of {} rows, which had a chance of {:.4}",

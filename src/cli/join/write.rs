@@ -1,9 +1,9 @@
 //! Pairs of lines, in order.
 
 use super::{each_some, pairs_of};
-use crate::engine::columnar::budget::Budget;
 use crate::engine::columnar::join::{PairRow, pair_sorter};
 use crate::engine::columnar::sorter::{pack, unpack};
+use crate::engine::memory::Budget;
 use crate::error::{Error, Result};
 use crate::io::{AtomicFile, Stdout};
 use crate::join::integers::Collection;

@@ -78,11 +78,12 @@ function chart(title, axis, things, bars) {
 
 function drawCharts() {
   const pairs = report.pairs !== null;
+  const axis = `${report.title}${report.measure === "distance" ? "" : " similarity"}: ${report.formula}`;
   document.getElementById("charts").append(
     pairs
-      ? chart("Pairs by similarity", `${report.title} similarity: ${report.formula}`, ["pair", "pairs"], report.similarities)
-      : chart("Dropped documents by similarity to the kept one",
-        `${report.title} similarity: ${report.formula}; the run wrote no pairs, so these are from clusters.tsv`, ["document", "documents"],
+      ? chart(`Pairs by ${ALIKE}`, axis, ["pair", "pairs"], report.similarities)
+      : chart(`Dropped documents by ${ALIKE} to the kept one`,
+        `${axis}; the run wrote no pairs, so these are from clusters.tsv`, ["document", "documents"],
         report.similarities),
     chart("Clusters by size", "Documents in a cluster", ["cluster", "clusters"], report.sizes),
   );

@@ -110,6 +110,18 @@ function reaches(overlap, sizeA, sizeB) {
   return overlap >= 1n && left >= right;
 }
 
+/** The bits in which the fingerprints of two documents differ, and what that means; of texts the longer one's distance counts. */
+function distanceText(a, b) {
+  if (!a || !b) return "A document has too few features for a fingerprint, so they are no pair.";
+  let bits = BigInt(`0x${a.fingerprint}`) ^ BigInt(`0x${b.fingerprint}`);
+  let distance = 0;
+  for (; bits > 0n; bits >>= 1n) distance += Number(bits & 1n);
+  const most = Math.min(a.most, b.most);
+  const check = report.parameters.check.includes(":") ? `; --check ${report.parameters.check} compares the texts as well` : "";
+  return `Fingerprints ${a.fingerprint} and ${b.fingerprint} differ in ${count(distance, "bit", "bits")}, `
+    + `${distance <= most ? "no more than" : "more than"} the ${most} of --distance${check}.`;
+}
+
 const FOLD = 500;
 const AROUND = 120;
 
@@ -189,7 +201,8 @@ function fillPair(dialog, a, b, fold) {
   const common = new Set([...numbers[0]].filter((number) => numbers[1].has(number)));
   const [overlap, sizeA, sizeB] = [common.size, ...both.map(({ data }) => data.features)];
   const numbersOf = [overlap, sizeA, sizeB].map(BigInt);
-  const reached = reaches(...numbersOf);
+  const byDistance = report.measure === "distance";
+  const reached = !byDistance && reaches(...numbersOf);
   const small = Math.min(sizeA, sizeB) < report.least;
   const equal = both[0].data.hash !== null && both[0].data.hash === both[1].data.hash;
   let verdict = reached ? `which reaches tau ${report.tau}` : `which is below tau ${report.tau}`;
@@ -218,7 +231,8 @@ function fillPair(dialog, a, b, fold) {
       el("h2", { id: "pair-title", tabindex: "-1" }, "Two documents"),
       el("button", { type: "button", id: "close-pair", click: () => dialog.close() }, "Close")),
     el("p", { id: "arithmetic" },
-      `Shared features: ${grouped(overlap)}. ${arithmeticText(...numbersOf)}, ${verdict}.`),
+      `Shared features: ${grouped(overlap)}. ` + (byDistance
+        ? distanceText(...both.map(({ data }) => data.print)) : `${arithmeticText(...numbersOf)}, ${verdict}.`)),
     el("p", { class: "legend" },
       el("span", { class: "shared" }, "shared"), " under a feature that both have; ",
       el("mark", { class: "differs" }, "differs"), " under none that both have; ",

@@ -3,6 +3,9 @@
 
 const report = JSON.parse(document.getElementById("report").textContent);
 
+/** What says how alike two documents are. */
+const ALIKE = report.measure === "distance" ? "distance" : "similarity";
+
 /** The documents of a shown cluster, parsed when they are first wanted; null when the page has no texts. */
 const parsed = new Map();
 function textsOf(cluster) {

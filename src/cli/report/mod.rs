@@ -4,12 +4,14 @@
 //! twice, to find the largest clusters (`answer`) and then to gather their members, `pairs.tsv` once, for its
 //! similarities (`bins`). The texts of the members are read again from the inputs (`texts`), which must be as the
 //! run read them, and their features are made once more as the run made them. What two documents share follows from
-//! those features alone (`marks`); the page only intersects their numbers, so that any two documents can be chosen.
+//! those features alone (`marks`); the page only intersects their numbers, so that any two documents can be chosen. Of a run of
+//! fingerprints it holds these too (`printed`), and counts the bits in which two differ.
 
 mod bins;
 mod marks;
 mod output;
 mod page;
+mod printed;
 mod texts;
 
 use super::documents::{PairOpts, RunFile};
@@ -20,11 +22,13 @@ use crate::error::{Error, Result};
 use crate::io::{AtomicFile, Stdout, document_files};
 use crate::params::Params;
 use crate::stages::options::IdfOpts;
+use crate::stages::simhash::FingerprintOpts;
 use crate::terminal;
 use crate::visible;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use output::{Answer, Bounds};
 use page::Page;
+use printed::Printed;
 use std::path::{Path, PathBuf};
 use texts::Texts;
 
@@ -74,16 +78,11 @@ pub fn command() -> Command {
 pub fn run(matches: &ArgMatches) -> Result<()> {
     let opts = ReportOpts::from_arg_matches(matches)?;
     let run = RunFile::read(&opts.folder)?;
-    if run.value["chain"] == "simhash" {
-        return Err(Error::Usage(format!(
-            "report shows what documents share as sets, and the run in {} compared fingerprints; twinsplit explain shows two \
-             documents of it",
-            visible::path(&opts.folder)
-        )));
-    }
     let mut params = Params::default();
     run.complete(&mut params);
     let pair: PairOpts = params.parse()?;
+    let by_fingerprints = run.value["chain"] == "simhash";
+    let fingerprints = by_fingerprints.then(|| params.parse::<FingerprintOpts>()).transpose()?;
     let target = opts.to.clone().unwrap_or_else(|| opts.folder.join(REPORT));
     refuse_target(&target, &opts, &run)?;
     if opts.to.is_none() && target.symlink_metadata().is_ok() && !is_page(&target) {
@@ -94,15 +93,31 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     }
     let inputs = inputs(&opts, &run, &pair.idf)?;
     let bounds = Bounds { clusters: opts.clusters, members: opts.members, ids: opts.ids };
-    let answer = Answer::read(&opts.folder, &run, bounds)?;
+    let answer = Answer::read(&opts.folder, &run, by_fingerprints, bounds)?;
     let texts = match &inputs {
         None => None,
         Some(inputs) => Some(Texts::read(inputs, &pair, &answer.shown, opts.text)?),
     };
-    if let Some(texts) = &texts {
-        texts.check(&answer.shown, pair.similarity.0.measure(), &opts.folder)?;
+    let mut printed = None;
+    match (&texts, &fingerprints, &inputs) {
+        (Some(_), Some(opts), Some(inputs)) => {
+            printed = Some(Printed::read(inputs, &pair.document, opts, &answer.shown)?);
+        }
+        (Some(texts), ..) => texts.check(&answer.shown, pair.similarity.0.measure(), &opts.folder)?,
+        (None, ..) => {}
     }
-    let page = Page { folder: &opts.folder, run: &run, pair: &pair, answer: &answer, bounds };
+    if let Some(printed) = &printed {
+        printed.check(&answer.shown, &opts.folder)?;
+    }
+    let page = Page {
+        folder: &opts.folder,
+        run: &run,
+        pair: &pair,
+        fingerprints: fingerprints.as_ref(),
+        printed: printed.as_ref(),
+        answer: &answer,
+        bounds,
+    };
     let bytes = if target == Path::new("-") {
         let mut out = Stdout::new();
         let bytes = page.write(texts, opts.text, |line| out.line(line))?;

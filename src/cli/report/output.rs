@@ -7,7 +7,7 @@ use crate::hash::Checksum;
 use crate::io::each_row;
 use crate::record::Record;
 use crate::record::cluster::{ClusterRow, Verdict};
-use crate::record::pair::AnyPair;
+use crate::record::near::AnswerPair;
 use crate::similarity::Score;
 use crate::visible;
 use rustc_hash::FxHashMap;
@@ -59,6 +59,9 @@ pub struct Other {
 /// What an answer holds.
 #[derive(Default)]
 pub struct Answer {
+    /// Documents were compared by their fingerprints: what is called their similarity is a distance, and the least one the
+    /// greatest of these.
+    pub fingerprints: bool,
     /// Pairs; `None` when the run wrote none.
     pub pairs: Option<u64>,
     /// Clusters.
@@ -84,14 +87,14 @@ type Rank = (u64, Reverse<Vec<u8>>, Option<Score>);
 
 impl Answer {
     /// Reads the answer in `folder`.
-    pub fn read(folder: &Path, run: &RunFile, bounds: Bounds) -> Result<Self> {
-        let mut answer = Self::default();
+    pub fn read(folder: &Path, run: &RunFile, fingerprints: bool, bounds: Bounds) -> Result<Self> {
+        let mut answer = Self { fingerprints, ..Self::default() };
         let files = Files { folder, run };
         if files.checksum("pairs.tsv").is_some() {
             let mut pairs = 0;
             files.each_row("pairs.tsv", |line| {
                 pairs += 1;
-                answer.similarities.add(AnyPair::decode(line)?.score());
+                answer.similarities.add(AnswerPair::of_run(line, fingerprints)?.score());
                 Ok(())
             })?;
             answer.pairs = Some(pairs);
@@ -116,6 +119,8 @@ impl Answer {
                 }
             }
         };
+        let fingerprints = self.fingerprints;
+        let less_alike = |x: Score, y: Score| if fingerprints { x.max(y) } else { x.min(y) };
         files.each_row("clusters.tsv", |line| {
             let row = ClusterRow::decode(line)?;
             if current.1.0 != row.kept {
@@ -124,8 +129,8 @@ impl Answer {
             }
             current.0 += 1;
             if let Verdict::Drop(Some(score)) = row.verdict {
-                current.2 = Some(current.2.map_or(score, |least| least.min(score)));
-                self.least = Some(self.least.map_or(score, |least| least.min(score)));
+                current.2 = Some(current.2.map_or(score, |least| less_alike(least, score)));
+                self.least = Some(self.least.map_or(score, |least| less_alike(least, score)));
                 if self.pairs.is_none() {
                     self.similarities.add(score);
                 }
@@ -180,12 +185,14 @@ impl Answer {
             }
             Ok(())
         })?;
+        let fingerprints = self.fingerprints;
         for cluster in &mut self.shown {
             // The kept document has no similarity, and stands first; then the most similar one, equals by id.
             cluster.members.sort_by(|x, y| {
                 let rank = |member: &Member| match member.verdict {
-                    Verdict::Keep => (0, Reverse(None)),
-                    Verdict::Drop(score) => (1, Reverse(score)),
+                    Verdict::Keep => (0, None, Reverse(None)),
+                    Verdict::Drop(distance) if fingerprints => (1, distance, Reverse(None)),
+                    Verdict::Drop(score) => (1, None, Reverse(score)),
                 };
                 (rank(x), &x.id).cmp(&(rank(y), &y.id))
             });

@@ -6,7 +6,7 @@ function drawTotals() {
   const folder = visible(report.folder);
   document.title = `twinsplit report: ${folder}`;
   const features = visible(report.parameters.features);
-  at("subtitle").append(`${folder} · ${report.chain} · ${features} · ${report.measure}, tau ${report.tau}`);
+  at("subtitle").append(`${folder} · ${report.chain} · ${features} · ${report.measure}, ${report.limit}`);
   const dropped = report.members - report.clusters;
   const share = report.documents > 0 ? ` (${(100 * dropped / report.documents).toFixed(1)}\u00a0%)` : "";
   const totals = [
@@ -16,8 +16,8 @@ function drawTotals() {
     ["members", "Documents in clusters", grouped(report.members)],
     ["dropped", "Documents to drop", grouped(dropped) + share],
     ["measure", report.title, `${report.formula}: ${report.words}`],
-    ["below", "Of these below tau to the kept document",
-      grouped(report.below) + (report.leastKept === null ? "" : `, least similarity ${report.leastKept}`)],
+    ["below", ALIKE === "distance" ? "Of these farther than --distance from the kept document" : "Of these below tau to the kept document",
+      grouped(report.below) + (report.leastKept === null ? "" : `, ${ALIKE === "distance" ? "greatest" : "least"} ${ALIKE} ${report.leastKept}`)],
     ["pairs", "Pairs", report.pairs === null ? "not written" : grouped(report.pairs)],
     ["seconds", "Time", `${report.seconds} s`],
   ];
@@ -144,7 +144,7 @@ function fillCluster(details, cluster) {
     : "";
   const left = size - members.length;
   details.append(
-    el("p", { class: "quiet" }, `${hint}Each number is the similarity to the kept document.`),
+    el("p", { class: "quiet" }, `${hint}Each number is the ${ALIKE} to the kept document.`),
     el("ol", { class: "members" }, ...members.map((_, member) => memberRow(cluster, member))),
     ...(left > 0 ? [el("p", { class: "quiet" },
       `${count(left, "more document is", "more documents are")} not in this page; --members ${size} adds them.`)] : []));

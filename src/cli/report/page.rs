@@ -6,14 +6,16 @@
 
 use super::bins::Bar;
 use super::output::{Answer, Bounds, Cluster};
+use super::printed::Printed;
 use super::texts::Texts;
 use crate::cli::documents::{PairOpts, RunFile};
 use crate::cli::output::owned::REPORT_MARK;
-use crate::cluster::dropped::BELOW;
+use crate::cluster::dropped::{BELOW, BEYOND};
 use crate::error::Result;
 use crate::record::cluster::Verdict;
 use crate::similarity::overlap::Overlap;
 use crate::similarity::{Score, Similarity};
+use crate::stages::simhash::FingerprintOpts;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD as STANDARD;
 use serde_json::{Value, json};
@@ -38,6 +40,10 @@ pub struct Page<'a> {
     pub run: &'a RunFile,
     /// The options that decide on a pair.
     pub pair: &'a PairOpts,
+    /// The same of fingerprints, where the run compared these.
+    pub fingerprints: Option<&'a FingerprintOpts>,
+    /// The fingerprints of the documents that are shown, where their texts are.
+    pub printed: Option<&'a Printed>,
     /// What it holds.
     pub answer: &'a Answer,
     /// How much is shown.
@@ -68,7 +74,13 @@ impl Page<'_> {
                     let mut document = 0;
                     for (number, cluster) in self.answer.shown.iter().enumerate() {
                         let Some(texts) = &mut texts else { break };
-                        let documents = cluster.members.iter().zip(document..).map(|(_, at)| texts.value(at));
+                        let documents = cluster.members.iter().zip(document..).map(|(_, at)| {
+                            let mut value = texts.value(at);
+                            if let Some(printed) = self.printed {
+                                value["print"] = printed.value(at);
+                            }
+                            value
+                        });
                         write(&data(&format!("texts-{number}"), &Value::Array(documents.collect())))?;
                         document += cluster.members.len();
                     }
@@ -84,6 +96,23 @@ impl Page<'_> {
         let Self { run, answer, .. } = self;
         let run = &run.value;
         let measure = self.pair.similarity.0.measure();
+        let distance = self.fingerprints.map(|opts| &opts.distance.distance);
+        let (name, title, formula, words, limit) = match distance {
+            None => (
+                measure.name(),
+                measure.title(),
+                measure.formula(),
+                measure.words(),
+                format!("tau {}", self.pair.similarity.0.threshold()),
+            ),
+            Some(distance) => (
+                "distance",
+                "Hamming distance",
+                "popcount(A xor B)",
+                "the bits in which two fingerprints differ",
+                format!("--distance {distance}"),
+            ),
+        };
         let others = answer.others.iter().map(|other| json!([other.kept, other.size, other.ids]));
         json!({
             "folder": self.folder.to_string_lossy(),
@@ -100,13 +129,14 @@ impl Page<'_> {
             "without": self.counter("without_features"),
             "clusters": answer.clusters,
             "members": answer.members,
-            "below": self.counter(BELOW),
+            "below": self.counter(if distance.is_some() { BEYOND } else { BELOW }),
             "leastKept": answer.least.map(|least| least.to_string()),
             "pairs": answer.pairs,
-            "measure": measure.name(),
-            "title": measure.title(),
-            "formula": measure.formula(),
-            "words": measure.words(),
+            "measure": name,
+            "title": title,
+            "formula": formula,
+            "words": words,
+            "limit": limit,
             "tau": self.pair.similarity.0.threshold(),
             "least": self.pair.least.min_features,
             "similarities": bars(answer.similarities.bars(self.least())),
@@ -122,6 +152,9 @@ impl Page<'_> {
 
     /// Where a histogram of similarities begins at the latest: with pairs at tau, for none lies below it, rounded down.
     fn least(&self) -> Score {
+        if self.fingerprints.is_some() {
+            return Score::Count(0);
+        }
         let least = match self.pair.similarity.0 {
             Similarity::Overlap(Overlap(least)) => return Score::Count(least),
             similarity => similarity.tau().map(|tau| tau.billionths() / 1_000).and_then(Score::share),

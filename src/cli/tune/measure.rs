@@ -2,14 +2,15 @@
 
 use super::Kind;
 use super::excerpt::{Difference, difference};
+use super::threshold::{Numbers, Threshold};
 use crate::cli::options::MEMORY;
 use crate::cli::sample::Sample;
-use crate::engine::columnar::budget::Budget;
 use crate::engine::columnar::documents::Documents;
 use crate::engine::columnar::groups::Groups;
 use crate::engine::columnar::output::Answer;
 use crate::engine::columnar::sorter::unpack;
 use crate::engine::columnar::{Collection, labels};
+use crate::engine::memory::Budget;
 use crate::engine::progress::Progress;
 use crate::error::{Error, Result};
 use crate::io::Blocks;
@@ -40,15 +41,15 @@ pub struct Measured {
     /// Of these, copies by their texts, which are in clusters at every threshold.
     pub equal_texts: u64,
     /// Pairs were looked for down to here.
-    pub floor: Similarity,
+    pub floor: Threshold,
     /// One for each threshold, ascending.
     pub rows: Vec<Row>,
 }
 
 /// What was found at a threshold.
 pub struct Row {
-    /// The similarity with its threshold.
-    pub similarity: Similarity,
+    /// The threshold.
+    pub at: Threshold,
     /// Pairs of documents.
     pub pairs: u64,
     /// Clusters of two and more documents.
@@ -69,12 +70,8 @@ pub struct Example {
     pub a: String,
     /// The other id.
     pub b: String,
-    /// Features in both.
-    pub overlap: u64,
-    /// Features of the first.
-    pub size_a: u64,
-    /// Features of the other.
-    pub size_b: u64,
+    /// What was compared.
+    pub numbers: Numbers,
     /// Where the two texts part.
     pub difference: Difference,
 }
@@ -136,22 +133,37 @@ pub fn measure(
         let (rejected, accepted) = pairs.split_at(edge);
         // From the threshold downwards; pairs of one similarity in the order of their ids, as everywhere.
         let backwards = rejected.chunk_by(|x, y| found.by_similarity(x, y).is_eq()).rev().flatten();
-        // (kept, document), those of a cluster together, the kept one among them.
-        let rows = answer.choose(&labels(kind.opts.cluster.cluster, &documents, &groups, accepted));
-        let sizes = || rows.chunk_by(|x, y| unpack(*x).0 == unpack(*y).0).map(|cluster| cluster.len() as u64);
-        let clusters = sizes().count() as u64;
+        let chosen = answer.choose(&labels(kind.opts.cluster.cluster, &documents, &groups, accepted));
+        let [clusters, dropped, largest] = clusters_of(&chosen);
         Ok(Row {
-            similarity: *similarity,
+            at: Threshold::Similarity(*similarity),
             pairs: found.count(accepted),
             clusters,
-            dropped: rows.len() as u64 - clusters,
-            largest: sizes().max().unwrap_or(0),
+            dropped,
+            largest,
             above: found.examples(found.nearest(accepted), examples)?,
             below: found.examples(backwards.map(|pair| found.pair(pair)), examples)?,
         })
     });
     let rows = rows.collect::<Result<Vec<Row>>>()?;
+    let floor = Threshold::Similarity(floor);
     Ok(Measured { kind: kind.name.clone(), least, without, left_out, equal_texts, floor, rows })
+}
+
+/// How many clusters and dropped documents there are, and how many documents the largest cluster has, of (kept, document), those
+/// of a cluster together, the kept one among them.
+pub fn clusters_of(chosen: &[u64]) -> [u64; 3] {
+    let sizes = || chosen.chunk_by(|x, y| unpack(*x).0 == unpack(*y).0).map(|cluster| cluster.len() as u64);
+    let clusters = sizes().count() as u64;
+    [clusters, chosen.len() as u64 - clusters, sizes().max().unwrap_or(0)]
+}
+
+/// A document's text; documents are numbered in the order of the sample's lines.
+pub fn text<'s>(sample: &'s Sample, kind: &Kind, document: u32) -> Result<Cow<'s, str>> {
+    let (place, line) = &sample.lines[document as usize];
+    let read = kind.opts.document.read(line, place);
+    let read = read.map_err(|error| Error::Record { stage: "tune", place: place.clone(), error });
+    Ok(read?.text)
 }
 
 /// Where the join stops below the smallest threshold.
@@ -245,18 +257,12 @@ impl Found<'_> {
         let id = |document: u32| String::from_utf8_lossy(self.documents.id(document)).into_owned();
         from.take(most)
             .map(|Candidate { documents: (a, b), overlap, sizes: (size_a, size_b) }| {
-                let difference = difference(&self.text(a)?, &self.text(b)?);
-                Ok(Example { a: id(a), b: id(b), overlap, size_a, size_b, difference })
+                let [x, y] = [a, b].map(|document| text(self.sample, self.kind, document));
+                let difference = difference(&x?, &y?);
+                let numbers = Numbers::Sets(overlap, size_a, size_b);
+                Ok(Example { a: id(a), b: id(b), numbers, difference })
             })
             .collect()
-    }
-
-    /// A document's text; documents are numbered in the order of the sample's lines.
-    fn text(&self, document: u32) -> Result<Cow<'_, str>> {
-        let (place, line) = &self.sample.lines[document as usize];
-        let read = self.kind.opts.document.read(line, place);
-        let read = read.map_err(|error| Error::Record { stage: "tune", place: place.clone(), error });
-        Ok(read?.text)
     }
 }
 

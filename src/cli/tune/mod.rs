@@ -2,13 +2,16 @@
 //!
 //! A threshold cannot be derived: it says what the user calls alike. So a sample is taken ([`Sample`]), joined once
 //! for each kind of features a little below the smallest threshold (`measure`), and for each threshold the pairs and
-//! clusters are counted and the pairs at its edge are shown, with the place where their texts part (`excerpt`): as
+//! clusters are counted and the pairs at its edge are shown, with the place where their texts part (`excerpt`). Distances of
+//! fingerprints are looked at in the same way (`distance`). What was found is shown as
 //! a table for people (`show`) or as JSON for programs (`json`).
 
+mod distance;
 mod excerpt;
 mod json;
 mod measure;
 mod show;
+mod threshold;
 
 use super::options::{self, RunOpts};
 use super::sample::Sample;
@@ -20,6 +23,7 @@ use crate::params::Params;
 use crate::plan::{Given, Origin};
 use crate::similarity::overlap::Overlap;
 use crate::similarity::{Measure, Similarity};
+use crate::stages::simhash::FingerprintOpts;
 use crate::terminal;
 use crate::text::FeatureKind;
 use clap::parser::ValueSource;
@@ -27,11 +31,12 @@ use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 use measure::Measured;
 use std::path::PathBuf;
 use std::time::Instant;
+use threshold::{Kind as Compared, Threshold};
 
 /// What `run` has too, from its declaration.
 const OF_RUN: [&str; 3] = ["input", "threads", "quiet"];
 /// What stages have too, from their declarations.
-const OF_STAGES: [&str; 15] = [
+const OF_STAGES: [&str; 20] = [
     "bad-records",
     "max-line",
     "id",
@@ -47,7 +52,14 @@ const OF_STAGES: [&str; 15] = [
     "cluster",
     "keep",
     "similarity",
+    SKETCH[0],
+    SKETCH[1],
+    SKETCH[2],
+    SKETCH[3],
+    SKETCH[4],
 ];
+/// Of these, how fingerprints are made.
+const SKETCH: [&str; 5] = ["weights", "weights-idf", "bits", "tie", "hash"];
 
 /// Thresholds to look at, where none is given: shares, and numbers of shared features.
 const SHARES: &str = "0.3,0.4,0.5,0.6,0.7,0.8,0.9";
@@ -60,6 +72,10 @@ struct TuneOpts {
     /// 5,10,20,50,100
     #[arg(long, value_name = "TAU,…", default_value = SHARES)]
     taus: String,
+    /// Distances to compare, 0 to 32: fingerprints as the chain simhash makes them, and not sets by --taus
+    #[arg(long, value_name = "K,…", value_delimiter = ',', conflicts_with_all = ["taus", "similarity"],
+        value_parser = clap::value_parser!(u32).range(0..=32))]
+    distances: Vec<u32>,
     /// Kinds of features to compare, each in the form of --features
     #[arg(
         long,
@@ -107,6 +123,8 @@ fn shared() -> Vec<Arg> {
 struct Kind {
     name: String,
     opts: ColumnarOpts,
+    /// How they become fingerprints.
+    fingerprints: FingerprintOpts,
 }
 
 /// All that was found.
@@ -115,7 +133,7 @@ struct Report<'a> {
     seed: u64,
     inputs: &'a [PathBuf],
     params: &'a Params,
-    measure: Measure,
+    compared: Compared,
     kinds: &'a [Measured],
 }
 
@@ -126,7 +144,15 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     let chosen = matches.value_source("taus") != Some(ValueSource::DefaultValue);
     let similarities = similarities(&shared.params, chosen.then_some(&opts.taus))?;
     let kinds = kinds(&opts.kinds, &shared, &similarities)?;
+    let mut distances = opts.distances.clone();
+    distances.sort_unstable();
+    distances.dedup();
+    let own = SKETCH.into_iter().find(|name| distances.is_empty() && shared.params.get(name).is_some());
+    if let Some(name) = own {
+        return Err(Error::Usage(format!("--{name} is for the fingerprints that --distances compares")));
+    }
     let measure = similarities.first().map_or_else(Measure::default, |first| first.measure());
+    let compared = if distances.is_empty() { Compared::Sets(measure) } else { Compared::Fingerprints };
     let Some(first) = kinds.first() else { return Err(Error::Usage("--kinds names no kind".to_owned())) };
     let threads = options::threads(matches.get_one::<usize>("threads").copied());
     let given: Vec<PathBuf> = matches.get_many::<PathBuf>("input").into_iter().flatten().cloned().collect();
@@ -152,7 +178,12 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     on_progress("sample");
     let mut measured = Vec::new();
     for kind in &kinds {
-        measured.push(measure::measure(&sample, kind, &similarities, opts.examples, threads)?);
+        measured.push(match compared {
+            Compared::Sets(_) => measure::measure(&sample, kind, &similarities, opts.examples, threads)?,
+            Compared::Fingerprints => {
+                distance::measure(&sample, kind, &kind.fingerprints, &distances, opts.examples, threads)?
+            }
+        });
         on_progress(&kind.name);
     }
     let report = Report {
@@ -160,7 +191,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         seed: opts.seed,
         inputs: &given,
         params: &shared.params,
-        measure,
+        compared,
         kinds: &measured,
     };
     let text = if opts.json { format!("{:#}", json::object(&report)) } else { show::text(&report) };
@@ -205,17 +236,19 @@ fn kinds(wanted: &[String], given: &Given, similarities: &[Similarity]) -> Resul
         let least = similarities.first().map_or_else(String::new, |least| least.threshold());
         given.set("tau", least, Origin::CommandLine);
         given.settle_features(&options::read_file)?;
-        kinds.push(Kind { name, opts: given.params.parse()? });
+        kinds.push(Kind { name, opts: given.params.parse()?, fingerprints: given.params.parse()? });
     }
     Ok(kinds)
 }
 
 impl Report<'_> {
     /// The command that runs the whole input as one row says.
-    fn command(&self, kind: &str, similarity: Similarity) -> String {
-        let mut words = vec!["twinsplit run doc-split --input".to_owned()];
+    fn command(&self, kind: &str, at: Threshold) -> String {
+        let chain = if self.compared == Compared::Fingerprints { "simhash" } else { "doc-split" };
+        let mut words = vec![format!("twinsplit run {chain} --input")];
         words.extend(self.inputs.iter().map(|path| quote(&path.to_string_lossy())));
-        words.push(format!("--output out --features {} --tau {}", quote(kind), similarity.threshold()));
+        let (option, at) = (at.option(), at.shown());
+        words.push(format!("--output out --features {} --{option} {at}", quote(kind)));
         words.extend(self.params.iter().map(|(name, value)| format!("--{name} {}", quote(value))));
         words.join(" ")
     }

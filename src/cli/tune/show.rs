@@ -2,7 +2,7 @@
 
 use super::Report;
 use super::measure::{Example, Measured, Row};
-use crate::similarity::{Measure, Similarity};
+use super::threshold::{Kind, Threshold};
 use crate::visible;
 use std::fmt::Write;
 use unicode_width::UnicodeWidthStr;
@@ -19,53 +19,25 @@ pub fn text(report: &Report<'_>) -> String {
     table(report, &mut out);
     let shown = |row: &Row| !row.above.is_empty() || !row.below.is_empty();
     if report.kinds.iter().flat_map(|kind| &kind.rows).any(shown) {
+        let [accepted, others] = report.compared.sides();
         let _ = writeln!(
             out,
             "\nPAIRS AT THE EDGE\n\n\
-             The pairs nearest to each tau. It fits if you call those at or above it copies, and those below not.\n\
+             The pairs nearest to each {}. It fits if you call those {accepted} it copies, and those {others} not.\n\
              {}; ^ marks where the texts first differ.",
-            example_of_numbers(report.measure)
+            report.compared.option(),
+            report.compared.example()
         );
         let kinds = report.kinds.iter().filter(|kind| takes_part(report, kind));
-        kinds.for_each(|kind| edges(kind, report.measure, &mut out));
+        kinds.for_each(|kind| edges(kind, report.compared, &mut out));
     }
     next(report, &mut out);
     out
 }
 
-/// What the numbers of a pair are.
-fn example_of_numbers(measure: Measure) -> &'static str {
-    match measure {
-        Measure::Jaccard => "24/36 = 24 features in both texts, 36 in one or both",
-        Measure::Containment => "24/30 = 24 features in both texts, 30 in the smaller one",
-        Measure::Cosine => "24/sqrt(30·40) = 24 features in both texts, 30 in one and 40 in the other",
-        Measure::Dice => "2·24/(30+40) = 24 features in both texts, 30 in one and 40 in the other",
-        Measure::Overlap => "24 (30, 40) = 24 features in both texts, 30 in one and 40 in the other",
-    }
-}
-
-/// The numbers of a pair.
-fn numbers(measure: Measure, pair: &Example) -> String {
-    let Example { overlap, size_a, size_b, .. } = pair;
-    let score = measure.score(*overlap, *size_a, *size_b);
-    match measure {
-        Measure::Jaccard => format!("{score} = {overlap}/{}", size_a + size_b - overlap),
-        Measure::Containment => format!("{score} = {overlap}/{}", size_a.min(size_b)),
-        Measure::Cosine => format!("{score} = {overlap}/sqrt({size_a}·{size_b})"),
-        Measure::Dice => format!("{score} = 2·{overlap}/({size_a}+{size_b})"),
-        Measure::Overlap => format!("{score} ({size_a}, {size_b})"),
-    }
-}
-
 /// How the sample was taken, and what it cannot show.
 fn sample(report: &Report<'_>, out: &mut String) {
-    let _ = writeln!(
-        out,
-        "Similarity: {}, {}: {}.",
-        report.measure.name(),
-        report.measure.formula(),
-        report.measure.words()
-    );
+    let _ = writeln!(out, "{}", report.compared.sentence());
     let (sample, seed) = (report.sample, report.seed);
     let (ours, all) = (sample.lines.len() as u64, sample.documents);
     if sample.is_whole() {
@@ -98,6 +70,13 @@ fn sample(report: &Report<'_>, out: &mut String) {
         "Clusters do not extrapolate: in the whole input they have members that the sample lacks, and join\n\
          through them. Clusters, documents to drop and the largest cluster are the sample's alone.\n",
     );
+    if report.compared == Kind::Fingerprints
+        && report.params.get("weights").is_some_and(|of| of == "tf-idf" || of == "levels")
+    {
+        out.push_str(
+            "Document frequencies for --weights are the sample's, unless a table or jieba gives them.\n",
+        );
+    }
     if report.params.get("idf").is_some() && report.params.get("idf-table").is_none() {
         out.push_str(
             "Document frequencies for --idf are the sample's too; --idf-table takes those of a collection.\n",
@@ -119,13 +98,13 @@ fn takes_part(report: &Report<'_>, kind: &Measured) -> bool {
 /// The counts of all kinds, in columns of one width.
 fn table(report: &Report<'_>, out: &mut String) {
     let estimated = !report.sample.is_whole();
-    let mut head = vec!["tau", "pairs"];
+    let mut head = vec![report.compared.option(), "pairs"];
     if estimated {
         head.push("estimated in all");
     }
     head.extend(["clusters", "to drop", "largest cluster"]);
     let cells = |row: &Row| {
-        let mut cells = vec![row.similarity.threshold(), grouped(row.pairs.into())];
+        let mut cells = vec![row.at.shown(), grouped(row.pairs.into())];
         if estimated {
             cells.push(report.sample.estimate(row.pairs).map_or_else(|| "-".to_owned(), grouped));
         }
@@ -179,23 +158,29 @@ fn left_out(kind: &Measured, of: u64) -> String {
     text
 }
 
-fn edges(kind: &Measured, measure: Measure, out: &mut String) {
+fn edges(kind: &Measured, compared: Kind, out: &mut String) {
+    let [accepted, others] = compared.sides();
     for row in &kind.rows {
-        let tau = row.similarity.threshold();
-        let _ = writeln!(out, "\n{}, tau {tau}", visible::line(&kind.kind));
-        side("at or above", measure, &row.above, &format!("no pair reaches {tau}"), out);
-        let none = format!("no pair from {} to {tau}", kind.floor.threshold());
-        side("below", measure, &row.below, &none, out);
+        let (option, at, floor) = (compared.option(), row.at.shown(), kind.floor.shown());
+        let _ = writeln!(out, "\n{}, {option} {at}", visible::line(&kind.kind));
+        let (no_pair, none) = match compared {
+            Kind::Sets(_) => (format!("no pair reaches {at}"), format!("no pair from {floor} to {at}")),
+            Kind::Fingerprints => {
+                (format!("no pair is within {at}"), format!("no pair beyond {at}, and up to {floor}"))
+            }
+        };
+        side(accepted, compared, &row.above, &no_pair, out);
+        side(others, compared, &row.below, &none, out);
     }
 }
 
-fn side(name: &str, measure: Measure, examples: &[Example], none: &str, out: &mut String) {
+fn side(name: &str, compared: Kind, examples: &[Example], none: &str, out: &mut String) {
     if examples.is_empty() {
         let _ = writeln!(out, "  {name:<11}  {none}");
     }
     for pair in examples {
         let ids = [&pair.a, &pair.b].map(|id| visible::line(id));
-        let head = format!("  {name:<11}  {}", numbers(measure, pair));
+        let head = format!("  {name:<11}  {}", compared.numbers(pair.numbers));
         let one = format!("{head}  {}  {}", ids[0], ids[1]);
         if one.width() <= COLUMNS {
             let _ = writeln!(out, "{one}");
@@ -216,15 +201,19 @@ fn side(name: &str, measure: Measure, examples: &[Example], none: &str, out: &mu
 fn next(report: &Report<'_>, out: &mut String) {
     let kind = report.kinds.iter().find(|kind| kind.kind == USUAL.0).or(report.kinds.first());
     let Some(kind) = kind else { return };
-    let usual = |similarity: Similarity| similarity.threshold() == USUAL.1;
+    let usual = |at: Threshold| match report.compared {
+        Kind::Sets(_) => at.shown() == USUAL.1,
+        Kind::Fingerprints => at == Threshold::Distance(3),
+    };
     let middle = kind.rows.get(kind.rows.len() / 2);
-    let Some(row) = kind.rows.iter().find(|row| usual(row.similarity)).or(middle) else { return };
+    let Some(row) = kind.rows.iter().find(|row| usual(row.at)).or(middle) else { return };
     let _ = writeln!(
         out,
-        "\nNEXT\n\nRun the whole input with the features and the tau that you choose; for {} and {}:\n\n  {}",
+        "\nNEXT\n\nRun the whole input with the features and the {} that you choose; for {} and {}:\n\n  {}",
+        report.compared.option(),
         visible::line(&kind.kind),
-        row.similarity.threshold(),
-        report.command(&kind.kind, row.similarity)
+        row.at.shown(),
+        report.command(&kind.kind, row.at)
     );
 }
 

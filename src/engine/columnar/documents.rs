@@ -126,7 +126,7 @@ impl Documents {
         for two in self.order.windows(2) {
             if id(two[0]) == id(two[1]) {
                 return Err(Error::DuplicateId {
-                    stage: "doc-meta".to_owned(),
+                    stage: "equal-sets".to_owned(),
                     id: String::from_utf8_lossy(id(two[0])).into_owned(),
                     places: format!(" ({} and {})", self.place(two[0]), self.place(two[1])),
                 });

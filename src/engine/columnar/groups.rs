@@ -5,11 +5,11 @@
 //! full with those of the same size and hash that came before; the others equal nothing. Each different set is stored
 //! once, with the documents that have it.
 
-use super::budget::Budget;
 use super::documents::Documents;
 use super::numbering::Candidates;
 use super::sorter::{Sorter, unpack};
 use super::store::{Store, StoreWriter};
+use crate::engine::memory::Budget;
 use crate::engine::progress::{Progress, Unit};
 use crate::error::Result;
 use crate::join::kernel::Source;
@@ -63,6 +63,21 @@ impl Groups {
         let groups = building.finish();
         budget.release(sets);
         groups
+    }
+
+    /// Groups of documents, which come in order, those that are equal one after the other; no set is stored of them.
+    pub fn of_equal(
+        numbers: Vec<u32>,
+        equal: impl Fn(u32, u32) -> bool,
+        (budget, folder): (&Budget, &Path),
+    ) -> Result<Self> {
+        let mut store = StoreWriter::new(budget, folder, numbers.len(), 0)?;
+        let mut starts = vec![0];
+        for group in numbers.chunk_by(|x, y| equal(*x, *y)) {
+            store.push(&[], 0)?;
+            starts.extend(starts.last().map(|start| start + group.len() as u32));
+        }
+        Ok(Self { store: store.finish()?, members: numbers, starts })
     }
 
     /// The documents that have a set, ascending.

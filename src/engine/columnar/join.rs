@@ -8,12 +8,12 @@
 //! written: above `--max-pairs` no more are taken in, and the count goes on, so that the message can give it.
 
 use super::ColumnarOpts;
-use super::budget::Budget;
 use super::documents::Documents;
 use super::groups::Groups;
 use super::sorter::{Row, SortWriter, Sorter, pack};
 use super::store::Store;
 use crate::cluster::union_find::UnionFind;
+use crate::engine::memory::Budget;
 use crate::error::{Error, Result};
 use crate::index::slices::{SizeCount, Wanted, plan_slices};
 use crate::join::kernel::{JoinPair, MOST_COMMON, Shard, Source, may_have_bitmaps, may_have_words};
@@ -368,9 +368,9 @@ pub fn edge_sorter<'b>((budget, folder): Place<'b>, sets: u32) -> Sorter<'b, u64
 
 #[cfg(test)]
 mod tests {
-    use super::super::budget::{PROGRAM, THREAD};
     use super::super::store::StoreWriter;
     use super::*;
+    use crate::engine::memory::{PROGRAM, THREAD};
     use crate::params::Params;
 
     /// The parts of so many sets when all memory is held, half a megabyte for each thousand of them.

@@ -8,11 +8,11 @@
 //! The audit joins some of the sets with all others exactly, every so many-th in the order of sizes, and counts how many of the
 //! pairs have a key in common: the recall that the bands have reached here. Equal sets are found without a key, and do not count.
 
-use super::budget::Budget;
 use super::documents::Documents;
 use super::groups::Groups;
 use super::join::Pairs;
 use super::{ColumnarRun, named};
+use crate::engine::memory::Budget;
 use crate::engine::progress::Unit;
 use crate::error::{Error, Result};
 use crate::join::kernel::{Asked, JoinPair, Shard, Source, join_shards, overlap_of_sets, queries};

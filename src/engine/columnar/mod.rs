@@ -15,11 +15,12 @@
 //! | [group](groups) | a bucket, sorted | different sets, and who has them | a sort buffer, one set |
 //! | [join] | sets, past the index of some | pairs of sets; of documents, by bucket of the first | the index |
 //! | Term-Split instead (`term_split`) | the same | candidates, by bucket of the later set; then as above | the index |
+//! | SimHash instead ([`fingerprints`]) | fingerprints, sorted | pairs as above | 24 bytes, and 8 to 40 while they are joined |
 //! | MinHash instead ([`minhash`]) | keys of documents, sorted | pairs as above | the keys, and one sort buffer of them for each thread |
 //! | [answer] | clusters; a bucket of pairs, sorted | the files | a sort buffer, two sets |
 
-pub mod budget;
 pub mod documents;
+pub mod fingerprints;
 pub mod groups;
 pub mod join;
 mod kept;
@@ -28,13 +29,13 @@ pub mod numbering;
 pub mod output;
 mod ragged;
 pub mod sorter;
-pub mod spill;
 pub mod store;
 mod term_split;
 
 use crate::chains::Columnar;
 use crate::cluster::star::Stars;
 use crate::cluster::union_find::UnionFind;
+use crate::engine::memory::Budget;
 use crate::engine::peak::StepPeak;
 use crate::engine::progress::{Done, Progress, Unit};
 use crate::error::{Error, Result};
@@ -42,6 +43,7 @@ use crate::io::{Blocks, Contents};
 use crate::join::kernel::{Asked, JoinPair, Work, index_shards, join_components, join_shards, queries};
 use crate::params::Params;
 use crate::record::document::DocumentOpts;
+use crate::sketch::Idf;
 use crate::stage::Counters;
 use crate::stages::cluster::{ClusterKind, ClusterKindOpts};
 use crate::stages::feature_order::read_reference;
@@ -51,13 +53,14 @@ use crate::stages::options::{
     EqualTextsOpts, FeatureOpts, IdfOpts, KeepOpts, MaxPairsOpts, MinFeaturesOpts, SimilarityOpts, Write,
     WriteOpts,
 };
+use crate::stages::simhash::FingerprintOpts;
 use crate::stages::site::SiteFieldOpts;
 use crate::stages::slice_plan::SlicesOpts;
 use crate::threads::lock;
 use crate::visible;
-use budget::Budget;
 use clap::Args;
 use documents::Documents;
+use fingerprints::Fingerprints;
 use groups::Groups;
 use join::{Links, Pairs, admit_largest, edge_sorter, pair_sorter, parts};
 use minhash::{Keys, MinHashJoin};
@@ -105,6 +108,23 @@ pub struct ColumnarOpts {
     /// Whether documents get the keys of their bands as they are read.
     #[arg(skip)]
     keyed: bool,
+    /// How documents become fingerprints, where these are compared.
+    #[arg(skip)]
+    pub(crate) fingerprints: Option<FingerprintOpts>,
+    /// The document frequencies that their weights are made of, where these have been counted.
+    #[arg(skip)]
+    pub(crate) idf_of_weights: Option<Idf>,
+}
+
+impl ColumnarOpts {
+    /// What the weights of fingerprints are made of, where there are fingerprints.
+    fn weights_idf(&self) -> Result<Option<Idf>> {
+        match (&self.fingerprints, &self.idf_of_weights) {
+            (Some(_), Some(idf)) => Ok(Some(idf.clone())),
+            (Some(opts), None) => opts.idf().map(Some),
+            (None, _) => Ok(None),
+        }
+    }
 }
 
 /// Bytes of input that a thread takes at a time.
@@ -115,7 +135,8 @@ impl ColumnarOpts {
     pub fn of(params: &Params, [front, ..]: [Columnar; 4]) -> Result<Self> {
         let opts: Self = params.parse()?;
         let site = opts.site.site.filter(|_| front == Columnar::SitePrunedSets);
-        Ok(Self { site: SiteFieldOpts { site }, ..opts })
+        let fingerprints = (front == Columnar::Fingerprints).then(|| params.parse()).transpose()?;
+        Ok(Self { site: SiteFieldOpts { site }, fingerprints, ..opts })
     }
 
     /// What makes the keys of bands, where they are asked for.
@@ -160,11 +181,18 @@ pub enum ColumnarJoin {
     PrefixCandidates,
     /// By the keys of the bands of MinHash signatures.
     Bands,
+    /// By the bits of fingerprints, and not by sets.
+    Fingerprints,
 }
 
 impl ColumnarJoin {
     /// That of a chain whose components have these ways in one process, where they go together.
     pub fn of(ways: [Columnar; 4]) -> Option<Self> {
+        let fingerprints =
+            [Columnar::Fingerprints, Columnar::EqualBits, Columnar::Distances, Columnar::Output];
+        if ways == fingerprints {
+            return Some(Self::Fingerprints);
+        }
         let [
             Columnar::NumberedSets | Columnar::SitePrunedSets,
             candidates,
@@ -253,6 +281,23 @@ impl Collection<'_> {
         Ok((documents, groups))
     }
 
+    /// The same of fingerprints.
+    pub fn fingerprints(
+        &self,
+        blocks: Blocks,
+        mut end: impl FnMut(&str, Counters),
+    ) -> Result<(Documents, Groups)> {
+        let Self { opts, threads, budget, work, progress } = *self;
+        let features = Sorter::new(budget, work, 0, u64::MAX);
+        let (documents, counters) =
+            Documents::read(blocks, opts, threads, &features, (budget, work), progress)?;
+        end("simhash", counters);
+        let Some(opts) = &opts.fingerprints else { return Err(no_fingerprints()) };
+        let groups = Fingerprints::of(&documents, opts).groups((budget, work), progress)?;
+        end("equal-fingerprints", named(&[("copies", groups.copies())]));
+        Ok((documents, groups))
+    }
+
     /// Whether a feature of a document frequency is in the IDF range.
     fn keeps(&self, documents: u64) -> Result<Box<dyn Fn(u64, u64) -> bool + Sync>> {
         let range = self.opts.idf.idf;
@@ -281,6 +326,11 @@ impl Collection<'_> {
             (least..=most).contains(&at.map_or(1, |at| rows[at].1))
         }))
     }
+}
+
+/// A chain of fingerprints has options for them: see [`ColumnarOpts::of`].
+fn no_fingerprints() -> Error {
+    Error::Usage("the options of this run make no fingerprints".to_owned())
 }
 
 fn named(counters: &[(&str, u64)]) -> Counters {
@@ -330,7 +380,10 @@ impl ColumnarRun<'_> {
             work: self.work,
             progress: self.progress,
         };
-        let (mut documents, groups) = collection.groups(blocks, &mut end)?;
+        let (mut documents, groups) = match self.join {
+            ColumnarJoin::Fingerprints => collection.fingerprints(blocks, &mut end)?,
+            _ => collection.groups(blocks, &mut end)?,
+        };
         let read = std::mem::take(&mut documents.read);
         let place = (&budget, self.work);
 
@@ -348,14 +401,18 @@ impl ColumnarRun<'_> {
         let mut pairs =
             Pairs::new(&groups, links, writes.then(|| rows.writer()), self.opts.max_pairs.max_pairs)?;
         let (step, mut counters) = self.join(&documents, &groups, &budget, &mut pairs)?;
-        documents.keys = Vec::new();
+        if self.join == ColumnarJoin::Bands {
+            documents.keys = Vec::new();
+        }
         let (joined, count, forest) = pairs.finish()?;
         counters.insert("joined_pairs".to_owned(), joined);
         *counters.entry("spilled_bytes".to_owned()).or_default() += rows.spilled() + edges.spilled();
         end(step, counters);
 
         let readers = groups.store.readers(2, 0, self.threads, &budget);
+        let fingerprints = self.opts.fingerprints.as_ref().map(|opts| Fingerprints::of(&documents, opts));
         let answer = Answer::new(&documents, &groups, self.opts.similarity.0.measure(), readers);
+        let answer = answer.comparing(fingerprints);
         if writes {
             self.progress.start("expand", "writing", Unit::Rows, count);
             let written = answer.write_pairs(&rows, &self.output.join("pairs.tsv"), self.progress)?;
@@ -434,6 +491,13 @@ impl ColumnarRun<'_> {
         }
         if self.join == ColumnarJoin::Bands {
             return Ok(("lsh-bands", MinHashJoin { run: self, documents, groups, budget }.run(pairs)?));
+        }
+        if self.join == ColumnarJoin::Fingerprints {
+            let Some(opts) = &self.opts.fingerprints else { return Err(no_fingerprints()) };
+            self.progress.start("hamming-pairs", "joining", Unit::Sets, groups.count().into());
+            let fingerprints = Fingerprints::of(documents, opts);
+            let most = opts.distance.distance.most();
+            return Ok(("hamming-pairs", fingerprints.join(groups, most, self.threads, budget, pairs)?));
         }
         let (parts, held) = parts(store, &self.opts, pairs.found(), self.threads, budget);
         let threads = store.readers(1, held, self.threads, budget);

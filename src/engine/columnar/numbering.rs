@@ -15,11 +15,11 @@
 //! Lists are read again; one that holds two candidates and more gets a number, and each of its candidates a row (place
 //! among candidates, token). Sorted, these rows are the sets.
 
-use super::budget::{BUCKETS, Budget};
 use super::documents::{Documents, FeatureRow, Sites};
 use super::sorter::{Sorter, pack};
-use super::spill::SpillFile;
+use crate::engine::memory::{BUCKETS, Budget};
 use crate::engine::progress::{Progress, Unit};
+use crate::engine::spill::SpillFile;
 use crate::error::{Error, Result};
 use crate::similarity::{SetSimilarity, Similarity};
 use crate::threads::in_threads;

@@ -1,6 +1,7 @@
 //! From joined sets to the files of the answer.
 
 use super::documents::Documents;
+use super::fingerprints::Fingerprints;
 use super::groups::{Groups, NO_SET};
 use super::join::PairRow;
 use super::sorter::{Sorter, pack, unpack};
@@ -13,6 +14,7 @@ use crate::join::overlap;
 use crate::join::sets::Sets;
 use crate::record::Record;
 use crate::record::cluster::{ClusterRow, Verdict};
+use crate::record::near::Near;
 use crate::record::pair::Pair;
 use crate::similarity::{Measure, Similarity};
 use crate::threads::in_threads;
@@ -42,6 +44,8 @@ pub struct Answer<'a> {
     /// By number of a document: its set.
     set_of: Vec<u32>,
     measure: Measure,
+    /// What documents are compared by, where it is not their sets.
+    fingerprints: Option<Fingerprints<'a>>,
     threads: usize,
 }
 
@@ -74,7 +78,12 @@ impl<'a> Answer<'a> {
     /// Brings documents and groups together.
     pub fn new(documents: &'a Documents, groups: &'a Groups, measure: Measure, threads: usize) -> Self {
         let set_of = groups.set_of(documents.count());
-        Self { documents, groups, set_of, measure, threads }
+        Self { documents, groups, set_of, measure, fingerprints: None, threads }
+    }
+
+    /// The same of documents that are compared by their fingerprints, where there are these.
+    pub fn comparing(self, fingerprints: Option<Fingerprints<'a>>) -> Self {
+        Self { fingerprints, ..self }
     }
 
     fn set(&self, number: u32) -> usize {
@@ -93,6 +102,10 @@ impl<'a> Answer<'a> {
             let (a, b) = unpack(row.documents);
             let size = |number| self.groups.store.size_of(self.set(number)) as u64;
             let (id_a, id_b) = (self.documents.id(a), self.documents.id(b));
+            if self.fingerprints.is_some() {
+                Near { a: id_a, b: id_b, distance: row.overlap, checked: None }.encode(text);
+                return text.push(b'\n');
+            }
             let overlap = row.overlap.into();
             let (size_a, size_b, measure) = (size(a), size(b), self.measure);
             let pair = Pair { a: id_a, b: id_b, overlap, size_a, size_b, measure };
@@ -201,6 +214,9 @@ impl<'a> Answer<'a> {
                 let number = unpack(*row).1;
                 let verdict = if number == kept {
                     Verdict::Keep
+                } else if let Some(fingerprints) = &self.fingerprints {
+                    let (distance, within) = fingerprints.distance(kept, number);
+                    Verdict::Drop(Some(dropped.add_distance(distance, within)))
                 } else {
                     Verdict::Drop(dropped.add(self.shared(kept, kept_set, number, &mut own_sets)?))
                 };

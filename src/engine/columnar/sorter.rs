@@ -1,11 +1,11 @@
 //! Rows in the order of their keys, however many there are.
 //!
-//! Rows are dealt out to the buckets of a [spill file](super::spill) by the leading bits of their keys, so that the buckets
+//! Rows are dealt out to the buckets of a [spill file](crate::engine::spill) by the leading bits of their keys, so that the buckets
 //! are in order and threads can sort them on their own. A bucket that is too large for a sort buffer is dealt out again
 //! by the next bits. That ends: rows of one key are at most one for each document.
 
-use super::budget::{BUCKETS, Budget};
-use super::spill::{SpillFile, Writer};
+use crate::engine::memory::{BUCKETS, Budget};
+use crate::engine::spill::{SpillFile, Writer};
 use crate::error::Result;
 use crate::threads::in_threads;
 use std::marker::PhantomData;
@@ -224,9 +224,9 @@ impl<R: Row> SortWriter<'_, '_, R> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::budget::{PROGRAM, THREAD};
     use super::super::documents::FeatureRow;
     use super::*;
+    use crate::engine::memory::{PROGRAM, THREAD};
     use proptest::prelude::*;
 
     /// A few hundred bytes of sort buffer, and room for a few chunks.

@@ -1,6 +1,6 @@
 //! The sets of a run: in memory when they fit, else in a file that is read where it is needed.
 
-use super::budget::Budget;
+use crate::engine::memory::Budget;
 use crate::error::{Error, Result};
 use crate::join::kernel::{Source, WORD_BYTES, words_of};
 use crate::join::sets::Sets;
@@ -228,8 +228,8 @@ impl Source for Store {
 
 #[cfg(test)]
 mod tests {
-    use super::super::budget::{PROGRAM, THREAD};
     use super::*;
+    use crate::engine::memory::{PROGRAM, THREAD};
     use proptest::prelude::*;
 
     proptest! {

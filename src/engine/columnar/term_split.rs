@@ -5,11 +5,11 @@
 //! turn. Here it is a step from the row before it, a byte or two; the sets are arrays that any row can look into, so nothing
 //! else is written, and nothing has to be sorted.
 
-use super::budget::{BUCKETS, Budget};
 use super::join::{Found, Pairs, neighbours};
 use super::sorter::{Row, Sorter, pack, unpack};
 use super::store::Store;
 use super::{ColumnarRun, counters_of};
+use crate::engine::memory::{BUCKETS, Budget};
 use crate::engine::progress::Unit;
 use crate::error::{Error, Result};
 use crate::join::kernel::{Asked, JoinPair, Shard, Source, Work, join_shards, overlap_of_candidate, queries};

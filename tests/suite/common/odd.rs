@@ -121,7 +121,7 @@ pub fn refused() -> [Refused; 5] {
         Refused {
             name: "twice.jsonl",
             bytes: [good("t"), good("good"), good("good")].concat(),
-            stage: "doc-meta",
+            stage: "equal-sets",
             line: 3,
             words: "the id \"good\" stands at more than one document (",
         },

@@ -1,13 +1,13 @@
 //! Lines that are too long to be taken like any other: room for them, and sets that are not held whole.
 //!
-//! A line is read as far as the [budget](crate::engine::columnar::budget) lasts, for that and for what its text needs while
+//! A line is read as far as the [budget](crate::engine::memory) lasts, for that and for what its text needs while
 //! it is cut into features. Its features go through a sorter of their own when they are many, which puts them on disk as
 //! the budget says, and come out each once.
 
 use super::FeatureRow;
-use crate::engine::columnar::budget::Budget;
-use crate::engine::columnar::budget::lines::{LineNeeds, LineRoom};
 use crate::engine::columnar::sorter::{SortWriter, Sorter};
+use crate::engine::memory::Budget;
+use crate::engine::memory::lines::{LineNeeds, LineRoom};
 use crate::error::{Error, Place, Result};
 use crate::io::{Block, Blocks, Room, each_line};
 use crate::text::{FeatureSpec, LONG};

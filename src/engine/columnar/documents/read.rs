@@ -7,10 +7,11 @@ use super::{Documents, FeatureRow, FieldCount, Run};
 use crate::bad_records::BadRecords;
 use crate::cluster::keep::KeepRule;
 use crate::engine::columnar::ColumnarOpts;
-use crate::engine::columnar::budget::{self, Budget};
+use crate::engine::columnar::fingerprints::Printer;
 use crate::engine::columnar::minhash::Keys;
 use crate::engine::columnar::ragged::Ragged;
 use crate::engine::columnar::sorter::{SortWriter, Sorter};
+use crate::engine::memory::{self, Budget};
 use crate::engine::progress::Progress;
 use crate::error::{Error, FieldError, Place, Result};
 use crate::io::{Block, Blocks, each_line};
@@ -62,6 +63,7 @@ impl Documents {
     ) -> Result<(Self, Counters)> {
         let blocks = Mutex::new(blocks);
         let spec = opts.features.spec()?;
+        let idf = opts.weights_idf()?;
         let all = Documents::none(opts);
         let texts = Sorter::new(budget, work, 0, u64::MAX);
         let gathered = Mutex::new(Gathered { budget, all, waiting: BTreeMap::new(), next: 0, bytes: 0 });
@@ -77,6 +79,8 @@ impl Documents {
             let mut bad = BadRecords::kept("tokenize", opts.document.bad_records, work, number as u32)?;
             let mut extractor = Extractor::new(spec.clone());
             let mut keys = opts.band_keys()?;
+            let printer = opts.fingerprints.as_ref().zip(idf.clone());
+            let mut printer = printer.map(|(opts, idf)| Printer::new(opts, idf)).transpose()?;
             let mut out = Out { features: features.writer(), texts: texts.writer() };
             while lock(&failed).is_none() {
                 let mut room = BlockRoom::new(budget, features, &spec);
@@ -97,6 +101,7 @@ impl Documents {
                     opts,
                     extractor: &mut extractor,
                     keys: &mut keys,
+                    printer: &mut printer,
                     out: &mut out,
                     place: (budget, work),
                 };
@@ -151,6 +156,8 @@ struct LineReader<'w, 's, 'b> {
     extractor: &'w mut Extractor,
     /// What makes the keys of bands, where they are asked for.
     keys: &'w mut Option<Keys>,
+    /// What makes fingerprints, where documents are compared by these.
+    printer: &'w mut Option<Printer>,
     out: &'w mut Out<'s, 'b>,
     place: (&'b Budget, &'w Path),
 }
@@ -175,7 +182,9 @@ impl Batch {
         each_line(block, |line, place| {
             batch.documents.field.look(reader.opts, place, line)?;
             let number = block.first as u32 + batch.documents.places() as u32;
-            let read = if line.len() > LONG {
+            let read = if reader.printer.is_some() {
+                batch.fingerprinted(line, place, reader)
+            } else if line.len() > LONG {
                 batch.long_document(line, place, number, reader, &mut set)?
             } else {
                 batch.document(line, place, reader, &mut set)
@@ -195,6 +204,7 @@ impl Batch {
                 Err(error) => {
                     batch.pass(place);
                     reader.keys.iter().for_each(|keys| keys.none(&mut batch.documents.keys));
+                    reader.printer.iter().for_each(|_| Printer::none(&mut batch.documents.keys));
                     bad.pass(line, place, error)
                 }
             }
@@ -221,6 +231,24 @@ impl Batch {
         self.sign(reader, set);
         let sum = if self.take_site(line, reader.opts) { Sum::of(set) } else { Sum::default() };
         Ok(self.keep((place, &document), (rank, script), &sum, hash))
+    }
+
+    /// Reads a document whose fingerprint is kept, and nothing of its features: a set of size 1 stands for that.
+    fn fingerprinted(
+        &mut self,
+        line: &[u8],
+        place: &Place,
+        reader: &mut LineReader<'_, '_, '_>,
+    ) -> Result<Option<u128>, FieldError> {
+        let document = reader.opts.document.read(line, place)?;
+        let script = dominant_script(&document.text);
+        let ranked = self.documents.ranks.is_some();
+        let length = if ranked { document.text.chars().count() } else { 0 };
+        let rank = ranked.then(|| rank(reader.opts, &document, length, script)).transpose()?;
+        let keys = &mut self.documents.keys;
+        let has = reader.printer.as_mut().is_some_and(|printer| printer.of(&document.text, keys));
+        let sum = Sum { size: has.into(), ..Sum::default() };
+        Ok(self.keep((place, &document), (rank, script), &sum, None))
     }
 
     /// Takes the site of a document that is going to be kept; says whether it could be read.
@@ -332,6 +360,8 @@ fn rank(
         score: document.score.as_bytes(),
         script: script.as_bytes(),
         place: InputPlace::default(),
+        file: b"",
+        line: 0,
     };
     rank_of(opts.keep.keep, &meta)
 }
@@ -409,7 +439,7 @@ impl Gathered<'_> {
             all.scripts.push(known as u8);
         }
         self.bytes += bytes;
-        self.budget.hold_documents(places * budget::DOCUMENT + names(all) - before);
+        self.budget.hold_documents(places * memory::DOCUMENT + names(all) - before);
         self.budget.admit_documents(all.places(), names(all))
     }
 }

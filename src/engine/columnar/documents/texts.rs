@@ -105,7 +105,7 @@ impl EqualTexts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::columnar::budget::{Budget, PROGRAM, THREAD};
+    use crate::engine::memory::{Budget, PROGRAM, THREAD};
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 

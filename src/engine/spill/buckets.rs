@@ -1,42 +1,15 @@
-//! Bytes dealt out to buckets: in memory while the budget lasts, after that in a file.
-//!
-//! Threads fill a chunk for each bucket, and a full one is appended to a log, whose first part is in memory and whose
-//! rest is a file; the bucket keeps the place. So there is one way of doing it, and nothing is written that would
-//! have fitted. The file has no name, and goes with the spill file, whatever ends it.
-//!
-//! The part in memory is made of large segments, not of chunks: memory that is freed in small pieces
-//! stays with the process, and what counts is what the process holds.
+//! A log with buckets, into which threads deal rows.
 
-use super::budget::{BUCKETS, Budget};
-use crate::error::{Error, Result};
+use super::{Chunk, Log};
+use crate::engine::memory::{BUCKETS, Budget};
+use crate::error::Result;
 use crate::threads::lock;
-use std::fs::File;
-use std::os::unix::fs::FileExt;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError, RwLock};
-
-/// Allocators give a block of this size back to the system when it is freed. Memory that was not touched yet is
-/// not taken from it.
-const SEGMENT: usize = 33 << 20;
+use std::sync::Mutex;
 
 /// The size of a chunk while all is in memory: those of a thread stay in its cache. Reading a file back pays for larger
 /// ones.
 const CACHED: usize = 8 << 10;
-
-/// A part of the log that is, or was, in memory.
-enum Segment {
-    Memory(Vec<u8>),
-    /// Moved to the file, at this place.
-    Moved(u64),
-}
-
-/// Where a chunk is.
-#[derive(Clone, Copy)]
-enum Chunk {
-    Memory { segment: usize, at: usize, length: usize },
-    Disk { at: u64, length: usize },
-}
 
 /// The chunks of a bucket in the order in which they were handed over.
 #[derive(Default)]
@@ -45,13 +18,9 @@ struct Bucket {
     bytes: usize,
 }
 
-/// Buckets of bytes.
+/// A log with buckets: threads fill a chunk for each of them, and hand full ones over.
 pub struct SpillFile<'b> {
-    budget: &'b Budget,
-    folder: &'b Path,
-    segments: RwLock<Vec<Segment>>,
-    file: OnceLock<File>,
-    end: AtomicU64,
+    log: Log<'b>,
     buckets: Vec<Mutex<Bucket>>,
 }
 
@@ -59,18 +28,17 @@ impl<'b> SpillFile<'b> {
     /// An empty spill file that has its file, if it comes to one, in `folder`.
     pub fn new(budget: &'b Budget, folder: &'b Path) -> Self {
         let buckets = (0..BUCKETS).map(|_| Mutex::default()).collect();
-        let segments = RwLock::default();
-        Self { budget, folder, segments, file: OnceLock::new(), end: AtomicU64::new(0), buckets }
+        Self { log: Log::new(budget, folder), buckets }
     }
 
     /// The budget that its memory counts against.
     pub fn budget(&self) -> &'b Budget {
-        self.budget
+        self.log.budget
     }
 
     /// The folder of its file.
     pub fn folder(&self) -> &'b Path {
-        self.folder
+        self.log.folder
     }
 
     /// A thread's chunks.
@@ -80,7 +48,7 @@ impl<'b> SpillFile<'b> {
 
     /// Bytes written to the file so far.
     pub fn spilled(&self) -> u64 {
-        self.end.load(Ordering::Relaxed)
+        self.log.written()
     }
 
     /// The size of a bucket.
@@ -88,108 +56,24 @@ impl<'b> SpillFile<'b> {
         lock(&self.buckets[bucket]).bytes
     }
 
-    fn file(&self) -> Result<&File> {
-        if let Some(file) = self.file.get() {
-            return Ok(file);
-        }
-        let file = tempfile::tempfile_in(self.folder).map_err(Error::io("make a file in", self.folder))?;
-        Ok(self.file.get_or_init(|| file))
-    }
-
-    /// Appends to the file, and gives the place there.
-    fn write(&self, bytes: &[u8]) -> Result<u64> {
-        let file = self.file()?;
-        let at = self.end.fetch_add(bytes.len() as u64, Ordering::Relaxed);
-        file.write_all_at(bytes, at).map_err(Error::io("spill to a file in", self.folder))?;
-        Ok(at)
-    }
-
     /// Takes a chunk.
     fn hand_over(&self, bucket: usize, bytes: &[u8]) -> Result<()> {
-        let chunk = if self.budget.try_hold(bytes.len()) {
-            self.keep(bytes)
-        } else {
-            if self.budget.is_over() {
-                self.make_room()?;
-            }
-            Chunk::Disk { at: self.write(bytes)?, length: bytes.len() }
-        };
+        let chunk = self.log.append(bytes)?;
         let mut bucket = lock(&self.buckets[bucket]);
         bucket.bytes += bytes.len();
         bucket.chunks.push(chunk);
         Ok(())
     }
 
-    /// Appends to the part in memory.
-    fn keep(&self, bytes: &[u8]) -> Chunk {
-        let mut segments = self.segments.write().unwrap_or_else(PoisonError::into_inner);
-        let fits = |segment: &Segment| match segment {
-            Segment::Memory(own) => own.capacity() - own.len() >= bytes.len(),
-            Segment::Moved(_) => false,
-        };
-        if !segments.last().is_some_and(fits) {
-            segments.push(Segment::Memory(Vec::with_capacity(SEGMENT.max(bytes.len()))));
-        }
-        let segment = segments.len() - 1;
-        let mut at = 0;
-        if let Some(Segment::Memory(own)) = segments.last_mut() {
-            at = own.len();
-            own.extend_from_slice(bytes);
-        }
-        Chunk::Memory { segment, at, length: bytes.len() }
-    }
-
-    /// Something that must stay in memory has grown: the last segment goes to the file. Says whether there was one.
+    /// See [`Log::make_room`].
     pub fn make_room(&self) -> Result<bool> {
-        let mut segments = self.segments.write().unwrap_or_else(PoisonError::into_inner);
-        let last = segments.iter_mut().rev().find(|segment| matches!(segment, Segment::Memory(_)));
-        if let Some(segment) = last
-            && let Segment::Memory(bytes) = segment
-        {
-            let (at, length) = (self.write(bytes)?, bytes.len());
-            *segment = Segment::Moved(at);
-            self.budget.release(length);
-            return Ok(true);
-        }
-        Ok(false)
+        self.log.make_room()
     }
 
     /// Empties a bucket: calls `visit` with each of its chunks, in the order in which they were handed over.
-    pub fn drain(&self, bucket: usize, mut visit: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+    pub fn drain(&self, bucket: usize, visit: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let Bucket { chunks, .. } = std::mem::take(&mut *lock(&self.buckets[bucket]));
-        let segments = self.segments.read().unwrap_or_else(PoisonError::into_inner);
-        let mut buffer = Vec::new();
-        for chunk in chunks {
-            let (place, length) = match chunk {
-                Chunk::Disk { at, length } => (at, length),
-                Chunk::Memory { segment, at, length } => match &segments[segment] {
-                    Segment::Memory(bytes) => {
-                        visit(&bytes[at..at + length])?;
-                        continue;
-                    }
-                    Segment::Moved(place) => (place + at as u64, length),
-                },
-            };
-            buffer.resize(length, 0);
-            self.read(&mut buffer, place)?;
-            visit(&buffer)?;
-        }
-        Ok(())
-    }
-
-    fn read(&self, buffer: &mut [u8], at: u64) -> Result<()> {
-        self.file()?.read_exact_at(buffer, at).map_err(Error::io("read what was spilled to", self.folder))
-    }
-}
-
-impl Drop for SpillFile<'_> {
-    fn drop(&mut self) {
-        let segments = self.segments.get_mut().unwrap_or_else(PoisonError::into_inner);
-        for segment in segments.drain(..) {
-            if let Segment::Memory(bytes) = segment {
-                self.budget.release(bytes.len());
-            }
-        }
+        self.log.each(&chunks, visit)
     }
 }
 
@@ -229,7 +113,7 @@ impl Writer<'_, '_> {
     #[cold]
     fn next_chunk(&mut self, bucket: usize, most: usize) -> Result<()> {
         self.finish_bucket(bucket)?;
-        let largest = self.spill.budget.chunk();
+        let largest = self.spill.budget().chunk();
         let size = if self.spill.spilled() > 0 { largest } else { largest.min(CACHED) };
         let open = &mut self.open[bucket];
         if open.bytes.len() < size.max(most) {
@@ -256,8 +140,8 @@ impl Writer<'_, '_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::budget::{PROGRAM, THREAD};
     use super::*;
+    use crate::engine::memory::{PROGRAM, THREAD};
     use proptest::prelude::*;
 
     proptest! {

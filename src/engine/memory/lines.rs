@@ -100,7 +100,7 @@ impl Budget {
     ///
     /// A sorter takes a third at most of what a larger budget adds for it, so the sizes come to an end.
     fn admitting(&self, needs: LineNeeds, held: usize) -> usize {
-        let mut larger = Self::empty(self.memory, self.threads);
+        let mut larger = Self::empty(self.work, self.memory, self.threads);
         loop {
             let all = needs.of(&larger) + held;
             if all <= larger.by_name() {

@@ -1,47 +1,39 @@
-//! What the local engine lets the parts of a chain of stages hold.
+//! The shares of the tasks of stages.
+//!
+//! Of its share a task takes no more than half for the line of a document that it reads, and an eighth for a row: it reads
+//! one, decodes it into half as much, and makes another; or it reads as many at once as take half of the share, to merge
+//! them.
 
+use super::{Budget, STAGES};
 use crate::error::{Error, Place, Result};
 use crate::io::Room;
 use crate::params::Params;
 use crate::stage::{Entry, RowLimit};
 use crate::stages::number_by_default;
+use crate::text::DICTIONARY;
 
-/// What the program itself takes: code, the dictionary of Chinese words, buffers of files.
-pub const PROGRAM: usize = 56 << 20;
-/// What the allocator keeps of the steps before, in a process that runs one after another: 4 to 9 MB were seen, the more
-/// the busier the machine.
-const KEPT: usize = 16 << 20;
-/// The least that a run works in.
-const LEAST: usize = PROGRAM + KEPT + (8 << 20);
+/// What a stage takes as a process of its own: code, buffers of files, the dictionary for Chinese.
+pub const PROGRAM: usize = super::PROGRAM + (8 << 20) + DICTIONARY;
 
 /// Options that bound a table of a stage, and the bytes of an entry.
-const TABLES: [(&str, usize); 4] = [("combine", 80), ("combine-pairs", 160), ("ranked", 64), ("forest", 80)];
+const TABLES: [(&str, usize); 5] =
+    [("combine", 80), ("combine-pairs", 160), ("ranked", 64), ("forest", 80), ("graph", 250)];
 
-/// Megabytes that a task of a stage may hold as a process of its own: the program, the tables that its options bound,
-/// and the slice that is its side file.
-pub fn stage_megabytes(entry: &Entry, params: &Params) -> usize {
+/// Megabytes that a task of these stages may hold as a process of its own: the program, the tables that their options bound,
+/// the slice that is a side file, and a filter of keys. Without a stage there is no such process.
+pub fn stage_megabytes(stages: &[&Entry], params: &Params) -> usize {
     let number = |option: &str| params.number(option) as usize;
-    let tables =
-        TABLES.iter().filter(|(option, _)| entry.knows(option)).map(|(option, bytes)| number(option) * bytes);
-    let slice = if entry.knows("index") { number("slice-memory") } else { 0 };
-    (PROGRAM + tables.sum::<usize>()).div_ceil(1 << 20) + slice
-}
-
-/// How the bound on a chain of stages is shared out: half to the rows that a shuffle holds, half to the states of the
-/// tasks, which have bounds of their own.
-///
-/// Of its share a task takes no more than half for the line of a document that it reads, and an eighth for a row: it reads
-/// one, decodes it into half as much, and makes another; or it reads as many at once as take half of the share, to merge
-/// them.
-#[derive(Clone, Copy, Debug)]
-pub struct Budget {
-    /// Bytes of the rows in memory, of all map tasks of a step together.
-    pub rows: usize,
-    /// Bytes that one task may hold.
-    pub task: usize,
-    /// Bytes of the whole process.
-    memory: usize,
-    threads: usize,
+    let of = |entry: &&Entry| {
+        let known = TABLES.iter().filter(|(option, _)| entry.knows(option));
+        known.map(|(option, bytes)| number(option) * bytes).sum::<usize>()
+    };
+    let slices = stages.iter().filter(|entry| entry.knows("index")).count();
+    let filtered = |entry: &&&Entry| ["bloom", "band-filter"].iter().any(|name| entry.knows(name));
+    let filters = if params.get("bloom").is_some() { stages.iter().filter(filtered).count() } else { 0 };
+    let program = if stages.is_empty() { 0 } else { PROGRAM };
+    (program + stages.iter().map(of).sum::<usize>()).div_ceil(1 << 20)
+        + slices * number("slice-memory")
+        + filters * number("bloom")
 }
 
 /// Room for the line of a document in the share of a task.
@@ -58,7 +50,7 @@ impl Room for TaskRoom<'_> {
     }
 
     fn refused(&self, place: &Place, bytes: u64) -> Error {
-        let enough = PROGRAM + KEPT + (bytes as usize + (1 << 20)) * 4 * self.budget.threads;
+        let enough = STAGES + (bytes as usize + (1 << 20)) * 4 * self.budget.threads;
         Error::Limit(format!(
             "{place}: the line has {} MB; --memory {} is too small for {} tasks at once to read such lines: give at least {} \
              MB, or fewer --threads, or correct the file (--max-line bounds the length of a line; --bad-records lets none \
@@ -72,23 +64,24 @@ impl Room for TaskRoom<'_> {
 }
 
 impl Budget {
-    /// The shares of `memory` bytes among so many tasks at once.
-    pub fn new(memory: usize, threads: usize) -> Result<Self> {
-        if memory < LEAST {
-            return Err(Error::Usage(format!("--memory must be at least {} MB", LEAST >> 20)));
-        }
-        let (free, threads) = (memory - PROGRAM - KEPT, threads.max(1));
-        Ok(Self { rows: free / 2, task: free / 2 / threads, memory, threads })
+    /// Bytes that one task may hold.
+    fn task(&self) -> usize {
+        self.tasks() / self.threads
+    }
+
+    /// Bytes of the longest rows that a task may have before it at once, to merge them.
+    pub fn merged_rows(&self) -> usize {
+        self.task() / 2
     }
 
     /// Room for a block of documents, beside what any block may have.
     pub fn task_room(&self) -> TaskRoom<'_> {
-        TaskRoom { budget: self, left: self.task / 2 }
+        TaskRoom { budget: self, left: self.task() / 2 }
     }
 
     /// The longest row.
     pub fn row_limit(&self) -> RowLimit {
-        RowLimit { bytes: self.task / 8, memory: self.memory >> 20, factor: 16 * self.threads }
+        RowLimit { bytes: self.task() / 8, memory: self.memory >> 20, factor: 16 * self.threads }
     }
 
     /// Lowers the bounds that tables of stages have by default, where the user has set none. They decide how often
@@ -96,7 +89,7 @@ impl Budget {
     pub fn fit(&self, params: &mut Params) {
         for (option, bytes) in TABLES {
             if params.get(option).is_none() {
-                let entries = number_by_default(option).min((self.task / bytes) as u64).max(1000);
+                let entries = number_by_default(option).min((self.task() / bytes) as u64).max(1000);
                 params.set(option, entries.to_string());
             }
         }
@@ -111,17 +104,18 @@ mod tests {
     #[test]
     fn shares_stay_inside_the_bound() {
         for (megabytes, threads) in [(80, 1), (256, 2), (2048, 16)] {
-            let budget = Budget::new(megabytes << 20, threads).unwrap();
-            assert!(budget.rows + threads * budget.task <= megabytes << 20);
+            let budget = Budget::of_stages(megabytes << 20, threads).unwrap();
+            let rows = threads * budget.row_buffer() + budget.spare();
+            assert!(rows > 0 && STAGES + rows + threads * budget.task() <= megabytes << 20);
             let mut params = Params::default();
             params.set("forest", "7");
             budget.fit(&mut params);
             assert_eq!(params.get("forest"), Some("7"));
             let mut room = budget.task_room();
-            assert!(room.take(budget.task / 2).unwrap() && !room.take(1).unwrap());
+            assert!(room.take(budget.task() / 2).unwrap() && !room.take(1).unwrap());
             assert!(params.get("combine").unwrap().parse::<usize>().unwrap() <= 1_000_000);
         }
-        assert!(Budget::new(1 << 20, 1).is_err());
+        assert!(Budget::of_stages(1 << 20, 1).is_err());
     }
 
     /// What errors ask for suffices.
@@ -131,16 +125,16 @@ mod tests {
             let text = error.to_string();
             let words: Vec<_> = text.split(' ').collect();
             let at = words.windows(2).position(|two| two == ["at", "least"]).unwrap();
-            Budget::new(words[at + 2].parse::<usize>().unwrap() << 20, 3).unwrap()
+            Budget::of_stages(words[at + 2].parse::<usize>().unwrap() << 20, 3).unwrap()
         };
-        let budget = Budget::new(100 << 20, 3).unwrap();
+        let budget = Budget::of_stages(100 << 20, 3).unwrap();
         let long = enough(budget.task_room().refused(&Place::default(), 30 << 20));
         assert!(long.task_room().take(30 << 20).unwrap());
         let entry = crate::stages::get("tokenize").unwrap();
         let mut rows = Vec::new();
         let mut task = Task::new(entry, 0, "".into(), &mut rows);
         task.row_limit = Some(budget.row_limit());
-        task.admit_row(budget.task / 8).unwrap();
+        task.admit_row(budget.task() / 8).unwrap();
         let row = 20 << 20;
         assert!(enough(task.admit_row(row).unwrap_err()).row_limit().bytes >= row);
     }

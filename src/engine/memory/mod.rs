@@ -1,6 +1,6 @@
 //! Who may hold how much of `--memory`.
 //!
-//! The bound is for the whole process. Of it,
+//! The bound is for the whole process. Where a run works on columns of numbers,
 //!
 //! - [`PROGRAM`] bytes, and [`THREAD`] for each thread, are for the program itself: its code, the block of input a thread
 //!   works at, its buffers. The dictionary for Chinese is added when it is first needed.
@@ -10,10 +10,15 @@
 //!   they are read (see [`lines`]), then the sets and the index, and what remains by the chunks of spill files, which go to
 //!   disk when nothing remains.
 //!
+//! Where it runs stages, the dictionary may be loaded by any of them and what the allocator keeps does not grow with the bound:
+//! [`STAGES`] bytes are for all of that. Half of the rest is shared out to the [tasks](tasks), a quarter is working memory, which is
+//! the buffers of the shuffle, and the last quarter holds sorted runs before any goes to disk.
+//!
 //! Arrays that grow with the number of documents have no place on disk, nor has a line. When they do not fit, the run ends
 //! and says how much would do. The set of a single document, or the documents of a single feature, are taken to fit.
 
 pub mod lines;
+pub mod tasks;
 
 use crate::error::{Error, Result};
 use crate::text::dictionary_memory;
@@ -24,6 +29,11 @@ use std::sync::{Condvar, Mutex};
 pub const PROGRAM: usize = 12 << 20;
 /// Bytes for a thread: the blocks of input that it holds, its stack, its buffers.
 pub const THREAD: usize = 5 << 20;
+/// Bytes for the program where stages run one after another: its code and the buffers of files, the dictionary for Chinese, and what
+/// the allocator keeps of the steps before (4 to 9 MB were seen, the more the busier the machine).
+const STAGES: usize = tasks::PROGRAM + (16 << 20);
+/// The least that stages work in, besides.
+const LEAST: usize = 8 << 20;
 /// Bytes for a document beside its id and what ranks it: see `documents`, `numbering`, `groups` and `answer`, none of
 /// which has more than this for each document at one time.
 pub const DOCUMENT: usize = 64;
@@ -32,8 +42,22 @@ pub const BUCKETS: usize = 256;
 /// The largest chunk.
 const CHUNK: usize = 64 << 10;
 
+/// Allocators give a block of this size back to the system when it is freed. Memory that was not touched yet is
+/// not taken from it.
+const SEGMENT: usize = 33 << 20;
+
+/// What a run does with its memory.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Work {
+    /// Columns of numbers.
+    Columns,
+    /// Stages, whose tasks have bounds of their own.
+    Stages,
+}
+
 /// The memory of a run and what is held of it.
 pub struct Budget {
+    work: Work,
     memory: usize,
     threads: usize,
     held: AtomicUsize,
@@ -45,9 +69,9 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// A budget of so many bytes for the whole process.
+    /// A budget of so many bytes for the whole process, which works on columns.
     pub fn new(memory: usize, threads: usize) -> Result<Self> {
-        let budget = Self::empty(memory, threads);
+        let budget = Self::empty(Work::Columns, memory, threads);
         if budget.usable() > 0 {
             return Ok(budget);
         }
@@ -58,8 +82,18 @@ impl Budget {
         )))
     }
 
-    fn empty(memory: usize, threads: usize) -> Self {
+    /// A budget of so many bytes for the whole process, which runs stages.
+    pub fn of_stages(memory: usize, threads: usize) -> Result<Self> {
+        let budget = Self::empty(Work::Stages, memory, threads);
+        match budget.usable() < LEAST {
+            true => Err(Error::Usage(format!("--memory must be at least {} MB", (STAGES + LEAST) >> 20))),
+            false => Ok(budget),
+        }
+    }
+
+    fn empty(work: Work, memory: usize, threads: usize) -> Self {
         Self {
+            work,
             memory,
             threads: threads.max(1),
             held: AtomicUsize::new(0),
@@ -73,7 +107,18 @@ impl Budget {
     fn usable(&self) -> usize {
         let program = PROGRAM + self.threads * THREAD + dictionary();
         let rest = self.memory.saturating_sub(program);
-        rest - rest / 8
+        match self.work {
+            Work::Columns => rest - rest / 8,
+            Work::Stages => self.memory.saturating_sub(STAGES),
+        }
+    }
+
+    /// Bytes for the states of all tasks at once.
+    fn tasks(&self) -> usize {
+        match self.work {
+            Work::Columns => 0,
+            Work::Stages => self.usable() / 2,
+        }
     }
 
     /// Bytes for all working memory together.
@@ -93,14 +138,19 @@ impl Budget {
     }
 
     /// Bytes that may be held by name.
-    fn by_name(&self) -> usize {
-        self.usable() - self.working()
+    pub fn by_name(&self) -> usize {
+        self.usable() - self.working() - self.tasks()
     }
 
     /// Bytes for the whole process with which so many fit beside what is kept of documents; nothing when they do fit.
     pub fn enough_for(&self, bytes: usize) -> Option<usize> {
         let needs = bytes + self.documents.load(Ordering::Relaxed);
         (needs > self.by_name()).then(|| self.memory_for(needs) + (1 << 20))
+    }
+
+    /// Bytes of the rows that a map task gathers before it sorts them.
+    pub fn row_buffer(&self) -> usize {
+        self.working() / self.threads
     }
 
     /// Bytes of sort buffer for each thread.
@@ -111,6 +161,16 @@ impl Budget {
     /// The size of a chunk: a thread fills [`BUCKETS`] of them at a time.
     pub fn chunk(&self) -> usize {
         (self.working() / 2 / self.threads / BUCKETS).clamp(512, CHUNK)
+    }
+
+    /// Address space that a [log](super::spill) takes at a time. Many logs live beside one another where a run works on columns, and
+    /// what they free must go back to the system. Stages have one log, which the next step's follows in the same place: it takes no more
+    /// than it may hold, for processes of stages often run under a limit of their address space.
+    pub fn segment(&self) -> usize {
+        match self.work {
+            Work::Columns => SEGMENT,
+            Work::Stages => SEGMENT.min(self.by_name()),
+        }
     }
 
     /// Bytes that may still be held.

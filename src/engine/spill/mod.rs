@@ -1,0 +1,199 @@
+//! Bytes that are in memory while the budget lasts, and after that in a file: what both ways of sorting stand on.
+//!
+//! A [`Log`] takes chunks of bytes and gives them back. Its first part is in memory and its rest is a file; whoever appends a chunk keeps
+//! its place. So there is one way of doing it, and nothing is written that would have fitted. The file has no name, and goes with the log,
+//! whatever ends it. The part in memory is made of large segments, not of chunks: memory that is freed in small pieces
+//! stays with the process, and what counts is what the process holds.
+//!
+//! Two things are made of logs. A [`SpillFile`] is a log with buckets, into which threads deal rows of numbers by the leading bits of their
+//! keys ([sorter](super::columnar::sorter)). The [shuffle](super::shuffle) of text rows, whose keys have any length and begin alike, appends
+//! sorted runs instead, and merges them.
+
+mod buckets;
+
+pub use buckets::{SpillFile, Writer};
+
+use super::memory::Budget;
+use crate::error::{Error, Result};
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{OnceLock, PoisonError, RwLock};
+
+/// A part of the log that is, or was, in memory.
+enum Segment {
+    Memory(Vec<u8>),
+    /// Moved to the file, at this place.
+    Moved(u64),
+}
+
+/// Where a chunk is, and how many bytes it has.
+#[derive(Clone, Copy)]
+pub enum Chunk {
+    /// In the part in memory, which may have moved to the file since.
+    Memory {
+        /// Number of the segment.
+        segment: usize,
+        /// Place in it.
+        at: usize,
+        /// Bytes.
+        length: usize,
+    },
+    /// In the file.
+    Disk {
+        /// Place in it.
+        at: u64,
+        /// Bytes.
+        length: usize,
+    },
+}
+
+impl Chunk {
+    /// How many bytes it has.
+    pub fn length(self) -> usize {
+        match self {
+            Chunk::Memory { length, .. } | Chunk::Disk { length, .. } => length,
+        }
+    }
+}
+
+/// See the module.
+pub struct Log<'b> {
+    budget: &'b Budget,
+    folder: &'b Path,
+    segments: RwLock<Vec<Segment>>,
+    file: OnceLock<File>,
+    end: AtomicU64,
+}
+
+impl<'b> Log<'b> {
+    /// An empty log that has its file, if it comes to one, in `folder`.
+    pub fn new(budget: &'b Budget, folder: &'b Path) -> Self {
+        Self { budget, folder, segments: RwLock::default(), file: OnceLock::new(), end: AtomicU64::new(0) }
+    }
+
+    /// Bytes written to the file so far.
+    pub fn written(&self) -> u64 {
+        self.end.load(Ordering::Relaxed)
+    }
+
+    fn file(&self) -> Result<&File> {
+        if let Some(file) = self.file.get() {
+            return Ok(file);
+        }
+        let file = tempfile::tempfile_in(self.folder).map_err(Error::io("make a file in", self.folder))?;
+        Ok(self.file.get_or_init(|| file))
+    }
+
+    /// Appends to the file, and gives the place there.
+    fn write(&self, bytes: &[u8]) -> Result<u64> {
+        let file = self.file()?;
+        let at = self.end.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        file.write_all_at(bytes, at).map_err(Error::io("spill to a file in", self.folder))?;
+        Ok(at)
+    }
+
+    /// Takes a chunk.
+    pub fn append(&self, bytes: &[u8]) -> Result<Chunk> {
+        if self.budget.try_hold(bytes.len()) {
+            return Ok(self.keep(bytes));
+        }
+        if self.budget.is_over() {
+            self.make_room()?;
+        }
+        Ok(Chunk::Disk { at: self.write(bytes)?, length: bytes.len() })
+    }
+
+    /// Appends to the part in memory.
+    fn keep(&self, bytes: &[u8]) -> Chunk {
+        let mut segments = self.segments.write().unwrap_or_else(PoisonError::into_inner);
+        let fits = |segment: &Segment| match segment {
+            Segment::Memory(own) => own.capacity() - own.len() >= bytes.len(),
+            Segment::Moved(_) => false,
+        };
+        if !segments.last().is_some_and(fits) {
+            segments.push(Segment::Memory(Vec::with_capacity(self.budget.segment().max(bytes.len()))));
+        }
+        let segment = segments.len() - 1;
+        let mut at = 0;
+        if let Some(Segment::Memory(own)) = segments.last_mut() {
+            at = own.len();
+            own.extend_from_slice(bytes);
+        }
+        Chunk::Memory { segment, at, length: bytes.len() }
+    }
+
+    /// Something that must stay in memory has grown: the last segment goes to the file. Says whether there was one.
+    pub fn make_room(&self) -> Result<bool> {
+        let mut segments = self.segments.write().unwrap_or_else(PoisonError::into_inner);
+        let last = segments.iter_mut().rev().find(|segment| matches!(segment, Segment::Memory(_)));
+        if let Some(segment) = last
+            && let Segment::Memory(bytes) = segment
+        {
+            let (at, length) = (self.write(bytes)?, bytes.len());
+            *segment = Segment::Moved(at);
+            self.budget.release(length);
+            return Ok(true);
+        }
+        Ok(false)
+    }
+
+    /// Calls `visit` with each of the chunks.
+    pub fn each(&self, chunks: &[Chunk], mut visit: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        let segments = self.segments.read().unwrap_or_else(PoisonError::into_inner);
+        let mut buffer = Vec::new();
+        for chunk in chunks {
+            match place(&segments, *chunk) {
+                Ok(bytes) => visit(bytes)?,
+                Err(at) => {
+                    self.read(&mut buffer, chunk.length(), at)?;
+                    visit(&buffer)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Replaces what is in a buffer by a chunk.
+    pub fn copy(&self, chunk: Chunk, buffer: &mut Vec<u8>) -> Result<()> {
+        let segments = self.segments.read().unwrap_or_else(PoisonError::into_inner);
+        let at = match place(&segments, chunk) {
+            Ok(bytes) => {
+                buffer.clear();
+                buffer.extend_from_slice(bytes);
+                return Ok(());
+            }
+            Err(at) => at,
+        };
+        drop(segments);
+        self.read(buffer, chunk.length(), at)
+    }
+
+    fn read(&self, buffer: &mut Vec<u8>, length: usize, at: u64) -> Result<()> {
+        buffer.resize(length, 0);
+        self.file()?.read_exact_at(buffer, at).map_err(Error::io("read what was spilled to", self.folder))
+    }
+}
+
+/// A chunk's bytes in memory, or its place in the file.
+fn place(segments: &[Segment], chunk: Chunk) -> std::result::Result<&[u8], u64> {
+    match chunk {
+        Chunk::Disk { at, .. } => Err(at),
+        Chunk::Memory { segment, at, length } => match &segments[segment] {
+            Segment::Memory(bytes) => Ok(&bytes[at..at + length]),
+            Segment::Moved(place) => Err(place + at as u64),
+        },
+    }
+}
+
+impl Drop for Log<'_> {
+    fn drop(&mut self) {
+        let segments = self.segments.get_mut().unwrap_or_else(PoisonError::into_inner);
+        for segment in segments.drain(..) {
+            if let Segment::Memory(bytes) = segment {
+                self.budget.release(bytes.len());
+            }
+        }
+    }
+}
