@@ -115,6 +115,7 @@
 mod bitmap;
 mod bitmap_index;
 mod bitmap_scan;
+mod build;
 mod counters;
 mod cursors;
 mod forest;
@@ -132,15 +133,13 @@ mod work;
 
 use std::borrow::Borrow;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::memory;
 use super::sets::Sets;
 use crate::similarity::{SetSimilarity, Similarity};
-use crate::threads::fill;
 use bitmap::Signature;
+use bitmap_index::BitmapIndex;
 pub use bitmap_index::may_have_bitmaps;
-use bitmap_index::{BitmapCoverage, BitmapIndex, Costs};
 use counters::{Contacts, Counters, Counting, Width};
 use cursors::Cursors;
 pub use forest::join_components;
@@ -148,7 +147,6 @@ use known::{Known, Nothing};
 use lists::Lists;
 pub use parallel::{Asked, JoinPair, Shard, Source, join_shards, queries, whole};
 pub use shards::index_shards;
-use strategy::JoinStrategy;
 pub use strategy::{MOST as MOST_COMMON, may_have_words};
 pub use verify::{overlap_of_candidate, overlap_of_sets};
 use words::{Check, Marks, Words};
@@ -209,30 +207,6 @@ struct Visit {
 /// is verified.
 const AHEAD: usize = 2;
 
-/// The sets of a range with the tokens that an index holds of them, when the prefixes of a pair must share so many.
-fn indexed(
-    sets: &Sets,
-    range: Range<usize>,
-    similarity: Similarity,
-    purpose: Purpose,
-    common: u64,
-) -> impl ExactSizeIterator<Item = (usize, &[u32])> + Clone {
-    let prefix = move |size: u64| match purpose {
-        Purpose::SelfJoin => similarity.index_prefix(size),
-        Purpose::Foreign => similarity.probe_prefix(size),
-    };
-    // The sets of a size stand together, and to divide takes longer than all else that is done for a set here.
-    let mut last = (0, 0);
-    range.map(move |set| {
-        let size = sets.size(set) as u64;
-        if size != last.0 {
-            let length = prefix(size);
-            last = (size, if length == 0 { 0 } else { (length + common - 1).min(size) });
-        }
-        (set, &sets.get(set)[..(last.1 as usize).saturating_sub(sets.singleton(set))])
-    })
-}
-
 /// The working memory of a query; one for each thread, used again and again, with any index.
 #[derive(Debug, Default)]
 pub struct Scratch {
@@ -254,129 +228,7 @@ pub struct Scratch {
     work: Work,
 }
 
-/// A number that no other index of the process has.
-fn next_number() -> u64 {
-    static NEXT: AtomicU64 = AtomicU64::new(1);
-    NEXT.fetch_add(1, Ordering::Relaxed)
-}
-
 impl<S: Borrow<Sets>> Index<S> {
-    /// Indexes `sets[range]` for queries with this similarity, Jaccard for a bare threshold.
-    ///
-    /// # Panics
-    /// When the range is not one of `sets`, or holds 2^32 prefix tokens or more.
-    pub fn build(
-        collection: S,
-        range: Range<usize>,
-        similarity: impl Into<Similarity>,
-        purpose: Purpose,
-    ) -> Self {
-        // Words are for the many queries of a self-join.
-        let costs = Costs { words: false, ..Costs::default() };
-        Self::build_at(collection, range, similarity.into(), purpose, costs, 1)
-    }
-
-    /// Indexes `sets[range]` for a self-join, on so many threads. Where candidates are asked for, a query gives every set that
-    /// shares a token within the pair's prefixes, with the number of tokens that the prefixes share.
-    fn build_to_join(
-        collection: S,
-        range: Range<usize>,
-        similarity: Similarity,
-        asked: Asked,
-        threads: usize,
-    ) -> Self {
-        let verifies = asked == Asked::Pairs;
-        let strategy =
-            if verifies { None } else { Some(JoinStrategy { common: 1, bitmaps: false, words: false }) };
-        let costs = Costs { strategy, ..Costs::default() };
-        let index = Self::build_at(collection, range, similarity, Purpose::SelfJoin, costs, threads);
-        Index { verifies, ..index }
-    }
-
-    /// The index is the same for any number of threads.
-    fn build_at(
-        collection: S,
-        range: Range<usize>,
-        similarity: Similarity,
-        purpose: Purpose,
-        costs: Costs,
-        threads: usize,
-    ) -> Self {
-        let sets = collection.borrow();
-        assert!(range.start <= range.end && range.end <= sets.len(), "no such range of sets");
-        let coverage = bitmap_index::bitmap_coverage(sets, range.clone());
-        let strategy = costs
-            .strategy
-            .unwrap_or_else(|| strategy::cheapest(sets, range.clone(), similarity, coverage, threads));
-        let JoinStrategy { common, bitmaps, words } = strategy;
-        let prefixes = || indexed(sets, range.clone(), similarity, purpose, common);
-        let posting = |set: &usize, at: usize| {
-            let left = (sets.get(*set).len() - at) as u64;
-            let largest = similarity.max_partner_sharing(sets.size(*set) as u64, left + common - 1);
-            Posting { set: (set - range.start) as u32, largest: u32::try_from(largest).unwrap_or(u32::MAX) }
-        };
-        let lists = Lists::of(prefixes, posting, threads);
-
-        let mut smaller_than = vec![0];
-        for (local, set) in (0_u32..).zip(range.clone()) {
-            smaller_than.resize((sets.size(set) + 1).max(smaller_than.len()), local);
-        }
-        smaller_than.push(range.len() as u32);
-        let mut signatures = memory::filled(Signature::default(), range.len());
-        fill(&mut signatures, threads, |local| {
-            let set = range.start + local;
-            Signature::of(sets.get(set), sets.singleton(set))
-        });
-        let pays = bitmaps && coverage != BitmapCoverage::Little && lists.mean() >= costs.long;
-        let exact = coverage == BitmapCoverage::Exact;
-        let bitmap_index = pays
-            .then(|| {
-                let postings = lists.postings();
-                BitmapIndex::new(
-                    sets,
-                    range.clone(),
-                    similarity,
-                    &signatures,
-                    (exact, costs),
-                    postings,
-                    threads,
-                )
-            })
-            .flatten();
-        let words = words && costs.words && !bitmap_index.as_ref().is_some_and(|bitmaps| bitmaps.exact);
-        let words = words.then(|| Words::of(sets, range.clone(), threads));
-        Index {
-            number: next_number(),
-            signatures,
-            bitmaps: bitmap_index,
-            words,
-            sets: collection,
-            range,
-            similarity,
-            purpose,
-            common,
-            verifies: true,
-            lists,
-            smaller_than,
-        }
-    }
-
-    /// Drops the postings that only queries of fewer tokens could use. An index for [`Purpose::SelfJoin`] answers later
-    /// queries of at least `size` tokens as before, and no smaller ones.
-    fn prune_expired(&mut self, size: u64) {
-        let smallest = self.smaller_than(self.similarity.min_partner(size));
-        let size = u32::try_from(size).unwrap_or(u32::MAX);
-        let serves = |posting: &Posting| size <= posting.largest && posting.set >= smallest;
-        if let Some(bitmaps) = &mut self.bitmaps {
-            self.lists.retain(serves, |from, to| bitmaps.moves(from, to));
-            bitmaps.truncate(self.lists.postings().len());
-        } else {
-            self.lists.retain(serves, |_, _| ());
-        }
-        // Places in the lists are remembered by number.
-        self.number = next_number();
-    }
-
     /// How many postings there are.
     fn postings(&self) -> usize {
         self.lists.postings().len()
@@ -449,99 +301,6 @@ impl<S: Borrow<Sets>> Index<S> {
         for (set, overlap) in scratch.hits.drain(..) {
             hit(self.range.start + set as usize, u64::from(overlap));
         }
-    }
-
-    /// Leaves the candidates that are not known, and counts them.
-    fn leave<K: Known>(known: &K, scratch: &mut Scratch) {
-        if K::ANY {
-            scratch.candidates.retain(|set| !known.contains(*set));
-        }
-        scratch.work.candidates += scratch.candidates.len() as u64;
-    }
-
-    /// Finds out which candidates are in the answer.
-    fn verify<K: Known>(&self, known: &mut K, tokens: &[u32], signature: Signature, scratch: &mut Scratch) {
-        let Scratch { counters, candidates, hits, marks, checks, .. } = scratch;
-        let size = signature.size();
-        let sets = self.sets();
-        let place = |set: u32| self.range.start + set as usize;
-        // Candidates lie anywhere in memory, which is asked for each a while before it is read. First those go that sizes and
-        // bitmaps turn away.
-        let mut left = 0;
-        for at in 0..candidates.len() {
-            if let Some(&later) = candidates.get(at + 4 * AHEAD) {
-                memory::soon::<1, _>(&self.signatures, later as usize);
-            }
-            let set = candidates[at];
-            let other = self.signatures[set as usize];
-            let needed = self.similarity.overlap_needed(size, other.size());
-            if u64::from(counters.of(set)) >= needed.min(self.common)
-                && signature.most_shared(other) >= needed
-            {
-                sets.soon(place(set));
-                candidates[left] = set;
-                left += 1;
-            }
-        }
-        candidates.truncate(left);
-        if let Some(words) = &self.words {
-            // Each check knows what it needs: prefixes end there.
-            checks.clear();
-            checks.extend(candidates.drain(..).map(|set| {
-                let needed = self.similarity.overlap_needed(size, self.signatures[set as usize].size());
-                Check { set, needed: needed as u32, upto: 0, shared: counters.of(set) }
-            }));
-            self.verify_by_words(words, tokens, (marks, checks), |set, overlap| {
-                known.found(set);
-                hits.push((set, overlap));
-            });
-            return;
-        }
-        for (at, &set) in candidates.iter().enumerate() {
-            if let Some(&later) = candidates.get(at + AHEAD) {
-                sets.tokens_soon(place(later));
-            }
-            if K::ANY && known.contains(set) {
-                continue;
-            }
-            let other = self.signatures[set as usize];
-            let needed = self.similarity.overlap_needed(size, other.size()) as usize;
-            let (counted, common) = (counters.of(set), self.common as usize);
-            if let Some(overlap) = verify::overlap(tokens, sets.get(place(set)), counted, needed, common) {
-                known.found(set);
-                hits.push((set, overlap));
-            }
-        }
-        candidates.clear();
-    }
-
-    /// Calls `hit` with the candidates that share enough, and how much.
-    fn verify_by_words(
-        &self,
-        words: &Words,
-        tokens: &[u32],
-        (marks, checks): (&mut Marks, &mut Vec<Check>),
-        mut hit: impl FnMut(u32, u32),
-    ) {
-        if checks.is_empty() {
-            return;
-        }
-        let (sets, common) = (self.sets(), self.common as usize);
-        let place = |check: &Check| self.range.start + check.set as usize;
-        let last = |stored: usize, needed: u32| verify::prefix(stored, needed as usize, common) - 1;
-        for at in 0..checks.len() {
-            if let Some(later) = checks.get(at + 2 * AHEAD) {
-                let set = place(later);
-                sets.token_soon(set, last(sets.stored(set), later.needed));
-            }
-            let check = &mut checks[at];
-            let own = sets.get(place(check));
-            check.upto = tokens[last(tokens.len(), check.needed)].min(own[last(own.len(), check.needed)]);
-        }
-        marks.set(tokens, words);
-        words.check(marks, checks);
-        let passing = checks.drain(..).filter(|check| check.shared >= check.needed);
-        passing.for_each(|check| hit(check.set, check.shared));
     }
 
     /// The sets that a query may meet at all, by number in the range: the first, and the one behind the last.

@@ -173,8 +173,8 @@ mod tests {
         assert_eq!(budget.spare(), all);
         // What can go to disk goes first.
         budget.hold(all);
-        let mut spooled = all;
-        let mut make_room = || Ok(std::mem::take(&mut spooled) > 0);
+        let mut spilled = all;
+        let mut make_room = || Ok(std::mem::take(&mut spilled) > 0);
         let mut line = LineRoom::default();
         assert!(
             line.take(&budget, all, || make_room().inspect(|went: &bool| if *went {

@@ -1,8 +1,9 @@
 //! Parts of a collection whose indexes stay in a core's caches.
 
 use super::bitmap_index::{BitmapCoverage, bitmap_coverage};
+use super::build::indexed;
 use super::parallel::{Shard, Source};
-use super::{Purpose, indexed, lists};
+use super::{Purpose, lists};
 use crate::join::sets::Sets;
 use crate::similarity::Similarity;
 use std::ops::Range;

@@ -2,9 +2,10 @@
 //!
 //! What is chosen decides how long a join takes, never what it finds.
 
+use super::Purpose;
 use super::bitmap::Signature;
 use super::bitmap_index::BitmapCoverage;
-use super::{Purpose, indexed};
+use super::build::indexed;
 use crate::join::sets::Sets;
 use crate::similarity::{SetSimilarity, Similarity};
 use crate::threads::each;

@@ -13,6 +13,8 @@ use crate::threads::{lock, unlocked};
 use num_rational::Ratio;
 use proptest::prelude::*;
 
+use super::bitmap_index::Costs;
+use super::strategy::JoinStrategy;
 use super::*;
 
 const THRESHOLDS: [&str; 13] =

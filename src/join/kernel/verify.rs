@@ -1,4 +1,114 @@
-//! The exact overlap of a candidate pair.
+//! Which candidates are in the answer: the exact overlap of a pair, by merging its sets or by their words.
+
+use super::bitmap::Signature;
+use super::known::Known;
+use super::words::{Check, Marks, Words};
+use super::{AHEAD, Index, Scratch};
+use crate::join::memory;
+use crate::join::sets::Sets;
+use crate::similarity::SetSimilarity;
+use std::borrow::Borrow;
+
+impl<S: Borrow<Sets>> Index<S> {
+    /// Leaves the candidates that are not known, and counts them.
+    pub(super) fn leave<K: Known>(known: &K, scratch: &mut Scratch) {
+        if K::ANY {
+            scratch.candidates.retain(|set| !known.contains(*set));
+        }
+        scratch.work.candidates += scratch.candidates.len() as u64;
+    }
+
+    /// Finds out which candidates are in the answer.
+    pub(super) fn verify<K: Known>(
+        &self,
+        known: &mut K,
+        tokens: &[u32],
+        signature: Signature,
+        scratch: &mut Scratch,
+    ) {
+        let Scratch { counters, candidates, hits, marks, checks, .. } = scratch;
+        let size = signature.size();
+        let sets = self.sets();
+        let place = |set: u32| self.range.start + set as usize;
+        // Candidates lie anywhere in memory, which is asked for each a while before it is read. First those go that sizes and
+        // bitmaps turn away.
+        let mut left = 0;
+        for at in 0..candidates.len() {
+            if let Some(&later) = candidates.get(at + 4 * AHEAD) {
+                memory::soon::<1, _>(&self.signatures, later as usize);
+            }
+            let set = candidates[at];
+            let other = self.signatures[set as usize];
+            let needed = self.similarity.overlap_needed(size, other.size());
+            if u64::from(counters.of(set)) >= needed.min(self.common)
+                && signature.most_shared(other) >= needed
+            {
+                sets.soon(place(set));
+                candidates[left] = set;
+                left += 1;
+            }
+        }
+        candidates.truncate(left);
+        if let Some(words) = &self.words {
+            // Each check knows what it needs: prefixes end there.
+            checks.clear();
+            checks.extend(candidates.drain(..).map(|set| {
+                let needed = self.similarity.overlap_needed(size, self.signatures[set as usize].size());
+                Check { set, needed: needed as u32, upto: 0, shared: counters.of(set) }
+            }));
+            self.verify_by_words(words, tokens, (marks, checks), |set, overlap| {
+                known.found(set);
+                hits.push((set, overlap));
+            });
+            return;
+        }
+        for (at, &set) in candidates.iter().enumerate() {
+            if let Some(&later) = candidates.get(at + AHEAD) {
+                sets.tokens_soon(place(later));
+            }
+            if K::ANY && known.contains(set) {
+                continue;
+            }
+            let other = self.signatures[set as usize];
+            let needed = self.similarity.overlap_needed(size, other.size()) as usize;
+            let (counted, common) = (counters.of(set), self.common as usize);
+            if let Some(overlap) = overlap(tokens, sets.get(place(set)), counted, needed, common) {
+                known.found(set);
+                hits.push((set, overlap));
+            }
+        }
+        candidates.clear();
+    }
+
+    /// Calls `hit` with the candidates that share enough, and how much.
+    fn verify_by_words(
+        &self,
+        words: &Words,
+        tokens: &[u32],
+        (marks, checks): (&mut Marks, &mut Vec<Check>),
+        mut hit: impl FnMut(u32, u32),
+    ) {
+        if checks.is_empty() {
+            return;
+        }
+        let (sets, common) = (self.sets(), self.common as usize);
+        let place = |check: &Check| self.range.start + check.set as usize;
+        let last = |stored: usize, needed: u32| prefix(stored, needed as usize, common) - 1;
+        for at in 0..checks.len() {
+            if let Some(later) = checks.get(at + 2 * AHEAD) {
+                let set = place(later);
+                sets.token_soon(set, last(sets.stored(set), later.needed));
+            }
+            let check = &mut checks[at];
+            let own = sets.get(place(check));
+            check.upto = tokens[last(tokens.len(), check.needed)].min(own[last(own.len(), check.needed)]);
+        }
+        marks.set(tokens, words);
+        words.check(marks, checks);
+        let passing = checks.drain(..).filter(|check| check.shared >= check.needed);
+        passing.for_each(|check| hit(check.set, check.shared));
+    }
+}
 
 /// The overlap of `x` and `y`, or `None` when it is below `needed`.
 ///
