@@ -120,8 +120,8 @@ pub mod record {
     /// See the module of this name.
     pub mod cluster {
         pub use crate::record::cluster::{
-            Chosen, ChosenRow, ClusterInput, ClusterRow, Clustered, Compared, GraphRow, KeepInput, KeepRow,
-            Label, Ranked, Verdict,
+            Chosen, ChosenRow, ClusterInput, ClusterRow, Clustered, Compared, GraphRow, KeepRow, Label,
+            LabelOrMember, Ranked, Verdict,
         };
     }
     /// See the module of this name.
@@ -198,7 +198,7 @@ pub mod record {
     /// See the module of this name.
     pub mod star {
         pub use crate::record::star::{
-            LinkInput, LinkRow, RankInput, RankRow, StarInput, StarLink, StarMember, StarRow,
+            LinkInput, LinkRow, RankRow, StarInput, StarLink, StarMember, StarRow,
         };
     }
     /// See the module of this name.

@@ -132,29 +132,29 @@ impl<'a> Record<'a> for GraphRow<'a> {
     }
 }
 
-/// What `keep-rank` reads.
+/// What `star-rank` and `keep-rank` read.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum KeepInput<'a> {
-    /// The document's cluster.
+pub enum LabelOrMember<'a> {
+    /// The document's component or cluster.
     Label(Label<'a>),
     /// Its set or fingerprint, whose copy it is, or what the keep rule needs of it.
     Member(Member<'a>),
 }
 
-impl<'a> Record<'a> for KeepInput<'a> {
+impl<'a> Record<'a> for LabelOrMember<'a> {
     const FIELDS: &'static str = r"id⇥\>⇥label; sets; copies; what the keep rule needs";
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
         match second_field(line) {
-            Some(tag::LABEL) => Label::decode(line).map(KeepInput::Label),
-            _ => Member::decode(line).map(KeepInput::Member),
+            Some(tag::LABEL) => Label::decode(line).map(LabelOrMember::Label),
+            _ => Member::decode(line).map(LabelOrMember::Member),
         }
     }
 
     fn encode(&self, out: &mut Vec<u8>) {
         match self {
-            KeepInput::Label(label) => label.encode(out),
-            KeepInput::Member(member) => member.encode(out),
+            LabelOrMember::Label(label) => label.encode(out),
+            LabelOrMember::Member(member) => member.encode(out),
         }
     }
 }

@@ -2,7 +2,6 @@
 
 use super::cluster::Label;
 use super::near::AnyPair;
-use super::set::Member;
 use super::{Fields, Keys, Record, second_field, tag};
 use crate::error::FieldError;
 
@@ -12,33 +11,6 @@ fn row(out: &mut Vec<u8>, fields: &[&[u8]]) {
             out.push(b'\t');
         }
         out.extend_from_slice(field);
-    }
-}
-
-/// What `star-rank` reads.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum RankInput<'a> {
-    /// The document's component.
-    Component(Label<'a>),
-    /// A copy, or what the keep rule needs; sets are passed over.
-    Member(Member<'a>),
-}
-
-impl<'a> Record<'a> for RankInput<'a> {
-    const FIELDS: &'static str = r"id⇥\>⇥label; copies; sets; what the keep rule needs";
-
-    fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
-        match second_field(line) {
-            Some(tag::LABEL) => Label::decode(line).map(RankInput::Component),
-            _ => Member::decode(line).map(RankInput::Member),
-        }
-    }
-
-    fn encode(&self, out: &mut Vec<u8>) {
-        match self {
-            RankInput::Component(label) => label.encode(out),
-            RankInput::Member(member) => member.encode(out),
-        }
     }
 }
 

@@ -16,7 +16,9 @@ use crate::error::{FieldError, Result};
 use crate::io;
 use crate::join::overlap;
 use crate::record::Record;
-use crate::record::cluster::{Chosen, ChosenRow, ClusterRow, Compared, KeepInput, KeepRow, Ranked, Verdict};
+use crate::record::cluster::{
+    Chosen, ChosenRow, ClusterRow, Compared, KeepRow, LabelOrMember, Ranked, Verdict,
+};
 use crate::record::document::{DocumentOpts, Line};
 use crate::record::set::Member;
 use crate::similarity::Score;
@@ -82,7 +84,7 @@ pub struct KeepRank {
 }
 
 impl Stage for KeepRank {
-    type In<'a> = KeepInput<'a>;
+    type In<'a> = LabelOrMember<'a>;
     type Out<'a> = KeepRow<'a>;
     type Opts = options::KeepOpts;
     const DECL: Decl = Decl {
@@ -96,10 +98,10 @@ impl Stage for KeepRank {
         Ok(Self { rule: opts.keep })
     }
 
-    fn push(&mut self, row: KeepInput<'_>, task: &mut Task<'_>) -> Result<()> {
+    fn push(&mut self, row: LabelOrMember<'_>, task: &mut Task<'_>) -> Result<()> {
         let member = match row {
-            KeepInput::Label(label) => return task.emit(&KeepRow::Label(label)),
-            KeepInput::Member(member) => member,
+            LabelOrMember::Label(label) => return task.emit(&KeepRow::Label(label)),
+            LabelOrMember::Member(member) => member,
         };
         if let Member::Meta(meta) = member {
             let rank = rank_of(self.rule, &meta).map_err(|error| task.wrong(error))?;

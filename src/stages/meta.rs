@@ -10,6 +10,7 @@ use crate::record::id;
 use crate::record::meta::{self, InputPlace};
 use crate::stage::Task;
 use clap::{Args, ValueEnum};
+use std::collections::BTreeMap;
 
 /// Writes what a keep rule needs of the documents of a task.
 pub struct MetaWriter {
@@ -29,6 +30,31 @@ pub struct TextSeen {
     pub script: &'static str,
     /// Unicode scalars.
     pub length: u64,
+}
+
+/// How many documents of each script a task has read, and how many of them had no feature.
+#[derive(Debug, Default)]
+pub struct ScriptCounts(BTreeMap<&'static str, (u64, u64)>);
+
+impl ScriptCounts {
+    /// Takes a document.
+    pub fn take(&mut self, script: &'static str, has_features: bool) {
+        let (documents, without) = self.0.entry(script).or_default();
+        *documents += 1;
+        *without += u64::from(!has_features);
+    }
+
+    /// Counts them, in all and by script.
+    pub fn count(&self, task: &mut Task<'_>) {
+        for (script, (documents, without)) in &self.0 {
+            task.count("documents", *documents);
+            task.count(&format!("documents.{script}"), *documents);
+            if *without > 0 {
+                task.count("without_features", *without);
+                task.count(&format!("without_features.{script}"), *without);
+            }
+        }
+    }
 }
 
 /// Whether a stage that reads documents writes what the keep rule needs.

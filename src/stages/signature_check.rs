@@ -4,6 +4,7 @@
 
 use super::forest::{Forest, JoinedOpts};
 use super::minhash::{Made, SignatureOpts};
+use super::verify::Candidates;
 use crate::error::{Error, FieldError, Result};
 use crate::record::pair::Pair;
 use crate::record::signature::{
@@ -168,9 +169,7 @@ impl Stage for MatchLeft {
 pub struct MatchLeftReduce {
     size: Option<u64>,
     values: Vec<u8>,
-    last_b: Vec<u8>,
-    candidates: u64,
-    repeated: u64,
+    candidates: Candidates,
 }
 
 impl Stage for MatchLeftReduce {
@@ -196,14 +195,8 @@ impl Stage for MatchLeftReduce {
                 self.values.extend_from_slice(signed.values.text());
                 Ok(())
             }
-            LeftRow::Candidate(candidate) if candidate.b == self.last_b => {
-                self.repeated += 1;
-                Ok(())
-            }
+            LeftRow::Candidate(candidate) if !self.candidates.is_new(candidate.b) => Ok(()),
             LeftRow::Candidate(candidate) => {
-                self.candidates += 1;
-                self.last_b.clear();
-                self.last_b.extend_from_slice(candidate.b);
                 let size = self.size.ok_or_else(|| task.wrong(missing("a", candidate.a)))?;
                 let values = Values::of(&self.values).map_err(|error| task.wrong(error))?;
                 task.emit(&HalfSigned { b: candidate.b, a: candidate.a, size, values })
@@ -213,13 +206,12 @@ impl Stage for MatchLeftReduce {
 
     fn end_group(&mut self, _: &mut Task<'_>) -> Result<()> {
         self.size = None;
-        self.last_b.clear();
+        self.candidates.end_group();
         Ok(())
     }
 
     fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
-        task.count("candidates", self.candidates);
-        task.count("candidates_repeated", self.repeated);
+        self.candidates.count(task);
         Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! `simhash`: a document becomes its id and its fingerprint (charikar2002; yanlan; see [`crate::sketch::simhash`]).
 
 use super::feature_order::read_reference;
-use super::meta::{MetaOpts, MetaWriter, TextSeen};
+use super::meta::{MetaOpts, MetaWriter, ScriptCounts, TextSeen};
 use super::options::{FeatureOpts, IdfTableOpts, MinFeaturesOpts};
 use super::signature_check::CheckOpts;
 use super::text_check::ContentRows;
@@ -14,7 +14,6 @@ use crate::sketch::{Frequencies, Hash, Idf, Sketcher, Weights};
 use crate::stage::{Decl, Role, SideFile, Stage, Task};
 use crate::text::dominant_script;
 use clap::{Args, ValueEnum};
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The stage.
@@ -25,7 +24,7 @@ pub struct SimHash {
     /// What is compared of texts, where they are.
     contents: Option<ContentRows>,
     /// By script: documents, and those of them without a fingerprint.
-    scripts: BTreeMap<&'static str, (u64, u64)>,
+    scripts: ScriptCounts,
 }
 
 /// Its options.
@@ -171,7 +170,7 @@ impl Stage for SimHash {
         let (sketcher, spec) = (sketch.sketcher(opts.fingerprint.idf()?)?, sketch.features.spec()?);
         let contents = opts.check.texts().map(|check| ContentRows::new(check, spec));
         let meta = MetaWriter::of(&opts.meta);
-        Ok(Self { opts, meta, sketcher, contents, scripts: BTreeMap::new() })
+        Ok(Self { opts, meta, sketcher, contents, scripts: ScriptCounts::default() })
     }
 
     fn push(&mut self, line: Line<'_>, task: &mut Task<'_>) -> Result<()> {
@@ -182,15 +181,11 @@ impl Stage for SimHash {
         let fingerprint = self.sketcher.fingerprint(&document.text);
         let length = document.text.chars().count() as u64;
         let seen = TextSeen { script: dominant_script(&document.text), length };
-        let (documents, without) = self.scripts.entry(seen.script).or_default();
-        *documents += 1;
+        self.scripts.take(seen.script, fingerprint.is_some());
         if let Some(meta) = &mut self.meta {
             meta.write(&document, seen, task)?;
         }
-        let Some(fingerprint) = fingerprint else {
-            *without += 1;
-            return Ok(());
-        };
+        let Some(fingerprint) = fingerprint else { return Ok(()) };
         let distances = &self.opts.fingerprint.distance.distance;
         let content = self.contents.as_mut().map(|contents| contents.hash(&document.text));
         let distance = (!distances.is_one() || content.is_some()).then(|| distances.of(length));
@@ -201,14 +196,7 @@ impl Stage for SimHash {
         if let Some(meta) = &self.meta {
             meta.finish(task);
         }
-        for (script, (documents, without)) in &self.scripts {
-            task.count("documents", *documents);
-            task.count(&format!("documents.{script}"), *documents);
-            if *without > 0 {
-                task.count("without_features", *without);
-                task.count(&format!("without_features.{script}"), *without);
-            }
-        }
+        self.scripts.count(task);
         Ok(())
     }
 }

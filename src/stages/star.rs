@@ -21,9 +21,9 @@ use crate::cluster::ids::Ids;
 use crate::cluster::keep::KeepRule;
 use crate::cluster::star::Stars;
 use crate::error::{FieldError, Result};
-use crate::record::cluster::Label;
+use crate::record::cluster::{Label, LabelOrMember};
 use crate::record::set::Member;
-use crate::record::star::{LinkInput, LinkRow, RankInput, RankRow, StarInput, StarLink, StarMember, StarRow};
+use crate::record::star::{LinkInput, LinkRow, RankRow, StarInput, StarLink, StarMember, StarRow};
 use crate::stage::{Decl, Role, Stage, Task};
 
 /// The first mapper.
@@ -32,7 +32,7 @@ pub struct StarRank {
 }
 
 impl Stage for StarRank {
-    type In<'a> = RankInput<'a>;
+    type In<'a> = LabelOrMember<'a>;
     type Out<'a> = RankRow<'a>;
     type Opts = KeepOpts;
     const DECL: Decl = Decl {
@@ -46,14 +46,14 @@ impl Stage for StarRank {
         Ok(Self { rule: opts.keep })
     }
 
-    fn push(&mut self, row: RankInput<'_>, task: &mut Task<'_>) -> Result<()> {
+    fn push(&mut self, row: LabelOrMember<'_>, task: &mut Task<'_>) -> Result<()> {
         match row {
-            RankInput::Component(label) => task.emit(&RankRow::Component(label)),
-            RankInput::Member(Member::Meta(meta)) => {
+            LabelOrMember::Label(label) => task.emit(&RankRow::Component(label)),
+            LabelOrMember::Member(Member::Meta(meta)) => {
                 let rank = rank_of(self.rule, &meta).map_err(|error| task.wrong(error))?;
                 task.emit(&RankRow::Rank { id: meta.id, rank: &rank })
             }
-            RankInput::Member(member) => match member.as_copy() {
+            LabelOrMember::Member(member) => match member.as_copy() {
                 Some((id, representative)) => task.emit(&RankRow::Copy { id, representative }),
                 None => Ok(()),
             },

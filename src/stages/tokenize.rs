@@ -1,7 +1,7 @@
 //! `tokenize`: a document becomes its id and its set of features (zhang2011, section 4, first step). Where the set is too
 //! small for a join, the hash of the text goes with it, by which equal texts are found all the same.
 
-use super::meta::{MetaOpts, MetaWriter, TextSeen};
+use super::meta::{MetaOpts, MetaWriter, ScriptCounts, TextSeen};
 use super::options::{EqualTextsOpts, FeatureOpts, MinFeaturesOpts};
 use crate::error::Result;
 use crate::record::document::{Document, DocumentOpts, Line, RawText};
@@ -10,7 +10,6 @@ use crate::record::tokenized::{SetRow, Tokenized};
 use crate::stage::{Decl, Role, Stage, Task};
 use crate::text::{Extractor, LONG, Letters, Pieces, dominant_script};
 use clap::Args;
-use std::collections::BTreeMap;
 
 /// The stage.
 pub struct Tokenize {
@@ -19,7 +18,7 @@ pub struct Tokenize {
     extractor: Extractor,
     features: Vec<u64>,
     /// By script: documents, and those of them without a feature.
-    scripts: BTreeMap<&'static str, (u64, u64)>,
+    scripts: ScriptCounts,
     /// Documents without enough features and without a text.
     without_text: u64,
 }
@@ -55,7 +54,14 @@ impl Stage for Tokenize {
     fn open(opts: TokenizeOpts, _: &mut Task<'_>) -> Result<Self> {
         let extractor = Extractor::new(opts.features.spec()?);
         let meta = MetaWriter::of(&opts.meta);
-        Ok(Self { opts, meta, extractor, features: Vec::new(), scripts: BTreeMap::new(), without_text: 0 })
+        Ok(Self {
+            opts,
+            meta,
+            extractor,
+            features: Vec::new(),
+            scripts: ScriptCounts::default(),
+            without_text: 0,
+        })
     }
 
     fn push(&mut self, line: Line<'_>, task: &mut Task<'_>) -> Result<()> {
@@ -71,9 +77,7 @@ impl Stage for Tokenize {
             let seen = TextSeen { script: dominant_script(&document.text), length };
             (document, None, seen)
         };
-        let (documents, without) = self.scripts.entry(seen.script).or_default();
-        *documents += 1;
-        *without += u64::from(self.features.is_empty());
+        self.scripts.take(seen.script, !self.features.is_empty());
         let mut text = None;
         if self.opts.texts.compares(&self.opts.least, self.features.len() as u64) {
             text = match raw {
@@ -93,14 +97,7 @@ impl Stage for Tokenize {
         if let Some(meta) = &self.meta {
             meta.finish(task);
         }
-        for (script, (documents, without)) in &self.scripts {
-            task.count("documents", *documents);
-            task.count(&format!("documents.{script}"), *documents);
-            if *without > 0 {
-                task.count("without_features", *without);
-                task.count(&format!("without_features.{script}"), *without);
-            }
-        }
+        self.scripts.count(task);
         if self.without_text > 0 {
             task.count("documents_without_text", self.without_text);
         }

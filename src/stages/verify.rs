@@ -63,13 +63,42 @@ impl Held {
     }
 }
 
+/// The candidates of a group, which are those of one smaller id, sorted: each is told from its repetitions, and all are counted.
+#[derive(Default)]
+pub(super) struct Candidates {
+    last: Vec<u8>,
+    different: u64,
+    repeated: u64,
+}
+
+impl Candidates {
+    /// Whether the candidate with this larger id comes for the first time.
+    pub(super) fn is_new(&mut self, b: &[u8]) -> bool {
+        if b == self.last {
+            self.repeated += 1;
+            return false;
+        }
+        self.different += 1;
+        self.last.clear();
+        self.last.extend_from_slice(b);
+        true
+    }
+
+    pub(super) fn end_group(&mut self) {
+        self.last.clear();
+    }
+
+    pub(super) fn count(&self, task: &mut Task<'_>) {
+        task.count("candidates", self.different);
+        task.count("candidates_repeated", self.repeated);
+    }
+}
+
 /// The first reducer.
 #[derive(Default)]
 pub struct VerifyLeftReduce {
     set: Held,
-    last_b: Vec<u8>,
-    candidates: u64,
-    repeated: u64,
+    candidates: Candidates,
 }
 
 impl Stage for VerifyLeftReduce {
@@ -90,11 +119,8 @@ impl Stage for VerifyLeftReduce {
     fn push(&mut self, row: LeftRow<'_>, task: &mut Task<'_>) -> Result<()> {
         match row {
             LeftRow::Set(doc) => self.set.take(doc.features),
-            LeftRow::Candidate(candidate) if candidate.b == self.last_b => self.repeated += 1,
+            LeftRow::Candidate(candidate) if !self.candidates.is_new(candidate.b) => {}
             LeftRow::Candidate(candidate) => {
-                self.candidates += 1;
-                self.last_b.clear();
-                self.last_b.extend_from_slice(candidate.b);
                 let features = self.set.features(candidate.a).map_err(|error| task.wrong(error))?;
                 task.emit(&Half { b: candidate.b, a: candidate.a, features })?;
             }
@@ -104,13 +130,12 @@ impl Stage for VerifyLeftReduce {
 
     fn end_group(&mut self, _: &mut Task<'_>) -> Result<()> {
         self.set.here = false;
-        self.last_b.clear();
+        self.candidates.end_group();
         Ok(())
     }
 
     fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
-        task.count("candidates", self.candidates);
-        task.count("candidates_repeated", self.repeated);
+        self.candidates.count(task);
         Ok(())
     }
 }

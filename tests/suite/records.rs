@@ -9,8 +9,8 @@ use twinsplit::internal::error::FieldError;
 use twinsplit::internal::record::bad::BadLine;
 use twinsplit::internal::record::band_filter::FilterChunk;
 use twinsplit::internal::record::cluster::{
-    Chosen, ChosenRow, ClusterInput, ClusterRow, Clustered, Compared, GraphRow, KeepInput, KeepRow, Label,
-    Ranked, Verdict,
+    Chosen, ChosenRow, ClusterInput, ClusterRow, Clustered, Compared, GraphRow, KeepRow, Label,
+    LabelOrMember, Ranked, Verdict,
 };
 use twinsplit::internal::record::content;
 use twinsplit::internal::record::count::{FeatureCount, SizeRow};
@@ -200,10 +200,9 @@ fn rows(values: &Values) -> Vec<Row> {
         let one = MemberFingerprint { id: a, representative, fingerprint, distance, measure };
         row!(MemberFingerprint, one);
         row!(Member, Member::Fingerprint(one));
-        row!(KeepInput, KeepInput::Member(Member::Fingerprint(one)));
+        row!(LabelOrMember, LabelOrMember::Member(Member::Fingerprint(one)));
         row!(ClusterInput, ClusterInput::Member(Member::Fingerprint(one)));
         row!(GraphInput, GraphInput::Member(Member::Fingerprint(one)));
-        row!(star::RankInput, star::RankInput::Member(Member::Fingerprint(one)));
         row!(expand::LeftInput, expand::LeftInput::Member(Member::Fingerprint(one)));
         row!(expand::RightInput, expand::RightInput::Member(Member::Fingerprint(one)));
     }
@@ -333,10 +332,6 @@ fn rows(values: &Values) -> Vec<Row> {
     row!(GraphInput, GraphInput::Member(Member::Copy(copy)));
     row!(GraphInput, GraphInput::Label(label));
     row!(Neighbour, Neighbour { id: a, neighbour: b });
-    row!(star::RankInput, star::RankInput::Component(label));
-    row!(star::RankInput, star::RankInput::Member(Member::Meta(meta)));
-    row!(star::RankInput, star::RankInput::Member(Member::Doc(doc)));
-    row!(star::RankInput, star::RankInput::Member(Member::Copy(copy)));
     row!(star::RankRow, star::RankRow::Component(label));
     row!(star::RankRow, star::RankRow::Rank { id: a, rank });
     row!(star::RankRow, copied_from);
@@ -350,8 +345,10 @@ fn rows(values: &Values) -> Vec<Row> {
     row!(star::StarInput, star::StarInput::Member(star_member));
     row!(StarRow, StarRow::Link(link));
     row!(StarRow, StarRow::Member { component: a, representative: b, id: a });
-    row!(KeepInput, KeepInput::Label(label));
-    row!(KeepInput, KeepInput::Member(Member::Meta(meta)));
+    row!(LabelOrMember, LabelOrMember::Label(label));
+    row!(LabelOrMember, LabelOrMember::Member(Member::Meta(meta)));
+    row!(LabelOrMember, LabelOrMember::Member(Member::Doc(doc)));
+    row!(LabelOrMember, LabelOrMember::Member(Member::Copy(copy)));
     row!(KeepRow, KeepRow::Label(label));
     row!(KeepRow, KeepRow::Rank { id: a, rank });
     for verdict in [Verdict::Keep, Verdict::Drop(score), Verdict::Drop(None)] {
@@ -689,7 +686,6 @@ fn every_stages_records_are_among_the_rows() {
         lookup::RightRow,
         Tokenized,
         Neighbour,
-        star::RankInput,
         star::RankRow,
         StarMember,
         star::LinkInput,
@@ -697,7 +693,7 @@ fn every_stages_records_are_among_the_rows() {
         StarLink,
         star::StarInput,
         StarRow,
-        KeepInput,
+        LabelOrMember,
         KeepRow,
         Ranked,
         ClusterRow,
