@@ -35,7 +35,7 @@ HOST = $(shell rustc -vV | sed -n 's/^host: //p')
 
 dist: tools ## one static binary for clusters, target/dist/twinsplit
 	RUSTFLAGS="-C target-feature=+crt-static" \
-	  $(CARGO) build --locked --profile dist --target $(HOST) --features mimalloc --bin twinsplit
+	  $(CARGO) build --locked --profile dist --target $(HOST) --bin twinsplit
 	@mkdir -p target/dist && cp -f target/$(HOST)/dist/twinsplit target/dist/
 
 demo: build ## near-duplicates of the real documents in hdfs-fixtures

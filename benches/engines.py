@@ -24,7 +24,7 @@ METHODS = {
     "doc-split": ["doc-split"],
     "doc-split, by task": ["doc-split", "--partition", "by-task", "--slices", "4"],
 }
-ANSWER = {"expand-right", "keep-choose", "expand", "write-kept"}
+ANSWER = {"expand-pairs", "expand-right", "keep", "keep-choose", "expand", "write-kept"}
 
 
 def parsed():

@@ -5,7 +5,10 @@ use std::process::Command;
 
 use crate::common::cli::{Place, fixture};
 use crate::common::cluster::{dist, hadoop_home, with_hadoop};
+use crate::common::corpora::synthetic;
 use crate::common::harness::{clean, twinsplit};
+use crate::common::polled::{Polled, polled};
+use crate::common::real::{self, read};
 
 /// A little-endian number of `width` bytes.
 fn number(bytes: &[u8], at: usize, width: usize) -> usize {
@@ -40,6 +43,33 @@ fn it_needs_no_shared_library() {
     let elf = std::fs::read(dist()).unwrap();
     assert!(!interpreted(&elf));
     assert_eq!(needs(&elf), 0);
+}
+
+/// Its allocator, which is not that of the ordinary binary, gives back what is freed: the bound of the run holds for it as well.
+#[test]
+#[ignore = "runs what `make dist` built; run by `make cluster-test`"]
+fn it_stays_inside_its_memory() {
+    let here = Place::new();
+    let input = here.path("docs.jsonl");
+    synthetic(&read(&real::fixture("en.jsonl.gz")), &input, 120 << 20, 7);
+    let mut command = clean(Command::new(dist()));
+    command.args([
+        "run",
+        "doc-split",
+        "--tau",
+        "0.5",
+        "--quiet",
+        "--threads",
+        "2",
+        "--memory",
+        "80",
+        "--input",
+    ]);
+    command.arg(&input).arg("--output").arg(here.path("out"));
+    let Polled { status, stderr, peak } = polled(&mut command);
+    assert!(status.success(), "{stderr}");
+    println!("peak {} MB", peak >> 20);
+    assert!((40 << 20..=80 << 20).contains(&peak), "{} MB of 80", peak >> 20);
 }
 
 /// A command in a root folder that holds the binary alone, and with an empty environment.

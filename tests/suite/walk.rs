@@ -19,12 +19,12 @@ fn the_line_that_decides_is_where_the_walk_ends() {
     let (_, code) = walk.split_once("```rust\n").unwrap();
     let line = code.lines().next().unwrap().trim();
     assert!(last.lines().any(|known| known.trim() == line), "{line}");
-    for word in ["Columnar::IndexShards", "`verify`", "`merge`", "`accepts`"] {
+    for word in ["Columnar::IndexShards", "`query`", "`verify`", "`merge`", "`accepts`"] {
         assert!(walk.contains(word), "{word}");
     }
     assert!(read("src/chains/doc_split.rs").contains("Columnar::IndexShards"));
-    assert!(read("src/join/kernel.rs").contains("fn verify"));
-    assert!(last.contains("fn merge"));
+    assert!(read("src/join/kernel.rs").contains("fn query"));
+    assert!(last.contains("fn verify") && last.contains("fn merge"));
 }
 
 /// Every file of the source that these pages name is there.
