@@ -27,7 +27,7 @@ ROOT = HERE.parent.parent
 sys.path.insert(0, str(HERE.parent / "peers"))
 from peers import PYTHON, Peer, environment_made, installed, versions  # noqa: E402
 
-REPORT = ROOT / "docs" / "performance" / "hamming.md"
+REPORT = ROOT / "docs" / "performance" / "hamming-peers.md"
 CORE = "1" if (os.cpu_count() or 1) > 1 else "0"
 CHECKED = 200  # queries whose answers are compared with those of a scan
 
@@ -195,7 +195,7 @@ def main():
     report = "\n".join([notes, *lines, ""])
     print(report)
     if options.save:
-        REPORT.write_text(f"# Hamming search beside other libraries, {datetime.date.today()}\n\n{report}", encoding="utf-8")
+        REPORT.write_text(f"# Hamming search beside libraries, {datetime.date.today()}\n\n{report}", encoding="utf-8")
     for line in wrong:
         print(f"bench-hamming: {line}", file=sys.stderr)
     sys.exit(1 if wrong else 0)

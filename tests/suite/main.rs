@@ -41,6 +41,7 @@ mod install;
 mod join;
 mod keep;
 mod limits;
+mod lock_files;
 mod long_lines;
 mod matrix;
 mod matrix_real;
