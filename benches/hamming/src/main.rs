@@ -2,12 +2,13 @@
 //!
 //!     bench-hamming data KIND COUNT QUERIES FOLDER     writes fingerprints and queries, eight bytes each
 //!     bench-hamming serve PROGRAM FOLDER               builds an index of them; for each line `go` asks all queries, for `pairs` prints what is found
+//!     bench-hamming join KIND COUNT MEGABYTES          finds all pairs within distance 3 on two threads, and says how long it took
 //!
 //! `serve` answers in lines `name⇥value…`. ../run.py calls it, and has the programs take turns.
 
-mod programs;
 #[path = "../../common/fingerprints.rs"]
 mod fingerprints;
+mod programs;
 mod resident;
 
 use fingerprints::{Drawn, Kind, queries};
@@ -15,6 +16,7 @@ use std::error::Error;
 use std::io::{BufRead, BufWriter, Write};
 use std::path::Path;
 use std::time::Instant;
+use twinsplit::hamming::{JoinOptions, join};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
@@ -27,7 +29,11 @@ fn main() -> Result<()> {
             data(kind, count.parse()?, queries.parse()?, folder.as_ref())
         }
         ["serve", program, folder] => serve(program, folder.as_ref()),
-        _ => Err("usage: bench-hamming data KIND COUNT QUERIES FOLDER, or serve PROGRAM FOLDER".into()),
+        ["join", kind, count, megabytes] => {
+            let kind = Kind::of(kind).ok_or("the kind is random or skewed")?;
+            self_join(kind, count.parse()?, megabytes.parse()?)
+        }
+        _ => Err("usage: bench-hamming data KIND COUNT QUERIES FOLDER, serve PROGRAM FOLDER, or join KIND COUNT MEGABYTES".into()),
     }
 }
 
@@ -36,6 +42,18 @@ fn data(kind: Kind, count: usize, asked: usize, folder: &Path) -> Result<()> {
     write(&folder.join("fingerprints"), &values)?;
     let queries: Vec<u64> = queries(&values, asked, kind, 64).into_iter().map(|value| value as u64).collect();
     write(&folder.join("queries"), &queries)
+}
+
+fn self_join(kind: Kind, count: usize, megabytes: usize) -> Result<()> {
+    let values: Vec<u64> = Drawn::new(kind, 64, 2).take(count).map(|value| value as u64).collect();
+    let options = JoinOptions { distance: 3, threads: 2, memory: megabytes << 20 };
+    let (start, mut pairs) = (Instant::now(), 0_u64);
+    join(&values, options, |_, _, _| {
+        pairs += 1;
+        Ok(())
+    })?;
+    println!("{:.1} s, {pairs} pairs, at most {} MB", start.elapsed().as_secs_f64(), resident::most()? >> 20);
+    Ok(())
 }
 
 fn write(path: &Path, values: &[u64]) -> Result<()> {

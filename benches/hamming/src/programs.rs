@@ -30,7 +30,9 @@ pub fn build(name: &str, values: Vec<u64>) -> Result<Box<dyn Program>> {
             drop(values);
             Box::new(Twinsplit(index, Scratch::default()))
         }
-        "mih-rs" => Box::new(MihRs(mih_rs::Index::with_blocks(values, parameters.parse()?)?, parameters.to_owned())),
+        "mih-rs" => {
+            Box::new(MihRs(mih_rs::Index::with_blocks(values, parameters.parse()?)?, parameters.to_owned()))
+        }
         "gaoya" => {
             // Its distance is a strict bound: "less than".
             let distance = DISTANCE as usize + 1;
@@ -70,7 +72,8 @@ struct Twinsplit(Index<u64>, Scratch<u64>);
 impl Program for Twinsplit {
     fn parameters(&self) -> String {
         let Plan { layout, tables, .. } = self.0.plan();
-        let tables: Vec<_> = tables.iter().map(|table| format!("{}/{}", table.directory, table.radius)).collect();
+        let tables: Vec<_> =
+            tables.iter().map(|table| format!("{}/{}", table.directory, table.radius)).collect();
         format!("{layout}, directory bits/radius {}", tables.join(" "))
     }
 
