@@ -2,7 +2,10 @@
 
 use crate::engine::progress::{Phase, Progress, Unit};
 use crate::terminal;
-use indicatif::{BinaryBytes, HumanCount, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{
+    BinaryBytes, HumanCount, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle,
+};
+use std::fmt::Write;
 use std::io::IsTerminal;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -81,16 +84,41 @@ fn bars(progress: &Progress, steps: usize, stopped: &Receiver<()>) {
 }
 
 fn style(phase: &Phase) -> ProgressStyle {
-    let (count, rate) = match phase.unit {
-        Unit::Bytes => ("{binary_bytes} of {binary_total_bytes}", "{binary_bytes_per_sec}"),
-        Unit::Rows | Unit::Sets => ("{human_pos} of {human_len}", "{per_sec}"),
+    let count = match phase.unit {
+        Unit::Bytes => "{binary_bytes} of {binary_total_bytes}",
+        Unit::Rows | Unit::Sets => "{human_pos} of {human_len}",
     };
     let template = match phase.total {
         0 => "{prefix} {spinner} {elapsed}".to_owned(),
-        _ => format!("{{prefix}} {{bar:24}} {count} {rate} {{eta}} left"),
+        _ => format!("{{prefix}} {{bar:24}} {count} {{rate}} {{left}}"),
     };
     // The templates are constants but for these pieces; a bar of the default form would be no error either.
-    ProgressStyle::with_template(&template).unwrap_or_else(|_| ProgressStyle::default_bar())
+    let style = ProgressStyle::with_template(&template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    // The bar's own rates begin with its first frame, which may show much that was done before it. Who writes to a bar cannot fail.
+    let Phase { unit, started, .. } = *phase;
+    style
+        .with_key("rate", move |state: &ProgressState, out: &mut dyn Write| {
+            let rate = rate(state.pos(), started.elapsed()) as u64;
+            let _ = match unit {
+                Unit::Bytes => write!(out, "{}/s", BinaryBytes(rate)),
+                Unit::Rows | Unit::Sets => write!(out, "{}/s", HumanCount(rate)),
+            };
+        })
+        .with_key("left", move |state: &ProgressState, out: &mut dyn Write| {
+            if let Some(left) = left(state.pos(), state.len().unwrap_or(0), started.elapsed()) {
+                let _ = write!(out, "{:#} left", HumanDuration(left));
+            }
+        })
+}
+
+/// How much is done in a second.
+fn rate(done: u64, time: Duration) -> f64 {
+    done as f64 / time.as_secs_f64().max(1e-3)
+}
+
+/// How long the rest takes, when that can be said: some is done, and not all.
+fn left(done: u64, total: u64, time: Duration) -> Option<Duration> {
+    (0 < done && done < total).then(|| Duration::from_secs_f64((total - done) as f64 / rate(done, time)))
 }
 
 fn lines(progress: &Progress, stopped: &Receiver<()>) {
@@ -112,17 +140,15 @@ fn line(phase: &Phase, done: u64, phase_time: Duration, time: Duration) -> Strin
     let mut text = format!("{}: {}", phase.step, phase.doing);
     if phase.total > 0 {
         let share = done as f64 / phase.total as f64;
-        let rate = done as f64 / phase_time.as_secs_f64().max(1e-3);
         text.push_str(&format!(
             ", {} of {} ({:.0} %), {}/s",
             amount(done),
             amount(phase.total),
             100.0 * share,
-            amount(rate as u64)
+            amount(rate(done, phase_time) as u64)
         ));
-        if done > 0 && done < phase.total {
-            let left = (phase.total - done) as f64 / rate;
-            text.push_str(&format!(", {} left", HumanDuration(Duration::from_secs_f64(left))));
+        if let Some(left) = left(done, phase.total, phase_time) {
+            text.push_str(&format!(", {} left", HumanDuration(left)));
         }
     }
     text.push_str(&format!("; {} s in all", time.as_secs()));
@@ -152,6 +178,17 @@ mod tests {
         assert_eq!(text, "tokenize: reading; 12 s in all");
         let text = line(&phase(Unit::Sets, 2000), 2000, Duration::from_secs(2), Duration::from_secs(12));
         assert_eq!(text, "tokenize: reading, 2,000 sets of 2,000 sets (100 %), 1,000 sets/s; 12 s in all");
+    }
+
+    /// Neither before anything is done nor after all of it is there a time left.
+    #[test]
+    fn rate_and_time_left_are_those_of_the_phase() {
+        let hundred = Duration::from_secs(100);
+        assert_eq!(rate(1_000_000, hundred), 10_000.0);
+        assert_eq!(rate(5, Duration::ZERO), 5_000.0);
+        assert_eq!(left(0, 2_000_000, hundred), None);
+        assert_eq!(left(500_000, 2_000_000, hundred), Some(Duration::from_secs(300)));
+        assert_eq!(left(2_000_000, 2_000_000, hundred), None);
     }
 
     #[test]
