@@ -15,7 +15,6 @@ function drawTotals() {
     ["clusters-count", "Clusters", grouped(report.clusters)],
     ["members", "Documents in clusters", grouped(report.members)],
     ["dropped", "Documents to drop", grouped(dropped) + share],
-    ["measure", report.title, `${report.formula}: ${report.words}`],
     ["below", ALIKE === "distance" ? "Of these farther than --distance from the kept document" : "Of these below tau to the kept document",
       grouped(report.below) + (report.leastKept === null ? "" : `, ${ALIKE === "distance" ? "greatest" : "least"} ${ALIKE} ${report.leastKept}`)],
     ["pairs", "Pairs", report.pairs === null ? "not written" : grouped(report.pairs)],
@@ -29,6 +28,7 @@ function drawTotals() {
   }
   at("totals").append(...totals.map(([name, label, value]) =>
     el("div", {}, el("dt", {}, label), el("dd", { id: `total-${name}` }, value))));
+  at("measure").append(`${report.title}: ${report.formula}, ${report.words}`);
   if (report.warnings.length > 0) {
     at("warnings").append(
       el("h3", {}, count(report.warnings.length, "warning of the run", "warnings of the run")),
