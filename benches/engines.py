@@ -24,6 +24,7 @@ METHODS = {
     "doc-split": ["doc-split"],
     "doc-split, by task": ["doc-split", "--partition", "by-task", "--slices", "4"],
 }
+# Steps that write the answer, for no other step.
 ANSWER = {"expand-pairs", "expand-right", "keep", "keep-choose", "expand", "write-kept"}
 
 

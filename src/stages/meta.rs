@@ -32,7 +32,7 @@ pub struct TextSeen {
     pub length: u64,
 }
 
-/// How many documents of each script a task has read, and how many of them had no feature.
+/// How many documents of each script (Latin, Han and others) a task has read, and how many of them had no feature.
 #[derive(Debug, Default)]
 pub struct ScriptCounts(BTreeMap<&'static str, (u64, u64)>);
 

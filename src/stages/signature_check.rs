@@ -4,7 +4,7 @@
 
 use super::forest::{Forest, JoinedOpts};
 use super::minhash::{Made, SignatureOpts};
-use super::verify::Candidates;
+use super::verify::DistinctCandidates;
 use crate::error::{Error, FieldError, Result};
 use crate::record::pair::Pair;
 use crate::record::signature::{
@@ -169,7 +169,7 @@ impl Stage for MatchLeft {
 pub struct MatchLeftReduce {
     size: Option<u64>,
     values: Vec<u8>,
-    candidates: Candidates,
+    candidates: DistinctCandidates,
 }
 
 impl Stage for MatchLeftReduce {

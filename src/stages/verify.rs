@@ -65,13 +65,13 @@ impl Held {
 
 /// The candidates of a group, which are those of one smaller id, sorted: each is told from its repetitions, and all are counted.
 #[derive(Default)]
-pub(super) struct Candidates {
+pub(super) struct DistinctCandidates {
     last: Vec<u8>,
     different: u64,
     repeated: u64,
 }
 
-impl Candidates {
+impl DistinctCandidates {
     /// Whether the candidate with this larger id comes for the first time.
     pub(super) fn is_new(&mut self, b: &[u8]) -> bool {
         if b == self.last {
@@ -98,7 +98,7 @@ impl Candidates {
 #[derive(Default)]
 pub struct VerifyLeftReduce {
     set: Held,
-    candidates: Candidates,
+    candidates: DistinctCandidates,
 }
 
 impl Stage for VerifyLeftReduce {

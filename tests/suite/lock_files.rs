@@ -28,9 +28,6 @@ fn lock_files_name_all_dependencies() {
     for path in ["Cargo.lock", "fuzz/Cargo.lock", "benches/hamming/Cargo.lock"] {
         let lock = read(path);
         let missing: Vec<_> = wanted.difference(&locked(&lock)).copied().collect();
-        assert!(
-            missing.is_empty(),
-            "{path} lacks {missing:?}: cargo update --workspace --manifest-path of its folder"
-        );
+        assert!(missing.is_empty(), "{path} lacks {missing:?}: run cargo update --workspace beside it");
     }
 }

@@ -52,7 +52,7 @@ fn self_join(kind: Kind, count: usize, megabytes: usize) -> Result<()> {
         pairs += 1;
         Ok(())
     })?;
-    println!("{:.1} s, {pairs} pairs, at most {} MB", start.elapsed().as_secs_f64(), resident::most()? >> 20);
+    println!("{:.1} s, {pairs} pairs, at most {} MB", start.elapsed().as_secs_f64(), resident::peak()? >> 20);
     Ok(())
 }
 

@@ -8,7 +8,7 @@ pub fn bytes() -> Result<u64> {
 }
 
 /// The most bytes that were resident.
-pub fn most() -> Result<u64> {
+pub fn peak() -> Result<u64> {
     number("/proc/self/status", "VmHWM:")
 }
 

@@ -166,7 +166,7 @@ impl Budget {
     /// Address space that a [log](super::spill) takes at a time. Many logs live beside one another where a run works on columns, and
     /// what they free must go back to the system. Stages have one log, which the next step's follows in the same place: it takes no more
     /// than it may hold, for processes of stages often run under a limit of their address space.
-    pub fn segment(&self) -> usize {
+    pub fn log_segment(&self) -> usize {
         match self.work {
             Work::Columns => SEGMENT,
             Work::Stages => SEGMENT.min(self.by_name()),

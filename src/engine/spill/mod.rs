@@ -113,7 +113,7 @@ impl<'b> Log<'b> {
             Segment::Moved(_) => false,
         };
         if !segments.last().is_some_and(fits) {
-            segments.push(Segment::Memory(Vec::with_capacity(self.budget.segment().max(bytes.len()))));
+            segments.push(Segment::Memory(Vec::with_capacity(self.budget.log_segment().max(bytes.len()))));
         }
         let segment = segments.len() - 1;
         let mut at = 0;
