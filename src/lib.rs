@@ -61,6 +61,7 @@ mod io;
 mod join;
 mod params;
 mod plan;
+mod processor;
 mod record;
 mod similarity;
 mod sketch;

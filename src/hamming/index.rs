@@ -7,11 +7,11 @@
 use super::bits::Fingerprint;
 use super::collapse::{Collapsed, MOST as MOST_ROWS};
 use super::layout::{Layout, Plan, plan};
-use super::popcnt::{self, Work};
 use super::rows::{Id, Ids, Rows};
 use super::storage::Bytes;
 use super::table::Table;
 use crate::error::{Error, Result};
+use crate::processor::{self, Instructions, Work};
 use std::ops::Range;
 
 /// How an index is built.
@@ -202,7 +202,7 @@ impl<F: Fingerprint> Index<F> {
         let some = (PROBES / probes.max(1)).clamp(1, QUERIES);
         for (number, queries) in queries.chunks(some).enumerate() {
             let mut visit = |query: usize, place, distance| visit(number * some + query, place, distance);
-            popcnt::run(Search { index: self, queries, scratch, visit: &mut visit });
+            processor::run(Instructions::Popcnt, Search { index: self, queries, scratch, visit: &mut visit });
         }
     }
 
@@ -251,6 +251,8 @@ struct Search<'s, F, V> {
 }
 
 impl<F: Fingerprint, V: FnMut(usize, u32, u32)> Work for Search<'_, F, V> {
+    type Out = ();
+
     #[inline(always)]
     fn run(self) {
         let Self { index, queries, scratch: Scratch { put, ranges }, visit } = self;

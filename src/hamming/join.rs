@@ -14,8 +14,8 @@ use super::bits::{Fingerprint, blocks};
 use super::collapse::{Collapsed, Rows};
 use super::ordered::{Ordered, Task};
 use super::parts::{Entry, Parts, part_bits};
-use super::popcnt::{self, Work};
 use crate::error::{Error, Result};
+use crate::processor::{self, Instructions, Work};
 use crate::threads::each;
 
 /// How a join is done.
@@ -114,7 +114,10 @@ fn join_distinct<F: Fingerprint>(
                     task: ordered.task(number),
                 };
                 if !ordered.is_over() {
-                    popcnt::run(Part { groups: &mut groups, entries, mask: masks[block], bits });
+                    processor::run(
+                        Instructions::Popcnt,
+                        Part { groups: &mut groups, entries, mask: masks[block], bits },
+                    );
                 }
                 groups.task.finish();
             });
@@ -134,6 +137,8 @@ struct Part<'p, 'o, F, V: FnMut(Found) -> Result<()>> {
 }
 
 impl<F: Fingerprint, V: FnMut(Found) -> Result<()>> Work for Part<'_, '_, F, V> {
+    type Out = ();
+
     #[inline(always)]
     fn run(self) {
         self.groups.group(self.entries, self.mask, self.bits, 0);

@@ -19,7 +19,6 @@ mod join;
 mod layout;
 mod ordered;
 mod parts;
-mod popcnt;
 mod rows;
 mod storage;
 mod table;

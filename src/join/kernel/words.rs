@@ -11,6 +11,7 @@
 
 use crate::join::memory;
 use crate::join::sets::Sets;
+use crate::processor::{self, Instructions, Work};
 use crate::threads::{each, fill};
 use std::ops::Range;
 
@@ -81,11 +82,7 @@ impl Words {
 
     /// Adds to each check what the set shares with the query behind its token.
     pub fn check(&self, marks: &Marks, checks: &mut [Check]) {
-        #[cfg(target_arch = "x86_64")]
-        if x86::check(self, &marks.words, checks) {
-            return;
-        }
-        check(self, &marks.words, checks);
+        processor::run(Instructions::Popcnt, CountShared { words: self, marks: &marks.words, checks });
     }
 }
 
@@ -129,6 +126,22 @@ impl Marks {
     }
 }
 
+/// What [`Words::check`] does.
+struct CountShared<'a> {
+    words: &'a Words,
+    marks: &'a [u64],
+    checks: &'a mut [Check],
+}
+
+impl Work for CountShared<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run(self) {
+        check(self.words, self.marks, self.checks);
+    }
+}
+
 #[inline(always)]
 fn check(words: &Words, marks: &[u64], checks: &mut [Check]) {
     for at in 0..checks.len() {
@@ -153,28 +166,6 @@ fn check(words: &Words, marks: &[u64], checks: &mut [Check]) {
             shared += (bits & look(*block)).count_ones();
         }
         checks[at].shared += shared;
-    }
-}
-
-/// The same code for processors that count the bits of a word at once.
-#[cfg(target_arch = "x86_64")]
-#[allow(unsafe_code)]
-mod x86 {
-    use super::{Check, Words, check as body};
-
-    #[target_feature(enable = "popcnt")]
-    fn compiled(words: &Words, marks: &[u64], checks: &mut [Check]) {
-        body(words, marks, checks);
-    }
-
-    /// Checks where the processor has the instruction, and says whether it does.
-    pub fn check(words: &Words, marks: &[u64], checks: &mut [Check]) -> bool {
-        let has = is_x86_feature_detected!("popcnt");
-        if has {
-            // SAFETY: the processor has the one feature that `compiled` is compiled for.
-            unsafe { compiled(words, marks, checks) };
-        }
-        has
     }
 }
 
