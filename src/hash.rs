@@ -127,6 +127,21 @@ pub fn mix(value: u64) -> u64 {
     value ^ value >> 31
 }
 
+/// A hash of 64 bits that are hashed already, by one multiplication: its 128 bits, the halves brought together.
+#[inline(always)]
+pub fn fold(value: u64) -> u64 {
+    let product = u128::from(value) * 0xd134_2543_de82_ef95;
+    product as u64 ^ (product >> 64) as u64
+}
+
+/// A hash of 32 bits, one for one: the last step of MurmurHash3.
+#[inline(always)]
+pub fn mix_half(value: u32) -> u32 {
+    let value = (value ^ value >> 16).wrapping_mul(0x85eb_ca6b);
+    let value = (value ^ value >> 13).wrapping_mul(0xc2b2_ae35);
+    value ^ value >> 16
+}
+
 /// The seed of hash function `number` of signatures: the values of SplitMix64 from [`SIGNATURE_SEED`] on.
 #[inline]
 pub fn stream(number: u64) -> u64 {

@@ -16,7 +16,7 @@ use crate::record::document::DocumentOpts;
 use crate::similarity::Measure;
 use crate::similarity::tau::Tau;
 use crate::sketch::bands::Bands;
-use crate::sketch::minhash::MOST_HASHES;
+use crate::sketch::minhash::{MOST_HASHES, nanoseconds};
 use crate::stages::minhash::{BandOpts, SignerOpts};
 use crate::stages::options::{FeatureOpts, MinFeaturesOpts, SimilarityOpts};
 use crate::text::Extractor;
@@ -36,8 +36,8 @@ const DOUBT: f64 = 3.0;
 /// Similarities are counted by thousandths.
 const STEPS: usize = 1000;
 
-/// What takes how long, in nanoseconds: a feature that falls into a bucket, a key that is sorted, a candidate that is compared.
-const COSTS: [f64; 3] = [1.5, 100.0, 300.0];
+/// What takes how long, in nanoseconds, besides signatures: a key that is sorted, a candidate that is compared.
+const COSTS: [f64; 2] = [100.0, 300.0];
 /// How many times the fewest candidates that any bands have those that are taken may have.
 const FEWEST: f64 = 1.25;
 /// Of the share that may be lost, how much is planned to be: similar documents come in groups, whose pairs are lost
@@ -223,9 +223,8 @@ impl Similarities {
             }
         }
         let (keys, values) = (self.documents * bands.bands as f64, (bands.bands * bands.rows) as f64);
-        // All buckets are hit after about K(ln K + .58) throws, by a small set in several rounds.
-        let throws = self.documents * self.features.max(values * (values.ln() + 0.58));
-        let cost = throws * COSTS[0] + keys * COSTS[1] + candidates * COSTS[2];
+        let signatures = self.documents * nanoseconds(values, self.features);
+        let cost = signatures + keys * COSTS[0] + candidates * COSTS[1];
         Expected { bands, recall: found / similar, candidates, cost }
     }
 

@@ -32,16 +32,33 @@ def classic(k, features):
     return [smallest(features, stream(i)) for i in range(k)]
 
 
+def fold(x):
+    product = x * 0xD1342543DE82EF95
+    return (product & M) ^ product >> 64
+
+
+def mix_half(x):
+    x = (x ^ x >> 16) * 0x85EBCA6B & 0xFFFFFFFF
+    x = (x ^ x >> 13) * 0xC2B2AE35 & 0xFFFFFFFF
+    return x ^ x >> 16
+
+
+def smallest_of_bucket(i, features):
+    seed = stream(1024 + i)
+    factor, flip = seed >> 32 | 1, seed & 0xFFFFFFFF
+    return mix_half(min(((x & 0xFFFFFFFF) ^ flip) * factor & 0xFFFFFFFF for x in features))
+
+
 def fast(k, features):
     throws = {}
-    for r in range(k):
+    for r in range(max(2, (k + 63) // 64)):
         for x in features:
-            h = mix(x ^ stream(r))
+            h = fold(x ^ stream(r))
             throws.setdefault((h >> 32) * k >> 32, []).append((r, h & 0xFFFFFFFF))
-    return [min(throws[i])[1] if i in throws else smallest(features, stream(k + i)) for i in range(k)]
+    return [min(throws[i])[1] if i in throws else smallest_of_bucket(i, features) for i in range(k)]
 
 
 for name, method in (("classic", classic), ("fast", fast)):
-    for k, n in ((1, 3), (8, 1), (8, 5), (16, 40), (100, 30), (128, 1), (128, 7), (128, 500)):
+    for k, n in ((1, 3), (8, 1), (8, 5), (16, 40), (100, 30), (128, 1), (128, 7), (128, 500), (300, 90)):
         values = method(k, [feature(n, i) for i in range(n)])
         print(name, k, n, " ".join(map(str, values)), sep="\t")

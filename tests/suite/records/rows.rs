@@ -95,7 +95,7 @@ pub fn rows(values: &Values) -> Vec<Row> {
     let low = signature::Values::of(&low_text).unwrap();
     assert!(low.read(&mut read).is_ok() && read == three.map(|value| value & ((1 << bits) - 1)));
     assert_eq!((low.count(), low.bits()), (3, bits));
-    let signature = Signature { id: a, size: *n2, made: b"minhash=1 method=fast", values: of };
+    let signature = Signature { id: a, size: *n2, made: b"minhash=2 method=fast", values: of };
     let signed = Signed { id: a, size: *n2, values: of };
     let half_signed = HalfSigned { b, a, size: *n2, values: of };
     let signed_low = Signed { id: a, size: *n2, values: low };
