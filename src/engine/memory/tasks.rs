@@ -120,6 +120,8 @@ mod tests {
             params.set("forest", "7");
             budget.fit(&mut params);
             assert_eq!(params.get("forest"), Some("7"));
+            let batch = params.get(BATCH_MEMORY).unwrap().parse::<usize>().unwrap();
+            assert!((1..=256).contains(&batch) && (batch == 1 || batch << 20 <= budget.task() / 2));
             let mut room = budget.task_room();
             assert!(room.take(budget.task() / 2).unwrap() && !room.take(1).unwrap());
             assert!(params.get("combine").unwrap().parse::<usize>().unwrap() <= 1_000_000);
