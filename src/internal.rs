@@ -163,7 +163,7 @@ pub mod record {
     }
     /// See the module of this name.
     pub mod near {
-        pub use crate::record::near::{AnswerPair, AnyPair, Checked, Near};
+        pub use crate::record::near::{AnswerPair, AnyPair, Checked, Near, NearQuery};
     }
     /// See the module of this name.
     pub mod pair {

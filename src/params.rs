@@ -95,10 +95,17 @@ impl Params {
         Ok(O::from_arg_matches(&command.try_get_matches_from(args)?)?)
     }
 
+    /// The options without those that name side files which a chain has made: a stage gets these, whatever the user's value names.
+    pub fn beside(&self, side: impl Iterator<Item = &'static str>) -> Self {
+        let mut params = self.clone();
+        side.for_each(|option| drop(params.0.remove(option)));
+        params
+    }
+
     /// The parsed options of a stage, with the paths of its side files.
     pub fn matches_for(&self, entry: &Entry, side: &[(&'static str, &Path)]) -> Result<ArgMatches> {
         let mut args = vec![entry.decl.name.to_owned()];
-        args.extend(self.args_for(entry));
+        args.extend(self.beside(side.iter().map(|(option, _)| *option)).args_for(entry));
         let mut args: Vec<std::ffi::OsString> = args.into_iter().map(Into::into).collect();
         for (option, path) in side {
             if entry.has_side(option) {

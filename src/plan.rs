@@ -6,14 +6,17 @@
 
 use crate::chains::{Chain, Columnar, Data, FAMILIES, Family, Step, Tasks, Wanted};
 use crate::error::{Error, Result};
+use crate::hamming::MOST_DISTANCE;
 use crate::params::Params;
 use crate::similarity::Similarity;
 use crate::similarity::overlap::Overlap;
 use crate::stage::Entry;
 use crate::stages;
+use crate::stages::hamming_batch::too_far;
 use crate::stages::minhash::{BandOpts, SignerOpts};
 use crate::stages::options::SimilarityOpts;
 use crate::stages::signature_check::{Check, CheckOpts};
+use crate::stages::simhash::DistanceOpts;
 use crate::text::FeatureKind;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -225,6 +228,7 @@ impl Plan {
         }
         let wanted = Wanted { kept: write_kept, rounds: engine != Engine::Local };
         let chain = family.chain(&given.params, wanted);
+        refuse_batch(family, &given.params, write_kept)?;
         refuse_check(family, &chain, &given.params)?;
         let unused = unused(&chain.steps(), &given.params);
         notes.extend(unused.iter().map(|name| format!("{} does not use --{name} here", family.name)));
@@ -325,6 +329,38 @@ fn refuse_check(family: &Family, chain: &Chain, params: &Params) -> Result<()> {
         (false, Check::Texts(_)) => check.candidates().map(drop),
         _ => Ok(()),
     }
+}
+
+/// Refuses what a batch of queries has not: another chain, clusters, a check of texts, distances that no index has.
+fn refuse_batch(family: &Family, params: &Params, write_kept: bool) -> Result<()> {
+    if params.get("batch").is_none() {
+        return Ok(());
+    }
+    let refused = |what: &str| Err(Error::Usage(format!("--batch {what}")));
+    if family.name != "simhash" {
+        return refused(&format!(
+            "finds documents by their fingerprints, so it is for simhash and not for {}",
+            family.name
+        ));
+    }
+    if params.is("write", "clusters") {
+        return refused(
+            "compares no documents of the input with one another, so there are no clusters to write; leave --write out",
+        );
+    }
+    if write_kept {
+        return refused(
+            "compares no documents of the input with one another, so none is kept or dropped; leave --write-kept out",
+        );
+    }
+    if params.get("check").is_some() {
+        return refused(
+            "counts the bits in which fingerprints differ, and compares no texts; leave --check out, or run simhash \
+                        without --batch over queries and documents together",
+        );
+    }
+    let most = params.parse::<DistanceOpts>()?.distance.most();
+    if most > MOST_DISTANCE { Err(Error::Usage(too_far(most))) } else { Ok(()) }
 }
 
 fn step_json(step: &Step) -> Value {

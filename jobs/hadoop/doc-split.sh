@@ -3,7 +3,7 @@
 # usage: SCRIPT OUTPUT INPUT…   (documents as JSON lines, plain or .gz; all in HDFS or wherever Hadoop reads; OUTPUT is a folder)
 # The environment may set HADOOP_HOME, HADOOP_OPTIONS (-D …), REDUCERS, HEAP (MB of a task's JVM), JOBS (at once), BINARY, STREAMING_JAR, WORK, LOGS, KEEP_WORK, QUIET, RESUME.
 set -euo pipefail
-VERSION=0.1.0 CHAIN=doc-split SHIP=() MB=206 # of a container beside HEAP, where a step says no other number
+VERSION=0.1.0 CHAIN=doc-split QUERIES= SHIP=() MB=206 # of a container beside HEAP, where a step says no other number
 # The library is in JOBS_LIB, beside this script's folder, or where twinsplit is installed.
 [[ -n ${JOBS_LIB:-} ]] || for JOBS_LIB in "$(dirname "$0")/../lib" "$(dirname "$(command -v twinsplit)")/../share/twinsplit/lib"; do [[ ! -f $JOBS_LIB/hadoop.sh ]] || break; done
 [[ -f $JOBS_LIB/hadoop.sh ]] || { echo "error: hadoop.sh is not found: let JOBS_LIB be its folder, jobs/lib of the sources, or take the script that twinsplit plan prints with --inline" >&2; exit 1; }

@@ -34,9 +34,10 @@ fs() {
 }
 
 # Jobs run elsewhere, so they are given whole addresses.
-addresses=$("$BINARY" job addresses --hadoop "$HADOOP" "$OUTPUT" "${WORK:-${OUTPUT}/_work}" "${INPUT[@]}") || exit $?
+addresses=$("$BINARY" job addresses --hadoop "$HADOOP" "$OUTPUT" "${WORK:-${OUTPUT}/_work}" "${INPUT[@]}" ${QUERIES:+"$QUERIES"}) || exit $?
 mapfile -t INPUT <<< "$addresses"
 OUTPUT=${INPUT[0]} WORK=${INPUT[1]} INPUT=("${INPUT[@]:2}") DOCUMENTS=() OWN_LOGS=
+[[ -z $QUERIES ]] || { QUERIES=${INPUT[-1]} && unset 'INPUT[-1]'; }
 for path in "${INPUT[@]}"; do DOCUMENTS+=(-input "$path"); done
 BIN=$WORK/_bin NEW=$WORK/_tmp/$$-${EPOCHREALTIME/./}
 [[ -n ${LOGS:-} ]] || { LOGS=$(mktemp -d "${TMPDIR:-/tmp}/twinsplit-logs.XXXXXX") OWN_LOGS=1; }
@@ -57,7 +58,7 @@ for signal in HUP:129 INT:130 TERM:143; do trap "exit ${signal#*:}" "${signal%:*
 
 # What is there already: the answer, or steps of a run that was stopped. THERE are the names in WORK.
 FOLDER=(--engine hadoop --hadoop "$HADOOP" --output "$OUTPUT" --work "$WORK" ${OVERWRITE:+--overwrite} ${KEEP_WORK:+--keep-work})
-THIS=(--page "$0" --input "${INPUT[@]}")
+THIS=(--page "$0" --input "${INPUT[@]}" ${QUERIES:+--queries "$QUERIES"})
 [[ ! -f $LOGS/_manifest.json ]] || THIS+=(--manifest "$LOGS/_manifest.json")
 begun=$("$BINARY" job begin "${FOLDER[@]}" ${RESUME:+--resume} "${THIS[@]}" --file "${SHIP[@]}") || exit $?
 declare -A THERE=()
@@ -139,11 +140,11 @@ prepare() {
   GENERIC=(${mappers:+-D mapreduce.job.maps="$mappers"} ${split:+-D mapreduce.input.fileinputformat.split.minsize="$split"})
   INPUTS=() FILES=()
   for data in $1; do
-    if [[ $data == documents ]]; then
-      GENERIC+=("${OF_DOCUMENTS[@]}") INPUTS+=("${DOCUMENTS[@]}")
-    else
-      INPUTS+=(-input "$WORK/$data")
-    fi
+    case $data in
+      documents) GENERIC+=("${OF_DOCUMENTS[@]}") INPUTS+=("${DOCUMENTS[@]}") ;;
+      queries) GENERIC+=("${OF_DOCUMENTS[@]}") INPUTS+=(-input "$QUERIES") ;;
+      *) INPUTS+=(-input "$WORK/$data") ;;
+    esac
   done
   split_words "${@:3}"
   for file in "${SHIP[@]}"; do FILES+=("$BIN/${file##*/}#${file##*/}"); done

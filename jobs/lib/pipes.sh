@@ -4,14 +4,14 @@ source "$JOBS_LIB/twinsplit.sh"
 shopt -s globstar
 : "${MAPPERS:=2}" "${SORT_MEMORY:=256M}" "${WORK:=$OUTPUT/_work}"
 mkdir -p "$OUTPUT" "$WORK"
-for file in "${INPUT[@]}"; do
+for file in "${INPUT[@]}" ${QUERIES:+"$QUERIES"}; do
   [[ -f $file || -d $file ]] || { [[ ! -e $file ]] && compgen -G "$file" > /dev/null; } || fail "$file: no file; the documents are read more than once, so no pipe can be the input"
 done
 command -v twinsplit > /dev/null || fail "twinsplit is not on PATH; put the folder of the binaries there"
 check_program twinsplit
 
 # A run that was stopped goes on after its last finished step with RESUME=1, if it is the same script on the same files.
-same() { sed -n 2p "$0" && cat "$0" <(stat -c '%n %s %y' "${INPUT[@]}") | cksum; }
+same() { sed -n 2p "$0" && cat "$0" <(stat -c '%n %s %y' "${INPUT[@]}" ${QUERIES:+"$QUERIES"}) | cksum; }
 if [[ -n ${DRIVEN:-} ]]; then
   # twinsplit run has compared more than that. Tasks that outlive it for a moment hold the lock that is standard input.
   exec 8<&0 < /dev/null
@@ -66,12 +66,14 @@ complete() {
 }
 
 # The functions of tasks see the locals of the step that they are part of: from, to, mappers, …
-# share K N COMMAND…: COMMAND with the K-th of N shares of $from: lines of documents, or whole part files
+# share K N COMMAND…: COMMAND with the K-th of N shares of $from: lines of documents or queries, or whole part files
 share() {
   local number=$1 of=$2 files
   shift 2
-  if [[ $from == documents ]]; then
-    "$1" --input "${INPUT[@]}" --split "$number/$of" "${@:2}"
+  if [[ $from == documents || $from == queries ]]; then
+    files=("${INPUT[@]}")
+    [[ $from == documents ]] || files=("$QUERIES")
+    "$1" --input "${files[@]}" --split "$number/$of" "${@:2}"
   else
     # shellcheck disable=SC2086  # a list of names without spaces
     mapfile -t files < <(parts $from | awk -v k="$number" -v n="$of" 'NR % n == k')

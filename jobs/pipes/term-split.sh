@@ -3,7 +3,7 @@
 # usage: SCRIPT OUTPUT INPUT…   (documents as JSON lines, plain or gzip; OUTPUT is a folder)
 # The environment may set MAPPERS, REDUCERS, JOBS (tasks at once), SORT_MEMORY, WORK (the folder in between), QUIET, RESUME.
 set -euo pipefail
-VERSION=0.1.0
+VERSION=0.1.0 QUERIES=
 # The library is in JOBS_LIB, beside this script's folder, or where twinsplit is installed.
 [[ -n ${JOBS_LIB:-} ]] || for JOBS_LIB in "$(dirname "$0")/../lib" "$(dirname "$(command -v twinsplit)")/../share/twinsplit/lib"; do [[ ! -f $JOBS_LIB/pipes.sh ]] || break; done
 [[ -f $JOBS_LIB/pipes.sh ]] || { echo "error: pipes.sh is not found: let JOBS_LIB be its folder, jobs/lib of the sources, or take the script that twinsplit plan prints with --inline" >&2; exit 1; }

@@ -63,7 +63,6 @@ fn joins(first: &Step, then: &Step) -> bool {
     let tagged =
         first.map.first().and_then(|name| stages::find(name)).is_some_and(|entry| entry.tag.is_some());
     let others = then.inputs.iter().filter(|input| **input != first.output);
-    let guards = usize::from(first.guard.is_some()) + usize::from(then.guard.is_some());
     first.reduce.is_none()
         && first.tasks == Tasks::Many
         && !matches!(then.tasks, Tasks::EachFile(..))
@@ -71,7 +70,6 @@ fn joins(first: &Step, then: &Step) -> bool {
         && (alone || tagged && !then.map.is_empty() && !first.inputs.contains(&DOCUMENTS))
         && others.clone().all(|input| !first.inputs.contains(input))
         && first.side.iter().all(|(option, _)| then.side.iter().all(|(other, _)| option != other))
-        && guards < 2
         && (first.field.is_none() || then.field.is_none())
 }
 
@@ -87,7 +85,7 @@ fn join(first: &Step, then: &Step) -> Step {
         inputs: inputs.collect(),
         side: first.side.iter().chain(&then.side).copied().collect(),
         options: first.options.iter().chain(&then.options).copied().collect(),
-        guard: first.guard.or(then.guard),
+        guards: first.guards.iter().chain(&then.guards).copied().collect(),
         field: first.field.or(then.field),
         ..then.clone()
     }

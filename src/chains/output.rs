@@ -21,6 +21,8 @@ pub struct Output {
     star: bool,
     /// Pairs of documents are written.
     pairs: bool,
+    /// The chain's check has made the pairs of documents, and nothing is made of them.
+    alone: bool,
     wanted: Wanted,
     /// What bounds the pairs of documents.
     bound: Guard,
@@ -34,12 +36,17 @@ impl Output {
     /// What the options make of it.
     pub fn of(params: &Params, wanted: Wanted) -> Self {
         let pairs = !params.is("write", "clusters");
-        Self { star: params.is("cluster", "star"), pairs, wanted, bound: MAX_PAIRS }
+        Self { star: params.is("cluster", "star"), pairs, alone: false, wanted, bound: MAX_PAIRS }
     }
 
     /// The same for pairs of fingerprints.
     pub fn of_fingerprints(self) -> Self {
         Self { bound: Guard { advice: TOO_MANY_NEAR, ..MAX_PAIRS }, ..self }
+    }
+
+    /// The pairs of documents as the chain has found them, and nothing else.
+    pub fn of_pairs_alone(self) -> Self {
+        Self { alone: true, ..self }
     }
 
     /// Whether pairs of documents are written.
@@ -49,6 +56,9 @@ impl Output {
 
     /// Its data sets. The clusters come last: an answer that has them is complete.
     pub fn data(&self) -> Vec<Data> {
+        if self.alone {
+            return vec![PAIRS];
+        }
         let all = [(PAIRS, self.pairs), (KEPT, self.wanted.kept), (CLUSTERS, true)];
         all.into_iter().filter(|(_, wanted)| *wanted).map(|(data, _)| data).collect()
     }
@@ -56,6 +66,9 @@ impl Output {
 
 impl Component for Output {
     fn parts(&self) -> Vec<Part> {
+        if self.alone {
+            return Vec::new();
+        }
         let mut parts = if self.wanted.rounds {
             vec![Part::Choice(Choice {
                 name: "clusters",

@@ -1,11 +1,12 @@
 //! SimHash: documents as fingerprints of 64 or 128 bits, pairs by their Hamming distance (charikar2002, manku2007).
 //!
-//! Equal fingerprints collapse first. Candidates meet in tables: [`crate::sketch::tables`] says which.
+//! Equal fingerprints collapse first. Candidates meet in tables: [`crate::sketch::tables`] says which. With a batch of queries the
+//! chain is another one: [`super::batch`].
 
 use super::front::{BAD_RECORDS, frequencies};
 use super::output::Output;
 use super::step::{Data, Part, Step};
-use super::{Chain, Columnar, Component, DOCUMENTS, Family, IDF_TABLE, JOINED, MEMBERS, Wanted};
+use super::{Chain, Columnar, Component, DOCUMENTS, Family, IDF_TABLE, JOINED, MEMBERS, Wanted, batch};
 use crate::params::Params;
 use crate::stages::keep_field::KeepField;
 use crate::stages::meta::META;
@@ -18,7 +19,7 @@ pub const FAMILY: Family = Family {
     about: "SimHash fingerprints, pairs by Hamming distance: APPROXIMATE, for a few bytes a document",
     defaults: &[],
     front: &[("keep", &["first", "newest"])],
-    choices: &[("weights", &["tf", "tf-idf"]), ("check", &["", "jaccard:0.5"])],
+    choices: &[("weights", &["tf", "tf-idf"]), ("check", &["", "jaccard:0.5"]), ("batch", &["", "queries"])],
     compose,
 };
 
@@ -31,10 +32,11 @@ const HALF: Data = "half-compared";
 
 fn compose(params: &Params, wanted: Wanted) -> Chain {
     let opts: Option<FingerprintOpts> = params.parse().ok();
-    let front = Fingerprints {
-        counts: opts.as_ref().is_some_and(FingerprintOpts::counts),
-        field: params.get("keep").and_then(KeepField::named),
-    };
+    let counts = opts.as_ref().is_some_and(FingerprintOpts::counts);
+    if params.get("batch").is_some() {
+        return batch::chain(params, wanted, counts);
+    }
+    let front = Fingerprints { counts, field: params.get("keep").and_then(KeepField::named) };
     Chain {
         front: Box::new(front),
         candidates: Box::new(ByTables { in_memory: opts.is_some_and(|opts| opts.join_in_memory()) }),

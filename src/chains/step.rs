@@ -47,8 +47,8 @@ pub struct Step {
     pub options: Vec<(&'static str, &'static str)>,
     /// How many tasks.
     pub tasks: Tasks,
-    /// A counter that must not exceed an option's value when the step has ended, and what to do then.
-    pub guard: Option<Guard>,
+    /// Counters that must not exceed an option's value when the step has ended, and what to do then.
+    pub guards: Vec<Guard>,
     /// A field that at least one document must have when the step has ended.
     pub field: Option<KeepField>,
 }
@@ -66,7 +66,7 @@ impl Step {
             side: Vec::new(),
             options: Vec::new(),
             tasks: Tasks::Many,
-            guard: None,
+            guards: Vec::new(),
             field: None,
         }
     }
@@ -94,7 +94,7 @@ impl Step {
 
     /// The step with a bound on what it counts.
     pub fn guarded(self, guard: Guard) -> Self {
-        Self { guard: Some(guard), ..self }
+        Self { guards: vec![guard], ..self }
     }
 
     /// The step with a side file that an earlier one made.
@@ -124,7 +124,7 @@ impl Step {
     }
 }
 
-/// See [`Step::guard`].
+/// See [`Step::guards`].
 #[derive(Clone, Copy, Debug)]
 pub struct Guard {
     /// The counter.

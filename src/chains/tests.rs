@@ -7,7 +7,7 @@ fn all() -> Vec<Vec<Part>> {
     for family in FAMILIES {
         chains.extend(family.every_chain().iter().map(|(_, chain)| chain.parts()));
     }
-    assert_eq!(chains.len(), 1025 + 128);
+    assert_eq!(chains.len(), 1025 + 2 * 128);
     chains
 }
 
@@ -41,8 +41,12 @@ fn known_after(parts: &[Part], mut known: Vec<Data>) -> Vec<Data> {
 #[test]
 fn every_step_reads_what_an_earlier_one_wrote() {
     for parts in all() {
-        let known = known_after(&parts, vec![DOCUMENTS]);
-        assert!(known.contains(&CLUSTERS) || known.contains(&IDF_TABLE));
+        let known = known_after(&parts, vec![DOCUMENTS, QUERIES]);
+        let has_batch = parts.iter().flat_map(Part::steps).any(|step| step.inputs.contains(&QUERIES));
+        match has_batch {
+            true => assert!(known.contains(&PAIRS) && !known.contains(&CLUSTERS)),
+            false => assert!(known.contains(&CLUSTERS) || known.contains(&IDF_TABLE)),
+        }
     }
 }
 
@@ -91,7 +95,7 @@ fn few_jobs_do_a_chain() {
         ["tokenize", "size-count", "index-doc", "docsplit-query", "cluster", "expand-pairs", "keep"]
     );
     assert_eq!(
-        jobs("term-split", plain.with("pcp", "prefix")),
+        jobs("term-split", plain.clone().with("pcp", "prefix")),
         [
             "tokenize",
             "feature-count",
@@ -103,6 +107,11 @@ fn few_jobs_do_a_chain() {
             "keep"
         ]
     );
+    // Queries, then documents: each is read once, and nothing is shuffled.
+    let batch = plain.with("batch", "queries");
+    assert_eq!(jobs("simhash", batch.clone()), ["simhash-queries", "simhash"]);
+    let counted = ["tokenize", "idf-table", "simhash-queries", "simhash"];
+    assert_eq!(jobs("simhash", batch.with("weights", "tf-idf")), counted);
 }
 
 /// What engines rely on when they name the data sets of a round.
@@ -125,7 +134,7 @@ fn a_round_goes_on_with_what_the_one_before_made() {
             assert!(repeat.from.iter().all(|data| !made.contains(data)), "{}", repeat.name);
             for step in &repeat.steps {
                 // The counter of a round is looked for after its first step, and side files are of no round.
-                assert!(step.guard.is_none() && step.side.is_empty(), "{}", step.name);
+                assert!(step.guards.is_empty() && step.side.is_empty(), "{}", step.name);
                 assert_eq!(step.tasks, Tasks::Many, "{}", step.name);
             }
         }

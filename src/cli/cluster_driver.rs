@@ -23,7 +23,7 @@ use tempfile::TempDir;
 /// Runs a plan as jobs of Hadoop Streaming, or under Spark.
 pub fn run(plan: &Plan, opts: &RunOpts) -> Result<()> {
     let start = Instant::now();
-    let manifest = RunManifest::of(plan, &plan.inputs, Known::Names)?;
+    let manifest = RunManifest::of(plan, [&plan.inputs, &[]], Known::Names)?;
     let is_spark = plan.engine == Engine::Spark;
     let name = if is_spark { "chain.py" } else { "chain.sh" };
     let script = script_of(plan, Library::Inside)?;

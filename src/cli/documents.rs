@@ -1,6 +1,7 @@
 //! What the commands that look at single documents share: a run's `run.json`, reading the documents again, and
 //! which features lie in the IDF range.
 
+use super::manifest::QUERIES;
 use super::output::tidy;
 use crate::bad_records::BadRecords;
 use crate::error::{Error, Result};
@@ -71,9 +72,10 @@ impl RunFile {
         }
     }
 
-    /// The documents that the run read.
+    /// The documents that the run read; those of a batch are no part of them.
     pub fn inputs(&self) -> Vec<PathBuf> {
         let listed = self.value["inputs"].as_array().into_iter().flatten();
+        let listed = listed.filter(|input| input[QUERIES] != true);
         listed.filter_map(|input| input["path"].as_str()).map(PathBuf::from).collect()
     }
 

@@ -70,6 +70,10 @@ pub const EXAMPLES: &[Example] = &[
         "What the layouts take for fifty million fingerprints",
         "twinsplit fingerprints plan --fingerprints 50000000",
     ),
+    example(
+        "Which documents of a collection are near which of a new crawl, by their fingerprints",
+        "zcat docs.jsonl.gz | head -n 20 > new.jsonl; twinsplit run simhash --batch new.jsonl --input crawl --output out8",
+    ),
     example("What every stage reads and writes", "twinsplit stages > stages.md"),
     example(
         "The settings of a published experiment",
@@ -128,6 +132,10 @@ pub const EXAMPLES: &[Example] = &[
     example(
         "Fingerprints in these tables, and those that differ in 16 bits at most",
         "hamming-index --tables tables < different-fingerprints | LC_ALL=C sort | hamming-index-reduce | hamming-pairs > near",
+    ),
+    example(
+        "The documents near a batch of queries: those of new.jsonl are an index, past which all others stream",
+        "simhash < new.jsonl > queries; zcat docs.jsonl.gz | simhash --then hamming-batch --batch queries > near-queries",
     ),
     example(
         "What is compared of the texts of near fingerprints, here their characters",

@@ -15,6 +15,9 @@ pub struct RunManifest(Map<String, Value>);
 const REPLACES: &str = "overwrite";
 const KEEPS_WORK: &str = "keep_work";
 
+/// The field of an input that is of queries and not of the documents near which these are looked for.
+pub const QUERIES: &str = "queries";
+
 /// Fields of a script that runs by itself: the digest of its text, and the variables that its stages read.
 pub const PAGE: &str = "page";
 /// See [`PAGE`].
@@ -32,15 +35,21 @@ pub enum Known {
 }
 
 impl RunManifest {
-    /// The manifest of a run of a plan over these files.
-    pub fn of(plan: &Plan, inputs: &[PathBuf], known: Known) -> Result<Self> {
-        let inputs = inputs.iter().map(|path| match known {
+    /// The manifest of a run of a plan over these files of documents, and of queries where it has a batch.
+    pub fn of(plan: &Plan, [documents, queries]: [&[PathBuf]; 2], known: Known) -> Result<Self> {
+        let describe = |path: &PathBuf| match known {
             Known::Names => Ok(json!({ "path": path.to_string_lossy() })),
             Known::Sizes => size(path),
             Known::Digests => digest(path),
-        });
+        };
+        let mut inputs = documents.iter().map(describe).collect::<Result<Vec<_>>>()?;
+        for query in queries {
+            let mut described = describe(query)?;
+            described[QUERIES] = true.into();
+            inputs.push(described);
+        }
         let mut fields = plan.fields();
-        fields.insert("inputs".to_owned(), inputs.collect::<Result<Vec<_>>>()?.into());
+        fields.insert("inputs".to_owned(), inputs.into());
         let files = plan.params.named_files();
         let files = digests(files.into_iter().map(|(_, file)| Path::new(file)))?;
         fields.insert("parameter_files".to_owned(), files);

@@ -7,14 +7,14 @@ use super::output::{self, Output, Start};
 use super::progress::Display;
 use super::quarantine::{self, Places, QUARANTINE};
 use super::{cluster_driver, forecast, interrupt, keep_field, summary};
-use crate::chains::{Columnar, Family, KEPT, PAIRS};
+use crate::chains::{CLUSTERS, Columnar, Family, KEPT, PAIRS};
 use crate::engine::columnar::{ColumnarJoin, ColumnarOpts, ColumnarRun, Ran};
 use crate::engine::library::Library;
 use crate::engine::memory::Budget;
 use crate::engine::pipes::PipesRun;
 use crate::engine::progress::{Done, Progress};
 use crate::engine::script_of;
-use crate::engine::steps::LocalSteps;
+use crate::engine::steps::{self, LocalSteps};
 use crate::error::{Error, Result};
 use crate::io::{Contents, Stdout, document_files};
 use crate::plan::{Engine, Plan};
@@ -42,6 +42,12 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     let asked = options::asked(matches, opts.engine, &opts.input, opts.write_kept)?;
     let plan = options::plan(asked, opts.quiet)?;
     refuse_settings(&opts)?;
+    if let (Some(_), Some(_)) = (&in_front, plan.params.get("batch")) {
+        return Err(Error::Usage(
+            "--batch goes with documents that are JSON lines in UTF-8; convert queries and documents with twinsplit convert first"
+                .to_owned(),
+        ));
+    }
     if plan.engine.is_remote() {
         keep_field::check(&plan.params, &[])?;
         return cluster_driver::run(&plan, &opts);
@@ -50,6 +56,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     // Lives as long as the run, and goes with one that leaves nothing.
     let _converted = in_front.map(|documents| documents.convert(&opts, &plan.params)).transpose()?;
     let inputs = checked_inputs(&opts, &plan)?;
+    let queries = checked_queries(&plan)?;
     if plan.chain.candidates.pairs_all_postings() && !opts.resume {
         forecast::refuse_hopeless(&plan.params, &opts, &inputs)?;
     }
@@ -60,7 +67,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     let fields = if ways.is_some() { String::new() } else { keep_field::check(&plan.params, &inputs)? };
     // The columnar way leaves no steps to go on with, so its input is compared only with that of an answer.
     let known = if ways.is_some() && !opts.resume { Known::Sizes } else { Known::Digests };
-    let mut manifest = RunManifest::of(&plan, &inputs, known)?;
+    let mut manifest = RunManifest::of(&plan, [&inputs, &queries], known)?;
     let output = match Output::open(&opts, &manifest)? {
         Start::Run(output) => Arc::new(output),
         Start::Complete => return say_complete(&opts),
@@ -164,6 +171,17 @@ fn checked_inputs(opts: &RunOpts, plan: &Plan) -> Result<Vec<PathBuf>> {
         )?;
     }
     Ok(inputs)
+}
+
+/// The files of the batch, if there is one.
+fn checked_queries(plan: &Plan) -> Result<Vec<PathBuf>> {
+    let queries = steps::queries(&plan.params)?;
+    if let Some(missing) = queries.iter().find(|path| *path != Path::new("-") && !path.exists()) {
+        let problem = "there is no such file or folder; --batch names the queries".to_owned();
+        return Err(Error::File { path: missing.clone(), problem });
+    }
+    refuse_streams(&queries, "--batch names documents as files")?;
+    Ok(queries)
 }
 
 /// Refuses standard input, and pipes that have a name, where the input is read more than once.
@@ -296,7 +314,10 @@ impl Run<'_> {
 
     fn finish(&self, steps: Vec<Done>) -> Result<Finished> {
         let (clusters, members) = (self.output.answer.join("clusters.tsv"), self.output.work.join("members"));
-        let shares = summary::cluster_scripts(&clusters, &members, &steps)?;
+        let shares = match self.plan.chain.output.data().contains(&CLUSTERS) {
+            true => summary::cluster_scripts(&clusters, &members, &steps)?,
+            false => Vec::new(),
+        };
         Ok(Finished {
             warnings: summary::warnings(&steps, shares, self.plan.recall),
             steps,

@@ -3,6 +3,7 @@
 use super::audit::Audit;
 use super::manifest::{RunManifest, digest};
 use super::table::table;
+use crate::chains::OF_QUERIES;
 use crate::cluster::dropped::{BELOW, BEYOND, DISTANCE, DROPPED, least};
 use crate::cluster::ids::Ids;
 use crate::engine::columnar::minhash::{AUDIT_FOUND, AUDITED};
@@ -14,6 +15,7 @@ use crate::record::cluster::ClusterRow;
 use crate::record::meta::Meta;
 use crate::record::{Record, second_field, tag};
 use crate::stages::hamming::FINGERPRINTS;
+use crate::stages::hamming_batch::{NEAR, PAIRS};
 use crate::stages::signature_check::{BELOW as ESTIMATED_BELOW, ESTIMATED, UNCHECKED};
 use crate::terminal;
 use indicatif::HumanCount;
@@ -37,9 +39,9 @@ fn percent(part: u64, whole: u64) -> u128 {
 }
 
 /// The steps without all but the first of those that turn documents into something and count them: a chain of fingerprints has
-/// two where it counts document frequencies.
+/// two where it counts document frequencies. A batch of queries is of other documents.
 fn with_readers_once(steps: &[Done]) -> Vec<&Done> {
-    let reads = |step: &&Done| step.counters.contains_key("documents");
+    let reads = |step: &&Done| step.counters.contains_key("documents") && step.name != OF_QUERIES;
     let first = steps.iter().position(|step| reads(&step));
     steps
         .iter()
@@ -286,8 +288,21 @@ impl Report<'_> {
             return out.flush();
         }
         if !quiet {
-            let count = |name| sum(self.steps, name);
+            let once = with_readers_once(self.steps);
+            let count = |name| sum(&once, name);
             terminal::line(table(self.steps).trim_end());
+            if let Some(queries) = self.steps.iter().find(|step| step.name == OF_QUERIES) {
+                let queries = sum(&[queries], "documents");
+                terminal::line(format_args!(
+                    "{} documents, {} of them near one of {queries} queries, {} pairs, in {:.2} s",
+                    count("documents") - queries,
+                    count(NEAR),
+                    count(PAIRS),
+                    self.seconds
+                ));
+                self.answers.iter().for_each(|file| terminal::line(format_args!("  {file}")));
+                return Ok(());
+            }
             terminal::line(format_args!(
                 "{} documents, {} clusters, {} documents to drop{}, in {:.2} s",
                 count("documents"),

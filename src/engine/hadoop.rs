@@ -33,9 +33,10 @@ pub fn script(
          # usage: SCRIPT OUTPUT INPUT…   (documents as JSON lines, plain or .gz; all in HDFS or wherever Hadoop reads; OUTPUT is a folder)\n\
          # The environment may set HADOOP_HOME, HADOOP_OPTIONS (-D …), REDUCERS, HEAP (MB of a task's JVM), JOBS (at once), BINARY, STREAMING_JAR, WORK, LOGS, KEEP_WORK, QUIET, RESUME.\n\
          set -euo pipefail\n\
-         VERSION={VERSION} CHAIN={} SHIP=({ship}) MB={} # of a container beside HEAP, where a step says no other number\n\
+         VERSION={VERSION} CHAIN={} QUERIES={} SHIP=({ship}) MB={} # of a container beside HEAP, where a step says no other number\n\
          {}",
         title.split(' ').nth(2).unwrap_or_default(),
+        params.get("batch").map(quote).unwrap_or_default(),
         usual_megabytes(),
         library.bash("hadoop.sh"),
     );

@@ -33,9 +33,10 @@ pub fn script(
          # usage: SCRIPT OUTPUT INPUT…   (documents as JSON lines, plain or gzip; OUTPUT is a folder)\n\
          # The environment may set MAPPERS, REDUCERS, JOBS (tasks at once), SORT_MEMORY, WORK (the folder in between), QUIET, RESUME.\n\
          set -euo pipefail\n\
-         VERSION={VERSION}\n\
+         VERSION={VERSION} QUERIES={}\n\
          {}{calls}\
          publish {}\n",
+        params.get("batch").map(script::quote).unwrap_or_default(),
         library.bash("pipes.sh"),
         outputs.join(" ")
     ))

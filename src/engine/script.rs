@@ -42,7 +42,7 @@ fn calls_of(
         match part {
             Part::Step(step) => {
                 text.push_str(&call(step, &Names::of(step))?);
-                if let Some(guard) = &step.guard {
+                for guard in &step.guards {
                     let Guard { counter, advice, option } = guard;
                     text.push_str(&format!("  guard {counter} {} {}\n", limit(option), quote(advice)));
                 }
@@ -135,12 +135,13 @@ pub fn tasks(step: &Step, params: &Params) -> Option<(&'static str, String)> {
 /// A stage's command line: the options given, and the side files that it knows.
 fn command(entry: &Entry, step: &Step, params: &Params) -> String {
     let mut words = vec![entry.decl.name.to_owned()];
-    words.extend(step.params(params).args_for(entry).iter().map(|word| quote(word)));
+    let params = step.params(params).beside(step.side.iter().map(|(option, _)| *option));
+    words.extend(params.args_for(entry).iter().map(|word| quote(word)));
     for (option, data) in &step.side {
         if entry.has_side(option) {
             // A side file is the one part of a data set that one task wrote, or the folder of all parts.
             words.push(match *option {
-                "clusters" => format!("--{option} \"$WORK/{data}\""),
+                "clusters" | "batch" => format!("--{option} \"$WORK/{data}\""),
                 _ => format!("--{option} \"$(only_part {data})\""),
             });
         }

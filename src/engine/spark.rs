@@ -42,13 +42,14 @@ pub fn script(
          usage: spark-submit SCRIPT OUTPUT INPUT...   (documents as JSON lines, plain or gzip; OUTPUT is a folder)\n\
          \"\"\"\n\n\
          {}\n\
-         chain = Chain(__file__, __doc__, \"{VERSION}\", answers={}, named_files={})\n\n\
+         chain = Chain(__file__, __doc__, \"{VERSION}\", answers={}, named_files={}{})\n\n\
          # Each step: map(FROM, TO, MAPPER) or map_reduce(P, S, FROM, TO, MAPPER, REDUCER), where rows meet by their first P fields and\n\
          # are sorted by their first S.\n",
         title.replace(|c: char| c.is_ascii_control(), " "),
         library.python(),
         list(outputs.iter().map(|data| quote(data))),
         list(params.named_files().iter().map(|(_, file)| quote(file))),
+        params.get("batch").map(|batch| format!(", queries={}", quote(batch))).unwrap_or_default(),
     );
     let params = &params.beside_files()?;
     push_parts(&mut text, "", parts, parts, params)?;
@@ -97,7 +98,7 @@ fn limit(option: &str, params: &Params) -> String {
 fn push_step(text: &mut String, indent: &str, step: &Step, params: &Params) -> Result<()> {
     let inputs = list(step.inputs.iter().map(|data| quote(data)));
     push_call(text, indent, step, params, [quote(step.name), quote(step.output), inputs])?;
-    if let Some(guard) = step.guard {
+    for guard in &step.guards {
         let limit = limit(guard.option, params);
         let (counter, advice) = (quote(guard.counter), quote(guard.advice));
         let _ = writeln!(text, "{indent}chain.guard({counter}, {limit}, {advice})");
@@ -192,7 +193,8 @@ fn push_call(
 /// options name lie in the task's folder.
 fn command(entry: &Entry, step: &Step, params: &Params) -> Vec<String> {
     let mut words = vec![entry.decl.name.to_owned()];
-    words.extend(step.params(params).args_for(entry));
+    let made = step.side.iter().map(|(option, _)| *option);
+    words.extend(step.params(params).beside(made).args_for(entry));
     let mut side: Vec<&str> = step.side.iter().map(|(option, _)| *option).collect();
     if let Tasks::EachFile(option, _) = step.tasks {
         side.push(option);

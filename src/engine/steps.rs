@@ -6,9 +6,9 @@ use super::peak::StepPeak;
 use super::progress::{Done, Progress, Unit, add_counters};
 use super::shuffle::{Partitioner, Runs, merge};
 use super::spill::Log;
-use crate::chains::{DOCUMENTS, Data, Names, Part, Repeat, Step, Tasks};
+use crate::chains::{DOCUMENTS, Data, Names, Part, QUERIES, Repeat, Step, Tasks};
 use crate::error::{Error, Result};
-use crate::io::{AtomicFile, Block, Blocks, each_line, expand_inputs};
+use crate::io::{AtomicFile, Block, Blocks, document_files, each_line, expand_inputs};
 use crate::params::Params;
 use crate::record::Keys;
 use crate::record::document::DocumentOpts;
@@ -226,7 +226,11 @@ impl<'a> LocalSteps<'a> {
 
     fn parts(&self, data: &str) -> Result<Vec<PathBuf>> {
         let data = self.made_in_rounds.get(data).map_or(data, String::as_str);
-        if data == DOCUMENTS { Ok(self.inputs.to_vec()) } else { expand_inputs(&[self.work.join(data)]) }
+        match data {
+            DOCUMENTS => Ok(self.inputs.to_vec()),
+            QUERIES => queries(&self.params),
+            made => expand_inputs(&[self.work.join(made)]),
+        }
     }
 
     fn blocks(&self, step: &Step, names: &Names) -> Result<Mutex<Blocks>> {
@@ -237,7 +241,7 @@ impl<'a> LocalSteps<'a> {
         let bytes = files.iter().map(|file| fs::metadata(file).map_or(0, |meta| meta.len())).sum();
         self.progress.start(&names.step, "reading", Unit::Bytes, bytes);
         let blocks = Blocks::new(files, BLOCK);
-        let documents = step.inputs.contains(&DOCUMENTS);
+        let documents = [DOCUMENTS, QUERIES].iter().any(|data| step.inputs.contains(data));
         Ok(Mutex::new(if documents {
             blocks.of_documents(self.params.parse::<DocumentOpts>()?.max_line)
         } else {
@@ -361,13 +365,22 @@ fn guard(step: &Step, counters: &Counters, params: &Params, fields: &str) -> Res
             return Err(Error::Usage(format!("{nowhere}; {fields}")));
         }
     }
-    let Some(guard) = step.guard else { return Ok(()) };
-    let limit = params.number(guard.option);
-    let sum = counters.get(guard.counter).copied().unwrap_or(0);
-    if sum > limit {
-        return Err(Error::Limit(format!("{}: {sum} {} (the limit is {limit})", step.name, guard.advice)));
-    }
-    Ok(())
+    step.guards.iter().try_for_each(|guard| {
+        let limit = params.number(guard.option);
+        let sum = counters.get(guard.counter).copied().unwrap_or(0);
+        match sum > limit {
+            true => {
+                let advice = guard.advice;
+                Err(Error::Limit(format!("{}: {sum} {advice} (the limit is {limit})", step.name)))
+            }
+            false => Ok(()),
+        }
+    })
+}
+
+/// The files of the batch that options name; none where they name no batch.
+pub fn queries(params: &Params) -> Result<Vec<PathBuf>> {
+    params.get("batch").map_or(Ok(Vec::new()), |batch| document_files(&[PathBuf::from(batch)]))
 }
 
 fn holds_something(file: &Path) -> bool {

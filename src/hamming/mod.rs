@@ -10,6 +10,7 @@
 //! | [`DynamicIndex`] | an index to which fingerprints are added, from which they are removed |
 //! | [`join`] | all pairs, in bounded memory |
 
+mod batch;
 mod bits;
 mod collapse;
 mod dynamic;
@@ -25,10 +26,11 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+pub use batch::{Batch, BatchBuilder};
 pub use bits::Fingerprint;
 pub use dynamic::DynamicIndex;
 pub use file::{Verify, bits_of};
 pub use index::{Index, IndexOptions, Match, Scratch};
 pub use join::{JoinOptions, join};
-pub use layout::{Layout, Plan, TableShape, plan};
+pub use layout::{Layout, MOST as MOST_DISTANCE, Plan, TableShape, plan};
 pub use rows::Id;

@@ -102,6 +102,37 @@ impl<'a> Record<'a> for Near<'a> {
     }
 }
 
+/// A document that is near a query of a batch: the two ids are of different sets of documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NearQuery<'a> {
+    /// The query.
+    pub query: &'a [u8],
+    /// The document.
+    pub id: &'a [u8],
+    /// The bits in which their fingerprints differ.
+    pub distance: u32,
+}
+
+impl<'a> Record<'a> for NearQuery<'a> {
+    const FIELDS: &'static str = "query_id⇥id⇥distance";
+
+    fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
+        let mut fields = Fields::of(line);
+        let (query, id) = (fields.id("query_id")?, fields.id("id")?);
+        let row = Self { query, id, distance: fields.distance()? };
+        fields.done()?;
+        Ok(row)
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(self.query);
+        out.push(b'\t');
+        out.extend_from_slice(self.id);
+        out.push(b'\t');
+        push_number(out, self.distance.into());
+    }
+}
+
 /// A pair on its way to the answer of any chain. One of fingerprints has a tag, so that a row of sets that is cut short is
 /// none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,6 +12,7 @@ pub mod feature_count;
 pub mod feature_order;
 pub mod forest;
 pub mod hamming;
+pub mod hamming_batch;
 pub mod idf_filter;
 pub mod idf_lookup;
 pub mod index_doc;
@@ -65,6 +66,7 @@ pub static STAGES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
         Entry::of::<hamming::HammingIndex>(),
         Entry::of::<hamming::HammingIndexReduce>(),
         Entry::of::<hamming::HammingPairs>(),
+        Entry::of::<hamming_batch::HammingBatch>(),
         Entry::of::<text_check::TextContent>(),
         Entry::of::<text_check::TextLeft>(),
         Entry::of::<text_check::TextRight>(),

@@ -57,13 +57,17 @@ fn every_stage_runs_on_its_defaults() {
         ("keep", "clustered", "cluster-reduce"),
         ("write-kept", "clusters", "keep-choose"),
     ];
-    // What these compare of texts has no default.
-    let checked = ["text-content", "text-right"];
+    // What these compare of texts, or with what, has no default.
+    let checked = [
+        ("text-content", "--check", "edit:T"),
+        ("text-right", "--check", "edit:T"),
+        ("hamming-batch", "--batch", "which simhash writes"),
+    ];
     let here = Place::new();
     for entry in STAGES.iter() {
         let said = here.say(entry.decl.name);
-        if checked.contains(&entry.decl.name) {
-            said.fails(2, &[entry.decl.name, "--check", "edit:T"]);
+        if let Some((name, option, words)) = checked.iter().find(|(name, _, _)| *name == entry.decl.name) {
+            said.fails(2, &[name, option, words]);
             continue;
         }
         match required.iter().find(|(name, _, _)| *name == entry.decl.name) {

@@ -138,7 +138,7 @@ fn a_run_that_its_limit_will_stop_is_named_before_it_is_begun() {
     assert!(!here.say(&format!("twinsplit plan {line} 100000000 --estimate")).ok().contains("warning"));
     let estimate = estimated(&here, &format!("{line} 1000000"));
     let steps = estimate["steps"].as_array().unwrap();
-    let guard = &steps.iter().find(|step| step["step"] == "index-term").unwrap()["guard"];
+    let guard = &steps.iter().find(|step| step["step"] == "index-term").unwrap()["guards"][0];
     // Four words are in all 4,000 documents.
     within_two("pairs of postings", guard["count"].as_u64().unwrap(), 4 * 4_000 * 3_999 / 2);
     assert_eq!((guard["option"].as_str(), guard["limit"].as_u64()), (Some("max-pairs"), Some(1_000_000)));

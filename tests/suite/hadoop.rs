@@ -137,6 +137,32 @@ fn simhash_with_texts_equals_local() {
     );
 }
 
+/// Queries of odd ids in files of any kind, against documents that are no less odd.
+#[test]
+fn a_batch_equals_local() {
+    let here = Place::new();
+    documents(&here);
+    here.shell("mkdir new && cp docs/families.jsonl.gz new/ && cp docs/* new/").ok();
+    let line = "twinsplit run simhash --features words:2 --weights tf-idf --distance 3,200:8 --batch new --quiet --input docs --output";
+    let cluster = format!("{line} cluster --engine hadoop {TASKS}");
+    say(&here, &format!("{line} local; {line} pipes --engine pipes; {cluster}")).ok();
+    let expected = here.read("local/pairs.tsv");
+    assert!(expected.lines().count() > 50, "{expected}");
+    assert_eq!(here.read("pipes/pairs.tsv"), expected);
+    let found = here.shell("cat cluster/pairs/part-* | LC_ALL=C sort").ok();
+    assert_eq!(found, expected);
+    assert_eq!(here.names("cluster"), ["pairs", "run.json"].map(str::to_owned).into());
+    let run: Value = serde_json::from_str(&here.read("cluster/run.json")).unwrap();
+    let of_batch = |input: &&Value| input["queries"] == true;
+    let inputs = run["inputs"].as_array().unwrap();
+    assert_eq!(inputs.iter().filter(of_batch).count() * 2, inputs.len());
+    let steps: Vec<_> = run["steps"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    assert_eq!(steps, ["tokenize", "idf-table", "simhash-queries", "simhash"]);
+    // Another batch is another run.
+    here.shell("rm new/families.jsonl.gz").ok();
+    say(&here, &format!("{cluster} --resume")).fails(1, &["new/families.jsonl.gz is not given now"]);
+}
+
 #[test]
 fn doc_split_in_slices_equals_local() {
     equals_local("doc-split --features words:2 --slices 3 --tau 0.5");

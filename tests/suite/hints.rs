@@ -158,10 +158,11 @@ fn guards_name_options_that_there_are() {
     let mut named = 0;
     for family in FAMILIES {
         for step in family.every_chain().iter().flat_map(|(_, chain)| chain.steps()) {
-            let Some(guard) = step.guard else { continue };
-            for word in guard.advice.split([' ', ',', ';']).filter(|word| word.starts_with("--")) {
-                assert!(help.contains(&format!("{word} <")), "{word}: {}", guard.advice);
-                named += 1;
+            for guard in step.guards {
+                for word in guard.advice.split([' ', ',', ';']).filter(|word| word.starts_with("--")) {
+                    assert!(help.contains(&format!("{word} <")), "{word}: {}", guard.advice);
+                    named += 1;
+                }
             }
         }
     }

@@ -7,6 +7,7 @@
 
 mod bad_input;
 mod bad_records;
+mod batch;
 mod ccdet;
 mod chosen_chain;
 mod cli;

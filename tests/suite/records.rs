@@ -25,7 +25,7 @@ use twinsplit::internal::record::fingerprint::{
 };
 use twinsplit::internal::record::lookup::{self, KeptFeature};
 use twinsplit::internal::record::meta::{InputPlace, Meta};
-use twinsplit::internal::record::near::{AnswerPair, AnyPair, Checked, Near};
+use twinsplit::internal::record::near::{AnswerPair, AnyPair, Checked, Near, NearQuery};
 use twinsplit::internal::record::pair::{Candidate, Joined, Pair, Part};
 use twinsplit::internal::record::posting::{BlockPair, Posting, PostingRow, PrefixMark};
 use twinsplit::internal::record::round::{GraphInput, Neighbour};
@@ -381,6 +381,7 @@ fn every_stages_records_are_among_the_rows() {
         star::StarInput,
         StarRow,
         LabelOrMember,
+        NearQuery,
         KeepRow,
         Ranked,
         ClusterRow,

@@ -22,12 +22,15 @@ const COMMITTED: [&str; 1] = ["doc-split"];
 /// All programs over [`DOCUMENTS`]: the committed ones, and what `plan` prints for these options.
 const VARIANTS: [&str; 4] = ["term-split", "term-split-prefix", "doc-split", "doc-split-by-task"];
 const SIMHASH: &str = "simhash --features words:2 --weights levels --distance 20,200:24 --check edit:0.4";
-const PLANNED: [(&str, &str); 7] = [
+/// Queries and documents of odd names.
+const BATCH: &str = "simhash --features words:2 --distance 3,200:8 --batch odd";
+const PLANNED: [(&str, &str); 8] = [
     ("term-split", "term-split"),
     ("term-split-prefix", "term-split --pcp prefix"),
     ("doc-split-by-task", "doc-split --partition by-task --slices 3"),
     ("zhang2011-scaling", "doc-split --features spotsigs --idf 0.3,0.85 --min-features 4 --tau 0.3"),
     ("simhash", SIMHASH),
+    ("batch", BATCH),
     ("ccdet", "ccdet --tau 0.5 --cluster star"),
     ("ccdet-by-site", "ccdet --tau 0.5 --cluster star --site url --idf 0.1,0.95"),
 ];
@@ -70,7 +73,8 @@ fn place() -> PathBuf {
 
     ccdet::write(&place.join("pages"));
     for (name, options) in PLANNED {
-        let line = format!("twinsplit plan {options} --engine spark --write-kept");
+        let kept = if options.contains("--batch") { "" } else { " --write-kept" };
+        let line = format!("twinsplit plan {options} --engine spark{kept}");
         write(&format!("{name}.py"), Place::new().say(&line).ok().as_bytes());
     }
     let page = fs::read_to_string(place.join("term-split.py")).unwrap();
@@ -139,6 +143,7 @@ fn jobs() -> Vec<Value> {
         job(variant, variant, variant, &args, &[]);
     }
     job("simhash", "simhash", "simhash", &[&DOCUMENTS[..], &["--reducers", "3", "--shuffled"]].concat(), &[]);
+    job("batch", "batch", "batch", &["odd", "plain.jsonl", "--reducers", "3"], &[]);
     for name in ["ccdet", "ccdet-by-site"] {
         job(name, name, name, &["pages", "--reducers", "3", "--shuffled"], &[]);
     }
@@ -246,6 +251,18 @@ fn simhash_gives_the_answer_of_a_run() {
     let said = said("simhash");
     assert_eq!(said.code, 0, "{}", said.err);
     assert_same("simhash", "expected-simhash", 20);
+}
+
+/// A batch of queries: the bytes of a local run.
+#[test]
+fn a_batch_gives_the_answer_of_a_run() {
+    local(BATCH, &["odd", "plain.jsonl"], "expected-batch").ok();
+    let said = said("batch");
+    assert_eq!(said.code, 0, "{}", said.err);
+    let expected = sorted(&PLACE.join("expected-batch/pairs.tsv"));
+    assert!(expected.len() > 50, "{}", expected.len());
+    assert!(sorted(&PLACE.join("batch/pairs")) == expected, "pairs differ");
+    assert!(!PLACE.join("batch/clusters").exists() && !PLACE.join("batch/_work").exists());
 }
 
 /// CCDet on pages of sites: the bytes of a local run, and of brute force.

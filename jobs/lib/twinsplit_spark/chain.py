@@ -36,9 +36,9 @@ def literal(name):
 
 class Chain:
     """A run of a script, whose docstring is `about`. `answers` are the data sets of its answer, `named_files` the files that
-    options of stages name."""
+    options of stages name, `queries` names a batch of documents."""
 
-    def __init__(self, script, about, version, answers, named_files):
+    def __init__(self, script, about, version, answers, named_files, queries=None):
         self.options = parse(about)
         with open(script, encoding="utf-8") as stream:
             title = stream.read().split("\n")[1][2:]
@@ -57,7 +57,10 @@ class Chain:
         self.hidden = output + "/_work/_answer"
         self.work = whole_name(self.options.work) if self.options.work else output + "/_work"
         self.program = self.send_program()
-        files, self.documents = documents(self.options.input, SparkFiles.get(self.program))
+        files, known = documents(self.options.input, SparkFiles.get(self.program))
+        of_batch, batch = documents([queries], SparkFiles.get(self.program)) if queries else ([], {})
+        # How the files are read of the data sets that lie in no folder of work.
+        self.given = {"documents": known, "queries": batch}
         # Files that options name: tasks find them in their folders.
         list(map(self.context.addFile, named_files))
         self.user_files = {name: [name] for name in (name.rsplit("/", 1)[-1] for name in named_files)}
@@ -69,6 +72,7 @@ class Chain:
         driven = os.path.join(self.options.logs or "", "_manifest.json")
         words += ["--manifest", driven] if self.options.logs and os.path.exists(driven) else []
         inputs = [{"path": name, "bytes": length, "changed": changed} for name, length, changed in files]
+        inputs += [{"path": name, "bytes": length, "changed": changed, "queries": True} for name, length, changed in of_batch]
         if self.ask("begin", words, inputs) == "complete":
             self.say("%s holds the complete answer of this run" % output)
             sys.exit(0)
@@ -142,17 +146,17 @@ class Chain:
             fail("Spark reads no files whose names begin with _ or . or end in ._COPYING_; rename such documents, or give a link to them")
         return frame.selectExpr("cast(value AS binary)").rdd.map(lambda row: bytes(row[0]))
 
-    def document_rows(self):
-        sources = [self.rows_of([name for name, how in self.documents.items() if how == "lines"])]
-        whole = [literal(name) for name, how in self.documents.items() if how == "whole"]
+    def document_rows(self, files):
+        sources = [self.rows_of([name for name, how in files.items() if how == "lines"])]
+        whole = [literal(name) for name, how in files.items() if how == "whole"]
         if whole:
             frame = self.spark.read.format("binaryFile").option("ignoreCorruptFiles", "false").load(whole).select("content")
             sources.append(frame.rdd.flatMap(lines_of_whole))
         return sources
 
     def read(self, inputs):
-        names = [name for data in inputs if data != "documents" for name, _, _ in self.files(data)]
-        sources = self.document_rows() if "documents" in inputs else []
+        names = [name for data in inputs if data not in self.given for name, _, _ in self.files(data)]
+        sources = [rows for data in inputs if data in self.given for rows in self.document_rows(self.given[data])]
         sources += [self.rows_of(names)] if names or not sources else []
         return self.context.union(sources) if len(sources) > 1 else sources[0]
 
@@ -182,7 +186,7 @@ class Chain:
             if mapper:
                 if not reducer and tasks not in (None, rows.getNumPartitions()):
                     rows = rows.repartition(tasks)
-                rows = through(rows, self.stage(mapper, links, "documents" in inputs), counters)
+                rows = through(rows, self.stage(mapper, links, not self.given.keys().isdisjoint(inputs)), counters)
             if reducer:
                 rows = rows.mapPartitions(lines_of_blocks) if mapper else rows
                 if slices:

@@ -89,6 +89,12 @@ impl Bands {
 /// Prints the estimate of a plan.
 pub fn run(plan: Plan, opts: &EstimateOpts) -> Result<()> {
     let params = &plan.params;
+    if params.get("batch").is_some() {
+        return Err(Error::Usage(
+            "plan --estimate tells what a chain takes by a sample of its documents, and not what a batch does; leave --batch out"
+                .to_owned(),
+        ));
+    }
     let inputs = document_files(&opts.input)?;
     let document: DocumentOpts = params.parse()?;
     let threads = options::threads(None);

@@ -56,7 +56,7 @@ pub fn table(estimate: &Estimate) -> String {
     for (step, (option, number, limit)) in estimate
         .steps
         .iter()
-        .filter_map(|step| Some((step, step.guard?)))
+        .flat_map(|step| step.guards.iter().map(move |guard| (step, *guard)))
         .filter(|(_, guard)| guard.1 > guard.2 as f64)
     {
         text.push_str(&format!(
@@ -148,9 +148,9 @@ pub fn json(estimate: &Estimate) -> String {
             "core_seconds": step.core_seconds,
             "map_megabytes": step.memory[0],
             "reduce_megabytes": step.memory[1],
-            "guard": step.guard.map(|(option, count, limit)| {
-                json!({ "option": option, "count": whole(count), "limit": limit })
-            }),
+            "guards": step.guards.iter().map(|(option, count, limit)| {
+                json!({ "option": option, "count": whole(*count), "limit": limit })
+            }).collect::<Vec<_>>(),
         })
     });
     json!({

@@ -30,8 +30,8 @@ pub struct StepVolume {
     pub core_seconds: f64,
     /// Megabytes that a map and a reduce task need.
     pub memory: [Option<usize>; 2],
-    /// What the step's guard counts, and what it allows: the option, the count, the limit.
-    pub guard: Option<(&'static str, f64, u64)>,
+    /// What the step's guards count, and what they allow: the option, the count, the limit.
+    pub guards: Vec<(&'static str, f64, u64)>,
 }
 
 /// The collection and the cluster.
@@ -144,10 +144,14 @@ impl Target<'_> {
             reduces,
             core_seconds: work + self.starting(jobs, maps + reduces),
             memory,
-            guard: step.guard.map(|guard| {
-                let count = measured.growth(name, guard.counter).at(self.times);
-                (guard.option, count, self.params.number(guard.option))
-            }),
+            guards: step
+                .guards
+                .iter()
+                .map(|guard| {
+                    let count = measured.growth(name, guard.counter).at(self.times);
+                    (guard.option, count, self.params.number(guard.option))
+                })
+                .collect(),
         })
     }
 

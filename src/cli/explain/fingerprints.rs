@@ -4,6 +4,7 @@ use super::is_named;
 use crate::chains::Family;
 use crate::cli::documents::{RunFile, each_document};
 use crate::cli::sketches;
+use crate::engine::steps;
 use crate::error::{Error, Result};
 use crate::hash;
 use crate::io::Stdout;
@@ -56,17 +57,26 @@ pub fn show(
     let mut found: [Option<String>; 2] = [None, None];
     let mut sketcher = sketches::sketcher(inputs, &document, &sketch, "explain")?;
     let mut extractor = Extractor::new(sketch.features.spec()?);
-    each_document(inputs, &document, "explain", |document| {
-        for at in 0..2 {
-            if is_named(&document.id, names[at]) {
-                found[at] = Some(document.text.to_string());
+    // With a batch the first one is a query, and the second one a document.
+    let queries = steps::queries(params)?;
+    let sought = match queries.is_empty() {
+        true => vec![(inputs, [true, true])],
+        false => vec![(&queries[..], [true, false]), (inputs, [false, true])],
+    };
+    for (files, wanted) in sought {
+        each_document(files, &document, "explain", |document| {
+            for at in (0..2).filter(|at| wanted[*at]) {
+                if is_named(&document.id, names[at]) {
+                    found[at] = Some(document.text.to_string());
+                }
             }
-        }
-        Ok(())
-    })?;
+            Ok(())
+        })?;
+    }
     let [a, b] = found;
-    let missing = |name: &str| Error::Usage(format!("no document has the id {name:?}"));
-    let texts = [a.ok_or_else(|| missing(names[0]))?, b.ok_or_else(|| missing(names[1]))?];
+    let missing = |what: &str, name: &str| Error::Usage(format!("no {what} has the id {name:?}"));
+    let first = if queries.is_empty() { "document" } else { "query" };
+    let texts = [a.ok_or_else(|| missing(first, names[0]))?, b.ok_or_else(|| missing("document", names[1]))?];
     let mut of_feature: FxHashMap<u64, String> = FxHashMap::default();
     for text in &texts {
         extractor.texts(text, |text| {

@@ -8,7 +8,7 @@ mod names;
 mod remote;
 mod watch;
 
-use super::manifest::{PAGE, RunManifest, VARIABLES, digests};
+use super::manifest::{PAGE, QUERIES, RunManifest, VARIABLES, digests};
 use super::output::files::Files;
 use super::output::owned::{COUNTERS, REPLACED, RUN, WORK};
 use crate::error::{Error, Result};
@@ -94,6 +94,9 @@ struct BeginOpts {
     /// The input on Hadoop; a program for Spark writes names, bytes and times as its first line
     #[arg(long, value_name = "PATH", num_args = 0..)]
     input: Vec<PathBuf>,
+    /// The queries on Hadoop, where there is a batch; the program for Spark writes them behind the input
+    #[arg(long, value_name = "PATH")]
+    queries: Vec<PathBuf>,
 }
 
 /// What an answer holds.
@@ -152,7 +155,7 @@ fn begin(opts: &FolderOpts, of: &BeginOpts) -> Result<()> {
     let hadoop = opts.look()?;
     let is_spark = opts.engine == Engine::Spark;
     let files: &dyn Files = if is_spark { &Asked } else { &hadoop };
-    let inputs = if is_spark { remote::next()? } else { hadoop.inputs(&of.input)?.into() };
+    let inputs = if is_spark { remote::next()? } else { inputs(&hadoop, of)?.into() };
     let manifest = manifest(opts, of, inputs)?;
     let folder = opts.folder(files);
     let begun = folder.begin(&manifest, opts.wishes())?;
@@ -174,6 +177,18 @@ fn begin(opts: &FolderOpts, of: &BeginOpts) -> Result<()> {
         }
     }
     out.flush()
+}
+
+/// What Hadoop tells of the input, and of the queries, which are marked.
+fn inputs(hadoop: &Hadoop, of: &BeginOpts) -> Result<Vec<Value>> {
+    let mut inputs = hadoop.inputs(&of.input)?;
+    if !of.queries.is_empty() {
+        for mut query in hadoop.inputs(&of.queries)? {
+            query[QUERIES] = true.into();
+            inputs.push(query);
+        }
+    }
+    Ok(inputs)
 }
 
 /// What makes it the same run: what its driver says of it, or the text of the script and the variables of stages; and the

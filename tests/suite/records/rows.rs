@@ -207,6 +207,7 @@ pub fn rows(values: &Values) -> Vec<Row> {
         row!(content::RightRow, content::RightRow::Content(content_row));
         row!(content::RightRow, content::RightRow::Half(half));
     }
+    row!(NearQuery, NearQuery { query: b, id: a, distance });
     row!(AnyPair, AnyPair::Fingerprints(near));
     row!(AnyPair, AnyPair::Sets(pair));
     row!(expand::LeftInput, expand::LeftInput::Pair(AnyPair::Fingerprints(near)));

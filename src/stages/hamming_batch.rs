@@ -1,0 +1,233 @@
+//! `hamming-batch`: documents stream past the fingerprints of a batch of queries, which each task holds as an index (manku2007,
+//! section 4; [`crate::hamming::Batch`]). Map only: who holds all queries needs nobody else's rows.
+
+use super::options::MaxPairsOpts;
+use super::simhash::DistanceOpts;
+use crate::error::{Error, FieldError, Result};
+use crate::hamming::{Batch, BatchBuilder, Fingerprint, MOST_DISTANCE, Scratch};
+use crate::io::{each_row, expand_inputs};
+use crate::record::Record;
+use crate::record::fingerprint::{FingerprintRow, Fingerprinted};
+use crate::record::near::NearQuery;
+use crate::sketch::simhash::Bits;
+use crate::stage::{Decl, Role, SideFile, Stage, Task};
+use clap::Args;
+use std::path::{Path, PathBuf};
+
+/// The counter of pairs.
+pub const PAIRS: &str = "pairs";
+/// The counter of documents that are near a query.
+pub const NEAR: &str = "documents_near_queries";
+
+/// So many documents are looked up together: their memory is asked for at once.
+const TOGETHER: usize = 256;
+
+/// The stage.
+pub struct HammingBatch {
+    /// The distance of rows that have none of their own.
+    distance: u32,
+    queries: Queries,
+    pairs: u64,
+    near: u64,
+}
+
+/// Its options.
+#[derive(Args, Clone, Debug)]
+pub struct HammingBatchOpts {
+    #[command(flatten)]
+    distance: DistanceOpts,
+    #[command(flatten)]
+    max_pairs: MaxPairsOpts,
+    /// Find the documents of the input that are near those of this batch, instead of one another: more documents (JSON lines, plain
+    /// or gzip, a file, folder or pattern), of which each task holds the fingerprints; for the stage, these fingerprints
+    #[arg(long, env = "TWINSPLIT_BATCH", value_name = "QUERIES")]
+    batch: Option<PathBuf>,
+    /// Megabytes of memory for the index of a batch in a task
+    #[arg(long, env = "TWINSPLIT_BATCH_MEMORY", default_value_t = 256, value_name = "MB")]
+    batch_memory: u64,
+}
+
+/// The queries, by the width of their fingerprints.
+enum Queries {
+    /// There is none.
+    None,
+    /// 64 bits.
+    Short(Held<u64>),
+    /// 128 bits.
+    Long(Held<u128>),
+}
+
+/// Queries, and the documents that are looked up next.
+struct Held<F> {
+    batch: Batch<F>,
+    scratch: Scratch<F>,
+    passing: Vec<F>,
+    distances: Vec<u32>,
+    ids: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl<F: Fingerprint> Held<F> {
+    fn of(batch: Batch<F>) -> Self {
+        let (passing, distances, ids, ends) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Self { batch, scratch: Scratch::default(), passing, distances, ids, ends }
+    }
+
+    /// Takes a document, and looks up those that were taken when there are enough. Gives what that has found.
+    fn take(&mut self, id: &[u8], fingerprint: F, distance: u32, task: &mut Task<'_>) -> Result<(u64, u64)> {
+        self.passing.push(fingerprint);
+        self.distances.push(distance);
+        self.ids.extend_from_slice(id);
+        self.ends.push(self.ids.len());
+        if self.passing.len() < TOGETHER { Ok((0, 0)) } else { self.look_up(task) }
+    }
+
+    /// Writes the queries that are near the documents that were taken. Gives how many pairs there were, of how many documents.
+    fn look_up(&mut self, task: &mut Task<'_>) -> Result<(u64, u64)> {
+        let (mut written, mut pairs, mut near, mut last) = (Ok(()), 0, 0, None);
+        let id =
+            |place: usize| &self.ids[place.checked_sub(1).map_or(0, |at| self.ends[at])..self.ends[place]];
+        self.batch.near(&self.passing, &self.distances, &mut self.scratch, |place, query, distance| {
+            pairs += 1;
+            near += u64::from(last.replace(place) != Some(place));
+            if written.is_ok() {
+                written = task.emit(&NearQuery { query, id: id(place), distance });
+            }
+        });
+        self.passing.clear();
+        self.distances.clear();
+        self.ids.clear();
+        self.ends.clear();
+        written.map(|()| (pairs, near))
+    }
+}
+
+/// Queries as they are read; the first row says how wide all are.
+enum Reading {
+    Nothing,
+    Short(BatchBuilder<u64>),
+    Long(BatchBuilder<u128>),
+}
+
+impl Queries {
+    /// Reads the fingerprints of a batch: a file, or a folder of part files.
+    fn load(path: &Path, opts: &HammingBatchOpts) -> Result<Self> {
+        let memory = opts.batch_memory.saturating_mul(1 << 20);
+        let mut reading = Reading::Nothing;
+        for file in expand_inputs(&[path.to_owned()])? {
+            each_row(&file, |line| {
+                let FingerprintRow::Fingerprint(row) = FingerprintRow::decode(line)? else { return Ok(()) };
+                let distance = row.distance.unwrap_or_else(|| opts.distance.distance.all());
+                if matches!(reading, Reading::Nothing) {
+                    reading = match row.fingerprint.bits {
+                        Bits::B64 => Reading::Short(BatchBuilder::new(memory)),
+                        Bits::B128 => Reading::Long(BatchBuilder::new(memory)),
+                    };
+                }
+                match (&mut reading, row.fingerprint.bits) {
+                    (Reading::Short(queries), Bits::B64) => {
+                        queries.push(row.id, row.fingerprint.value as u64, distance);
+                    }
+                    (Reading::Long(queries), Bits::B128) => {
+                        queries.push(row.id, row.fingerprint.value, distance);
+                    }
+                    _ => return Err(other_width(&row)),
+                }
+                Ok(())
+            })?;
+        }
+        Ok(match reading {
+            Reading::Nothing => Queries::None,
+            Reading::Short(queries) => Queries::Short(Held::of(built(queries, opts)?)),
+            Reading::Long(queries) => Queries::Long(Held::of(built(queries, opts)?)),
+        })
+    }
+}
+
+/// The error of a fingerprint that is as wide as no query.
+fn other_width(row: &Fingerprinted<'_>) -> FieldError {
+    let found = row.fingerprint.to_string();
+    FieldError::new("fingerprint", "as many bits as the queries have", found.as_bytes())
+}
+
+fn built<F: Fingerprint>(queries: BatchBuilder<F>, opts: &HammingBatchOpts) -> Result<Batch<F>> {
+    if !queries.fits() {
+        return Err(Error::Limit(format!(
+            "{STAGE}: the index of {} queries needs at least {} MB in each task, and --batch-memory allows {}: give at least \
+             that many (in one process --memory, too, of which each task has a share), or run the batch in several parts",
+            queries.count(),
+            queries.needs().div_ceil(1 << 20),
+            opts.batch_memory
+        )));
+    }
+    let most = queries.most();
+    if most > MOST_DISTANCE {
+        return Err(Error::Usage(too_far(most)));
+    }
+    if let Some(id) = queries.repeated_id() {
+        let id = String::from_utf8_lossy(id).into_owned();
+        return Err(Error::DuplicateId { stage: STAGE.to_owned(), id, places: " of --batch".to_owned() });
+    }
+    queries.build()
+}
+
+/// What is said of a distance that no index of queries has.
+pub fn too_far(distance: u32) -> String {
+    format!(
+        "--distance {distance} with --batch: an index of queries has distances up to {MOST_DISTANCE}; run simhash without --batch \
+         over queries and documents together, which has any"
+    )
+}
+
+const STAGE: &str = "hamming-batch";
+
+impl Stage for HammingBatch {
+    type In<'a> = FingerprintRow<'a>;
+    type Out<'a> = NearQuery<'a>;
+    type Opts = HammingBatchOpts;
+    const DECL: Decl = Decl {
+        name: STAGE,
+        role: Role::Map,
+        about: "Streams fingerprints past those of a batch of queries in memory, and writes the queries that are near",
+        side: &[SideFile {
+            option: "batch",
+            about: "the fingerprints of the queries, which simhash writes: a file, or a folder of part files; required",
+        }],
+    };
+
+    fn open(opts: HammingBatchOpts, _: &mut Task<'_>) -> Result<Self> {
+        let missing = || {
+            Error::Usage(format!(
+                "{STAGE}: give --batch FILE, the fingerprints of the queries, which simhash writes"
+            ))
+        };
+        let path = opts.batch.as_ref().ok_or_else(missing)?;
+        let queries = Queries::load(path, &opts)?;
+        Ok(Self { distance: opts.distance.distance.all(), queries, pairs: 0, near: 0 })
+    }
+
+    fn push(&mut self, row: FingerprintRow<'_>, task: &mut Task<'_>) -> Result<()> {
+        let FingerprintRow::Fingerprint(row) = row else { return Ok(()) };
+        let (distance, value) = (row.distance.unwrap_or(self.distance), row.fingerprint.value);
+        let (pairs, near) = match (&mut self.queries, row.fingerprint.bits) {
+            (Queries::None, _) => return Ok(()),
+            (Queries::Short(held), Bits::B64) => held.take(row.id, value as u64, distance, task)?,
+            (Queries::Long(held), Bits::B128) => held.take(row.id, value, distance, task)?,
+            _ => return Err(task.wrong(other_width(&row))),
+        };
+        self.pairs += pairs;
+        self.near += near;
+        Ok(())
+    }
+
+    fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
+        let (pairs, near) = match &mut self.queries {
+            Queries::None => (0, 0),
+            Queries::Short(held) => held.look_up(task)?,
+            Queries::Long(held) => held.look_up(task)?,
+        };
+        task.count(PAIRS, self.pairs + pairs);
+        task.count(NEAR, self.near + near);
+        Ok(())
+    }
+}
