@@ -12,7 +12,7 @@ BINARY ?= target/release/twinsplit
 TEST_PACKAGES = bsdutils chromium chromium-driver curl fish mandoc maven zsh
 
 .PHONY: help demo test test-build check test-long test-tools fuzz bench bench-minhash bench-hamming bench-hamming-layouts bench-cliffs engines approximations experiments \
-  experiments-page fig8 edge ccdet-accuracy ccdet-time simhash-curve minhash-vs-simhash recall derived build install uninstall clean tools \
+  experiments-page fig8 edge ccdet-accuracy ccdet-time simhash-curve minhash-vs-simhash minhash-scale recall experiments-full derived build install uninstall clean tools \
   dist hadoop spark cluster-up cluster-status cluster-down cluster-test cluster-test-full
 
 help: ## this list
@@ -152,6 +152,12 @@ recall: build ## MinHash: the recall that --recall promises, and candidates besi
 minhash-vs-simhash: build ## MinHash, SimHash and the exact similarity on labelled sets: F1, seconds, bytes, candidates
 	experiments/run.py minhash_vs_simhash
 	experiments/run.py page
+
+minhash-scale: build ## where MinHash begins to win, and what --bloom saves, on generated collections of up to 3 million documents (10 GB of disk)
+	experiments/run.py minhash_scale
+	experiments/run.py page
+
+experiments-full: experiments minhash-scale ## all experiments, those that take long as well
 
 experiments-page: ## experiments/results/index.html, of the results that are there
 	experiments/run.py page

@@ -107,10 +107,10 @@ def main():
                          f"{recall:.3f}", f"{f1:.3f}", *shares, f"{seconds:.2f}", BYTES.get(method, ""), candidates])
             bars.setdefault(method, []).append((corpus, f1))
             progress(" ".join(map(str, rows[-1])))
-    plot.bars("minhash_vs_simhash", "F1 at the best threshold of each", "F1", bars)
-    save("minhash_vs_simhash", "MinHash or SimHash? Both, and the exact similarity, on labelled sets",
+    plot.bars("minhash-vs-simhash", "F1 at the best threshold of each", "F1", bars)
+    save("minhash-vs-simhash", "MinHash or SimHash? Both, and the exact similarity, on labelled sets",
          ["corpus", "documents", "copies", "method", "best_threshold", "precision", "recall", "F1", "F1_short", "F1_middle", "F1_long",
-          "processor_seconds", "bytes_a_document", "candidates"], rows, ["minhash_vs_simhash"],
+          "processor_seconds", "bytes_a_document", "candidates"], rows, ["minhash-vs-simhash"],
          ["Features: words:3, of zh-revisions-iotdb chars:3. SimHash weighs a feature by how often it occurs. Seconds are those of the "
           "processor for a whole run in one thread that finds all pairs of a low threshold: Jaccard .3, 32 bands of 4 rows, a distance of 13 of "
           "64 bits or 26 of 128. F1 by length: pairs by their longer document, in a third of all documents."])

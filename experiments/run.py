@@ -21,7 +21,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 TOOLS = HERE.parent / ".tools" / "experiments"
 PYTHON = TOOLS / "bin" / "python"
-EXPERIMENTS = ["fig8", "edge", "approximations", "ccdet_accuracy", "ccdet_time", "simhash_curve", "recall", "minhash_vs_simhash"]
+EXPERIMENTS = ["fig8", "edge", "approximations", "ccdet_accuracy", "ccdet_time", "simhash_curve", "recall", "minhash_vs_simhash",
+               "minhash_scale"]
 
 
 def environment_made():
