@@ -11,6 +11,7 @@
 //! | [`join`] | all pairs, in bounded memory |
 
 mod bits;
+mod build;
 mod collapse;
 mod dynamic;
 mod file;
