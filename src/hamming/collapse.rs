@@ -99,7 +99,7 @@ impl<F: Fingerprint> Collapsed<F> {
         let values = memory::with_capacity(fingerprints.len());
         let slots = memory::with_capacity(fingerprints.len());
         let mut all = Self { values, rows: Rows { slots, ..Rows::default() } };
-        parts.each(&parts.sizes(), |_, mut parts| {
+        parts.each(&parts.sizes(), &mut Vec::new(), |_, mut parts| {
             each(&mut parts, threads, |entries| sort(entries, &mut Vec::new(), bits));
             parts.iter().for_each(|entries| all.append(entries));
         });

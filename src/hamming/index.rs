@@ -5,6 +5,7 @@
 //! their entries, and only then are they compared: while one is on its way so are twenty others.
 
 use super::bits::Fingerprint;
+use super::build;
 use super::collapse::{Collapsed, MOST as MOST_ROWS};
 use super::layout::{Layout, Plan, plan};
 use super::rows::{Id, Ids, Rows};
@@ -83,8 +84,7 @@ impl<F: Fingerprint> Index<F> {
     fn of(collapsed: Collapsed<F>, count: usize, distance: u32, plan: Plan<F>, threads: usize) -> Self {
         let Collapsed { values, rows } = collapsed;
         let rows = Rows::of(rows, count);
-        let build = |shape: &_| Table::build(*shape, &values, threads, BUILDING);
-        let tables = plan.tables.iter().map(build).collect();
+        let tables = build::tables(&plan.tables, &values, threads, BUILDING);
         Self { distance, plan, tables, rows }
     }
 

@@ -97,13 +97,14 @@ fn join_distinct<F: Fingerprint>(
     }
     let bits = part_bits(values.len());
     let masks = blocks(!F::default(), options.distance + 1);
+    let mut room = Vec::new();
     for block in 0..masks.len() {
         let ordered = Ordered::new(|(x, y, distance)| visit(x, y, distance));
         let part = |value: F| ((value & masks[block]).mixed() >> 1 >> (63 - bits)) as usize;
         let place = |value: F, at| (part(value), Entry { value, at });
         let JoinOptions { threads, memory, .. } = options;
         let parts = Parts { values, parts: 1 << bits, place, threads, memory };
-        parts.each(&parts.sizes(), |first, parts| {
+        parts.each(&parts.sizes(), &mut room, |first, parts| {
             let numbered: Vec<_> = (first..).zip(parts).collect();
             each(numbered, options.threads, |(number, entries)| {
                 let mut groups = Groups {

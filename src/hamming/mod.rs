@@ -12,6 +12,7 @@
 
 mod batch;
 mod bits;
+mod build;
 mod collapse;
 mod dynamic;
 mod file;

@@ -56,12 +56,16 @@ impl<F: Fingerprint, E: Copy + Default + Send, P: Fn(F, u32) -> (usize, E) + Syn
         self.values.chunks(share).zip((0..).step_by(share)).collect()
     }
 
-    /// Calls `work` with the number of the first of some parts and what these hold, until all parts had their turn; in their order.
-    pub fn each(&self, sizes: &[Vec<usize>], mut work: impl FnMut(usize, Vec<&mut [E]>)) {
+    /// Calls `work` with the number of the first of some parts and what these hold, until all parts had their turn; in their order. The
+    /// room is used again by who has several sets of parts: new memory costs as much as what is written to it.
+    pub fn each(&self, sizes: &[Vec<usize>], room: &mut Vec<E>, mut work: impl FnMut(usize, Vec<&mut [E]>)) {
         let all = total(sizes, self.parts);
         let rounds = cut(&all, 0..self.parts, (self.memory / size_of::<E>()).max(1));
         let held = rounds.iter().map(|round| all[round.clone()].iter().sum::<usize>());
-        let mut room = memory::filled(E::default(), held.max().unwrap_or(0));
+        let held = held.max().unwrap_or(0);
+        if room.len() < held {
+            *room = memory::filled(E::default(), held);
+        }
         for round in rounds {
             // Of each part, one share after the other.
             let mut places: Vec<Vec<std::slice::IterMut<'_, E>>> = sizes.iter().map(|_| Vec::new()).collect();
@@ -133,7 +137,7 @@ mod tests {
             let parts = Parts { values: &values, parts: 16, place, threads, memory };
             let sizes = parts.sizes();
             let (mut found, mut turns) = (Vec::new(), 0);
-            parts.each(&sizes, |first, parts| {
+            parts.each(&sizes, &mut Vec::new(), |first, parts| {
                 assert_eq!(first, found.len());
                 turns += 1;
                 for entries in parts {

@@ -5,10 +5,8 @@
 
 use super::bits::Fingerprint;
 use super::layout::TableShape;
-use super::parts::{Parts, part_bits, total};
 use super::storage::Bytes;
 use crate::join::memory;
-use crate::threads::each;
 use std::ops::Range;
 
 /// The order of the bits: some of them, and by how much they are moved.
@@ -44,24 +42,55 @@ impl<F: Fingerprint> Order<F> {
         self.0.iter().fold(F::default(), |all, (mask, by)| all | (value & *mask).rotated(*by))
     }
 
+    /// Puts all of some, one move after the other over a few of them, so that the compiler takes several at a time.
+    fn put_all(&self, values: &[F], out: &mut Vec<F>) {
+        out.clear();
+        out.resize(values.len(), F::default());
+        for (values, out) in values.chunks(256).zip(out.chunks_mut(256)) {
+            for &(mask, by) in &self.0 {
+                out.iter_mut().zip(values).for_each(|(out, value)| *out = *out | (*value & mask).rotated(by));
+            }
+        }
+    }
+
     fn put_back(&self, value: F) -> F {
         self.0.iter().fold(F::default(), |all, (mask, by)| all | value.rotated(F::BITS - by) & *mask)
+    }
+
+    /// The order of the bits that come first; what becomes of the others is open.
+    fn only_first(&self, bits: u32) -> Self {
+        let lead = self.put_back(!F::low_ones(F::BITS - bits));
+        let moves = self.0.iter().map(|(mask, by)| (*mask & lead, *by));
+        Self(moves.filter(|(mask, _)| *mask != F::default()).collect())
     }
 }
 
 /// Where a part of a table is written to.
-struct Place<'t> {
+pub struct Place<'t> {
     /// Where its buckets begin.
-    starts: &'t mut [u8],
-    entries: &'t mut [u8],
+    pub starts: &'t mut [u8],
+    /// Its entries.
+    pub entries: &'t mut [u8],
     /// How many entries stand before.
-    first: u32,
+    pub first: u32,
+}
+
+/// Room for a part that is written, used again for the next.
+#[derive(Debug, Default)]
+pub struct Room<F> {
+    /// The fingerprints as the table has them.
+    put: Vec<F>,
+    /// By bucket.
+    sorted: Vec<F>,
+    /// Where buckets end.
+    ends: Vec<u32>,
 }
 
 /// A table.
 #[derive(Debug)]
 pub struct Table<F> {
-    shape: TableShape<F>,
+    /// What is looked up of it.
+    pub shape: TableShape<F>,
     order: Order<F>,
     /// What a bucket's number may differ by, ascending: numbers with few bits set.
     pub flips: Vec<u32>,
@@ -94,77 +123,46 @@ impl<F: Fingerprint> Table<F> {
         }
     }
 
-    /// Builds a table of fingerprints that ascend; with the topmost bits for a key entries stand in their order.
-    pub fn build(shape: TableShape<F>, values: &[F], threads: usize, memory: usize) -> Self {
-        let mut table = Self::new(shape, Bytes::default(), Bytes::default());
-        let bits = part_bits(values.len()).min(shape.directory);
-        let place = |value: F, _| {
-            let value = table.order.put(value);
-            (value.top(bits) as usize, value)
-        };
-        let parts = Parts { values, parts: 1 << bits, place, threads, memory };
-        let sizes = parts.sizes();
-        let all = total(&sizes, 1 << bits);
-        let inside = 1 << (shape.directory - bits);
-        let mut directory = zeros(4 * (inside << bits) + 4);
-        let mut entries = zeros(values.len() * table.width + F::BITS as usize / 8);
-        let (mut rest, mut first) = (&mut entries[..], 0);
-        let mut places = Vec::with_capacity(all.len());
-        for (starts, size) in directory.chunks_exact_mut(4 * inside).zip(&all) {
-            let (own, others) = rest.split_at_mut(size * table.width);
-            places.push(Place { starts, entries: own, first });
-            (rest, first) = (others, first + *size as u32);
-        }
-        if table.order.is_none() {
-            let parts = places.into_iter().zip(&all);
-            let parts: Vec<_> = parts
-                .map(|(place, size)| (&values[place.first as usize..place.first as usize + size], place))
-                .collect();
-            each(parts, threads, |(part, place)| table.fill(place, bits, part, true));
-        } else {
-            let mut places = places.into_iter();
-            parts.each(&sizes, |_, parts| {
-                let parts: Vec<_> = parts.into_iter().zip(places.by_ref()).collect();
-                each(parts, threads, |(part, place)| table.fill(place, bits, part, false));
-            });
-        }
-        directory[4 * (inside << bits)..].copy_from_slice(&(values.len() as u32).to_le_bytes());
-        table.directory = Bytes::from(directory);
-        table.entries = Bytes::from(entries);
-        table
+    /// Those bits of a fingerprint that come first.
+    pub fn lead(&self, bits: u32) -> F {
+        self.order.put_back(!F::low_ones(F::BITS - bits))
+    }
+
+    /// By which `bits` bits, a number, a fingerprint comes.
+    pub fn part(&self, bits: u32) -> impl Fn(F) -> usize + Sync + use<F> {
+        let order = self.order.only_first(bits);
+        move |value| order.put(value).top(bits) as usize
     }
 
     /// Writes a part by bucket; `skip` bits of the number are the same in all.
-    fn fill(&self, place: Place<'_>, skip: u32, part: &[F], is_sorted: bool) {
-        let bucket = |value: F| {
-            let number = value.top(self.shape.directory);
-            (number & ((1_u64 << (self.shape.directory - skip)) - 1) as u32) as usize
-        };
-        let mut ends = vec![0_u32; place.starts.len() / 4 + 1];
-        part.iter().for_each(|value| ends[bucket(*value) + 1] += 1);
+    pub fn fill(&self, place: Place<'_>, skip: u32, part: &[F], room: &mut Room<F>) {
+        let inside = ((1_u64 << (self.shape.directory - skip)) - 1) as u32;
+        let bucket = |value: F| (value.top(self.shape.directory) & inside) as usize;
+        let Room { put, sorted, ends } = room;
+        self.order.put_all(part, put);
+        ends.clear();
+        ends.resize(place.starts.len() / 4, 0);
+        put.iter().for_each(|value| ends[bucket(*value)] += 1);
         let mut sum = 0;
-        for end in &mut ends {
-            sum += *end;
-            *end = sum;
+        for (start, end) in place.starts.chunks_exact_mut(4).zip(ends.iter_mut()) {
+            start.copy_from_slice(&(place.first + sum).to_le_bytes());
+            sum += std::mem::replace(end, sum);
         }
-        for (start, end) in place.starts.chunks_exact_mut(4).zip(&ends) {
-            start.copy_from_slice(&(place.first + end).to_le_bytes());
-        }
-        let mut room = Vec::new();
-        let sorted = if is_sorted {
-            part
+        // With the topmost bits for a key they ascend already.
+        let values = if self.order.is_none() {
+            put
         } else {
-            room.resize(part.len(), F::default());
-            for value in part {
+            sorted.resize(part.len(), F::default());
+            for value in put.iter() {
                 let end = &mut ends[bucket(*value)];
-                room[*end as usize] = *value;
+                sorted[*end as usize] = *value;
                 *end += 1;
             }
-            &room
+            sorted
         };
         // Each is written as a whole fingerprint, and the next one writes over what is too much.
         let mut at = 0;
-        for value in sorted {
+        for value in values {
             let value = *value & self.low;
             match place.entries.get_mut(at..at + F::BITS as usize / 8) {
                 Some(whole) => value.store(whole.len(), whole),
@@ -267,12 +265,6 @@ impl<F: Fingerprint> Table<F> {
             .max()
             .unwrap_or(0)
     }
-}
-
-fn zeros(bytes: usize) -> Vec<u8> {
-    let mut all = memory::with_capacity(bytes);
-    all.resize(bytes, 0);
-    all
 }
 
 /// Numbers of so many bits with at most `radius` set, ascending.

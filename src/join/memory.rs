@@ -30,8 +30,8 @@ pub fn filled<T: Clone>(value: T, values: usize) -> Vec<T> {
 
 /// So many zeros, in large pages if there are many. The system hands the pages out when they are written to first, so that
 /// several threads can take part.
-pub fn zeros(values: usize) -> Vec<u32> {
-    let all = vec![0; values];
+pub fn zeros<T: Clone + From<u8>>(values: usize) -> Vec<T> {
+    let all = vec![T::from(0); values];
     #[cfg(target_os = "linux")]
     linux::wish(&all);
     all
@@ -94,7 +94,7 @@ mod tests {
     fn room_is_as_large_as_asked() {
         for values in [0, 1, LEAST / 4 - 1, LEAST / 4, LEAST] {
             let all = filled(7_u32, values);
-            assert_eq!(zeros(values), vec![0; values]);
+            assert_eq!(zeros::<u32>(values), vec![0; values]);
             assert_eq!(
                 (all.len(), all.iter().map(|value| u64::from(*value)).sum::<u64>()),
                 (values, 7 * values as u64)

@@ -3,11 +3,13 @@
 //!     bench-hamming data KIND COUNT QUERIES FOLDER     writes fingerprints and queries, eight bytes each
 //!     bench-hamming serve PROGRAM FOLDER               builds an index of them; for each line `go` asks all queries, for `pairs` prints what is found
 //!     bench-hamming join KIND COUNT MEGABYTES          finds all pairs within distance 3 on two threads, and says how long it took
+//!     bench-hamming large COUNT MEGABYTES THREADS      builds an index of so many random fingerprints, and compares it with what is planted and a scan
 //!
 //! `serve` answers in lines `name⇥value…`. ../run.py calls it, and has the programs take turns.
 
 #[path = "../../common/fingerprints.rs"]
 mod fingerprints;
+mod large;
 mod programs;
 mod resident;
 
@@ -33,7 +35,8 @@ fn main() -> Result<()> {
             let kind = Kind::of(kind).ok_or("the kind is random or skewed")?;
             self_join(kind, count.parse()?, megabytes.parse()?)
         }
-        _ => Err("usage: bench-hamming data KIND COUNT QUERIES FOLDER, serve PROGRAM FOLDER, or join KIND COUNT MEGABYTES".into()),
+        ["large", count, megabytes, threads] => large::run(count.parse()?, megabytes.parse()?, threads.parse()?),
+        _ => Err("usage: bench-hamming data KIND COUNT QUERIES FOLDER, serve PROGRAM FOLDER, join KIND COUNT MEGABYTES, or large COUNT MEGABYTES THREADS".into()),
     }
 }
 
