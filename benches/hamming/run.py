@@ -37,6 +37,8 @@ PROGRAMS = {
     "twinsplit:900": 10**9,
     "twinsplit:4400": 10**9,
     "twinsplit:42": 1_000_000,
+    "twinsplit-single:900": 10**9,
+    "twinsplit-single:4400": 10**9,
     "mih-rs:3": 10**9,
     "mih-rs:4": 10**9,
     "gaoya:6": 1_000_000,
@@ -46,7 +48,7 @@ PROGRAMS = {
     "hammingbird": 10_000_000,
     "simhash": 1_000_000,
 }
-IN_RUST = ("scan", "twinsplit", "mih-rs", "gaoya")
+IN_RUST = ("scan", "twinsplit", "twinsplit-single", "mih-rs", "gaoya")
 FEW = ("scan", "pynear", "simhash", "hammingbird")  # asked a hundredth of the queries, for they take a hundred times as long
 
 
@@ -128,6 +130,8 @@ take a thousand times as long).
 - Strict bounds are made equal: gaoya and FAISS find what is *nearer* than their distance, so they get 4. pynear gives nearest ones only: 64 of them.
 - `twinsplit:MB` may take so many megabytes and chooses its tables itself. *twinsplit is faster*: the program's time over that of the quickest
   twinsplit of the same size, and of the one that had the least memory.
+- *twinsplit* and FAISS are asked for all queries in one call, in which twinsplit waits for the memory of several at a time; *twinsplit-single*, like all
+  other programs, is asked for one after the other.
 - *Skewed* fingerprints are as uneven as real ones (`benches/common/fingerprints.rs` says how they are made, and after which).
 - Rust is compiled for the processor that measures (`-C target-cpu=native`), so that peers count bits by its instruction; twinsplit asks the
   processor itself.
@@ -143,8 +147,8 @@ def table(kind, count, programs):
     small = min(ours, key=lambda program: program.bytes, default=None)
     for program in programs:
         package = program.name.split(":")[0]
-        label = program.name if package in ("scan", "twinsplit") else f"{package} {known.get(package, '')}"
-        label = f"**{label}**" if package == "twinsplit" else label
+        label = program.name if program in ours or package == "scan" else f"{package} {known.get(package, '')}"
+        label = f"**{label}**" if program in ours else label
         where = f"| {count:,} {kind} | {label} |"
         if program.failure:
             yield f"{where} – | {program.failure} |" + " – |" * 6

@@ -16,19 +16,21 @@ pub trait Program {
     fn search(&mut self, queries: &[u64], visit: &mut dyn FnMut(u32, u32));
 }
 
-/// Builds the index of a program: `scan`, `twinsplit:MEGABYTES` (with `:LAYOUT` if it is not the plan's choice), `mih-rs:BLOCKS`, `gaoya:BLOCKS`.
+/// Builds the index of a program: `scan`, `twinsplit:MEGABYTES` (with `:LAYOUT` if it is not the plan's choice), `twinsplit-single:MEGABYTES`, which is
+/// asked for one query at a time as the libraries are, `mih-rs:BLOCKS`, `gaoya:BLOCKS`.
 pub fn build(name: &str, values: Vec<u64>) -> Result<Box<dyn Program>> {
     let (name, parameters) = name.split_once(':').unwrap_or((name, ""));
     Ok(match name {
         "scan" => Box::new(Scan(values)),
-        "twinsplit" => {
+        "twinsplit" | "twinsplit-single" => {
             let (memory, layout) = parameters.split_once(':').unwrap_or((parameters, ""));
             let layout: Option<Layout> = if layout.is_empty() { None } else { Some(layout.parse()?) };
             let memory = memory.parse::<u64>()? * 1_000_000;
             let options = IndexOptions { distance: DISTANCE, layout, memory, threads: 1 };
             let index = Index::build(&values, options)?;
             drop(values);
-            Box::new(Twinsplit(index, Scratch::default()))
+            let at_once = if name == "twinsplit" { usize::MAX } else { 1 };
+            Box::new(Twinsplit { index, scratch: Scratch::default(), at_once })
         }
         "mih-rs" => {
             Box::new(MihRs(mih_rs::Index::with_blocks(values, parameters.parse()?)?, parameters.to_owned()))
@@ -67,18 +69,26 @@ impl Program for Scan {
     }
 }
 
-struct Twinsplit(Index<u64>, Scratch<u64>);
+struct Twinsplit {
+    index: Index<u64>,
+    scratch: Scratch<u64>,
+    /// Queries that it is asked for in one call.
+    at_once: usize,
+}
 
 impl Program for Twinsplit {
     fn parameters(&self) -> String {
-        let Plan { layout, tables, .. } = self.0.plan();
+        let Plan { layout, tables, .. } = self.index.plan();
         let tables: Vec<_> =
             tables.iter().map(|table| format!("{}/{}", table.directory, table.radius)).collect();
         format!("{layout}, directory bits/radius {}", tables.join(" "))
     }
 
     fn search(&mut self, queries: &[u64], visit: &mut dyn FnMut(u32, u32)) {
-        self.0.search_all(queries, &mut self.1, |query, found| visit(query as u32, found.row));
+        for (number, queries) in queries.chunks(self.at_once).enumerate() {
+            let mut found = |query, row| visit((number.saturating_mul(self.at_once) + query) as u32, row);
+            self.index.search_all(queries, &mut self.scratch, |query, one| found(query, one.row));
+        }
     }
 }
 
