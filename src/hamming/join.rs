@@ -3,7 +3,7 @@
 //! **Idea.** Two fingerprints that differ in at most K bits are equal in one of K + 1 blocks of bits at least (manku2007, section 3). So for
 //! each block the fingerprints are brought into groups by their bits there, and what is compared is in one group. A group whose
 //! members are all equal in a block has only the other bits left to differ in: these are cut into K + 1 blocks again, until a group is so
-//! small that comparing all its pairs costs less.
+//! small that comparing all its pairs costs less, or so few bits are left that most pairs would be equal in one of the blocks.
 //!
 //! **Each pair once.** A pair may be equal in several blocks. It counts in the first one, at each level: where it is met, the
 //! blocks before must differ and this one must not. Groups are made by a hash of the bits, so that other fingerprints may
@@ -219,7 +219,9 @@ impl<F: Fingerprint, V: FnMut(Found) -> Result<()>> Groups<'_, F, V> {
             return;
         }
         let known = self.equal.iter().fold(F::default(), |bits, mask| bits | *mask);
-        if (!known).ones() <= self.distance {
+        // Blocks of so few bits leave two fingerprints equal in one of them with a chance of a half and more.
+        let count = self.distance + 1;
+        if 1_u64 << ((!known).ones() / count).min(63) <= u64::from(2 * count) {
             return self.compare(entries);
         }
         let masks = blocks(!known, self.distance + 1);

@@ -71,6 +71,26 @@ proptest! {
     }
 }
 
+/// Blocks of four bits tell fingerprints that are alike too little apart to go on cutting: with 14 of them for each block of every level, a few
+/// thousand would take minutes.
+#[test]
+fn the_join_of_many_that_are_alike_at_a_large_distance() {
+    let all: Vec<u64> = (0..3_000_u64)
+        .map(|n| (0..9).fold(0x1234_5678_9abc_def0, |value, bit| value ^ 1 << ((n * 9 + bit).mixed() % 64)))
+        .collect();
+    let mut pairs = joined(&all, 13, 2, 1 << 20);
+    pairs.sort_unstable();
+    let mut expected = Vec::new();
+    for (x, one) in all.iter().enumerate() {
+        for (y, other) in all.iter().enumerate().skip(x + 1) {
+            let distance = one.distance(*other);
+            expected.extend((distance <= 13).then_some((x as u32, y as u32, distance)));
+        }
+    }
+    assert!(expected.len() > 500_000, "{}", expected.len());
+    assert_eq!(pairs, expected);
+}
+
 /// Enough for several parts and levels: neighbours of a few, all of them alike in most blocks.
 #[test]
 fn the_join_of_many_that_are_alike() {
