@@ -58,7 +58,7 @@ def run(corpus, found, method):
             a, b = sorted((int(a), int(b)))
             pairs[a, b] = -int(rest[0]) if chain == "simhash" else float(rest[-1])
     shutil.rmtree(out)
-    names = ("candidates", "candidate_pairs", "verifications", "fingerprints_compared")
+    names = ("candidates", "candidate_pairs", "verifications", "joined_pairs")
     candidates = next((counts[name] for name in names if name in counts), "")
     return pairs, seconds, candidates
 
@@ -113,7 +113,7 @@ def main():
           "processor_seconds", "bytes_a_document", "candidates"], rows, ["minhash-vs-simhash"],
          ["Features: words:3, of zh-revisions-iotdb chars:3. SimHash weighs a feature by how often it occurs. Seconds are those of the "
           "processor for a whole run in one thread that finds all pairs of a low threshold: Jaccard .3, 32 bands of 4 rows, a distance of 13 of "
-          "64 bits or 26 of 128. F1 by length: pairs by their longer document, in a third of all documents."])
+          "64 bits or 26 of 128. Candidates of SimHash are the pairs of different fingerprints within that distance. F1 by length: pairs by their longer document, in a third of all documents."])
 
 
 if __name__ == "__main__":
