@@ -18,6 +18,7 @@ SIZES = {1_000: [100_000, 300_000, 1_000_000, 3_000_000], 6_000: [100_000, 400_0
 TAUS = ["0.5", "0.8"]
 RECALL = 0.95
 SEED = 77
+MEMORY = 8000
 FOLDER = WORK / "minhash_scale"
 
 
@@ -43,7 +44,7 @@ def run(documents, chain, *options):
     out = FOLDER / "out"
     if out.exists():
         shutil.rmtree(out)
-    twinsplit("run", chain, "--features", "words:5", *options, "--input", documents, "--output", out, "--quiet", "--write", "pairs", "--threads", 2)
+    twinsplit("run", chain, "--features", "words:5", *options, "--input", documents, "--output", out, "--quiet", "--write", "pairs", "--threads", 2, "--memory", MEMORY)
     made = json.loads((out / "run.json").read_text())
     with open(out / "pairs.tsv", "rb") as rows:
         pairs = sum(not row.endswith(b"\t1.000000\n") for row in rows)
@@ -76,7 +77,7 @@ def speed():
     save("minhash-scale", "MinHash beside the exact join, by documents",
          ["bytes_a_document", "documents", "tau", "pairs", "doc_split_seconds", "doc_split_MB", "bands_x_rows", "recall", "minhash_seconds",
           "minhash_MB", "doc_split_of_minhash"], rows, ["minhash-scale"],
-         [f"generate-corpus --seed {SEED}; words:5; minhash --recall {RECALL}, whose time includes the sample, the exact check and the audit; two "
+         [f"generate-corpus --seed {SEED}; words:5; --memory {MEMORY}; minhash --recall {RECALL}, whose time includes the sample, the exact check and the audit; two "
           "threads, pairs alone are written, one run each. Pairs and recall are of different sets: equal sets need no key. Above 1 in the last "
           "column MinHash is faster."])
 
