@@ -27,8 +27,8 @@ pub enum Instructions {
     Avx512,
 }
 
-/// Does work at the highest level that the processor has, up to this one: of several, the lowest that serves, for each is
-/// compiled.
+/// Does work with the most that the processor has of these, up to `most`. The code is compiled once for each of them, so `most` is
+/// the first that the work gains from.
 #[inline(always)]
 pub fn run<W: Work>(most: Instructions, work: W) -> W::Out {
     #[cfg(target_arch = "x86_64")]

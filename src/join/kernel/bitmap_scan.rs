@@ -35,37 +35,33 @@ impl Work for Scan<'_> {
 
     #[inline(always)]
     fn run(self) {
-        scan(self.bitmaps, self.query, self.most, self.places);
-    }
-}
-
-#[inline(always)]
-fn scan(Bitmaps { columns, allowed }: Bitmaps<'_>, query: &[u64], most: i32, places: &mut Vec<u32>) {
-    let (whole, rest) = allowed.as_chunks::<CHUNK>();
-    let mut first = 0;
-    for allowed in whole {
-        let mut differ = [0_u64; CHUNK];
-        for (column, word) in columns.iter().zip(query) {
-            let Some(own) = column[first..].first_chunk::<CHUNK>() else { return };
-            for place in 0..CHUNK {
-                differ[place] += u64::from((own[place] ^ word).count_ones());
+        let Self { bitmaps: Bitmaps { columns, allowed }, query, most, places } = self;
+        let (whole, rest) = allowed.as_chunks::<CHUNK>();
+        let mut first = 0;
+        for allowed in whole {
+            let mut differ = [0_u64; CHUNK];
+            for (column, word) in columns.iter().zip(query) {
+                let Some(own) = column[first..].first_chunk::<CHUNK>() else { return };
+                for place in 0..CHUNK {
+                    differ[place] += u64::from((own[place] ^ word).count_ones());
+                }
             }
+            let mut near = 0_u32;
+            for place in 0..CHUNK {
+                near |= u32::from(differ[place] as i32 <= most + allowed[place]) << place;
+            }
+            while near != 0 {
+                places.push(first as u32 + near.trailing_zeros());
+                near &= near - 1;
+            }
+            first += CHUNK;
         }
-        let mut near = 0_u32;
-        for place in 0..CHUNK {
-            near |= u32::from(differ[place] as i32 <= most + allowed[place]) << place;
-        }
-        while near != 0 {
-            places.push(first as u32 + near.trailing_zeros());
-            near &= near - 1;
-        }
-        first += CHUNK;
-    }
-    for (place, allowed) in (first..).zip(rest) {
-        let words = columns.iter().zip(query);
-        let differ: u32 = words.map(|(column, word)| (column[place] ^ word).count_ones()).sum();
-        if differ as i32 <= most + allowed {
-            places.push(place as u32);
+        for (place, allowed) in (first..).zip(rest) {
+            let words = columns.iter().zip(query);
+            let differ: u32 = words.map(|(column, word)| (column[place] ^ word).count_ones()).sum();
+            if differ as i32 <= most + allowed {
+                places.push(place as u32);
+            }
         }
     }
 }
@@ -101,6 +97,9 @@ mod tests {
                 processor::run(instructions, Scan { bitmaps, query: &query, most, places: &mut places });
                 prop_assert_eq!(&places[1..], &expected[..], "{:?}", instructions);
             }
+            let mut places = Vec::new();
+            near(bitmaps, &query, most, &mut places);
+            prop_assert_eq!(places, expected);
         }
     }
 }

@@ -138,34 +138,30 @@ impl Work for CountShared<'_> {
 
     #[inline(always)]
     fn run(self) {
-        check(self.words, self.marks, self.checks);
-    }
-}
-
-#[inline(always)]
-fn check(words: &Words, marks: &[u64], checks: &mut [Check]) {
-    for at in 0..checks.len() {
-        if let Some(later) = checks.get(at + AHEAD) {
-            let start = words.starts[later.set as usize];
-            memory::soon::<4, _>(&words.blocks, start);
-            memory::soon::<8, _>(&words.bits, start);
+        let Self { words, marks, checks } = self;
+        for at in 0..checks.len() {
+            if let Some(later) = checks.get(at + AHEAD) {
+                let start = words.starts[later.set as usize];
+                memory::soon::<4, _>(&words.blocks, start);
+                memory::soon::<8, _>(&words.bits, start);
+            }
+            let Check { set, upto, .. } = checks[at];
+            let range = words.starts[set as usize]..words.starts[set as usize + 1];
+            let (blocks, bits) = (&words.blocks[range.clone()], &words.bits[range]);
+            let (block, bit) = place(upto);
+            let look = |block: u32| marks.get(block as usize).copied().unwrap_or(0);
+            let mut first = blocks.partition_point(|own| *own < block);
+            let mut shared = 0;
+            // Of the first block only what stands behind the token.
+            if blocks.get(first) == Some(&block) {
+                shared += (bits[first] & !(bit | (bit - 1)) & look(block)).count_ones();
+                first += 1;
+            }
+            for (block, bits) in blocks[first..].iter().zip(&bits[first..]) {
+                shared += (bits & look(*block)).count_ones();
+            }
+            checks[at].shared += shared;
         }
-        let Check { set, upto, .. } = checks[at];
-        let range = words.starts[set as usize]..words.starts[set as usize + 1];
-        let (blocks, bits) = (&words.blocks[range.clone()], &words.bits[range]);
-        let (block, bit) = place(upto);
-        let look = |block: u32| marks.get(block as usize).copied().unwrap_or(0);
-        let mut first = blocks.partition_point(|own| *own < block);
-        let mut shared = 0;
-        // Of the first block only what stands behind the token.
-        if blocks.get(first) == Some(&block) {
-            shared += (bits[first] & !(bit | (bit - 1)) & look(block)).count_ones();
-            first += 1;
-        }
-        for (block, bits) in blocks[first..].iter().zip(&bits[first..]) {
-            shared += (bits & look(*block)).count_ones();
-        }
-        checks[at].shared += shared;
     }
 }
 
@@ -197,7 +193,7 @@ mod tests {
                 let mut checks: Vec<Check> = (0..range.len() as u32).map(of).collect();
                 let mut plain = checks.clone();
                 words.check(&marks, &mut checks);
-                check(&words, &marks.words, &mut plain);
+                processor::run(Instructions::Plain, CountShared { words: &words, marks: &marks.words, checks: &mut plain });
                 for (found, plain) in checks.iter().zip(plain) {
                     let own = &sets[range.start + found.set as usize];
                     let expected = 3 + own.intersection(&query).filter(|token| **token > upto).count() as u32;
