@@ -35,6 +35,12 @@ impl Params {
         self
     }
 
+    /// The options without this one.
+    pub fn without(mut self, name: &str) -> Self {
+        self.0.remove(name);
+        self
+    }
+
     /// Whether an option was given this value.
     pub fn is(&self, name: &str, value: &str) -> bool {
         self.get(name) == Some(value)
@@ -95,17 +101,10 @@ impl Params {
         Ok(O::from_arg_matches(&command.try_get_matches_from(args)?)?)
     }
 
-    /// The options without those that name side files which a chain has made: a stage gets these, whatever the user's value names.
-    pub fn beside(&self, side: impl Iterator<Item = &'static str>) -> Self {
-        let mut params = self.clone();
-        side.for_each(|option| drop(params.0.remove(option)));
-        params
-    }
-
     /// The parsed options of a stage, with the paths of its side files.
     pub fn matches_for(&self, entry: &Entry, side: &[(&'static str, &Path)]) -> Result<ArgMatches> {
         let mut args = vec![entry.decl.name.to_owned()];
-        args.extend(self.beside(side.iter().map(|(option, _)| *option)).args_for(entry));
+        args.extend(self.args_for(entry));
         let mut args: Vec<std::ffi::OsString> = args.into_iter().map(Into::into).collect();
         for (option, path) in side {
             if entry.has_side(option) {

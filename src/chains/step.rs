@@ -93,8 +93,9 @@ impl Step {
     }
 
     /// The step with a bound on what it counts.
-    pub fn guarded(self, guard: Guard) -> Self {
-        Self { guards: vec![guard], ..self }
+    pub fn guarded(mut self, guard: Guard) -> Self {
+        self.guards.push(guard);
+        self
     }
 
     /// The step with a side file that an earlier one made.
@@ -107,9 +108,11 @@ impl Step {
         Self { options: vec![option], ..self }
     }
 
-    /// The options of a run with those of the step.
+    /// The options of a run with those of the step, and without those that name its side files: what the chain has made takes the
+    /// place of a file of the user.
     pub fn params(&self, params: &Params) -> Params {
-        self.options.iter().fold(params.clone(), |params, (name, value)| params.with(name, *value))
+        let others = self.side.iter().fold(params.clone(), |params, (option, _)| params.without(option));
+        self.options.iter().fold(others, |params, (name, value)| params.with(name, *value))
     }
 
     /// The stages of its mapper, and its reducer.

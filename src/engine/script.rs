@@ -135,8 +135,7 @@ pub fn tasks(step: &Step, params: &Params) -> Option<(&'static str, String)> {
 /// A stage's command line: the options given, and the side files that it knows.
 fn command(entry: &Entry, step: &Step, params: &Params) -> String {
     let mut words = vec![entry.decl.name.to_owned()];
-    let params = step.params(params).beside(step.side.iter().map(|(option, _)| *option));
-    words.extend(params.args_for(entry).iter().map(|word| quote(word)));
+    words.extend(step.params(params).args_for(entry).iter().map(|word| quote(word)));
     for (option, data) in &step.side {
         if entry.has_side(option) {
             // A side file is the one part of a data set that one task wrote, or the folder of all parts.

@@ -193,8 +193,7 @@ fn push_call(
 /// options name lie in the task's folder.
 fn command(entry: &Entry, step: &Step, params: &Params) -> Vec<String> {
     let mut words = vec![entry.decl.name.to_owned()];
-    let made = step.side.iter().map(|(option, _)| *option);
-    words.extend(step.params(params).beside(made).args_for(entry));
+    words.extend(step.params(params).args_for(entry));
     let mut side: Vec<&str> = step.side.iter().map(|(option, _)| *option).collect();
     if let Tasks::EachFile(option, _) = step.tasks {
         side.push(option);

@@ -181,11 +181,12 @@ impl<'a> LocalSteps<'a> {
             add_counters(&mut counters, &counts);
         }
         self.progress.start(&names.step, "reducing", Unit::Rows, rows);
+        let params = step.params(&self.params);
         let reduced = in_threads(partitions, self.threads, |number| {
             let mut part = PartFile(AtomicFile::create(&part_path(output, number))?);
             let mut task = Task::new(reduce, number as u32, spill.clone(), &mut part);
             task.row_limit = Some(self.budget.row_limit());
-            let mut runner = Runner::open(reduce, &self.params.matches_for(reduce, &side)?, &mut task)?;
+            let mut runner = Runner::open(reduce, &params.matches_for(reduce, &side)?, &mut task)?;
             task.place.file = format!("sorted rows of {}", step.name).into();
             merge((&runs, &log), number, self.budget.merged_rows(), |row| {
                 task.place.line += 1;
@@ -365,17 +366,17 @@ fn guard(step: &Step, counters: &Counters, params: &Params, fields: &str) -> Res
             return Err(Error::Usage(format!("{nowhere}; {fields}")));
         }
     }
-    step.guards.iter().try_for_each(|guard| {
+    for guard in &step.guards {
         let limit = params.number(guard.option);
         let sum = counters.get(guard.counter).copied().unwrap_or(0);
-        match sum > limit {
-            true => {
-                let advice = guard.advice;
-                Err(Error::Limit(format!("{}: {sum} {advice} (the limit is {limit})", step.name)))
-            }
-            false => Ok(()),
+        if sum > limit {
+            return Err(Error::Limit(format!(
+                "{}: {sum} {} (the limit is {limit})",
+                step.name, guard.advice
+            )));
         }
-    })
+    }
+    Ok(())
 }
 
 /// The files of the batch that options name; none where they name no batch.
