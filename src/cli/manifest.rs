@@ -18,6 +18,12 @@ const KEEPS_WORK: &str = "keep_work";
 /// The field of an input that is of queries and not of the documents near which these are looked for.
 pub const QUERIES: &str = "queries";
 
+/// An input, marked as one of queries.
+pub fn of_queries(mut input: Value) -> Value {
+    input[QUERIES] = true.into();
+    input
+}
+
 /// Fields of a script that runs by itself: the digest of its text, and the variables that its stages read.
 pub const PAGE: &str = "page";
 /// See [`PAGE`].
@@ -44,9 +50,7 @@ impl RunManifest {
         };
         let mut inputs = documents.iter().map(describe).collect::<Result<Vec<_>>>()?;
         for query in queries {
-            let mut described = describe(query)?;
-            described[QUERIES] = true.into();
-            inputs.push(described);
+            inputs.push(of_queries(describe(query)?));
         }
         let mut fields = plan.fields();
         fields.insert("inputs".to_owned(), inputs.into());

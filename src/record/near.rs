@@ -102,7 +102,7 @@ impl<'a> Record<'a> for Near<'a> {
     }
 }
 
-/// A document that is near a query of a batch: the two ids are of different sets of documents.
+/// What is near a query, of a batch or of an index that is asked: the two ids are of different sets of documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NearQuery<'a> {
     /// The query.

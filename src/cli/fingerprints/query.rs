@@ -5,6 +5,8 @@ use crate::cli::options::threads;
 use crate::error::Result;
 use crate::hamming::{Fingerprint, Id, Index, Scratch, Verify, bits_of};
 use crate::io::Stdout;
+use crate::record::Record;
+use crate::record::near::NearQuery;
 use crate::threads::in_threads;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -71,15 +73,17 @@ fn query<F: Fingerprint>(opts: &Opts) -> Result<()> {
     found.sort_unstable_by(|a, b| key(a).cmp(&key(b)));
     let (mut out, mut line) = (Stdout::new(), Vec::new());
     for (query, row, distance) in found {
+        let number;
+        let id = match index.id(row) {
+            Some(Id::Number(of)) => {
+                number = of.to_string();
+                number.as_bytes()
+            }
+            Some(Id::Name(name)) => name,
+            None => b"",
+        };
         line.clear();
-        line.extend_from_slice(rows.id(query as usize));
-        line.push(b'\t');
-        match index.id(row) {
-            Some(Id::Number(number)) => line.extend_from_slice(number.to_string().as_bytes()),
-            Some(Id::Name(name)) => line.extend_from_slice(name),
-            None => {}
-        }
-        line.extend_from_slice(format!("\t{distance}").as_bytes());
+        NearQuery { query: rows.id(query as usize), id, distance }.encode(&mut line);
         out.line(&line)?;
     }
     out.flush()

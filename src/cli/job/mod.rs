@@ -8,7 +8,7 @@ mod names;
 mod remote;
 mod watch;
 
-use super::manifest::{PAGE, QUERIES, RunManifest, VARIABLES, digests};
+use super::manifest::{PAGE, RunManifest, VARIABLES, digests, of_queries};
 use super::output::files::Files;
 use super::output::owned::{COUNTERS, REPLACED, RUN, WORK};
 use crate::error::{Error, Result};
@@ -183,10 +183,7 @@ fn begin(opts: &FolderOpts, of: &BeginOpts) -> Result<()> {
 fn inputs(hadoop: &Hadoop, of: &BeginOpts) -> Result<Vec<Value>> {
     let mut inputs = hadoop.inputs(&of.input)?;
     if !of.queries.is_empty() {
-        for mut query in hadoop.inputs(&of.queries)? {
-            query[QUERIES] = true.into();
-            inputs.push(query);
-        }
+        inputs.extend(hadoop.inputs(&of.queries)?.into_iter().map(of_queries));
     }
     Ok(inputs)
 }
