@@ -136,7 +136,7 @@ pub fn fold(value: u64) -> u64 {
 
 /// A hash of 32 bits, one for one: the last step of MurmurHash3.
 #[inline(always)]
-pub fn mix_half(value: u32) -> u32 {
+pub fn mix32(value: u32) -> u32 {
     let value = (value ^ value >> 16).wrapping_mul(0x85eb_ca6b);
     let value = (value ^ value >> 13).wrapping_mul(0xc2b2_ae35);
     value ^ value >> 16

@@ -20,7 +20,7 @@ pub(super) fn chain(params: &Params, wanted: Wanted, counts: bool) -> Chain {
     Chain {
         front: Box::new(BothFingerprints { counts }),
         candidates: Box::new(ByIndexOfQueries),
-        check: Box::new(Known),
+        check: Box::new(NoCheck),
         output: Output::of(params, wanted).of_pairs_alone(),
     }
 }
@@ -70,11 +70,11 @@ impl Component for ByIndexOfQueries {
     }
 }
 
-/// What the index finds is near.
+/// None: what the index finds is near.
 #[derive(Debug)]
-struct Known;
+struct NoCheck;
 
-impl Component for Known {
+impl Component for NoCheck {
     fn parts(&self) -> Vec<Part> {
         Vec::new()
     }

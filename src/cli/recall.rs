@@ -16,7 +16,7 @@ use crate::record::document::DocumentOpts;
 use crate::similarity::Measure;
 use crate::similarity::tau::Tau;
 use crate::sketch::bands::Bands;
-use crate::sketch::minhash::{MOST_HASHES, nanoseconds};
+use crate::sketch::minhash::{MOST_HASHES, signature_nanoseconds};
 use crate::stages::minhash::{BandOpts, SignerOpts};
 use crate::stages::options::{FeatureOpts, MinFeaturesOpts, SimilarityOpts};
 use crate::text::Extractor;
@@ -223,7 +223,7 @@ impl Similarities {
             }
         }
         let (keys, values) = (self.documents * bands.bands as f64, (bands.bands * bands.rows) as f64);
-        let signatures = self.documents * nanoseconds(values, self.features);
+        let signatures = self.documents * signature_nanoseconds(values, self.features);
         let cost = signatures + keys * COSTS[0] + candidates * COSTS[1];
         Expected { bands, recall: found / similar, candidates, cost }
     }

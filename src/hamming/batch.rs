@@ -16,8 +16,10 @@ pub struct BatchBuilder<F> {
     distances: Vec<u8>,
     ids: Vec<u8>,
     ends: Vec<usize>,
-    /// Queries, and the bytes of their ids.
-    seen: (u64, u64),
+    /// All that were pushed, kept or not.
+    count: u64,
+    /// Bytes of their ids.
+    id_bytes: u64,
     memory: u64,
 }
 
@@ -32,14 +34,16 @@ impl<F: Fingerprint> BatchBuilder<F> {
             distances: Vec::new(),
             ids: Vec::new(),
             ends: Vec::new(),
-            seen: (0, 0),
+            count: 0,
+            id_bytes: 0,
             memory,
         }
     }
 
     /// Adds a query.
     pub fn push(&mut self, id: &[u8], fingerprint: F, distance: u32) {
-        self.seen = (self.seen.0 + 1, self.seen.1 + id.len() as u64);
+        self.count += 1;
+        self.id_bytes += id.len() as u64;
         if self.fits() {
             self.fingerprints.push(fingerprint);
             self.distances.push(distance.min(u32::from(u8::MAX)) as u8);
@@ -50,7 +54,7 @@ impl<F: Fingerprint> BatchBuilder<F> {
 
     /// How many there are.
     pub fn count(&self) -> u64 {
-        self.seen.0
+        self.count
     }
 
     /// The greatest distance of a query; 0 where there is none.
@@ -61,12 +65,12 @@ impl<F: Fingerprint> BatchBuilder<F> {
     /// Bytes beside the tables: what is pushed, which may have grown to twice its size, and what is sorted of it.
     fn beside(&self) -> u64 {
         let width = u64::from(F::BITS / 8);
-        self.seen.0 * (5 * width + 38) + 3 * self.seen.1
+        self.count * (5 * width + 38) + 3 * self.id_bytes
     }
 
     /// The least bytes that an index of all of them is built in: its tables are a list then.
     pub fn needs(&self) -> u64 {
-        self.beside() + FIXED + self.seen.0 * (u64::from(F::BITS / 8) + 4)
+        self.beside() + FIXED + self.count * (u64::from(F::BITS / 8) + 4)
     }
 
     /// Whether they can be held.

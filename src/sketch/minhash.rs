@@ -17,7 +17,7 @@
 //! The paper takes K rounds. Fewer cost less: to fill the last of K buckets takes a round of its own, while the smallest of n
 //! values, which are made and compared several at a time, takes a tenth of a round.
 
-use crate::hash::{fold, mix, mix_half, stream};
+use crate::hash::{fold, mix, mix32, stream};
 use crate::processor::{self, Instructions, Work};
 use std::hint::select_unpredictable;
 
@@ -39,7 +39,7 @@ fn rounds(hashes: usize) -> u64 {
 
 /// About how many nanoseconds a signature of the fast method takes of a core: 1.1 a throw; of buckets that stay empty, 5 each and .1 for
 /// each of its features. To compare numbers of values with.
-pub fn nanoseconds(hashes: f64, features: f64) -> f64 {
+pub fn signature_nanoseconds(hashes: f64, features: f64) -> f64 {
     let features = features.max(1.0);
     // All are hit after about K(ln K + .58) throws.
     let enough = (hashes * (hashes.ln() + 0.58) / features).ceil();
@@ -197,7 +197,7 @@ fn smallest_of_bucket(halves: &[u32], bucket: u64) -> u32 {
         low.iter_mut().zip(high).for_each(|(low, high)| *low = (*low).min(*high));
         width /= 2;
     }
-    mix_half(least[0])
+    mix32(least[0])
 }
 
 /// One round: each feature falls into a bucket, and stays if nothing smaller is there. Whether it stays is a coin toss to

@@ -52,13 +52,13 @@ enum Queries {
     /// There is none.
     None,
     /// 64 bits.
-    Short(Held<u64>),
+    Short(Lookup<u64>),
     /// 128 bits.
-    Long(Held<u128>),
+    Long(Lookup<u128>),
 }
 
-/// Queries, and the documents that are looked up next.
-struct Held<F> {
+/// Looks documents up in an index of queries, several at a time.
+struct Lookup<F> {
     batch: Batch<F>,
     scratch: Scratch<F>,
     passing: Vec<F>,
@@ -67,7 +67,7 @@ struct Held<F> {
     ends: Vec<usize>,
 }
 
-impl<F: Fingerprint> Held<F> {
+impl<F: Fingerprint> Lookup<F> {
     fn of(batch: Batch<F>) -> Self {
         let (passing, distances, ids, ends) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         Self { batch, scratch: Scratch::default(), passing, distances, ids, ends }
@@ -138,8 +138,8 @@ impl Queries {
         }
         Ok(match reading {
             Reading::Nothing => Queries::None,
-            Reading::Short(queries) => Queries::Short(Held::of(built(queries, opts)?)),
-            Reading::Long(queries) => Queries::Long(Held::of(built(queries, opts)?)),
+            Reading::Short(queries) => Queries::Short(Lookup::of(built(queries, opts)?)),
+            Reading::Long(queries) => Queries::Long(Lookup::of(built(queries, opts)?)),
         })
     }
 }
@@ -211,8 +211,8 @@ impl Stage for HammingBatch {
         let (distance, value) = (row.distance.unwrap_or(self.distance), row.fingerprint.value);
         let (pairs, near) = match (&mut self.queries, row.fingerprint.bits) {
             (Queries::None, _) => return Ok(()),
-            (Queries::Short(held), Bits::B64) => held.take(row.id, value as u64, distance, task)?,
-            (Queries::Long(held), Bits::B128) => held.take(row.id, value, distance, task)?,
+            (Queries::Short(lookup), Bits::B64) => lookup.take(row.id, value as u64, distance, task)?,
+            (Queries::Long(lookup), Bits::B128) => lookup.take(row.id, value, distance, task)?,
             _ => return Err(task.wrong(other_width(&row))),
         };
         self.pairs += pairs;
@@ -223,8 +223,8 @@ impl Stage for HammingBatch {
     fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
         let (pairs, near) = match &mut self.queries {
             Queries::None => (0, 0),
-            Queries::Short(held) => held.look_up(task)?,
-            Queries::Long(held) => held.look_up(task)?,
+            Queries::Short(lookup) => lookup.look_up(task)?,
+            Queries::Long(lookup) => lookup.look_up(task)?,
         };
         task.count(PAIRS, self.pairs + pairs);
         task.count(NEAR, self.near + near);

@@ -37,7 +37,7 @@ def fold(x):
     return (product & M) ^ product >> 64
 
 
-def mix_half(x):
+def mix32(x):
     x = (x ^ x >> 16) * 0x85EBCA6B & 0xFFFFFFFF
     x = (x ^ x >> 13) * 0xC2B2AE35 & 0xFFFFFFFF
     return x ^ x >> 16
@@ -46,7 +46,7 @@ def mix_half(x):
 def smallest_of_bucket(i, features):
     seed = stream(1024 + i)
     factor, flip = seed >> 32 | 1, seed & 0xFFFFFFFF
-    return mix_half(min(((x & 0xFFFFFFFF) ^ flip) * factor & 0xFFFFFFFF for x in features))
+    return mix32(min(((x & 0xFFFFFFFF) ^ flip) * factor & 0xFFFFFFFF for x in features))
 
 
 def fast(k, features):

@@ -28,7 +28,7 @@ fn fold(value: u64) -> u64 {
     (product & u128::from(u64::MAX)) as u64 ^ (product >> 64) as u64
 }
 
-fn mix_half(value: u32) -> u32 {
+fn mix32(value: u32) -> u32 {
     let value = (value ^ value >> 16).wrapping_mul(0x85eb_ca6b);
     let value = (value ^ value >> 13).wrapping_mul(0xc2b2_ae35);
     value ^ value >> 16
@@ -45,7 +45,7 @@ fn value(set: &BTreeSet<u64>, bucket: u64) -> u32 {
     let first = into.map(|(round, hash)| (round, hash as u32)).min();
     let seed = stream(1024 + bucket);
     let own = |feature: &u64| (*feature as u32 ^ seed as u32).wrapping_mul((seed >> 32) as u32 | 1);
-    first.map_or_else(|| mix_half(set.iter().map(own).min().unwrap()), |(_, value)| value)
+    first.map_or_else(|| mix32(set.iter().map(own).min().unwrap()), |(_, value)| value)
 }
 
 /// Documents of a few lines, many like one another.

@@ -86,7 +86,7 @@ impl Program for Twinsplit {
 
     fn search(&mut self, queries: &[u64], visit: &mut dyn FnMut(u32, u32)) {
         for (number, queries) in queries.chunks(self.at_once).enumerate() {
-            let mut found = |query, row| visit((number.saturating_mul(self.at_once) + query) as u32, row);
+            let mut found = |query, row| visit((number * self.at_once + query) as u32, row);
             self.index.search_all(queries, &mut self.scratch, |query, one| found(query, one.row));
         }
     }
