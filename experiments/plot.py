@@ -44,7 +44,7 @@ def curves(name, title, lines, marks):
 
 def panels(name, title, lines_of, ylabel="F1", xlabel="tau", xlim=(0, 1), top=1.02, level=None):
     """Lines, a panel beside the other; F1 against tau if it is not said otherwise. `lines_of`: {title: {label: [(x, y)]}}; `level` is a
-    value that gets a line, `top` the largest."""
+    value that gets a line, `top` the largest; without `xlim` each panel has its own."""
     figure, axes = pyplot.subplots(1, len(lines_of), figsize=(9, 3.8), sharey=True, layout="constrained")
     for axis, (what, lines) in zip(axes, lines_of.items()):
         for number, (label, points) in enumerate(lines.items()):
@@ -95,5 +95,5 @@ def bars(name, title, what, lines):
         axis.bar(at, [value for _, value in points], width, color=COLOURS[number], label=label)
         axis.set_xticks(range(len(points)), [place for place, _ in points])
     axis.set(ylabel=what, ylim=(0, 1.02), title=title)
-    axis.legend(fontsize=8, loc="lower left")
+    figure.legend(fontsize=8, loc="outside lower center", ncols=len(lines))
     written(figure, name)
