@@ -22,14 +22,16 @@ const COMMITTED: [&str; 1] = ["doc-split"];
 /// All programs over [`DOCUMENTS`]: the committed ones, and what `plan` prints for these options.
 const VARIANTS: [&str; 4] = ["term-split", "term-split-prefix", "doc-split", "doc-split-by-task"];
 const SIMHASH: &str = "simhash --features words:2 --weights levels --distance 20,200:24 --check edit:0.4";
+const MINHASH: &str = "minhash --features words:2 --bands 32 --rows 4 --tau 0.5 --bloom 1";
 /// Queries and documents of odd names.
 const BATCH: &str = "simhash --features words:2 --distance 3,200:8 --batch odd";
-const PLANNED: [(&str, &str); 8] = [
+const PLANNED: [(&str, &str); 9] = [
     ("term-split", "term-split"),
     ("term-split-prefix", "term-split --pcp prefix"),
     ("doc-split-by-task", "doc-split --partition by-task --slices 3"),
     ("zhang2011-scaling", "doc-split --features spotsigs --idf 0.3,0.85 --min-features 4 --tau 0.3"),
     ("simhash", SIMHASH),
+    ("minhash", MINHASH),
     ("batch", BATCH),
     ("ccdet", "ccdet --tau 0.5 --cluster star"),
     ("ccdet-by-site", "ccdet --tau 0.5 --cluster star --site url --idf 0.1,0.95"),
@@ -142,7 +144,9 @@ fn jobs() -> Vec<Value> {
         args.extend((variant == "doc-split").then_some("--overwrite"));
         job(variant, variant, variant, &args, &[]);
     }
-    job("simhash", "simhash", "simhash", &[&DOCUMENTS[..], &["--reducers", "3", "--shuffled"]].concat(), &[]);
+    for name in ["simhash", "minhash"] {
+        job(name, name, name, &[&DOCUMENTS[..], &["--reducers", "3", "--shuffled"]].concat(), &[]);
+    }
     job("batch", "batch", "batch", &["odd", "plain.jsonl", "--reducers", "3"], &[]);
     for name in ["ccdet", "ccdet-by-site"] {
         job(name, name, name, &["pages", "--reducers", "3", "--shuffled"], &[]);
@@ -251,6 +255,15 @@ fn simhash_gives_the_answer_of_a_run() {
     let said = said("simhash");
     assert_eq!(said.code, 0, "{}", said.err);
     assert_same("simhash", "expected-simhash", 20);
+}
+
+/// Signatures, with a filter of keys before the shuffle: the bytes of a local run.
+#[test]
+fn minhash_gives_the_answer_of_a_run() {
+    local(&format!("{MINHASH} --write-kept"), &DOCUMENTS, "expected-minhash").ok();
+    let said = said("minhash");
+    assert_eq!(said.code, 0, "{}", said.err);
+    assert_same("minhash", "expected-minhash", 20);
 }
 
 /// A batch of queries: the bytes of a local run.
