@@ -161,6 +161,22 @@ pub fn band(band: u64, values: &[u32]) -> u64 {
     xxh3_64_with_seed(&bytes, band)
 }
 
+/// The hash of a feature in a lexicon, uniform over 32 bits: the least of them are what the lexicon leaves out.
+#[inline]
+pub fn in_lexicon(lexicon: u64, feature: u64) -> u32 {
+    (mix(feature ^ stream(lexicon)) >> 32) as u32
+}
+
+/// The key under which the sets meet that have the same features in a lexicon: over these, ascending, eight bytes each, little endian,
+/// with the number of the lexicon as seed.
+pub fn lexicon(lexicon: u64, features: &[u64]) -> u64 {
+    let mut state = Xxh3::with_seed(lexicon);
+    for feature in features {
+        state.update(&feature.to_le_bytes());
+    }
+    state.digest()
+}
+
 /// A running checksum over lines, their ends included.
 #[derive(Default)]
 pub struct Checksum(Xxh3Default);
