@@ -1,6 +1,6 @@
 //! The fields of a TREC document, by the elements that hold them.
 
-use super::super::{Fields, SourceOpts};
+use super::super::{Fields, SourceOpts, html};
 use crate::cluster::keep::{Date, EXPECTED_DATE};
 use crate::error::{FieldError, Place};
 use std::borrow::Cow;
@@ -11,6 +11,8 @@ pub struct Names {
     /// Empty where nothing was asked for.
     text: Vec<String>,
     date: Option<String>,
+    /// A page is left as it is.
+    keeps_markup: bool,
 }
 
 const AN_ID: &str = "a DOCNO element that is not empty, or the one that --id names";
@@ -24,6 +26,7 @@ impl Names {
             id: opts.id.clone().unwrap_or_else(|| "DOCNO".to_owned()),
             text: opts.text.clone(),
             date: opts.date.clone(),
+            keeps_markup: opts.keep_markup,
         }
     }
 
@@ -46,10 +49,22 @@ impl Names {
         let header = header.map(|header| closed(header, inside, "text")).transpose()?;
         let url = header.as_ref().and_then(|header| header.content.split_ascii_whitespace().next());
         let text = match &header {
-            Some(header) => Cow::Borrowed(inside[header.end..].trim_ascii()),
+            Some(header) => self.page(header, inside),
             None => self.texts(inside)?,
         };
         Ok(Fields { id, url, date: self.date(inside)?, text })
+    }
+
+    /// The page behind its header.
+    fn page<'a>(&self, header: &Closed<'_>, inside: &'a str) -> Cow<'a, str> {
+        let page = &inside[header.end..];
+        let is_html = content_type(header.content.as_bytes())
+            .is_none_or(|name| name.to_ascii_lowercase().windows("html".len()).any(|part| part == b"html"));
+        if self.keeps_markup || !is_html {
+            Cow::Borrowed(page.trim_ascii())
+        } else {
+            Cow::Owned(html::text(page))
+        }
     }
 
     /// The elements that hold the text, in the order in which they stand, joined by line ends.
@@ -80,6 +95,15 @@ impl Names {
         date.parse::<Date>().map_err(|_| FieldError::new("date", EXPECTED_DATE, date.as_bytes()))?;
         Ok(Some(date))
     }
+}
+
+/// What the header of a page, as HTTP has it, says of the page's type.
+pub fn content_type(header: &[u8]) -> Option<&[u8]> {
+    const NAME: &[u8] = b"content-type:";
+    let named = |line: &&[u8]| {
+        line.split_at_checked(NAME.len()).is_some_and(|(name, _)| name.eq_ignore_ascii_case(NAME))
+    };
+    header.split(|byte| *byte == b'\n').find(named).map(|line| &line[NAME.len()..])
 }
 
 /// What stands between `<DOC …>` and `</DOC>`.
