@@ -35,7 +35,7 @@ fn documents() -> Vec<Doc> {
         }
         sets.push(set);
     }
-    sets.into_iter().enumerate().map(|(number, set)| (format!("d{:03}", number * 77 % 140), set)).collect()
+    sets.into_iter().enumerate().map(|(number, set)| (format!("d{:03}", number * 9 % 140), set)).collect()
 }
 
 /// Whether each feature's normalised IDF, ln(N/df)/ln(N), lies in a range.

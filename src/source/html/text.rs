@@ -6,7 +6,7 @@
 //!
 //! | elements | what becomes of them |
 //! |---|---|
-//! | `script`, `style`, `title`, `textarea`, `noscript`, `iframe`, `noembed`, `template` | they and what is in them are left out |
+//! | `script`, `style`, `title`, `textarea`, `iframe`, `noembed`, `template` | they and what is in them are left out |
 //! | `script` of a type such as `text/x-handlebars-template` | what is in it is markup like any other: a script puts it into the page |
 //! | `p` | an empty line before and behind |
 //! | others that begin a line, such as `div`, `li`, `h1` and `tr` | a line end before and behind |
@@ -15,8 +15,8 @@
 //! | `pre`, `listing`, `xmp`, `plaintext` | white space stays as it is |
 //! | all others, such as `b` and `a` | nothing: their text goes on |
 //!
-//! Everywhere else a run of white space is one blank, and none stands at the ends of a line. `noframes` is text, for frames are
-//! files of their own.
+//! Everywhere else a run of white space is one blank, and none stands at the ends of a line. No script runs here and no frame is
+//! loaded, so `noscript` and `noframes` are text: some forums have nothing else for those who read them so.
 
 use html5gum::emitters::callback::{Callback, CallbackEmitter, CallbackEvent};
 use html5gum::{Emitter, ForwardingEmitter, Span, State, Tokenizer};
@@ -113,7 +113,7 @@ impl Raw {
 impl Element {
     fn named(name: &[u8]) -> Option<Self> {
         Some(match name {
-            b"style" | b"noscript" | b"iframe" | b"noembed" => Element::LeftOut(Raw::Text),
+            b"style" | b"iframe" | b"noembed" => Element::LeftOut(Raw::Text),
             b"title" | b"textarea" => Element::LeftOut(Raw::References),
             b"script" => Element::Script,
             b"template" => Element::Template,
@@ -282,7 +282,7 @@ mod tests {
             ("<table><tr><td>a</td> <td>b<tr><th>c<td></td><td>d</table>", "a\tb\nc\td"),
             ("x<pre>\n  a\n\n b  c\n</pre> y  z", "x\n\n  a\n\n b  c\ny z"),
             ("<xmp><b> a</xmp><noframes><p>b</noframes><plaintext></p>", "<b> a\n\nb\n</p>"),
-            ("a<template>b<template>c</template>d<p></template>e<noscript><p>f</noscript>", "ae"),
+            ("a<template>b<template>c</template>d<p></template>e<noscript><p>f</noscript>", "ae\n\nf"),
             ("a<!-- b --><![CDATA[c]]><?d?></e >f<", "af<"),
             ("<P CLASS=\"a>b\">A</P ><SCRIPT>x</SCRIPT>B", "A\n\nB"),
             ("<style/>a</style><title>never ends", ""),
