@@ -2,21 +2,20 @@
 
 Every method gives pairs with a similarity and the sizes of both sets; values of tau are cuts of the same list. A pair is called a
 containment where the smaller set has less than half the size of the larger one (wei2013, CLR), whatever the method, and is right when
-truth says the same of it. A user's own pages (--corpus) are articles without a template, and their truth is by the same rule.
+truth says the same of it. A user's own pages (--corpus) are articles without a template, and their truth is by the same rule; a field url tells
+their sites.
 """
 
 import argparse
-import json
 import shutil
 from fractions import Fraction
-from pathlib import Path
 
 import numpy
 
 import corpora
 import pages
 import plot
-from result import SEED, WORK, progress, save, twinsplit
+from result import progress, save, twinsplit
 
 LEAST = Fraction(1, 10)
 TAUS = [Fraction(step, 100) for step in range(10, 101)]
@@ -27,7 +26,7 @@ NARROW = ["0.1,0.95", "0.2,0.85", "0.3,0.7", "0.2,0.5"]
 # What is in one document alone goes, and what is in more than one in five; nearly nothing else does.
 SHARED = "0.2,0.95"
 # How many lexicons, and which share of the features each of them leaves out: kolcz2004's, then more and smaller ones.
-LEXICONS = [(11, "0.3"), (11, "0.6"), (101, "0.6"), (101, "0.8")]
+LEXICONS = [(11, "0.3"), (101, "0.6"), (101, "0.8"), (101, "0.9")]
 # The least tau there is: every match is a pair.
 ANY = "0.000000001"
 NO_TAU = ["I-Match", "I-Match, lexicons", "I-Match, sentences"]
@@ -148,8 +147,8 @@ def f1_of(points):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--corpus", type=Path, metavar="FILE", help="JSON lines with id and text, and url if sites are to be told apart, in place of the pages")
-    corpus = parser.parse_args().corpus
+    corpora.add_own(parser, parser)
+    corpus = corpora.own(parser.parse_args())
     made = pages.of(corpus) if corpus else pages.made()
     documents = pages.written(made, f"ccdet-{corpora.name(corpus)}" if corpus else "ccdet")
     folder = documents.parent
