@@ -148,7 +148,7 @@ pub fn chain() -> Arg {
     let names = FAMILIES.map(|family| PossibleValue::new(family.name).help(family.about));
     Arg::new("chain").value_name("CHAIN").value_parser(PossibleValuesParser::new(names)).help(
         "How pairs are found: doc-split and term-split find the same ones, all of them; minhash and simhash may miss \
-         some. By default doc-split, or the chain that alone has an option that is given",
+         some; i-match has a likeness of its own. By default doc-split, or the chain that alone has an option that is given",
     )
 }
 

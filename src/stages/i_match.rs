@@ -62,7 +62,31 @@ impl fmt::Display for Share {
 }
 
 impl LexiconOpts {
-    /// The features of a set, which ascends, that a lexicon has.
+    /// How many lexicons there are.
+    pub fn number(&self) -> u32 {
+        self.lexicons
+    }
+
+    /// The lexicons, by their numbers from 0, in which two sets, which ascend, have the same features, and have any.
+    pub fn agree(&self, x: &[u64], y: &[u64]) -> Vec<u32> {
+        let kept = |lexicon, set: &[u64]| {
+            let mut kept = Vec::new();
+            if lexicon == 0 {
+                set.clone_into(&mut kept)
+            } else {
+                self.retain(lexicon, set, &mut kept)
+            }
+            kept
+        };
+        (0..self.lexicons)
+            .filter(|lexicon| {
+                let own = kept(*lexicon, x);
+                !own.is_empty() && own == kept(*lexicon, y)
+            })
+            .collect()
+    }
+
+    /// The features of a set, which ascends, that a lexicon other than the first has.
     fn retain(&self, lexicon: u32, features: &[u64], kept: &mut Vec<u64>) {
         let drops = |feature: &u64| {
             u64::from(hash::in_lexicon(lexicon.into(), *feature)) * u64::from(WHOLE)

@@ -117,6 +117,40 @@ fn pairs_are_those_of_the_definition() {
     }
 }
 
+/// `explain` says in which lexicons two documents have the same features, or that they are no pair however much they share.
+#[test]
+fn lexicons_are_explained() {
+    let here = Place::new();
+    here.write("docs", jsonl(&[("a", "u v w x"), ("b", "u v w y"), ("c", "w x y z")]));
+    let options = "--lexicons 60 --lexicon-drops 0.4 --idf 0,1";
+    here.say(&format!("twinsplit run i-match {options} --input docs --output out --quiet")).ok();
+    let feature = |word: &str| hash::feature(word.as_bytes());
+    let agree = |own: &[&str]| -> Vec<u64> {
+        let drops = |lexicon: u64, word: &&str| drops(lexicon, feature(word), 0.4);
+        (1..60)
+            .filter(|lexicon| {
+                own.iter().all(|word| drops(*lexicon, word))
+                    && !["u", "v", "w"].iter().all(|word| drops(*lexicon, word))
+            })
+            .collect()
+    };
+    let lexicons: Vec<_> = agree(&["x", "y"]).iter().map(|lexicon| (lexicon + 1).to_string()).collect();
+    assert!(lexicons.len() > 2);
+    let said = here.say("twinsplit explain a b --run out").ok();
+    let line = format!(
+        "\nI-Match: of 60 lexicons their features are the same in {}\n=> a match\n",
+        lexicons.join(", ")
+    );
+    assert!(said.contains(&line), "{said}\n{line}");
+    let said = here.say("twinsplit explain a c --input docs --features words:1 --lexicons 2").ok();
+    assert!(
+        said.contains(
+            "\nI-Match: in none of 2 lexicons are their features the same\n=> no pair of this chain\n"
+        ),
+        "{said}"
+    );
+}
+
 #[test]
 fn what_is_no_lexicon_is_refused() {
     let here = Place::new();
