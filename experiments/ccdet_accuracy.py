@@ -184,8 +184,10 @@ def main():
     columns = ["true", "wrong", "missed", "precision", "recall", "f1"]
     save("ccdet-accuracy", "Precision, recall and F1 against tau on Chinese pages (wei2013, figures 6 to 8)",
          ["method", "variant", "kind", "tau", *columns], rows, ["ccdet-accuracy", "ccdet-width"],
-         ["Shingling is here the exact Jaccard similarity of its shingles, which its sketches estimate; I-Match is the equality of the "
-          "terms in an IDF range, so it has no tau."])
+         ["Shingling is here the exact Jaccard similarity of its shingles, which its sketches estimate. I-Match is the equality of the "
+          "terms in an IDF range, or in one of several lexicons that leave out a part of them, so it has no tau.",
+          "CoDet and the later forms of I-Match are our reading of papers of which we have the abstracts (decision 0044): the "
+          "figures say nothing of the originals."])
     save("ccdet-causes", "Pairs on the wrong side at the best tau for both kinds, by cause", ["method", "variant", "tau", "cause", "pairs"], wrong)
     save("ccdet-best", "The best variant and tau of each method, for duplicates, for containments, and one tau for both",
          ["kind", "method", "variant", "tau", *columns], sorted(bests, key=lambda row: [*KINDS, "both"].index(row[0])))
