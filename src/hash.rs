@@ -275,6 +275,17 @@ mod tests {
         );
     }
 
+    /// Vectors of the Python package xxhash, xxh3_64_intdigest(struct.pack("<2Q", 1, 2), seed=lexicon), and of SplitMix64 as above.
+    #[test]
+    fn keys_of_lexicons_are_pinned() {
+        assert_eq!(
+            [1, 7].map(|number| lexicon(number, &[1, 2])),
+            [0xfb54_cb63_22be_3888, 0x2a74_3c30_8dbe_4fcd]
+        );
+        let found = [(1, 0), (1, 5), (2, 5)].map(|(number, feature)| in_lexicon(number, feature));
+        assert_eq!(found, [0x4c5c_7d9e, 0x2ef3_02e6, 0x33be_d71f]);
+    }
+
     #[test]
     fn a_checksum_is_the_hash_of_its_lines() {
         let mut checksum = Checksum::default();

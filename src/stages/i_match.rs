@@ -71,11 +71,7 @@ impl LexiconOpts {
     pub fn agree(&self, x: &[u64], y: &[u64]) -> Vec<u32> {
         let kept = |lexicon, set: &[u64]| {
             let mut kept = Vec::new();
-            if lexicon == 0 {
-                set.clone_into(&mut kept)
-            } else {
-                self.retain(lexicon, set, &mut kept)
-            }
+            self.retain(lexicon, set, &mut kept);
             kept
         };
         (0..self.lexicons)
@@ -86,11 +82,11 @@ impl LexiconOpts {
             .collect()
     }
 
-    /// The features of a set, which ascends, that a lexicon other than the first has.
+    /// The features of a set, which ascends, that a lexicon has: all of them in the first.
     fn retain(&self, lexicon: u32, features: &[u64], kept: &mut Vec<u64>) {
         let drops = |feature: &u64| {
-            u64::from(hash::in_lexicon(lexicon.into(), *feature)) * u64::from(WHOLE)
-                < u64::from(self.lexicon_drops.0) << 32
+            let uniform = u64::from(hash::in_lexicon(lexicon.into(), *feature));
+            lexicon > 0 && uniform * u64::from(WHOLE) < u64::from(self.lexicon_drops.0) << 32
         };
         kept.clear();
         kept.extend(features.iter().filter(|feature| !drops(feature)));

@@ -43,6 +43,7 @@ fn behind_empty_lines(text: &str, sentence: Range<usize>) -> Range<usize> {
 /// Puts the sentence's longest words into `feature`; false when it has no word.
 fn longest(words: &Words, k: usize, feature: &mut Vec<u8>) -> bool {
     feature.clear();
+    // Of the bytes of a character the first alone is no continuation, 0b10xxxxxx.
     let characters = |word: &[u8]| word.iter().filter(|byte| (**byte as i8) >= -0x40).count();
     let mut all: Vec<_> =
         (0..words.len()).map(|at| words.text(at, at)).map(|word| (Reverse(characters(word)), word)).collect();
