@@ -71,9 +71,9 @@ def own(options):
     return converted(corpus, options.format, WORK / "own" / f"{corpus.resolve().name.split('.')[0]}.jsonl")
 
 
-def converted(source, form, made):
+def converted(source, form, made, *options):
     """The documents of a file or folder in this format, as JSON lines."""
-    twinsplit("convert", source, "--format", form, "--output", made, "--bad-records", MOST_BAD, "--quiet")
+    twinsplit("convert", source, "--format", form, *options, "--output", made, "--bad-records", MOST_BAD, "--quiet")
     bad = made.with_name(f"{made.name}.quarantine.tsv")
     if bad.is_file():
         progress(f"{made.stem}: {len(bad.read_bytes().splitlines())} documents cannot be read and are left out: {bad}")
@@ -86,7 +86,8 @@ def pages(corpus):
     shutil.rmtree(unpacked, ignore_errors=True)
     with tarfile.open(folder(corpus) / "pages.tar.gz") as archive:
         archive.extractall(unpacked, filter="data")
-    for _, document in lines(converted(unpacked, "html", unpacked.with_suffix(".jsonl"))):
+    # Pages of Kafka's manual have their text in templates.
+    for _, document in lines(converted(unpacked, "html", unpacked.with_suffix(".jsonl"), "--script-templates")):
         yield {**document, "id": str(Path(document["id"]).relative_to(unpacked))}
 
 

@@ -112,6 +112,10 @@ pub struct SourceOpts {
     /// Leave web pages as they are, and do not make text of their HTML
     #[arg(long)]
     pub keep_markup: bool,
+    /// Take the templates in scripts of web pages, such as text/x-handlebars-template, for text: there are pages that have
+    /// most of theirs in them, and more that have names of variables
+    #[arg(long, conflicts_with = "keep_markup")]
+    pub script_templates: bool,
     /// Put up to N documents that cannot be read into FILE.quarantine.tsv beside the output, instead of stopping
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub bad_records: u64,

@@ -15,7 +15,7 @@ const OPTIONS: [&str; 9] = [
     "--format jsonl",
     "--format jsonl --encoding shift_jis --max-line 50B",
     "--format trec --encoding big5",
-    "--format html",
+    "--format html --script-templates",
     "--format html --encoding gb18030 --max-line 300B",
     "--format trec --keep-markup",
 ];

@@ -11,7 +11,29 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-pub(super) use text::text;
+/// What becomes of the markup of a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Markup {
+    /// It stays.
+    Kept,
+    /// The text is taken, with that of templates in scripts or without.
+    Text { templates: bool },
+}
+
+impl Markup {
+    /// What was asked for.
+    pub fn of(opts: &SourceOpts) -> Self {
+        if opts.keep_markup { Self::Kept } else { Self::Text { templates: opts.script_templates } }
+    }
+
+    /// What is taken of a page.
+    pub fn text(self, page: Cow<'_, str>) -> Cow<'_, str> {
+        match self {
+            Self::Kept => page,
+            Self::Text { templates } => Cow::Owned(text::text(&page, templates)),
+        }
+    }
+}
 
 /// The page of one file.
 pub struct Html {
@@ -20,7 +42,7 @@ pub struct Html {
     path: PathBuf,
     read: Arc<AtomicU64>,
     encoding: Option<Encoding>,
-    keeps_markup: bool,
+    markup: Markup,
     bound: MaxLine,
     place: Place,
     raw: Vec<u8>,
@@ -43,7 +65,7 @@ impl Html {
             path: path.to_owned(),
             read,
             encoding: opts.encoding,
-            keeps_markup: opts.keep_markup,
+            markup: Markup::of(opts),
             bound: opts.max_line,
             place: Place { file: name_of(path), number: Some(number), line: 1, ..Place::default() },
             raw: Vec::new(),
@@ -74,7 +96,7 @@ impl Source for Html {
         }
         let line = match decoded(&self.raw, self.encoding) {
             Ok(page) => {
-                let text = if self.keeps_markup { page } else { Cow::Owned(text(&page)) };
+                let text = self.markup.text(page);
                 Fields { id: Cow::Borrowed(&self.place.file), url: None, date: None, text }
                     .write(&mut self.json)?;
                 Ok(self.json.as_slice())

@@ -127,6 +127,29 @@ fn json_lines_keep_their_fields_in_any_encoding() {
     }
 }
 
+/// The expected rows were made by `tests/goldens/html/make.py`, in which another parser builds the tree of each page.
+#[test]
+fn pages_have_the_words_that_another_parser_finds() {
+    let here = Place::new();
+    let file = real::path("html-articles-en").with_file_name("html.tar.gz");
+    here.shell(&format!("mkdir pages && tar -xzf '{}' -C pages", file.display())).ok();
+    let lines = here.say("twinsplit convert 'pages/**/*.html' --format html --output - --quiet").ok();
+    let mut rows: Vec<String> = values(&lines)
+        .iter()
+        .map(|document| {
+            let [id, text] = ["id", "text"].map(|field| document[field].as_str().unwrap());
+            let mut words: Vec<&str> = text.split_ascii_whitespace().collect();
+            words.sort_unstable();
+            let digest = Sha256::digest(words.join(" ").as_bytes());
+            let digest = digest[..8].iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"));
+            format!("{}\t{}\t{digest}\n", id.rsplit('/').next().unwrap(), words.len())
+        })
+        .collect();
+    rows.sort();
+    assert_eq!(rows.len(), 181);
+    assert_eq!(rows.concat(), include_str!("../goldens/html/articles.tsv"));
+}
+
 /// Pages of HTML are documents by the names of their files, each in its own encoding; those behind a DOCHDR are read alike.
 #[test]
 fn pages_of_html_become_text() {
@@ -160,6 +183,7 @@ fn pages_of_html_become_text() {
         values(&said).iter().map(|line| line["text"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(texts(""), ["one < two", "a\nb"]);
+    assert_eq!(texts(" --script-templates"), texts(""));
     assert_eq!(texts(" --keep-markup"), ["<title>t</title>one &lt; <i>two</i>", "a<br>b"]);
 
     here.say("twinsplit run --format html --input site --features words:1 --tau 0.5 --output out --quiet")

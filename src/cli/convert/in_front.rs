@@ -78,6 +78,7 @@ impl InFront {
             date: document.date.filter(|_| is_json),
             encoding: opts.encoding,
             keep_markup: false,
+            script_templates: false,
             bad_records: document.bad_records,
             max_line: document.max_line,
         };

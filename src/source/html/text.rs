@@ -7,7 +7,7 @@
 //! | elements | what becomes of them |
 //! |---|---|
 //! | `script`, `style`, `title`, `textarea`, `iframe`, `noembed`, `template` | they and what is in them are left out |
-//! | `script` of a type such as `text/x-handlebars-template` | what is in it is markup like any other: a script puts it into the page |
+//! | `script` of a type such as `text/x-handlebars-template`, where that is asked for | what is in it is markup like any other: a script puts it into the page |
 //! | `p` | an empty line before and behind |
 //! | others that begin a line, such as `div`, `li`, `h1` and `tr` | a line end before and behind |
 //! | `br` | a line end; a second one makes an empty line |
@@ -22,9 +22,9 @@ use html5gum::emitters::callback::{Callback, CallbackEmitter, CallbackEvent};
 use html5gum::{Emitter, ForwardingEmitter, Span, State, Tokenizer};
 use std::convert::Infallible;
 
-/// The text of a page.
-pub fn text(page: &str) -> String {
-    let mut read = Page::default();
+/// The text of a page; `templates`: what stands in scripts that are templates, too.
+pub fn text(page: &str, templates: bool) -> String {
+    let mut read = Page { templates, ..Page::default() };
     let Ok(()) = Tokenizer::new_with_emitter(page, Tokens(CallbackEmitter::new(&mut read))).finish();
     // What is written are parts of the page, and what character references stand for.
     String::from_utf8_lossy(&read.text).into_owned()
@@ -55,6 +55,8 @@ impl ForwardingEmitter for Tokens<'_> {
 #[derive(Default)]
 struct Page {
     text: Vec<u8>,
+    /// Templates in scripts are markup.
+    templates: bool,
     /// What stands between the text and what comes next.
     gap: Gap,
     /// Elements around in which white space counts.
@@ -151,7 +153,9 @@ impl Callback<Infallible, ()> for &mut Page {
                 (self.is_type, self.is_template) = (false, false);
             }
             CallbackEvent::AttributeName { name } => self.is_type = name == b"type",
-            CallbackEvent::AttributeValue { value } => self.is_template |= self.is_type && is_template(value),
+            CallbackEvent::AttributeValue { value } => {
+                self.is_template |= self.templates && self.is_type && is_template(value)
+            }
             CallbackEvent::CloseStartTag { .. } => {
                 if let Some(element) = self.tag.take() {
                     self.begins(element);
@@ -287,16 +291,17 @@ mod tests {
             ("<P CLASS=\"a>b\">A</P ><SCRIPT>x</SCRIPT>B", "A\n\nB"),
             ("<style/>a</style><title>never ends", ""),
         ] {
-            assert_eq!(text(page), expected, "{page}");
+            assert_eq!(text(page, false), expected, "{page}");
         }
     }
 
-    /// What a script puts into the page is text; what it is to do is none.
+    /// What a script puts into the page is text where that is asked for; what it is to do is none.
     #[test]
     fn scripts_that_are_templates_are_markup() {
         let page = "<script id=c type=\"text/x-handlebars-template\"><h1>Kafka</h1><p>A &lt; b</p></script><script \
                     type=text/javascript>x</script><script type='TEXT/HTML'>y</script><script data-type=template>z</script>";
-        assert_eq!(text(page), "Kafka\n\nA < b\n\ny");
+        assert_eq!(text(page, true), "Kafka\n\nA < b\n\ny");
+        assert_eq!(text(page, false), "");
     }
 
     proptest! {
@@ -306,7 +311,7 @@ mod tests {
             prop::sample::select(vec!["a", "é ", " 中", "\n", "<p>", "</p>", "<b>", "<br>", "<td>", "<li>", "</div>", "<x y='>'>", "<!-- z -->",
                 "<style>z</style>", "<script>z</script>", "<title>z</title>", "&amp;"]), 0..40)
         ) {
-            let found = text(&parts.concat());
+            let found = text(&parts.concat(), true);
             let words: String = parts.iter().filter(|part| !part.starts_with('<')).map(|part| part.replace("&amp;", "&")).collect();
             let without = |text: &str| text.split_ascii_whitespace().collect::<String>();
             prop_assert_eq!(without(&found), without(&words));
@@ -316,7 +321,7 @@ mod tests {
 
         #[test]
         fn any_text_is_read(page in "\\PC{0,80}|(<|>|/|!|-|&|;|#|script|template|p|title|[a-z \n'\"=]){0,60}") {
-            text(&page);
+            text(&page, true);
         }
     }
 }

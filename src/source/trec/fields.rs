@@ -1,6 +1,7 @@
 //! The fields of a TREC document, by the elements that hold them.
 
-use super::super::{Fields, SourceOpts, html};
+use super::super::html::Markup;
+use super::super::{Fields, SourceOpts};
 use crate::cluster::keep::{Date, EXPECTED_DATE};
 use crate::error::{FieldError, Place};
 use std::borrow::Cow;
@@ -11,8 +12,7 @@ pub struct Names {
     /// Empty where nothing was asked for.
     text: Vec<String>,
     date: Option<String>,
-    /// A page is left as it is.
-    keeps_markup: bool,
+    markup: Markup,
 }
 
 const AN_ID: &str = "a DOCNO element that is not empty, or the one that --id names";
@@ -26,7 +26,7 @@ impl Names {
             id: opts.id.clone().unwrap_or_else(|| "DOCNO".to_owned()),
             text: opts.text.clone(),
             date: opts.date.clone(),
-            keeps_markup: opts.keep_markup,
+            markup: Markup::of(opts),
         }
     }
 
@@ -57,14 +57,10 @@ impl Names {
 
     /// The page behind its header.
     fn page<'a>(&self, header: &Closed<'_>, inside: &'a str) -> Cow<'a, str> {
-        let page = &inside[header.end..];
+        let page = Cow::Borrowed(inside[header.end..].trim_ascii());
         let is_html = content_type(header.content.as_bytes())
             .is_none_or(|name| name.to_ascii_lowercase().windows("html".len()).any(|part| part == b"html"));
-        if self.keeps_markup || !is_html {
-            Cow::Borrowed(page.trim_ascii())
-        } else {
-            Cow::Owned(html::text(page))
-        }
+        if is_html { self.markup.text(page) } else { page }
     }
 
     /// The elements that hold the text, in the order in which they stand, joined by line ends.
