@@ -5,15 +5,12 @@
 
 use super::bits::Fingerprint;
 use super::parts::{Entry, Parts, part_bits};
-use crate::error::{Error, Result};
+use super::rows::{Rows, RowsWriter, must_be_few};
+use super::storage::Bytes;
+use super::values::Values;
+use crate::error::Result;
 use crate::join::memory;
 use crate::threads::each;
-
-/// The most rows: the highest bit of a slot tells a row from a group of rows.
-pub const MOST: usize = GROUP as usize - 1;
-
-/// The bit of a slot that holds the number of a group.
-const GROUP: u32 = 1 << 31;
 
 /// Distinct fingerprints, ascending, and the rows of each.
 #[derive(Debug, Default)]
@@ -24,99 +21,51 @@ pub struct Collapsed<F> {
     pub rows: Rows,
 }
 
-/// Rows by the place of their fingerprint: four bytes each where it is no other row's.
-#[derive(Debug, Default)]
-pub struct Rows {
-    /// A row, or the number of a group.
-    pub slots: Vec<u32>,
-    /// Where a group begins in `grouped`; one more than there are groups, or none.
-    pub starts: Vec<u32>,
-    /// Rows of groups, ascending in each.
-    pub grouped: Vec<u32>,
-}
-
-/// The number of the group that a slot holds, or its row.
-#[inline]
-pub fn group(slot: u32) -> std::result::Result<usize, u32> {
-    if slot & GROUP == 0 { Err(slot) } else { Ok((slot ^ GROUP) as usize) }
-}
-
-impl Rows {
-    /// The rows of a place, ascending.
-    pub fn of(&self, place: usize) -> &[u32] {
-        match self.slots.get(place).map(|slot| (slot, group(*slot))) {
-            Some((slot, Err(_))) => std::slice::from_ref(slot),
-            Some((_, Ok(group))) => {
-                let bounds = self.starts.get(group).zip(self.starts.get(group + 1));
-                bounds
-                    .and_then(|(start, end)| self.grouped.get(*start as usize..*end as usize))
-                    .unwrap_or(&[])
-            }
-            None => &[],
-        }
-    }
-
-    /// Bytes of the rows that share a fingerprint.
-    pub fn grouped_bytes(&self) -> u64 {
-        4 * (self.starts.len() + self.grouped.len()) as u64
-    }
-
-    /// How many places there are.
-    pub fn len(&self) -> usize {
-        self.slots.len()
-    }
-
-    fn push(&mut self, rows: impl ExactSizeIterator<Item = u32>) {
-        if rows.len() == 1 {
-            self.slots.extend(rows);
-            return;
-        }
-        if self.starts.is_empty() {
-            self.starts.push(0);
-        }
-        self.slots.push(GROUP | (self.starts.len() - 1) as u32);
-        self.grouped.extend(rows);
-        self.starts.push(self.grouped.len() as u32);
-    }
-}
-
 impl<F: Fingerprint> Collapsed<F> {
     /// Collapses fingerprints, whose rows are their places. The order of the result depends on the fingerprints alone.
     ///
     /// # Errors
-    /// More than [`MOST`] fingerprints.
+    /// More fingerprints than an index may have.
     pub fn of(fingerprints: &[F], threads: usize, memory: usize) -> Result<Self> {
-        if fingerprints.len() > MOST {
-            return Err(Error::Limit(format!(
-                "{} fingerprints; an index has at most {MOST}: make several",
-                fingerprints.len()
-            )));
-        }
-        let bits = part_bits(fingerprints.len());
-        let place = |value: F, at| (value.top(bits) as usize, Entry { value, at });
-        let parts = Parts { values: fingerprints, parts: 1 << bits, place, threads, memory };
+        must_be_few(fingerprints.len())?;
         // Pages that are not written to take no memory.
-        let values = memory::with_capacity(fingerprints.len());
-        let slots = memory::with_capacity(fingerprints.len());
-        let mut all = Self { values, rows: Rows { slots, ..Rows::default() } };
-        parts.each(&parts.sizes(), &mut Vec::new(), |_, mut parts| {
-            each(&mut parts, threads, |entries| sort(entries, &mut Vec::new(), bits));
-            parts.iter().for_each(|entries| all.append(entries));
-        });
-        Ok(all)
+        let mut values: Vec<F> = memory::with_capacity(fingerprints.len());
+        let slots: Vec<u8> = memory::with_capacity(4 * fingerprints.len());
+        let mut rows = RowsWriter::new(slots, Vec::new(), Vec::new());
+        sorted(Values::Memory(fingerprints), threads, memory, |entries| {
+            for &Entry { value, at } in entries {
+                let is_new = values.last() != Some(&value);
+                if is_new {
+                    values.push(value);
+                }
+                rows.push(at, is_new)?;
+            }
+            Ok(())
+        })?;
+        let [slots, starts, grouped] = rows.finish()?.map(Bytes::from);
+        let rows = Rows { slots, starts, grouped, count: fingerprints.len(), ..Rows::default() };
+        Ok(Self { values, rows })
     }
+}
 
-    /// Adds what is sorted.
-    fn append(&mut self, entries: &[Entry<F>]) {
-        let mut rest = entries;
-        while let [first, more @ ..] = rest {
-            let value = first.value;
-            let equal = 1 + more.iter().take_while(|entry| { entry.value } == value).count();
-            self.values.push(value);
-            self.rows.push(rest[..equal].iter().map(|entry| entry.at));
-            rest = &rest[equal..];
-        }
-    }
+/// Hands all fingerprints with their places to `visit`, ascending, equal ones as they come; some at a time. `memory` is bytes for what is
+/// sorted at one time.
+///
+/// # Errors
+/// The first of `visit`; the fingerprints cannot be read.
+pub fn sorted<F: Fingerprint>(
+    values: Values<'_, F>,
+    threads: usize,
+    memory: usize,
+    mut visit: impl FnMut(&[Entry<F>]) -> Result<()>,
+) -> Result<()> {
+    let bits = part_bits(values.len());
+    let place = |value: F, at| (value.top(bits) as usize, Entry { value, at });
+    let parts = Parts { values, parts: 1 << bits, place, threads, memory };
+    parts.each(&parts.sizes()?, &mut Vec::new(), |_, mut parts| {
+        each(&mut parts, threads, |entries| sort(entries, &mut Vec::new(), bits));
+        parts.into_iter().try_for_each(|entries| visit(entries))
+    })
 }
 
 /// So many are sorted by comparing.
@@ -173,9 +122,11 @@ mod tests {
             let mut expected: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
             many.iter().zip(0..).for_each(|(value, row)| expected.entry(*value).or_default().push(row));
             prop_assert_eq!(collapsed.values.len(), expected.len());
-            prop_assert_eq!(collapsed.rows.len(), expected.len());
+            prop_assert_eq!((collapsed.rows.len(), collapsed.rows.distinct()), (many.len(), expected.len()));
+            let shared = expected.values().filter(|rows| rows.len() > 1).cloned().collect::<Vec<_>>();
+            prop_assert_eq!(collapsed.rows.groups().map(Vec::from_iter).collect::<Vec<_>>(), shared);
             for ((place, value), (expected, rows)) in collapsed.values.iter().enumerate().zip(expected) {
-                prop_assert_eq!((*value, collapsed.rows.of(place)), (expected, &rows[..]));
+                prop_assert_eq!((*value, collapsed.rows.of(place as u32).collect::<Vec<_>>()), (expected, rows));
             }
         }
     }

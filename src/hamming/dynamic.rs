@@ -110,7 +110,9 @@ impl<F: Fingerprint> DynamicIndex<F> {
         let mut gone = Vec::new();
         for run in &self.runs[from..] {
             let mut values = vec![F::default(); run.len()];
-            run.each_distinct(&mut |place, value| run.rows.each(place, |row| values[row as usize] = value));
+            run.each_distinct(&mut |place, value| {
+                run.rows.of(place).for_each(|row| values[row as usize] = value)
+            });
             for (row, value) in (0..).zip(values) {
                 let id = number(run, row);
                 if self.is_alive(id) { all.push((id, value)) } else { gone.push(id) }

@@ -11,7 +11,7 @@
 use super::bits::Fingerprint;
 use super::index::{Index, ROWS};
 use super::layout::{Layout, Plan};
-use super::rows::{Ids, Rows};
+use super::rows::{self, Ids, Rows};
 use super::storage::{Bytes, Map};
 use super::table::Table;
 use crate::checked_file::{CheckedWriter, Head, broken, read_prefix};
@@ -27,7 +27,7 @@ use std::sync::Arc;
 const KIND: &str = "fingerprints";
 
 /// What a part's place is a multiple of: the size of a page.
-const PAGE: usize = 4096;
+pub(super) const PAGE: u64 = 4096;
 
 /// How much of a file is compared with its checksums when it is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,42 +61,15 @@ impl<F: Fingerprint> Index<F> {
     /// # Errors
     /// The file cannot be written.
     pub fn save(&self, path: &Path) -> Result<()> {
-        let directories: Vec<String> =
-            self.plan.tables.iter().map(|table| table.directory.to_string()).collect();
-        let ids = match &self.rows.ids {
-            Ids::Rows => "rows",
-            Ids::Numbers(_) => "numbers",
-            Ids::Names(..) => "bytes",
-        };
-        let (mut text, mut lines) = CheckedWriter::start(
-            KIND,
-            &[
-                ("bits", F::BITS.to_string()),
-                ("distance", self.distance.to_string()),
-                ("layout", self.plan.layout.to_string()),
-                ("directories", directories.join(",")),
-                ("rows", self.rows.count.to_string()),
-                ("distinct", self.distinct().to_string()),
-                ("ids", ids.to_owned()),
-            ],
-        );
-        text.push(b'\n');
-        let mut offset = 0;
-        for part in self.parts() {
-            let line = format!("part\t{offset}\t{}\t{}", part.len(), checksum(part));
-            lines.line(line.as_bytes());
-            text.extend_from_slice(line.as_bytes());
-            text.push(b'\n');
-            offset = (offset + part.len()).next_multiple_of(PAGE);
-        }
-        text.extend_from_slice(&lines.end());
-        text.push(b'\n');
+        let rows = (self.rows.count, self.distinct());
+        let head = FileHead::of(self.distance, &self.plan, rows, self.rows.ids.kind());
+        let text = head.text(self.parts().map(|part| (part.len() as u64, checksum(part))));
         let mut file = AtomicFile::create(path)?;
         let mut padding = 0;
         for part in std::iter::once(&text[..]).chain(self.parts()) {
-            file.bytes(&[0; PAGE][..padding])?;
+            file.bytes(&[0; PAGE as usize][..padding])?;
             file.bytes(part)?;
-            padding = part.len().next_multiple_of(PAGE) - part.len();
+            padding = part.len().next_multiple_of(PAGE as usize) - part.len();
         }
         file.finish()
     }
@@ -129,13 +102,13 @@ impl<F: Fingerprint> Index<F> {
             let problem = format!("it has fingerprints of {} bits where {bits} are needed", head.get("bits"));
             return Err(broken(path, &problem));
         }
-        let data = end.next_multiple_of(PAGE);
+        let data = end.next_multiple_of(PAGE as usize);
         let mut expected = 0;
         for part in &parts {
             if part.range.start != expected {
                 return Err(broken(path, "its parts do not follow one another"));
             }
-            expected = part.range.end.next_multiple_of(PAGE);
+            expected = part.range.end.next_multiple_of(PAGE as usize);
         }
         if parts.last().is_none_or(|last| data.checked_add(last.range.end) != Some(map.len())) {
             return Err(broken(path, "it is truncated, or something follows its end"));
@@ -163,14 +136,14 @@ impl<F: Fingerprint> Index<F> {
     /// The index of what a file has; parts of other sizes than the head asks for are refused.
     fn of_parts(path: &Path, head: &Head, parts: Vec<Bytes>) -> Result<Self> {
         let number = |name| head.number(name, path);
-        let (rows, distinct) = (number("rows")? as usize, number("distinct")? as usize);
+        let (count, distinct) = (number("rows")? as usize, number("distinct")? as usize);
         let distance = u32::try_from(number("distance")?).unwrap_or(u32::MAX);
         let no_index = |what: &str| broken(path, &format!("its first line describes no index: {what}"));
         let layout: Layout = head.get("layout").parse().map_err(|_| no_index("layout"))?;
         let directories: Option<Vec<u32>> =
             head.get("directories").split(',').map(|bits| bits.parse().ok()).collect();
         let directories = directories.ok_or_else(|| no_index("directories"))?;
-        if rows > ROWS || distinct > rows {
+        if count > ROWS || distinct > count {
             return Err(no_index("rows"));
         }
         let plan = Plan::<F>::with_directories(distinct, distance, layout, &directories);
@@ -190,16 +163,60 @@ impl<F: Fingerprint> Index<F> {
         }
         let (slots, starts, grouped) = (take(Some(4 * distinct))?, take(None)?, take(None)?);
         let ids = match head.get("ids") {
-            "rows" => Ids::Rows,
-            "numbers" => Ids::Numbers(take(Some(8 * rows))?),
-            "bytes" => Ids::Names(take(Some(8 * rows))?, take(None)?),
+            rows::ROWS => Ids::Rows,
+            rows::NUMBERS => Ids::Numbers(take(Some(8 * count))?),
+            rows::BYTES => Ids::Names(take(Some(8 * count))?, take(None)?),
             _ => return Err(no_index("ids")),
         };
         if parts.next().is_some() {
             return Err(broken(path, "it has more parts than its first line asks for"));
         }
-        let rows = Rows { slots, starts, grouped, count: rows, ids };
+        let rows = Rows { slots, starts, grouped, count, ids };
         Ok(Self { distance, plan, tables, rows })
+    }
+}
+
+/// The lines at the head of a file, but for those of its parts.
+pub(super) struct FileHead {
+    parameters: [(&'static str, String); 7],
+}
+
+impl FileHead {
+    /// That of an index with these tables, so many rows and distinct fingerprints, and this kind of ids.
+    pub(super) fn of<F: Fingerprint>(
+        distance: u32,
+        plan: &Plan<F>,
+        (rows, distinct): (usize, usize),
+        ids: &str,
+    ) -> Self {
+        let directories: Vec<String> = plan.tables.iter().map(|table| table.directory.to_string()).collect();
+        let parameters = [
+            ("bits", F::BITS.to_string()),
+            ("distance", distance.to_string()),
+            ("layout", plan.layout.to_string()),
+            ("directories", directories.join(",")),
+            ("rows", rows.to_string()),
+            ("distinct", distinct.to_string()),
+            ("ids", ids.to_owned()),
+        ];
+        Self { parameters }
+    }
+
+    /// All lines, with one for the bytes and the checksum of each part. They are as long whatever the checksums are.
+    pub(super) fn text(&self, parts: impl Iterator<Item = (u64, String)>) -> Vec<u8> {
+        let (mut text, mut lines) = CheckedWriter::start(KIND, &self.parameters);
+        text.push(b'\n');
+        let mut offset = 0;
+        for (bytes, checksum) in parts {
+            let line = format!("part\t{offset}\t{bytes}\t{checksum}");
+            lines.line(line.as_bytes());
+            text.extend_from_slice(line.as_bytes());
+            text.push(b'\n');
+            offset = (offset + bytes).next_multiple_of(PAGE);
+        }
+        text.extend_from_slice(&lines.end());
+        text.push(b'\n');
+        text
     }
 }
 

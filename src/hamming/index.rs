@@ -5,12 +5,13 @@
 //! their entries, and only then are they compared: while one is on its way so are twenty others.
 
 use super::bits::Fingerprint;
-use super::build;
-use super::collapse::{Collapsed, MOST as MOST_ROWS};
+use super::build::{self, InMemory};
+use super::collapse::Collapsed;
 use super::layout::{Layout, Plan, plan};
-use super::rows::{Id, Ids, Rows};
+use super::rows::{Id, Ids, MOST as MOST_ROWS, Rows};
 use super::storage::Bytes;
 use super::table::Table;
+use super::values::Values;
 use crate::error::{Error, Result};
 use crate::processor::{self, Instructions, Work};
 use std::ops::Range;
@@ -32,6 +33,13 @@ impl Default for IndexOptions {
     /// Distance 3, any layout in 4 GB, one thread.
     fn default() -> Self {
         Self { distance: 3, layout: None, memory: 4 << 30, threads: 1 }
+    }
+}
+
+impl IndexOptions {
+    /// The plan for so many distinct fingerprints. `grouped` is bytes of the rows that share one: they are known by now, and are no tables.
+    pub(super) fn plan<F: Fingerprint>(&self, distinct: usize, grouped: u64) -> Result<Plan<F>> {
+        plan(distinct, self.distance, self.layout, self.memory.saturating_sub(grouped))
     }
 }
 
@@ -73,19 +81,20 @@ impl<F: Fingerprint> Index<F> {
     /// Options for which there is no [`plan`]; 2^31 - 1 fingerprints and more.
     pub fn build(fingerprints: &[F], options: IndexOptions) -> Result<Self> {
         // Before the work, so that too little memory is said at once.
-        plan::<F>(fingerprints.len().min(1), options.distance, options.layout, options.memory)?;
+        options.plan::<F>(fingerprints.len().min(1), 0)?;
         let collapsed = Collapsed::of(fingerprints, options.threads, BUILDING)?;
-        // Rows of equal fingerprints are known by now, and are no tables.
-        let memory = options.memory.saturating_sub(collapsed.rows.grouped_bytes());
-        let plan = plan(collapsed.values.len(), options.distance, options.layout, memory)?;
-        Ok(Self::of(collapsed, fingerprints.len(), options.distance, plan, options.threads))
+        let Collapsed { values, rows } = &collapsed;
+        let plan = options.plan(values.len(), (rows.starts.len() + rows.grouped.len()) as u64)?;
+        Self::of(collapsed, options.distance, plan, options.threads)
     }
 
-    fn of(collapsed: Collapsed<F>, count: usize, distance: u32, plan: Plan<F>, threads: usize) -> Self {
+    fn of(collapsed: Collapsed<F>, distance: u32, plan: Plan<F>, threads: usize) -> Result<Self> {
         let Collapsed { values, rows } = collapsed;
-        let rows = Rows::of(rows, count);
-        let tables = build::tables(&plan.tables, &values, threads, BUILDING);
-        Self { distance, plan, tables, rows }
+        let mut made: Vec<InMemory> =
+            plan.tables.iter().map(|shape| InMemory::of(shape, values.len())).collect();
+        build::tables(&plan.tables, Values::Memory(&values), threads, BUILDING, &mut made)?;
+        let tables = made.into_iter().zip(&plan.tables).map(|(made, shape)| made.table(*shape)).collect();
+        Ok(Self { distance, plan, tables, rows })
     }
 
     /// Builds an index with directories of so many bits, one for each table of a layout: to measure what [`plan`] does not choose. `None` if
@@ -99,7 +108,7 @@ impl<F: Fingerprint> Index<F> {
     ) -> Option<Self> {
         let collapsed = Collapsed::of(fingerprints, threads, BUILDING).ok()?;
         let plan = Plan::with_directories(collapsed.values.len(), distance, layout, directories)?;
-        Some(Self::of(collapsed, fingerprints.len(), distance, plan, threads))
+        Self::of(collapsed, distance, plan, threads).ok()
     }
 
     /// How many fingerprints it was built of.
@@ -187,7 +196,7 @@ impl<F: Fingerprint> Index<F> {
     /// the places, and in no order that means something for one query.
     pub fn search_all(&self, queries: &[F], scratch: &mut Scratch<F>, mut visit: impl FnMut(usize, Match)) {
         self.search_distinct(queries, scratch, &mut |query, place, distance| {
-            self.rows.each(place, |row| visit(query, Match { row, distance }));
+            self.rows.of(place).for_each(|row| visit(query, Match { row, distance }));
         });
     }
 

@@ -11,9 +11,11 @@
 //! is left at once: so many fingerprints that are alike cost no more than the pairs among them.
 
 use super::bits::{Fingerprint, blocks};
-use super::collapse::{Collapsed, Rows};
+use super::collapse::Collapsed;
 use super::ordered::{Ordered, Task};
 use super::parts::{Entry, Parts, part_bits};
+use super::rows::Rows;
+use super::values::Values;
 use crate::error::{Error, Result};
 use crate::processor::{self, Instructions, Work};
 use crate::threads::each;
@@ -54,41 +56,45 @@ const SMALL: usize = 24;
 pub fn join<F: Fingerprint>(
     fingerprints: &[F],
     options: JoinOptions,
+    visit: impl FnMut(u32, u32, u32) -> Result<()> + Send,
+) -> Result<()> {
+    must_be_near::<F>(options.distance)?;
+    let Collapsed { values, rows } = Collapsed::of(fingerprints, options.threads, options.memory)?;
+    join_collapsed(Values::Memory(&values), &rows, options, visit)
+}
+
+/// Refuses a distance at which the blocks of a fingerprint tell it from nothing.
+pub(super) fn must_be_near<F: Fingerprint>(distance: u32) -> Result<()> {
+    if distance < F::BITS / 2 {
+        return Ok(());
+    }
+    Err(Error::Usage(format!(
+        "distance {distance}: it must be less than half of the {} bits of a fingerprint",
+        F::BITS
+    )))
+}
+
+/// The same for distinct fingerprints and their rows.
+pub(super) fn join_collapsed<F: Fingerprint>(
+    values: Values<'_, F>,
+    rows: &Rows,
+    options: JoinOptions,
     mut visit: impl FnMut(u32, u32, u32) -> Result<()> + Send,
 ) -> Result<()> {
-    if options.distance >= F::BITS / 2 {
-        return Err(Error::Usage(format!(
-            "distance {}: it must be less than half of the {} bits of a fingerprint",
-            options.distance,
-            F::BITS
-        )));
-    }
-    let Collapsed { values, rows } = Collapsed::of(fingerprints, options.threads, options.memory)?;
-    for place in 0..rows.len() {
-        let equal = rows.of(place);
-        for (at, &a) in equal.iter().enumerate() {
-            equal[at + 1..].iter().try_for_each(|&b| visit(a, b, 0))?;
+    for equal in rows.groups() {
+        let mut rest = equal;
+        while let Some(a) = rest.next() {
+            rest.clone().try_for_each(|b| visit(a, b, 0))?;
         }
     }
-    join_distinct(&values, options, |x, y, distance| visit_rows(&rows, x, y, distance, &mut visit))
+    join_distinct(values, options, |x, y, distance| {
+        rows.of(x).try_for_each(|a| rows.of(y).try_for_each(|b| visit(a.min(b), a.max(b), distance)))
+    })
 }
 
-fn visit_rows(
-    rows: &Rows,
-    x: u32,
-    y: u32,
-    distance: u32,
-    visit: &mut impl FnMut(u32, u32, u32) -> Result<()>,
-) -> Result<()> {
-    for &a in rows.of(x as usize) {
-        rows.of(y as usize).iter().try_for_each(|&b| visit(a.min(b), a.max(b), distance))?;
-    }
-    Ok(())
-}
-
-/// The same for fingerprints that are all different.
+/// The same for fingerprints that are all different, by their numbers.
 fn join_distinct<F: Fingerprint>(
-    values: &[F],
+    values: Values<'_, F>,
     options: JoinOptions,
     mut visit: impl FnMut(u32, u32, u32) -> Result<()> + Send,
 ) -> Result<()> {
@@ -104,7 +110,7 @@ fn join_distinct<F: Fingerprint>(
         let place = |value: F, at| (part(value), Entry { value, at });
         let JoinOptions { threads, memory, .. } = options;
         let parts = Parts { values, parts: 1 << bits, place, threads, memory };
-        parts.each(&parts.sizes(), &mut room, |first, parts| {
+        let joined = parts.each(&parts.sizes()?, &mut room, |first, parts| {
             let numbered: Vec<_> = (first..).zip(parts).collect();
             each(numbered, options.threads, |(number, entries)| {
                 let mut groups = Groups {
@@ -122,8 +128,10 @@ fn join_distinct<F: Fingerprint>(
                 }
                 groups.task.finish();
             });
+            Ok(())
         });
-        ordered.end()?;
+        // What `visit` refused comes before what could not be read.
+        ordered.end().and(joined)?;
     }
     Ok(())
 }

@@ -79,7 +79,13 @@ impl<F: Fingerprint> TableShape<F> {
 
     /// Bytes of a table of so many distinct fingerprints.
     pub fn bytes(&self, distinct: usize) -> u64 {
-        4 * ((1 << self.directory) + 1) + (distinct * self.width() + F::BITS as usize / 8) as u64
+        let (directory, entries) = self.parts(distinct);
+        (directory + entries) as u64
+    }
+
+    /// The same: of its directory, and of its entries.
+    pub(super) fn parts(&self, distinct: usize) -> (usize, usize) {
+        (4 * ((1 << self.directory) + 1), distinct * self.width() + F::BITS as usize / 8)
     }
 
     /// How many buckets a query looks at.

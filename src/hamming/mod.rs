@@ -9,6 +9,7 @@
 //! | [`Layout`], [`plan`] | which tables an index has, and what they take, before it is built |
 //! | [`DynamicIndex`] | an index to which fingerprints are added, from which they are removed |
 //! | [`join`] | all pairs, in bounded memory |
+//! | [`Sorter`] | an index file or all pairs of more fingerprints than memory holds |
 
 mod batch;
 mod bits;
@@ -16,22 +17,29 @@ mod build;
 mod collapse;
 mod dynamic;
 mod file;
+mod file_writer;
+mod id_files;
 mod index;
 mod join;
 mod layout;
 mod ordered;
 mod parts;
 mod rows;
+mod sorter;
 mod storage;
 mod table;
+mod temporary;
 #[cfg(test)]
 mod tests;
+mod values;
 
 pub use batch::{Batch, BatchBuilder};
 pub use bits::Fingerprint;
 pub use dynamic::DynamicIndex;
 pub use file::{Verify, bits_of};
+pub use id_files::IdWriter;
 pub use index::{Index, IndexOptions, Match, Scratch};
 pub use join::{JoinOptions, join};
 pub use layout::{Layout, MOST as MOST_DISTANCE, Plan, TableShape, plan};
 pub use rows::Id;
+pub use sorter::{Sorted, Sorter, SorterOptions};

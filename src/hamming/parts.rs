@@ -5,6 +5,8 @@
 //! memory that is allowed, there are several rounds, and each reads all fingerprints again: that costs a tenth of what is done with them.
 
 use super::bits::Fingerprint;
+use super::values::Values;
+use crate::error::{Error, Result};
 use crate::join::memory;
 use crate::threads::each;
 use std::ops::Range;
@@ -30,7 +32,7 @@ pub fn part_bits(count: usize) -> u32 {
 /// How the fingerprints are brought into parts.
 pub struct Parts<'v, F, P> {
     /// All fingerprints.
-    pub values: &'v [F],
+    pub values: Values<'v, F>,
     /// How many parts there are.
     pub parts: usize,
     /// The part of a fingerprint, and what is kept of it and of its number.
@@ -43,24 +45,59 @@ pub struct Parts<'v, F, P> {
 
 impl<F: Fingerprint, E: Copy + Default + Send, P: Fn(F, u32) -> (usize, E) + Sync> Parts<'_, F, P> {
     /// How many fingerprints each part has, by share.
-    pub fn sizes(&self) -> Vec<Vec<usize>> {
-        each(self.shares(), self.threads, |(values, _)| {
+    ///
+    /// # Errors
+    /// The fingerprints cannot be read.
+    pub fn sizes(&self) -> Result<Vec<Vec<usize>>> {
+        let shares = each(self.shares(), self.threads, |share| {
             let mut sizes = vec![0_usize; self.parts];
-            values.iter().for_each(|value| sizes[(self.place)(*value, 0).0] += 1);
-            sizes
-        })
+            let count =
+                |values: &[F], _| values.iter().for_each(|value| sizes[(self.place)(*value, 0).0] += 1);
+            self.values.blocks(share, count)?;
+            Ok(sizes)
+        });
+        shares.into_iter().collect()
     }
 
-    fn shares(&self) -> Vec<(&[F], u32)> {
-        let share = self.values.len().div_ceil(self.threads.max(1)).max(1);
-        self.values.chunks(share).zip((0..).step_by(share)).collect()
+    fn shares(&self) -> Vec<Range<usize>> {
+        let all = self.values.len();
+        let share = all.div_ceil(self.threads.max(1)).max(1);
+        (0..all).step_by(share).map(|start| start..all.min(start + share)).collect()
+    }
+
+    /// Cuts the parts into rounds for which the memory suffices.
+    ///
+    /// # Errors
+    /// One part of fingerprints in a file takes more. Those that are in memory have had more themselves.
+    pub fn rounds(&self, sizes: &[usize]) -> Result<Vec<Range<usize>>> {
+        let largest = sizes.iter().max().map_or(0, |size| size * size_of::<E>());
+        if largest > self.memory && self.values.are_in_file() {
+            let megabytes = |bytes: usize| bytes.div_ceil(1 << 20);
+            return Err(Error::Limit(format!(
+                "many fingerprints are equal in some of their bits: {} of {} stand together and take {} MB, where {} MB are left for \
+                 them; give more memory",
+                largest / size_of::<E>(),
+                self.values.len(),
+                megabytes(largest),
+                self.memory >> 20
+            )));
+        }
+        Ok(cut(sizes, (self.memory / size_of::<E>()).max(1)))
     }
 
     /// Calls `work` with the number of the first of some parts and what these hold, until all parts had their turn; in their order. The
     /// room is used again by who has several sets of parts: new memory costs as much as what is written to it.
-    pub fn each(&self, sizes: &[Vec<usize>], room: &mut Vec<E>, mut work: impl FnMut(usize, Vec<&mut [E]>)) {
+    ///
+    /// # Errors
+    /// The first of `work`; those of [`rounds`](Self::rounds); the fingerprints cannot be read.
+    pub fn each(
+        &self,
+        sizes: &[Vec<usize>],
+        room: &mut Vec<E>,
+        mut work: impl FnMut(usize, Vec<&mut [E]>) -> Result<()>,
+    ) -> Result<()> {
         let all = total(sizes, self.parts);
-        let rounds = cut(&all, 0..self.parts, (self.memory / size_of::<E>()).max(1));
+        let rounds = self.rounds(&all)?;
         let held = rounds.iter().map(|round| all[round.clone()].iter().sum::<usize>());
         let held = held.max().unwrap_or(0);
         if room.len() < held {
@@ -78,15 +115,18 @@ impl<F: Fingerprint, E: Copy + Default + Send, P: Fn(F, u32) -> (usize, E) + Syn
                 }
             }
             let shares: Vec<_> = self.shares().into_iter().zip(places).collect();
-            each(shares, self.threads, |((values, first), mut places)| {
-                for (value, at) in values.iter().zip(first..) {
-                    let (part, entry) = (self.place)(*value, at);
-                    let place = part.checked_sub(round.start).and_then(|part| places.get_mut(part));
-                    if let Some(place) = place.and_then(Iterator::next) {
-                        *place = entry;
+            let put = each(shares, self.threads, |(share, mut places)| {
+                self.values.blocks(share, |values, first| {
+                    for (value, at) in values.iter().zip(first..) {
+                        let (part, entry) = (self.place)(*value, at);
+                        let place = part.checked_sub(round.start).and_then(|part| places.get_mut(part));
+                        if let Some(place) = place.and_then(Iterator::next) {
+                            *place = entry;
+                        }
                     }
-                }
+                })
             });
+            put.into_iter().collect::<Result<()>>()?;
             let mut rest = &mut room[..];
             let mut parts = Vec::with_capacity(round.len());
             for size in &all[round.clone()] {
@@ -94,8 +134,9 @@ impl<F: Fingerprint, E: Copy + Default + Send, P: Fn(F, u32) -> (usize, E) + Syn
                 parts.push(own);
                 rest = others;
             }
-            work(round.start, parts);
+            work(round.start, parts)?;
         }
+        Ok(())
     }
 }
 
@@ -108,19 +149,19 @@ pub fn total(sizes: &[Vec<usize>], parts: usize) -> Vec<usize> {
     all
 }
 
-/// Cuts a range of parts into ranges that hold at most so many entries, or are one part.
-fn cut(sizes: &[usize], range: Range<usize>, most: usize) -> Vec<Range<usize>> {
+/// Cuts parts into ranges that hold at most so many entries, or are one part.
+fn cut(sizes: &[usize], most: usize) -> Vec<Range<usize>> {
     let mut ranges = Vec::new();
-    let (mut start, mut held) = (range.start, 0);
-    for part in range.clone() {
-        if held + sizes[part] > most && part > start {
+    let (mut start, mut held) = (0, 0);
+    for (part, size) in sizes.iter().enumerate() {
+        if held + size > most && part > start {
             ranges.push(start..part);
             (start, held) = (part, 0);
         }
-        held += sizes[part];
+        held += size;
     }
-    if start < range.end {
-        ranges.push(start..range.end);
+    if start < sizes.len() {
+        ranges.push(start..sizes.len());
     }
     ranges
 }
@@ -134,10 +175,10 @@ mod tests {
         let values: Vec<u64> = (0..1000).map(|n: u64| n.mixed()).collect();
         for (threads, memory, rounds) in [(1, usize::MAX, 1), (2, 3000, 5), (3, 1, 16)] {
             let place = |value: u64, at| (value.top(4) as usize, Entry { value, at });
-            let parts = Parts { values: &values, parts: 16, place, threads, memory };
-            let sizes = parts.sizes();
+            let parts = Parts { values: Values::Memory(&values), parts: 16, place, threads, memory };
+            let sizes = parts.sizes().unwrap();
             let (mut found, mut turns) = (Vec::new(), 0);
-            parts.each(&sizes, &mut Vec::new(), |first, parts| {
+            let done = parts.each(&sizes, &mut Vec::new(), |first, parts| {
                 assert_eq!(first, found.len());
                 turns += 1;
                 for entries in parts {
@@ -146,7 +187,9 @@ mod tests {
                     assert!(entries.is_sorted_by_key(|entry| entry.at));
                     found.push(entries.len());
                 }
+                Ok(())
             });
+            done.unwrap();
             assert!(turns >= rounds, "{turns}");
             assert_eq!(found, total(&sizes, 16));
             assert_eq!(found.iter().sum::<usize>(), 1000);

@@ -1,21 +1,111 @@
 //! The rows of each distinct fingerprint of an index, and the rows' ids.
 
-use super::collapse;
 use super::storage::Bytes;
+use super::temporary::Sink;
+use crate::error::{Error, Result};
+use std::ops::Range;
 
-/// Rows by place, and ids by row.
+/// The most rows: the highest bit of a slot tells a row from a group of rows.
+pub const MOST: usize = GROUP as usize - 1;
+
+/// The bit of a slot that holds the number of a group.
+const GROUP: u32 = 1 << 31;
+
+/// Refuses more rows than there may be.
+pub fn must_be_few(count: usize) -> Result<()> {
+    if count <= MOST {
+        return Ok(());
+    }
+    Err(Error::Limit(format!("{count} fingerprints; an index has at most {MOST}: make several")))
+}
+
+/// Rows by place, and ids by row. A row takes four bytes where no other has its fingerprint; those that share one are a group.
 #[derive(Debug, Default)]
 pub struct Rows {
-    /// See [`collapse::Rows`]; four bytes each.
+    /// By place: a row, or the number of a group; four bytes each.
     pub slots: Bytes,
-    /// As above.
+    /// Where each group begins in `grouped`, and the end of the last, four bytes each; nothing where there is no group.
     pub starts: Bytes,
-    /// As above.
+    /// Rows of groups, ascending in each; four bytes each.
     pub grouped: Bytes,
     /// How many rows there are.
     pub count: usize,
     /// The ids.
     pub ids: Ids,
+}
+
+/// Writes rows, those of the same fingerprint one after the other, to what takes slots, starts and groups.
+#[derive(Debug, Default)]
+pub struct RowsWriter<S> {
+    slots: S,
+    starts: S,
+    grouped: S,
+    last: Last,
+    groups: u32,
+    in_groups: u32,
+}
+
+/// What the last row was.
+#[derive(Debug, Default)]
+enum Last {
+    #[default]
+    None,
+    /// The first of its fingerprint, not written yet.
+    First(u32),
+    /// One of a group.
+    Grouped,
+}
+
+impl<S: Sink> RowsWriter<S> {
+    /// Writes to these; see [`Rows`].
+    pub fn new(slots: S, starts: S, grouped: S) -> Self {
+        Self { slots, starts, grouped, last: Last::None, groups: 0, in_groups: 0 }
+    }
+
+    /// Takes the next row, and whether its fingerprint is another than that of the row before.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    #[inline]
+    pub fn push(&mut self, row: u32, is_new: bool) -> Result<()> {
+        if is_new {
+            self.end_fingerprint()?;
+            self.last = Last::First(row);
+            return Ok(());
+        }
+        if let Last::First(first) = self.last {
+            if self.groups == 0 {
+                self.starts.put(&0_u32.to_le_bytes())?;
+            }
+            self.slots.put(&(GROUP | self.groups).to_le_bytes())?;
+            self.groups += 1;
+            self.put_grouped(first)?;
+            self.last = Last::Grouped;
+        }
+        self.put_grouped(row)
+    }
+
+    fn put_grouped(&mut self, row: u32) -> Result<()> {
+        self.in_groups += 1;
+        self.grouped.put(&row.to_le_bytes())
+    }
+
+    fn end_fingerprint(&mut self) -> Result<()> {
+        match self.last {
+            Last::None => Ok(()),
+            Last::First(row) => self.slots.put(&row.to_le_bytes()),
+            Last::Grouped => self.starts.put(&self.in_groups.to_le_bytes()),
+        }
+    }
+
+    /// Slots, starts and groups, after the last row.
+    ///
+    /// # Errors
+    /// They cannot be written.
+    pub fn finish(mut self) -> Result<[S; 3]> {
+        self.end_fingerprint()?;
+        Ok([self.slots, self.starts, self.grouped])
+    }
 }
 
 /// What the rows of an index are called.
@@ -39,18 +129,25 @@ pub enum Id<'i> {
     Name(&'i [u8]),
 }
 
-impl Rows {
-    /// The rows of what was collapsed.
-    pub fn of(rows: collapse::Rows, count: usize) -> Self {
-        Self {
-            slots: Bytes::of_numbers(&rows.slots),
-            starts: Bytes::of_numbers(&rows.starts),
-            grouped: Bytes::of_numbers(&rows.grouped),
-            count,
-            ids: Ids::Rows,
+/// See [`Ids::kind`].
+pub const ROWS: &str = "rows";
+/// As above.
+pub const NUMBERS: &str = "numbers";
+/// As above.
+pub const BYTES: &str = "bytes";
+
+impl Ids {
+    /// What the head of a file calls them.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Ids::Rows => ROWS,
+            Ids::Numbers(_) => NUMBERS,
+            Ids::Names(..) => BYTES,
         }
     }
+}
 
+impl Rows {
     /// How many rows there are.
     pub fn len(&self) -> usize {
         self.count
@@ -61,17 +158,28 @@ impl Rows {
         self.slots.len() / 4
     }
 
-    /// Calls `visit` with each row of a place, ascending.
+    /// The rows of a place, ascending.
     #[inline]
-    pub fn each(&self, place: u32, mut visit: impl FnMut(u32)) {
-        match collapse::group(self.slots.number(place as usize)) {
-            Err(row) => visit(row),
-            Ok(group) => {
-                // No group of a damaged file ends behind what there is.
-                let end = self.starts.number(group + 1).min(self.grouped.len() as u32 / 4);
-                (self.starts.number(group)..end).for_each(|at| visit(self.grouped.number(at as usize)));
-            }
-        }
+    pub fn of(&self, place: u32) -> impl Iterator<Item = u32> {
+        let slot = self.slots.number(place as usize);
+        let (one, group) =
+            if slot & GROUP == 0 { (Some(slot), 0..0) } else { (None, self.group((slot ^ GROUP) as usize)) };
+        one.into_iter().chain(self.grouped(group))
+    }
+
+    /// The groups: of each the rows that share a fingerprint, in the order of the fingerprints.
+    pub fn groups(&self) -> impl Iterator<Item = impl Iterator<Item = u32> + Clone> {
+        (0..(self.starts.len() / 4).saturating_sub(1)).map(|group| self.grouped(self.group(group)))
+    }
+
+    /// No group of a damaged file ends behind what there is.
+    fn group(&self, number: usize) -> Range<u32> {
+        let end = self.starts.number(number + 1).min(self.grouped.len() as u32 / 4);
+        self.starts.number(number)..end
+    }
+
+    fn grouped(&self, range: Range<u32>) -> impl Iterator<Item = u32> + Clone {
+        range.map(|at| self.grouped.number(at as usize))
     }
 
     /// The id of a row; `None` if there is no such row.

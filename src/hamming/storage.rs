@@ -31,13 +31,6 @@ impl Bytes {
         self.get(8 * at..)?.first_chunk().map(|eight| u64::from_le_bytes(*eight))
     }
 
-    /// Numbers of four bytes.
-    pub fn of_numbers(numbers: &[u32]) -> Self {
-        let mut bytes = crate::join::memory::with_capacity(4 * numbers.len());
-        numbers.iter().for_each(|number| bytes.extend_from_slice(&number.to_le_bytes()));
-        Self::Owned(bytes)
-    }
-
     /// Numbers of eight bytes.
     pub fn of_longs(numbers: &[u64]) -> Self {
         Self::Owned(numbers.iter().flat_map(|number| number.to_le_bytes()).collect())
@@ -92,8 +85,12 @@ mod map {
         /// Maps a file, which must not be made shorter while it is mapped. Index files are replaced by a new file of their
         /// name and never written over, so what is mapped stays as it is.
         pub fn of(path: &Path) -> Result<Self> {
+            Self::of_file(&File::open(path).map_err(Error::io("open", path))?, path)
+        }
+
+        /// The same of a file that is open; errors name `path`.
+        pub fn of_file(file: &File, path: &Path) -> Result<Self> {
             let failed = |source: std::io::Error| Error::io("map", path)(source);
-            let file = File::open(path).map_err(Error::io("open", path))?;
             let bytes = file.metadata().map_err(failed)?.len();
             let bytes =
                 usize::try_from(bytes).map_err(|_| failed(std::io::ErrorKind::FileTooLarge.into()))?;
@@ -101,7 +98,7 @@ mod map {
                 return Ok(Self { start: NonNull::dangling(), bytes });
             }
             // SAFETY: a new range is asked for, wherever there is room, so no memory in use is touched.
-            let start = unsafe { mmap(null_mut(), bytes, ProtFlags::READ, MapFlags::PRIVATE, &file, 0) };
+            let start = unsafe { mmap(null_mut(), bytes, ProtFlags::READ, MapFlags::PRIVATE, file, 0) };
             let start = NonNull::new(start.map_err(|error| failed(error.into()))?.cast());
             let start = start.ok_or_else(|| failed(std::io::ErrorKind::OutOfMemory.into()))?;
             Ok(Self { start, bytes })

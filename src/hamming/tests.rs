@@ -226,3 +226,108 @@ fn ids_are_numbers_or_bytes() {
     );
     assert!(index.with_numbers(&[1]).unwrap_err().to_string().contains("1 ids for an index of 2"));
 }
+
+/// Through files, with runs of so many.
+fn sorted<F: Fingerprint>(all: &[F], run: usize, memory: usize) -> (tempfile::TempDir, Sorted<F>) {
+    let folder = tempfile::tempdir().unwrap();
+    let options = SorterOptions { folder: folder.path().to_owned(), memory, threads: 2 };
+    let mut sorter = Sorter::with_runs(options, run);
+    all.iter().for_each(|value| sorter.push(*value).unwrap());
+    assert_eq!(sorter.len(), all.len());
+    let sorted = sorter.finish().unwrap();
+    assert_eq!(sorted.len(), all.len());
+    // Temporary files have no names.
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
+    (folder, sorted)
+}
+
+fn check_files<F: Fingerprint>(all: &[F], run: usize, distance: u32) {
+    let (folder, sorted) = sorted(all, run, 1 << 20);
+    let mut pairs = Vec::new();
+    let taken = sorted.join(distance, |a, b, distance| {
+        pairs.push((a, b, distance));
+        Ok(())
+    });
+    taken.unwrap();
+    assert_eq!(pairs, joined(all, distance, 1, usize::MAX));
+    let [expected, found] = ["expected", "found"].map(|name| folder.path().join(name));
+    for (at, layout) in layouts(distance).into_iter().enumerate() {
+        let options = IndexOptions { distance, layout: Some(layout), memory: 1 << 24, threads: 1 + at % 3 };
+        let index = Index::build(all, options).unwrap();
+        let mut ids = match at % 3 {
+            0 => IdWriter::rows(),
+            1 => IdWriter::numbers(folder.path()).unwrap(),
+            _ => IdWriter::names(folder.path()).unwrap(),
+        };
+        let names: Vec<String> = (0..all.len()).map(|row| format!("document {row}")).collect();
+        let numbers: Vec<u64> = (0..all.len() as u64).map(|row| row * row).collect();
+        for (name, number) in names.iter().zip(&numbers) {
+            let id = if at % 3 == 1 { Id::Number(*number) } else { Id::Name(name.as_bytes()) };
+            ids.push(id).unwrap();
+        }
+        let index = match at % 3 {
+            0 => index,
+            1 => index.with_numbers(&numbers).unwrap(),
+            _ => index.with_names(names.iter().map(String::as_bytes)).unwrap(),
+        };
+        index.save(&expected).unwrap();
+        assert_eq!(&sorted.save_index(options, ids, &found).unwrap(), index.plan());
+        assert!(std::fs::read(&found).unwrap() == std::fs::read(&expected).unwrap(), "{layout}");
+    }
+}
+
+proptest! {
+    #![proptest_config(crate::cases(32))]
+
+    #[test]
+    fn what_is_made_in_files_is_what_is_made_in_memory_64(
+        all in fingerprints::<u64>(200), run in 1usize..70, distance in 0u32..6,
+    ) {
+        check_files(&all, run, distance);
+    }
+
+    #[test]
+    fn what_is_made_in_files_is_what_is_made_in_memory_128(
+        all in fingerprints::<u128>(90), run in 1usize..40, distance in 0u32..9,
+    ) {
+        check_files(&all, run, distance);
+    }
+}
+
+/// Enough for several parts, and for several rounds of them.
+#[test]
+fn many_are_sorted_in_files() {
+    let all: Vec<u64> = (0..300_000_u64).map(|n| (n / 3).mixed() ^ ((n % 3 / 2) << (n % 61))).collect();
+    check_files(&all, 70_000, 3);
+}
+
+#[test]
+fn what_files_cannot_do_is_said() {
+    // All are equal in two of four blocks, and stand together.
+    let all: Vec<u64> = (0..100_000).collect();
+    let (folder, sorted) = sorted(&all, 40_000, 1 << 20);
+    let error = sorted.join(3, |_, _, _| Ok(())).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "many fingerprints are equal in some of their bits: 100000 of 100000 stand together and take 2 MB, where 1 MB are left for them; \
+         give more memory"
+    );
+    assert!(
+        sorted.join(32, |_, _, _| Ok(())).unwrap_err().to_string().contains("less than half of the 64 bits")
+    );
+    let path = folder.path().join("some.index");
+    let save = |options, ids| sorted.save_index(options, ids, &path).map(|_| ()).unwrap_err().to_string();
+    let options = IndexOptions { memory: 1 << 16, ..IndexOptions::default() };
+    assert!(
+        save(options, IdWriter::rows())
+            .contains("100000 fingerprints of 64 bits do not fit into 65536 bytes")
+    );
+    let ids = IdWriter::numbers(folder.path()).unwrap();
+    assert_eq!(save(IndexOptions::default(), ids), "0 ids for an index of 100000 fingerprints");
+    let mut ids = IdWriter::numbers(folder.path()).unwrap();
+    assert!(ids.push(Id::Name(b"x")).unwrap_err().to_string().contains("of row 0 is of another kind"));
+    assert!(!path.exists());
+    let nowhere = SorterOptions { folder: "/nowhere".into(), memory: 0, threads: 1 };
+    let error = Sorter::<u64>::new(nowhere).finish().unwrap_err().to_string();
+    assert!(error.contains("cannot create a temporary file in /nowhere"), "{error}");
+}

@@ -2,10 +2,12 @@
 
 use super::BUFFER;
 use crate::error::{Error, Result};
+use rustix::fs::FallocateFlags;
+use rustix::io::Errno;
 use std::ffi::OsString;
 use std::fs::{File, Permissions};
-use std::io::{BufWriter, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use tempfile::TempPath;
 
@@ -55,6 +57,22 @@ impl AtomicFile {
         self.writer.write_all(bytes).map_err(Error::io("write", &self.path))
     }
 
+    /// Takes so much of the disk, so that a lack of it is an error now. What has not been written by the end is zeros.
+    pub fn reserve(&self, bytes: u64) -> Result<()> {
+        let file = self.writer.get_ref();
+        match rustix::fs::fallocate(file, FallocateFlags::empty(), 0, bytes) {
+            // Some file systems cannot promise it.
+            Err(Errno::OPNOTSUPP | Errno::NOSYS) => file.set_len(bytes),
+            done => done.map_err(io::Error::from),
+        }
+        .map_err(Error::io("reserve room in", &self.path))
+    }
+
+    /// Writes bytes at a place of their own, beside what the others write one after the other from the beginning on.
+    pub fn bytes_at(&self, place: u64, bytes: &[u8]) -> Result<()> {
+        self.writer.get_ref().write_all_at(bytes, place).map_err(Error::io("write", &self.path))
+    }
+
     /// Makes the file complete: flushed, and under its own name.
     pub fn finish(mut self) -> Result<()> {
         self.writer.flush().map_err(Error::io("write", &self.path))?;
@@ -78,6 +96,13 @@ mod tests {
         assert!(!path.exists());
         file.finish().unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"row\n");
+        let mut placed = AtomicFile::create(&path).unwrap();
+        placed.reserve(9).unwrap();
+        placed.bytes_at(5, b"end").unwrap();
+        placed.bytes(b"ro").unwrap();
+        placed.bytes(b"w").unwrap();
+        placed.finish().unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"row\0\0end\0");
         let mut given_up = AtomicFile::create(&folder.path().join("other")).unwrap();
         given_up.line(b"row").unwrap();
         drop(given_up);
