@@ -9,6 +9,7 @@ from result import RESULTS
 
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
 DASHES = ["-", "--", ":", "-.", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1))]
+HATCHES = [None, "//"]
 matplotlib.rcParams.update({
     "svg.hashsalt": "twinsplit", "svg.fonttype": "none", "font.family": "sans-serif", "font.size": 9,
     "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.alpha": 0.3,
@@ -86,14 +87,15 @@ def distances(name, title, lengths, mark):
     written(figure, name)
 
 
-def bars(name, title, what, lines):
-    """A group of bars for each place. `lines`: {label: [(place, value)]}, the same places for each label."""
+def bars(name, title, what, lines, top=1.02, log=False):
+    """A group of bars for each place. `lines`: {label: [(place, value)]}, the same places for each label; `top` is the largest value."""
     figure, axis = pyplot.subplots(figsize=(8, 3.6), layout="constrained")
     width = 0.8 / len(lines)
     for number, (label, points) in enumerate(lines.items()):
         at = [place - 0.4 + (number + 0.5) * width for place in range(len(points))]
-        axis.bar(at, [value for _, value in points], width, color=COLOURS[number], label=label)
+        hatch = HATCHES[number // len(COLOURS)]
+        axis.bar(at, [value for _, value in points], width, color=COLOURS[number % len(COLOURS)], hatch=hatch, label=label)
         axis.set_xticks(range(len(points)), [place for place, _ in points])
-    axis.set(ylabel=what, ylim=(0, 1.02), title=title)
-    figure.legend(fontsize=8, loc="outside lower center", ncols=len(lines))
+    axis.set(ylabel=what, title=title, **{"yscale": "log"} if log else {"ylim": (0, top)})
+    figure.legend(fontsize=8, loc="outside lower center", ncols=min(5, len(lines)))
     written(figure, name)
