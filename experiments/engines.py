@@ -13,7 +13,7 @@ from result import ran
 
 ENGINES = ["local", "pipes", "hadoop"]
 # How often is looked at the disk, in seconds.
-OFTEN = 0.5
+OFTEN = 0.1
 THREADS = 2
 
 

@@ -43,16 +43,18 @@ def curves(name, title, lines, marks):
     written(figure, name)
 
 
-def panels(name, title, lines_of, ylabel="F1", xlabel="tau", xlim=(0, 1), top=1.02, level=None):
+def panels(name, title, lines_of, ylabel="F1", xlabel="tau", xlim=(0, 1), top=1.02, level=None, log=False):
     """Lines, a panel beside the other; F1 against tau if it is not said otherwise. `lines_of`: {title: {label: [(x, y)]}}; `level` is a
-    value that gets a line, `top` the largest; without `xlim` each panel has its own."""
-    figure, axes = pyplot.subplots(1, len(lines_of), figsize=(9, 3.8), sharey=True, layout="constrained")
+    value that gets a line, `top` the largest; without `xlim` each panel has its own; `log` is for both axes."""
+    figure, axes = pyplot.subplots(1, len(lines_of), figsize=(9, 3.8), sharey=True, layout="constrained", squeeze=False)
+    axes = axes[0]
     for axis, (what, lines) in zip(axes, lines_of.items()):
         for number, (label, points) in enumerate(lines.items()):
-            axis.plot(*zip(*points), marker="o" if level else None, markersize=3, color=COLOURS[number], linestyle=DASHES[number], label=label)
+            axis.plot(*zip(*points), marker="o" if level or log else None, markersize=3, color=COLOURS[number], linestyle=DASHES[number], label=label)
         if level:
             axis.axhline(level, color="#888", linewidth=0.8)
-        axis.set(xlabel=xlabel, title=what, xlim=xlim, ylim=(0, top))
+        scale = {"xscale": "log", "yscale": "log"} if log else {"xlim": xlim, "ylim": (0, top)}
+        axis.set(xlabel=xlabel, title=what, **scale)
     axes[0].set_ylabel(ylabel)
     axes[-1].legend(fontsize=8)
     figure.suptitle(title)
