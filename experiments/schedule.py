@@ -48,6 +48,10 @@ class Model:
     def seconds(self, slots, cores=None):
         return self.rest + sum(makespan(tasks, slots, between, cores) for tasks, between in self.phases)
 
+    def work_only(self, slots):
+        """Of the tasks alone, on a core for each slot."""
+        return sum(makespan(tasks, slots, 0.0) for tasks, _ in self.phases)
+
     def work(self):
         """Seconds of all tasks together."""
         return sum(sum(tasks) for tasks, _ in self.phases)

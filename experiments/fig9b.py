@@ -1,0 +1,69 @@
+"""Figure 9b of zhang2011: the time of Term-Split and Doc-Split against the number of slots on a Hadoop cluster of this machine.
+
+Of each job at most so many map tasks, and reduce tasks, run at once. A machine has as many cores as it has: beyond those more slots
+cannot help, so a model (schedule.py) takes the tasks of the run with one slot and schedules them, once on the cores of this machine, which is
+compared with what was measured, and once on a core for each slot.
+"""
+
+import argparse
+import os
+from pathlib import Path
+
+import cluster
+import collection
+import plot
+from points import Points
+from result import progress, save
+from schedule import Model
+from splits import GENERATED, LENGTH, METHODS, NO_LIMIT, SEED
+
+DOCUMENTS = 25_000
+SLOTS = [1, 2, 4, 8]
+SETTING = ["--features", "spotsigs", "--idf", "0.3,0.85", "--tau", "0.3"]
+CHOSEN = ["Doc-Split", "Term-Split"]
+# Memory for containers in each of two nodes: eight tasks and an application master run at once.
+NODE_MB = 6144
+# The paper: four times the processors, so many times as fast.
+PAPER = 2.56
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--corpus", type=Path, metavar="FILE", help="JSON lines with id and text in place of the generated documents")
+    parser.add_argument("--documents", type=int, default=DOCUMENTS, metavar="N", help="of the generated documents")
+    opts = parser.parse_args()
+    documents = collection.own("fig9b", opts.corpus) if opts.corpus else collection.generated("fig9b", opts.documents, LENGTH, SEED)
+    points = Points(documents.folder.name)
+    cores = os.cpu_count()
+    rows, lines, models = [], {"this machine": {}, "a core for each slot": {}}, []
+    with documents, cluster.Cluster(NODE_MB) as hadoop:
+        for method in CHOSEN:
+            words = [*METHODS[method], *SETTING, "--max-pairs", NO_LIMIT, "--write", "clusters"]
+            runs = {slots: points.measured([documents.documents, method, slots], lambda: hadoop.run(
+                documents.head(documents.documents), words, slots)) for slots in SLOTS}
+            if len({found["answer"] for found in runs.values()}) > 1:
+                raise SystemExit(f"{method}: the clusters depend on the number of slots")
+            model = Model(runs[1]["jobs"], runs[1]["seconds"])
+            measured = {slots: found["seconds"] for slots, found in runs.items()}
+            here, apart = ({slots: model.seconds(slots, within) for slots in SLOTS} for within in (cores, None))
+            for slots in SLOTS:
+                rows.append([method, slots, f"{measured[slots]:.1f}", f"{here[slots]:.1f}", f"{here[slots] / measured[slots] - 1:+.3f}",
+                             f"{apart[slots]:.1f}", f"{measured[1] / measured[slots]:.2f}", f"{apart[1] / apart[slots]:.2f}"])
+                progress(" ".join(map(str, rows[-1])))
+            models.append([method, len(runs[1]["jobs"]), f"{model.work():.1f}", f"{model.rest:.1f}", f"{measured[1] / measured[4]:.2f}",
+                           f"{apart[2] / apart[8]:.2f}", f"{model.work_only(2) / model.work_only(8):.2f}", PAPER])
+            lines["this machine"] |= {f"{method}, measured": list(measured.items()), f"{method}, model": list(here.items())}
+            lines["a core for each slot"][f"{method}, model"] = list(apart.items())
+    plot.panels("fig9b", f"{documents.documents:,} documents: seconds by slots", lines, "seconds", "slots", log=True)
+    save("fig9b", "Seconds on Hadoop by slots, measured and by a model (zhang2011, figure 9b)",
+         ["method", "slots", "seconds", "model_on_these_cores", "model_against_measured", "model_with_a_core_a_slot", "times_as_fast", "model_times_as_fast"],
+         rows, ["fig9b"],
+         [f"{opts.corpus.name if opts.corpus else f'{documents.documents:,} documents, {GENERATED}'}; SpotSigs, IDF [0.3,0.85], tau 0.3; {cluster.MAPS} maps and {cluster.REDUCERS} reducers "
+          f"in most jobs, on {cores} cores. The model is fitted to one slot, where it is what was measured."])
+    save("fig9b-model", "What the model is made of, and four times the slots",
+         ["method", "jobs", "task_seconds", "seconds_beside_tasks", "measured_1_to_4_slots", "model_2_to_8_slots", "the_same_of_tasks_alone", "paper"], models, [],
+         ["Tasks alone: without what jobs, the driver and the gaps between tasks take, as it would be if each task worked much longer than it takes to start."])
+
+
+if __name__ == "__main__":
+    main()
