@@ -12,7 +12,7 @@ import collection
 import crawl
 import engines
 import plot
-from points import Points
+from points import NotNow, Points, add_minutes
 from result import progress, save
 from schedule import Model
 
@@ -30,9 +30,12 @@ def by_size(sizes, names, documents, points, hadoop):
     made = {}
     for engine in names:
         for count in sizes:
-            if engine != "hadoop" or count <= ON_CLUSTER:
-                made[count, engine] = points.measured([count, engine], lambda: engines.run(
-                    engine, documents.head(count), WORDS, documents.folder, hadoop))
+            try:
+                if engine != "hadoop" or count <= ON_CLUSTER:
+                    made[count, engine] = points.measured([count, engine], lambda: engines.run(
+                        engine, documents.head(count), WORDS, documents.folder, hadoop))
+            except NotNow:
+                pass
     for count in sizes:
         if len({found["answer"] for (size, _), found in made.items() if size == count}) > 1:
             raise SystemExit(f"{count} pages: engines differ in clusters")
@@ -41,8 +44,11 @@ def by_size(sizes, names, documents, points, hadoop):
 
 def by_nodes(count, documents, points, hadoop):
     """Rows of the model, beside what was measured with one slot and one node."""
-    runs = {slots: points.measured([count, "hadoop", "slots", slots], lambda: hadoop.run(documents.head(count), WORDS, slots))
-            for slots in (1, SLOTS_OF_A_NODE)}
+    try:
+        runs = {slots: points.measured([count, "hadoop", "slots", slots], lambda: hadoop.run(documents.head(count), WORDS, slots))
+                for slots in (1, SLOTS_OF_A_NODE)}
+    except NotNow:
+        return []
     model = Model(runs[1]["jobs"], runs[1]["seconds"])
     one = model.seconds(SLOTS_OF_A_NODE)
     rows = []
@@ -59,10 +65,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--engines", type=engines.chosen, default=["local", "hadoop"], metavar="A,B", help="of local, pipes and hadoop")
     parser.add_argument("--sizes", type=engines.numbers, default=SIZES, metavar="N,N", help="pages: only these")
+    add_minutes(parser)
     opts = parser.parse_args()
     names = [name for name in engines.ENGINES if name in opts.engines]
     documents = collection.Collection("ccdet_scale", max(opts.sizes), lambda folder: crawl.written(max(opts.sizes), folder))
-    points, nodes = Points("ccdet_scale"), []
+    points, nodes = Points("ccdet_scale", opts.minutes), []
     with documents, cluster.Cluster() as hadoop:
         made = by_size(sorted(opts.sizes), names, documents, points, hadoop)
         if "hadoop" in names:

@@ -18,6 +18,8 @@ from result import progress, twinsplit
 BLOCK, OF_A_SITE = 3_000, 300
 # Bytes of an article that is asked for.
 LENGTH = 2_000
+# Sentences at both ends that may be the head or foot of a site of generate-corpus.
+ENDS = 2
 # Articles whose sentences and titles others take up.
 RECENT = 200
 
@@ -28,14 +30,14 @@ def texts(count, folder):
     with open(model, "w", encoding="utf-8") as out:
         for number, versions in enumerate(articles()):
             out.write(json.dumps({"id": number, "text": "".join(versions[0])}, ensure_ascii=False) + "\n")
-    # A third has too few sentences, and of the others come two pages and more.
-    number = count * 3 // 4 + BLOCK
+    # Two thirds have too few sentences, and of the others come three pages each.
+    number = count * 5 // 4 + BLOCK
     twinsplit("generate-corpus", "--documents", number, "--bytes", number * LENGTH, "--seed", SEED, "--chinese", 1, "--copies", 0, "--model", model,
               "--output", folder / "articles", "--quiet")
     file = folder / "articles" / "documents.jsonl"
     with open(file, encoding="utf-8") as lines:
         for line in lines:
-            text = sentences(re.sub(r"\s+", "", json.loads(line)["text"]))
+            text = sentences(re.sub(r"\s+", "", json.loads(line)["text"]))[ENDS:-ENDS]
             if len(text) >= LEAST_SENTENCES:
                 yield text[:MOST_SENTENCES]
     file.unlink()

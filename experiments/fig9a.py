@@ -5,12 +5,14 @@ are counted for every size, by its own index.
 """
 
 import argparse
+from itertools import product
 from pathlib import Path
 
 import cluster
 import collection
 import engines
 import plot
+from points import NotNow, add_minutes
 from result import progress, save
 from splits import DISK, GENERATED, LENGTH, METHODS, SEED, Splits
 
@@ -35,6 +37,7 @@ def main():
     parser.add_argument("--corpus", type=Path, metavar="FILE", help="JSON lines with id and text, whose heads are taken, in place of the generated documents")
     parser.add_argument("--sizes", type=engines.numbers, metavar="N,N", help="documents: only these")
     parser.add_argument("--disk", type=float, default=DISK, metavar="GB", help="that a run may take")
+    add_minutes(parser)
     opts = parser.parse_args()
     sizes = opts.sizes or SIZES
     documents = collection.own("fig9a", opts.corpus) if opts.corpus else collection.generated("fig9a", max(sizes), LENGTH, SEED)
@@ -42,27 +45,26 @@ def main():
         sizes = [documents.documents // parts for parts in (16, 8, 4, 2, 1) if documents.documents >= parts]
     rows, volumes, lines = [], [], {engine: {} for engine in opts.engines}
     with documents, cluster.Cluster() as hadoop:
-        runs = Splits(documents, min(sizes), hadoop, opts.disk, "clusters")
+        runs = Splits(documents, min(sizes), hadoop, opts, "clusters")
         for count in sorted(sizes):
             answers = set()
-            for engine in opts.engines:
-                for method in METHODS:
-                    computed = runs.computed(count, engine, method, SETTING)
-                    if computed:
-                        rows.append([count, engine, method, "computed", "", "", f"{computed['disk'] / 1e6:.0f}", "", ""])
-                    else:
-                        found = runs.measured(count, engine, method, SETTING)
-                        before = [row[4] for row in rows if row[:4] == [count // 2, engine, method, "measured"]]
-                        times = f"{found['seconds'] / float(before[0]):.2f}" if before else ""
-                        rows.append([count, engine, method, "measured", f"{found['seconds']:.2f}", times, f"{found['disk'] / 1e6:.0f}",
-                                     found["clusters"], found["dropped"]])
-                        lines[engine].setdefault(method, []).append((count, found["seconds"]))
-                        answers.add(found["answer"])
-                    progress(" ".join(map(str, rows[-1])))
+            for engine, method in product(opts.engines, METHODS):
+                how, found = runs.found(count, engine, method, SETTING) or ("not run", None)
+                seconds = found["seconds"] if how == "measured" else None
+                before = lines[engine].get(method, [(0, 0)])[-1]
+                rows.append([count, engine, method, how, f"{seconds:.2f}" if seconds else "", f"{seconds / before[1]:.2f}" if seconds and 2 * before[0] == count else "",
+                             f"{found['disk'] / 1e6:.0f}" if found else "", *(found.get(name, "") if found else "" for name in ("clusters", "dropped"))])
+                progress(" ".join(map(str, rows[-1])))
+                if seconds:
+                    lines[engine].setdefault(method, []).append((count, seconds))
+                    answers.add(found["answer"])
             if len(answers) > 1:
                 raise SystemExit(f"{count} documents: methods or engines differ in clusters")
-            part = runs.measured(min(sizes), "pipes", "Term-Split", SETTING)
-            volumes.append(volume_row(count, *(runs.rows(size, "Term-Split", SETTING) for size in (count, min(sizes))), part))
+            try:
+                part = runs.measured(min(sizes), "pipes", "Term-Split", SETTING)
+                volumes.append(volume_row(count, *(runs.rows(size, "Term-Split", SETTING) for size in (count, min(sizes))), part))
+            except NotNow:
+                pass
     if not opts.corpus:
         for engine in lines:
             lines[engine]["the paper's Doc-Split, ten nodes"] = [PAPER["Doc-Split"]]

@@ -12,7 +12,7 @@ from pathlib import Path
 import cluster
 import collection
 import plot
-from points import Points
+from points import NotNow, Points, add_minutes
 from result import progress, save
 from schedule import Model
 from splits import GENERATED, LENGTH, METHODS, NO_LIMIT, SEED
@@ -31,26 +31,35 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--corpus", type=Path, metavar="FILE", help="JSON lines with id and text in place of the generated documents")
     parser.add_argument("--documents", type=int, default=DOCUMENTS, metavar="N", help="of the generated documents")
+    add_minutes(parser)
     opts = parser.parse_args()
     documents = collection.own("fig9b", opts.corpus) if opts.corpus else collection.generated("fig9b", opts.documents, LENGTH, SEED)
-    points = Points(documents.folder.name)
+    points = Points(documents.folder.name, opts.minutes)
     cores = os.cpu_count()
     rows, lines, models = [], {"this machine": {}, "a core for each slot": {}}, []
     with documents, cluster.Cluster(NODE_MB) as hadoop:
         for method in CHOSEN:
             words = [*METHODS[method], *SETTING, "--max-pairs", NO_LIMIT, "--write", "clusters"]
-            runs = {slots: points.measured([documents.documents, method, slots], lambda: hadoop.run(
-                documents.head(documents.documents), words, slots)) for slots in SLOTS}
+            runs = {}
+            for slots in SLOTS:
+                try:
+                    runs[slots] = points.measured([documents.documents, method, slots], lambda: hadoop.run(
+                        documents.head(documents.documents), words, slots))
+                except NotNow:
+                    break
+            if 1 not in runs:
+                continue
             if len({found["answer"] for found in runs.values()}) > 1:
                 raise SystemExit(f"{method}: the clusters depend on the number of slots")
             model = Model(runs[1]["jobs"], runs[1]["seconds"])
             measured = {slots: found["seconds"] for slots, found in runs.items()}
             here, apart = ({slots: model.seconds(slots, within) for slots in SLOTS} for within in (cores, None))
             for slots in SLOTS:
-                rows.append([method, slots, f"{measured[slots]:.1f}", f"{here[slots]:.1f}", f"{here[slots] / measured[slots] - 1:+.3f}",
-                             f"{apart[slots]:.1f}", f"{measured[1] / measured[slots]:.2f}", f"{apart[1] / apart[slots]:.2f}"])
+                was = measured.get(slots)
+                rows.append([method, slots, f"{was:.1f}" if was else "", f"{here[slots]:.1f}", f"{here[slots] / was - 1:+.3f}" if was else "",
+                             f"{apart[slots]:.1f}", f"{measured[1] / was:.2f}" if was else "", f"{apart[1] / apart[slots]:.2f}"])
                 progress(" ".join(map(str, rows[-1])))
-            models.append([method, len(runs[1]["jobs"]), f"{model.work():.1f}", f"{model.rest:.1f}", f"{measured[1] / measured[4]:.2f}",
+            models.append([method, len(runs[1]["jobs"]), f"{model.work():.1f}", f"{model.rest:.1f}", f"{measured[1] / measured[4]:.2f}" if 4 in measured else "",
                            f"{apart[2] / apart[8]:.2f}", f"{model.work_only(2) / model.work_only(8):.2f}", PAPER])
             lines["this machine"] |= {f"{method}, measured": list(measured.items()), f"{method}, model": list(here.items())}
             lines["a core for each slot"][f"{method}, model"] = list(apart.items())

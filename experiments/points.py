@@ -5,14 +5,24 @@ A point is told by its settings, the machine and the program: whoever builds ano
 
 import hashlib
 import json
+import time
 
 from result import BINARIES, WORK, processor, progress
+
+
+class NotNow(Exception):
+    """A point that the time does not suffice for; the next call of the experiment goes on with it."""
+
+
+def add_minutes(parser):
+    parser.add_argument("--minutes", type=float, metavar="N", help="begin no run that would end later; the results are those that are there, and the next call goes on")
 
 
 class Points:
     """Those of an experiment, in out/experiments/NAME/points.jsonl."""
 
-    def __init__(self, name):
+    def __init__(self, name, minutes=None):
+        self.end = time.monotonic() + 60 * minutes if minutes is not None else float("inf")
         self.path = WORK / name / "points.jsonl"
         self.path.parent.mkdir(parents=True, exist_ok=True)
         program = hashlib.sha256((BINARIES / "twinsplit").read_bytes()).hexdigest()[:16]
@@ -30,11 +40,15 @@ class Points:
         """What was measured, or nothing."""
         return self.known.get(json.dumps(self.key(settings)))
 
-    def measured(self, settings, measure):
-        """That of the settings; `measure` is asked once."""
+    def measured(self, settings, measure, expected=0):
+        """That of the settings; `measure` is asked once, and takes the expected seconds or more."""
         found = self.get(*settings)
         if found is None:
-            progress(f"measuring {' '.join(map(str, settings))}")
+            what = " ".join(map(str, settings))
+            if time.monotonic() + expected > self.end:
+                progress(f"not now: {what}")
+                raise NotNow
+            progress(f"measuring {what}")
             found = measure()
             with open(self.path, "a") as out:
                 out.write(json.dumps([self.key(settings), found]) + "\n")

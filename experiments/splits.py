@@ -6,7 +6,7 @@ index; with the prefix filter: the candidates of the run in one process) and fro
 
 import engines
 import volume
-from points import Points
+from points import NotNow, Points
 
 METHODS = {"Doc-Split": ["doc-split"], "Term-Split, prefix": ["term-split", "--pcp", "prefix"], "Term-Split": ["term-split"]}
 # The generated documents: bytes of one, and their seed.
@@ -25,14 +25,16 @@ def options(idf, tau):
 class Splits:
     """Runs over heads of a collection, of which the smallest is the part by which the others are judged. `write` is what runs write."""
 
-    def __init__(self, documents, part, hadoop, disk, write):
-        self.documents, self.part, self.hadoop, self.disk, self.write = documents, part, hadoop, disk, write
-        self.points = Points(documents.folder.name)
+    def __init__(self, documents, part, hadoop, opts, write):
+        self.documents, self.part, self.hadoop, self.disk, self.write = documents, part, hadoop, opts.disk, write
+        self.points = Points(documents.folder.name, opts.minutes)
 
     def measured(self, count, engine, method, setting):
+        """A run; it may take four times as long as that of half as many documents."""
+        half = self.points.get(count // 2, engine, method, *setting)
         words = [*METHODS[method], *options(*setting), "--max-pairs", NO_LIMIT, "--write", self.write]
         return self.points.measured([count, engine, method, *setting], lambda: engines.run(
-            engine, self.documents.head(count), words, self.documents.folder, self.hadoop))
+            engine, self.documents.head(count), words, self.documents.folder, self.hadoop), 4 * half["seconds"] if half else 0)
 
     def rows(self, count, method, setting):
         """Rows between the steps of Term-Split, of which the rest is a multiple."""
@@ -49,3 +51,11 @@ class Splits:
         times = self.rows(count, method, setting) / max(1, self.rows(self.part, method, setting))
         all_of = {name: round(found[name] * times) for name in ("shuffled_rows", "shuffled_bytes", "written_rows", "written_bytes", "disk")}
         return all_of if all_of["disk"] > self.disk * 1e9 else None
+
+    def found(self, count, engine, method, setting):
+        """("computed" or "measured", what a run would take or took), or nothing when the time does not suffice for it."""
+        try:
+            computed = self.computed(count, engine, method, setting)
+            return ("computed", computed) if computed else ("measured", self.measured(count, engine, method, setting))
+        except NotNow:
+            return None

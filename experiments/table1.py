@@ -11,6 +11,7 @@ import cluster
 import collection
 import engines
 import plot
+from points import add_minutes
 from result import progress, save
 from splits import DISK, GENERATED, LENGTH, METHODS, SEED, Splits
 
@@ -18,13 +19,18 @@ SETTINGS = [("0,1", "0.4"), ("0.1,0.95", "0.4"), ("0.3,0.85", "0.3")]
 DOCUMENTS, PART = 200_000, 16
 
 
-def shown(count, setting, method, engine, computed, found):
+def shown(count, setting, method, engine, how, found):
     """A row of the table."""
     def millions(name, digits):
         return f"{found[name] / 1e6:.{digits}f}"
-    return [count, f"[{setting[0]}]", setting[1], method, engine, "computed" if computed else "measured",
-            f"{found['seconds']:.1f}" if not computed else "", millions("shuffled_rows", 2), millions("shuffled_bytes", 1),
+    return [count, f"[{setting[0]}]", setting[1], method, engine, how,
+            f"{found['seconds']:.1f}" if how == "measured" else "", millions("shuffled_rows", 2), millions("shuffled_bytes", 1),
             millions("written_rows", 2), millions("written_bytes", 1), millions("disk", 1), found.get("pairs", ""), found.get("clusters", "")]
+
+
+def megabytes_held(found):
+    """Megabytes; no bar for what was not run."""
+    return found[1]["disk"] / 1e6 if found else float("nan")
 
 
 def main():
@@ -33,25 +39,25 @@ def main():
     parser.add_argument("--corpus", type=Path, metavar="FILE", help="JSON lines with id and text in place of the generated documents")
     parser.add_argument("--documents", type=int, default=DOCUMENTS, metavar="N", help="of the generated documents")
     parser.add_argument("--disk", type=float, default=DISK, metavar="GB", help="that a run may take")
+    add_minutes(parser)
     opts = parser.parse_args()
     documents = collection.own("table1", opts.corpus) if opts.corpus else collection.generated("table1", opts.documents, LENGTH, SEED)
     count = documents.documents
     part = max(1, count // PART)
     made, names = {}, [name for name in engines.ENGINES if name in opts.engines]
     with documents, cluster.Cluster() as hadoop:
-        table = Splits(documents, part, hadoop, opts.disk, "pairs")
+        table = Splits(documents, part, hadoop, opts, "pairs")
         sizes = sorted({part, count})
         # The cluster comes last: its daemons run from then on.
         for engine, size, setting, method in product(names, sizes, SETTINGS, METHODS):
-            computed = table.computed(size, engine, method, setting)
-            made[size, setting, method, engine] = computed, computed or table.measured(size, engine, method, setting)
+            made[size, setting, method, engine] = table.found(size, engine, method, setting)
+    made = {key: found for key, found in made.items() if found}
     rows = []
     for size, setting in product(sizes, SETTINGS):
-        own = product([size], [setting], METHODS, names)
-        rows += [shown(*key, *made[key]) for key in own]
-        if len({found["answer"] for key, (computed, found) in made.items() if key[:2] == (size, setting) and not computed}) > 1:
+        rows += [shown(*key, *made[key]) for key in product([size], [setting], METHODS, names) if key in made]
+        if len({found["answer"] for key, (how, found) in made.items() if key[:2] == (size, setting) and how == "measured"}) > 1:
             raise SystemExit(f"{size} documents, {setting}: methods or engines differ in pairs or clusters")
-    bars = {f"{method}, {engine}": [(f"IDF [{setting[0]}], tau {setting[1]}", made[part, setting, method, engine][1]["disk"] / 1e6)
+    bars = {f"{method}, {engine}": [(f"IDF [{setting[0]}], tau {setting[1]}", megabytes_held(made.get((part, setting, method, engine))))
                                     for setting in SETTINGS] for method, engine in product(METHODS, names)}
     plot.bars("table1", f"{part:,} documents: the most of the disk", "megabytes of disk", bars, top=None, log=True)
     save("table1", f"Term-Split and Doc-Split on {count:,} documents and a part of them (zhang2011, table 1)",

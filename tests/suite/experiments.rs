@@ -275,6 +275,136 @@ fn own_lines_are_read_or_refused_by_line_and_field() {
     assert!(own_lines("").unwrap_err().contains("own: no document"));
 }
 
+/// Runs a Python program that finds the experiments' modules, with these arguments.
+fn python(program: &str, arguments: &[&str], variables: &[(&str, &Path)]) -> String {
+    let program = format!("import sys; sys.path.insert(0, sys.argv[1]); {program}");
+    let mut command = Command::new("python3");
+    command.args(["-c", &program]).arg(root().join("experiments")).args(arguments);
+    let done = command.envs(variables.iter().copied()).output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    String::from_utf8(done.stdout).unwrap().trim().to_owned()
+}
+
+/// Seconds until the last task ends when each begins on the slot that is free first.
+fn list_scheduled(tasks: &[u64], slots: usize, gap: u64) -> u64 {
+    let mut free = vec![0; slots];
+    for task in tasks {
+        let first = free.iter_mut().min().unwrap();
+        *first += gap + task;
+    }
+    free.into_iter().max().unwrap()
+}
+
+/// The model of slots is list scheduling; tasks that share cores take as long as their work takes.
+#[test]
+fn tasks_are_scheduled_as_a_list() {
+    let (mut seed, mut cases) = (77_u64, Vec::new());
+    let mut next = |below: u64| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) % below
+    };
+    for slots in [1, 2, 3, 8] {
+        let tasks: Vec<u64> = (0..1 + next(20)).map(|_| 1 + next(9)).collect();
+        let gap = next(3);
+        cases.push((list_scheduled(&tasks, slots, gap), tasks, slots, gap));
+    }
+    for (expected, tasks, slots, gap) in cases {
+        let program = "import json, schedule; print(schedule.makespan(*json.loads(sys.argv[2])))";
+        let found = python(program, &[&format!("[{tasks:?}, {slots}, {gap}]")], &[]);
+        assert!((found.parse::<f64>().unwrap() - expected as f64).abs() < 1e-6, "{tasks:?} on {slots}: {found}");
+    }
+    // Eight equal tasks at once on two cores take four times as long as one; their gaps pass beside one another.
+    let shared = python("import schedule; print(schedule.makespan([1] * 8, 8, 0.5, 2))", &[], &[]);
+    assert_eq!(shared, "4.5");
+}
+
+/// A point is measured once; another program has points of its own.
+#[test]
+fn points_are_measured_once_for_a_program() {
+    let here = tempfile::tempdir().unwrap();
+    let experiments = here.path().join("experiments");
+    fs::create_dir(&experiments).unwrap();
+    for name in ["points.py", "result.py"] {
+        fs::copy(root().join("experiments").join(name), experiments.join(name)).unwrap();
+    }
+    let program = "sys.path.insert(0, sys.argv[2]); import points; own = points.Points('own'); \
+                   print([own.measured(setting, lambda: len(own.known)) for setting in ([1, 'a'], [2, 'a'], [1, 'a'])])";
+    let bin = here.path().join("bin");
+    fs::create_dir(&bin).unwrap();
+    let mut said = Vec::new();
+    for version in ["one", "one", "two"] {
+        fs::write(bin.join("twinsplit"), version).unwrap();
+        said.push(python(program, &[experiments.to_str().unwrap()], &[("BIN_DIR", &bin)]));
+    }
+    assert_eq!(said, ["[0, 1, 0]", "[0, 1, 0]", "[2, 3, 2]"]);
+}
+
+/// Rows of a result that were measured, by the values of some columns.
+fn measured(name: &str, by: &[&str]) -> BTreeMap<Vec<String>, Vec<BTreeMap<String, String>>> {
+    let mut groups: BTreeMap<Vec<String>, Vec<_>> = BTreeMap::new();
+    for row in rows(name) {
+        let computed = row.get("how").is_some_and(|how| how == "computed");
+        assert!(!computed || row["seconds"].is_empty() && number(&row, "disk_MB") > 0.0, "{row:?}");
+        if !computed {
+            groups.entry(by.iter().map(|column| row[*column].clone()).collect()).or_default().push(row);
+        }
+    }
+    groups
+}
+
+/// Methods and engines find the same; Term-Split shuffles more than Doc-Split, and what was not run is what fills the disk.
+#[test]
+fn term_split_and_doc_split_find_the_same_and_shuffle_other_volumes() {
+    let groups = measured("table1", &["documents", "idf", "tau"]);
+    assert_eq!(groups.len(), 6);
+    for (setting, group) in &groups {
+        assert!(group.iter().all(|row| row["pairs"] == group[0]["pairs"] && row["clusters"] == group[0]["clusters"]));
+        assert!(number(&group[0], "pairs") > 1000.0 && group.len() >= 4, "{setting:?}");
+        let own = |method: &str, engine: &str| {
+            group.iter().find(|row| row["method"] == method && row["engine"] == engine).map(|row| number(row, "shuffled_MB"))
+        };
+        let (doc_split, term_split) = (own("Doc-Split", "pipes").unwrap(), own("Term-Split", "pipes"));
+        assert!(term_split.is_none_or(|bytes| bytes > 10.0 * doc_split), "{setting:?}");
+    }
+    let most = measured("table1", &["how"]).into_values().flatten().map(|row| number(&row, "disk_MB")).fold(0.0, f64::max);
+    let computed = rows("table1").into_iter().filter(|row| row["how"] == "computed");
+    let disks: Vec<f64> = computed.map(|row| number(&row, "disk_MB")).collect();
+    assert!(!disks.is_empty() && disks.iter().all(|disk| *disk > most), "{most} {disks:?}");
+}
+
+/// By documents clusters are those of every method and engine, and plain Term-Split's rows grow faster than the documents.
+#[test]
+fn volumes_by_documents_grow_as_posting_lists_do() {
+    for (documents, group) in measured("fig9a", &["documents"]) {
+        assert!(group.iter().all(|row| row["clusters"] == group[0]["clusters"]), "{documents:?}");
+        assert!(group.iter().any(|row| row["method"] == "Doc-Split"), "{documents:?}");
+    }
+    let volumes = rows("fig9a-volume");
+    assert!(volumes.len() >= 4);
+    for row in &volumes {
+        assert!((number(row, "GB_at_8_bytes") - number(row, "rows") * 8e-9).abs() < 0.0051, "{row:?}");
+        assert_eq!(row["more_than_128_GB"] == "yes", number(row, "disk_GB") > 128.0, "{row:?}");
+    }
+    for two in volumes.windows(2) {
+        let times = number(&two[1], "documents") / number(&two[0], "documents");
+        assert!(number(&two[1], "rows") > 1.2 * times * number(&two[0], "rows"), "{two:?}");
+    }
+}
+
+/// By slots the model is what was measured with one, and says how far it is from what was measured with more.
+#[test]
+fn the_model_of_slots_stands_beside_what_was_measured() {
+    for (method, group) in measured("fig9b", &["method"]) {
+        assert_eq!(group.iter().map(|row| number(row, "slots")).collect::<Vec<_>>(), [1.0, 2.0, 4.0, 8.0], "{method:?}");
+        for row in &group {
+            let [seconds, model] = ["seconds", "model_on_these_cores"].map(|column| number(row, column));
+            assert!((number(row, "model_against_measured") - (model / seconds - 1.0)).abs() < 0.002, "{row:?}");
+            assert!(number(row, "model_with_a_core_a_slot") <= model + 0.11, "{row:?}");
+        }
+        assert_eq!(group[0]["seconds"], group[0]["model_on_these_cores"], "{method:?}");
+    }
+}
+
 /// The page is made anew from the results, and is the committed one.
 #[test]
 fn the_page_is_that_of_the_results() {
