@@ -311,7 +311,10 @@ fn tasks_are_scheduled_as_a_list() {
     for (expected, tasks, slots, gap) in cases {
         let program = "import json, schedule; print(schedule.makespan(*json.loads(sys.argv[2])))";
         let found = python(program, &[&format!("[{tasks:?}, {slots}, {gap}]")], &[]);
-        assert!((found.parse::<f64>().unwrap() - expected as f64).abs() < 1e-6, "{tasks:?} on {slots}: {found}");
+        assert!(
+            (found.parse::<f64>().unwrap() - expected as f64).abs() < 1e-6,
+            "{tasks:?} on {slots}: {found}"
+        );
     }
     // Eight equal tasks at once on two cores take four times as long as one; their gaps pass beside one another.
     let shared = python("import schedule; print(schedule.makespan([1] * 8, 8, 0.5, 2))", &[], &[]);
@@ -358,15 +361,26 @@ fn term_split_and_doc_split_find_the_same_and_shuffle_other_volumes() {
     let groups = measured("table1", &["documents", "idf", "tau"]);
     assert_eq!(groups.len(), 6);
     for (setting, group) in &groups {
-        assert!(group.iter().all(|row| row["pairs"] == group[0]["pairs"] && row["clusters"] == group[0]["clusters"]));
+        assert!(
+            group
+                .iter()
+                .all(|row| row["pairs"] == group[0]["pairs"] && row["clusters"] == group[0]["clusters"])
+        );
         assert!(number(&group[0], "pairs") > 1000.0 && group.len() >= 4, "{setting:?}");
         let own = |method: &str, engine: &str| {
-            group.iter().find(|row| row["method"] == method && row["engine"] == engine).map(|row| number(row, "shuffled_MB"))
+            group
+                .iter()
+                .find(|row| row["method"] == method && row["engine"] == engine)
+                .map(|row| number(row, "shuffled_MB"))
         };
         let (doc_split, term_split) = (own("Doc-Split", "pipes").unwrap(), own("Term-Split", "pipes"));
         assert!(term_split.is_none_or(|bytes| bytes > 10.0 * doc_split), "{setting:?}");
     }
-    let most = measured("table1", &["how"]).into_values().flatten().map(|row| number(&row, "disk_MB")).fold(0.0, f64::max);
+    let most = measured("table1", &["how"])
+        .into_values()
+        .flatten()
+        .map(|row| number(&row, "disk_MB"))
+        .fold(0.0, f64::max);
     let computed = rows("table1").into_iter().filter(|row| row["how"] == "computed");
     let disks: Vec<f64> = computed.map(|row| number(&row, "disk_MB")).collect();
     assert!(!disks.is_empty() && disks.iter().all(|disk| *disk > most), "{most} {disks:?}");
@@ -395,10 +409,17 @@ fn volumes_by_documents_grow_as_posting_lists_do() {
 #[test]
 fn the_model_of_slots_stands_beside_what_was_measured() {
     for (method, group) in measured("fig9b", &["method"]) {
-        assert_eq!(group.iter().map(|row| number(row, "slots")).collect::<Vec<_>>(), [1.0, 2.0, 4.0, 8.0], "{method:?}");
+        assert_eq!(
+            group.iter().map(|row| number(row, "slots")).collect::<Vec<_>>(),
+            [1.0, 2.0, 4.0, 8.0],
+            "{method:?}"
+        );
         for row in &group {
             let [seconds, model] = ["seconds", "model_on_these_cores"].map(|column| number(row, column));
-            assert!((number(row, "model_against_measured") - (model / seconds - 1.0)).abs() < 0.002, "{row:?}");
+            assert!(
+                (number(row, "model_against_measured") - (model / seconds - 1.0)).abs() < 0.002,
+                "{row:?}"
+            );
             assert!(number(row, "model_with_a_core_a_slot") <= model + 0.11, "{row:?}");
         }
         assert_eq!(group[0]["seconds"], group[0]["model_on_these_cores"], "{method:?}");
