@@ -117,14 +117,19 @@ bench-cliffs: tools ## shapes that make joins slow, at N and 2N documents: fails
 # The papers' experiments: CSV, SVG and PNG below experiments/results, and one page of all of them.
 experiments: fig8 edge approximations ccdet-accuracy ccdet-time simhash-curve recall minhash-vs-simhash ## the papers' experiments, and experiments/results/index.html (needs Python 3.11, PyPI, the corpora)
 
-# What is measured on a user's own JSON lines, CORPUS=FILE, goes to a folder of its own, and leaves the committed results alone.
+# What is measured on a user's own documents, CORPUS=PATH, goes to a folder of its own, and leaves the committed results alone. They are
+# JSON lines, or of another FORMAT of `twinsplit convert`; WT10G=FOLDER is such a folder of TREC files.
 OWN_RESULTS ?= out/results
+ifdef WT10G
+CORPUS := $(WT10G)
+FORMAT := trec
+endif
 EXPERIMENT = $(if $(CORPUS),RESULTS_DIR="$(OWN_RESULTS)") experiments/run.py
-OWN = $(if $(CORPUS),--corpus "$(CORPUS)")
+OWN = $(if $(CORPUS),--corpus "$(CORPUS)" $(if $(FORMAT),--format $(FORMAT)))
 ENGINES = $(if $(ENGINE),--engines $(ENGINE))
 SIZED = $(if $(SIZES),--sizes $(SIZES))
 
-fig8: build ## zhang2011, figure 8: precision, recall and F1 against tau on labelled sets (CORPORA=a,b: only these; CORPUS=FILE: yours)
+fig8: build ## zhang2011, figure 8: precision, recall and F1 against tau on labelled sets (CORPORA=a,b: only these; CORPUS=PATH FORMAT=trec|html, WT10G=FOLDER: yours)
 	$(EXPERIMENT) fig8 $(if $(CORPUS),$(OWN),$(if $(CORPORA),--corpora $(CORPORA)))
 	$(EXPERIMENT) page
 
@@ -136,7 +141,7 @@ approximations: build ## lin2009: recall lost against bytes saved by --df-cut an
 	experiments/run.py approximations
 	experiments/run.py page
 
-ccdet-accuracy: build ## wei2013: precision, recall and F1 of CCDet and its rivals on 3,000 Chinese pages (CORPUS=FILE: on yours)
+ccdet-accuracy: build ## wei2013: precision, recall and F1 of CCDet and its rivals on 3,000 Chinese pages (CORPUS=PATH: on yours)
 	$(EXPERIMENT) ccdet_accuracy $(OWN)
 	$(EXPERIMENT) page
 
@@ -160,15 +165,15 @@ minhash-scale: build ## where MinHash begins to win, and what --bloom saves, on 
 	experiments/run.py minhash_scale
 	experiments/run.py page
 
-table1: build ## zhang2011, table 1: Term-Split against Doc-Split in one process, by pipes and on Hadoop, 200,000 documents (ENGINE=a,b; CORPUS=FILE: yours)
+table1: build ## zhang2011, table 1: Term-Split against Doc-Split in one process, by pipes and on Hadoop, 200,000 documents (ENGINE=a,b; CORPUS=PATH: yours)
 	$(EXPERIMENT) table1 $(OWN) $(ENGINES)
 	$(EXPERIMENT) page
 
-fig9a: build ## zhang2011, figure 9a: time by documents up to 1.6 million, and where plain Term-Split fills a disk (ENGINE=a,b; SIZES=a,b; CORPUS=FILE: yours)
+fig9a: build ## zhang2011, figure 9a: time by documents up to 1.6 million, and where plain Term-Split fills a disk (ENGINE=a,b; SIZES=a,b; CORPUS=PATH: yours)
 	$(EXPERIMENT) fig9a $(OWN) $(ENGINES) $(SIZED)
 	$(EXPERIMENT) page
 
-fig9b: build ## zhang2011, figure 9b: time by slots of a Hadoop cluster on this machine, and a model of more cores (CORPUS=FILE: yours)
+fig9b: build ## zhang2011, figure 9b: time by slots of a Hadoop cluster on this machine, and a model of more cores (CORPUS=PATH: yours)
 	$(EXPERIMENT) fig9b $(OWN)
 	$(EXPERIMENT) page
 

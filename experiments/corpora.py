@@ -1,17 +1,20 @@
-"""The documents of an experiment: those of a corpus below CORPORA_DIR, or of a user's own JSON lines.
+"""The documents of an experiment: those of a corpus below CORPORA_DIR, or a user's own.
 
-A corpus is told by its name, a user's file by its path. Of texts that are equal the first alone is taken.
+A corpus is told by its name, a user's documents by the path of their JSON lines, which are made of them where they are in
+another format. Of texts that are equal the first alone is taken.
 """
 
 import csv
 import gzip
 import json
 import re
+import shutil
 import sys
+import tarfile
 from functools import cache
 from pathlib import Path
 
-from result import CORPORA
+from result import CORPORA, WORK, progress, twinsplit
 
 HAN = r"\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0003134f"
 # What stands between white space, and each Chinese character.
@@ -45,7 +48,47 @@ def whole_licences():
 CHOSEN = {
     "licence-texts-a": lambda document: document["id"] in whole_licences(),
     "iotdb-docs-en-pages": lambda document: not REDIRECT.match(document["text"]),
+    # Pages that only lead to others, or that a server puts together of others.
+    "kafka-site-html": lambda document: document["text"],
 }
+# Of a user's documents so many may be unreadable.
+MOST_BAD = 1000
+
+
+def add_own(parser, group):
+    """The options that name a user's own documents, of which `group` has the one that others stand beside."""
+    group.add_argument("--corpus", type=Path, metavar="PATH",
+                       help="your own documents in their place: JSON lines with id and text, or what --format says")
+    parser.add_argument("--format", default="jsonl", choices=["jsonl", "trec", "html"],
+                        help="the format of --corpus, a file or a folder, as twinsplit convert reads it")
+
+
+def own(options):
+    """The JSON lines of a user's own documents, or nothing where none are named."""
+    corpus = options.corpus
+    if not corpus or options.format == "jsonl" and not corpus.is_dir():
+        return corpus
+    return converted(corpus, options.format, WORK / "own" / f"{corpus.resolve().name.split('.')[0]}.jsonl")
+
+
+def converted(source, form, made, *options):
+    """The documents of a file or folder in this format, as JSON lines."""
+    twinsplit("convert", source, "--format", form, *options, "--output", made, "--bad-records", MOST_BAD, "--quiet")
+    bad = made.with_name(f"{made.name}.quarantine.tsv")
+    if bad.is_file():
+        progress(f"{made.stem}: {len(bad.read_bytes().splitlines())} documents cannot be read and are left out: {bad}")
+    return made
+
+
+def pages(corpus):
+    """The pages of a corpus of HTML, with their paths as ids."""
+    unpacked = WORK / corpus / "pages"
+    shutil.rmtree(unpacked, ignore_errors=True)
+    with tarfile.open(folder(corpus) / "pages.tar.gz") as archive:
+        archive.extractall(unpacked, filter="data")
+    # Pages of Kafka's manual have their text in templates.
+    for _, document in lines(converted(unpacked, "html", unpacked.with_suffix(".jsonl"), "--script-templates")):
+        yield {**document, "id": str(Path(document["id"]).relative_to(unpacked))}
 
 
 def decoded(path):
@@ -102,8 +145,9 @@ def every(corpus):
         for file in sorted(folder(corpus).glob("*_task?.txt")):
             yield {"id": file.name, "text": decoded(file)}
     else:
-        chosen = CHOSEN.get(corpus, lambda _: True)
-        yield from (document for _, document in lines(folder(corpus) / "docs.jsonl.gz") if chosen(document))
+        is_html = (folder(corpus) / "pages.tar.gz").is_file()
+        found = pages(corpus) if is_html else (document for _, document in lines(folder(corpus) / "docs.jsonl.gz"))
+        yield from filter(CHOSEN.get(corpus), found)
 
 
 def documents(corpus):

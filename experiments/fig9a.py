@@ -6,10 +6,10 @@ are counted for every size, by its own index.
 
 import argparse
 from itertools import product
-from pathlib import Path
 
 import cluster
 import collection
+import corpora
 import engines
 import plot
 from points import NotNow, add_minutes
@@ -34,13 +34,14 @@ def volume_row(count, rows, part_rows, found):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--engines", type=engines.chosen, default=["local", "pipes"], metavar="A,B", help="of local, pipes and hadoop")
-    parser.add_argument("--corpus", type=Path, metavar="FILE", help="JSON lines with id and text, whose heads are taken, in place of the generated documents")
+    corpora.add_own(parser, parser)
     parser.add_argument("--sizes", type=engines.numbers, metavar="N,N", help="documents: only these")
     parser.add_argument("--disk", type=float, default=DISK, metavar="GB", help="that a run may take")
     add_minutes(parser)
     opts = parser.parse_args()
+    corpus = corpora.own(opts)
     sizes = opts.sizes or SIZES
-    documents = collection.own("fig9a", opts.corpus) if opts.corpus else collection.generated("fig9a", max(sizes), LENGTH, SEED)
+    documents = collection.own("fig9a", corpus) if corpus else collection.generated("fig9a", max(sizes), LENGTH, SEED)
     if opts.corpus and not opts.sizes:
         sizes = [documents.documents // parts for parts in (16, 8, 4, 2, 1) if documents.documents >= parts]
     rows, volumes, lines = [], [], {engine: {} for engine in opts.engines}

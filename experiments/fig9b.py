@@ -7,10 +7,10 @@ compared with what was measured, and once on a core for each slot.
 
 import argparse
 import os
-from pathlib import Path
 
 import cluster
 import collection
+import corpora
 import plot
 from points import NotNow, Points, add_minutes
 from result import progress, save
@@ -29,11 +29,12 @@ PAPER = 2.56
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--corpus", type=Path, metavar="FILE", help="JSON lines with id and text in place of the generated documents")
+    corpora.add_own(parser, parser)
     parser.add_argument("--documents", type=int, default=DOCUMENTS, metavar="N", help="of the generated documents")
     add_minutes(parser)
     opts = parser.parse_args()
-    documents = collection.own("fig9b", opts.corpus) if opts.corpus else collection.generated("fig9b", opts.documents, LENGTH, SEED)
+    corpus = corpora.own(opts)
+    documents = collection.own("fig9b", corpus) if corpus else collection.generated("fig9b", opts.documents, LENGTH, SEED)
     points = Points(documents.folder.name, opts.minutes)
     cores = os.cpu_count()
     rows, lines, models = [], {"this machine": {}, "a core for each slot": {}}, []

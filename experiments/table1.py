@@ -5,14 +5,14 @@ A sixteenth of the documents is measured with every method and engine; of all do
 
 import argparse
 from itertools import product
-from pathlib import Path
 
 import cluster
 import collection
+import corpora
 import engines
 import plot
 from points import add_minutes
-from result import progress, save
+from result import save
 from splits import DISK, GENERATED, LENGTH, METHODS, SEED, Splits
 
 SETTINGS = [("0,1", "0.4"), ("0.1,0.95", "0.4"), ("0.3,0.85", "0.3")]
@@ -36,12 +36,13 @@ def megabytes_held(found):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--engines", type=engines.chosen, default=engines.ENGINES, metavar="A,B", help="of local, pipes and hadoop; local is always run")
-    parser.add_argument("--corpus", type=Path, metavar="FILE", help="JSON lines with id and text in place of the generated documents")
+    corpora.add_own(parser, parser)
     parser.add_argument("--documents", type=int, default=DOCUMENTS, metavar="N", help="of the generated documents")
     parser.add_argument("--disk", type=float, default=DISK, metavar="GB", help="that a run may take")
     add_minutes(parser)
     opts = parser.parse_args()
-    documents = collection.own("table1", opts.corpus) if opts.corpus else collection.generated("table1", opts.documents, LENGTH, SEED)
+    corpus = corpora.own(opts)
+    documents = collection.own("table1", corpus) if corpus else collection.generated("table1", opts.documents, LENGTH, SEED)
     count = documents.documents
     part = max(1, count // PART)
     made, names = {}, [name for name in engines.ENGINES if name in opts.engines]

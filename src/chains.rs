@@ -4,7 +4,7 @@
 //! | component | what it does | of sets |
 //! |---|---|---|
 //! | front | documents become what is compared | [`front`]: features, IDF range, groups of equal sets |
-//! | candidates | which two of them may be similar | posting lists ([`term_split`]), slices ([`doc_split`]), bands ([`minhash`]) |
+//! | candidates | which two of them may be similar | posting lists ([`term_split`]), slices ([`doc_split`]), bands ([`minhash`]), lexicons ([`i_match`]) |
 //! | check | which of them are | the exact overlap, or an estimate |
 //! | output | what is written | [`output`]: pairs of documents, clusters, kept documents |
 //!
@@ -26,6 +26,7 @@ mod ccdet;
 mod doc_split;
 mod front;
 mod fuse;
+mod i_match;
 mod minhash;
 mod output;
 mod simhash;
@@ -77,8 +78,14 @@ pub struct Family {
 }
 
 /// All families; the first one is taken when none is named.
-pub static FAMILIES: [&Family; 5] =
-    [&doc_split::FAMILY, &term_split::FAMILY, &ccdet::FAMILY, &minhash::FAMILY, &simhash::FAMILY];
+pub static FAMILIES: [&Family; 6] = [
+    &doc_split::FAMILY,
+    &term_split::FAMILY,
+    &ccdet::FAMILY,
+    &minhash::FAMILY,
+    &simhash::FAMILY,
+    &i_match::FAMILY,
+];
 
 /// What is wanted of a chain beside what its options say.
 #[derive(Clone, Copy, Debug, Default)]

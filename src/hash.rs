@@ -161,6 +161,22 @@ pub fn band(band: u64, values: &[u32]) -> u64 {
     xxh3_64_with_seed(&bytes, band)
 }
 
+/// The hash of a feature in a lexicon, uniform over 32 bits: the least of them are what the lexicon leaves out.
+#[inline]
+pub fn in_lexicon(lexicon: u64, feature: u64) -> u32 {
+    (mix(feature ^ stream(lexicon)) >> 32) as u32
+}
+
+/// The key under which the sets meet that have the same features in a lexicon: over these, ascending, eight bytes each, little endian,
+/// with the number of the lexicon as seed.
+pub fn lexicon(lexicon: u64, features: &[u64]) -> u64 {
+    let mut state = Xxh3::with_seed(lexicon);
+    for feature in features {
+        state.update(&feature.to_le_bytes());
+    }
+    state.digest()
+}
+
 /// A running checksum over lines, their ends included.
 #[derive(Default)]
 pub struct Checksum(Xxh3Default);
@@ -257,6 +273,17 @@ mod tests {
             [band(0, &[1, 2]), band(1, &[1, 2]), band(7, &many)],
             [0x0389_e2c8_892d_5450, 0x66c0_f07d_c924_2d28, 0x7aaf_8b21_6dbd_b9bc]
         );
+    }
+
+    /// Vectors of the Python package xxhash, xxh3_64_intdigest(struct.pack("<2Q", 1, 2), seed=lexicon), and of SplitMix64 as above.
+    #[test]
+    fn keys_of_lexicons_are_pinned() {
+        assert_eq!(
+            [1, 7].map(|number| lexicon(number, &[1, 2])),
+            [0xfb54_cb63_22be_3888, 0x2a74_3c30_8dbe_4fcd]
+        );
+        let found = [(1, 0), (1, 5), (2, 5)].map(|(number, feature)| in_lexicon(number, feature));
+        assert_eq!(found, [0x4c5c_7d9e, 0x2ef3_02e6, 0x33be_d71f]);
     }
 
     #[test]

@@ -319,8 +319,14 @@ impl Plan {
 fn refuse_check(family: &Family, chain: &Chain, params: &Params) -> Result<()> {
     let Some(asked) = params.get("check") else { return Ok(()) };
     let check: CheckOpts = params.parse()?;
-    let fingerprints = chain.steps().iter().any(|step| step.map.contains(&"hamming-pairs"));
-    match (fingerprints, &check.check) {
+    let has = |stage: &str| chain.steps().iter().any(|step| step.map.contains(&stage));
+    if has("i-match") && check.check != Check::Exact {
+        return Err(Error::Usage(format!(
+            "--check {asked}: {} counts what two documents share, exactly; give a --tau to have the counts decide as well",
+            family.name
+        )));
+    }
+    match (has("hamming-pairs"), &check.check) {
         (true, Check::Exact | Check::Signature) => Err(Error::Usage(format!(
             "--check {asked} is for the candidates of minhash; {} compares fingerprints, and with jaccard:T, cosine:T or \
              edit:T the texts of near ones",

@@ -9,12 +9,14 @@
 //! from front to back can be sources, too.
 
 mod encoding;
+mod html;
 mod json_lines;
 mod trec;
 
 use crate::error::{Error, FieldError, Place, Result};
 use crate::io::MaxLine;
 use clap::{Args, ValueEnum};
+use html::Html;
 use json_lines::JsonLines;
 use serde::Serialize;
 use std::borrow::Cow;
@@ -75,6 +77,8 @@ pub enum Format {
     Jsonl,
     /// TREC: elements DOC with a DOCNO and a TEXT, or with a DOCHDR and a web page behind it
     Trec,
+    /// Pages of HTML, one a file: the id is the file's name, the text that of the page
+    Html,
 }
 
 impl Format {
@@ -102,15 +106,33 @@ pub struct SourceOpts {
     #[arg(long, value_name = "NAME")]
     pub date: Option<String>,
     /// The encoding of the files by a name of the WHATWG Encoding Standard, such as latin1, gb18030 or shift_jis; bytes
-    /// that are not of it are errors
-    #[arg(long, value_name = "NAME", default_value = "utf-8")]
-    pub encoding: Encoding,
+    /// that are not of it are errors [default: utf-8; of a web page, what it says]
+    #[arg(long, value_name = "NAME")]
+    pub encoding: Option<Encoding>,
+    /// Leave web pages as they are, and do not make text of their HTML
+    #[arg(long)]
+    pub keep_markup: bool,
+    /// Take the templates in scripts of web pages, such as text/x-handlebars-template, for text: there are pages that have
+    /// most of theirs in them, and more that have names of variables
+    #[arg(long, conflicts_with = "keep_markup")]
+    pub script_templates: bool,
     /// Put up to N documents that cannot be read into FILE.quarantine.tsv beside the output, instead of stopping
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub bad_records: u64,
     /// The longest document that is accepted: megabytes, or a number with the suffix B, K, M or G
     #[arg(long, default_value = "256M", value_name = "MB")]
     pub max_line: MaxLine,
+}
+
+#[cfg(test)]
+impl SourceOpts {
+    /// Those of a format alone.
+    fn of(format: Format) -> Self {
+        let words = ["--format".to_owned(), format.name()];
+        let matches =
+            Self::augment_args(clap::Command::new("convert")).no_binary_name(true).get_matches_from(words);
+        clap::FromArgMatches::from_arg_matches(&matches).unwrap()
+    }
 }
 
 impl SourceOpts {
@@ -120,6 +142,7 @@ impl SourceOpts {
         Ok(match self.format {
             Format::Jsonl => Box::new(JsonLines::open(self, path)?),
             Format::Trec => Box::new(Trec::open(self, path, number)?),
+            Format::Html => Box::new(Html::open(self, path, number)?),
         })
     }
 }

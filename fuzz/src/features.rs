@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use twinsplit::internal::hash;
 use twinsplit::internal::text::{Extractor, FeatureKind, FeatureSpec, dominant_script};
 
-const KINDS: [&str; 10] = [
+const KINDS: [&str; 11] = [
     "words:1",
     "words:2",
     "words:5",
@@ -17,6 +17,7 @@ const KINDS: [&str; 10] = [
     "lines",
     "spotsigs",
     "spotsigs:zh",
+    "sentences:3",
 ];
 
 thread_local! {

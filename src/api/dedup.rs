@@ -109,7 +109,7 @@ impl Dedup {
         Self { given: Given::default(), threads: cores(), memory: MEMORY, folder: std::env::temp_dir() }
     }
 
-    /// What is compared: `words:K`, `chars:K`, `spotsigs`, `spotsigs:zh`, `spotsigs:FILE`, `sentence-ends:K` or `lines`.
+    /// What is compared: `words:K`, `chars:K`, `spotsigs`, `spotsigs:zh`, `spotsigs:FILE`, `sentence-ends:K`, `sentences:K` or `lines`.
     pub fn features(self, kind: &str) -> Result<Self> {
         FeatureKind::parse(kind, &read_file).map_err(|error| invalid("features", kind, error))?;
         Ok(self.set("features", kind))

@@ -167,6 +167,10 @@ pub const EXAMPLES: &[Example] = &[
         "lsh-bands < signatures | LC_ALL=C sort | lsh-bands-reduce | lsh-candidates > band-candidates",
     ),
     example(
+        "I-Match: documents with the same features in a lexicon are candidates",
+        "i-match < members | LC_ALL=C sort | lsh-bands-reduce | lsh-candidates > lexicon-candidates",
+    ),
+    example(
         "MinHash: the keys of bands that more than one document has, and only these",
         "band-filter --bloom 1 < signatures | LC_ALL=C sort | band-filter-reduce --bloom 1 > repeated-keys; lsh-bands --band-filter repeated-keys < signatures | LC_ALL=C sort > band-postings",
     ),

@@ -3,6 +3,7 @@
 mod arithmetic;
 mod chain;
 mod fingerprints;
+mod lexicons;
 mod signatures;
 
 use super::documents::{PairOpts, RunFile, each_document, in_range};
@@ -58,6 +59,8 @@ pub fn command() -> Command {
 
 /// Options that ask for what the chain of this name sees.
 const MINHASH: [&str; 4] = ["minhash", "hashes", "bands", "rows"];
+/// See [`MINHASH`].
+const I_MATCH: [&str; 2] = ["lexicons", "lexicon-drops"];
 
 /// A document's text and its features: hash -> text, first place.
 struct Explained {
@@ -71,12 +74,14 @@ struct Explained {
 /// Runs the command.
 pub fn run(matches: &ArgMatches) -> Result<()> {
     let mut params = options::params(matches)?;
-    let mut by_bands = MINHASH.iter().any(|option| params.get(option).is_some());
+    let asks = |options: &[&str]| options.iter().any(|option| params.get(option).is_some());
+    let (mut by_bands, mut by_lexicons) = (asks(&MINHASH), asks(&I_MATCH));
     let mut inputs: Vec<PathBuf> =
         matches.get_many::<PathBuf>("input").into_iter().flatten().cloned().collect();
     if let Some(folder) = matches.get_one::<PathBuf>("run") {
         let run = RunFile::read(folder)?;
         by_bands |= run.value["chain"] == "minhash";
+        by_lexicons |= run.value["chain"] == "i-match";
         run.complete(&mut params);
         if inputs.is_empty() {
             inputs = run.readable_inputs()?;
@@ -107,6 +112,10 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         let lines = signatures::lines(&params, [&a.order, &b.order], overlap)?;
         out.line(b"")?;
         lines.iter().try_for_each(|line| out.line(line.as_bytes()))?;
+    }
+    if by_lexicons {
+        out.line(b"")?;
+        out.line(lexicons::line(&params, [&a, &b].map(|document| document.order.clone()))?.as_bytes())?;
     }
     if let (true, Some(folder)) = (may_be_joined, matches.get_one::<PathBuf>("run")) {
         chain::show(folder, false, |id, at| is_named(id, wanted[at]), &mut out)?;

@@ -75,8 +75,9 @@ pub struct RunOpts {
     #[arg(long, value_enum, default_value = "jsonl")]
     pub format: Format,
     /// The encoding of the documents, by a name such as latin1 or gb18030; texts in others than UTF-8 are converted first
-    #[arg(long, value_name = "NAME", default_value = "utf-8")]
-    pub encoding: Encoding,
+    /// [default: utf-8; of a web page, what it says]
+    #[arg(long, value_name = "NAME")]
+    pub encoding: Option<Encoding>,
     /// Folder for pairs.tsv, clusters.tsv and run.json
     #[arg(long, value_name = "FOLDER")]
     pub output: PathBuf,
@@ -147,7 +148,7 @@ pub fn chain() -> Arg {
     let names = FAMILIES.map(|family| PossibleValue::new(family.name).help(family.about));
     Arg::new("chain").value_name("CHAIN").value_parser(PossibleValuesParser::new(names)).help(
         "How pairs are found: doc-split and term-split find the same ones, all of them; minhash and simhash may miss \
-         some. By default doc-split, or the chain that alone has an option that is given",
+         some; i-match has a likeness of its own. By default doc-split, or the chain that alone has an option that is given",
     )
 }
 

@@ -1,11 +1,14 @@
 //! Texts in other encodings than UTF-8. Nothing is replaced in silence: bytes that are not of the encoding are an error.
 
+mod page;
+
 use crate::error::FieldError;
 use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-/// An encoding in which the bytes of ASCII stand for nothing else, so that lines and marks are found before anything is decoded.
+/// An encoding. That of a file which holds many documents is one in which the bytes of ASCII stand for nothing else, so that lines and
+/// marks are found before anything is decoded; a page that is decoded as a whole may have any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Encoding(&'static encoding_rs::Encoding);
 
@@ -33,6 +36,12 @@ impl fmt::Display for Encoding {
     }
 }
 
+impl Default for Encoding {
+    fn default() -> Self {
+        Self(encoding_rs::UTF_8)
+    }
+}
+
 impl Encoding {
     /// Whether it is UTF-8, which needs no decoding.
     pub fn is_utf_8(self) -> bool {
@@ -47,7 +56,7 @@ impl Encoding {
     /// The error about bytes that are not of this encoding.
     fn wrong(self, raw: &[u8]) -> FieldError {
         let at = self.first_wrong(raw);
-        let mut error = FieldError::new("document", "bytes of the encoding that --encoding names", raw);
+        let mut error = FieldError::new("document", "bytes of its encoding (--encoding names another)", raw);
         let byte = raw.get(at).copied().unwrap_or_default();
         error.found = format!("{} (its byte {at}, {byte:#04x}, is not {self})", error.found).into();
         error

@@ -50,7 +50,7 @@ impl JsonLines {
             next: Place::default(),
             decoded: String::new(),
             opts: document,
-            encoding: opts.encoding,
+            encoding: opts.encoding.unwrap_or_default(),
         })
     }
 

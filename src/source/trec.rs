@@ -11,17 +11,20 @@
 //! ```
 //!
 //! The left one is of the news collections, the right one of the web collections (WT10g, GOV2), whose text is a page as it was
-//! fetched. Pages have stray `<` and `&`, so no parser of SGML or XML would read them: only the marks are looked for.
+//! fetched. Pages have stray `<` and `&`, so no parser of SGML or XML would read them: only the marks are looked for. Of a page that is
+//! HTML, as it is where its header names no other type, the text is taken, by the encoding that header or page say.
 //!
 //! A document begins with `<DOC>` at the beginning of a line and ends with the first `</DOC>`. What stands between documents, and
 //! what begins and does not end before the next one, is a bad document, so that nothing is lost in silence.
 
 mod fields;
 
-use super::{Found, Source, SourceOpts};
+use super::html::decoded;
+use super::{Encoding, Found, Source, SourceOpts};
 use crate::error::{Error, FieldError, Place, Result};
 use crate::io::{MaxLine, name_of, open_to_count, read_rest};
-use fields::{Names, marks};
+use fields::{Names, content_type, marks};
+use std::borrow::Cow;
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -33,7 +36,7 @@ pub struct Trec {
     path: PathBuf,
     read: Arc<AtomicU64>,
     names: Names,
-    encoding: super::Encoding,
+    encoding: Option<Encoding>,
     bound: MaxLine,
     /// The line that is being read, its end included, and how much of it belongs to documents before.
     line: Vec<u8>,
@@ -45,6 +48,20 @@ pub struct Trec {
     place: Place,
     /// What is made of it.
     json: Vec<u8>,
+}
+
+/// A document in characters: by the encoding that was asked for, or a page by its own, or as UTF-8.
+fn characters(document: &[u8], asked: Option<Encoding>) -> Result<Cow<'_, str>, FieldError> {
+    match (asked, marks::end(document, "DOCHDR")) {
+        (None, Some((_, end))) => {
+            let (header, page) = document.split_at(end);
+            let said = content_type(header).and_then(Encoding::of_content_type);
+            // What is behind the header is a page, and the header is named by nothing but its own bytes.
+            let (header, page) = (decoded(header, None)?, decoded(page.trim_ascii_start(), said)?);
+            Ok(Cow::Owned(header.into_owned() + &page))
+        }
+        _ => asked.unwrap_or_default().decode(document),
+    }
 }
 
 /// What ends a piece of a file.
@@ -166,7 +183,7 @@ impl Source for Trec {
         let (raw, place) = (&self.raw, &self.place);
         let line = match expected {
             Some(expected) => Err(FieldError::new("document", expected, raw)),
-            None => match self.encoding.decode(raw) {
+            None => match characters(raw, self.encoding) {
                 Ok(text) => match self.names.fields(&text, place) {
                     Ok(fields) => {
                         fields.write(&mut self.json)?;

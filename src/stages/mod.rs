@@ -13,6 +13,7 @@ pub mod feature_order;
 pub mod forest;
 pub mod hamming;
 pub mod hamming_batch;
+pub mod i_match;
 pub mod idf_filter;
 pub mod idf_lookup;
 pub mod index_doc;
@@ -79,6 +80,7 @@ pub static STAGES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
         Entry::of::<minhash::MinHash>(),
         Entry::of::<band_filter::BandFilter>(),
         Entry::of::<band_filter::BandFilterReduce>(),
+        Entry::of::<i_match::IMatch>(),
         Entry::of::<minhash::LshBands>(),
         Entry::of::<minhash::LshBandsReduce>(),
         Entry::of::<minhash::LshCandidates>(),

@@ -103,7 +103,7 @@ pub enum Switch {
 #[derive(Args, Clone, Debug)]
 pub struct FeatureOpts {
     /// What a document is split into: words:K, chars:K (K in a row), spotsigs, spotsigs:zh, spotsigs:FILE,
-    /// sentence-ends:K (K characters before a full stop), lines, or jieba (keywords of Chinese texts)
+    /// sentence-ends:K (K characters before a full stop), sentences:K (the K longest words of each), lines, or jieba (keywords of Chinese texts)
     #[arg(long, env = "TWINSPLIT_FEATURES", default_value = "words:5", value_name = "KIND")]
     pub features: String,
     /// Normalise texts to Unicode NFC

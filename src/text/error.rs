@@ -17,7 +17,7 @@ pub enum Reason {
     },
     /// The kind takes a number K and got something else, or one out of range.
     Count {
-        /// The kind: `words`, `chars` or `sentence-ends`.
+        /// The kind: `words`, `chars`, `sentence-ends` or `sentences`.
         kind: &'static str,
         /// The whole specification.
         found: String,
@@ -62,7 +62,7 @@ impl fmt::Display for TextError {
             Reason::UnknownKind { found } => write!(
                 f,
                 "features need to be words:K, chars:K, spotsigs, spotsigs:zh, spotsigs:FILE, \
-                 sentence-ends:K or lines, found {found}"
+                 sentence-ends:K, sentences:K, lines or jieba, found {found}"
             ),
             Reason::Count { kind, found } => {
                 write!(f, "{kind}:K needs K from 1 to {}, found {found}", super::MAX_COUNT)

@@ -7,7 +7,7 @@ use super::normalised::{NormalisedText, Space};
 use super::seen::Seen;
 use super::segment::Words;
 use super::spotsigs::Spotter;
-use super::{FeatureKind, FeatureSpec, chars, jieba, lines, sentence_ends, words};
+use super::{FeatureKind, FeatureSpec, chars, jieba, lines, sentence_ends, sentences, words};
 
 /// Turns texts into features. It holds buffers that are reused from text to text: make one for each thread.
 #[derive(Debug)]
@@ -25,6 +25,7 @@ pub(super) enum Kind {
     Chars(usize),
     SpotSigs(Spotter),
     SentenceEnds(usize),
+    Sentences(usize),
     Lines,
     Jieba,
 }
@@ -40,6 +41,7 @@ impl Extractor {
                 FeatureKind::Chars(k) => Kind::Chars(count(k)),
                 FeatureKind::SpotSigs(settings) => Kind::SpotSigs(Spotter::new(&settings, normaliser)),
                 FeatureKind::SentenceEnds(k) => Kind::SentenceEnds(count(k)),
+                FeatureKind::Sentences(k) => Kind::Sentences(count(k)),
                 FeatureKind::Lines => Kind::Lines,
                 FeatureKind::Jieba => Kind::Jieba,
             },
@@ -70,6 +72,7 @@ impl Extractor {
                 chars::each(normalised, *k, &mut visit);
             }
             Kind::SentenceEnds(k) => sentence_ends::each(text, *k, normalised, *normaliser, &mut visit),
+            Kind::Sentences(k) => sentences::each(text, *k, words, *normaliser, &mut visit),
             Kind::Lines => lines::each(text, normalised, *normaliser, &mut visit),
             Kind::Jieba => {
                 normalised.fill::<true>(text, 0, Space::One, *normaliser);
@@ -134,6 +137,7 @@ impl Extractor {
                 chars::hashes(normalised, *k, 0, out);
             }
             Kind::SentenceEnds(k) => sentence_ends::hashes(text, *k, normalised, *normaliser, out),
+            Kind::Sentences(k) => sentences::hashes(text, *k, words, *normaliser, out),
             Kind::Lines => lines::hashes(text, normalised, *normaliser, out),
             Kind::Jieba => {
                 normalised.fill::<false>(text, 0, Space::One, *normaliser);

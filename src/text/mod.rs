@@ -1,7 +1,7 @@
 //! Text to features: what the rest of the project compares.
 //!
 //! Two documents are near duplicates when their *sets of features* are alike. Which features to take is
-//! the one choice in near-duplicate detection that decides what "alike" means; six are offered:
+//! the one choice in near-duplicate detection that decides what "alike" means; seven are offered:
 //!
 //! | kind | a feature is | from |
 //! |---|---|---|
@@ -9,6 +9,7 @@
 //! | [`chars:K`](chars) | K consecutive characters | manber1994 |
 //! | [`spotsigs`] | a frequent word and the content words after it | theobald2008, used by zhang2011 |
 //! | [`sentence-ends:K`](sentence_ends) | the K characters before a full stop | CCDet: wei2013 |
+//! | [`sentences:K`](sentences) | the K longest words of a sentence | our reading of CoDet: varol2011 |
 //! | [`lines`] | a line | line-level deduplication of crawls |
 //! | [`jieba`] | a word that jieba takes for a keyword | Chinese fingerprints: yanlan |
 //!
@@ -50,6 +51,7 @@ mod script;
 mod seen;
 mod segment;
 pub mod sentence_ends;
+pub mod sentences;
 pub mod spotsigs;
 mod stretch;
 pub mod words;
@@ -67,7 +69,7 @@ pub use stretch::LONG;
 /// another version is refused.
 pub const VERSION: u32 = 1;
 
-/// The largest K of `words:K`, `chars:K` and `sentence-ends:K`.
+/// The largest K of `words:K`, `chars:K`, `sentence-ends:K` and `sentences:K`.
 pub const MAX_COUNT: u32 = 1000;
 
 /// What a feature is.
@@ -81,6 +83,8 @@ pub enum FeatureKind {
     SpotSigs(spotsigs::SpotSigs),
     /// `sentence-ends:K`: the K characters before a full stop, K from 1 to [`MAX_COUNT`]. See [`sentence_ends`].
     SentenceEnds(u32),
+    /// `sentences:K`: the K longest words of a sentence, K from 1 to [`MAX_COUNT`]. See [`sentences`].
+    Sentences(u32),
     /// `lines`: each line. See [`lines`].
     Lines,
     /// `jieba`: each keyword of a Chinese text. See [`jieba`].
@@ -108,7 +112,7 @@ impl FeatureSpec {
 impl FeatureKind {
     /// Reads a specification: `words:K` (`words` is `words:5`), `chars:K` (`chars` is `chars:9`), `spotsigs`
     /// (the released settings), `spotsigs:zh` (for Chinese), `spotsigs:FILE`, `sentence-ends:K`
-    /// (`sentence-ends` is `sentence-ends:10`), `lines` or `jieba`. `read_file` returns the text of a file, or says
+    /// (`sentence-ends` is `sentence-ends:10`), `sentences:K` (`sentences` is `sentences:5`), `lines` or `jieba`. `read_file` returns the text of a file, or says
     /// why it cannot; it is called for `spotsigs:FILE` only.
     pub fn parse(spec: &str, read_file: &dyn Fn(&str) -> Result<String, String>) -> Result<Self, TextError> {
         let (name, parameter) = match spec.split_once(':') {
@@ -121,6 +125,7 @@ impl FeatureKind {
             ("words", _) => count("words", 5).map(FeatureKind::Words),
             ("chars", _) => count("chars", 9).map(FeatureKind::Chars),
             ("sentence-ends", _) => count("sentence-ends", 10).map(FeatureKind::SentenceEnds),
+            ("sentences", _) => count("sentences", 5).map(FeatureKind::Sentences),
             ("lines", None) => Ok(FeatureKind::Lines),
             ("lines", Some(_)) => wrong("lines, without a parameter"),
             ("jieba", None) => Ok(FeatureKind::Jieba),
@@ -160,6 +165,7 @@ impl fmt::Display for FeatureKind {
             FeatureKind::Words(k) => write!(f, "words:{k}"),
             FeatureKind::Chars(k) => write!(f, "chars:{k}"),
             FeatureKind::SentenceEnds(k) => write!(f, "sentence-ends:{k}"),
+            FeatureKind::Sentences(k) => write!(f, "sentences:{k}"),
             FeatureKind::Lines => f.write_str("lines"),
             FeatureKind::Jieba => f.write_str("jieba"),
             FeatureKind::SpotSigs(settings) => match settings.name() {

@@ -168,7 +168,9 @@ impl Carried {
                 // A single character is carried over although no feature needs it again.
                 self.seen = usize::from(*k == 1 && !normalised.text().is_empty());
             }
-            Kind::Lines | Kind::SentenceEnds(_) | Kind::Jieba => extractor.hashes(text, out),
+            Kind::Lines | Kind::SentenceEnds(_) | Kind::Sentences(_) | Kind::Jieba => {
+                extractor.hashes(text, out)
+            }
         }
         self.features.drain(..).try_for_each(visit)
     }
@@ -189,7 +191,7 @@ impl Kind {
             Kind::Words(_) | Kind::SpotSigs(_) | Kind::Jieba => Cuts::Words,
             Kind::Chars(_) => Cuts::Characters,
             Kind::Lines => Cuts::Lines,
-            Kind::SentenceEnds(_) => Cuts::Sentences,
+            Kind::SentenceEnds(_) | Kind::Sentences(_) => Cuts::Sentences,
         }
     }
 }
@@ -272,7 +274,7 @@ mod tests {
             text in "([ a-c1'.,\\n\r\t]|(the|of| is|，|。|、|．|｡|3,0){1,3}|[\\PC]|[\u{300}-\u{302}\u{bc1}\u{345}\u{200d}\u{ad}\u{1100}-\u{1112}é用户拍照手机的是か\u{fe00}]){0,60}",
             k in 1u32..4,
         ) {
-            for kind in ["words", "chars", "sentence-ends"] {
+            for kind in ["words", "chars", "sentence-ends", "sentences"] {
                 same(&format!("{kind}:{k}"), &text)?;
             }
             for kind in ["lines", "spotsigs", "spotsigs:zh"] {
@@ -295,7 +297,7 @@ mod tests {
     fn long_texts_are_cut_and_come_in_any_parts() {
         let line = "The ferry left at six, and nobody saw it go.\n用户拍照，手机。";
         let text: String = (0..5000).map(|n| format!("{line}{n}")).collect();
-        for kind in ["words:5", "chars:9", "lines", "sentence-ends:10", "spotsigs"] {
+        for kind in ["words:5", "chars:9", "lines", "sentence-ends:10", "sentences:3", "spotsigs"] {
             let kind = FeatureKind::parse(kind, &|_| Err("no files here".into())).unwrap();
             let mut extractor = Extractor::new(FeatureSpec::new(kind));
             let mut expected = Vec::new();

@@ -26,22 +26,29 @@ use super::normalise::Normaliser;
 use super::normalised::{NormalisedText, Space};
 use crate::hash;
 
-/// The ranges that end at a full stop and begin after the one before, in text order.
-fn sentences(text: &str) -> impl Iterator<Item = Range<usize>> {
+/// Whether a character between these two is a full stop.
+pub(super) fn is_full_stop(before: Option<char>, c: char, after: Option<char>) -> bool {
+    match c {
+        '。' | '｡' => true,
+        '．' => !(before.is_some_and(char::is_numeric) && after.is_some_and(char::is_numeric)),
+        '.' => after.is_none_or(char::is_whitespace),
+        _ => false,
+    }
+}
+
+/// The ranges that end at a character that `ends` takes for a sentence's end, with those around it, and begin after the one before, in
+/// text order.
+pub(super) fn sentences(
+    text: &str,
+    ends: impl Fn(Option<char>, char, Option<char>) -> bool,
+) -> impl Iterator<Item = Range<usize>> {
     let mut from = 0;
     let mut before = None;
     let mut chars = text.char_indices().peekable();
     std::iter::from_fn(move || {
         while let Some((at, c)) = chars.next() {
             let after = chars.peek().map(|&(_, d)| d);
-            let previous = before.replace(c);
-            let stop = match c {
-                '。' | '｡' => true,
-                '．' => !(previous.is_some_and(char::is_numeric) && after.is_some_and(char::is_numeric)),
-                '.' => after.is_none_or(char::is_whitespace),
-                _ => false,
-            };
-            if stop {
+            if ends(before.replace(c), c, after) {
                 let sentence = from..at;
                 from = at + c.len_utf8();
                 return Some(sentence);
@@ -59,7 +66,7 @@ pub(crate) fn each(
     normaliser: Normaliser,
     visit: &mut impl FnMut(&str, Range<usize>),
 ) {
-    for sentence in sentences(text) {
+    for sentence in sentences(text, is_full_stop) {
         normalised.fill::<true>(&text[sentence.clone()], sentence.start, Space::Dropped, normaliser);
         let n = normalised.len();
         if n > 0 {
@@ -76,7 +83,7 @@ pub(crate) fn hashes(
     normaliser: Normaliser,
     out: &mut Vec<u64>,
 ) {
-    for sentence in sentences(text) {
+    for sentence in sentences(text, is_full_stop) {
         normalised.fill::<false>(&text[sentence.clone()], sentence.start, Space::Dropped, normaliser);
         if !normalised.text().is_empty() {
             out.push(hash::feature(tail(normalised.text(), k).as_bytes()));

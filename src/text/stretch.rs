@@ -3,7 +3,7 @@
 //! [`Pieces`](super::Pieces) holds a text from one cut to the next. Where cuts are near one another that is nothing to speak
 //! of, and a line that has none for megabytes must have room for all that is made of the stretch. In bytes for a byte of it:
 //!
-//! | | `words:K`, `spotsigs` | with Han, `jieba` | `chars:K` | `lines`, `sentence-ends:K` |
+//! | | `words:K`, `spotsigs`, `sentences:K` | with Han, `jieba` | `chars:K` | `lines`, `sentence-ends:K` |
 //! |---|---|---|---|---|
 //! | the stretch, taken out of its line | 1 | 1 | 1 | 1 |
 //! | its normal form; NFC makes at most 3 bytes of one | 2 | 2 | 3 | 3 |
@@ -26,10 +26,12 @@ impl FeatureSpec {
     pub fn memory_of(&self, line: &[u8]) -> usize {
         let (stretch, han) = longest_stretch(&self.kind, line);
         let factor = match self.kind {
-            FeatureKind::Words(_) | FeatureKind::SpotSigs(_) if han => 64,
+            FeatureKind::Words(_) | FeatureKind::SpotSigs(_) | FeatureKind::Sentences(_) if han => 64,
             // jieba looks at runs of ASCII letters as at Han characters.
             FeatureKind::Jieba => 64,
             FeatureKind::Words(_) | FeatureKind::SpotSigs(_) => 11,
+            // Beside its words a sentence has a list of them, 24 bytes for 2, in order.
+            FeatureKind::Sentences(_) => 23,
             FeatureKind::Chars(_) => 20,
             FeatureKind::Lines | FeatureKind::SentenceEnds(_) => 12,
         };
@@ -78,7 +80,9 @@ fn is_cut(kind: &FeatureKind, line: &[u8], at: usize) -> bool {
                 || escaped(&[b"\\u4", b"\\u5", b"\\u6", b"\\u7", b"\\u8", b"\\u9", b"\\n"])
         }
         FeatureKind::Lines => escaped(&[b"\\n"]),
-        FeatureKind::SentenceEnds(_) => any(&["。", "｡", ". ", ".\\n"]) || escaped(&[b"\\u3002"]),
+        FeatureKind::SentenceEnds(_) | FeatureKind::Sentences(_) => {
+            any(&["。", "｡", ". ", ".\\n"]) || escaped(&[b"\\u3002"])
+        }
     }
 }
 
@@ -90,8 +94,8 @@ mod tests {
     use proptest::prelude::*;
     use std::convert::Infallible;
 
-    const KINDS: [&str; 7] =
-        ["words:2", "spotsigs", "chars:3", "chars:1", "lines", "sentence-ends:3", "jieba"];
+    const KINDS: [&str; 8] =
+        ["words:2", "spotsigs", "chars:3", "chars:1", "lines", "sentence-ends:3", "sentences:3", "jieba"];
 
     fn spec(kind: &str) -> FeatureSpec {
         FeatureSpec::new(FeatureKind::parse(kind, &|_| Err("no files here".into())).unwrap())

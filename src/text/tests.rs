@@ -22,6 +22,8 @@ fn kinds() -> Vec<FeatureKind> {
         "spotsigs:zh",
         "spotsigs:good.tsv",
         "sentence-ends:4",
+        "sentences:1",
+        "sentences:3",
         "lines",
         "jieba",
     ]
@@ -37,6 +39,7 @@ fn specifications_print_canonically() {
         ("chars", "chars:9"),
         ("chars:1000", "chars:1000"),
         ("sentence-ends", "sentence-ends:10"),
+        ("sentences", "sentences:5"),
         ("lines", "lines"),
         ("jieba", "jieba"),
         ("spotsigs", "spotsigs"),
@@ -47,6 +50,20 @@ fn specifications_print_canonically() {
         assert_eq!(kind.to_string(), canonical);
         assert_eq!(parse(canonical), Ok(kind));
     }
+}
+
+#[test]
+fn sentences_are_told_by_their_longest_words() {
+    let of = |spec: &str, text: &str| {
+        features(&FeatureSpec::new(parse(spec).expect("a good specification")), text)
+    };
+    let text = "Home | News\n\nThe ferry left the harbour at six.  Nobody (but 3.5 gulls)\nsaw it! See example.com? No end";
+    assert_eq!(of("sentences:2", text), ["harbour ferry", "nobody gulls", "example.com see"]);
+    // Small words, their order and punctuation do not count; nor does how often a word occurs.
+    assert_eq!(of("sentences:3", "At six left a ferry, a ferry: harbour."), ["harbour ferry left"]);
+    assert_eq!(of("sentences", "b b a. !? …. \n x y\n \t\nz."), ["a b", "z"]);
+    // Words of Chinese are those of the dictionary, and all that are equally long come in the order of bytes.
+    assert_eq!(of("sentences:1", "我来到北京清华大学！谁？"), ["清华大学", "谁"]);
 }
 
 /// More stop words behind an antecedent than are looked back at.
@@ -155,6 +172,34 @@ proptest! {
             });
             prop_assert!(ok);
         }
+    }
+
+    /// The same, written down again over single words and texts that are cut at each character.
+    #[test]
+    fn sentences_are_those_of_the_definition(text in text(), k in 1u32..5) {
+        let words = FeatureSpec::new(FeatureKind::Words(1));
+        let chars: Vec<char> = text.chars().collect();
+        let is = |at: Option<usize>, is: fn(char) -> bool| at.and_then(|at| chars.get(at)).is_some_and(|c| is(*c));
+        let (mut expected, mut sentence) = (Vec::new(), String::new());
+        for (at, c) in chars.iter().enumerate() {
+            let free = at + 1 == chars.len() || chars[at + 1].is_whitespace();
+            let inside = is(at.checked_sub(1), char::is_numeric) && is(Some(at + 1), char::is_numeric);
+            if "。｡！？".contains(*c) || ".!?".contains(*c) && free || *c == '．' && !inside {
+                // Lines, of which the last empty one cuts; the last of all is not empty as long as it has no end.
+                let lines: Vec<&str> = sentence.split('\n').collect();
+                let inner = 1..lines.len().saturating_sub(1);
+                let from = inner.rev().find(|at| lines[*at].chars().all(char::is_whitespace)).map_or(0, |at| at + 1);
+                let own: std::collections::BTreeSet<String> = features(&words, &lines[from..].join("\n")).into_iter().collect();
+                let mut own: Vec<String> = own.into_iter().collect();
+                own.sort_by_key(|word| std::cmp::Reverse(word.chars().count()));
+                own.truncate(k as usize);
+                expected.extend((!own.is_empty()).then(|| own.join(" ")));
+                sentence.clear();
+            } else {
+                sentence.push(*c);
+            }
+        }
+        prop_assert_eq!(features(&FeatureSpec::new(FeatureKind::Sentences(k)), &text), expected);
     }
 
     /// A text and its NFC are the same text: features do not depend on which was read.

@@ -127,6 +127,83 @@ fn json_lines_keep_their_fields_in_any_encoding() {
     }
 }
 
+/// The expected rows were made by `tests/goldens/html/make.py`, in which another parser builds the tree of each page.
+#[test]
+fn pages_have_the_words_that_another_parser_finds() {
+    let here = Place::new();
+    let file = real::path("html-articles-en").with_file_name("html.tar.gz");
+    here.shell(&format!("mkdir pages && tar -xzf '{}' -C pages", file.display())).ok();
+    let lines = here.say("twinsplit convert pages/**/*.html --format html --output - --quiet").ok();
+    let mut rows: Vec<String> = values(&lines)
+        .iter()
+        .map(|document| {
+            let [id, text] = ["id", "text"].map(|field| document[field].as_str().unwrap());
+            let mut words: Vec<&str> = text.split_ascii_whitespace().collect();
+            words.sort_unstable();
+            let digest = Sha256::digest(words.join(" ").as_bytes());
+            let digest = digest[..8].iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"));
+            format!("{}\t{}\t{digest}\n", id.rsplit('/').next().unwrap(), words.len())
+        })
+        .collect();
+    rows.sort();
+    assert_eq!(rows.len(), 181);
+    assert_eq!(rows.concat(), include_str!("../goldens/html/articles.tsv"));
+}
+
+/// Pages of HTML are documents by the names of their files, each in its own encoding; those behind a DOCHDR are read alike.
+#[test]
+fn pages_of_html_become_text() {
+    let here = Place::new();
+    let page = "<meta charset=gbk><title>t</title><script>x</script><p>one <b>t</b>wo<p>three";
+    fs::create_dir_all(here.path("site/below")).unwrap();
+    here.write("site/a.html", page);
+    here.write("site/below/b.html.gz", gzip(page.replace("three", "four")));
+    here.write("site/below/c.html", [page.replace("one", "").as_bytes(), b"\xd6\xd0"].concat());
+    let convert = "twinsplit convert site --format html --output";
+    let expected = [
+        ("site/a.html", "one two\n\nthree"),
+        ("site/below/b.html.gz", "one two\n\nfour"),
+        ("site/below/c.html", "two\n\nthree中"),
+    ];
+    let expected = expected.map(|(id, text)| serde_json::json!({ "id": id, "text": text }));
+    assert_eq!(values(&here.say(&format!("{convert} -")).ok()), expected);
+    let trec = |(number, text): (usize, &str)| {
+        format!("<DOC>\n<DOCNO>{number}</DOCNO>\n<DOCHDR>\nhttp://x/\n</DOCHDR>\n{text}\n</DOC>\n")
+    };
+    here.write(
+        "WTX001",
+        ["<title>t</title>one &lt; <i>two</i>", "a<br>b"]
+            .into_iter()
+            .enumerate()
+            .map(trec)
+            .collect::<String>(),
+    );
+    let texts = |option: &str| {
+        let said = here.say(&format!("twinsplit convert WTX001 --format trec{option} --output -")).ok();
+        values(&said).iter().map(|line| line["text"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(texts(""), ["one < two", "a\nb"]);
+    assert_eq!(texts(" --script-templates"), texts(""));
+    assert_eq!(texts(" --keep-markup"), ["<title>t</title>one &lt; <i>two</i>", "a<br>b"]);
+
+    here.say("twinsplit run --format html --input site --features words:1 --tau 0.5 --output out --quiet")
+        .ok();
+    assert_eq!(here.read("out/pairs.tsv").lines().count(), 2);
+    assert_eq!(values(&here.read("out.documents.jsonl")), expected);
+    assert!(
+        here.say("twinsplit explain site/a.html site/below/b.html.gz --run out")
+            .ok()
+            .contains("2 / (3 + 3 - 2)")
+    );
+    // Bytes that are not of the encoding that the page names are never replaced.
+    here.write("site/d.html", b"<meta charset=utf-8>caf\xe9");
+    here.say(&format!("{convert} lines"))
+        .fails(1, &["site/d.html, line 1, field document", "its byte 23, 0xe9, is not UTF-8"]);
+    here.say(&format!("{convert} lines --bad-records 1")).ok();
+    assert_eq!(values(&here.read("lines")), expected);
+    here.say(&format!("{convert} - --id auto")).fails(2, &["--id: with --format html a file is a document"]);
+}
+
 /// A run of another format is the run of the lines that it leaves beside its output folder.
 #[test]
 fn a_run_converts_in_front() {

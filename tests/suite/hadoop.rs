@@ -131,6 +131,12 @@ fn minhash_equals_local() {
 }
 
 #[test]
+#[ignore = "a minute; run by `make cluster-test`"]
+fn i_match_equals_local() {
+    equals_local("i-match --lexicons 40 --idf 0.05,1 --tau 0.3");
+}
+
+#[test]
 fn simhash_with_texts_equals_local() {
     equals_local(
         "simhash --features words:2 --weights tf-idf --distance 20 --check cosine:0.4 --posting-block 7",

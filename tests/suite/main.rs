@@ -37,6 +37,7 @@ mod generate_corpus;
 mod hadoop;
 mod hadoop_home;
 mod hints;
+mod i_match;
 mod inputs;
 mod install;
 mod join;

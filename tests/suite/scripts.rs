@@ -46,11 +46,12 @@ fn plan_prints_the_committed_scripts() {
 }
 
 /// The other methods as `plan` prints them.
-const PLANNED: [&str; 7] = [
+const PLANNED: [&str; 8] = [
     "doc-split",
     "term-split --pcp prefix",
     "ccdet --site url",
     "minhash --bands 32 --rows 4 --hashes 128",
+    "i-match --lexicons 40 --idf 0,1 --tau 0.5",
     "simhash --distance 12 --features words:1 --weights tf-idf",
     "doc-split --partition by-task --slices 3",
     "doc-split --features spotsigs --idf 0.3,0.85 --min-features 4 --tau 0.3",

@@ -23,15 +23,17 @@ const COMMITTED: [&str; 1] = ["doc-split"];
 const VARIANTS: [&str; 4] = ["term-split", "term-split-prefix", "doc-split", "doc-split-by-task"];
 const SIMHASH: &str = "simhash --features words:2 --weights levels --distance 20,200:24 --check edit:0.4";
 const MINHASH: &str = "minhash --features words:2 --bands 32 --rows 4 --tau 0.5 --bloom 1";
+const I_MATCH: &str = "i-match --lexicons 40 --idf 0.1,0.95";
 /// Queries and documents of odd names.
 const BATCH: &str = "simhash --features words:2 --distance 3,200:8 --batch odd";
-const PLANNED: [(&str, &str); 9] = [
+const PLANNED: [(&str, &str); 10] = [
     ("term-split", "term-split"),
     ("term-split-prefix", "term-split --pcp prefix"),
     ("doc-split-by-task", "doc-split --partition by-task --slices 3"),
     ("zhang2011-scaling", "doc-split --features spotsigs --idf 0.3,0.85 --min-features 4 --tau 0.3"),
     ("simhash", SIMHASH),
     ("minhash", MINHASH),
+    ("i-match", I_MATCH),
     ("batch", BATCH),
     ("ccdet", "ccdet --tau 0.5 --cluster star"),
     ("ccdet-by-site", "ccdet --tau 0.5 --cluster star --site url --idf 0.1,0.95"),
@@ -144,7 +146,7 @@ fn jobs() -> Vec<Value> {
         args.extend((variant == "doc-split").then_some("--overwrite"));
         job(variant, variant, variant, &args, &[]);
     }
-    for name in ["simhash", "minhash"] {
+    for name in ["simhash", "minhash", "i-match"] {
         job(name, name, name, &[&DOCUMENTS[..], &["--reducers", "3", "--shuffled"]].concat(), &[]);
     }
     job("batch", "batch", "batch", &["odd", "plain.jsonl", "--reducers", "3"], &[]);
@@ -264,6 +266,15 @@ fn minhash_gives_the_answer_of_a_run() {
     let said = said("minhash");
     assert_eq!(said.code, 0, "{}", said.err);
     assert_same("minhash", "expected-minhash", 20);
+}
+
+/// Lexicons of the features in an IDF range: the bytes of a local run.
+#[test]
+fn i_match_gives_the_answer_of_a_run() {
+    local(&format!("{I_MATCH} --write-kept"), &DOCUMENTS, "expected-i-match").ok();
+    let said = said("i-match");
+    assert_eq!(said.code, 0, "{}", said.err);
+    assert_same("i-match", "expected-i-match", 20);
 }
 
 /// A batch of queries: the bytes of a local run.

@@ -26,9 +26,11 @@ pub struct InFront {
 impl InFront {
     /// What is to be converted for a run, whose input becomes the file that is still to be made; nothing for JSON lines in UTF-8.
     pub fn of(opts: &mut RunOpts, takes_sample: bool) -> Result<Option<Self>> {
-        let option = match (opts.format, opts.encoding.is_utf_8()) {
-            (Format::Jsonl, true) => return Ok(None),
-            (Format::Jsonl, false) => format!("--format jsonl --encoding {}", opts.encoding),
+        let option = match (opts.format, opts.encoding) {
+            (Format::Jsonl, Some(encoding)) if !encoding.is_utf_8() => {
+                format!("--format jsonl --encoding {encoding}")
+            }
+            (Format::Jsonl, _) => return Ok(None),
             (other, _) => format!("--format {}", other.name()),
         };
         let refused = if opts.engine.is_remote() {
@@ -75,6 +77,8 @@ impl InFront {
             text: if is_json { vec![document.text] } else { Vec::new() },
             date: document.date.filter(|_| is_json),
             encoding: opts.encoding,
+            keep_markup: false,
+            script_templates: false,
             bad_records: document.bad_records,
             max_line: document.max_line,
         };

@@ -1,5 +1,6 @@
 //! The fields of a TREC document, by the elements that hold them.
 
+use super::super::html::Markup;
 use super::super::{Fields, SourceOpts};
 use crate::cluster::keep::{Date, EXPECTED_DATE};
 use crate::error::{FieldError, Place};
@@ -11,6 +12,7 @@ pub struct Names {
     /// Empty where nothing was asked for.
     text: Vec<String>,
     date: Option<String>,
+    markup: Markup,
 }
 
 const AN_ID: &str = "a DOCNO element that is not empty, or the one that --id names";
@@ -24,6 +26,7 @@ impl Names {
             id: opts.id.clone().unwrap_or_else(|| "DOCNO".to_owned()),
             text: opts.text.clone(),
             date: opts.date.clone(),
+            markup: Markup::of(opts),
         }
     }
 
@@ -46,10 +49,18 @@ impl Names {
         let header = header.map(|header| closed(header, inside, "text")).transpose()?;
         let url = header.as_ref().and_then(|header| header.content.split_ascii_whitespace().next());
         let text = match &header {
-            Some(header) => Cow::Borrowed(inside[header.end..].trim_ascii()),
+            Some(header) => self.page(header, inside),
             None => self.texts(inside)?,
         };
         Ok(Fields { id, url, date: self.date(inside)?, text })
+    }
+
+    /// The page behind its header.
+    fn page<'a>(&self, header: &Closed<'_>, inside: &'a str) -> Cow<'a, str> {
+        let page = Cow::Borrowed(inside[header.end..].trim_ascii());
+        let is_html = content_type(header.content.as_bytes())
+            .is_none_or(|name| name.to_ascii_lowercase().windows("html".len()).any(|part| part == b"html"));
+        if is_html { self.markup.text(page) } else { page }
     }
 
     /// The elements that hold the text, in the order in which they stand, joined by line ends.
@@ -80,6 +91,15 @@ impl Names {
         date.parse::<Date>().map_err(|_| FieldError::new("date", EXPECTED_DATE, date.as_bytes()))?;
         Ok(Some(date))
     }
+}
+
+/// What the header of a page, as HTTP has it, says of the page's type.
+pub fn content_type(header: &[u8]) -> Option<&[u8]> {
+    const NAME: &[u8] = b"content-type:";
+    let named = |line: &&[u8]| {
+        line.split_at_checked(NAME.len()).is_some_and(|(name, _)| name.eq_ignore_ascii_case(NAME))
+    };
+    header.split(|byte| *byte == b'\n').find(named).map(|line| &line[NAME.len()..])
 }
 
 /// What stands between `<DOC …>` and `</DOC>`.

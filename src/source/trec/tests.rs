@@ -4,15 +4,7 @@ use proptest::prelude::*;
 use std::fs;
 
 fn opts() -> SourceOpts {
-    SourceOpts {
-        format: Format::Trec,
-        id: None,
-        text: Vec::new(),
-        date: None,
-        encoding: "utf-8".parse().unwrap(),
-        bad_records: 0,
-        max_line: "1M".parse().unwrap(),
-    }
+    SourceOpts { max_line: "1M".parse().unwrap(), ..SourceOpts::of(Format::Trec) }
 }
 
 /// What was found: the line of the file, and the JSON line, or the field that is wrong and the bytes as they were.
@@ -50,9 +42,35 @@ fn news_and_web_pages_are_read() {
         [
             r#"{"id":"FT911-3","text":"It < rained & \"so\"."}"#,
             r#"{"id":"b","text":"one\ntwo"}"#,
-            r#"{"id":"WTX001-B01-1","url":"http://a.example/","text":"<html><text>x</text> <!DOCTYPE <DOCX>\n</html>"}"#,
+            r#"{"id":"WTX001-B01-1","url":"http://a.example/","text":"x"}"#,
         ]
     );
+}
+
+/// A page is read by the encoding that its header or its own bytes name, and only what is HTML as such.
+#[test]
+fn pages_become_text_in_their_own_encoding() {
+    let page = |header: &str, page: &[u8], opts: &SourceOpts| {
+        let begin = format!("<DOC>\n<DOCNO>1</DOCNO>\n<DOCHDR>\nhttp://a.example/ {header}\n</DOCHDR>\n");
+        let seen = read(&[begin.as_bytes(), page, b"\n</DOC>\n"].concat(), opts).unwrap();
+        let line = seen[0].1.as_ref().unwrap();
+        serde_json::from_str::<serde_json::Value>(line).unwrap()["text"].as_str().unwrap().to_owned()
+    };
+    let opts = opts();
+    assert_eq!(page("x", b"<title>t</title>a &amp; caf\xe9<p>b", &opts), "a & café\n\nb");
+    assert_eq!(page("x\nCONTENT-type: text/html; charset=gbk", b"<meta charset=utf-8>\xd6\xd0", &opts), "中");
+    assert_eq!(
+        page("caf\u{e9}\ncontent-type: application/xhtml+xml", b"<meta charset=gbk>\xd6\xd0<br/>x", &opts),
+        "中\nx"
+    );
+    assert_eq!(page("x\nContent-Type: text/plain", b"a <b> c &amp;", &opts), "a <b> c &amp;");
+    let kept = SourceOpts { keep_markup: true, ..opts.clone() };
+    assert_eq!(
+        page("x", b"<html><text>x</text> <!DOCTYPE <DOCX>\n</html>", &kept),
+        "<html><text>x</text> <!DOCTYPE <DOCX>\n</html>"
+    );
+    let latin = SourceOpts { encoding: Some("latin1".parse().unwrap()), ..opts };
+    assert_eq!(page("x", b"<meta charset=utf-8>caf\xe9", &latin), "café");
 }
 
 #[test]
@@ -102,7 +120,7 @@ fn what_is_no_document_is_told_and_passed() {
 #[test]
 fn other_encodings_are_decoded_and_never_repaired() {
     let raw = b"<DOC><DOCNO>1</DOCNO><TEXT>caf\xe9 \xd6\xd0</TEXT></DOC>";
-    let of = |label: &str| SourceOpts { encoding: label.parse().unwrap(), ..opts() };
+    let of = |label: &str| SourceOpts { encoding: Some(label.parse().unwrap()), ..opts() };
     assert_eq!(read(raw, &of("latin1")).unwrap()[0].1.as_ref().unwrap(), r#"{"id":"1","text":"café ÖÐ"}"#);
     assert_eq!(read(raw, &of("utf-8")).unwrap()[0].1.as_ref().unwrap_err().0, "document");
     assert_eq!(read(raw, &of("gb18030")).unwrap()[0].1.as_ref().unwrap_err().0, "document");

@@ -1,0 +1,327 @@
+//! The text of a page of HTML: what the HTML Standard calls its `innerText`, as far as that needs no style sheet.
+//!
+//! Pages are tag soup, and what a tag means depends on those before it. So the standard's own tokenizer reads them (the crate
+//! `html5gum`): character references, comments, raw text, whatever the nesting. No tree is made of it, for only this is
+//! asked of an element:
+//!
+//! | elements | what becomes of them |
+//! |---|---|
+//! | `script`, `style`, `title`, `textarea`, `iframe`, `noembed`, `template` | they and what is in them are left out |
+//! | `script` of a type such as `text/x-handlebars-template`, where that is asked for | what is in it is markup like any other: a script puts it into the page |
+//! | `p` | an empty line before and behind |
+//! | others that begin a line, such as `div`, `li`, `h1` and `tr` | a line end before and behind |
+//! | `br` | a line end; a second one makes an empty line |
+//! | `td`, `th` | a TAB between two of a row |
+//! | `pre`, `listing`, `xmp`, `plaintext` | white space stays as it is |
+//! | all others, such as `b` and `a` | nothing: their text goes on |
+//!
+//! Everywhere else a run of white space is one blank, and none stands at the ends of a line. No script runs here and no frame is
+//! loaded, so `noscript` and `noframes` are text: some forums have nothing else for those who read them so.
+
+use html5gum::emitters::callback::{Callback, CallbackEmitter, CallbackEvent};
+use html5gum::{Emitter, ForwardingEmitter, Span, State, Tokenizer};
+use std::convert::Infallible;
+
+/// The text of a page; `templates`: what stands in scripts that are templates, too.
+pub fn text(page: &str, templates: bool) -> String {
+    let mut read = Page { templates, ..Page::default() };
+    let Ok(()) = Tokenizer::new_with_emitter(page, Tokens(CallbackEmitter::new(&mut read))).finish();
+    // What is written are parts of the page, and what character references stand for.
+    String::from_utf8_lossy(&read.text).into_owned()
+}
+
+/// The tokens of a page, on their way to it; a tag may change how what follows it is read.
+struct Tokens<'p>(CallbackEmitter<&'p mut Page>);
+
+impl ForwardingEmitter for Tokens<'_> {
+    type Token = Infallible;
+
+    fn inner(&mut self) -> &mut impl Emitter<Token = Infallible> {
+        &mut self.0
+    }
+
+    fn emit_current_tag(&mut self) -> Option<State> {
+        // Nothing of its own: states are switched here.
+        let state = self.0.emit_current_tag();
+        state.or_else(|| self.0.callback_mut().state.take())
+    }
+
+    fn should_emit_errors(&mut self) -> bool {
+        false
+    }
+}
+
+/// A page that is being read.
+#[derive(Default)]
+struct Page {
+    text: Vec<u8>,
+    /// Templates in scripts are markup.
+    templates: bool,
+    /// What stands between the text and what comes next.
+    gap: Gap,
+    /// Elements around in which white space counts.
+    verbatim: usize,
+    /// The element that is left out, with all that is in it, and how many of its kind are open.
+    left_out: Option<(Element, usize)>,
+    /// The start tag that is being read, and whether it is that of a template.
+    tag: Option<Element>,
+    is_type: bool,
+    is_template: bool,
+    /// How what follows the tag is read, if not as before.
+    state: Option<State>,
+}
+
+/// What stands between two texts: the most that was asked for.
+#[derive(Default)]
+struct Gap {
+    lines: usize,
+    tab: bool,
+    blank: bool,
+}
+
+/// What is asked of an element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Element {
+    /// Its content is left out: how that is read.
+    LeftOut(Raw),
+    Script,
+    Template,
+    /// So many line ends before and behind.
+    Block(usize),
+    LineEnd,
+    Cell,
+    /// A block in which white space counts.
+    Verbatim(Option<Raw>),
+}
+
+/// How content that has no elements is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Raw {
+    Text,
+    References,
+    ToTheEnd,
+}
+
+impl Raw {
+    fn state(self) -> State {
+        match self {
+            Raw::Text => State::RawText,
+            Raw::References => State::RcData,
+            Raw::ToTheEnd => State::PlainText,
+        }
+    }
+}
+
+impl Element {
+    fn named(name: &[u8]) -> Option<Self> {
+        Some(match name {
+            b"style" | b"iframe" | b"noembed" => Element::LeftOut(Raw::Text),
+            b"title" | b"textarea" => Element::LeftOut(Raw::References),
+            b"script" => Element::Script,
+            b"template" => Element::Template,
+            b"p" => Element::Block(2),
+            b"address" | b"article" | b"aside" | b"blockquote" | b"body" | b"caption" | b"center" | b"dd"
+            | b"details" | b"dialog" | b"dir" | b"div" | b"dl" | b"dt" | b"fieldset" | b"figcaption"
+            | b"figure" | b"footer" | b"form" | b"h1" | b"h2" | b"h3" | b"h4" | b"h5" | b"h6" | b"header"
+            | b"hgroup" | b"hr" | b"html" | b"legend" | b"li" | b"main" | b"menu" | b"nav" | b"noframes"
+            | b"ol" | b"optgroup" | b"option" | b"search" | b"section" | b"summary" | b"table" | b"tbody"
+            | b"tfoot" | b"thead" | b"tr" | b"ul" => Element::Block(1),
+            b"br" => Element::LineEnd,
+            b"td" | b"th" => Element::Cell,
+            b"pre" | b"listing" => Element::Verbatim(None),
+            b"xmp" => Element::Verbatim(Some(Raw::Text)),
+            b"plaintext" => Element::Verbatim(Some(Raw::ToTheEnd)),
+            _ => return None,
+        })
+    }
+}
+
+/// Whether a script of this type is a template, whose markup another script puts into the page.
+fn is_template(script: &[u8]) -> bool {
+    let script = script.to_ascii_lowercase();
+    script == b"text/html"
+        || ["template", "handlebars", "mustache", "tmpl"]
+            .iter()
+            .any(|word| memchr::memmem::find(&script, word.as_bytes()).is_some())
+}
+
+impl Callback<Infallible, ()> for &mut Page {
+    fn handle_event(&mut self, event: CallbackEvent<'_>, _: Span<()>) -> Option<Infallible> {
+        match event {
+            CallbackEvent::OpenStartTag { name } => {
+                self.tag = Element::named(name);
+                (self.is_type, self.is_template) = (false, false);
+            }
+            CallbackEvent::AttributeName { name } => self.is_type = name == b"type",
+            CallbackEvent::AttributeValue { value } => {
+                self.is_template |= self.templates && self.is_type && is_template(value)
+            }
+            CallbackEvent::CloseStartTag { .. } => {
+                if let Some(element) = self.tag.take() {
+                    self.begins(element);
+                }
+            }
+            CallbackEvent::EndTag { name } => {
+                if let Some(element) = Element::named(name) {
+                    self.ends(element);
+                }
+            }
+            CallbackEvent::String { value } if self.left_out.is_none() => self.write(value),
+            CallbackEvent::String { .. }
+            | CallbackEvent::Comment { .. }
+            | CallbackEvent::Doctype { .. }
+            | CallbackEvent::Error(_) => {}
+        }
+        None
+    }
+}
+
+impl Page {
+    fn begins(&mut self, element: Element) {
+        self.state = match element {
+            Element::LeftOut(raw) | Element::Verbatim(Some(raw)) => Some(raw.state()),
+            Element::Script if !self.is_template => Some(State::ScriptData),
+            _ => None,
+        };
+        if let Some((around, open)) = &mut self.left_out {
+            // Only templates nest: in the others there are no elements.
+            *open += usize::from(*around == element);
+            return;
+        }
+        match element {
+            Element::LeftOut(_) | Element::Template => self.left_out = Some((element, 1)),
+            Element::Script if self.is_template => self.ends_line(1),
+            Element::Script => self.left_out = Some((element, 1)),
+            Element::Block(lines) => self.ends_line(lines),
+            Element::LineEnd => self.gap.lines = (self.gap.lines + 1).min(2),
+            Element::Cell => self.gap.tab = true,
+            Element::Verbatim(_) => {
+                self.ends_line(1);
+                self.verbatim += 1;
+            }
+        }
+    }
+
+    fn ends(&mut self, element: Element) {
+        if let Some((around, open)) = &mut self.left_out {
+            *open -= usize::from(*around == element);
+            if *open == 0 {
+                self.left_out = None;
+            }
+            return;
+        }
+        match element {
+            Element::Script => self.ends_line(1),
+            Element::Block(lines) => self.ends_line(lines),
+            // `</br>` is `<br>`, by the standard.
+            Element::LineEnd => self.begins(element),
+            Element::Verbatim(_) => {
+                self.ends_line(1);
+                self.verbatim = self.verbatim.saturating_sub(1);
+            }
+            Element::LeftOut(_) | Element::Template | Element::Cell => {}
+        }
+    }
+
+    fn ends_line(&mut self, lines: usize) {
+        self.gap.lines = self.gap.lines.max(lines);
+    }
+
+    fn write(&mut self, value: &[u8]) {
+        let is_space = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\x0c' | b'\r');
+        if self.verbatim > 0 {
+            for (number, line) in value.split(|byte| *byte == b'\n').enumerate() {
+                self.gap.lines += usize::from(number > 0);
+                if !line.is_empty() {
+                    self.word(line);
+                }
+            }
+            return;
+        }
+        let mut rest = value;
+        while !rest.is_empty() {
+            let space = rest.iter().take_while(|byte| is_space(byte)).count();
+            self.gap.blank |= space > 0;
+            let length = rest[space..].iter().take_while(|byte| !is_space(byte)).count();
+            if length > 0 {
+                self.word(&rest[space..space + length]);
+            }
+            rest = &rest[space + length..];
+        }
+    }
+
+    /// Writes what is not white space, behind the gap.
+    fn word(&mut self, word: &[u8]) {
+        let gap = std::mem::take(&mut self.gap);
+        if !self.text.is_empty() {
+            match gap {
+                Gap { lines: 1.., .. } => self.text.extend(std::iter::repeat_n(b'\n', gap.lines)),
+                Gap { tab: true, .. } => self.text.push(b'\t'),
+                Gap { blank: true, .. } => self.text.push(b' '),
+                Gap { .. } => {}
+            }
+        }
+        self.text.extend_from_slice(word);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn blocks_are_lines_and_what_is_not_shown_is_left_out() {
+        for (page, expected) in [
+            ("", ""),
+            (" a\n <b>b</b>c &amp; &eacute;&#x4e2d;&nbsp;d&lt;", "a bc & é中\u{a0}d<"),
+            (
+                "<!DOCTYPE html><html><head><title>T &amp; t</title><style>p{}</style><meta charset=utf-8></head><body>x",
+                "x",
+            ),
+            ("<script>if (a<b) document.write('<p>no</p>')</script>a<script src=x></script>b", "ab"),
+            ("a<script><!-- <script>x</script> --></script>b<textarea><p>c</textarea>", "ab"),
+            ("<p>a<p>b</p>c<div>d<div>e</div></div><h1>f</h1>g", "a\n\nb\n\nc\nd\ne\nf\ng"),
+            ("<ul><li>a<li>b</ul>c<br>d<br><br><br>e<br></p>f</br>g", "a\nb\nc\nd\n\ne\n\nf\ng"),
+            ("<table><tr><td>a</td> <td>b<tr><th>c<td></td><td>d</table>", "a\tb\nc\td"),
+            ("x<pre>\n  a\n\n b  c\n</pre> y  z", "x\n\n  a\n\n b  c\ny z"),
+            ("<xmp><b> a</xmp><noframes><p>b</noframes><plaintext></p>", "<b> a\n\nb\n</p>"),
+            ("a<template>b<template>c</template>d<p></template>e<noscript><p>f</noscript>", "ae\n\nf"),
+            ("a<!-- b --><![CDATA[c]]><?d?></e >f<", "af<"),
+            ("<P CLASS=\"a>b\">A</P ><SCRIPT>x</SCRIPT>B", "A\n\nB"),
+            ("<style/>a</style><title>never ends", ""),
+        ] {
+            assert_eq!(text(page, false), expected, "{page}");
+        }
+    }
+
+    /// What a script puts into the page is text where that is asked for; what it is to do is none.
+    #[test]
+    fn scripts_that_are_templates_are_markup() {
+        let page = "<script id=c type=\"text/x-handlebars-template\"><h1>Kafka</h1><p>A &lt; b</p></script><script \
+                    type=text/javascript>x</script><script type='TEXT/HTML'>y</script><script data-type=template>z</script>";
+        assert_eq!(text(page, true), "Kafka\n\nA < b\n\ny");
+        assert_eq!(text(page, false), "");
+    }
+
+    proptest! {
+        /// Whatever the tags, the text is that of the words between, in order, and white space is as it is said to be.
+        #[test]
+        fn words_stay_in_order(parts in proptest::collection::vec(
+            prop::sample::select(vec!["a", "é ", " 中", "\n", "<p>", "</p>", "<b>", "<br>", "<td>", "<li>", "</div>", "<x y='>'>", "<!-- z -->",
+                "<style>z</style>", "<script>z</script>", "<title>z</title>", "&amp;"]), 0..40)
+        ) {
+            let found = text(&parts.concat(), true);
+            let words: String = parts.iter().filter(|part| !part.starts_with('<')).map(|part| part.replace("&amp;", "&")).collect();
+            let without = |text: &str| text.split_ascii_whitespace().collect::<String>();
+            prop_assert_eq!(without(&found), without(&words));
+            prop_assert!(!found.contains("  ") && !found.contains(" \n") && !found.contains("\n ") && !found.contains("\n\n\n"));
+            prop_assert_eq!(found.trim_ascii(), &found);
+        }
+
+        #[test]
+        fn any_text_is_read(page in "\\PC{0,80}|(<|>|/|!|-|&|;|#|script|template|p|title|[a-z \n'\"=]){0,60}") {
+            text(&page, true);
+        }
+    }
+}
