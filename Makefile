@@ -12,7 +12,8 @@ BINARY ?= target/release/twinsplit
 TEST_PACKAGES = bsdutils chromium chromium-driver curl fish mandoc maven zsh
 
 .PHONY: help demo test test-build check test-long test-tools fuzz bench bench-minhash bench-hamming bench-hamming-layouts bench-cliffs engines approximations experiments \
-  experiments-page fig8 edge ccdet-accuracy ccdet-time simhash-curve minhash-vs-simhash minhash-scale recall experiments-full derived build install uninstall clean tools \
+  experiments-page fig8 edge ccdet-accuracy ccdet-time simhash-curve minhash-vs-simhash minhash-scale recall table1 fig9a fig9b ccdet-scale experiments-full \
+  derived build install uninstall clean tools \
   dist hadoop spark cluster-up cluster-status cluster-down cluster-test cluster-test-full
 
 help: ## this list
@@ -125,6 +126,8 @@ FORMAT := trec
 endif
 EXPERIMENT = $(if $(CORPUS),RESULTS_DIR="$(OWN_RESULTS)") experiments/run.py
 OWN = $(if $(CORPUS),--corpus "$(CORPUS)" $(if $(FORMAT),--format $(FORMAT)))
+ENGINES = $(if $(ENGINE),--engines $(ENGINE))
+SIZED = $(if $(SIZES),--sizes $(SIZES))
 
 fig8: build ## zhang2011, figure 8: precision, recall and F1 against tau on labelled sets (CORPORA=a,b: only these; CORPUS=PATH FORMAT=trec|html, WT10G=FOLDER: yours)
 	$(EXPERIMENT) fig8 $(if $(CORPUS),$(OWN),$(if $(CORPORA),--corpora $(CORPORA)))
@@ -162,7 +165,23 @@ minhash-scale: build ## where MinHash begins to win, and what --bloom saves, on 
 	experiments/run.py minhash_scale
 	experiments/run.py page
 
-experiments-full: experiments minhash-scale ## all experiments, those that take long as well
+table1: build ## zhang2011, table 1: Term-Split against Doc-Split in one process, by pipes and on Hadoop, 200,000 documents (ENGINE=a,b; CORPUS=PATH: yours)
+	$(EXPERIMENT) table1 $(OWN) $(ENGINES)
+	$(EXPERIMENT) page
+
+fig9a: build ## zhang2011, figure 9a: time by documents up to 1.6 million, and where plain Term-Split fills a disk (ENGINE=a,b; SIZES=a,b; CORPUS=PATH: yours)
+	$(EXPERIMENT) fig9a $(OWN) $(ENGINES) $(SIZED)
+	$(EXPERIMENT) page
+
+fig9b: build ## zhang2011, figure 9b: time by slots of a Hadoop cluster on this machine, and a model of more cores (CORPUS=PATH: yours)
+	$(EXPERIMENT) fig9b $(OWN)
+	$(EXPERIMENT) page
+
+ccdet-scale: build ## wei2013, figure 10: CCDet by Chinese pages up to 2 million, in one process and on Hadoop, and by nodes (ENGINE=a,b; SIZES=a,b)
+	$(EXPERIMENT) ccdet_scale $(ENGINES) $(SIZED)
+	$(EXPERIMENT) page
+
+experiments-full: experiments minhash-scale table1 fig9a fig9b ccdet-scale ## all experiments, those that take long as well
 
 experiments-page: ## experiments/results/index.html, of the results that are there
 	experiments/run.py page

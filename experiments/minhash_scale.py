@@ -8,8 +8,8 @@ the shuffle is counted by the stages (`--engine pipes`).
 import argparse
 import json
 import shutil
-from itertools import islice
 
+import collection
 import plot
 from result import WORK, progress, save, twinsplit
 
@@ -23,20 +23,10 @@ FOLDER = WORK / "minhash_scale"
 
 
 def heads(length, counts):
-    """Makes the largest collection, and gives the file of each head of it."""
-    whole = FOLDER / "whole"
-    if whole.exists():
-        shutil.rmtree(whole)
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    progress(f"{max(counts):,} documents of {length:,} bytes")
-    twinsplit("generate-corpus", "--documents", max(counts), "--bytes", max(counts) * length, "--seed", SEED, "--output", whole, "--quiet")
-    head = FOLDER / "head.jsonl"
-    for count in counts:
-        with open(whole / "documents.jsonl", "rb") as lines, open(head, "wb") as kept:
-            kept.writelines(islice(lines, count))
-        yield count, head
-    head.unlink()
-    shutil.rmtree(whole)
+    """The file of each head of the largest collection."""
+    with collection.generated(FOLDER, max(counts), length, SEED) as whole:
+        for count in counts:
+            yield count, whole.head(count)
 
 
 def run(documents, chain, *options):

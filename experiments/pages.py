@@ -90,7 +90,9 @@ class Site:
         self.head = chance.sample(SECTIONS, 18)
         self.foot = chance.sample(LINKS, 8)
         notices = chance.sample(NOTICES, 3) if number % 2 else []
-        self.notices = [notice.format(NAMES[number]) for notice in notices]
+        # Of more than ten sites some have one name, and a number.
+        name = f"{NAMES[number % len(NAMES)]}{number // len(NAMES) or ''}"
+        self.notices = [notice.format(name) for notice in notices]
 
     def page(self, title, body, related):
         return "\n".join([" | ".join(self.head), title, "".join(body), "相关阅读", *related, " ".join(self.foot), "".join(self.notices)])

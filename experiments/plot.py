@@ -9,6 +9,7 @@ from result import RESULTS
 
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
 DASHES = ["-", "--", ":", "-.", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1))]
+HATCHES = [None, "//"]
 matplotlib.rcParams.update({
     "svg.hashsalt": "twinsplit", "svg.fonttype": "none", "font.family": "sans-serif", "font.size": 9,
     "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.alpha": 0.3,
@@ -42,16 +43,18 @@ def curves(name, title, lines, marks):
     written(figure, name)
 
 
-def panels(name, title, lines_of, ylabel="F1", xlabel="tau", xlim=(0, 1), top=1.02, level=None):
+def panels(name, title, lines_of, ylabel="F1", xlabel="tau", xlim=(0, 1), top=1.02, level=None, log=False):
     """Lines, a panel beside the other; F1 against tau if it is not said otherwise. `lines_of`: {title: {label: [(x, y)]}}; `level` is a
-    value that gets a line, `top` the largest; without `xlim` each panel has its own."""
-    figure, axes = pyplot.subplots(1, len(lines_of), figsize=(9, 3.8), sharey=True, layout="constrained")
+    value that gets a line, `top` the largest; without `xlim` each panel has its own; `log` is for both axes."""
+    figure, axes = pyplot.subplots(1, len(lines_of), figsize=(9, 3.8), sharey=True, layout="constrained", squeeze=False)
+    axes = axes[0]
     for axis, (what, lines) in zip(axes, lines_of.items()):
         for number, (label, points) in enumerate(lines.items()):
-            axis.plot(*zip(*points), marker="o" if level else None, markersize=3, color=COLOURS[number], linestyle=DASHES[number], label=label)
+            axis.plot(*zip(*points), marker="o" if level or log else None, markersize=3, color=COLOURS[number], linestyle=DASHES[number], label=label)
         if level:
             axis.axhline(level, color="#888", linewidth=0.8)
-        axis.set(xlabel=xlabel, title=what, xlim=xlim, ylim=(0, top))
+        scale = {"xscale": "log", "yscale": "log"} if log else {"xlim": xlim, "ylim": (0, top)}
+        axis.set(xlabel=xlabel, title=what, **scale)
     axes[0].set_ylabel(ylabel)
     axes[-1].legend(fontsize=8)
     figure.suptitle(title)
@@ -86,14 +89,15 @@ def distances(name, title, lengths, mark):
     written(figure, name)
 
 
-def bars(name, title, what, lines):
-    """A group of bars for each place. `lines`: {label: [(place, value)]}, the same places for each label."""
+def bars(name, title, what, lines, top=1.02, log=False):
+    """A group of bars for each place. `lines`: {label: [(place, value)]}, the same places for each label; `top` is the largest value."""
     figure, axis = pyplot.subplots(figsize=(8, 3.6), layout="constrained")
     width = 0.8 / len(lines)
     for number, (label, points) in enumerate(lines.items()):
         at = [place - 0.4 + (number + 0.5) * width for place in range(len(points))]
-        axis.bar(at, [value for _, value in points], width, color=COLOURS[number], label=label)
+        hatch = HATCHES[number // len(COLOURS)]
+        axis.bar(at, [value for _, value in points], width, color=COLOURS[number % len(COLOURS)], hatch=hatch, label=label)
         axis.set_xticks(range(len(points)), [place for place, _ in points])
-    axis.set(ylabel=what, ylim=(0, 1.02), title=title)
-    figure.legend(fontsize=8, loc="outside lower center", ncols=len(lines))
+    axis.set(ylabel=what, title=title, **{"yscale": "log"} if log else {"ylim": (0, top)})
+    figure.legend(fontsize=8, loc="outside lower center", ncols=min(5, len(lines)))
     written(figure, name)

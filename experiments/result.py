@@ -8,6 +8,7 @@ import platform
 import shlex
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -16,6 +17,14 @@ WORK = ROOT / "out" / "experiments"
 CORPORA = Path(os.environ.get("CORPORA_DIR", ROOT.parent / "shared" / "corpora"))
 BINARIES = Path(os.environ.get("BIN_DIR", ROOT / "target" / "release"))
 SEED = 20261124
+
+
+class Failed(SystemExit):
+    """A program that ended with an error: whoever expects it looks at `errors`, and else it ends the experiment."""
+
+    def __init__(self, command, errors):
+        super().__init__(f"{shlex.join(command)}\n{errors}")
+        self.errors = errors
 
 
 def progress(text):
@@ -68,11 +77,18 @@ def stage(name, source, *words):
         return ran(name, words, rows)
 
 
-def ran(program, words, source):
-    """Runs a program, without settings of the environment that change what it does."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("TWINSPLIT_")}
+def environment(variables={}):
+    """That of programs: without settings that change what they do, and with these variables."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("TWINSPLIT_")} | variables
+
+
+def ran(program, words, source, variables={}, watch=None):
+    """Runs a program; `watch(process)` is a block around its time."""
     command = [str(BINARIES / program), *map(str, words)]
-    done = subprocess.run(command, env=kept, stdin=source, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    if done.returncode:
-        sys.exit(f"{shlex.join(command)}\n{done.stderr}")
-    return done.stdout
+    pipes = {"stdin": source, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, env=environment(variables), text=True, **pipes) as process:
+        with watch(process) if watch else nullcontext():
+            said, errors = process.communicate()
+    if process.returncode:
+        raise Failed(command, errors)
+    return said

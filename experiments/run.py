@@ -22,7 +22,7 @@ HERE = Path(__file__).resolve().parent
 TOOLS = HERE.parent / ".tools" / "experiments"
 PYTHON = TOOLS / "bin" / "python"
 EXPERIMENTS = ["fig8", "edge", "approximations", "ccdet_accuracy", "ccdet_time", "simhash_curve", "recall", "minhash_vs_simhash",
-               "minhash_scale"]
+               "minhash_scale", "table1", "fig9a", "fig9b", "ccdet_scale"]
 
 
 def environment_made():

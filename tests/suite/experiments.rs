@@ -276,6 +276,73 @@ fn own_lines_are_read_or_refused_by_line_and_field() {
     assert!(own_lines("").unwrap_err().contains("own: no document"));
 }
 
+/// Runs a Python program that finds the experiments' modules, with these arguments.
+fn python(program: &str, arguments: &[&str], variables: &[(&str, &Path)]) -> String {
+    let program = format!("import sys; sys.path.insert(0, sys.argv[1]); {program}");
+    let mut command = Command::new("python3");
+    command.args(["-c", &program]).arg(root().join("experiments")).args(arguments);
+    let done = command.envs(variables.iter().copied()).output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    String::from_utf8(done.stdout).unwrap().trim().to_owned()
+}
+
+/// Seconds until the last task ends when each begins on the slot that is free first.
+fn list_scheduled(tasks: &[u64], slots: usize, gap: u64) -> u64 {
+    let mut free = vec![0; slots];
+    for task in tasks {
+        let first = free.iter_mut().min().unwrap();
+        *first += gap + task;
+    }
+    free.into_iter().max().unwrap()
+}
+
+/// The model of slots is list scheduling; tasks that share cores take as long as their work takes.
+#[test]
+fn tasks_are_scheduled_as_a_list() {
+    let (mut seed, mut cases) = (77_u64, Vec::new());
+    let mut next = |below: u64| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) % below
+    };
+    for slots in [1, 2, 3, 8] {
+        let tasks: Vec<u64> = (0..1 + next(20)).map(|_| 1 + next(9)).collect();
+        let gap = next(3);
+        cases.push((list_scheduled(&tasks, slots, gap), tasks, slots, gap));
+    }
+    for (expected, tasks, slots, gap) in cases {
+        let program = "import json, schedule; print(schedule.makespan(*json.loads(sys.argv[2])))";
+        let found = python(program, &[&format!("[{tasks:?}, {slots}, {gap}]")], &[]);
+        assert!(
+            (found.parse::<f64>().unwrap() - expected as f64).abs() < 1e-6,
+            "{tasks:?} on {slots}: {found}"
+        );
+    }
+    // Eight equal tasks at once on two cores take four times as long as one; their gaps pass beside one another.
+    let shared = python("import schedule; print(schedule.makespan([1] * 8, 8, 0.5, 2))", &[], &[]);
+    assert_eq!(shared, "4.5");
+}
+
+/// A point is measured once; another program has points of its own.
+#[test]
+fn points_are_measured_once_for_a_program() {
+    let here = tempfile::tempdir().unwrap();
+    let experiments = here.path().join("experiments");
+    fs::create_dir(&experiments).unwrap();
+    for name in ["points.py", "result.py"] {
+        fs::copy(root().join("experiments").join(name), experiments.join(name)).unwrap();
+    }
+    let program = "sys.path.insert(0, sys.argv[2]); import points; own = points.Points('own'); \
+                   print([own.measured(setting, lambda: len(own.known)) for setting in ([1, 'a'], [2, 'a'], [1, 'a'])])";
+    let bin = here.path().join("bin");
+    fs::create_dir(&bin).unwrap();
+    let mut said = Vec::new();
+    for version in ["one", "one", "two"] {
+        fs::write(bin.join("twinsplit"), version).unwrap();
+        said.push(python(program, &[experiments.to_str().unwrap()], &[("BIN_DIR", &bin)]));
+    }
+    assert_eq!(said, ["[0, 1, 0]", "[0, 1, 0]", "[2, 3, 2]"]);
+}
+
 /// What `corpora.py` makes of documents in a format: the ids, how many it could not read, and the texts.
 fn own_documents(here: &Place, path: &str, format: &str) -> String {
     let program = "import argparse, sys; from pathlib import Path; sys.path.insert(0, sys.argv.pop(1)); import corpora; \
