@@ -1,6 +1,6 @@
 //! The ids of an index that is built in files.
 
-use super::rows::{BYTES, Id, NUMBERS, ROWS};
+use super::rows::{BYTES, Id, Ids, NUMBERS, ROWS};
 use super::temporary::{Sink, Temporary, TemporaryWriter};
 use crate::error::{Error, Result};
 use std::path::Path;
@@ -74,6 +74,20 @@ impl IdWriter {
         Ok(())
     }
 
+    /// All ids, where there are so many.
+    ///
+    /// # Errors
+    /// Other than so many; the files cannot be written or mapped.
+    pub fn read(self, rows: usize) -> Result<IdReader> {
+        let IdFiles { files, .. } = self.finish(rows)?;
+        let ids = match &files[..] {
+            [numbers] => Ids::Numbers(numbers.map()?),
+            [ends, names] => Ids::Names(ends.map()?, names.map()?),
+            _ => Ids::Rows,
+        };
+        Ok(IdReader { ids })
+    }
+
     /// The files, where there are ids for all rows.
     pub(super) fn finish(self, rows: usize) -> Result<IdFiles> {
         let Self { kind, count } = self;
@@ -87,5 +101,18 @@ impl IdWriter {
         }
         let files = writers.into_iter().map(TemporaryWriter::finish).collect::<Result<_>>()?;
         Ok(IdFiles { kind, files })
+    }
+}
+
+/// Ids in files, by row: those that are asked for come into memory.
+#[derive(Debug)]
+pub struct IdReader {
+    ids: Ids,
+}
+
+impl IdReader {
+    /// The id of a row; `None` if it has none, and its number where rows have no ids.
+    pub fn id(&self, row: u32) -> Option<Id<'_>> {
+        self.ids.of(row)
     }
 }

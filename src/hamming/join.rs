@@ -64,7 +64,10 @@ pub fn join<F: Fingerprint>(
 }
 
 /// Refuses a distance at which the blocks of a fingerprint tell it from nothing.
-pub(super) fn must_be_near<F: Fingerprint>(distance: u32) -> Result<()> {
+///
+/// # Errors
+/// A distance of half the bits or more.
+pub fn must_be_near<F: Fingerprint>(distance: u32) -> Result<()> {
     if distance < F::BITS / 2 {
         return Ok(());
     }

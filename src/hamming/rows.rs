@@ -145,6 +145,19 @@ impl Ids {
             Ids::Names(..) => BYTES,
         }
     }
+
+    /// The id of a row; its number, where rows have no ids.
+    pub fn of(&self, row: u32) -> Option<Id<'_>> {
+        let at = row as usize;
+        match self {
+            Ids::Rows => Some(Id::Number(row.into())),
+            Ids::Numbers(numbers) => numbers.long(at).map(Id::Number),
+            Ids::Names(ends, bytes) => {
+                let start = if at == 0 { 0 } else { ends.long(at - 1)? };
+                bytes.get(usize::try_from(start).ok()?..usize::try_from(ends.long(at)?).ok()?).map(Id::Name)
+            }
+        }
+    }
 }
 
 impl Rows {
@@ -184,15 +197,7 @@ impl Rows {
 
     /// The id of a row; `None` if there is no such row.
     pub fn id(&self, row: u32) -> Option<Id<'_>> {
-        let at = row as usize;
-        match &self.ids {
-            Ids::Rows => (at < self.count).then_some(Id::Number(row.into())),
-            Ids::Numbers(numbers) => numbers.long(at).map(Id::Number),
-            Ids::Names(ends, bytes) => {
-                let start = if at == 0 { 0 } else { ends.long(at - 1)? };
-                bytes.get(usize::try_from(start).ok()?..usize::try_from(ends.long(at)?).ok()?).map(Id::Name)
-            }
-        }
+        self.ids.of(row).filter(|_| (row as usize) < self.count)
     }
 
     /// Bytes of all of it.

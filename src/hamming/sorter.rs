@@ -158,6 +158,7 @@ impl<F: Fingerprint> Sorter<F> {
             self.write_run()?;
         }
         let Self { options, values, runs, .. } = self;
+        let in_runs = runs.as_ref().map_or(0, |runs| runs.count * width::<F>()) as u64;
         match runs {
             None => sorted(Values::Memory(&values), options.threads, options.memory, |entries| {
                 entries.iter().try_for_each(|&Entry { value, at }| out.push(value, at))
@@ -167,7 +168,7 @@ impl<F: Fingerprint> Sorter<F> {
                 merge(&file.finish()?, &sizes, options.memory, |value, row| out.push(value, row))?;
             }
         }
-        out.finish(options)
+        out.finish(options, in_runs)
     }
 }
 
@@ -268,7 +269,7 @@ impl<F: Fingerprint> Collapsing<F> {
         self.rows.push(row, is_new)
     }
 
-    fn finish(self, options: SorterOptions) -> Result<Sorted<F>> {
+    fn finish(self, options: SorterOptions, in_runs: u64) -> Result<Sorted<F>> {
         let [slots, starts, grouped] = self.rows.finish()?;
         Ok(Sorted {
             values: self.values.finish()?,
@@ -276,6 +277,7 @@ impl<F: Fingerprint> Collapsing<F> {
             starts: starts.finish()?,
             grouped: grouped.finish()?,
             count: self.count,
+            in_runs,
             options,
             width: std::marker::PhantomData,
         })
@@ -291,6 +293,8 @@ pub struct Sorted<F> {
     starts: Temporary,
     grouped: Temporary,
     count: usize,
+    /// Bytes of the runs that were merged.
+    in_runs: u64,
     options: SorterOptions,
     width: std::marker::PhantomData<F>,
 }
@@ -309,6 +313,12 @@ impl<F: Fingerprint> Sorted<F> {
     /// How many of them are different.
     pub fn distinct(&self) -> usize {
         self.values().len()
+    }
+
+    /// Bytes that were written to temporary files until now.
+    pub fn spilled(&self) -> u64 {
+        let files = [&self.values, &self.slots, &self.starts, &self.grouped];
+        self.in_runs + files.map(Temporary::len).iter().sum::<u64>()
     }
 
     fn values(&self) -> Values<'_, F> {

@@ -249,18 +249,23 @@ fn a_full_disk_is_named_and_leaves_nothing_that_looks_finished() {
     with_mounts(&here, &script).fails(1, &["cannot write ", "/full/sets: No space left", "make room there"]);
     // An index appears under its name when it is whole, and one of that name stays.
     here.write("few", "a\t00000000000000ff\n");
-    here.write("rows", (0..2000_u64).map(|n| format!("row {n}\t{:016x}\n", n * n * n)).collect::<String>());
-    for (before, left) in
-        [("", ""), ("twinsplit fingerprints build few --output full/index 2> /dev/null; ", "full/index\n")]
+    here.write("rows", (0..2500_u64).map(|n| format!("row {n}\t{:016x}\n", n * n * n)).collect::<String>());
+    let few = "twinsplit fingerprints build few --output full/index 2> /dev/null; ";
+    // Names of rows fill the disk while they are read; rows without names do when their tables are to be written.
+    for (ids, message) in
+        [("bytes", "cannot write a temporary file in full"), ("rows", "cannot reserve room in full/index")]
     {
-        let script = format!(
-            "mkdir -p full && mount -t tmpfs -o size=32k tmpfs full; {before} code=0; \
-             twinsplit fingerprints build rows --output full/index --layout scan || code=$?; find full -type f; \
-             [[ ! -e full/index ]] || twinsplit fingerprints query full/index few >&2 || code=9; exit $code"
-        );
-        let said = with_mounts(&here, &script);
-        assert_eq!(said.out, left);
-        said.fails(1, &["cannot write ", "full/index", "No space left on device"]);
+        for (before, left) in [("", ""), (few, "full/index\n")] {
+            let script = format!(
+                "mkdir -p full && mount -t tmpfs -o size=64k tmpfs full; {before} code=0; \
+                 twinsplit fingerprints build rows --output full/index --layout scan --ids {ids} || code=$?; \
+                 find full -type f; \
+                 [[ ! -e full/index ]] || twinsplit fingerprints query full/index few >&2 || code=9; exit $code"
+            );
+            let said = with_mounts(&here, &script);
+            assert_eq!(said.out, left);
+            said.fails(1, &[message, "No space left on device"]);
+        }
     }
     here.shell(&format!("tokenize --input {docs} > /dev/full"))
         .fails(1, &["cannot write", "No space left", "make room"]);

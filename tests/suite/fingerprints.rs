@@ -84,6 +84,62 @@ fn queries_find_what_a_scan_finds() {
     }
 }
 
+/// Also where memory holds a small part of the rows.
+#[test]
+fn pairs_are_those_of_a_comparison_of_all() {
+    for (bits, distance, count) in [(64, 3, 300_u128), (128, 5, 300), (64, 3, 200_000)] {
+        let here = Place::new();
+        let all: Vec<(String, u128)> = rows(count, bits, "")
+            .into_iter()
+            .zip(0..)
+            .map(|((_, value), row)| (format!("{row:x}"), value))
+            .collect();
+        here.write("rows", text(&all, bits));
+        let found = here
+            .say(&format!("twinsplit fingerprints pairs rows --distance {distance} --memory 1 --temp ."))
+            .ok();
+        let found: Vec<&str> = found.lines().collect();
+        let set: BTreeSet<&str> = found.iter().copied().collect();
+        assert_eq!(set.len(), found.len(), "no pair comes twice");
+        // Near fingerprints have the same quarter in all that is not random.
+        let mut expected = BTreeSet::new();
+        let near = |a: usize, b: usize| {
+            let differing = (all[a].1 ^ all[b].1).count_ones();
+            let (x, y) = (all[a].0.as_str().min(&all[b].0), all[a].0.as_str().max(&all[b].0));
+            (differing <= distance).then(|| format!("{x}\t{y}\t{differing}"))
+        };
+        for a in 0..all.len() {
+            let others = if count <= 300 { 0..a } else { a / 4 * 4..a };
+            expected.extend(others.filter_map(|b| near(a, b)));
+        }
+        assert!(expected.len() > all.len() / 4);
+        let expected: BTreeSet<&str> = expected.iter().map(String::as_str).collect();
+        assert_eq!(set, expected, "{bits} {distance} {count}");
+        assert_eq!(std::fs::read_dir(here.path(".")).unwrap().count(), 1, "nothing is left but the rows");
+    }
+    let here = Place::new();
+    here.write("rows", "a\t00000000000000ff\nb\t0ff\n");
+    here.say("twinsplit fingerprints pairs rows").fails(1, &["rows, line 2", "field fingerprint", "\"0ff\""]);
+    here.write("rows", "a\t00000000000000ff\n");
+    here.say("twinsplit fingerprints pairs rows --distance 32")
+        .fails(2, &["distance 32", "half of the 64 bits"]);
+    here.say("twinsplit fingerprints pairs rows --temp none").fails(1, &["a temporary file in none"]);
+}
+
+/// An index is the same file, however little memory it is built in.
+#[test]
+fn an_index_is_the_same_in_little_memory() {
+    let here = Place::new();
+    here.write("rows", text(&rows(400_000, 64, "row"), 64));
+    for layout in ["multi-index:2", "block-pairs"] {
+        let build = format!("twinsplit fingerprints build rows --layout {layout} --output");
+        here.say(&format!("{build} large --threads 2")).ok();
+        here.say(&format!("{build} little --build-memory 4 --threads 1")).ok();
+        let read = |name| std::fs::read(here.path(name)).unwrap();
+        assert_eq!(read("large"), read("little"), "{layout}");
+    }
+}
+
 #[test]
 fn numbers_are_ids_too() {
     let here = Place::new();

@@ -1,33 +1,60 @@
-//! An index of as many random fingerprints as a machine holds: what it takes to build, and whether it finds what is planted and what a scan finds.
+//! An index of as many random fingerprints as a machine holds, or its disk: what it takes to build, and whether it finds what is planted and what a scan
+//! finds.
 
 use super::fingerprints::Random;
 use super::{Result, resident};
+use std::path::Path;
 use std::time::Instant;
-use twinsplit::hamming::{Index, IndexOptions, Match, Scratch};
+use twinsplit::hamming::{IdWriter, Index, IndexOptions, Match, Scratch, Sorter, SorterOptions, Verify};
 
 /// Queries that are asked, and those of them that a scan of all fingerprints is compared with.
 const QUERIES: usize = 20_000;
 const SCANNED: usize = 20;
 const DISTANCE: u32 = 3;
 
-/// Builds an index, asks it on one thread, and says what was measured. Fails where the index differs from a scan or misses what was planted.
-pub fn run(count: usize, megabytes: u64, threads: usize) -> Result<()> {
+/// The fingerprint of a row, by its number: none needs to be held.
+fn value(row: usize) -> u64 {
+    Random((row as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)).next()
+}
+
+/// Builds an index, in memory or in a folder with so many megabytes, asks it on one thread, and says what was measured. Fails where the index
+/// differs from a scan or misses what was planted.
+pub fn run(count: usize, megabytes: u64, threads: usize, place: Option<(&Path, usize)>) -> Result<()> {
     let mut random = Random(2);
-    let values: Vec<u64> = (0..count).map(|_| random.next()).collect();
     // Every other query is a fingerprint of the collection with up to three bits changed.
     let planted: Vec<usize> = (0..QUERIES).map(|_| random.below(count as u64) as usize).collect();
     let query = |(number, row): (usize, &usize)| match number % 2 {
-        0 => random.near(values[*row].into(), 64, number as u64 / 2 % 4) as u64,
+        0 => random.near(value(*row).into(), 64, number as u64 / 2 % 4) as u64,
         _ => random.next(),
     };
     let queries: Vec<u64> = planted.iter().enumerate().map(query).collect();
 
-    let start = Instant::now();
     let options = IndexOptions { distance: DISTANCE, layout: None, memory: megabytes * 1_000_000, threads };
-    let index = Index::build(&values, options)?;
-    let built = start.elapsed().as_secs_f64();
+    let (built, peak, index);
+    if let Some((folder, megabytes)) = place {
+        let start = Instant::now();
+        let memory = megabytes << 20;
+        let mut sorter = Sorter::new(SorterOptions { folder: folder.to_owned(), memory, threads });
+        for row in 0..count {
+            sorter.push(value(row))?;
+        }
+        let sorted = sorter.finish()?;
+        println!("drawn and sorted in {:.1} s", start.elapsed().as_secs_f64());
+        let path = folder.join("large.index");
+        sorted.save_index(options, IdWriter::rows(), &path)?;
+        drop(sorted);
+        (built, peak) = (start.elapsed().as_secs_f64(), resident::peak()?);
+        let start = Instant::now();
+        index = Index::open(&path, Verify::All { threads })?;
+        println!("read and verified in {:.1} s", start.elapsed().as_secs_f64());
+        std::fs::remove_file(path)?;
+    } else {
+        let values: Vec<u64> = (0..count).map(value).collect();
+        let start = Instant::now();
+        index = Index::build(&values, options)?;
+        (built, peak) = (start.elapsed().as_secs_f64(), resident::peak()?);
+    }
     let directories: Vec<u32> = index.plan().tables.iter().map(|table| table.directory).collect();
-    let peak = resident::peak()?;
 
     let mut scratch = Scratch::default();
     let mut found: Vec<Vec<Match>> = vec![Vec::new(); queries.len()];
@@ -42,16 +69,17 @@ pub fn run(count: usize, megabytes: u64, threads: usize) -> Result<()> {
     let one_by_one = one_by_one.elapsed().as_secs_f64();
 
     let lost = planted.iter().enumerate().step_by(2).filter(|(query, row)| {
-        let distance = (queries[*query] ^ values[**row]).count_ones();
+        let distance = (queries[*query] ^ value(**row)).count_ones();
         !found[*query].contains(&Match { row: **row as u32, distance })
     });
     let lost = lost.count();
     let mut expected: Vec<Vec<Match>> = vec![Vec::new(); SCANNED];
-    for (value, row) in values.iter().zip(0..) {
+    for row in 0..count {
+        let value = value(row);
         for (query, expected) in queries.iter().zip(&mut expected) {
             let distance = (query ^ value).count_ones();
             if distance <= DISTANCE {
-                expected.push(Match { row, distance });
+                expected.push(Match { row: row as u32, distance });
             }
         }
     }

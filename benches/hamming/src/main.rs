@@ -2,10 +2,11 @@
 //!
 //!     bench-hamming data KIND COUNT QUERIES FOLDER     writes fingerprints and queries, eight bytes each
 //!     bench-hamming serve PROGRAM FOLDER               builds an index of them; for each line `go` asks all queries, for `pairs` prints what is found
-//!     bench-hamming join KIND COUNT MEGABYTES          finds all pairs within distance 3 on two threads, and says how long it took
-//!     bench-hamming large COUNT MEGABYTES THREADS      builds an index of so many random fingerprints, and compares it with what is planted and a scan
+//!     bench-hamming join KIND COUNT MEGABYTES [FOLDER] finds all pairs within distance 3 on two threads, and says how long it took
+//!     bench-hamming large COUNT MEGABYTES THREADS [FOLDER BUILD]
+//!                                                      builds an index of so many random fingerprints, and compares it with what is planted and a scan
 //!
-//! `serve` answers in lines `name⇥value…`. ../run.py calls it, and has the programs take turns.
+//! With a folder fingerprints are sorted in its temporary files, and not held; an index is built in BUILD megabytes and written there. `serve` answers in lines `name⇥value…`. ../run.py calls it, and has the programs take turns.
 
 #[path = "../../common/fingerprints.rs"]
 mod fingerprints;
@@ -18,7 +19,7 @@ use std::error::Error;
 use std::io::{BufRead, BufWriter, Write};
 use std::path::Path;
 use std::time::Instant;
-use twinsplit::hamming::{JoinOptions, join};
+use twinsplit::hamming::{JoinOptions, Sorter, SorterOptions, join};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
@@ -31,12 +32,15 @@ fn main() -> Result<()> {
             data(kind, count.parse()?, queries.parse()?, folder.as_ref())
         }
         ["serve", program, folder] => serve(program, folder.as_ref()),
-        ["join", kind, count, megabytes] => {
+        ["join", kind, count, megabytes, ref folder @ ..] if folder.len() < 2 => {
             let kind = Kind::of(kind).ok_or("the kind is random or skewed")?;
-            self_join(kind, count.parse()?, megabytes.parse()?)
+            self_join(kind, count.parse()?, megabytes.parse()?, folder.first().map(Path::new))
         }
-        ["large", count, megabytes, threads] => large::run(count.parse()?, megabytes.parse()?, threads.parse()?),
-        _ => Err("usage: bench-hamming data KIND COUNT QUERIES FOLDER, serve PROGRAM FOLDER, join KIND COUNT MEGABYTES, or large COUNT MEGABYTES THREADS".into()),
+        ["large", count, megabytes, threads] => large::run(count.parse()?, megabytes.parse()?, threads.parse()?, None),
+        ["large", count, megabytes, threads, folder, build] => {
+            large::run(count.parse()?, megabytes.parse()?, threads.parse()?, Some((folder.as_ref(), build.parse()?)))
+        }
+        _ => Err("usage: bench-hamming data KIND COUNT QUERIES FOLDER, serve PROGRAM FOLDER, join KIND COUNT MEGABYTES, or large COUNT MEGABYTES THREADS; see benches/hamming/src/main.rs".into()),
     }
 }
 
@@ -47,14 +51,27 @@ fn data(kind: Kind, count: usize, asked: usize, folder: &Path) -> Result<()> {
     write(&folder.join("queries"), &queries)
 }
 
-fn self_join(kind: Kind, count: usize, megabytes: usize) -> Result<()> {
-    let values: Vec<u64> = Drawn::new(kind, 64, 2).take(count).map(|value| value as u64).collect();
-    let options = JoinOptions { distance: 3, threads: 2, memory: megabytes << 20 };
-    let (start, mut pairs) = (Instant::now(), 0_u64);
-    join(&values, options, |_, _, _| {
+fn self_join(kind: Kind, count: usize, megabytes: usize, folder: Option<&Path>) -> Result<()> {
+    let drawn = Drawn::new(kind, 64, 2).take(count).map(|value| value as u64);
+    let (threads, memory, mut pairs) = (2, megabytes << 20, 0_u64);
+    let count_pair = |_, _, _| {
         pairs += 1;
         Ok(())
-    })?;
+    };
+    let mut start = Instant::now();
+    if let Some(folder) = folder {
+        let mut sorter = Sorter::new(SorterOptions { folder: folder.to_owned(), memory, threads });
+        for value in drawn {
+            sorter.push(value)?;
+        }
+        let sorted = sorter.finish()?;
+        println!("drawn and sorted in {:.1} s", start.elapsed().as_secs_f64());
+        sorted.join(3, count_pair)?;
+    } else {
+        let values: Vec<u64> = drawn.collect();
+        start = Instant::now();
+        join(&values, JoinOptions { distance: 3, threads, memory }, count_pair)?;
+    }
     println!("{:.1} s, {pairs} pairs, at most {} MB", start.elapsed().as_secs_f64(), resident::peak()? >> 20);
     Ok(())
 }

@@ -1,13 +1,18 @@
 //! `twinsplit fingerprints build`.
 
 use super::STAGE;
-use super::read::{Read, Rows, read};
+use super::read::Lines;
 use crate::cli::options::threads;
+use crate::cli::progress::Display;
+use crate::engine::progress::{Progress, Unit};
 use crate::error::{Error, Result};
-use crate::hamming::{Fingerprint, Index, IndexOptions, Layout, plan};
+use crate::hamming::{
+    Fingerprint, Id, IdWriter, Index, IndexOptions, Layout, Sorter, SorterOptions, Verify, plan,
+};
 use crate::terminal;
 use clap::{Args, ValueEnum};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Options.
 #[derive(Args, Clone, Debug)]
@@ -27,6 +32,9 @@ pub struct Opts {
     /// Megabytes that the tables may take
     #[arg(long, env = "TWINSPLIT_MEMORY", default_value_t = 4096, value_name = "MB")]
     memory: u64,
+    /// Megabytes that building may hold; what does not fit goes to temporary files beside the index
+    #[arg(long, default_value_t = 1024, value_name = "MB")]
+    build_memory: usize,
     /// How ids are stored
     #[arg(long, value_enum, default_value = "bytes")]
     ids: IdKind,
@@ -48,34 +56,55 @@ enum IdKind {
 
 /// Runs the command.
 pub fn run(opts: &Opts) -> Result<()> {
-    match read(&opts.rows)? {
-        Read::Short(rows) => build(opts, &rows),
-        Read::Long(rows) => build(opts, &rows),
-    }
+    let (bits, lines) = Lines::open(&opts.rows)?;
+    if bits == 128 { build::<u128>(opts, lines) } else { build::<u64>(opts, lines) }
 }
 
-fn build<F: Fingerprint>(opts: &Opts, rows: &Rows<F>) -> Result<()> {
+fn build<F: Fingerprint>(opts: &Opts, lines: Lines<'_>) -> Result<()> {
     let options = IndexOptions {
         distance: opts.distance,
         layout: opts.layout,
         memory: opts.memory.saturating_mul(1 << 20),
         threads: threads(opts.threads),
     };
-    let count = rows.fingerprints.len();
-    let plan = plan::<F>(count, options.distance, options.layout, options.memory)?;
+    // What is wrong for any rows is said before they are read.
+    plan::<F>(1, options.distance, options.layout, options.memory)?;
+    let folder =
+        opts.output.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let progress = Arc::new(Progress::default());
+    let display = Display::start(&progress, PHASES.len(), false);
+    let [read, sort, write] = PHASES;
+    progress.start("fingerprints", read, Unit::Rows, 0);
+    let memory = opts.build_memory.saturating_mul(1 << 20);
+    let mut sorter =
+        Sorter::<F>::new(SorterOptions { folder: folder.to_owned(), memory, threads: options.threads });
+    let mut ids = match opts.ids {
+        IdKind::Bytes => IdWriter::names(folder)?,
+        IdKind::Numbers => IdWriter::numbers(folder)?,
+        IdKind::Rows => IdWriter::rows(),
+    };
+    lines.each(|id, fingerprint| {
+        sorter.push(fingerprint)?;
+        progress.add(1);
+        match opts.ids {
+            IdKind::Numbers => ids.push(Id::Number(number(id, sorter.len())?)),
+            _ => ids.push(Id::Name(id)),
+        }
+    })?;
+    let count = sorter.len();
+    progress.start("fingerprints", sort, Unit::Rows, 0);
+    let sorted = sorter.finish()?;
+    let plan = sorted.plan(options)?;
     terminal::note(format_args!(
         "{count} fingerprints of {} bits, layout {}: at most {:.1} MB without ids",
         F::BITS,
         plan.layout,
         plan.memory as f64 / 1e6
     ));
-    let index = Index::build(&rows.fingerprints, options)?;
-    let index = match opts.ids {
-        IdKind::Rows => index,
-        IdKind::Bytes => index.with_names(rows.ids())?,
-        IdKind::Numbers => index.with_numbers(&numbers(rows)?)?,
-    };
-    index.save(&opts.output)?;
+    progress.start("fingerprints", write, Unit::Rows, 0);
+    sorted.save_index(options, ids, &opts.output)?;
+    drop(display);
+    let index = Index::<F>::open(&opts.output, Verify::Head)?;
     terminal::line(format_args!(
         "{}: {} of {count} fingerprints are different; {:.1} MB with ids",
         opts.output.display(),
@@ -85,16 +114,16 @@ fn build<F: Fingerprint>(opts: &Opts, rows: &Rows<F>) -> Result<()> {
     Ok(())
 }
 
-fn numbers<F>(rows: &Rows<F>) -> Result<Vec<u64>> {
-    let number = |(row, id): (usize, &[u8])| {
-        let text = std::str::from_utf8(id).ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
-        text.and_then(|text| text.parse().ok()).ok_or_else(|| {
-            Error::Usage(format!(
-                "{STAGE}: --ids numbers: the id {:?} of row {} is no whole number below 2^64; leave --ids out",
-                String::from_utf8_lossy(id),
-                row + 1
-            ))
-        })
-    };
-    rows.ids().enumerate().map(number).collect()
+/// What is shown while one waits.
+const PHASES: [&str; 3] = ["reading", "sorting", "writing tables"];
+
+/// The id of a row, counted from 1, as a number.
+fn number(id: &[u8], row: usize) -> Result<u64> {
+    let text = std::str::from_utf8(id).ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
+    text.and_then(|text| text.parse().ok()).ok_or_else(|| {
+        Error::Usage(format!(
+            "{STAGE}: --ids numbers: the id {:?} of row {row} is no whole number below 2^64; leave --ids out",
+            String::from_utf8_lossy(id),
+        ))
+    })
 }

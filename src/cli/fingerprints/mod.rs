@@ -3,6 +3,7 @@
 //! The rows are those that the stage `simhash` writes, an id and a fingerprint in hex digits (`read`); all else is done by [`crate::hamming`].
 
 mod build;
+mod pairs;
 mod query;
 mod read;
 mod stats;
@@ -17,7 +18,7 @@ pub fn command() -> Command {
         options(Command::new(name)).about(about).long_about(None)
     };
     Command::new("fingerprints")
-        .about("Finds all fingerprints within a Hamming distance: builds an index, asks it, shows what it takes")
+        .about("Finds all fingerprints within a Hamming distance: builds an index, asks it, shows what it takes; joins all with each other")
         .subcommand_required(true)
         .arg_required_else_help(true)
         .subcommand(nested(build::Opts::augment_args, "build", "Builds an index file of rows id⇥fingerprint"))
@@ -25,6 +26,11 @@ pub fn command() -> Command {
             query::Opts::augment_args,
             "query",
             "Prints query_id⇥id⇥distance for all fingerprints of an index that are near those of the rows",
+        ))
+        .subcommand(nested(
+            pairs::Opts::augment_args,
+            "pairs",
+            "Prints id_a⇥id_b⇥distance for each two of the rows whose fingerprints are near each other",
         ))
         .subcommand(nested(
             stats::StatsOpts::augment_args,
@@ -41,11 +47,12 @@ pub fn command() -> Command {
 /// Runs the command.
 pub fn run(matches: &ArgMatches) -> Result<()> {
     let Some((name, matches)) = matches.subcommand() else {
-        return Err(Error::Usage("fingerprints: give build, query, stats or plan".to_owned()));
+        return Err(Error::Usage("fingerprints: give build, query, pairs, stats or plan".to_owned()));
     };
     match name {
         "build" => build::run(&build::Opts::from_arg_matches(matches)?),
         "query" => query::run(&query::Opts::from_arg_matches(matches)?),
+        "pairs" => pairs::run(&pairs::Opts::from_arg_matches(matches)?),
         "plan" => stats::plan_of(&stats::PlanOpts::from_arg_matches(matches)?),
         _ => stats::run(&stats::StatsOpts::from_arg_matches(matches)?),
     }

@@ -1,6 +1,6 @@
 //! `twinsplit fingerprints query`.
 
-use super::read::{Rows, read_as};
+use super::read::Rows;
 use crate::cli::options::threads;
 use crate::error::Result;
 use crate::hamming::{Fingerprint, Id, Index, Scratch, Verify, bits_of};
@@ -56,7 +56,7 @@ fn query<F: Fingerprint>(opts: &Opts) -> Result<()> {
     };
     let index = Index::<F>::open(&opts.index, verify)?;
     let distance = index.within(opts.distance)?;
-    let rows: Rows<F> = read_as(&opts.rows)?;
+    let rows: Rows<F> = Rows::read(&opts.rows)?;
     let share = rows.fingerprints.len().div_ceil(threads).max(1);
     let shares: Vec<&[F]> = rows.fingerprints.chunks(share).collect();
     let found = in_threads(shares.len(), threads, |number| {

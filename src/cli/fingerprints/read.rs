@@ -21,42 +21,28 @@ impl<F> Rows<F> {
         &self.ids[start..self.ends[row]]
     }
 
-    /// All ids, in order.
-    pub fn ids(&self) -> impl Iterator<Item = &[u8]> {
-        (0..self.ends.len()).map(|row| self.id(row))
+    /// Reads files one after the other, of fingerprints as wide as these.
+    pub fn read(files: &[PathBuf]) -> Result<Self>
+    where
+        F: Fingerprint,
+    {
+        let (_, lines) = Lines::open(files)?;
+        let mut rows = Self { fingerprints: Vec::new(), ids: Vec::new(), ends: Vec::new() };
+        lines.each(|id, fingerprint| {
+            rows.ids.extend_from_slice(id);
+            rows.ends.push(rows.ids.len());
+            rows.fingerprints.push(fingerprint);
+            Ok(())
+        })?;
+        Ok(rows)
     }
-}
-
-/// Rows of either width.
-pub enum Read {
-    /// 64 bits; no row is of these too.
-    Short(Rows<u64>),
-    /// 128 bits.
-    Long(Rows<u128>),
-}
-
-/// Reads files one after the other; the first row says how many digits all have.
-pub fn read(files: &[PathBuf]) -> Result<Read> {
-    let mut first = Lines::of(files);
-    let digits = match first.next_row()? {
-        Some(row) => row.split(|byte| *byte == b'\t').nth(1).map_or(0, <[u8]>::len),
-        None => 16,
-    };
-    if digits == 32 { first.rest(LONG).map(Read::Long) } else { first.rest(SHORT).map(Read::Short) }
-}
-
-/// The same, of a width that is known.
-pub fn read_as<F: Fingerprint>(files: &[PathBuf]) -> Result<Rows<F>> {
-    let mut lines = Lines::of(files);
-    lines.next_row()?;
-    lines.rest(if F::BITS == 128 { LONG } else { SHORT })
 }
 
 const SHORT: &str = "16 hex digits, as in all rows (or 32 in all)";
 const LONG: &str = "32 hex digits, as in all rows (or 16 in all)";
 
 /// Lines of files, one after the other.
-struct Lines<'f> {
+pub struct Lines<'f> {
     files: std::slice::Iter<'f, PathBuf>,
     current: Option<(&'f Path, Box<dyn std::io::BufRead + Send>)>,
     line: Vec<u8>,
@@ -67,8 +53,13 @@ struct Lines<'f> {
 }
 
 impl<'f> Lines<'f> {
-    fn of(files: &'f [PathBuf]) -> Self {
-        Self { files: files.iter(), current: None, line: Vec::new(), number: 0, offset: 0, held: false }
+    /// Opens files that are read one after the other, and says how many bits their fingerprints have: the first row tells for all.
+    pub fn open(files: &'f [PathBuf]) -> Result<(u32, Self)> {
+        let files = files.iter();
+        let mut lines = Self { files, current: None, line: Vec::new(), number: 0, offset: 0, held: false };
+        let digits =
+            lines.next_row()?.and_then(|row| row.split(|byte| *byte == b'\t').nth(1)).map(<[u8]>::len);
+        Ok((if digits == Some(32) { 128 } else { 64 }, lines))
     }
 
     /// Reads the next line that is not empty.
@@ -97,9 +88,9 @@ impl<'f> Lines<'f> {
         }
     }
 
-    /// All rows from the one that is held on.
-    fn rest<F: Fingerprint>(mut self, expected: &'static str) -> Result<Rows<F>> {
-        let mut rows = Rows { fingerprints: Vec::new(), ids: Vec::new(), ends: Vec::new() };
+    /// Hands id and fingerprint of each row to `visit`.
+    pub fn each<F: Fingerprint>(mut self, mut visit: impl FnMut(&[u8], F) -> Result<()>) -> Result<()> {
+        let expected = if F::BITS == 128 { LONG } else { SHORT };
         while self.held {
             let (id, fingerprint) = decode(&self.line, expected).map_err(|error| {
                 let file = self.current.as_ref().map_or(Path::new(""), |(path, _)| path);
@@ -107,13 +98,11 @@ impl<'f> Lines<'f> {
                     Place { file: name_of(file), line: self.number, offset: self.offset, ..Place::default() };
                 Error::Record { stage: STAGE, place, error }
             })?;
-            rows.ids.extend_from_slice(id);
-            rows.ends.push(rows.ids.len());
-            rows.fingerprints.push(fingerprint);
+            visit(id, fingerprint)?;
             self.held = false;
             self.next_row()?;
         }
-        Ok(rows)
+        Ok(())
     }
 }
 

@@ -1,4 +1,5 @@
-//! The local engine's SimHash: fingerprints are made while documents are read, and joined in memory ([`crate::hamming::join`]).
+//! The local engine's SimHash: fingerprints are made while documents are read, and joined in memory ([`crate::hamming::join`]), or in
+//! temporary files where memory is too little ([`crate::hamming::Sorter`]).
 //!
 //! Of a document its fingerprint and its distance stay, in the columns in which MinHash keeps keys. Documents with both equal are
 //! a group, as those of equal sets are; the different fingerprints are joined once, at the greatest distance of all, and a pair
@@ -11,7 +12,7 @@ use super::named;
 use crate::engine::memory::Budget;
 use crate::engine::progress::{Progress, Unit};
 use crate::error::{Error, Result};
-use crate::hamming::{self, JoinOptions};
+use crate::hamming::{self, JoinOptions, Sorter, SorterOptions};
 use crate::join::kernel::JoinPair;
 use crate::sketch::simhash::{Bits, Fingerprint};
 use crate::sketch::{Idf, Sketcher};
@@ -99,17 +100,17 @@ impl<'a> Fingerprints<'a> {
         groups: &Groups,
         most: u32,
         threads: usize,
-        budget: &Budget,
+        (budget, work): (&Budget, &Path),
         pairs: &mut Pairs<'_, '_>,
     ) -> Result<Counters> {
         let all = || (0..groups.count()).filter_map(|set| self.get(groups.members(set)[0]));
         let distances: Vec<u32> = all().map(|(_, distance)| distance).collect();
-        let join = Join { distances, most, threads, budget, pairs: Mutex::new(pairs) };
-        match self.bits {
-            Bits::B64 => join.run(all().map(|(value, _)| value as u64).collect::<Vec<u64>>())?,
-            Bits::B128 => join.run(all().map(|(value, _)| value).collect::<Vec<u128>>())?,
-        }
-        Ok(named(&[(FINGERPRINTS, groups.count().into())]))
+        let join = Join { distances, most, threads, budget, work, pairs: Mutex::new(pairs) };
+        let spilled = match self.bits {
+            Bits::B64 => join.run(all().map(|(value, _)| value as u64))?,
+            Bits::B128 => join.run(all().map(|(value, _)| value))?,
+        };
+        Ok(named(&[(FINGERPRINTS, groups.count().into()), ("spilled_bytes", spilled)]))
     }
 }
 
@@ -119,27 +120,36 @@ struct Join<'p, 's, 'b> {
     most: u32,
     threads: usize,
     budget: &'p Budget,
+    /// The folder of temporary files.
+    work: &'p Path,
     pairs: Mutex<&'p mut Pairs<'s, 'b>>,
 }
 
+/// The least memory of a join, beside the fingerprints where these are in it.
+const LEAST: usize = 1 << 20;
+
 impl Join<'_, '_, '_> {
-    fn run<F: hamming::Fingerprint>(&self, values: Vec<F>) -> Result<()> {
-        // The fingerprints, the same collapsed with their rows, and their distances.
-        let bytes = values.len() * (3 * size_of::<F>() + 16);
-        if let Some(enough) = self.budget.enough_for(bytes + (1 << 20)) {
+    /// Joins fingerprints, one for each distance, and gives how many bytes went to temporary files.
+    fn run<F: hamming::Fingerprint>(&self, mut values: impl Iterator<Item = F>) -> Result<u64> {
+        let count = self.distances.len();
+        let distances = 4 * count;
+        // The fingerprints, and the same collapsed with their rows.
+        let all = distances + count * (3 * size_of::<F>() + 12);
+        let spills = self.budget.enough_for(all + LEAST).is_some();
+        let held = if spills { distances } else { all };
+        if let Some(enough) = self.budget.enough_for(held + LEAST) {
             return Err(Error::Limit(format!(
-                "hamming-pairs: {} fingerprints take {} MB beside their documents while they are joined; give at least \
-                 --memory {}, or take --engine pipes",
-                values.len(),
-                bytes.div_ceil(1 << 20),
+                "hamming-pairs: the distances of {count} fingerprints take {} MB beside their documents while they are joined; give \
+                 at least --memory {}, or take --engine pipes",
+                held.div_ceil(1 << 20),
                 enough.div_ceil(1 << 20)
             )));
         }
-        self.budget.hold(bytes);
-        let memory = (self.budget.spare() / 2).max(1 << 20);
-        let options = JoinOptions { distance: self.most, threads: self.threads, memory };
+        self.budget.hold(held);
+        let memory = (self.budget.spare() / 2).max(LEAST);
+        let (distance, threads) = (self.most, self.threads);
         let mut found = Vec::with_capacity(BATCH);
-        let done = hamming::join(&values, options, |a, b, distance| {
+        let take = |a, b, distance| {
             let most = self.distances[a as usize].min(self.distances[b as usize]);
             if distance <= most {
                 found.push(JoinPair { a, b, overlap: distance });
@@ -149,9 +159,21 @@ impl Join<'_, '_, '_> {
                 found.clear();
             }
             Ok(())
-        });
-        self.budget.release(bytes);
-        done?;
-        lock(&self.pairs).take(&found)
+        };
+        let done = if spills {
+            let mut sorter = Sorter::new(SorterOptions { folder: self.work.to_owned(), memory, threads });
+            let pushed = values.try_for_each(|value| sorter.push(value));
+            pushed.and_then(|()| sorter.finish()).and_then(|sorted| {
+                sorted.join(distance, take)?;
+                Ok(sorted.spilled())
+            })
+        } else {
+            let values: Vec<F> = values.collect();
+            hamming::join(&values, JoinOptions { distance, threads, memory }, take).map(|()| 0)
+        };
+        self.budget.release(held);
+        let spilled = done?;
+        lock(&self.pairs).take(&found)?;
+        Ok(spilled)
     }
 }

@@ -15,7 +15,7 @@
 //! | [group](groups) | a bucket, sorted | different sets, and who has them | a sort buffer, one set |
 //! | [join] | sets, past the index of some | pairs of sets; of documents, by bucket of the first | the index |
 //! | Term-Split instead (`term_split`) | the same | candidates, by bucket of the later set; then as above | the index |
-//! | SimHash instead ([`fingerprints`]) | fingerprints, sorted | pairs as above | 24 bytes, and 8 to 40 while they are joined |
+//! | SimHash instead ([`fingerprints`]) | fingerprints, sorted | pairs as above | 24 bytes, and while they are joined 40 to 64, or 4 where they go to disk |
 //! | MinHash instead ([`minhash`]) | keys of documents, sorted | pairs as above | the keys, and one sort buffer of them for each thread |
 //! | [answer] | clusters; a bucket of pairs, sorted | the files | a sort buffer, two sets |
 
@@ -497,7 +497,10 @@ impl ColumnarRun<'_> {
             self.progress.start("hamming-pairs", "joining", Unit::Sets, groups.count().into());
             let fingerprints = Fingerprints::of(documents, opts);
             let most = opts.distance.distance.most();
-            return Ok(("hamming-pairs", fingerprints.join(groups, most, self.threads, budget, pairs)?));
+            return Ok((
+                "hamming-pairs",
+                fingerprints.join(groups, most, self.threads, (budget, self.work), pairs)?,
+            ));
         }
         let (parts, held) = parts(store, &self.opts, pairs.found(), self.threads, budget);
         let threads = store.readers(1, held, self.threads, budget);

@@ -1,0 +1,78 @@
+//! `twinsplit fingerprints pairs`.
+
+use super::read::Lines;
+use crate::cli::options::{self, threads};
+use crate::cli::progress::Display;
+use crate::engine::progress::{Progress, Unit};
+use crate::error::Result;
+use crate::hamming::{Fingerprint, Id, IdWriter, Sorter, SorterOptions, must_be_near};
+use crate::io::Stdout;
+use crate::record::Record;
+use crate::record::near::Near;
+use clap::Args;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Options.
+#[derive(Args, Clone, Debug)]
+pub struct Opts {
+    /// Rows of an id and a fingerprint of 16 or 32 hex digits, with a TAB between; plain or gzip, - for standard input
+    #[arg(value_name = "ROWS", required = true)]
+    rows: Vec<PathBuf>,
+    /// The most bits in which the fingerprints of a pair differ
+    #[arg(long, default_value_t = 3, value_name = "K")]
+    distance: u32,
+    /// Megabytes to hold at one time; what does not fit goes to temporary files
+    #[arg(long, env = "TWINSPLIT_MEMORY", default_value_t = options::MEMORY, value_name = "MB")]
+    memory: usize,
+    /// The folder of temporary files; by default that of TMPDIR
+    #[arg(long, value_name = "FOLDER")]
+    temp: Option<PathBuf>,
+    /// Threads; as many as there are cores by default
+    #[arg(long, env = "TWINSPLIT_THREADS", value_name = "N")]
+    threads: Option<usize>,
+}
+
+/// Runs the command.
+pub fn run(opts: &Opts) -> Result<()> {
+    let (bits, lines) = Lines::open(&opts.rows)?;
+    if bits == 128 { pairs::<u128>(opts, lines) } else { pairs::<u64>(opts, lines) }
+}
+
+fn pairs<F: Fingerprint>(opts: &Opts, lines: Lines<'_>) -> Result<()> {
+    must_be_near::<F>(opts.distance)?;
+    let folder = opts.temp.clone().unwrap_or_else(std::env::temp_dir);
+    let progress = Arc::new(Progress::default());
+    let display = Display::start(&progress, PHASES.len(), false);
+    let [read, sort, join] = PHASES;
+    progress.start("fingerprints", read, Unit::Rows, 0);
+    let mut ids = IdWriter::names(&folder)?;
+    let options =
+        SorterOptions { folder, memory: opts.memory.saturating_mul(1 << 20), threads: threads(opts.threads) };
+    let mut sorter = Sorter::<F>::new(options);
+    lines.each(|id, fingerprint| {
+        progress.add(1);
+        sorter.push(fingerprint)?;
+        ids.push(Id::Name(id))
+    })?;
+    progress.start("fingerprints", sort, Unit::Rows, 0);
+    let sorted = sorter.finish()?;
+    let ids = ids.read(sorted.len())?;
+    let name = |row| match ids.id(row) {
+        Some(Id::Name(name)) => name,
+        _ => b"",
+    };
+    progress.start("fingerprints", join, Unit::Rows, 0);
+    let (mut out, mut line) = (Stdout::new(), Vec::new());
+    sorted.join(opts.distance, |a, b, distance| {
+        line.clear();
+        Near::of(name(a), name(b), distance, None).encode(&mut line);
+        progress.add(1);
+        out.line(&line)
+    })?;
+    drop(display);
+    out.flush()
+}
+
+/// What is shown while one waits.
+const PHASES: [&str; 3] = ["reading", "sorting", "pairs found"];
