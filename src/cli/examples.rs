@@ -67,6 +67,10 @@ pub const EXAMPLES: &[Example] = &[
     ),
     example("What an index takes, and whether its file is whole", "twinsplit fingerprints stats some.index"),
     example(
+        "Each two of some fingerprints that are within three bits of each other",
+        "printf 'a\\t00000000000000ff\\nb\\tff00000000000000\\nc\\t00000000000000f8\\n' > rows; twinsplit fingerprints pairs rows",
+    ),
+    example(
         "What the layouts take for fifty million fingerprints",
         "twinsplit fingerprints plan --fingerprints 50000000",
     ),
