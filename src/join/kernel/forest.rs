@@ -7,7 +7,7 @@
 //! 1. **Neighbours.** In each part, sets with least hashes in common are compared ([`neighbours`](super::neighbours)), and united where they are in
 //!    the answer. Of a cluster that is nearly all there is to do.
 //! 2. **Order.** The part's sets are put in the order of (size, component, number), so that of each posting list the sets of a component
-//!    are a few stretches.
+//!    are a few stretches. The part's first set stays the first, and its component comes before others of its size: it is no query.
 //! 3. **Queries** pass over the stretches of their own component ([`known`](super::known)), at the price of one search for each of them and list; a query
 //!    whose window is one such stretch ends at once. Of the candidates that are left, none is verified that is connected with the query
 //!    already, and one suffices of each component.
@@ -93,26 +93,30 @@ impl Part {
         let (compared, joined) = sketched.unite(number, forest, threads);
         drop(sketched);
 
-        let key = |(local, set): (u32, usize)| (sets.size(set), forest.find(number(local)), local);
-        let mut order: Vec<(usize, u32, u32)> = (0..).zip(range.clone()).map(key).collect();
+        let first = forest.find(number(0));
+        let key = |(local, set): (u32, usize)| {
+            let component = forest.find(number(local));
+            (sets.size(set), component != first, component, local)
+        };
+        let mut order: Vec<(usize, bool, u32, u32)> = (0..).zip(range.clone()).map(key).collect();
         order.sort_unstable();
         let rows: Vec<(&[u32], usize)> = order
             .iter()
-            .map(|(_, _, local)| range.start + *local as usize)
+            .map(|(.., local)| range.start + *local as usize)
             .map(|set| (sets.get(set), sets.singleton(set)))
             .collect();
         let ordered = Sets::of(&rows, threads);
         let mut places = vec![0; order.len()];
-        (0..).zip(&order).for_each(|(place, (_, _, local))| places[*local as usize] = place);
+        (0..).zip(&order).for_each(|(place, (.., local))| places[*local as usize] = place);
         let mut stretches = Vec::new();
         let mut start = 0;
-        for stretch in order.chunk_by(|x, y| x.1 == y.1) {
+        for stretch in order.chunk_by(|x, y| x.2 == y.2) {
             if stretch.len() >= LONG {
-                stretches.push((stretch[0].1, start..start + stretch.len() as u32));
+                stretches.push((stretch[0].2, start..start + stretch.len() as u32));
             }
             start += stretch.len() as u32;
         }
-        let numbers = order.iter().map(|(_, _, local)| number(*local)).collect();
+        let numbers = order.iter().map(|(.., local)| number(*local)).collect();
         Ok(Part { shard, similarity, sets: ordered, numbers, places, stretches, compared, joined })
     }
 

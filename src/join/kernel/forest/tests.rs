@@ -96,6 +96,19 @@ proptest! {
     }
 }
 
+/// The first set of a part is like one of the same size that an earlier part has brought into another component.
+#[test]
+fn the_first_set_of_a_part_is_met() {
+    let mut sets = Sets::default();
+    for tokens in [0..8, 14..22, 7..15] {
+        sets.push_with_singletons(&tokens.collect::<Vec<u32>>(), 0);
+    }
+    let tau: Tau = "0.05".parse().unwrap();
+    let parts = [Shard::range(0..1), Shard::range(1..3)];
+    let (found, _, joined) = labels(&sets, &parts, tau.into(), 1);
+    assert_eq!((found, joined), (vec![0; 3], 2));
+}
+
 /// Twice as many near-equal sets take twice as many comparisons and hardly a posting, not four times.
 #[test]
 fn near_equal_sets_are_met_once() {
