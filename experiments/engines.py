@@ -108,6 +108,8 @@ def run(engine, documents, words, folder, cluster=None):
 
 def found(made, disk, lines):
     counters = made["counters"]
+    # What the last step counts: keep, or keep-choose where clusters were made in rounds.
+    kept = next(step for step in counters.values() if "documents_dropped" in step)
     return {"seconds": made["seconds"]["total"], "disk": disk.most, **volume(counters), "pairs": len(lines.get("pairs", [])),
-            "clusters": counters["keep"]["clusters"], "dropped": counters["keep"]["documents_dropped"],
+            "clusters": kept["clusters"], "dropped": kept["documents_dropped"],
             "answer": digest([row for rows in lines.values() for row in rows])}

@@ -1,7 +1,8 @@
 """Term-Split and Doc-Split (zhang2011) over heads of one collection: those runs that fit the disk, and what the others would take.
 
 Doc-Split is always run. What Term-Split would hold of the disk is computed, from the rows that it would write (plain: counted by its own
-index; with the prefix filter: the candidates of the run in one process) and from what each row took of the disk in the smallest head.
+index; with the prefix filter: the candidates of the run in one process) and from what each row took of the disk in the smallest head, which is
+no less than what was shuffled.
 """
 
 import engines
@@ -48,6 +49,8 @@ class Splits:
         if method == "Doc-Split" or engine == "local" and method == "Term-Split, prefix" or count == self.part:
             return None
         found = self.measured(self.part, engine, method, setting)
+        # A process holds few rows in memory, and does not hold many there.
+        found = found | {"disk": max(found["disk"], found["shuffled_bytes"])}
         times = self.rows(count, method, setting) / max(1, self.rows(self.part, method, setting))
         all_of = {name: round(found[name] * times) for name in ("shuffled_rows", "shuffled_bytes", "written_rows", "written_bytes", "disk")}
         return all_of if all_of["disk"] > self.disk * 1e9 else None

@@ -343,6 +343,90 @@ fn points_are_measured_once_for_a_program() {
     assert_eq!(said, ["[0, 1, 0]", "[0, 1, 0]", "[2, 3, 2]"]);
 }
 
+/// Rows of a result that were measured, by the values of some columns.
+fn measured(name: &str, by: &[&str]) -> BTreeMap<Vec<String>, Vec<BTreeMap<String, String>>> {
+    let mut groups: BTreeMap<Vec<String>, Vec<_>> = BTreeMap::new();
+    for row in rows(name) {
+        let computed = row.get("how").is_some_and(|how| how == "computed");
+        assert!(!computed || row["seconds"].is_empty() && number(&row, "disk_MB") > 0.0, "{row:?}");
+        if !computed {
+            groups.entry(by.iter().map(|column| row[*column].clone()).collect()).or_default().push(row);
+        }
+    }
+    groups
+}
+
+/// Methods and engines find the same; Term-Split shuffles more than Doc-Split, and what was not run is what fills the disk.
+#[test]
+fn term_split_and_doc_split_find_the_same_and_shuffle_other_volumes() {
+    let groups = measured("table1", &["documents", "idf", "tau"]);
+    assert_eq!(groups.len(), 6);
+    for (setting, group) in &groups {
+        assert!(
+            group
+                .iter()
+                .all(|row| row["pairs"] == group[0]["pairs"] && row["clusters"] == group[0]["clusters"])
+        );
+        assert!(number(&group[0], "pairs") > 1000.0 && group.len() >= 4, "{setting:?}");
+        let own = |method: &str, engine: &str| {
+            group
+                .iter()
+                .find(|row| row["method"] == method && row["engine"] == engine)
+                .map(|row| number(row, "shuffled_MB"))
+        };
+        let (doc_split, term_split) = (own("Doc-Split", "pipes").unwrap(), own("Term-Split", "pipes"));
+        assert!(term_split.is_none_or(|bytes| bytes > 10.0 * doc_split), "{setting:?}");
+    }
+    let most = measured("table1", &["how"])
+        .into_values()
+        .flatten()
+        .map(|row| number(&row, "disk_MB"))
+        .fold(0.0, f64::max);
+    let computed = rows("table1").into_iter().filter(|row| row["how"] == "computed");
+    let disks: Vec<f64> = computed.map(|row| number(&row, "disk_MB")).collect();
+    assert!(!disks.is_empty() && disks.iter().all(|disk| *disk > most), "{most} {disks:?}");
+}
+
+/// By documents clusters are those of every method and engine, and plain Term-Split's rows grow faster than the documents.
+#[test]
+fn volumes_by_documents_grow_as_posting_lists_do() {
+    for (documents, group) in measured("fig9a", &["documents"]) {
+        assert!(group.iter().all(|row| row["clusters"] == group[0]["clusters"]), "{documents:?}");
+        assert!(group.iter().any(|row| row["method"] == "Doc-Split"), "{documents:?}");
+    }
+    let volumes = rows("fig9a-volume");
+    assert!(volumes.len() >= 4);
+    for row in &volumes {
+        assert!((number(row, "GB_at_8_bytes") - number(row, "rows") * 8e-9).abs() < 0.0051, "{row:?}");
+        assert_eq!(row["more_than_128_GB"] == "yes", number(row, "disk_GB") > 128.0, "{row:?}");
+    }
+    for two in volumes.windows(2) {
+        let times = number(&two[1], "documents") / number(&two[0], "documents");
+        assert!(number(&two[1], "rows") > 1.2 * times * number(&two[0], "rows"), "{two:?}");
+    }
+}
+
+/// By slots the model is what was measured with one, and says how far it is from what was measured with more.
+#[test]
+fn the_model_of_slots_stands_beside_what_was_measured() {
+    for (method, group) in measured("fig9b", &["method"]) {
+        assert_eq!(
+            group.iter().map(|row| number(row, "slots")).collect::<Vec<_>>(),
+            [1.0, 2.0, 4.0, 8.0],
+            "{method:?}"
+        );
+        for row in &group {
+            let [seconds, model] = ["seconds", "model_on_these_cores"].map(|column| number(row, column));
+            assert!(
+                (number(row, "model_against_measured") - (model / seconds - 1.0)).abs() < 0.002,
+                "{row:?}"
+            );
+            assert!(number(row, "model_with_a_core_a_slot") <= model + 0.11, "{row:?}");
+        }
+        assert_eq!(group[0]["seconds"], group[0]["model_on_these_cores"], "{method:?}");
+    }
+}
+
 /// What `corpora.py` makes of documents in a format: the ids, how many it could not read, and the texts.
 fn own_documents(here: &Place, path: &str, format: &str) -> String {
     let program = "import argparse, sys; from pathlib import Path; sys.path.insert(0, sys.argv.pop(1)); import corpora; \

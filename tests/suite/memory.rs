@@ -4,7 +4,7 @@
 //! memory; every process runs under a limit on its address space (`ulimit -v`), which counts more than it uses.
 //!
 //! Local Doc-Split: a collection several times `--memory`. The system is asked what the process holds while it runs
-//! (`VmHWM` in /proc), and what the process says of itself must not be less.
+//! (`VmHWM` in /proc), and what the process says of itself must not be less. Local SimHash: fingerprints that do not fit.
 
 use crate::common::corpora::synthetic;
 use crate::common::harness::twinsplit;
@@ -185,6 +185,29 @@ fn term_split_stays_inside_its_memory() {
 fn term_split_of_a_gigabyte_stays_inside_its_memory() {
     bounded("term-split --pcp prefix", "0.9", 1 << 30, &[256]);
     bounded("term-split --pcp prefix --df-cut 1000000000", "0.9", 1 << 30, &[256]);
+}
+
+/// Fingerprints that do not fit beside their documents are sorted and joined in temporary files. With `text`, which all
+/// documents have, half of the bits of each are decided, so that many of the others agree.
+#[test]
+fn fingerprints_are_joined_in_files_where_they_do_not_fit() {
+    const DOCUMENTS: usize = 400_000;
+    let folder = tempfile::tempdir().unwrap();
+    let input = folder.path().join("docs.jsonl");
+    let mut lines = String::new();
+    for document in 0..DOCUMENTS {
+        let id = document * 7919 % DOCUMENTS;
+        writeln!(lines, r#"{{"id":"d{id:06}","text":"text {document}"}}"#).unwrap();
+    }
+    std::fs::write(&input, lines).unwrap();
+    let [little, plenty] = ["little", "plenty"].map(|name| folder.path().join(name));
+    let took = run("simhash --features words:1", &input, &little, 88);
+    assert!(took.peak <= 88 << 20, "{} MB of 88", took.peak >> 20);
+    assert!(took.spilled > 8 * DOCUMENTS as u64, "{} bytes on disk", took.spilled);
+    let free = run("simhash --features words:1", &input, &plenty, 512);
+    assert_eq!(free.spilled, 0, "plenty is plenty");
+    same(&little, &plenty, "pairs.tsv");
+    same(&little, &plenty, "clusters.tsv");
 }
 
 /// Documents without a feature, all of one text, or two of each: nothing but hashes of texts, which have no other place
