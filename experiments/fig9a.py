@@ -36,7 +36,7 @@ def main():
     parser.add_argument("--engines", type=engines.chosen, default=["local", "pipes"], metavar="A,B", help="of local, pipes and hadoop")
     corpora.add_own(parser, parser)
     parser.add_argument("--sizes", type=engines.numbers, metavar="N,N", help="documents: only these")
-    parser.add_argument("--disk", type=float, default=DISK, metavar="GB", help="that a run may take")
+    parser.add_argument("--disk", type=float, default=DISK, metavar="GB", help="that a run may be expected to take")
     add_minutes(parser)
     opts = parser.parse_args()
     corpus = corpora.own(opts)
@@ -69,7 +69,7 @@ def main():
     if not opts.corpus:
         for engine in lines:
             lines[engine]["the paper's Doc-Split, ten nodes"] = [PAPER["Doc-Split"]]
-    plot.panels("fig9a", f"IDF [{SETTING[0]}], tau {SETTING[1]}: where a line ends, the next run does not fit the disk", lines, "seconds", "documents", log=True)
+    plot.panels("fig9a", f"IDF [{SETTING[0]}], tau {SETTING[1]}: where a line ends, the next run would not fit the disk", lines, "seconds", "documents", log=True)
     of = opts.corpus.name if opts.corpus else GENERATED
     save("fig9a", "Seconds of Term-Split and Doc-Split by documents (zhang2011, figure 9a)",
          ["documents", "engine", "method", "how", "seconds", "times_those_of_half", "disk_MB", "clusters", "dropped"], rows, ["fig9a"],

@@ -4,6 +4,7 @@ import matplotlib
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as pyplot
+from matplotlib.ticker import FuncFormatter, LogFormatter
 
 from result import RESULTS
 
@@ -45,18 +46,24 @@ def curves(name, title, lines, marks):
 
 def panels(name, title, lines_of, ylabel="F1", xlabel="tau", xlim=(0, 1), top=1.02, level=None, log=False):
     """Lines, a panel beside the other; F1 against tau if it is not said otherwise. `lines_of`: {title: {label: [(x, y)]}}; `level` is a
-    value that gets a line, `top` the largest; without `xlim` each panel has its own; `log` is for both axes."""
+    value that gets a line, `top` the largest; without `xlim` each panel has its own; `log` is for both axes. A label looks alike in all panels."""
     figure, axes = pyplot.subplots(1, len(lines_of), figsize=(9, 3.8), sharey=True, layout="constrained", squeeze=False)
     axes = axes[0]
+    labels = list(dict.fromkeys(label for lines in lines_of.values() for label in lines))
+    drawn = {}
     for axis, (what, lines) in zip(axes, lines_of.items()):
-        for number, (label, points) in enumerate(lines.items()):
-            axis.plot(*zip(*points), marker="o" if level or log else None, markersize=3, color=COLOURS[number], linestyle=DASHES[number], label=label)
+        for label, points in lines.items():
+            number = labels.index(label)
+            drawn[label], = axis.plot(*zip(*points), marker="o" if level or log else None, markersize=3, color=COLOURS[number], linestyle=DASHES[number], label=label)
         if level:
             axis.axhline(level, color="#888", linewidth=0.8)
         scale = {"xscale": "log", "yscale": "log"} if log else {"xlim": xlim, "ylim": (0, top)}
         axis.set(xlabel=xlabel, title=what, **scale)
+        for own in (axis.xaxis, axis.yaxis) if log else ():
+            own.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+            own.set_minor_formatter(LogFormatter())
     axes[0].set_ylabel(ylabel)
-    axes[-1].legend(fontsize=8)
+    axes[-1].legend(handles=[drawn[label] for label in labels], fontsize=8)
     figure.suptitle(title)
     written(figure, name)
 

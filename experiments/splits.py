@@ -14,7 +14,7 @@ METHODS = {"Doc-Split": ["doc-split"], "Term-Split, prefix": ["term-split", "--p
 LENGTH, SEED = 2_000, 77
 # More than is ever counted: what fits is decided here.
 NO_LIMIT = 10**15
-# Gigabytes of the disk that a run may take.
+# Gigabytes of the disk that a run may be expected to take.
 DISK = 12
 GENERATED = f"generate-corpus --seed {SEED} of {LENGTH:,} bytes a document"
 

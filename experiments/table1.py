@@ -38,7 +38,7 @@ def main():
     parser.add_argument("--engines", type=engines.chosen, default=engines.ENGINES, metavar="A,B", help="of local, pipes and hadoop; local is always run")
     corpora.add_own(parser, parser)
     parser.add_argument("--documents", type=int, default=DOCUMENTS, metavar="N", help="of the generated documents")
-    parser.add_argument("--disk", type=float, default=DISK, metavar="GB", help="that a run may take")
+    parser.add_argument("--disk", type=float, default=DISK, metavar="GB", help="that a run may be expected to take")
     add_minutes(parser)
     opts = parser.parse_args()
     corpus = corpora.own(opts)
