@@ -94,29 +94,26 @@ impl Part {
         drop(sketched);
 
         let first = forest.find(number(0));
-        let key = |(local, set): (u32, usize)| {
-            let component = forest.find(number(local));
-            (sets.size(set), component != first, component, local)
-        };
-        let mut order: Vec<(usize, bool, u32, u32)> = (0..).zip(range.clone()).map(key).collect();
-        order.sort_unstable();
+        let key = |(local, set): (u32, usize)| (sets.size(set), forest.find(number(local)), local);
+        let mut order: Vec<(usize, u32, u32)> = (0..).zip(range.clone()).map(key).collect();
+        order.sort_unstable_by_key(|&(size, component, local)| (size, component != first, component, local));
         let rows: Vec<(&[u32], usize)> = order
             .iter()
-            .map(|(.., local)| range.start + *local as usize)
+            .map(|(_, _, local)| range.start + *local as usize)
             .map(|set| (sets.get(set), sets.singleton(set)))
             .collect();
         let ordered = Sets::of(&rows, threads);
         let mut places = vec![0; order.len()];
-        (0..).zip(&order).for_each(|(place, (.., local))| places[*local as usize] = place);
+        (0..).zip(&order).for_each(|(place, (_, _, local))| places[*local as usize] = place);
         let mut stretches = Vec::new();
         let mut start = 0;
-        for stretch in order.chunk_by(|x, y| x.2 == y.2) {
+        for stretch in order.chunk_by(|x, y| x.1 == y.1) {
             if stretch.len() >= LONG {
-                stretches.push((stretch[0].2, start..start + stretch.len() as u32));
+                stretches.push((stretch[0].1, start..start + stretch.len() as u32));
             }
             start += stretch.len() as u32;
         }
-        let numbers = order.iter().map(|(.., local)| number(*local)).collect();
+        let numbers = order.iter().map(|(_, _, local)| number(*local)).collect();
         Ok(Part { shard, similarity, sets: ordered, numbers, places, stretches, compared, joined })
     }
 
