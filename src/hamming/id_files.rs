@@ -78,14 +78,14 @@ impl IdWriter {
     ///
     /// # Errors
     /// Other than so many; the files cannot be written or mapped.
-    pub fn read(self, rows: usize) -> Result<IdReader> {
+    pub fn map(self, rows: usize) -> Result<MappedIds> {
         let IdFiles { files, .. } = self.finish(rows)?;
         let ids = match &files[..] {
             [numbers] => Ids::Numbers(numbers.map()?),
             [ends, names] => Ids::Names(ends.map()?, names.map()?),
             _ => Ids::Rows,
         };
-        Ok(IdReader { ids })
+        Ok(MappedIds { ids })
     }
 
     /// The files, where there are ids for all rows.
@@ -104,13 +104,13 @@ impl IdWriter {
     }
 }
 
-/// Ids in files, by row: those that are asked for come into memory.
+/// Ids in mapped files, by row: those that are asked for come into memory.
 #[derive(Debug)]
-pub struct IdReader {
+pub struct MappedIds {
     ids: Ids,
 }
 
-impl IdReader {
+impl MappedIds {
     /// The id of a row; `None` if it has none, and its number where rows have no ids.
     pub fn id(&self, row: u32) -> Option<Id<'_>> {
         self.ids.of(row)

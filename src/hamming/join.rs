@@ -58,16 +58,16 @@ pub fn join<F: Fingerprint>(
     options: JoinOptions,
     visit: impl FnMut(u32, u32, u32) -> Result<()> + Send,
 ) -> Result<()> {
-    must_be_near::<F>(options.distance)?;
+    check_distance::<F>(options.distance)?;
     let Collapsed { values, rows } = Collapsed::of(fingerprints, options.threads, options.memory)?;
     join_collapsed(Values::Memory(&values), &rows, options, visit)
 }
 
-/// Refuses a distance at which the blocks of a fingerprint tell it from nothing.
+/// Refuses a distance of a join at which the blocks of a fingerprint tell it from nothing.
 ///
 /// # Errors
 /// A distance of half the bits or more.
-pub fn must_be_near<F: Fingerprint>(distance: u32) -> Result<()> {
+pub(crate) fn check_distance<F: Fingerprint>(distance: u32) -> Result<()> {
     if distance < F::BITS / 2 {
         return Ok(());
     }

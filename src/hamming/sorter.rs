@@ -10,7 +10,7 @@ use super::collapse::sorted;
 use super::file_writer::write_index;
 use super::id_files::IdWriter;
 use super::index::IndexOptions;
-use super::join::{JoinOptions, join_collapsed, must_be_near};
+use super::join::{JoinOptions, check_distance, join_collapsed};
 use super::layout::Plan;
 use super::parts::Entry;
 use super::rows::{Ids, Rows, RowsWriter, must_be_few};
@@ -331,7 +331,7 @@ impl<F: Fingerprint> Sorted<F> {
     /// The first error of `visit`; a distance of half the bits or more; temporary files cannot be read; so many fingerprints are equal in a
     /// block of bits that the memory does not suffice to compare them.
     pub fn join(&self, distance: u32, visit: impl FnMut(u32, u32, u32) -> Result<()> + Send) -> Result<()> {
-        must_be_near::<F>(distance)?;
+        check_distance::<F>(distance)?;
         let rows = Rows {
             slots: self.slots.map()?,
             starts: self.starts.map()?,

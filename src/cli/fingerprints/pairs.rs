@@ -5,7 +5,7 @@ use crate::cli::options::{self, threads};
 use crate::cli::progress::Display;
 use crate::engine::progress::{Progress, Unit};
 use crate::error::Result;
-use crate::hamming::{Fingerprint, Id, IdWriter, Sorter, SorterOptions, must_be_near};
+use crate::hamming::{Fingerprint, Id, IdWriter, Sorter, SorterOptions, check_distance};
 use crate::io::Stdout;
 use crate::record::Record;
 use crate::record::near::Near;
@@ -40,7 +40,8 @@ pub fn run(opts: &Opts) -> Result<()> {
 }
 
 fn pairs<F: Fingerprint>(opts: &Opts, lines: Lines<'_>) -> Result<()> {
-    must_be_near::<F>(opts.distance)?;
+    // Before the rows are read.
+    check_distance::<F>(opts.distance)?;
     let folder = opts.temp.clone().unwrap_or_else(std::env::temp_dir);
     let progress = Arc::new(Progress::default());
     let display = Display::start(&progress, PHASES.len(), false);
@@ -57,7 +58,7 @@ fn pairs<F: Fingerprint>(opts: &Opts, lines: Lines<'_>) -> Result<()> {
     })?;
     progress.start("fingerprints", sort, Unit::Rows, 0);
     let sorted = sorter.finish()?;
-    let ids = ids.read(sorted.len())?;
+    let ids = ids.map(sorted.len())?;
     let name = |row| match ids.id(row) {
         Some(Id::Name(name)) => name,
         _ => b"",
