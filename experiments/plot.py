@@ -49,11 +49,10 @@ def panels(name, title, lines_of, ylabel="F1", xlabel="tau", xlim=(0, 1), top=1.
     value that gets a line, `top` the largest; without `xlim` each panel has its own; `log` is for both axes. A label looks alike in all panels."""
     figure, axes = pyplot.subplots(1, len(lines_of), figsize=(9, 3.8), sharey=True, layout="constrained", squeeze=False)
     axes = axes[0]
-    labels = list(dict.fromkeys(label for lines in lines_of.values() for label in lines))
-    drawn = {}
+    numbers, drawn = {}, {}
     for axis, (what, lines) in zip(axes, lines_of.items()):
         for label, points in lines.items():
-            number = labels.index(label)
+            number = numbers.setdefault(label, len(numbers))
             drawn[label], = axis.plot(*zip(*points), marker="o" if level or log else None, markersize=3, color=COLOURS[number], linestyle=DASHES[number], label=label)
         if level:
             axis.axhline(level, color="#888", linewidth=0.8)
@@ -63,7 +62,7 @@ def panels(name, title, lines_of, ylabel="F1", xlabel="tau", xlim=(0, 1), top=1.
             own.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
             own.set_minor_formatter(LogFormatter())
     axes[0].set_ylabel(ylabel)
-    axes[-1].legend(handles=[drawn[label] for label in labels], fontsize=8)
+    axes[-1].legend(handles=list(drawn.values()), fontsize=8)
     figure.suptitle(title)
     written(figure, name)
 

@@ -49,7 +49,7 @@ class Splits:
         if method == "Doc-Split" or engine == "local" and method == "Term-Split, prefix" or count == self.part:
             return None
         found = self.measured(self.part, engine, method, setting)
-        # A process holds few rows in memory, and does not hold many there.
+        # One process keeps the rows of the part in memory, and puts more of them on the disk.
         found = found | {"disk": max(found["disk"], found["shuffled_bytes"])}
         times = self.rows(count, method, setting) / max(1, self.rows(self.part, method, setting))
         all_of = {name: round(found[name] * times) for name in ("shuffled_rows", "shuffled_bytes", "written_rows", "written_bytes", "disk")}
