@@ -31,9 +31,9 @@ pub fn run(count: usize, megabytes: u64, threads: usize, place: Option<(&Path, u
 
     let options = IndexOptions { distance: DISTANCE, layout: None, memory: megabytes * 1_000_000, threads };
     let (built, peak, index);
-    if let Some((folder, megabytes)) = place {
+    if let Some((folder, build)) = place {
         let start = Instant::now();
-        let memory = megabytes << 20;
+        let memory = build << 20;
         let mut sorter = Sorter::new(SorterOptions { folder: folder.to_owned(), memory, threads });
         for row in 0..count {
             sorter.push(value(row))?;
