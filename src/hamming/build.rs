@@ -29,6 +29,9 @@ pub trait TableSink: Send {
     /// # Errors
     /// What it holds cannot be written.
     fn filled(&mut self) -> Result<()>;
+
+    /// The table is complete: what was room for it is not needed any more.
+    fn complete(&mut self);
 }
 
 /// A table in memory.
@@ -71,6 +74,8 @@ impl TableSink for InMemory {
         self.at = self.next;
         Ok(())
     }
+
+    fn complete(&mut self) {}
 }
 
 /// Builds tables of fingerprints that ascend, without equal ones; each goes to the sink of its number. With the topmost bits for a key
@@ -167,7 +172,9 @@ impl<F: Fingerprint, S: TableSink> Group<'_, F, S> {
             let (directory, entries) = sink.room(end.len(), F::BITS as usize / 8);
             directory.copy_from_slice(&end);
             entries.fill(0);
-            sink.filled()
+            sink.filled()?;
+            sink.complete();
+            Ok(())
         })
     }
 

@@ -111,4 +111,9 @@ impl TableSink for FileTable<'_> {
         self.directory.filled()?;
         self.entries.filled()
     }
+
+    fn complete(&mut self) {
+        self.directory.room = Vec::new();
+        self.entries.room = Vec::new();
+    }
 }

@@ -4,7 +4,8 @@
 //! memory; every process runs under a limit on its address space (`ulimit -v`), which counts more than it uses.
 //!
 //! Local Doc-Split: a collection several times `--memory`. The system is asked what the process holds while it runs
-//! (`VmHWM` in /proc), and what the process says of itself must not be less. Local SimHash: fingerprints that do not fit.
+//! (`VmHWM` in /proc), and what the process says of itself must not be less. Local SimHash, and an index of
+//! fingerprints: what does not fit.
 
 use crate::common::corpora::synthetic;
 use crate::common::harness::twinsplit;
@@ -208,6 +209,26 @@ fn fingerprints_are_joined_in_files_where_they_do_not_fit() {
     assert_eq!(free.spilled, 0, "plenty is plenty");
     same(&little, &plenty, "pairs.tsv");
     same(&little, &plenty, "clusters.tsv");
+}
+
+/// The tables of an index are written one group after the other, and no room of one is held while the next is built. A
+/// program that holds nothing takes 13 MB.
+#[test]
+fn an_index_is_built_inside_its_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut rows = String::new();
+    for row in 0..1_000_000_u64 {
+        writeln!(rows, "{row}\t{:016x}", (row + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)).unwrap();
+    }
+    std::fs::write(folder.path().join("rows"), rows).unwrap();
+    for layout in ["multi-index:2", "block-pairs"] {
+        let mut command = twinsplit();
+        command.args(["fingerprints", "build", "rows", "--output", "index", "--layout", layout]);
+        command.args(["--ids", "rows", "--build-memory", "32", "--threads", "2"]);
+        let Polled { status, stderr, peak } = polled(command.current_dir(folder.path()));
+        assert!(status.success(), "{layout}: {stderr}");
+        assert!(peak <= (32 + 24) << 20, "{layout}: {} MB", peak >> 20);
+    }
 }
 
 /// Documents without a feature, all of one text, or two of each: nothing but hashes of texts, which have no other place
