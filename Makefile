@@ -75,7 +75,7 @@ test-tools: ## installs what tests run and the machine lacks, on Debian and as r
 CLUSTER_TESTS = $(CARGO) test --locked --test suite -- --ignored --test-threads=1 --show-output
 
 cluster-test: dist test-tools ## the quick tests on a cluster of their own: minutes
-	$(CLUSTER_TESTS) --skip full_ cluster_chains:: cluster_dist:: cluster_scripts:: hadoop::
+	$(CLUSTER_TESTS) --skip full_ cluster::chains:: cluster::dist:: cluster::scripts:: hadoop::
 
 cluster-test-full: dist test-tools spark ## parity of all ways, faults, memory and real text on clusters: hours
 	$(CLUSTER_TESTS) full_

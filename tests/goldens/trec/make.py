@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The documents of a TREC file by regular expressions: prints cranfield.tsv, which tests/suite/convert.rs reads.
+"""The documents of a TREC file by regular expressions: prints cranfield.tsv, which tests/suite/formats/convert.rs reads.
 
 usage: make.py cranfield.trec.gz > cranfield.tsv
 

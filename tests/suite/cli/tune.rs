@@ -480,14 +480,14 @@ fn a_small_table_is_shown_as_drawn() {
     ];
     here.write("docs", jsonl(&docs));
     let shown = here.say("twinsplit tune --input docs --kinds words:1,spotsigs --taus 0.6,0.34 --quiet").ok();
-    assert_eq!(shown, include_str!("../goldens/tune.txt"));
+    assert_eq!(shown, include_str!("../../goldens/tune.txt"));
 }
 
 /// What docs/choosing.md shows is what comes out. Its numbers were counted by hdfs-fixtures/expected/brute_force.py's
 /// features on a sample drawn with the Python package xxhash.
 #[test]
 fn the_page_shows_what_comes_out() {
-    let page = include_str!("../../docs/choosing.md");
+    let page = include_str!("../../../docs/choosing.md");
     let block = page.split("### Choose tau by looking").nth(1).unwrap().split("\n```\n").nth(1).unwrap();
     let (command, lines) = block.split_once('\n').unwrap();
     let documents = fixture("documents").display().to_string();

@@ -3,11 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::simhash::{brute_force, fingerprints, write_documents};
 use crate::common::cli::{Place, jsonl};
 use crate::common::expected::{Keep, Kind};
 use crate::common::oracle::Doc;
 use crate::common::rng::Rng;
-use crate::simhash::{brute_force, fingerprints, write_documents};
 
 /// A whole share of `part` in `whole`, rounded half up to six decimals.
 fn six(part: u128, whole: u128) -> String {
@@ -107,7 +107,7 @@ fn pairs_of_every_engine_are_those_whose_texts_are_alike() {
         let all = brute_force(
             &docs,
             &prints,
-            (&most, crate::simhash::NOT_COMPARED),
+            (&most, super::simhash::NOT_COMPARED),
             Kind::Components,
             Keep::Longest,
         );

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::simhash::{NOT_COMPARED, brute_force, documents, fingerprints, write_documents};
 use crate::common::browser::Browser;
 use crate::common::cli::{Place, jsonl};
 use crate::common::expected::{Keep, Kind};
-use crate::simhash::{NOT_COMPARED, brute_force, documents, fingerprints, write_documents};
 
 const RUN: &str = "twinsplit run simhash --features words:1 --weights tf-idf --distance 8 --input docs.jsonl";
 

@@ -9,12 +9,12 @@ use std::time::Instant;
 
 use serde_json::Value;
 
+use crate::cli::estimate::volumes_within_two;
 use crate::common::chains::{assert_same, families, stress};
 use crate::common::cluster::{Cluster, dist};
 use crate::common::faults::{Fault, When, faults, stand_in};
 use crate::common::odd;
 use crate::common::real::{corpus, every};
-use crate::estimate::volumes_within_two;
 
 /// As many maps as there are files, and more.
 const TASKS: &str = "--reducers 2 -D mapreduce.job.maps=4";

@@ -2,7 +2,7 @@
 
 // The functions themselves, as the fuzzer calls them.
 #[allow(clippy::result_large_err)]
-#[path = "../../fuzz/src/lib.rs"]
+#[path = "../../../fuzz/src/lib.rs"]
 mod fuzz;
 
 use crate::common::cli::{Place, Said, binaries};

@@ -32,7 +32,7 @@ fn cranfield_is_what_another_reader_finds() {
         let digest = digest[..8].iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"));
         rows + &format!("{id}\t{}\t{digest}\n", text.chars().count())
     });
-    assert_eq!(rows, include_str!("../goldens/trec/cranfield.tsv"));
+    assert_eq!(rows, include_str!("../../goldens/trec/cranfield.tsv"));
     let run = "twinsplit run --input out/docs.jsonl.gz --tau 0.5 --features words:2 --output found --quiet";
     here.say(run).ok();
     let documents = &values(&here.read("found/run.json").replace('\n', ""))[0];
@@ -147,7 +147,7 @@ fn pages_have_the_words_that_another_parser_finds() {
         .collect();
     rows.sort();
     assert_eq!(rows.len(), 181);
-    assert_eq!(rows.concat(), include_str!("../goldens/html/articles.tsv"));
+    assert_eq!(rows.concat(), include_str!("../../goldens/html/articles.tsv"));
 }
 
 /// Pages of HTML are documents by the names of their files, each in its own encoding; those behind a DOCHDR are read alike.

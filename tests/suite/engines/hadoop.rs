@@ -1,5 +1,5 @@
 //! Chains as jobs of Hadoop Streaming, without a cluster: Hadoop's own splits, sort, partitions and committer, one task
-//! after the other in one process (LocalJobRunner). What needs YARN is in `cluster_chains.rs`.
+//! after the other in one process (LocalJobRunner). What needs YARN is in `cluster/chains.rs`.
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::Command;

@@ -1,6 +1,6 @@
 //! The matrix on real text under Hadoop's LocalJobRunner and under Spark with two cores: every way to find the pairs, on
 //! whole corpora, against the engine `local`, byte for byte. `local` itself is compared with the oracle in
-//! `matrix_real.rs`. Thresholds take turns, so that each engine has had them all.
+//! `answers/matrix_real.rs`. Thresholds take turns, so that each engine has had them all.
 //!
 //! All of it takes an hour or two, so it runs by `make cluster-test-full`.
 

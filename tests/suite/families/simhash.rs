@@ -17,12 +17,12 @@ use twinsplit::internal::engine::steps::LocalSteps;
 use twinsplit::internal::params::Params;
 use twinsplit::internal::text::{Extractor, FeatureKind, FeatureSpec, jieba};
 
+use super::text_check::jaccard_of_half;
 use crate::common::cli::{Place, jsonl};
 use crate::common::expected::{self, Keep, Kind};
 use crate::common::oracle::{Doc, Pair};
 use crate::common::real;
 use crate::common::rng::Rng;
-use crate::text_check::jaccard_of_half;
 
 fn golden(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/goldens/simhash").join(name);

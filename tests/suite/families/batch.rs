@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
+use super::simhash::{Most, documents, fingerprints, write_documents};
 use crate::common::cli::{Place, jsonl};
 use crate::common::odd::gzip;
 use crate::common::oracle::Doc;
 use crate::common::rng::Rng;
-use crate::simhash::{Most, documents, fingerprints, write_documents};
 
 /// Queries: documents of the corpus as they are, others with some words changed, and new ones. Each third one has the id of
 /// another document.

@@ -2,7 +2,7 @@
 //! memory, damaged input and lost files. A chain ends in the bytes of a local run, or in an error that says why, with
 //! nothing that looks finished; and YARN's or HDFS's own records show that it happened.
 //!
-//! They take minutes each and run by `make cluster-test-full`. `cluster_chains.rs` has a task that dies in its quick test.
+//! They take minutes each and run by `make cluster-test-full`. `chains.rs` has a task that dies in its quick test.
 
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};

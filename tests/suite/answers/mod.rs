@@ -1,0 +1,17 @@
+//! Pairs, clusters and kept documents of sets are those of the oracle, whatever the collection and the options; and the oracle is
+//! judged by examples worked out by hand.
+
+mod cliffs;
+mod corpora_self;
+mod equal_texts;
+mod features_golden;
+mod join;
+mod keep;
+mod limits;
+mod matrix;
+mod matrix_real;
+mod options;
+mod oracle_self;
+mod properties;
+mod rounds;
+mod write_clusters;

@@ -1,0 +1,18 @@
+//! What people meet at a shell: commands, help, messages, reports; and the crate as another program calls it.
+
+mod chosen_chain;
+mod completions;
+mod errors;
+pub mod estimate;
+mod explain;
+mod facade;
+mod hints;
+mod install;
+mod progress;
+mod report;
+mod shell;
+mod terminal;
+mod tune;
+mod two_lines;
+mod visible;
+mod warnings;

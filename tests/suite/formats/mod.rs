@@ -1,0 +1,10 @@
+//! What is read and what lies between steps: documents in every form, records, and what is said of those that are wrong.
+
+mod bad_input;
+mod bad_records;
+mod convert;
+mod generate_corpus;
+mod inputs;
+mod long_lines;
+mod named_inputs;
+mod records;

@@ -1,0 +1,8 @@
+//! What is committed: it follows from the declarations, and what pages and results say is so.
+
+mod derived;
+mod experiments;
+mod fixtures;
+mod fuzz_targets;
+mod lock_files;
+mod walk;
