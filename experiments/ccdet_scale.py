@@ -1,7 +1,6 @@
 """Figure 10 of wei2013: CCDet in one process and on a Hadoop cluster of this machine, by the number of Chinese pages and by nodes.
 
-The pages are those of crawl.py. The cluster has the smaller collections, and of one of them a run with one slot, whose tasks a model (schedule.py)
-schedules on more nodes.
+The pages are those of crawl.py. The tasks of a run on the cluster with one slot are scheduled on more nodes by a model (schedule.py).
 """
 
 import argparse
@@ -17,8 +16,8 @@ from result import progress, save
 from schedule import Model
 
 SIZES = [3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000, 2_000_000]
-# The most pages for the cluster, and those of the run by nodes.
-ON_CLUSTER, BY_NODES = 300_000, 100_000
+# Those of the run by nodes.
+BY_NODES = 100_000
 NODES = [1, 2, 4]
 SLOTS_OF_A_NODE = 2
 # K and the tau that finds duplicates and containments best (ccdet-best.csv).
@@ -31,9 +30,8 @@ def by_size(sizes, names, documents, points, hadoop):
     for engine in names:
         for count in sizes:
             try:
-                if engine != "hadoop" or count <= ON_CLUSTER:
-                    made[count, engine] = points.measured([count, engine], lambda: engines.run(
-                        engine, documents.head(count), WORDS, documents.folder, hadoop))
+                made[count, engine] = points.measured([count, engine], lambda: engines.run(
+                    engine, documents.head(count), WORDS, documents.folder, hadoop))
             except NotNow:
                 pass
     for count in sizes:
