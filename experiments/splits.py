@@ -1,8 +1,8 @@
 """Term-Split and Doc-Split (zhang2011) over heads of one collection: those runs that fit the disk, and what the others would take.
 
 Doc-Split is always run. What Term-Split would hold of the disk is computed, from the rows that it would write (plain: counted by its own
-index; with the prefix filter: the candidates of the run in one process) and from what each row took of the disk in the smallest head, which is
-no less than what was shuffled.
+index; with the prefix filter: the candidates of the run in one process) and from what each row took of the disk in the smallest head. A run of
+which the rows to be shuffled or the disk are more than is allowed is not made.
 """
 
 import engines
@@ -49,11 +49,20 @@ class Splits:
         if method == "Doc-Split" or engine == "local" and method == "Term-Split, prefix" or count == self.part:
             return None
         found = self.measured(self.part, engine, method, setting)
-        # One process keeps the rows of the part in memory, and puts more of them on the disk.
-        found = found | {"disk": max(found["disk"], found["shuffled_bytes"])}
         times = self.rows(count, method, setting) / max(1, self.rows(self.part, method, setting))
-        all_of = {name: round(found[name] * times) for name in ("shuffled_rows", "shuffled_bytes", "written_rows", "written_bytes", "disk")}
-        return all_of if all_of["disk"] > self.disk * 1e9 else None
+        all_of = {name: round(found[name] * times) for name in ("shuffled_rows", "shuffled_bytes", "written_rows", "written_bytes")}
+        all_of["disk"] = round(self.disk_of_rows(found, engine, setting) * times)
+        return all_of if max(all_of["disk"], all_of["shuffled_bytes"]) > self.disk * 1e9 else None
+
+    def disk_of_rows(self, found, engine, setting):
+        """What the rows of a run of the part took of the disk."""
+        if engine == "local":
+            # One process keeps the rows of the part in memory, and puts more of them on the disk.
+            return max(found["disk"], found["shuffled_bytes"])
+        if engine == "hadoop":
+            # Jobs have files of their own, whatever the rows: of the part Doc-Split has next to nothing else.
+            return max(0, found["disk"] - self.measured(self.part, engine, "Doc-Split", setting)["disk"])
+        return found["disk"]
 
     def found(self, count, engine, method, setting):
         """("computed" or "measured", what a run would take or took), or nothing when the time does not suffice for it."""

@@ -68,8 +68,8 @@ def main():
           f"{cluster.MAPS} maps and {cluster.REDUCERS} reducers. Shuffled is what reducers read, written what steps write, the answer among it, both without compression; of Term-Split with the "
           "prefix filter in one process the candidates that it puts down. Disk is the most that was held beside the input, looked at ten times a second; "
           "in Hadoop two replicas are in it. One run each.",
-          f"Computed: not run, for it takes more than {opts.disk:g} GB of disk. Plain Term-Split's own index counts the rows that it would write; what each row takes is that of "
-          f"{part:,} documents."])
+          f"Computed: not run, for its rows or its disk are more than {opts.disk:g} GB. Plain Term-Split's own index counts the rows that it would write; what each row takes is that of "
+          f"{part:,} documents, on Hadoop without the files of its jobs."])
 
 
 if __name__ == "__main__":
