@@ -8,10 +8,13 @@ use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 const FILES: [&str; 3] = ["pairs.tsv", "clusters.tsv", "kept.jsonl"];
-const MOMENTS: usize = 20;
+/// Kills of each way, and of each in `make test-long`.
+const MOMENTS: usize = 10;
+const MANY: usize = 100;
+const SEED: u64 = 97;
 
 fn run(here: &Place, way: &str, output: &str) -> Command {
     let mut command = clean(Command::new(binaries().join("twinsplit")));
@@ -79,10 +82,8 @@ fn wait(child: &mut Child, until: Instant, stop: &dyn Fn() -> bool) -> bool {
 }
 
 /// Kills a way of running at moments uniform over its time, half of them while a step's file grows.
-fn survives_kills(way: &str) {
-    let seed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().subsec_nanos().into();
-    println!("{way}: seed {seed}");
-    let mut rng = Rng::new(seed);
+fn survives_kills(way: &str, moments: usize) {
+    let mut rng = Rng::new(SEED);
     let here = Place::new();
     let start = Instant::now();
     here.run(run(&here, way, "whole"), "").ok();
@@ -91,11 +92,11 @@ fn survives_kills(way: &str) {
     assert!(expected[0].lines().count() > 1000);
 
     let (mut tries, mut with_steps) = (0, 0);
-    for moment in 0..MOMENTS {
+    for moment in 0..moments {
         // The machine may be faster than it was: a run that ended by itself, or wrote nothing just then, is tried anew.
         let (output, before) = loop {
             tries += 1;
-            assert!(tries < 20 * MOMENTS, "{way}: too few runs can be killed");
+            assert!(tries < 20 * moments, "{way}: too few runs can be killed");
             let output = format!("out{tries}");
             let work = here.path(&output).join("_work");
             let delay = time.mul_f64(rng.below(1000) as f64 / 1000.0);
@@ -109,7 +110,7 @@ fn survives_kills(way: &str) {
             child.wait().unwrap();
             if here.path(&output).join("run.json").exists() {
                 // Only its memory was still to be given back: what looks finished has to be whole.
-                assert_eq!(answer(&here, &output), expected, "{way}, seed {seed}: a finished run");
+                assert_eq!(answer(&here, &output), expected, "{way}: a finished run");
                 continue;
             }
             if living && (!inside || inside_a_write(&work)) {
@@ -122,7 +123,7 @@ fn survives_kills(way: &str) {
         let mut again = run(&here, way, &output);
         again.arg("--resume");
         here.run(again, "").ok();
-        assert_eq!(answer(&here, &output), expected, "{way}, seed {seed}, moment {moment}");
+        assert_eq!(answer(&here, &output), expected, "{way}, moment {moment}");
         let after = finished(&work);
         for (part, stamp) in &before {
             // What the last round made has got another name.
@@ -130,27 +131,42 @@ fn survives_kills(way: &str) {
         }
     }
     println!(
-        "{way}: {MOMENTS} kills, half of them inside a write, {with_steps} with finished steps, {tries} tries"
+        "{way}: {moments} kills, half of them inside a write, {with_steps} with finished steps, {tries} tries"
     );
-    if !way.contains("doc-split --engine local") {
-        assert!(with_steps >= MOMENTS / 4, "{with_steps} kills came after a step");
+    if way != WITHOUT_STEPS {
+        assert!(with_steps >= moments / 4, "{with_steps} kills came after a step");
     }
 }
 
+/// Steps in one process, and as many processes.
+const OF_STEPS: [&str; 2] = [
+    "term-split --pcp prefix --df-cut 1000000000 --tau 0.7 --memory 80",
+    "doc-split --engine pipes --tau 0.7",
+];
+/// What is one process on numbers has no finished steps to go on with: it begins anew, and ends the same.
+const WITHOUT_STEPS: &str = "doc-split --engine local --tau 0.7 --memory 80";
+
 #[test]
 fn killed_steps_in_one_process_go_on() {
-    survives_kills("term-split --pcp prefix --df-cut 1000000000 --tau 0.7 --memory 80");
+    survives_kills(OF_STEPS[0], MOMENTS);
 }
 
 #[test]
 fn killed_pipes_go_on() {
-    survives_kills("doc-split --engine pipes --tau 0.7");
+    survives_kills(OF_STEPS[1], MOMENTS);
 }
 
-/// What is one process on numbers has no finished steps to go on with: it begins anew, and ends the same.
 #[test]
 fn a_killed_doc_split_goes_on() {
-    survives_kills("doc-split --engine local --tau 0.7 --memory 80");
+    survives_kills(WITHOUT_STEPS, MOMENTS);
+}
+
+#[test]
+#[ignore = "minutes; run by `make test-long`"]
+fn runs_go_on_wherever_they_are_killed() {
+    for way in OF_STEPS.into_iter().chain([WITHOUT_STEPS]) {
+        survives_kills(way, MANY);
+    }
 }
 
 const CLUSTERS: &str = "a\ta\tkeep\t-\na\tb\tdrop\t1.000000\na\te\tdrop\t0.750000\n\
