@@ -7,10 +7,15 @@ use crate::params::Params;
 use crate::plan::{Asked, Engine, Given, Origin, Plan};
 use crate::source::{Encoding, Format};
 use crate::{stages, terminal};
-use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, RangedU64ValueParser};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args, Command, ValueEnum};
 use std::path::PathBuf;
+
+/// The values of an option that bounds memory.
+pub fn megabytes() -> RangedU64ValueParser<usize> {
+    RangedU64ValueParser::new().range(1..)
+}
 
 /// The settings of a published experiment, by its key in docs/bibliography.md.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -88,7 +93,7 @@ pub struct RunOpts {
     #[arg(long, env = "TWINSPLIT_THREADS", value_name = "N")]
     pub threads: Option<usize>,
     /// Megabytes that the whole run may hold in memory; what does not fit goes to disk
-    #[arg(long, env = "TWINSPLIT_MEMORY", default_value_t = MEMORY, value_name = "MB")]
+    #[arg(long, env = "TWINSPLIT_MEMORY", default_value_t = MEMORY, value_name = "MB", value_parser = megabytes())]
     pub memory: usize,
     /// On a cluster: the number of reduce tasks of a step
     #[arg(long, env = "TWINSPLIT_REDUCERS", value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]

@@ -2,7 +2,7 @@
 
 use super::STAGE;
 use super::read::Lines;
-use crate::cli::options::threads;
+use crate::cli::options::{megabytes, threads};
 use crate::cli::progress::Display;
 use crate::engine::progress::{Progress, Unit};
 use crate::error::{Error, Result};
@@ -33,7 +33,7 @@ pub struct Opts {
     #[arg(long, env = "TWINSPLIT_MEMORY", default_value_t = 4096, value_name = "MB")]
     memory: u64,
     /// Megabytes that building may hold; what does not fit goes to temporary files beside the index
-    #[arg(long, default_value_t = 1024, value_name = "MB")]
+    #[arg(long, default_value_t = 1024, value_name = "MB", value_parser = megabytes())]
     build_memory: usize,
     /// How ids are stored
     #[arg(long, value_enum, default_value = "bytes")]

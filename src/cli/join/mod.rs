@@ -6,7 +6,7 @@
 mod read;
 mod write;
 
-use super::options::{MEMORY, threads};
+use super::options::{MEMORY, megabytes, threads};
 use crate::error::{Error, Result};
 use crate::io::Stdout;
 use crate::join::integers::Collection;
@@ -40,7 +40,7 @@ struct JoinOpts {
     #[arg(long, env = "TWINSPLIT_THREADS", value_name = "N")]
     threads: Option<usize>,
     /// Megabytes for the sorting of pairs, which go to disk when there are more; sets are always in memory
-    #[arg(long, env = "TWINSPLIT_MEMORY", default_value_t = MEMORY, value_name = "MB")]
+    #[arg(long, env = "TWINSPLIT_MEMORY", default_value_t = MEMORY, value_name = "MB", value_parser = megabytes())]
     memory: usize,
     #[command(flatten)]
     max_pairs: MaxPairsOpts,

@@ -64,6 +64,7 @@ fn numbers_out_of_their_range_are_usage_errors() {
         ("--features nonsense", &["nonsense"]),
         ("--features spotsigs:nowhere", &["nowhere"]),
         ("--min-features -1", &["-1"]),
+        ("--memory 0", &["--memory", "0 is not in 1.."]),
         ("--nonsense", &["--nonsense"]),
     ] {
         here.say(&format!("twinsplit run doc-split --input docs --output out {option}")).fails(2, words);
