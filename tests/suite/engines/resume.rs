@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 const FILES: [&str; 3] = ["pairs.tsv", "clusters.tsv", "kept.jsonl"];
 /// Kills of each way, and of each in `make test-long`.
-const MOMENTS: usize = 10;
+const MOMENTS: usize = 20;
 const MANY: usize = 100;
 const SEED: u64 = 97;
 
@@ -138,22 +138,19 @@ fn survives_kills(way: &str, moments: usize) {
     }
 }
 
-/// Steps in one process, and as many processes.
-const OF_STEPS: [&str; 2] = [
-    "term-split --pcp prefix --df-cut 1000000000 --tau 0.7 --memory 80",
-    "doc-split --engine pipes --tau 0.7",
-];
+const IN_ONE_PROCESS: &str = "term-split --pcp prefix --df-cut 1000000000 --tau 0.7 --memory 80";
+const BY_PIPES: &str = "doc-split --engine pipes --tau 0.7";
 /// What is one process on numbers has no finished steps to go on with: it begins anew, and ends the same.
 const WITHOUT_STEPS: &str = "doc-split --engine local --tau 0.7 --memory 80";
 
 #[test]
 fn killed_steps_in_one_process_go_on() {
-    survives_kills(OF_STEPS[0], MOMENTS);
+    survives_kills(IN_ONE_PROCESS, MOMENTS);
 }
 
 #[test]
 fn killed_pipes_go_on() {
-    survives_kills(OF_STEPS[1], MOMENTS);
+    survives_kills(BY_PIPES, MOMENTS);
 }
 
 #[test]
@@ -164,7 +161,7 @@ fn a_killed_doc_split_goes_on() {
 #[test]
 #[ignore = "minutes; run by `make test-long`"]
 fn runs_go_on_wherever_they_are_killed() {
-    for way in OF_STEPS.into_iter().chain([WITHOUT_STEPS]) {
+    for way in [IN_ONE_PROCESS, BY_PIPES, WITHOUT_STEPS] {
         survives_kills(way, MANY);
     }
 }
