@@ -38,7 +38,7 @@ pub fn command() -> Command {
             Arg::new("output")
                 .long("output")
                 .required(true)
-                .value_parser(value_parser!(PathBuf))
+                .value_parser(options::output_file())
                 .value_name("FILE")
                 .help("The table; - for standard output"),
         )

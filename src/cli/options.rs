@@ -6,15 +6,28 @@ use crate::error::{Error, Result};
 use crate::params::Params;
 use crate::plan::{Asked, Engine, Given, Origin, Plan};
 use crate::source::{Encoding, Format};
-use crate::{stages, terminal};
-use clap::builder::{PossibleValue, PossibleValuesParser, RangedU64ValueParser};
+use crate::{stages, terminal, visible};
+use clap::builder::{PathBufValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args, Command, ValueEnum};
 use std::path::PathBuf;
 
-/// The values of an option that bounds memory.
-pub fn megabytes() -> RangedU64ValueParser<usize> {
-    RangedU64ValueParser::new().range(1..)
+/// The value of an option that bounds memory.
+pub fn megabytes(text: &str) -> std::result::Result<usize, &'static str> {
+    text.parse().ok().filter(|&number| number > 0).ok_or("expected a whole number of megabytes, at least 1")
+}
+
+/// The value of an option that names a file to write, or - for standard output: what cannot be written under that name is
+/// refused before the work.
+pub fn output_file() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(|path| {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        match folder {
+            _ if path.is_dir() => Err("it is a folder; expected the name of a file".to_owned()),
+            Some(folder) if !folder.is_dir() => Err(format!("there is no folder {}", visible::path(folder))),
+            _ => Ok(path),
+        }
+    })
 }
 
 /// The settings of a published experiment, by its key in docs/bibliography.md.
@@ -93,7 +106,7 @@ pub struct RunOpts {
     #[arg(long, env = "TWINSPLIT_THREADS", value_name = "N")]
     pub threads: Option<usize>,
     /// Megabytes that the whole run may hold in memory; what does not fit goes to disk
-    #[arg(long, env = "TWINSPLIT_MEMORY", default_value_t = MEMORY, value_name = "MB", value_parser = megabytes())]
+    #[arg(long, env = "TWINSPLIT_MEMORY", default_value_t = MEMORY, value_name = "MB", value_parser = megabytes)]
     pub memory: usize,
     /// On a cluster: the number of reduce tasks of a step
     #[arg(long, env = "TWINSPLIT_REDUCERS", value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]

@@ -2,7 +2,7 @@
 
 use super::STAGE;
 use super::read::Lines;
-use crate::cli::options::{megabytes, threads};
+use crate::cli::options::{megabytes, output_file, threads};
 use crate::cli::progress::Display;
 use crate::engine::progress::{Progress, Unit};
 use crate::error::{Error, Result};
@@ -21,7 +21,7 @@ pub struct Opts {
     #[arg(value_name = "ROWS", required = true)]
     rows: Vec<PathBuf>,
     /// The index file
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = output_file())]
     output: PathBuf,
     /// The most bits in which what queries find may differ from them, 0 to 8
     #[arg(long, default_value_t = 3, value_name = "K")]
@@ -33,7 +33,7 @@ pub struct Opts {
     #[arg(long, env = "TWINSPLIT_MEMORY", default_value_t = 4096, value_name = "MB")]
     memory: u64,
     /// Megabytes that building may hold; what does not fit goes to temporary files beside the index
-    #[arg(long, default_value_t = 1024, value_name = "MB", value_parser = megabytes())]
+    #[arg(long, default_value_t = 1024, value_name = "MB", value_parser = megabytes)]
     build_memory: usize,
     /// How ids are stored
     #[arg(long, value_enum, default_value = "bytes")]

@@ -23,7 +23,7 @@ pub struct Opts {
     #[arg(long, default_value_t = 3, value_name = "K")]
     distance: u32,
     /// Megabytes to hold at one time; what does not fit goes to temporary files
-    #[arg(long, env = "TWINSPLIT_MEMORY", default_value_t = options::MEMORY, value_name = "MB", value_parser = options::megabytes())]
+    #[arg(long, env = "TWINSPLIT_MEMORY", default_value_t = options::MEMORY, value_name = "MB", value_parser = options::megabytes)]
     memory: usize,
     /// The folder of temporary files; by default that of TMPDIR
     #[arg(long, value_name = "FOLDER")]

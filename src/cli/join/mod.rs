@@ -6,7 +6,7 @@
 mod read;
 mod write;
 
-use super::options::{MEMORY, megabytes, threads};
+use super::options::{MEMORY, megabytes, output_file, threads};
 use crate::error::{Error, Result};
 use crate::io::Stdout;
 use crate::join::integers::Collection;
@@ -34,13 +34,13 @@ struct JoinOpts {
     #[arg(long, conflicts_with = "output")]
     count: bool,
     /// File for the pairs; - is standard output
-    #[arg(long, value_name = "FILE", default_value = "-")]
+    #[arg(long, value_name = "FILE", default_value = "-", value_parser = output_file())]
     output: PathBuf,
     /// Threads; by default the number of cores
     #[arg(long, env = "TWINSPLIT_THREADS", value_name = "N")]
     threads: Option<usize>,
     /// Megabytes for the sorting of pairs, which go to disk when there are more; sets are always in memory
-    #[arg(long, env = "TWINSPLIT_MEMORY", default_value_t = MEMORY, value_name = "MB", value_parser = megabytes())]
+    #[arg(long, env = "TWINSPLIT_MEMORY", default_value_t = MEMORY, value_name = "MB", value_parser = megabytes)]
     memory: usize,
     #[command(flatten)]
     max_pairs: MaxPairsOpts,

@@ -16,6 +16,7 @@ mod texts;
 
 use super::documents::{PairOpts, RunFile};
 use super::manifest::digest;
+use super::options::output_file;
 use super::output::owned::{REPORT, is_page};
 use super::run::refuse_streams;
 use crate::error::{Error, Result};
@@ -39,7 +40,7 @@ struct ReportOpts {
     #[arg(value_name = "OUT")]
     folder: PathBuf,
     /// File for the page; by default report.html in OUT; - is standard output
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = output_file())]
     to: Option<PathBuf>,
     /// Documents of the run, if they have moved or came from a stream: files, folders, quoted patterns such
     /// as 'crawl/*.gz', or - for standard input

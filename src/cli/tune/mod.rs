@@ -13,7 +13,7 @@ mod measure;
 mod show;
 mod threshold;
 
-use super::options::{self, RunOpts};
+use super::options::{self, RunOpts, output_file};
 use super::sample::Sample;
 use crate::engine::columnar::ColumnarOpts;
 use crate::engine::script::quote;
@@ -94,7 +94,7 @@ struct TuneOpts {
     #[arg(long, default_value_t = 2, value_name = "K")]
     examples: usize,
     /// Write the lines of the sampled documents to this file, in byte order of their ids
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = output_file())]
     write_sample: Option<PathBuf>,
     /// Print one JSON object instead of tables
     #[arg(long)]

@@ -64,13 +64,34 @@ fn numbers_out_of_their_range_are_usage_errors() {
         ("--features nonsense", &["nonsense"]),
         ("--features spotsigs:nowhere", &["nowhere"]),
         ("--min-features -1", &["-1"]),
-        ("--memory 0", &["--memory", "0 is not in 1.."]),
+        ("--memory 0", &["--memory", "at least 1"]),
         ("--nonsense", &["--nonsense"]),
     ] {
         here.say(&format!("twinsplit run doc-split --input docs --output out {option}")).fails(2, words);
         assert!(!here.path("out").exists(), "{option}");
     }
     here.say("twinsplit run both --input docs --output out").fails(2, &["both", "term-split"]);
+}
+
+/// A file that cannot be written under its name is refused before the work.
+#[test]
+fn files_that_cannot_be_written_are_usage_errors() {
+    let here = Place::new();
+    here.write("docs", jsonl(&[("a", "x")]));
+    fs::create_dir(here.path("folder")).unwrap();
+    for command in [
+        "fingerprints build docs --output",
+        "join docs --tau 0.5 --output",
+        "convert docs --format trec --output",
+        "idf --from docs --output",
+        "tune --input docs --write-sample",
+        "report folder --to",
+    ] {
+        for (path, word) in [("folder", "it is a folder"), ("nowhere/file", "there is no folder nowhere")] {
+            here.say(&format!("twinsplit {command} {path}")).fails(2, &[path, word]);
+        }
+    }
+    assert_eq!(here.names("."), BTreeSet::from(["docs", "folder"].map(str::to_owned)));
 }
 
 /// A reducer that is given rows out of order would miss groups in silence: it says which sort it needs.
