@@ -1,48 +1,53 @@
 //! The matrix on random corpora: every way to find the pairs, every threshold, every similarity, both engines, one to four threads, both
 //! kinds of cluster, and posting lists cut into runs of two, against the oracle, byte for byte: as many runs as it takes for
-//! every two values to meet. `make test-long` runs the products.
+//! every two values to meet, the corpus being one of them. `make test-long` runs the products.
 
 use crate::common::corpora;
-use crate::common::matrix::{Cover, Subject, Table, matrix};
+use crate::common::matrix::{Cover, Make, Subject, Table, matrix};
 use crate::common::oracle::SIMILARITIES;
 
 /// A seed, a size and a vocabulary: the smaller the vocabulary, the more sets overlap.
-const LOCAL: [(u64, usize, usize); 3] = [(101, 60, 24), (102, 100, 80), (103, 160, 600)];
+type Random = (u64, usize, usize);
 
-/// The corpus of the runs as real processes, of which each takes about a second.
-const PIPES: (u64, usize, usize) = (104, 80, 60);
+const CORPORA: [Random; 3] = [(101, 60, 24), (102, 100, 80), (103, 160, 600)];
 
-fn random(name: &str, (seed, size, vocabulary): (u64, usize, usize), table: &Table) {
-    let about = format!("corpora::random({seed}, {size}, {vocabulary})");
-    let make = || Subject::of_any_similarity(corpora::random(seed, size, vocabulary), "lines", "0");
-    let table = Table { similarities: &SIMILARITIES, ..*table };
-    matrix(&format!("{name} {seed}"), &[(&about, &make)], &table);
+/// The corpus of many runs as real processes, of which each takes half a second.
+const PIPES: Random = (104, 80, 60);
+
+fn about((seed, size, vocabulary): Random) -> String {
+    format!("corpora::random({seed}, {size}, {vocabulary})")
 }
 
-/// Each corpus has other combinations.
+fn subject((seed, size, vocabulary): Random) -> Subject {
+    Subject::of_any_similarity(corpora::random(seed, size, vocabulary), "lines", "0")
+}
+
 #[test]
-fn random_corpora_in_one_process() {
-    for (at, corpus) in LOCAL.into_iter().enumerate() {
-        let table = Table::whole(&["local"], Cover::Pairs { turn: 311 * at });
-        random("random, local", corpus, &table);
-    }
+fn random_corpora() {
+    let [first, second, third] = CORPORA.map(|corpus| move || subject(corpus));
+    let makes: [Make; 3] = [&first, &second, &third];
+    let abouts = CORPORA.map(about);
+    let corpora: Vec<(&str, Make)> = abouts.iter().map(String::as_str).zip(makes).collect();
+    let table = Table::whole(&["local", "pipes"], Cover::Pairs);
+    matrix("random", &corpora, &Table { similarities: &SIMILARITIES, corpora: 3, ..table });
+}
+
+/// The product on one corpus.
+fn product(corpus: Random, table: Table) {
+    let table = Table { similarities: &SIMILARITIES, ..table };
+    matrix("random, whole", &[(&about(corpus), &|| subject(corpus))], &table);
 }
 
 #[test]
 #[ignore = "minutes; run by `make test-long`"]
 fn random_corpora_in_one_process_whole() {
-    for corpus in LOCAL {
-        random("random, local, whole", corpus, &Table::whole(&["local"], Cover::Product));
+    for corpus in CORPORA {
+        product(corpus, Table::whole(&["local"], Cover::Product));
     }
-}
-
-#[test]
-fn a_random_corpus_through_pipes() {
-    random("random, pipes", PIPES, &Table::whole(&["pipes"], Cover::Pairs { turn: 0 }));
 }
 
 #[test]
 #[ignore = "half an hour; run by `make test-long`"]
 fn a_random_corpus_through_pipes_whole() {
-    random("random, pipes, whole", PIPES, &Table::whole(&["pipes"], Cover::Product));
+    product(PIPES, Table::whole(&["pipes"], Cover::Product));
 }

@@ -1,8 +1,8 @@
 //! The matrix on real text, `words:5`: as many runs as it takes for every two values to meet, the corpus being one of them.
 //!
-//! In `cargo test` reuters21578 and iotdb-docs-zh are whole in one process, and licence-texts-a is thinned, because plain
-//! Term-Split counts each two postings of a feature: 207 million for the licences whole. These run once in each other way
-//! at the default threshold. `make test-long` runs the products.
+//! In `cargo test` the corpora are thinned, because plain Term-Split counts each two postings of a feature: 207 million for
+//! the licences whole. In each other way the whole ones run in one process, at the default threshold and below it.
+//! `make test-long` runs the products.
 
 use crate::common::harness::{Input, answer};
 use crate::common::matrix::Variant::{BySize, ByTask, TermPlain, TermPrefix};
@@ -20,50 +20,52 @@ const BUT_PLAIN: [Variant; 7] =
 const BUT_PREFIX: [Variant; 7] =
     [TermPlain, BySize(1), BySize(3), BySize(7), ByTask(1), ByTask(3), ByTask(7)];
 
-/// The thresholds in one process.
-const LOCAL_TAUS: [&str; 6] = ["0.1", "0.4", "0.55", "0.7", "0.8", "1.0"];
+/// The thresholds of thinned corpora.
+const FEW_TAUS: [&str; 5] = ["0.1", "0.4", "0.55", "0.7", "0.85"];
 
-/// The thresholds of the runs through pipes.
-const PIPE_TAUS: [&str; 2] = ["0.55", "0.85"];
+/// Those of whole ones.
+const WHOLE_TAUS: [&str; 2] = ["0.55", "0.7"];
 
-const PAIRS: Cover = Cover::Pairs { turn: 0 };
-
-/// A corpus, thinned, for runs at thresholds from the lowest on.
-fn thinned(name: &str, step: usize, lowest: &str) -> Subject {
-    Subject::new(every(step, corpus(name)), FEATURES, lowest)
+/// A whole corpus for runs at thresholds from the lowest on.
+fn whole(name: &str, lowest: &str) -> Subject {
+    Subject::new(corpus(name), FEATURES, lowest)
 }
 
 #[test]
-fn real_text_in_one_process() {
-    let table = Table { taus: &LOCAL_TAUS, corpora: 3, ..Table::whole(&["local"], PAIRS) };
-    let corpora: [(&str, Make); 3] = [
-        ("reuters21578", &|| thinned("reuters21578", 1, LOCAL_TAUS[0])),
-        ("licence-texts-a / 4", &|| thinned("licence-texts-a", 4, LOCAL_TAUS[0])),
-        ("iotdb-docs-zh", &|| thinned("iotdb-docs-zh", 1, LOCAL_TAUS[0])),
-    ];
-    matrix("real text, local", &corpora, &table);
-}
-
-#[test]
-fn whole_licences_at_the_default_threshold() {
-    let table = Table { variants: &BUT_PLAIN, taus: &["0.7"], ..Table::whole(&["local"], PAIRS) };
-    matrix("whole licences", &[("licence-texts-a", &|| thinned("licence-texts-a", 1, "0.7"))], &table);
-}
-
-#[test]
-fn real_text_through_pipes() {
-    let shares = |name, step| Subject::of_any_similarity(every(step, corpus(name)), FEATURES, PIPE_TAUS[0]);
+fn thinned_corpora() {
+    let shares = |name, step| Subject::of_any_similarity(every(step, corpus(name)), FEATURES, FEW_TAUS[0]);
     let corpora: [(&str, Make); 3] = [
         ("reuters21578 / 8", &|| shares("reuters21578", 8)),
         ("licence-texts-a / 8", &|| shares("licence-texts-a", 8)),
         ("iotdb-docs-zh / 4", &|| shares("iotdb-docs-zh", 4)),
     ];
     let similarities = &SIMILARITIES[..4];
-    let all = Table { taus: &PIPE_TAUS, similarities, corpora: 3, ..Table::whole(&["pipes"], PAIRS) };
+    let all = Table {
+        taus: &FEW_TAUS,
+        similarities,
+        corpora: 3,
+        ..Table::whole(&["local", "pipes"], Cover::Pairs)
+    };
     let others = Table { variants: &BUT_PREFIX, ..all };
     let prefix = Table { variants: &[TermPrefix], blocks: &SHORT_BLOCKS, ..all };
-    matrix("real text, pipes", &corpora, &others);
-    matrix("real text, pipes, prefix", &corpora, &prefix);
+    matrix("real text", &corpora, &others);
+    matrix("real text, prefix", &corpora, &prefix);
+}
+
+#[test]
+fn whole_corpora_in_one_process() {
+    let table = Table {
+        variants: &BUT_PLAIN,
+        taus: &WHOLE_TAUS,
+        corpora: 3,
+        ..Table::whole(&["local"], Cover::Pairs)
+    };
+    let corpora: [(&str, Make); 3] = [
+        ("reuters21578", &|| whole("reuters21578", WHOLE_TAUS[0])),
+        ("licence-texts-a", &|| whole("licence-texts-a", WHOLE_TAUS[0])),
+        ("iotdb-docs-zh", &|| whole("iotdb-docs-zh", WHOLE_TAUS[0])),
+    ];
+    matrix("whole corpora", &corpora, &table);
 }
 
 /// The 2,535 stories without a body pair with nothing, whatever the threshold, and are all kept.
@@ -92,7 +94,7 @@ fn stories_without_a_body_pair_with_nothing() {
 
 /// The products of both engines; thresholds are few where plain Term-Split would take days.
 fn products(name: &str, plain: &'static [&'static str]) {
-    let make = || thinned(name, 1, "0.1");
+    let make = || whole(name, "0.1");
     let all = Table { threads: &[1, 3], ..Table::whole(&["local", "pipes"], Cover::Product) };
     let doc = Table { variants: &BUT_PREFIX[1..], ..all };
     let prefix = Table { variants: &[TermPrefix], blocks: &SHORT_BLOCKS, ..all };

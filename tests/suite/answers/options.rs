@@ -11,20 +11,19 @@ use crate::common::oracle::{Frequencies, at_least, short_texts};
 
 const WAYS: [Variant; 4] = [TermPlain, TermPrefix, BySize(3), ByTask(3)];
 
-/// 4 ways, 3 thresholds, and what else there is, every two values together.
-const LOCAL: Table = Table {
+/// 4 ways, 3 thresholds, both engines, and what else there is, every two values together.
+const TABLE: Table = Table {
     variants: &WAYS,
     taus: &["0.4", "0.65", "1.0"],
-    ..Table::whole(&["local"], Cover::Pairs { turn: 0 })
+    threads: &[1, 3],
+    ..Table::whole(&["local", "pipes"], Cover::Pairs)
 };
 
-/// 4 ways at one threshold, with numbers of threads and kinds of cluster in turn.
-const PIPES: Table =
-    Table { taus: &["0.65"], engines: &["pipes"], blocks: BLOCKS.split_at(1).0, threads: &[1, 3], ..LOCAL };
+/// The same where there is no list to cut.
+const WITHOUT_BLOCKS: Table = Table { blocks: BLOCKS.split_at(1).0, ..TABLE };
 
 fn on_both_engines(about: &str, make: Make) {
-    matrix(&format!("{about}, local"), &[(about, make)], &LOCAL);
-    matrix(&format!("{about}, pipes"), &[(about, make)], &PIPES);
+    matrix(about, &[(about, make)], &TABLE);
 }
 
 /// An IDF range and the least number of features, as typed.
@@ -109,10 +108,8 @@ fn idf_exactly_on_its_bounds() {
             let texts = short_texts(&docs, &sets, 1);
             Subject::with_sets(docs, (kept, texts), "0.65", &["--features", "lines", "--idf", idf])
         };
-        for engines in [&["local"], &["pipes"]] {
-            let about = format!("corpora::idf_boundaries(), IDF {idf}, {engines:?}");
-            matrix(&about, &[(&about, &make)], &Table { engines, ..PIPES });
-        }
+        let about = format!("corpora::idf_boundaries(), IDF {idf}");
+        matrix(&about, &[(&about, &make)], &Table { taus: &["0.65"], ..WITHOUT_BLOCKS });
     }
 }
 
@@ -120,24 +117,19 @@ fn idf_exactly_on_its_bounds() {
 #[test]
 fn the_document_to_keep() {
     let keeps = &[Keep::SmallestId, Keep::First, Keep::Longest, Keep::Newest, Keep::Score];
-    for (engine, table) in [("local", LOCAL), ("pipes", PIPES)] {
-        let name = format!("keep rules, corpora::random(204, 90, 40), {engine}");
-        let [one, three] = [1, 3].map(|least| move || smaller(204, None, "0,1", least, &[]));
-        let makes: [(&str, Make); 2] = [("1", &one), ("3", &three)];
-        let makes = makes.map(|(least, make)| (format!("{name}, at least {least}"), make));
-        let makes: Vec<(&str, Make)> = makes.iter().map(|(about, make)| (about.as_str(), *make)).collect();
-        matrix(&name, &makes, &Table { keeps, corpora: 2, ..table });
-    }
+    let [one, three] = [1, 3].map(|least| move || smaller(204, None, "0,1", least, &[]));
+    let corpora: [(&str, Make); 2] = [
+        ("corpora::random(204, 90, 40), at least 1", &one),
+        ("corpora::random(204, 90, 40), at least 3", &three),
+    ];
+    matrix("keep rules", &corpora, &Table { keeps, corpora: 2, ..TABLE });
 }
 
 /// Where no set is large enough for a join, and there is no list to cut, equal texts are all that is found.
 #[test]
 fn nothing_but_equal_texts() {
     let about = "corpora::random(207, 90, 40), at least 1000";
-    for table in [Table { blocks: PIPES.blocks, ..LOCAL }, PIPES] {
-        let make = || smaller(207, None, "0,1", 1000, &[]);
-        matrix(&format!("{about}, {:?}", table.engines), &[(about, &make)], &table);
-    }
+    matrix(about, &[(about, &|| smaller(207, None, "0,1", 1000, &[]))], &WITHOUT_BLOCKS);
 }
 
 /// Without the pass over equal texts nothing below the least number of features is in a cluster.

@@ -33,9 +33,9 @@ pub fn product<const N: usize>(values: [usize; N]) -> Vec<Choice<N>> {
     (0..all).map(nth).collect()
 }
 
-/// Combinations among `all` in which every two values meet that meet in any. Of equally good ones the first after those
-/// in front of `turn` is taken, so that several tables choose several combinations.
-pub fn covering<C: AsRef<[usize]> + Clone>(all: &[C], turn: usize) -> Vec<C> {
+/// Combinations among `all` in which every two values meet that meet in any. Of equally good ones the first is
+/// taken.
+pub fn covering<C: AsRef<[usize]> + Clone>(all: &[C]) -> Vec<C> {
     let numbers: BTreeMap<Meeting, usize> = {
         let meetings: BTreeSet<Meeting> = all.iter().flat_map(|choice| meetings(choice.as_ref())).collect();
         meetings.into_iter().zip(0..).collect()
@@ -46,9 +46,8 @@ pub fn covering<C: AsRef<[usize]> + Clone>(all: &[C], turn: usize) -> Vec<C> {
     let mut taken = Vec::new();
     while open.contains(&true) {
         let new = |at: &usize| met_by[*at].iter().filter(|number| open[**number]).count();
-        let turned = (0..all.len()).map(|at| (at + turn) % all.len());
         // `max_by_key` takes the last of equals.
-        let best = turned.rev().max_by_key(new).expect("there is a combination");
+        let best = (0..all.len()).rev().max_by_key(new).expect("there is a combination");
         met_by[best].iter().for_each(|number| open[*number] = false);
         taken.push(all[best].clone());
     }

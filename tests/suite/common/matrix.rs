@@ -127,8 +127,8 @@ impl Case {
 pub enum Cover {
     /// All.
     Product,
-    /// As many as it takes for every two values to meet; tables of different turns choose different ones.
-    Pairs { turn: usize },
+    /// As many as it takes for every two values to meet.
+    Pairs,
 }
 
 /// The declared values of each option.
@@ -202,7 +202,7 @@ impl Table {
     fn choices(&self) -> Vec<Choice<9>> {
         match self.cover {
             Cover::Product => self.product(),
-            Cover::Pairs { turn } => cover::covering(&self.product(), turn),
+            Cover::Pairs => cover::covering(&self.product()),
         }
     }
 

@@ -143,7 +143,7 @@ fn covering(family: &Family) -> Vec<Plan> {
     let values: BTreeSet<&String> = all_ways.iter().flatten().collect();
     let number = |way: &String| values.iter().position(|value| *value == way).unwrap();
     let numbered: Vec<Vec<usize>> = all_ways.iter().map(|ways| ways.iter().map(number).collect()).collect();
-    let chosen: BTreeSet<Vec<usize>> = cover::covering(&numbered, 0).into_iter().collect();
+    let chosen: BTreeSet<Vec<usize>> = cover::covering(&numbered).into_iter().collect();
     let plans: Vec<Plan> = all
         .into_iter()
         .zip(&numbered)
