@@ -137,17 +137,17 @@ edge: build ## pairs around the edge of figure 8's rule: what a reader says of e
 	experiments/run.py edge
 	experiments/run.py page
 
-approximations: build ## lin2009: recall lost against bytes saved by --df-cut and --accumulators
-	experiments/run.py approximations
-	experiments/run.py page
+approximations: build ## lin2009: recall lost against bytes saved by --df-cut and --accumulators (CORPUS=PATH: on yours)
+	$(EXPERIMENT) approximations $(OWN)
+	$(EXPERIMENT) page
 
 ccdet-accuracy: build ## wei2013: precision, recall and F1 of CCDet and its rivals on 3,000 Chinese pages (CORPUS=PATH: on yours)
 	$(EXPERIMENT) ccdet_accuracy $(OWN)
 	$(EXPERIMENT) page
 
-ccdet-time: build ## wei2013: seconds of CCDet and its rivals on the same pages, side by side
-	experiments/run.py ccdet_time
-	experiments/run.py page
+ccdet-time: build ## wei2013: seconds of CCDet and its rivals on the same pages, side by side (CORPUS=PATH: yours)
+	$(EXPERIMENT) ccdet_time $(OWN)
+	$(EXPERIMENT) page
 
 simhash-curve: build ## recall and precision of fingerprints against their distance on labelled sets (CORPORA=a,b: only these)
 	experiments/run.py simhash_curve $(if $(CORPORA),--corpora $(CORPORA))
@@ -177,8 +177,8 @@ fig9b: build ## zhang2011, figure 9b: time by slots of a Hadoop cluster on this 
 	$(EXPERIMENT) fig9b $(OWN)
 	$(EXPERIMENT) page
 
-ccdet-scale: build ## wei2013, figure 10: CCDet by Chinese pages up to 2 million, in one process and on Hadoop, and by nodes (ENGINE=a,b; SIZES=a,b)
-	$(EXPERIMENT) ccdet_scale $(ENGINES) $(SIZED)
+ccdet-scale: build ## wei2013, figure 10: CCDet by Chinese pages up to 2 million, in one process and on Hadoop, and by nodes (ENGINE=a,b; SIZES=a,b; CORPUS=PATH: yours)
+	$(EXPERIMENT) ccdet_scale $(OWN) $(ENGINES) $(SIZED)
 	$(EXPERIMENT) page
 
 experiments-full: experiments minhash-scale table1 fig9a fig9b ccdet-scale ## all experiments, those that take long as well

@@ -1,6 +1,6 @@
 """Figure 10 of wei2013: CCDet in one process and on a Hadoop cluster of this machine, by the number of Chinese pages and by nodes.
 
-The pages are those of crawl.py. The tasks of a run on the cluster with one slot are scheduled on more nodes by a model (schedule.py).
+The pages are those of crawl.py, or a user's own (--corpus) with a field url, and heads of them. The tasks of a run on the cluster with one slot are scheduled on more nodes by a model (schedule.py).
 """
 
 import argparse
@@ -8,6 +8,7 @@ import os
 
 import cluster
 import collection
+import corpora
 import crawl
 import engines
 import plot
@@ -62,18 +63,24 @@ def by_nodes(count, documents, points, hadoop):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--engines", type=engines.chosen, default=["local", "hadoop"], metavar="A,B", help="of local, pipes and hadoop")
-    parser.add_argument("--sizes", type=engines.numbers, default=SIZES, metavar="N,N", help="pages: only these")
+    parser.add_argument("--sizes", type=engines.numbers, metavar="N,N", help="pages: only these")
+    corpora.add_own(parser, parser)
     add_minutes(parser)
     opts = parser.parse_args()
+    corpus, sizes = corpora.own(opts), opts.sizes or SIZES
     names = [name for name in engines.ENGINES if name in opts.engines]
-    documents = collection.Collection("ccdet_scale", max(opts.sizes), lambda folder: crawl.written(max(opts.sizes), folder))
-    points, nodes = Points("ccdet_scale", opts.minutes), []
+    if corpus:
+        documents = collection.own("ccdet_scale", corpus)
+        sizes = [size for size in sizes if size < documents.documents] + [documents.documents]
+    else:
+        documents = collection.Collection("ccdet_scale", max(sizes), lambda folder: crawl.written(max(sizes), folder))
+    points, nodes = Points(documents.folder.name, opts.minutes), []
     with documents, cluster.Cluster() as hadoop:
-        made = by_size(sorted(opts.sizes), names, documents, points, hadoop)
+        made = by_size(sorted(sizes), names, documents, points, hadoop)
         if "hadoop" in names:
-            nodes = by_nodes(min(BY_NODES, max(opts.sizes)), documents, points, hadoop)
+            nodes = by_nodes(min(BY_NODES, max(sizes)), documents, points, hadoop)
     rows, lines = [], {}
-    for count in sorted(opts.sizes):
+    for count in sorted(sizes):
         for engine in names:
             if (count, engine) in made:
                 found = made[count, engine]
@@ -83,7 +90,7 @@ def main():
     plot.panels("ccdet-scale", "CCDet by number of Chinese pages", {f"{os.cpu_count()} cores": lines}, "seconds", "pages", log=True)
     save("ccdet-scale", "Seconds of CCDet by number of Chinese pages (wei2013, figure 10a)",
          ["pages", "engine", "seconds", "seconds_a_million_pages", "disk_MB", "clusters", "dropped"], rows, ["ccdet-scale"],
-         ["Heads of one crawl of crawl.py; K 10, tau .77, sites by url; from JSON lines to clusters, two threads in one process, "
+         [f"Heads of {opts.corpus.name if corpus else 'one crawl of crawl.py'}; K 10, tau .77, sites by url; from JSON lines to clusters, two threads in one process, "
           f"{cluster.MAPS} maps and {cluster.REDUCERS} reducers in most jobs on the cluster. One run each."])
     if nodes:
         save("ccdet-nodes", "Seconds of CCDet on Hadoop by nodes, by a model (wei2013, figure 10b)",
