@@ -2,7 +2,7 @@
 //!
 //! `make bench-cliffs` (`cargo bench --bench cliffs -- --all`, or names of shapes in place of `--all`) runs the built `twinsplit`
 //! on shapes that hurt, at so many documents and at twice as many, by Term-Split with the prefix filter, by Doc-Split, and by
-//! Doc-Split for clusters alone, and reads the counters of the join from `--json`: indexed parts, queries, and visited postings with
+//! Doc-Split for clusters alone, of both kinds, and reads the counters of the join from `--json`: indexed parts, queries, and visited postings with
 //! candidates. From one size to the other none may grow more than [`TOLERANCE`] times as much as its bound does: features of the
 //! input and lines of the answer, and for shapes that say so the pairs of different sets that sizes alone do not rule out.
 //!
@@ -55,10 +55,15 @@ struct Way {
 }
 
 /// Term-Split first: its candidates are those of the shortest prefixes, where Doc-Split chooses by a sample.
-const WAYS: [Way; 3] = [
+const WAYS: [Way; 4] = [
     Way { name: "term-split", args: &["term-split", "--pcp", "prefix"], step: "pcp-map" },
     Way { name: "doc-split", args: &["doc-split"], step: "docsplit-query" },
     Way { name: "clusters", args: &["doc-split", "--write", "clusters"], step: "docsplit-query" },
+    Way {
+        name: "stars",
+        args: &["doc-split", "--write", "clusters", "--cluster", "star"],
+        step: "docsplit-query",
+    },
 ];
 
 fn main() -> ExitCode {

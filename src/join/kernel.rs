@@ -93,8 +93,9 @@
 //! of either. Such an index holds its sets once more, in words of 64 tokens, and a query counts what it shares with a candidate from the
 //! smaller of `x[px - 1]` and `y[py - 1]` on: up to there all is counted. It takes 12 bytes for each word.
 //!
-//! # Components
-//! Who asks for the components of the pairs does not ask for each pair. [`join_components`] finds them without most of them (`forest`).
+//! # Components and stars
+//! Who asks for the components of the pairs does not ask for each pair. [`join_components`] finds them without most of them (`forest`),
+//! and [`StarJoin`] finds those that decide over star clusters (`stars`).
 //!
 //! # Pruning of expired postings
 //! The queries of a self-join ascend in size. A posting that the query at hand is too large for serves no later one
@@ -124,6 +125,7 @@ mod lists;
 mod neighbours;
 mod parallel;
 mod shards;
+mod stars;
 mod strategy;
 #[cfg(test)]
 mod tests;
@@ -147,6 +149,7 @@ use known::{Known, Nothing};
 use lists::Lists;
 pub use parallel::{Asked, JoinPair, Shard, Source, join_shards, queries, whole};
 pub use shards::index_shards;
+pub use stars::StarJoin;
 pub use strategy::{MOST as MOST_COMMON, may_have_words};
 pub use verify::{overlap_of_candidate, overlap_of_sets};
 use words::{Check, Marks, Words};

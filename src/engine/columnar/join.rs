@@ -85,7 +85,11 @@ impl Load {
         let sets = of.copies * (self.stored * 4 + self.sets * 12);
         let words = of.words.filter(|_| may_have_words(self.stored, self.sets));
         let words = words.map_or(0, |bytes| self.stored * bytes + of.threads * of.tokens / 8);
-        let order = if of.found == Found::Components { self.sets * 64 } else { 0 };
+        let order = match of.found {
+            Found::Components => self.sets * 64,
+            Found::Stars => self.sets * 80,
+            Found::Pairs | Found::Candidates => 0,
+        };
         let index = self.postings * (8 + bitmaps) + lists * (4 + 4 * of.threads);
         sets + words + order + index + self.sets * (92 + of.threads * 16)
     }
@@ -100,6 +104,8 @@ pub enum Found {
     Candidates,
     /// Components, without pairs: of sets in the order of their components.
     Components,
+    /// Stars, with few pairs: of sets by what they are to their star.
+    Stars,
 }
 
 /// What is held with an index.
@@ -116,8 +122,8 @@ struct Held {
 
 impl Held {
     fn of(store: &Store, found: Found, threads: usize, copied: bool) -> Self {
-        let copies = usize::from(copied) + usize::from(found == Found::Components);
-        let words = (found == Found::Pairs).then(|| store.word_bytes());
+        let copies = usize::from(copied) + usize::from(matches!(found, Found::Components | Found::Stars));
+        let words = matches!(found, Found::Pairs | Found::Stars).then(|| store.word_bytes());
         Self { found, tokens: store.tokens(), copies, threads, words }
     }
 }

@@ -29,6 +29,7 @@ pub mod numbering;
 pub mod output;
 mod ragged;
 pub mod sorter;
+mod stars;
 pub mod store;
 mod term_split;
 
@@ -393,21 +394,29 @@ impl ColumnarRun<'_> {
         };
         let edges = edge_sorter(place, groups.count());
         let rows = pair_sorter(place, documents.count());
-        let links = match self.opts.cluster.cluster {
-            ClusterKind::Components => Links::Forest(UnionFind::new(groups.count())),
-            ClusterKind::Star => Links::Edges { ranks: &ranks, edges: edges.writer() },
-        };
         let writes = self.opts.write.write == Write::Pairs;
-        let mut pairs =
-            Pairs::new(&groups, links, writes.then(|| rows.writer()), self.opts.max_pairs.max_pairs)?;
-        let (step, mut counters) = self.join(&documents, &groups, &budget, &mut pairs)?;
-        if self.join == ColumnarJoin::Bands {
-            documents.keys = Vec::new();
-        }
-        let (joined, count, forest) = pairs.finish()?;
-        counters.insert("joined_pairs".to_owned(), joined);
-        *counters.entry("spilled_bytes".to_owned()).or_default() += rows.spilled() + edges.spilled();
-        end(step, counters);
+        let stars = self.opts.cluster.cluster == ClusterKind::Star;
+        let (count, labels) = if self.join == ColumnarJoin::IndexShards && stars && !writes {
+            let (labels, counters) = self.stars(&groups, &ranks, &budget)?;
+            end("docsplit-query", counters);
+            (0, Some(labels))
+        } else {
+            let links = match self.opts.cluster.cluster {
+                ClusterKind::Components => Links::Forest(UnionFind::new(groups.count())),
+                ClusterKind::Star => Links::Edges { ranks: &ranks, edges: edges.writer() },
+            };
+            let mut pairs =
+                Pairs::new(&groups, links, writes.then(|| rows.writer()), self.opts.max_pairs.max_pairs)?;
+            let (step, mut counters) = self.join(&documents, &groups, &budget, &mut pairs)?;
+            if self.join == ColumnarJoin::Bands {
+                documents.keys = Vec::new();
+            }
+            let (joined, count, forest) = pairs.finish()?;
+            counters.insert("joined_pairs".to_owned(), joined);
+            *counters.entry("spilled_bytes".to_owned()).or_default() += rows.spilled() + edges.spilled();
+            end(step, counters);
+            (count, forest.map(UnionFind::into_labels))
+        };
 
         let readers = groups.store.readers(2, 0, self.threads, &budget);
         let fingerprints = self.opts.fingerprints.as_ref().map(|opts| Fingerprints::of(&documents, opts));
@@ -421,8 +430,8 @@ impl ColumnarRun<'_> {
         }
         drop(rows);
 
-        let labels = match forest {
-            Some(forest) => forest.into_labels(),
+        let labels = match labels {
+            Some(labels) => labels,
             None => {
                 let mut stars = Stars::new(groups.count() as usize);
                 edges.drain_all(self.threads, &mut |edges| {

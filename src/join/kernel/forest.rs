@@ -18,7 +18,7 @@
 use super::bitmap_index::Costs;
 use super::known::Connected;
 use super::neighbours::{ByHash, Sketched};
-use super::parallel::{BLOCK, STRETCH, STRETCHES, Shard, Source, WORTH, deal, queries_of};
+use super::parallel::{BLOCK, STRETCH, STRETCHES, Shard, Source, WORTH, load_part, queries_of};
 use super::{Index, Purpose, Scratch, Work};
 use crate::cluster::union_find::UnionFind;
 use crate::join::sets::Sets;
@@ -81,13 +81,7 @@ impl Part {
         forest: &mut UnionFind,
     ) -> Result<Self, S::Error> {
         let (mut buffer, mut share) = (Sets::default(), Sets::default());
-        let (sets, range) = if shard.step == 1 {
-            let (sets, base) = source.load(shard.first..shard.end, &mut buffer)?;
-            (sets, shard.first - base..shard.end - base)
-        } else {
-            deal(source, shard, &mut share)?;
-            (&share, 0..shard.len())
-        };
+        let (sets, range) = load_part(source, shard, &mut buffer, &mut share)?;
         let number = |local: u32| shard.number(local as usize) as u32;
         let sketched = Sketched::new(sets, range.clone(), similarity, threads);
         let (compared, joined) = sketched.unite(number, forest, threads);

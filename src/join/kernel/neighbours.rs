@@ -20,12 +20,18 @@ const ALIKE: usize = 2;
 /// Of the sets with one least hash, so many are compared with a set that is looked up.
 const COMPARED: usize = 4;
 
+/// Of fewer sets with one least hash all pairs are found sooner than a star is made.
+const MANY: usize = if cfg!(test) { 3 } else { 32 };
+
 /// The least hashes of a set, by bin; [`EMPTY`] where it has no token.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Sketch([u32; BINS]);
 
 /// Stands for the least hash of a bin without tokens.
 const EMPTY: u32 = u32::MAX;
+
+/// Stands for a least hash that few have.
+const NONE: u32 = u32::MAX;
 
 impl Sketch {
     pub fn of(tokens: &[u32]) -> Self {
@@ -105,6 +111,46 @@ impl<'s> Sketched<'s> {
             }
         }
         (compared, joined)
+    }
+
+    /// The sets of the range that are in the answer together with an earlier one that is not among them, of those with a least hash
+    /// that many have; `order` are all of them, as they are taken. Gives besides how many pairs were compared.
+    pub fn members(&self, order: &[u32], threads: usize) -> (u64, Vec<u32>) {
+        let mut hash_of = vec![[NONE; BINS]; self.sketches.len()];
+        // By hash that many have: sets that are no members.
+        let mut centres: Vec<Vec<u32>> = Vec::new();
+        for (bin, all) in self.by_hash(|_| true, threads).into_iter().enumerate() {
+            for equal in all.chunk_by(|x, y| x.0 == y.0).filter(|equal| equal.len() >= MANY) {
+                equal.iter().for_each(|(_, local)| hash_of[*local as usize][bin] = centres.len() as u32);
+                centres.push(Vec::new());
+            }
+        }
+        let (mut compared, mut members, mut seen) = (0, Vec::new(), Vec::new());
+        for &local in order {
+            let hashes = hash_of[local as usize].iter().filter(|hash| **hash != NONE);
+            seen.clear();
+            seen.extend(hashes.clone().flat_map(|hash| &centres[*hash as usize]));
+            seen.sort_unstable();
+            seen.dedup();
+            let set = self.range.start + local as usize;
+            let own = (self.sets.get(set), self.sets.size(set));
+            let is_near = |centre: &u32| {
+                let like = self.sketches[local as usize].is_like(&self.sketches[*centre as usize]);
+                compared += u64::from(like);
+                like && self.is_pair(own, *centre)
+            };
+            if seen.iter().any(is_near) {
+                members.push(local);
+                continue;
+            }
+            for hash in hashes {
+                let centres = &mut centres[*hash as usize];
+                if centres.len() < COMPARED {
+                    centres.push(local);
+                }
+            }
+        }
+        (compared, members)
     }
 
     /// The first set of `by_hash` that has a least hash in common with a set of these tokens and this size and is in the answer together

@@ -152,32 +152,60 @@ pub fn join_shards<S: Source, E: From<S::Error> + Send>(
     let mut scratches: Vec<Scratch> = (0..threads.max(1)).map(|_| Scratch::default()).collect();
     let (mut buffer, mut share) = (Sets::default(), Sets::default());
     for part in parts.iter().filter(|part| part.len() > 0) {
-        let (sets, range) = if part.step == 1 {
-            let (sets, base) = source.load(part.first..part.end, &mut buffer)?;
-            (sets, part.first - base..part.end - base)
-        } else {
-            share.clear();
-            deal(source, *part, &mut share)?;
-            (&share, 0..part.len())
-        };
-        let mut index = Index::build_to_join(sets, range, similarity, asked, threads);
+        let (sets, range) = load_part(source, *part, &mut buffer, &mut share)?;
+        let index = Index::build_to_join(sets, range, similarity, asked, threads);
         let queries = queries_of(source, part, similarity);
-        let stretch = queries.len().div_ceil(STRETCHES).max(STRETCH);
         work.shards += 1;
-        let (mut start, mut visited) = (queries.start, 0);
-        while start < queries.end {
-            let end = queries.end.min(start.saturating_add(stretch));
-            let of_stretch = past(source, &index, *part, start..end, &mut scratches, on_progress, sink)?;
-            visited += of_stretch.postings;
-            work += of_stretch;
-            if end < queries.end && visited >= index.postings() as u64 * WORTH {
-                index.prune_expired(source.size_of(end) as u64);
-                visited = 0;
-            }
-            start = end;
-        }
+        let held = Held { index, numbers: *part, asks: |_: usize| true };
+        work += held.queries(source, queries, &mut scratches, on_progress, sink)?;
     }
     Ok(work)
+}
+
+/// The sets of a part: a collection that holds them, and where. What has to be read or dealt out goes into `buffer` and `share`.
+pub(super) fn load_part<'s, S: Source>(
+    source: &'s S,
+    part: Shard,
+    buffer: &'s mut Sets,
+    share: &'s mut Sets,
+) -> Result<(&'s Sets, Range<usize>), S::Error> {
+    if part.step == 1 {
+        let (sets, base) = source.load(part.first..part.end, buffer)?;
+        return Ok((sets, part.first - base..part.end - base));
+    }
+    share.clear();
+    deal(source, part, share)?;
+    Ok((share, 0..part.len()))
+}
+
+/// Which sets of a collection an index holds, in order.
+pub(super) trait Numbering: Sync {
+    /// How many of them stand before set `x`.
+    fn before(&self, x: usize) -> usize;
+
+    /// The number of the one that has so many before it.
+    fn number(&self, local: usize) -> usize;
+}
+
+impl Numbering for Shard {
+    fn before(&self, x: usize) -> usize {
+        Shard::before(self, x)
+    }
+
+    fn number(&self, local: usize) -> usize {
+        Shard::number(self, local)
+    }
+}
+
+/// Numbers of sets, ascending.
+impl Numbering for Vec<u32> {
+    fn before(&self, x: usize) -> usize {
+        self.partition_point(|number| (*number as usize) < x)
+    }
+
+    fn number(&self, local: usize) -> usize {
+        self[local] as usize
+    }
 }
 
 /// After a stretch of its queries an index may prune what no later one can use: there are so many stretches, but none of
@@ -212,7 +240,7 @@ pub fn queries(source: &impl Source, parts: &[Shard], similarity: impl Into<Simi
 }
 
 /// Gathers the sets of a part that are no neighbours.
-pub(super) fn deal<S: Source>(source: &S, part: Shard, share: &mut Sets) -> Result<(), S::Error> {
+fn deal<S: Source>(source: &S, part: Shard, share: &mut Sets) -> Result<(), S::Error> {
     let mut buffer = Sets::default();
     let mut end = 0;
     while end < part.end {
@@ -227,58 +255,93 @@ pub(super) fn deal<S: Source>(source: &S, part: Shard, share: &mut Sets) -> Resu
     Ok(())
 }
 
-/// Holds the queries against an index, on a thread for each scratch. Gives what they did.
-fn past<S: Source, E: From<S::Error> + Send>(
-    source: &S,
-    index: &Index<&Sets>,
-    part: Shard,
-    queries: Range<usize>,
-    scratches: &mut [Scratch],
-    on_progress: &(dyn Fn(usize) + Sync),
-    sink: &Sink<'_, E>,
-) -> Result<Work, E> {
-    let next = AtomicUsize::new(queries.start);
-    let threads = scratches.len();
-    let work = |scratch: &mut Scratch| {
-        let mut pairs = Vec::with_capacity(BATCH);
-        let mut buffer = Sets::default();
-        let hand_over = |pairs: &mut Vec<JoinPair>| {
-            let result = sink(pairs);
-            pairs.clear();
-            if result.is_err() {
-                next.store(queries.end, Ordering::Relaxed);
+/// An index, the sets that it holds, and which sets are held against it.
+pub(super) struct Held<'s, N, A> {
+    pub index: Index<&'s Sets>,
+    pub numbers: N,
+    pub asks: A,
+}
+
+impl<N: Numbering, A: Fn(usize) -> bool + Sync> Held<'_, N, A> {
+    /// Holds the sets of a range against the index, which drops on the way what no later one can use. Gives what that took.
+    pub fn queries<S: Source, E: From<S::Error> + Send>(
+        mut self,
+        source: &S,
+        queries: Range<usize>,
+        scratches: &mut [Scratch],
+        on_progress: &(dyn Fn(usize) + Sync),
+        sink: &Sink<'_, E>,
+    ) -> Result<Work, E> {
+        let stretch = queries.len().div_ceil(STRETCHES).max(STRETCH);
+        let (mut work, mut start, mut visited) = (Work::default(), queries.start, 0);
+        while start < queries.end {
+            let end = queries.end.min(start.saturating_add(stretch));
+            let of_stretch = self.stretch(source, start..end, scratches, on_progress, sink)?;
+            visited += of_stretch.postings;
+            work += of_stretch;
+            if end < queries.end && visited >= self.index.postings() as u64 * WORTH {
+                self.index.prune_expired(source.size_of(end) as u64);
+                visited = 0;
             }
-            result
-        };
-        loop {
-            let start = next.fetch_add(BLOCK, Ordering::Relaxed);
-            if start >= queries.end {
-                return hand_over(&mut pairs);
-            }
-            let end = (start + BLOCK).min(queries.end);
-            let (mut failed, mut loaded) = (Ok(()), start);
-            while loaded < end {
-                let some = loaded..source.at_once(loaded..end);
-                loaded = some.end;
-                let (sets, base) = source.load(some.clone(), &mut buffer)?;
-                for x in some {
-                    let limit = index.range.start + part.before(x);
-                    let query = x - base;
-                    index.query(sets.get(query), sets.singleton(query), limit, scratch, |y, overlap| {
-                        let a = part.number(y - index.range.start) as u32;
-                        pairs.push(JoinPair { a, b: x as u32, overlap: overlap as u32 });
-                        if pairs.len() >= BATCH && failed.is_ok() {
-                            failed = hand_over(&mut pairs);
-                        }
-                    });
-                }
-            }
-            failed?;
-            on_progress(end - start);
+            start = end;
         }
-    };
-    each(scratches.iter_mut(), threads, work).into_iter().collect::<Result<(), E>>()?;
-    let mut all = Work { queries: queries.len() as u64, ..Work::default() };
-    scratches.iter_mut().for_each(|scratch| all += std::mem::take(&mut scratch.work));
-    Ok(all)
+        Ok(work)
+    }
+
+    /// Holds some of them against the index as it is, on a thread for each scratch.
+    fn stretch<S: Source, E: From<S::Error> + Send>(
+        &self,
+        source: &S,
+        queries: Range<usize>,
+        scratches: &mut [Scratch],
+        on_progress: &(dyn Fn(usize) + Sync),
+        sink: &Sink<'_, E>,
+    ) -> Result<Work, E> {
+        let Self { index, numbers, asks } = self;
+        let next = AtomicUsize::new(queries.start);
+        let threads = scratches.len();
+        let work = |scratch: &mut Scratch| {
+            let (mut pairs, mut asked) = (Vec::with_capacity(BATCH), 0);
+            let mut buffer = Sets::default();
+            let hand_over = |pairs: &mut Vec<JoinPair>| {
+                let result = sink(pairs);
+                pairs.clear();
+                if result.is_err() {
+                    next.store(queries.end, Ordering::Relaxed);
+                }
+                result
+            };
+            loop {
+                let start = next.fetch_add(BLOCK, Ordering::Relaxed);
+                if start >= queries.end {
+                    return hand_over(&mut pairs).map(|()| asked);
+                }
+                let end = (start + BLOCK).min(queries.end);
+                let (mut failed, mut loaded) = (Ok(()), start);
+                while loaded < end {
+                    let some = loaded..source.at_once(loaded..end);
+                    loaded = some.end;
+                    let (sets, base) = source.load(some.clone(), &mut buffer)?;
+                    for x in some.filter(|x| asks(*x)) {
+                        asked += 1;
+                        let limit = index.range.start + numbers.before(x);
+                        let query = x - base;
+                        index.query(sets.get(query), sets.singleton(query), limit, scratch, |y, overlap| {
+                            let a = numbers.number(y - index.range.start) as u32;
+                            pairs.push(JoinPair { a, b: x as u32, overlap: overlap as u32 });
+                            if pairs.len() >= BATCH && failed.is_ok() {
+                                failed = hand_over(&mut pairs);
+                            }
+                        });
+                    }
+                }
+                failed?;
+                on_progress(end - start);
+            }
+        };
+        let asked: Result<Vec<u64>, E> = each(scratches.iter_mut(), threads, work).into_iter().collect();
+        let mut all = Work { queries: asked?.iter().sum(), ..Work::default() };
+        scratches.iter_mut().for_each(|scratch| all += std::mem::take(&mut scratch.work));
+        Ok(all)
+    }
 }

@@ -126,6 +126,37 @@ fn overlaps(sets: &Sets) -> Vec<JoinPair> {
     all
 }
 
+/// Sets of so many templates, each with a few of its tokens exchanged; and `others` of as many kinds.
+pub(super) fn templates(
+    seed: u64,
+    count: usize,
+    (templates, others): (usize, usize),
+    size: usize,
+    exchanged: usize,
+) -> Sets {
+    let mut state = seed | 1;
+    let mut below = |n: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((state >> 33) as usize) % n.max(1)
+    };
+    let mut rows: Vec<(Vec<u32>, usize)> = (0..count)
+        .map(|_| {
+            let (template, mut tokens) = (below(templates + others), std::collections::BTreeSet::new());
+            let first = if template >= templates { below(3000) } else { 100 * template };
+            tokens.extend((0..size).map(|at| (first + at) as u32));
+            for _ in 0..below(exchanged + 1) {
+                tokens.remove(&((first + below(size)) as u32));
+                tokens.insert(below(4000) as u32);
+            }
+            (tokens.into_iter().collect(), below(3))
+        })
+        .collect();
+    rows.sort_by_key(|(row, singleton)| row.len() + singleton);
+    let mut sets = Sets::default();
+    rows.iter().for_each(|(row, singleton)| sets.push_with_singletons(row, *singleton));
+    sets
+}
+
 /// The pairs of a similarity, by definition.
 pub(super) fn truth_pairs(sets: &Sets, similarity: Similarity) -> Vec<JoinPair> {
     let size = |set: u32| sets.size(set as usize) as u64;

@@ -56,6 +56,43 @@ fn every_shape_gives_the_pairs_of_its_definition() {
     }
 }
 
+/// Stars that are found without most of their pairs are those of all pairs.
+#[test]
+fn every_shape_has_the_stars_of_its_pairs() {
+    let place = Place::new();
+    for shape in SHAPES {
+        for tau in shape.taus {
+            shape.write(*tau, 200, &place.path("in.jsonl")).unwrap();
+            let clusters = |write: &str| {
+                let options = format!("--write {write} --cluster star --tau {} --threads 2", decimal(*tau));
+                place
+                    .say(&format!(
+                        "twinsplit run doc-split --features words:1 --keep longest {options} --input in.jsonl --output out --overwrite --quiet"
+                    ))
+                    .ok();
+                place.read("out/clusters.tsv")
+            };
+            assert!(clusters("clusters") == clusters("pairs"), "{} {tau}", shape.name);
+        }
+    }
+}
+
+/// Documents that are all alike are held against their centre, and not against each other.
+#[test]
+fn a_star_of_near_equal_documents_takes_a_pair_for_each() {
+    let place = Place::new();
+    let shape = Shape::named("near-equal").unwrap();
+    for documents in [400, 800] {
+        shape.write(90, documents, &place.path("in.jsonl")).unwrap();
+        let line = "twinsplit run doc-split --features words:1 --tau 0.9 --cluster star --write clusters --input in.jsonl \
+                    --output out --overwrite --quiet --json";
+        let report: serde_json::Value = serde_json::from_str(&place.say(line).ok()).unwrap();
+        let counters = &report["counters"]["docsplit-query"];
+        assert_eq!(counters["joined_pairs"], documents as u64 - 1, "{counters}");
+        assert!(counters["candidate_pairs"].as_u64() <= Some(2 * documents as u64), "{counters}");
+    }
+}
+
 /// One shared word more would make every two documents a pair.
 #[test]
 fn templates_share_as_much_as_no_pair_does() {

@@ -1,4 +1,4 @@
-use super::super::tests::{corpus, slices, truth_pairs};
+use super::super::tests::{corpus, slices, templates, truth_pairs};
 use super::super::{Shard, index_shards, join_components};
 use super::*;
 use crate::similarity::tau::Tau;
@@ -10,37 +10,6 @@ fn labels(sets: &Sets, parts: &[Shard], similarity: Similarity, threads: usize) 
     let mut forest = UnionFind::new(sets.len() as u32);
     let Ok((work, joined)) = join_components(sets, parts, similarity, threads, &|_| (), &mut forest);
     (forest.into_labels(), work, joined)
-}
-
-/// Sets of so many templates, each with a few of its tokens exchanged; and `others` of as many kinds.
-fn templates(
-    seed: u64,
-    count: usize,
-    (templates, others): (usize, usize),
-    size: usize,
-    exchanged: usize,
-) -> Sets {
-    let mut state = seed | 1;
-    let mut below = |n: usize| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((state >> 33) as usize) % n.max(1)
-    };
-    let mut rows: Vec<(Vec<u32>, usize)> = (0..count)
-        .map(|_| {
-            let (template, mut tokens) = (below(templates + others), std::collections::BTreeSet::new());
-            let first = if template >= templates { below(3000) } else { 100 * template };
-            tokens.extend((0..size).map(|at| (first + at) as u32));
-            for _ in 0..below(exchanged + 1) {
-                tokens.remove(&((first + below(size)) as u32));
-                tokens.insert(below(4000) as u32);
-            }
-            (tokens.into_iter().collect(), below(3))
-        })
-        .collect();
-    rows.sort_by_key(|(row, singleton)| row.len() + singleton);
-    let mut sets = Sets::default();
-    rows.iter().for_each(|(row, singleton)| sets.push_with_singletons(row, *singleton));
-    sets
 }
 
 fn check(sets: &Sets, tau: Tau, least: u64, parts: usize) -> Result<(), TestCaseError> {
