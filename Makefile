@@ -45,8 +45,11 @@ demo: build ## near-duplicates of the real documents in hdfs-fixtures
 # One selection of tests for all that build them, so that they are built once.
 TESTS = $(CARGO) test --locked --lib --test suite
 
+# Many wait for what they started, so one more runs than there are cores.
+THREADS = $(shell expr $$(nproc) + 1)
+
 test: check test-tools spark ## formatting, lints and all tests
-	$(TESTS) --no-fail-fast -- --show-output
+	$(TESTS) --no-fail-fast -- --show-output --test-threads=$(THREADS)
 	$(CARGO) test --locked --doc
 
 test-build: tools ## builds the tests, to run them later
