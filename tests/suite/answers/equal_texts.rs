@@ -3,9 +3,8 @@
 
 use crate::common::browser::Browser;
 use crate::common::cli::{Place, jsonl, search_path};
-use crate::common::harness::{clean, counted};
+use crate::common::harness::{bash, counted};
 use serde_json::Value;
-use std::process::Command;
 
 /// Ways that share no code between the hash of a text and the clusters.
 const WAYS: [&str; 6] = [
@@ -168,7 +167,7 @@ fn scripts_find_them_in_rounds() {
         ["doc-split", "term-split --pcp prefix --cluster star", "doc-split --cluster star --write clusters"]
     {
         here.write("script", here.say(&format!("twinsplit plan {options} --inline")).ok());
-        let mut line = clean(Command::new("bash"));
+        let mut line = bash();
         line.args(["script", "answer", "docs"]).env("PATH", search_path());
         here.run(line, "").ok();
         assert_eq!(here.read("answer/clusters.tsv"), format!("{CLUSTERS}{LONG}"), "{options}");

@@ -2,12 +2,11 @@
 //! one task with the whole graph gives; and a run through pipes loops, reports and resumes.
 
 use crate::common::cli::{Place, fixture, search_path};
-use crate::common::harness::clean;
+use crate::common::harness::bash;
 use crate::common::rng::Rng;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::process::Command;
 use twinsplit::internal::chains::{FAMILIES, Part, Step, Wanted};
 use twinsplit::internal::cluster::groups::star_of_groups;
 use twinsplit::internal::cluster::union_find::UnionFind;
@@ -368,7 +367,7 @@ fn a_script_goes_on_inside_a_round() {
     here.write("script", plan);
     let input = fixture("documents/en.jsonl.gz");
     let script = |resume: &str| {
-        let mut line = clean(Command::new("bash"));
+        let mut line = bash();
         line.args(["script", "out"]).arg(&input).env("PATH", search_path()).env("RESUME", resume);
         here.run(line, "")
     };

@@ -15,7 +15,8 @@ use twinsplit::internal::stages::STAGES;
 fn tool(here: &Place, name: &str, args: &[&str], input: &str) -> Said {
     let found = Command::new("sh").args(["-c", &format!("command -v {name}")]).output().unwrap();
     assert!(found.status.success(), "{name} is missing: make test-tools installs it");
-    let mut command = clean(Command::new(name));
+    let path = String::from_utf8(found.stdout).unwrap();
+    let mut command = clean(Command::new(path.trim()));
     command.args(args).env("PATH", search_path()).env("HOME", here.path("")).env("TERM", "dumb");
     command.env("XDG_DATA_HOME", here.path("share"));
     here.run(command, input)

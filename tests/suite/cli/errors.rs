@@ -82,7 +82,6 @@ fn files_that_cannot_be_written_are_usage_errors() {
     for command in [
         "fingerprints build docs --output",
         "join docs --tau 0.5 --output",
-        "convert docs --format trec --output",
         "idf --from docs --output",
         "tune --input docs --write-sample",
         "report folder --to",
@@ -91,6 +90,7 @@ fn files_that_cannot_be_written_are_usage_errors() {
             here.say(&format!("twinsplit {command} {path}")).fails(2, &[path, word]);
         }
     }
+    here.say("twinsplit convert docs --format trec --output folder").fails(2, &["folder", "it is a folder"]);
     assert_eq!(here.names("."), BTreeSet::from(["docs", "folder"].map(str::to_owned)));
 }
 

@@ -1,7 +1,7 @@
 //! What `make install` leaves, that it works from there alone, and that `make uninstall` leaves nothing.
 
 use crate::common::cli::{Place, Said, fixture};
-use crate::common::harness::clean;
+use crate::common::harness::{bash, clean};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -70,7 +70,7 @@ fn an_installation_is_whole_and_goes_without_a_trace() {
     let readme = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
     let alone = |line: &str| {
         let path = format!("{}:/usr/bin:/bin", below.join("bin").display());
-        let mut command = clean(Command::new("bash"));
+        let mut command = bash();
         command.args(["-c", &format!("set -euo pipefail; {line}")]).env("PATH", path);
         here.run(command, "").ok()
     };

@@ -3,10 +3,9 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::process::Command;
 
 use crate::common::expected::{Keep, Kind};
-use crate::common::harness::{clean, first_difference, run};
+use crate::common::harness::{bash, first_difference, run};
 use crate::common::matrix::Subject;
 use crate::common::real;
 
@@ -21,7 +20,7 @@ const LINES: [&str; 2] = [
 fn shell(line: &str, folder: &Path) {
     let binaries = Path::new(env!("CARGO_BIN_EXE_twinsplit")).parent().unwrap_or(Path::new("."));
     let path = std::env::var("PATH").unwrap_or_default();
-    let mut command = clean(Command::new("bash"));
+    let mut command = bash();
     command.current_dir(folder).env("PATH", format!("{}:{path}", binaries.display()));
     command.args(["-c", &format!("set -euo pipefail; {line}")]);
     if let Err(failure) = run(command) {

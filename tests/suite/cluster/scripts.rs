@@ -3,12 +3,12 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 
 use crate::common::cli::{Place, fixture};
 use crate::common::cluster::{Cluster, script, wait_for};
-use crate::common::harness::clean;
+use crate::common::harness::bash;
 
 /// The processes that know of this folder.
 fn processes(folder: &Path) -> Vec<String> {
@@ -167,7 +167,7 @@ fn a_daemon_that_cannot_start_shows_its_log_and_stops_the_others() {
 fn full_an_install_is_whole_or_not_there() {
     let here = Place::new();
     let install = |path: &str| {
-        let mut command = clean(Command::new("bash"));
+        let mut command = bash();
         command
             .arg(fixture("cluster/install.sh"))
             .env("XDG_CACHE_HOME", here.path("cache"))

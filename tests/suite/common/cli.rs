@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
 
-use super::harness::clean;
+use super::harness::{bash, clean};
 
 /// The folder of our binaries.
 pub fn binaries() -> &'static Path {
@@ -123,7 +123,7 @@ impl Place {
 
     /// Runs a line of bash here, our binaries first on the path.
     pub fn shell(&self, line: &str) -> Said {
-        let mut command = clean(Command::new("bash"));
+        let mut command = bash();
         command.args(["-c", &format!("set -euo pipefail; {line}")]).env("PATH", search_path());
         self.run(command, "")
     }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::cli::{Place, Said, fixture, search_path};
-use super::harness::clean;
+use super::harness::{bash, clean};
 
 /// Hadoop's home folder. It is installed when it is missing, which takes minutes and the network once.
 #[track_caller]
@@ -48,7 +48,7 @@ pub fn java_home() -> PathBuf {
 /// A line of bash, Hadoop's commands and our binaries first on the path, and `STREAMING` its jar. Without
 /// a configuration it is one process and local files.
 pub fn with_hadoop(home: &Path, configuration: Option<&Path>, line: &str) -> Command {
-    let mut command = clean(Command::new("bash"));
+    let mut command = bash();
     for name in ["HADOOP_HOME", "HADOOP_CONF_DIR", "HADOOP_OPTS", "HADOOP_CLIENT_OPTS", "HADOOP_CLASSPATH"] {
         command.env_remove(name);
     }

@@ -82,6 +82,11 @@ pub fn clean(mut command: Command) -> Command {
     command
 }
 
+/// A bash, without our variables. By its path, so that it is started without a copy of this process, which is large.
+pub fn bash() -> Command {
+    clean(Command::new("/bin/bash"))
+}
+
 /// Runs a command and returns what it printed, or why it failed and how to repeat it.
 pub fn run(mut command: Command) -> Result<String, String> {
     let output = SLOTS.with(|| command.output());

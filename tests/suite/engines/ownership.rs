@@ -2,7 +2,7 @@
 //! the new one is complete.
 
 use crate::common::cli::{Place, binaries, jsonl, search_path};
-use crate::common::harness::clean;
+use crate::common::harness::{bash, clean};
 use serde_json::Value;
 use std::fs;
 use std::io::ErrorKind;
@@ -285,7 +285,7 @@ fn of_two_new_runs_of_a_script_the_second_ends() {
     here.write("ls", ls);
     here.shell("cp ls bin/ls; chmod 755 bin/ls").ok();
     let runs = [(), ()].map(|()| {
-        let mut run = clean(Command::new("bash"));
+        let mut run = bash();
         run.args(["script.sh", "out", "docs"]);
         run.env("PATH", format!("{}:{}", here.path("bin").display(), search_path()));
         start(&here, run)

@@ -1,7 +1,7 @@
 //! A run that was stopped, anyhow and at any moment, goes on to the same bytes; another run does not go on with it.
 
 use crate::common::cli::{Place, binaries, fixture, jsonl, search_path};
-use crate::common::harness::clean;
+use crate::common::harness::{bash, clean};
 use crate::common::rng::Rng;
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
@@ -306,7 +306,7 @@ fn an_interrupted_run_says_how_to_go_on() {
         assert_eq!(ended.status.signal(), Some(2), "{err}");
         let line = err.lines().find_map(|line| line.strip_prefix("interrupted; to go on: ")).expect(&err);
         assert!(line.ends_with("--resume") && !here.path("out/run.json").exists(), "{line}");
-        let mut again = clean(Command::new("bash"));
+        let mut again = bash();
         again.args(["-c", line]).env("PATH", search_path());
         here.run(again, "").ok();
         assert_eq!(answer(&here, "out"), answer(&here, "whole"), "{way}");
@@ -320,12 +320,12 @@ fn a_script_goes_on() {
     small(&here);
     here.write("script", here.say("twinsplit plan doc-split --write-kept --inline").ok());
     let script = here.path("script");
-    let mut line = clean(Command::new("bash"));
+    let mut line = bash();
     line.arg(&script).args(["out", "docs"]).env("PATH", search_path());
     here.run(line, "").ok();
     let whole = ["pairs.tsv", "clusters.tsv"].map(|file| here.read(&format!("out/{file}")));
     let again = |resume: &str, input: &str| {
-        let mut line = clean(Command::new("bash"));
+        let mut line = bash();
         line.arg(&script).args(["out", input]).env("PATH", search_path()).env("RESUME", resume);
         here.run(line, "")
     };

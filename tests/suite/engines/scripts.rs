@@ -2,7 +2,7 @@
 
 use crate::common::chains::families;
 use crate::common::cli::{Place, binaries, fixture};
-use crate::common::harness::clean;
+use crate::common::harness::{bash, clean};
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::Command;
@@ -89,7 +89,7 @@ fn scripts_give_the_answer_of_a_run() {
         assert!(expected[0].contains(pair), "{title}");
         for (mappers, reducers) in [("1", "5"), ("2", "2"), ("5", "1")] {
             let output = format!("{}-{mappers}-{reducers}", path.file_stem().unwrap().to_string_lossy());
-            let mut script = clean(Command::new("bash"));
+            let mut script = bash();
             script.arg(&path).env("JOBS_LIB", fixture("../jobs/lib"));
             script.env("PATH", format!("{}:/usr/bin:/bin", binaries().display()));
             script.envs([("MAPPERS", mappers), ("REDUCERS", reducers), ("SORT_MEMORY", "16M")]);
@@ -139,7 +139,7 @@ fn a_page_of_another_version_is_refused() {
     std::fs::set_permissions(here.path("other/twinsplit"), PermissionsExt::from_mode(0o755)).unwrap();
     let run = |page: &str, path: &str| {
         here.write("page", page);
-        let mut command = clean(Command::new("bash"));
+        let mut command = bash();
         command.args(["page", "out", "docs"]).env("JOBS_LIB", fixture("../jobs/lib")).env("PATH", path);
         here.run(command, "")
     };
@@ -166,7 +166,7 @@ fn a_page_finds_its_library_or_says_how() {
     let here = Place::new();
     here.write("docs", families());
     let run = |script: &str, library: Option<&str>| {
-        let mut command = clean(Command::new("bash"));
+        let mut command = bash();
         command.args([script, &format!("{script}-out"), "docs"]);
         command.env("PATH", format!("{}:/usr/bin:/bin", binaries().display())).env_remove("JOBS_LIB");
         command.envs(library.map(|library| ("JOBS_LIB", library)));

@@ -3,7 +3,7 @@
 
 use crate::common::ccdet;
 use crate::common::cli::{Place, Said, binaries, fixture, search_path};
-use crate::common::harness::clean;
+use crate::common::harness::{bash, clean};
 use crate::common::odd::{self, gzip};
 use crate::common::spark::{confs, spark_home};
 use crate::common::tutorial::follow;
@@ -451,7 +451,7 @@ fn the_tutorial_can_be_followed() {
     fs::create_dir(place.path("conf")).unwrap();
     place.write("conf/spark-defaults.conf", confs().join("\n"));
     let done = follow(&text, |lines| {
-        let mut command = clean(Command::new("bash"));
+        let mut command = bash();
         command.args(["-c", &format!("set -euo pipefail\n{lines}")]).env("SPARK_HOME", &home);
         command.env("PATH", format!("{}:{}", home.join("bin").display(), search_path()));
         command.env("SPARK_CONF_DIR", place.path("conf")).env("SPARK_LOCAL_IP", "127.0.0.1");
