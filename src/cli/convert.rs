@@ -5,7 +5,7 @@
 
 mod in_front;
 
-use super::options::output_file;
+use super::options::output_file_in_new_folder;
 use super::progress::Display;
 use super::quarantine::{QUARANTINE, is_quarantine};
 use crate::bad_records::BadRecords;
@@ -33,7 +33,7 @@ pub struct ConvertOpts {
     #[arg(required = true, num_args = 1.., value_name = "FILE")]
     pub input: Vec<PathBuf>,
     /// The file of JSON lines, gzip when its name ends in .gz; - for standard output
-    #[arg(long, value_name = "FILE", value_parser = output_file())]
+    #[arg(long, value_name = "FILE", value_parser = output_file_in_new_folder())]
     pub output: PathBuf,
     /// How documents are found.
     #[command(flatten)]

@@ -10,7 +10,7 @@ use crate::{stages, terminal, visible};
 use clap::builder::{PathBufValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args, Command, ValueEnum};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The value of an option that bounds memory.
 pub fn megabytes(text: &str) -> std::result::Result<usize, &'static str> {
@@ -20,13 +20,19 @@ pub fn megabytes(text: &str) -> std::result::Result<usize, &'static str> {
 /// The value of an option that names a file to write, or - for standard output: what cannot be written under that name is
 /// refused before the work.
 pub fn output_file() -> impl TypedValueParser<Value = PathBuf> {
-    PathBufValueParser::new().try_map(|path| {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        match folder {
-            _ if path.is_dir() => Err("it is a folder; expected the name of a file".to_owned()),
-            Some(folder) if !folder.is_dir() => Err(format!("there is no folder {}", visible::path(folder))),
-            _ => Ok(path),
+    output_file_in_new_folder().try_map(|path| match path.parent() {
+        Some(folder) if folder != Path::new("") && !folder.is_dir() => {
+            Err(format!("there is no folder {}", visible::path(folder)))
         }
+        _ => Ok(path),
+    })
+}
+
+/// The same where the folder of the file is made if it is not there.
+pub fn output_file_in_new_folder() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(|path| match path.is_dir() {
+        true => Err("it is a folder; expected the name of a file"),
+        false => Ok(path),
     })
 }
 
