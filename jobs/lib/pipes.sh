@@ -1,7 +1,7 @@
 # The engine pipes: the shuffle of a cluster on one machine. Every task is a process; rows are partitioned by their key,
 # shuffled, so that no stage can rely on the order of equal keys, and sorted.
 source "$JOBS_LIB/twinsplit.sh"
-shopt -s globstar
+shopt -s globstar nullglob
 : "${MAPPERS:=2}" "${SORT_MEMORY:=256M}" "${WORK:=$OUTPUT/_work}"
 mkdir -p "$OUTPUT" "$WORK"
 for file in "${INPUT[@]}" ${QUERIES:+"$QUERIES"}; do
@@ -36,9 +36,11 @@ name() { mv "$WORK/$1" "$WORK/$2"; }
 part() { printf '%s/%s/part-%05d' "$WORK" "$1" "$2"; }
 only_part() { part "$1" 0; }
 rows() { cat "$(only_part "$1")"; }
-parts() {
+# parts_of DATA…: PARTS are their part files, in order
+parts_of() {
   local data
-  for data in "$@"; do find "$WORK/$data" -name 'part-?????' | sort; done
+  PARTS=()
+  for data in "$@"; do PARTS+=("$WORK/$data"/part-?????); done
 }
 
 counters_of() { find "${@/#/$WORK/_counters/}" -type f -exec cat {} +; }
@@ -68,7 +70,7 @@ complete() {
 # The functions of tasks see the locals of the step that they are part of: from, to, mappers, …
 # share K N COMMAND…: COMMAND with the K-th of N shares of $from: lines of documents or queries, or whole part files
 share() {
-  local number=$1 of=$2 files
+  local number=$1 of=$2 at files PARTS
   shift 2
   if [[ $from == documents || $from == queries ]]; then
     files=("${INPUT[@]}")
@@ -76,7 +78,9 @@ share() {
     "$1" --input "${files[@]}" --split "$number/$of" "${@:2}"
   else
     # shellcheck disable=SC2086  # a list of names without spaces
-    mapfile -t files < <(parts $from | awk -v k="$number" -v n="$of" 'NR % n == k')
+    parts_of $from
+    files=()
+    for ((at = (number + of - 1) % of; at < ${#PARTS[@]}; at += of)); do files+=("${PARTS[at]}"); done
     cat "${files[@]}" < /dev/null | TWINSPLIT_TASK=${TWINSPLIT_TASK:-$number} "$@"
   fi
 }
@@ -137,7 +141,7 @@ publish() {
   done
 }
 sorted() {
-  local files
-  mapfile -t files < <(parts "$1")
-  sort -S "$SORT_MEMORY" -T "$WORK" "${files[@]}" < /dev/null
+  local PARTS
+  parts_of "$1"
+  sort -S "$SORT_MEMORY" -T "$WORK" "${PARTS[@]}" < /dev/null
 }
