@@ -138,14 +138,20 @@ impl<'b, R: Row> Sorter<'b, R> {
     /// calling one. Gives how many bytes were dealt out again on disk.
     pub fn drain_all(&self, threads: usize, visit: &mut dyn FnMut(&[R]) -> Result<()>) -> Result<u64> {
         let room = self.spill.budget().sort_buffer() / size_of::<R>();
-        let buckets: Vec<usize> = (0..BUCKETS).collect();
-        let mut spilled = 0;
-        for some in buckets.chunks(threads.max(1)) {
+        let (threads, mut next, mut spilled) = (threads.max(1), 0, 0);
+        while next < BUCKETS {
+            // One for each thread, and more of small ones, for which threads would wait longer than they sort.
+            let (first, mut held) = (next, 0);
+            while next < BUCKETS && (next - first < threads || held + self.rows(next) <= threads * room) {
+                held += self.rows(next);
+                next += 1;
+            }
             // A bucket that is too large has its turn below.
-            let sorted = in_threads(some.len(), threads, |at| {
-                if self.rows(some[at]) <= room { self.sorted(some[at]).map(Some) } else { Ok(None) }
+            let sorted = in_threads(next - first, threads, |at| {
+                let bucket = first + at;
+                if self.rows(bucket) <= room { self.sorted(bucket).map(Some) } else { Ok(None) }
             })?;
-            for (&bucket, rows) in some.iter().zip(sorted) {
+            for (bucket, rows) in (first..next).zip(sorted) {
                 match rows {
                     Some(rows) if rows.is_empty() => {}
                     Some(rows) => visit(&rows)?,
