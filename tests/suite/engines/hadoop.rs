@@ -130,9 +130,10 @@ fn minhash_equals_local() {
     equals_local("minhash --features words:2 --bands 32 --rows 4 --tau 0.5");
 }
 
+/// Its jobs read, partition and sort as those of other chains here do.
 #[test]
-#[ignore = "a minute; run by `make cluster-test`"]
-fn i_match_equals_local() {
+#[ignore = "a minute; run by `make cluster-test-full`"]
+fn full_i_match_equals_local() {
     equals_local("i-match --lexicons 40 --idf 0.05,1 --tau 0.3");
 }
 
@@ -194,9 +195,10 @@ fn ccdet_by_site_and_idf_equals_brute_force() {
     ccdet_equals_brute_force("--site url", Some("0.1,0.95"));
 }
 
+/// Its jobs are among those with sites.
 #[test]
-#[ignore = "a minute; run by `make cluster-test`"]
-fn ccdet_equals_brute_force_without_sites() {
+#[ignore = "a minute; run by `make cluster-test-full`"]
+fn full_ccdet_equals_brute_force_without_sites() {
     ccdet_equals_brute_force("", None);
 }
 
