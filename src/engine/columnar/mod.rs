@@ -14,6 +14,7 @@
 //! | [number](numbering) | the lists | (candidate, token), by bucket of the candidate | one list |
 //! | [group](groups) | a bucket, sorted | different sets, and who has them | a sort buffer, one set |
 //! | [join] | sets, past the index of some | pairs of sets; of documents, by bucket of the first | the index |
+//! | stars alone instead (`stars`) | the same, in rounds | pairs of sets that decide, and from them the labels | the index |
 //! | Term-Split instead (`term_split`) | the same | candidates, by bucket of the later set; then as above | the index |
 //! | SimHash instead ([`fingerprints`]) | fingerprints, sorted | pairs as above | 24 bytes, and while they are joined 40 to 64, or 4 where they go to disk |
 //! | MinHash instead ([`minhash`]) | keys of documents, sorted | pairs as above | the keys, and one sort buffer of them for each thread |
