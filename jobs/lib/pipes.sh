@@ -80,7 +80,7 @@ share() {
     # shellcheck disable=SC2086  # a list of names without spaces
     parts_of $from
     files=()
-    for ((at = (number + of - 1) % of; at < ${#PARTS[@]}; at += of)); do files+=("${PARTS[at]}"); done
+    for ((at = number; at < ${#PARTS[@]}; at += of)); do files+=("${PARTS[at]}"); done
     cat "${files[@]}" < /dev/null | TWINSPLIT_TASK=${TWINSPLIT_TASK:-$number} "$@"
   fi
 }
