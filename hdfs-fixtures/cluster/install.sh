@@ -48,14 +48,15 @@ if [[ ! -d $home ]]; then
 fi
 
 # The classes that a job loads, in an archive for the JVMs of clients. It knows the jars by their paths, so it is made of the folder under
-# its name, and whatever fails here only leaves clients slower.
+# its name, and whatever fails here only leaves clients slower: an empty file says that it was tried.
 if [[ ! -f $home/classes.jsa ]]; then
   job=$(mktemp -d)
   trap 'rm -rf "$job"' EXIT
   echo x > "$job/in"
   HADOOP_CONF_DIR=$home/etc/hadoop-local HADOOP_OPTS="-XX:ArchiveClassesAtExit=$job/classes.jsa" "$home/bin/mapred" streaming \
-    -input "$job/in" -output "$job/out" -mapper cat -reducer cat > /dev/null 2>&1 &&
-    mv "$job/classes.jsa" "$home/classes.jsa.$$" && mv "$home/classes.jsa.$$" "$home/classes.jsa" || true
+    -input "$job/in" -output "$job/out" -mapper cat -reducer cat > /dev/null 2>&1 || : > "$job/classes.jsa"
+  # From another file system first, and under its name when it is complete.
+  mv "$job/classes.jsa" "$home/classes.jsa.$$" && mv "$home/classes.jsa.$$" "$home/classes.jsa"
 fi
 
 link=$cache/hadoop-$version
