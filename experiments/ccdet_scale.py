@@ -71,7 +71,8 @@ def main():
     names = [name for name in engines.ENGINES if name in opts.engines]
     if corpus:
         documents = collection.own("ccdet_scale", corpus)
-        sizes = [size for size in sizes if size < documents.documents] + [documents.documents]
+        if not opts.sizes:
+            sizes = [size for size in SIZES if size < documents.documents] + [documents.documents]
     else:
         documents = collection.Collection("ccdet_scale", max(sizes), lambda folder: crawl.written(max(sizes), folder))
     points, nodes = Points(documents.folder.name, opts.minutes), []
