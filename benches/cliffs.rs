@@ -136,8 +136,7 @@ fn compare(
     let bound = growth(counted[0].bound, counted[1].bound);
     let grown: [f64; COMPARED] = [
         growth(counted[0].counts[0], counted[1].counts[0]),
-        // Each set is held against each part, and parts are compared by themselves.
-        growth(counted[0].queries(), counted[1].queries()),
+        growth(counted[0].counts[1], counted[1].counts[1]),
         growth(counted[0].work(), counted[1].work()),
     ];
     let over = grown.map(|grown| grown > TOLERANCE * bound);
@@ -227,11 +226,6 @@ impl Counted {
     /// Visited postings and candidates.
     fn work(&self) -> u64 {
         self.counts[2] + CANDIDATE * self.counts[3]
-    }
-
-    /// Queries of each part.
-    fn queries(&self) -> u64 {
-        self.counts[1] / self.counts[0].max(1)
     }
 
     fn of(collection: &Collection, tau: u32, way: &Way) -> Self {
