@@ -11,6 +11,7 @@ use super::ColumnarOpts;
 use super::documents::Documents;
 use super::groups::Groups;
 use super::sorter::{Row, SortWriter, Sorter, pack};
+use super::stars::edge;
 use super::store::Store;
 use crate::cluster::union_find::UnionFind;
 use crate::engine::memory::Budget;
@@ -308,10 +309,7 @@ impl<'s, 'b> Pairs<'s, 'b> {
                 Links::Forest(forest) => {
                     forest.union(pair.a, pair.b);
                 }
-                Links::Edges { ranks, edges } => {
-                    let (x, y) = (ranks[pair.a as usize], ranks[pair.b as usize]);
-                    edges.push(pack(x.max(y), x.min(y)))?;
-                }
+                Links::Edges { ranks, edges } => edges.push(edge(ranks, pair))?,
             }
             self.count += self.groups.size(pair.a) * self.groups.size(pair.b);
             if self.writes() {

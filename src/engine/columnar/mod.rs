@@ -35,14 +35,16 @@ pub mod store;
 mod term_split;
 
 use crate::chains::Columnar;
-use crate::cluster::star::Stars;
+use crate::cluster::star::star;
 use crate::cluster::union_find::UnionFind;
 use crate::engine::memory::Budget;
 use crate::engine::peak::StepPeak;
 use crate::engine::progress::{Done, Progress, Unit};
 use crate::error::{Error, Result};
 use crate::io::{Blocks, Contents};
-use crate::join::kernel::{Asked, JoinPair, Work, index_shards, join_components, join_shards, queries};
+use crate::join::kernel::{
+    Asked, JoinPair, Shard, Work, index_shards, join_components, join_shards, queries,
+};
 use crate::params::Params;
 use crate::record::document::DocumentOpts;
 use crate::sketch::Idf;
@@ -64,14 +66,16 @@ use clap::Args;
 use documents::Documents;
 use fingerprints::Fingerprints;
 use groups::Groups;
-use join::{Links, Pairs, admit_largest, edge_sorter, pair_sorter, parts};
+use join::{Found, Links, Pairs, admit_largest, edge_sorter, pair_sorter, parts};
 use minhash::{Keys, MinHashJoin};
 use numbering::{Candidates, count};
 use output::{Answer, LargeCluster, count_clusters};
-use sorter::{Sorter, unpack};
+use sorter::Sorter;
+use stars::stars_of;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Instant;
+use store::Store;
 use term_split::TermSplit;
 
 /// The options of the chain, the same structs that its stages have.
@@ -434,14 +438,7 @@ impl ColumnarRun<'_> {
         let labels = match labels {
             Some(labels) => labels,
             None => {
-                let mut stars = Stars::new(groups.count() as usize);
-                edges.drain_all(self.threads, &mut |edges| {
-                    edges
-                        .iter()
-                        .map(|edge| unpack(*edge))
-                        .for_each(|(worse, better)| stars.edge(worse, better));
-                    Ok(())
-                })?;
+                let (stars, _) = stars_of(&edges, groups.count(), self.threads, |_| Ok(()))?;
                 ranks.iter().map(|rank| stars.centre(*rank)).collect()
             }
         };
@@ -512,33 +509,52 @@ impl ColumnarRun<'_> {
                 fingerprints.join(groups, most, self.threads, (budget, self.work), pairs)?,
             ));
         }
-        let (parts, held) = parts(store, &self.opts, pairs.found(), self.threads, budget);
-        let threads = store.readers(1, held, self.threads, budget);
-        budget.hold(held);
         let similarity = self.opts.similarity.0;
-        let smaller = index_shards(store, &parts, similarity)?;
-        self.progress.start(
-            "docsplit-query",
-            "joining",
-            Unit::Sets,
-            queries(store, &smaller, similarity) as u64,
-        );
+        let IndexParts { parts, shards, threads, held } = self.index_parts(store, pairs.found(), budget)?;
+        self.start_joining(store, &shards);
         let on_progress = |sets| self.progress.add(sets as u64);
         let work = if let Some((forest, joined)) = pairs.forest_alone() {
-            let (work, links) = join_components(store, &smaller, similarity, threads, &on_progress, forest)?;
+            let (work, links) = join_components(store, &shards, similarity, threads, &on_progress, forest)?;
             *joined += links;
             work
         } else {
             let asked = Asked::Pairs;
             let pairs = Mutex::new(pairs);
             let take = |found: &[JoinPair]| lock(&pairs).take(found);
-            join_shards(store, &smaller, similarity, asked, threads, &on_progress, &take)?
+            join_shards(store, &shards, similarity, asked, threads, &on_progress, &take)?
         };
         budget.release(held);
         let mut counters = counters_of(work);
         counters.insert("slices".to_owned(), parts.len() as u64);
         Ok(("docsplit-query", counters))
     }
+
+    /// The parts in which sets are indexed to find this, with the budget for one of them.
+    fn index_parts(&self, store: &Store, found: Found, budget: &Budget) -> Result<IndexParts> {
+        let (parts, held) = parts(store, &self.opts, found, self.threads, budget);
+        let threads = store.readers(1, held, self.threads, budget);
+        budget.hold(held);
+        let shards = index_shards(store, &parts, self.opts.similarity.0)?;
+        Ok(IndexParts { parts, shards, threads, held })
+    }
+
+    /// Says that sets are about to be held against these shards.
+    fn start_joining(&self, store: &Store, shards: &[Shard]) {
+        let sets = queries(store, shards, self.opts.similarity.0) as u64;
+        self.progress.start("docsplit-query", "joining", Unit::Sets, sets);
+    }
+}
+
+/// How sets are indexed.
+struct IndexParts {
+    /// What fits in memory at one time.
+    parts: Vec<Shard>,
+    /// The same in pieces that fit in a cache.
+    shards: Vec<Shard>,
+    /// How many threads may hold a set beside that.
+    threads: usize,
+    /// Bytes of the budget, to be released.
+    held: usize,
 }
 
 /// By set the label of its cluster, for pairs of sets in memory.
@@ -552,14 +568,8 @@ pub fn labels(kind: ClusterKind, documents: &Documents, groups: &Groups, pairs: 
             forest.into_labels()
         }
         ClusterKind::Star => {
-            let ranks = ranks(documents, groups);
-            let rank = |set: u32| ranks[set as usize];
-            let both = |pair: &JoinPair| (rank(pair.a).max(rank(pair.b)), rank(pair.a).min(rank(pair.b)));
-            let mut edges: Vec<(u32, u32)> = pairs.iter().map(both).collect();
-            edges.sort_unstable();
-            let mut stars = Stars::new(ranks.len());
-            edges.into_iter().for_each(|(worse, better)| stars.edge(worse, better));
-            ranks.iter().map(|rank| stars.centre(*rank)).collect()
+            let pairs: Vec<(u32, u32)> = pairs.iter().map(|pair| (pair.a, pair.b)).collect();
+            star(groups.count() as usize, &ranks(documents, groups), &pairs)
         }
     }
 }

@@ -1,17 +1,40 @@
-//! Star clusters without most of their pairs ([`StarJoin`]).
+//! Star clusters: from edges between sets, and without most of their pairs ([`StarJoin`]).
 
 use super::groups::Groups;
-use super::join::{Found, edge_sorter, parts};
-use super::sorter::{pack, unpack};
-use super::{ColumnarRun, counters_of};
+use super::join::{Found, edge_sorter};
+use super::sorter::{Sorter, pack, unpack};
+use super::{ColumnarRun, IndexParts, counters_of};
 use crate::cluster::star::Stars;
 use crate::engine::memory::Budget;
-use crate::engine::progress::Unit;
 use crate::error::Result;
-use crate::join::kernel::{JoinPair, Source, StarJoin, Work, index_shards, queries};
+use crate::join::kernel::{JoinPair, Source, StarJoin, Work};
 use crate::stage::Counters;
 use crate::threads::{lock, unlocked};
 use std::sync::Mutex;
+
+/// The edge of a pair of sets: their ranks, the worse one first.
+pub fn edge(ranks: &[u32], pair: &JoinPair) -> u64 {
+    let (x, y) = (ranks[pair.a as usize], ranks[pair.b as usize]);
+    pack(x.max(y), x.min(y))
+}
+
+/// The stars of so many sets by their edges, which go to `visit` as well. Gives besides how many bytes were dealt out again on disk.
+pub fn stars_of(
+    edges: &Sorter<'_, u64>,
+    sets: u32,
+    threads: usize,
+    mut visit: impl FnMut(u64) -> Result<()>,
+) -> Result<(Stars, u64)> {
+    let mut stars = Stars::new(sets as usize);
+    let spilled = edges.drain_all(threads, &mut |edges| {
+        edges.iter().try_for_each(|edge| {
+            let (worse, better) = unpack(*edge);
+            stars.edge(worse, better);
+            visit(*edge)
+        })
+    })?;
+    Ok((stars, spilled))
+}
 
 impl ColumnarRun<'_> {
     /// By set the label of its star, where no pairs are written; `ranks` are by set. Gives besides what was counted.
@@ -21,53 +44,32 @@ impl ColumnarRun<'_> {
         ranks: &[u32],
         budget: &Budget,
     ) -> Result<(Vec<u32>, Counters)> {
-        let (store, similarity) = (&groups.store, self.opts.similarity.0);
-        let (parts, held) = parts(store, &self.opts, Found::Stars, self.threads, budget);
-        let threads = store.readers(1, held, self.threads, budget);
-        budget.hold(held);
-        let smaller = index_shards(store, &parts, similarity)?;
-        let mut join = StarJoin::new(store, &parts, similarity, ranks, threads)?;
+        let (store, sets) = (&groups.store, groups.count());
+        let IndexParts { parts, shards, threads, held } = self.index_parts(store, Found::Stars, budget)?;
+        let mut join = StarJoin::new(store, &parts, self.opts.similarity.0, ranks, threads)?;
         let (mut work, mut joined, mut spilled) = (Work::default(), 0, 0);
-        let mut edges = edge_sorter((budget, self.work), groups.count());
+        let mut edges = edge_sorter((budget, self.work), sets);
         let labels = loop {
-            self.progress.start(
-                "docsplit-query",
-                "joining",
-                Unit::Sets,
-                queries(store, &smaller, similarity) as u64,
-            );
+            self.start_joining(store, &shards);
             let writer = Mutex::new((edges.writer(), &mut joined));
             let take = |pairs: &[JoinPair]| {
                 let (writer, joined) = &mut *lock(&writer);
                 **joined += pairs.len() as u64;
-                pairs.iter().try_for_each(|pair| {
-                    let (x, y) = (ranks[pair.a as usize], ranks[pair.b as usize]);
-                    writer.push(pack(x.max(y), x.min(y)))
-                })
+                pairs.iter().try_for_each(|pair| writer.push(edge(ranks, pair)))
             };
-            work += join.round(&smaller, &|sets| self.progress.add(sets as u64), &take)?;
+            work += join.round(&shards, &|sets| self.progress.add(sets as u64), &take)?;
             unlocked(writer).0.finish()?;
             spilled += edges.spilled();
 
             // A sorter is empty when it has been read, and another round's pairs come in between these.
-            let next = edge_sorter((budget, self.work), groups.count());
+            let next = edge_sorter((budget, self.work), sets);
             let mut kept = join.has_members().then(|| next.writer());
-            let mut stars = Stars::new(groups.count() as usize);
-            spilled += edges.drain_all(self.threads, &mut |edges| {
-                for edge in edges {
-                    let (worse, better) = unpack(*edge);
-                    stars.edge(worse, better);
-                    if let Some(kept) = &mut kept {
-                        kept.push(*edge)?;
-                    }
-                }
-                Ok(())
-            })?;
-            if let Some(kept) = kept {
-                kept.finish()?;
-            }
+            let keep = |edge| kept.as_mut().map_or(Ok(()), |kept| kept.push(edge));
+            let (stars, again) = stars_of(&edges, sets, self.threads, keep)?;
+            spilled += again;
+            kept.map_or(Ok(()), |kept| kept.finish())?;
             let centre = |set: usize| stars.centre(ranks[set]);
-            if !join.goes_on(|set| centre(set) == ranks[set]) {
+            if !join.next_round(|set| centre(set) == ranks[set]) {
                 break (0..store.sets()).map(centre).collect();
             }
             edges = next;

@@ -156,8 +156,8 @@ pub fn join_shards<S: Source, E: From<S::Error> + Send>(
         let index = Index::build_to_join(sets, range, similarity, asked, threads);
         let queries = queries_of(source, part, similarity);
         work.shards += 1;
-        let held = Held { index, numbers: *part, asks: |_: usize| true };
-        work += held.queries(source, queries, &mut scratches, on_progress, sink)?;
+        let index = PartIndex { index, numbers: *part, asks: |_: usize| true };
+        work += index.hold(source, queries, &mut scratches, on_progress, sink)?;
     }
     Ok(work)
 }
@@ -227,9 +227,19 @@ fn count_up_to(source: &impl Source, size: u64) -> usize {
 
 /// The sets that may have an earlier partner in a part that is not empty.
 pub(super) fn queries_of(source: &impl Source, part: &Shard, similarity: Similarity) -> Range<usize> {
-    // The first set of a part has none; sets far larger than all have none.
-    let largest = similarity.max_partner(source.size_of(part.number(part.len() - 1)) as u64);
-    part.first + 1..count_up_to(source, largest).max(part.first + 1)
+    queries_between(source, part.first, part.number(part.len() - 1), similarity)
+}
+
+/// The same for some sets of which these are the first and the last.
+pub(super) fn queries_between(
+    source: &impl Source,
+    first: usize,
+    last: usize,
+    similarity: Similarity,
+) -> Range<usize> {
+    // The first of them has none; sets far larger than all have none.
+    let largest = similarity.max_partner(source.size_of(last) as u64);
+    first + 1..count_up_to(source, largest).max(first + 1)
 }
 
 /// How many sets a join has to hold against its parts in all: what `on_progress` will have been told in the end.
@@ -256,15 +266,15 @@ fn deal<S: Source>(source: &S, part: Shard, share: &mut Sets) -> Result<(), S::E
 }
 
 /// An index, the sets that it holds, and which sets are held against it.
-pub(super) struct Held<'s, N, A> {
+pub(super) struct PartIndex<'s, N, A> {
     pub index: Index<&'s Sets>,
     pub numbers: N,
     pub asks: A,
 }
 
-impl<N: Numbering, A: Fn(usize) -> bool + Sync> Held<'_, N, A> {
+impl<N: Numbering, A: Fn(usize) -> bool + Sync> PartIndex<'_, N, A> {
     /// Holds the sets of a range against the index, which drops on the way what no later one can use. Gives what that took.
-    pub fn queries<S: Source, E: From<S::Error> + Send>(
+    pub fn hold<S: Source, E: From<S::Error> + Send>(
         mut self,
         source: &S,
         queries: Range<usize>,
@@ -276,7 +286,7 @@ impl<N: Numbering, A: Fn(usize) -> bool + Sync> Held<'_, N, A> {
         let (mut work, mut start, mut visited) = (Work::default(), queries.start, 0);
         while start < queries.end {
             let end = queries.end.min(start.saturating_add(stretch));
-            let of_stretch = self.stretch(source, start..end, scratches, on_progress, sink)?;
+            let of_stretch = self.hold_stretch(source, start..end, scratches, on_progress, sink)?;
             visited += of_stretch.postings;
             work += of_stretch;
             if end < queries.end && visited >= self.index.postings() as u64 * WORTH {
@@ -289,7 +299,7 @@ impl<N: Numbering, A: Fn(usize) -> bool + Sync> Held<'_, N, A> {
     }
 
     /// Holds some of them against the index as it is, on a thread for each scratch.
-    fn stretch<S: Source, E: From<S::Error> + Send>(
+    fn hold_stretch<S: Source, E: From<S::Error> + Send>(
         &self,
         source: &S,
         queries: Range<usize>,

@@ -17,11 +17,13 @@
 
 use super::bitmap_index::Costs;
 use super::neighbours::Sketched;
-use super::parallel::{Asked, Held, Shard, Sink, Source, load_part, queries_of};
+use super::parallel::{Asked, PartIndex, Shard, Sink, Source, load_part, queries_between, queries_of};
 use super::strategy::JoinStrategy;
 use super::{Index, Purpose, Scratch, Work};
 use crate::join::sets::Sets;
 use crate::similarity::Similarity;
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What of a set's pairs is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,9 +103,16 @@ impl<'s, S: Source> StarJoin<'s, S> {
         for part in parts.iter().filter(|part| part.len() > 0) {
             let sets = load_part(self.source, *part, &mut buffer, &mut share)?;
             let of_part = (*part, sets);
+            let told = AtomicUsize::new(0);
+            let tell = |sets| {
+                told.fetch_add(sets, Ordering::Relaxed);
+                on_progress(sets);
+            };
             work.shards += 1;
-            work += self.against(Role::Open, of_part.clone(), &mut scratches, on_progress, sink)?;
+            work += self.against(Role::Open, of_part.clone(), &mut scratches, &tell, sink)?;
             work += self.against(Role::Member, of_part, &mut scratches, &|_| (), sink)?;
+            // Of these, those that are in no pair with the open ones by their sizes.
+            on_progress(queries_of(self.source, part, self.similarity).len() - told.into_inner());
         }
         self.roles.iter_mut().filter(|role| **role == Role::Open).for_each(|role| *role = Role::Known);
         Ok(work)
@@ -113,7 +122,7 @@ impl<'s, S: Source> StarJoin<'s, S> {
     fn against<E: From<S::Error> + Send>(
         &self,
         role: Role,
-        (part, (sets, range)): (Shard, (&Sets, std::ops::Range<usize>)),
+        (part, (sets, range)): (Shard, (&Sets, Range<usize>)),
         scratches: &mut [Scratch],
         on_progress: &(dyn Fn(usize) + Sync),
         sink: &Sink<'_, E>,
@@ -121,13 +130,14 @@ impl<'s, S: Source> StarJoin<'s, S> {
         let Self { source, similarity, threads, roles, .. } = self;
         let in_role = |local: &usize| roles[part.number(*local)] == role;
         let locals: Vec<usize> = (0..part.len()).filter(in_role).collect();
-        if locals.is_empty() {
+        let numbers: Vec<u32> = locals.iter().map(|local| part.number(*local) as u32).collect();
+        let (Some(first), Some(last)) = (numbers.first(), numbers.last()) else {
             return Ok(Work::default());
-        }
-        let rows = || locals.iter().map(|local| range.start + local);
+        };
+        let queries = queries_between(*source, *first as usize, *last as usize, *similarity);
         let own = (locals.len() < part.len()).then(|| {
-            let rows: Vec<(&[u32], usize)> = rows().map(|set| (sets.get(set), sets.singleton(set))).collect();
-            Sets::of(&rows, *threads)
+            let row = |local: &usize| (sets.get(range.start + local), sets.singleton(range.start + local));
+            Sets::of(&locals.iter().map(row).collect::<Vec<(&[u32], usize)>>(), *threads)
         });
         let (sets, range) = own.as_ref().map_or((sets, range.clone()), |own| (own, 0..own.len()));
         let index = match role {
@@ -139,14 +149,12 @@ impl<'s, S: Source> StarJoin<'s, S> {
             }
             _ => Index::build_to_join(sets, range, *similarity, Asked::Pairs, *threads),
         };
-        let numbers: Vec<u32> = locals.iter().map(|local| part.number(*local) as u32).collect();
         let asks = |x: usize| roles[x] == Role::Open || role == Role::Open && roles[x] == Role::Member;
-        let queries = queries_of(*source, &part, *similarity);
-        Held { index, numbers, asks }.queries(*source, queries, scratches, on_progress, sink)
+        PartIndex { index, numbers, asks }.hold(*source, queries, scratches, on_progress, sink)
     }
 
     /// Takes in what stars the pairs of all rounds make: whether there is another round, because members are centres there.
-    pub fn goes_on(&mut self, is_centre: impl Fn(usize) -> bool) -> bool {
+    pub fn next_round(&mut self, is_centre: impl Fn(usize) -> bool) -> bool {
         self.rounds += 1;
         let mut members: Vec<usize> =
             (0..self.roles.len()).filter(|set| self.roles[*set] == Role::Member).collect();
@@ -163,8 +171,7 @@ impl<'s, S: Source> StarJoin<'s, S> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::index_shards;
-    use super::super::tests::{corpus, slices, templates, truth_pairs};
+    use super::super::tests::{corpus, templates, truth_pairs, ways_to_cut};
     use super::*;
     use crate::cluster::star::star;
     use crate::similarity::tau::Tau;
@@ -192,7 +199,7 @@ mod tests {
             });
             work += of_round;
             let found = star(sets.len(), ranks, &lock(&pairs));
-            if !join.goes_on(|set| found[set] as usize == set) {
+            if !join.next_round(|set| found[set] as usize == set) {
                 let mut pairs = unlocked(pairs);
                 let count = pairs.len();
                 pairs.sort_unstable();
@@ -218,12 +225,7 @@ mod tests {
             let pairs: Vec<(u32, u32)> =
                 truth_pairs(sets, similarity).iter().map(|pair| (pair.a, pair.b)).collect();
             let expected = star(sets.len(), &ranks, &pairs);
-            let whole = [Shard::range(0..sets.len())];
-            let Ok(cut) = index_shards(sets, &whole, similarity);
-            let ranges: Vec<Shard> = slices(sets.len(), parts).into_iter().map(Shard::range).collect();
-            let dealt: Vec<Shard> =
-                (0..parts).map(|first| Shard { first, end: sets.len(), step: parts }).collect();
-            for parts in [&whole[..], &cut, &ranges, &dealt] {
+            for parts in &ways_to_cut(sets, parts, similarity) {
                 let one = stars(sets, parts, similarity, &ranks, 1);
                 prop_assert_eq!(&one.0, &expected, "{:?} {:?}", similarity, parts);
                 prop_assert!(one.2.0 <= pairs.len());

@@ -175,6 +175,15 @@ pub(super) fn slices(len: usize, parts: usize) -> Vec<Range<usize>> {
     (0..parts).map(|part| len * part / parts..len * (part + 1) / parts).collect()
 }
 
+/// A collection whole, in shards, in so many ranges, and dealt out to as many parts.
+pub(super) fn ways_to_cut(sets: &Sets, parts: usize, similarity: Similarity) -> [Vec<Shard>; 4] {
+    let whole = vec![Shard::range(0..sets.len())];
+    let Ok(cut) = index_shards(sets, &whole, similarity);
+    let ranges = slices(sets.len(), parts).into_iter().map(Shard::range).collect();
+    let dealt = (0..parts).map(|first| Shard { first, end: sets.len(), step: parts }).collect();
+    [whole, cut, ranges, dealt]
+}
+
 /// The pairs of a join in parts, sorted, and how many sets were held against them.
 fn joined(sets: &Sets, parts: &[Shard], tau: Tau, threads: usize) -> (Vec<JoinPair>, usize) {
     let (found, seen) = (Mutex::new(Vec::new()), AtomicUsize::new(0));

@@ -1,5 +1,5 @@
-use super::super::tests::{corpus, slices, templates, truth_pairs};
-use super::super::{Shard, index_shards, join_components};
+use super::super::tests::{corpus, templates, truth_pairs, ways_to_cut};
+use super::super::{Shard, join_components};
 use super::*;
 use crate::similarity::tau::Tau;
 use crate::similarity::tests::all;
@@ -20,12 +20,7 @@ fn check(sets: &Sets, tau: Tau, least: u64, parts: usize) -> Result<(), TestCase
         }
         let expected = forest.into_labels();
         let components = expected.iter().enumerate().filter(|(set, label)| *set == **label as usize).count();
-        let whole = [Shard::range(0..sets.len())];
-        let Ok(cut) = index_shards(sets, &whole, similarity);
-        let ranges: Vec<Shard> = slices(sets.len(), parts).into_iter().map(Shard::range).collect();
-        let dealt: Vec<Shard> =
-            (0..parts).map(|first| Shard { first, end: sets.len(), step: parts }).collect();
-        for parts in [&whole[..], &cut, &ranges, &dealt] {
+        for parts in &ways_to_cut(sets, parts, similarity) {
             let (found, work, joined) = labels(sets, parts, similarity, 1);
             prop_assert_eq!(&found, &expected, "{:?} {:?}", similarity, parts);
             // A forest has an edge for each set that is not alone, but one in each component.
