@@ -7,11 +7,10 @@ use crate::chains::{IDF_TABLE, idf_table};
 use crate::engine::progress::Progress;
 use crate::engine::steps::LocalSteps;
 use crate::error::{Error, Result};
-use crate::io::{Stdout, document_files};
+use crate::io::{AtomicFile, Stdout, document_files};
 use crate::params::Params;
 use crate::terminal;
 use clap::{Arg, ArgMatches, Command, value_parser};
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -78,7 +77,9 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         )));
     }
     let around = output.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let folder = if stream { std::env::temp_dir() } else { around.to_owned() };
+    // A device or a pipe stands where no files belong.
+    let is_file = !stream && output.metadata().map_or(true, |meta| meta.is_file());
+    let folder = if is_file { around.to_owned() } else { std::env::temp_dir() };
     let work = tempfile::tempdir_in(&folder).map_err(Error::io("make a folder in", &folder))?;
     let made = table(&inputs, &params, work.path());
     let places = Places { made: &beside, shown: &beside, failed: &beside };
@@ -89,7 +90,9 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     if stream {
         return Stdout::new().file(&made);
     }
-    fs::rename(&made, &output).map_err(Error::io("rename", &made))
+    let mut file = AtomicFile::create(&output)?;
+    file.copy(&made)?;
+    file.finish()
 }
 
 /// Makes the table of a collection in a folder, and gives its file.

@@ -57,6 +57,13 @@ impl AtomicFile {
         self.writer.write_all(bytes).map_err(Error::io("write", &self.path))
     }
 
+    /// Writes a whole file as it is.
+    pub fn copy(&mut self, from: &Path) -> Result<()> {
+        let mut reader = File::open(from).map_err(Error::io("open", from))?;
+        io::copy(&mut reader, &mut self.writer).map_err(Error::io("write", &self.path))?;
+        Ok(())
+    }
+
     /// Takes so much of the disk, so that a lack of it is an error now. What has not been written by the end is zeros.
     pub fn reserve(&self, bytes: u64) -> Result<()> {
         let file = self.writer.get_ref();

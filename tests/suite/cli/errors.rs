@@ -3,6 +3,7 @@
 use crate::common::cli::{Place, fixture, jsonl};
 use std::collections::BTreeSet;
 use std::fs;
+use std::os::unix::fs::symlink;
 use twinsplit::internal::stages::STAGES;
 
 /// The engines, and the chains of the local one.
@@ -92,6 +93,28 @@ fn files_that_cannot_be_written_are_usage_errors() {
     }
     here.say("twinsplit convert docs --format trec --output folder").fails(2, &["folder", "it is a folder"]);
     assert_eq!(here.names("."), BTreeSet::from(["docs", "folder"].map(str::to_owned)));
+}
+
+/// A device is written, and stays what it is.
+#[test]
+fn a_device_is_not_replaced() {
+    let here = Place::new();
+    here.write("docs", jsonl(&[("a", "x y"), ("b", "x y")]));
+    here.write("sets", "1 2\n1 2\n");
+    symlink("/dev/null", here.path("device")).unwrap();
+    let index = "fingerprints build rows --output";
+    here.write("rows", "a\t0000000000000001\n");
+    for command in [
+        "idf --from docs --features words:1 --output",
+        "join sets --tau 0.5 --output",
+        "convert docs --format jsonl --encoding utf-8 --output",
+        "tune --input docs --write-sample",
+        index,
+    ] {
+        let said = here.say(&format!("twinsplit {command} device"));
+        assert!(here.path("device").is_symlink(), "{command}: {}", said.err);
+        assert!(said.code == 0 || command == index, "{command}: {}", said.err);
+    }
 }
 
 /// A reducer that is given rows out of order would miss groups in silence: it says which sort it needs.
