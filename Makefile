@@ -11,7 +11,7 @@ BINARY ?= target/release/twinsplit
 # Debian packages of programs that tests alone run.
 TEST_PACKAGES = bsdutils chromium chromium-driver curl fish mandoc maven zsh
 
-.PHONY: help demo test test-build check test-long test-tools fuzz bench bench-minhash bench-hamming bench-hamming-layouts bench-cliffs engines approximations experiments \
+.PHONY: help demo test test-build check test-long test-tools fuzz bench bench-minhash bench-hamming bench-hamming-layouts bench-cliffs bench-strategies engines approximations experiments \
   experiments-page fig8 edge ccdet-accuracy ccdet-time simhash-curve minhash-vs-simhash minhash-scale recall table1 fig9a fig9b ccdet-scale experiments-full \
   derived build install uninstall clean tools \
   dist hadoop spark cluster-up cluster-status cluster-down cluster-test cluster-test-full
@@ -116,6 +116,9 @@ bench-hamming-layouts: tools ## what each layout of a Hamming index takes, besid
 
 bench-cliffs: tools ## shapes that make joins slow, at N and 2N documents: fails where counts grow faster than input and pairs
 	$(CARGO) bench --locked --bench cliffs -- --all
+
+bench-strategies: tools ## every way of the join on eight real collections beside the way it chooses: fails where that takes 1.3 times as long
+	$(CARGO) bench --locked --bench strategies -- --all
 
 # The papers' experiments: CSV, SVG and PNG below experiments/results, and one page of all of them.
 experiments: fig8 edge approximations ccdet-accuracy ccdet-time simhash-curve recall minhash-vs-simhash ## the papers' experiments, and experiments/results/index.html (needs Python 3.11, PyPI, the corpora)

@@ -142,7 +142,7 @@ use crate::similarity::{SetSimilarity, Similarity};
 use bitmap::Signature;
 use bitmap_index::BitmapIndex;
 pub use bitmap_index::may_have_bitmaps;
-use counters::{Contacts, Counters, Counting, Width};
+use counters::Counters;
 use cursors::Cursors;
 pub use forest::join_components;
 use known::{Known, Nothing};
@@ -150,7 +150,7 @@ use lists::Lists;
 pub use parallel::{Asked, JoinPair, Shard, Source, join_shards, queries, whole};
 pub use shards::index_shards;
 pub use stars::StarJoin;
-pub use strategy::{MOST as MOST_COMMON, may_have_words};
+pub use strategy::{JoinStrategy, MOST as MOST_COMMON, may_have_words};
 pub use verify::{overlap_of_candidate, overlap_of_sets};
 use words::{Check, Marks, Words};
 pub use words::{WORD_BYTES, count as words_of};
@@ -345,24 +345,10 @@ impl<S: Borrow<Sets>> Index<S> {
         window
     }
 
-    /// Fills in the candidates of a query of this size and the overlaps of their prefixes.
+    /// Fills in the candidates of a query of this size, those that it meets often enough, and the overlaps of their prefixes.
     fn collect(&self, size: u64, scratch: &mut Scratch) {
         let Scratch { counters, visits, candidates, work, .. } = scratch;
-        work.postings += match counters.begin(self.range.len(), visits.len()) {
-            Contacts::Narrow(counting) => self.meet(size, visits, counting, candidates),
-            Contacts::Wide(counting) => self.meet(size, visits, counting, candidates),
-        };
-    }
-
-    /// Counts the contacts of a query's prefix, and adds each set that has enough. Gives how many postings were visited.
-    #[inline]
-    fn meet<W: Width>(
-        &self,
-        size: u64,
-        visits: &[Visit],
-        mut counting: Counting<'_, W>,
-        candidates: &mut Vec<u32>,
-    ) -> u64 {
+        let mut counting = counters.begin(self.range.len(), visits.len());
         let mut visited = 0;
         let size32 = u32::try_from(size).unwrap_or(u32::MAX);
         let least = self.least(size);
@@ -382,7 +368,7 @@ impl<S: Borrow<Sets>> Index<S> {
             }
             visited -= postings.len() as u64;
         }
-        visited
+        work.postings += visited;
     }
 
     /// How many tokens the prefixes of a query of this size and any partner share, at least.

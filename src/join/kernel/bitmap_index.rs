@@ -4,7 +4,6 @@
 
 use super::bitmap::Signature;
 use super::bitmap_scan::{Bitmaps, near};
-use super::counters::{Contacts, Counting, Width};
 use super::known::{Known, outside};
 use super::strategy::JoinStrategy;
 use super::{Index, Posting, Scratch, Visit, verify};
@@ -302,27 +301,7 @@ impl<S: Borrow<Sets>> Index<S> {
     /// Counts the contacts with sets whose bitmaps let them pass.
     fn count_by_bitmap(&self, bitmaps: &BitmapIndex, signature: Signature, most: i32, scratch: &mut Scratch) {
         let Scratch { counters, candidates, visits, places, .. } = scratch;
-        let query = (signature, most);
-        match counters.begin(self.range.len(), visits.len()) {
-            Contacts::Narrow(counting) => {
-                self.meet_by_bitmap(bitmaps, query, counting, visits, places, candidates)
-            }
-            Contacts::Wide(counting) => {
-                self.meet_by_bitmap(bitmaps, query, counting, visits, places, candidates)
-            }
-        }
-    }
-
-    #[inline]
-    fn meet_by_bitmap<W: Width>(
-        &self,
-        bitmaps: &BitmapIndex,
-        (signature, most): (Signature, i32),
-        mut counting: Counting<'_, W>,
-        visits: &mut Vec<Visit>,
-        places: &mut Vec<u32>,
-        candidates: &mut Vec<u32>,
-    ) {
+        let mut counting = counters.begin(self.range.len(), visits.len());
         let least = self.least(signature.size());
         for visit in visits.drain(..) {
             let postings = &self.lists.postings()[visit.postings.clone()];

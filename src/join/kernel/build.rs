@@ -70,12 +70,14 @@ impl<S: Borrow<Sets>> Index<S> {
         asked: Asked,
         threads: usize,
     ) -> Self {
-        let verifies = asked == Asked::Pairs;
-        let strategy =
-            if verifies { None } else { Some(JoinStrategy { common: 1, bitmaps: false, words: false }) };
+        let strategy = match asked {
+            Asked::Pairs => None,
+            Asked::PairsBy(strategy) => Some(strategy),
+            Asked::Candidates => Some(JoinStrategy { common: 1, bitmaps: false, words: false }),
+        };
         let costs = Costs { strategy, ..Costs::default() };
         let index = Self::build_at(collection, range, similarity, Purpose::SelfJoin, costs, threads);
-        Index { verifies, ..index }
+        Index { verifies: asked != Asked::Candidates, ..index }
     }
 
     /// The index is the same for any number of threads.
@@ -90,9 +92,9 @@ impl<S: Borrow<Sets>> Index<S> {
         let sets = collection.borrow();
         assert!(range.start <= range.end && range.end <= sets.len(), "no such range of sets");
         let coverage = bitmap_index::bitmap_coverage(sets, range.clone());
-        let strategy = costs
-            .strategy
-            .unwrap_or_else(|| strategy::cheapest(sets, range.clone(), similarity, coverage, threads));
+        let strategy = costs.strategy.unwrap_or_else(|| {
+            strategy::cheapest(sets, range.clone(), similarity, coverage, costs.words, threads)
+        });
         let JoinStrategy { common, bitmaps, words } = strategy;
         let prefixes = || indexed(sets, range.clone(), similarity, purpose, common);
         let posting = |set: &usize, at: usize| {

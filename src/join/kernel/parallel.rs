@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use super::strategy::JoinStrategy;
 use super::{Index, Scratch, Work};
 use crate::join::sets::Sets;
 use crate::similarity::{SetSimilarity, Similarity};
@@ -126,6 +127,8 @@ pub fn whole(sets: &Sets) -> Vec<Shard> {
 pub enum Asked {
     /// Every pair of similar sets.
     Pairs,
+    /// The same, with one way through the index of every part, whatever a sample says; to measure it.
+    PairsBy(JoinStrategy),
     /// Every pair that shares a token within both prefixes, with the number of tokens that the prefixes share. Those of one
     /// thread come ascending by the later set, then by the earlier.
     Candidates,

@@ -2,13 +2,13 @@
 //!
 //! What is chosen decides how long a join takes, never what it finds.
 
-use super::Purpose;
 use super::bitmap::Signature;
-use super::bitmap_index::BitmapCoverage;
-use super::build::indexed;
+use super::bitmap_index::{BitmapCoverage, bitmap_coverage};
+use super::verify::prefix;
 use crate::join::sets::Sets;
 use crate::similarity::{SetSimilarity, Similarity};
 use crate::threads::each;
+use std::fmt;
 use std::ops::Range;
 
 /// A way through an index.
@@ -22,24 +22,64 @@ pub struct JoinStrategy {
     pub words: bool,
 }
 
+impl JoinStrategy {
+    /// All that there are.
+    pub fn all() -> impl Iterator<Item = Self> {
+        let lists = CHOICES.map(|common| (common, false));
+        let ways = lists.into_iter().chain([(1, true)]);
+        ways.flat_map(|(common, bitmaps)| [false, true].map(|words| Self { common, bitmaps, words }))
+    }
+
+    /// What a self-join of the range takes where nothing else is asked for.
+    pub fn of(sets: &Sets, range: Range<usize>, similarity: Similarity, threads: usize) -> Self {
+        let coverage = bitmap_coverage(sets, range.clone());
+        cheapest(sets, range, similarity, coverage, true, threads)
+    }
+}
+
+/// `lists`, with the number of common tokens where it is not 1, or `bitmaps`; `+words` behind it.
+impl fmt::Display for JoinStrategy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.bitmaps, self.common) {
+            (true, _) => f.write_str("bitmaps")?,
+            (false, 1) => f.write_str("lists")?,
+            (false, common) => write!(f, "lists:{common}")?,
+        }
+        f.write_str(if self.words { "+words" } else { "" })
+    }
+}
+
 /// What there is to choose from.
 const CHOICES: [u64; 9] = [1, 2, 3, 4, 6, 8, 12, 16, 24];
 
 /// The largest number of common tokens that may be chosen.
 pub const MOST: u64 = CHOICES[CHOICES.len() - 1];
 
-/// What a candidate costs, in contacts: its tokens lie anywhere in memory, and are merged.
-const CANDIDATE: u128 = 40;
+/// What a candidate costs that sizes and bitmaps turn away, in contacts.
+const TURNED_AWAY: u128 = 2;
 
-/// How many contacts are turned away by their bitmaps at the price of one that is counted.
-const BITMAPS: u128 = 4;
+/// What one costs whose sets are looked up, where all sets are in a core's caches and where they lie anywhere in memory; and of so many of
+/// their tokens behind the prefixes what one costs, merged or as words.
+const VERIFIED: [u128; 2] = [12, 40];
+const MERGED: u128 = 8;
+const BY_WORDS: u128 = 48;
+
+/// Caches hold so many tokens.
+const CACHED: usize = 4 << 20;
+
+/// What it costs to make the words of a set, and of each of its tokens.
+const SET_AS_WORDS: u128 = 30;
+const TOKEN_AS_WORDS: u128 = 2;
+
+/// How many contacts are held against their bitmaps at the price of one that is counted, and what those cost that pass.
+const BITMAPS: u128 = 2;
+const PASSING: u128 = 2;
 
 /// What a posting more in the index costs, in contacts.
 const POSTING: u128 = 8;
 
-/// Candidates are verified by words where sets have so many tokens behind their prefixes, on average, and so many candidates each.
+/// Words are made where sets have so many tokens, on average.
 const LARGE: usize = 32;
-const MANY: u128 = 4;
 
 /// Smaller collections are joined before a sample would say anything.
 const FEWEST: usize = 1000;
@@ -47,92 +87,132 @@ const FEWEST: usize = 1000;
 /// Each sampled set is held against so many.
 const PARTNERS: usize = 64;
 
+/// Costs of a sampled set are counted in so many parts of a contact, for each pair stands for others.
+const ONE: usize = 64;
+
 /// Whether an index over so many sets, of so many stored tokens in all, may verify by words.
 pub fn may_have_words(stored: usize, sets: usize) -> bool {
     sets >= FEWEST && stored >= LARGE * sets
 }
 
-/// The way that a self-join of the range costs least.
-///
-/// Pairs of sets are taken at even distances, about one for every four sets, so that merging them costs less than reading
-/// the sets does.
+/// The way that a self-join of the range costs least; with words only where they are `allowed`.
 pub(super) fn cheapest(
     sets: &Sets,
     range: Range<usize>,
     similarity: Similarity,
     coverage: BitmapCoverage,
+    allowed: bool,
     threads: usize,
 ) -> JoinStrategy {
     let bitmaps = coverage != BitmapCoverage::Little;
     if coverage == BitmapCoverage::Exact || range.len() < FEWEST {
         return JoinStrategy { common: 1, bitmaps, words: false };
     }
-    let samples = (range.len() / 4).div_ceil(PARTNERS);
-    let of = |sample: usize| {
-        let mut costs = Costs::default();
-        let x = range.start + (range.len() * sample / samples).saturating_sub(1);
-        let smallest = similarity.min_partner(sets.size(x) as u64);
-        let first = sets.count_up_to(smallest.saturating_sub(1)).max(range.start);
-        for partner in 0..PARTNERS.min(x.saturating_sub(first)) {
-            // Odd steps, so that periods of the collection do not show.
-            let y = first + (x - first) * (2 * partner + 1) / (2 * PARTNERS);
-            costs.add(sets, x, y, similarity);
-        }
-        costs
-    };
-    let mut costs = Costs::default();
-    each(1..samples + 1, threads, of).iter().for_each(|of| costs.and(of));
-    let all = range.len() as u128;
-    // The sample stands for all pairs: those outside of the length filter cost nothing, and there are not many of them.
-    let scaled = |cost: u128| all * all / 2 * cost / costs.pairs.max(1);
-    let lists = |at: usize| {
-        let Cost { contacts, candidates } = costs.lists[at];
-        scaled(contacts + CANDIDATE * candidates) + POSTING * u128::from(CHOICES[at] - 1) * all
-    };
-    let at = (0..CHOICES.len()).min_by_key(|at| lists(*at)).unwrap_or(0);
-    let Cost { contacts, candidates } = costs.bitmaps;
-    let with_bitmaps = scaled(costs.lists[0].contacts / BITMAPS + contacts + CANDIDATE * candidates);
-    let by_bitmaps = bitmaps && with_bitmaps <= lists(at);
-    let (common, candidates) =
-        if by_bitmaps { (1, candidates) } else { (CHOICES[at], costs.lists[at].candidates) };
-    // Words are made in a pass over all tokens, and pay with a few candidates for each set that are large.
-    let behind: usize = indexed(sets, range.clone(), similarity, Purpose::SelfJoin, common)
-        .map(|(set, prefix)| sets.stored(set) - prefix.len())
-        .sum();
-    let words = behind >= LARGE * range.len() && scaled(candidates) >= MANY * all;
-    JoinStrategy { common, bitmaps: by_bitmaps, words }
+    let costs = Costs::of_sample(sets, range.clone(), similarity, threads);
+    let stored: usize = range.clone().map(|set| sets.stored(set)).sum();
+    let words = allowed && may_have_words(stored, range.len());
+    let ways = JoinStrategy::all().filter(|way| (bitmaps || !way.bitmaps) && (words || !way.words));
+    // The first of the cheapest ones.
+    ways.min_by_key(|way| costs.of(*way, range.len() as u128, stored)).unwrap_or(JoinStrategy {
+        common: 1,
+        bitmaps,
+        words: false,
+    })
 }
 
-#[derive(Clone, Copy, Default)]
+/// Where a number of common tokens stands in what there is to choose from.
+fn rank(common: u64) -> usize {
+    CHOICES.iter().position(|choice| *choice == common).unwrap_or(0)
+}
+
+#[derive(Clone, Copy, Debug, Default)]
 struct Cost {
     contacts: u128,
-    candidates: u128,
+    /// Candidates that sizes and bitmaps turn away.
+    turned_away: u128,
+    /// Those whose sets are looked up.
+    verified: u128,
+    /// The tokens behind both prefixes of these.
+    behind: u128,
 }
 
-/// What the pairs of a sample cost, by way.
-#[derive(Default)]
+impl Cost {
+    fn and(&mut self, more: &Self) {
+        self.contacts += more.contacts;
+        self.turned_away += more.turned_away;
+        self.verified += more.verified;
+        self.behind += more.behind;
+    }
+}
+
+/// What the pairs of a range cost, by way.
+#[derive(Debug, Default)]
 struct Costs {
-    pairs: u128,
-    /// By number of common tokens, without bitmaps.
+    /// By number of common tokens.
     lists: [Cost; CHOICES.len()],
-    /// With bitmaps and one common token: what they let pass.
-    bitmaps: Cost,
+    /// The contacts with one common token that bitmaps let pass.
+    passing: u128,
 }
 
 impl Costs {
+    /// What all pairs of a range cost, estimated by a sample: pairs at even distances, about one for every four sets, so that merging them costs less
+    /// than reading the sets does.
+    fn of_sample(sets: &Sets, range: Range<usize>, similarity: Similarity, threads: usize) -> Self {
+        let samples = (range.len() / 4).div_ceil(PARTNERS);
+        let of = |sample: usize| {
+            let x = range.start + (range.len() * sample / samples).saturating_sub(1);
+            let smallest = similarity.min_partner(sets.size(x) as u64);
+            let first = sets.count_up_to(smallest.saturating_sub(1)).max(range.start);
+            let left = x.saturating_sub(first);
+            let partners = PARTNERS.min(left);
+            let mut costs = Costs::default();
+            for partner in 0..partners {
+                // Odd steps, so that periods of the collection do not show.
+                let y = first + left * (2 * partner + 1) / (2 * partners);
+                costs.add(sets, x, y, similarity);
+            }
+            // They stand for all partners that the length filter leaves.
+            costs.scale(left * ONE, partners);
+            costs
+        };
+        let mut costs = Costs::default();
+        each(1..samples + 1, threads, of).iter().for_each(|of| costs.and(of));
+        costs.scale(range.len(), samples * ONE);
+        costs
+    }
+
+    /// What a join of so many sets, with so many stored tokens in all, costs by a way, in contacts.
+    fn of(&self, way: JoinStrategy, sets: u128, stored: usize) -> u128 {
+        let Cost { contacts, turned_away, verified, behind } = self.lists[rank(way.common)];
+        let met = if way.bitmaps {
+            contacts / BITMAPS + PASSING * self.passing
+        } else {
+            contacts + TURNED_AWAY * turned_away
+        };
+        let verifying = VERIFIED[usize::from(stored > CACHED)] * verified
+            + behind / if way.words { BY_WORDS } else { MERGED };
+        let postings = POSTING * u128::from(way.common - 1) * sets;
+        let words = if way.words { SET_AS_WORDS * sets + TOKEN_AS_WORDS * stored as u128 } else { 0 };
+        met + verifying + postings + words
+    }
+
     /// Adds what other pairs cost.
     fn and(&mut self, other: &Self) {
-        self.pairs += other.pairs;
-        let lists = self.lists.iter_mut().zip(&other.lists);
-        for (cost, more) in lists.chain([(&mut self.bitmaps, &other.bitmaps)]) {
-            cost.contacts += more.contacts;
-            cost.candidates += more.candidates;
+        self.lists.iter_mut().zip(&other.lists).for_each(|(cost, more)| cost.and(more));
+        self.passing += other.passing;
+    }
+
+    /// Multiplies by a fraction.
+    fn scale(&mut self, numerator: usize, denominator: usize) {
+        let scale = |cost: &mut u128| *cost = *cost * numerator as u128 / denominator.max(1) as u128;
+        scale(&mut self.passing);
+        for Cost { contacts, turned_away, verified, behind } in &mut self.lists {
+            [contacts, turned_away, verified, behind].into_iter().for_each(scale);
         }
     }
 
     /// Adds what a pair costs.
     fn add(&mut self, sets: &Sets, x: usize, y: usize, similarity: Similarity) {
-        self.pairs += 1;
         let (a, b) = (sets.get(x), sets.get(y));
         let needed = similarity.overlap_needed(sets.size(x) as u64, sets.size(y) as u64);
         let mut shared = [0_u32; CHOICES.len()];
@@ -152,14 +232,55 @@ impl Costs {
                 }
             }
         }
-        for ((cost, count), common) in self.lists.iter_mut().zip(shared).zip(CHOICES) {
+        let lists = || shared.iter().zip(CHOICES);
+        for (cost, count) in self.lists.iter_mut().zip(shared) {
             cost.contacts += u128::from(count);
-            cost.candidates += u128::from(u64::from(count) >= common.min(needed));
+        }
+        let is_candidate = |count: u32, common: u64| u64::from(count) >= common.min(needed);
+        if !lists().any(|(count, common)| is_candidate(*count, common)) {
+            return;
         }
         let signature = |set: usize| Signature::of(sets.get(set), sets.singleton(set));
-        if shared[0] > 0 && signature(x).most_shared(signature(y)) >= needed {
-            self.bitmaps.contacts += u128::from(shared[0]);
-            self.bitmaps.candidates += 1;
+        let passes = signature(x).most_shared(signature(y)) >= needed;
+        self.passing += if passes { u128::from(shared[0]) } else { 0 };
+        let needed = usize::try_from(needed).unwrap_or(usize::MAX);
+        for (cost, (count, common)) in self.lists.iter_mut().zip(lists()) {
+            if !is_candidate(*count, common) {
+                continue;
+            }
+            if !passes {
+                cost.turned_away += 1;
+                continue;
+            }
+            let behind = |set: &[u32]| set.len() - prefix(set.len(), needed, common as usize);
+            cost.verified += 1;
+            cost.behind += (behind(a) + behind(b)) as u128;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::corpus;
+    use super::*;
+    use crate::similarity::tau::Tau;
+
+    /// Sizes of one to four hundred at .9: the length filter leaves a few pairs in a hundred, which the sample must not take for all.
+    #[test]
+    fn a_sample_tells_what_all_pairs_cost() {
+        let sets = corpus(7, 4_000, 900, 400, true, 0);
+        for (tau, least) in [("0.9", 10_000), ("0.5", 1_000_000)] {
+            let similarity: Similarity = tau.parse::<Tau>().unwrap().into();
+            let mut all = Costs::default();
+            for x in 0..sets.len() {
+                let smallest = similarity.min_partner(sets.size(x) as u64);
+                let first = sets.count_up_to(smallest.saturating_sub(1));
+                (first..x).for_each(|y| all.add(&sets, x, y, similarity));
+            }
+            let sample = Costs::of_sample(&sets, 0..sets.len(), similarity, 2);
+            let (truth, told) = (all.lists[0].contacts, sample.lists[0].contacts);
+            assert!(truth > least, "{tau}: {truth} contacts say nothing");
+            assert!(told < 2 * truth && truth < 2 * told, "{tau}: {truth} contacts, {told} by the sample");
         }
     }
 }
