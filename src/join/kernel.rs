@@ -7,6 +7,47 @@
 //! sets must already share a token. The rest of this page says which filters are used and why each of
 //! them loses nothing.
 //!
+//! ```text
+//! for each part of the sets, by ascending size                                  index shards
+//!     choose l, bitmaps and words by a sample                                   strategy
+//!     index the prefix of each set y of the part                                prefix filter
+//!     for each set x of the part and behind it, up to the largest partner
+//!         for each token in the prefix of x, from the rarest
+//!             for each of its postings whose set has a size that x may have     length filter
+//!                 if x is not too large for the posting                         position filter
+//!                 and its bitmap lets it pass, where there is one               bitmaps
+//!                     count it; the l-th makes y a candidate                    longer prefixes
+//!         for each candidate y
+//!             if sizes and bitmaps allow it                                     bitmaps
+//!             and a merge or words behind the prefixes reach t(a, b)            verification
+//!                 (x, y) is a pair
+//!         now and then: drop the postings that no later x can use               pruning
+//! ```
+//!
+//! | symbol | meaning |
+//! |---|---|
+//! | `x`, `y` | the query and an indexed set, tokens from rare to frequent |
+//! | `a`, `b` | their sizes, singletons included; `kx`, `ky`: their stored tokens |
+//! | `t`, `t(a, b)` | the least overlap with which they are in the answer |
+//! | `i`, `j` | the position of a shared token in `x` and `y`, from 0 |
+//! | `l` | how many tokens the prefixes of a pair must share |
+//! | `px`, `py` | the lengths of the pair's prefixes |
+//!
+//! What each filter gains, at most, where it was switched off on real sets (`docs/performance.md`); the first three make a join possible at all:
+//!
+//! | filter | source | times as fast |
+//! |---|---|---|
+//! | prefix, length | bayardo2007 | |
+//! | position | xiao2008 | |
+//! | longer prefixes | wang2012 | 5.6 in a crawl, 1.08 in collections of a few thousand texts |
+//! | bitmaps beside postings | after sandes2020 | 2.6 |
+//! | windows of bitmaps | | 1.08, exact ones 10 |
+//! | bitmaps of candidates | sandes2020 | 1.25 |
+//! | verification by words | | 1.5 |
+//! | pruning of expired postings | | 1.33 |
+//! | index shards | | 1.12 |
+//! | remembered windows (`cursors`) | | 1.10 |
+//!
 //! # The overlap of a pair
 //! Let `x` be the query with `a` tokens, `y` an indexed set with `b` tokens and `t` the least overlap
 //! with which they are in the answer ([`SetSimilarity::overlap_needed`]). Number the positions of both from 0.
@@ -39,7 +80,7 @@
 //! differ in `d` bits leave an overlap of at most `(kx + ky - d) / 2`. Most candidates of small sets end here,
 //! without a look at their tokens.
 //!
-//! # BitmapIndex data
+//! # Bitmaps beside postings
 //! Where few tokens are shared by many sets, lists are long, most contacts are with sets that are not similar, and what costs
 //! is to look up each of them. An index with long lists therefore keeps the 64 bits beside each posting, and
 //! a contact whose bitmap says no is not counted. That depends on the two sets alone, so of a pair either all contacts are
