@@ -32,7 +32,7 @@ const TOLERANCE: f64 = 1.25;
 /// Counts up to this are not compared, but for those of shards: a few postings more are no cliff.
 const FEW: u64 = 1000;
 
-/// What a candidate costs, in postings, as the kernel takes it when it chooses between more of the one or of the other.
+/// What a candidate costs, in postings, where its sets lie anywhere in memory.
 const CANDIDATE: u64 = 40;
 
 /// Megabytes that a run is given.

@@ -55,58 +55,82 @@ fn main() {
         eprintln!("strategies: --all, or --only NAME,NAME");
         return;
     }
-    let value = |name: &str| args.iter().position(|arg| arg == name).map(|at| args[at + 1].as_str());
-    let number = |name: &str, default| value(name).map_or(default, |text| text.parse().unwrap());
-    let (rounds, threads) = (number("--rounds", 3), number("--threads", 1));
-    let taus: Vec<&str> = value("--taus").unwrap_or("0.4,0.5,0.7,0.9").split(',').collect();
-    let only: Option<Vec<&str>> = value("--only").map(|names| names.split(',').collect());
-    let ways_too = args.iter().any(|arg| arg == "--ways");
+    let opts = Opts::of(&args);
     let folder = std::env::var_os("CORPORA_DIR")
         .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpora"), PathBuf::from);
 
     println!(
-        "| sets | tau | pairs | chosen | s | best | s | times | no longer prefixes | no bitmaps | no words |"
+        "| sets | tau | pairs | chosen | s | of that choosing | best | s | times | no longer prefixes | no bitmaps | no words |"
     );
     println!("|---|---|--:|---|--:|--:|---|--:|--:|--:|--:|--:|");
     let mut wrong = 0;
     for (name, files, features) in COLLECTIONS {
-        if only.as_ref().is_some_and(|only| !only.contains(&name)) {
+        if !opts.names.contains(&name) {
             continue;
         }
         let files: Vec<PathBuf> = files.iter().map(|file| folder.join(file)).collect();
-        for tau in &taus {
+        let read = read(&files, features);
+        for tau in &opts.taus {
             let similarity: Similarity = tau.parse::<Tau>().unwrap().into();
-            let sets = Collection::new(vec![read(&files, features)], similarity, threads).sets;
-            wrong += u32::from(row(name, tau, &sets, similarity, rounds, threads, ways_too));
+            let sets = Collection::new(vec![read.clone()], similarity, opts.threads).sets;
+            wrong += u32::from(row(&format!("{name} | {tau}"), &sets, similarity, &opts));
         }
     }
     println!("\nchoices that take more than {TIMES} times as long as the best way: {wrong}");
     std::process::exit(i32::from(wrong > 0));
 }
 
-/// Prints the row of a collection; whether its choice is wrong.
-fn row(
-    name: &str,
-    tau: &str,
-    sets: &Sets,
-    similarity: Similarity,
+/// What the command line says.
+struct Opts<'a> {
+    names: Vec<&'a str>,
+    taus: Vec<&'a str>,
     rounds: usize,
     threads: usize,
-    ways_too: bool,
-) -> bool {
+    ways: bool,
+}
+
+impl<'a> Opts<'a> {
+    fn of(args: &'a [String]) -> Self {
+        let names: Vec<&str> = COLLECTIONS.map(|(name, ..)| name).to_vec();
+        let taus = vec!["0.4", "0.5", "0.7", "0.9"];
+        let mut opts = Self { names, taus, rounds: 3, threads: 1, ways: false };
+        let mut args = args.iter().map(String::as_str);
+        while let Some(arg) = args.next() {
+            let mut value = || args.next().unwrap_or_else(|| panic!("{arg} needs a value"));
+            match arg {
+                "--all" => {}
+                "--ways" => opts.ways = true,
+                "--taus" => opts.taus = value().split(',').collect(),
+                "--rounds" => opts.rounds = value().parse().expect("a number of rounds"),
+                "--threads" => opts.threads = value().parse().expect("a number of threads"),
+                "--only" => {
+                    let only: Vec<&str> = value().split(',').collect();
+                    let known = |name: &&str| opts.names.contains(name);
+                    assert!(only.iter().all(known), "--only takes names of {}", opts.names.join(", "));
+                    opts.names = only;
+                }
+                _ => panic!("there is no option {arg}"),
+            }
+        }
+        opts
+    }
+}
+
+/// Prints the row of a collection at a threshold; whether its choice is wrong.
+fn row(name: &str, sets: &Sets, similarity: Similarity, opts: &Opts<'_>) -> bool {
     let asked: Vec<Asked> =
         std::iter::once(Asked::Pairs).chain(JoinStrategy::all().map(Asked::PairsBy)).collect();
     let mut seconds = vec![f64::INFINITY; asked.len()];
     let mut works = vec![Work::default(); asked.len()];
     let mut pairs = None;
-    for round in 0..rounds {
+    for round in 0..opts.rounds {
         let best = seconds.iter().copied().fold(f64::INFINITY, f64::min);
         for ((asked, least), counted) in asked.iter().zip(&mut seconds).zip(&mut works) {
             if round > 0 && *asked != Asked::Pairs && *least > HOPELESS * best {
                 continue;
             }
-            let (found, took, work) = join(sets, similarity, *asked, threads);
-            assert_eq!(*pairs.get_or_insert(found), found, "{name} {tau} {asked:?}: other pairs");
+            let (found, took, work) = join(sets, similarity, *asked, opts.threads);
+            assert_eq!(*pairs.get_or_insert(found), found, "{name} {asked:?}: other pairs");
             *least = least.min(took);
             *counted = work;
         }
@@ -117,15 +141,20 @@ fn row(
         ways.min_by(|x, y| x.1.total_cmp(y.1)).map(|(way, seconds)| (way, *seconds)).unwrap()
     };
     let (way, best) = least(&|_| true);
-    if ways_too {
+    if opts.ways {
         for (way, (seconds, work)) in JoinStrategy::all().zip(ways.iter().zip(&works[1..])) {
-            eprintln!("{name} {tau} {way} {seconds:.5} {} {} {}", work.postings, work.candidates, sets.len());
+            eprintln!(
+                "{name} | {way} | {seconds:.5} | {} | {} | {}",
+                work.postings,
+                work.candidates,
+                sets.len()
+            );
         }
     }
-    let (choice, choosing) = choice(sets, similarity, threads);
+    let (choice, choosing) = choice(sets, similarity, opts.threads);
     let without = |keep: &dyn Fn(&JoinStrategy) -> bool| least(keep).1 / best;
     println!(
-        "| {name} | {tau} | {} | {} | {chosen:.4} | {choosing:.4} | {way} | {best:.4} | {:.2} | {:.2} | {:.2} | {:.2} |",
+        "| {name} | {} | {} | {chosen:.4} | {choosing:.4} | {way} | {best:.4} | {:.2} | {:.2} | {:.2} | {:.2} |",
         pairs.unwrap_or(0),
         choice,
         chosen / best,

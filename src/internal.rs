@@ -96,8 +96,7 @@ pub mod join {
     /// See the module of this name.
     pub mod kernel {
         pub use crate::join::kernel::{
-            Asked, Index, JoinPair, JoinStrategy, Purpose, Scratch, Shard, Work, index_shards, join_shards,
-            whole,
+            Asked, Index, JoinStrategy, Purpose, Scratch, Work, index_shards, join_shards, whole,
         };
     }
     /// See the module of this name.

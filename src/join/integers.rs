@@ -16,7 +16,7 @@ use std::hash::Hasher;
 use std::sync::Mutex;
 
 /// Sets as they are read: integers in any order, possibly repeated.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct RawSets {
     /// Integers below [`WIDE`]; `WIDE` and the place in `wide` for others.
     tokens: Vec<u32>,

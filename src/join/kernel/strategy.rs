@@ -105,19 +105,16 @@ pub(super) fn cheapest(
     threads: usize,
 ) -> JoinStrategy {
     let bitmaps = coverage != BitmapCoverage::Little;
+    let plain = JoinStrategy { common: 1, bitmaps, words: false };
     if coverage == BitmapCoverage::Exact || range.len() < FEWEST {
-        return JoinStrategy { common: 1, bitmaps, words: false };
+        return plain;
     }
     let costs = Costs::of_sample(sets, range.clone(), similarity, threads);
     let stored: usize = range.clone().map(|set| sets.stored(set)).sum();
     let words = allowed && may_have_words(stored, range.len());
     let ways = JoinStrategy::all().filter(|way| (bitmaps || !way.bitmaps) && (words || !way.words));
     // The first of the cheapest ones.
-    ways.min_by_key(|way| costs.of(*way, range.len() as u128, stored)).unwrap_or(JoinStrategy {
-        common: 1,
-        bitmaps,
-        words: false,
-    })
+    ways.min_by_key(|way| costs.of(*way, range.len() as u128, stored)).unwrap_or(plain)
 }
 
 /// Where a number of common tokens stands in what there is to choose from.
