@@ -6,7 +6,7 @@ mod gzip;
 mod inputs;
 mod lines;
 
-pub use atomic::AtomicFile;
+pub use atomic::{AtomicFile, is_device, move_into_place};
 pub use blocks::{Block, Blocks, Room, each_line, name_of};
 pub use inputs::{document_files, expand_inputs, matches_name};
 pub use lines::{MaxLine, parse_bytes, read_rest, read_row};

@@ -7,7 +7,7 @@ use crate::chains::{IDF_TABLE, idf_table};
 use crate::engine::progress::Progress;
 use crate::engine::steps::LocalSteps;
 use crate::error::{Error, Result};
-use crate::io::{AtomicFile, Stdout, document_files};
+use crate::io::{Stdout, document_files, is_device, move_into_place};
 use crate::params::Params;
 use crate::terminal;
 use clap::{Arg, ArgMatches, Command, value_parser};
@@ -78,8 +78,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     }
     let around = output.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     // A device or a pipe stands where no files belong.
-    let is_file = !stream && output.metadata().map_or(true, |meta| meta.is_file());
-    let folder = if is_file { around.to_owned() } else { std::env::temp_dir() };
+    let folder = if stream || is_device(&output) { std::env::temp_dir() } else { around.to_owned() };
     let work = tempfile::tempdir_in(&folder).map_err(Error::io("make a folder in", &folder))?;
     let made = table(&inputs, &params, work.path());
     let places = Places { made: &beside, shown: &beside, failed: &beside };
@@ -90,9 +89,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     if stream {
         return Stdout::new().file(&made);
     }
-    let mut file = AtomicFile::create(&output)?;
-    file.copy(&made)?;
-    file.finish()
+    move_into_place(&made, &output)
 }
 
 /// Makes the table of a collection in a folder, and gives its file.

@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use rustix::fs::FallocateFlags;
 use rustix::io::Errno;
 use std::ffi::OsString;
-use std::fs::{File, Permissions};
+use std::fs::{self, File, Permissions};
 use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -19,11 +19,27 @@ pub struct AtomicFile {
     path: PathBuf,
 }
 
+/// Whether a path leads to a device or a pipe, which is written as it comes.
+pub fn is_device(path: &Path) -> bool {
+    path.metadata().is_ok_and(|meta| !meta.is_file() && !meta.is_dir())
+}
+
+/// Gives a complete file, on the same file system, this name; to a device or a pipe its bytes are written.
+pub fn move_into_place(made: &Path, path: &Path) -> Result<()> {
+    if !is_device(path) {
+        return fs::rename(made, path).map_err(Error::io("rename", made));
+    }
+    let mut from = File::open(made).map_err(Error::io("open", made))?;
+    let mut file = AtomicFile::create(path)?;
+    io::copy(&mut from, &mut file.writer).map_err(Error::io("write", path))?;
+    file.finish()
+}
+
 impl AtomicFile {
     /// Starts the file beside its final place, under its name with a part of its own and `.partial` added: what is there
     /// already is somebody else's.
     pub fn create(path: &Path) -> Result<Self> {
-        let (file, partial) = if path.metadata().is_ok_and(|meta| !meta.is_file() && !meta.is_dir()) {
+        let (file, partial) = if is_device(path) {
             (File::options().write(true).open(path).map_err(Error::io("open", path))?, None)
         } else {
             let mut name = path.file_name().map_or_else(OsString::new, OsString::from);
@@ -57,13 +73,6 @@ impl AtomicFile {
         self.writer.write_all(bytes).map_err(Error::io("write", &self.path))
     }
 
-    /// Writes a whole file as it is.
-    pub fn copy(&mut self, from: &Path) -> Result<()> {
-        let mut reader = File::open(from).map_err(Error::io("open", from))?;
-        io::copy(&mut reader, &mut self.writer).map_err(Error::io("write", &self.path))?;
-        Ok(())
-    }
-
     /// Takes so much of the disk, so that a lack of it is an error now. What has not been written by the end is zeros.
     pub fn reserve(&self, bytes: u64) -> Result<()> {
         let file = self.writer.get_ref();
@@ -91,7 +100,6 @@ impl AtomicFile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs;
     use std::os::unix::fs::symlink;
 
     #[test]
