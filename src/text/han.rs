@@ -26,11 +26,17 @@ pub(crate) fn jieba() -> &'static Jieba {
     JIEBA.get_or_init(Jieba::new)
 }
 
+/// Whether `c` is of the two blocks that nearly all Han characters are of, and which hold letters alone.
+#[inline]
+pub(super) fn is_ideograph(c: char) -> bool {
+    matches!(c, '\u{4e00}'..='\u{9fff}' | '\u{3400}'..='\u{4dbf}')
+}
+
 /// Whether `c` is a Han character.
 #[inline]
 pub(crate) fn is_han(c: char) -> bool {
     match c {
-        '\u{4e00}'..='\u{9fff}' | '\u{3400}'..='\u{4dbf}' => true,
+        _ if is_ideograph(c) => true,
         '\u{0}'..='\u{2e7f}'
         | '\u{3040}'..='\u{33ff}'
         | '\u{a000}'..='\u{f8ff}'
@@ -64,7 +70,7 @@ fn needs_copy(run: &str, nfc: bool) -> bool {
 /// not letters or numbers (radicals) are no words.
 pub(crate) fn each_word(run: &str, nfc: bool, mut visit: impl FnMut(&str, std::ops::Range<usize>)) {
     let jieba = jieba();
-    let is_word = |word: &str| word.chars().any(char::is_alphanumeric);
+    let is_word = |word: &str| word.chars().any(|c| is_ideograph(c) || c.is_alphanumeric());
     if !needs_copy(run, nfc) {
         for token in jieba.cut(run, true).into_iter().filter(|t| is_word(t.word)) {
             visit(token.word, token.byte_start..token.byte_end);
@@ -99,8 +105,8 @@ mod tests {
         for c in '\0'..=char::MAX {
             assert_eq!(is_inherited(c), c.script() == Script::Inherited, "{c:?}");
             // Unassigned positions of the two large blocks count as Han here; none is ever met.
-            let unassigned = matches!(c, '\u{4e00}'..='\u{9fff}' | '\u{3400}'..='\u{4dbf}')
-                && c.script() == Script::Unknown;
+            let unassigned = is_ideograph(c) && c.script() == Script::Unknown;
+            assert!(unassigned || !is_ideograph(c) || c.is_alphanumeric(), "{c:?}");
             assert!(unassigned || is_han(c) == (c.script() == Script::Han), "{c:?}");
         }
     }

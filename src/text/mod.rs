@@ -47,6 +47,7 @@ pub mod lines;
 mod normalise;
 mod normalised;
 mod pieces;
+mod runs;
 mod script;
 mod seen;
 mod segment;

@@ -17,6 +17,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use super::ascii::each_word;
 use super::han;
 use super::normalise::Normaliser;
+use super::runs::Runs;
 
 /// The normalised words of one text, in one buffer, joined by one space: K consecutive words are a
 /// slice of it. Reused from text to text.
@@ -28,6 +29,7 @@ pub(crate) struct Words {
     spans: Vec<Range<usize>>,
     /// A word while it is normalised.
     word: String,
+    runs: Runs,
 }
 
 /// Words up to this length are written all alike, 16 bytes at a time.
@@ -159,10 +161,12 @@ impl Words {
             if !wants(self) {
                 continue;
             }
-            han::each_word(&text[run..rest], normaliser.nfc, |word, range| {
+            let mut runs = std::mem::take(&mut self.runs);
+            runs.each_word(&text[run..rest], normaliser.nfc, |word, range| {
                 // Han characters have no case and are in NFC already.
                 self.word::<SPANS>(base + run + range.start..base + run + range.end, word);
             });
+            self.runs = runs;
         }
         self.uax29::<SPANS>(&text[rest..], base + rest, normaliser);
     }
