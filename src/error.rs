@@ -183,8 +183,7 @@ pub enum Error {
 impl Error {
     /// Wraps an error of the operating system with what was being done to which file.
     pub fn io(action: &'static str, path: impl AsRef<Path>) -> impl FnOnce(io::Error) -> Error {
-        let path = path.as_ref().to_owned();
-        move |source| Error::Io { action, path, source }
+        move |source| Error::Io { action, path: path.as_ref().to_owned(), source }
     }
 
     /// Whether the reader of our output went away (`… | head`), which is no failure of ours.

@@ -6,8 +6,9 @@
 use crate::error::Result;
 use rayon_core::{ThreadPool, ThreadPoolBuilder};
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Does the work on each of some things, on so many threads; the results are in their order. No work may wait for another's.
 ///
@@ -70,6 +71,110 @@ pub fn in_threads<T: Send>(
     results.into_iter().flatten().collect()
 }
 
+/// Runs `work` with 0, 1, … `count - 1` in `threads` threads, and `visit` on the calling one with the results in that order, which
+/// works too while there is nothing to visit. Stops at the first error. `admits` says whether the results of all these
+/// numbers may be there at once; that of a number alone always may.
+pub fn in_order<T: Send>(
+    count: usize,
+    threads: usize,
+    admits: impl Fn(RangeInclusive<usize>) -> bool + Sync,
+    work: impl Fn(usize) -> Result<T> + Sync,
+    mut visit: impl FnMut(usize, T) -> Result<()>,
+) -> Result<()> {
+    let Some(pool) = (threads > 1 && count > 1).then(|| pool(threads - 1)).flatten() else {
+        return (0..count).try_for_each(|number| visit(number, work(number)?));
+    };
+    let line = Line { state: Mutex::new(State::default()), changed: Condvar::new(), count, admits, work };
+    pool.in_place_scope(|scope| {
+        (1..threads).for_each(|_| {
+            scope.spawn(|_| {
+                let _stop = StopAtPanic(&line);
+                line.work_until(None);
+            })
+        });
+        let _stop = Stop(&line);
+        for number in 0..count {
+            // Without a result a thread has panicked, which the scope passes on.
+            let Some(result) = line.work_until(Some(number)) else { break };
+            visit(number, result?)?;
+            lock(&line.state).visited = number + 1;
+            line.changed.notify_all();
+        }
+        Ok(())
+    })
+}
+
+/// Work that is done by all, and visited by one.
+struct Line<T, A, W> {
+    state: Mutex<State<T>>,
+    changed: Condvar,
+    count: usize,
+    admits: A,
+    work: W,
+}
+
+struct State<T> {
+    /// The first number that nobody works at.
+    next: usize,
+    /// The first that has not been visited.
+    visited: usize,
+    done: BTreeMap<usize, Result<T>>,
+    stopped: bool,
+}
+
+impl<T> Default for State<T> {
+    fn default() -> Self {
+        Self { next: 0, visited: 0, done: BTreeMap::new(), stopped: false }
+    }
+}
+
+impl<T, A: Fn(RangeInclusive<usize>) -> bool, W: Fn(usize) -> Result<T>> Line<T, A, W> {
+    /// Works until the result of a number is there, or all are with some thread.
+    fn work_until(&self, wanted: Option<usize>) -> Option<Result<T>> {
+        let mut state = lock(&self.state);
+        while !state.stopped {
+            if let Some(result) = wanted.and_then(|number| state.done.remove(&number)) {
+                return Some(result);
+            }
+            let (number, first) = (state.next, state.visited);
+            if number < self.count && (number == first || (self.admits)(first..=number)) {
+                state.next += 1;
+                drop(state);
+                let result = (self.work)(number);
+                state = lock(&self.state);
+                state.done.insert(number, result);
+                self.changed.notify_all();
+            } else if number == self.count && wanted.is_none() {
+                break;
+            } else {
+                state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            }
+        }
+        None
+    }
+}
+
+/// However it ends: nobody waits for more.
+struct Stop<'a, T, A, W>(&'a Line<T, A, W>);
+
+impl<T, A, W> Drop for Stop<'_, T, A, W> {
+    fn drop(&mut self) {
+        lock(&self.0.state).stopped = true;
+        self.0.changed.notify_all();
+    }
+}
+
+/// The same where that is by a panic.
+struct StopAtPanic<'a, T, A, W>(&'a Line<T, A, W>);
+
+impl<T, A, W> Drop for StopAtPanic<'_, T, A, W> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            drop(Stop(self.0));
+        }
+    }
+}
+
 /// Fills an array in, each value by its place, in as many shares as there are threads.
 pub fn fill<T: Send>(values: &mut [T], threads: usize, value: impl Fn(usize) -> T + Sync) {
     let share = values.len().div_ceil(threads.max(1)).max(1);
@@ -105,6 +210,68 @@ mod tests {
                 let mut filled = vec![0; count];
                 fill(&mut filled, threads, |n| n * n);
                 assert_eq!(filled, squares);
+            }
+        }
+    }
+
+    #[test]
+    fn results_are_visited_in_order_and_few_wait() {
+        for threads in [0, 1, 2, 7] {
+            for count in [0, 1, 2, 50] {
+                let (held, mut visited) = (AtomicUsize::new(0), Vec::new());
+                let work = |n: usize| {
+                    assert!(held.fetch_add(1, Ordering::Relaxed) < 3);
+                    Ok(n * n)
+                };
+                let visit = |n: usize, square: usize| {
+                    held.fetch_sub(1, Ordering::Relaxed);
+                    visited.push((n, square));
+                    Ok(())
+                };
+                in_order(count, threads, |numbers| numbers.count() <= 3, work, visit).unwrap();
+                assert_eq!(visited, (0..count).map(|n| (n, n * n)).collect::<Vec<_>>());
+            }
+        }
+    }
+
+    #[test]
+    fn work_in_order_ends_at_an_error_and_at_a_panic() {
+        for threads in [1, 2, 7] {
+            let error = |n: usize| if n < 20 { Ok(n) } else { Err(Error::Limit(n.to_string())) };
+            let mut visited = 0;
+            let result = in_order(
+                50,
+                threads,
+                |_| true,
+                error,
+                |_, _| {
+                    visited += 1;
+                    Ok(())
+                },
+            );
+            assert_eq!((result.unwrap_err().to_string().as_str(), visited), ("20", 20));
+            let result = in_order(50, threads, |_| true, Ok, |_, n| error(n).map(drop));
+            assert_eq!(result.unwrap_err().to_string(), "20");
+            for in_work in [true, false] {
+                let panic = |n: usize, here: bool| assert!(n != 3 || !here, "three");
+                let run = AssertUnwindSafe(|| {
+                    let work = |n| {
+                        panic(n, in_work);
+                        Ok(n)
+                    };
+                    in_order(
+                        9,
+                        threads,
+                        |_| true,
+                        work,
+                        |n, _| {
+                            panic(n, !in_work);
+                            Ok(())
+                        },
+                    )
+                });
+                let said = catch_unwind(run).unwrap_err();
+                assert!(said.downcast_ref::<&str>().is_some_and(|said| said.contains("three")));
             }
         }
     }

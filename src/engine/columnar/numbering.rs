@@ -98,7 +98,19 @@ pub fn count<'b>(
         hashes: std::mem::take(&mut documents.hashes).into_iter().map(AtomicU64::new).collect(),
         shared: (0..documents.places()).map(|_| AtomicU32::new(0)).collect(),
     };
-    let buckets = in_threads(BUCKETS, threads, |bucket| counting.bucket(&features, bucket, &keeps))?;
+    let next = AtomicUsize::new(0);
+    let buckets = in_threads(threads, threads, |_| {
+        let (mut shared, mut counted) = (Shared::new(&counting.shared, budget), Vec::new());
+        loop {
+            let bucket = next.fetch_add(1, Ordering::Relaxed);
+            if bucket >= BUCKETS {
+                return Ok(counted);
+            }
+            counted.push((bucket, counting.bucket(&features, bucket, &keeps, &mut shared)?));
+        }
+    })?;
+    let mut buckets: Vec<_> = buckets.into_iter().flatten().collect();
+    buckets.sort_unstable_by_key(|(bucket, _)| *bucket);
     let Counting { sizes, hashes, shared, sites, .. } = counting;
     budget.release_documents(sites.map_or(0, |sites| sites.bytes()));
     documents.sizes = sizes.into_iter().map(AtomicU32::into_inner).collect();
@@ -106,7 +118,7 @@ pub fn count<'b>(
     let shared = shared.into_iter().map(AtomicU32::into_inner).collect();
     let mut counted = Counted { spilled: lists.spilled(), ..Counted::default() };
     let mut frequencies = Vec::with_capacity(BUCKETS);
-    for (own, of) in buckets {
+    for (_, (own, of)) in buckets {
         counted.features += own.features;
         counted.out_of_range.add(own.out_of_range);
         counted.of_one_site.add(own.of_one_site);
@@ -132,6 +144,7 @@ impl Counting<'_, '_> {
         features: &Sorter<'_, FeatureRow>,
         bucket: usize,
         keeps: &impl Fn(u64, u64) -> bool,
+        shared: &mut Shared<'_>,
     ) -> Result<(Counted, ByFrequency)> {
         let mut counted = Counted::default();
         let mut frequencies = ByFrequency::default();
@@ -158,7 +171,7 @@ impl Counting<'_, '_> {
                     *frequencies.of(run.len() as u32) += 1;
                     put(run.len() as u32)?;
                     for row in run {
-                        self.shared[row.document as usize].fetch_add(1, Ordering::Relaxed);
+                        shared.add(row.document);
                         put(row.document)?;
                     }
                 }
@@ -177,6 +190,39 @@ impl Counting<'_, '_> {
             self.hashes[document].fetch_sub(row.feature, Ordering::Relaxed);
         }
         LeftOut { features: 1, postings: run.len() as u64 }
+    }
+}
+
+/// One thread's counts of shared features, by place of a document. Most are added here, in a byte each: where threads add to the
+/// same numbers, each addition waits for the one before.
+struct Shared<'a> {
+    all: &'a [AtomicU32],
+    own: Vec<u8>,
+    budget: &'a Budget,
+}
+
+impl<'a> Shared<'a> {
+    fn new(all: &'a [AtomicU32], budget: &'a Budget) -> Self {
+        budget.hold(all.len());
+        Self { all, own: vec![0; all.len()], budget }
+    }
+
+    #[inline]
+    fn add(&mut self, document: u32) {
+        let own = &mut self.own[document as usize];
+        *own = own.wrapping_add(1);
+        if *own == 0 {
+            self.all[document as usize].fetch_add(1 << u8::BITS, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Drop for Shared<'_> {
+    fn drop(&mut self) {
+        for (all, own) in self.all.iter().zip(&self.own) {
+            all.fetch_add((*own).into(), Ordering::Relaxed);
+        }
+        self.budget.release(self.all.len());
     }
 }
 
@@ -259,7 +305,7 @@ impl Candidates {
                 }
                 let mut tokens = starts[bucket].clone();
                 let (mut frequency, mut left) = (0, 0);
-                lists.spill.drain(bucket, |bytes| {
+                lists.spill.each(bucket, |bytes| {
                     progress.add(bytes.len() as u64 / 4);
                     for word in bytes.chunks_exact(4) {
                         let word = word.try_into().map_or(0, u32::from_le_bytes);

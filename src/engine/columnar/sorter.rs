@@ -2,14 +2,21 @@
 //!
 //! Rows are dealt out to the buckets of a [spill file](crate::engine::spill) by the leading bits of their keys, so that the buckets
 //! are in order and threads can sort them on their own. A bucket that is too large for a sort buffer is dealt out again
-//! by the next bits. That ends: rows of one key are at most one for each document.
+//! by the next bits. That ends: rows of one key are at most one for each document. Within the sort buffer the next bits deal rows
+//! to parts that a cache holds, so that comparing keys never waits for memory.
 
 use crate::engine::memory::{BUCKETS, Budget};
 use crate::engine::spill::{SpillFile, Writer};
 use crate::error::Result;
-use crate::threads::in_threads;
-use std::marker::PhantomData;
+use crate::threads::{in_order, lock};
+use std::ops::RangeInclusive;
 use std::path::Path;
+use std::sync::Mutex;
+
+/// A bucket in memory is dealt out to parts of about so many rows, and to at most so many parts (of which each has a page of
+/// memory and a line of a cache open). Tests sort a few.
+const PART: usize = if cfg!(test) { 2 } else { 1 << 9 };
+const PART_BITS: u32 = 11;
 
 /// A row of fixed width in memory, and a few bytes on its way.
 pub trait Row: Copy + Default + Send + Sync {
@@ -68,7 +75,8 @@ pub struct Sorter<'b, R> {
     spill: SpillFile<'b>,
     low: u64,
     shift: u32,
-    rows: PhantomData<R>,
+    /// Buffers of buckets that have been visited: memory that is used again costs less than what is new.
+    buffers: Mutex<Vec<Vec<R>>>,
 }
 
 impl<'b, R: Row> Sorter<'b, R> {
@@ -76,7 +84,7 @@ impl<'b, R: Row> Sorter<'b, R> {
     pub fn new(budget: &'b Budget, folder: &'b Path, low: u64, high: u64) -> Self {
         let bits = u64::BITS - (high - low).leading_zeros();
         let shift = bits.saturating_sub(BUCKETS.ilog2());
-        Self { spill: SpillFile::new(budget, folder), low, shift, rows: PhantomData }
+        Self { spill: SpillFile::new(budget, folder), low, shift, buffers: Mutex::default() }
     }
 
     /// One thread's way in.
@@ -118,8 +126,7 @@ impl<'b, R: Row> Sorter<'b, R> {
         visit: &mut dyn FnMut(&[R]) -> Result<()>,
     ) -> Result<u64> {
         if self.rows(bucket) <= room || self.shift == 0 {
-            let rows = self.sorted(bucket)?;
-            return if rows.is_empty() { Ok(0) } else { visit(&rows).map(|()| 0) };
+            return self.visit_sorted(self.sorted(bucket)?, visit).map(|()| 0);
         }
         let low = self.first(bucket);
         let finer: Self =
@@ -134,31 +141,35 @@ impl<'b, R: Row> Sorter<'b, R> {
         Ok(spilled + finer.spilled())
     }
 
+    /// Calls `visit` with the rows of a bucket, if there are any.
+    fn visit_sorted(&self, rows: Vec<R>, visit: &mut dyn FnMut(&[R]) -> Result<()>) -> Result<()> {
+        if !rows.is_empty() {
+            visit(&rows)?;
+        }
+        lock(&self.buffers).push(rows);
+        Ok(())
+    }
+
     /// Calls `visit` with all rows, sorted and by the bufferful; buckets are sorted in `threads` threads, `visit` runs on the
     /// calling one. Gives how many bytes were dealt out again on disk.
     pub fn drain_all(&self, threads: usize, visit: &mut dyn FnMut(&[R]) -> Result<()>) -> Result<u64> {
         let room = self.spill.budget().sort_buffer() / size_of::<R>();
-        let (threads, mut next, mut spilled) = (threads.max(1), 0, 0);
-        while next < BUCKETS {
-            // One for each thread, and more of small ones, for which threads would wait longer than they sort.
-            let (first, mut held) = (next, 0);
-            while next < BUCKETS && (next - first < threads || held + self.rows(next) <= threads * room) {
-                held += self.rows(next);
-                next += 1;
+        let most = threads.max(1) * room;
+        // One for each thread and the one that is visited; more of small ones, for which threads would wait longer than they sort.
+        let fits = |buckets: RangeInclusive<usize>| {
+            let rows: usize = buckets.clone().map(|bucket| self.rows(bucket)).sum();
+            rows <= if buckets.count() <= threads + 1 { most } else { most / 8 }
+        };
+        // A bucket that is too large is sorted when its turn comes.
+        let sort = |bucket| if self.rows(bucket) <= room { self.sorted(bucket).map(Some) } else { Ok(None) };
+        let mut spilled = 0;
+        in_order(BUCKETS, threads, fits, sort, |bucket, rows| {
+            match rows {
+                Some(rows) => self.visit_sorted(rows, visit)?,
+                None => spilled += self.drain_within(bucket, room, visit)?,
             }
-            // A bucket that is too large has its turn below.
-            let sorted = in_threads(next - first, threads, |at| {
-                let bucket = first + at;
-                if self.rows(bucket) <= room { self.sorted(bucket).map(Some) } else { Ok(None) }
-            })?;
-            for (bucket, rows) in (first..next).zip(sorted) {
-                match rows {
-                    Some(rows) if rows.is_empty() => {}
-                    Some(rows) => visit(&rows)?,
-                    None => spilled += self.drain_within(bucket, room, visit)?,
-                }
-            }
-        }
+            Ok(())
+        })?;
         Ok(spilled)
     }
 
@@ -177,20 +188,44 @@ impl<'b, R: Row> Sorter<'b, R> {
         self.spill.bytes(bucket) / R::LEAST
     }
 
+    /// The rows of a bucket: counted by part, put into the places that the counts say, and each part sorted on its own.
     fn sorted(&self, bucket: usize) -> Result<Vec<R>> {
-        let mut rows = Vec::with_capacity(self.rows(bucket));
+        let bits = (self.rows(bucket) / PART).checked_ilog2().unwrap_or(0).min(PART_BITS).min(self.shift);
+        let first = self.first(bucket);
+        let part = |row: &R| ((row.key() - first) >> (self.shift - bits)) as usize;
+        let mut ends = vec![0; 1 << bits];
         self.each(bucket, |row| {
-            rows.push(row);
+            ends[part(&row)] += 1;
             Ok(())
         })?;
-        rows.sort_unstable_by_key(R::key);
+        let mut total = 0;
+        for end in &mut ends {
+            total += std::mem::replace(end, total);
+        }
+        let mut rows = lock(&self.buffers).pop().unwrap_or_default();
+        rows.truncate(total);
+        if rows.capacity() < total {
+            rows = Vec::with_capacity(total);
+        }
+        rows.resize(total, R::default());
+        self.each(bucket, |row| {
+            let at = &mut ends[part(&row)];
+            rows[*at] = row;
+            *at += 1;
+            Ok(())
+        })?;
+        let mut start = 0;
+        for end in ends {
+            rows[start..end].sort_unstable_by_key(R::key);
+            start = end;
+        }
         Ok(rows)
     }
 
-    /// Empties a bucket: calls `visit` with each row, in any order.
+    /// Calls `visit` with each row of a bucket, in any order.
     pub fn each(&self, bucket: usize, mut visit: impl FnMut(R) -> Result<()>) -> Result<()> {
         let first = self.first(bucket);
-        self.spill.drain(bucket, |mut chunk| {
+        self.spill.each(bucket, |mut chunk| {
             let mut before = R::default();
             while let Some(row) = R::get(&mut chunk, &before, first) {
                 visit(row)?;

@@ -73,10 +73,12 @@ impl StoreWriter {
         match (&mut self.store.form, &mut self.buffer) {
             (Form::Disk(disk), Some(buffer)) => {
                 let start = disk.offsets.last().copied().unwrap_or(0);
-                for token in tokens {
-                    buffer
-                        .write_all(&token.to_le_bytes())
-                        .map_err(Error::io("write to a file in", &disk.folder))?;
+                let mut bytes = [0; 1 << 10];
+                for tokens in tokens.chunks(bytes.len() / 4) {
+                    let bytes = &mut bytes[..tokens.len() * 4];
+                    let places = bytes.chunks_exact_mut(4);
+                    places.zip(tokens).for_each(|(place, token)| place.copy_from_slice(&token.to_le_bytes()));
+                    buffer.write_all(bytes).map_err(Error::io("write to a file in", &disk.folder))?;
                 }
                 disk.offsets.push(start + tokens.len() as u64);
                 disk.sizes.push((tokens.len() + singleton) as u32);

@@ -70,9 +70,9 @@ impl<'b> SpillFile<'b> {
         self.log.make_room()
     }
 
-    /// Empties a bucket: calls `visit` with each of its chunks, in the order in which they were handed over.
-    pub fn drain(&self, bucket: usize, visit: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        let Bucket { chunks, .. } = std::mem::take(&mut *lock(&self.buckets[bucket]));
+    /// Calls `visit` with each chunk of a bucket, in the order in which they were handed over.
+    pub fn each(&self, bucket: usize, visit: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        let chunks = lock(&self.buckets[bucket]).chunks.clone();
         self.log.each(&chunks, visit)
     }
 }
@@ -176,7 +176,7 @@ mod tests {
             for (bucket, expected) in expected.iter_mut().enumerate() {
                 let bytes = spill.bytes(bucket);
                 let (mut found, mut seen) = (Vec::new(), 0);
-                spill.drain(bucket, |mut chunk| {
+                spill.each(bucket, |mut chunk| {
                     seen += chunk.len();
                     while let [writer, length, rest @ ..] = chunk {
                         let (word, rest) = rest.split_at(*length as usize);
@@ -215,7 +215,7 @@ mod tests {
         assert_eq!((spill.spilled(), spill.bytes(3)), (5, 5));
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
         spill
-            .drain(3, |chunk| {
+            .each(3, |chunk| {
                 assert_eq!(chunk, b"abcde");
                 Ok(())
             })
