@@ -39,6 +39,7 @@ use crate::params::Params;
 pub use batch::OF_QUERIES;
 pub use front::{IDF_TABLE, idf_table};
 pub use output::Output;
+use std::collections::BTreeSet;
 use std::fmt;
 pub use step::{Data, Guard, Names, Part, Repeat, Step, Tasks};
 
@@ -124,6 +125,18 @@ impl Family {
         let wanted = wanted.map(|(kept, rounds)| Wanted { kept, rounds });
         let chains = |params: &Params| wanted.map(|wanted| (params.clone(), self.chain(params, wanted)));
         all.iter().flat_map(chains).collect()
+    }
+
+    /// The names of the stages of all its chains.
+    pub fn stages(&self) -> BTreeSet<&'static str> {
+        let mut names = BTreeSet::new();
+        for (_, chain) in self.every_chain() {
+            // As the components have them: which steps share a job changes no name.
+            for part in chain.components().iter().flat_map(|component| component.parts()) {
+                part.steps().iter().for_each(|step| names.extend(step.names()));
+            }
+        }
+        names
     }
 }
 

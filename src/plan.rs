@@ -22,6 +22,7 @@ use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
 /// Ways to run a chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -388,9 +389,10 @@ fn step_json(step: &Step) -> Value {
 /// The family that alone has an option that was given, or else the first one; and why, for a note.
 fn suitable(params: &Params) -> (&'static Family, String) {
     let [first, others @ ..] = FAMILIES;
+    // Most options are those of the first one as well, and then no other family is looked at.
+    let not_of_first = || params.iter().filter(|(name, _)| !options_of(first).contains(*name));
     for family in others {
-        let own = own_options(family);
-        if let Some((name, _)) = params.iter().find(|(name, _)| own.contains(*name)) {
+        if let Some((name, _)) = not_of_first().find(|(name, _)| own_options(family).contains(*name)) {
             return (family, format!(", for it alone has --{name}"));
         }
     }
@@ -399,21 +401,28 @@ fn suitable(params: &Params) -> (&'static Family, String) {
 
 /// The options that the chains of one family have, and those of another one have not.
 pub fn options_beyond(family: &Family, other: &Family) -> BTreeSet<String> {
-    options_of(family).difference(&options_of(other)).cloned().collect()
+    options_of(family).difference(options_of(other)).cloned().collect()
 }
 
 /// The options that the chains of a family have, and those of no other family.
 pub fn own_options(family: &Family) -> BTreeSet<String> {
-    let others = FAMILIES.into_iter().filter(|other| other.name != family.name);
-    let others: BTreeSet<String> = others.flat_map(options_of).collect();
-    options_of(family).difference(&others).cloned().collect()
+    let others = || FAMILIES.into_iter().filter(|other| other.name != family.name);
+    let own =
+        options_of(family).iter().filter(|name| !others().any(|other| options_of(other).contains(*name)));
+    own.cloned().collect()
 }
 
-fn options_of(family: &Family) -> BTreeSet<String> {
-    let chains = family.every_chain();
-    let steps = chains.iter().flat_map(|(_, chain)| chain.steps());
-    let names: BTreeSet<_> = steps.flat_map(|step| step.names().collect::<Vec<_>>()).collect();
-    names.into_iter().filter_map(stages::find).flat_map(Entry::options).collect()
+/// The options of all stages of a family's chains. To compose every chain takes milliseconds, so each family's is done once.
+fn options_of(family: &Family) -> &'static BTreeSet<String> {
+    static OPTIONS: [OnceLock<BTreeSet<String>>; FAMILIES.len()] =
+        [const { OnceLock::new() }; FAMILIES.len()];
+    static NONE: BTreeSet<String> = BTreeSet::new();
+    let at = FAMILIES.iter().position(|known| known.name == family.name);
+    at.map_or(&NONE, |at| {
+        OPTIONS[at].get_or_init(|| {
+            family.stages().into_iter().filter_map(stages::find).flat_map(Entry::options).collect()
+        })
+    })
 }
 
 /// The options given that no stage of these steps has.
