@@ -7,8 +7,10 @@ use crate::error::Result;
 use rayon_core::{ThreadPool, ThreadPoolBuilder};
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
+use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
 
 /// Does the work on each of some things, on so many threads; the results are in their order. No work may wait for another's.
 ///
@@ -81,26 +83,31 @@ pub fn in_order<T: Send>(
     work: impl Fn(usize) -> Result<T> + Sync,
     mut visit: impl FnMut(usize, T) -> Result<()>,
 ) -> Result<()> {
-    let Some(pool) = (threads > 1 && count > 1).then(|| pool(threads - 1)).flatten() else {
-        return (0..count).try_for_each(|number| visit(number, work(number)?));
-    };
     let line = Line { state: Mutex::new(State::default()), changed: Condvar::new(), count, admits, work };
-    pool.in_place_scope(|scope| {
-        (1..threads).for_each(|_| {
-            scope.spawn(|_| {
-                let _stop = StopAtPanic(&line);
-                line.work_until(None);
+    // Threads of their own: those of a pool may be asked for by `visit`, and here they wait for it.
+    thread::scope(|scope| {
+        let worker = || {
+            let _stop = StopAtPanic(&line);
+            line.work_until(None);
+        };
+        let workers =
+            (1..threads.min(count)).map_while(|_| thread::Builder::new().spawn_scoped(scope, worker).ok());
+        let workers: Vec<_> = workers.collect();
+        let visited = {
+            let _stop = Stop(&line);
+            (0..count).try_for_each(|number| {
+                // Without a result a thread has panicked.
+                let Some(result) = line.work_until(Some(number)) else { return Ok(()) };
+                visit(number, result?)?;
+                lock(&line.state).visited = number + 1;
+                line.changed.notify_all();
+                Ok(())
             })
-        });
-        let _stop = Stop(&line);
-        for number in 0..count {
-            // Without a result a thread has panicked, which the scope passes on.
-            let Some(result) = line.work_until(Some(number)) else { break };
-            visit(number, result?)?;
-            lock(&line.state).visited = number + 1;
-            line.changed.notify_all();
+        };
+        for worker in workers {
+            worker.join().unwrap_or_else(|panic| resume_unwind(panic));
         }
-        Ok(())
+        visited
     })
 }
 
@@ -230,6 +237,20 @@ mod tests {
                 };
                 in_order(count, threads, |numbers| numbers.count() <= 3, work, visit).unwrap();
                 assert_eq!(visited, (0..count).map(|n| (n, n * n)).collect::<Vec<_>>());
+            }
+        }
+    }
+
+    /// Nor does it wait for threads that wait for it.
+    #[test]
+    fn a_visit_may_share_out_work_of_its_own() {
+        for threads in [2, 3, 4] {
+            for own in [1, 2, 3, 4] {
+                let visit = |n, _| {
+                    assert_eq!(each(0..own, own, |at| at + n), (n..n + own).collect::<Vec<_>>());
+                    Ok(())
+                };
+                in_order(20, threads, |numbers| numbers.count() <= 2, Ok, visit).unwrap();
             }
         }
     }

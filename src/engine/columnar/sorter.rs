@@ -15,7 +15,7 @@ use std::sync::Mutex;
 
 /// A bucket in memory is dealt out to parts of about so many rows, and to at most so many parts (of which each has a page of
 /// memory and a line of a cache open). Tests sort a few.
-const PART: usize = if cfg!(test) { 2 } else { 1 << 9 };
+const PART: usize = if cfg!(test) { 2 } else { 1 << 6 };
 const PART_BITS: u32 = 11;
 
 /// A row of fixed width in memory, and a few bytes on its way.
