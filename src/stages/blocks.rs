@@ -5,7 +5,8 @@ use crate::error::{Error, Result};
 use crate::stage::Task;
 use clap::Args;
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
 
 /// A block of at most this many bytes is cut whatever its number of items.
 const BLOCK_BYTES: usize = 4 << 20;
@@ -19,11 +20,13 @@ pub struct BlockOpts {
 }
 
 /// The blocks that are complete: on disk, for they may be larger than memory.
+#[derive(Default)]
 struct Spilled {
-    file: File,
-    /// Where each begins, its bytes and its items.
+    /// Made for the first key that needs it; those that follow write over it. A file for each key would keep a file system busier
+    /// than its rows do.
+    file: Option<File>,
+    /// Where each begins, its bytes and its items; none where all items are in one block.
     blocks: Vec<(u64, usize, u64)>,
-    end: u64,
 }
 
 /// The items under one key.
@@ -33,13 +36,14 @@ pub struct Blocks {
     block: Vec<u8>,
     count: u64,
     items: u64,
-    spilled: Option<Spilled>,
+    spilled: Spilled,
 }
 
 impl Blocks {
     /// No items.
     pub fn new(opts: &BlockOpts) -> Self {
-        Self { most: opts.posting_block.max(1), block: Vec::new(), count: 0, items: 0, spilled: None }
+        let most = opts.posting_block.max(1);
+        Self { most, block: Vec::new(), count: 0, items: 0, spilled: Spilled::default() }
     }
 
     /// How many items there are.
@@ -59,17 +63,7 @@ impl Blocks {
     }
 
     fn spill(&mut self, task: &Task<'_>) -> Result<()> {
-        let failed = || Error::io("spill in", &task.folder);
-        let spilled = match &mut self.spilled {
-            Some(spilled) => spilled,
-            None => {
-                let file = tempfile::tempfile_in(&task.folder).map_err(failed())?;
-                self.spilled.insert(Spilled { file, blocks: Vec::new(), end: 0 })
-            }
-        };
-        spilled.file.write_all(&self.block).map_err(failed())?;
-        spilled.blocks.push((spilled.end, self.block.len(), self.count));
-        spilled.end += self.block.len() as u64;
+        self.spilled.write(&self.block, self.count, &task.folder)?;
         self.block.clear();
         self.count = 0;
         Ok(())
@@ -82,42 +76,51 @@ impl Blocks {
         task: &mut Task<'_>,
         mut visit: impl FnMut((u64, u64), u64, &[u8], &mut Task<'_>) -> Result<()>,
     ) -> Result<u64> {
-        let items = std::mem::take(&mut self.items);
         let mut more = 0;
-        if self.spilled.is_some() {
+        if !self.spilled.blocks.is_empty() {
             self.spill(task)?;
-            if let Some(spilled) = self.spilled.take() {
-                more = spilled.blocks.len() as u64 - 1;
-                spilled.each_pair(task, visit)?;
-            }
-        } else if items > 1 {
+            more = self.spilled.blocks.len() as u64 - 1;
+            self.spilled.each_pair(task, visit)?;
+        } else if self.items > 1 {
             visit((0, 0), self.count, &self.block, task)?;
         }
-        self.block.clear();
-        self.count = 0;
+        self.clear();
         Ok(more)
     }
 
     /// Leaves everything.
     pub fn clear(&mut self) {
-        (self.count, self.items, self.spilled) = (0, 0, None);
+        (self.count, self.items) = (0, 0);
         self.block.clear();
+        self.spilled.blocks.clear();
     }
 }
 
 impl Spilled {
-    fn read(&mut self, block: usize, folder: &std::path::Path, out: &mut Vec<u8>) -> Result<()> {
+    /// Appends a block of so many items.
+    fn write(&mut self, block: &[u8], items: u64, folder: &Path) -> Result<()> {
+        let failed = || Error::io("spill in", folder);
+        let file = match &self.file {
+            Some(file) => file,
+            None => self.file.insert(tempfile::tempfile_in(folder).map_err(failed())?),
+        };
+        let end = self.blocks.last().map_or(0, |(start, length, _)| start + *length as u64);
+        file.write_all_at(block, end).map_err(failed())?;
+        self.blocks.push((end, block.len(), items));
+        Ok(())
+    }
+
+    fn read(&self, block: usize, folder: &Path, out: &mut Vec<u8>) -> Result<()> {
         let (start, length, _) = self.blocks[block];
         let at = out.len();
         out.resize(at + length, 0);
-        self.file
-            .seek(SeekFrom::Start(start))
-            .and_then(|_| self.file.read_exact(&mut out[at..]))
-            .map_err(Error::io("read what was spilled in", folder))
+        // Where there is a block there is a file.
+        let read = self.file.as_ref().map_or(Ok(()), |file| file.read_exact_at(&mut out[at..], start));
+        read.map_err(Error::io("read what was spilled in", folder))
     }
 
     fn each_pair(
-        mut self,
+        &self,
         task: &mut Task<'_>,
         mut visit: impl FnMut((u64, u64), u64, &[u8], &mut Task<'_>) -> Result<()>,
     ) -> Result<()> {
