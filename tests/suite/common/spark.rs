@@ -24,8 +24,8 @@ pub fn confs() -> [&'static str; 8] {
         "spark.driver.bindAddress=127.0.0.1",
         "spark.sql.files.minPartitionNum=3",
         "spark.sql.files.openCostInBytes=0",
-        // Compiling takes longer than running here.
-        "spark.driver.extraJavaOptions=-XX:TieredStopAtLevel=1",
+        // Compiling, and collecting garbage beside the program, take longer than running here.
+        "spark.driver.extraJavaOptions=-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
         "spark.sql.codegen.wholeStage=false",
         "spark.sql.codegen.factoryMode=NO_CODEGEN",
     ]
