@@ -79,7 +79,7 @@ fn hot_feature(count: usize, kilobytes: u64, megabytes: u64) {
 
 #[test]
 fn a_hot_feature_goes_to_disk() {
-    hot_feature(5_000, 320 << 10, 80);
+    hot_feature(3_000, 320 << 10, 80);
 }
 
 /// 2·10^8 pairs in 512 MB.
@@ -164,7 +164,7 @@ fn bounded(chain: &str, tau: &str, bytes: u64, memory: &[u64]) {
 
 #[test]
 fn doc_split_stays_inside_its_memory() {
-    bounded("doc-split", "0.5", 160 << 20, &[80, 128]);
+    bounded("doc-split", "0.5", 128 << 20, &[80, 128]);
 }
 
 #[test]
@@ -173,12 +173,12 @@ fn doc_split_of_a_gigabyte_stays_inside_its_memory() {
     bounded("doc-split", "0.5", 1 << 30, &[256, 1024, 4096]);
 }
 
-/// On numbers, and as stages, which `--df-cut` asks for and which cuts nothing here: the sets alone are several times the
+/// On numbers, and as stages, which `--df-cut` asks for and which cuts nothing here: the sets alone are larger than the
 /// bound then, and every step shuffles them.
 #[test]
 fn term_split_stays_inside_its_memory() {
-    bounded("term-split --pcp prefix", "0.9", 160 << 20, &[80]);
-    bounded("term-split --pcp prefix --df-cut 1000000000", "0.9", 64 << 20, &[80]);
+    bounded("term-split --pcp prefix", "0.9", 96 << 20, &[80]);
+    bounded("term-split --pcp prefix --df-cut 1000000000", "0.9", 48 << 20, &[80]);
 }
 
 #[test]
