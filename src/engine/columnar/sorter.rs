@@ -156,12 +156,13 @@ impl<'b, R: Row> Sorter<'b, R> {
         let room = self.spill.budget().sort_buffer() / size_of::<R>();
         let most = threads.max(1) * room;
         // One for each thread and the one that is visited; more of small ones, for which threads would wait longer than they sort.
+        let held: Vec<usize> = (0..BUCKETS).map(|bucket| self.rows(bucket)).collect();
         let fits = |buckets: RangeInclusive<usize>| {
-            let rows: usize = buckets.clone().map(|bucket| self.rows(bucket)).sum();
+            let rows: usize = held[buckets.clone()].iter().sum();
             rows <= if buckets.count() <= threads + 1 { most } else { most / 8 }
         };
         // A bucket that is too large is sorted when its turn comes.
-        let sort = |bucket| if self.rows(bucket) <= room { self.sorted(bucket).map(Some) } else { Ok(None) };
+        let sort = |bucket| if held[bucket] <= room { self.sorted(bucket).map(Some) } else { Ok(None) };
         let mut spilled = 0;
         in_order(BUCKETS, threads, fits, sort, |bucket, rows| {
             match rows {
