@@ -62,15 +62,40 @@ pub fn in_threads<T: Send>(
     threads: usize,
     work: impl Fn(usize) -> Result<T> + Sync,
 ) -> Result<Vec<T>> {
-    let failed = AtomicUsize::new(usize::MAX);
-    let results = each(0..count, threads, |number| {
-        let result = (number < failed.load(Ordering::Relaxed)).then(|| work(number))?;
-        if result.is_err() {
-            failed.fetch_min(number, Ordering::Relaxed);
+    in_threads_with(count, threads, || (), |(), number| work(number), Ok)
+}
+
+/// The same with something that each thread has for itself, which `end` takes when nothing is left to do.
+pub fn in_threads_with<S, T: Send>(
+    count: usize,
+    threads: usize,
+    own: impl Fn() -> S + Sync,
+    work: impl Fn(&mut S, usize) -> Result<T> + Sync,
+    end: impl Fn(S) -> Result<()> + Sync,
+) -> Result<Vec<T>> {
+    let (next, failed) = (AtomicUsize::new(0), AtomicUsize::new(usize::MAX));
+    let threads = threads.min(count).max(1);
+    let shares = each(0..threads, threads, |_| {
+        let (mut own, mut results) = (own(), Vec::new());
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= count.min(failed.load(Ordering::Relaxed)) {
+                break;
+            }
+            let result = work(&mut own, number);
+            if result.is_err() {
+                failed.fetch_min(number, Ordering::Relaxed);
+            }
+            results.push((number, result));
         }
-        Some(result)
+        (results, end(own))
     });
-    results.into_iter().flatten().collect()
+    let (results, ends): (Vec<_>, Vec<_>) = shares.into_iter().unzip();
+    let mut results: Vec<_> = results.into_iter().flatten().collect();
+    results.sort_unstable_by_key(|(number, _)| *number);
+    let results = results.into_iter().map(|(_, result)| result).collect::<Result<_>>()?;
+    ends.into_iter().collect::<Result<()>>()?;
+    Ok(results)
 }
 
 /// Runs `work` with 0, 1, … `count - 1` in `threads` threads, and `visit` on the calling one with the results in that order, which
@@ -83,24 +108,25 @@ pub fn in_order<T: Send>(
     work: impl Fn(usize) -> Result<T> + Sync,
     mut visit: impl FnMut(usize, T) -> Result<()>,
 ) -> Result<()> {
-    let line = Line { state: Mutex::new(State::default()), changed: Condvar::new(), count, admits, work };
+    let ordered =
+        OrderedWork { state: Mutex::new(State::default()), changed: Condvar::new(), count, admits, work };
     // Threads of their own: those of a pool may be asked for by `visit`, and here they wait for it.
     thread::scope(|scope| {
         let worker = || {
-            let _stop = StopAtPanic(&line);
-            line.work_until(None);
+            let _stop = StopAtPanic(&ordered);
+            ordered.work_until(None);
         };
         let workers =
             (1..threads.min(count)).map_while(|_| thread::Builder::new().spawn_scoped(scope, worker).ok());
         let workers: Vec<_> = workers.collect();
         let visited = {
-            let _stop = Stop(&line);
+            let _stop = Stop(&ordered);
             (0..count).try_for_each(|number| {
                 // Without a result a thread has panicked.
-                let Some(result) = line.work_until(Some(number)) else { return Ok(()) };
+                let Some(result) = ordered.work_until(Some(number)) else { return Ok(()) };
                 visit(number, result?)?;
-                lock(&line.state).visited = number + 1;
-                line.changed.notify_all();
+                lock(&ordered.state).visited = number + 1;
+                ordered.changed.notify_all();
                 Ok(())
             })
         };
@@ -112,7 +138,7 @@ pub fn in_order<T: Send>(
 }
 
 /// Work that is done by all, and visited by one.
-struct Line<T, A, W> {
+struct OrderedWork<T, A, W> {
     state: Mutex<State<T>>,
     changed: Condvar,
     count: usize,
@@ -135,7 +161,7 @@ impl<T> Default for State<T> {
     }
 }
 
-impl<T, A: Fn(RangeInclusive<usize>) -> bool, W: Fn(usize) -> Result<T>> Line<T, A, W> {
+impl<T, A: Fn(RangeInclusive<usize>) -> bool, W: Fn(usize) -> Result<T>> OrderedWork<T, A, W> {
     /// Works until the result of a number is there, or all are with some thread.
     fn work_until(&self, wanted: Option<usize>) -> Option<Result<T>> {
         let mut state = lock(&self.state);
@@ -162,7 +188,7 @@ impl<T, A: Fn(RangeInclusive<usize>) -> bool, W: Fn(usize) -> Result<T>> Line<T,
 }
 
 /// However it ends: nobody waits for more.
-struct Stop<'a, T, A, W>(&'a Line<T, A, W>);
+struct Stop<'a, T, A, W>(&'a OrderedWork<T, A, W>);
 
 impl<T, A, W> Drop for Stop<'_, T, A, W> {
     fn drop(&mut self) {
@@ -172,7 +198,7 @@ impl<T, A, W> Drop for Stop<'_, T, A, W> {
 }
 
 /// The same where that is by a panic.
-struct StopAtPanic<'a, T, A, W>(&'a Line<T, A, W>);
+struct StopAtPanic<'a, T, A, W>(&'a OrderedWork<T, A, W>);
 
 impl<T, A, W> Drop for StopAtPanic<'_, T, A, W> {
     fn drop(&mut self) {
@@ -219,6 +245,43 @@ mod tests {
                 assert_eq!(filled, squares);
             }
         }
+    }
+
+    #[test]
+    fn what_each_thread_has_for_itself_is_ended_once() {
+        for threads in [0, 1, 2, 7] {
+            for count in [0, 1, 2, 50] {
+                let (begun, ended) = (AtomicUsize::new(0), AtomicUsize::new(0));
+                let own = || {
+                    begun.fetch_add(1, Ordering::Relaxed);
+                    0
+                };
+                let work = |own: &mut usize, n| {
+                    *own += n;
+                    Ok(n * n)
+                };
+                let end = |own| {
+                    begun.fetch_sub(1, Ordering::Relaxed);
+                    ended.fetch_add(own, Ordering::Relaxed);
+                    Ok(())
+                };
+                let squares = in_threads_with(count, threads, own, work, end).unwrap();
+                assert_eq!(squares, (0..count).map(|n| n * n).collect::<Vec<_>>());
+                assert_eq!((begun.into_inner(), ended.into_inner()), (0, (0..count).sum()));
+            }
+        }
+        let end = |()| Err(Error::Limit("end".to_owned()));
+        let fails = |n| {
+            in_threads_with(
+                3,
+                2,
+                || (),
+                move |(), at| if at < n { Ok(()) } else { Err(Error::Limit("work".into())) },
+                end,
+            )
+        };
+        // Why the work failed says more than what could not be ended for it.
+        assert_eq!([9, 1].map(|n| fails(n).unwrap_err().to_string()), ["end", "work"]);
     }
 
     #[test]

@@ -47,7 +47,7 @@ pub mod lines;
 mod normalise;
 mod normalised;
 mod pieces;
-mod runs;
+mod run_cache;
 mod script;
 mod seen;
 mod segment;

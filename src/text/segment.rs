@@ -17,7 +17,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use super::ascii::each_word;
 use super::han;
 use super::normalise::Normaliser;
-use super::runs::Runs;
+use super::run_cache::RunCache;
 
 /// The normalised words of one text, in one buffer, joined by one space: K consecutive words are a
 /// slice of it. Reused from text to text.
@@ -29,7 +29,7 @@ pub(crate) struct Words {
     spans: Vec<Range<usize>>,
     /// A word while it is normalised.
     word: String,
-    runs: Runs,
+    runs: RunCache,
 }
 
 /// Words up to this length are written all alike, 16 bytes at a time.

@@ -16,16 +16,16 @@
 //! among candidates, token). Sorted, these rows are the sets.
 
 use super::documents::{Documents, FeatureRow, Sites};
-use super::sorter::{Sorter, pack};
+use super::sorter::{SortWriter, Sorter, pack};
 use crate::engine::memory::{BUCKETS, Budget};
 use crate::engine::progress::{Progress, Unit};
 use crate::engine::spill::SpillFile;
 use crate::error::{Error, Result};
 use crate::similarity::{SetSimilarity, Similarity};
-use crate::threads::in_threads;
+use crate::threads::in_threads_with;
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// How many distinct features there were, how many of them were left out, and how many two documents and more have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -98,19 +98,9 @@ pub fn count<'b>(
         hashes: std::mem::take(&mut documents.hashes).into_iter().map(AtomicU64::new).collect(),
         shared: (0..documents.places()).map(|_| AtomicU32::new(0)).collect(),
     };
-    let next = AtomicUsize::new(0);
-    let buckets = in_threads(threads, threads, |_| {
-        let (mut shared, mut counted) = (Shared::new(&counting.shared, budget), Vec::new());
-        loop {
-            let bucket = next.fetch_add(1, Ordering::Relaxed);
-            if bucket >= BUCKETS {
-                return Ok(counted);
-            }
-            counted.push((bucket, counting.bucket(&features, bucket, &keeps, &mut shared)?));
-        }
-    })?;
-    let mut buckets: Vec<_> = buckets.into_iter().flatten().collect();
-    buckets.sort_unstable_by_key(|(bucket, _)| *bucket);
+    let shared = || SharedCounts::new(&counting.shared, budget);
+    let bucket = |shared: &mut _, bucket| counting.bucket(&features, bucket, &keeps, shared);
+    let buckets = in_threads_with(BUCKETS, threads, shared, bucket, |_| Ok(()))?;
     let Counting { sizes, hashes, shared, sites, .. } = counting;
     budget.release_documents(sites.map_or(0, |sites| sites.bytes()));
     documents.sizes = sizes.into_iter().map(AtomicU32::into_inner).collect();
@@ -118,7 +108,7 @@ pub fn count<'b>(
     let shared = shared.into_iter().map(AtomicU32::into_inner).collect();
     let mut counted = Counted { spilled: lists.spilled(), ..Counted::default() };
     let mut frequencies = Vec::with_capacity(BUCKETS);
-    for (_, (own, of)) in buckets {
+    for (own, of) in buckets {
         counted.features += own.features;
         counted.out_of_range.add(own.out_of_range);
         counted.of_one_site.add(own.of_one_site);
@@ -144,7 +134,7 @@ impl Counting<'_, '_> {
         features: &Sorter<'_, FeatureRow>,
         bucket: usize,
         keeps: &impl Fn(u64, u64) -> bool,
-        shared: &mut Shared<'_>,
+        shared: &mut SharedCounts<'_>,
     ) -> Result<(Counted, ByFrequency)> {
         let mut counted = Counted::default();
         let mut frequencies = ByFrequency::default();
@@ -195,13 +185,13 @@ impl Counting<'_, '_> {
 
 /// One thread's counts of shared features, by place of a document. Most are added here, in a byte each: where threads add to the
 /// same numbers, each addition waits for the one before.
-struct Shared<'a> {
+struct SharedCounts<'a> {
     all: &'a [AtomicU32],
     own: Vec<u8>,
     budget: &'a Budget,
 }
 
-impl<'a> Shared<'a> {
+impl<'a> SharedCounts<'a> {
     fn new(all: &'a [AtomicU32], budget: &'a Budget) -> Self {
         budget.hold(all.len());
         Self { all, own: vec![0; all.len()], budget }
@@ -217,7 +207,7 @@ impl<'a> Shared<'a> {
     }
 }
 
-impl Drop for Shared<'_> {
+impl Drop for SharedCounts<'_> {
     fn drop(&mut self) {
         for (all, own) in self.all.iter().zip(&self.own) {
             all.fetch_add((*own).into(), Ordering::Relaxed);
@@ -294,44 +284,37 @@ impl Candidates {
         let shared = lists.shared.iter().map(|shared| u64::from(*shared)).sum();
         progress.start("equal-sets", "numbering", Unit::Rows, shared);
         let starts = first_tokens(&lists.frequencies);
-        let next = AtomicUsize::new(0);
-        in_threads(threads, threads, |_| {
-            let mut writer = rows.writer();
-            let mut holders = Vec::new();
-            loop {
-                let bucket = next.fetch_add(1, Ordering::Relaxed);
-                if bucket >= BUCKETS {
-                    return writer.finish();
-                }
-                let mut tokens = starts[bucket].clone();
-                let (mut frequency, mut left) = (0, 0);
-                lists.spill.each(bucket, |bytes| {
-                    progress.add(bytes.len() as u64 / 4);
-                    for word in bytes.chunks_exact(4) {
-                        let word = word.try_into().map_or(0, u32::from_le_bytes);
-                        if left == 0 {
-                            (frequency, left) = (word, word);
-                            continue;
-                        }
-                        left -= 1;
-                        let position = self.positions[word as usize];
-                        if position != NONE {
-                            holders.push(position);
-                        }
-                        if left > 0 {
-                            continue;
-                        }
-                        let token = tokens.of(frequency);
-                        if holders.len() > 1 {
-                            holders.iter().try_for_each(|holder| writer.push(pack(*holder, *token)))?;
-                        }
-                        *token += 1;
-                        holders.clear();
+        let own = || (rows.writer(), Vec::new());
+        let bucket = |(writer, holders): &mut (SortWriter<'_, '_, u64>, Vec<u32>), bucket: usize| {
+            let mut tokens = starts[bucket].clone();
+            let (mut frequency, mut left) = (0, 0);
+            lists.spill.each(bucket, |bytes| {
+                progress.add(bytes.len() as u64 / 4);
+                for word in bytes.chunks_exact(4) {
+                    let word = word.try_into().map_or(0, u32::from_le_bytes);
+                    if left == 0 {
+                        (frequency, left) = (word, word);
+                        continue;
                     }
-                    Ok(())
-                })?;
-            }
-        })?;
+                    left -= 1;
+                    let position = self.positions[word as usize];
+                    if position != NONE {
+                        holders.push(position);
+                    }
+                    if left > 0 {
+                        continue;
+                    }
+                    let token = tokens.of(frequency);
+                    if holders.len() > 1 {
+                        holders.iter().try_for_each(|holder| writer.push(pack(*holder, *token)))?;
+                    }
+                    *token += 1;
+                    holders.clear();
+                }
+                Ok(())
+            })
+        };
+        in_threads_with(BUCKETS, threads, own, bucket, |(writer, _)| writer.finish())?;
         Ok(rows)
     }
 }

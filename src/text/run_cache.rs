@@ -25,12 +25,12 @@ struct Run {
 
 /// The runs that were cut lately. A run has one place, which it takes from the one that was there.
 #[derive(Debug, Default)]
-pub(super) struct Runs {
+pub(super) struct RunCache {
     /// Empty until the first run.
     places: Vec<Run>,
 }
 
-impl Runs {
+impl RunCache {
     /// As [`han::each_word`].
     pub fn each_word(&mut self, run: &str, nfc: bool, mut visit: impl FnMut(&str, Range<usize>)) {
         if run.len() > LONGEST * BYTES || !run.chars().all(han::is_ideograph) {
@@ -68,7 +68,7 @@ mod tests {
         fn words_are_those_of_the_dictionary(
             runs in prop::collection::vec("[我来到北京清华大学的了一不在有\u{f90a}\u{fe00}々㐀]{1,20}", 1..20),
         ) {
-            let mut kept = Runs::default();
+            let mut kept = RunCache::default();
             for _ in 0..2 {
                 for run in &runs {
                     let (mut found, mut expected) = (Vec::new(), Vec::new());
@@ -82,8 +82,8 @@ mod tests {
 
     #[test]
     fn a_run_that_stands_where_another_stood_is_cut_anew() {
-        let mut kept = Runs::default();
-        let words = |kept: &mut Runs, run: &str| {
+        let mut kept = RunCache::default();
+        let words = |kept: &mut RunCache, run: &str| {
             let mut words = Vec::new();
             kept.each_word(run, true, |word, _| words.push(word.to_owned()));
             words
