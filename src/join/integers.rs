@@ -8,6 +8,7 @@
 //! **Sets.** A set that has fewer tokens which others have too than the least overlap that any partner asks of it is in
 //! no pair, and is left out. In text that is most of them.
 
+use super::memory;
 use super::sets::Sets;
 use crate::similarity::{SetSimilarity, Similarity};
 use crate::threads::{each, lock};
@@ -44,7 +45,6 @@ impl RawSets {
     #[inline]
     pub fn push(&mut self, token: u64) {
         let narrow = if token < u64::from(WIDE) { token as u32 } else { self.widen(token) };
-        self.largest = self.largest.max(narrow);
         self.tokens.push(narrow);
     }
 
@@ -56,6 +56,8 @@ impl RawSets {
 
     /// Ends the set; the next token begins another one.
     pub fn end_set(&mut self) {
+        let start = self.ends.last().copied().unwrap_or(0);
+        self.largest = self.tokens[start..].iter().fold(self.largest, |most, token| most.max(*token));
         self.ends.push(self.tokens.len());
     }
 
@@ -116,7 +118,7 @@ impl Collection {
             (first, part)
         });
         let parts = each(parts.collect::<Vec<_>>(), threads, |(first, part): (u32, RawSets)| {
-            Part::of(&part, first, &table, similarity)
+            Part::of(part, first, &table, similarity)
         });
         drop(table);
         arrange(&parts, threads)
@@ -144,10 +146,10 @@ fn count(parts: &[RawSets], threads: usize) -> Vec<u32> {
     let next = Mutex::new(parts.iter());
     // A table for each thread, which takes parts as long as there are any.
     let tables = each(0..threads.clamp(1, parts.len().max(1)), threads, |_| {
-        let mut table = vec![0_u32; size.unwrap_or(0)];
+        let mut table = memory::zeros(size.unwrap_or(0));
         let take = || lock(&next).next();
         while let Some(part) = take() {
-            part.tokens.iter().for_each(|&token| table[token as usize] += 1);
+            part.tokens.iter().for_each(|&token| table[token as usize] += 1_u32);
         }
         table
     });
@@ -181,7 +183,7 @@ fn number_by_frequency(mut table: Vec<u32>, threads: usize) -> Vec<u32> {
     for count in 0..reach {
         for tokens in shares.iter_mut().filter_map(|(tokens, _)| tokens.get_mut(count)) {
             let first = next;
-            next += if count > 1 { *tokens } else { 0 };
+            next += *tokens;
             *tokens = first;
         }
     }
@@ -212,7 +214,8 @@ type Frequencies = (Vec<u32>, Vec<(u32, usize)>);
 
 fn frequencies(counts: &[u32]) -> Frequencies {
     let (mut tokens, mut frequent) = (vec![0_u32; 2], Vec::new());
-    for (token, &count) in counts.iter().enumerate() {
+    // Those that get no number are not counted: they are many, and each count of them would wait for the one before.
+    for (token, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 1) {
         let at = count as usize;
         if at >= REACH {
             frequent.push((count, token));
@@ -237,57 +240,64 @@ struct Row {
     /// The number it was read as.
     number: u32,
     size: u32,
-    hash: u32,
+    /// Where it stands among the sets of its size: equal ones have the same.
+    order: u32,
     start: usize,
     end: usize,
 }
 
 impl Part {
-    fn of(raw: &RawSets, first: u32, table: &[u32], similarity: Similarity) -> Self {
-        let mut part = Part { tokens: Vec::with_capacity(raw.tokens.len()), rows: Vec::new() };
-        for (number, set) in (first..).zip(raw.sets()) {
-            let start = part.tokens.len();
-            part.tokens
-                .extend(set.iter().map(|&token| table[token as usize]).filter(|&number| number != LONE));
-            let singleton = set.len() - (part.tokens.len() - start);
-            sort(&mut part.tokens[start..]);
-            dedup(&mut part.tokens, start);
-            let stored = part.tokens.len() - start;
-            let size = (stored + singleton) as u64;
+    fn of(raw: RawSets, first: u32, table: &[u32], similarity: Similarity) -> Self {
+        // Each set moves towards the front, over those that are read.
+        let RawSets { mut tokens, ends, .. } = raw;
+        let (mut rows, mut from, mut end) = (Vec::new(), 0, 0);
+        for (number, to) in (first..).zip(ends) {
+            let start = end;
+            for at in from..to {
+                let token = table[tokens[at] as usize];
+                tokens[end] = token;
+                // No branch: which tokens are of one set alone nobody can foresee.
+                end += usize::from(token != LONE);
+            }
+            let singleton = to - from - (end - start);
+            from = to;
+            end = start + ascending(&mut tokens[start..end]);
+            let (stored, size) = (end - start, (end - start + singleton) as u64);
             let least = similarity.overlap_needed(size, similarity.min_partner(size));
             if size == 0 || (stored as u64) < least {
-                part.tokens.truncate(start);
+                end = start;
                 continue;
             }
-            let mut hasher = FxHasher::default();
-            part.tokens[start..].iter().for_each(|&token| hasher.write_u32(token));
-            let hash = (hasher.finish() >> 32) as u32;
-            part.rows.push(Row { number, size: size as u32, hash, start, end: part.tokens.len() });
+            // Singletons are the set's own: with one, it equals no other.
+            let order = if singleton == 0 { hash(&tokens[start..end]) } else { number };
+            rows.push(Row { number, size: size as u32, order, start, end });
         }
-        part
+        tokens.truncate(end);
+        Part { tokens, rows }
     }
 }
 
-/// Most sets come in order, or are short.
-fn sort(set: &mut [u32]) {
-    if !set.is_sorted() {
-        set.sort_unstable();
+/// Sorts tokens and removes repeats: how many are left, at the front. Most sets come in order.
+fn ascending(tokens: &mut [u32]) -> usize {
+    if tokens.is_sorted_by(|a, b| a < b) {
+        return tokens.len();
     }
-}
-
-/// Removes repeats from what stands behind `start`, which ascends.
-fn dedup(tokens: &mut Vec<u32>, start: usize) {
-    if tokens[start..].is_sorted_by(|a, b| a < b) {
-        return;
-    }
-    let mut end = start;
-    for at in start..tokens.len() {
-        if end == start || tokens[end - 1] != tokens[at] {
+    tokens.sort_unstable();
+    let mut end = 0;
+    for at in 0..tokens.len() {
+        if end == 0 || tokens[end - 1] != tokens[at] {
             tokens[end] = tokens[at];
             end += 1;
         }
     }
-    tokens.truncate(end);
+    end
+}
+
+/// The same for equal sets, and hardly ever for others.
+fn hash(tokens: &[u32]) -> u32 {
+    let mut hasher = FxHasher::default();
+    tokens.iter().for_each(|&token| hasher.write_u32(token));
+    (hasher.finish() >> 32) as u32
 }
 
 /// Where a set stands: the key by which it is sorted, the part, and the row there.
@@ -297,7 +307,7 @@ type Place = (u64, u32, u32);
 fn arrange(parts: &[Part], threads: usize) -> Collection {
     let mut order: Vec<Place> = Vec::with_capacity(parts.iter().map(|part| part.rows.len()).sum());
     for (at, part) in (0..).zip(parts) {
-        let key = |row: &Row| u64::from(row.size) << 32 | u64::from(row.hash);
+        let key = |row: &Row| u64::from(row.size) << 32 | u64::from(row.order);
         order.extend((0..).zip(&part.rows).map(|(row, own)| (key(own), at, row)));
     }
     let share = order.len().div_ceil(threads.max(1)).max(1);

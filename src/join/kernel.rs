@@ -157,6 +157,7 @@
 mod bitmap;
 mod bitmap_index;
 mod bitmap_scan;
+mod bounds;
 mod build;
 mod counters;
 mod cursors;
@@ -183,6 +184,7 @@ use crate::similarity::{SetSimilarity, Similarity};
 use bitmap::Signature;
 use bitmap_index::BitmapIndex;
 pub use bitmap_index::may_have_bitmaps;
+use bounds::Bounds;
 use counters::Counters;
 use cursors::Cursors;
 pub use forest::join_components;
@@ -254,6 +256,7 @@ const AHEAD: usize = 2;
 /// The working memory of a query; one for each thread, used again and again, with any index.
 #[derive(Debug, Default)]
 pub struct Scratch {
+    bounds: Bounds,
     /// For each indexed set the overlap of the prefixes so far.
     counters: Counters,
     cursors: Cursors,
@@ -299,22 +302,43 @@ impl<S: Borrow<Sets>> Index<S> {
         scratch: &mut Scratch,
         hit: impl FnMut(usize, u64),
     ) {
-        self.query_besides(&mut Nothing, (tokens, singleton), limit, scratch, hit);
+        self.find(&mut Nothing, (tokens, singleton), limit, scratch);
+        scratch.hits.sort_unstable();
+        self.give(scratch, hit);
     }
 
-    /// As [`query`](Self::query), but for sets that are known.
+    /// As [`query`](Self::query), but for sets that are known, and in any order.
     fn query_besides<K: Known>(
+        &self,
+        known: &mut K,
+        set: (&[u32], usize),
+        limit: usize,
+        scratch: &mut Scratch,
+        hit: impl FnMut(usize, u64),
+    ) {
+        self.find(known, set, limit, scratch);
+        self.give(scratch, hit);
+    }
+
+    /// Calls `hit` with what was found.
+    fn give(&self, scratch: &mut Scratch, mut hit: impl FnMut(usize, u64)) {
+        for (set, overlap) in scratch.hits.drain(..) {
+            hit(self.range.start + set as usize, u64::from(overlap));
+        }
+    }
+
+    /// Finds the sets that are in the answer and not known.
+    fn find<K: Known>(
         &self,
         known: &mut K,
         (tokens, singleton): (&[u32], usize),
         limit: usize,
         scratch: &mut Scratch,
-        mut hit: impl FnMut(usize, u64),
     ) {
         debug_assert!(tokens.is_sorted_by(|a, b| a < b), "tokens out of order");
         let size = (tokens.len() + singleton) as u64;
         if K::ANY {
-            let (first, end) = self.window(size, limit);
+            let (first, end) = self.window(self.similarity.min_partner(size), size, limit);
             if known.ranges().iter().any(|range| range.start <= first && end <= range.end) {
                 return;
             }
@@ -341,15 +365,11 @@ impl<S: Borrow<Sets>> Index<S> {
             }
             Some(bitmaps) => self.query_bitmaps(bitmaps, known, tokens, signature, window, scratch),
         }
-        scratch.hits.sort_unstable();
-        for (set, overlap) in scratch.hits.drain(..) {
-            hit(self.range.start + set as usize, u64::from(overlap));
-        }
     }
 
-    /// The sets that a query may meet at all, by number in the range: the first, and the one behind the last.
-    fn window(&self, size: u64, limit: usize) -> (u32, u32) {
-        let smallest = self.smaller_than(self.similarity.min_partner(size));
+    /// The sets that a query of this size and with this smallest partner may meet at all, by number in the range: the first, and the one behind the last.
+    fn window(&self, smallest: u64, size: u64, limit: usize) -> (u32, u32) {
+        let smallest = self.smaller_than(smallest);
         let end = limit.saturating_sub(self.range.start).min(self.range.len()) as u32;
         match self.purpose {
             Purpose::SelfJoin => (smallest, end.min(self.smaller_than(size + 1))),
@@ -362,14 +382,17 @@ impl<S: Borrow<Sets>> Index<S> {
     /// All lists are looked up before one is visited, step by step: each step waits for memory, and those of all lists wait side
     /// by side.
     fn visits(&self, tokens: &[u32], size: u64, limit: usize, scratch: &mut Scratch) -> Range<usize> {
-        let Scratch { cursors, visits, .. } = scratch;
-        let (smallest, mut end) = self.window(size, limit);
+        let Scratch { bounds, cursors, visits, .. } = scratch;
+        bounds.begin(self.number, self.similarity, size);
+        let (smallest, mut end) = self.window(bounds.smallest(), size, limit);
         let mut places = cursors.begin(self.number, &self.lists, smallest);
         let mut window = smallest as usize..smallest as usize;
         visits.clear();
         for (left, &token) in (1..=tokens.len() as u64).rev().zip(tokens) {
-            let largest = self.similarity.max_partner_sharing(size, left + self.common - 1);
-            end = end.min(self.smaller_than(largest.saturating_add(1)));
+            end = end.min(bounds.end(size - left, || {
+                let largest = self.similarity.max_partner_sharing(size, left + self.common - 1);
+                self.smaller_than(largest.saturating_add(1))
+            }));
             if end <= smallest {
                 break;
             }
@@ -388,11 +411,11 @@ impl<S: Borrow<Sets>> Index<S> {
 
     /// Fills in the candidates of a query of this size, those that it meets often enough, and the overlaps of their prefixes.
     fn collect(&self, size: u64, scratch: &mut Scratch) {
-        let Scratch { counters, visits, candidates, work, .. } = scratch;
+        let Scratch { bounds, counters, visits, candidates, work, .. } = scratch;
         let mut counting = counters.begin(self.range.len(), visits.len());
         let mut visited = 0;
         let size32 = u32::try_from(size).unwrap_or(u32::MAX);
-        let least = self.least(size);
+        let least = self.least(bounds);
         for (at, visit) in visits.iter().enumerate() {
             if let Some(later) = visits.get(at + AHEAD) {
                 memory::soon::<4, _>(self.lists.postings(), later.postings.start);
@@ -412,9 +435,9 @@ impl<S: Borrow<Sets>> Index<S> {
         work.postings += visited;
     }
 
-    /// How many tokens the prefixes of a query of this size and any partner share, at least.
-    fn least(&self, size: u64) -> u32 {
-        self.similarity.overlap_needed(size, self.similarity.min_partner(size)).min(self.common) as u32
+    /// How many tokens the prefixes of a query with these bounds and any partner share, at least.
+    fn least(&self, bounds: &mut Bounds) -> u32 {
+        bounds.needed(self.similarity, bounds.smallest()).min(self.common) as u32
     }
 
     /// How many indexed sets have fewer tokens: the number, within the range, of the first that has not.

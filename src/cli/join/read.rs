@@ -1,7 +1,7 @@
 //! Lines of integers, read by several threads a block at a time.
 //!
-//! Eight bytes are looked at together: which of them are digits, and what number they are, takes a few operations on
-//! one word and no branch for each byte.
+//! Which of 64 bytes are digits is a word of 64 bits, so that where tokens end is known ahead; and what number eight digits are takes a few
+//! operations on one word. There is no branch for each byte.
 
 use crate::error::{Error, FieldError, Place, Result};
 use crate::io::{Block, Blocks};
@@ -57,49 +57,75 @@ struct Bad {
     at: usize,
 }
 
-fn parse(mut block: Block) -> Result<RawSets> {
-    let end = block.bytes.len();
-    let mut sets = RawSets::with_capacity(end / 4);
-    // So that there are always eight bytes to look at.
-    block.bytes.extend_from_slice(&[b' '; 8]);
-    tokens(&block.bytes, end, &mut sets).map_err(|bad| place(&block.bytes[..end], bad.at, &block.place))?;
+fn parse(block: Block) -> Result<RawSets> {
+    let mut sets = RawSets::with_capacity(block.bytes.len() / 4);
+    tokens(&block.bytes, &mut sets).map_err(|bad| place(&block.bytes, bad.at, &block.place))?;
     Ok(sets)
 }
 
+/// Bytes of which it is found out together whether they are digits.
+const CHUNK: usize = 64;
+
 const LOW_BITS: u64 = 0x7f7f_7f7f_7f7f_7f7f;
 const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
+const ZEROS: u64 = 0x3030_3030_3030_3030;
 
-/// Reads tokens up to `end`, behind which eight bytes follow.
-fn tokens(bytes: &[u8], end: usize, sets: &mut RawSets) -> Result<(), Bad> {
-    let mut at = 0;
-    while at < end {
-        let Some(&eight) = bytes[at..].first_chunk::<8>() else { break };
-        // Digits become 0 to 9; every other byte has its high bit set in `others`.
-        let word = u64::from_le_bytes(eight) ^ 0x3030_3030_3030_3030;
-        let others = (((word & LOW_BITS) + 0x7676_7676_7676_7676) | word) & HIGH_BITS;
-        let digits = others.trailing_zeros() as usize / 8;
-        let stop = at + digits;
-        match digits {
-            0 => {}
-            8 => {
-                at = long(bytes, at, sets)?;
-                continue;
+/// Reads tokens.
+fn tokens(bytes: &[u8], sets: &mut RawSets) -> Result<(), Bad> {
+    let (mut start, end) = (0, bytes.len());
+    // Behind the text no byte is a digit, so that a last chunk, empty or not, ends the last token.
+    for base in (0..=end).step_by(CHUNK) {
+        let mut others = others(&padded(&bytes[base..]));
+        while others != 0 {
+            let stop = base + others.trailing_zeros() as usize;
+            others &= others - 1;
+            match stop - start {
+                0 => {}
+                digits @ 1..=8 => {
+                    let word = u64::from_le_bytes(padded(&bytes[start..])) ^ ZEROS;
+                    sets.push(value(word << (64 - 8 * digits)));
+                }
+                _ => sets.push(long(&bytes[start..stop]).ok_or(Bad { at: start })?),
             }
-            _ => sets.push(value(word << (64 - 8 * digits))),
+            match bytes.get(stop) {
+                Some(b' ') => {}
+                Some(b'\n') => sets.end_set(),
+                Some(b'\t') => {}
+                Some(b'\r') if bytes.get(stop + 1).is_none_or(|next| *next == b'\n') => {}
+                Some(_) => return Err(Bad { at: start }),
+                None => break,
+            }
+            start = stop + 1;
         }
-        match bytes[stop] {
-            _ if stop >= end => break,
-            b' ' | b'\t' => {}
-            b'\n' => sets.end_set(),
-            b'\r' if stop + 1 == end || bytes[stop + 1] == b'\n' => {}
-            _ => return Err(Bad { at }),
-        }
-        at = stop + 1;
     }
-    if end > 0 && bytes[end - 1] != b'\n' {
+    if bytes.last().is_some_and(|last| *last != b'\n') {
         sets.end_set();
     }
     Ok(())
+}
+
+/// The first bytes of some, with zeros behind where they are fewer.
+#[inline]
+fn padded<const N: usize>(bytes: &[u8]) -> [u8; N] {
+    bytes.first_chunk().copied().unwrap_or_else(|| {
+        let mut padded = [0; N];
+        padded[..bytes.len()].copy_from_slice(bytes);
+        padded
+    })
+}
+
+/// Which of the bytes are no digits: the first byte is the lowest bit.
+#[inline]
+fn others(chunk: &[u8; CHUNK]) -> u64 {
+    let mut all = 0;
+    for (at, eight) in chunk.as_chunks::<8>().0.iter().enumerate() {
+        // Digits become 0 to 9; every other byte has its high bit set in `others`.
+        let word = u64::from_le_bytes(*eight) ^ ZEROS;
+        let others = (((word & LOW_BITS) + 0x7676_7676_7676_7676) | word) & HIGH_BITS;
+        // Gathers the high bits in the top byte.
+        all |= ((others >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56) << (8 * at);
+    }
+    all
 }
 
 /// The number of eight digits, one a byte, the first in the lowest byte.
@@ -111,22 +137,9 @@ fn value(word: u64) -> u64 {
     low.wrapping_add(high) >> 32
 }
 
-/// A token of eight digits or more; where it ends.
-fn long(bytes: &[u8], at: usize, sets: &mut RawSets) -> Result<usize, Bad> {
-    let mut value = 0_u64;
-    let digits = bytes[at..].iter().take_while(|byte| byte.is_ascii_digit());
-    let mut end = at;
-    for digit in digits {
-        let more = value.checked_mul(10).and_then(|value| value.checked_add(u64::from(digit - b'0')));
-        value = more.ok_or(Bad { at })?;
-        end += 1;
-    }
-    // What follows is looked at next, as if it stood alone; here it must be a separator.
-    if !matches!(bytes[end], b' ' | b'\t' | b'\n' | b'\r') {
-        return Err(Bad { at });
-    }
-    sets.push(value);
-    Ok(end)
+/// The number of more than eight digits; `None` when it is too large.
+fn long(digits: &[u8]) -> Option<u64> {
+    digits.iter().try_fold(0_u64, |value, digit| value.checked_mul(10)?.checked_add(u64::from(digit - b'0')))
 }
 
 /// The error at a token of a block.

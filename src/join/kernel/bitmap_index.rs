@@ -278,13 +278,13 @@ impl<S: Borrow<Sets>> Index<S> {
         if !whole_window && !bitmaps.exact {
             return self.verify(known, tokens, signature, scratch);
         }
-        let Scratch { candidates, hits, .. } = scratch;
+        let Scratch { bounds, candidates, hits, .. } = scratch;
         for local in candidates.drain(..) {
             if K::ANY && known.contains(local) {
                 continue;
             }
             let other = self.signatures[local as usize];
-            let needed = self.similarity.overlap_needed(signature.size(), other.size());
+            let needed = bounds.needed(self.similarity, other.size());
             let overlap = if bitmaps.exact {
                 Some(bitmaps.overlap(&probe, local as usize) as u32)
                     .filter(|overlap| u64::from(*overlap) >= needed)
@@ -300,9 +300,9 @@ impl<S: Borrow<Sets>> Index<S> {
 
     /// Counts the contacts with sets whose bitmaps let them pass.
     fn count_by_bitmap(&self, bitmaps: &BitmapIndex, signature: Signature, most: i32, scratch: &mut Scratch) {
-        let Scratch { counters, candidates, visits, places, .. } = scratch;
+        let Scratch { bounds, counters, candidates, visits, places, .. } = scratch;
         let mut counting = counters.begin(self.range.len(), visits.len());
-        let least = self.least(signature.size());
+        let least = self.least(bounds);
         for visit in visits.drain(..) {
             let postings = &self.lists.postings()[visit.postings.clone()];
             bitmaps.postings(signature, visit.postings, most, places);

@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use super::known::Nothing;
 use super::strategy::JoinStrategy;
 use super::{Index, Scratch, Work};
 use crate::join::sets::Sets;
@@ -339,13 +340,19 @@ impl<N: Numbering, A: Fn(usize) -> bool + Sync> PartIndex<'_, N, A> {
                         asked += 1;
                         let limit = index.range.start + numbers.before(x);
                         let query = x - base;
-                        index.query(sets.get(query), sets.singleton(query), limit, scratch, |y, overlap| {
+                        let set = (sets.get(query), sets.singleton(query));
+                        let hit = |y: usize, overlap: u64| {
                             let a = numbers.number(y - index.range.start) as u32;
                             pairs.push(JoinPair { a, b: x as u32, overlap: overlap as u32 });
                             if pairs.len() >= BATCH && failed.is_ok() {
                                 failed = hand_over(&mut pairs);
                             }
-                        });
+                        };
+                        if index.verifies {
+                            index.query_besides(&mut Nothing, set, limit, scratch, hit);
+                        } else {
+                            index.query(set.0, set.1, limit, scratch, hit);
+                        }
                     }
                 }
                 failed?;

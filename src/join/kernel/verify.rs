@@ -1,12 +1,14 @@
 //! Which candidates are in the answer: the exact overlap of a pair, by merging its sets or by their words.
 
 use super::bitmap::Signature;
+use super::bounds::Bounds;
+use super::counters::Counters;
 use super::known::Known;
 use super::words::{Check, Marks, Words};
 use super::{AHEAD, Index, Scratch};
 use crate::join::memory;
 use crate::join::sets::Sets;
-use crate::similarity::SetSimilarity;
+use crate::processor::{self, Instructions, Work};
 use std::borrow::Borrow;
 
 impl<S: Borrow<Sets>> Index<S> {
@@ -26,58 +28,36 @@ impl<S: Borrow<Sets>> Index<S> {
         signature: Signature,
         scratch: &mut Scratch,
     ) {
-        let Scratch { counters, candidates, hits, marks, checks, .. } = scratch;
-        let size = signature.size();
+        let Scratch { bounds, counters, candidates, hits, marks, checks, .. } = scratch;
         let sets = self.sets();
         let place = |set: u32| self.range.start + set as usize;
-        // Candidates lie anywhere in memory, which is asked for each a while before it is read. First those go that sizes and
-        // bitmaps turn away.
-        let mut left = 0;
-        for at in 0..candidates.len() {
-            if let Some(&later) = candidates.get(at + 4 * AHEAD) {
-                memory::soon::<1, _>(&self.signatures, later as usize);
-            }
-            let set = candidates[at];
-            let other = self.signatures[set as usize];
-            let needed = self.similarity.overlap_needed(size, other.size());
-            if u64::from(counters.of(set)) >= needed.min(self.common)
-                && signature.most_shared(other) >= needed
-            {
-                sets.soon(place(set));
-                candidates[left] = set;
-                left += 1;
-            }
-        }
-        candidates.truncate(left);
+        // First those go that sizes and bitmaps turn away.
+        checks.clear();
+        processor::run(
+            Instructions::Popcnt,
+            TurnAway { index: self, signature, bounds, counters, candidates, checks },
+        );
+        candidates.clear();
         if let Some(words) = &self.words {
-            // Each check knows what it needs: prefixes end there.
-            checks.clear();
-            checks.extend(candidates.drain(..).map(|set| {
-                let needed = self.similarity.overlap_needed(size, self.signatures[set as usize].size());
-                Check { set, needed: needed as u32, upto: 0, shared: counters.of(set) }
-            }));
             self.verify_by_words(words, tokens, (marks, checks), |set, overlap| {
                 known.found(set);
                 hits.push((set, overlap));
             });
             return;
         }
-        for (at, &set) in candidates.iter().enumerate() {
-            if let Some(&later) = candidates.get(at + AHEAD) {
-                sets.tokens_soon(place(later));
+        for (at, &Check { set, needed, shared, .. }) in checks.iter().enumerate() {
+            if let Some(later) = checks.get(at + AHEAD) {
+                sets.tokens_soon(place(later.set));
             }
             if K::ANY && known.contains(set) {
                 continue;
             }
-            let other = self.signatures[set as usize];
-            let needed = self.similarity.overlap_needed(size, other.size()) as usize;
-            let (counted, common) = (counters.of(set), self.common as usize);
-            if let Some(overlap) = overlap(tokens, sets.get(place(set)), counted, needed, common) {
+            let (needed, common) = (needed as usize, self.common as usize);
+            if let Some(overlap) = overlap(tokens, sets.get(place(set)), shared, needed, common) {
                 known.found(set);
                 hits.push((set, overlap));
             }
         }
-        candidates.clear();
     }
 
     /// Calls `hit` with the candidates that share enough, and how much.
@@ -107,6 +87,39 @@ impl<S: Borrow<Sets>> Index<S> {
         words.check(marks, checks);
         let passing = checks.drain(..).filter(|check| check.shared >= check.needed);
         passing.for_each(|check| hit(check.set, check.shared));
+    }
+}
+
+/// Leaves the candidates whose counters, sizes and bitmaps allow it to be checked.
+struct TurnAway<'a, S> {
+    index: &'a Index<S>,
+    /// The query's.
+    signature: Signature,
+    bounds: &'a mut Bounds,
+    counters: &'a Counters,
+    candidates: &'a [u32],
+    checks: &'a mut Vec<Check>,
+}
+
+impl<S: Borrow<Sets>> Work for TurnAway<'_, S> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { index, signature, bounds, counters, candidates, checks } = self;
+        // Candidates lie anywhere in memory, which is asked for each a while before it is read.
+        for (at, &set) in candidates.iter().enumerate() {
+            if let Some(&later) = candidates.get(at + 4 * AHEAD) {
+                memory::soon::<1, _>(&index.signatures, later as usize);
+            }
+            let other = index.signatures[set as usize];
+            let needed = bounds.needed(index.similarity, other.size());
+            let shared = counters.of(set);
+            if u64::from(shared) >= needed.min(index.common) && signature.most_shared(other) >= needed {
+                index.sets().soon(index.range.start + set as usize);
+                checks.push(Check { set, needed: needed as u32, upto: 0, shared });
+            }
+        }
     }
 }
 
