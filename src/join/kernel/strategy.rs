@@ -67,9 +67,9 @@ const BY_WORDS: u128 = 48;
 /// Caches hold so many tokens.
 const CACHED: usize = 4 << 20;
 
-/// What it costs to make the words of a set, and of each of its tokens.
+/// What it costs to make the words of a set, and of three of its tokens.
 const SET_AS_WORDS: u128 = 30;
-const TOKEN_AS_WORDS: u128 = 2;
+const THREE_TOKENS_AS_WORDS: u128 = 4;
 
 /// How many contacts are held against their bitmaps at the price of one that is counted, and what those cost that pass.
 const BITMAPS: u128 = 2;
@@ -189,7 +189,8 @@ impl Costs {
         let verifying = VERIFIED[usize::from(stored > CACHED)] * verified
             + behind / if way.words { BY_WORDS } else { MERGED };
         let postings = POSTING * u128::from(way.common - 1) * sets;
-        let words = if way.words { SET_AS_WORDS * sets + TOKEN_AS_WORDS * stored as u128 } else { 0 };
+        let words =
+            if way.words { SET_AS_WORDS * sets + THREE_TOKENS_AS_WORDS * stored as u128 / 3 } else { 0 };
         met + verifying + postings + words
     }
 
