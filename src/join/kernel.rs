@@ -416,21 +416,22 @@ impl<S: Borrow<Sets>> Index<S> {
         let mut visited = 0;
         let size32 = u32::try_from(size).unwrap_or(u32::MAX);
         let least = self.least(bounds);
+        let postings = self.lists.postings();
         for (at, visit) in visits.iter().enumerate() {
             if let Some(later) = visits.get(at + AHEAD) {
-                memory::soon::<4, _>(self.lists.postings(), later.postings.start);
+                memory::soon::<2, _>(postings, later.postings.start);
             }
-            visited += visit.postings.len() as u64;
-            let mut postings = self.lists.postings()[visit.postings.clone()].iter();
-            for posting in postings.by_ref() {
-                if posting.set >= visit.end {
+            let (own, end) = (&postings[visit.postings.clone()], visit.end);
+            let mut rest = own.iter();
+            for posting in rest.by_ref() {
+                if posting.set >= end {
                     break;
                 }
                 if size32 <= posting.largest && counting.with(posting.set) == least {
                     candidates.push(posting.set);
                 }
             }
-            visited -= postings.len() as u64;
+            visited += (own.len() - rest.len()) as u64;
         }
         work.postings += visited;
     }

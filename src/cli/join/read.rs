@@ -87,13 +87,9 @@ fn tokens(bytes: &[u8], sets: &mut RawSets) -> Result<(), Bad> {
                 }
                 _ => sets.push(long(&bytes[start..stop]).ok_or(Bad { at: start })?),
             }
-            match bytes.get(stop) {
-                Some(b' ') => {}
-                Some(b'\n') => sets.end_set(),
-                Some(b'\t') => {}
-                Some(b'\r') if bytes.get(stop + 1).is_none_or(|next| *next == b'\n') => {}
-                Some(_) => return Err(Bad { at: start }),
-                None => break,
+            // Nearly all end with a blank.
+            if bytes.get(stop) != Some(&b' ') && !ends(bytes, stop, sets).ok_or(Bad { at: start })? {
+                break;
             }
             start = stop + 1;
         }
@@ -102,6 +98,19 @@ fn tokens(bytes: &[u8], sets: &mut RawSets) -> Result<(), Bad> {
         sets.end_set();
     }
     Ok(())
+}
+
+/// Whether there is more behind this byte, which is no digit and no blank; `None` where no token ends with it.
+#[inline(never)]
+fn ends(bytes: &[u8], at: usize, sets: &mut RawSets) -> Option<bool> {
+    match bytes.get(at) {
+        Some(b'\n') => sets.end_set(),
+        Some(b'\t') => {}
+        Some(b'\r') if bytes.get(at + 1).is_none_or(|next| *next == b'\n') => {}
+        Some(_) => return None,
+        None => return Some(false),
+    }
+    Some(true)
 }
 
 /// The first bytes of some, with zeros behind where they are fewer.
