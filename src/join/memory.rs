@@ -10,7 +10,7 @@
 const PAGE: usize = 2 << 20;
 
 /// Arrays below this are in few pages of any size.
-const LEAST: usize = 4 * PAGE;
+const LEAST: usize = 2 * PAGE;
 
 /// Room for so many values, where the system may use large pages once they are filled in. It is a wish: without large pages
 /// all is the same, and slower.
