@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
 
 /// The record of a whole answer.
@@ -112,7 +113,9 @@ pub fn is_page(path: &Path) -> bool {
 /// because its run was stopped before it wrote one. An error when it is anything else; false when it is not there.
 pub fn is_work(work: &Path) -> Result<bool> {
     let Ok(meta) = work.symlink_metadata() else { return Ok(false) };
-    let is_ours = meta.is_dir() && !work.join(LOCK).is_symlink() && (has_manifest(work) || is_bare(work)?);
+    // Another run may write its manifest meanwhile, after which the folder is bare no more.
+    let has_begun = || Ok::<bool, Error>(has_manifest(work) || is_bare(work)? || has_manifest(work));
+    let is_ours = meta.is_dir() && !work.join(LOCK).is_symlink() && has_begun()?;
     if is_ours {
         return Ok(true);
     }
@@ -148,7 +151,11 @@ fn is_bare(work: &Path) -> Result<bool> {
     for entry in fs::read_dir(work).map_err(Error::io("read", work))? {
         let entry = entry.map_err(Error::io("read", work))?;
         let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
-        let meta = path.symlink_metadata().map_err(Error::io("read", &path))?;
+        let meta = match path.symlink_metadata() {
+            // Its run has just given it its name.
+            Err(error) if error.kind() == ErrorKind::NotFound => continue,
+            meta => meta.map_err(Error::io("read", &path))?,
+        };
         let is_begun = name.starts_with(MANIFEST) && name.ends_with(".partial") && meta.is_file();
         let is_lock = name == LOCK && meta.is_file() && meta.len() == 0;
         let is_replaced =
