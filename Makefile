@@ -84,11 +84,12 @@ cluster-test-full: dist test-tools spark ## parity of all ways, faults, memory a
 	$(CLUSTER_TESTS) full_
 
 # Property tests of records, parsers and texts with a million cases; of joins and shuffles, and of whole runs, with fewer.
-PARSERS = cluster::keep:: join::tau:: text::
-JOINS = cluster::components:: cluster::groups:: cluster::star:: cluster::union_find:: engine:: hamming:: index:: join::doc_split:: join::kernel:: join::prefix::
+PARSERS = cli::join:: cluster::keep:: similarity:: text::
+JOINS = cluster::components:: cluster::groups:: cluster::star:: cluster::union_find:: engine:: hamming:: index:: join::
 
 test-long: dist test-tools ## property tests with many cases, the matrix on whole corpora, plain PCP with a hot feature: hours
-	PROPTEST_CASES=1000000 $(CARGO) test --locked --release --test suite records::
+	PROPTEST_CASES=1000000 $(CARGO) test --locked --release --test suite records::any_
+	PROPTEST_CASES=20000 $(CARGO) test --locked --release --test suite records::damaged_
 	PROPTEST_CASES=1000000 $(CARGO) test --locked --release --lib -- $(PARSERS)
 	PROPTEST_CASES=20000 $(CARGO) test --locked --release --lib -- $(JOINS)
 	PROPTEST_CASES=20000 $(CARGO) test --locked --release --test suite rounds::
