@@ -261,7 +261,7 @@ impl Part {
             }
             let singleton = to - from - (end - start);
             from = to;
-            end = start + ascending(&mut tokens[start..end]);
+            end = start + sort_and_dedup(&mut tokens[start..end]);
             let (stored, size) = (end - start, (end - start + singleton) as u64);
             let least = similarity.overlap_needed(size, similarity.min_partner(size));
             if size == 0 || (stored as u64) < least {
@@ -278,7 +278,7 @@ impl Part {
 }
 
 /// Sorts tokens and removes repeats: how many are left, at the front. Most sets come in order.
-fn ascending(tokens: &mut [u32]) -> usize {
+fn sort_and_dedup(tokens: &mut [u32]) -> usize {
     if tokens.is_sorted_by(|a, b| a < b) {
         return tokens.len();
     }

@@ -304,10 +304,10 @@ impl<S: Borrow<Sets>> Index<S> {
     ) {
         self.find(&mut Nothing, (tokens, singleton), limit, scratch);
         scratch.hits.sort_unstable();
-        self.give(scratch, hit);
+        self.report_hits(scratch, hit);
     }
 
-    /// As [`query`](Self::query), but for sets that are known, and in any order.
+    /// As [`query`](Self::query), but for sets that are known, and in any order; candidates that are not verified come in order.
     fn query_besides<K: Known>(
         &self,
         known: &mut K,
@@ -317,11 +317,11 @@ impl<S: Borrow<Sets>> Index<S> {
         hit: impl FnMut(usize, u64),
     ) {
         self.find(known, set, limit, scratch);
-        self.give(scratch, hit);
+        self.report_hits(scratch, hit);
     }
 
     /// Calls `hit` with what was found.
-    fn give(&self, scratch: &mut Scratch, mut hit: impl FnMut(usize, u64)) {
+    fn report_hits(&self, scratch: &mut Scratch, mut hit: impl FnMut(usize, u64)) {
         for (set, overlap) in scratch.hits.drain(..) {
             hit(self.range.start + set as usize, u64::from(overlap));
         }
@@ -337,8 +337,9 @@ impl<S: Borrow<Sets>> Index<S> {
     ) {
         debug_assert!(tokens.is_sorted_by(|a, b| a < b), "tokens out of order");
         let size = (tokens.len() + singleton) as u64;
+        scratch.bounds.begin(self.number, self.similarity, size);
         if K::ANY {
-            let (first, end) = self.window(self.similarity.min_partner(size), size, limit);
+            let (first, end) = self.window(scratch.bounds.smallest(), size, limit);
             if known.ranges().iter().any(|range| range.start <= first && end <= range.end) {
                 return;
             }
@@ -359,7 +360,9 @@ impl<S: Borrow<Sets>> Index<S> {
                 if self.verifies {
                     self.verify(known, tokens, signature, scratch);
                 } else {
+                    // They are handed over in order.
                     let Scratch { counters, candidates, hits, .. } = scratch;
+                    candidates.sort_unstable();
                     hits.extend(candidates.drain(..).map(|set| (set, counters.of(set))));
                 }
             }
@@ -383,7 +386,6 @@ impl<S: Borrow<Sets>> Index<S> {
     /// by side.
     fn visits(&self, tokens: &[u32], size: u64, limit: usize, scratch: &mut Scratch) -> Range<usize> {
         let Scratch { bounds, cursors, visits, .. } = scratch;
-        bounds.begin(self.number, self.similarity, size);
         let (smallest, mut end) = self.window(bounds.smallest(), size, limit);
         let mut places = cursors.begin(self.number, &self.lists, smallest);
         let mut window = smallest as usize..smallest as usize;

@@ -75,7 +75,7 @@ fn tokens(bytes: &[u8], sets: &mut RawSets) -> Result<(), Bad> {
     let (mut start, end) = (0, bytes.len());
     // Behind the text no byte is a digit, so that a last chunk, empty or not, ends the last token.
     for base in (0..=end).step_by(CHUNK) {
-        let mut others = others(&padded(&bytes[base..]));
+        let mut others = non_digits(&padded(&bytes[base..]));
         while others != 0 {
             let stop = base + others.trailing_zeros() as usize;
             others &= others - 1;
@@ -88,7 +88,7 @@ fn tokens(bytes: &[u8], sets: &mut RawSets) -> Result<(), Bad> {
                 _ => sets.push(long(&bytes[start..stop]).ok_or(Bad { at: start })?),
             }
             // Nearly all end with a blank.
-            if bytes.get(stop) != Some(&b' ') && !ends(bytes, stop, sets).ok_or(Bad { at: start })? {
+            if bytes.get(stop) != Some(&b' ') && !end_token(bytes, stop, sets).ok_or(Bad { at: start })? {
                 break;
             }
             start = stop + 1;
@@ -102,7 +102,7 @@ fn tokens(bytes: &[u8], sets: &mut RawSets) -> Result<(), Bad> {
 
 /// Whether there is more behind this byte, which is no digit and no blank; `None` where no token ends with it.
 #[inline(never)]
-fn ends(bytes: &[u8], at: usize, sets: &mut RawSets) -> Option<bool> {
+fn end_token(bytes: &[u8], at: usize, sets: &mut RawSets) -> Option<bool> {
     match bytes.get(at) {
         Some(b'\n') => sets.end_set(),
         Some(b'\t') => {}
@@ -125,7 +125,7 @@ fn padded<const N: usize>(bytes: &[u8]) -> [u8; N] {
 
 /// Which of the bytes are no digits: the first byte is the lowest bit.
 #[inline]
-fn others(chunk: &[u8; CHUNK]) -> u64 {
+fn non_digits(chunk: &[u8; CHUNK]) -> u64 {
     let mut all = 0;
     for (at, eight) in chunk.as_chunks::<8>().0.iter().enumerate() {
         // Digits become 0 to 9; every other byte has its high bit set in `others`.

@@ -348,11 +348,7 @@ impl<N: Numbering, A: Fn(usize) -> bool + Sync> PartIndex<'_, N, A> {
                                 failed = hand_over(&mut pairs);
                             }
                         };
-                        if index.verifies {
-                            index.query_besides(&mut Nothing, set, limit, scratch, hit);
-                        } else {
-                            index.query(set.0, set.1, limit, scratch, hit);
-                        }
+                        index.query_besides(&mut Nothing, set, limit, scratch, hit);
                     }
                 }
                 failed?;

@@ -35,7 +35,7 @@ impl<S: Borrow<Sets>> Index<S> {
         checks.clear();
         processor::run(
             Instructions::Popcnt,
-            TurnAway { index: self, signature, bounds, counters, candidates, checks },
+            CandidateFilter { index: self, signature, bounds, counters, candidates, checks },
         );
         candidates.clear();
         if let Some(words) = &self.words {
@@ -91,7 +91,7 @@ impl<S: Borrow<Sets>> Index<S> {
 }
 
 /// Leaves the candidates whose counters, sizes and bitmaps allow it to be checked.
-struct TurnAway<'a, S> {
+struct CandidateFilter<'a, S> {
     index: &'a Index<S>,
     /// The query's.
     signature: Signature,
@@ -101,7 +101,7 @@ struct TurnAway<'a, S> {
     checks: &'a mut Vec<Check>,
 }
 
-impl<S: Borrow<Sets>> Work for TurnAway<'_, S> {
+impl<S: Borrow<Sets>> Work for CandidateFilter<'_, S> {
     type Out = ();
 
     #[inline(always)]
