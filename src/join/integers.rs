@@ -8,6 +8,7 @@
 //! **Sets.** A set that has fewer tokens which others have too than the least overlap that any partner asks of it is in
 //! no pair, and is left out. In text that is most of them.
 
+use super::kernel::classes_pay;
 use super::memory;
 use super::sets::Sets;
 use crate::similarity::{SetSimilarity, Similarity};
@@ -46,6 +47,13 @@ impl RawSets {
     pub fn push(&mut self, token: u64) {
         let narrow = if token < u64::from(WIDE) { token as u32 } else { self.widen(token) };
         self.tokens.push(narrow);
+    }
+
+    /// Adds a token of at most eight digits.
+    #[inline]
+    pub fn push_small(&mut self, token: u32) {
+        debug_assert!(token < WIDE);
+        self.tokens.push(token);
     }
 
     #[cold]
@@ -121,7 +129,7 @@ impl Collection {
             Part::of(part, first, &table, similarity)
         });
         drop(table);
-        arrange(&parts, threads)
+        arrange(&parts, similarity, threads)
     }
 }
 
@@ -304,7 +312,7 @@ fn hash(tokens: &[u32]) -> u32 {
 type Place = (u64, u32, u32);
 
 /// Sorts sets by size, equal ones next to each other, and stores each different one.
-fn arrange(parts: &[Part], threads: usize) -> Collection {
+fn arrange(parts: &[Part], similarity: Similarity, threads: usize) -> Collection {
     let mut order: Vec<Place> = Vec::with_capacity(parts.iter().map(|part| part.rows.len()).sum());
     for (at, part) in (0..).zip(parts) {
         let key = |row: &Row| u64::from(row.size) << 32 | u64::from(row.order);
@@ -336,6 +344,9 @@ fn arrange(parts: &[Part], threads: usize) -> Collection {
     }
     collection.starts.push(collection.members.len() as u32);
     collection.sets = Sets::of(&different, threads);
+    if classes_pay(&collection.sets, similarity) {
+        collection.sets.group_tokens(threads);
+    }
     collection
 }
 

@@ -12,11 +12,11 @@
 //!     choose l, bitmaps and words by a sample                                   strategy
 //!     index the prefix of each set y of the part                                prefix filter
 //!     for each set x of the part and behind it, up to the largest partner
-//!         for each token in the prefix of x, from the rarest
+//!         for each class of tokens in the prefix of x, from the rarest             classes of tokens
 //!             for each of its postings whose set has a size that x may have     length filter
 //!                 if x is not too large for the posting                         position filter
 //!                 and its bitmap lets it pass, where there is one               bitmaps
-//!                     count it; the l-th makes y a candidate                    longer prefixes
+//!                     count its tokens; the l-th makes y a candidate            longer prefixes
 //!         for each candidate y
 //!             if sizes and bitmaps allow it                                     bitmaps
 //!             and a merge or words behind the prefixes reach t(a, b)            verification
@@ -44,6 +44,7 @@
 //! | windows of bitmaps | | 1.08, exact ones 10 |
 //! | bitmaps of candidates | sandes2020 | 1.25 |
 //! | verification by words | | 1.5 |
+//! | classes of tokens | | 1.18 |
 //! | pruning of expired postings | | 1.33 |
 //! | index shards | | 1.12 |
 //! | remembered windows (`cursors`) | | 1.10 |
@@ -134,6 +135,15 @@
 //! of either. Such an index holds its sets once more, in words of 64 tokens, and a query counts what it shares with a candidate from the
 //! smaller of `x[px - 1]` and `y[py - 1]` on: up to there all is counted. It takes 12 bytes for each word.
 //!
+//! # Classes of tokens
+//! Tokens that stand in the same sets have posting lists that say the same. Where a collection knows such *classes* ([`Classes`]), their tokens have numbers
+//! one after the other, so they stand together in each set, and a class has one list: that of its first token. Give all tokens of a class the position of
+//! the first one. All above holds as it stands, with one change: a contact counts as many tokens as the class has, and what is counted is the overlap of
+//! prefixes that end with a class. They are at most one class longer, and both sets of a pair have all of it. So a counter
+//! that reaches `l` may go past it at once, and a merge begins behind the whole class.
+//! That holds for queries that are sets of the collection; others may have only some tokens of a class, and an index for them ([`Index::build`]) has a list for
+//! each token.
+//!
 //! # Components and stars
 //! Who asks for the components of the pairs does not ask for each pair. [`join_components`] finds them without most of them (`forest`),
 //! and [`StarJoin`] finds those that decide over star clusters (`stars`).
@@ -179,7 +189,7 @@ use std::borrow::Borrow;
 use std::ops::Range;
 
 use super::memory;
-use super::sets::Sets;
+use super::sets::{Classes, Sets};
 use crate::similarity::{SetSimilarity, Similarity};
 use bitmap::Signature;
 use bitmap_index::BitmapIndex;
@@ -190,10 +200,11 @@ use cursors::Cursors;
 pub use forest::join_components;
 use known::{Known, Nothing};
 use lists::Lists;
+pub(super) use lists::{shares, within};
 pub use parallel::{Asked, JoinPair, Shard, Source, join_shards, queries, whole};
 pub use shards::index_shards;
 pub use stars::StarJoin;
-pub use strategy::{JoinStrategy, MOST as MOST_COMMON, may_have_words};
+pub use strategy::{JoinStrategy, MOST as MOST_COMMON, classes_pay, may_have_words};
 pub use verify::{overlap_of_candidate, overlap_of_sets};
 use words::{Check, Marks, Words};
 pub use words::{WORD_BYTES, count as words_of};
@@ -230,6 +241,8 @@ pub struct Index<S> {
     common: u64,
     /// Whether candidates are verified, or are themselves what is asked for.
     verifies: bool,
+    /// Which tokens have one list together: that of the first.
+    classes: Classes,
     lists: Lists<Posting>,
     /// Size and bitmap of each set of the range.
     signatures: Vec<Signature>,
@@ -247,6 +260,13 @@ struct Visit {
     list: usize,
     postings: Range<usize>,
     end: u32,
+    /// How many tokens have the list.
+    tokens: u32,
+}
+
+/// How many tokens have the lists of some visits.
+fn tokens_of(visits: &[Visit]) -> u32 {
+    visits.iter().fold(0, |tokens, visit| tokens.saturating_add(visit.tokens))
 }
 
 /// The postings of so many lists ahead are asked of memory while one is visited, and the tokens of so many candidates while one
@@ -390,7 +410,8 @@ impl<S: Borrow<Sets>> Index<S> {
         let mut places = cursors.begin(self.number, &self.lists, smallest);
         let mut window = smallest as usize..smallest as usize;
         visits.clear();
-        for (left, &token) in (1..=tokens.len() as u64).rev().zip(tokens) {
+        for (at, token, count) in self.classes.first_tokens(tokens) {
+            let left = (tokens.len() - at) as u64;
             end = end.min(bounds.end(size - left, || {
                 let largest = self.similarity.max_partner_sharing(size, left + self.common - 1);
                 self.smaller_than(largest.saturating_add(1))
@@ -402,7 +423,7 @@ impl<S: Borrow<Sets>> Index<S> {
             let Some(list) = self.lists.rank(token) else { continue };
             self.lists.soon(list);
             places.soon(list);
-            visits.push(Visit { list, postings: 0..0, end });
+            visits.push(Visit { list, postings: 0..0, end, tokens: count as u32 });
         }
         visits.iter().for_each(|visit| places.postings_soon(&self.lists, visit.list));
         for Visit { list, postings, .. } in visits {
@@ -414,10 +435,10 @@ impl<S: Borrow<Sets>> Index<S> {
     /// Fills in the candidates of a query of this size, those that it meets often enough, and the overlaps of their prefixes.
     fn collect(&self, size: u64, scratch: &mut Scratch) {
         let Scratch { bounds, counters, visits, candidates, work, .. } = scratch;
-        let mut counting = counters.begin(self.range.len(), visits.len());
+        let least = self.least(bounds);
+        let mut counting = counters.begin(self.range.len(), tokens_of(visits), least);
         let mut visited = 0;
         let size32 = u32::try_from(size).unwrap_or(u32::MAX);
-        let least = self.least(bounds);
         let postings = self.lists.postings();
         for (at, visit) in visits.iter().enumerate() {
             if let Some(later) = visits.get(at + AHEAD) {
@@ -429,7 +450,7 @@ impl<S: Borrow<Sets>> Index<S> {
                 if posting.set >= end {
                     break;
                 }
-                if size32 <= posting.largest && counting.with(posting.set) == least {
+                if size32 <= posting.largest && counting.reaches(posting.set, visit.tokens) {
                     candidates.push(posting.set);
                 }
             }

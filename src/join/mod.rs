@@ -3,7 +3,7 @@
 //!
 //! | module | what it answers |
 //! |---|---|
-//! | [`sets`] | a collection of sets as flat arrays: rare tokens first, small sets first |
+//! | [`sets`] | a collection of sets as flat arrays: rare tokens first, small sets first; and which tokens stand in the same sets |
 //! | [`integers`] | how do sets of any integers become such a collection? |
 //! | [`kernel`] | in one process (Doc-Split): which sets match this one? |
 //! | [`doc_split`] | in many processes (Doc-Split): which documents of this slice match that one? |

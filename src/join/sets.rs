@@ -1,7 +1,11 @@
 //! A collection of sets as two flat arrays.
 
+mod classes;
+
 use super::memory;
 use crate::threads::each;
+pub use classes::Classes;
+use classes::Numbering;
 
 /// Sets of token numbers, stored one after the other (compressed rows).
 ///
@@ -34,6 +38,7 @@ pub struct Sets {
     tokens: Vec<u32>,
     /// With singleton tokens.
     sizes: Vec<u32>,
+    classes: Classes,
 }
 
 impl Default for Sets {
@@ -47,7 +52,8 @@ impl Sets {
     pub fn with_capacity(sets: usize, tokens: usize) -> Self {
         let mut offsets = Vec::with_capacity(sets + 1);
         offsets.push(0);
-        Sets { offsets, tokens: memory::with_capacity(tokens), sizes: Vec::with_capacity(sets) }
+        let (tokens, sizes) = (memory::with_capacity(tokens), Vec::with_capacity(sets));
+        Sets { offsets, tokens, sizes, classes: Classes::default() }
     }
 
     /// The sets of these tokens and so many singleton ones each, copied by so many threads. They must keep the order of the
@@ -63,24 +69,35 @@ impl Sets {
             sets.end(total, tokens.len() + singleton);
         }
         let mut tokens = memory::zeros(total);
-        // As many tokens for each, for sets ascend by size.
-        let (mut shares, mut left, mut first) = (Vec::new(), &mut tokens[..], 0);
-        for share in 1..=threads.max(1) {
-            let end = sets.offsets.partition_point(|offset| *offset <= total * share / threads.max(1)) - 1;
-            let (own, others) = left.split_at_mut(sets.offsets[end] - sets.offsets[first]);
-            shares.push((&rows[first..end], own));
-            (left, first) = (others, end);
-        }
-        each(shares, threads, |(rows, mut place): (&[(&[u32], usize)], &mut [u32])| {
-            for (tokens, _) in rows {
+        each(shares(&sets.offsets, &mut tokens, threads), threads, |(first, all): Share<'_>| {
+            for ((tokens, _), place) in rows[first..].iter().zip(all) {
                 debug_assert!(tokens.is_sorted_by(|a, b| a < b), "tokens out of order");
-                let (own, others) = place.split_at_mut(tokens.len());
-                own.copy_from_slice(tokens);
-                place = others;
+                place.copy_from_slice(tokens);
             }
         });
         sets.tokens = tokens;
         sets
+    }
+
+    /// Gives the tokens new numbers: those that stand in the same sets have numbers one after the other, so that they are
+    /// [classes](Self::classes). Where that would spare a join little, tokens keep their numbers, and there are no classes.
+    pub fn group_tokens(&mut self, threads: usize) {
+        let numbering = Numbering::of(&*self, threads);
+        if let Some(numbering) = numbering.filter(Numbering::is_worth_it) {
+            self.number(&numbering, threads);
+        }
+    }
+
+    /// What [`group_tokens`](Self::group_tokens) takes for each number that tokens have, in bytes: while it works, and from then on.
+    pub fn bytes_to_group(threads: usize) -> (usize, usize) {
+        (Numbering::BYTES + threads * Numbering::BYTES_OF_THREAD, 1)
+    }
+
+    fn number(&mut self, numbering: &Numbering, threads: usize) {
+        let shares = shares(&self.offsets, &mut self.tokens, threads);
+        let exact = each(shares, threads, |(_, sets): Share<'_>| numbering.apply(sets));
+        self.classes =
+            if exact.into_iter().all(|exact| exact) { numbering.classes() } else { Classes::default() };
     }
 
     /// Appends a set, which must keep the order of the [type](Self); a debug build checks that.
@@ -140,6 +157,7 @@ impl Sets {
         self.offsets.truncate(1);
         self.tokens.clear();
         self.sizes.clear();
+        self.classes = Classes::default();
     }
 
     /// The number of sets.
@@ -194,10 +212,36 @@ impl Sets {
         self.size(i) - self.get(i).len()
     }
 
+    /// Which tokens stand in the same sets, as far as [`group_tokens`](Self::group_tokens) found out.
+    pub fn classes(&self) -> &Classes {
+        &self.classes
+    }
+
     /// The number of sets with at most `size` tokens: where the larger ones start.
     pub fn count_up_to(&self, size: u64) -> usize {
         self.sizes.partition_point(|&own| u64::from(own) <= size)
     }
+}
+
+/// The number of a first set, and the tokens of it and of some behind it.
+type Share<'s> = (usize, std::vec::IntoIter<&'s mut [u32]>);
+
+/// Sets, where each starts and the last one ends, in shares of as many tokens for each thread.
+fn shares<'s>(offsets: &[usize], tokens: &'s mut [u32], threads: usize) -> Vec<Share<'s>> {
+    let (total, threads) = (tokens.len(), threads.max(1));
+    let (mut shares, mut left, mut first) = (Vec::new(), tokens, 0);
+    for share in 1..=threads {
+        let end = offsets.partition_point(|offset| *offset <= total * share / threads) - 1;
+        let mut sets = Vec::with_capacity(end - first);
+        for two in offsets[first..=end].windows(2) {
+            let set;
+            (set, left) = left.split_at_mut(two[1] - two[0]);
+            sets.push(set);
+        }
+        shares.push((first, sets.into_iter()));
+        first = end;
+    }
+    shares
 }
 
 #[cfg(test)]

@@ -386,7 +386,7 @@ impl ColumnarRun<'_> {
             work: self.work,
             progress: self.progress,
         };
-        let (mut documents, groups) = match self.join {
+        let (mut documents, mut groups) = match self.join {
             ColumnarJoin::Fingerprints => collection.fingerprints(blocks, &mut end)?,
             _ => collection.groups(blocks, &mut end)?,
         };
@@ -401,6 +401,10 @@ impl ColumnarRun<'_> {
         let rows = pair_sorter(place, documents.count());
         let writes = self.opts.write.write == Write::Pairs;
         let stars = self.opts.cluster.cluster == ClusterKind::Star;
+        // Components alone are found without most of the lists.
+        if self.join == ColumnarJoin::IndexShards && (stars || writes) {
+            groups.store.group_tokens(self.opts.similarity.0, self.threads, &budget);
+        }
         let (count, labels) = if self.join == ColumnarJoin::IndexShards && stars && !writes {
             let (labels, counters) = self.stars(&groups, &ranks, &budget)?;
             end("docsplit-query", counters);

@@ -2,8 +2,9 @@
 
 use crate::engine::memory::Budget;
 use crate::error::{Error, Result};
-use crate::join::kernel::{Source, WORD_BYTES, words_of};
+use crate::join::kernel::{Source, WORD_BYTES, classes_pay, words_of};
 use crate::join::sets::Sets;
+use crate::similarity::Similarity;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::ops::Range;
@@ -101,6 +102,20 @@ impl StoreWriter {
 impl Store {
     fn of(form: Form) -> Self {
         Store { form, tokens: 0, stored: 0, words: 0 }
+    }
+
+    /// Numbers tokens that stand in the same sets [one after the other](Sets::group_tokens), where a self-join with this similarity gains from it, the sets
+    /// are in memory, and there is room to find such tokens.
+    pub fn group_tokens(&mut self, similarity: Similarity, threads: usize, budget: &Budget) {
+        let Form::Memory(sets) = &mut self.form else { return };
+        let (needs, stays) = Sets::bytes_to_group(threads);
+        let (needs, stays) = (needs * self.tokens as usize, stays * self.tokens as usize);
+        if !classes_pay(sets, similarity) || !budget.try_hold(needs + stays) {
+            return;
+        }
+        sets.group_tokens(threads);
+        self.words = (0..sets.len()).map(|set| words_of(sets.get(set)) as u64).sum();
+        budget.release(needs);
     }
 
     /// Bytes of the sets as words for each stored token, rounded up.

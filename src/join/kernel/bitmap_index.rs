@@ -6,7 +6,7 @@ use super::bitmap::Signature;
 use super::bitmap_scan::{Bitmaps, near};
 use super::known::{Known, outside};
 use super::strategy::JoinStrategy;
-use super::{Index, Posting, Scratch, Visit, verify};
+use super::{Index, Posting, Scratch, Visit, tokens_of, verify};
 use crate::join::memory;
 use crate::join::sets::Sets;
 use crate::similarity::{SetSimilarity, Similarity};
@@ -34,12 +34,14 @@ pub(super) struct Costs {
     pub strategy: Option<JoinStrategy>,
     /// Whether candidates may be verified by words, which takes all of a query's at once.
     pub words: bool,
+    /// Whether all queries are sets of the collection, so that the tokens of a class may have one list.
+    pub classes: bool,
 }
 
 impl Default for Costs {
     /// As measured.
     fn default() -> Self {
-        Costs { long: 64, contact: 6, strategy: None, words: true }
+        Costs { long: 64, contact: 6, strategy: None, words: true, classes: true }
     }
 }
 
@@ -301,15 +303,15 @@ impl<S: Borrow<Sets>> Index<S> {
     /// Counts the contacts with sets whose bitmaps let them pass.
     fn count_by_bitmap(&self, bitmaps: &BitmapIndex, signature: Signature, most: i32, scratch: &mut Scratch) {
         let Scratch { bounds, counters, candidates, visits, places, .. } = scratch;
-        let mut counting = counters.begin(self.range.len(), visits.len());
         let least = self.least(bounds);
+        let mut counting = counters.begin(self.range.len(), tokens_of(visits), least);
         for visit in visits.drain(..) {
             let postings = &self.lists.postings()[visit.postings.clone()];
             bitmaps.postings(signature, visit.postings, most, places);
             for place in places.drain(..) {
                 let posting = postings[place as usize];
                 let largest = u64::from(posting.largest);
-                if signature.size() <= largest && counting.with(posting.set) == least {
+                if signature.size() <= largest && counting.reaches(posting.set, visit.tokens) {
                     candidates.push(posting.set);
                 }
             }

@@ -8,7 +8,7 @@ use super::strategy::{self, JoinStrategy};
 use super::words::Words;
 use super::{Index, Posting, Purpose};
 use crate::join::memory;
-use crate::join::sets::Sets;
+use crate::join::sets::{Classes, Sets};
 use crate::similarity::{SetSimilarity, Similarity};
 use crate::threads::fill;
 use std::borrow::Borrow;
@@ -57,7 +57,7 @@ impl<S: Borrow<Sets>> Index<S> {
         purpose: Purpose,
     ) -> Self {
         // Words are for the many queries of a self-join.
-        let costs = Costs { words: false, ..Costs::default() };
+        let costs = Costs { words: false, classes: false, ..Costs::default() };
         Self::build_at(collection, range, similarity.into(), purpose, costs, 1)
     }
 
@@ -75,7 +75,8 @@ impl<S: Borrow<Sets>> Index<S> {
             Asked::PairsBy(strategy) => Some(strategy),
             Asked::Candidates => Some(JoinStrategy { common: 1, bitmaps: false, words: false }),
         };
-        let costs = Costs { strategy, ..Costs::default() };
+        let classes = asked != Asked::Candidates;
+        let costs = Costs { strategy, classes, ..Costs::default() };
         let index = Self::build_at(collection, range, similarity, Purpose::SelfJoin, costs, threads);
         Index { verifies: asked != Asked::Candidates, ..index }
     }
@@ -102,7 +103,8 @@ impl<S: Borrow<Sets>> Index<S> {
             let largest = similarity.max_partner_sharing(sets.size(*set) as u64, left + common - 1);
             Posting { set: (set - range.start) as u32, largest: u32::try_from(largest).unwrap_or(u32::MAX) }
         };
-        let lists = Lists::of(prefixes, posting, threads);
+        let classes = if costs.classes { sets.classes().clone() } else { Classes::default() };
+        let lists = Lists::of(prefixes, &classes, posting, threads);
 
         let mut smaller_than = vec![0];
         for (local, set) in (0_u32..).zip(range.clone()) {
@@ -143,6 +145,7 @@ impl<S: Borrow<Sets>> Index<S> {
             purpose,
             common,
             verifies: true,
+            classes,
             lists,
             smaller_than,
         }

@@ -85,12 +85,12 @@ pub(super) fn cut<P>(
     of_set: impl Fn(&P) -> u32,
 ) {
     let before = std::mem::take(visits);
-    for Visit { list, postings: Range { start: mut at, end: stop }, end } in before {
+    for Visit { list, postings: Range { start: mut at, end: stop }, end, tokens } in before {
         let first = |at: usize| postings[at..stop].first().map(&of_set).filter(|set| *set < end);
         for range in ranges {
             let Some(set) = first(at) else { break };
             if set < range.start {
-                visits.push(Visit { list, postings: at..stop, end: end.min(range.start) });
+                visits.push(Visit { list, postings: at..stop, end: end.min(range.start), tokens });
             }
             // Strides that double, for most ranges are as long as the list or hardly met by it.
             let mut stride = 1;
@@ -102,7 +102,7 @@ pub(super) fn cut<P>(
             at += postings[at..near].partition_point(|own| of_set(own) < range.end);
         }
         if first(at).is_some() {
-            visits.push(Visit { list, postings: at..stop, end });
+            visits.push(Visit { list, postings: at..stop, end, tokens });
         }
     }
 }
@@ -129,7 +129,7 @@ mod tests {
             for (list, (sets, end)) in lists.iter().enumerate() {
                 let start = postings.len();
                 postings.extend(sets.iter().copied());
-                visits.push(Visit { list, postings: start..postings.len(), end: *end });
+                visits.push(Visit { list, postings: start..postings.len(), end: *end, tokens: 1 });
                 expected.extend(sets.iter().filter(|set| **set < *end && left(**set)).map(|set| (list, *set)));
             }
             cut(&mut visits, &ranges, &postings, |set| *set);

@@ -1,6 +1,7 @@
 //! Posting lists one after the other, and the way to the one of a token.
 
 use crate::join::memory;
+use crate::join::sets::Classes;
 use crate::threads::each;
 use std::ops::Range;
 
@@ -39,6 +40,7 @@ impl<P: Copy + Default + Send> Lists<P> {
     /// When there are 2^32 postings or more.
     pub fn of<'r, R, I>(
         rows: impl Fn() -> I + Sync,
+        classes: &Classes,
         posting: impl Fn(&R, usize) -> P + Sync,
         threads: usize,
     ) -> Self
@@ -49,7 +51,7 @@ impl<P: Copy + Default + Send> Lists<P> {
         // through all rows, and has its own share of the tokens: a stretch of the words, of the lists and of the postings.
         let tokens = || rows().map(|(_, tokens)| tokens);
         let shares = shares(tokens(), threads);
-        let counted = each(shares.iter(), threads, |share| count(tokens, share));
+        let counted = each(shares.iter(), threads, |share| count(tokens, classes, share));
         let lists: usize = counted.iter().map(|(_, lengths)| lengths.len()).sum();
         let (mut words, mut starts, mut ends) = (Vec::new(), memory::with_capacity(lists + 1), Vec::new());
         let mut total = 0_usize;
@@ -78,8 +80,10 @@ impl<P: Copy + Default + Send> Lists<P> {
         }
         each(work, threads, |(share, first, starts, postings): (_, (usize, usize), &mut [u32], &mut [P])| {
             for (row, tokens) in rows() {
-                for at in within(tokens, share) {
-                    if let Some(list) = rank(&words, tokens[at]) {
+                let own = within(tokens, share);
+                for (at, token, _) in classes.first_tokens(&tokens[own.clone()]) {
+                    if let Some(list) = rank(&words, token) {
+                        let at = own.start + at;
                         let slot = &mut starts[list - first.0];
                         postings[*slot as usize - first.1] = posting(&row, at);
                         *slot += 1;
@@ -94,7 +98,10 @@ impl<P: Copy + Default + Send> Lists<P> {
 }
 
 /// Words of tokens, in shares of about as many postings each.
-fn shares<'r>(rows: impl ExactSizeIterator<Item = &'r [u32]>, threads: usize) -> Vec<Range<usize>> {
+pub(in crate::join) fn shares<'r>(
+    rows: impl ExactSizeIterator<Item = &'r [u32]>,
+    threads: usize,
+) -> Vec<Range<usize>> {
     let mut cuts = vec![0];
     if threads > 1 {
         let step = rows.len().div_ceil(1024).max(1);
@@ -109,7 +116,7 @@ fn shares<'r>(rows: impl ExactSizeIterator<Item = &'r [u32]>, threads: usize) ->
 
 /// Where the tokens of a row stand that are in a share.
 #[inline]
-fn within(tokens: &[u32], share: &Range<usize>) -> Range<usize> {
+pub(in crate::join) fn within(tokens: &[u32], share: &Range<usize>) -> Range<usize> {
     let place = |word: usize| match word {
         0 => 0,
         usize::MAX => tokens.len(),
@@ -121,12 +128,17 @@ fn within(tokens: &[u32], share: &Range<usize>) -> Range<usize> {
 /// The words of a share, counting lists from its first one, and the lengths of its lists.
 fn count<'r, I: Iterator<Item = &'r [u32]>>(
     rows: impl Fn() -> I,
+    classes: &Classes,
     share: &Range<usize>,
 ) -> (Vec<Word>, Vec<u32>) {
-    let tokens = || rows().flat_map(|tokens| tokens[within(tokens, share)].iter());
+    let tokens = || {
+        rows()
+            .flat_map(|tokens| classes.first_tokens(&tokens[within(tokens, share)]))
+            .map(|(_, token, _)| token)
+    };
     let mut words: Vec<Word> = Vec::new();
     for token in tokens() {
-        let at = *token as usize / 64 - share.start;
+        let at = token as usize / 64 - share.start;
         if words.len() <= at {
             words.resize(at + 1, Word::default());
         }
@@ -228,7 +240,7 @@ mod tests {
                 places.for_each(|(at, token)| expected.entry(*token).or_default().push((row, at)));
             }
             let rows: Vec<Vec<u32>> = rows.iter().map(BTreeSet::iter).map(|row| row.copied().collect()).collect();
-            let lists = Lists::of(|| rows.iter().map(Vec::as_slice).enumerate(), |row, at| (*row, at), threads);
+            let lists = Lists::of(|| rows.iter().map(Vec::as_slice).enumerate(), &Classes::default(), |row, at| (*row, at), threads);
             prop_assert_eq!(lists.starts().len(), expected.len() + 1);
             for token in 0..500 {
                 let own = lists.rank(token).map(|list| lists.postings()[lists.range(list)].to_vec());

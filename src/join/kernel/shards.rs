@@ -38,12 +38,14 @@ pub fn index_shards<S: Source>(
 /// Ranges of about as many postings each, of which there is one where all sets together have few postings, or none.
 fn ranges(sets: &Sets, range: Range<usize>, similarity: Similarity) -> Vec<Range<usize>> {
     let prefixes = || indexed(sets, range.clone(), similarity, Purpose::SelfJoin, 1);
-    let total: usize = prefixes().map(|(_, prefix)| prefix.len()).sum();
+    let first_tokens = |prefix| sets.classes().first_tokens(prefix).map(|(_, token, _)| token);
+    let total: usize = prefixes().map(|(_, prefix)| first_tokens(prefix).count()).sum();
     // What an index with exact bitmaps looks at is no list.
     let pieces = if total < 2 * LEAST || bitmap_coverage(sets, range.clone()) == BitmapCoverage::Exact {
         1
     } else {
-        (mean_length(prefixes().flat_map(|(_, prefix)| prefix)) / VISITED).clamp(1, total / LEAST)
+        (mean_length(prefixes().flat_map(|(_, prefix)| first_tokens(prefix))) / VISITED)
+            .clamp(1, total / LEAST)
     };
     if pieces == 1 {
         return vec![range];
@@ -55,7 +57,7 @@ fn ranges(sets: &Sets, range: Range<usize>, similarity: Similarity) -> Vec<Range
             ranges.push(start..set);
             (start, held) = (set, 0);
         }
-        held += prefix.len();
+        held += first_tokens(prefix).count();
     }
     match ranges.last_mut() {
         // An index of no posting is asked by every later set all the same.
@@ -66,9 +68,9 @@ fn ranges(sets: &Sets, range: Range<usize>, similarity: Similarity) -> Vec<Range
 }
 
 /// The mean length of the list that one of these postings stands in; queries meet lists as postings do.
-fn mean_length<'s>(postings: impl Iterator<Item = &'s u32>) -> usize {
+fn mean_length(postings: impl Iterator<Item = u32>) -> usize {
     let mut lengths: Vec<u32> = Vec::new();
-    for &token in postings {
+    for token in postings {
         if lengths.len() <= token as usize {
             lengths.resize(token as usize + 1, 0);
         }

@@ -171,7 +171,7 @@ impl<'s, S: Source> StarJoin<'s, S> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{corpus, templates, truth_pairs, ways_to_cut};
+    use super::super::tests::{corpus, templates, truth_pairs, ways_to_cut, with_classes};
     use super::*;
     use crate::cluster::star::star;
     use crate::similarity::tau::Tau;
@@ -246,8 +246,9 @@ mod tests {
         fn stars_are_those_of_all_pairs(
             seed: u64, count in 0usize..80, vocabulary in prop_oneof![1usize..60, 500usize..3000], longest in 1usize..40,
             singleton in 0usize..6, billionths in 1u32..=1_000_000_000, least in 1u64..9, parts in 1usize..5,
+            of_class in 1u32..4,
         ) {
-            let sets = corpus(seed, count, vocabulary, longest, true, singleton);
+            let sets = with_classes(&corpus(seed, count, vocabulary, longest, true, singleton), of_class);
             let Some(tau) = Tau::from_billionths(billionths) else { return Ok(()) };
             check(&sets, tau, least, parts, seed)?;
         }

@@ -2,8 +2,10 @@
 //!
 //! What is chosen decides how long a join takes, never what it finds.
 
+use super::Purpose;
 use super::bitmap::Signature;
 use super::bitmap_index::{BitmapCoverage, bitmap_coverage};
+use super::build::indexed;
 use super::verify::prefix;
 use crate::join::sets::Sets;
 use crate::similarity::{SetSimilarity, Similarity};
@@ -55,6 +57,17 @@ const CHOICES: [u64; 9] = [1, 2, 3, 4, 6, 8, 12, 16, 24];
 /// The largest number of common tokens that may be chosen.
 pub const MOST: u64 = CHOICES[CHOICES.len() - 1];
 
+/// Where the first choice stands that is larger than a number below [`MOST`].
+const FIRST_CHOICE: [usize; MOST as usize] = {
+    let mut first = [0; MOST as usize];
+    let mut number = 1;
+    while number < first.len() {
+        first[number] = first[number - 1] + (CHOICES[first[number - 1]] <= number as u64) as usize;
+        number += 1;
+    }
+    first
+};
+
 /// What a candidate costs that sizes and bitmaps turn away, in contacts.
 const TURNED_AWAY: u128 = 2;
 
@@ -81,6 +94,9 @@ const POSTING: u128 = 8;
 /// Words are made where sets have so many tokens, on average.
 const LARGE: usize = 32;
 
+/// Classes of tokens are looked for where so much of the sets, or more, is in prefixes: one in this many tokens.
+const PREFIX: usize = 6;
+
 /// Smaller collections are joined before a sample would say anything.
 const FEWEST: usize = 1000;
 
@@ -93,6 +109,15 @@ const ONE: usize = 64;
 /// Whether an index over so many sets, of so many stored tokens in all, may verify by words.
 pub fn may_have_words(stored: usize, sets: usize) -> bool {
     sets >= FEWEST && stored >= LARGE * sets
+}
+
+/// Whether to find a collection's [classes of tokens](Sets::classes) costs less than a self-join saves by them: sets are large, and their prefixes no
+/// small part of them. Whether there are classes worth it shows on the way.
+pub fn classes_pay(sets: &Sets, similarity: Similarity) -> bool {
+    let stored: usize = (0..sets.len()).map(|set| sets.stored(set)).sum();
+    let prefixes =
+        || indexed(sets, 0..sets.len(), similarity, Purpose::SelfJoin, 1).map(|(_, prefix)| prefix.len());
+    stored >= LARGE * sets.len().max(1) && prefixes().sum::<usize>() >= stored / PREFIX
 }
 
 /// The way that a self-join of the range costs least; with words only where they are `allowed`.
@@ -213,25 +238,32 @@ impl Costs {
     fn add(&mut self, sets: &Sets, x: usize, y: usize, similarity: Similarity) {
         let (a, b) = (sets.get(x), sets.get(y));
         let needed = similarity.overlap_needed(sets.size(x) as u64, sets.size(y) as u64);
-        let mut shared = [0_u32; CHOICES.len()];
+        // Contacts, and the tokens that they count, by the first choice whose prefixes hold them; then of that and all before.
+        let (mut contacts, mut shared) = ([0_u32; CHOICES.len()], [0_u32; CHOICES.len()]);
         let (mut i, mut j) = (0, 0);
         // No prefix reaches a place from which fewer are left.
-        let fewest = needed.saturating_sub(MOST) as usize;
-        while i + fewest < a.len() && j + fewest < b.len() {
-            match a[i].cmp(&b[j]) {
+        let fewest = needed.saturating_sub(MOST - 1) as usize;
+        while i + fewest <= a.len() && j + fewest <= b.len() {
+            let (Some(u), Some(v)) = (a.get(i), b.get(j)) else { break };
+            match u.cmp(v) {
                 std::cmp::Ordering::Less => i += 1,
                 std::cmp::Ordering::Greater => j += 1,
                 std::cmp::Ordering::Equal => {
                     let left = (a.len() - i).min(b.len() - j) as u64;
-                    for (count, common) in shared.iter_mut().zip(CHOICES) {
-                        *count += u32::from(left + common > needed);
-                    }
-                    (i, j) = (i + 1, j + 1);
+                    let first = FIRST_CHOICE[needed.saturating_sub(left) as usize];
+                    let of_class = 1 + sets.classes().behind(*u);
+                    contacts[first] += 1;
+                    shared[first] += of_class as u32;
+                    (i, j) = (i + of_class, j + of_class);
                 }
             }
         }
+        for next in 1..CHOICES.len() {
+            contacts[next] += contacts[next - 1];
+            shared[next] += shared[next - 1];
+        }
         let lists = || shared.iter().zip(CHOICES);
-        for (cost, count) in self.lists.iter_mut().zip(shared) {
+        for (cost, count) in self.lists.iter_mut().zip(contacts) {
             cost.contacts += u128::from(count);
         }
         let is_candidate = |count: u32, common: u64| u64::from(count) >= common.min(needed);
@@ -240,7 +272,7 @@ impl Costs {
         }
         let signature = |set: usize| Signature::of(sets.get(set), sets.singleton(set));
         let passes = signature(x).most_shared(signature(y)) >= needed;
-        self.passing += if passes { u128::from(shared[0]) } else { 0 };
+        self.passing += if passes { u128::from(contacts[0]) } else { 0 };
         let needed = usize::try_from(needed).unwrap_or(usize::MAX);
         for (cost, (count, common)) in self.lists.iter_mut().zip(lists()) {
             if !is_candidate(*count, common) {

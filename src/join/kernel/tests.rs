@@ -101,6 +101,25 @@ pub(super) fn corpus(
     sets
 }
 
+/// Sets of the same kind in which each token stands for a class of up to `most`, with numbers one after the other; alone where that is 1.
+pub(super) fn with_classes(sets: &Sets, most: u32) -> Sets {
+    let end = (0..sets.len()).filter_map(|set| sets.get(set).last()).max().map_or(0, |last| last + 1);
+    let mut rows: Vec<(Vec<u32>, usize)> = (0..sets.len())
+        .map(|set| {
+            // Those of a class are far apart before they are numbered anew.
+            let class = |token: u32| (0..1 + (7 * token + 3) % most).map(move |nth| nth * end + token);
+            let mut row: Vec<u32> = sets.get(set).iter().flat_map(|token| class(*token)).collect();
+            row.sort_unstable();
+            (row, sets.singleton(set))
+        })
+        .collect();
+    rows.sort_by_key(|(row, singleton)| row.len() + singleton);
+    let mut grouped = Sets::default();
+    rows.iter().for_each(|(row, singleton)| grouped.push_with_singletons(row, *singleton));
+    grouped.group_tokens(1 + sets.len() % 3);
+    grouped
+}
+
 fn shared(x: &[u32], y: &[u32]) -> u64 {
     let x: BTreeSet<u32> = x.iter().copied().collect();
     y.iter().filter(|token| x.contains(token)).count() as u64
@@ -225,8 +244,9 @@ proptest! {
         singleton in prop_oneof![Just(0usize), 1usize..12],
         billionths in 1u32..1_000_000_000,
         pick: u16,
+        of_class in 1u32..5,
     ) {
-        let sets = corpus(seed, count, vocabulary, longest, by_frequency, singleton);
+        let sets = with_classes(&corpus(seed, count, vocabulary, longest, by_frequency, singleton), of_class);
         let overlaps = overlaps(&sets);
         let mut thresholds: Vec<Tau> = THRESHOLDS.iter().map(|tau| tau.parse().unwrap()).collect();
         thresholds.push(format!("0.{billionths:09}").parse().unwrap());
@@ -253,10 +273,10 @@ proptest! {
     #[test]
     fn candidates_are_those_of_term_split(
         seed: u64, count in 0usize..60, vocabulary in 1usize..60, twentieths in 1u32..=20, singleton in 0usize..4,
-        parts in 1usize..4, threads in 1usize..4,
+        parts in 1usize..4, threads in 1usize..4, of_class in 1u32..4,
     ) {
         let tau: Tau = format!("{}.{:02}", twentieths / 20, twentieths % 20 * 5).parse().unwrap();
-        let sets = corpus(seed, count, vocabulary, 20, true, singleton);
+        let sets = with_classes(&corpus(seed, count, vocabulary, 20, true, singleton), of_class);
         let posting = |set: usize, token: u32| {
             let position = sets.get(set).iter().position(|own| *own == token)? + sets.singleton(set);
             Posting::new(tau.into(), sets.size(set) as u64, position as u64)
@@ -322,8 +342,10 @@ proptest! {
         foreign in 0usize..5,
         singleton in 0usize..4,
         cut in 0usize..60,
+        of_class in 1u32..4,
     ) {
-        let sets = corpus(seed, count, vocabulary, longest, true, singleton);
+        // Queries have some tokens of a class, and not others.
+        let sets = with_classes(&corpus(seed, count, vocabulary, longest, true, singleton), of_class);
         let queries = corpus(!seed, 20, vocabulary, longest, true, singleton);
         let mut scratch = Scratch::default();
         let first = cut % sets.len();
@@ -336,7 +358,7 @@ proptest! {
             for (row, singleton) in (0..queries.len()).map(|i| (queries.get(i), queries.singleton(i))).chain(own) {
                 // Tokens that occur nowhere may have numbers.
                 let mut query = row.to_vec();
-                query.extend((0..foreign).map(|i| (vocabulary + i) as u32));
+                query.extend((0..foreign).map(|i| (4 * vocabulary + i) as u32));
                 let size = query.len() + singleton;
                 let expected: Vec<(usize, u64)> = (first..sets.len())
                     .map(|y| (y, shared(row, sets.get(y))))
@@ -377,8 +399,9 @@ proptest! {
         billionths in 1u32..=1_000_000_000,
         places in 1u32..=9,
         least in 1u64..9,
+        of_class in 1u32..5,
     ) {
-        let sets = corpus(seed, count, vocabulary, longest, true, singleton);
+        let sets = with_classes(&corpus(seed, count, vocabulary, longest, true, singleton), of_class);
         let overlaps = overlaps(&sets);
         let step = 10_u32.pow(9 - places);
         let Some(tau) = Tau::from_billionths(billionths.div_ceil(step) * step) else { return Ok(()) };
@@ -393,7 +416,7 @@ proptest! {
             for (long, contact, common) in ways {
                 for purpose in [Purpose::SelfJoin, Purpose::Foreign] {
                     let strategy = JoinStrategy { common, bitmaps: true, words: count.is_multiple_of(2) };
-                    let costs = Costs { long, contact, strategy: Some(strategy), words: true };
+                    let costs = Costs { long, contact, strategy: Some(strategy), ..Costs::default() };
                     let index = Index::build_at(&sets, first..sets.len(), similarity, purpose, costs, 1 + count % 3);
                     prop_assert!(index.bitmaps.is_none() || long == 0);
                     let mut found = Vec::new();

@@ -53,7 +53,13 @@ impl<S: Borrow<Sets>> Index<S> {
                 continue;
             }
             let (needed, common) = (needed as usize, self.common as usize);
-            if let Some(overlap) = overlap(tokens, sets.get(place(set)), shared, needed, common) {
+            // A class is counted as a whole, so it is part of the prefix as a whole.
+            let prefix = |set: &[u32]| {
+                let end = prefix(set.len(), needed, common);
+                end + self.classes.behind(set[end - 1])
+            };
+            let own = sets.get(place(set));
+            if let Some(overlap) = overlap((tokens, prefix(tokens)), (own, prefix(own)), shared, needed) {
                 known.found(set);
                 hits.push((set, overlap));
             }
@@ -74,6 +80,11 @@ impl<S: Borrow<Sets>> Index<S> {
         let (sets, common) = (self.sets(), self.common as usize);
         let place = |check: &Check| self.range.start + check.set as usize;
         let last = |stored: usize, needed: u32| prefix(stored, needed as usize, common) - 1;
+        // A class is counted as a whole, so it is part of the prefix as a whole.
+        let upto = |set: &[u32], needed: u32| {
+            let token = set[last(set.len(), needed)];
+            token + self.classes.behind(token) as u32
+        };
         for at in 0..checks.len() {
             if let Some(later) = checks.get(at + 2 * AHEAD) {
                 let set = place(later);
@@ -81,7 +92,7 @@ impl<S: Borrow<Sets>> Index<S> {
             }
             let check = &mut checks[at];
             let own = sets.get(place(check));
-            check.upto = tokens[last(tokens.len(), check.needed)].min(own[last(own.len(), check.needed)]);
+            check.upto = upto(tokens, check.needed).min(upto(own, check.needed));
         }
         marks.set(tokens, words);
         words.check(marks, checks);
@@ -125,18 +136,15 @@ impl<S: Borrow<Sets>> Work for CandidateFilter<'_, S> {
 
 /// The overlap of `x` and `y`, or `None` when it is below `needed`.
 ///
-/// `prefix_overlap` counts what the prefixes `x[..x.len() - needed + common]` and `y[..y.len() - needed + common]`
-/// share, each all of its set where that is shorter; it is at least 1, so neither is empty. The page of the [kernel](super) says why the
+/// `prefix_overlap` counts what their prefixes of these lengths share, of which none is empty. The page of the [kernel](super) says why the
 /// merge may start where it does.
 #[inline]
-pub(super) fn overlap(
-    x: &[u32],
-    y: &[u32],
+fn overlap(
+    (x, x_prefix): (&[u32], usize),
+    (y, y_prefix): (&[u32], usize),
     prefix_overlap: u32,
     needed: usize,
-    common: usize,
 ) -> Option<u32> {
-    let (x_prefix, y_prefix) = (prefix(x.len(), needed, common), prefix(y.len(), needed, common));
     let used = prefix_overlap as usize;
     if x[x_prefix - 1] < y[y_prefix - 1] {
         merge(&x[x_prefix..], &y[used..], used, needed)
@@ -155,7 +163,8 @@ pub(super) fn prefix(stored: usize, needed: usize, common: usize) -> usize {
 /// tokens of both, how many of them their prefixes share, and the overlap with which they would be in the answer.
 #[inline]
 pub fn overlap_of_candidate(x: &[u32], y: &[u32], prefix_overlap: u32, needed: usize) -> Option<u32> {
-    overlap(x, y, prefix_overlap, needed, 1)
+    let prefix = |set: &[u32]| prefix(set.len(), needed, 1);
+    overlap((x, prefix(x)), (y, prefix(y)), prefix_overlap, needed)
 }
 
 /// The overlap of two sets by their stored tokens, or `None` when it is below `needed`.
@@ -215,7 +224,8 @@ mod tests {
             }
             if prefix_overlap > 0 {
                 let expected = (truth >= needed).then_some(truth as u32);
-                prop_assert_eq!(overlap(&xs, &ys, prefix_overlap as u32, needed, common), expected);
+                let (x, y) = ((&xs[..], length(&xs)), (&ys[..], length(&ys)));
+                prop_assert_eq!(overlap(x, y, prefix_overlap as u32, needed), expected);
             }
         }
     }

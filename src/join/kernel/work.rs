@@ -27,7 +27,7 @@ impl AddAssign for Work {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::corpus;
+    use super::super::tests::{corpus, with_classes};
     use super::super::{Asked, Scratch, Shard, index_shards, join_shards};
     use super::super::{Index, Purpose, counters::Counters};
     use super::*;
@@ -94,10 +94,10 @@ mod tests {
 
         #[test]
         fn counts_do_not_depend_on_threads(
-            seed: u64, count in 0usize..200, vocabulary in prop_oneof![1usize..60, 500usize..3000],
+            seed: u64, count in 0usize..200, of_class in 1u32..4, vocabulary in prop_oneof![1usize..60, 500usize..3000],
             singleton in 0usize..4, twentieths in 1u32..=20, candidates: bool,
         ) {
-            let sets = corpus(seed, count, vocabulary, 20, true, singleton);
+            let sets = with_classes(&corpus(seed, count, vocabulary, 20, true, singleton), of_class);
             let tau: Tau = format!("{}.{:02}", twentieths / 20, twentieths % 20 * 5).parse().unwrap();
             let asked = if candidates { Asked::Candidates } else { Asked::Pairs };
             let one = work(&sets, tau, asked, 1);
