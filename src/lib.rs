@@ -59,6 +59,7 @@ mod index;
 pub mod internal;
 mod io;
 mod join;
+mod mask;
 mod params;
 mod plan;
 mod processor;

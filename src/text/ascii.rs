@@ -4,6 +4,8 @@
 //! WB13b); one of `' . :` joins two letters (WB6, WB7) and one of `' . , ;` joins two digits (WB11, WB12);
 //! everything else stands alone. A word must hold a letter or a digit.
 
+use crate::mask::{self, BLOCK, eight, padded};
+
 const LETTER: u8 = 1;
 const DIGIT: u8 = 2;
 const UNDERSCORE: u8 = 4;
@@ -30,8 +32,6 @@ const fn classes() -> [u8; 256] {
     table
 }
 
-const BLOCK: usize = 64;
-
 /// Shows where each word of ASCII text starts and ends.
 ///
 /// Bytes are looked at 64 at a time: which of them are letters, digits and `_` is a word of 64 bits, whose edges are
@@ -43,15 +43,7 @@ pub(crate) fn each_word(text: &[u8], mut visit: impl FnMut(usize, usize)) {
     let (mut open, mut joined) = (false, false);
     // Behind the text nothing is inside a word, so that a last block, empty or not, ends the last word.
     for base in (0..=text.len()).step_by(BLOCK) {
-        let rest = &text[base..];
-        let core = match rest.first_chunk::<BLOCK>() {
-            Some(block) => core(block),
-            None => {
-                let mut block = [0; BLOCK];
-                block[..rest.len()].copy_from_slice(rest);
-                core(&block)
-            }
-        };
+        let core = core(&padded(&text[base..]));
         let mut edges = core ^ (core << 1 | u64::from(open));
         while edges != 0 {
             let at = base + edges.trailing_zeros() as usize;
@@ -89,26 +81,18 @@ fn has_letter_or_digit(word: &[u8]) -> bool {
 
 /// Which of the bytes, all ASCII, are letters, digits or `_`: the first byte is the lowest bit.
 ///
-/// Eight bytes at a time, as numbers that do not carry into one another because all are below 128.
+/// They are looked at as numbers of eight bytes that do not carry into one another because all are below 128.
 #[inline]
 fn core(block: &[u8; BLOCK]) -> u64 {
-    const fn all(b: u8) -> u64 {
-        u64::from_le_bytes([b; 8])
-    }
     // The high bit of each byte says whether it is at least `low`.
-    let from = |x: u64, low: u8| x + all(0x80 - low);
-    let mut core = 0;
-    for (i, bytes) in block.as_chunks::<8>().0.iter().enumerate() {
-        let x = u64::from_le_bytes(*bytes);
-        let lower = x | all(0x20);
+    let from = |x: u64, low: u8| x + eight(0x80 - low);
+    mask::of(block, |x| {
+        let lower = x | eight(0x20);
         let letter = from(lower, b'a') & !from(lower, b'z' + 1);
         let digit = from(x, b'0') & !from(x, b'9' + 1);
         let underscore = from(x, b'_') & !from(x, b'_' + 1);
-        let high = (letter | digit | underscore) & all(0x80);
-        // Gathers the high bits in the top byte.
-        core |= ((high >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56) << (8 * i);
-    }
-    core
+        letter | digit | underscore
+    })
 }
 
 #[cfg(test)]

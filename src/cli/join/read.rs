@@ -6,16 +6,17 @@
 use crate::error::{Error, FieldError, Place, Result};
 use crate::io::{Block, Blocks};
 use crate::join::integers::RawSets;
+use crate::mask::{self, BLOCK, eight, padded};
 use crate::threads::{in_threads, lock};
 use std::path::Path;
 use std::sync::Mutex;
 
 /// Bytes that a thread reads at a time.
-const BLOCK: usize = 1 << 20;
+const READ: usize = 1 << 20;
 
 /// Reads the sets of a file, in parts that follow one another; and how many lines there are.
 pub fn read(path: &Path, threads: usize) -> Result<(Vec<RawSets>, u32)> {
-    let blocks = Mutex::new(Blocks::new(vec![path.to_owned()], BLOCK));
+    let blocks = Mutex::new(Blocks::new(vec![path.to_owned()], READ));
     let failed: Mutex<Option<(u64, Error)>> = Mutex::new(None);
     let parts = in_threads(threads, threads, |_| {
         let mut parts = Vec::new();
@@ -63,18 +64,13 @@ fn parse(block: Block) -> Result<RawSets> {
     Ok(sets)
 }
 
-/// Bytes of which it is found out together whether they are digits.
-const CHUNK: usize = 64;
-
-const LOW_BITS: u64 = 0x7f7f_7f7f_7f7f_7f7f;
-const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
-const ZEROS: u64 = 0x3030_3030_3030_3030;
+const ZEROS: u64 = eight(b'0');
 
 /// Reads tokens.
 fn tokens(bytes: &[u8], sets: &mut RawSets) -> Result<(), Bad> {
     let (mut start, end) = (0, bytes.len());
     // Behind the text no byte is a digit, so that a last chunk, empty or not, ends the last token.
-    for base in (0..=end).step_by(CHUNK) {
+    for base in (0..=end).step_by(BLOCK) {
         let mut others = non_digits(&padded(&bytes[base..]));
         while others != 0 {
             let stop = base + others.trailing_zeros() as usize;
@@ -83,7 +79,7 @@ fn tokens(bytes: &[u8], sets: &mut RawSets) -> Result<(), Bad> {
                 0 => {}
                 digits @ 1..=8 => {
                     let word = u64::from_le_bytes(padded(&bytes[start..])) ^ ZEROS;
-                    sets.push(value(word << (64 - 8 * digits)));
+                    sets.push_small(value(word << (64 - 8 * digits)));
                 }
                 _ => sets.push(long(&bytes[start..stop]).ok_or(Bad { at: start })?),
             }
@@ -113,37 +109,23 @@ fn end_token(bytes: &[u8], at: usize, sets: &mut RawSets) -> Option<bool> {
     Some(true)
 }
 
-/// The first bytes of some, with zeros behind where they are fewer.
-#[inline]
-fn padded<const N: usize>(bytes: &[u8]) -> [u8; N] {
-    bytes.first_chunk().copied().unwrap_or_else(|| {
-        let mut padded = [0; N];
-        padded[..bytes.len()].copy_from_slice(bytes);
-        padded
-    })
-}
-
 /// Which of the bytes are no digits: the first byte is the lowest bit.
 #[inline]
-fn non_digits(chunk: &[u8; CHUNK]) -> u64 {
-    let mut all = 0;
-    for (at, eight) in chunk.as_chunks::<8>().0.iter().enumerate() {
-        // Digits become 0 to 9; every other byte has its high bit set in `others`.
-        let word = u64::from_le_bytes(*eight) ^ ZEROS;
-        let others = (((word & LOW_BITS) + 0x7676_7676_7676_7676) | word) & HIGH_BITS;
-        // Gathers the high bits in the top byte.
-        all |= ((others >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56) << (8 * at);
-    }
-    all
+fn non_digits(bytes: &[u8; BLOCK]) -> u64 {
+    // Digits become 0 to 9; every other byte has its high bit set.
+    mask::of(bytes, |word| {
+        let word = word ^ ZEROS;
+        ((word & eight(0x7f)) + eight(0x80 - 10)) | word
+    })
 }
 
 /// The number of eight digits, one a byte, the first in the lowest byte.
 #[inline]
-fn value(word: u64) -> u64 {
+fn value(word: u64) -> u32 {
     let pairs = (word * 10) + (word >> 8);
     let low = (pairs & 0x0000_00ff_0000_00ff).wrapping_mul(100 + (1_000_000 << 32));
     let high = ((pairs >> 16) & 0x0000_00ff_0000_00ff).wrapping_mul(1 + (10_000 << 32));
-    low.wrapping_add(high) >> 32
+    (low.wrapping_add(high) >> 32) as u32
 }
 
 /// The number of more than eight digits; `None` when it is too large.
