@@ -61,7 +61,12 @@ fn equals_local(cluster: &Cluster, way: &str, options: &str) {
     assert_eq!(jobs.len(), before + 1);
     for step in ["tokenize", "keep"] {
         let (maps, reducers) = cluster.maps_and_reducers(cluster.jobs_of(step).last().unwrap());
-        assert!(maps >= 3 && reducers >= 2, "{step}: {maps} maps, {reducers} reducers");
+        // With IDF features are counted before sets can be compared, so the first job has no reducers.
+        let only_maps = step == "tokenize" && options.contains("--idf");
+        assert!(
+            maps >= 3 && (if only_maps { reducers == 0 } else { reducers >= 2 }),
+            "{step}: {maps} maps, {reducers} reducers"
+        );
     }
     let pairs = if way.starts_with("term-split") { "pcp-map" } else { "index-doc" };
     let (maps, _) = cluster.maps_and_reducers(cluster.jobs_of(pairs).last().unwrap());
@@ -224,7 +229,10 @@ fn full_a_hot_feature_and_equal_pages_fit_into_a_gigabyte() {
         "twinsplit run term-split {OPTIONS} --max-pairs 100000000 --engine hadoop {TASKS} --input /docs --output /plain"
     );
     let said = cluster.shell(&format!("BINARY={} {line}", dist().display()));
-    said.fails(1, &[&format!("{} pairs of postings", made.pairs_of_postings), "--pcp prefix or doc-split"]);
+    said.fails(
+        1,
+        &[&format!("{} pairs of postings", made.pairs_of_postings), "use doc-split, or --pcp prefix"],
+    );
     assert_eq!(cluster.jobs_of("pcp-map").len(), 1, "that of --pcp prefix");
     cluster.nothing_is_finished("/plain", "joined-pairs");
 }

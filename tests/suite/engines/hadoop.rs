@@ -75,7 +75,8 @@ fn volumes_are_those_of_pipes(hadoop: &Value, pipes: &Value) {
             compared += u64::from(bytes > 1000);
         }
     }
-    assert!(compared >= 3, "{compared} steps of {hadoop}");
+    // Slices of tasks take no job with reducers, which leaves those of clusters and kept documents.
+    assert!(compared >= 2, "{compared} steps of {hadoop}");
 }
 
 fn equals_local(options: &str) {
