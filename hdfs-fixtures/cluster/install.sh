@@ -17,12 +17,15 @@ need() {
   command -v "$1" > /dev/null || { echo "error: $1 is missing: $2" >&2; exit 1; }
 }
 
+unfinished=()
+trap '[[ -z ${unfinished[*]} ]] || rm -rf "${unfinished[@]}"' EXIT
+
 if [[ ! -d $home ]]; then
   need mvn "install Maven (on Debian: apt-get install maven)"
   need "${JAVA_HOME:+$JAVA_HOME/bin/}java" "install Java 17 (on Debian: apt-get install openjdk-17-jre-headless)"
   mkdir -p "$cache"
   made=$(mktemp -d "$home.XXXXXX")
-  trap 'rm -rf "$made"' EXIT
+  unfinished+=("$made")
   chmod 755 "$made"
   mkdir -p "$made"/{bin,lib,etc/hadoop-local,share/hadoop/tools/lib}
   mvn --quiet --batch-mode --strict-checksums -f pom.xml dependency:copy-dependencies -Dlib="$made/lib" \
@@ -51,7 +54,7 @@ fi
 # its name, and whatever fails here only leaves clients slower: an empty file says that it was tried.
 if [[ ! -f $home/classes.jsa ]]; then
   job=$(mktemp -d)
-  trap 'rm -rf "$job"' EXIT
+  unfinished+=("$job")
   echo x > "$job/in"
   HADOOP_CONF_DIR=$home/etc/hadoop-local HADOOP_OPTS="-XX:ArchiveClassesAtExit=$job/classes.jsa" "$home/bin/mapred" streaming \
     -input "$job/in" -output "$job/out" -mapper cat -reducer cat > /dev/null 2>&1 || : > "$job/classes.jsa"
