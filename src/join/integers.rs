@@ -408,4 +408,27 @@ mod tests {
             }
         }
     }
+
+    /// Large sets that share whole passages have classes of tokens, where prefixes are no small part of them.
+    #[test]
+    fn large_sets_have_classes() {
+        for (tau, has_classes) in [("0.5", true), ("0.95", false)] {
+            let mut lines = RawSets::default();
+            for line in 0..40 {
+                let passages = [line % 4, 4 + line % 5, 9 + line % 7];
+                passages
+                    .iter()
+                    .for_each(|passage| (0..30).for_each(|token| lines.push(16 * token + passage)));
+                lines.end_set();
+            }
+            let similarity = crate::similarity::Measure::Jaccard.reaching(tau).unwrap();
+            let sets = Collection::new(vec![lines], similarity, 2).sets;
+            assert_eq!((sets.len(), sets.stored(0)), (40, 90));
+            let behind: Vec<usize> = (0..480).map(|token| sets.classes().behind(token)).collect();
+            assert_eq!(
+                behind,
+                (0..480).map(|token| if has_classes { 29 - token % 30 } else { 0 }).collect::<Vec<_>>()
+            );
+        }
+    }
 }

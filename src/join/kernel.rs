@@ -200,7 +200,7 @@ use cursors::Cursors;
 pub use forest::join_components;
 use known::{Known, Nothing};
 use lists::Lists;
-pub(super) use lists::{shares, within};
+pub(super) use lists::{token_shares, within};
 pub use parallel::{Asked, JoinPair, Shard, Source, join_shards, queries, whole};
 pub use shards::index_shards;
 pub use stars::StarJoin;

@@ -143,6 +143,10 @@ impl Sets {
         );
         self.offsets.push(end);
         self.sizes.push(size as u32);
+        // The new set may have some tokens of a class, and not others.
+        if !self.classes.is_empty() {
+            self.classes = Classes::default();
+        }
     }
 
     /// Makes room for so many more sets and tokens, and no more than that.

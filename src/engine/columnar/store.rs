@@ -247,6 +247,7 @@ impl Source for Store {
 mod tests {
     use super::*;
     use crate::engine::memory::{PROGRAM, THREAD};
+    use crate::similarity::Measure;
     use proptest::prelude::*;
 
     proptest! {
@@ -283,5 +284,37 @@ mod tests {
                 prop_assert_eq!((disk.size_of(set), disk.stored(set)), (memory.size_of(set), memory.stored(set)));
             }
         }
+    }
+
+    /// Tokens of the same sets are grouped in memory, where they are many, a join gains from it and there is room; the budget keeps what stays.
+    #[test]
+    fn tokens_are_grouped_where_that_pays() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = |budget: &Budget, tau: &str| {
+            let mut writer = StoreWriter::new(budget, folder.path(), 20, 20 * 80).unwrap();
+            // Five kinds of sets, whose tokens are dealt out: those of a kind take two words once they are grouped.
+            (0..20).for_each(|set| {
+                let tokens: Vec<u32> = (0..80).map(|token| token * 5 + set % 5).collect();
+                writer.push(&tokens, 0).unwrap();
+            });
+            let mut store = writer.finish().unwrap();
+            let held = budget.spare();
+            store.group_tokens(Measure::Jaccard.reaching(tau).unwrap(), 2, budget);
+            (store, held - budget.spare())
+        };
+        let words = |store: &Store| store.words;
+        let roomy = || Budget::new(1 << 30, 1).unwrap();
+        let (grouped, held) = store(&roomy(), "0.5");
+        assert!(!grouped.in_memory().unwrap().classes().is_empty());
+        assert_eq!(
+            (held, grouped.word_bytes()),
+            (400, (words(&grouped) * WORD_BYTES).div_ceil(1600) as usize)
+        );
+        let (high, held) = store(&roomy(), "0.95");
+        assert!(high.in_memory().unwrap().classes().is_empty() && held == 0);
+        assert!(words(&high) > 3 * words(&grouped), "{} and {} words", words(&high), words(&grouped));
+        // Room for the sets, and not for finding their classes.
+        let (tight, held) = store(&Budget::new(PROGRAM + THREAD + 20_000, 1).unwrap(), "0.5");
+        assert!(tight.in_memory().unwrap().classes().is_empty() && held == 0);
     }
 }

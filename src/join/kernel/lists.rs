@@ -50,7 +50,7 @@ impl<P: Copy + Default + Send> Lists<P> {
         // Counting sort by token: which tokens, lengths of lists, where they start, then the postings. Every thread goes
         // through all rows, and has its own share of the tokens: a stretch of the words, of the lists and of the postings.
         let tokens = || rows().map(|(_, tokens)| tokens);
-        let shares = shares(tokens(), threads);
+        let shares = token_shares(tokens(), threads);
         let counted = each(shares.iter(), threads, |share| count(tokens, classes, share));
         let lists: usize = counted.iter().map(|(_, lengths)| lengths.len()).sum();
         let (mut words, mut starts, mut ends) = (Vec::new(), memory::with_capacity(lists + 1), Vec::new());
@@ -98,7 +98,7 @@ impl<P: Copy + Default + Send> Lists<P> {
 }
 
 /// Words of tokens, in shares of about as many postings each.
-pub(in crate::join) fn shares<'r>(
+pub(in crate::join) fn token_shares<'r>(
     rows: impl ExactSizeIterator<Item = &'r [u32]>,
     threads: usize,
 ) -> Vec<Range<usize>> {

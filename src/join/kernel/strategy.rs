@@ -94,8 +94,9 @@ const POSTING: u128 = 8;
 /// Words are made where sets have so many tokens, on average.
 const LARGE: usize = 32;
 
-/// Classes of tokens are looked for where so much of the sets, or more, is in prefixes: one in this many tokens.
-const PREFIX: usize = 6;
+/// Classes of tokens are looked for where sets have so many tokens, on average, and of these one in `IN_PREFIX` or more is in a prefix.
+const MANY: usize = 64;
+const IN_PREFIX: usize = 6;
 
 /// Smaller collections are joined before a sample would say anything.
 const FEWEST: usize = 1000;
@@ -117,7 +118,7 @@ pub fn classes_pay(sets: &Sets, similarity: Similarity) -> bool {
     let stored: usize = (0..sets.len()).map(|set| sets.stored(set)).sum();
     let prefixes =
         || indexed(sets, 0..sets.len(), similarity, Purpose::SelfJoin, 1).map(|(_, prefix)| prefix.len());
-    stored >= LARGE * sets.len().max(1) && prefixes().sum::<usize>() >= stored / PREFIX
+    stored >= MANY * sets.len().max(1) && prefixes().sum::<usize>() >= stored / IN_PREFIX
 }
 
 /// The way that a self-join of the range costs least; with words only where they are `allowed`.

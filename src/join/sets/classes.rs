@@ -10,7 +10,7 @@
 //!    same sum by chance, the sets keep their new numbers, and there are no classes.
 
 use super::Sets;
-use crate::join::kernel::{shares, within};
+use crate::join::kernel::{token_shares, within};
 use crate::join::memory;
 use crate::threads::each;
 use rustc_hash::FxHashMap;
@@ -31,6 +31,11 @@ pub struct Classes {
 }
 
 impl Classes {
+    /// Whether each token is one of its own.
+    pub fn is_empty(&self) -> bool {
+        self.behind.is_empty()
+    }
+
     /// How many tokens of a token's class come behind it.
     #[inline]
     pub fn behind(&self, token: u32) -> usize {
@@ -67,9 +72,9 @@ pub(super) struct Numbering {
 }
 
 impl Numbering {
-    /// What it takes for each token while it is made and used, at most: the sum, the class, a place in a table by sum that is half empty and
-    /// was half as large before, and a class's first number.
-    pub const BYTES: usize = 8 + 4 + 3 * 2 * 17 / 2 + 4;
+    /// What it takes for each token while it is made, at most: the sum, the class, a class's first number, and the table by sum, which has up to 16/7 places
+    /// of 17 bytes for each sum while there is another one of half the size.
+    pub const BYTES: usize = 8 + 4 + 4 + 17 * 24_usize.div_ceil(7);
 
     /// What each thread takes besides that applies it.
     pub const BYTES_OF_THREAD: usize = 4;
@@ -192,7 +197,7 @@ fn sums(sets: &Sets, threads: usize) -> Vec<u64> {
     let end = rows().filter_map(<[u32]>::last).max().map_or(0, |last| *last as usize + 1);
     let mut sums = memory::zeros(end);
     let (mut work, mut left) = (Vec::new(), &mut sums[..]);
-    for share in shares(rows(), threads) {
+    for share in token_shares(rows(), threads) {
         let first = share.start.saturating_mul(64);
         let (own, others) = left.split_at_mut(share.end.saturating_mul(64).min(end).saturating_sub(first));
         work.push((share, first as u32, own));
@@ -343,5 +348,8 @@ mod tests {
         sets.group_tokens(2);
         assert_eq!((sets.get(0), sets.get(1)), (&[0, 1, 2, 3][..], &[2, 3, 4, 5][..]));
         assert_eq!((0..4).map(|token| sets.classes().behind(token)).collect::<Vec<_>>(), [1, 0, 1, 0]);
+        // Another set may have one of two.
+        sets.push(&[0, 2, 4, 6, 8]);
+        assert!(sets.classes().is_empty());
     }
 }
