@@ -231,7 +231,10 @@ fn full_a_hot_feature_and_equal_pages_fit_into_a_gigabyte() {
     let said = cluster.shell(&format!("BINARY={} {line}", dist().display()));
     said.fails(
         1,
-        &[&format!("{} pairs of postings", made.pairs_of_postings), "use doc-split, or --pcp prefix"],
+        &[
+            &format!("{} pairs of postings", made.pairs_of_postings),
+            "use doc-split, or --pcp prefix without --accumulators, or raise --max-pairs",
+        ],
     );
     assert_eq!(cluster.jobs_of("pcp-map").len(), 1, "that of --pcp prefix");
     cluster.nothing_is_finished("/plain", "joined-pairs");
