@@ -424,7 +424,7 @@ mod tests {
             let similarity = crate::similarity::Measure::Jaccard.reaching(tau).unwrap();
             let sets = Collection::new(vec![lines], similarity, 2).sets;
             assert_eq!((sets.len(), sets.stored(0)), (40, 90));
-            let behind: Vec<usize> = (0..480).map(|token| sets.classes().behind(token)).collect();
+            let behind: Vec<usize> = (0..480).map(|token| sets.classes().rest_of_class(token)).collect();
             assert_eq!(
                 behind,
                 (0..480).map(|token| if has_classes { 29 - token % 30 } else { 0 }).collect::<Vec<_>>()

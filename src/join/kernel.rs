@@ -136,7 +136,7 @@
 //! smaller of `x[px - 1]` and `y[py - 1]` on: up to there all is counted. It takes 12 bytes for each word.
 //!
 //! # Classes of tokens
-//! Tokens that stand in the same sets have posting lists that say the same. Where a collection knows such *classes* ([`Classes`]), their tokens have numbers
+//! Tokens that stand in the same sets have posting lists that say the same. Where a collection knows such *classes* ([`TokenClasses`]), their tokens have numbers
 //! one after the other, so they stand together in each set, and a class has one list: that of its first token. Give all tokens of a class the position of
 //! the first one. All above holds as it stands, with one change: a contact counts as many tokens as the class has, and what is counted is the overlap of
 //! prefixes that end with a class. They are at most one class longer, and both sets of a pair have all of it. So a counter
@@ -189,7 +189,7 @@ use std::borrow::Borrow;
 use std::ops::Range;
 
 use super::memory;
-use super::sets::{Classes, Sets};
+use super::sets::{Sets, TokenClasses};
 use crate::similarity::{SetSimilarity, Similarity};
 use bitmap::Signature;
 use bitmap_index::BitmapIndex;
@@ -242,7 +242,7 @@ pub struct Index<S> {
     /// Whether candidates are verified, or are themselves what is asked for.
     verifies: bool,
     /// Which tokens have one list together: that of the first.
-    classes: Classes,
+    classes: TokenClasses,
     lists: Lists<Posting>,
     /// Size and bitmap of each set of the range.
     signatures: Vec<Signature>,

@@ -4,8 +4,8 @@ mod classes;
 
 use super::memory;
 use crate::threads::each;
-pub use classes::Classes;
 use classes::Numbering;
+pub use classes::TokenClasses;
 
 /// Sets of token numbers, stored one after the other (compressed rows).
 ///
@@ -38,7 +38,7 @@ pub struct Sets {
     tokens: Vec<u32>,
     /// With singleton tokens.
     sizes: Vec<u32>,
-    classes: Classes,
+    classes: TokenClasses,
 }
 
 impl Default for Sets {
@@ -53,7 +53,7 @@ impl Sets {
         let mut offsets = Vec::with_capacity(sets + 1);
         offsets.push(0);
         let (tokens, sizes) = (memory::with_capacity(tokens), Vec::with_capacity(sets));
-        Sets { offsets, tokens, sizes, classes: Classes::default() }
+        Sets { offsets, tokens, sizes, classes: TokenClasses::default() }
     }
 
     /// The sets of these tokens and so many singleton ones each, copied by so many threads. They must keep the order of the
@@ -69,8 +69,8 @@ impl Sets {
             sets.end(total, tokens.len() + singleton);
         }
         let mut tokens = memory::zeros(total);
-        each(shares(&sets.offsets, &mut tokens, threads), threads, |(first, all): Share<'_>| {
-            for ((tokens, _), place) in rows[first..].iter().zip(all) {
+        each(shares(&sets.offsets, &mut tokens, threads), threads, |(first, offsets, all): Share<'_>| {
+            for ((tokens, _), place) in rows[first..].iter().zip(split(offsets, all)) {
                 debug_assert!(tokens.is_sorted_by(|a, b| a < b), "tokens out of order");
                 place.copy_from_slice(tokens);
             }
@@ -80,12 +80,13 @@ impl Sets {
     }
 
     /// Gives the tokens new numbers: those that stand in the same sets have numbers one after the other, so that they are
-    /// [classes](Self::classes). Where that would spare a join little, tokens keep their numbers, and there are no classes.
-    pub fn group_tokens(&mut self, threads: usize) {
-        let numbering = Numbering::of(&*self, threads);
-        if let Some(numbering) = numbering.filter(Numbering::is_worth_it) {
-            self.number(&numbering, threads);
-        }
+    /// [classes](Self::classes). Where that would spare a join little, tokens keep their numbers, and there are no classes. Whether they have new ones.
+    pub fn group_tokens(&mut self, threads: usize) -> bool {
+        let Some(numbering) = Numbering::of(self, threads).filter(Numbering::is_worth_it) else {
+            return false;
+        };
+        self.number(&numbering, threads);
+        true
     }
 
     /// What [`group_tokens`](Self::group_tokens) takes for each number that tokens have, in bytes: while it works, and from then on.
@@ -95,9 +96,10 @@ impl Sets {
 
     fn number(&mut self, numbering: &Numbering, threads: usize) {
         let shares = shares(&self.offsets, &mut self.tokens, threads);
-        let exact = each(shares, threads, |(_, sets): Share<'_>| numbering.apply(sets));
+        let exact =
+            each(shares, threads, |(_, offsets, all): Share<'_>| numbering.apply(split(offsets, all)));
         self.classes =
-            if exact.into_iter().all(|exact| exact) { numbering.classes() } else { Classes::default() };
+            if exact.into_iter().all(|exact| exact) { numbering.classes() } else { TokenClasses::default() };
     }
 
     /// Appends a set, which must keep the order of the [type](Self); a debug build checks that.
@@ -145,7 +147,7 @@ impl Sets {
         self.sizes.push(size as u32);
         // The new set may have some tokens of a class, and not others.
         if !self.classes.is_empty() {
-            self.classes = Classes::default();
+            self.classes = TokenClasses::default();
         }
     }
 
@@ -161,7 +163,7 @@ impl Sets {
         self.offsets.truncate(1);
         self.tokens.clear();
         self.sizes.clear();
-        self.classes = Classes::default();
+        self.classes = TokenClasses::default();
     }
 
     /// The number of sets.
@@ -217,7 +219,7 @@ impl Sets {
     }
 
     /// Which tokens stand in the same sets, as far as [`group_tokens`](Self::group_tokens) found out.
-    pub fn classes(&self) -> &Classes {
+    pub fn classes(&self) -> &TokenClasses {
         &self.classes
     }
 
@@ -227,25 +229,30 @@ impl Sets {
     }
 }
 
-/// The number of a first set, and the tokens of it and of some behind it.
-type Share<'s> = (usize, std::vec::IntoIter<&'s mut [u32]>);
+/// Some sets: the number of the first, where each starts and the last one ends, and their tokens.
+type Share<'s> = (usize, &'s [usize], &'s mut [u32]);
 
-/// Sets, where each starts and the last one ends, in shares of as many tokens for each thread.
-fn shares<'s>(offsets: &[usize], tokens: &'s mut [u32], threads: usize) -> Vec<Share<'s>> {
+/// Sets in shares of as many tokens for each thread, for sets ascend by size.
+fn shares<'s>(offsets: &'s [usize], tokens: &'s mut [u32], threads: usize) -> Vec<Share<'s>> {
     let (total, threads) = (tokens.len(), threads.max(1));
     let (mut shares, mut left, mut first) = (Vec::new(), tokens, 0);
     for share in 1..=threads {
         let end = offsets.partition_point(|offset| *offset <= total * share / threads) - 1;
-        let mut sets = Vec::with_capacity(end - first);
-        for two in offsets[first..=end].windows(2) {
-            let set;
-            (set, left) = left.split_at_mut(two[1] - two[0]);
-            sets.push(set);
-        }
-        shares.push((first, sets.into_iter()));
+        let own;
+        (own, left) = left.split_at_mut(offsets[end] - offsets[first]);
+        shares.push((first, &offsets[first..=end], own));
         first = end;
     }
     shares
+}
+
+/// The tokens of each set of a share.
+fn split<'s>(offsets: &'s [usize], mut tokens: &'s mut [u32]) -> impl Iterator<Item = &'s mut [u32]> {
+    offsets.windows(2).map(move |two| {
+        let own;
+        (own, tokens) = std::mem::take(&mut tokens).split_at_mut(two[1] - two[0]);
+        own
+    })
 }
 
 #[cfg(test)]

@@ -113,7 +113,9 @@ impl Store {
         if !classes_pay(sets, similarity) || !budget.try_hold(needs + stays) {
             return;
         }
-        sets.group_tokens(threads);
+        if !sets.group_tokens(threads) {
+            return budget.release(needs + stays);
+        }
         self.words = (0..sets.len()).map(|set| words_of(sets.get(set)) as u64).sum();
         budget.release(needs);
     }

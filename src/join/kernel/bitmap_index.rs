@@ -34,14 +34,12 @@ pub(super) struct Costs {
     pub strategy: Option<JoinStrategy>,
     /// Whether candidates may be verified by words, which takes all of a query's at once.
     pub words: bool,
-    /// Whether all queries are sets of the collection, so that the tokens of a class may have one list.
-    pub classes: bool,
 }
 
 impl Default for Costs {
     /// As measured.
     fn default() -> Self {
-        Costs { long: 64, contact: 6, strategy: None, words: true, classes: true }
+        Costs { long: 64, contact: 6, strategy: None, words: true }
     }
 }
 

@@ -8,7 +8,7 @@ use super::strategy::{self, JoinStrategy};
 use super::words::Words;
 use super::{Index, Posting, Purpose};
 use crate::join::memory;
-use crate::join::sets::{Classes, Sets};
+use crate::join::sets::{Sets, TokenClasses};
 use crate::similarity::{SetSimilarity, Similarity};
 use crate::threads::fill;
 use std::borrow::Borrow;
@@ -57,8 +57,10 @@ impl<S: Borrow<Sets>> Index<S> {
         purpose: Purpose,
     ) -> Self {
         // Words are for the many queries of a self-join.
-        let costs = Costs { words: false, classes: false, ..Costs::default() };
-        Self::build_at(collection, range, similarity.into(), purpose, costs, 1)
+        let costs = Costs { words: false, ..Costs::default() };
+        // Queries may have some tokens of a class, and not others.
+        let classes = TokenClasses::default();
+        Self::build_at(collection, range, (similarity.into(), purpose), classes, costs, 1)
     }
 
     /// Indexes `sets[range]` for a self-join, on so many threads. Where candidates are asked for, a query gives every set that
@@ -75,18 +77,19 @@ impl<S: Borrow<Sets>> Index<S> {
             Asked::PairsBy(strategy) => Some(strategy),
             Asked::Candidates => Some(JoinStrategy { common: 1, bitmaps: false, words: false }),
         };
-        let classes = asked != Asked::Candidates;
-        let costs = Costs { strategy, classes, ..Costs::default() };
-        let index = Self::build_at(collection, range, similarity, Purpose::SelfJoin, costs, threads);
-        Index { verifies: asked != Asked::Candidates, ..index }
+        let verifies = asked != Asked::Candidates;
+        let classes = if verifies { collection.borrow().classes().clone() } else { TokenClasses::default() };
+        let (costs, asked) = (Costs { strategy, ..Costs::default() }, (similarity, Purpose::SelfJoin));
+        let index = Self::build_at(collection, range, asked, classes, costs, threads);
+        Index { verifies, ..index }
     }
 
-    /// The index is the same for any number of threads.
+    /// The tokens of a class have one list, so that each query must have all of a class or none. The index is the same for any number of threads.
     pub(super) fn build_at(
         collection: S,
         range: Range<usize>,
-        similarity: Similarity,
-        purpose: Purpose,
+        (similarity, purpose): (Similarity, Purpose),
+        classes: TokenClasses,
         costs: Costs,
         threads: usize,
     ) -> Self {
@@ -103,7 +106,6 @@ impl<S: Borrow<Sets>> Index<S> {
             let largest = similarity.max_partner_sharing(sets.size(*set) as u64, left + common - 1);
             Posting { set: (set - range.start) as u32, largest: u32::try_from(largest).unwrap_or(u32::MAX) }
         };
-        let classes = if costs.classes { sets.classes().clone() } else { Classes::default() };
         let lists = Lists::of(prefixes, &classes, posting, threads);
 
         let mut smaller_than = vec![0];

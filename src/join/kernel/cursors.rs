@@ -86,7 +86,7 @@ impl Places<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::join::sets::Classes;
+    use crate::join::sets::TokenClasses;
     use proptest::prelude::*;
 
     proptest! {
@@ -104,7 +104,7 @@ mod tests {
                 let mut sets = vec![Vec::new(); 60];
                 rows.iter().skip(skip).for_each(|&(token, set)| sets[set as usize].push(token));
                 let sets = || sets.iter().map(Vec::as_slice).enumerate();
-                Lists::of(sets, &Classes::default(), |set, _| Posting { set: *set as u32, largest: 0 }, 1)
+                Lists::of(sets, &TokenClasses::default(), |set, _| Posting { set: *set as u32, largest: 0 }, 1)
             };
             let both = [lists(0), lists(rows.len() / 2)];
             let mut cursors = Cursors::default();

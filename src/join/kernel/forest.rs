@@ -123,7 +123,8 @@ impl Part {
         let (all, threads) = (0..self.sets.len(), scratches.len());
         let costs = Costs { words: false, ..Costs::default() };
         let (similarity, purpose) = (self.similarity, Purpose::SelfJoin);
-        let mut index = Index::build_at(&self.sets, all.clone(), similarity, purpose, costs, threads);
+        let (asked, classes) = ((similarity, purpose), self.sets.classes().clone());
+        let mut index = Index::build_at(&self.sets, all.clone(), asked, classes, costs, threads);
         let sketched = Sketched::new(&self.sets, all, self.similarity, threads);
         let by_hash = self.representatives(&sketched, threads);
         let queries = queries_of(source, &self.shard, self.similarity);

@@ -1,7 +1,7 @@
 //! Posting lists one after the other, and the way to the one of a token.
 
 use crate::join::memory;
-use crate::join::sets::Classes;
+use crate::join::sets::TokenClasses;
 use crate::threads::each;
 use std::ops::Range;
 
@@ -40,7 +40,7 @@ impl<P: Copy + Default + Send> Lists<P> {
     /// When there are 2^32 postings or more.
     pub fn of<'r, R, I>(
         rows: impl Fn() -> I + Sync,
-        classes: &Classes,
+        classes: &TokenClasses,
         posting: impl Fn(&R, usize) -> P + Sync,
         threads: usize,
     ) -> Self
@@ -128,7 +128,7 @@ pub(in crate::join) fn within(tokens: &[u32], share: &Range<usize>) -> Range<usi
 /// The words of a share, counting lists from its first one, and the lengths of its lists.
 fn count<'r, I: Iterator<Item = &'r [u32]>>(
     rows: impl Fn() -> I,
-    classes: &Classes,
+    classes: &TokenClasses,
     share: &Range<usize>,
 ) -> (Vec<Word>, Vec<u32>) {
     let tokens = || {
@@ -240,7 +240,7 @@ mod tests {
                 places.for_each(|(at, token)| expected.entry(*token).or_default().push((row, at)));
             }
             let rows: Vec<Vec<u32>> = rows.iter().map(BTreeSet::iter).map(|row| row.copied().collect()).collect();
-            let lists = Lists::of(|| rows.iter().map(Vec::as_slice).enumerate(), &Classes::default(), |row, at| (*row, at), threads);
+            let lists = Lists::of(|| rows.iter().map(Vec::as_slice).enumerate(), &TokenClasses::default(), |row, at| (*row, at), threads);
             prop_assert_eq!(lists.starts().len(), expected.len() + 1);
             for token in 0..500 {
                 let own = lists.rank(token).map(|list| lists.postings()[lists.range(list)].to_vec());

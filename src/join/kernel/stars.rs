@@ -145,7 +145,8 @@ impl<'s, S: Source> StarJoin<'s, S> {
             Role::Member => {
                 let strategy = Some(JoinStrategy { common: 1, bitmaps: false, words: false });
                 let costs = Costs { strategy, ..Costs::default() };
-                Index::build_at(sets, range, *similarity, Purpose::SelfJoin, costs, *threads)
+                let (asked, classes) = ((*similarity, Purpose::SelfJoin), sets.classes().clone());
+                Index::build_at(sets, range, asked, classes, costs, *threads)
             }
             _ => Index::build_to_join(sets, range, *similarity, Asked::Pairs, *threads),
         };

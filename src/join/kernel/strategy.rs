@@ -95,7 +95,7 @@ const POSTING: u128 = 8;
 const LARGE: usize = 32;
 
 /// Classes of tokens are looked for where sets have so many tokens, on average, and of these one in `IN_PREFIX` or more is in a prefix.
-const MANY: usize = 64;
+const CLASSES_FROM: usize = 64;
 const IN_PREFIX: usize = 6;
 
 /// Smaller collections are joined before a sample would say anything.
@@ -118,7 +118,7 @@ pub fn classes_pay(sets: &Sets, similarity: Similarity) -> bool {
     let stored: usize = (0..sets.len()).map(|set| sets.stored(set)).sum();
     let prefixes =
         || indexed(sets, 0..sets.len(), similarity, Purpose::SelfJoin, 1).map(|(_, prefix)| prefix.len());
-    stored >= MANY * sets.len().max(1) && prefixes().sum::<usize>() >= stored / IN_PREFIX
+    stored >= CLASSES_FROM * sets.len().max(1) && prefixes().sum::<usize>() >= stored / IN_PREFIX
 }
 
 /// The way that a self-join of the range costs least; with words only where they are `allowed`.
@@ -252,7 +252,7 @@ impl Costs {
                 std::cmp::Ordering::Equal => {
                     let left = (a.len() - i).min(b.len() - j) as u64;
                     let first = FIRST_CHOICE[needed.saturating_sub(left) as usize];
-                    let of_class = 1 + sets.classes().behind(*u);
+                    let of_class = 1 + sets.classes().rest_of_class(*u);
                     contacts[first] += 1;
                     shared[first] += of_class as u32;
                     (i, j) = (i + of_class, j + of_class);

@@ -417,7 +417,8 @@ proptest! {
                 for purpose in [Purpose::SelfJoin, Purpose::Foreign] {
                     let strategy = JoinStrategy { common, bitmaps: true, words: count.is_multiple_of(2) };
                     let costs = Costs { long, contact, strategy: Some(strategy), ..Costs::default() };
-                    let index = Index::build_at(&sets, first..sets.len(), similarity, purpose, costs, 1 + count % 3);
+                    let (asked, classes) = ((similarity, purpose), sets.classes().clone());
+                    let index = Index::build_at(&sets, first..sets.len(), asked, classes, costs, 1 + count % 3);
                     prop_assert!(index.bitmaps.is_none() || long == 0);
                     let mut found = Vec::new();
                     for b in 0..sets.len() {

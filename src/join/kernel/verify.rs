@@ -52,18 +52,24 @@ impl<S: Borrow<Sets>> Index<S> {
             if K::ANY && known.contains(set) {
                 continue;
             }
-            let (needed, common) = (needed as usize, self.common as usize);
-            // A class is counted as a whole, so it is part of the prefix as a whole.
-            let prefix = |set: &[u32]| {
-                let end = prefix(set.len(), needed, common);
-                end + self.classes.behind(set[end - 1])
-            };
-            let own = sets.get(place(set));
-            if let Some(overlap) = overlap((tokens, prefix(tokens)), (own, prefix(own)), shared, needed) {
+            let with_prefix = |set| (set, self.counted_prefix(set, needed));
+            let (x, y) = (with_prefix(tokens), with_prefix(sets.get(place(set))));
+            if let Some(overlap) = overlap(x, y, shared, needed as usize) {
                 known.found(set);
                 hits.push((set, overlap));
             }
         }
+    }
+
+    /// The length of the prefix of so many stored tokens, of a pair with this overlap needed.
+    fn prefix(&self, stored: usize, needed: u32) -> usize {
+        prefix(stored, needed as usize, self.common as usize)
+    }
+
+    /// The length of what is counted of a set in such a pair: its prefix up to the end of a class, for a class is counted as a whole.
+    fn counted_prefix(&self, set: &[u32], needed: u32) -> usize {
+        let end = self.prefix(set.len(), needed);
+        end + self.classes.rest_of_class(set[end - 1])
     }
 
     /// Calls `hit` with the candidates that share enough, and how much.
@@ -77,22 +83,16 @@ impl<S: Borrow<Sets>> Index<S> {
         if checks.is_empty() {
             return;
         }
-        let (sets, common) = (self.sets(), self.common as usize);
+        let sets = self.sets();
         let place = |check: &Check| self.range.start + check.set as usize;
-        let last = |stored: usize, needed: u32| prefix(stored, needed as usize, common) - 1;
-        // A class is counted as a whole, so it is part of the prefix as a whole.
-        let upto = |set: &[u32], needed: u32| {
-            let token = set[last(set.len(), needed)];
-            token + self.classes.behind(token) as u32
-        };
+        let last = |set: &[u32], needed: u32| set[self.counted_prefix(set, needed) - 1];
         for at in 0..checks.len() {
             if let Some(later) = checks.get(at + 2 * AHEAD) {
                 let set = place(later);
-                sets.token_soon(set, last(sets.stored(set), later.needed));
+                sets.token_soon(set, self.prefix(sets.stored(set), later.needed) - 1);
             }
             let check = &mut checks[at];
-            let own = sets.get(place(check));
-            check.upto = upto(tokens, check.needed).min(upto(own, check.needed));
+            check.upto = last(tokens, check.needed).min(last(sets.get(place(check)), check.needed));
         }
         marks.set(tokens, words);
         words.check(marks, checks);

@@ -25,12 +25,12 @@ const WORTH: (usize, usize) = (5, 4);
 
 /// Which tokens are of one class. By default each is one of its own.
 #[derive(Clone, Debug, Default)]
-pub struct Classes {
+pub struct TokenClasses {
     /// By token, how many of its class come behind it; 0 for those that are missing.
     behind: Arc<[u8]>,
 }
 
-impl Classes {
+impl TokenClasses {
     /// Whether each token is one of its own.
     pub fn is_empty(&self) -> bool {
         self.behind.is_empty()
@@ -38,7 +38,7 @@ impl Classes {
 
     /// How many tokens of a token's class come behind it.
     #[inline]
-    pub fn behind(&self, token: u32) -> usize {
+    pub fn rest_of_class(&self, token: u32) -> usize {
         self.behind.get(token as usize).map_or(0, |behind| usize::from(*behind))
     }
 
@@ -46,11 +46,11 @@ impl Classes {
     #[inline]
     pub fn first_tokens(&self, tokens: &[u32]) -> impl Iterator<Item = (usize, u32, usize)> {
         // A class that has begun before them is passed over.
-        let begun = |token: &&u32| token.checked_sub(1).is_some_and(|before| self.behind(before) > 0);
-        let mut next = tokens.first().filter(begun).map_or(0, |token| 1 + self.behind(*token));
+        let begun = |token: &&u32| token.checked_sub(1).is_some_and(|before| self.rest_of_class(before) > 0);
+        let mut next = tokens.first().filter(begun).map_or(0, |token| 1 + self.rest_of_class(*token));
         std::iter::from_fn(move || {
             let (at, token) = (next, *tokens.get(next)?);
-            let count = 1 + self.behind(token);
+            let count = 1 + self.rest_of_class(token);
             next += count;
             Some((at, token, count))
         })
@@ -120,14 +120,14 @@ impl Numbering {
     }
 
     /// The classes.
-    pub fn classes(&self) -> Classes {
+    pub fn classes(&self) -> TokenClasses {
         let mut behind = vec![0; self.classes.len()];
         for two in self.starts.windows(2) {
             for class in behind[two[0] as usize..two[1] as usize].chunks_mut(MOST) {
                 (0..=u8::MAX).zip(class.iter_mut().rev()).for_each(|(behind, place)| *place = behind);
             }
         }
-        Classes { behind: behind.into() }
+        TokenClasses { behind: behind.into() }
     }
 
     /// Gives the tokens of some sets their numbers, ascending in each; whether each set has all tokens of a sum, or none.
@@ -297,7 +297,7 @@ mod tests {
                 let before = (1..=token).take_while(|back| is_same(token, token - back)).count();
                 let behind = (1..).take_while(|on| is_same(token, token + on)).count();
                 let in_class = before % MOST;
-                prop_assert_eq!(grouped.classes().behind(token), behind.min(MOST - 1 - in_class));
+                prop_assert_eq!(grouped.classes().rest_of_class(token), behind.min(MOST - 1 - in_class));
             }
             // None of them stands elsewhere.
             let of: BTreeSet<&Vec<usize>> = places.values().collect();
@@ -306,11 +306,11 @@ mod tests {
             for set in 0..grouped.len() {
                 let tokens = grouped.get(set);
                 let from = usize::from(from) % (tokens.len() + 1);
-                let is_first = |token: u32| token == 0 || grouped.classes().behind(token - 1) == 0;
+                let is_first = |token: u32| token == 0 || grouped.classes().rest_of_class(token - 1) == 0;
                 let expected: Vec<(usize, u32, usize)> = (0..)
                     .zip(&tokens[from..])
                     .filter(|(_, token)| is_first(**token))
-                    .map(|(at, token)| (at, *token, 1 + grouped.classes().behind(*token)))
+                    .map(|(at, token)| (at, *token, 1 + grouped.classes().rest_of_class(*token)))
                     .collect();
                 prop_assert_eq!(grouped.classes().first_tokens(&tokens[from..]).collect::<Vec<_>>(), expected);
             }
@@ -329,7 +329,7 @@ mod tests {
             are_renumbered(&grouped, &rows)?;
             let places = places((0..grouped.len()).map(|set| grouped.get(set)));
             for &token in places.keys() {
-                for on in 1..=grouped.classes().behind(token) as u32 {
+                for on in 1..=grouped.classes().rest_of_class(token) as u32 {
                     prop_assert_eq!(&places[&token], &places[&(token + on)]);
                 }
             }
@@ -347,7 +347,7 @@ mod tests {
         let mut sets = sets_of(&two);
         sets.group_tokens(2);
         assert_eq!((sets.get(0), sets.get(1)), (&[0, 1, 2, 3][..], &[2, 3, 4, 5][..]));
-        assert_eq!((0..4).map(|token| sets.classes().behind(token)).collect::<Vec<_>>(), [1, 0, 1, 0]);
+        assert_eq!((0..4).map(|token| sets.classes().rest_of_class(token)).collect::<Vec<_>>(), [1, 0, 1, 0]);
         // Another set may have one of two.
         sets.push(&[0, 2, 4, 6, 8]);
         assert!(sets.classes().is_empty());
