@@ -6,9 +6,10 @@
 use crate::error::Result;
 use rayon_core::{ThreadPool, ThreadPoolBuilder};
 use std::collections::BTreeMap;
+use std::iter;
 use std::ops::RangeInclusive;
 use std::panic::resume_unwind;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
@@ -22,25 +23,27 @@ pub fn each<T: Send, R: Send>(
     work: impl Fn(T) -> R + Sync,
 ) -> Vec<R> {
     let things = things.into_iter();
-    let threads = threads.min(things.len());
+    let count = things.len();
+    let threads = threads.min(count);
     let Some(pool) = (threads > 1).then(|| pool(threads)).flatten() else {
         return things.map(work).collect();
     };
-    let (next, done) = (Mutex::new(things.enumerate()), Mutex::new(Vec::new()));
+    let mut results: Vec<Option<R>> = iter::repeat_with(|| None).take(count).collect();
+    let next = Mutex::new(things.zip(&mut results));
     let take = || lock(&next).next();
-    let some = || {
-        let mut own = Vec::new();
-        while let Some((at, thing)) = take() {
-            own.push((at, work(thing)));
+    in_each_thread(&pool, &|| {
+        while let Some((thing, result)) = take() {
+            *result = Some(work(thing));
         }
-        lock(&done).append(&mut own);
-    };
-    pool.in_place_scope(|scope| {
-        (0..threads).for_each(|_| scope.spawn(|_| some()));
     });
-    let mut done = unlocked(done);
-    done.sort_unstable_by_key(|(at, _)| *at);
-    done.into_iter().map(|(_, result)| result).collect()
+    results.into_iter().flatten().collect()
+}
+
+/// Does the same in each thread of a pool. One function for all kinds of work: what a pool needs for one is long when compiled.
+fn in_each_thread(pool: &ThreadPool, work: &(dyn Fn() + Sync)) {
+    pool.in_place_scope(|scope| {
+        (0..pool.current_num_threads()).for_each(|_| scope.spawn(|_| work()));
+    });
 }
 
 /// So many threads that wait for work; `None` when the system gives none.
@@ -73,27 +76,23 @@ pub fn in_threads_with<S, T: Send>(
     work: impl Fn(&mut S, usize) -> Result<T> + Sync,
     end: impl Fn(S) -> Result<()> + Sync,
 ) -> Result<Vec<T>> {
-    let (next, failed) = (AtomicUsize::new(0), AtomicUsize::new(usize::MAX));
+    let mut results: Vec<Option<Result<T>>> = iter::repeat_with(|| None).take(count).collect();
+    let next = Mutex::new(results.iter_mut().enumerate());
+    let take = || lock(&next).next();
+    let failed = AtomicBool::new(false);
     let threads = threads.min(count).max(1);
-    let shares = each(0..threads, threads, |_| {
-        let (mut own, mut results) = (own(), Vec::new());
-        loop {
-            let number = next.fetch_add(1, Ordering::Relaxed);
-            if number >= count.min(failed.load(Ordering::Relaxed)) {
-                break;
+    let ends = each(0..threads, threads, |_| {
+        let mut own = own();
+        while !failed.load(Ordering::Relaxed)
+            && let Some((number, result)) = take()
+        {
+            if result.insert(work(&mut own, number)).is_err() {
+                failed.store(true, Ordering::Relaxed);
             }
-            let result = work(&mut own, number);
-            if result.is_err() {
-                failed.fetch_min(number, Ordering::Relaxed);
-            }
-            results.push((number, result));
         }
-        (results, end(own))
+        end(own)
     });
-    let (results, ends): (Vec<_>, Vec<_>) = shares.into_iter().unzip();
-    let mut results: Vec<_> = results.into_iter().flatten().collect();
-    results.sort_unstable_by_key(|(number, _)| *number);
-    let results = results.into_iter().map(|(_, result)| result).collect::<Result<_>>()?;
+    let results = results.into_iter().flatten().collect::<Result<_>>()?;
     ends.into_iter().collect::<Result<()>>()?;
     Ok(results)
 }
@@ -232,6 +231,7 @@ mod tests {
     use super::*;
     use crate::error::Error;
     use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::atomic::AtomicUsize;
 
     #[test]
     fn results_are_in_the_order_of_the_things() {
