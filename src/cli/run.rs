@@ -215,7 +215,7 @@ fn leave(output: &Output, error: Error) -> Error {
     let may_succeed = matches!(error, Error::Io { .. } | Error::Limit(_) | Error::Failed(_));
     // An error in removing files hides nothing: the run's own error says more.
     if matches!(error, Error::BadRecords { .. }) {
-        let _ = output.clear(|name| name != QUARANTINE && name != "_run.json");
+        let _ = output.clear(&|name| name != QUARANTINE && name != "_run.json");
     } else if may_succeed && output.has_steps() {
         let _ = output.remove_partial();
         terminal::note(format_args!(

@@ -54,7 +54,7 @@ impl Output {
         match found? {
             Found::Complete => return Ok(Start::Complete),
             Found::Steps => output.replaces |= RunManifest::read(&output.work.join(MANIFEST))?.replaces(),
-            Found::Nothing => output.clear(|_| true)?,
+            Found::Nothing => output.clear(&|_| true)?,
         }
         // What was being written when a run was stopped.
         output.remove_partial()?;
@@ -74,7 +74,7 @@ impl Output {
             self.publish()?;
         }
         match is_over(&self.work) && !RunManifest::read(&path)?.keeps_work() {
-            true => self.clear(|_| true),
+            true => self.clear(&|_| true),
             false => Ok(()),
         }
     }
@@ -91,9 +91,9 @@ impl Output {
 
     /// Removes what was being written, after a run was stopped.
     pub fn remove_partial(&self) -> Result<()> {
-        self.clear(|name| name.ends_with(".partial") || name == "_sort" || name == "_columnar")?;
+        self.clear(&|name| name.ends_with(".partial") || name == "_sort" || name == "_columnar")?;
         match self.answer.exists() {
-            true => publish::empty(&self.answer, |name| name.ends_with(".partial")),
+            true => publish::empty(&self.answer, &|name| name.ends_with(".partial")),
             false => Ok(()),
         }
     }

@@ -56,9 +56,9 @@ impl Output {
         if !keep_work {
             return self.remove_work();
         }
-        self.clear(|name| name == "_answer")?;
+        self.clear(&|name| name == "_answer")?;
         // The folder itself stays: it tells later runs that this one is over.
-        empty(&self.work.join(REPLACED), |_| true)
+        empty(&self.work.join(REPLACED), &|_| true)
     }
 
     /// Removes all that lies in between.
@@ -67,28 +67,28 @@ impl Output {
     }
 
     /// Removes some of what lies in between; the manifest goes last, for what it does not name is nobody's.
-    pub fn clear(&self, which: impl Fn(&str) -> bool) -> Result<()> {
+    pub fn clear(&self, which: &dyn Fn(&str) -> bool) -> Result<()> {
         clear(&self.work, which)
     }
 }
 
-fn clear(work: &Path, which: impl Fn(&str) -> bool) -> Result<()> {
-    empty(work, |name| ![LOCK, REPLACED, MANIFEST].contains(&name) && which(name))?;
+fn clear(work: &Path, which: &dyn Fn(&str) -> bool) -> Result<()> {
+    empty(work, &|name| ![LOCK, REPLACED, MANIFEST].contains(&name) && which(name))?;
     if which(REPLACED) && work.join(REPLACED).exists() {
-        empty(&work.join(REPLACED), |_| true)?;
+        empty(&work.join(REPLACED), &|_| true)?;
     }
-    empty(work, |name| name == MANIFEST && which(name))?;
-    empty(work, |name| name == REPLACED && which(name))
+    empty(work, &|name| name == MANIFEST && which(name))?;
+    empty(work, &|name| name == REPLACED && which(name))
 }
 
 /// Removes `_work`, by whoever holds its lock.
 pub fn remove(work: &Path) -> Result<()> {
-    clear(work, |_| true)?;
+    clear(work, &|_| true)?;
     fs::remove_dir_all(work).map_err(Error::io("remove", work))
 }
 
 /// Removes some of what lies in a folder.
-pub fn empty(folder: &Path, which: impl Fn(&str) -> bool) -> Result<()> {
+pub fn empty(folder: &Path, which: &dyn Fn(&str) -> bool) -> Result<()> {
     for entry in fs::read_dir(folder).map_err(Error::io("read", folder))? {
         let mut path = entry.map_err(Error::io("read", folder))?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
