@@ -1,6 +1,7 @@
 //! Pages of HTML: a file is a document, its text is the page's.
 
 mod text;
+pub mod tokens;
 
 use super::{Encoding, Fields, Found, Source, SourceOpts};
 use crate::error::{Error, FieldError, Place, Result};

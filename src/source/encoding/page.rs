@@ -1,9 +1,7 @@
 //! The encoding of a page, as the HTML Standard has it found: by its first bytes, by what came with it, by its `meta` element.
 
 use super::Encoding;
-use html5gum::emitters::callback::{CallbackEmitter, CallbackEvent};
-use html5gum::{Span, Tokenizer};
-use std::convert::Infallible;
+use crate::source::html::tokens::{self, Token, TokenReader};
 
 /// Within so many bytes a page must say its encoding.
 const HEAD: usize = 1024;
@@ -47,31 +45,44 @@ impl Encoding {
 
 /// What the first `meta` element that says it says.
 fn of_meta(head: &[u8]) -> Option<Encoding> {
-    let (mut in_meta, mut attribute) = (false, Vec::new());
-    let (mut charset, mut content, mut is_type) = (None, None, false);
-    let mut found = None;
-    let emitter = CallbackEmitter::new(|event: CallbackEvent<'_>, _: Span<()>| {
-        match event {
-            CallbackEvent::OpenStartTag { name } => {
-                in_meta = name == b"meta";
-                (charset, content, is_type) = (None, None, false);
+    let mut meta = Meta::default();
+    tokens::read(head, &mut meta);
+    meta.found
+}
+
+/// The start tag that is being read.
+#[derive(Default)]
+struct Meta {
+    is_meta: bool,
+    attribute: Vec<u8>,
+    charset: Option<Encoding>,
+    content: Option<Encoding>,
+    /// Its `content` is a content type.
+    is_type: bool,
+    /// What a `meta` element before it said.
+    found: Option<Encoding>,
+}
+
+impl TokenReader for Meta {
+    fn read(&mut self, token: Token<'_>) {
+        match token {
+            Token::OpenStartTag { name } => {
+                self.is_meta = name == b"meta";
+                (self.charset, self.content, self.is_type) = (None, None, false);
             }
-            CallbackEvent::AttributeName { name } => name.clone_into(&mut attribute),
-            CallbackEvent::AttributeValue { value } => match &*attribute {
-                b"charset" => charset = Encoding::of_label(value),
-                b"content" => content = Encoding::of_content_type(value),
-                b"http-equiv" => is_type = value.eq_ignore_ascii_case(b"content-type"),
+            Token::AttributeName { name } => name.clone_into(&mut self.attribute),
+            Token::AttributeValue { value } => match &*self.attribute {
+                b"charset" => self.charset = Encoding::of_label(value),
+                b"content" => self.content = Encoding::of_content_type(value),
+                b"http-equiv" => self.is_type = value.eq_ignore_ascii_case(b"content-type"),
                 _ => {}
             },
-            CallbackEvent::CloseStartTag { .. } if in_meta && found.is_none() => {
-                found = charset.or(content.filter(|_| is_type));
+            Token::CloseStartTag { .. } if self.is_meta && self.found.is_none() => {
+                self.found = self.charset.or(self.content.filter(|_| self.is_type));
             }
             _ => {}
         }
-        None::<Infallible>
-    });
-    let Ok(()) = Tokenizer::new_with_emitter(head, emitter).finish();
-    found
+    }
 }
 
 #[cfg(test)]

@@ -18,37 +18,14 @@
 //! Everywhere else a run of white space is one blank, and none stands at the ends of a line. No script runs here and no frame is
 //! loaded, so `noscript` and `noframes` are text: some forums have nothing else for those who read them so.
 
-use html5gum::emitters::callback::{Callback, CallbackEmitter, CallbackEvent};
-use html5gum::{Emitter, ForwardingEmitter, Span, State, Tokenizer};
-use std::convert::Infallible;
+use super::tokens::{self, State, Token, TokenReader};
 
 /// The text of a page; `templates`: what stands in scripts that are templates, too.
 pub fn text(page: &str, templates: bool) -> String {
     let mut read = Page { templates, ..Page::default() };
-    let Ok(()) = Tokenizer::new_with_emitter(page, Tokens(CallbackEmitter::new(&mut read))).finish();
+    tokens::read(page.as_bytes(), &mut read);
     // What is written are parts of the page, and what character references stand for.
     String::from_utf8_lossy(&read.text).into_owned()
-}
-
-/// The tokens of a page, on their way to it; a tag may change how what follows it is read.
-struct Tokens<'p>(CallbackEmitter<&'p mut Page>);
-
-impl ForwardingEmitter for Tokens<'_> {
-    type Token = Infallible;
-
-    fn inner(&mut self) -> &mut impl Emitter<Token = Infallible> {
-        &mut self.0
-    }
-
-    fn emit_current_tag(&mut self) -> Option<State> {
-        // Nothing of its own: states are switched here.
-        let state = self.0.emit_current_tag();
-        state.or_else(|| self.0.callback_mut().state.take())
-    }
-
-    fn should_emit_errors(&mut self) -> bool {
-        false
-    }
 }
 
 /// A page that is being read.
@@ -145,34 +122,34 @@ fn is_template(script: &[u8]) -> bool {
             .any(|word| memchr::memmem::find(&script, word.as_bytes()).is_some())
 }
 
-impl Callback<Infallible, ()> for &mut Page {
-    fn handle_event(&mut self, event: CallbackEvent<'_>, _: Span<()>) -> Option<Infallible> {
-        match event {
-            CallbackEvent::OpenStartTag { name } => {
+impl TokenReader for Page {
+    fn read(&mut self, token: Token<'_>) {
+        match token {
+            Token::OpenStartTag { name } => {
                 self.tag = Element::named(name);
                 (self.is_type, self.is_template) = (false, false);
             }
-            CallbackEvent::AttributeName { name } => self.is_type = name == b"type",
-            CallbackEvent::AttributeValue { value } => {
+            Token::AttributeName { name } => self.is_type = name == b"type",
+            Token::AttributeValue { value } => {
                 self.is_template |= self.templates && self.is_type && is_template(value)
             }
-            CallbackEvent::CloseStartTag { .. } => {
+            Token::CloseStartTag { .. } => {
                 if let Some(element) = self.tag.take() {
                     self.begins(element);
                 }
             }
-            CallbackEvent::EndTag { name } => {
+            Token::EndTag { name } => {
                 if let Some(element) = Element::named(name) {
                     self.ends(element);
                 }
             }
-            CallbackEvent::String { value } if self.left_out.is_none() => self.write(value),
-            CallbackEvent::String { .. }
-            | CallbackEvent::Comment { .. }
-            | CallbackEvent::Doctype { .. }
-            | CallbackEvent::Error(_) => {}
+            Token::String { value } if self.left_out.is_none() => self.write(value),
+            Token::String { .. } | Token::Comment { .. } | Token::Doctype { .. } | Token::Error(_) => {}
         }
-        None
+    }
+
+    fn state(&mut self) -> Option<State> {
+        self.state.take()
     }
 }
 
