@@ -5,12 +5,12 @@
 /// So many bytes are looked at together.
 pub const BLOCK: usize = 64;
 
-/// The first bytes of some, with zeros behind where they are fewer.
+/// The first of some values, with zeros behind where they are fewer.
 #[inline]
-pub fn padded<const N: usize>(bytes: &[u8]) -> [u8; N] {
-    bytes.first_chunk().copied().unwrap_or_else(|| {
-        let mut padded = [0; N];
-        padded[..bytes.len()].copy_from_slice(bytes);
+pub fn padded<T: Copy + Default, const N: usize>(values: &[T]) -> [T; N] {
+    values.first_chunk().copied().unwrap_or_else(|| {
+        let mut padded = [T::default(); N];
+        padded[..values.len()].copy_from_slice(values);
         padded
     })
 }
@@ -84,7 +84,7 @@ mod tests {
         #[test]
         fn what_is_missing_is_zero(bytes in prop::collection::vec(any::<u8>(), 0..12)) {
             let expected: Vec<u8> = bytes.iter().copied().chain([0; 8]).take(8).collect();
-            prop_assert_eq!(padded::<8>(&bytes).to_vec(), expected);
+            prop_assert_eq!(padded::<_, 8>(&bytes).to_vec(), expected);
         }
     }
 }

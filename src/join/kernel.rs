@@ -19,7 +19,7 @@
 //!                     count its tokens; the l-th makes y a candidate            longer prefixes
 //!         for each candidate y
 //!             if sizes and bitmaps allow it                                     bitmaps
-//!             and a merge or words behind the prefixes reach t(a, b)            verification
+//!             and a merge, words or all comparisons reach t(a, b)               verification
 //!                 (x, y) is a pair
 //!         now and then: drop the postings that no later x can use               pruning
 //! ```
@@ -44,6 +44,7 @@
 //! | windows of bitmaps | | 1.08, exact ones 10 |
 //! | bitmaps of candidates | sandes2020 | 1.25 |
 //! | verification by words | | 1.5 |
+//! | verification of small sets by all comparisons | | 1.17 |
 //! | classes of tokens | | 1.18 |
 //! | pruning of expired postings | | 1.33 |
 //! | index shards | | 1.12 |
@@ -135,6 +136,9 @@
 //! of either. Such an index holds its sets once more, in words of 64 tokens, and a query counts what it shares with a candidate from the
 //! smaller of `x[px - 1]` and `y[py - 1]` on: up to there all is counted. It takes 12 bytes for each word.
 //!
+//! **By all comparisons** (`small`)**.** Where a query has few tokens, a merge is over before a processor has foreseen its branches. Each token of the
+//! query is then compared with each one of the candidate, eight at a time and from the start.
+//!
 //! # Classes of tokens
 //! Tokens that stand in the same sets have posting lists that say the same. Where a collection knows such *classes* ([`TokenClasses`]), their tokens have numbers
 //! one after the other, so they stand together in each set, and a class has one list: that of its first token. Give all tokens of a class the position of
@@ -177,6 +181,7 @@ mod lists;
 mod neighbours;
 mod parallel;
 mod shards;
+mod small;
 mod stars;
 mod strategy;
 #[cfg(test)]

@@ -182,6 +182,12 @@ impl Sets {
         &self.tokens[self.offsets[i]..self.offsets[i + 1]]
     }
 
+    /// The tokens of set `i`, and behind them those of the sets that follow.
+    #[inline]
+    pub fn get_onwards(&self, i: usize) -> &[u32] {
+        &self.tokens[self.offsets[i]..]
+    }
+
     /// Set `i` is asked for soon.
     #[inline]
     pub fn soon(&self, i: usize) {

@@ -1,11 +1,11 @@
-//! Which candidates are in the answer: the exact overlap of a pair, by merging its sets or by their words.
+//! Which candidates are in the answer: the exact overlap of a pair, by its sets' words, by all comparisons of their tokens, or by merging them.
 
 use super::bitmap::Signature;
 use super::bounds::Bounds;
 use super::counters::Counters;
 use super::known::Known;
 use super::words::{Check, Marks, Words};
-use super::{AHEAD, Index, Scratch};
+use super::{AHEAD, Index, Scratch, small};
 use crate::join::memory;
 use crate::join::sets::Sets;
 use crate::processor::{self, Instructions, Work};
@@ -29,8 +29,6 @@ impl<S: Borrow<Sets>> Index<S> {
         scratch: &mut Scratch,
     ) {
         let Scratch { bounds, counters, candidates, hits, marks, checks, .. } = scratch;
-        let sets = self.sets();
-        let place = |set: u32| self.range.start + set as usize;
         // First those go that sizes and bitmaps turn away.
         checks.clear();
         processor::run(
@@ -39,12 +37,29 @@ impl<S: Borrow<Sets>> Index<S> {
         );
         candidates.clear();
         if let Some(words) = &self.words {
-            self.verify_by_words(words, tokens, (marks, checks), |set, overlap| {
-                known.found(set);
-                hits.push((set, overlap));
-            });
+            self.check_by_words(words, tokens, marks, checks);
+        } else if (1..=small::MOST).contains(&tokens.len()) {
+            small::check(self.sets(), self.range.start, tokens, checks);
+        } else {
+            self.verify_by_merging(known, tokens, checks, hits);
             return;
         }
+        for check in checks.drain(..).filter(|check| check.shared >= check.needed) {
+            known.found(check.set);
+            hits.push((check.set, check.shared));
+        }
+    }
+
+    /// Finds out about each candidate that is not known by then whether it shares enough.
+    fn verify_by_merging<K: Known>(
+        &self,
+        known: &mut K,
+        tokens: &[u32],
+        checks: &[Check],
+        hits: &mut Vec<(u32, u32)>,
+    ) {
+        let sets = self.sets();
+        let place = |set: u32| self.range.start + set as usize;
         for (at, &Check { set, needed, shared, .. }) in checks.iter().enumerate() {
             if let Some(later) = checks.get(at + AHEAD) {
                 sets.tokens_soon(place(later.set));
@@ -72,14 +87,8 @@ impl<S: Borrow<Sets>> Index<S> {
         end + self.classes.rest_of_class(set[end - 1])
     }
 
-    /// Calls `hit` with the candidates that share enough, and how much.
-    fn verify_by_words(
-        &self,
-        words: &Words,
-        tokens: &[u32],
-        (marks, checks): (&mut Marks, &mut Vec<Check>),
-        mut hit: impl FnMut(u32, u32),
-    ) {
+    /// Finds out how much each candidate shares.
+    fn check_by_words(&self, words: &Words, tokens: &[u32], marks: &mut Marks, checks: &mut [Check]) {
         if checks.is_empty() {
             return;
         }
@@ -96,8 +105,6 @@ impl<S: Borrow<Sets>> Index<S> {
         }
         marks.set(tokens, words);
         words.check(marks, checks);
-        let passing = checks.drain(..).filter(|check| check.shared >= check.needed);
-        passing.for_each(|check| hit(check.set, check.shared));
     }
 }
 
@@ -118,6 +125,9 @@ impl<S: Borrow<Sets>> Work for CandidateFilter<'_, S> {
     #[inline(always)]
     fn run(self) {
         let Self { index, signature, bounds, counters, candidates, checks } = self;
+        // Whether a candidate passes nobody can foresee, so each is put down, and the next one in its place where it does not.
+        checks.resize(candidates.len(), Check::default());
+        let mut passing = 0;
         // Candidates lie anywhere in memory, which is asked for each a while before it is read.
         for (at, &set) in candidates.iter().enumerate() {
             if let Some(&later) = candidates.get(at + 4 * AHEAD) {
@@ -126,11 +136,13 @@ impl<S: Borrow<Sets>> Work for CandidateFilter<'_, S> {
             let other = index.signatures[set as usize];
             let needed = bounds.needed(index.similarity, other.size());
             let shared = counters.of(set);
-            if u64::from(shared) >= needed.min(index.common) && signature.most_shared(other) >= needed {
-                index.sets().soon(index.range.start + set as usize);
-                checks.push(Check { set, needed: needed as u32, upto: 0, shared });
-            }
+            let passes =
+                (u64::from(shared) >= needed.min(index.common)) & (signature.most_shared(other) >= needed);
+            checks[passing] = Check { set, needed: needed as u32, upto: 0, shared };
+            passing += usize::from(passes);
         }
+        checks.truncate(passing);
+        checks.iter().for_each(|check| index.sets().soon(index.range.start + check.set as usize));
     }
 }
 
