@@ -64,7 +64,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     if opts.count {
         let count = AtomicU64::new(0);
         each_some(&collection, similarity, threads, &|pairs| {
-            count.fetch_add(pairs.map(|(x, y, _)| pairs_of(x, y)).sum(), Ordering::Relaxed);
+            count.fetch_add(pairs.iter().map(|pair| pairs_of(&collection, pair)).sum(), Ordering::Relaxed);
             Ok(())
         })?;
         let mut out = Stdout::new();
@@ -82,38 +82,26 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     if opts.output == Path::new("-") { write.to_stdout() } else { write.to_file(&opts.output) }
 }
 
-/// How many pairs there are of a line of `x` and one of `y`; of one with another when they are the lines of one set.
-fn pairs_of(x: &[u32], y: &[u32]) -> u64 {
-    let (a, b) = (x.len() as u64, y.len() as u64);
-    if std::ptr::eq(x, y) { a * (a - 1) / 2 } else { a * b }
+/// How many pairs there are of a line of a set and one of another; of one with another when they are the lines of one set.
+fn pairs_of(collection: &Collection, pair: &JoinPair) -> u64 {
+    let [x, y] = [pair.a, pair.b].map(|set| collection.members(set).len() as u64);
+    if pair.a == pair.b { x * (x - 1) / 2 } else { x * y }
 }
 
-/// The lines of a set, those of another one or of the same, and the overlap.
-type Pair<'c> = (&'c [u32], &'c [u32], u32);
+/// Takes some pairs of sets in; several threads call it.
+type See<'s> = dyn Fn(&[JoinPair]) -> Result<()> + Sync + 's;
 
-/// Takes some pairs in; several threads call it.
-type See<'c, 's> = dyn Fn(&mut dyn Iterator<Item = Pair<'c>>) -> Result<()> + Sync + 's;
-
-/// Calls `visit` with each two sets that are similar, a set with equal lines and itself among them, some at a time; ends soon
+/// Calls `visit` with each two sets that are similar, and with a set of equal lines and itself, some at a time; ends soon
 /// after an error of `visit`.
-fn each_some<'c>(
-    collection: &'c Collection,
-    similarity: Similarity,
-    threads: usize,
-    visit: &See<'c, '_>,
-) -> Result<()> {
+fn each_some(collection: &Collection, similarity: Similarity, threads: usize, visit: &See<'_>) -> Result<()> {
     let sets = &collection.sets;
-    let accepts = |size: &usize| similarity.accepts(*size as u64, *size as u64, *size as u64);
-    visit(&mut (0..sets.len()).filter_map(|set| {
-        let members = collection.members(set as u32);
-        let size = Some(sets.size(set)).filter(|size| members.len() > 1 && accepts(size))?;
-        Some((members, members, size as u32))
-    }))?;
+    let accepts = |size: usize| similarity.accepts(size as u64, size as u64, size as u64);
+    let equal = (0..sets.len() as u32).filter(|set| collection.members(*set).len() > 1);
+    let equal = equal.map(|set| JoinPair { a: set, b: set, overlap: sets.size(set as usize) as u32 });
+    let equal: Vec<JoinPair> = equal.filter(|pair| accepts(pair.overlap as usize)).collect();
+    visit(&equal)?;
     let Ok(parts) = index_shards(sets, &whole(sets), similarity);
-    join_shards(sets, &parts, similarity, Asked::Pairs, threads, &|_| (), &|found| {
-        let lines = |pair: &JoinPair| (collection.members(pair.a), collection.members(pair.b), pair.overlap);
-        visit(&mut found.iter().map(lines))
-    })?;
+    join_shards(sets, &parts, similarity, Asked::Pairs, threads, &|_| (), &|found| visit(found))?;
     Ok(())
 }
 

@@ -51,19 +51,20 @@ impl Writing<'_> {
         let state = Mutex::new((rows.writer(), 0));
         each_some(self.collection, self.similarity, self.threads, &|pairs| {
             let (writer, count) = &mut *lock(&state);
-            for (xs, ys, overlap) in pairs {
-                *count += pairs_of(xs, ys);
+            for pair in pairs {
+                *count += pairs_of(self.collection, pair);
                 if *count > self.most {
                     return Err(Error::Limit(format!(
                         "join: there are more pairs than --max-pairs {}; --count says how many",
                         self.most
                     )));
                 }
+                let [xs, ys] = [pair.a, pair.b].map(|set| self.collection.members(set));
                 for (at, &x) in xs.iter().enumerate() {
                     // A set's lines with one another: each two of them once.
-                    let ys = if std::ptr::eq(xs, ys) { &ys[..at] } else { ys };
+                    let ys = if pair.a == pair.b { &ys[..at] } else { ys };
                     ys.iter().try_for_each(|&y| {
-                        writer.push(PairRow { documents: pack(x.min(y), x.max(y)), overlap })
+                        writer.push(PairRow { documents: pack(x.min(y), x.max(y)), overlap: pair.overlap })
                     })?;
                 }
             }
