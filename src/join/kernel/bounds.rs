@@ -9,7 +9,7 @@ use crate::similarity::{SetSimilarity, Similarity};
 const KEPT: usize = 1024;
 
 /// What is not known yet. No bound that is kept is so large.
-const UNKNOWN: u32 = u32::MAX;
+pub(super) const UNKNOWN: u32 = u32::MAX;
 
 /// The bounds of the last query.
 #[derive(Debug, Default)]
@@ -49,6 +49,12 @@ impl Bounds {
         kept(&mut self.needed, partner.wrapping_sub(self.smallest), || {
             similarity.overlap_needed(size, partner)
         })
+    }
+
+    /// The overlaps needed that are known: the smallest partner, and the overlaps by size from there on, with [`UNKNOWN`] among them.
+    #[inline]
+    pub fn known(&self) -> (u64, &[u32]) {
+        (self.smallest, &self.needed)
     }
 
     /// What `end` says of a query with so many tokens before the first that it shares with its partner.

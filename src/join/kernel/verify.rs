@@ -1,7 +1,7 @@
 //! Which candidates are in the answer: the exact overlap of a pair, by its sets' words, by all comparisons of their tokens, or by merging them.
 
 use super::bitmap::Signature;
-use super::bounds::Bounds;
+use super::bounds::{Bounds, UNKNOWN};
 use super::counters::Counters;
 use super::known::Known;
 use super::words::{Check, Marks, Words};
@@ -125,21 +125,36 @@ impl<S: Borrow<Sets>> Work for CandidateFilter<'_, S> {
     #[inline(always)]
     fn run(self) {
         let Self { index, signature, bounds, counters, candidates, checks } = self;
-        // Whether a candidate passes nobody can foresee, so each is put down, and the next one in its place where it does not.
+        let signatures = &index.signatures[..];
         checks.resize(candidates.len(), Check::default());
-        let mut passing = 0;
-        // Candidates lie anywhere in memory, which is asked for each a while before it is read.
-        for (at, &set) in candidates.iter().enumerate() {
-            if let Some(&later) = candidates.get(at + 4 * AHEAD) {
-                memory::soon::<1, _>(&index.signatures, later as usize);
-            }
-            let other = index.signatures[set as usize];
-            let needed = bounds.needed(index.similarity, other.size());
+        let (mut at, mut passing) = (0, 0);
+        // Whether a candidate passes nobody can foresee, so each is put down, and the next one in its place where it does not.
+        let mut put = |set: u32, other: Signature, needed: u64| {
             let shared = counters.of(set);
             let passes =
                 (u64::from(shared) >= needed.min(index.common)) & (signature.most_shared(other) >= needed);
             checks[passing] = Check { set, needed: needed as u32, upto: 0, shared };
             passing += usize::from(passes);
+        };
+        while at < candidates.len() {
+            let (smallest, known) = bounds.known();
+            while let Some(&set) = candidates.get(at) {
+                // Candidates lie anywhere in memory, which is asked for each a while before it is read.
+                if let Some(&later) = candidates.get(at + 4 * AHEAD) {
+                    memory::soon::<1, _>(signatures, later as usize);
+                }
+                let other = signatures[set as usize];
+                match known.get(other.size().wrapping_sub(smallest) as usize) {
+                    Some(&needed) if needed != UNKNOWN => put(set, other, needed.into()),
+                    _ => break,
+                }
+                at += 1;
+            }
+            if let Some(&set) = candidates.get(at) {
+                let other = signatures[set as usize];
+                put(set, other, bounds.needed(index.similarity, other.size()));
+                at += 1;
+            }
         }
         checks.truncate(passing);
         checks.iter().for_each(|check| index.sets().soon(index.range.start + check.set as usize));
