@@ -206,7 +206,7 @@ pub use forest::join_components;
 use known::{Known, Nothing};
 use lists::Lists;
 pub(super) use lists::{token_shares, within};
-pub use parallel::{Asked, JoinPair, Shard, Source, join_shards, queries, whole};
+pub use parallel::{Asked, JoinPair, Shard, Sink, Source, join_shards, queries, whole};
 pub use shards::index_shards;
 pub use stars::StarJoin;
 pub use strategy::{JoinStrategy, MOST as MOST_COMMON, classes_pay, may_have_words};

@@ -10,7 +10,7 @@ use super::options::{MEMORY, megabytes, output_file, threads};
 use crate::error::{Error, Result};
 use crate::io::Stdout;
 use crate::join::integers::Collection;
-use crate::join::kernel::{Asked, JoinPair, index_shards, join_shards, whole};
+use crate::join::kernel::{Asked, JoinPair, Sink, index_shards, join_shards, whole};
 use crate::similarity::{Measure, SetSimilarity, Similarity};
 use crate::stages::options::MaxPairsOpts;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
@@ -88,12 +88,14 @@ fn pairs_of(collection: &Collection, pair: &JoinPair) -> u64 {
     if pair.a == pair.b { x * (x - 1) / 2 } else { x * y }
 }
 
-/// Takes some pairs of sets in; several threads call it.
-type See<'s> = dyn Fn(&[JoinPair]) -> Result<()> + Sync + 's;
-
 /// Calls `visit` with each two sets that are similar, and with a set of equal lines and itself, some at a time; ends soon
 /// after an error of `visit`.
-fn each_some(collection: &Collection, similarity: Similarity, threads: usize, visit: &See<'_>) -> Result<()> {
+fn each_some(
+    collection: &Collection,
+    similarity: Similarity,
+    threads: usize,
+    visit: &Sink<'_, Error>,
+) -> Result<()> {
     let sets = &collection.sets;
     let accepts = |size: usize| similarity.accepts(size as u64, size as u64, size as u64);
     let equal = (0..sets.len() as u32).filter(|set| collection.members(*set).len() > 1);
@@ -101,7 +103,7 @@ fn each_some(collection: &Collection, similarity: Similarity, threads: usize, vi
     let equal: Vec<JoinPair> = equal.filter(|pair| accepts(pair.overlap as usize)).collect();
     visit(&equal)?;
     let Ok(parts) = index_shards(sets, &whole(sets), similarity);
-    join_shards(sets, &parts, similarity, Asked::Pairs, threads, &|_| (), &|found| visit(found))?;
+    join_shards(sets, &parts, similarity, Asked::Pairs, threads, &|_| (), visit)?;
     Ok(())
 }
 

@@ -9,7 +9,7 @@ use crate::similarity::{SetSimilarity, Similarity};
 const KEPT: usize = 1024;
 
 /// What is not known yet. No bound that is kept is so large.
-pub(super) const UNKNOWN: u32 = u32::MAX;
+const UNKNOWN: u32 = u32::MAX;
 
 /// The bounds of the last query.
 #[derive(Debug, Default)]
@@ -51,16 +51,32 @@ impl Bounds {
         })
     }
 
-    /// The overlaps needed that are known: the smallest partner, and the overlaps by size from there on, with [`UNKNOWN`] among them.
+    /// The overlaps needed that are known, for a loop that asks for many.
     #[inline]
-    pub fn known(&self) -> (u64, &[u32]) {
-        (self.smallest, &self.needed)
+    pub fn known(&self) -> KnownOverlaps<'_> {
+        KnownOverlaps { smallest: self.smallest, needed: &self.needed }
     }
 
     /// What `end` says of a query with so many tokens before the first that it shares with its partner.
     #[inline]
     pub fn end(&mut self, before: u64, end: impl FnOnce() -> u32) -> u32 {
         kept(&mut self.ends, before, || end().into()) as u32
+    }
+}
+
+/// Overlaps needed that were found before.
+#[derive(Clone, Copy)]
+pub(super) struct KnownOverlaps<'b> {
+    smallest: u64,
+    needed: &'b [u32],
+}
+
+impl KnownOverlaps<'_> {
+    /// What [`Bounds::needed`] says, where that is known.
+    #[inline]
+    pub fn needed(self, partner: u64) -> Option<u64> {
+        let bound = *self.needed.get(partner.wrapping_sub(self.smallest) as usize)?;
+        (bound != UNKNOWN).then_some(bound.into())
     }
 }
 
@@ -110,7 +126,11 @@ mod tests {
                 let partner = smallest.saturating_add(more);
                 let end = (7 * index + 3 * size + more) as u32;
                 for _ in 0..2 {
-                    prop_assert_eq!(bounds.needed(similarity, partner), similarity.overlap_needed(size, partner));
+                    let needed = similarity.overlap_needed(size, partner);
+                    prop_assert!(bounds.known().needed(partner).is_none_or(|known| known == needed));
+                    prop_assert_eq!(bounds.needed(similarity, partner), needed);
+                    let is_kept = more < KEPT as u64 && needed < u64::from(UNKNOWN);
+                    prop_assert_eq!(bounds.known().needed(partner), is_kept.then_some(needed));
                     prop_assert_eq!(bounds.end(more, || end), end);
                 }
             }

@@ -1,7 +1,7 @@
 //! Which candidates are in the answer: the exact overlap of a pair, by its sets' words, by all comparisons of their tokens, or by merging them.
 
 use super::bitmap::Signature;
-use super::bounds::{Bounds, UNKNOWN};
+use super::bounds::Bounds;
 use super::counters::Counters;
 use super::known::Known;
 use super::words::{Check, Marks, Words};
@@ -38,7 +38,7 @@ impl<S: Borrow<Sets>> Index<S> {
         candidates.clear();
         if let Some(words) = &self.words {
             self.check_by_words(words, tokens, marks, checks);
-        } else if (1..=small::MOST).contains(&tokens.len()) {
+        } else if (1..=small::MAX_QUERY).contains(&tokens.len()) {
             small::check(self.sets(), self.range.start, tokens, checks);
         } else {
             self.verify_by_merging(known, tokens, checks, hits);
@@ -137,19 +137,18 @@ impl<S: Borrow<Sets>> Work for CandidateFilter<'_, S> {
             passing += usize::from(passes);
         };
         while at < candidates.len() {
-            let (smallest, known) = bounds.known();
+            let known = bounds.known();
             while let Some(&set) = candidates.get(at) {
                 // Candidates lie anywhere in memory, which is asked for each a while before it is read.
                 if let Some(&later) = candidates.get(at + 4 * AHEAD) {
                     memory::soon::<1, _>(signatures, later as usize);
                 }
                 let other = signatures[set as usize];
-                match known.get(other.size().wrapping_sub(smallest) as usize) {
-                    Some(&needed) if needed != UNKNOWN => put(set, other, needed.into()),
-                    _ => break,
-                }
+                let Some(needed) = known.needed(other.size()) else { break };
+                put(set, other, needed);
                 at += 1;
             }
+            // One that is not known yet is found, and kept for the others.
             if let Some(&set) = candidates.get(at) {
                 let other = signatures[set as usize];
                 put(set, other, bounds.needed(index.similarity, other.size()));
