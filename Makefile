@@ -11,7 +11,7 @@ BINARY ?= target/release/twinsplit
 # Debian packages of programs that tests alone run.
 TEST_PACKAGES = bsdutils chromium chromium-driver curl fish mandoc maven zsh
 
-.PHONY: help demo test test-build check test-long test-tools fuzz bench bench-minhash bench-hamming bench-hamming-layouts bench-cliffs bench-strategies engines approximations experiments \
+.PHONY: help demo test test-build check test-long test-tools fuzz bench bench-minhash bench-hamming bench-hamming-layouts bench-parts bench-cliffs bench-strategies engines approximations experiments \
   experiments-page fig8 edge ccdet-accuracy ccdet-time simhash-curve minhash-vs-simhash minhash-scale recall table1 fig9a fig9b ccdet-scale experiments-full \
   derived build install uninstall clean tools \
   dist hadoop spark cluster-up cluster-status cluster-down cluster-test cluster-test-full
@@ -70,11 +70,14 @@ check: tools
 	$(call need,bash,on Debian: apt-get install bash)
 	$(call need,zcat,on Debian: apt-get install gzip)
 	$(CARGO) fmt --check
+	$(CARGO) fmt --check --manifest-path fuzz/Cargo.toml
+	$(CARGO) fmt --check --manifest-path benches/parts/Cargo.toml
 	$(CARGO) clippy --locked --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --no-deps --lib
 	# In the same folder and by the same profile, so that what both need is checked once.
 	# Nothing is linked, so no libFuzzer is compiled.
 	CUSTOM_LIBFUZZER_PATH=/dev/null $(CARGO) check --locked --manifest-path fuzz/Cargo.toml --bins --target-dir target
+	$(CARGO) clippy --locked --manifest-path benches/parts/Cargo.toml --benches --target-dir target -- -D warnings
 
 test-tools: ## installs what tests run and the machine lacks, on Debian and as root; else says what to install
 	@missing=(); for package in $(TEST_PACKAGES); do \
@@ -126,6 +129,9 @@ bench-hamming: tools ## Hamming search beside mih-rs, gaoya, faiss, pynear, hamm
 
 bench-hamming-layouts: tools ## what each layout of a Hamming index takes, beside what its plan expects
 	$(CARGO) bench --locked --bench hamming_layouts
+
+bench-parts: tools ## what reading, counting, indexing, probing, verifying and signatures take, each on its own
+	$(CARGO) bench --locked --manifest-path benches/parts/Cargo.toml --target-dir target
 
 bench-cliffs: tools ## shapes that make joins slow, at N and 2N documents: fails where counts grow faster than input and pairs
 	$(CARGO) bench --locked --bench cliffs -- --all

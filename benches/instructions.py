@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Counts the instructions of each part of `cargo bench --bench parts`, once through, and prints them as a table.
+"""Counts the instructions of each part of `make bench-parts`, once through, and prints them as a table.
 
     benches/instructions.py [--filter TEXT]
 
@@ -20,8 +20,8 @@ ROOT = Path(__file__).resolve().parent.parent
 
 def bench():
     """The program of the benchmarks, built."""
-    built = subprocess.run(["cargo", "bench", "--locked", "--bench", "parts", "--no-run", "--message-format", "json"],
-                           cwd=ROOT, stdout=subprocess.PIPE, check=True).stdout
+    built = subprocess.run(["cargo", "bench", "--locked", "--manifest-path", "benches/parts/Cargo.toml", "--target-dir", "target",
+                            "--bench", "parts", "--no-run", "--message-format", "json"], cwd=ROOT, stdout=subprocess.PIPE, check=True).stdout
     for line in built.splitlines():
         message = json.loads(line)
         if message.get("executable") and message["target"]["name"] == "parts":

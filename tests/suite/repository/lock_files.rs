@@ -25,7 +25,7 @@ fn lock_files_name_all_dependencies() {
     let manifest = read("Cargo.toml");
     let wanted = dependencies(&manifest);
     assert!(wanted.contains("clap") && wanted.len() > 20);
-    for path in ["Cargo.lock", "fuzz/Cargo.lock", "benches/hamming/Cargo.lock"] {
+    for path in ["Cargo.lock", "fuzz/Cargo.lock", "benches/hamming/Cargo.lock", "benches/parts/Cargo.lock"] {
         let lock = read(path);
         let missing: Vec<_> = wanted.difference(&locked(&lock)).copied().collect();
         assert!(missing.is_empty(), "{path} lacks {missing:?}: run cargo update --workspace beside it");

@@ -1,4 +1,4 @@
-//! The parts of a join, each on its own: `cargo bench --bench parts`.
+//! The parts of a join, each on its own: `make bench-parts`.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
@@ -61,7 +61,8 @@ fn front(c: &mut Criterion) {
         max_line: "1".parse().unwrap(),
     };
     for language in ["en", "zh"] {
-        let path = format!("{}/hdfs-fixtures/documents/{language}.jsonl.gz", env!("CARGO_MANIFEST_DIR"));
+        let path =
+            format!("{}/../../hdfs-fixtures/documents/{language}.jsonl.gz", env!("CARGO_MANIFEST_DIR"));
         let mut lines = String::new();
         MultiGzDecoder::new(File::open(path).unwrap()).read_to_string(&mut lines).unwrap();
         let mut group = c.benchmark_group(format!("front, {language}"));
