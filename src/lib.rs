@@ -81,12 +81,3 @@ pub use io::MaxLine;
 pub use similarity::Measure;
 pub use similarity::containment::Relation;
 pub use stages::cluster::ClusterKind;
-
-/// How many cases a property test has: its own number, or what `PROPTEST_CASES` says, as for those without a number.
-#[cfg(test)]
-pub(crate) fn cases(ordinary: u32) -> proptest::test_runner::Config {
-    match std::env::var_os("PROPTEST_CASES") {
-        Some(_) => proptest::test_runner::Config::default(),
-        None => proptest::test_runner::Config::with_cases(ordinary),
-    }
-}

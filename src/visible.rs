@@ -93,7 +93,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(crate::cases(2_000))]
+        #![proptest_config(ProptestConfig::with_cases(2_000))]
 
         /// Whatever the text, nothing that hides is left, nothing else is changed, and to show it again changes nothing.
         #[test]

@@ -54,7 +54,7 @@ prop_compose! {
 }
 
 proptest! {
-    #![proptest_config(crate::cases(60))]
+    #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
     fn pairs_and_clusters_are_those_of_brute_force(

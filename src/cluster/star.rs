@@ -104,7 +104,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(crate::cases(400))]
+        #![proptest_config(ProptestConfig::with_cases(400))]
 
         #[test]
         fn is_what_the_definition_says(

@@ -193,7 +193,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     proptest! {
-        #![proptest_config(crate::cases(16))]
+        #![proptest_config(ProptestConfig::with_cases(16))]
 
         /// Against a map that is scanned; enough are inserted for several runs.
         #[test]

@@ -58,7 +58,7 @@ fn check_join<F: Fingerprint>(all: &[F], distance: u32) {
 }
 
 proptest! {
-    #![proptest_config(crate::cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
     fn the_join_finds_what_brute_force_finds_64(all in fingerprints::<u64>(200), distance in 0u32..9) {
@@ -153,7 +153,7 @@ fn check_index<F: Fingerprint>(all: &[F], queries: &[F], distance: u32) {
 }
 
 proptest! {
-    #![proptest_config(crate::cases(32))]
+    #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
     fn every_layout_finds_what_a_scan_finds_64(
@@ -277,7 +277,7 @@ fn check_files<F: Fingerprint>(all: &[F], run: usize, distance: u32) {
 }
 
 proptest! {
-    #![proptest_config(crate::cases(32))]
+    #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
     fn what_is_made_in_files_is_what_is_made_in_memory_64(

@@ -359,7 +359,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(crate::cases(400))]
+        #![proptest_config(ProptestConfig::with_cases(400))]
 
         #[test]
         fn so_many_slices_as_balanced_as_can_be(counts in collection(), similarity in any_similarity(), slices in 1u64..9) {

@@ -65,7 +65,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     proptest! {
-        #![proptest_config(crate::cases(500))]
+        #![proptest_config(ProptestConfig::with_cases(500))]
 
         /// Every pair of the answer becomes a candidate; a flag withheld would have changed nothing; and
         /// all candidates fit by length.

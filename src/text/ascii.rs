@@ -134,7 +134,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(crate::cases(2000))]
+        #![proptest_config(ProptestConfig::with_cases(2000))]
         /// The general algorithm is reached by putting a non-ASCII character that joins nothing in front.
         #[test]
         fn equals_unicode_segmentation(s in "[\\x00-\\x7f]{0,200}|[a1_'.,:; ]{0,200}") {

@@ -268,7 +268,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(crate::cases(500))]
+        #![proptest_config(ProptestConfig::with_cases(500))]
         #[test]
         fn pieces_have_the_features_of_the_whole(
             text in "([ a-c1'.,\\n\r\t]|(the|of| is|，|。|、|．|｡|3,0){1,3}|[\\PC]|[\u{300}-\u{302}\u{bc1}\u{345}\u{200d}\u{ad}\u{1100}-\u{1112}é用户拍照手机的是か\u{fe00}]){0,60}",

@@ -122,7 +122,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(crate::cases(100))]
+        #![proptest_config(ProptestConfig::with_cases(100))]
         /// A window never grows beyond the stretches that are found in the line.
         #[test]
         fn windows_stay_within_the_longest_stretch(

@@ -270,7 +270,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(crate::cases(500))]
+        #![proptest_config(ProptestConfig::with_cases(500))]
 
         #[test]
         fn dates_are_counted_days(

@@ -206,7 +206,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(crate::cases(2_000))]
+        #![proptest_config(ProptestConfig::with_cases(2_000))]
 
         #[test]
         fn scores_and_their_keys_are_in_the_order_of_numbers(x in literal(), y in literal()) {

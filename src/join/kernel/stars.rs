@@ -239,7 +239,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(crate::cases(60))]
+        #![proptest_config(ProptestConfig::with_cases(60))]
 
         /// The stars of all pairs, for every similarity, order, parts of any kind and any number of threads; what it took does not
         /// depend on threads.

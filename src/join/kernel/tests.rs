@@ -232,7 +232,7 @@ fn on_a_pair(sets: &Sets, overlaps: &[JoinPair], pick: usize) -> Option<Tau> {
 }
 
 proptest! {
-    #![proptest_config(crate::cases(80))]
+    #![proptest_config(ProptestConfig::with_cases(80))]
 
     #[test]
     fn finds_every_pair_once_and_no_other(
@@ -385,7 +385,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(crate::cases(80))]
+    #![proptest_config(ProptestConfig::with_cases(80))]
 
     /// Every similarity on every way through an index: lists alone, lists with bitmaps, windows of bitmaps; bitmaps with a
     /// bit for each token, and hashed ones.

@@ -90,7 +90,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(crate::cases(60))]
+        #![proptest_config(ProptestConfig::with_cases(60))]
 
         #[test]
         fn counts_do_not_depend_on_threads(

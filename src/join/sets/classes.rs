@@ -278,7 +278,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(crate::cases(100))]
+        #![proptest_config(ProptestConfig::with_cases(100))]
 
         /// Tokens are of one class exactly if they stand in the same sets, up to the largest class there is.
         #[test]

@@ -59,10 +59,7 @@ fn holds(docs: Vec<Doc>, features: &str, case: Case) -> Result<(), TestCaseError
     check(&input, &case.args(&subject.args), &expected, false).map_err(TestCaseError::fail)
 }
 
-/// As many cases as stated; `PROPTEST_CASES` replaces the number of the first test, and the others follow.
-fn config(ordinary: u32) -> ProptestConfig {
-    let first = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse::<u32>().ok());
-    let cases = first.map_or(ordinary, |first| (u64::from(first) * u64::from(ordinary)).div_ceil(48) as u32);
+fn config(cases: u32) -> ProptestConfig {
     ProptestConfig { cases, failure_persistence: None, max_shrink_iters: 200, ..Default::default() }
 }
 

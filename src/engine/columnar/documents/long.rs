@@ -164,7 +164,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        #![proptest_config(crate::cases(20))]
+        #![proptest_config(ProptestConfig::with_cases(20))]
         /// Each feature once, held or put down, whatever comes again.
         #[test]
         fn a_set_has_each_feature_once(distinct in 1u64..150_000, times in 1u64..4, megabytes in 18usize..60) {

@@ -35,7 +35,7 @@ fn check(sets: &Sets, tau: Tau, least: u64, parts: usize) -> Result<(), TestCase
 }
 
 proptest! {
-    #![proptest_config(crate::cases(60))]
+    #![proptest_config(ProptestConfig::with_cases(60))]
 
     /// The components of all pairs, for every similarity, parts of any kind and any number of threads; what it took does not
     /// depend on threads.
