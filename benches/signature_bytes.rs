@@ -2,6 +2,11 @@
 //! (docs/performance/minhash.md): `cargo bench --bench signature_bytes -- docs.jsonl.gz`.
 #![allow(missing_docs, clippy::unwrap_used)]
 
+#[path = "../tests/suite/common/rng.rs"]
+#[allow(dead_code)]
+mod rng;
+
+use rng::Rng;
 use std::hint::black_box;
 use std::io::{BufRead, BufReader};
 use std::time::Instant;
@@ -105,17 +110,11 @@ fn read_low<const BITS: u32>(bytes: &[u8], out: &mut Vec<u32>) {
 
 /// The standard deviation of the estimate of so many bits, of pairs with Jaccard similarity 0.8 and many features.
 fn deviation(bits: u32) -> (f64, f64) {
-    let mut state = 22u64;
-    let mut next = || {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let value = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let value = (value ^ value >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        value ^ value >> 31
-    };
+    let mut rng = Rng::new(22);
     let mut signer = Signer::new(Method::Fast, HASHES);
     let (mut x, mut y, mut sum, mut squares) = (Vec::new(), Vec::new(), 0.0, 0.0);
     for _ in 0..PAIRS {
-        let features: Vec<u64> = (0..1000).map(|_| next()).collect();
+        let features: Vec<u64> = (0..1000).map(|_| rng.bits()).collect();
         x.clear();
         y.clear();
         signer.sign(&features[..900], &mut x);

@@ -3,7 +3,12 @@
 //! `cargo bench --manifest-path benches/parts/Cargo.toml --bench minhash -- table`.
 #![allow(missing_docs, clippy::unwrap_used)]
 
+#[path = "../../tests/suite/common/rng.rs"]
+#[allow(dead_code)]
+mod rng;
+
 use criterion::{Criterion, Throughput, criterion_group};
+use rng::Rng;
 use std::hint::black_box;
 use std::time::Instant;
 use twinsplit::internal::hash::feature;
@@ -19,18 +24,9 @@ fn mix(value: u64) -> u64 {
     value ^ value >> 31
 }
 
-/// SplitMix64: the same data in every run.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        mix(self.0)
-    }
-
-    fn features(&mut self, count: usize) -> Vec<u64> {
-        (0..count).map(|_| self.next()).collect()
-    }
+/// So many features.
+fn draw(rng: &mut Rng, count: usize) -> Vec<u64> {
+    (0..count).map(|_| rng.bits()).collect()
 }
 
 /// One permutation hashing; an empty bucket takes what a bucket holds that it draws (shrivastava2017).
@@ -71,10 +67,10 @@ fn super_minhash(features: &[u64], out: &mut Vec<u32>) {
     counts[HASHES - 1] = HASHES;
     let mut most = HASHES - 1;
     for (number, feature) in features.iter().enumerate() {
-        let mut random = Random(*feature);
+        let mut rng = Rng::new(*feature);
         let mut at = 0;
         while at <= most {
-            let draw = random.next();
+            let draw = rng.bits();
             let other = at + (((draw >> 32) * (HASHES - at) as u64) >> 32) as usize;
             for place in [at, other] {
                 if of[place] != number {
@@ -110,13 +106,13 @@ type Sign<'s> = &'s mut dyn FnMut(&[u64], &mut Vec<u32>);
 
 /// Nanoseconds a feature, mean error, and variance over J(1-J)/K.
 fn measure(sign: Sign<'_>, features: usize, pairs: usize) -> (f64, f64, f64) {
-    let mut random = Random(features as u64);
+    let mut rng = Rng::new(features as u64);
     // J = 1/2: two thirds of each set are shared.
     let own = features / 3;
     let jaccard = (features - own) as f64 / (features + own) as f64;
     let (mut x, mut y, mut sum, mut squares) = (Vec::new(), Vec::new(), 0.0, 0.0);
     for _ in 0..pairs {
-        let all = random.features(features + own);
+        let all = draw(&mut rng, features + own);
         x.clear();
         y.clear();
         sign(&all[..features], &mut x);
@@ -124,7 +120,7 @@ fn measure(sign: Sign<'_>, features: usize, pairs: usize) -> (f64, f64, f64) {
         let error = f64::from(matches(&x, &y)) / HASHES as f64 - jaccard;
         (sum, squares) = (sum + error, squares + error * error);
     }
-    let set = random.features(features);
+    let set = draw(&mut rng, features);
     let start = Instant::now();
     let rounds = (2_000_000 / features).max(1);
     for _ in 0..rounds {
@@ -159,10 +155,10 @@ fn table() {
 
 /// Words of one to eight letters.
 fn words(count: usize) -> Vec<String> {
-    let mut random = Random(2);
+    let mut rng = Rng::new(2);
     let letter = |draw: u64| char::from(b'a' + (draw % 26) as u8);
-    let word = |random: &mut Random| (0..1 + random.next() % 8).map(|_| letter(random.next())).collect();
-    (0..count).map(|_| word(&mut random)).collect()
+    let word = |rng: &mut Rng| (0..1 + rng.below(8)).map(|_| letter(rng.bits())).collect();
+    (0..count).map(|_| word(&mut rng)).collect()
 }
 
 /// The words with a blank between, and where each of them ends.
@@ -190,7 +186,7 @@ fn hash_runs(text: &str, ends: &[usize], out: &mut Vec<u64>) {
 fn signatures(c: &mut Criterion) {
     let mut group = c.benchmark_group("signature of 128 values");
     for features in [150, 600, 6_000] {
-        let set = Random(1).features(features);
+        let set = draw(&mut Rng::new(1), features);
         group.throughput(Throughput::Elements(features as u64));
         let mut out = Vec::new();
         for (name, mut sign) in

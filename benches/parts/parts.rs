@@ -1,8 +1,13 @@
 //! The parts of a join, each on its own: `make bench-parts`.
 #![allow(missing_docs, clippy::unwrap_used)]
 
+#[path = "../../tests/suite/common/rng.rs"]
+#[allow(dead_code)]
+mod rng;
+
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use flate2::read::MultiGzDecoder;
+use rng::Rng;
 use std::fs::File;
 use std::hint::black_box;
 use std::io::Read;
@@ -15,35 +20,19 @@ use twinsplit::internal::similarity::Similarity;
 use twinsplit::internal::similarity::tau::Tau;
 use twinsplit::internal::text::{Extractor, FeatureKind, FeatureSpec, dominant_script};
 
-/// SplitMix64: the same data in every run.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % n
-    }
-}
-
 /// Sets of about 20 of so many tokens, small ones more frequent; every fourth a copy with an edit.
-fn raw(tokens: u64) -> RawSets {
-    let (mut random, mut sets, mut before) = (Random(1), RawSets::default(), Vec::new());
+fn raw(tokens: usize) -> RawSets {
+    let (mut rng, mut sets, mut before) = (Rng::new(1), RawSets::default(), Vec::new());
     for number in 0..20_000 {
         if number % 4 == 3 {
-            before[0] = random.below(tokens);
+            before[0] = rng.below(tokens);
         } else {
-            before = (0..10 + random.below(20)).map(|_| random.below(random_bound(tokens, number))).collect();
+            before = (0..10 + rng.below(20)).map(|_| rng.below((tokens >> (number % 3)).max(2))).collect();
         }
-        before.iter().for_each(|&token| sets.push(token));
+        before.iter().for_each(|&token| sets.push(token as u64));
         sets.end_set();
     }
     sets
-}
-
-fn random_bound(tokens: u64, number: u64) -> u64 {
-    (tokens >> (number % 3)).max(2)
 }
 
 fn similarity() -> Similarity {
