@@ -127,14 +127,12 @@ fn term_split_with_prefix_and_idf_equals_local() {
     );
 }
 
-/// Its jobs read, partition and sort as those of other chains here do.
 #[test]
-#[ignore = "a minute; run by `make cluster-test-full`"]
-fn full_minhash_equals_local() {
+fn minhash_equals_local() {
     equals_local("minhash --features words:2 --bands 32 --rows 4 --tau 0.5");
 }
 
-/// Its jobs do, too.
+/// Its jobs read, partition and sort as those of other chains here do.
 #[test]
 #[ignore = "a minute; run by `make cluster-test-full`"]
 fn full_i_match_equals_local() {
