@@ -50,10 +50,12 @@ def main():
     program = bench()
     listed = subprocess.run([program, "--bench", "--list"], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout
     names = [line.removesuffix(": benchmark") for line in listed.splitlines() if line.endswith(": benchmark")]
+    chosen = [name for name in names if opts.filter in name]
+    if not chosen:
+        sys.exit(f"instructions: no part's name holds {opts.filter!r}; there are {', '.join(names)}")
     print("| part | million instructions |\n|---|---|", flush=True)
-    for name in names:
-        if opts.filter in name:
-            print(f"| {name} | {count(program, name) / 1e6:.1f} |", flush=True)
+    for name in chosen:
+        print(f"| {name} | {count(program, name) / 1e6:.1f} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -24,8 +24,7 @@ fn mix(value: u64) -> u64 {
     value ^ value >> 31
 }
 
-/// So many features.
-fn draw(rng: &mut Rng, count: usize) -> Vec<u64> {
+fn random_features(rng: &mut Rng, count: usize) -> Vec<u64> {
     (0..count).map(|_| rng.bits()).collect()
 }
 
@@ -112,7 +111,7 @@ fn measure(sign: Sign<'_>, features: usize, pairs: usize) -> (f64, f64, f64) {
     let jaccard = (features - own) as f64 / (features + own) as f64;
     let (mut x, mut y, mut sum, mut squares) = (Vec::new(), Vec::new(), 0.0, 0.0);
     for _ in 0..pairs {
-        let all = draw(&mut rng, features + own);
+        let all = random_features(&mut rng, features + own);
         x.clear();
         y.clear();
         sign(&all[..features], &mut x);
@@ -120,7 +119,7 @@ fn measure(sign: Sign<'_>, features: usize, pairs: usize) -> (f64, f64, f64) {
         let error = f64::from(matches(&x, &y)) / HASHES as f64 - jaccard;
         (sum, squares) = (sum + error, squares + error * error);
     }
-    let set = draw(&mut rng, features);
+    let set = random_features(&mut rng, features);
     let start = Instant::now();
     let rounds = (2_000_000 / features).max(1);
     for _ in 0..rounds {
@@ -186,7 +185,7 @@ fn hash_runs(text: &str, ends: &[usize], out: &mut Vec<u64>) {
 fn signatures(c: &mut Criterion) {
     let mut group = c.benchmark_group("signature of 128 values");
     for features in [150, 600, 6_000] {
-        let set = draw(&mut Rng::new(1), features);
+        let set = random_features(&mut Rng::new(1), features);
         group.throughput(Throughput::Elements(features as u64));
         let mut out = Vec::new();
         for (name, mut sign) in
