@@ -40,13 +40,16 @@ impl Output {
         let folder = opts.output.clone();
         let work = folder.join(WORK);
         if !owned::is_work(&work)? || !owned::has_manifest(&work) {
-            // Before anything is made in a folder that may be somebody else's.
-            look(opts, manifest)?;
+            // Before anything is made in a folder that may be somebody else's. A run that begins in it meanwhile has not been
+            // stopped: it holds the lock.
+            look(opts, manifest, false)?;
         }
         let lock = lock::wait(&work, &folder)?;
         let mut output = Self { answer: work.join("_answer"), folder, work, lock, replaces: opts.overwrite };
         output.settle(opts, manifest)?;
-        let found = look(opts, manifest);
+        let is_stopped =
+            owned::is_work(&output.work)? && owned::has_manifest(&output.work) && !is_over(&output.work);
+        let found = look(opts, manifest, is_stopped);
         if !matches!(found, Ok(Found::Steps | Found::Nothing)) && !owned::has_manifest(&output.work) {
             // There is nothing left to do, or another run has ended while this one waited for the lock.
             output.remove_work()?;
@@ -140,14 +143,14 @@ fn is_over(work: &Path) -> bool {
     work.join(MANIFEST).exists() && work.join(REPLACED).exists() && !work.join("_answer").join(RUN).exists()
 }
 
-/// Looks at what the folder holds; an error when the run may not write into it.
-fn look(opts: &RunOpts, manifest: &RunManifest) -> Result<Found> {
+/// Looks at what the folder holds; an error when the run may not write into it. Whether it holds a run that was stopped, only
+/// who holds the lock can tell.
+fn look(opts: &RunOpts, manifest: &RunManifest, is_stopped: bool) -> Result<Found> {
     let folder = &opts.output;
     if !folder.exists() {
         return Ok(Found::Nothing);
     }
     let (work, done) = (folder.join(WORK), folder.join(RUN));
-    let is_stopped = owned::is_work(&work)? && owned::has_manifest(&work) && !is_over(&work);
     if opts.overwrite {
         return owned::refuse_others(folder, &owned::owned(folder)).map(|()| Found::Nothing);
     }

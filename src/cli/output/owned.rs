@@ -148,7 +148,12 @@ pub fn has_manifest(work: &Path) -> bool {
 
 /// Whether a folder holds no more than a run does before its manifest and after it.
 fn is_bare(work: &Path) -> Result<bool> {
-    for entry in fs::read_dir(work).map_err(Error::io("read", work))? {
+    let entries = match fs::read_dir(work) {
+        // Its run has just ended.
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(true),
+        entries => entries.map_err(Error::io("read", work))?,
+    };
+    for entry in entries {
         let entry = entry.map_err(Error::io("read", work))?;
         let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
         let meta = match path.symlink_metadata() {

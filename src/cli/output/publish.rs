@@ -9,6 +9,7 @@ use super::Output;
 use super::owned::{self, COUNTERS, LOCK, MANIFEST, REPLACED, REPORT, RUN};
 use crate::error::{Error, Result};
 use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
 
 impl Output {
@@ -81,10 +82,18 @@ fn clear(work: &Path, which: &dyn Fn(&str) -> bool) -> Result<()> {
     empty(work, &|name| name == REPLACED && which(name))
 }
 
-/// Removes `_work`, by whoever holds its lock.
+/// Removes `_work`, by whoever holds its lock. Once the lock is gone, a run that waited for it may make its own in the folder,
+/// which is that run's to remove.
 pub fn remove(work: &Path) -> Result<()> {
     clear(work, &|_| true)?;
-    fs::remove_dir_all(work).map_err(Error::io("remove", work))
+    let lock = work.join(LOCK);
+    fs::remove_file(&lock).map_err(Error::io("remove", &lock))?;
+    match fs::remove_dir(work) {
+        Err(error) if !matches!(error.kind(), ErrorKind::DirectoryNotEmpty | ErrorKind::NotFound) => {
+            Err(Error::io("remove", work)(error))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Removes some of what lies in a folder.
