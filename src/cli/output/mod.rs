@@ -39,7 +39,7 @@ impl Output {
     pub fn open(opts: &RunOpts, manifest: &RunManifest) -> Result<Start> {
         let folder = opts.output.clone();
         let work = folder.join(WORK);
-        if !owned::is_work(&work)? || !owned::has_manifest(&work) {
+        if !owned::is_begun(&work)? {
             // Before anything is made in a folder that may be somebody else's. A run that begins in it meanwhile has not been
             // stopped: it holds the lock.
             look(opts, manifest, false)?;
@@ -47,8 +47,7 @@ impl Output {
         let lock = lock::wait(&work, &folder)?;
         let mut output = Self { answer: work.join("_answer"), folder, work, lock, replaces: opts.overwrite };
         output.settle(opts, manifest)?;
-        let is_stopped =
-            owned::is_work(&output.work)? && owned::has_manifest(&output.work) && !is_over(&output.work);
+        let is_stopped = owned::is_begun(&output.work)? && !is_over(&output.work);
         let found = look(opts, manifest, is_stopped);
         if !matches!(found, Ok(Found::Steps | Found::Nothing)) && !owned::has_manifest(&output.work) {
             // There is nothing left to do, or another run has ended while this one waited for the lock.
@@ -105,7 +104,7 @@ impl Output {
 /// Refuses a folder in which something stands in the way of a run, before anything is read.
 pub fn check(opts: &RunOpts) -> Result<()> {
     let work = opts.output.join(WORK);
-    let is_begun = owned::is_work(&work)? && owned::has_manifest(&work);
+    let is_begun = owned::is_begun(&work)?;
     // What an earlier run was about to replace is known when that is ended.
     match opts.overwrite && !is_begun {
         true => owned::refuse_others(&opts.output, &owned::owned(&opts.output)),

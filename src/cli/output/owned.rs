@@ -146,6 +146,11 @@ pub fn has_manifest(work: &Path) -> bool {
     has_manifest_in(&Local, work).unwrap_or(false)
 }
 
+/// Whether `_work` is a run's own, and its manifest is there.
+pub fn is_begun(work: &Path) -> Result<bool> {
+    Ok(is_work(work)? && has_manifest(work))
+}
+
 /// Whether a folder holds no more than a run does before its manifest and after it.
 fn is_bare(work: &Path) -> Result<bool> {
     let entries = match fs::read_dir(work) {
