@@ -4,7 +4,7 @@
 //! Rows are compared whole. TAB is below every byte of an id, so that is also the order by key, and equal keys come
 //! in an order of their own that no stage may rely on.
 
-use super::spill::{Chunk, Log};
+use super::spill::{Appender, Chunk, Log};
 use crate::error::{Error, Result};
 use crate::hash;
 use crate::record::{Keys, key_end};
@@ -90,14 +90,14 @@ struct Segment {
 
 /// Appends a sorted run to a log.
 struct RunWriter<'l, 'b> {
-    log: &'l Log<'b>,
+    log: Appender<'l, 'b>,
     chunk: Vec<u8>,
     segment: Segment,
 }
 
 impl<'l, 'b> RunWriter<'l, 'b> {
     fn new(log: &'l Log<'b>) -> Self {
-        Self { log, chunk: Vec::new(), segment: Segment::default() }
+        Self { log: log.appender(), chunk: Vec::new(), segment: Segment::default() }
     }
 
     fn push(&mut self, row: &[u8]) -> Result<()> {

@@ -120,6 +120,18 @@ impl Sets {
         self.end(self.tokens.len(), set.len() + singleton);
     }
 
+    /// Appends all sets of another collection, which must keep the order of the [type](Self).
+    ///
+    /// # Panics
+    /// When the collection is full.
+    pub fn append(&mut self, other: &Self) {
+        let start = self.tokens.len();
+        self.tokens.extend_from_slice(&other.tokens);
+        for (end, size) in other.offsets[1..].iter().zip(&other.sizes) {
+            self.end(start + end, *size as usize);
+        }
+    }
+
     /// Appends tokens to a set that [`end_set`](Self::end_set) completes.
     pub fn extend(&mut self, tokens: impl Iterator<Item = u32>) {
         self.tokens.extend(tokens);
@@ -180,6 +192,11 @@ impl Sets {
     #[inline]
     pub fn get(&self, i: usize) -> &[u32] {
         &self.tokens[self.offsets[i]..self.offsets[i + 1]]
+    }
+
+    /// The tokens of all sets, set after set.
+    pub fn tokens(&self) -> &[u32] {
+        &self.tokens
     }
 
     /// The tokens of set `i`, and behind them those of the sets that follow.
@@ -275,6 +292,16 @@ mod tests {
         assert_eq!(sets.len(), 5);
         assert_eq!(sets.get(0), &[] as &[u32]);
         assert_eq!((sets.get(3), sets.get(4)), (&[2][..], &[1, 9][..]));
+        let mut more = Sets::default();
+        more.push_with_singletons(&[5], 2);
+        more.push(&[0, 7, 8, 9]);
+        let mut both = sets.clone();
+        both.append(&more);
+        assert_eq!(
+            (both.len(), both.get(4), both.get(5), both.get(6)),
+            (7, &[1, 9][..], &[5][..], &[0, 7, 8, 9][..])
+        );
+        assert_eq!((both.size(5), both.singleton(5), both.tokens().len()), (3, 2, 9));
         let counts: Vec<usize> = (0..4).map(|size| sets.count_up_to(size)).collect();
         assert_eq!(counts, [2, 4, 5, 5]);
         assert_eq!(sets.count_up_to(u64::MAX), 5);

@@ -4,26 +4,30 @@
 //! (size, hash, number): a set that equals another one follows it closely. Sets without singleton tokens are compared in
 //! full with those of the same size and hash that came before; the others equal nothing. Each different set is stored
 //! once, with the documents that have it.
+//!
+//! Each thread does that to a buffer of rows on its own. Only the candidates of its first and of its last hash may go on in, or equal one of,
+//! the buffers beside it: their rows are gone through when it is known what came before.
 
 use super::documents::Documents;
 use super::numbering::Candidates;
+use super::ragged::Ragged;
 use super::sorter::{Sorter, unpack};
-use super::store::{Store, StoreWriter};
+use super::store::{Store, StorePart, StoreWriter};
 use crate::engine::memory::Budget;
 use crate::engine::progress::{Progress, Unit};
 use crate::error::Result;
 use crate::join::kernel::Source;
 use crate::similarity::{SetSimilarity, Similarity};
+use crate::threads::lock;
 use std::path::Path;
+use std::sync::Mutex;
 
 /// The sets that enter a join, and which documents have them.
 pub struct Groups {
     /// The sets.
     pub store: Store,
-    /// Numbers of documents, group after group, ascending in each.
-    members: Vec<u32>,
-    /// By set: where its group starts, and at the end where the last one ends.
-    starts: Vec<u32>,
+    /// By set the numbers of its documents, ascending.
+    members: Ragged<u32>,
 }
 
 /// Stands for a document that is in no group.
@@ -41,26 +45,17 @@ impl Groups {
         progress: &Progress,
     ) -> Result<Self> {
         progress.start("equal-sets", "grouping", Unit::Sets, candidates.numbers.len() as u64);
-        // A set as it is collected, and as it waits for those that equal it.
-        let sets = candidates.largest.1 * 8;
+        // In each thread a set as it is collected, and as it waits for those that equal it.
+        let sets = candidates.largest.1 * 8 * threads;
         budget.hold(sets);
         while budget.is_over() && rows.make_room()? {}
-        let mut building = Building {
-            candidates,
-            documents,
-            similarity,
-            progress,
-            store: StoreWriter::new(budget, folder, candidates.sets, candidates.tokens)?,
-            members: Vec::with_capacity(candidates.numbers.len()),
-            starts: vec![0],
-            position: 0,
-            tokens: Vec::new(),
-            run: Vec::new(),
-            used: 0,
-            key: (0, 0),
+        let key = |number: u32| {
+            let place = documents.order[number as usize] as usize;
+            (documents.sizes[place], documents.hashes[place])
         };
-        rows.drain_all(threads, &mut |rows| building.rows(rows))?;
-        let groups = building.finish();
+        let grouping = Grouping { numbers: &candidates.numbers, key: &key, similarity };
+        let store = StoreWriter::new(budget, folder, candidates.sets, candidates.tokens)?;
+        let groups = grouping.groups(rows, store, threads, &|position| progress.set(position.into()));
         budget.release(sets);
         groups
     }
@@ -71,18 +66,20 @@ impl Groups {
         equal: impl Fn(u32, u32) -> bool,
         (budget, folder): (&Budget, &Path),
     ) -> Result<Self> {
-        let mut store = StoreWriter::new(budget, folder, numbers.len(), 0)?;
-        let mut starts = vec![0];
+        let (mut sets, mut ends, mut end) = (StorePart::default(), Vec::new(), 0);
         for group in numbers.chunk_by(|x, y| equal(*x, *y)) {
-            store.push(&[], 0)?;
-            starts.extend(starts.last().map(|start| start + group.len() as u32));
+            sets.push(&[], 0);
+            end += group.len();
+            ends.push(end);
         }
-        Ok(Self { store: store.finish()?, members: numbers, starts })
+        let mut store = StoreWriter::new(budget, folder, ends.len(), 0)?;
+        store.append(&sets)?;
+        Ok(Self { store: store.finish()?, members: Ragged::of(numbers, ends) })
     }
 
     /// The documents that have a set, ascending.
     pub fn members(&self, set: u32) -> &[u32] {
-        &self.members[self.starts[set as usize] as usize..self.starts[set as usize + 1] as usize]
+        self.members.get(set as usize)
     }
 
     /// How many documents have a set.
@@ -97,7 +94,7 @@ impl Groups {
 
     /// How many documents have a set that an earlier one has.
     pub fn copies(&self) -> u64 {
-        self.members.len() as u64 - u64::from(self.count())
+        self.members.items().len() as u64 - u64::from(self.count())
     }
 
     /// By number of a document its set, or [`NO_SET`].
@@ -112,6 +109,112 @@ impl Groups {
     }
 }
 
+/// Some different sets, and the documents that have each.
+#[derive(Default)]
+struct Part {
+    sets: StorePart,
+    members: Ragged<u32>,
+}
+
+impl Part {
+    fn push(&mut self, tokens: &[u32], singleton: usize, members: &[u32]) {
+        self.sets.push(tokens, singleton);
+        self.members.push(members);
+    }
+
+    fn is_empty(&self) -> bool {
+        self.members.len() == 0
+    }
+
+    /// Takes all out; the room stays.
+    fn clear(&mut self) {
+        self.sets.clear();
+        self.members.clear();
+    }
+}
+
+/// A buffer of rows, of which those between the first and the last hash are grouped.
+struct Split {
+    first: Vec<u64>,
+    between: Part,
+    last: Vec<u64>,
+}
+
+/// What sets are grouped by.
+struct Grouping<'a> {
+    /// The candidates, in order of (size, hash, number).
+    numbers: &'a [u32],
+    /// The size and the hash of a document's set.
+    key: &'a (dyn Fn(u32) -> (u32, u64) + Sync),
+    similarity: Similarity,
+}
+
+impl Grouping<'_> {
+    fn groups(
+        &self,
+        rows: &Sorter<'_, u64>,
+        mut store: StoreWriter,
+        threads: usize,
+        on_progress: &dyn Fn(u32),
+    ) -> Result<Groups> {
+        let mut members = Ragged::with_room(self.numbers.len(), self.numbers.len());
+        let mut take = |part: &mut Part| -> Result<()> {
+            store.append(&part.sets)?;
+            members.append(&part.members);
+            part.clear();
+            Ok(())
+        };
+        let parts: Mutex<Vec<Part>> = Mutex::default();
+        let split = |rows: &[u64]| self.split(rows, lock(&parts).pop().unwrap_or_default());
+        let mut open = Open::new(self, Part::default());
+        rows.drain_through(threads, split, &mut |Split { first, mut between, last }| {
+            open.rows(&first);
+            if !between.is_empty() {
+                open.end_hash();
+                take(&mut open.part)?;
+                take(&mut between)?;
+            }
+            lock(&parts).push(between);
+            open.rows(&last);
+            take(&mut open.part)?;
+            on_progress(open.position);
+            Ok(())
+        })?;
+        open.end_hash();
+        take(&mut open.part)?;
+        Ok(Groups { store: store.finish()?, members })
+    }
+
+    /// Groups the sets of sorted rows into an empty part, but for those of the first and of the last hash.
+    fn split(&self, rows: &[u64], between: Part) -> Split {
+        let key = |row: &u64| (self.key)(self.numbers[unpack(*row).0 as usize]);
+        let (Some(first), Some(last)) = (rows.first().map(key), rows.last().map(key)) else {
+            return Split { first: Vec::new(), between, last: Vec::new() };
+        };
+        let (before, rest) = rows.split_at(rows.partition_point(|row| key(row) == first));
+        let (rows, after) = rest.split_at(rest.partition_point(|row| key(row) != last));
+        let mut open = Open::new(self, between);
+        open.part.sets.reserve(rows.len());
+        open.rows(rows);
+        open.end_hash();
+        Split { first: before.to_vec(), between: open.part, last: after.to_vec() }
+    }
+}
+
+/// The state of going through the rows.
+struct Open<'a> {
+    grouping: &'a Grouping<'a>,
+    /// The candidate whose tokens are being collected.
+    position: u32,
+    tokens: Vec<u32>,
+    /// The first `used` are the different sets of one size and hash.
+    same: Vec<Group>,
+    used: usize,
+    key: (u32, u64),
+    /// The sets that nothing more can equal.
+    part: Part,
+}
+
 /// A set and who has it.
 #[derive(Default)]
 struct Group {
@@ -119,91 +222,153 @@ struct Group {
     members: Vec<u32>,
 }
 
-/// The state of going through the rows.
-struct Building<'a> {
-    candidates: &'a Candidates,
-    documents: &'a Documents,
-    similarity: Similarity,
-    progress: &'a Progress,
-    store: StoreWriter,
-    members: Vec<u32>,
-    starts: Vec<u32>,
-    /// The candidate whose tokens are being collected.
-    position: u32,
-    tokens: Vec<u32>,
-    /// The first `used` are the different sets of one size and hash.
-    run: Vec<Group>,
-    used: usize,
-    key: (u32, u64),
-}
+impl<'a> Open<'a> {
+    fn new(grouping: &'a Grouping<'a>, part: Part) -> Self {
+        let (tokens, same) = (Vec::new(), Vec::new());
+        Self { grouping, position: 0, tokens, same, used: 0, key: (0, 0), part }
+    }
 
-impl Building<'_> {
-    fn rows(&mut self, rows: &[u64]) -> Result<()> {
+    fn rows(&mut self, rows: &[u64]) {
         for row in rows.chunk_by(|x, y| unpack(*x).0 == unpack(*y).0) {
             let position = unpack(row[0]).0;
             if position != self.position {
-                self.end_set()?;
+                self.end_set();
                 self.position = position;
             }
             self.tokens.extend(row.iter().map(|row| unpack(*row).1));
         }
-        Ok(())
     }
 
     /// All tokens of a candidate are there.
-    fn end_set(&mut self) -> Result<()> {
-        let Some(&number) = self.candidates.numbers.get(self.position as usize) else { return Ok(()) };
-        let place = self.documents.order[number as usize] as usize;
-        let key = (self.documents.sizes[place], self.documents.hashes[place]);
+    fn end_set(&mut self) {
+        let Some(&number) = self.grouping.numbers.get(self.position as usize) else { return };
+        let key = (self.grouping.key)(number);
         let singleton = key.0 as usize - self.tokens.len();
-        self.progress.set(u64::from(self.position));
-        if (self.tokens.len() as u64) < self.similarity.least_overlap(key.0.into()) {
+        if (self.tokens.len() as u64) < self.grouping.similarity.least_overlap(key.0.into()) {
             // With those lists that only one candidate is left of, too many of it are singletons.
             self.tokens.clear();
-            return Ok(());
+            return;
         }
         if key != self.key {
-            self.end_run()?;
+            self.end_groups();
             self.key = key;
         }
         if singleton > 0 {
-            self.store.push(&self.tokens, singleton)?;
-            self.members.push(number);
-            self.starts.push(self.members.len() as u32);
+            self.part.push(&self.tokens, singleton, &[number]);
         } else {
-            let at = self.run[..self.used].iter().position(|group| group.tokens == self.tokens);
+            let at = self.same[..self.used].iter().position(|group| group.tokens == self.tokens);
             let at = at.unwrap_or_else(|| {
-                if self.used == self.run.len() {
-                    self.run.push(Group::default());
+                if self.used == self.same.len() {
+                    self.same.push(Group::default());
                 }
-                self.run[self.used].tokens.extend_from_slice(&self.tokens);
+                self.same[self.used].tokens.extend_from_slice(&self.tokens);
                 self.used += 1;
                 self.used - 1
             });
-            self.run[at].members.push(number);
+            self.same[at].members.push(number);
         }
         self.tokens.clear();
-        Ok(())
     }
 
     /// All sets of a size and hash are there.
-    fn end_run(&mut self) -> Result<()> {
-        for group in &mut self.run[..self.used] {
-            self.store.push(&group.tokens, 0)?;
-            self.members.extend_from_slice(&group.members);
-            self.starts.push(self.members.len() as u32);
+    fn end_groups(&mut self) {
+        for group in &mut self.same[..self.used] {
+            self.part.push(&group.tokens, 0, &group.members);
             group.tokens.clear();
             group.members.clear();
         }
         self.used = 0;
-        Ok(())
     }
 
-    fn finish(mut self) -> Result<Groups> {
-        if !self.tokens.is_empty() {
-            self.end_set()?;
+    /// All rows of a size and hash are there.
+    fn end_hash(&mut self) {
+        self.end_set();
+        self.end_groups();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sorter::pack;
+    use super::*;
+    use crate::engine::memory::{PROGRAM, THREAD};
+    use crate::similarity::Measure;
+    use proptest::prelude::*;
+
+    /// A document's size, hash, tokens; its number is its place.
+    type Document = (u32, u64, Vec<u32>);
+
+    /// Set by set, how it was said above: its size, tokens and documents. Every set is held against all of its size and hash.
+    fn defined(
+        documents: &[Document],
+        order: &[u32],
+        least: impl Fn(u64) -> u64,
+    ) -> Vec<(u32, Vec<u32>, Vec<u32>)> {
+        let mut all = Vec::new();
+        for same in order.chunk_by(|x, y| {
+            documents[*x as usize].1 == documents[*y as usize].1
+                && documents[*x as usize].0 == documents[*y as usize].0
+        }) {
+            let mut whole: Vec<(u32, Vec<u32>, Vec<u32>)> = Vec::new();
+            for number in same {
+                let (size, _, tokens) = &documents[*number as usize];
+                if (tokens.len() as u64) < least((*size).into()) {
+                    continue;
+                }
+                if tokens.len() < *size as usize {
+                    all.push((*size, tokens.clone(), vec![*number]));
+                } else if let Some(equal) = whole.iter_mut().find(|(_, other, _)| other == tokens) {
+                    equal.2.push(*number);
+                } else {
+                    whole.push((*size, tokens.clone(), vec![*number]));
+                }
+            }
+            all.extend(whole);
         }
-        self.end_run()?;
-        Ok(Groups { store: self.store.finish()?, members: self.members, starts: self.starts })
+        all
+    }
+
+    proptest! {
+        /// Few tokens and hashes, so that sets are equal, or have the hash of others; few documents, so that a set is in several buckets,
+        /// and many, so that a bucket has many sets.
+        #[test]
+        fn sets_are_grouped_as_defined(
+            sets in prop::collection::vec((prop::collection::btree_set(0..6u32, 1..4), 0..3u32), 1..60),
+            copies in 1..40usize, hashes in 1..3u64, threads in 1..4usize,
+        ) {
+            let documents: Vec<Document> = (0..sets.len() * copies)
+                .map(|at| {
+                    let (tokens, singleton) = &sets[at * 7 % sets.len()];
+                    let hash = u64::from(tokens.iter().sum::<u32>()) % hashes;
+                    (tokens.len() as u32 + singleton.saturating_sub(1), hash, tokens.iter().copied().collect())
+                })
+                .collect();
+            let mut numbers: Vec<u32> = (0..documents.len() as u32).collect();
+            numbers.sort_by_key(|number| (documents[*number as usize].0, documents[*number as usize].1, *number));
+            let similarity: Similarity = Measure::Jaccard.reaching("0.7").unwrap();
+            let expected = defined(&documents, &numbers, |size| similarity.least_overlap(size));
+            let folder = tempfile::tempdir().unwrap();
+            for memory in [PROGRAM + threads * THREAD + (16 << 10), 1 << 30] {
+                let budget = Budget::new(memory, threads).unwrap();
+                let rows = Sorter::new(&budget, folder.path(), 0, pack(numbers.len() as u32 - 1, u32::MAX));
+                let mut writer = rows.writer();
+                for (position, number) in (0..).zip(&numbers) {
+                    documents[*number as usize].2.iter().try_for_each(|token| writer.push(pack(position, *token))).unwrap();
+                }
+                writer.finish().unwrap();
+                let key = |number: u32| (documents[number as usize].0, documents[number as usize].1);
+                let grouping = Grouping { numbers: &numbers, key: &key, similarity };
+                let store = StoreWriter::new(&budget, folder.path(), numbers.len(), 3 * numbers.len() as u64).unwrap();
+                let groups = grouping.groups(&rows, store, threads, &|_| ()).unwrap();
+                let mut buffer = crate::join::sets::Sets::default();
+                let found: Vec<(u32, Vec<u32>, Vec<u32>)> = (0..groups.count())
+                    .map(|set| {
+                        let tokens = groups.store.get(set as usize, &mut buffer).unwrap().to_vec();
+                        (groups.store.size_of(set as usize) as u32, tokens, groups.members(set).to_vec())
+                    })
+                    .collect();
+                prop_assert_eq!(&found, &expected);
+            }
+        }
     }
 }

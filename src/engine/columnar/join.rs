@@ -372,7 +372,7 @@ pub fn edge_sorter<'b>((budget, folder): Place<'b>, sets: u32) -> Sorter<'b, u64
 
 #[cfg(test)]
 mod tests {
-    use super::super::store::StoreWriter;
+    use super::super::store::{StorePart, StoreWriter};
     use super::*;
     use crate::engine::memory::{PROGRAM, THREAD};
     use crate::params::Params;
@@ -384,7 +384,9 @@ mod tests {
         budget.hold(budget.spare());
         let mut writer =
             StoreWriter::new(&budget, folder.path(), sets as usize, u64::from(sets) * 20).unwrap();
-        (0..sets).for_each(|set| writer.push(&(10 * set..10 * set + 20).collect::<Vec<u32>>(), 0).unwrap());
+        let mut part = StorePart::default();
+        (0..sets).for_each(|set| part.push(&(10 * set..10 * set + 20).collect::<Vec<u32>>(), 0));
+        writer.append(&part).unwrap();
         let store = writer.finish().unwrap();
         assert!(store.in_memory().is_none() && budget.spare() == 0);
         let mut params = Params::default();

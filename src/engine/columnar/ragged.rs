@@ -14,6 +14,16 @@ impl<T> Default for Ragged<T> {
 }
 
 impl<T: Copy> Ragged<T> {
+    /// Values of these items, by where each ends among them.
+    pub fn of(items: Vec<T>, ends: Vec<usize>) -> Self {
+        Self { items, ends }
+    }
+
+    /// Room for so many values with so many items in all.
+    pub fn with_room(values: usize, items: usize) -> Self {
+        Self { items: Vec::with_capacity(items), ends: Vec::with_capacity(values) }
+    }
+
     /// How many values there are.
     pub fn len(&self) -> usize {
         self.ends.len()
@@ -40,5 +50,11 @@ impl<T: Copy> Ragged<T> {
         let base = self.items.len();
         self.items.extend_from_slice(&other.items);
         self.ends.extend(other.ends.iter().map(|end| base + end));
+    }
+
+    /// Takes all values out; the room for them stays.
+    pub fn clear(&mut self) {
+        self.items.clear();
+        self.ends.clear();
     }
 }

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::threads::{in_order, lock};
 use std::ops::RangeInclusive;
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 /// A bucket in memory is dealt out to parts of about so many rows, and to at most so many parts (of which each has a page of
 /// memory and a line of a cache open). Tests sort a few.
@@ -75,8 +75,9 @@ pub struct Sorter<'b, R> {
     spill: SpillFile<'b>,
     low: u64,
     shift: u32,
-    /// Buffers of buckets that have been visited: memory that is used again costs less than what is new.
-    buffers: Mutex<Vec<Vec<R>>>,
+    /// Buffers of buckets that have been visited: memory that is used again costs less than what is new. They are those of the sorters of too large
+    /// buckets as well.
+    buffers: Arc<Mutex<Vec<Vec<R>>>>,
 }
 
 impl<'b, R: Row> Sorter<'b, R> {
@@ -84,7 +85,7 @@ impl<'b, R: Row> Sorter<'b, R> {
     pub fn new(budget: &'b Budget, folder: &'b Path, low: u64, high: u64) -> Self {
         let bits = u64::BITS - (high - low).leading_zeros();
         let shift = bits.saturating_sub(BUCKETS.ilog2());
-        Self { spill: SpillFile::new(budget, folder), low, shift, buffers: Mutex::default() }
+        Self { spill: SpillFile::new(budget, folder), low, shift, buffers: Arc::default() }
     }
 
     /// One thread's way in.
@@ -115,22 +116,29 @@ impl<'b, R: Row> Sorter<'b, R> {
     /// Calls `visit` with the rows of a bucket, sorted and by the bufferful; equal keys are in one of them.
     /// Gives how many bytes were dealt out again on disk.
     pub fn drain(&self, bucket: usize, visit: &mut dyn FnMut(&[R]) -> Result<()>) -> Result<u64> {
-        let room = self.spill.budget().sort_buffer() / size_of::<R>();
-        self.drain_within(bucket, room, visit)
+        self.drain_within(bucket, self.room(size_of::<R>()), &mut |rows| self.visit(rows, visit))
+    }
+
+    /// How many rows a buffer holds of which each takes so many bytes.
+    fn room(&self, bytes: usize) -> usize {
+        self.spill.budget().sort_buffer() / bytes
     }
 
     fn drain_within(
         &self,
         bucket: usize,
         room: usize,
-        visit: &mut dyn FnMut(&[R]) -> Result<()>,
+        visit: &mut dyn FnMut(Vec<R>) -> Result<()>,
     ) -> Result<u64> {
         if self.rows(bucket) <= room || self.shift == 0 {
-            return self.visit_sorted(self.sorted(bucket)?, visit).map(|()| 0);
+            return self.sorted(bucket).and_then(visit).map(|()| 0);
         }
         let low = self.first(bucket);
-        let finer: Self =
-            Sorter::new(self.spill.budget(), self.spill.folder(), low, low + ((1 << self.shift) - 1));
+        let high = low + ((1 << self.shift) - 1);
+        let finer = Self {
+            buffers: self.buffers.clone(),
+            ..Sorter::new(self.spill.budget(), self.spill.folder(), low, high)
+        };
         let mut writer = finer.writer();
         self.each(bucket, |row| writer.push(row))?;
         writer.finish()?;
@@ -141,8 +149,8 @@ impl<'b, R: Row> Sorter<'b, R> {
         Ok(spilled + finer.spilled())
     }
 
-    /// Calls `visit` with the rows of a bucket, if there are any.
-    fn visit_sorted(&self, rows: Vec<R>, visit: &mut dyn FnMut(&[R]) -> Result<()>) -> Result<()> {
+    /// Calls `visit` with rows, if there are any.
+    fn visit(&self, rows: Vec<R>, visit: &mut dyn FnMut(&[R]) -> Result<()>) -> Result<()> {
         if !rows.is_empty() {
             visit(&rows)?;
         }
@@ -153,7 +161,33 @@ impl<'b, R: Row> Sorter<'b, R> {
     /// Calls `visit` with all rows, sorted and by the bufferful; buckets are sorted in `threads` threads, `visit` runs on the
     /// calling one. Gives how many bytes were dealt out again on disk.
     pub fn drain_all(&self, threads: usize, visit: &mut dyn FnMut(&[R]) -> Result<()>) -> Result<u64> {
-        let room = self.spill.budget().sort_buffer() / size_of::<R>();
+        let room = self.room(size_of::<R>());
+        self.drain_in_order(threads, room, |rows| rows, &mut |rows| self.visit(rows, visit))
+    }
+
+    /// Calls `visit` with what `work` makes of all rows, which it is given sorted and by the bufferful; `work` runs in `threads` threads, and what it
+    /// makes takes no more memory than the rows. `visit` runs on the calling one. Gives how many bytes were dealt out again on disk.
+    pub fn drain_through<T: Send>(
+        &self,
+        threads: usize,
+        work: impl Fn(&[R]) -> T + Sync,
+        visit: &mut dyn FnMut(T) -> Result<()>,
+    ) -> Result<u64> {
+        let work = |rows: Vec<R>| {
+            let made = work(&rows);
+            lock(&self.buffers).push(rows);
+            made
+        };
+        self.drain_in_order(threads, self.room(2 * size_of::<R>()), work, visit)
+    }
+
+    fn drain_in_order<T: Send>(
+        &self,
+        threads: usize,
+        room: usize,
+        work: impl Fn(Vec<R>) -> T + Sync,
+        visit: &mut dyn FnMut(T) -> Result<()>,
+    ) -> Result<u64> {
         let most = threads.max(1) * room;
         // One for each thread and the one that is visited; more of small ones, for which threads would wait longer than they sort.
         let held: Vec<usize> = (0..BUCKETS).map(|bucket| self.rows(bucket)).collect();
@@ -162,12 +196,13 @@ impl<'b, R: Row> Sorter<'b, R> {
             rows <= if buckets.count() <= threads + 1 { most } else { most / 8 }
         };
         // A bucket that is too large is sorted when its turn comes.
-        let sort = |bucket| if held[bucket] <= room { self.sorted(bucket).map(Some) } else { Ok(None) };
+        let sort =
+            |bucket| if held[bucket] <= room { self.sorted(bucket).map(&work).map(Some) } else { Ok(None) };
         let mut spilled = 0;
-        in_order(BUCKETS, threads, fits, sort, |bucket, rows| {
-            match rows {
-                Some(rows) => self.visit_sorted(rows, visit)?,
-                None => spilled += self.drain_within(bucket, room, visit)?,
+        in_order(BUCKETS, threads, fits, sort, |bucket, made| {
+            match made {
+                Some(made) => visit(made)?,
+                None => spilled += self.drain_within(bucket, room, &mut |rows| visit(work(rows)))?,
             }
             Ok(())
         })?;
@@ -290,7 +325,7 @@ mod tests {
             expected.sort_unstable();
             let high = numbers.iter().copied().max().unwrap_or(low);
             for budget in [tiny(threads), Budget::new(1 << 30, threads).unwrap()] {
-                for all in [false, true] {
+                for way in 0..3 {
                     let sorter = Sorter::new(&budget, folder.path(), low, high);
                     let mut writers: Vec<_> = (0..threads).map(|_| sorter.writer()).collect();
                     for (at, number) in numbers.iter().enumerate() {
@@ -303,13 +338,17 @@ mod tests {
                         found.extend_from_slice(rows);
                         Ok(())
                     };
-                    if all {
-                        sorter.drain_all(threads, &mut visit).unwrap();
-                    } else {
-                        for bucket in 0..BUCKETS {
+                    match way {
+                        0 => (0..BUCKETS).for_each(|bucket| {
                             sorter.drain(bucket, &mut visit).unwrap();
-                        }
+                        }),
+                        1 => drop(sorter.drain_all(threads, &mut visit).unwrap()),
+                        _ => drop(sorter.drain_through(threads, <[u64]>::to_vec, &mut |rows: Vec<u64>| {
+                            if rows.is_empty() { Ok(()) } else { visit(&rows) }
+                        }).unwrap()),
                     }
+                    // One bucket at a time needs one buffer, however often it is dealt out again.
+                    prop_assert!(way > 0 || lock(&sorter.buffers).len() == 1);
                     prop_assert_eq!(&found, &expected);
                 }
             }

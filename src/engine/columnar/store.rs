@@ -41,7 +41,35 @@ struct Disk {
     sizes: Vec<u32>,
 }
 
-/// Takes the sets one by one.
+/// Some sets on their way to a store, which may be made while others are.
+#[derive(Default)]
+pub struct StorePart {
+    sets: Sets,
+    tokens: u32,
+    words: u64,
+}
+
+impl StorePart {
+    /// Appends a set of these tokens and so many singleton ones.
+    pub fn push(&mut self, tokens: &[u32], singleton: usize) {
+        self.tokens = self.tokens.max(tokens.last().map_or(0, |last| last + 1));
+        self.words += words_of(tokens) as u64;
+        self.sets.push_with_singletons(tokens, singleton);
+    }
+
+    /// Makes room for so many tokens.
+    pub fn reserve(&mut self, tokens: usize) {
+        self.sets.reserve(0, tokens);
+    }
+
+    /// Takes all sets out; the room for them stays.
+    pub fn clear(&mut self) {
+        self.sets.clear();
+        (self.tokens, self.words) = (0, 0);
+    }
+}
+
+/// Takes the sets part by part.
 pub struct StoreWriter {
     store: Store,
     buffer: Option<BufWriter<File>>,
@@ -66,25 +94,28 @@ impl StoreWriter {
         Ok(Self { store, buffer: Some(BufWriter::with_capacity(PIECE, writer)) })
     }
 
-    /// Appends a set of these tokens and so many singleton ones.
-    pub fn push(&mut self, tokens: &[u32], singleton: usize) -> Result<()> {
-        self.store.tokens = self.store.tokens.max(tokens.last().map_or(0, |last| last + 1));
-        self.store.stored += tokens.len() as u64;
-        self.store.words += words_of(tokens) as u64;
+    /// Appends the sets of a part.
+    pub fn append(&mut self, part: &StorePart) -> Result<()> {
+        let sets = &part.sets;
+        self.store.tokens = self.store.tokens.max(part.tokens);
+        self.store.stored += sets.tokens().len() as u64;
+        self.store.words += part.words;
         match (&mut self.store.form, &mut self.buffer) {
             (Form::Disk(disk), Some(buffer)) => {
-                let start = disk.offsets.last().copied().unwrap_or(0);
                 let mut bytes = [0; 1 << 10];
-                for tokens in tokens.chunks(bytes.len() / 4) {
+                for tokens in sets.tokens().chunks(bytes.len() / 4) {
                     let bytes = &mut bytes[..tokens.len() * 4];
                     let places = bytes.chunks_exact_mut(4);
                     places.zip(tokens).for_each(|(place, token)| place.copy_from_slice(&token.to_le_bytes()));
                     buffer.write_all(bytes).map_err(Error::io("write to a file in", &disk.folder))?;
                 }
-                disk.offsets.push(start + tokens.len() as u64);
-                disk.sizes.push((tokens.len() + singleton) as u32);
+                for set in 0..sets.len() {
+                    let start = disk.offsets.last().copied().unwrap_or(0);
+                    disk.offsets.push(start + sets.stored(set) as u64);
+                    disk.sizes.push(sets.size(set) as u32);
+                }
             }
-            (Form::Memory(sets), _) => sets.push_with_singletons(tokens, singleton),
+            (Form::Memory(all), _) => all.append(sets),
             (Form::Disk(_), None) => {}
         }
         Ok(())
@@ -257,15 +288,20 @@ mod tests {
         #[test]
         fn a_file_holds_what_memory_holds(
             mut sets in prop::collection::vec((prop::collection::btree_set(0..u32::MAX, 0..60), 0usize..5), 1..60),
-            from in 0usize..60, more in 0usize..60,
+            from in 0usize..60, more in 0usize..60, at_once in 1usize..9,
         ) {
             sets.sort_by_key(|(set, singleton)| set.len() + singleton);
             let tokens = sets.iter().map(|(set, _)| set.len() as u64).sum();
             let folder = tempfile::tempdir().unwrap();
             let store = |budget: Budget| {
                 let mut writer = StoreWriter::new(&budget, folder.path(), sets.len(), tokens).unwrap();
-                for (set, singleton) in &sets {
-                    writer.push(&set.iter().copied().collect::<Vec<_>>(), *singleton).unwrap();
+                let mut part = StorePart::default();
+                for sets in sets.chunks(at_once) {
+                    for (set, singleton) in sets {
+                        part.push(&set.iter().copied().collect::<Vec<_>>(), *singleton);
+                    }
+                    writer.append(&part).unwrap();
+                    part.clear();
                 }
                 writer.finish().unwrap()
             };
@@ -294,11 +330,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let store = |budget: &Budget, tau: &str| {
             let mut writer = StoreWriter::new(budget, folder.path(), 20, 20 * 80).unwrap();
+            let mut part = StorePart::default();
             // Five kinds of sets, whose tokens are dealt out: those of a kind take two words once they are grouped.
             (0..20).for_each(|set| {
                 let tokens: Vec<u32> = (0..80).map(|token| token * 5 + set % 5).collect();
-                writer.push(&tokens, 0).unwrap();
+                part.push(&tokens, 0);
             });
+            writer.append(&part).unwrap();
             let mut store = writer.finish().unwrap();
             let held = budget.spare();
             store.group_tokens(Measure::Jaccard.reaching(tau).unwrap(), 2, budget);

@@ -1,6 +1,6 @@
 //! A log with buckets, into which threads deal rows.
 
-use super::{Chunk, Log};
+use super::{Appender, Chunk, Log};
 use crate::engine::memory::{BUCKETS, Budget};
 use crate::error::Result;
 use crate::threads::lock;
@@ -43,7 +43,8 @@ impl<'b> SpillFile<'b> {
 
     /// A thread's chunks.
     pub fn writer(&self) -> Writer<'_, 'b> {
-        Writer { spill: self, open: (0..BUCKETS).map(|_| Open::default()).collect() }
+        let open = (0..BUCKETS).map(|_| Open::default()).collect();
+        Writer { spill: self, log: self.log.appender(), open }
     }
 
     /// Bytes written to the file so far.
@@ -56,13 +57,11 @@ impl<'b> SpillFile<'b> {
         lock(&self.buckets[bucket]).bytes
     }
 
-    /// Takes a chunk.
-    fn hand_over(&self, bucket: usize, bytes: &[u8]) -> Result<()> {
-        let chunk = self.log.append(bytes)?;
+    /// Takes a chunk that is in the log.
+    fn hand_over(&self, bucket: usize, chunk: Chunk) {
         let mut bucket = lock(&self.buckets[bucket]);
-        bucket.bytes += bytes.len();
+        bucket.bytes += chunk.length();
         bucket.chunks.push(chunk);
-        Ok(())
     }
 
     /// See [`Log::make_room`].
@@ -87,6 +86,7 @@ struct Open {
 /// One thread's open chunks of a spill file. What is not [finished](Writer::finish) is lost.
 pub struct Writer<'s, 'b> {
     spill: &'s SpillFile<'b>,
+    log: Appender<'s, 'b>,
     open: Vec<Open>,
 }
 
@@ -126,7 +126,7 @@ impl Writer<'_, '_> {
     pub fn finish_bucket(&mut self, bucket: usize) -> Result<()> {
         let open = &mut self.open[bucket];
         if open.filled > 0 {
-            self.spill.hand_over(bucket, &open.bytes[..open.filled])?;
+            self.spill.hand_over(bucket, self.log.append(&open.bytes[..open.filled])?);
             open.filled = 0;
         }
         Ok(())
@@ -152,7 +152,7 @@ mod tests {
             words in prop::collection::vec((0usize..BUCKETS, 1usize..40), 0..3000), held in 0usize..60, writers in 1usize..4,
         ) {
             let folder = tempfile::tempdir().unwrap();
-            let budget = Budget::new(PROGRAM + THREAD + (70 << 10), 1).unwrap();
+            let budget = Budget::new(PROGRAM + writers * THREAD + (70 << 10), writers).unwrap();
             let before = budget.spare();
             let spill = SpillFile::new(&budget, folder.path());
             let mut expected: Vec<Vec<(u8, Vec<u8>)>> = vec![Vec::new(); BUCKETS];

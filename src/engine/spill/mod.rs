@@ -3,7 +3,8 @@
 //! A [`Log`] takes chunks of bytes and gives them back. Its first part is in memory and its rest is a file; whoever appends a chunk keeps
 //! its place. So there is one way of doing it, and nothing is written that would have fitted. The file has no name, and goes with the log,
 //! whatever ends it. The part in memory is made of large segments, not of chunks: memory that is freed in small pieces
-//! stays with the process, and what counts is what the process holds.
+//! stays with the process, and what counts is what the process holds. Segments stand in lanes, one for each thread where threads append at
+//! once: to copy a chunk into memory that was not touched before takes a microsecond and more, and in one lane each would wait for the others.
 //!
 //! Two things are made of logs. A [`SpillFile`] is a log with buckets, into which threads deal rows of numbers by the leading bits of their
 //! keys ([sorter](super::columnar::sorter)). The [shuffle](super::shuffle) of text rows, whose keys have any length and begin alike, appends
@@ -18,8 +19,8 @@ use crate::error::{Error, Result};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{OnceLock, PoisonError, RwLock};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{OnceLock, PoisonError, RwLock, RwLockReadGuard};
 
 /// A part of the log that is, or was, in memory.
 enum Segment {
@@ -33,7 +34,9 @@ enum Segment {
 pub enum Chunk {
     /// In the part in memory, which may have moved to the file since.
     Memory {
-        /// Number of the segment.
+        /// Number of the lane.
+        lane: usize,
+        /// Number of the segment in it.
         segment: usize,
         /// Place in it.
         at: usize,
@@ -62,15 +65,27 @@ impl Chunk {
 pub struct Log<'b> {
     budget: &'b Budget,
     folder: &'b Path,
-    segments: RwLock<Vec<Segment>>,
+    lanes: Vec<Lane>,
+    /// How many have asked for a lane.
+    appenders: AtomicUsize,
     file: OnceLock<File>,
     end: AtomicU64,
 }
 
+/// Segments to which few append.
+type Lane = RwLock<Vec<Segment>>;
+
 impl<'b> Log<'b> {
     /// An empty log that has its file, if it comes to one, in `folder`.
     pub fn new(budget: &'b Budget, folder: &'b Path) -> Self {
-        Self { budget, folder, segments: RwLock::default(), file: OnceLock::new(), end: AtomicU64::new(0) }
+        let lanes = (0..budget.log_lanes()).map(|_| Lane::default()).collect();
+        let (appenders, end) = (AtomicUsize::new(0), AtomicU64::new(0));
+        Self { budget, folder, lanes, appenders, file: OnceLock::new(), end }
+    }
+
+    /// One thread's way in.
+    pub fn appender(&self) -> Appender<'_, 'b> {
+        Appender { log: self, lane: self.appenders.fetch_add(1, Ordering::Relaxed) % self.lanes.len() }
     }
 
     /// Bytes written to the file so far.
@@ -94,56 +109,28 @@ impl<'b> Log<'b> {
         Ok(at)
     }
 
-    /// Takes a chunk.
-    pub fn append(&self, bytes: &[u8]) -> Result<Chunk> {
-        if self.budget.try_hold(bytes.len()) {
-            return Ok(self.keep(bytes));
-        }
-        if self.budget.is_over() {
-            self.make_room()?;
-        }
-        Ok(Chunk::Disk { at: self.write(bytes)?, length: bytes.len() })
-    }
-
-    /// Appends to the part in memory.
-    fn keep(&self, bytes: &[u8]) -> Chunk {
-        let mut segments = self.segments.write().unwrap_or_else(PoisonError::into_inner);
-        let fits = |segment: &Segment| match segment {
-            Segment::Memory(own) => own.capacity() - own.len() >= bytes.len(),
-            Segment::Moved(_) => false,
-        };
-        if !segments.last().is_some_and(fits) {
-            segments.push(Segment::Memory(Vec::with_capacity(self.budget.log_segment().max(bytes.len()))));
-        }
-        let segment = segments.len() - 1;
-        let mut at = 0;
-        if let Some(Segment::Memory(own)) = segments.last_mut() {
-            at = own.len();
-            own.extend_from_slice(bytes);
-        }
-        Chunk::Memory { segment, at, length: bytes.len() }
-    }
-
-    /// Something that must stay in memory has grown: the last segment goes to the file. Says whether there was one.
+    /// Something that must stay in memory has grown: the last segment of a lane goes to the file. Says whether there was one.
     pub fn make_room(&self) -> Result<bool> {
-        let mut segments = self.segments.write().unwrap_or_else(PoisonError::into_inner);
-        let last = segments.iter_mut().rev().find(|segment| matches!(segment, Segment::Memory(_)));
-        if let Some(segment) = last
-            && let Segment::Memory(bytes) = segment
-        {
-            let (at, length) = (self.write(bytes)?, bytes.len());
-            *segment = Segment::Moved(at);
-            self.budget.release(length);
-            return Ok(true);
+        for lane in &self.lanes {
+            let mut segments = lane.write().unwrap_or_else(PoisonError::into_inner);
+            let last = segments.iter_mut().rev().find(|segment| matches!(segment, Segment::Memory(_)));
+            if let Some(segment) = last
+                && let Segment::Memory(bytes) = segment
+            {
+                let (at, length) = (self.write(bytes)?, bytes.len());
+                *segment = Segment::Moved(at);
+                self.budget.release(length);
+                return Ok(true);
+            }
         }
         Ok(false)
     }
 
     /// Calls `visit` with each of the chunks.
     pub fn each(&self, chunks: &[Chunk], mut visit: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        let segments = self.segments.read().unwrap_or_else(PoisonError::into_inner);
         let mut buffer = Vec::new();
         for chunk in chunks {
+            let segments = self.lane_of(*chunk);
             match place(&segments, *chunk) {
                 Ok(bytes) => visit(bytes)?,
                 Err(at) => {
@@ -155,9 +142,15 @@ impl<'b> Log<'b> {
         Ok(())
     }
 
+    /// The segments among which a chunk is, if it is in one.
+    fn lane_of(&self, chunk: Chunk) -> RwLockReadGuard<'_, Vec<Segment>> {
+        let lane = if let Chunk::Memory { lane, .. } = chunk { lane } else { 0 };
+        self.lanes[lane].read().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Replaces what is in a buffer by a chunk.
     pub fn copy(&self, chunk: Chunk, buffer: &mut Vec<u8>) -> Result<()> {
-        let segments = self.segments.read().unwrap_or_else(PoisonError::into_inner);
+        let segments = self.lane_of(chunk);
         let at = match place(&segments, chunk) {
             Ok(bytes) => {
                 buffer.clear();
@@ -176,11 +169,51 @@ impl<'b> Log<'b> {
     }
 }
 
+/// One thread's way into a log.
+pub struct Appender<'l, 'b> {
+    log: &'l Log<'b>,
+    lane: usize,
+}
+
+impl Appender<'_, '_> {
+    /// Appends a chunk.
+    pub fn append(&self, bytes: &[u8]) -> Result<Chunk> {
+        let log = self.log;
+        if log.budget.try_hold(bytes.len()) {
+            return Ok(self.keep(bytes));
+        }
+        if log.budget.is_over() {
+            log.make_room()?;
+        }
+        Ok(Chunk::Disk { at: log.write(bytes)?, length: bytes.len() })
+    }
+
+    /// Appends to the part in memory.
+    fn keep(&self, bytes: &[u8]) -> Chunk {
+        let mut segments = self.log.lanes[self.lane].write().unwrap_or_else(PoisonError::into_inner);
+        let fits = |segment: &Segment| match segment {
+            Segment::Memory(own) => own.capacity() - own.len() >= bytes.len(),
+            Segment::Moved(_) => false,
+        };
+        if !segments.last().is_some_and(fits) {
+            let room = self.log.budget.log_segment().max(bytes.len());
+            segments.push(Segment::Memory(Vec::with_capacity(room)));
+        }
+        let segment = segments.len() - 1;
+        let mut at = 0;
+        if let Some(Segment::Memory(own)) = segments.last_mut() {
+            at = own.len();
+            own.extend_from_slice(bytes);
+        }
+        Chunk::Memory { lane: self.lane, segment, at, length: bytes.len() }
+    }
+}
+
 /// A chunk's bytes in memory, or its place in the file.
 fn place(segments: &[Segment], chunk: Chunk) -> std::result::Result<&[u8], u64> {
     match chunk {
         Chunk::Disk { at, .. } => Err(at),
-        Chunk::Memory { segment, at, length } => match &segments[segment] {
+        Chunk::Memory { segment, at, length, .. } => match &segments[segment] {
             Segment::Memory(bytes) => Ok(&bytes[at..at + length]),
             Segment::Moved(place) => Err(place + at as u64),
         },
@@ -189,10 +222,11 @@ fn place(segments: &[Segment], chunk: Chunk) -> std::result::Result<&[u8], u64> 
 
 impl Drop for Log<'_> {
     fn drop(&mut self) {
-        let segments = self.segments.get_mut().unwrap_or_else(PoisonError::into_inner);
-        for segment in segments.drain(..) {
-            if let Segment::Memory(bytes) = segment {
-                self.budget.release(bytes.len());
+        for lane in &mut self.lanes {
+            for segment in lane.get_mut().unwrap_or_else(PoisonError::into_inner).drain(..) {
+                if let Segment::Memory(bytes) = segment {
+                    self.budget.release(bytes.len());
+                }
             }
         }
     }
