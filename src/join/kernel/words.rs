@@ -58,7 +58,7 @@ impl Words {
         let (mut shares, mut first) = (Vec::new(), 0);
         let (mut blocks_left, mut bits_left) = (&mut blocks[..], &mut bits[..]);
         for share in 1..=threads.max(1) {
-            let end = range.len() * share / threads.max(1);
+            let end = starts.partition_point(|start| *start <= total * share / threads.max(1)) - 1;
             let own = starts[end] - starts[first];
             let (own_blocks, other_blocks) = blocks_left.split_at_mut(own);
             let (own_bits, other_bits) = bits_left.split_at_mut(own);
