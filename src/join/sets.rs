@@ -6,6 +6,7 @@ use super::memory;
 use crate::threads::each;
 use classes::Numbering;
 pub use classes::TokenClasses;
+use std::ops::Range;
 
 /// Sets of token numbers, stored one after the other (compressed rows).
 ///
@@ -257,16 +258,22 @@ type Share<'s> = (usize, &'s [usize], &'s mut [u32]);
 
 /// Sets in shares of as many tokens for each thread, for sets ascend by size.
 fn shares<'s>(offsets: &'s [usize], tokens: &'s mut [u32], threads: usize) -> Vec<Share<'s>> {
-    let (total, threads) = (tokens.len(), threads.max(1));
-    let (mut shares, mut left, mut first) = (Vec::new(), tokens, 0);
-    for share in 1..=threads {
-        let end = offsets.partition_point(|offset| *offset <= total * share / threads) - 1;
+    let (mut shares, mut left) = (Vec::new(), tokens);
+    for Range { start, end } in even_ranges(offsets, threads) {
         let own;
-        (own, left) = left.split_at_mut(offsets[end] - offsets[first]);
-        shares.push((first, &offsets[first..=end], own));
-        first = end;
+        (own, left) = left.split_at_mut(offsets[end] - offsets[start]);
+        shares.push((start, &offsets[start..=end], own));
     }
     shares
+}
+
+/// So many ranges of rows of about as much each, of where each row starts, from 0, and the last one ends.
+pub(in crate::join) fn even_ranges(starts: &[usize], ranges: usize) -> Vec<Range<usize>> {
+    let (total, ranges) = (starts.last().copied().unwrap_or(0), ranges.max(1));
+    let end =
+        |range: usize| starts.partition_point(|start| *start <= total * range / ranges).saturating_sub(1);
+    let ends: Vec<usize> = (1..=ranges).map(end).collect();
+    [0].iter().chain(&ends).zip(&ends).map(|(start, end)| *start..*end).collect()
 }
 
 /// The tokens of each set of a share.
@@ -305,6 +312,16 @@ mod tests {
         let counts: Vec<usize> = (0..4).map(|size| sets.count_up_to(size)).collect();
         assert_eq!(counts, [2, 4, 5, 5]);
         assert_eq!(sets.count_up_to(u64::MAX), 5);
+    }
+
+    #[test]
+    fn ranges_have_about_as_much_each() {
+        let starts = [0, 1, 2, 3, 10];
+        assert_eq!(even_ranges(&starts, 1).first(), Some(&(0..4)));
+        assert_eq!(even_ranges(&starts, 2), [0..3, 3..4]);
+        assert_eq!(even_ranges(&starts, 5), [0..2, 2..3, 3..3, 3..3, 3..4]);
+        assert_eq!(even_ranges(&[0], 2), [0..0, 0..0]);
+        assert_eq!(even_ranges(&[0, 0, 0], 0).first(), Some(&(0..2)));
     }
 
     #[test]

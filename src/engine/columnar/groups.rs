@@ -134,7 +134,7 @@ impl Part {
 }
 
 /// A buffer of rows, of which those between the first and the last hash are grouped.
-struct Split {
+struct SplitRows {
     first: Vec<u64>,
     between: Part,
     last: Vec<u64>,
@@ -166,8 +166,8 @@ impl Grouping<'_> {
         };
         let parts: Mutex<Vec<Part>> = Mutex::default();
         let split = |rows: &[u64]| self.split(rows, lock(&parts).pop().unwrap_or_default());
-        let mut open = Open::new(self, Part::default());
-        rows.drain_through(threads, split, &mut |Split { first, mut between, last }| {
+        let mut open = OpenGroups::new(self, Part::default());
+        rows.drain_mapped(threads, split, &mut |SplitRows { first, mut between, last }| {
             open.rows(&first);
             if !between.is_empty() {
                 open.end_hash();
@@ -186,23 +186,23 @@ impl Grouping<'_> {
     }
 
     /// Groups the sets of sorted rows into an empty part, but for those of the first and of the last hash.
-    fn split(&self, rows: &[u64], between: Part) -> Split {
+    fn split(&self, rows: &[u64], between: Part) -> SplitRows {
         let key = |row: &u64| (self.key)(self.numbers[unpack(*row).0 as usize]);
         let (Some(first), Some(last)) = (rows.first().map(key), rows.last().map(key)) else {
-            return Split { first: Vec::new(), between, last: Vec::new() };
+            return SplitRows { first: Vec::new(), between, last: Vec::new() };
         };
         let (before, rest) = rows.split_at(rows.partition_point(|row| key(row) == first));
         let (rows, after) = rest.split_at(rest.partition_point(|row| key(row) != last));
-        let mut open = Open::new(self, between);
+        let mut open = OpenGroups::new(self, between);
         open.part.sets.reserve(rows.len());
         open.rows(rows);
         open.end_hash();
-        Split { first: before.to_vec(), between: open.part, last: after.to_vec() }
+        SplitRows { first: before.to_vec(), between: open.part, last: after.to_vec() }
     }
 }
 
-/// The state of going through the rows.
-struct Open<'a> {
+/// Groups of which more rows may come, and those that are complete.
+struct OpenGroups<'a> {
     grouping: &'a Grouping<'a>,
     /// The candidate whose tokens are being collected.
     position: u32,
@@ -222,7 +222,7 @@ struct Group {
     members: Vec<u32>,
 }
 
-impl<'a> Open<'a> {
+impl<'a> OpenGroups<'a> {
     fn new(grouping: &'a Grouping<'a>, part: Part) -> Self {
         let (tokens, same) = (Vec::new(), Vec::new());
         Self { grouping, position: 0, tokens, same, used: 0, key: (0, 0), part }

@@ -167,7 +167,7 @@ impl<'b, R: Row> Sorter<'b, R> {
 
     /// Calls `visit` with what `work` makes of all rows, which it is given sorted and by the bufferful; `work` runs in `threads` threads, and what it
     /// makes takes no more memory than the rows. `visit` runs on the calling one. Gives how many bytes were dealt out again on disk.
-    pub fn drain_through<T: Send>(
+    pub fn drain_mapped<T: Send>(
         &self,
         threads: usize,
         work: impl Fn(&[R]) -> T + Sync,
@@ -343,7 +343,7 @@ mod tests {
                             sorter.drain(bucket, &mut visit).unwrap();
                         }),
                         1 => drop(sorter.drain_all(threads, &mut visit).unwrap()),
-                        _ => drop(sorter.drain_through(threads, <[u64]>::to_vec, &mut |rows: Vec<u64>| {
+                        _ => drop(sorter.drain_mapped(threads, <[u64]>::to_vec, &mut |rows: Vec<u64>| {
                             if rows.is_empty() { Ok(()) } else { visit(&rows) }
                         }).unwrap()),
                     }

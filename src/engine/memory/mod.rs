@@ -164,14 +164,14 @@ impl Budget {
     }
 
     /// How many threads may append to a [log](super::spill) at once without waiting for one another.
-    pub fn log_lanes(&self) -> usize {
+    pub fn log_stripes(&self) -> usize {
         match self.work {
             Work::Columns => self.threads,
             Work::Stages => 1,
         }
     }
 
-    /// Address space that each lane of a [log](super::spill) takes at a time. Many logs live beside one another where a run works on columns, and
+    /// Address space that each stripe of a [log](super::spill) takes at a time. Many logs live beside one another where a run works on columns, and
     /// what they free must go back to the system. Stages have one log, which the next step's follows in the same place: it takes no more
     /// than it may hold, for processes of stages often run under a limit of their address space.
     pub fn log_segment(&self) -> usize {

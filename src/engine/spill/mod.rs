@@ -3,8 +3,8 @@
 //! A [`Log`] takes chunks of bytes and gives them back. Its first part is in memory and its rest is a file; whoever appends a chunk keeps
 //! its place. So there is one way of doing it, and nothing is written that would have fitted. The file has no name, and goes with the log,
 //! whatever ends it. The part in memory is made of large segments, not of chunks: memory that is freed in small pieces
-//! stays with the process, and what counts is what the process holds. Segments stand in lanes, one for each thread where threads append at
-//! once: to copy a chunk into memory that was not touched before takes a microsecond and more, and in one lane each would wait for the others.
+//! stays with the process, and what counts is what the process holds. Segments stand in stripes with a lock of their own, one for each thread where
+//! threads append at once: to copy a chunk into memory that was not touched before takes a microsecond and more, and with one lock each would wait for the others.
 //!
 //! Two things are made of logs. A [`SpillFile`] is a log with buckets, into which threads deal rows of numbers by the leading bits of their
 //! keys ([sorter](super::columnar::sorter)). The [shuffle](super::shuffle) of text rows, whose keys have any length and begin alike, appends
@@ -34,8 +34,8 @@ enum Segment {
 pub enum Chunk {
     /// In the part in memory, which may have moved to the file since.
     Memory {
-        /// Number of the lane.
-        lane: usize,
+        /// Number of the stripe.
+        stripe: usize,
         /// Number of the segment in it.
         segment: usize,
         /// Place in it.
@@ -65,27 +65,27 @@ impl Chunk {
 pub struct Log<'b> {
     budget: &'b Budget,
     folder: &'b Path,
-    lanes: Vec<Lane>,
-    /// How many have asked for a lane.
+    stripes: Vec<Stripe>,
+    /// How many have asked for a stripe.
     appenders: AtomicUsize,
     file: OnceLock<File>,
     end: AtomicU64,
 }
 
 /// Segments to which few append.
-type Lane = RwLock<Vec<Segment>>;
+type Stripe = RwLock<Vec<Segment>>;
 
 impl<'b> Log<'b> {
     /// An empty log that has its file, if it comes to one, in `folder`.
     pub fn new(budget: &'b Budget, folder: &'b Path) -> Self {
-        let lanes = (0..budget.log_lanes()).map(|_| Lane::default()).collect();
+        let stripes = (0..budget.log_stripes()).map(|_| Stripe::default()).collect();
         let (appenders, end) = (AtomicUsize::new(0), AtomicU64::new(0));
-        Self { budget, folder, lanes, appenders, file: OnceLock::new(), end }
+        Self { budget, folder, stripes, appenders, file: OnceLock::new(), end }
     }
 
     /// One thread's way in.
     pub fn appender(&self) -> Appender<'_, 'b> {
-        Appender { log: self, lane: self.appenders.fetch_add(1, Ordering::Relaxed) % self.lanes.len() }
+        Appender { log: self, stripe: self.appenders.fetch_add(1, Ordering::Relaxed) % self.stripes.len() }
     }
 
     /// Bytes written to the file so far.
@@ -109,10 +109,10 @@ impl<'b> Log<'b> {
         Ok(at)
     }
 
-    /// Something that must stay in memory has grown: the last segment of a lane goes to the file. Says whether there was one.
+    /// Something that must stay in memory has grown: the last segment of a stripe goes to the file. Says whether there was one.
     pub fn make_room(&self) -> Result<bool> {
-        for lane in &self.lanes {
-            let mut segments = lane.write().unwrap_or_else(PoisonError::into_inner);
+        for stripe in &self.stripes {
+            let mut segments = stripe.write().unwrap_or_else(PoisonError::into_inner);
             let last = segments.iter_mut().rev().find(|segment| matches!(segment, Segment::Memory(_)));
             if let Some(segment) = last
                 && let Segment::Memory(bytes) = segment
@@ -130,7 +130,7 @@ impl<'b> Log<'b> {
     pub fn each(&self, chunks: &[Chunk], mut visit: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let mut buffer = Vec::new();
         for chunk in chunks {
-            let segments = self.lane_of(*chunk);
+            let segments = self.stripe_of(*chunk);
             match place(&segments, *chunk) {
                 Ok(bytes) => visit(bytes)?,
                 Err(at) => {
@@ -143,14 +143,14 @@ impl<'b> Log<'b> {
     }
 
     /// The segments among which a chunk is, if it is in one.
-    fn lane_of(&self, chunk: Chunk) -> RwLockReadGuard<'_, Vec<Segment>> {
-        let lane = if let Chunk::Memory { lane, .. } = chunk { lane } else { 0 };
-        self.lanes[lane].read().unwrap_or_else(PoisonError::into_inner)
+    fn stripe_of(&self, chunk: Chunk) -> RwLockReadGuard<'_, Vec<Segment>> {
+        let stripe = if let Chunk::Memory { stripe, .. } = chunk { stripe } else { 0 };
+        self.stripes[stripe].read().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Replaces what is in a buffer by a chunk.
     pub fn copy(&self, chunk: Chunk, buffer: &mut Vec<u8>) -> Result<()> {
-        let segments = self.lane_of(chunk);
+        let segments = self.stripe_of(chunk);
         let at = match place(&segments, chunk) {
             Ok(bytes) => {
                 buffer.clear();
@@ -172,7 +172,7 @@ impl<'b> Log<'b> {
 /// One thread's way into a log.
 pub struct Appender<'l, 'b> {
     log: &'l Log<'b>,
-    lane: usize,
+    stripe: usize,
 }
 
 impl Appender<'_, '_> {
@@ -190,7 +190,7 @@ impl Appender<'_, '_> {
 
     /// Appends to the part in memory.
     fn keep(&self, bytes: &[u8]) -> Chunk {
-        let mut segments = self.log.lanes[self.lane].write().unwrap_or_else(PoisonError::into_inner);
+        let mut segments = self.log.stripes[self.stripe].write().unwrap_or_else(PoisonError::into_inner);
         let fits = |segment: &Segment| match segment {
             Segment::Memory(own) => own.capacity() - own.len() >= bytes.len(),
             Segment::Moved(_) => false,
@@ -205,7 +205,7 @@ impl Appender<'_, '_> {
             at = own.len();
             own.extend_from_slice(bytes);
         }
-        Chunk::Memory { lane: self.lane, segment, at, length: bytes.len() }
+        Chunk::Memory { stripe: self.stripe, segment, at, length: bytes.len() }
     }
 }
 
@@ -222,8 +222,8 @@ fn place(segments: &[Segment], chunk: Chunk) -> std::result::Result<&[u8], u64> 
 
 impl Drop for Log<'_> {
     fn drop(&mut self) {
-        for lane in &mut self.lanes {
-            for segment in lane.get_mut().unwrap_or_else(PoisonError::into_inner).drain(..) {
+        for stripe in &mut self.stripes {
+            for segment in stripe.get_mut().unwrap_or_else(PoisonError::into_inner).drain(..) {
                 if let Segment::Memory(bytes) = segment {
                     self.budget.release(bytes.len());
                 }

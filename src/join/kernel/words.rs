@@ -10,7 +10,7 @@
 //! says why), so only words from there on are looked at.
 
 use crate::join::memory;
-use crate::join::sets::Sets;
+use crate::join::sets::{Sets, even_ranges};
 use crate::processor::{self, Instructions, Work};
 use crate::threads::{each, fill};
 use std::ops::Range;
@@ -55,15 +55,14 @@ impl Words {
             *start = total;
         }
         let (mut blocks, mut bits) = (memory::filled(0_u32, total), memory::filled(0_u64, total));
-        let (mut shares, mut first) = (Vec::new(), 0);
+        let mut shares = Vec::new();
         let (mut blocks_left, mut bits_left) = (&mut blocks[..], &mut bits[..]);
-        for share in 1..=threads.max(1) {
-            let end = starts.partition_point(|start| *start <= total * share / threads.max(1)) - 1;
-            let own = starts[end] - starts[first];
+        for sets in even_ranges(&starts, threads) {
+            let own = starts[sets.end] - starts[sets.start];
             let (own_blocks, other_blocks) = blocks_left.split_at_mut(own);
             let (own_bits, other_bits) = bits_left.split_at_mut(own);
-            shares.push((range.start + first..range.start + end, own_blocks, own_bits));
-            (blocks_left, bits_left, first) = (other_blocks, other_bits, end);
+            shares.push((range.start + sets.start..range.start + sets.end, own_blocks, own_bits));
+            (blocks_left, bits_left) = (other_blocks, other_bits);
         }
         let put = |(sets_of_share, blocks, bits): (Range<usize>, &mut [u32], &mut [u64])| {
             let mut places = blocks.iter_mut().zip(bits);
