@@ -9,9 +9,9 @@
 //! the buffers beside it: their rows are gone through when it is known what came before.
 
 use super::documents::Documents;
-use super::numbering::Candidates;
+use super::numbering::{Candidates, SetRows};
 use super::ragged::Ragged;
-use super::sorter::{Sorter, unpack};
+use super::sorter::{Packing, Sorter};
 use super::store::{Store, StorePart, StoreWriter};
 use crate::engine::memory::Budget;
 use crate::engine::progress::{Progress, Unit};
@@ -36,7 +36,7 @@ pub const NO_SET: u32 = u32::MAX;
 impl Groups {
     /// Makes the candidates' sets of their rows, and groups them.
     pub fn of(
-        rows: &Sorter<'_, u64>,
+        SetRows { rows, keys }: &SetRows<'_>,
         candidates: &Candidates,
         documents: &Documents,
         similarity: Similarity,
@@ -53,7 +53,7 @@ impl Groups {
             let place = documents.order[number as usize] as usize;
             (documents.sizes[place], documents.hashes[place])
         };
-        let grouping = Grouping { numbers: &candidates.numbers, key: &key, similarity };
+        let grouping = Grouping { numbers: &candidates.numbers, keys: *keys, key: &key, similarity };
         let store = StoreWriter::new(budget, folder, candidates.sets, candidates.tokens)?;
         let groups = grouping.groups(rows, store, threads, &|position| progress.set(position.into()));
         budget.release(sets);
@@ -144,6 +144,8 @@ struct SplitRows {
 struct Grouping<'a> {
     /// The candidates, in order of (size, hash, number).
     numbers: &'a [u32],
+    /// How rows are packed.
+    keys: Packing,
     /// The size and the hash of a document's set.
     key: &'a (dyn Fn(u32) -> (u32, u64) + Sync),
     similarity: Similarity,
@@ -187,7 +189,7 @@ impl Grouping<'_> {
 
     /// Groups the sets of sorted rows into an empty part, but for those of the first and of the last hash.
     fn split(&self, rows: &[u64], between: Part) -> SplitRows {
-        let key = |row: &u64| (self.key)(self.numbers[unpack(*row).0 as usize]);
+        let key = |row: &u64| (self.key)(self.numbers[self.keys.first(*row) as usize]);
         let (Some(first), Some(last)) = (rows.first().map(key), rows.last().map(key)) else {
             return SplitRows { first: Vec::new(), between, last: Vec::new() };
         };
@@ -229,13 +231,14 @@ impl<'a> OpenGroups<'a> {
     }
 
     fn rows(&mut self, rows: &[u64]) {
-        for row in rows.chunk_by(|x, y| unpack(*x).0 == unpack(*y).0) {
-            let position = unpack(row[0]).0;
+        let keys = self.grouping.keys;
+        for row in rows.chunk_by(|x, y| keys.first(*x) == keys.first(*y)) {
+            let position = keys.first(row[0]);
             if position != self.position {
                 self.end_set();
                 self.position = position;
             }
-            self.tokens.extend(row.iter().map(|row| unpack(*row).1));
+            self.tokens.extend(row.iter().map(|row| keys.unpack(*row).1));
         }
     }
 
@@ -289,7 +292,6 @@ impl<'a> OpenGroups<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sorter::pack;
     use super::*;
     use crate::engine::memory::{PROGRAM, THREAD};
     use crate::similarity::Measure;
@@ -350,14 +352,15 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             for memory in [PROGRAM + threads * THREAD + (16 << 10), 1 << 30] {
                 let budget = Budget::new(memory, threads).unwrap();
-                let rows = Sorter::new(&budget, folder.path(), 0, pack(numbers.len() as u32 - 1, u32::MAX));
+                let keys = Packing::new(5);
+                let rows = Sorter::new(&budget, folder.path(), 0, keys.pack(numbers.len() as u32 - 1, 5));
                 let mut writer = rows.writer();
                 for (position, number) in (0..).zip(&numbers) {
-                    documents[*number as usize].2.iter().try_for_each(|token| writer.push(pack(position, *token))).unwrap();
+                    documents[*number as usize].2.iter().try_for_each(|token| writer.push(keys.pack(position, *token))).unwrap();
                 }
                 writer.finish().unwrap();
                 let key = |number: u32| (documents[number as usize].0, documents[number as usize].1);
-                let grouping = Grouping { numbers: &numbers, key: &key, similarity };
+                let grouping = Grouping { numbers: &numbers, keys, key: &key, similarity };
                 let store = StoreWriter::new(&budget, folder.path(), numbers.len(), 3 * numbers.len() as u64).unwrap();
                 let groups = grouping.groups(&rows, store, threads, &|_| ()).unwrap();
                 let mut buffer = crate::join::sets::Sets::default();

@@ -10,7 +10,7 @@
 use super::ColumnarOpts;
 use super::documents::Documents;
 use super::groups::Groups;
-use super::sorter::{Row, SortWriter, Sorter, pack};
+use super::sorter::{Keys, Row, SortWriter, Sorter, pack};
 use super::stars::edge;
 use super::store::Store;
 use crate::cluster::union_find::UnionFind;
@@ -34,19 +34,22 @@ pub struct PairRow {
 
 impl Row for PairRow {
     const MOST: usize = 12;
-    const LEAST: usize = 12;
+
+    fn least(_: Keys) -> usize {
+        Self::MOST
+    }
 
     fn key(&self) -> u64 {
         self.documents
     }
 
-    fn put(&self, _: &Self, out: &mut [u8]) -> usize {
+    fn put(&self, _: &Self, _: Keys, out: &mut [u8]) -> usize {
         out[..8].copy_from_slice(&self.documents.to_le_bytes());
         out[8..12].copy_from_slice(&self.overlap.to_le_bytes());
         12
     }
 
-    fn get(bytes: &mut &[u8], _: &Self, _: u64) -> Option<Self> {
+    fn get(bytes: &mut &[u8], _: &Self, _: Keys) -> Option<Self> {
         let documents = bytes.split_off(..8)?.try_into().ok().map(u64::from_le_bytes)?;
         let overlap = bytes.split_off(..4)?.try_into().ok().map(u32::from_le_bytes)?;
         Some(Self { documents, overlap })

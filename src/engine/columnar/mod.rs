@@ -280,7 +280,7 @@ impl Collection<'_> {
             ("sets", groups.count().into()),
             ("sets_below_min_features", documents.sets(|size| !opts.least.admits(size))),
             ("sets_without_features", documents.sets(|size| size == 0)),
-            ("spilled_bytes", rows.spilled() + groups.store.spilled()),
+            ("spilled_bytes", rows.rows.spilled() + groups.store.spilled()),
         ];
         (documents.sizes, documents.hashes) = Default::default();
         end("equal-sets", named(&counters));

@@ -16,7 +16,7 @@
 //! among candidates, token). Sorted, these rows are the sets.
 
 use super::documents::{Documents, FeatureRow, Sites};
-use super::sorter::{SortWriter, Sorter, pack};
+use super::sorter::{Packing, SortWriter, Sorter};
 use crate::engine::memory::{BUCKETS, Budget};
 use crate::engine::progress::{Progress, Unit};
 use crate::engine::spill::SpillFile;
@@ -64,6 +64,8 @@ pub struct Lists<'b> {
     spill: SpillFile<'b>,
     /// For each bucket how many features have a document frequency.
     frequencies: Vec<ByFrequency>,
+    /// How many features these are.
+    features: u32,
     /// By place: how many of these features a document has.
     shared: Vec<u32>,
 }
@@ -124,7 +126,8 @@ pub fn count<'b>(
             u32::MAX - 1
         )));
     }
-    Ok((Lists { spill: lists, frequencies, shared }, counted))
+    let features = counted.shared as u32;
+    Ok((Lists { spill: lists, frequencies, features, shared }, counted))
 }
 
 impl Counting<'_, '_> {
@@ -230,6 +233,14 @@ pub struct Candidates {
     pub largest: (u32, usize),
 }
 
+/// Rows (place among candidates, token): sorted, they are the candidates' sets.
+pub struct SetRows<'b> {
+    /// The rows, each as one key.
+    pub rows: Sorter<'b, u64>,
+    /// How they are packed.
+    pub keys: Packing,
+}
+
 /// Stands for a document that is no candidate.
 const NONE: u32 = u32::MAX;
 
@@ -271,16 +282,18 @@ impl Candidates {
         Self { numbers, positions, tokens, sets, largest: largest.unwrap_or_default() }
     }
 
-    /// The rows (place among candidates, token) that make their sets.
+    /// The rows that make their sets.
     pub fn rows<'b>(
         &self,
         lists: Lists<'_>,
         threads: usize,
         (budget, folder): (&'b Budget, &'b Path),
         progress: &Progress,
-    ) -> Result<Sorter<'b, u64>> {
+    ) -> Result<SetRows<'b>> {
         let last = (self.numbers.len() as u32).saturating_sub(1);
-        let rows = Sorter::new(budget, folder, 0, pack(last, u32::MAX));
+        let last_token = lists.features.saturating_sub(1);
+        let keys = Packing::new(last_token);
+        let rows = Sorter::new(budget, folder, 0, keys.pack(last, last_token));
         let shared = lists.shared.iter().map(|shared| u64::from(*shared)).sum();
         progress.start("equal-sets", "numbering", Unit::Rows, shared);
         let starts = first_tokens(&lists.frequencies);
@@ -306,7 +319,7 @@ impl Candidates {
                     }
                     let token = tokens.of(frequency);
                     if holders.len() > 1 {
-                        holders.iter().try_for_each(|holder| writer.push(pack(*holder, *token)))?;
+                        holders.iter().try_for_each(|holder| writer.push(keys.pack(*holder, *token)))?;
                     }
                     *token += 1;
                     holders.clear();
@@ -315,7 +328,7 @@ impl Candidates {
             })
         };
         in_threads_with(BUCKETS, threads, own, bucket, |(writer, _)| writer.finish())?;
-        Ok(rows)
+        Ok(SetRows { rows, keys })
     }
 }
 

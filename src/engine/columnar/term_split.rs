@@ -6,7 +6,7 @@
 //! else is written, and nothing has to be sorted.
 
 use super::join::{Found, Pairs, neighbours};
-use super::sorter::{Row, Sorter, pack, unpack};
+use super::sorter::{Keys, Row, Sorter, pack, unpack};
 use super::store::Store;
 use super::{ColumnarRun, counters_of};
 use crate::engine::memory::{BUCKETS, Budget};
@@ -35,7 +35,11 @@ struct Candidate {
 /// seven bits to a byte, the lowest first: a thread's candidates ascend, and the partners of a set are near one another.
 impl Row for Candidate {
     const MOST: usize = 15;
-    const LEAST: usize = 1;
+
+    #[inline]
+    fn least(_: Keys) -> usize {
+        1
+    }
 
     #[inline]
     fn key(&self) -> u64 {
@@ -43,7 +47,7 @@ impl Row for Candidate {
     }
 
     #[inline]
-    fn put(&self, before: &Self, out: &mut [u8]) -> usize {
+    fn put(&self, before: &Self, _: Keys, out: &mut [u8]) -> usize {
         // The batches of several threads alternate: a step back, from one to the next, wraps around.
         let step = self.sets.wrapping_sub(before.sets);
         let length = put_number(u128::from(step) << 1 | u128::from(self.more > 0), out);
@@ -51,7 +55,7 @@ impl Row for Candidate {
     }
 
     #[inline]
-    fn get(bytes: &mut &[u8], before: &Self, _: u64) -> Option<Self> {
+    fn get(bytes: &mut &[u8], before: &Self, _: Keys) -> Option<Self> {
         let number = get_number(bytes)?;
         let more = if number & 1 == 0 { 0 } else { get_number(bytes)? };
         Some(Self { sets: before.sets.wrapping_add((number >> 1) as u64), more: more as u32 })
@@ -245,6 +249,9 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// Candidates are written as steps, whatever their bucket.
+    const KEYS: Keys = Keys { first: 0, bytes: 7 };
+
     proptest! {
         /// Steps of every width, and back.
         #[test]
@@ -254,14 +261,14 @@ mod tests {
             let (mut bytes, mut before) = (Vec::new(), Candidate::default());
             for row in &rows {
                 let mut out = [0; Candidate::MOST];
-                let length = row.put(&before, &mut out);
-                prop_assert!(length >= Candidate::LEAST);
+                let length = row.put(&before, KEYS, &mut out);
+                prop_assert!(length >= Candidate::least(KEYS));
                 bytes.extend_from_slice(&out[..length]);
                 before = *row;
             }
             let (mut bytes, mut before) = (bytes.as_slice(), Candidate::default());
             for row in &rows {
-                before = Candidate::get(&mut bytes, &before, 0).unwrap();
+                before = Candidate::get(&mut bytes, &before, KEYS).unwrap();
                 prop_assert_eq!(&before, row);
             }
             prop_assert!(bytes.is_empty());

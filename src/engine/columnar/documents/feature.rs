@@ -1,6 +1,6 @@
 //! A feature of a document on its way.
 
-use crate::engine::columnar::sorter::Row;
+use crate::engine::columnar::sorter::{Keys, Row};
 
 /// A feature of a document, which goes by its place.
 #[derive(Clone, Copy, Debug, Default)]
@@ -15,7 +15,11 @@ pub struct FeatureRow {
 /// step from the document before, which is small because a thread reads documents in order.
 impl Row for FeatureRow {
     const MOST: usize = 12;
-    const LEAST: usize = 8;
+
+    #[inline]
+    fn least(_: Keys) -> usize {
+        8
+    }
 
     #[inline]
     fn key(&self) -> u64 {
@@ -23,7 +27,7 @@ impl Row for FeatureRow {
     }
 
     #[inline]
-    fn put(&self, before: &Self, out: &mut [u8]) -> usize {
+    fn put(&self, before: &Self, _: Keys, out: &mut [u8]) -> usize {
         let step = self.document.wrapping_sub(before.document);
         out[..8].copy_from_slice(&(self.feature << 8 | u64::from(step.min(FAR))).to_le_bytes());
         if step < FAR {
@@ -34,13 +38,13 @@ impl Row for FeatureRow {
     }
 
     #[inline]
-    fn get(bytes: &mut &[u8], before: &Self, first: u64) -> Option<Self> {
+    fn get(bytes: &mut &[u8], before: &Self, keys: Keys) -> Option<Self> {
         let word = u64::from_le_bytes(bytes.split_off(..8)?.try_into().ok()?);
         let document = match word as u8 {
             far if u32::from(far) == FAR => u32::from_le_bytes(bytes.split_off(..4)?.try_into().ok()?),
             step => before.document.wrapping_add(step.into()),
         };
-        Some(Self { feature: first & 0xff << 56 | word >> 8, document })
+        Some(Self { feature: keys.first & 0xff << 56 | word >> 8, document })
     }
 }
 

@@ -3,78 +3,59 @@
 //! Rows are dealt out to the buckets of a [spill file](crate::engine::spill) by the leading bits of their keys, so that the buckets
 //! are in order and threads can sort them on their own. A bucket that is too large for a sort buffer is dealt out again
 //! by the next bits. That ends: rows of one key are at most one for each document. Within the sort buffer the next bits deal rows
-//! to parts that a cache holds, so that comparing keys never waits for memory.
+//! to parts that a cache holds, so that nothing waits for memory, and within a part the next ones say nearly where each row stands, so that
+//! little is compared (an MSD radix sort with insertion at its end).
+
+mod part;
+mod rows;
+
+pub use rows::{Keys, Packing, Row, pack, unpack};
 
 use crate::engine::memory::{BUCKETS, Budget};
 use crate::engine::spill::{SpillFile, Writer};
 use crate::error::Result;
 use crate::threads::{in_order, lock};
+use part::PartSort;
 use std::ops::RangeInclusive;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 /// A bucket in memory is dealt out to parts of about so many rows, and to at most so many parts (of which each has a page of
 /// memory and a line of a cache open). Tests sort a few.
-const PART: usize = if cfg!(test) { 2 } else { 1 << 6 };
-const PART_BITS: u32 = 11;
+const PART: usize = if cfg!(test) { 2 } else { 1 << 9 };
+const PART_BITS: u32 = 10;
 
-/// A row of fixed width in memory, and a few bytes on its way.
-pub trait Row: Copy + Default + Send + Sync {
-    /// The most bytes that [`put`](Self::put) writes.
-    const MOST: usize;
-    /// The fewest.
-    const LEAST: usize;
-
-    /// What rows are sorted by.
-    fn key(&self) -> u64;
-
-    /// Writes the row to the front of `out`, which has [`MOST`](Self::MOST) bytes, and gives how many it took. `before` is the
-    /// one written before it in the same chunk, or the default.
-    fn put(&self, before: &Self, out: &mut [u8]) -> usize;
-
-    /// Reads a row from the front of `bytes`. `first` is the smallest key that its bucket may hold.
-    fn get(bytes: &mut &[u8], before: &Self, first: u64) -> Option<Self>;
+/// Which bucket a key belongs to.
+#[derive(Clone, Copy)]
+struct Buckets {
+    low: u64,
+    shift: u32,
 }
 
-/// A key alone.
-impl Row for u64 {
-    const MOST: usize = 8;
-    const LEAST: usize = 8;
-
-    #[inline]
-    fn key(&self) -> u64 {
-        *self
+impl Buckets {
+    /// For keys from `low` to `high`.
+    fn new(low: u64, high: u64) -> Self {
+        let bits = u64::BITS - (high - low).leading_zeros();
+        Self { low, shift: bits.saturating_sub(BUCKETS.ilog2()) }
     }
 
     #[inline]
-    fn put(&self, _: &u64, out: &mut [u8]) -> usize {
-        out[..8].copy_from_slice(&self.to_le_bytes());
-        8
+    fn of(self, key: u64) -> usize {
+        ((key - self.low) >> self.shift) as usize
     }
 
+    /// The keys of a bucket.
     #[inline]
-    fn get(bytes: &mut &[u8], _: &u64, _: u64) -> Option<u64> {
-        bytes.split_off(..8)?.try_into().ok().map(u64::from_le_bytes)
+    fn keys(self, bucket: usize) -> Keys {
+        let first = self.low + ((bucket as u64) << self.shift);
+        Keys { first, bytes: self.shift.div_ceil(8).max(1) as usize }
     }
-}
-
-/// Two numbers as one key: sorted by the first, then by the second.
-#[inline]
-pub fn pack(x: u32, y: u32) -> u64 {
-    u64::from(x) << 32 | u64::from(y)
-}
-
-/// The numbers of [`two`].
-#[inline]
-pub fn unpack(key: u64) -> (u32, u32) {
-    ((key >> 32) as u32, key as u32)
 }
 
 /// Sorts rows.
 pub struct Sorter<'b, R> {
     spill: SpillFile<'b>,
-    low: u64,
-    shift: u32,
+    buckets: Buckets,
     /// Buffers of buckets that have been visited: memory that is used again costs less than what is new. They are those of the sorters of too large
     /// buckets as well.
     buffers: Arc<Mutex<Vec<Vec<R>>>>,
@@ -83,19 +64,13 @@ pub struct Sorter<'b, R> {
 impl<'b, R: Row> Sorter<'b, R> {
     /// A sorter of rows with keys from `low` to `high`; what does not fit in memory goes to a file in `folder`.
     pub fn new(budget: &'b Budget, folder: &'b Path, low: u64, high: u64) -> Self {
-        let bits = u64::BITS - (high - low).leading_zeros();
-        let shift = bits.saturating_sub(BUCKETS.ilog2());
-        Self { spill: SpillFile::new(budget, folder), low, shift, buffers: Arc::default() }
+        let (spill, buckets) = (SpillFile::new(budget, folder), Buckets::new(low, high));
+        Self { spill, buckets, buffers: Arc::default() }
     }
 
     /// One thread's way in.
     pub fn writer(&self) -> SortWriter<'_, 'b, R> {
-        SortWriter {
-            writer: self.spill.writer(),
-            before: vec![R::default(); BUCKETS],
-            low: self.low,
-            shift: self.shift,
-        }
+        SortWriter { writer: self.spill.writer(), before: vec![R::default(); BUCKETS], buckets: self.buckets }
     }
 
     /// Bytes written to the file.
@@ -106,11 +81,6 @@ impl<'b, R: Row> Sorter<'b, R> {
     /// Moves some of what is in memory to the file; says whether there was anything.
     pub fn make_room(&self) -> Result<bool> {
         self.spill.make_room()
-    }
-
-    /// The first key of a bucket.
-    fn first(&self, bucket: usize) -> u64 {
-        self.low + ((bucket as u64) << self.shift)
     }
 
     /// Calls `visit` with the rows of a bucket, sorted and by the bufferful; equal keys are in one of them.
@@ -130,11 +100,11 @@ impl<'b, R: Row> Sorter<'b, R> {
         room: usize,
         visit: &mut dyn FnMut(Vec<R>) -> Result<()>,
     ) -> Result<u64> {
-        if self.rows(bucket) <= room || self.shift == 0 {
+        if self.rows(bucket) <= room || self.buckets.shift == 0 {
             return self.sorted(bucket).and_then(visit).map(|()| 0);
         }
-        let low = self.first(bucket);
-        let high = low + ((1 << self.shift) - 1);
+        let low = self.buckets.keys(bucket).first;
+        let high = low + ((1 << self.buckets.shift) - 1);
         let finer = Self {
             buffers: self.buffers.clone(),
             ..Sorter::new(self.spill.budget(), self.spill.folder(), low, high)
@@ -221,14 +191,15 @@ impl<'b, R: Row> Sorter<'b, R> {
 
     /// How many rows a bucket has at most.
     fn rows(&self, bucket: usize) -> usize {
-        self.spill.bytes(bucket) / R::LEAST
+        self.spill.bytes(bucket) / R::least(self.buckets.keys(bucket))
     }
 
     /// The rows of a bucket: counted by part, put into the places that the counts say, and each part sorted on its own.
     fn sorted(&self, bucket: usize) -> Result<Vec<R>> {
-        let bits = (self.rows(bucket) / PART).checked_ilog2().unwrap_or(0).min(PART_BITS).min(self.shift);
-        let first = self.first(bucket);
-        let part = |row: &R| ((row.key() - first) >> (self.shift - bits)) as usize;
+        let shift = self.buckets.shift;
+        let bits = (self.rows(bucket) / PART).checked_ilog2().unwrap_or(0).min(PART_BITS).min(shift);
+        let first = self.buckets.keys(bucket).first;
+        let part = |row: &R| ((row.key() - first) >> (shift - bits)) as usize;
         let mut ends = vec![0; 1 << bits];
         self.each(bucket, |row| {
             ends[part(&row)] += 1;
@@ -250,9 +221,9 @@ impl<'b, R: Row> Sorter<'b, R> {
             *at += 1;
             Ok(())
         })?;
-        let mut start = 0;
+        let (mut start, mut sort) = (0, PartSort::default());
         for end in ends {
-            rows[start..end].sort_unstable_by_key(R::key);
+            sort.sort(&mut rows[start..end], first, shift - bits);
             start = end;
         }
         Ok(rows)
@@ -260,10 +231,10 @@ impl<'b, R: Row> Sorter<'b, R> {
 
     /// Calls `visit` with each row of a bucket, in any order.
     pub fn each(&self, bucket: usize, mut visit: impl FnMut(R) -> Result<()>) -> Result<()> {
-        let first = self.first(bucket);
+        let keys = self.buckets.keys(bucket);
         self.spill.each(bucket, |mut chunk| {
             let mut before = R::default();
-            while let Some(row) = R::get(&mut chunk, &before, first) {
+            while let Some(row) = R::get(&mut chunk, &before, keys) {
                 visit(row)?;
                 before = row;
             }
@@ -276,20 +247,20 @@ impl<'b, R: Row> Sorter<'b, R> {
 pub struct SortWriter<'s, 'b, R> {
     writer: Writer<'s, 'b>,
     before: Vec<R>,
-    low: u64,
-    shift: u32,
+    buckets: Buckets,
 }
 
 impl<R: Row> SortWriter<'_, '_, R> {
     /// Takes a row.
     #[inline]
     pub fn push(&mut self, row: R) -> Result<()> {
-        let bucket = ((row.key() - self.low) >> self.shift) as usize;
+        let bucket = self.buckets.of(row.key());
+        let keys = self.buckets.keys(bucket);
         let before = &mut self.before[bucket];
         self.writer.put(bucket, R::MOST, |out, first| {
             let last = if first { R::default() } else { *before };
             *before = row;
-            row.put(&last, out)
+            row.put(&last, keys, out)
         })
     }
 
