@@ -6,6 +6,7 @@ use unicode_script::UnicodeScript;
 
 pub use unicode_script::Script;
 
+use super::han::leading_ideographs;
 use super::segment::first_non_ascii;
 
 /// By character of the Basic Multilingual Plane what [`letter`] says: its searches would cost more than all the words of a
@@ -60,8 +61,12 @@ impl Letters {
         self.count(Script::Latin, latin);
         let mut at = 0;
         while let Some(odd) = first_non_ascii(bytes, at) {
-            at = odd;
-            for c in text[odd..].chars().take_while(|c| !c.is_ascii()) {
+            let ideographs = leading_ideographs(&bytes[odd..]);
+            if ideographs > 0 {
+                self.count(Script::Han, ideographs);
+            }
+            at = odd + ideographs;
+            for c in text[at..].chars().take_while(|c| !c.is_ascii()) {
                 at += c.len_utf8();
                 if let Some(script) = known_letter(c) {
                     self.count(script, c.len_utf8());
@@ -102,6 +107,8 @@ mod tests {
             assert_eq!(known_letter(c), letter(c), "{c:?}");
         }
         assert_eq!([known_letter('文'), known_letter('。')], [Some(Script::Han), None]);
+        // What is counted without a look-up.
+        assert!(('\u{4e00}'..='\u{9fff}').all(|c| letter(c) == Some(Script::Han)));
     }
 
     #[test]

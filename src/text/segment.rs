@@ -67,11 +67,11 @@ impl Words {
             while bytes.get(end + 1).is_some_and(|next| !next.is_ascii()) {
                 end = first_space(bytes, end + 1);
             }
-            self.ascii::<SPANS>(text, at..plain, normaliser);
+            self.ascii::<SPANS>(&bytes[at..plain], at, normaliser);
             self.mixed::<SPANS>(&text[plain..end], plain, normaliser, wants);
             at = end;
         }
-        self.ascii::<SPANS>(text, at..text.len(), normaliser);
+        self.ascii::<SPANS>(&bytes[at..], at, normaliser);
     }
 
     /// Drops the first `words` words. Spans are not kept then.
@@ -117,9 +117,9 @@ impl Words {
         if word == 0 { 0 } else { self.ends[word - 1] + 1 }
     }
 
+    /// ASCII alone; `base` is where it starts in the whole text.
     #[inline]
-    fn ascii<const SPANS: bool>(&mut self, text: &str, range: Range<usize>, normaliser: Normaliser) {
-        let bytes = &text.as_bytes()[range.clone()];
+    fn ascii<const SPANS: bool>(&mut self, bytes: &[u8], base: usize, normaliser: Normaliser) {
         self.make_room(bytes.len());
         let from = self.start(self.ends.len());
         let Words { buf, ends, spans, .. } = self;
@@ -127,7 +127,7 @@ impl Words {
         each_word(bytes, |start, end| {
             next = put(buf, ends, next, &bytes[start..], end - start);
             if SPANS {
-                spans.push(range.start + start..range.start + end);
+                spans.push(base + start..base + end);
             }
         });
         if normaliser.case_fold {
@@ -172,8 +172,18 @@ impl Words {
     }
 
     fn uax29<const SPANS: bool>(&mut self, text: &str, base: usize, normaliser: Normaliser) {
-        if text.chars().all(is_punctuation) {
-            return;
+        match alphabet(text) {
+            Alphabet::Punctuation => return,
+            Alphabet::Ascii => {
+                let bytes = text.as_bytes();
+                let mut at = 0;
+                while let Some(odd) = first_non_ascii(bytes, at) {
+                    self.ascii::<SPANS>(&bytes[at..odd], base + at, normaliser);
+                    at = odd + bytes[odd..].iter().take_while(|b| !b.is_ascii()).count();
+                }
+                return self.ascii::<SPANS>(&bytes[at..], base + at, normaliser);
+            }
+            Alphabet::Any => (),
         }
         for (at, segment) in text.unicode_word_indices() {
             // A letter-like mark after white space forms a segment with it (WB4); the space is not the word's.
@@ -233,15 +243,40 @@ fn first_space(bytes: &[u8], from: usize) -> usize {
     bytes[at..].iter().position(|b| is_space(*b)).map_or(bytes.len(), |found| at + found)
 }
 
-/// Whether `c` is one of the characters that most often stand between runs of Han characters, and in no word.
+/// What a text consists of.
+enum Alphabet {
+    /// What is in no word.
+    Punctuation,
+    /// ASCII, and other punctuation between its words, not inside of any: each stretch of ASCII is cut as if it were a text of its own.
+    Ascii,
+    Any,
+}
+
+fn alphabet(text: &str) -> Alphabet {
+    let mut found = Alphabet::Punctuation;
+    let mut chars = text.chars().peekable();
+    let mut before = ' ';
+    while let Some(c) = chars.next() {
+        if c.is_ascii_alphanumeric() {
+            found = Alphabet::Ascii;
+        } else if !c.is_ascii() {
+            // An apostrophe or a colon joins letters, a comma digits.
+            let joins =
+                before.is_ascii_alphanumeric() && chars.peek().is_some_and(char::is_ascii_alphanumeric);
+            if joins || !is_punctuation(c) {
+                return Alphabet::Any;
+            }
+        }
+        before = c;
+    }
+    found
+}
+
+/// Whether `c` is one of the characters beyond ASCII that most often stand between runs of Han characters, and in no word.
 #[inline]
 fn is_punctuation(c: char) -> bool {
-    match c {
-        '\0'..='\x7f' => !c.is_ascii_alphanumeric(),
-        '\u{3000}'..='\u{3004}' | '\u{3008}'..='\u{3020}' => true,
-        '\u{2010}'..='\u{2027}' | '\u{ff01}'..='\u{ff0f}' | '\u{ff1a}'..='\u{ff20}' => true,
-        _ => false,
-    }
+    matches!(c, '\u{2010}'..='\u{2027}' | '\u{3000}'..='\u{3004}' | '\u{3008}'..='\u{3020}')
+        || matches!(c, '\u{ff01}'..='\u{ff0f}' | '\u{ff1a}'..='\u{ff20}')
 }
 
 /// The first byte at or after `from` that is not ASCII; whole blocks are tested at once.
@@ -287,7 +322,7 @@ mod tests {
     #[test]
     fn punctuation_is_in_no_word() {
         let found: Vec<char> = ('\0'..=char::MAX).filter(|c| is_punctuation(*c)).collect();
-        assert!(found.len() > 128 && found.contains(&'，') && found.contains(&'。'));
+        assert!(found.len() > 50 && found.contains(&'，') && found.contains(&'。'));
         for c in found {
             assert_eq!(format!("{c}").unicode_words().next(), None, "{c:?}");
             assert!(!c.is_alphanumeric(), "{c:?}");
@@ -297,7 +332,7 @@ mod tests {
     proptest! {
         /// Without Han, the short ways and the white space cut change nothing.
         #[test]
-        fn equals_uax29(text in "([ a-c1'.,\\n\t]|[\\PC--\\p{Han}]|[\u{300}-\u{302}\u{bc1}\u{200d}\u{ad}é’]){0,60}") {
+        fn equals_uax29(text in "([ a-c1'.,\\n\t]|[，。：；’‧．“）0_\u{3000}]|[\\PC--\\p{Han}]|[\u{300}-\u{302}\u{bc1}\u{200d}\u{ad}é’]){0,60}") {
             let text: String = text.chars().filter(|&c| !han::is_han(c)).collect();
             let expected: Vec<_> = text.unicode_words().map(str::trim_start).collect();
             prop_assert_eq!(cut(&text), expected);
