@@ -7,6 +7,9 @@ const PLACE_BITS: u32 = 11;
 /// More rows than this in one place are compared with one another.
 const FEW: usize = 16;
 
+/// A part of more rows is compared as a whole. Only keys that are much alike make one, and its copy would be as large as the sort buffer.
+const MOST: usize = 4 << PLACE_BITS;
+
 /// Sorts one part after the other; its room is used again.
 #[derive(Default)]
 pub struct PartSort<R> {
@@ -22,6 +25,9 @@ impl<R: Row> PartSort<R> {
     pub fn sort(&mut self, rows: &mut [R], low: u64, bits: u32) {
         if rows.len() < 2 {
             return;
+        }
+        if rows.len() > MOST {
+            return rows.sort_unstable_by_key(R::key);
         }
         let taken = (rows.len().ilog2() + 1).min(PLACE_BITS).min(bits);
         let place = |row: &R| ((row.key() - low) >> (bits - taken)) as usize & ((1 << taken) - 1);
@@ -89,6 +95,20 @@ mod tests {
                 sort.sort(&mut rows, low, bits);
                 prop_assert_eq!(&rows, &expected);
             }
+        }
+    }
+
+    /// One key, and keys of which only the last bits differ, in more rows than are copied.
+    #[test]
+    fn a_large_part_is_not_copied() {
+        for mask in [0, 7, u64::MAX] {
+            let mut rows: Vec<u64> =
+                (0..=MOST as u64).map(|row| row.wrapping_mul(0x9e37_79b9_7f4a_7c15) & mask).collect();
+            let mut expected = rows.clone();
+            expected.sort_unstable();
+            let mut sort = PartSort::default();
+            sort.sort(&mut rows, 0, 64);
+            assert!(rows == expected && sort.rows.capacity() == 0);
         }
     }
 }
