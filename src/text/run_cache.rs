@@ -10,7 +10,7 @@ use std::ops::Range;
 
 /// The longest run that is kept, in characters, each of which has a bit in [`Run::ends`].
 const LONGEST: usize = 32;
-/// How many runs are kept; a megabyte and a quarter.
+/// How many runs are kept; about a megabyte.
 const KEPT: usize = 1 << 14;
 
 /// The characters of a run, in UTF-16, then zeros.

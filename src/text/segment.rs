@@ -245,13 +245,15 @@ fn first_space(bytes: &[u8], from: usize) -> usize {
 
 /// What a text consists of.
 enum Alphabet {
-    /// What is in no word.
+    /// Characters that are in no word.
     Punctuation,
-    /// ASCII, and other punctuation between its words, not inside of any: each stretch of ASCII is cut as if it were a text of its own.
+    /// ASCII, and other punctuation that joins none of its letters and digits: each stretch of ASCII is cut as if it were a text of its own.
     Ascii,
+    /// Whatever else.
     Any,
 }
 
+/// What a text without Han characters consists of.
 fn alphabet(text: &str) -> Alphabet {
     let mut found = Alphabet::Punctuation;
     let mut chars = text.chars().peekable();
