@@ -50,13 +50,13 @@ pub(crate) fn is_han(c: char) -> bool {
 
 /// The byte length of the run that starts `text`, whose first character is Han.
 pub(crate) fn run_length(text: &str) -> usize {
-    let quick = leading_ideographs(text.as_bytes());
+    let quick = ideographs_length(text.as_bytes());
     text[quick..].find(|c| !is_han(c) && !is_inherited(c)).map_or(text.len(), |end| quick + end)
 }
 
 /// The byte length of the characters from U+4E00 to U+9FFF that some UTF-8 starts with. Of these three bytes each the first two say enough.
 #[inline]
-pub(super) fn leading_ideographs(text: &[u8]) -> usize {
+pub(super) fn ideographs_length(text: &[u8]) -> usize {
     let is_ideograph = |c: &&[u8]| matches!(c, [0xe4, 0xb8..=0xff, _] | [0xe5..=0xe9, ..]);
     BYTES * text.chunks_exact(BYTES).take_while(is_ideograph).count()
 }
@@ -126,9 +126,9 @@ mod tests {
     fn leading_ideographs_are_those_of_one_block() {
         for c in '\0'..=char::MAX {
             let expected = if ('\u{4e00}'..='\u{9fff}').contains(&c) { BYTES } else { 0 };
-            assert_eq!(leading_ideographs(c.encode_utf8(&mut [0; 4]).as_bytes()), expected, "{c:?}");
+            assert_eq!(ideographs_length(c.encode_utf8(&mut [0; 4]).as_bytes()), expected, "{c:?}");
         }
-        assert_eq!(leading_ideographs("北京x清".as_bytes()), 6);
+        assert_eq!(ideographs_length("北京x清".as_bytes()), 6);
     }
 
     #[test]

@@ -61,7 +61,7 @@ impl RunCache {
 #[inline]
 fn characters(run: &str) -> Option<Characters> {
     let bytes = run.as_bytes();
-    if bytes.len() > LONGEST * BYTES || han::leading_ideographs(bytes) < bytes.len() {
+    if bytes.len() > LONGEST * BYTES || han::ideographs_length(bytes) < bytes.len() {
         return None;
     }
     let mut characters = [0; _];

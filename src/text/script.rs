@@ -6,7 +6,7 @@ use unicode_script::UnicodeScript;
 
 pub use unicode_script::Script;
 
-use super::han::leading_ideographs;
+use super::han::ideographs_length;
 use super::segment::first_non_ascii;
 
 /// By character of the Basic Multilingual Plane what [`letter`] says: its searches would cost more than all the words of a
@@ -61,7 +61,7 @@ impl Letters {
         self.count(Script::Latin, latin);
         let mut at = 0;
         while let Some(odd) = first_non_ascii(bytes, at) {
-            let ideographs = leading_ideographs(&bytes[odd..]);
+            let ideographs = ideographs_length(&bytes[odd..]);
             if ideographs > 0 {
                 self.count(Script::Han, ideographs);
             }

@@ -36,7 +36,7 @@ pub const NO_SET: u32 = u32::MAX;
 impl Groups {
     /// Makes the candidates' sets of their rows, and groups them.
     pub fn of(
-        SetRows { rows, keys }: &SetRows<'_>,
+        SetRows { rows, packing }: &SetRows<'_>,
         candidates: &Candidates,
         documents: &Documents,
         similarity: Similarity,
@@ -53,7 +53,7 @@ impl Groups {
             let place = documents.order[number as usize] as usize;
             (documents.sizes[place], documents.hashes[place])
         };
-        let grouping = Grouping { numbers: &candidates.numbers, keys: *keys, key: &key, similarity };
+        let grouping = Grouping { numbers: &candidates.numbers, packing: *packing, key: &key, similarity };
         let store = StoreWriter::new(budget, folder, candidates.sets, candidates.tokens)?;
         let groups = grouping.groups(rows, store, threads, &|position| progress.set(position.into()));
         budget.release(sets);
@@ -145,7 +145,7 @@ struct Grouping<'a> {
     /// The candidates, in order of (size, hash, number).
     numbers: &'a [u32],
     /// How rows are packed.
-    keys: Packing,
+    packing: Packing,
     /// The size and the hash of a document's set.
     key: &'a (dyn Fn(u32) -> (u32, u64) + Sync),
     similarity: Similarity,
@@ -189,7 +189,7 @@ impl Grouping<'_> {
 
     /// Groups the sets of sorted rows into an empty part, but for those of the first and of the last hash.
     fn split(&self, rows: &[u64], between: Part) -> SplitRows {
-        let key = |row: &u64| (self.key)(self.numbers[self.keys.first(*row) as usize]);
+        let key = |row: &u64| (self.key)(self.numbers[self.packing.first(*row) as usize]);
         let (Some(first), Some(last)) = (rows.first().map(key), rows.last().map(key)) else {
             return SplitRows { first: Vec::new(), between, last: Vec::new() };
         };
@@ -231,14 +231,14 @@ impl<'a> OpenGroups<'a> {
     }
 
     fn rows(&mut self, rows: &[u64]) {
-        let keys = self.grouping.keys;
-        for row in rows.chunk_by(|x, y| keys.first(*x) == keys.first(*y)) {
-            let position = keys.first(row[0]);
+        let packing = self.grouping.packing;
+        for row in rows.chunk_by(|x, y| packing.first(*x) == packing.first(*y)) {
+            let position = packing.first(row[0]);
             if position != self.position {
                 self.end_set();
                 self.position = position;
             }
-            self.tokens.extend(row.iter().map(|row| keys.unpack(*row).1));
+            self.tokens.extend(row.iter().map(|row| packing.unpack(*row).1));
         }
     }
 
@@ -352,15 +352,15 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             for memory in [PROGRAM + threads * THREAD + (16 << 10), 1 << 30] {
                 let budget = Budget::new(memory, threads).unwrap();
-                let keys = Packing::new(5);
-                let rows = Sorter::new(&budget, folder.path(), 0, keys.pack(numbers.len() as u32 - 1, 5));
+                let packing = Packing::new(5);
+                let rows = Sorter::new(&budget, folder.path(), 0, packing.pack(numbers.len() as u32 - 1, 5));
                 let mut writer = rows.writer();
                 for (position, number) in (0..).zip(&numbers) {
-                    documents[*number as usize].2.iter().try_for_each(|token| writer.push(keys.pack(position, *token))).unwrap();
+                    documents[*number as usize].2.iter().try_for_each(|token| writer.push(packing.pack(position, *token))).unwrap();
                 }
                 writer.finish().unwrap();
                 let key = |number: u32| (documents[number as usize].0, documents[number as usize].1);
-                let grouping = Grouping { numbers: &numbers, keys, key: &key, similarity };
+                let grouping = Grouping { numbers: &numbers, packing, key: &key, similarity };
                 let store = StoreWriter::new(&budget, folder.path(), numbers.len(), 3 * numbers.len() as u64).unwrap();
                 let groups = grouping.groups(&rows, store, threads, &|_| ()).unwrap();
                 let mut buffer = crate::join::sets::Sets::default();

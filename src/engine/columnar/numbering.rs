@@ -64,8 +64,6 @@ pub struct Lists<'b> {
     spill: SpillFile<'b>,
     /// For each bucket how many features have a document frequency.
     frequencies: Vec<ByFrequency>,
-    /// How many features these are.
-    features: u32,
     /// By place: how many of these features a document has.
     shared: Vec<u32>,
 }
@@ -126,8 +124,7 @@ pub fn count<'b>(
             u32::MAX - 1
         )));
     }
-    let features = counted.shared as u32;
-    Ok((Lists { spill: lists, frequencies, features, shared }, counted))
+    Ok((Lists { spill: lists, frequencies, shared }, counted))
 }
 
 impl Counting<'_, '_> {
@@ -238,7 +235,7 @@ pub struct SetRows<'b> {
     /// The rows, each as one key.
     pub rows: Sorter<'b, u64>,
     /// How they are packed.
-    pub keys: Packing,
+    pub packing: Packing,
 }
 
 /// Stands for a document that is no candidate.
@@ -291,12 +288,12 @@ impl Candidates {
         progress: &Progress,
     ) -> Result<SetRows<'b>> {
         let last = (self.numbers.len() as u32).saturating_sub(1);
-        let last_token = lists.features.saturating_sub(1);
-        let keys = Packing::new(last_token);
-        let rows = Sorter::new(budget, folder, 0, keys.pack(last, last_token));
+        let (starts, tokens) = first_tokens(&lists.frequencies);
+        let last_token = tokens.saturating_sub(1);
+        let packing = Packing::new(last_token);
+        let rows = Sorter::new(budget, folder, 0, packing.pack(last, last_token));
         let shared = lists.shared.iter().map(|shared| u64::from(*shared)).sum();
         progress.start("equal-sets", "numbering", Unit::Rows, shared);
-        let starts = first_tokens(&lists.frequencies);
         let own = || (rows.writer(), Vec::new());
         let bucket = |(writer, holders): &mut (SortWriter<'_, '_, u64>, Vec<u32>), bucket: usize| {
             let mut tokens = starts[bucket].clone();
@@ -319,7 +316,7 @@ impl Candidates {
                     }
                     let token = tokens.of(frequency);
                     if holders.len() > 1 {
-                        holders.iter().try_for_each(|holder| writer.push(keys.pack(*holder, *token)))?;
+                        holders.iter().try_for_each(|holder| writer.push(packing.pack(*holder, *token)))?;
                     }
                     *token += 1;
                     holders.clear();
@@ -328,7 +325,7 @@ impl Candidates {
             })
         };
         in_threads_with(BUCKETS, threads, own, bucket, |(writer, _)| writer.finish())?;
-        Ok(SetRows { rows, keys })
+        Ok(SetRows { rows, packing })
     }
 }
 
@@ -364,8 +361,8 @@ impl ByFrequency {
     }
 }
 
-/// For each bucket and document frequency the first token: ascending by document frequency, then by bucket.
-fn first_tokens(buckets: &[ByFrequency]) -> Vec<ByFrequency> {
+/// For each bucket and document frequency the first token: ascending by document frequency, then by bucket. And how many tokens there are.
+fn first_tokens(buckets: &[ByFrequency]) -> (Vec<ByFrequency>, u32) {
     let mut sums: BTreeMap<u32, u32> = BTreeMap::new();
     for (frequency, features) in buckets.iter().flat_map(ByFrequency::iter) {
         *sums.entry(frequency).or_default() += features;
@@ -385,5 +382,5 @@ fn first_tokens(buckets: &[ByFrequency]) -> Vec<ByFrequency> {
         }
         first
     };
-    buckets.iter().map(of).collect()
+    (buckets.iter().map(of).collect(), start)
 }

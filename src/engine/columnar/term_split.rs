@@ -6,7 +6,7 @@
 //! else is written, and nothing has to be sorted.
 
 use super::join::{Found, Pairs, neighbours};
-use super::sorter::{Keys, Row, Sorter, pack, unpack};
+use super::sorter::{Frame, Row, Sorter, pack, unpack};
 use super::store::Store;
 use super::{ColumnarRun, counters_of};
 use crate::engine::memory::{BUCKETS, Budget};
@@ -37,7 +37,7 @@ impl Row for Candidate {
     const MOST: usize = 15;
 
     #[inline]
-    fn least(_: Keys) -> usize {
+    fn least(_: Frame) -> usize {
         1
     }
 
@@ -47,7 +47,7 @@ impl Row for Candidate {
     }
 
     #[inline]
-    fn put(&self, before: &Self, _: Keys, out: &mut [u8]) -> usize {
+    fn put(&self, before: &Self, _: Frame, out: &mut [u8]) -> usize {
         // The batches of several threads alternate: a step back, from one to the next, wraps around.
         let step = self.sets.wrapping_sub(before.sets);
         let length = put_number(u128::from(step) << 1 | u128::from(self.more > 0), out);
@@ -55,7 +55,7 @@ impl Row for Candidate {
     }
 
     #[inline]
-    fn get(bytes: &mut &[u8], before: &Self, _: Keys) -> Option<Self> {
+    fn get(bytes: &mut &[u8], before: &Self, _: Frame) -> Option<Self> {
         let number = get_number(bytes)?;
         let more = if number & 1 == 0 { 0 } else { get_number(bytes)? };
         Some(Self { sets: before.sets.wrapping_add((number >> 1) as u64), more: more as u32 })
@@ -250,7 +250,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// Candidates are written as steps, whatever their bucket.
-    const KEYS: Keys = Keys { first: 0, bytes: 7 };
+    const FRAME: Frame = Frame { first: 0, bytes: 7 };
 
     proptest! {
         /// Steps of every width, and back.
@@ -261,14 +261,14 @@ mod tests {
             let (mut bytes, mut before) = (Vec::new(), Candidate::default());
             for row in &rows {
                 let mut out = [0; Candidate::MOST];
-                let length = row.put(&before, KEYS, &mut out);
-                prop_assert!(length >= Candidate::least(KEYS));
+                let length = row.put(&before, FRAME, &mut out);
+                prop_assert!(length >= Candidate::least(FRAME));
                 bytes.extend_from_slice(&out[..length]);
                 before = *row;
             }
             let (mut bytes, mut before) = (bytes.as_slice(), Candidate::default());
             for row in &rows {
-                before = Candidate::get(&mut bytes, &before, KEYS).unwrap();
+                before = Candidate::get(&mut bytes, &before, FRAME).unwrap();
                 prop_assert_eq!(&before, row);
             }
             prop_assert!(bytes.is_empty());

@@ -1,6 +1,6 @@
 //! A feature of a document on its way.
 
-use crate::engine::columnar::sorter::{Keys, Row};
+use crate::engine::columnar::sorter::{Frame, Row};
 
 /// A feature of a document, which goes by its place.
 #[derive(Clone, Copy, Debug, Default)]
@@ -17,7 +17,7 @@ impl Row for FeatureRow {
     const MOST: usize = 12;
 
     #[inline]
-    fn least(_: Keys) -> usize {
+    fn least(_: Frame) -> usize {
         8
     }
 
@@ -27,7 +27,7 @@ impl Row for FeatureRow {
     }
 
     #[inline]
-    fn put(&self, before: &Self, _: Keys, out: &mut [u8]) -> usize {
+    fn put(&self, before: &Self, _: Frame, out: &mut [u8]) -> usize {
         let step = self.document.wrapping_sub(before.document);
         out[..8].copy_from_slice(&(self.feature << 8 | u64::from(step.min(FAR))).to_le_bytes());
         if step < FAR {
@@ -38,13 +38,13 @@ impl Row for FeatureRow {
     }
 
     #[inline]
-    fn get(bytes: &mut &[u8], before: &Self, keys: Keys) -> Option<Self> {
+    fn get(bytes: &mut &[u8], before: &Self, frame: Frame) -> Option<Self> {
         let word = u64::from_le_bytes(bytes.split_off(..8)?.try_into().ok()?);
         let document = match word as u8 {
             far if u32::from(far) == FAR => u32::from_le_bytes(bytes.split_off(..4)?.try_into().ok()?),
             step => before.document.wrapping_add(step.into()),
         };
-        Some(Self { feature: keys.first & 0xff << 56 | word >> 8, document })
+        Some(Self { feature: frame.first & 0xff << 56 | word >> 8, document })
     }
 }
 

@@ -9,7 +9,7 @@
 mod part;
 mod rows;
 
-pub use rows::{Keys, Packing, Row, pack, unpack};
+pub use rows::{Frame, Packing, Row, pack, unpack};
 
 use crate::engine::memory::{BUCKETS, Budget};
 use crate::engine::spill::{SpillFile, Writer};
@@ -44,11 +44,10 @@ impl Buckets {
         ((key - self.low) >> self.shift) as usize
     }
 
-    /// The keys of a bucket.
     #[inline]
-    fn keys(self, bucket: usize) -> Keys {
+    fn frame(self, bucket: usize) -> Frame {
         let first = self.low + ((bucket as u64) << self.shift);
-        Keys { first, bytes: self.shift.div_ceil(8).max(1) as usize }
+        Frame { first, bytes: self.shift.div_ceil(8).max(1) as usize }
     }
 }
 
@@ -103,7 +102,7 @@ impl<'b, R: Row> Sorter<'b, R> {
         if self.rows(bucket) <= room || self.buckets.shift == 0 {
             return self.sorted(bucket).and_then(visit).map(|()| 0);
         }
-        let low = self.buckets.keys(bucket).first;
+        let low = self.buckets.frame(bucket).first;
         let high = low + ((1 << self.buckets.shift) - 1);
         let finer = Self {
             buffers: self.buffers.clone(),
@@ -191,14 +190,14 @@ impl<'b, R: Row> Sorter<'b, R> {
 
     /// How many rows a bucket has at most.
     fn rows(&self, bucket: usize) -> usize {
-        self.spill.bytes(bucket) / R::least(self.buckets.keys(bucket))
+        self.spill.bytes(bucket) / R::least(self.buckets.frame(bucket))
     }
 
     /// The rows of a bucket: counted by part, put into the places that the counts say, and each part sorted on its own.
     fn sorted(&self, bucket: usize) -> Result<Vec<R>> {
         let shift = self.buckets.shift;
         let bits = (self.rows(bucket) / PART).checked_ilog2().unwrap_or(0).min(PART_BITS).min(shift);
-        let first = self.buckets.keys(bucket).first;
+        let first = self.buckets.frame(bucket).first;
         let part = |row: &R| ((row.key() - first) >> (shift - bits)) as usize;
         let mut ends = vec![0; 1 << bits];
         self.each(bucket, |row| {
@@ -231,10 +230,10 @@ impl<'b, R: Row> Sorter<'b, R> {
 
     /// Calls `visit` with each row of a bucket, in any order.
     pub fn each(&self, bucket: usize, mut visit: impl FnMut(R) -> Result<()>) -> Result<()> {
-        let keys = self.buckets.keys(bucket);
+        let frame = self.buckets.frame(bucket);
         self.spill.each(bucket, |mut chunk| {
             let mut before = R::default();
-            while let Some(row) = R::get(&mut chunk, &before, keys) {
+            while let Some(row) = R::get(&mut chunk, &before, frame) {
                 visit(row)?;
                 before = row;
             }
@@ -255,12 +254,12 @@ impl<R: Row> SortWriter<'_, '_, R> {
     #[inline]
     pub fn push(&mut self, row: R) -> Result<()> {
         let bucket = self.buckets.of(row.key());
-        let keys = self.buckets.keys(bucket);
+        let frame = self.buckets.frame(bucket);
         let before = &mut self.before[bucket];
         self.writer.put(bucket, R::MOST, |out, first| {
             let last = if first { R::default() } else { *before };
             *before = row;
-            row.put(&last, keys, out)
+            row.put(&last, frame, out)
         })
     }
 

@@ -8,7 +8,7 @@ const PLACE_BITS: u32 = 11;
 const FEW: usize = 16;
 
 /// A part of more rows is compared as a whole. Only keys that are much alike make one, and its copy would be as large as the sort buffer.
-const MOST: usize = 4 << PLACE_BITS;
+const LARGEST: usize = 4 << PLACE_BITS;
 
 /// Sorts one part after the other; its room is used again.
 #[derive(Default)]
@@ -26,7 +26,7 @@ impl<R: Row> PartSort<R> {
         if rows.len() < 2 {
             return;
         }
-        if rows.len() > MOST {
+        if rows.len() > LARGEST {
             return rows.sort_unstable_by_key(R::key);
         }
         let taken = (rows.len().ilog2() + 1).min(PLACE_BITS).min(bits);
@@ -103,7 +103,7 @@ mod tests {
     fn a_large_part_is_not_copied() {
         for mask in [0, 7, u64::MAX] {
             let mut rows: Vec<u64> =
-                (0..=MOST as u64).map(|row| row.wrapping_mul(0x9e37_79b9_7f4a_7c15) & mask).collect();
+                (0..=LARGEST as u64).map(|row| row.wrapping_mul(0x9e37_79b9_7f4a_7c15) & mask).collect();
             let mut expected = rows.clone();
             expected.sort_unstable();
             let mut sort = PartSort::default();

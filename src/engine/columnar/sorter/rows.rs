@@ -6,22 +6,22 @@ pub trait Row: Copy + Default + Send + Sync {
     const MOST: usize;
 
     /// The fewest bytes of a row.
-    fn least(keys: Keys) -> usize;
+    fn least(frame: Frame) -> usize;
 
     /// What rows are sorted by.
     fn key(&self) -> u64;
 
     /// Writes the row to the front of `out`, which has [`MOST`](Self::MOST) bytes, and gives how many it took. `before` is the
     /// one written before it in the same chunk, or the default.
-    fn put(&self, before: &Self, keys: Keys, out: &mut [u8]) -> usize;
+    fn put(&self, before: &Self, frame: Frame, out: &mut [u8]) -> usize;
 
     /// Reads a row from the front of `bytes`.
-    fn get(bytes: &mut &[u8], before: &Self, keys: Keys) -> Option<Self>;
+    fn get(bytes: &mut &[u8], before: &Self, frame: Frame) -> Option<Self>;
 }
 
-/// What the keys of a bucket have in common.
+/// A frame of reference for the keys of a bucket: they are written as what they have more than its first.
 #[derive(Clone, Copy, Debug)]
-pub struct Keys {
+pub struct Frame {
     /// The smallest that it may hold.
     pub first: u64,
     /// Bytes that suffice for what a key has more than that; at least 1.
@@ -33,8 +33,8 @@ impl Row for u64 {
     const MOST: usize = 8;
 
     #[inline]
-    fn least(keys: Keys) -> usize {
-        keys.bytes
+    fn least(frame: Frame) -> usize {
+        frame.bytes
     }
 
     #[inline]
@@ -43,23 +43,23 @@ impl Row for u64 {
     }
 
     #[inline]
-    fn put(&self, _: &u64, keys: Keys, out: &mut [u8]) -> usize {
-        out[..8].copy_from_slice(&(self - keys.first).to_le_bytes());
-        keys.bytes
+    fn put(&self, _: &u64, frame: Frame, out: &mut [u8]) -> usize {
+        out[..8].copy_from_slice(&(self - frame.first).to_le_bytes());
+        frame.bytes
     }
 
     #[inline]
-    fn get(bytes: &mut &[u8], _: &u64, keys: Keys) -> Option<u64> {
+    fn get(bytes: &mut &[u8], _: &u64, frame: Frame) -> Option<u64> {
         let more = match bytes.first_chunk() {
-            Some(word) => u64::from_le_bytes(*word) & u64::MAX >> (u64::BITS - 8 * keys.bytes as u32),
+            Some(word) => u64::from_le_bytes(*word) & u64::MAX >> (u64::BITS - 8 * frame.bytes as u32),
             None => {
                 let mut word = [0; 8];
-                word[..keys.bytes].copy_from_slice(bytes.get(..keys.bytes)?);
+                word[..frame.bytes].copy_from_slice(bytes.get(..frame.bytes)?);
                 u64::from_le_bytes(word)
             }
         };
-        *bytes = &bytes[keys.bytes..];
-        Some(keys.first + more)
+        *bytes = &bytes[frame.bytes..];
+        Some(frame.first + more)
     }
 }
 
@@ -117,27 +117,27 @@ mod tests {
         fn numbers_are_packed_in_order(x: u32, y: u32, x2: u32, y2: u32, most: u32, shift in 0u32..32) {
             let most = most >> shift;
             let (y, y2) = (y.min(most), y2.min(most));
-            let keys = Packing::new(most);
-            prop_assert_eq!(keys.unpack(keys.pack(x, y)), (x, y));
-            prop_assert_eq!(keys.first(keys.pack(x, y)), x);
-            prop_assert_eq!(keys.pack(x, y).cmp(&keys.pack(x2, y2)), (x, y).cmp(&(x2, y2)));
+            let packing = Packing::new(most);
+            prop_assert_eq!(packing.unpack(packing.pack(x, y)), (x, y));
+            prop_assert_eq!(packing.first(packing.pack(x, y)), x);
+            prop_assert_eq!(packing.pack(x, y).cmp(&packing.pack(x2, y2)), (x, y).cmp(&(x2, y2)));
         }
 
         /// A key takes as many bytes as are said, and behind the last one nothing is read.
         #[test]
         fn keys_come_back(first: u32, mores in prop::collection::vec(any::<u64>(), 0..20), bytes in 1usize..=8) {
-            let keys = Keys { first: first.into(), bytes };
-            let most = (u64::MAX >> (u64::BITS - 8 * bytes as u32)).min(u64::MAX - keys.first);
-            let rows: Vec<u64> = mores.iter().map(|more| keys.first + more % most).collect();
+            let frame = Frame { first: first.into(), bytes };
+            let most = (u64::MAX >> (u64::BITS - 8 * bytes as u32)).min(u64::MAX - frame.first);
+            let rows: Vec<u64> = mores.iter().map(|more| frame.first + more % most).collect();
             let mut all = Vec::new();
             for row in &rows {
                 let mut out = [0; u64::MOST];
-                let length = row.put(&0, keys, &mut out);
+                let length = row.put(&0, frame, &mut out);
                 prop_assert_eq!(length, bytes);
                 all.extend_from_slice(&out[..length]);
             }
             let mut rest = all.as_slice();
-            let found: Vec<u64> = std::iter::from_fn(|| u64::get(&mut rest, &0, keys)).collect();
+            let found: Vec<u64> = std::iter::from_fn(|| u64::get(&mut rest, &0, frame)).collect();
             prop_assert_eq!(found, rows);
             prop_assert!(rest.is_empty());
         }
