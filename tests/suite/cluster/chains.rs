@@ -48,7 +48,7 @@ fn licences(cluster: &Cluster, step: usize) {
 /// Runs a chain on the cluster and compares its answer with `local`.
 fn equals_local(cluster: &Cluster, way: &str, options: &str) {
     let (began, before) = (Instant::now(), cluster.jobs_of("tokenize").len());
-    let mut run = cluster.command(&format!(
+    let mut run = cluster.in_session(&format!(
         "twinsplit run {way} {options} --engine hadoop {TASKS} --input /docs --output /out
         rm -rf out; hadoop fs -get /out out; hadoop fs -rm -r -skipTrash /out > /dev/null"
     ));
@@ -88,7 +88,6 @@ fn local(cluster: &Cluster, way: &str, options: &str) {
 #[test]
 #[ignore = "starts a cluster; run by `make cluster-test`"]
 fn a_chain_equals_a_local_one_and_a_failure_is_explained() {
-    // Each job takes half a minute, and at this threshold the rounds are few.
     const OPTIONS: &str = "--features words:5 --tau 0.7 --quiet --write-kept";
     let began = Instant::now();
     let cluster = Cluster::up();
@@ -97,11 +96,12 @@ fn a_chain_equals_a_local_one_and_a_failure_is_explained() {
     local(&cluster, "doc-split", OPTIONS);
     stand_in(cluster.place(), &dist());
     faults(cluster.place(), &[("tokenize", "1", When::Once, Fault::Dies)]);
-    equals_local(&cluster, "term-split --pcp prefix", OPTIONS);
+    // A job takes seconds whatever it does, and this chain has the fewest.
+    equals_local(&cluster, "term-split", OPTIONS);
     // As many jobs as the declaration has steps, and one for the kept lines.
     let apps = cluster.resource_manager("/ws/v1/cluster/apps");
     let names: Vec<_> = apps["apps"]["app"].as_array().unwrap().iter().map(|app| &app["name"]).collect();
-    assert_eq!(names.len(), 8 + 1, "{names:?}");
+    assert_eq!(names.len(), 6 + 1, "{names:?}");
     let attempts = cluster.attempts(&cluster.jobs_of("tokenize")[0]);
     let died: Vec<_> = attempts.iter().filter(|attempt| attempt.diagnostics.contains("code 137")).collect();
     assert!(died.len() == 1 && died[0].state == "FAILED", "{attempts:?}");

@@ -8,7 +8,8 @@ use std::time::Instant;
 
 use crate::common::chains::assert_same;
 use crate::common::cli::Place;
-use crate::common::cluster::{hadoop_home, with_hadoop};
+use crate::common::cluster::with_hadoop;
+use crate::common::hadoop_session::HadoopSession;
 use crate::common::harness::Input;
 use crate::common::matrix::{TAUS, VARIANTS};
 use crate::common::real::corpus;
@@ -37,9 +38,9 @@ enum Turn {
 fn matrix(name: &str, engine: &str, turn: Turn) {
     let here = Place::new();
     let input = Input::new(&corpus(name));
-    let home = hadoop_home();
+    let home = HadoopSession::of_this_machine().home();
     let run = |line: String| {
-        let mut command = with_hadoop(&home, None, &line);
+        let mut command = with_hadoop(home, None, &line);
         command.env("SPARK_HOME", spark_home()).env("SPARK_LOCAL_IP", "127.0.0.1");
         here.run(command, "")
     };

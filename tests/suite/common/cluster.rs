@@ -3,12 +3,13 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
 use super::cli::{Place, Said, fixture, search_path};
+use super::hadoop_session::HadoopSession;
 use super::harness::{bash, clean};
 
 /// Hadoop's home folder. It is installed when it is missing, which takes minutes and the network once.
@@ -67,6 +68,7 @@ static ROOM: Mutex<()> = Mutex::new(());
 pub struct Cluster {
     place: Option<Place>,
     home: PathBuf,
+    session: OnceLock<HadoopSession>,
     _room: Option<MutexGuard<'static, ()>>,
 }
 
@@ -76,7 +78,12 @@ impl Cluster {
     pub fn up() -> Self {
         // A test that failed left no cluster behind: there is room.
         let room = ROOM.lock().unwrap_or_else(PoisonError::into_inner);
-        let cluster = Self { place: Some(Place::new()), home: hadoop_home(), _room: Some(room) };
+        let cluster = Self {
+            place: Some(Place::new()),
+            home: hadoop_home(),
+            session: OnceLock::new(),
+            _room: Some(room),
+        };
         cluster.script("up").ok();
         cluster
     }
@@ -84,7 +91,12 @@ impl Cluster {
     /// Starts another one beside this.
     #[track_caller]
     pub fn beside(&self) -> Self {
-        let cluster = Self { place: Some(Place::new()), home: self.home.clone(), _room: None };
+        let cluster = Self {
+            place: Some(Place::new()),
+            home: self.home.clone(),
+            session: OnceLock::new(),
+            _room: None,
+        };
         cluster.script("up").ok();
         cluster
     }
@@ -117,6 +129,15 @@ impl Cluster {
     /// The same, to be spawned.
     pub fn command(&self, line: &str) -> Command {
         let mut command = with_hadoop(&self.home, Some(&self.configuration()), line);
+        command.current_dir(self.place().path("."));
+        command
+    }
+
+    /// The same, its jobs and what it does with files submitted and done by one process.
+    pub fn in_session(&self, line: &str) -> Command {
+        let configuration = self.configuration();
+        let session = self.session.get_or_init(|| HadoopSession::start(Some(&configuration)));
+        let mut command = with_hadoop(session.home(), Some(&configuration), line);
         command.current_dir(self.place().path("."));
         command
     }

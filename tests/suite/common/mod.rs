@@ -11,6 +11,7 @@ pub mod cover;
 pub mod expected;
 pub mod faults;
 pub mod features;
+pub mod hadoop_session;
 pub mod harness;
 pub mod matrix;
 pub mod odd;

@@ -1,8 +1,11 @@
 //! Chains as jobs of Hadoop Streaming, without a cluster: Hadoop's own splits, sort, partitions and committer, one task
-//! after the other in one process (LocalJobRunner). What needs YARN is in `cluster/chains.rs`.
+//! after the other in one process (LocalJobRunner). Every stage runs here; its jobs share that process where it does not
+//! matter how it is started. What needs YARN is in `cluster/chains.rs`.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::Command;
+use std::time::Instant;
 
 use serde_json::Value;
 
@@ -10,6 +13,7 @@ use crate::common::ccdet;
 use crate::common::chains::{assert_same, families};
 use crate::common::cli::{Place, Said, fixture};
 use crate::common::cluster::{hadoop_home, java_home, with_hadoop};
+use crate::common::hadoop_session::HadoopSession;
 use crate::common::odd;
 use crate::common::tutorial::follow;
 
@@ -18,6 +22,11 @@ const TASKS: &str = "--reducers 2 -D fs.local.block.size=20000";
 
 fn say(here: &Place, line: &str) -> Said {
     here.run(with_hadoop(&hadoop_home(), None, line), "")
+}
+
+/// The same where all of Hadoop's commands are done by one process.
+fn say_in_session(here: &Place, line: &str) -> Said {
+    here.run(with_hadoop(HadoopSession::of_this_machine().home(), None, line), "")
 }
 
 /// Families of likenesses, equal pages, odd ids, texts and files, some of them gzip.
@@ -48,9 +57,12 @@ fn tells_its_settings(here: &Place) {
 }
 
 /// Steps whose volume depends on the number of mappers, which add up before they write, or on names of files.
-const VARYING: [&str; 8] = [
+const VARYING: [&str; 11] = [
+    "band-filter",
     "tokenize",
     "idf-filter",
+    "idf-right",
+    "equal-sets",
     "simhash",
     "feature-count",
     "feature-order",
@@ -78,14 +90,49 @@ fn volumes_are_those_of_pipes(hadoop: &Value, pipes: &Value, least: u64) {
     assert!(compared >= least, "{compared} steps of {hadoop}");
 }
 
-fn equals_local(options: &str) {
+/// What `run.json` in a folder tells.
+fn told(here: &Place, folder: &str) -> Value {
+    serde_json::from_str(&here.read(&format!("{folder}/run.json"))).unwrap()
+}
+
+/// The stages of the steps that a run has done, by the plan of its options.
+fn stages_of(here: &Place, options: &str, run: &Value) -> BTreeSet<String> {
+    fn stages_by_step(plan: &Value, stages: &mut BTreeMap<String, Vec<String>>) {
+        if let Some(name) = plan["name"].as_str() {
+            let words = plan["map"].as_array().into_iter().flatten().chain(std::iter::once(&plan["reduce"]));
+            stages.insert(name.to_owned(), words.filter_map(Value::as_str).map(str::to_owned).collect());
+        }
+        let of_object = plan.as_object().into_iter().flat_map(|plan| plan.values());
+        plan.as_array()
+            .into_iter()
+            .flatten()
+            .chain(of_object)
+            .for_each(|below| stages_by_step(below, stages));
+    }
+    let plan = here.shell(&format!("twinsplit plan {options} --engine hadoop --json")).ok();
+    let mut by_step = BTreeMap::new();
+    stages_by_step(&serde_json::from_str::<Value>(&plan).unwrap()["steps"], &mut by_step);
+    // A round has its number behind the name of its step.
+    let step = |name: &Value| {
+        let name = name.as_str().unwrap();
+        by_step.get(name).or_else(|| {
+            by_step.get(name.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end_matches('-'))
+        })
+    };
+    let steps = run["steps"].as_array().unwrap();
+    steps.iter().flat_map(|name| step(name).unwrap_or_else(|| panic!("{name}: {plan}"))).cloned().collect()
+}
+
+/// The bytes of a local run; gives the stages that ran.
+fn equals_local(options: &str) -> BTreeSet<String> {
     let here = Place::new();
     documents(&here);
-    let line = format!("twinsplit run {options} --write-kept --quiet --input docs --output");
+    let options = format!("{options} --write-kept");
+    let line = format!("twinsplit run {options} --quiet --input docs --output");
     // The folder of the cluster's answer has one of the engine local, which is replaced as a whole, and so the other way.
-    say(&here, &format!("{line} local; {line} pipes --engine pipes; {line} cluster")).ok();
+    say_in_session(&here, &format!("{line} local; {line} pipes --engine pipes; {line} cluster")).ok();
     tells_its_settings(&here);
-    say(
+    say_in_session(
         &here,
         &format!(
             "BINARY=$PWD/telling {line} cluster --engine hadoop {TASKS} {ODD_SETTINGS} -D mapreduce.map.memory.mb=2345 \
@@ -99,69 +146,47 @@ fn equals_local(options: &str) {
     let said = "2345 *?[a] a  \"b";
     assert!(settings.lines().count() >= 10 && settings.lines().all(|line| line == said), "{settings}");
     // What the driver tells of the run agrees with what it is.
-    let [run, local, pipes] = ["cluster", "local", "pipes"].map(|run| -> Value {
-        let text = here.read(&format!("{run}/run.json"));
-        serde_json::from_str::<Value>(&text).unwrap()["counters"].take()
-    });
+    let run = told(&here, "cluster");
+    let [cluster, local, pipes] =
+        ["cluster", "local", "pipes"].map(|run| told(&here, run)["counters"].take());
     let clusters = |run: &Value| {
         run.as_object().unwrap().values().filter_map(|step| step["clusters"].as_u64()).sum::<u64>()
     };
-    assert_eq!(run["tokenize"]["documents"], odd::ACCEPTED + families().lines().count() as u64, "{options}");
-    assert_eq!(clusters(&run), clusters(&local));
-    assert!(clusters(&run) > 5);
+    assert_eq!(
+        cluster["tokenize"]["documents"],
+        odd::ACCEPTED + families().lines().count() as u64,
+        "{options}"
+    );
+    assert_eq!(clusters(&cluster), clusters(&local));
+    assert!(clusters(&cluster) > 5);
     // Slices of tasks take no job with reducers, which leaves those of clusters and kept documents.
     let steps = if options.contains("--partition by-task") { 2 } else { 3 };
-    volumes_are_those_of_pipes(&run, &pipes, steps);
+    volumes_are_those_of_pipes(&cluster, &pipes, steps);
     let with_pairs = |file| (!options.contains("--write clusters")).then_some(file);
     let names = with_pairs("pairs").into_iter().chain(["clusters", "kept", "run.json"]);
     assert_eq!(here.names("cluster"), names.map(str::to_owned).collect());
-    say(&here, &format!("{line} cluster --overwrite")).ok();
+    here.shell(&format!("{line} cluster --overwrite")).ok();
     let names = with_pairs("pairs.tsv").into_iter().chain(["clusters.tsv", "kept.jsonl", "run.json"]);
     assert_eq!(here.names("cluster"), names.map(str::to_owned).collect());
+    stages_of(&here, &options, &run)
 }
 
-#[test]
-fn term_split_with_prefix_and_idf_equals_local() {
-    equals_local(
-        "term-split --features words:2 --pcp prefix --idf 0.05,1 --idf-table tables/table --tau 0.5 --cluster star --keep longest",
-    );
-}
-
-#[test]
-fn minhash_equals_local() {
-    equals_local("minhash --features words:2 --bands 32 --rows 4 --tau 0.5");
-}
-
-/// Its jobs read, partition and sort as those of other chains here do.
-#[test]
-#[ignore = "a minute; run by `make cluster-test-full`"]
-fn full_i_match_equals_local() {
-    equals_local("i-match --lexicons 40 --idf 0.05,1 --tau 0.3");
-}
-
-#[test]
-fn simhash_with_texts_equals_local() {
-    equals_local(
-        "simhash --features words:2 --weights tf-idf --distance 20 --check cosine:0.4 --posting-block 7",
-    );
-}
-
-/// Queries of odd ids in files of any kind, against documents that are no less odd.
-#[test]
-fn a_batch_equals_local() {
+/// Queries of odd ids in files of any kind, against documents that are no less odd; gives the stages that ran.
+fn batch_equals_local() -> BTreeSet<String> {
+    const OPTIONS: &str = "simhash --features words:2 --weights tf-idf --distance 3,200:8 --batch new";
     let here = Place::new();
     documents(&here);
     here.shell("mkdir new && cp docs/families.jsonl.gz new/ && cp docs/* new/").ok();
-    let line = "twinsplit run simhash --features words:2 --weights tf-idf --distance 3,200:8 --batch new --quiet --input docs --output";
+    let line = format!("twinsplit run {OPTIONS} --quiet --input docs --output");
     let cluster = format!("{line} cluster --engine hadoop {TASKS}");
-    say(&here, &format!("{line} local; {line} pipes --engine pipes; {cluster}")).ok();
+    say_in_session(&here, &format!("{line} local; {line} pipes --engine pipes; {cluster}")).ok();
     let expected = here.read("local/pairs.tsv");
     assert!(expected.lines().count() > 50, "{expected}");
     assert_eq!(here.read("pipes/pairs.tsv"), expected);
     let found = here.shell("cat cluster/pairs/part-* | LC_ALL=C sort").ok();
     assert_eq!(found, expected);
     assert_eq!(here.names("cluster"), ["pairs", "run.json"].map(str::to_owned).into());
-    let run: Value = serde_json::from_str(&here.read("cluster/run.json")).unwrap();
+    let run = told(&here, "cluster");
     let of_batch = |input: &&Value| input["queries"] == true;
     let inputs = run["inputs"].as_array().unwrap();
     assert_eq!(inputs.iter().filter(of_batch).count() * 2, inputs.len());
@@ -169,47 +194,51 @@ fn a_batch_equals_local() {
     assert_eq!(steps, ["tokenize", "idf-table", "simhash-queries", "simhash"]);
     // Another batch is another run.
     here.shell("rm new/families.jsonl.gz").ok();
-    say(&here, &format!("{cluster} --resume")).fails(1, &["new/families.jsonl.gz is not given now"]);
+    say_in_session(&here, &format!("{cluster} --resume"))
+        .fails(1, &["new/families.jsonl.gz is not given now"]);
+    stages_of(&here, OPTIONS, &run)
 }
 
-#[test]
-fn doc_split_in_slices_equals_local() {
-    equals_local("doc-split --features words:2 --slices 3 --tau 0.5");
-}
-
-/// CCDet on pages of sites: the bytes of a local run, and of brute force.
-fn ccdet_equals_brute_force(site: &str, idf: Option<&str>) {
+/// CCDet on pages of sites: the bytes of a local run, and of brute force; gives the stages that ran.
+fn ccdet_equals_brute_force() -> BTreeSet<String> {
+    const OPTIONS: &str = "ccdet --site url --idf 0.1,0.95 --tau 0.5 --cluster star --write-kept";
     let here = Place::new();
     ccdet::write(&here.path("docs"));
-    let range = idf.map(|range| format!("--idf {range}")).unwrap_or_default();
-    let line = format!(
-        "twinsplit run ccdet {site} {range} --tau 0.5 --cluster star --write-kept --quiet --input docs --output"
-    );
-    say(&here, &format!("{line} local; {line} cluster --engine hadoop {TASKS}")).ok();
-    let expected = ccdet::expected("0.5", !site.is_empty(), idf);
+    let line = format!("twinsplit run {OPTIONS} --quiet --input docs --output");
+    say_in_session(&here, &format!("{line} local; {line} cluster --engine hadoop {TASKS}")).ok();
+    let expected = ccdet::expected("0.5", true, Some("0.1,0.95"));
     let local = ["pairs.tsv", "clusters.tsv"].map(|file| here.read(&format!("local/{file}")));
     assert_eq!(local, [expected.pairs, expected.clusters]);
     assert_same(&here, "local", "cluster");
+    stages_of(&here, OPTIONS, &told(&here, "cluster"))
 }
 
-#[test]
-fn ccdet_by_site_and_idf_equals_brute_force() {
-    ccdet_equals_brute_force("--site url", Some("0.1,0.95"));
-}
+/// Ways in which, with CCDet and a batch, every stage of every family has its turn.
+const CHAINS: [&str; 7] = [
+    "term-split --features words:2 --pcp prefix --idf 0.05,1 --idf-table tables/table --tau 0.5 --cluster star --keep longest",
+    "term-split --features words:2 --tau 0.5 --idf 0.05,1 --idf-lookup shuffle --write clusters",
+    "doc-split --features words:2 --slices 3 --tau 0.5 --graph 0",
+    "doc-split --features words:2 --partition by-task --slices 2 --tau 0.5 --cluster star --graph 0",
+    "minhash --features words:2 --bands 32 --rows 4 --tau 0.5 --bloom 1 --check signature",
+    "i-match --lexicons 40 --idf 0.05,1 --tau 0.3",
+    "simhash --features words:2 --weights tf-idf --distance 20 --check cosine:0.4 --posting-block 7",
+];
 
-/// Its jobs are among those with sites.
+/// Each stage with what Hadoop gives it, so that no other chain of them has more to show.
 #[test]
-#[ignore = "a minute; run by `make cluster-test-full`"]
-fn full_ccdet_equals_brute_force_without_sites() {
-    ccdet_equals_brute_force("", None);
-}
-
-/// Plain, without pairs; in slices of tasks.
-#[test]
-#[ignore = "minutes; run by `make cluster-test-full`"]
-fn full_the_other_ways_equal_local() {
-    equals_local("term-split --features words:2 --tau 0.5 --write clusters");
-    equals_local("doc-split --features words:2 --partition by-task --slices 2 --tau 0.5");
+fn every_stage_gives_what_it_gives_locally() {
+    let mut ran = batch_equals_local();
+    ran.extend(ccdet_equals_brute_force());
+    for options in CHAINS {
+        let began = Instant::now();
+        ran.extend(equals_local(options));
+        println!("{options}: {} s", began.elapsed().as_secs());
+    }
+    let table = Place::new().say("twinsplit stages").ok();
+    let rows = table.lines().filter_map(|line| line.strip_prefix("| [`")?.split_once('`'));
+    let missing: Vec<_> = rows.map(|(stage, _)| stage).filter(|stage| !ran.contains(*stage)).collect();
+    println!("{} stages ran", ran.len());
+    assert!(missing.is_empty() && ran.len() > 50, "{missing:?} of {} have not run", ran.len());
 }
 
 /// A committed script as it stands equals a run, where there are the system, Java, Hadoop and one file of ours.
@@ -221,7 +250,8 @@ fn script_equals_local(here: &Place, name: &str) {
     say(here, &format!("twinsplit run {options} --overwrite --input docs --output local")).ok();
     let mut command = Command::new(script);
     command.env_clear().env("PATH", format!("{}:/usr/bin:/bin", here.path("alone").display()));
-    command.envs([("HADOOP_HOME", hadoop_home()), ("JAVA_HOME", java_home()), ("TMPDIR", here.path(""))]);
+    let hadoop = HadoopSession::of_this_machine().home().to_owned();
+    command.envs([("HADOOP_HOME", hadoop), ("JAVA_HOME", java_home()), ("TMPDIR", here.path(""))]);
     command.envs([
         ("REDUCERS", "3"),
         ("HADOOP_OPTIONS", &format!("-D fs.local.block.size=20000\n{ODD_SETTINGS}")),
@@ -297,34 +327,34 @@ fn a_job_that_fails_says_why_and_a_bound_may_be_raised() {
     let line = "twinsplit run doc-split --features words:1 --engine hadoop --quiet --input docs --output out";
     let (good, bad) = ("{\"id\":\"a\",\"text\":\"x y\"}\n", "{\"id\":\"b\",\"text\":3}\n");
     here.write("docs", format!("{good}{bad}"));
-    let said = say(&here, line);
+    let said = say_in_session(&here, line);
     said.fails(
         1,
         &["tokenize:", "docs, line 2, field text: expected a string", "the job tokenize failed", ".log"],
     );
     assert!(!here.path("out/clusters").exists() && !here.path("out/_work/members").exists());
-    say(&here, line).fails(1, &["holds a run that was stopped"]);
-    let other = say(&here, &format!("{line} --tau 0.6 --resume"));
+    say_in_session(&here, line).fails(1, &["holds a run that was stopped"]);
+    let other = say_in_session(&here, &format!("{line} --tau 0.6 --resume"));
     other.fails(1, &["other options", "--tau was 0.7 and is 0.6"]);
     here.write("docs", good);
-    let other = say(&here, &format!("{line} --resume"));
+    let other = say_in_session(&here, &format!("{line} --resume"));
     other.fails(1, &["another input", "the input ", "/docs has changed"]);
 
-    say(&here, &format!("{line} --bad-records 1")).fails(2, &["--bad-records", "no place"]);
+    say_in_session(&here, &format!("{line} --bad-records 1")).fails(2, &["--bad-records", "no place"]);
     here.write("docs", format!("{}{good}", good.replace('a', "c")));
     let line = format!("{line} --overwrite --max-pairs");
-    say(&here, &format!("{line} 0")).fails(1, &["the limit is 0"]);
+    say_in_session(&here, &format!("{line} 0")).fails(1, &["the limit is 0"]);
     assert!(!here.path("out/clusters").exists() && here.path("out/_work/clustered").exists());
     let again = format!("{line} 9").replace("--overwrite", "--resume");
-    say(&here, &again).ok();
+    say_in_session(&here, &again).ok();
     let run: Value = serde_json::from_str(&here.read("out/run.json")).unwrap();
     assert!(run["inputs"][0]["bytes"].as_u64() == Some(2 * good.len() as u64), "{run}");
     assert_eq!(here.shell("cat out/pairs/part-*").ok(), "a\tc\t2\t2\t2\t1.000000\n");
-    let said = say(&here, &again.replace("--quiet ", ""));
+    let said = say_in_session(&here, &again.replace("--quiet ", ""));
     assert!(said.err.contains("complete answer"), "{}", said.err);
     said.ok();
     let other = again.replace("words:1", "words:2");
-    say(&here, &other).fails(1, &["--features was words:1 and is words:2"]);
+    say_in_session(&here, &other).fails(1, &["--features was words:1 and is words:2"]);
 }
 
 /// An old answer stays until the new one is complete, what no run recorded stays as it is, and logs stay only where it is

@@ -24,19 +24,18 @@ const VARIANTS: [&str; 4] = ["term-split", "term-split-prefix", "doc-split", "do
 const SIMHASH: &str = "simhash --features words:2 --weights levels --distance 20,200:24 --check edit:0.4";
 const MINHASH: &str = "minhash --features words:2 --bands 32 --rows 4 --tau 0.5 --bloom 1";
 const I_MATCH: &str = "i-match --lexicons 40 --idf 0.1,0.95";
+const CCDET: &str = "ccdet --tau 0.5 --cluster star --site url --idf 0.1,0.95";
 /// Queries and documents of odd names.
 const BATCH: &str = "simhash --features words:2 --distance 3,200:8 --batch odd";
-const PLANNED: [(&str, &str); 10] = [
+const PLANNED: [(&str, &str); 8] = [
     ("term-split", "term-split"),
     ("term-split-prefix", "term-split --pcp prefix"),
     ("doc-split-by-task", "doc-split --partition by-task --slices 3"),
-    ("zhang2011-scaling", "doc-split --features spotsigs --idf 0.3,0.85 --min-features 4 --tau 0.3"),
     ("simhash", SIMHASH),
     ("minhash", MINHASH),
     ("i-match", I_MATCH),
     ("batch", BATCH),
-    ("ccdet", "ccdet --tau 0.5 --cluster star"),
-    ("ccdet-by-site", "ccdet --tau 0.5 --cluster star --site url --idf 0.1,0.95"),
+    ("ccdet", CCDET),
 ];
 
 /// spark-submit with two cores.
@@ -150,10 +149,7 @@ fn jobs() -> Vec<Value> {
         job(name, name, name, &[&DOCUMENTS[..], &["--reducers", "3", "--shuffled"]].concat(), &[]);
     }
     job("batch", "batch", "batch", &["odd", "plain.jsonl", "--reducers", "3"], &[]);
-    for name in ["ccdet", "ccdet-by-site"] {
-        job(name, name, name, &["pages", "--reducers", "3", "--shuffled"], &[]);
-    }
-    job("scaling", "scaling", "zhang2011-scaling", &["tiny.jsonl"], &[]);
+    job("ccdet", "ccdet", "ccdet", &["pages", "--reducers", "3", "--shuffled"], &[]);
     job("other-version", "out-other-version", "other-version", &["tiny.jsonl"], &[]);
     job("slip", "slip", "term-split", &["cut.jsonl.gz", "--overwrite"], &[]);
     job("foreign", "foreign", "term-split", &["tiny.jsonl", "--overwrite"], &[]);
@@ -292,18 +288,13 @@ fn a_batch_gives_the_answer_of_a_run() {
 /// CCDet on pages of sites: the bytes of a local run, and of brute force.
 #[test]
 fn ccdet_equals_brute_force() {
-    for (name, options) in PLANNED.iter().filter(|(_, options)| options.starts_with("ccdet")) {
-        let by_site = options.contains("--site");
-        local(&format!("{options} --write-kept"), &["pages"], "pages-expected").ok();
-        let answer = ccdet::expected("0.5", by_site, by_site.then_some("0.1,0.95"));
-        let written = ["pairs.tsv", "clusters.tsv"].map(|file| PLACE.join("pages-expected").join(file));
-        assert_eq!(written.map(|path| fs::read_to_string(path).unwrap()), [answer.pairs, answer.clusters]);
-        let said = said(name);
-        assert_eq!(said.code, 0, "{}", said.err);
-        assert_same(name, "pages-expected", 20);
-    }
-    let said = said("scaling");
+    local(&format!("{CCDET} --write-kept"), &["pages"], "pages-expected").ok();
+    let answer = ccdet::expected("0.5", true, Some("0.1,0.95"));
+    let written = ["pairs.tsv", "clusters.tsv"].map(|file| PLACE.join("pages-expected").join(file));
+    assert_eq!(written.map(|path| fs::read_to_string(path).unwrap()), [answer.pairs, answer.clusters]);
+    let said = said("ccdet");
     assert_eq!(said.code, 0, "{}", said.err);
+    assert_same("ccdet", "pages-expected", 20);
 }
 
 /// A page that another version made is refused by name.
