@@ -21,4 +21,5 @@ pub mod real;
 pub mod rng;
 pub mod shapes;
 pub mod spark;
+pub mod stages;
 pub mod tutorial;

@@ -2,7 +2,7 @@
 //! after the other in one process (LocalJobRunner). Every stage runs here; its jobs share that process where it does not
 //! matter how it is started. What needs YARN is in `cluster/chains.rs`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::Command;
 use std::time::Instant;
@@ -15,6 +15,7 @@ use crate::common::cli::{Place, Said, fixture};
 use crate::common::cluster::{hadoop_home, java_home, with_hadoop};
 use crate::common::hadoop_session::HadoopSession;
 use crate::common::odd;
+use crate::common::stages::{all_stages, stages_of};
 use crate::common::tutorial::follow;
 
 /// Three maps and two reducers at least, for files are cut.
@@ -95,32 +96,10 @@ fn told(here: &Place, folder: &str) -> Value {
     serde_json::from_str(&here.read(&format!("{folder}/run.json"))).unwrap()
 }
 
-/// The stages of the steps that a run has done, by the plan of its options.
-fn stages_of(here: &Place, options: &str, run: &Value) -> BTreeSet<String> {
-    fn stages_by_step(plan: &Value, stages: &mut BTreeMap<String, Vec<String>>) {
-        if let Some(name) = plan["name"].as_str() {
-            let words = plan["map"].as_array().into_iter().flatten().chain(std::iter::once(&plan["reduce"]));
-            stages.insert(name.to_owned(), words.filter_map(Value::as_str).map(str::to_owned).collect());
-        }
-        let of_object = plan.as_object().into_iter().flat_map(|plan| plan.values());
-        plan.as_array()
-            .into_iter()
-            .flatten()
-            .chain(of_object)
-            .for_each(|below| stages_by_step(below, stages));
-    }
-    let plan = here.shell(&format!("twinsplit plan {options} --engine hadoop --json")).ok();
-    let mut by_step = BTreeMap::new();
-    stages_by_step(&serde_json::from_str::<Value>(&plan).unwrap()["steps"], &mut by_step);
-    // A round has its number behind the name of its step.
-    let step = |name: &Value| {
-        let name = name.as_str().unwrap();
-        by_step.get(name).or_else(|| {
-            by_step.get(name.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end_matches('-'))
-        })
-    };
-    let steps = run["steps"].as_array().unwrap();
-    steps.iter().flat_map(|name| step(name).unwrap_or_else(|| panic!("{name}: {plan}"))).cloned().collect()
+/// The stages that a run did.
+fn stages_of_run(options: &str, run: &Value) -> BTreeSet<String> {
+    let steps = run["steps"].as_array().unwrap().iter().map(|step| step.as_str().unwrap());
+    stages_of(&format!("{options} --engine hadoop"), steps)
 }
 
 /// The bytes of a local run; gives the stages that ran.
@@ -168,7 +147,7 @@ fn equals_local(options: &str) -> BTreeSet<String> {
     here.shell(&format!("{line} cluster --overwrite")).ok();
     let names = with_pairs("pairs.tsv").into_iter().chain(["clusters.tsv", "kept.jsonl", "run.json"]);
     assert_eq!(here.names("cluster"), names.map(str::to_owned).collect());
-    stages_of(&here, &options, &run)
+    stages_of_run(&options, &run)
 }
 
 /// Queries of odd ids in files of any kind, against documents that are no less odd; gives the stages that ran.
@@ -196,7 +175,7 @@ fn batch_equals_local() -> BTreeSet<String> {
     here.shell("rm new/families.jsonl.gz").ok();
     say_in_session(&here, &format!("{cluster} --resume"))
         .fails(1, &["new/families.jsonl.gz is not given now"]);
-    stages_of(&here, OPTIONS, &run)
+    stages_of_run(OPTIONS, &run)
 }
 
 /// CCDet on pages of sites: the bytes of a local run, and of brute force; gives the stages that ran.
@@ -210,7 +189,7 @@ fn ccdet_equals_brute_force() -> BTreeSet<String> {
     let local = ["pairs.tsv", "clusters.tsv"].map(|file| here.read(&format!("local/{file}")));
     assert_eq!(local, [expected.pairs, expected.clusters]);
     assert_same(&here, "local", "cluster");
-    stages_of(&here, OPTIONS, &told(&here, "cluster"))
+    stages_of_run(OPTIONS, &told(&here, "cluster"))
 }
 
 /// Ways in which, with CCDet and a batch, every stage of every family has its turn.
@@ -234,11 +213,9 @@ fn every_stage_gives_what_it_gives_locally() {
         ran.extend(equals_local(options));
         println!("{options}: {} s", began.elapsed().as_secs());
     }
-    let table = Place::new().say("twinsplit stages").ok();
-    let rows = table.lines().filter_map(|line| line.strip_prefix("| [`")?.split_once('`'));
-    let missing: Vec<_> = rows.map(|(stage, _)| stage).filter(|stage| !ran.contains(*stage)).collect();
+    let all = all_stages();
     println!("{} stages ran", ran.len());
-    assert!(missing.is_empty() && ran.len() > 50, "{missing:?} of {} have not run", ran.len());
+    assert!(all.len() > 50 && ran == all, "not run: {:?}", all.difference(&ran));
 }
 
 /// A committed script as it stands equals a run, where there are the system, Java, Hadoop and one file of ours.

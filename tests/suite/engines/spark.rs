@@ -6,10 +6,11 @@ use crate::common::cli::{Place, Said, binaries, fixture, search_path};
 use crate::common::harness::{bash, clean};
 use crate::common::odd::{self, gzip};
 use crate::common::spark::{confs, spark_home};
+use crate::common::stages::{all_stages, stages_of};
 use crate::common::tutorial::follow;
 use flate2::read::MultiGzDecoder;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -22,9 +23,9 @@ const COMMITTED: [&str; 1] = ["doc-split"];
 /// All programs over [`DOCUMENTS`]: the committed ones, and what `plan` prints for these options.
 const VARIANTS: [&str; 4] = ["term-split", "term-split-prefix", "doc-split", "doc-split-by-task"];
 const SIMHASH: &str = "simhash --features words:2 --weights levels --distance 20,200:24 --check edit:0.4";
-const MINHASH: &str = "minhash --features words:2 --bands 32 --rows 4 --tau 0.5 --bloom 1";
-const I_MATCH: &str = "i-match --lexicons 40 --idf 0.1,0.95";
-const CCDET: &str = "ccdet --tau 0.5 --cluster star --site url --idf 0.1,0.95";
+const MINHASH: &str = "minhash --features words:2 --bands 32 --rows 4 --tau 0.5 --bloom 1 --check signature";
+const I_MATCH: &str = "i-match --lexicons 40 --idf 0.1,0.95 --idf-lookup shuffle";
+const CCDET: &str = "ccdet --tau 0.5 --cluster star --site url --idf 0.1,0.95 --graph 0";
 /// Queries and documents of odd names.
 const BATCH: &str = "simhash --features words:2 --distance 3,200:8 --batch odd";
 const PLANNED: [(&str, &str); 8] = [
@@ -37,6 +38,12 @@ const PLANNED: [(&str, &str); 8] = [
     ("batch", BATCH),
     ("ccdet", CCDET),
 ];
+
+/// What `plan` is told of such options.
+fn planned(options: &str) -> String {
+    let kept = if options.contains("--batch") { "" } else { " --write-kept" };
+    format!("{options} --engine spark{kept}")
+}
 
 /// spark-submit with two cores.
 fn spark_submit() -> Command {
@@ -76,8 +83,7 @@ fn place() -> PathBuf {
 
     ccdet::write(&place.join("pages"));
     for (name, options) in PLANNED {
-        let kept = if options.contains("--batch") { "" } else { " --write-kept" };
-        let line = format!("twinsplit plan {options} --engine spark{kept}");
+        let line = format!("twinsplit plan {}", planned(options));
         write(&format!("{name}.py"), Place::new().say(&line).ok().as_bytes());
     }
     let page = fs::read_to_string(place.join("term-split.py")).unwrap();
@@ -297,6 +303,20 @@ fn ccdet_equals_brute_force() {
     assert_same("ccdet", "pages-expected", 20);
 }
 
+/// The runs above are such that each stage has its turn.
+#[test]
+fn every_stage_runs() {
+    let mut ran = BTreeSet::new();
+    for (name, options) in PLANNED.iter().chain(&[("doc-split", "doc-split")]) {
+        let text = fs::read_to_string(PLACE.join(name).join("counters.json")).unwrap();
+        let counters: Value = serde_json::from_str(&text).unwrap();
+        let steps = counters["steps"].as_array().unwrap().iter().map(|step| step["step"].as_str().unwrap());
+        ran.extend(stages_of(&planned(options), steps));
+    }
+    let all = all_stages();
+    assert!(all.len() > 50 && ran == all, "not run: {:?}", all.difference(&ran));
+}
+
 /// A page that another version made is refused by name.
 #[test]
 fn a_page_of_another_version_is_refused() {
@@ -333,8 +353,7 @@ fn counters_are_those_of_a_run() {
     let found = counters("term-split");
     let mut compared = 0;
     for (step, counters) in run["counters"].as_object().unwrap() {
-        // Spark has rounds instead of the step cluster.
-        let Some(there) = found.get(step) else { continue };
+        let there = &found[step];
         // What mappers add up before they write depends on their number, as memory does.
         for name in ["map_records_in", "reduce_records_out", "documents", "pairs", "clusters"] {
             if !counters[name].is_null() {
