@@ -63,13 +63,13 @@ fn matrix(name: &str, engine: &str, turn: Turn) {
 }
 
 #[test]
-#[ignore = "takes half an hour; run by `make cluster-test-full`"]
+#[ignore = "takes minutes; run by `make cluster-test-full`"]
 fn full_reuters_under_hadoop() {
     matrix("reuters21578", "hadoop", Turn::First);
 }
 
 #[test]
-#[ignore = "takes half an hour; run by `make cluster-test-full`"]
+#[ignore = "takes minutes; run by `make cluster-test-full`"]
 fn full_chinese_pages_under_hadoop() {
     matrix("iotdb-docs-zh", "hadoop", Turn::Second);
 }
