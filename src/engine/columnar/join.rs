@@ -10,7 +10,7 @@
 use super::ColumnarOpts;
 use super::documents::Documents;
 use super::groups::Groups;
-use super::sorter::{Frame, Row, SortWriter, Sorter, pack};
+use super::sorter::{FrameOfReference, Row, SortWriter, Sorter, pack};
 use super::stars::edge;
 use super::store::Store;
 use crate::cluster::union_find::UnionFind;
@@ -35,7 +35,7 @@ pub struct PairRow {
 impl Row for PairRow {
     const MOST: usize = 12;
 
-    fn least(_: Frame) -> usize {
+    fn least(_: FrameOfReference) -> usize {
         Self::MOST
     }
 
@@ -43,13 +43,13 @@ impl Row for PairRow {
         self.documents
     }
 
-    fn put(&self, _: &Self, _: Frame, out: &mut [u8]) -> usize {
+    fn put(&self, _: &Self, _: FrameOfReference, out: &mut [u8]) -> usize {
         out[..8].copy_from_slice(&self.documents.to_le_bytes());
         out[8..12].copy_from_slice(&self.overlap.to_le_bytes());
         12
     }
 
-    fn get(bytes: &mut &[u8], _: &Self, _: Frame) -> Option<Self> {
+    fn get(bytes: &mut &[u8], _: &Self, _: FrameOfReference) -> Option<Self> {
         let documents = bytes.split_off(..8)?.try_into().ok().map(u64::from_le_bytes)?;
         let overlap = bytes.split_off(..4)?.try_into().ok().map(u32::from_le_bytes)?;
         Some(Self { documents, overlap })

@@ -6,7 +6,7 @@
 //! else is written, and nothing has to be sorted.
 
 use super::join::{Found, Pairs, neighbours};
-use super::sorter::{Frame, Row, Sorter, pack, unpack};
+use super::sorter::{FrameOfReference, Row, Sorter, pack, unpack};
 use super::store::Store;
 use super::{ColumnarRun, counters_of};
 use crate::engine::memory::{BUCKETS, Budget};
@@ -37,7 +37,7 @@ impl Row for Candidate {
     const MOST: usize = 15;
 
     #[inline]
-    fn least(_: Frame) -> usize {
+    fn least(_: FrameOfReference) -> usize {
         1
     }
 
@@ -47,7 +47,7 @@ impl Row for Candidate {
     }
 
     #[inline]
-    fn put(&self, before: &Self, _: Frame, out: &mut [u8]) -> usize {
+    fn put(&self, before: &Self, _: FrameOfReference, out: &mut [u8]) -> usize {
         // The batches of several threads alternate: a step back, from one to the next, wraps around.
         let step = self.sets.wrapping_sub(before.sets);
         let length = put_number(u128::from(step) << 1 | u128::from(self.more > 0), out);
@@ -55,7 +55,7 @@ impl Row for Candidate {
     }
 
     #[inline]
-    fn get(bytes: &mut &[u8], before: &Self, _: Frame) -> Option<Self> {
+    fn get(bytes: &mut &[u8], before: &Self, _: FrameOfReference) -> Option<Self> {
         let number = get_number(bytes)?;
         let more = if number & 1 == 0 { 0 } else { get_number(bytes)? };
         Some(Self { sets: before.sets.wrapping_add((number >> 1) as u64), more: more as u32 })
@@ -250,7 +250,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// Candidates are written as steps, whatever their bucket.
-    const FRAME: Frame = Frame { first: 0, bytes: 7 };
+    const FRAME: FrameOfReference = FrameOfReference { first: 0, bytes: 7 };
 
     proptest! {
         /// Steps of every width, and back.

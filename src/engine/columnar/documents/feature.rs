@@ -1,6 +1,6 @@
 //! A feature of a document on its way.
 
-use crate::engine::columnar::sorter::{Frame, Row};
+use crate::engine::columnar::sorter::{FrameOfReference, Row};
 
 /// A feature of a document, which goes by its place.
 #[derive(Clone, Copy, Debug, Default)]
@@ -17,7 +17,7 @@ impl Row for FeatureRow {
     const MOST: usize = 12;
 
     #[inline]
-    fn least(_: Frame) -> usize {
+    fn least(_: FrameOfReference) -> usize {
         8
     }
 
@@ -27,7 +27,7 @@ impl Row for FeatureRow {
     }
 
     #[inline]
-    fn put(&self, before: &Self, _: Frame, out: &mut [u8]) -> usize {
+    fn put(&self, before: &Self, _: FrameOfReference, out: &mut [u8]) -> usize {
         let step = self.document.wrapping_sub(before.document);
         out[..8].copy_from_slice(&(self.feature << 8 | u64::from(step.min(FAR))).to_le_bytes());
         if step < FAR {
@@ -38,7 +38,7 @@ impl Row for FeatureRow {
     }
 
     #[inline]
-    fn get(bytes: &mut &[u8], before: &Self, frame: Frame) -> Option<Self> {
+    fn get(bytes: &mut &[u8], before: &Self, frame: FrameOfReference) -> Option<Self> {
         let word = u64::from_le_bytes(bytes.split_off(..8)?.try_into().ok()?);
         let document = match word as u8 {
             far if u32::from(far) == FAR => u32::from_le_bytes(bytes.split_off(..4)?.try_into().ok()?),

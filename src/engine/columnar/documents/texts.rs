@@ -4,7 +4,7 @@
 //! the place of the sort buffers, which nothing uses while documents are read. What stays is 4 bytes for each document
 //! that has an equal, and 4 for each different text.
 
-use crate::engine::columnar::sorter::{Frame, Row, Sorter, pack};
+use crate::engine::columnar::sorter::{FrameOfReference, Row, Sorter, pack};
 use crate::error::Result;
 
 /// The hash of a document's text.
@@ -27,7 +27,7 @@ impl TextRow {
 impl Row for TextRow {
     const MOST: usize = 20;
 
-    fn least(_: Frame) -> usize {
+    fn least(_: FrameOfReference) -> usize {
         Self::MOST
     }
 
@@ -35,7 +35,7 @@ impl Row for TextRow {
         pack(self.hash[0], self.hash[1])
     }
 
-    fn put(&self, _: &Self, _: Frame, out: &mut [u8]) -> usize {
+    fn put(&self, _: &Self, _: FrameOfReference, out: &mut [u8]) -> usize {
         let [a, b, c, d] = self.hash;
         for (word, out) in [a, b, c, d, self.document].iter().zip(out.chunks_exact_mut(4)) {
             out.copy_from_slice(&word.to_le_bytes());
@@ -43,7 +43,7 @@ impl Row for TextRow {
         Self::MOST
     }
 
-    fn get(bytes: &mut &[u8], _: &Self, _: Frame) -> Option<Self> {
+    fn get(bytes: &mut &[u8], _: &Self, _: FrameOfReference) -> Option<Self> {
         let words = bytes.split_off(..Self::MOST)?.as_chunks::<4>().0;
         let [a, b, c, d, document] = <[[u8; 4]; 5]>::try_from(words).ok()?.map(u32::from_le_bytes);
         Some(Self { hash: [a, b, c, d], document })

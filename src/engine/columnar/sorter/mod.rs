@@ -9,7 +9,7 @@
 mod part;
 mod rows;
 
-pub use rows::{Frame, Packing, Row, pack, unpack};
+pub use rows::{FrameOfReference, Packing, Row, pack, unpack};
 
 use crate::engine::memory::{BUCKETS, Budget};
 use crate::engine::spill::{SpillFile, Writer};
@@ -45,9 +45,9 @@ impl Buckets {
     }
 
     #[inline]
-    fn frame(self, bucket: usize) -> Frame {
+    fn frame(self, bucket: usize) -> FrameOfReference {
         let first = self.low + ((bucket as u64) << self.shift);
-        Frame { first, bytes: self.shift.div_ceil(8).max(1) as usize }
+        FrameOfReference { first, bytes: self.shift.div_ceil(8).max(1) as usize }
     }
 }
 

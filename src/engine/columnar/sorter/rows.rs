@@ -6,22 +6,22 @@ pub trait Row: Copy + Default + Send + Sync {
     const MOST: usize;
 
     /// The fewest bytes of a row.
-    fn least(frame: Frame) -> usize;
+    fn least(frame: FrameOfReference) -> usize;
 
     /// What rows are sorted by.
     fn key(&self) -> u64;
 
     /// Writes the row to the front of `out`, which has [`MOST`](Self::MOST) bytes, and gives how many it took. `before` is the
     /// one written before it in the same chunk, or the default.
-    fn put(&self, before: &Self, frame: Frame, out: &mut [u8]) -> usize;
+    fn put(&self, before: &Self, frame: FrameOfReference, out: &mut [u8]) -> usize;
 
     /// Reads a row from the front of `bytes`.
-    fn get(bytes: &mut &[u8], before: &Self, frame: Frame) -> Option<Self>;
+    fn get(bytes: &mut &[u8], before: &Self, frame: FrameOfReference) -> Option<Self>;
 }
 
 /// A frame of reference for the keys of a bucket: they are written as what they have more than its first.
 #[derive(Clone, Copy, Debug)]
-pub struct Frame {
+pub struct FrameOfReference {
     /// The smallest that it may hold.
     pub first: u64,
     /// Bytes that suffice for what a key has more than that; at least 1.
@@ -33,7 +33,7 @@ impl Row for u64 {
     const MOST: usize = 8;
 
     #[inline]
-    fn least(frame: Frame) -> usize {
+    fn least(frame: FrameOfReference) -> usize {
         frame.bytes
     }
 
@@ -43,13 +43,13 @@ impl Row for u64 {
     }
 
     #[inline]
-    fn put(&self, _: &u64, frame: Frame, out: &mut [u8]) -> usize {
+    fn put(&self, _: &u64, frame: FrameOfReference, out: &mut [u8]) -> usize {
         out[..8].copy_from_slice(&(self - frame.first).to_le_bytes());
         frame.bytes
     }
 
     #[inline]
-    fn get(bytes: &mut &[u8], _: &u64, frame: Frame) -> Option<u64> {
+    fn get(bytes: &mut &[u8], _: &u64, frame: FrameOfReference) -> Option<u64> {
         let more = match bytes.first_chunk() {
             Some(word) => u64::from_le_bytes(*word) & u64::MAX >> (u64::BITS - 8 * frame.bytes as u32),
             None => {
@@ -126,7 +126,7 @@ mod tests {
         /// A key takes as many bytes as are said, and behind the last one nothing is read.
         #[test]
         fn keys_come_back(first: u32, mores in prop::collection::vec(any::<u64>(), 0..20), bytes in 1usize..=8) {
-            let frame = Frame { first: first.into(), bytes };
+            let frame = FrameOfReference { first: first.into(), bytes };
             let most = (u64::MAX >> (u64::BITS - 8 * bytes as u32)).min(u64::MAX - frame.first);
             let rows: Vec<u64> = mores.iter().map(|more| frame.first + more % most).collect();
             let mut all = Vec::new();
