@@ -48,7 +48,7 @@ fn licences(cluster: &Cluster, step: usize) {
 /// Runs a chain on the cluster and compares its answer with `local`.
 fn equals_local(cluster: &Cluster, way: &str, options: &str) {
     let (began, before) = (Instant::now(), cluster.jobs_of("tokenize").len());
-    let mut run = cluster.in_session(&format!(
+    let mut run = cluster.by_server(&format!(
         "twinsplit run {way} {options} --engine hadoop {TASKS} --input /docs --output /out
         rm -rf out; hadoop fs -get /out out; hadoop fs -rm -r -skipTrash /out > /dev/null"
     ));

@@ -9,7 +9,7 @@ use std::time::Instant;
 use crate::common::chains::assert_same;
 use crate::common::cli::Place;
 use crate::common::cluster::with_hadoop;
-use crate::common::hadoop_session::HadoopSession;
+use crate::common::command_server::CommandServer;
 use crate::common::harness::Input;
 use crate::common::matrix::{TAUS, VARIANTS};
 use crate::common::real::corpus;
@@ -38,7 +38,7 @@ enum Turn {
 fn matrix(name: &str, engine: &str, turn: Turn) {
     let here = Place::new();
     let input = Input::new(&corpus(name));
-    let home = HadoopSession::of_this_machine().home();
+    let home = CommandServer::local().home();
     let run = |line: String| {
         let mut command = with_hadoop(home, None, &line);
         command.env("SPARK_HOME", spark_home()).env("SPARK_LOCAL_IP", "127.0.0.1");

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::cli::{Place, Said, fixture, search_path};
-use super::hadoop_session::HadoopSession;
+use super::command_server::CommandServer;
 use super::harness::{bash, clean};
 
 /// Hadoop's home folder. It is installed when it is missing, which takes minutes and the network once.
@@ -68,7 +68,7 @@ static ROOM: Mutex<()> = Mutex::new(());
 pub struct Cluster {
     place: Option<Place>,
     home: PathBuf,
-    session: OnceLock<HadoopSession>,
+    server: OnceLock<CommandServer>,
     _room: Option<MutexGuard<'static, ()>>,
 }
 
@@ -78,25 +78,18 @@ impl Cluster {
     pub fn up() -> Self {
         // A test that failed left no cluster behind: there is room.
         let room = ROOM.lock().unwrap_or_else(PoisonError::into_inner);
-        let cluster = Self {
-            place: Some(Place::new()),
-            home: hadoop_home(),
-            session: OnceLock::new(),
-            _room: Some(room),
-        };
-        cluster.script("up").ok();
-        cluster
+        Self::start(hadoop_home(), Some(room))
     }
 
     /// Starts another one beside this.
     #[track_caller]
     pub fn beside(&self) -> Self {
-        let cluster = Self {
-            place: Some(Place::new()),
-            home: self.home.clone(),
-            session: OnceLock::new(),
-            _room: None,
-        };
+        Self::start(self.home.clone(), None)
+    }
+
+    #[track_caller]
+    fn start(home: PathBuf, room: Option<MutexGuard<'static, ()>>) -> Self {
+        let cluster = Self { place: Some(Place::new()), home, server: OnceLock::new(), _room: room };
         cluster.script("up").ok();
         cluster
     }
@@ -128,16 +121,17 @@ impl Cluster {
 
     /// The same, to be spawned.
     pub fn command(&self, line: &str) -> Command {
-        let mut command = with_hadoop(&self.home, Some(&self.configuration()), line);
-        command.current_dir(self.place().path("."));
-        command
+        self.with_home(&self.home, line)
     }
 
-    /// The same, its jobs and what it does with files submitted and done by one process.
-    pub fn in_session(&self, line: &str) -> Command {
-        let configuration = self.configuration();
-        let session = self.session.get_or_init(|| HadoopSession::start(Some(&configuration)));
-        let mut command = with_hadoop(session.home(), Some(&configuration), line);
+    /// The same, all commands of Hadoop done by one process.
+    pub fn by_server(&self, line: &str) -> Command {
+        let server = self.server.get_or_init(|| CommandServer::start(Some(&self.configuration())));
+        self.with_home(server.home(), line)
+    }
+
+    fn with_home(&self, home: &Path, line: &str) -> Command {
+        let mut command = with_hadoop(home, Some(&self.configuration()), line);
         command.current_dir(self.place().path("."));
         command
     }

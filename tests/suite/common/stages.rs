@@ -3,14 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
+use twinsplit::internal::stages::STAGES;
 
 use super::cli::Place;
 
-/// All stages, by the table of `twinsplit stages`.
-pub fn all_stages() -> BTreeSet<String> {
-    let table = Place::new().say("twinsplit stages").ok();
-    let rows = table.lines().filter_map(|line| line.strip_prefix("| [`")?.split_once('`'));
-    rows.map(|(stage, _)| stage.to_owned()).collect()
+/// Holds what ran on an engine to the declared stages.
+#[track_caller]
+pub fn assert_all_ran(ran: &BTreeSet<String>) {
+    let declared: BTreeSet<String> = STAGES.iter().map(|stage| stage.decl.name.to_owned()).collect();
+    assert!(*ran == declared, "not run: {:?}", declared.difference(ran));
+    println!("{} stages ran", ran.len());
 }
 
 /// The stages of steps that a run with these options did, by their plan.

@@ -13,9 +13,9 @@ use crate::common::ccdet;
 use crate::common::chains::{assert_same, families};
 use crate::common::cli::{Place, Said, fixture};
 use crate::common::cluster::{hadoop_home, java_home, with_hadoop};
-use crate::common::hadoop_session::HadoopSession;
+use crate::common::command_server::CommandServer;
 use crate::common::odd;
-use crate::common::stages::{all_stages, stages_of};
+use crate::common::stages::{assert_all_ran, stages_of};
 use crate::common::tutorial::follow;
 
 /// Three maps and two reducers at least, for files are cut.
@@ -26,8 +26,8 @@ fn say(here: &Place, line: &str) -> Said {
 }
 
 /// The same where all of Hadoop's commands are done by one process.
-fn say_in_session(here: &Place, line: &str) -> Said {
-    here.run(with_hadoop(HadoopSession::of_this_machine().home(), None, line), "")
+fn say_by_server(here: &Place, line: &str) -> Said {
+    here.run(with_hadoop(CommandServer::local().home(), None, line), "")
 }
 
 /// Families of likenesses, equal pages, odd ids, texts and files, some of them gzip.
@@ -92,7 +92,7 @@ fn volumes_are_those_of_pipes(hadoop: &Value, pipes: &Value, least: u64) {
 }
 
 /// What `run.json` in a folder tells.
-fn told(here: &Place, folder: &str) -> Value {
+fn run_json(here: &Place, folder: &str) -> Value {
     serde_json::from_str(&here.read(&format!("{folder}/run.json"))).unwrap()
 }
 
@@ -109,9 +109,9 @@ fn equals_local(options: &str) -> BTreeSet<String> {
     let options = format!("{options} --write-kept");
     let line = format!("twinsplit run {options} --quiet --input docs --output");
     // The folder of the cluster's answer has one of the engine local, which is replaced as a whole, and so the other way.
-    say_in_session(&here, &format!("{line} local; {line} pipes --engine pipes; {line} cluster")).ok();
+    say_by_server(&here, &format!("{line} local; {line} pipes --engine pipes; {line} cluster")).ok();
     tells_its_settings(&here);
-    say_in_session(
+    say_by_server(
         &here,
         &format!(
             "BINARY=$PWD/telling {line} cluster --engine hadoop {TASKS} {ODD_SETTINGS} -D mapreduce.map.memory.mb=2345 \
@@ -125,9 +125,9 @@ fn equals_local(options: &str) -> BTreeSet<String> {
     let said = "2345 *?[a] a  \"b";
     assert!(settings.lines().count() >= 10 && settings.lines().all(|line| line == said), "{settings}");
     // What the driver tells of the run agrees with what it is.
-    let run = told(&here, "cluster");
+    let run = run_json(&here, "cluster");
     let [cluster, local, pipes] =
-        ["cluster", "local", "pipes"].map(|run| told(&here, run)["counters"].take());
+        ["cluster", "local", "pipes"].map(|run| run_json(&here, run)["counters"].take());
     let clusters = |run: &Value| {
         run.as_object().unwrap().values().filter_map(|step| step["clusters"].as_u64()).sum::<u64>()
     };
@@ -158,14 +158,14 @@ fn batch_equals_local() -> BTreeSet<String> {
     here.shell("mkdir new && cp docs/families.jsonl.gz new/ && cp docs/* new/").ok();
     let line = format!("twinsplit run {OPTIONS} --quiet --input docs --output");
     let cluster = format!("{line} cluster --engine hadoop {TASKS}");
-    say_in_session(&here, &format!("{line} local; {line} pipes --engine pipes; {cluster}")).ok();
+    say_by_server(&here, &format!("{line} local; {line} pipes --engine pipes; {cluster}")).ok();
     let expected = here.read("local/pairs.tsv");
     assert!(expected.lines().count() > 50, "{expected}");
     assert_eq!(here.read("pipes/pairs.tsv"), expected);
     let found = here.shell("cat cluster/pairs/part-* | LC_ALL=C sort").ok();
     assert_eq!(found, expected);
     assert_eq!(here.names("cluster"), ["pairs", "run.json"].map(str::to_owned).into());
-    let run = told(&here, "cluster");
+    let run = run_json(&here, "cluster");
     let of_batch = |input: &&Value| input["queries"] == true;
     let inputs = run["inputs"].as_array().unwrap();
     assert_eq!(inputs.iter().filter(of_batch).count() * 2, inputs.len());
@@ -173,7 +173,7 @@ fn batch_equals_local() -> BTreeSet<String> {
     assert_eq!(steps, ["tokenize", "idf-table", "simhash-queries", "simhash"]);
     // Another batch is another run.
     here.shell("rm new/families.jsonl.gz").ok();
-    say_in_session(&here, &format!("{cluster} --resume"))
+    say_by_server(&here, &format!("{cluster} --resume"))
         .fails(1, &["new/families.jsonl.gz is not given now"]);
     stages_of_run(OPTIONS, &run)
 }
@@ -184,20 +184,22 @@ fn ccdet_equals_brute_force() -> BTreeSet<String> {
     let here = Place::new();
     ccdet::write(&here.path("docs"));
     let line = format!("twinsplit run {OPTIONS} --quiet --input docs --output");
-    say_in_session(&here, &format!("{line} local; {line} cluster --engine hadoop {TASKS}")).ok();
+    say_by_server(&here, &format!("{line} local; {line} cluster --engine hadoop {TASKS}")).ok();
     let expected = ccdet::expected("0.5", true, Some("0.1,0.95"));
     let local = ["pairs.tsv", "clusters.tsv"].map(|file| here.read(&format!("local/{file}")));
     assert_eq!(local, [expected.pairs, expected.clusters]);
     assert_same(&here, "local", "cluster");
-    stages_of_run(OPTIONS, &told(&here, "cluster"))
+    stages_of_run(OPTIONS, &run_json(&here, "cluster"))
 }
 
 /// Ways in which, with CCDet and a batch, every stage of every family has its turn.
-const CHAINS: [&str; 7] = [
+const CHAINS: [&str; 9] = [
     "term-split --features words:2 --pcp prefix --idf 0.05,1 --idf-table tables/table --tau 0.5 --cluster star --keep longest",
     "term-split --features words:2 --tau 0.5 --idf 0.05,1 --idf-lookup shuffle --write clusters",
-    "doc-split --features words:2 --slices 3 --tau 0.5 --graph 0",
+    "doc-split --features words:2 --slices 3 --tau 0.5",
+    "doc-split --features words:2 --tau 0.5 --graph 0",
     "doc-split --features words:2 --partition by-task --slices 2 --tau 0.5 --cluster star --graph 0",
+    "minhash --features words:2 --bands 32 --rows 4 --tau 0.5",
     "minhash --features words:2 --bands 32 --rows 4 --tau 0.5 --bloom 1 --check signature",
     "i-match --lexicons 40 --idf 0.05,1 --tau 0.3",
     "simhash --features words:2 --weights tf-idf --distance 20 --check cosine:0.4 --posting-block 7",
@@ -213,9 +215,7 @@ fn every_stage_gives_what_it_gives_locally() {
         ran.extend(equals_local(options));
         println!("{options}: {} s", began.elapsed().as_secs());
     }
-    let all = all_stages();
-    println!("{} stages ran", ran.len());
-    assert!(all.len() > 50 && ran == all, "not run: {:?}", all.difference(&ran));
+    assert_all_ran(&ran);
 }
 
 /// A committed script as it stands equals a run, where there are the system, Java, Hadoop and one file of ours.
@@ -227,7 +227,7 @@ fn script_equals_local(here: &Place, name: &str) {
     say(here, &format!("twinsplit run {options} --overwrite --input docs --output local")).ok();
     let mut command = Command::new(script);
     command.env_clear().env("PATH", format!("{}:/usr/bin:/bin", here.path("alone").display()));
-    let hadoop = HadoopSession::of_this_machine().home().to_owned();
+    let hadoop = CommandServer::local().home().to_owned();
     command.envs([("HADOOP_HOME", hadoop), ("JAVA_HOME", java_home()), ("TMPDIR", here.path(""))]);
     command.envs([
         ("REDUCERS", "3"),
@@ -304,34 +304,34 @@ fn a_job_that_fails_says_why_and_a_bound_may_be_raised() {
     let line = "twinsplit run doc-split --features words:1 --engine hadoop --quiet --input docs --output out";
     let (good, bad) = ("{\"id\":\"a\",\"text\":\"x y\"}\n", "{\"id\":\"b\",\"text\":3}\n");
     here.write("docs", format!("{good}{bad}"));
-    let said = say_in_session(&here, line);
+    let said = say_by_server(&here, line);
     said.fails(
         1,
         &["tokenize:", "docs, line 2, field text: expected a string", "the job tokenize failed", ".log"],
     );
     assert!(!here.path("out/clusters").exists() && !here.path("out/_work/members").exists());
-    say_in_session(&here, line).fails(1, &["holds a run that was stopped"]);
-    let other = say_in_session(&here, &format!("{line} --tau 0.6 --resume"));
+    say_by_server(&here, line).fails(1, &["holds a run that was stopped"]);
+    let other = say_by_server(&here, &format!("{line} --tau 0.6 --resume"));
     other.fails(1, &["other options", "--tau was 0.7 and is 0.6"]);
     here.write("docs", good);
-    let other = say_in_session(&here, &format!("{line} --resume"));
+    let other = say_by_server(&here, &format!("{line} --resume"));
     other.fails(1, &["another input", "the input ", "/docs has changed"]);
 
-    say_in_session(&here, &format!("{line} --bad-records 1")).fails(2, &["--bad-records", "no place"]);
+    say_by_server(&here, &format!("{line} --bad-records 1")).fails(2, &["--bad-records", "no place"]);
     here.write("docs", format!("{}{good}", good.replace('a', "c")));
     let line = format!("{line} --overwrite --max-pairs");
-    say_in_session(&here, &format!("{line} 0")).fails(1, &["the limit is 0"]);
+    say_by_server(&here, &format!("{line} 0")).fails(1, &["the limit is 0"]);
     assert!(!here.path("out/clusters").exists() && here.path("out/_work/clustered").exists());
     let again = format!("{line} 9").replace("--overwrite", "--resume");
-    say_in_session(&here, &again).ok();
-    let run: Value = serde_json::from_str(&here.read("out/run.json")).unwrap();
+    say_by_server(&here, &again).ok();
+    let run = run_json(&here, "out");
     assert!(run["inputs"][0]["bytes"].as_u64() == Some(2 * good.len() as u64), "{run}");
     assert_eq!(here.shell("cat out/pairs/part-*").ok(), "a\tc\t2\t2\t2\t1.000000\n");
-    let said = say_in_session(&here, &again.replace("--quiet ", ""));
+    let said = say_by_server(&here, &again.replace("--quiet ", ""));
     assert!(said.err.contains("complete answer"), "{}", said.err);
     said.ok();
     let other = again.replace("words:1", "words:2");
-    say_in_session(&here, &other).fails(1, &["--features was words:1 and is words:2"]);
+    say_by_server(&here, &other).fails(1, &["--features was words:1 and is words:2"]);
 }
 
 /// An old answer stays until the new one is complete, what no run recorded stays as it is, and logs stay only where it is

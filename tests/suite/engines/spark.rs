@@ -6,7 +6,7 @@ use crate::common::cli::{Place, Said, binaries, fixture, search_path};
 use crate::common::harness::{bash, clean};
 use crate::common::odd::{self, gzip};
 use crate::common::spark::{confs, spark_home};
-use crate::common::stages::{all_stages, stages_of};
+use crate::common::stages::{assert_all_ran, stages_of};
 use crate::common::tutorial::follow;
 use flate2::read::MultiGzDecoder;
 use serde_json::{Value, json};
@@ -23,24 +23,26 @@ const COMMITTED: [&str; 1] = ["doc-split"];
 /// All programs over [`DOCUMENTS`]: the committed ones, and what `plan` prints for these options.
 const VARIANTS: [&str; 4] = ["term-split", "term-split-prefix", "doc-split", "doc-split-by-task"];
 const SIMHASH: &str = "simhash --features words:2 --weights levels --distance 20,200:24 --check edit:0.4";
-const MINHASH: &str = "minhash --features words:2 --bands 32 --rows 4 --tau 0.5 --bloom 1 --check signature";
+const MINHASH: &str = "minhash --features words:2 --bands 32 --rows 4 --tau 0.5 --bloom 1";
+const SIGNATURES: &str = "minhash --features words:2 --bands 32 --rows 4 --tau 0.5 --check signature";
 const I_MATCH: &str = "i-match --lexicons 40 --idf 0.1,0.95 --idf-lookup shuffle";
 const CCDET: &str = "ccdet --tau 0.5 --cluster star --site url --idf 0.1,0.95 --graph 0";
 /// Queries and documents of odd names.
 const BATCH: &str = "simhash --features words:2 --distance 3,200:8 --batch odd";
-const PLANNED: [(&str, &str); 8] = [
+const PLANNED: [(&str, &str); 9] = [
     ("term-split", "term-split"),
     ("term-split-prefix", "term-split --pcp prefix"),
     ("doc-split-by-task", "doc-split --partition by-task --slices 3"),
     ("simhash", SIMHASH),
     ("minhash", MINHASH),
+    ("signatures", SIGNATURES),
     ("i-match", I_MATCH),
     ("batch", BATCH),
     ("ccdet", CCDET),
 ];
 
-/// What `plan` is told of such options.
-fn planned(options: &str) -> String {
+/// The words of `plan` for such options.
+fn plan_words(options: &str) -> String {
     let kept = if options.contains("--batch") { "" } else { " --write-kept" };
     format!("{options} --engine spark{kept}")
 }
@@ -83,7 +85,7 @@ fn place() -> PathBuf {
 
     ccdet::write(&place.join("pages"));
     for (name, options) in PLANNED {
-        let line = format!("twinsplit plan {}", planned(options));
+        let line = format!("twinsplit plan {}", plan_words(options));
         write(&format!("{name}.py"), Place::new().say(&line).ok().as_bytes());
     }
     let page = fs::read_to_string(place.join("term-split.py")).unwrap();
@@ -151,7 +153,7 @@ fn jobs() -> Vec<Value> {
         args.extend((variant == "doc-split").then_some("--overwrite"));
         job(variant, variant, variant, &args, &[]);
     }
-    for name in ["simhash", "minhash", "i-match"] {
+    for name in ["simhash", "minhash", "signatures", "i-match"] {
         job(name, name, name, &[&DOCUMENTS[..], &["--reducers", "3", "--shuffled"]].concat(), &[]);
     }
     job("batch", "batch", "batch", &["odd", "plain.jsonl", "--reducers", "3"], &[]);
@@ -200,6 +202,14 @@ fn said(name: &str) -> Said {
     let text = fs::read_to_string(PLACE.join(format!("{name}.said"))).unwrap();
     let (err, code) = text.trim_end().rsplit_once("exit ").unwrap();
     Said { code: code.parse().unwrap(), out: String::new(), err: err.to_owned() }
+}
+
+/// What the steps of a job counted, by their names.
+fn counters(name: &str) -> BTreeMap<String, Value> {
+    let text = fs::read_to_string(PLACE.join(name).join("counters.json")).unwrap();
+    let value: Value = serde_json::from_str(&text).unwrap();
+    let steps = value["steps"].as_array().unwrap().iter();
+    steps.map(|step| (step["step"].as_str().unwrap().to_owned(), step["counters"].clone())).collect()
 }
 
 fn local(chain: &str, inputs: &[&str], output: &str) -> Said {
@@ -261,13 +271,16 @@ fn simhash_gives_the_answer_of_a_run() {
     assert_same("simhash", "expected-simhash", 20);
 }
 
-/// Signatures, with a filter of keys before the shuffle: the bytes of a local run.
+/// Signatures, with a filter of keys before the shuffle, and compared with one another: the bytes of a local run.
 #[test]
 fn minhash_gives_the_answer_of_a_run() {
-    local(&format!("{MINHASH} --write-kept"), &DOCUMENTS, "expected-minhash").ok();
-    let said = said("minhash");
-    assert_eq!(said.code, 0, "{}", said.err);
-    assert_same("minhash", "expected-minhash", 20);
+    for (name, options) in [("minhash", MINHASH), ("signatures", SIGNATURES)] {
+        let expected = format!("expected-{name}");
+        local(&format!("{options} --write-kept"), &DOCUMENTS, &expected).ok();
+        let said = said(name);
+        assert_eq!(said.code, 0, "{}", said.err);
+        assert_same(name, &expected, 20);
+    }
 }
 
 /// Lexicons of the features in an IDF range: the bytes of a local run.
@@ -308,13 +321,9 @@ fn ccdet_equals_brute_force() {
 fn every_stage_runs() {
     let mut ran = BTreeSet::new();
     for (name, options) in PLANNED.iter().chain(&[("doc-split", "doc-split")]) {
-        let text = fs::read_to_string(PLACE.join(name).join("counters.json")).unwrap();
-        let counters: Value = serde_json::from_str(&text).unwrap();
-        let steps = counters["steps"].as_array().unwrap().iter().map(|step| step["step"].as_str().unwrap());
-        ran.extend(stages_of(&planned(options), steps));
+        ran.extend(stages_of(&plan_words(options), counters(name).keys().map(String::as_str)));
     }
-    let all = all_stages();
-    assert!(all.len() > 50 && ran == all, "not run: {:?}", all.difference(&ran));
+    assert_all_ran(&ran);
 }
 
 /// A page that another version made is refused by name.
@@ -342,12 +351,6 @@ fn only_what_a_run_recorded_is_replaced() {
 /// Each task counts once, and what mappers write is what reducers read.
 #[test]
 fn counters_are_those_of_a_run() {
-    let counters = |variant: &str| -> BTreeMap<String, Value> {
-        let text = fs::read_to_string(PLACE.join(variant).join("counters.json")).unwrap();
-        let value: Value = serde_json::from_str(&text).unwrap();
-        let steps = value["steps"].as_array().unwrap().iter();
-        steps.map(|step| (step["step"].as_str().unwrap().to_owned(), step["counters"].clone())).collect()
-    };
     local("term-split --write-kept", &DOCUMENTS, "counted").ok();
     let run: Value = serde_json::from_slice(&fs::read(PLACE.join("counted/run.json")).unwrap()).unwrap();
     let found = counters("term-split");

@@ -10,20 +10,20 @@ use std::sync::LazyLock;
 use super::cluster::{hadoop_home, with_hadoop};
 
 /// The process, and its Hadoop home for [`with_hadoop`], whose `hadoop jar` and `hadoop fs` wait for one another.
-pub struct HadoopSession {
+pub struct CommandServer {
     home: PathBuf,
-    /// Where nobody can write requests any more, the process ends and removes the home.
+    /// Where nobody can write requests any more, the process ends and its home goes; if it ends otherwise, the home stays, with its log.
     _requests: fs::File,
 }
 
-impl HadoopSession {
-    /// That of all tests, for jobs in one process on local files. It ends with the tests.
-    pub fn of_this_machine() -> &'static Self {
-        static SESSION: LazyLock<HadoopSession> = LazyLock::new(|| HadoopSession::start(None));
-        &SESSION
+impl CommandServer {
+    /// That of all tests, for jobs on local files. It ends with the tests.
+    pub fn local() -> &'static Self {
+        static SERVER: LazyLock<CommandServer> = LazyLock::new(|| CommandServer::start(None));
+        &SERVER
     }
 
-    /// Starts one with this configuration, else for jobs in one process on local files.
+    /// Starts one with this configuration, else for jobs on local files.
     #[track_caller]
     pub fn start(configuration: Option<&Path>) -> Self {
         let hadoop = hadoop_home();
@@ -38,8 +38,8 @@ impl HadoopSession {
             "mkfifo requests answer
             javac=${{JAVA_HOME:+$JAVA_HOME/bin/}}javac
             command -v \"$javac\" > /dev/null || {{ echo 'javac is missing: apt-get install openjdk-17-jdk-headless (or: make test-tools)' >&2; exit 1; }}
-            \"$javac\" -d classes -cp \"$(hadoop classpath)\" '{}/twinsplit/Session.java'
-            {{ HADOOP_CLASSPATH=$PWD/classes hadoop twinsplit.Session < requests; rm -r \"$PWD\"; }} > log 2>&1 &",
+            \"$javac\" -d classes -cp \"$(hadoop classpath)\" '{}/twinsplit/CommandServer.java'
+            {{ HADOOP_CLASSPATH=$PWD/classes hadoop twinsplit.CommandServer < requests && rm -r \"$PWD\"; }} > log 2>&1 &",
             ours.display()
         );
         let mut command = with_hadoop(&hadoop, configuration, &line);

@@ -19,12 +19,12 @@ import org.apache.hadoop.util.ToolRunner;
  * Commands of Hadoop one after the other in one process, for its start takes longer than they do: the other end of the script {@code
  * hadoop} in the folder above.
  *
- * <p>usage: hadoop twinsplit.Session < REQUESTS, in a folder with the pipe {@code answer}; a job links its files there while it runs
+ * <p>usage: hadoop twinsplit.CommandServer < REQUESTS, in a folder with the pipe {@code answer}; a job links its files there while it runs
  *
  * <p>A request is the id of the process that asks, the number of the words of its command, and the words, each ended by a NUL. What
  * the command says goes to the standard output and error of that process; the answer is a line with the exit code.
  */
-public class Session {
+public class CommandServer {
   public static void main(String[] none) throws IOException {
     PrintStream log = System.err;
     Scanner requests = new Scanner(System.in, StandardCharsets.UTF_8).useDelimiter("\0");
