@@ -237,6 +237,9 @@ fn frequencies(counts: &[u32]) -> Frequencies {
     (tokens, frequent)
 }
 
+/// The number of the token so many places ahead is asked of memory while one is moved.
+const AHEAD: usize = 32;
+
 /// Sets that may be in a pair, with their tokens numbered.
 struct Part {
     tokens: Vec<u32>,
@@ -262,6 +265,9 @@ impl Part {
         for (number, to) in (first..).zip(ends) {
             let start = end;
             for at in from..to {
+                if let Some(later) = tokens.get(at + AHEAD) {
+                    memory::soon::<1, _>(table, *later as usize);
+                }
                 let token = table[tokens[at] as usize];
                 tokens[end] = token;
                 // No branch: which tokens are of one set alone nobody can foresee.
