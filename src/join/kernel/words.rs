@@ -42,7 +42,29 @@ pub const WORD_BYTES: u64 = 12;
 
 /// How many words the tokens of a set take.
 pub fn count(tokens: &[u32]) -> usize {
-    tokens.chunk_by(|x, y| place(*x).0 == place(*y).0).count()
+    // Each token that begins a word, without a branch: where words begin nobody can foresee.
+    let behind = tokens.get(1..).unwrap_or_default();
+    let begin = tokens.iter().zip(behind).filter(|(before, token)| place(**before).0 != place(**token).0);
+    usize::from(!tokens.is_empty()) + begin.count()
+}
+
+/// Stands for the block of no token.
+const NONE: u32 = u32::MAX;
+
+/// Shows with each token of a set the word that it and those before it make: how many words come before, the block, and the bits so far. Gives how
+/// many words there are. No branch: a word is shown anew with each of its tokens.
+#[inline]
+fn each_word(tokens: &[u32], mut show: impl FnMut(usize, u32, u64)) -> usize {
+    let (mut end, mut last, mut bits) = (0, NONE, 0);
+    for &token in tokens {
+        let (block, bit) = place(token);
+        let begins = block != last;
+        end += usize::from(begins);
+        bits = if begins { bit } else { bits | bit };
+        show(end - 1, block, bits);
+        last = block;
+    }
+    end
 }
 
 impl Words {
@@ -54,7 +76,7 @@ impl Words {
             total += *start;
             *start = total;
         }
-        let (mut blocks, mut bits) = (memory::filled(0_u32, total), memory::filled(0_u64, total));
+        let (mut blocks, mut bits) = (memory::zeros::<u32>(total), memory::zeros::<u64>(total));
         let mut shares = Vec::new();
         let (mut blocks_left, mut bits_left) = (&mut blocks[..], &mut bits[..]);
         for sets in even_ranges(&starts, threads) {
@@ -64,17 +86,14 @@ impl Words {
             shares.push((range.start + sets.start..range.start + sets.end, own_blocks, own_bits));
             (blocks_left, bits_left) = (other_blocks, other_bits);
         }
-        let put = |(sets_of_share, blocks, bits): (Range<usize>, &mut [u32], &mut [u64])| {
-            let mut places = blocks.iter_mut().zip(bits);
-            for set in sets_of_share {
-                let words = sets.get(set).chunk_by(|x, y| place(*x).0 == place(*y).0);
-                for (word, (block, bits)) in words.zip(&mut places) {
-                    *block = place(word[0]).0;
-                    *bits = word.iter().fold(0, |bits, token| bits | place(*token).1);
-                }
+        each(shares, threads, |(numbers, blocks, bits): (Range<usize>, &mut [u32], &mut [u64])| {
+            let mut end = 0;
+            for set in numbers {
+                end += each_word(sets.get(set), |before, block, own| {
+                    (blocks[end + before], bits[end + before]) = (block, own);
+                });
             }
-        };
-        each(shares, threads, put);
+        });
         let end = blocks.iter().max().map_or(0, |last| *last as usize + 1);
         Words { starts, blocks, bits, end }
     }
@@ -114,14 +133,13 @@ impl Marks {
         if self.words.len() < index.end {
             self.words = memory::filled(0, index.end);
         }
-        for token in tokens {
-            let (block, bit) = place(*token);
-            let Some(word) = self.words[..index.end].get_mut(block as usize) else { return };
-            if *word == 0 {
-                self.blocks.push(block);
-            }
-            *word |= bit;
-        }
+        let marks = &mut self.words[..index.end];
+        let known = tokens.partition_point(|token| (place(*token).0 as usize) < marks.len());
+        self.blocks.resize(known, 0);
+        let words = each_word(&tokens[..known], |before, block, bits| {
+            (marks[block as usize], self.blocks[before]) = (bits, block);
+        });
+        self.blocks.truncate(words);
     }
 }
 
