@@ -6,7 +6,8 @@ use super::Purpose;
 use super::bitmap::Signature;
 use super::bitmap_index::{BitmapCoverage, bitmap_coverage};
 use super::build::indexed;
-use super::verify::prefix;
+use super::verify::{prefix, steps_to_verify};
+use crate::hash::pseudo_random;
 use crate::join::sets::Sets;
 use crate::similarity::{SetSimilarity, Similarity};
 use crate::threads::each;
@@ -71,22 +72,23 @@ const FIRST_CHOICE: [usize; MOST as usize] = {
 /// What a candidate costs that sizes and bitmaps turn away, in contacts.
 const TURNED_AWAY: u128 = 2;
 
-/// What one costs whose sets are looked up, where all sets are in a core's caches and where they lie anywhere in memory; and of so many of
-/// their tokens behind the prefixes what one costs, merged or as words.
+/// What one costs whose sets are looked up, where all sets are in a core's caches and where they lie anywhere in memory.
 const VERIFIED: [u128; 2] = [12, 40];
-const MERGED: u128 = 8;
+
+/// What five steps of a merge cost, and how many tokens behind the prefixes are compared as words at the price of a contact.
+const FIVE_STEPS: u128 = 2;
 const BY_WORDS: u128 = 48;
 
 /// Caches hold so many tokens.
 const CACHED: usize = 4 << 20;
 
-/// What it costs to make the words of a set, and of three of its tokens.
+/// What it costs to make the words of a set, and of each of its tokens.
 const SET_AS_WORDS: u128 = 30;
-const THREE_TOKENS_AS_WORDS: u128 = 4;
+const TOKEN_AS_WORDS: u128 = 1;
 
 /// How many contacts are held against their bitmaps at the price of one that is counted, and what those cost that pass.
 const BITMAPS: u128 = 2;
-const PASSING: u128 = 2;
+const PASSING: u128 = 6;
 
 /// What a posting more in the index costs, in contacts.
 const POSTING: u128 = 8;
@@ -102,7 +104,7 @@ const IN_PREFIX: usize = 6;
 const FEWEST: usize = 1000;
 
 /// Each sampled set is held against so many.
-const PARTNERS: usize = 64;
+const PARTNERS: usize = 16;
 
 /// Costs of a sampled set are counted in so many parts of a contact, for each pair stands for others.
 const ONE: usize = 64;
@@ -157,6 +159,8 @@ struct Cost {
     verified: u128,
     /// The tokens behind both prefixes of these.
     behind: u128,
+    /// The steps of merging them.
+    steps: u128,
 }
 
 impl Cost {
@@ -165,6 +169,7 @@ impl Cost {
         self.turned_away += more.turned_away;
         self.verified += more.verified;
         self.behind += more.behind;
+        self.steps += more.steps;
     }
 }
 
@@ -190,8 +195,9 @@ impl Costs {
             let partners = PARTNERS.min(left);
             let mut costs = Costs::default();
             for partner in 0..partners {
-                // Odd steps, so that periods of the collection do not show.
-                let y = first + left * (2 * partner + 1) / (2 * partners);
+                // Anywhere in its share: sets that are alike are as large, and stand close together.
+                let anywhere = pseudo_random((x * PARTNERS + partner) as u64) as usize % left;
+                let y = first + (left * partner + anywhere) / partners;
                 costs.add(sets, x, y, similarity);
             }
             // They stand for all partners that the length filter leaves.
@@ -206,17 +212,16 @@ impl Costs {
 
     /// What a join of so many sets, with so many stored tokens in all, costs by a way, in contacts.
     fn of(&self, way: JoinStrategy, sets: u128, stored: usize) -> u128 {
-        let Cost { contacts, turned_away, verified, behind } = self.lists[rank(way.common)];
+        let Cost { contacts, turned_away, verified, behind, steps } = self.lists[rank(way.common)];
         let met = if way.bitmaps {
             contacts / BITMAPS + PASSING * self.passing
         } else {
             contacts + TURNED_AWAY * turned_away
         };
         let verifying = VERIFIED[usize::from(stored > CACHED)] * verified
-            + behind / if way.words { BY_WORDS } else { MERGED };
+            + if way.words { behind / BY_WORDS } else { steps * FIVE_STEPS / 5 };
         let postings = POSTING * u128::from(way.common - 1) * sets;
-        let words =
-            if way.words { SET_AS_WORDS * sets + THREE_TOKENS_AS_WORDS * stored as u128 / 3 } else { 0 };
+        let words = if way.words { SET_AS_WORDS * sets + TOKEN_AS_WORDS * stored as u128 } else { 0 };
         met + verifying + postings + words
     }
 
@@ -230,8 +235,8 @@ impl Costs {
     fn scale(&mut self, numerator: usize, denominator: usize) {
         let scale = |cost: &mut u128| *cost = *cost * numerator as u128 / denominator.max(1) as u128;
         scale(&mut self.passing);
-        for Cost { contacts, turned_away, verified, behind } in &mut self.lists {
-            [contacts, turned_away, verified, behind].into_iter().for_each(scale);
+        for Cost { contacts, turned_away, verified, behind, steps } in &mut self.lists {
+            [contacts, turned_away, verified, behind, steps].into_iter().for_each(scale);
         }
     }
 
@@ -275,6 +280,7 @@ impl Costs {
         let passes = signature(x).most_shared(signature(y)) >= needed;
         self.passing += if passes { u128::from(contacts[0]) } else { 0 };
         let needed = usize::try_from(needed).unwrap_or(usize::MAX);
+        let mut steps = None;
         for (cost, (count, common)) in self.lists.iter_mut().zip(lists()) {
             if !is_candidate(*count, common) {
                 continue;
@@ -286,6 +292,7 @@ impl Costs {
             let behind = |set: &[u32]| set.len() - prefix(set.len(), needed, common as usize);
             cost.verified += 1;
             cost.behind += (behind(a) + behind(b)) as u128;
+            cost.steps += u128::from(*steps.get_or_insert_with(|| steps_to_verify(a, b, needed)));
         }
     }
 }
@@ -296,22 +303,38 @@ mod tests {
     use super::*;
     use crate::similarity::tau::Tau;
 
+    /// What the pairs of a collection cost, and what a sample says of that.
+    fn truth_and_told(sets: &Sets, similarity: Similarity) -> [Cost; 2] {
+        let mut all = Costs::default();
+        for x in 0..sets.len() {
+            let smallest = similarity.min_partner(sets.size(x) as u64);
+            let first = sets.count_up_to(smallest.saturating_sub(1));
+            (first..x).for_each(|y| all.add(sets, x, y, similarity));
+        }
+        [all.lists[0], Costs::of_sample(sets, 0..sets.len(), similarity, 2).lists[0]]
+    }
+
     /// Sizes of one to four hundred at .9: the length filter leaves a few pairs in a hundred, which the sample must not take for all.
     #[test]
     fn a_sample_tells_what_all_pairs_cost() {
         let sets = corpus(7, 4_000, 900, 400, true, 0);
         for (tau, least) in [("0.9", 10_000), ("0.5", 1_000_000)] {
             let similarity: Similarity = tau.parse::<Tau>().unwrap().into();
-            let mut all = Costs::default();
-            for x in 0..sets.len() {
-                let smallest = similarity.min_partner(sets.size(x) as u64);
-                let first = sets.count_up_to(smallest.saturating_sub(1));
-                (first..x).for_each(|y| all.add(&sets, x, y, similarity));
-            }
-            let sample = Costs::of_sample(&sets, 0..sets.len(), similarity, 2);
-            let (truth, told) = (all.lists[0].contacts, sample.lists[0].contacts);
+            let [truth, told] = truth_and_told(&sets, similarity).map(|cost| cost.contacts);
             assert!(truth > least, "{tau}: {truth} contacts say nothing");
             assert!(told < 2 * truth && truth < 2 * told, "{tau}: {truth} contacts, {told} by the sample");
         }
+    }
+
+    /// Copies of one size stand close together, where pairs at even distances pass over them.
+    #[test]
+    fn a_sample_meets_neighbours() {
+        let mut sets = Sets::default();
+        (0..4_000)
+            .for_each(|set| sets.push(&(0..20).map(|token| set / 100 * 20 + token).collect::<Vec<_>>()));
+        let [truth, told] = truth_and_told(&sets, "0.8".parse::<Tau>().unwrap().into());
+        assert_eq!((truth.verified, truth.steps), (40 * 100 * 99 / 2, 40 * 100 * 99 / 2 * 6));
+        assert!(told.verified < 2 * truth.verified && truth.verified < 2 * told.verified, "{told:?}");
+        assert_eq!(told.steps / told.verified, 6);
     }
 }

@@ -179,6 +179,13 @@ fn overlap(
     }
 }
 
+/// How many steps a merge takes to find out about a pair, with nothing known of it.
+pub(super) fn steps_to_verify(x: &[u32], y: &[u32], needed: usize) -> u64 {
+    let mut steps = 0;
+    merge_by_steps(x, y, 0, needed, || steps += 1);
+    steps
+}
+
 /// The length of a prefix of so many stored tokens, of a pair that is in the answer with the overlap `needed`.
 #[inline]
 pub(super) fn prefix(stored: usize, needed: usize, common: usize) -> usize {
@@ -201,11 +208,18 @@ pub fn overlap_of_sets(x: &[u32], y: &[u32], needed: usize) -> Option<u32> {
 
 /// `known` plus the number of common tokens, or `None` when that is below `needed`.
 pub(super) fn merge(x: &[u32], y: &[u32], known: usize, needed: usize) -> Option<u32> {
+    merge_by_steps(x, y, known, needed, || ())
+}
+
+/// The same; `step` is called for each comparison.
+#[inline]
+fn merge_by_steps(x: &[u32], y: &[u32], known: usize, needed: usize, mut step: impl FnMut()) -> Option<u32> {
     // How many tokens of each side may still go unmatched.
     let mut x_spare = (x.len() + known).checked_sub(needed)?;
     let mut y_spare = (y.len() + known).checked_sub(needed)?;
     let (mut i, mut j, mut overlap) = (0, 0, known);
     while let (Some(&u), Some(&v)) = (x.get(i), y.get(j)) {
+        step();
         if u == v {
             // Near-duplicates share long runs, which are compared eight tokens at a time.
             let eight = x[i..].first_chunk::<8>();

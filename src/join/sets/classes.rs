@@ -10,6 +10,7 @@
 //!    same sum by chance, the sets keep their new numbers, and there are no classes.
 
 use super::Sets;
+use crate::hash::pseudo_random;
 use crate::join::kernel::{token_shares, within};
 use crate::join::memory;
 use crate::threads::each;
@@ -213,14 +214,6 @@ fn sums(sets: &Sets, threads: usize) -> Vec<u64> {
         }
     });
     sums
-}
-
-/// A number for each, by the finisher of SplitMix64.
-fn pseudo_random(number: u64) -> u64 {
-    let z = number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
 
 #[cfg(test)]
