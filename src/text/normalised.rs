@@ -7,6 +7,8 @@
 use std::ops::Range;
 
 use super::normalise::{Normaliser, boundary_before, is_fixed};
+use super::segment::first_non_ascii;
+use crate::mask::{self, BLOCK, eight, padded};
 
 /// What becomes of white space (the Unicode property White_Space).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,9 +64,15 @@ impl NormalisedText {
     /// Appends `text`, which follows what was there. The cut between them is at a boundary of normalisation.
     pub fn more<const SPANS: bool>(&mut self, text: &str, base: usize, space: Space, normaliser: Normaliser) {
         let bytes = text.as_bytes();
-        let mut at = 0;
+        let next_odd = |at: usize| first_non_ascii(bytes, at).unwrap_or(bytes.len());
+        let (mut at, mut odd) = (0, next_odd(0));
         while at < bytes.len() {
-            let plain = plain_length(&bytes[at..]);
+            if odd < at {
+                odd = next_odd(at);
+            }
+            // A character that is not ASCII might be a mark that belongs to the one before.
+            let ascii = if odd < bytes.len() { odd.saturating_sub(1) } else { odd };
+            let plain = bytes.get(at..ascii).map_or(0, |ascii| plain_length(ascii, space));
             if plain > 0 {
                 self.flush::<SPANS>(space);
                 self.piece::<SPANS>(&text[at..at + plain], base + at, normaliser);
@@ -135,16 +143,29 @@ impl NormalisedText {
     }
 }
 
-/// How many bytes from the start are ASCII, not white space, and not followed by a non-ASCII byte, which
-/// might be a mark that belongs to the last of them.
+/// How many bytes from the start of ASCII text stay where they are: what is no white space, and a blank between two such bytes where
+/// blanks stay.
 #[inline]
-fn plain_length(bytes: &[u8]) -> usize {
-    let stop = bytes.iter().position(|b| !b.is_ascii() || matches!(b, b' ' | b'\t'..=b'\r'));
-    match stop {
-        None => bytes.len(),
-        Some(p) if bytes[p].is_ascii() => p,
-        Some(p) => p.saturating_sub(1),
+fn plain_length(ascii: &[u8], space: Space) -> usize {
+    // The high bit of each byte says whether it is one of these.
+    let any_of = |x: u64, low: u8, high: u8| (x + eight(0x80 - low)) & !(x + eight(0x7f - high));
+    // Whether white space, or nothing, stands before a block.
+    let mut before = 1;
+    for base in (0..ascii.len()).step_by(BLOCK) {
+        let block = padded(&ascii[base..]);
+        let blanks = mask::of(&block, |x| any_of(x, b' ', b' '));
+        let white = blanks | mask::of(&block, |x| any_of(x, b'\t', b'\r'));
+        let second = white & (white << 1 | before);
+        let moves = if space == Space::One { white & !blanks | second } else { white };
+        if moves != 0 {
+            // The first of two does not stay either.
+            let at = moves.trailing_zeros() as usize;
+            return (base + at).saturating_sub((second >> at & 1) as usize);
+        }
+        before = white >> (BLOCK - 1);
     }
+    // What follows a blank at the end decides about it.
+    ascii.len() - usize::from(ascii.ends_with(b" "))
 }
 
 #[cfg(test)]
@@ -169,7 +190,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn equals_normalising_the_whole(text in "([ a-cA-C\\n\t]|[\\PC]|[\u{300}-\u{302}\u{345}\u{1100}-\u{11ff}\u{3099}か\u{2001}]){0,60}") {
+        fn equals_normalising_the_whole(
+            text in "([ a-cA-C\\n\t]|[\\PC]|[\u{300}-\u{302}\u{345}\u{1100}-\u{11ff}\u{3099}か\u{2001}]){0,60}",
+            lines in "([a-cA-C]{0,40} {0,2}[\\n\t]?){0,20}",
+        ) {
+            let text = text + &lines;
             let mut whole = String::new();
             FULL.push(&text, &mut whole);
             let expected = whole.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -177,8 +202,17 @@ mod tests {
             normalised.fill::<true>(&text, 0, Space::One, FULL);
             prop_assert_eq!(normalised.text(), &expected);
             prop_assert_eq!(normalised.len(), expected.chars().count());
+            for (c, at) in expected.chars().zip(0..) {
+                let from = &text[normalised.span(at, at)];
+                let mut own = String::new();
+                FULL.push(from, &mut own);
+                let is_own = if c == ' ' { from.trim().is_empty() } else { own.contains(c) };
+                prop_assert!(is_own, "{c:?} of {from:?}");
+            }
             normalised.fill::<false>(&text, 0, Space::One, FULL);
             prop_assert_eq!(normalised.text(), &expected);
+            normalised.fill::<false>(&text, 0, Space::Dropped, FULL);
+            prop_assert_eq!(normalised.text(), whole.split_whitespace().collect::<String>());
         }
     }
 }

@@ -22,19 +22,25 @@ impl Seen {
         self.slots.clear();
         self.slots.resize(size, 0);
         let (slots, shift, mask) = (&mut self.slots[..], u64::BITS - size.ilog2(), size - 1);
-        let mut zero = false;
-        features.retain(|&feature| {
+        let (mut end, mut zero) = (0, false);
+        for at in 0..features.len() {
+            let feature = features[at];
             if feature == 0 {
-                return !std::mem::replace(&mut zero, true);
+                zero = true;
+                continue;
             }
-            let mut at = (feature >> shift) as usize;
-            while slots[at] != 0 && slots[at] != feature {
-                at = (at + 1) & mask;
+            let mut slot = (feature >> shift) as usize;
+            while slots[slot] != 0 && slots[slot] != feature {
+                slot = (slot + 1) & mask;
             }
-            let new = slots[at] == 0;
-            slots[at] = feature;
-            new
-        });
+            // No branch: which of a text's words it repeats nobody can foresee.
+            let new = slots[slot] == 0;
+            slots[slot] = feature;
+            features[end] = feature;
+            end += usize::from(new);
+        }
+        features.truncate(end);
+        features.extend(zero.then_some(0));
     }
 }
 
