@@ -8,6 +8,7 @@
 //!    the answer. Of a cluster that is nearly all there is to do.
 //! 2. **Order.** The part's sets are put in the order of (size, component, number), so that of each posting list the sets of a component
 //!    are a few stretches. The part's first set stays the first, and its component comes before others of its size: it is no query.
+//!    Where stretches would be few and short, sets stay in their order, which spares a copy of them.
 //! 3. **Queries** pass over the stretches of their own component ([`known`](super::known)), at the price of one search for each of them and list; a query
 //!    whose window is one such stretch ends at once. Of the candidates that are left, none is verified that is connected with the query
 //!    already, and one suffices of each component.
@@ -17,7 +18,7 @@
 
 use super::bitmap_index::Costs;
 use super::known::Connected;
-use super::neighbours::{ByHash, Sketched};
+use super::neighbours::{ByHash, Sketch, Sketched};
 use super::parallel::{BLOCK, STRETCH, STRETCHES, Shard, Source, WORTH, load_part, queries_of};
 use super::{Index, Purpose, Scratch, Work};
 use crate::cluster::union_find::UnionFind;
@@ -25,6 +26,7 @@ use crate::join::sets::Sets;
 use crate::similarity::Similarity;
 use crate::threads::each;
 use rustc_hash::FxHashSet;
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -47,7 +49,9 @@ pub fn join_components<S: Source>(
     let (mut work, mut joined) = (Work::default(), 0);
     let mut scratches: Vec<Scratch> = (0..threads.max(1)).map(|_| Scratch::default()).collect();
     for part in parts.iter().filter(|part| part.len() > 0) {
-        let part = Part::of(source, *part, similarity, threads, forest)?;
+        let (mut buffer, mut share) = (Sets::default(), Sets::default());
+        let (sets, range) = load_part(source, *part, &mut buffer, &mut share)?;
+        let part = Part::of(sets, range, *part, similarity, threads, forest);
         work.shards += 1;
         work.candidates += part.compared;
         joined += part.joined;
@@ -56,12 +60,20 @@ pub fn join_components<S: Source>(
     Ok((work, joined))
 }
 
+/// How many pairs are in one stretch of a component, where sets have this order: (size, component, number). At most so many are spared by it.
+fn pairs_in_stretches(order: &[(usize, u32, u32)]) -> usize {
+    let stretches = order.chunk_by(|x, y| x.1 == y.1).map(<[_]>::len).filter(|length| *length >= LONG);
+    stretches.map(|length| length * length / 2).sum()
+}
+
 /// A part of a collection, ready for queries.
-struct Part {
+struct Part<'s> {
     shard: Shard,
     similarity: Similarity,
-    /// Its sets by size, then by component.
-    sets: Sets,
+    /// Its sets by size, and where that is worth it then by component.
+    sets: Cow<'s, Sets>,
+    /// The sketch of each.
+    sketches: Vec<Sketch>,
     /// By set of these its number in the collection.
     numbers: Vec<u32>,
     /// By set of the shard, in the collection's order, where it stands among these.
@@ -72,31 +84,35 @@ struct Part {
     joined: u64,
 }
 
-impl Part {
-    fn of<S: Source>(
-        source: &S,
+impl<'s> Part<'s> {
+    /// Of the sets of a range, which are those of the shard.
+    fn of(
+        sets: &'s Sets,
+        range: Range<usize>,
         shard: Shard,
         similarity: Similarity,
         threads: usize,
         forest: &mut UnionFind,
-    ) -> Result<Self, S::Error> {
-        let (mut buffer, mut share) = (Sets::default(), Sets::default());
-        let (sets, range) = load_part(source, shard, &mut buffer, &mut share)?;
+    ) -> Self {
         let number = |local: u32| shard.number(local as usize) as u32;
         let sketched = Sketched::new(sets, range.clone(), similarity, threads);
         let (compared, joined) = sketched.unite(number, forest, threads);
-        drop(sketched);
 
         let first = forest.find(number(0));
         let key = |(local, set): (u32, usize)| (sets.size(set), forest.find(number(local)), local);
         let mut order: Vec<(usize, u32, u32)> = (0..).zip(range.clone()).map(key).collect();
         order.sort_unstable_by_key(|&(size, component, local)| (size, component != first, component, local));
-        let rows: Vec<(&[u32], usize)> = order
-            .iter()
-            .map(|(_, _, local)| range.start + *local as usize)
-            .map(|set| (sets.get(set), sets.singleton(set)))
-            .collect();
-        let ordered = Sets::of(&rows, threads);
+        let (sets, sketches) = if range == (0..sets.len()) && pairs_in_stretches(&order) <= LONG * order.len()
+        {
+            order.sort_unstable_by_key(|(_, _, local)| *local);
+            (Cow::Borrowed(sets), sketched.sketches)
+        } else {
+            let locals = || order.iter().map(|(_, _, local)| *local as usize);
+            let row = |set: usize| (sets.get(set), sets.singleton(set));
+            let rows: Vec<(&[u32], usize)> = locals().map(|local| row(range.start + local)).collect();
+            let sketches = locals().map(|local| sketched.sketches[local]).collect();
+            (Cow::Owned(Sets::of(&rows, threads)), sketches)
+        };
         let mut places = vec![0; order.len()];
         (0..).zip(&order).for_each(|(place, (_, _, local))| places[*local as usize] = place);
         let mut stretches = Vec::new();
@@ -108,12 +124,12 @@ impl Part {
             start += stretch.len() as u32;
         }
         let numbers = order.iter().map(|(_, _, local)| number(*local)).collect();
-        Ok(Part { shard, similarity, sets: ordered, numbers, places, stretches, compared, joined })
+        Part { shard, similarity, sets, sketches, numbers, places, stretches, compared, joined }
     }
 
     /// Holds all queries against the part; gives how many pairs joined two components.
     fn hold<S: Source>(
-        &self,
+        mut self,
         source: &S,
         scratches: &mut [Scratch],
         on_progress: &(dyn Fn(usize) + Sync),
@@ -121,18 +137,19 @@ impl Part {
         work: &mut Work,
     ) -> Result<u64, S::Error> {
         let (all, threads) = (0..self.sets.len(), scratches.len());
+        let sketches = std::mem::take(&mut self.sketches);
         let costs = Costs { words: false, ..Costs::default() };
         let (similarity, purpose) = (self.similarity, Purpose::SelfJoin);
         let (asked, classes) = ((similarity, purpose), self.sets.classes().clone());
-        let mut index = Index::build_at(&self.sets, all.clone(), asked, classes, costs, threads);
-        let sketched = Sketched::new(&self.sets, all, self.similarity, threads);
+        let mut index = Index::build_at(&*self.sets, all.clone(), asked, classes, costs, threads);
+        let sketched = Sketched { sets: &self.sets, range: all, similarity, sketches };
         let by_hash = self.representatives(&sketched, threads);
         let queries = queries_of(source, &self.shard, self.similarity);
         let step = queries.len().div_ceil(STRETCHES).max(STRETCH);
         let (mut start, mut visited, mut joined, mut since) = (queries.start, 0, 0, 0);
         while start < queries.end {
             let end = queries.end.min(start.saturating_add(step));
-            let round = Round::new(self, &index, &sketched, &by_hash, forest);
+            let round = Round::new(&self, &index, &sketched, &by_hash, forest);
             let (pairs, of_round) = round.queries(source, start..end, scratches, on_progress)?;
             for (x, y) in pairs {
                 since += usize::from(forest.union(x, y));
@@ -172,7 +189,7 @@ type Links = Vec<(u32, u32)>;
 
 /// Queries that see one state of the forest.
 struct Round<'p> {
-    part: &'p Part,
+    part: &'p Part<'p>,
     index: &'p Index<&'p Sets>,
     sketched: &'p Sketched<'p>,
     by_hash: &'p ByHash,
@@ -184,7 +201,7 @@ struct Round<'p> {
 
 impl<'p> Round<'p> {
     fn new(
-        part: &'p Part,
+        part: &'p Part<'p>,
         index: &'p Index<&'p Sets>,
         sketched: &'p Sketched<'p>,
         by_hash: &'p ByHash,
