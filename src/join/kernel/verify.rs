@@ -11,6 +11,9 @@ use crate::join::sets::Sets;
 use crate::processor::{self, Instructions, Work};
 use std::borrow::Borrow;
 
+/// To mark the words of a query pays for so many candidates; fewer are merged.
+const FOR_WORDS: usize = 3;
+
 impl<S: Borrow<Sets>> Index<S> {
     /// Leaves the candidates that are not known, and counts them.
     pub(super) fn leave<K: Known>(known: &K, scratch: &mut Scratch) {
@@ -36,7 +39,7 @@ impl<S: Borrow<Sets>> Index<S> {
             CandidateFilter { index: self, signature, bounds, counters, candidates, checks },
         );
         candidates.clear();
-        if let Some(words) = &self.words {
+        if let Some(words) = self.words.as_ref().filter(|_| checks.len() >= FOR_WORDS) {
             self.check_by_words(words, tokens, marks, checks);
         } else if (1..=small::MAX_QUERY).contains(&tokens.len()) {
             small::check(self.sets(), self.range.start, tokens, checks);
@@ -89,9 +92,6 @@ impl<S: Borrow<Sets>> Index<S> {
 
     /// Finds out how much each candidate shares.
     fn check_by_words(&self, words: &Words, tokens: &[u32], marks: &mut Marks, checks: &mut [Check]) {
-        if checks.is_empty() {
-            return;
-        }
         let sets = self.sets();
         let place = |check: &Check| self.range.start + check.set as usize;
         let last = |set: &[u32], needed: u32| set[self.counted_prefix(set, needed) - 1];
