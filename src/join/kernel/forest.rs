@@ -33,6 +33,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// A stretch of fewer sets of one component is not worth a search in each list.
 const LONG: usize = if cfg!(test) { 2 } else { 16 };
 
+/// Where stretches hold no more pairs than so many for each set, to copy all sets costs more than these pairs.
+const FEW: usize = 4;
+
 /// Unites the sets of `source` that are in the answer together, by number, until no pair is left that would join two components. Gives
 /// what that took, and how many pairs joined two of them.
 ///
@@ -102,7 +105,7 @@ impl<'s> Part<'s> {
         let key = |(local, set): (u32, usize)| (sets.size(set), forest.find(number(local)), local);
         let mut order: Vec<(usize, u32, u32)> = (0..).zip(range.clone()).map(key).collect();
         order.sort_unstable_by_key(|&(size, component, local)| (size, component != first, component, local));
-        let (sets, sketches) = if range == (0..sets.len()) && pairs_in_stretches(&order) <= LONG * order.len()
+        let (sets, sketches) = if range == (0..sets.len()) && pairs_in_stretches(&order) <= FEW * order.len()
         {
             order.sort_unstable_by_key(|(_, _, local)| *local);
             (Cow::Borrowed(sets), sketched.sketches)
