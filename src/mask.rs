@@ -20,6 +20,12 @@ pub const fn eight(byte: u8) -> u64 {
     u64::from_le_bytes([byte; 8])
 }
 
+/// Of which of eight bytes below 128 it is true, as [`of`] asks for it, that they are from `low` to `high`, both included. They do not carry into one another.
+#[inline]
+pub const fn within(bytes: u64, low: u8, high: u8) -> u64 {
+    (bytes + eight(0x80 - low)) & !(bytes + eight(0x7f - high))
+}
+
 /// Of which bytes something is true: the first byte is the lowest bit. `is_true` takes eight bytes, the first in the lowest byte of the word, and says it in the
 /// high bit of each; the other bits do not matter.
 #[inline]

@@ -4,7 +4,7 @@
 //! WB13b); one of `' . :` joins two letters (WB6, WB7) and one of `' . , ;` joins two digits (WB11, WB12);
 //! everything else stands alone. A word must hold a letter or a digit.
 
-use crate::mask::{self, BLOCK, eight, padded};
+use crate::mask::{self, BLOCK, eight, padded, within};
 
 const LETTER: u8 = 1;
 const DIGIT: u8 = 2;
@@ -80,19 +80,9 @@ fn has_letter_or_digit(word: &[u8]) -> bool {
 }
 
 /// Which of the bytes, all ASCII, are letters, digits or `_`: the first byte is the lowest bit.
-///
-/// They are looked at as numbers of eight bytes that do not carry into one another because all are below 128.
 #[inline]
 fn core(block: &[u8; BLOCK]) -> u64 {
-    // The high bit of each byte says whether it is at least `low`.
-    let from = |x: u64, low: u8| x + eight(0x80 - low);
-    mask::of(block, |x| {
-        let lower = x | eight(0x20);
-        let letter = from(lower, b'a') & !from(lower, b'z' + 1);
-        let digit = from(x, b'0') & !from(x, b'9' + 1);
-        let underscore = from(x, b'_') & !from(x, b'_' + 1);
-        letter | digit | underscore
-    })
+    mask::of(block, |x| within(x | eight(0x20), b'a', b'z') | within(x, b'0', b'9') | within(x, b'_', b'_'))
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::normalise::{Normaliser, boundary_before, is_fixed};
 use super::segment::first_non_ascii;
-use crate::mask::{self, BLOCK, eight, padded};
+use crate::mask::{self, BLOCK, padded, within};
 
 /// What becomes of white space (the Unicode property White_Space).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,14 +64,14 @@ impl NormalisedText {
     /// Appends `text`, which follows what was there. The cut between them is at a boundary of normalisation.
     pub fn more<const SPANS: bool>(&mut self, text: &str, base: usize, space: Space, normaliser: Normaliser) {
         let bytes = text.as_bytes();
-        let next_odd = |at: usize| first_non_ascii(bytes, at).unwrap_or(bytes.len());
-        let (mut at, mut odd) = (0, next_odd(0));
+        let next = |at: usize| first_non_ascii(bytes, at).unwrap_or(bytes.len());
+        let (mut at, mut non_ascii) = (0, next(0));
         while at < bytes.len() {
-            if odd < at {
-                odd = next_odd(at);
+            if non_ascii < at {
+                non_ascii = next(at);
             }
             // A character that is not ASCII might be a mark that belongs to the one before.
-            let ascii = if odd < bytes.len() { odd.saturating_sub(1) } else { odd };
+            let ascii = if non_ascii < bytes.len() { non_ascii.saturating_sub(1) } else { non_ascii };
             let plain = bytes.get(at..ascii).map_or(0, |ascii| plain_length(ascii, space));
             if plain > 0 {
                 self.flush::<SPANS>(space);
@@ -147,14 +147,12 @@ impl NormalisedText {
 /// blanks stay.
 #[inline]
 fn plain_length(ascii: &[u8], space: Space) -> usize {
-    // The high bit of each byte says whether it is one of these.
-    let any_of = |x: u64, low: u8, high: u8| (x + eight(0x80 - low)) & !(x + eight(0x7f - high));
     // Whether white space, or nothing, stands before a block.
     let mut before = 1;
     for base in (0..ascii.len()).step_by(BLOCK) {
         let block = padded(&ascii[base..]);
-        let blanks = mask::of(&block, |x| any_of(x, b' ', b' '));
-        let white = blanks | mask::of(&block, |x| any_of(x, b'\t', b'\r'));
+        let blanks = mask::of(&block, |x| within(x, b' ', b' '));
+        let white = blanks | mask::of(&block, |x| within(x, b'\t', b'\r'));
         let second = white & (white << 1 | before);
         let moves = if space == Space::One { white & !blanks | second } else { white };
         if moves != 0 {
