@@ -12,8 +12,8 @@ const SLICE_SEED: u64 = 0x7477_696e_0002;
 const SAMPLE_SEED: u64 = 0x7477_696e_0003;
 /// Where the seeds of signatures start.
 const SIGNATURE_SEED: u64 = 0x7477_696e_0004;
-/// What SplitMix64 adds from number to number.
-const INCREMENT: u64 = 0x9e37_79b9_7f4a_7c15;
+/// The increment of SplitMix64: 2^64 divided by the golden ratio, odd.
+pub const INCREMENT: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// The hash that stands for a feature text everywhere after `tokenize`: XXH3, 64 bits, seed 0.
 #[inline]
@@ -147,13 +147,19 @@ pub fn mix32(value: u32) -> u32 {
 /// The seed of hash function `number` of signatures: the values of SplitMix64 from [`SIGNATURE_SEED`] on.
 #[inline]
 pub fn stream(number: u64) -> u64 {
-    mix(SIGNATURE_SEED.wrapping_add((number + 1).wrapping_mul(INCREMENT)))
+    split_mix(SIGNATURE_SEED, number)
 }
 
-/// A pseudo-random number for each number: the values of SplitMix64 from 0 on.
+/// A pseudo-random number for each number: the values of SplitMix64 with the seed 0.
 #[inline]
 pub fn pseudo_random(number: u64) -> u64 {
-    mix(number.wrapping_add(1).wrapping_mul(INCREMENT))
+    split_mix(0, number)
+}
+
+/// A value of SplitMix64, counted from 0.
+#[inline]
+fn split_mix(seed: u64, number: u64) -> u64 {
+    mix(seed.wrapping_add(number.wrapping_add(1).wrapping_mul(INCREMENT)))
 }
 
 /// The key of a band of a signature: over its values, four bytes each, little endian, with the number of the band as seed.

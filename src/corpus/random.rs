@@ -1,29 +1,28 @@
 //! Random numbers that are the same everywhere: SplitMix64, and what is made of it.
 //!
-//! A generated corpus must be the same bytes on every machine and with every version, so the generator is written out
-//! here (steele2014; five lines, pinned by the published vectors) and nothing depends on the system's
+//! A generated corpus must be the same bytes on every machine and with every version, so the generator is our own
+//! (steele2014; a few lines, pinned by the published vectors) and nothing depends on the system's
 //! mathematical functions, which differ in their last bits: only +, -, × and ÷ of IEEE 754 are used.
 //!
 //! Every document, site and edit has a stream of its own, named by a seed, a purpose and a number, so that any document
 //! can be made without those before it.
 
+use crate::hash::{INCREMENT, mix};
+
 /// A stream of random numbers.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
-/// The increment of SplitMix64: 2^64 divided by the golden ratio, odd.
-const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
-
 impl Random {
     /// The stream for one thing: of a seed, for a purpose, with a number.
     pub fn of(seed: u64, purpose: u64, number: u64) -> Self {
-        Self(mix(mix(mix(seed.wrapping_add(STEP)).wrapping_add(purpose)).wrapping_add(number)))
+        Self(mix(mix(mix(seed.wrapping_add(INCREMENT)).wrapping_add(purpose)).wrapping_add(number)))
     }
 
     /// 64 bits.
     #[inline]
     pub fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(STEP);
+        self.0 = self.0.wrapping_add(INCREMENT);
         mix(self.0)
     }
 
@@ -57,14 +56,6 @@ impl Random {
     pub fn log_normal(&mut self, sigma: f64) -> f64 {
         exp(sigma * self.normal() - sigma * sigma / 2.0)
     }
-}
-
-/// The output function of SplitMix64: each bit depends on all.
-#[inline]
-pub fn mix(bits: u64) -> u64 {
-    let bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    bits ^ (bits >> 31)
 }
 
 /// e^x to about 1/1000 for |x| < 3, as (1 + x/4096)^4096: twelve squarings.
