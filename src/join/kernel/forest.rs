@@ -26,7 +26,6 @@ use crate::join::sets::Sets;
 use crate::similarity::Similarity;
 use crate::threads::each;
 use rustc_hash::FxHashSet;
-use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -34,7 +33,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 const LONG: usize = if cfg!(test) { 2 } else { 16 };
 
 /// Where stretches hold no more pairs than so many for each set, to copy all sets costs more than these pairs.
-const FEW: usize = 4;
+const FEW_PAIRS: usize = 4;
 
 /// Unites the sets of `source` that are in the answer together, by number, until no pair is left that would join two components. Gives
 /// what that took, and how many pairs joined two of them.
@@ -54,30 +53,41 @@ pub fn join_components<S: Source>(
     for part in parts.iter().filter(|part| part.len() > 0) {
         let (mut buffer, mut share) = (Sets::default(), Sets::default());
         let (sets, range) = load_part(source, *part, &mut buffer, &mut share)?;
-        let part = Part::of(sets, range, *part, similarity, threads, forest);
+        let (part, sketches, copy) = Part::of(sets, range, *part, similarity, threads, forest);
+        let sets = match &copy {
+            Some(copy) => {
+                // What was read goes before there is an index.
+                drop((buffer, share));
+                copy
+            }
+            None => sets,
+        };
         work.shards += 1;
         work.candidates += part.compared;
         joined += part.joined;
-        joined += part.hold(source, &mut scratches, on_progress, forest, &mut work)?;
+        joined += part.hold((sets, sketches), source, &mut scratches, on_progress, forest, &mut work)?;
     }
     Ok((work, joined))
 }
 
-/// How many pairs are in one stretch of a component, where sets have this order: (size, component, number). At most so many are spared by it.
-fn pairs_in_stretches(order: &[(usize, u32, u32)]) -> usize {
-    let stretches = order.chunk_by(|x, y| x.1 == y.1).map(<[_]>::len).filter(|length| *length >= LONG);
-    stretches.map(|length| length * length / 2).sum()
+/// The long stretches of sets of one component, of sets in this order: size, component and number of each. A member, and the sets.
+fn long_stretches(order: &[(usize, u32, u32)]) -> Vec<(u32, Range<u32>)> {
+    let (mut stretches, mut start) = (Vec::new(), 0);
+    for stretch in order.chunk_by(|x, y| x.1 == y.1) {
+        let end = start + stretch.len() as u32;
+        if stretch.len() >= LONG {
+            stretches.push((stretch[0].1, start..end));
+        }
+        start = end;
+    }
+    stretches
 }
 
 /// A part of a collection, ready for queries.
-struct Part<'s> {
+struct Part {
     shard: Shard,
     similarity: Similarity,
-    /// Its sets by size, and where that is worth it then by component.
-    sets: Cow<'s, Sets>,
-    /// The sketch of each.
-    sketches: Vec<Sketch>,
-    /// By set of these its number in the collection.
+    /// By set, in the order of size, and where that is worth it then of component, its number in the collection.
     numbers: Vec<u32>,
     /// By set of the shard, in the collection's order, where it stands among these.
     places: Vec<u32>,
@@ -87,16 +97,17 @@ struct Part<'s> {
     joined: u64,
 }
 
-impl<'s> Part<'s> {
-    /// Of the sets of a range, which are those of the shard.
+impl Part {
+    /// Of the sets of a range, which are those of the shard. Gives their sketches in the order of the part, too, and a copy of them unless they
+    /// have it already.
     fn of(
-        sets: &'s Sets,
+        sets: &Sets,
         range: Range<usize>,
         shard: Shard,
         similarity: Similarity,
         threads: usize,
         forest: &mut UnionFind,
-    ) -> Self {
+    ) -> (Self, Vec<Sketch>, Option<Sets>) {
         let number = |local: u32| shard.number(local as usize) as u32;
         let sketched = Sketched::new(sets, range.clone(), similarity, threads);
         let (compared, joined) = sketched.unite(number, forest, threads);
@@ -105,54 +116,49 @@ impl<'s> Part<'s> {
         let key = |(local, set): (u32, usize)| (sets.size(set), forest.find(number(local)), local);
         let mut order: Vec<(usize, u32, u32)> = (0..).zip(range.clone()).map(key).collect();
         order.sort_unstable_by_key(|&(size, component, local)| (size, component != first, component, local));
-        let (sets, sketches) = if range == (0..sets.len()) && pairs_in_stretches(&order) <= FEW * order.len()
-        {
+        let mut stretches = long_stretches(&order);
+        // At most so many pairs are spared by this order.
+        let spared = stretches.iter().map(|(_, sets)| sets.len() * sets.len() / 2).sum::<usize>();
+        let (sketches, copy) = if range == (0..sets.len()) && spared <= FEW_PAIRS * order.len() {
             order.sort_unstable_by_key(|(_, _, local)| *local);
-            (Cow::Borrowed(sets), sketched.sketches)
+            stretches = long_stretches(&order);
+            (sketched.sketches, None)
         } else {
             let locals = || order.iter().map(|(_, _, local)| *local as usize);
             let row = |set: usize| (sets.get(set), sets.singleton(set));
             let rows: Vec<(&[u32], usize)> = locals().map(|local| row(range.start + local)).collect();
             let sketches = locals().map(|local| sketched.sketches[local]).collect();
-            (Cow::Owned(Sets::of(&rows, threads)), sketches)
+            (sketches, Some(Sets::of(&rows, threads)))
         };
         let mut places = vec![0; order.len()];
         (0..).zip(&order).for_each(|(place, (_, _, local))| places[*local as usize] = place);
-        let mut stretches = Vec::new();
-        let mut start = 0;
-        for stretch in order.chunk_by(|x, y| x.1 == y.1) {
-            if stretch.len() >= LONG {
-                stretches.push((stretch[0].1, start..start + stretch.len() as u32));
-            }
-            start += stretch.len() as u32;
-        }
         let numbers = order.iter().map(|(_, _, local)| number(*local)).collect();
-        Part { shard, similarity, sets, sketches, numbers, places, stretches, compared, joined }
+        (Part { shard, similarity, numbers, places, stretches, compared, joined }, sketches, copy)
     }
 
-    /// Holds all queries against the part; gives how many pairs joined two components.
+    /// Holds all queries against the part, its sets with their sketches; gives how many pairs joined two components.
     fn hold<S: Source>(
-        mut self,
+        &self,
+        (sets, sketches): (&Sets, Vec<Sketch>),
         source: &S,
         scratches: &mut [Scratch],
         on_progress: &(dyn Fn(usize) + Sync),
         forest: &mut UnionFind,
         work: &mut Work,
     ) -> Result<u64, S::Error> {
-        let (all, threads) = (0..self.sets.len(), scratches.len());
-        let sketches = std::mem::take(&mut self.sketches);
+        let (all, threads) = (0..sets.len(), scratches.len());
         let costs = Costs { words: false, ..Costs::default() };
         let (similarity, purpose) = (self.similarity, Purpose::SelfJoin);
-        let (asked, classes) = ((similarity, purpose), self.sets.classes().clone());
-        let mut index = Index::build_at(&*self.sets, all.clone(), asked, classes, costs, threads);
-        let sketched = Sketched { sets: &self.sets, range: all, similarity, sketches };
+        let (asked, classes) = ((similarity, purpose), sets.classes().clone());
+        let mut index = Index::build_at(sets, all.clone(), asked, classes, costs, threads);
+        let sketched = Sketched { sets, range: all, similarity, sketches };
         let by_hash = self.representatives(&sketched, threads);
         let queries = queries_of(source, &self.shard, self.similarity);
         let step = queries.len().div_ceil(STRETCHES).max(STRETCH);
         let (mut start, mut visited, mut joined, mut since) = (queries.start, 0, 0, 0);
         while start < queries.end {
             let end = queries.end.min(start.saturating_add(step));
-            let round = Round::new(&self, &index, &sketched, &by_hash, forest);
+            let round = Round::new(self, &index, &sketched, &by_hash, forest);
             let (pairs, of_round) = round.queries(source, start..end, scratches, on_progress)?;
             for (x, y) in pairs {
                 since += usize::from(forest.union(x, y));
@@ -175,7 +181,7 @@ impl<'s> Part<'s> {
 
     /// Sets of large components by their least hashes, for the sets that come from elsewhere: of each component and hash the first.
     fn representatives(&self, sketched: &Sketched<'_>, threads: usize) -> ByHash {
-        let mut component = vec![u32::MAX; self.sets.len()];
+        let mut component = vec![u32::MAX; self.numbers.len()];
         for (of, stretch) in &self.stretches {
             component[stretch.start as usize..stretch.end as usize].fill(*of);
         }
@@ -192,7 +198,7 @@ type Links = Vec<(u32, u32)>;
 
 /// Queries that see one state of the forest.
 struct Round<'p> {
-    part: &'p Part<'p>,
+    part: &'p Part,
     index: &'p Index<&'p Sets>,
     sketched: &'p Sketched<'p>,
     by_hash: &'p ByHash,
@@ -204,7 +210,7 @@ struct Round<'p> {
 
 impl<'p> Round<'p> {
     fn new(
-        part: &'p Part<'p>,
+        part: &'p Part,
         index: &'p Index<&'p Sets>,
         sketched: &'p Sketched<'p>,
         by_hash: &'p ByHash,
