@@ -135,6 +135,7 @@
 //! **By words** (`words`)**.** Where sets are large and candidates many, most of these are pairs in truth, and a merge takes a step for every few tokens
 //! of either. Such an index holds its sets once more, in words of 64 tokens, and a query counts what it shares with a candidate from the
 //! smaller of `x[px - 1]` and `y[py - 1]` on: up to there all is counted. It takes 12 bytes for each word.
+//! One or two candidates are merged all the same, for that is sooner done than to mark the query's words.
 //!
 //! **By all comparisons** (`small`)**.** Where a query has few tokens, a merge is over before a processor has foreseen its branches. Each token of the
 //! query is then compared with each one of the candidate, eight at a time and from the start.

@@ -6,7 +6,7 @@ use super::Purpose;
 use super::bitmap::Signature;
 use super::bitmap_index::{BitmapCoverage, bitmap_coverage};
 use super::build::indexed;
-use super::verify::{prefix, steps_to_verify};
+use super::verify::{merge_steps, prefix};
 use crate::hash::pseudo_random;
 use crate::join::sets::Sets;
 use crate::similarity::{SetSimilarity, Similarity};
@@ -292,7 +292,7 @@ impl Costs {
             let behind = |set: &[u32]| set.len() - prefix(set.len(), needed, common as usize);
             cost.verified += 1;
             cost.behind += (behind(a) + behind(b)) as u128;
-            cost.steps += u128::from(*steps.get_or_insert_with(|| steps_to_verify(a, b, needed)));
+            cost.steps += u128::from(*steps.get_or_insert_with(|| merge_steps(a, b, needed)));
         }
     }
 }

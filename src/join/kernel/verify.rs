@@ -12,7 +12,7 @@ use crate::processor::{self, Instructions, Work};
 use std::borrow::Borrow;
 
 /// To mark the words of a query pays for so many candidates; fewer are merged.
-const FOR_WORDS: usize = 3;
+const WORTH_MARKING: usize = 3;
 
 impl<S: Borrow<Sets>> Index<S> {
     /// Leaves the candidates that are not known, and counts them.
@@ -39,7 +39,7 @@ impl<S: Borrow<Sets>> Index<S> {
             CandidateFilter { index: self, signature, bounds, counters, candidates, checks },
         );
         candidates.clear();
-        if let Some(words) = self.words.as_ref().filter(|_| checks.len() >= FOR_WORDS) {
+        if let Some(words) = self.words.as_ref().filter(|_| checks.len() >= WORTH_MARKING) {
             self.check_by_words(words, tokens, marks, checks);
         } else if (1..=small::MAX_QUERY).contains(&tokens.len()) {
             small::check(self.sets(), self.range.start, tokens, checks);
@@ -180,9 +180,9 @@ fn overlap(
 }
 
 /// How many steps a merge takes to find out about a pair, with nothing known of it.
-pub(super) fn steps_to_verify(x: &[u32], y: &[u32], needed: usize) -> u64 {
+pub(super) fn merge_steps(x: &[u32], y: &[u32], needed: usize) -> u64 {
     let mut steps = 0;
-    merge_by_steps(x, y, 0, needed, || steps += 1);
+    merge_counting(x, y, 0, needed, || steps += 1);
     steps
 }
 
@@ -208,12 +208,12 @@ pub fn overlap_of_sets(x: &[u32], y: &[u32], needed: usize) -> Option<u32> {
 
 /// `known` plus the number of common tokens, or `None` when that is below `needed`.
 pub(super) fn merge(x: &[u32], y: &[u32], known: usize, needed: usize) -> Option<u32> {
-    merge_by_steps(x, y, known, needed, || ())
+    merge_counting(x, y, known, needed, || ())
 }
 
 /// The same; `step` is called for each comparison.
 #[inline]
-fn merge_by_steps(x: &[u32], y: &[u32], known: usize, needed: usize, mut step: impl FnMut()) -> Option<u32> {
+fn merge_counting(x: &[u32], y: &[u32], known: usize, needed: usize, mut step: impl FnMut()) -> Option<u32> {
     // How many tokens of each side may still go unmatched.
     let mut x_spare = (x.len() + known).checked_sub(needed)?;
     let mut y_spare = (y.len() + known).checked_sub(needed)?;

@@ -54,7 +54,7 @@ const NONE: u32 = u32::MAX;
 /// Shows with each token of a set the word that it and those before it make: how many words come before, the block, and the bits so far. Gives how
 /// many words there are. No branch: a word is shown anew with each of its tokens.
 #[inline]
-fn each_word(tokens: &[u32], mut show: impl FnMut(usize, u32, u64)) -> usize {
+fn scan_words(tokens: &[u32], mut show: impl FnMut(usize, u32, u64)) -> usize {
     let (mut end, mut last, mut bits) = (0, NONE, 0);
     for &token in tokens {
         let (block, bit) = place(token);
@@ -89,7 +89,7 @@ impl Words {
         each(shares, threads, |(numbers, blocks, bits): (Range<usize>, &mut [u32], &mut [u64])| {
             let mut end = 0;
             for set in numbers {
-                end += each_word(sets.get(set), |before, block, own| {
+                end += scan_words(sets.get(set), |before, block, own| {
                     (blocks[end + before], bits[end + before]) = (block, own);
                 });
             }
@@ -136,7 +136,7 @@ impl Marks {
         let marks = &mut self.words[..index.end];
         let known = tokens.partition_point(|token| (place(*token).0 as usize) < marks.len());
         self.blocks.resize(known, 0);
-        let words = each_word(&tokens[..known], |before, block, bits| {
+        let words = scan_words(&tokens[..known], |before, block, bits| {
             (marks[block as usize], self.blocks[before]) = (bits, block);
         });
         self.blocks.truncate(words);
