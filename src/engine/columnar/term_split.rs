@@ -25,7 +25,7 @@ const BATCH: usize = 4096;
 /// A candidate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Candidate {
-    /// The later set and the earlier one, as the key of [`two`].
+    /// The later set and the earlier one, as [`pack`] makes one key of them.
     sets: u64,
     /// How many tokens their prefixes share, less one.
     more: u32,
