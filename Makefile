@@ -73,7 +73,7 @@ check: tools
 	$(CARGO) fmt --check --manifest-path fuzz/Cargo.toml
 	$(CARGO) fmt --check --manifest-path benches/parts/Cargo.toml
 	$(CARGO) clippy --locked --all-targets -- -D warnings
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --no-deps --lib
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --no-deps --lib --document-private-items
 	# In the same folder and by the same profile, so that what both need is checked once.
 	# Nothing is linked, so no libFuzzer is compiled.
 	CUSTOM_LIBFUZZER_PATH=/dev/null $(CARGO) check --locked --manifest-path fuzz/Cargo.toml --bins --target-dir target

@@ -9,7 +9,7 @@
 //! | output | what is written | [`output`]: pairs of documents, clusters, kept documents |
 //!
 //! Of fingerprints ([`simhash`]) the front makes fingerprints, which are candidates where some of their bits agree, and the check
-//! counts the bits in which they differ. The output is the same, but for a [batch](batch) of queries, which has pairs alone.
+//! counts the bits in which they differ. The output is the same, but for a [batch] of queries, which has pairs alone.
 //!
 //! A [family](Family) puts them together, in a file of its own; [`FAMILIES`] names all of them. A step reads data sets, runs
 //! a mapper, a reducer or both, and writes one data set. Engines take the steps as they are, and know nothing of chains. Read
@@ -17,7 +17,7 @@
 //! process, on [columns of numbers](Columnar).
 //!
 //! One thing takes more than a list of steps: the connected components of a graph that no task holds. They come of
-//! a [`Repeat`], whose steps are run in rounds. Whether a task may hold it is known when its edges are counted: a [`Choice`].
+//! a [`Repeat`], whose steps are run in rounds. Whether a task may hold it is known when its edges are counted: a [`Choice`](step::Choice).
 //!
 //! A component declares its steps as they are thought of. Those that need no job of their own get none: [`fuse`].
 

@@ -1,6 +1,6 @@
 //! A collection in memory, to be asked for the documents that are like a text.
 //!
-//! Features are numbered as for a join, from rare to frequent, and go into the join [kernel](crate::join::kernel). A query
+//! Features are numbered as for a join, from rare to frequent, and go into the join [kernel]. A query
 //! may be of any size, smaller than what is indexed too, so the kernel's index is one for [`Purpose::Foreign`]: of each set
 //! it holds the probe prefix, which is longer than what a self-join needs. A feature that stands in one document alone is
 //! no singleton here, for a query may have it; the features of a query that no document has are.

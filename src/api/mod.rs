@@ -7,7 +7,7 @@
 //! | [`Duplicates`] | what was found: [pairs](Duplicates::pairs) and [clusters](Duplicates::clusters) |
 //! | [`Index`] | a collection that is asked for the documents that are like a text |
 //!
-//! | [`Measure`], [`Relation`] | what documents are compared by; which of two contains the other |
+//! | [`Measure`], [`Relation`](crate::similarity::containment::Relation) | what documents are compared by; which of two contains the other |
 //!
 //! Both ways lead through the parts that the command line runs: documents go through the local engine
 //! ([`crate::engine::columnar`]), queries through the join [kernel](crate::join::kernel).

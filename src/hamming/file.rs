@@ -1,6 +1,6 @@
 //! An index as a file, which is mapped and not read.
 //!
-//! It begins with checked lines ([`checked_file`]): what the index is, and where each part of it lies, with the part's checksum. The parts follow,
+//! It begins with checked lines ([`checked_file`](crate::checked_file)): what the index is, and where each part of it lies, with the part's checksum. The parts follow,
 //! each from a multiple of 4,096 bytes on, and nothing after the last: tables (directory, entries), slots, starts and groups of rows, ids.
 //!
 //! **What is verified when.** To open a file its lines are read, whose own checksum they hold, and the file's length: so a file that is truncated, of

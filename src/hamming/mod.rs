@@ -1,14 +1,14 @@
 //! Hamming search: all fingerprints that differ from a given one in at most K bits, and all pairs of such.
 //!
 //! A fingerprint has 64 or 128 bits, such as those of SimHash (charikar2002): texts that are alike have fingerprints that differ in few bits. Nothing
-//! here is approximate: what is within the distance is found, by pigeonhole, of which [`Layout`] and [`join`] have the argument.
+//! here is approximate: what is within the distance is found, by pigeonhole, of which [`Layout`] and [`join()`] have the argument.
 //!
 //! | | |
 //! |---|---|
 //! | [`Index`] | is built of fingerprints, and asked |
 //! | [`Layout`], [`plan`] | which tables an index has, and what they take, before it is built |
 //! | [`DynamicIndex`] | an index to which fingerprints are added, from which they are removed |
-//! | [`join`] | all pairs, in bounded memory |
+//! | [`join()`] | all pairs, in bounded memory |
 //! | [`Sorter`] | an index file or all pairs of more fingerprints than memory holds |
 
 mod batch;

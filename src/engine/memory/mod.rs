@@ -11,7 +11,7 @@
 //!   disk when nothing remains.
 //!
 //! Where it runs stages, the dictionary may be loaded by any of them and what the allocator keeps does not grow with the bound:
-//! [`STAGES`] bytes are for all of that. Half of the rest is shared out to the [tasks](tasks), a quarter is working memory, which is
+//! [`STAGES`] bytes are for all of that. Half of the rest is shared out to the [tasks], a quarter is working memory, which is
 //! the buffers of the shuffle, and the last quarter holds sorted runs before any goes to disk.
 //!
 //! Arrays that grow with the number of documents have no place on disk, nor has a line. When they do not fit, the run ends
