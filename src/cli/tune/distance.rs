@@ -11,7 +11,7 @@ use crate::engine::columnar::documents::Documents;
 use crate::engine::columnar::fingerprints::Fingerprints;
 use crate::engine::columnar::groups::Groups;
 use crate::engine::columnar::output::Answer;
-use crate::engine::columnar::{Collection, labels};
+use crate::engine::columnar::{Front, labels};
 use crate::engine::memory::Budget;
 use crate::engine::progress::Progress;
 use crate::error::{Error, Result};
@@ -46,10 +46,10 @@ pub fn measure(
     }
     opts.fingerprints = Some(fingerprints.clone());
     let (work, budget) = (work.path(), &budget);
-    let collection = Collection { opts: &opts, threads, budget, work, progress: &progress };
+    let front = Front { opts: &opts, threads, budget, work, progress: &progress };
     let mut counters = Counters::new();
     let blocks = Blocks::of_lines(&sample.lines);
-    let (documents, groups) = collection.fingerprints(blocks, |_, more| counters.extend(more))?;
+    let (documents, groups) = front.fingerprints(blocks, |_, more| counters.extend(more))?;
     let left_out = counters.get("without_features").copied().unwrap_or(0);
     let found = Found { sample, kind, documents: &documents, groups: &groups };
     let pairs = pairs(&Fingerprints::of(&documents, fingerprints), &groups, floor);

@@ -9,7 +9,7 @@ use crate::engine::columnar::documents::Documents;
 use crate::engine::columnar::groups::Groups;
 use crate::engine::columnar::output::Answer;
 use crate::engine::columnar::sorter::unpack;
-use crate::engine::columnar::{Collection, labels};
+use crate::engine::columnar::{Front, labels};
 use crate::engine::memory::Budget;
 use crate::engine::progress::Progress;
 use crate::error::{Error, Result};
@@ -105,10 +105,10 @@ pub fn measure(
     }
     let least = opts.least.min_features.max(1);
     let (work, budget) = (work.path(), &budget);
-    let collection = Collection { opts: &opts, threads, budget, work, progress: &progress };
+    let front = Front { opts: &opts, threads, budget, work, progress: &progress };
     let mut counters = Counters::new();
     let (documents, groups) =
-        collection.groups(Blocks::of_lines(&sample.lines), |_, more| counters.extend(more))?;
+        front.groups(Blocks::of_lines(&sample.lines), |_, more| counters.extend(more))?;
     let count = |name: &str| counters.get(name).copied().unwrap_or(0);
     let (without, left_out) = (count("sets_without_features"), count("sets_below_min_features"));
     let equal_texts = count("equal_texts");

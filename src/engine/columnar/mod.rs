@@ -20,11 +20,11 @@
 //! | MinHash instead ([`minhash`]) | keys of documents, sorted | pairs as above | the keys, and one sort buffer of them for each thread |
 //! | [answer](output) | clusters; a bucket of pairs, sorted | the files | a sort buffer, two sets |
 //!
-//! [`ColumnarRun`] goes through the steps, by way of [`Collection`] to the groups of equal sets; [`ColumnarOpts`] says what is asked for.
+//! [`ColumnarRun`] goes through the steps, by way of the [`Front`] to the groups of equal sets; [`ColumnarOpts`] says what is asked for.
 
-mod collection;
 pub mod documents;
 pub mod fingerprints;
+mod front;
 pub mod groups;
 pub mod join;
 mod kept;
@@ -52,9 +52,9 @@ use crate::stage::Counters;
 use crate::stages::cluster::ClusterKind;
 use crate::stages::options::Write;
 use crate::threads::lock;
-pub use collection::Collection;
 use documents::Documents;
 use fingerprints::Fingerprints;
+pub use front::Front;
 use groups::Groups;
 use join::{Found, Links, PairRow, Pairs, edge_sorter, pair_sorter, parts};
 use minhash::MinHashJoin;
@@ -143,7 +143,7 @@ impl ColumnarRun<'_> {
         self.progress.start("tokenize", "reading", Unit::Bytes, self.input_bytes());
         let keyed = self.join == ColumnarJoin::Bands;
         let opts = ColumnarOpts { keyed, ..self.opts.clone() };
-        let collection = Collection {
+        let front = Front {
             opts: &opts,
             threads: self.threads,
             budget: &budget,
@@ -151,22 +151,22 @@ impl ColumnarRun<'_> {
             progress: self.progress,
         };
         let (mut documents, mut groups) = match self.join {
-            ColumnarJoin::Fingerprints => collection.fingerprints(blocks, &mut end)?,
-            _ => collection.groups(blocks, &mut end)?,
+            ColumnarJoin::Fingerprints => front.fingerprints(blocks, &mut end)?,
+            _ => front.groups(blocks, &mut end)?,
         };
         let read = std::mem::take(&mut documents.read);
 
         let rows = pair_sorter((&budget, self.work), documents.count());
-        let joined = self.joined(&mut documents, &mut groups, &rows, &budget, &mut end)?;
+        let joined = self.find_pairs(&mut documents, &mut groups, &rows, &budget, &mut end)?;
         let readers = groups.store.readers(2, 0, self.threads, &budget);
         let fingerprints = self.opts.fingerprints.as_ref().map(|opts| Fingerprints::of(&documents, opts));
         let answer = Answer::new(&documents, &groups, self.opts.similarity.0.measure(), readers);
         let answer = answer.comparing(fingerprints);
         if self.writes_pairs() {
-            self.progress.start("expand", "writing", Unit::Rows, joined.rows);
+            self.progress.start("expand", "writing", Unit::Rows, joined.document_pairs);
             let written = answer.write_pairs(&rows, &self.output.join("pairs.tsv"), self.progress)?;
             let out = [("reduce_records_out", written.lines), ("reduce_bytes_out", written.bytes)];
-            end("expand", named(&[&[("pairs", joined.rows)][..], &out].concat()));
+            end("expand", named(&[&[("pairs", joined.document_pairs)][..], &out].concat()));
         }
         drop(rows);
 
@@ -196,7 +196,7 @@ impl ColumnarRun<'_> {
     }
 
     /// Finds the pairs, puts those that are written into `rows`, and keeps what decides over clusters.
-    fn joined<'b>(
+    fn find_pairs<'b>(
         &'b self,
         documents: &mut Documents,
         groups: &mut Groups,
@@ -214,7 +214,7 @@ impl ColumnarRun<'_> {
         if self.join == ColumnarJoin::IndexShards && stars && !self.writes_pairs() {
             let (labels, counters) = self.stars(groups, &ranks, budget)?;
             end("docsplit-query", counters);
-            return Ok(Joined { rows: 0, labels: Some(labels), ranks, edges });
+            return Ok(Joined { document_pairs: 0, labels: Some(labels), ranks, edges });
         }
         let links = if stars {
             Links::Edges { ranks: &ranks, edges: edges.writer() }
@@ -227,11 +227,11 @@ impl ColumnarRun<'_> {
         if self.join == ColumnarJoin::Bands {
             documents.keys = Vec::new();
         }
-        let (joined, rows_written, forest) = pairs.finish()?;
+        let (joined, document_pairs, forest) = pairs.finish()?;
         counters.insert("joined_pairs".to_owned(), joined);
         *counters.entry("spilled_bytes".to_owned()).or_default() += rows.spilled() + edges.spilled();
         end(step, counters);
-        Ok(Joined { rows: rows_written, labels: forest.map(UnionFind::into_labels), ranks, edges })
+        Ok(Joined { document_pairs, labels: forest.map(UnionFind::into_labels), ranks, edges })
     }
 
     /// Writes the lines of the documents that are kept, which are read again; gives what it counted.
@@ -328,8 +328,8 @@ impl ColumnarRun<'_> {
 
 /// What a join leaves.
 struct Joined<'b> {
-    /// How many pairs are to be written.
-    rows: u64,
+    /// How many pairs of documents are to be written.
+    document_pairs: u64,
     /// By set the label of its cluster, where that is known.
     labels: Option<Vec<u32>>,
     /// By set the rank of its group, and the pairs that decide over star clusters, where it is not.

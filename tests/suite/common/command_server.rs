@@ -40,7 +40,7 @@ impl CommandServer {
             command -v \"$javac\" > /dev/null || {{ echo 'javac is missing: apt-get install openjdk-17-jdk-headless (or: make test-tools)' >&2; exit 1; }}
             \"$javac\" -d classes -cp \"$(hadoop classpath)\" '{}/twinsplit/CommandServer.java'
             {{ HADOOP_CLASSPATH=$PWD/classes hadoop twinsplit.CommandServer < requests && rm -r \"$PWD\"; }} > log 2>&1 &
-            echo $! > server",
+            echo $! > server.pid",
             ours.display()
         );
         let mut command = with_hadoop(&hadoop, configuration, &line);

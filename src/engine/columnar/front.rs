@@ -1,4 +1,4 @@
-//! Documents become groups of equal sets, or of equal fingerprints: the steps before a join.
+//! The front of a chain: documents become groups of equal sets, or of equal fingerprints.
 
 use super::documents::Documents;
 use super::fingerprints::Fingerprints;
@@ -17,8 +17,8 @@ use crate::stages::feature_order::read_reference;
 use crate::visible;
 use std::path::Path;
 
-/// What becomes of a collection before its sets are joined.
-pub struct Collection<'a> {
+/// The steps before a join, and what they work with.
+pub struct Front<'a> {
     /// Options.
     pub opts: &'a ColumnarOpts,
     /// Threads.
@@ -31,7 +31,7 @@ pub struct Collection<'a> {
     pub progress: &'a Progress,
 }
 
-impl Collection<'_> {
+impl Front<'_> {
     /// Reads the documents and brings them into groups of equal sets; `end` hears of each step with its counters. Only
     /// documents that may be in a pair at or above tau, or equal another one, are in a group.
     pub fn groups(&self, blocks: Blocks, mut end: impl FnMut(&str, Counters)) -> Result<(Documents, Groups)> {
