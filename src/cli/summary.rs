@@ -30,7 +30,7 @@ fn sum(steps: &[impl Borrow<Done>], counter: &str) -> u64 {
 
 /// The counter of copies among documents whose sets are too small to be compared.
 const EQUAL_TEXTS: &str = "equal_texts";
-/// Of fewer documents than this, one without features is no sign that the features do not fit.
+/// Of fewer documents than this, neither one without features nor two that are alike are a sign that the features do not fit.
 const FEW: u64 = 50;
 
 /// A share in whole percent, rounded down, so that 100 is all.
@@ -102,7 +102,7 @@ pub fn warnings(steps: &[Done], clusters: Vec<LargeCluster>, promised: Option<f6
         });
     }
     let by_fingerprints = steps.iter().any(|step| step.counters.contains_key(FINGERPRINTS));
-    if let Some(largest) = clusters.iter().max_by_key(|cluster| cluster.size) {
+    if let Some(largest) = clusters.iter().filter(|_| documents >= FEW).max_by_key(|cluster| cluster.size) {
         let scripts: Vec<_> =
             largest.scripts.iter().map(|(script, count)| format!("{count} {script}")).collect();
         warnings.push(format!(

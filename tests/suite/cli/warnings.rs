@@ -91,13 +91,15 @@ fn documents_without_features_by_script() {
     }
 }
 
-/// Two documents of 200 are one percent, two of 199 are more.
+/// Two documents of 200 are one percent, two of 199 are more. Of fewer than 50 documents each pair would be.
 #[test]
 fn a_large_cluster() {
     // Equal sets, but the one has 4 bytes of Latin to 3 of Han, the other 4 to 6.
     let twins = jsonl(&[("t1", "abcd 中"), ("t2", "abcd 中 中")]);
     for way in WAYS {
         assert_eq!(warnings(way, &(different(198) + &twins)), [""; 0], "{way}");
+        assert_eq!(warnings(way, &(different(47) + &twins)), [""; 0], "{way}");
+        assert_eq!(warnings(way, &(different(48) + &twins)).len(), 1, "{way}");
         let above = warnings(way, &(different(197) + &twins));
         assert_eq!(above.len(), 1, "{way}: {above:?}");
         let expected =
