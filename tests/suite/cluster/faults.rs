@@ -134,6 +134,11 @@ fn full_a_chain_outlives_tasks_and_nodes() {
         let nodes = cluster.resource_manager("/ws/v1/cluster/nodes?states=LOST");
         nodes["nodes"]["node"].as_array().is_some_and(|nodes| nodes.len() == 1).then_some(())
     });
+    // The task itself outlives its NodeManager: with leave to go on, it could end well before the job knows of the node.
+    wait_for("word of the lost node in the job's log", Duration::from_secs(90), || {
+        let logs = (1..=2).flat_map(|node| cluster.containers(node, "syslog"));
+        logs.into_iter().any(|(_, text)| text.contains("Container released on a *lost* node")).then_some(())
+    });
     bed.go();
     bed.done("a NodeManager was killed and missed");
     cluster.script("up").ok();
