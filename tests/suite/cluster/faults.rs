@@ -79,8 +79,9 @@ impl Bed {
         })
     }
 
-    fn go(&self) {
-        self.cluster.place().write("go", "");
+    /// Gives the tasks of a stage leave to go on, and those of it that start later.
+    fn go(&self, stage: &str) {
+        self.cluster.place().write(&format!("go-{stage}"), "");
     }
 
     fn ends_well(&self, mut child: Child) {
@@ -139,14 +140,13 @@ fn full_a_chain_outlives_tasks_and_nodes() {
         let logs = (1..=2).flat_map(|node| cluster.containers(node, "syslog"));
         logs.into_iter().any(|(_, text)| text.contains("Container released on a *lost* node")).then_some(())
     });
-    bed.go();
+    bed.go("equal-sets-reduce");
     bed.done("a NodeManager was killed and missed");
     cluster.script("up").ok();
-    std::fs::remove_file(here.path("go")).unwrap();
 
     bed.waiting("index-term-reduce");
     cluster.kill("datanode-1");
-    bed.go();
+    bed.go("index-term-reduce");
     wait_for("word of the lost DataNode", Duration::from_secs(90), || {
         cluster.log("namenode").contains("removeDeadDatanode: lost heartbeat").then_some(())
     });

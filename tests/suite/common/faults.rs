@@ -10,11 +10,12 @@ use super::cli::Place;
 pub enum Fault {
     /// It kills itself when it has read a little.
     Dies,
-    /// It waits for the file `go`, before it reads.
+    /// It waits for the file `go-STAGE`, before it reads.
     Waits,
     /// It sleeps for minutes, so that its twin is done first.
     Hangs,
-    /// It takes 1.4 GB.
+    /// It takes 1.4 GB, and goes on when it is asked to end: of one that ends at once, Hadoop may have its exit code (143) before
+    /// YARN says why.
     Greedy,
 }
 
@@ -34,9 +35,9 @@ while read -r -u 3 name task when fault; do
   echo "$fault: $stage $mapreduce_task_partition $attempt" >&2
   case $fault in
     Dies) head -c 100 > /dev/null; kill -KILL $$ ;;
-    Waits) until [[ -e @HERE@/go ]]; do sleep 0.1; done ;;
+    Waits) until [[ -e @HERE@/go-$stage ]]; do sleep 0.1; done ;;
     Hangs) sleep 600 ;;
-    Greedy) head -c 1500m /dev/zero | tail -c 1400m | { sleep 60; cat > /dev/null; } ;;
+    Greedy) trap '' TERM; head -c 1500m /dev/zero | tail -c 1400m | { sleep 60; cat > /dev/null; } ;;
   esac
 done 3< @HERE@/faults
 exec 3<&-
