@@ -3,19 +3,20 @@
 use super::manifest::{Known, RunManifest};
 use super::options::RunOpts;
 use super::progress::Display;
+use super::run::say_complete;
 use super::{interrupt, summary};
 use crate::engine::cluster_driver::ClusterRun;
 use crate::engine::library::Library;
 use crate::engine::progress::Progress;
 use crate::engine::{script, script_of};
 use crate::error::{Error, Result};
-use crate::io::AtomicFile;
+use crate::io::{AtomicFile, Stdout};
 use crate::plan::{Engine, Plan};
 use crate::terminal;
 use serde_json::json;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::Instant;
 use tempfile::TempDir;
@@ -58,8 +59,7 @@ pub fn run(plan: &Plan, opts: &RunOpts) -> Result<()> {
         Err(error) => return Err(leave(opts, logs, error)),
     };
     if steps.is_empty() {
-        terminal::line(format_args!("{} holds the complete answer of this run", opts.output.display()));
-        return Ok(());
+        return say_complete(opts, || print(logs.path(), &opts.output));
     }
     // With the input as the cluster's file system tells of it.
     let manifest = RunManifest::read(&said)?;
@@ -144,24 +144,45 @@ fn variables(opts: &RunOpts) -> Result<Vec<(&'static str, String)>> {
 
 /// Puts `run.json` beside the answer.
 fn put(text: &str, logs: &Path, output: &Path) -> Result<()> {
-    let file = logs.join("run.json");
-    fs::write(&file, text).map_err(Error::io("write", &file))?;
-    // Spark needs no Hadoop beside it where the answer is on this machine.
-    let whole = fs::read_to_string(logs.join("_output")).unwrap_or_default();
-    if let Some(folder) = whole.trim_end().strip_prefix("file:") {
-        let to = Path::new(folder).join("run.json");
-        let mut file = AtomicFile::create(&to)?;
-        file.bytes(text.as_bytes())?;
-        return file.finish();
+    let file = logs.join(RUN);
+    fs::write(&file, format!("{text}\n")).map_err(Error::io("write", &file))?;
+    let Some(folder) = local_folder(logs) else {
+        return fs_command("-put -f", &[&file, output], |status| {
+            format!("run.json could not be put into {} ({status})", output.display())
+        });
+    };
+    let mut file = AtomicFile::create(&folder.join(RUN))?;
+    file.line(text.as_bytes())?;
+    file.finish()
+}
+
+/// Prints the `run.json` that lies beside the answer.
+fn print(logs: &Path, output: &Path) -> Result<()> {
+    match local_folder(logs) {
+        Some(folder) => Stdout::new().file(&folder.join(RUN)),
+        None => fs_command("-cat", &[&output.join(RUN)], |status| {
+            format!("run.json could not be read from {} ({status})", output.display())
+        }),
     }
+}
+
+/// What a run was, beside its answer.
+const RUN: &str = "run.json";
+
+/// The folder of the answer where Spark says that it is on this machine: Spark needs no Hadoop beside it then.
+fn local_folder(logs: &Path) -> Option<PathBuf> {
+    let whole = fs::read_to_string(logs.join("_output")).ok()?;
+    whole.trim_end().strip_prefix("file:").map(PathBuf::from)
+}
+
+/// A command of `hadoop fs`, with what to say where it fails.
+fn fs_command(words: &str, files: &[&Path], failed: impl FnOnce(ExitStatus) -> String) -> Result<()> {
     let home = std::env::var_os("HADOOP_HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
     let hadoop = home.map_or_else(|| PathBuf::from("hadoop"), |home| home.join("bin/hadoop"));
     let mut command = Command::new(&hadoop);
-    command.args(["fs", "-put", "-f"]).arg(&file).arg(output).stdin(Stdio::null());
+    command.arg("fs").args(words.split(' ')).args(files).stdin(Stdio::null());
     match command.status().map_err(Error::io("start", &hadoop))? {
         status if status.success() => Ok(()),
-        status => {
-            Err(Error::Failed(format!("run.json could not be put into {} ({status})", output.display())))
-        }
+        status => Err(Error::Failed(failed(status))),
     }
 }

@@ -70,7 +70,9 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     let mut manifest = RunManifest::of(&plan, [&inputs, &queries], known)?;
     let output = match Output::open(&opts, &manifest)? {
         Start::Run(output) => Arc::new(output),
-        Start::Complete => return say_complete(&opts),
+        Start::Complete => {
+            return say_complete(&opts, || Stdout::new().file(&opts.output.join("run.json")));
+        }
     };
     interrupt::clean_up(&output)?;
     let progress = Arc::new(Progress::default());
@@ -129,10 +131,10 @@ fn answer_file(data: &str) -> &'static str {
     }
 }
 
-/// What `--resume` says of a run that has ended before; programs get its `run.json` as they did then.
-fn say_complete(opts: &RunOpts) -> Result<()> {
+/// What `--resume` says of a run that has ended before; for programs its `run.json` is printed, as it was then.
+pub(super) fn say_complete(opts: &RunOpts, print: impl FnOnce() -> Result<()>) -> Result<()> {
     if opts.json {
-        return Stdout::new().file(&opts.output.join("run.json"));
+        return print();
     }
     if !opts.quiet {
         terminal::line(format_args!("{} holds the complete answer of this run", opts.output.display()));

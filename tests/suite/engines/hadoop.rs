@@ -323,12 +323,17 @@ fn a_job_that_fails_says_why_and_a_bound_may_be_raised() {
     say_by_server(&here, &format!("{line} 0")).fails(1, &["the limit is 0"]);
     assert!(!here.path("out/clusters").exists() && here.path("out/_work/clustered").exists());
     let again = format!("{line} 9").replace("--overwrite", "--resume");
-    say_by_server(&here, &again).ok();
+    let report = say_by_server(&here, &format!("{again} --json")).ok();
+    assert_eq!(report, here.read("out/run.json"));
     let run = run_json(&here, "out");
     assert!(run["inputs"][0]["bytes"].as_u64() == Some(2 * good.len() as u64), "{run}");
     assert_eq!(here.shell("cat out/pairs/part-*").ok(), "a\tc\t2\t2\t2\t1.000000\n");
     let said = say_by_server(&here, &again.replace("--quiet ", ""));
     assert!(said.err.contains("complete answer"), "{}", said.err);
+    said.ok();
+    assert_eq!(say_by_server(&here, &format!("{again} --json")).ok(), report);
+    let said = say_by_server(&here, &again);
+    assert!(!said.err.contains("complete answer"), "{}", said.err);
     said.ok();
     let other = again.replace("words:1", "words:2");
     say_by_server(&here, &other).fails(1, &["--features was words:1 and is words:2"]);
