@@ -11,7 +11,7 @@ unset map_mb reduce_mb split
 HADOOP=${HADOOP_HOME:+$HADOOP_HOME/bin/}hadoop
 HADOOP=$(command -v "$HADOOP") || fail "hadoop is not found: set HADOOP_HOME, or put hadoop on PATH"
 for jar in "$(dirname "$(readlink -f "$HADOOP")")"/../share/hadoop/tools/lib/*.jar /usr/lib/hadoop{-mapreduce,/tools/lib,/tools,}/*.jar; do
-  [[ ${jar##*/} != hadoop-streaming*.jar || $jar == *-sources.jar || $jar == *-test*.jar ]] || : "${STREAMING_JAR:=$jar}"
+  [[ ${jar##*/} != hadoop-streaming*.jar || ${jar##*/} == *-@(sources|test*).jar ]] || : "${STREAMING_JAR:=$jar}"
 done
 [[ -f ${STREAMING_JAR:-} ]] || fail "hadoop-streaming.jar is not found beside $HADOOP: set STREAMING_JAR"
 BINARY=${BINARY:-$(command -v twinsplit)} || fail "twinsplit is not on PATH: set BINARY to its file"

@@ -28,7 +28,8 @@ impl CommandServer {
     pub fn start(configuration: Option<&Path>) -> Self {
         let hadoop = hadoop_home();
         let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hadoop");
-        let home = tempfile::tempdir().expect("a folder").keep();
+        // Jars of tests are passed over when the streaming jar is looked for, by their own names alone.
+        let home = tempfile::Builder::new().prefix("hadoop-tests.").tempdir().expect("a folder").keep();
         fs::create_dir(home.join("bin")).expect("a folder");
         fs::copy(ours.join("hadoop"), home.join("bin/hadoop")).expect("tests/hadoop is there");
         for name in ["bin/hdfs", "bin/yarn", "share"] {
