@@ -10,6 +10,7 @@ use std::collections::{BTreeSet, HashMap};
 use caseless::Caseless;
 use num_bigint::BigUint;
 use num_rational::Ratio;
+use rustc_hash::FxHashMap;
 use unicode_normalization::UnicodeNormalization;
 
 /// An exact, non-negative fraction.
@@ -231,17 +232,17 @@ impl Overlaps {
     pub fn count(sets: &[Features], floor: &str) -> Self {
         let floor = decimal(floor);
         let mut pairs = Vec::new();
-        let mut earlier: HashMap<&str, Vec<usize>> = HashMap::new();
+        let mut earlier: FxHashMap<&str, Vec<usize>> = FxHashMap::default();
         for (b, set) in sets.iter().enumerate() {
-            let mut overlaps: HashMap<usize, usize> = HashMap::new();
+            let mut overlaps = vec![0; b];
             for feature in set {
                 let documents = earlier.entry(feature).or_default();
                 for &a in documents.iter() {
-                    *overlaps.entry(a).or_insert(0) += 1;
+                    overlaps[a] += 1;
                 }
                 documents.push(b);
             }
-            for (a, overlap) in overlaps {
+            for (a, overlap) in overlaps.into_iter().enumerate().filter(|(_, overlap)| *overlap > 0) {
                 let union = sets[a].len() + set.len() - overlap;
                 let pair = Pair { a, b, overlap, union };
                 if pair.jaccard() >= floor {
