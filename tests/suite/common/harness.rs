@@ -87,6 +87,11 @@ pub fn bash() -> Command {
     clean(Command::new("/bin/bash"))
 }
 
+/// A folder for files larger than memory has room for, where `tests/in-memory.sh` lets those of other tests lie. It goes with this value.
+pub fn on_disk() -> TempDir {
+    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder")
+}
+
 /// Runs a command and returns what it printed, or why it failed and how to repeat it.
 pub fn run(mut command: Command) -> Result<String, String> {
     let output = SLOTS.with(|| command.output());

@@ -8,7 +8,7 @@
 //! fingerprints: what does not fit.
 
 use crate::common::corpora::synthetic;
-use crate::common::harness::twinsplit;
+use crate::common::harness::{on_disk, twinsplit};
 use crate::common::polled::{Polled, polled};
 use crate::common::real::{fixture, read};
 use crate::common::shapes::{SHAPES, decimal};
@@ -47,7 +47,7 @@ fn bash(folder: &Path, kilobytes: u64, line: &str) -> String {
 }
 
 fn hot_feature(count: usize, kilobytes: u64, megabytes: u64) {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = on_disk();
     let input = documents(folder.path(), count);
     let pairs = count * (count - 1) / 2;
 
@@ -144,7 +144,7 @@ fn same(x: &Path, y: &Path, name: &str) {
 
 /// So many bytes of text within each of these numbers of megabytes.
 fn bounded(chain: &str, tau: &str, bytes: u64, memory: &[u64]) {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = on_disk();
     let input = folder.path().join("docs.jsonl");
     let documents = synthetic(&read(&fixture("en.jsonl.gz")), &input, bytes, 7);
     println!("{documents} documents, {} MB", bytes >> 20);
@@ -193,7 +193,7 @@ fn term_split_of_a_gigabyte_stays_inside_its_memory() {
 #[test]
 fn fingerprints_are_joined_in_files_where_they_do_not_fit() {
     const DOCUMENTS: usize = 400_000;
-    let folder = tempfile::tempdir().unwrap();
+    let folder = on_disk();
     let input = folder.path().join("docs.jsonl");
     let mut lines = String::new();
     for document in 0..DOCUMENTS {
@@ -215,7 +215,7 @@ fn fingerprints_are_joined_in_files_where_they_do_not_fit() {
 /// program that holds nothing takes 13 MB.
 #[test]
 fn an_index_is_built_inside_its_memory() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = on_disk();
     let mut rows = String::new();
     for row in 0..1_000_000_u64 {
         writeln!(rows, "{row}\t{:016x}", (row + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)).unwrap();
@@ -236,7 +236,7 @@ fn an_index_is_built_inside_its_memory() {
 #[test]
 fn short_texts_stay_inside_their_memory() {
     const DOCUMENTS: usize = 600_000;
-    let folder = tempfile::tempdir().unwrap();
+    let folder = on_disk();
     let input = folder.path().join("docs.jsonl");
     for texts in [1, DOCUMENTS / 2] {
         let mut lines = String::new();
@@ -260,7 +260,7 @@ fn short_texts_stay_inside_their_memory() {
 /// Who waits for the process is told by the system what it held at most: no less than what the steps say.
 #[test]
 fn outside_tools_see_the_same_peak() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = on_disk();
     let input = folder.path().join("docs.jsonl");
     synthetic(&read(&fixture("en.jsonl.gz")), &input, 120 << 20, 7);
     let output = folder.path().join("out");
@@ -292,7 +292,7 @@ fn outside_tools_see_the_same_peak() {
 /// Shapes that make joins slow, at a size that is quick: `make bench-cliffs` does the same at sizes that hurt.
 #[test]
 fn shapes_that_hurt_stay_inside_their_memory() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = on_disk();
     let (input, output) = (folder.path().join("docs.jsonl"), folder.path().join("out"));
     for shape in SHAPES {
         let tau = shape.taus[0];

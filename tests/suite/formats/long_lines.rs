@@ -1,6 +1,6 @@
 //! Lines of many megabytes under `--memory`: read within it one after the other, or refused by size.
 
-use crate::common::harness::twinsplit;
+use crate::common::harness::{on_disk, twinsplit};
 use crate::common::polled::{Polled, polled};
 use crate::common::rng::Rng;
 use std::fmt::Write as _;
@@ -79,7 +79,7 @@ fn answer(output: &Path) -> Vec<Vec<u8>> {
 /// depends on it.
 #[test]
 fn long_lines_are_read_within_the_memory() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = on_disk();
     let input = documents(folder.path(), 4, 20);
     let (bounded, plenty) = (folder.path().join("bounded"), folder.path().join("plenty"));
     // Most features are those of one document here, so that the sets are small and it is about lines.
@@ -94,7 +94,7 @@ fn long_lines_are_read_within_the_memory() {
 /// Sets that do not fit are refused where they are known, and what the message asks for suffices.
 #[test]
 fn sets_of_long_lines_are_refused_by_size() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = on_disk();
     let input = documents(folder.path(), 2, 24);
     let output = folder.path().join("out");
     for chain in ["doc-split --features words:5", "term-split --pcp prefix --features words:5"] {
@@ -110,7 +110,7 @@ fn sets_of_long_lines_are_refused_by_size() {
 /// Nothing of a line is held to refuse it, and no quarantine takes it.
 #[test]
 fn a_line_that_never_fits_is_refused_by_size() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = on_disk();
     let input = documents(folder.path(), 1, 60);
     let output = folder.path().join("out");
     for chain in ["doc-split --bad-records 5", "doc-split --features chars:9"] {
@@ -136,7 +136,7 @@ fn a_line_that_never_fits_is_refused_by_size() {
 /// A bad line that fits goes to the quarantine whole, and kept lines are copied without being held.
 #[test]
 fn long_lines_are_kept_and_passed_over_part_by_part() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = on_disk();
     let input = folder.path().join("docs.jsonl");
     let text = sentences(&mut Rng::new(3), 20 << 20);
     let good = format!(r#"{{"id":"good","text":"{text}"}}"#);
@@ -153,7 +153,7 @@ fn long_lines_are_kept_and_passed_over_part_by_part() {
 /// The chains of stages, whose rows are as long as their sets.
 #[test]
 fn stages_stay_within_the_memory() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = on_disk();
     let input = documents(folder.path(), 4, 4);
     let (bounded, plenty) = (folder.path().join("bounded"), folder.path().join("plenty"));
     let chain = "term-split --features sentence-ends:10";
@@ -167,7 +167,7 @@ fn stages_stay_within_the_memory() {
 #[test]
 #[ignore = "minutes, and 10 GB of disk; run by `make test-long`"]
 fn lines_of_200_megabytes_stay_within_the_memory() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = on_disk();
     let output = folder.path().join("out");
     for lines in [1, 4] {
         let input = documents(folder.path(), lines, 200);
