@@ -2,6 +2,7 @@
 
 use super::manifest::{Known, RunManifest};
 use super::options::RunOpts;
+use super::output::owned::RUN;
 use super::progress::Display;
 use super::run::say_complete;
 use super::{interrupt, summary};
@@ -144,30 +145,27 @@ fn variables(opts: &RunOpts) -> Result<Vec<(&'static str, String)>> {
 
 /// Puts `run.json` beside the answer.
 fn put(text: &str, logs: &Path, output: &Path) -> Result<()> {
+    if let Some(folder) = local_folder(logs) {
+        let mut file = AtomicFile::create(&folder.join(RUN))?;
+        file.line(text.as_bytes())?;
+        return file.finish();
+    }
     let file = logs.join(RUN);
     fs::write(&file, format!("{text}\n")).map_err(Error::io("write", &file))?;
-    let Some(folder) = local_folder(logs) else {
-        return fs_command("-put -f", &[&file, output], |status| {
-            format!("run.json could not be put into {} ({status})", output.display())
-        });
-    };
-    let mut file = AtomicFile::create(&folder.join(RUN))?;
-    file.line(text.as_bytes())?;
-    file.finish()
+    hadoop_fs(&["-put", "-f"], &[&file, output], |status| {
+        format!("run.json could not be put into {} ({status})", output.display())
+    })
 }
 
 /// Prints the `run.json` that lies beside the answer.
 fn print(logs: &Path, output: &Path) -> Result<()> {
-    match local_folder(logs) {
-        Some(folder) => Stdout::new().file(&folder.join(RUN)),
-        None => fs_command("-cat", &[&output.join(RUN)], |status| {
-            format!("run.json could not be read from {} ({status})", output.display())
-        }),
+    if let Some(folder) = local_folder(logs) {
+        return Stdout::new().file(&folder.join(RUN));
     }
+    hadoop_fs(&["-cat"], &[&output.join(RUN)], |status| {
+        format!("run.json could not be read from {} ({status})", output.display())
+    })
 }
-
-/// What a run was, beside its answer.
-const RUN: &str = "run.json";
 
 /// The folder of the answer where Spark says that it is on this machine: Spark needs no Hadoop beside it then.
 fn local_folder(logs: &Path) -> Option<PathBuf> {
@@ -176,11 +174,11 @@ fn local_folder(logs: &Path) -> Option<PathBuf> {
 }
 
 /// A command of `hadoop fs`, with what to say where it fails.
-fn fs_command(words: &str, files: &[&Path], failed: impl FnOnce(ExitStatus) -> String) -> Result<()> {
+fn hadoop_fs(words: &[&str], files: &[&Path], failed: impl FnOnce(ExitStatus) -> String) -> Result<()> {
     let home = std::env::var_os("HADOOP_HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
     let hadoop = home.map_or_else(|| PathBuf::from("hadoop"), |home| home.join("bin/hadoop"));
     let mut command = Command::new(&hadoop);
-    command.arg("fs").args(words.split(' ')).args(files).stdin(Stdio::null());
+    command.arg("fs").args(words).args(files).stdin(Stdio::null());
     match command.status().map_err(Error::io("start", &hadoop))? {
         status if status.success() => Ok(()),
         status => Err(Error::Failed(failed(status))),

@@ -71,7 +71,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     let output = match Output::open(&opts, &manifest)? {
         Start::Run(output) => Arc::new(output),
         Start::Complete => {
-            return say_complete(&opts, || Stdout::new().file(&opts.output.join("run.json")));
+            return say_complete(&opts, || Stdout::new().file(&opts.output.join(output::owned::RUN)));
         }
     };
     interrupt::clean_up(&output)?;
