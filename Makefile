@@ -60,7 +60,7 @@ TESTS = $(CARGO) test --locked --lib --test suite
 THREADS = $(shell expr $$(nproc) + 1)
 
 test: check test-tools spark ## formatting, lints and all tests
-	tests/in-memory.sh $(TESTS) --no-fail-fast -- --show-output --test-threads=$(THREADS)
+	tests/with-tmpfs.sh $(TESTS) --no-fail-fast -- --show-output --test-threads=$(THREADS)
 	$(CARGO) test --locked --doc
 
 test-build: tools ## builds the tests, to run them later

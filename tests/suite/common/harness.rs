@@ -87,7 +87,7 @@ pub fn bash() -> Command {
     clean(Command::new("/bin/bash"))
 }
 
-/// A folder for files larger than memory has room for, where `tests/in-memory.sh` lets those of other tests lie. It goes with this value.
+/// A folder for files larger than memory has room for, where `tests/with-tmpfs.sh` lets those of other tests lie. It goes with this value.
 pub fn on_disk() -> TempDir {
     tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder")
 }

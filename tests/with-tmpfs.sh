@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# usage: in-memory.sh COMMAND…
+# usage: with-tmpfs.sh COMMAND…
 # Runs a command. Its temporary files lie in memory if this machine has enough, else where they always lie.
 # The tests make and remove some hundred thousand files. ext4 does not use an inode again within a minute, and took a tenth of the
 # tests' time to find others.
