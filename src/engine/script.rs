@@ -227,12 +227,8 @@ pub fn run(
     progress: &Progress,
 ) -> Result<()> {
     command.env("DRIVEN", "1").env("QUIET", "1").process_group(0);
-    let start = |source| Error::Io {
-        action: "start the interpreter (install it) of",
-        path: script.to_owned(),
-        source,
-    };
-    let mut child = command.spawn().map_err(start)?;
+    let program = command.get_program().to_owned();
+    let mut child = command.spawn().map_err(Error::io("start (is it installed there?)", program))?;
     GROUP.store(child.id().try_into().unwrap_or(0), Ordering::SeqCst);
     let watcher = Watcher::start(child.id(), remove)?;
     let now = folder.join("_now");

@@ -311,3 +311,13 @@ fn an_answer_is_replaced_only_when_asked_and_never_left_in_part() {
     here.say("tokenize --input nowhere").fails(1, &["cannot open nowhere"]);
     here.say("twinsplit run doc-split --input docs --output docs").fails(1, &["docs"]);
 }
+
+/// A program that is missing is named, where it was looked for.
+#[test]
+fn a_missing_spark_is_named() {
+    let here = Place::new();
+    here.write("docs", jsonl(&[("a", "x")]));
+    let said = here.say(&format!("SPARK_HOME=/nowhere {}", run("doc-split --engine spark")));
+    said.fails(1, &["/nowhere/bin/spark-submit", "is it installed"]);
+    assert!(!here.path("out").exists());
+}
