@@ -317,7 +317,7 @@ fn an_answer_is_replaced_only_when_asked_and_never_left_in_part() {
 fn a_missing_spark_is_named() {
     let here = Place::new();
     here.write("docs", jsonl(&[("a", "x")]));
-    let said = here.say(&format!("SPARK_HOME=/nowhere {}", run("doc-split --engine spark")));
+    let said = here.shell(&format!("SPARK_HOME=/nowhere {}", run("doc-split --engine spark")));
     said.fails(1, &["/nowhere/bin/spark-submit", "is it installed"]);
     assert!(!here.path("out").exists());
 }
