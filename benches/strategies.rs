@@ -168,7 +168,7 @@ fn row(name: &str, sets: &Sets, similarity: Similarity, opts: &Opts<'_>) -> bool
 /// What the sample chooses, for each part of the collection that differs from the one before.
 fn choice(sets: &Sets, similarity: Similarity, threads: usize) -> (String, f64) {
     let start = Instant::now();
-    let Ok::<_, Infallible>(parts) = index_shards(sets, &whole(sets), similarity);
+    let Ok::<_, Infallible>(parts) = index_shards(sets, &whole(sets), similarity, threads);
     let ways = parts.iter().map(|part| JoinStrategy::of(sets, part.first..part.end, similarity, threads));
     let mut ways: Vec<String> = ways.map(|way| way.to_string()).collect();
     let seconds = start.elapsed().as_secs_f64();
@@ -180,7 +180,7 @@ fn choice(sets: &Sets, similarity: Similarity, threads: usize) -> (String, f64) 
 fn join(sets: &Sets, similarity: Similarity, asked: Asked, threads: usize) -> (u64, f64, Work) {
     let start = Instant::now();
     let pairs = AtomicU64::new(0);
-    let Ok::<_, Infallible>(parts) = index_shards(sets, &whole(sets), similarity);
+    let Ok::<_, Infallible>(parts) = index_shards(sets, &whole(sets), similarity, threads);
     let joined = join_shards(sets, &parts, similarity, asked, threads, &|_| (), &|found| {
         pairs.fetch_add(found.len() as u64, Ordering::Relaxed);
         Ok::<(), Infallible>(())

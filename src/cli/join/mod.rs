@@ -102,7 +102,7 @@ fn each_some(
     let equal = equal.map(|set| JoinPair { a: set, b: set, overlap: sets.size(set as usize) as u32 });
     let equal: Vec<JoinPair> = equal.filter(|pair| accepts(pair.overlap as usize)).collect();
     visit(&equal)?;
-    let Ok(parts) = index_shards(sets, &whole(sets), similarity);
+    let Ok(parts) = index_shards(sets, &whole(sets), similarity, threads);
     join_shards(sets, &parts, similarity, Asked::Pairs, threads, &|_| (), visit)?;
     Ok(())
 }

@@ -315,7 +315,7 @@ impl ColumnarRun<'_> {
         let (parts, held) = parts(store, &self.opts, found, self.threads, budget);
         let threads = store.readers(1, held, self.threads, budget);
         budget.hold(held);
-        let shards = index_shards(store, &parts, self.opts.similarity.0)?;
+        let shards = index_shards(store, &parts, self.opts.similarity.0, threads)?;
         Ok(IndexParts { parts, shards, threads, held })
     }
 

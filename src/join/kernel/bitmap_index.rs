@@ -134,9 +134,9 @@ impl BitmapIndex {
             .map(|own| own.known() as i32 - 2 * similarity.overlap_needed(reference, own.size()) as i32)
             .collect();
         let set_of = |at: usize| postings[at].set as usize;
-        let mut bits = memory::filled(0, postings.len());
+        let mut bits = memory::filled(0, postings.len(), threads);
         fill(&mut bits, threads, |at| signatures[set_of(at)].bits());
-        let mut posting_allowed = memory::filled(0, postings.len());
+        let mut posting_allowed = memory::filled(0, postings.len(), threads);
         fill(&mut posting_allowed, threads, |at| allowed[set_of(at)]);
         Some(BitmapIndex {
             columns,

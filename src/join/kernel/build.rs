@@ -113,7 +113,7 @@ impl<S: Borrow<Sets>> Index<S> {
             smaller_than.resize((sets.size(set) + 1).max(smaller_than.len()), local);
         }
         smaller_than.push(range.len() as u32);
-        let mut signatures = memory::filled(Signature::default(), range.len());
+        let mut signatures = memory::filled(Signature::default(), range.len(), threads);
         fill(&mut signatures, threads, |local| {
             let set = range.start + local;
             Signature::of(sets.get(set), sets.singleton(set))

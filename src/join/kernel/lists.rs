@@ -25,14 +25,42 @@ pub(super) struct Lists<P> {
     postings: Vec<P>,
 }
 
-/// The mean length of the list that a posting stands in, of lists of these lengths.
-pub(super) fn mean(lengths: impl Iterator<Item = u32>) -> usize {
-    let add = |(squares, all), length| (squares + u64::from(length).pow(2), all + u64::from(length));
-    let (squares, all) = lengths.fold((0, 0), add);
+/// The mean length of the list that a posting of these rows stands in; queries meet lists as postings do.
+pub(super) fn mean_of<'r, I: ExactSizeIterator<Item = &'r [u32]>>(
+    rows: impl Fn() -> I + Sync,
+    classes: &TokenClasses,
+    threads: usize,
+) -> usize {
+    let shares = token_shares(rows(), threads);
+    let sums = each(shares.iter(), threads, |share| {
+        let mut lengths: Vec<u32> = Vec::new();
+        for tokens in rows() {
+            for (_, token, _) in classes.first_tokens(&tokens[within(tokens, share)]) {
+                let at = token as usize - 64 * share.start;
+                if lengths.len() <= at {
+                    lengths.resize(at + 1, 0);
+                }
+                lengths[at] += 1;
+            }
+        }
+        squares(lengths.into_iter())
+    });
+    mean(sums.into_iter())
+}
+
+/// The sum of the squares of some lengths, and of these lengths.
+fn squares(lengths: impl Iterator<Item = u32>) -> (u64, u64) {
+    lengths
+        .fold((0, 0), |(squares, all), length| (squares + u64::from(length).pow(2), all + u64::from(length)))
+}
+
+/// The mean length of the list that a posting stands in, of these sums of some lists each.
+fn mean(sums: impl Iterator<Item = (u64, u64)>) -> usize {
+    let (squares, all) = sums.fold((0, 0), |(squares, all), own| (squares + own.0, all + own.1));
     (squares / all.max(1)) as usize
 }
 
-impl<P: Copy + Default + Send> Lists<P> {
+impl<P: Copy + Default + Send + Sync> Lists<P> {
     /// The lists of the tokens of some rows, on so many threads. In each row tokens ascend; `posting` makes the posting of the
     /// token that stands at a place of a row. Postings of a list come in the order of the rows.
     ///
@@ -47,54 +75,70 @@ impl<P: Copy + Default + Send> Lists<P> {
     where
         I: ExactSizeIterator<Item = (R, &'r [u32])>,
     {
-        // Counting sort by token: which tokens, lengths of lists, where they start, then the postings. Every thread goes
-        // through all rows, and has its own share of the tokens: a stretch of the words, of the lists and of the postings.
+        // Counting sort by token: which tokens, lengths of lists, where they start, then the postings. Every share of the tokens is
+        // a stretch of the words, of the lists and of the postings; whoever works at it goes through all rows.
         let tokens = || rows().map(|(_, tokens)| tokens);
         let shares = token_shares(tokens(), threads);
-        let counted = each(shares.iter(), threads, |share| count(tokens, classes, share));
-        let lists: usize = counted.iter().map(|(_, lengths)| lengths.len()).sum();
-        let (mut words, mut starts, mut ends) = (Vec::new(), memory::with_capacity(lists + 1), Vec::new());
-        let mut total = 0_usize;
-        for (share, (own, lengths)) in shares.iter().zip(counted) {
-            let before = starts.len() as u32;
+        let found = each(shares.iter(), threads, |share| words_in(tokens, classes, share));
+        let (mut words, mut ends, mut before) = (Vec::new(), Vec::new(), 0);
+        for (share, (own, count)) in shares.iter().zip(found) {
             words.resize(share.start.max(words.len()), Word { bits: 0, before });
             words.reserve_exact(own.len());
             words.extend(own.iter().map(|word| Word { before: before + word.before, ..*word }));
-            for length in lengths {
-                starts.push(total as u32);
-                total += length as usize;
-            }
-            ends.push((starts.len(), total));
+            before += count;
+            ends.push(before as usize);
         }
-        assert!(u32::try_from(total).is_ok(), "more than 2^32 - 1 prefix tokens in one index");
-        let mut postings = memory::filled(P::default(), total);
 
-        let mut work = Vec::with_capacity(shares.len());
-        let (mut lists_left, mut postings_left, mut first) = (&mut starts[..], &mut postings[..], (0, 0));
-        for (share, end) in shares.iter().zip(ends) {
-            let (own_lists, own_postings);
-            (own_lists, lists_left) = lists_left.split_at_mut(end.0 - first.0);
-            (own_postings, postings_left) = postings_left.split_at_mut(end.1 - first.1);
-            work.push((share, first, own_lists, own_postings));
-            first = end;
-        }
-        each(work, threads, |(share, first, starts, postings): (_, (usize, usize), &mut [u32], &mut [P])| {
+        // Behind the place of each list's start is room for where it ends.
+        let mut starts = memory::zeros(before as usize + 1);
+        let lists = split(&mut starts[1..], &ends);
+        let sizes = each(shares.iter().zip(lists), threads, |(share, (first, lengths))| {
+            for tokens in tokens() {
+                for (_, token, _) in classes.first_tokens(&tokens[within(tokens, share)]) {
+                    if let Some(list) = rank(&words, token) {
+                        lengths[list - first] += 1;
+                    }
+                }
+            }
+            lengths.iter().map(|length| *length as usize).sum::<usize>()
+        });
+        let mut total = 0;
+        let posting_ends: Vec<usize> = sizes.iter().map(|size| (total += size, total).1).collect();
+        assert!(u32::try_from(total).is_ok(), "more than 2^32 - 1 prefix tokens in one index");
+
+        let mut postings = memory::filled(P::default(), total, threads);
+        let lists = split(&mut starts[1..], &ends);
+        let work = shares.iter().zip(lists).zip(split(&mut postings, &posting_ends));
+        each(work, threads, |((share, (first_list, ends)), (first, postings))| {
+            let mut next = first;
+            for end in ends.iter_mut() {
+                next += std::mem::replace(end, next as u32) as usize;
+            }
+            // What stands for a list's end is where its next posting goes, until it is its end.
             for (row, tokens) in rows() {
                 let own = within(tokens, share);
                 for (at, token, _) in classes.first_tokens(&tokens[own.clone()]) {
                     if let Some(list) = rank(&words, token) {
-                        let at = own.start + at;
-                        let slot = &mut starts[list - first.0];
-                        postings[*slot as usize - first.1] = posting(&row, at);
-                        *slot += 1;
+                        let end = &mut ends[list - first_list];
+                        postings[*end as usize - first] = posting(&row, own.start + at);
+                        *end += 1;
                     }
                 }
             }
         });
-        // Each start has moved to the end of its list, which is the start of the next one.
-        starts.insert(0, 0);
         Lists { words, starts, postings }
     }
+}
+
+/// Stretches of some values that end at these places: where each starts, and its values.
+fn split<'v, T>(mut values: &'v mut [T], ends: &[usize]) -> Vec<(usize, &'v mut [T])> {
+    let mut first = 0;
+    let stretch = |end: &usize| {
+        let own;
+        (own, values) = std::mem::take(&mut values).split_at_mut(end - first);
+        (std::mem::replace(&mut first, *end), own)
+    };
+    ends.iter().map(stretch).collect()
 }
 
 /// Words of tokens, in shares of about as many postings each.
@@ -126,37 +170,28 @@ pub(in crate::join) fn within(tokens: &[u32], share: &Range<usize>) -> Range<usi
     place(share.start)..place(share.end)
 }
 
-/// The words of a share, counting lists from its first one, and the lengths of its lists.
-fn count<'r, I: Iterator<Item = &'r [u32]>>(
+/// The words of a share, counting lists from its first one, and how many lists it has.
+fn words_in<'r, I: Iterator<Item = &'r [u32]>>(
     rows: impl Fn() -> I,
     classes: &TokenClasses,
     share: &Range<usize>,
-) -> (Vec<Word>, Vec<u32>) {
-    let tokens = || {
-        rows()
-            .flat_map(|tokens| classes.first_tokens(&tokens[within(tokens, share)]))
-            .map(|(_, token, _)| token)
-    };
+) -> (Vec<Word>, u32) {
     let mut words: Vec<Word> = Vec::new();
-    for token in tokens() {
-        let at = token as usize / 64 - share.start;
-        if words.len() <= at {
-            words.resize(at + 1, Word::default());
+    for tokens in rows() {
+        for (_, token, _) in classes.first_tokens(&tokens[within(tokens, share)]) {
+            let at = token as usize / 64 - share.start;
+            if words.len() <= at {
+                words.resize(at + 1, Word::default());
+            }
+            words[at].bits |= 1 << (token % 64);
         }
-        words[at].bits |= 1 << (token % 64);
     }
     let mut count = 0;
     for word in &mut words {
         word.before = count;
         count += word.bits.count_ones();
     }
-    let mut lengths = memory::filled(0, count as usize);
-    for token in tokens() {
-        if let Some(list) = rank(&words, token - 64 * share.start as u32) {
-            lengths[list] += 1;
-        }
-    }
-    (words, lengths)
+    (words, count)
 }
 
 /// The number of a token's list.
@@ -219,7 +254,7 @@ impl<P: Copy> Lists<P> {
 
     /// The mean length of the list that a posting stands in.
     pub fn mean(&self) -> usize {
-        mean(self.starts.windows(2).map(|two| two[1] - two[0]))
+        mean(std::iter::once(squares(self.starts.windows(2).map(|two| two[1] - two[0]))))
     }
 }
 

@@ -15,11 +15,12 @@ const VISITED: usize = 64;
 const LEAST: usize = if cfg!(test) { 64 } else { 512 << 10 };
 
 /// Cuts parts of neighbouring sets into smaller ones, where the lists of an index are long enough for that to pay; a join of
-/// the parts finds the same pairs. Parts that are dealt out stay as they are.
+/// the parts finds the same pairs. Parts that are dealt out stay as they are. Lists are counted by so many threads.
 pub fn index_shards<S: Source>(
     source: &S,
     parts: &[Shard],
     similarity: impl Into<Similarity>,
+    threads: usize,
 ) -> Result<Vec<Shard>, S::Error> {
     let similarity = similarity.into();
     let (mut smaller, mut buffer) = (Vec::new(), Sets::default());
@@ -29,22 +30,22 @@ pub fn index_shards<S: Source>(
             continue;
         }
         let (sets, base) = source.load(part.first..part.end, &mut buffer)?;
-        let ranges = ranges(sets, part.first - base..part.end - base, similarity);
+        let ranges = ranges(sets, part.first - base..part.end - base, similarity, threads);
         smaller.extend(ranges.into_iter().map(|range| Shard::range(range.start + base..range.end + base)));
     }
     Ok(smaller)
 }
 
 /// Ranges of about as many postings each, of which there is one where all sets together have few postings, or none.
-fn ranges(sets: &Sets, range: Range<usize>, similarity: Similarity) -> Vec<Range<usize>> {
+fn ranges(sets: &Sets, range: Range<usize>, similarity: Similarity, threads: usize) -> Vec<Range<usize>> {
     let prefixes = || indexed(sets, range.clone(), similarity, Purpose::SelfJoin, 1);
-    let first_tokens = |prefix| sets.classes().first_tokens(prefix).map(|(_, token, _)| token);
-    let total: usize = prefixes().map(|(_, prefix)| first_tokens(prefix).count()).sum();
+    let postings = |prefix: &[u32]| sets.classes().count(prefix);
+    let total: usize = prefixes().map(|(_, prefix)| postings(prefix)).sum();
     // What an index with exact bitmaps looks at is no list.
     let pieces = if total < 2 * LEAST || bitmap_coverage(sets, range.clone()) == BitmapCoverage::Exact {
         1
     } else {
-        (mean_length(prefixes().flat_map(|(_, prefix)| first_tokens(prefix))) / VISITED)
+        (lists::mean_of(|| prefixes().map(|(_, prefix)| prefix), sets.classes(), threads) / VISITED)
             .clamp(1, total / LEAST)
     };
     if pieces == 1 {
@@ -57,7 +58,7 @@ fn ranges(sets: &Sets, range: Range<usize>, similarity: Similarity) -> Vec<Range
             ranges.push(start..set);
             (start, held) = (set, 0);
         }
-        held += first_tokens(prefix).count();
+        held += postings(prefix);
     }
     match ranges.last_mut() {
         // An index of no posting is asked by every later set all the same.
@@ -65,18 +66,6 @@ fn ranges(sets: &Sets, range: Range<usize>, similarity: Similarity) -> Vec<Range
         _ => ranges.push(start..range.end),
     }
     ranges
-}
-
-/// The mean length of the list that one of these postings stands in; queries meet lists as postings do.
-fn mean_length(postings: impl Iterator<Item = u32>) -> usize {
-    let mut lengths: Vec<u32> = Vec::new();
-    for token in postings {
-        if lengths.len() <= token as usize {
-            lengths.resize(token as usize + 1, 0);
-        }
-        lengths[token as usize] += 1;
-    }
-    lists::mean(lengths.into_iter())
 }
 
 #[cfg(test)]
@@ -93,7 +82,7 @@ mod tests {
 
     fn cuts(sets: &Sets) -> Vec<Range<usize>> {
         let tau: Tau = "0.5".parse().unwrap();
-        let Ok(parts) = index_shards(sets, &[Shard::range(0..sets.len())], tau);
+        let Ok(parts) = index_shards(sets, &[Shard::range(0..sets.len())], tau, 2);
         let ranges: Vec<Range<usize>> = parts.iter().map(|part| part.first..part.end).collect();
         // One after the other, and nothing left out.
         assert!(ranges.windows(2).all(|two| two[0].end == two[1].start && !two[0].is_empty()));

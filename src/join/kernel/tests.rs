@@ -24,7 +24,7 @@ const THRESHOLDS: [&str; 13] =
 fn self_join(sets: &Sets, similarity: impl Into<Similarity>, threads: usize) -> Vec<JoinPair> {
     let similarity = similarity.into();
     let pairs = Mutex::new(Vec::new());
-    let Ok(parts) = index_shards(sets, &whole(sets), similarity);
+    let Ok(parts) = index_shards(sets, &whole(sets), similarity, 2);
     let Ok::<Work, Infallible>(_) =
         join_shards(sets, &parts, similarity, Asked::Pairs, threads, &|_| (), &|found| {
             lock(&pairs).extend_from_slice(found);
@@ -197,7 +197,7 @@ pub(super) fn slices(len: usize, parts: usize) -> Vec<Range<usize>> {
 /// A collection whole, in shards, in so many ranges, and dealt out to as many parts.
 pub(super) fn ways_to_cut(sets: &Sets, parts: usize, similarity: Similarity) -> [Vec<Shard>; 4] {
     let whole = vec![Shard::range(0..sets.len())];
-    let Ok(cut) = index_shards(sets, &whole, similarity);
+    let Ok(cut) = index_shards(sets, &whole, similarity, 2);
     let ranges = slices(sets.len(), parts).into_iter().map(Shard::range).collect();
     let dealt = (0..parts).map(|first| Shard { first, end: sets.len(), step: parts }).collect();
     [whole, cut, ranges, dealt]

@@ -43,6 +43,12 @@ impl TokenClasses {
         self.behind.get(token as usize).map_or(0, |behind| usize::from(*behind))
     }
 
+    /// How many of some of a set's tokens, one after the other, are the first of a class.
+    #[inline]
+    pub fn count(&self, tokens: &[u32]) -> usize {
+        if self.is_empty() { tokens.len() } else { self.first_tokens(tokens).count() }
+    }
+
     /// Of some of a set's tokens, one after the other, those that are the first of a class: where each stands, the token, and how many its class has.
     #[inline]
     pub fn first_tokens(&self, tokens: &[u32]) -> impl Iterator<Item = (usize, u32, usize)> {
@@ -305,6 +311,7 @@ mod tests {
                     .filter(|(_, token)| is_first(**token))
                     .map(|(at, token)| (at, *token, 1 + grouped.classes().rest_of_class(*token)))
                     .collect();
+                prop_assert_eq!(grouped.classes().count(&tokens[from..]), expected.len());
                 prop_assert_eq!(grouped.classes().first_tokens(&tokens[from..]).collect::<Vec<_>>(), expected);
             }
         }
