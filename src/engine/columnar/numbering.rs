@@ -19,7 +19,7 @@ use super::documents::{Documents, FeatureRow, Sites};
 use super::sorter::{Packing, SortWriter, Sorter};
 use crate::engine::memory::{BUCKETS, Budget};
 use crate::engine::progress::{Progress, Unit};
-use crate::engine::spill::SpillFile;
+use crate::engine::spill::{SpillFile, UsedSegments};
 use crate::error::{Error, Result};
 use crate::similarity::{SetSimilarity, Similarity};
 use crate::threads::in_threads_with;
@@ -66,6 +66,8 @@ pub struct Lists<'b> {
     frequencies: Vec<ByFrequency>,
     /// By place: how many of these features a document has.
     shared: Vec<u32>,
+    /// Memory in which the features were.
+    used: UsedSegments,
 }
 
 /// What happens to a feature's rows.
@@ -102,6 +104,7 @@ pub fn count<'b>(
     let bucket = |shared: &mut _, bucket| counting.bucket(&features, bucket, &keeps, shared);
     let buckets = in_threads_with(BUCKETS, threads, shared, bucket, |_| Ok(()))?;
     let Counting { sizes, hashes, shared, sites, .. } = counting;
+    let used = features.into_used();
     budget.release_documents(sites.map_or(0, |sites| sites.bytes()));
     documents.sizes = sizes.into_iter().map(AtomicU32::into_inner).collect();
     documents.hashes = hashes.into_iter().map(AtomicU64::into_inner).collect();
@@ -124,7 +127,7 @@ pub fn count<'b>(
             u32::MAX - 1
         )));
     }
-    Ok((Lists { spill: lists, frequencies, shared }, counted))
+    Ok((Lists { spill: lists, frequencies, shared, used }, counted))
 }
 
 impl Counting<'_, '_> {
@@ -292,6 +295,7 @@ impl Candidates {
         let last_token = tokens.saturating_sub(1);
         let packing = Packing::new(last_token);
         let rows = Sorter::new(budget, folder, 0, packing.pack(last, last_token));
+        rows.reuse(lists.used);
         let shared = lists.shared.iter().map(|shared| u64::from(*shared)).sum();
         progress.start("equal-sets", "numbering", Unit::Rows, shared);
         let own = || (rows.writer(), Vec::new());
@@ -325,6 +329,8 @@ impl Candidates {
             })
         };
         in_threads_with(BUCKETS, threads, own, bucket, |(writer, _)| writer.finish())?;
+        // What is left of it is for the sets.
+        rows.reuse(UsedSegments::default());
         Ok(SetRows { rows, packing })
     }
 }

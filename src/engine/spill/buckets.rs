@@ -1,6 +1,6 @@
 //! A log with buckets, into which threads deal rows.
 
-use super::{Appender, Chunk, Log};
+use super::{Appender, Chunk, Log, UsedSegments};
 use crate::engine::memory::{BUCKETS, Budget};
 use crate::error::Result;
 use crate::threads::lock;
@@ -29,6 +29,16 @@ impl<'b> SpillFile<'b> {
     pub fn new(budget: &'b Budget, folder: &'b Path) -> Self {
         let buckets = (0..BUCKETS).map(|_| Mutex::default()).collect();
         Self { log: Log::new(budget, folder), buckets }
+    }
+
+    /// See [`Log::reuse`].
+    pub fn reuse(&self, segments: UsedSegments) {
+        self.log.reuse(segments);
+    }
+
+    /// See [`Log::into_used`].
+    pub fn into_used(self) -> UsedSegments {
+        self.log.into_used()
     }
 
     /// The budget that its memory counts against.
@@ -154,47 +164,54 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             let budget = Budget::new(PROGRAM + writers * THREAD + (70 << 10), writers).unwrap();
             let before = budget.spare();
-            let spill = SpillFile::new(&budget, folder.path());
-            let mut expected: Vec<Vec<(u8, Vec<u8>)>> = vec![Vec::new(); BUCKETS];
-            let mut open: Vec<_> = (0..writers).map(|_| spill.writer()).collect();
-            for (at, &(bucket, length)) in words.iter().enumerate() {
-                let bucket = if at % 3 == 0 { 7 } else { bucket };
-                let writer = at % writers;
-                let word = vec![at as u8; length];
-                let write = |out: &mut [u8], _| {
-                    out[..2].copy_from_slice(&[writer as u8, length as u8]);
-                    out[2..].copy_from_slice(&word);
-                    length + 2
-                };
-                open[writer].put(bucket, length + 2, write).unwrap();
-                expected[bucket].push((writer as u8, word));
-                if at == words.len() / 2 {
-                    budget.hold(held << 10);
-                }
-            }
-            open.into_iter().for_each(|writer| writer.finish().unwrap());
-            for (bucket, expected) in expected.iter_mut().enumerate() {
-                let bytes = spill.bytes(bucket);
-                let (mut found, mut seen) = (Vec::new(), 0);
-                spill.each(bucket, |mut chunk| {
-                    seen += chunk.len();
-                    while let [writer, length, rest @ ..] = chunk {
-                        let (word, rest) = rest.split_at(*length as usize);
-                        found.push((*writer, word.to_vec()));
-                        chunk = rest;
+            let (mut used, mut segments) = (UsedSegments::default(), 0);
+            // The second time in the memory of the first.
+            for again in [false, true] {
+                let spill = SpillFile::new(&budget, folder.path());
+                spill.reuse(used);
+                let mut expected: Vec<Vec<(u8, Vec<u8>)>> = vec![Vec::new(); BUCKETS];
+                let mut open: Vec<_> = (0..writers).map(|_| spill.writer()).collect();
+                for (at, &(bucket, length)) in words.iter().enumerate() {
+                    let bucket = if at % 3 == 0 { 7 } else { bucket };
+                    let writer = at % writers;
+                    let word = vec![at as u8; length];
+                    let write = |out: &mut [u8], _| {
+                        out[..2].copy_from_slice(&[writer as u8, length as u8]);
+                        out[2..].copy_from_slice(&word);
+                        length + 2
+                    };
+                    open[writer].put(bucket, length + 2, write).unwrap();
+                    expected[bucket].push((writer as u8, word));
+                    if at == words.len() / 2 {
+                        budget.hold(held << 10);
                     }
-                    Ok(())
-                }).unwrap();
-                prop_assert_eq!(bytes, seen);
-                found.sort_by_key(|(writer, _)| *writer);
-                expected.sort_by_key(|(writer, _)| *writer);
-                prop_assert_eq!(&found, expected);
+                }
+                open.into_iter().for_each(|writer| writer.finish().unwrap());
+                for (bucket, expected) in expected.iter_mut().enumerate() {
+                    let bytes = spill.bytes(bucket);
+                    let (mut found, mut seen) = (Vec::new(), 0);
+                    spill.each(bucket, |mut chunk| {
+                        seen += chunk.len();
+                        while let [writer, length, rest @ ..] = chunk {
+                            let (word, rest) = rest.split_at(*length as usize);
+                            found.push((*writer, word.to_vec()));
+                            chunk = rest;
+                        }
+                        Ok(())
+                    }).unwrap();
+                    prop_assert_eq!(bytes, seen);
+                    found.sort_by_key(|(writer, _)| *writer);
+                    expected.sort_by_key(|(writer, _)| *writer);
+                    prop_assert_eq!(&found, expected);
+                }
+                if !words.is_empty() {
+                    budget.release(held << 10);
+                }
+                used = spill.into_used();
+                prop_assert_eq!(budget.spare(), before);
+                prop_assert!(!again || used.0.len() == segments, "{} segments instead of {}", used.0.len(), segments);
+                segments = used.0.len();
             }
-            if words.len() > 2 {
-                budget.release(held << 10);
-            }
-            drop(spill);
-            prop_assert!(words.len() <= 2 || budget.spare() == before);
         }
     }
 

@@ -16,11 +16,12 @@ pub use buckets::{SpillFile, Writer};
 
 use super::memory::Budget;
 use crate::error::{Error, Result};
+use crate::threads::lock;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{OnceLock, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard};
 
 /// A part of the log that is, or was, in memory.
 enum Segment {
@@ -70,7 +71,13 @@ pub struct Log<'b> {
     appenders: AtomicUsize,
     file: OnceLock<File>,
     end: AtomicU64,
+    /// Memory that comes before new memory.
+    used: Mutex<UsedSegments>,
 }
+
+/// Segments of a log that has gone, empty: memory that was touched before costs less than what is new. They are held by nobody.
+#[derive(Default)]
+pub struct UsedSegments(Vec<Vec<u8>>);
 
 /// Segments to which few append.
 type Stripe = RwLock<Vec<Segment>>;
@@ -80,7 +87,32 @@ impl<'b> Log<'b> {
     pub fn new(budget: &'b Budget, folder: &'b Path) -> Self {
         let stripes = (0..budget.log_stripes()).map(|_| Stripe::default()).collect();
         let (appenders, end) = (AtomicUsize::new(0), AtomicU64::new(0));
-        Self { budget, folder, stripes, appenders, file: OnceLock::new(), end }
+        Self { budget, folder, stripes, appenders, file: OnceLock::new(), end, used: Mutex::default() }
+    }
+
+    /// Takes segments to fill before others.
+    pub fn reuse(&self, segments: UsedSegments) {
+        *lock(&self.used) = segments;
+    }
+
+    /// Ends the log, but for its memory.
+    pub fn into_used(mut self) -> UsedSegments {
+        UsedSegments(self.release().map(|mut bytes| (bytes.clear(), bytes).1).collect())
+    }
+
+    /// Takes the segments out that are in memory, which are no longer held.
+    fn release(&mut self) -> impl Iterator<Item = Vec<u8>> {
+        let budget = self.budget;
+        let stripes = self.stripes.iter_mut();
+        let segments =
+            stripes.flat_map(|stripe| stripe.get_mut().unwrap_or_else(PoisonError::into_inner).drain(..));
+        segments.filter_map(move |segment| match segment {
+            Segment::Memory(bytes) => {
+                budget.release(bytes.len());
+                Some(bytes)
+            }
+            Segment::Moved(_) => None,
+        })
     }
 
     /// One thread's way in.
@@ -196,8 +228,9 @@ impl Appender<'_, '_> {
             Segment::Moved(_) => false,
         };
         if !segments.last().is_some_and(fits) {
+            let used = lock(&self.log.used).0.pop().filter(|used| used.capacity() >= bytes.len());
             let room = self.log.budget.log_segment().max(bytes.len());
-            segments.push(Segment::Memory(Vec::with_capacity(room)));
+            segments.push(Segment::Memory(used.unwrap_or_else(|| Vec::with_capacity(room))));
         }
         let segment = segments.len() - 1;
         let mut at = 0;
@@ -222,12 +255,6 @@ fn place(segments: &[Segment], chunk: Chunk) -> std::result::Result<&[u8], u64> 
 
 impl Drop for Log<'_> {
     fn drop(&mut self) {
-        for stripe in &mut self.stripes {
-            for segment in stripe.get_mut().unwrap_or_else(PoisonError::into_inner).drain(..) {
-                if let Segment::Memory(bytes) = segment {
-                    self.budget.release(bytes.len());
-                }
-            }
-        }
+        self.release().for_each(drop);
     }
 }

@@ -12,7 +12,7 @@ mod rows;
 pub use rows::{FrameOfReference, Packing, Row, pack, unpack};
 
 use crate::engine::memory::{BUCKETS, Budget};
-use crate::engine::spill::{SpillFile, Writer};
+use crate::engine::spill::{SpillFile, UsedSegments, Writer};
 use crate::error::Result;
 use crate::threads::{in_order, lock};
 use part::PartSort;
@@ -67,6 +67,16 @@ impl<'b, R: Row> Sorter<'b, R> {
         Self { spill, buckets, buffers: Arc::default() }
     }
 
+    /// See [`Log::reuse`](crate::engine::spill::Log::reuse).
+    pub fn reuse(&self, segments: UsedSegments) {
+        self.spill.reuse(segments);
+    }
+
+    /// See [`Log::into_used`](crate::engine::spill::Log::into_used).
+    pub fn into_used(self) -> UsedSegments {
+        self.spill.into_used()
+    }
+
     /// One thread's way in.
     pub fn writer(&self) -> SortWriter<'_, 'b, R> {
         SortWriter { writer: self.spill.writer(), before: vec![R::default(); BUCKETS], buckets: self.buckets }
@@ -100,7 +110,7 @@ impl<'b, R: Row> Sorter<'b, R> {
         visit: &mut dyn FnMut(Vec<R>) -> Result<()>,
     ) -> Result<u64> {
         if self.rows(bucket) <= room || self.buckets.shift == 0 {
-            return self.sorted(bucket).and_then(visit).map(|()| 0);
+            return self.sorted(bucket, room).and_then(visit).map(|()| 0);
         }
         let low = self.buckets.frame(bucket).first;
         let high = low + ((1 << self.buckets.shift) - 1);
@@ -165,8 +175,9 @@ impl<'b, R: Row> Sorter<'b, R> {
             rows <= if buckets.count() <= threads + 1 { most } else { most / 8 }
         };
         // A bucket that is too large is sorted when its turn comes.
-        let sort =
-            |bucket| if held[bucket] <= room { self.sorted(bucket).map(&work).map(Some) } else { Ok(None) };
+        let sort = |bucket| {
+            if held[bucket] <= room { self.sorted(bucket, room).map(&work).map(Some) } else { Ok(None) }
+        };
         let mut spilled = 0;
         in_order(BUCKETS, threads, fits, sort, |bucket, made| {
             match made {
@@ -193,8 +204,9 @@ impl<'b, R: Row> Sorter<'b, R> {
         self.spill.bytes(bucket) / R::least(self.buckets.frame(bucket))
     }
 
-    /// The rows of a bucket: counted by part, put into the places that the counts say, and each part sorted on its own.
-    fn sorted(&self, bucket: usize) -> Result<Vec<R>> {
+    /// The rows of a bucket: counted by part, put into the places that the counts say, and each part sorted on its own. A buffer holds
+    /// so many, but for a bucket of more.
+    fn sorted(&self, bucket: usize, room: usize) -> Result<Vec<R>> {
         let shift = self.buckets.shift;
         let bits = (self.rows(bucket) / PART).checked_ilog2().unwrap_or(0).min(PART_BITS).min(shift);
         let first = self.buckets.frame(bucket).first;
@@ -211,7 +223,9 @@ impl<'b, R: Row> Sorter<'b, R> {
         let mut rows = lock(&self.buffers).pop().unwrap_or_default();
         rows.truncate(total);
         if rows.capacity() < total {
-            rows = Vec::with_capacity(total);
+            // Room for the largest bucket as well, for they may come in the order of their sizes.
+            let largest = (0..BUCKETS).map(|bucket| self.rows(bucket)).filter(|rows| *rows <= room).max();
+            rows = Vec::with_capacity(largest.unwrap_or(0).max(total));
         }
         rows.resize(total, R::default());
         self.each(bucket, |row| {
