@@ -2,6 +2,7 @@
 //! which features lie in the IDF range.
 
 use super::manifest::QUERIES;
+use super::output::owned::RUN;
 use super::output::tidy;
 use crate::bad_records::BadRecords;
 use crate::error::{Error, Result};
@@ -52,7 +53,7 @@ pub struct RunFile {
 impl RunFile {
     /// Reads the `run.json` in the output folder of a run.
     pub fn read(folder: &Path) -> Result<Self> {
-        let path = folder.join("run.json");
+        let path = folder.join(RUN);
         let text = std::fs::read_to_string(&path).map_err(Error::io("read", &path))?;
         match serde_json::from_str(&text) {
             Ok(value) => {

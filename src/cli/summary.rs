@@ -2,6 +2,7 @@
 
 use super::audit::Audit;
 use super::manifest::{RunManifest, digest};
+use super::output::owned::RUN;
 use super::table::table;
 use crate::chains::OF_QUERIES;
 use crate::cluster::dropped::{BELOW, BEYOND, DISTANCE, DROPPED, least};
@@ -108,10 +109,7 @@ pub fn warnings(steps: &[Done], clusters: Vec<LargeCluster>, promised: Option<f6
         warnings.push(format!(
             "{} of over 1 % of the {documents} documents; the largest, kept {}, holds {} ({}). Look at it \
              with twinsplit explain; {}, --min-features or --cluster star would split it",
-            match clusters.len() {
-                1 => "1 cluster".to_owned(),
-                several => format!("{several} clusters"),
-            },
+            several(clusters.len() as u64, "cluster"),
             largest.kept,
             largest.size,
             scripts.join(", "),
@@ -271,7 +269,7 @@ impl Report<'_> {
             Ok(output)
         });
         let text = self.json(outputs.collect::<Result<_>>()?);
-        let mut file = AtomicFile::create(&made.join("run.json"))?;
+        let mut file = AtomicFile::create(&made.join(RUN))?;
         file.line(text.as_bytes())?;
         file.finish()?;
         Ok(text)
@@ -294,20 +292,21 @@ impl Report<'_> {
             if let Some(queries) = self.steps.iter().find(|step| step.name == OF_QUERIES) {
                 let queries = sum(&[queries], "documents");
                 terminal::line(format_args!(
-                    "{} documents, {} of them near one of {queries} queries, {} pairs, in {:.2} s",
-                    count("documents") - queries,
+                    "{}, {} of them near one of {}, {}, in {:.2} s",
+                    several(count("documents") - queries, "document"),
                     count(NEAR),
-                    count(PAIRS),
+                    if queries == 1 { "1 query".to_owned() } else { format!("{queries} queries") },
+                    several(count(PAIRS), "pair"),
                     self.seconds
                 ));
                 self.answers.iter().for_each(|file| terminal::line(format_args!("  {file}")));
                 return Ok(());
             }
             terminal::line(format_args!(
-                "{} documents, {} clusters, {} documents to drop{}, in {:.2} s",
-                count("documents"),
-                count("clusters"),
-                count(DROPPED),
+                "{}, {}, {} to drop{}, in {:.2} s",
+                several(count("documents"), "document"),
+                several(count("clusters"), "cluster"),
+                several(count(DROPPED), "document"),
                 match count(EQUAL_TEXTS) {
                     0 => String::new(),
                     copies => format!(" ({copies} by equal texts)"),
@@ -322,6 +321,11 @@ impl Report<'_> {
         }
         Ok(())
     }
+}
+
+/// So many of a thing, in words.
+fn several(count: u64, thing: &str) -> String {
+    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
 }
 
 fn milliseconds(seconds: f64) -> f64 {

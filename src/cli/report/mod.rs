@@ -17,7 +17,7 @@ mod texts;
 use super::documents::{PairOpts, RunFile};
 use super::manifest::digest;
 use super::options::output_file;
-use super::output::owned::{REPORT, is_page};
+use super::output::owned::{REPORT, RUN, is_page};
 use super::run::refuse_streams;
 use crate::error::{Error, Result};
 use crate::io::{AtomicFile, Stdout, document_files};
@@ -154,7 +154,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
 /// Refuses to write the page over what it is made from.
 fn refuse_target(target: &Path, opts: &ReportOpts, run: &RunFile) -> Result<()> {
     let Ok(target_file) = target.canonicalize() else { return Ok(()) };
-    let answer = ["run.json", "pairs.tsv", "clusters.tsv", "kept.jsonl"].map(|name| opts.folder.join(name));
+    let answer = [RUN, "pairs.tsv", "clusters.tsv", "kept.jsonl"].map(|name| opts.folder.join(name));
     let same = |path: &PathBuf| path.canonicalize().is_ok_and(|path| path == target_file);
     match answer.iter().chain(&run.inputs()).chain(&opts.input).any(same) {
         false => Ok(()),

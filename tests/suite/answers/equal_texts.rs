@@ -218,7 +218,7 @@ fn a_run_says_how_many_there_were() {
     let warned = "5 copies among such documents were found by their equal texts";
     assert!(said.err.contains(warned), "{}", said.err);
     let said = here.say(&format!("{line} --equal-texts off"));
-    assert!(said.err.contains("1 clusters, 1 documents to drop, in "), "{}", said.err);
+    assert!(said.err.contains("1 cluster, 1 document to drop, in "), "{}", said.err);
     assert!(!said.err.contains("equal texts"), "{}", said.err);
 }
 

@@ -112,5 +112,5 @@ fn a_log_gets_lines() {
     line.clear();
     while said.read_line(&mut line).unwrap() > 0 {}
     assert!(child.wait().unwrap().success(), "{line}");
-    assert!(line.contains("1 documents, 0 clusters"), "{line}");
+    assert!(line.contains("1 document, 0 clusters"), "{line}");
 }
