@@ -34,6 +34,11 @@ pub fn line(text: impl Display) {
     say("", text);
 }
 
+/// A number and what it counts: one, or many.
+pub fn plural(number: u64, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}
+
 fn say(start: &str, text: impl Display) {
     write(&format!("{start}{}\n", visible::lines(&text.to_string())));
 }

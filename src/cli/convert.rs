@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::io::{AtomicFile, Stdout, document_files, pack};
 use crate::record::id;
 use crate::source::SourceOpts;
-use crate::terminal;
+use crate::terminal::{self, plural};
 use crate::visible;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use std::fs;
@@ -71,20 +71,20 @@ pub fn write(inputs: &[PathBuf], output: &Path, opts: &SourceOpts, quiet: bool) 
     let documents = converted?;
     let met = bad.finish()?;
     if met > 0 {
-        let what = documents_of(met);
+        let what = plural(met, "document", "documents");
         terminal::warning(format_args!("{what} could not be read; see {}", visible::path(&quarantine)));
     }
     if documents == 0 {
         terminal::warning("no document was found");
     }
     if !quiet && output != Path::new("-") {
-        terminal::line(format_args!("{}: {}", documents_of(documents), visible::path(output)));
+        terminal::line(format_args!(
+            "{}: {}",
+            plural(documents, "document", "documents"),
+            visible::path(output)
+        ));
     }
     Ok(())
-}
-
-fn documents_of(number: u64) -> String {
-    if number == 1 { "1 document".to_owned() } else { format!("{number} documents") }
 }
 
 /// Writes the documents of all files, and gives their number.

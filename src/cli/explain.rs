@@ -14,6 +14,7 @@ use crate::hash;
 use crate::io::{Stdout, document_files};
 use crate::record::id;
 use crate::similarity::SetSimilarity;
+use crate::terminal::plural;
 use crate::text::{Extractor, FeatureSpec};
 use crate::visible;
 use clap::{Arg, ArgMatches, Command, value_parser};
@@ -214,7 +215,7 @@ fn print(
     let shown = if show == 0 { passages.len() } else { show.min(passages.len()) };
     out.line(format!("\nShared features: {overlap}, passages: {}", passages.len()).as_bytes())?;
     for (features, in_a, in_b) in &passages[..shown] {
-        out.line(format!("  {features} feature{}", if *features == 1 { "" } else { "s" }).as_bytes())?;
+        out.line(format!("  {}", plural(*features as u64, "feature", "features")).as_bytes())?;
         out.line(format!("    A  {}", in_context(&a.text, in_a)).as_bytes())?;
         out.line(format!("    B  {}", in_context(&b.text, in_b)).as_bytes())?;
     }

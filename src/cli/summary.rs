@@ -18,7 +18,7 @@ use crate::record::{Record, second_field, tag};
 use crate::stages::hamming::FINGERPRINTS;
 use crate::stages::hamming_batch::{NEAR, PAIRS};
 use crate::stages::signature_check::{BELOW as ESTIMATED_BELOW, ESTIMATED, UNCHECKED};
-use crate::terminal;
+use crate::terminal::{self, plural};
 use indicatif::HumanCount;
 use serde_json::{Map, Value, json};
 use std::borrow::Borrow;
@@ -109,7 +109,7 @@ pub fn warnings(steps: &[Done], clusters: Vec<LargeCluster>, promised: Option<f6
         warnings.push(format!(
             "{} of over 1 % of the {documents} documents; the largest, kept {}, holds {} ({}). Look at it \
              with twinsplit explain; {}, --min-features or --cluster star would split it",
-            several(clusters.len() as u64, "cluster"),
+            plural(clusters.len() as u64, "cluster", "clusters"),
             largest.kept,
             largest.size,
             scripts.join(", "),
@@ -293,10 +293,10 @@ impl Report<'_> {
                 let queries = sum(&[queries], "documents");
                 terminal::line(format_args!(
                     "{}, {} of them near one of {}, {}, in {:.2} s",
-                    several(count("documents") - queries, "document"),
+                    plural(count("documents") - queries, "document", "documents"),
                     count(NEAR),
-                    if queries == 1 { "1 query".to_owned() } else { format!("{queries} queries") },
-                    several(count(PAIRS), "pair"),
+                    plural(queries, "query", "queries"),
+                    plural(count(PAIRS), "pair", "pairs"),
                     self.seconds
                 ));
                 self.answers.iter().for_each(|file| terminal::line(format_args!("  {file}")));
@@ -304,9 +304,9 @@ impl Report<'_> {
             }
             terminal::line(format_args!(
                 "{}, {}, {} to drop{}, in {:.2} s",
-                several(count("documents"), "document"),
-                several(count("clusters"), "cluster"),
-                several(count(DROPPED), "document"),
+                plural(count("documents"), "document", "documents"),
+                plural(count("clusters"), "cluster", "clusters"),
+                plural(count(DROPPED), "document", "documents"),
                 match count(EQUAL_TEXTS) {
                     0 => String::new(),
                     copies => format!(" ({copies} by equal texts)"),
@@ -321,11 +321,6 @@ impl Report<'_> {
         }
         Ok(())
     }
-}
-
-/// So many of a thing, in words.
-fn several(count: u64, thing: &str) -> String {
-    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
 }
 
 fn milliseconds(seconds: f64) -> f64 {

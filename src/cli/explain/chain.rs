@@ -10,6 +10,7 @@ use crate::record::Record;
 use crate::record::cluster::ClusterRow;
 use crate::record::near::AnswerPair;
 use crate::similarity::Score;
+use crate::terminal::plural;
 use crate::visible;
 use std::path::Path;
 
@@ -53,10 +54,8 @@ pub fn show(
         links.push(format!("  {}  {}  {}", step.score, name(&members[at]), name(&members[step.next])));
         at = step.next;
     }
-    let pairs = if links.len() == 1 { "pair" } else { "pairs" };
-    out.line(
-        format!("{both}, joined by a chain of {} {pairs}; no shorter one does:", links.len()).as_bytes(),
-    )?;
+    let pairs = plural(links.len() as u64, "pair", "pairs");
+    out.line(format!("{both}, joined by a chain of {pairs}; no shorter one does:").as_bytes())?;
     links.iter().try_for_each(|link| out.line(link.as_bytes()))
 }
 
