@@ -43,7 +43,7 @@ pub struct Parts<'v, F, P> {
     pub memory: usize,
 }
 
-impl<F: Fingerprint, E: Copy + Default + Send + Sync, P: Fn(F, u32) -> (usize, E) + Sync> Parts<'_, F, P> {
+impl<F: Fingerprint, E: Copy + Default + Send, P: Fn(F, u32) -> (usize, E) + Sync> Parts<'_, F, P> {
     /// How many fingerprints each part has, by share.
     ///
     /// # Errors
@@ -101,7 +101,7 @@ impl<F: Fingerprint, E: Copy + Default + Send + Sync, P: Fn(F, u32) -> (usize, E
         let held = rounds.iter().map(|round| all[round.clone()].iter().sum::<usize>());
         let held = held.max().unwrap_or(0);
         if room.len() < held {
-            *room = memory::filled(E::default(), held, 1);
+            *room = memory::filled(E::default(), held);
         }
         for round in rounds {
             // Of each part, one share after the other.

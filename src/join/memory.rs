@@ -6,6 +6,9 @@
 //! **Lines that are read soon.** A look-up of a list is followed by a few dozen postings; by the time the processor has seen that they
 //! are read one after the other, the list is at its end.
 
+use crate::threads::fill;
+use std::mem::MaybeUninit;
+
 /// The size of a large page of x86-64; elsewhere the system takes what it has.
 const PAGE: usize = 2 << 20;
 
@@ -21,13 +24,20 @@ pub fn with_capacity<T>(values: usize) -> Vec<T> {
     room
 }
 
-/// So many values of a kind, in large pages if there are many, which so many threads write to first.
-pub fn filled<T: Copy + Send + Sync>(value: T, values: usize, threads: usize) -> Vec<T> {
+/// So many values of a kind, in large pages if there are many.
+pub fn filled<T: Clone>(value: T, values: usize) -> Vec<T> {
     let mut all = with_capacity(values);
-    if threads > 1 && values * size_of::<T>() >= LEAST {
-        shared::fill(&mut all, value, values, threads);
-    }
     all.resize(values, value);
+    all
+}
+
+/// So many values, each by its place, in large pages if there are many. So many threads make them, which are the first to write there.
+#[allow(unsafe_code)]
+pub fn from_fn<T: Send>(values: usize, threads: usize, value: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let mut all = with_capacity(values);
+    fill(&mut all.spare_capacity_mut()[..values], threads, |at| MaybeUninit::new(value(at)));
+    // SAFETY: the array was empty, and each of the places from its first one on has a value.
+    unsafe { all.set_len(values) };
     all
 }
 
@@ -49,24 +59,6 @@ pub fn soon<const LINES: usize, T>(values: &[T], at: usize) {
         if let Some(value) = values.get(at + line * x86::LINE / size_of::<T>()) {
             x86::fetch(value);
         }
-    }
-}
-
-#[allow(unsafe_code)]
-mod shared {
-    use super::PAGE;
-    use crate::threads::each;
-
-    /// Fills an array that is empty and has room for so many values.
-    pub fn fill<T: Copy + Send + Sync>(all: &mut Vec<T>, value: T, values: usize, threads: usize) {
-        let places = &mut all.spare_capacity_mut()[..values];
-        each(places.chunks_mut((PAGE / size_of::<T>()).max(1)), threads, |places| {
-            places.iter_mut().for_each(|place| {
-                place.write(value);
-            });
-        });
-        // SAFETY: the array was empty, and each of the places from its first one on has been written to.
-        unsafe { all.set_len(values) };
     }
 }
 
@@ -114,7 +106,8 @@ mod tests {
     #[test]
     fn room_is_as_large_as_asked() {
         for values in [0, 1, LEAST / 4 - 1, LEAST / 4, LEAST] {
-            let all = filled(7_u32, values, 3);
+            let all = filled(7_u32, values);
+            assert_eq!(from_fn(values, 3, |at| at), (0..values).collect::<Vec<_>>());
             assert_eq!(zeros::<u32>(values), vec![0; values]);
             assert_eq!(
                 (all.len(), all.iter().map(|value| u64::from(*value)).sum::<u64>()),

@@ -19,7 +19,7 @@ use super::documents::{Documents, FeatureRow, Sites};
 use super::sorter::{Packing, SortWriter, Sorter};
 use crate::engine::memory::{BUCKETS, Budget};
 use crate::engine::progress::{Progress, Unit};
-use crate::engine::spill::{SpillFile, UsedSegments};
+use crate::engine::spill::{FreeSegments, SpillFile};
 use crate::error::{Error, Result};
 use crate::similarity::{SetSimilarity, Similarity};
 use crate::threads::in_threads_with;
@@ -67,7 +67,7 @@ pub struct Lists<'b> {
     /// By place: how many of these features a document has.
     shared: Vec<u32>,
     /// Memory in which the features were.
-    used: UsedSegments,
+    free: FreeSegments,
 }
 
 /// What happens to a feature's rows.
@@ -104,7 +104,7 @@ pub fn count<'b>(
     let bucket = |shared: &mut _, bucket| counting.bucket(&features, bucket, &keeps, shared);
     let buckets = in_threads_with(BUCKETS, threads, shared, bucket, |_| Ok(()))?;
     let Counting { sizes, hashes, shared, sites, .. } = counting;
-    let used = features.into_used();
+    let free = features.into_free_segments();
     budget.release_documents(sites.map_or(0, |sites| sites.bytes()));
     documents.sizes = sizes.into_iter().map(AtomicU32::into_inner).collect();
     documents.hashes = hashes.into_iter().map(AtomicU64::into_inner).collect();
@@ -127,7 +127,7 @@ pub fn count<'b>(
             u32::MAX - 1
         )));
     }
-    Ok((Lists { spill: lists, frequencies, shared, used }, counted))
+    Ok((Lists { spill: lists, frequencies, shared, free }, counted))
 }
 
 impl Counting<'_, '_> {
@@ -295,7 +295,7 @@ impl Candidates {
         let last_token = tokens.saturating_sub(1);
         let packing = Packing::new(last_token);
         let rows = Sorter::new(budget, folder, 0, packing.pack(last, last_token));
-        rows.reuse(lists.used);
+        rows.reuse(lists.free);
         let shared = lists.shared.iter().map(|shared| u64::from(*shared)).sum();
         progress.start("equal-sets", "numbering", Unit::Rows, shared);
         let own = || (rows.writer(), Vec::new());
@@ -329,8 +329,8 @@ impl Candidates {
             })
         };
         in_threads_with(BUCKETS, threads, own, bucket, |(writer, _)| writer.finish())?;
-        // What is left of it is for the sets.
-        rows.reuse(UsedSegments::default());
+        // What was not needed is freed before sets are stored.
+        rows.reuse(FreeSegments::default());
         Ok(SetRows { rows, packing })
     }
 }

@@ -1,6 +1,6 @@
 //! A log with buckets, into which threads deal rows.
 
-use super::{Appender, Chunk, Log, UsedSegments};
+use super::{Appender, Chunk, FreeSegments, Log};
 use crate::engine::memory::{BUCKETS, Budget};
 use crate::error::Result;
 use crate::threads::lock;
@@ -32,13 +32,13 @@ impl<'b> SpillFile<'b> {
     }
 
     /// See [`Log::reuse`].
-    pub fn reuse(&self, segments: UsedSegments) {
+    pub fn reuse(&self, segments: FreeSegments) {
         self.log.reuse(segments);
     }
 
-    /// See [`Log::into_used`].
-    pub fn into_used(self) -> UsedSegments {
-        self.log.into_used()
+    /// See [`Log::into_free_segments`].
+    pub fn into_free_segments(self) -> FreeSegments {
+        self.log.into_free_segments()
     }
 
     /// The budget that its memory counts against.
@@ -164,11 +164,11 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             let budget = Budget::new(PROGRAM + writers * THREAD + (70 << 10), writers).unwrap();
             let before = budget.spare();
-            let (mut used, mut segments) = (UsedSegments::default(), 0);
+            let (mut free, mut segments) = (FreeSegments::default(), 0);
             // The second time in the memory of the first.
             for again in [false, true] {
                 let spill = SpillFile::new(&budget, folder.path());
-                spill.reuse(used);
+                spill.reuse(free);
                 let mut expected: Vec<Vec<(u8, Vec<u8>)>> = vec![Vec::new(); BUCKETS];
                 let mut open: Vec<_> = (0..writers).map(|_| spill.writer()).collect();
                 for (at, &(bucket, length)) in words.iter().enumerate() {
@@ -207,10 +207,10 @@ mod tests {
                 if !words.is_empty() {
                     budget.release(held << 10);
                 }
-                used = spill.into_used();
+                free = spill.into_free_segments();
                 prop_assert_eq!(budget.spare(), before);
-                prop_assert!(!again || used.0.len() == segments, "{} segments instead of {}", used.0.len(), segments);
-                segments = used.0.len();
+                prop_assert!(!again || free.0.len() == segments, "{} segments instead of {}", free.0.len(), segments);
+                segments = free.0.len();
             }
         }
     }

@@ -72,12 +72,12 @@ pub struct Log<'b> {
     file: OnceLock<File>,
     end: AtomicU64,
     /// Memory that comes before new memory.
-    used: Mutex<UsedSegments>,
+    free: Mutex<FreeSegments>,
 }
 
 /// Segments of a log that has gone, empty: memory that was touched before costs less than what is new. They are held by nobody.
 #[derive(Default)]
-pub struct UsedSegments(Vec<Vec<u8>>);
+pub struct FreeSegments(Vec<Vec<u8>>);
 
 /// Segments to which few append.
 type Stripe = RwLock<Vec<Segment>>;
@@ -87,17 +87,19 @@ impl<'b> Log<'b> {
     pub fn new(budget: &'b Budget, folder: &'b Path) -> Self {
         let stripes = (0..budget.log_stripes()).map(|_| Stripe::default()).collect();
         let (appenders, end) = (AtomicUsize::new(0), AtomicU64::new(0));
-        Self { budget, folder, stripes, appenders, file: OnceLock::new(), end, used: Mutex::default() }
+        Self { budget, folder, stripes, appenders, file: OnceLock::new(), end, free: Mutex::default() }
     }
 
     /// Takes segments to fill before others.
-    pub fn reuse(&self, segments: UsedSegments) {
-        *lock(&self.used) = segments;
+    pub fn reuse(&self, segments: FreeSegments) {
+        *lock(&self.free) = segments;
     }
 
     /// Ends the log, but for its memory.
-    pub fn into_used(mut self) -> UsedSegments {
-        UsedSegments(self.release().map(|mut bytes| (bytes.clear(), bytes).1).collect())
+    pub fn into_free_segments(mut self) -> FreeSegments {
+        let mut segments: Vec<Vec<u8>> = self.release().collect();
+        segments.iter_mut().for_each(Vec::clear);
+        FreeSegments(segments)
     }
 
     /// Takes the segments out that are in memory, which are no longer held.
@@ -228,9 +230,9 @@ impl Appender<'_, '_> {
             Segment::Moved(_) => false,
         };
         if !segments.last().is_some_and(fits) {
-            let used = lock(&self.log.used).0.pop().filter(|used| used.capacity() >= bytes.len());
+            let free = lock(&self.log.free).0.pop().filter(|free| free.capacity() >= bytes.len());
             let room = self.log.budget.log_segment().max(bytes.len());
-            segments.push(Segment::Memory(used.unwrap_or_else(|| Vec::with_capacity(room))));
+            segments.push(Segment::Memory(free.unwrap_or_else(|| Vec::with_capacity(room))));
         }
         let segment = segments.len() - 1;
         let mut at = 0;

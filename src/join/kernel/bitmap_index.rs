@@ -10,7 +10,6 @@ use super::{Index, Posting, Scratch, Visit, tokens_of, verify};
 use crate::join::memory;
 use crate::join::sets::Sets;
 use crate::similarity::{SetSimilarity, Similarity};
-use crate::threads::fill;
 use std::borrow::Borrow;
 use std::ops::Range;
 
@@ -134,10 +133,8 @@ impl BitmapIndex {
             .map(|own| own.known() as i32 - 2 * similarity.overlap_needed(reference, own.size()) as i32)
             .collect();
         let set_of = |at: usize| postings[at].set as usize;
-        let mut bits = memory::filled(0, postings.len(), threads);
-        fill(&mut bits, threads, |at| signatures[set_of(at)].bits());
-        let mut posting_allowed = memory::filled(0, postings.len(), threads);
-        fill(&mut posting_allowed, threads, |at| allowed[set_of(at)]);
+        let bits = memory::from_fn(postings.len(), threads, |at| signatures[set_of(at)].bits());
+        let posting_allowed = memory::from_fn(postings.len(), threads, |at| allowed[set_of(at)]);
         Some(BitmapIndex {
             columns,
             exact,

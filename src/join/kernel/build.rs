@@ -10,7 +10,6 @@ use super::{Index, Posting, Purpose};
 use crate::join::memory;
 use crate::join::sets::{Sets, TokenClasses};
 use crate::similarity::{SetSimilarity, Similarity};
-use crate::threads::fill;
 use std::borrow::Borrow;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -113,8 +112,7 @@ impl<S: Borrow<Sets>> Index<S> {
             smaller_than.resize((sets.size(set) + 1).max(smaller_than.len()), local);
         }
         smaller_than.push(range.len() as u32);
-        let mut signatures = memory::filled(Signature::default(), range.len(), threads);
-        fill(&mut signatures, threads, |local| {
+        let signatures = memory::from_fn(range.len(), threads, |local| {
             let set = range.start + local;
             Signature::of(sets.get(set), sets.singleton(set))
         });

@@ -20,7 +20,7 @@ impl Counters {
     /// count.
     pub fn begin(&mut self, sets: usize, tokens: u32, least: u32) -> Counting<'_> {
         if self.counts.len() < sets {
-            self.counts = memory::filled(0, sets, 1);
+            self.counts = memory::filled(0, sets);
         }
         if let Some(next) = self.next_base.checked_add(tokens) {
             (self.base, self.next_base) = (self.next_base, next);

@@ -26,7 +26,7 @@ pub(super) struct Lists<P> {
 }
 
 /// The mean length of the list that a posting of these rows stands in; queries meet lists as postings do.
-pub(super) fn mean_of<'r, I: ExactSizeIterator<Item = &'r [u32]>>(
+pub(super) fn mean_length<'r, I: ExactSizeIterator<Item = &'r [u32]>>(
     rows: impl Fn() -> I + Sync,
     classes: &TokenClasses,
     threads: usize,
@@ -34,18 +34,16 @@ pub(super) fn mean_of<'r, I: ExactSizeIterator<Item = &'r [u32]>>(
     let shares = token_shares(rows(), threads);
     let sums = each(shares.iter(), threads, |share| {
         let mut lengths: Vec<u32> = Vec::new();
-        for tokens in rows() {
-            for (_, token, _) in classes.first_tokens(&tokens[within(tokens, share)]) {
-                let at = token as usize - 64 * share.start;
-                if lengths.len() <= at {
-                    lengths.resize(at + 1, 0);
-                }
-                lengths[at] += 1;
+        each_first_token(rows(), classes, share, |token| {
+            let at = token as usize - 64 * share.start;
+            if lengths.len() <= at {
+                lengths.resize(at + 1, 0);
             }
-        }
+            lengths[at] += 1;
+        });
         squares(lengths.into_iter())
     });
-    mean(sums.into_iter())
+    mean(sums.into_iter().fold((0, 0), |all, own| (all.0 + own.0, all.1 + own.1)))
 }
 
 /// The sum of the squares of some lengths, and of these lengths.
@@ -54,13 +52,12 @@ fn squares(lengths: impl Iterator<Item = u32>) -> (u64, u64) {
         .fold((0, 0), |(squares, all), length| (squares + u64::from(length).pow(2), all + u64::from(length)))
 }
 
-/// The mean length of the list that a posting stands in, of these sums of some lists each.
-fn mean(sums: impl Iterator<Item = (u64, u64)>) -> usize {
-    let (squares, all) = sums.fold((0, 0), |(squares, all), own| (squares + own.0, all + own.1));
+/// The mean length of the list that a posting stands in, of the [sums](squares) of all lists.
+fn mean((squares, all): (u64, u64)) -> usize {
     (squares / all.max(1)) as usize
 }
 
-impl<P: Copy + Default + Send + Sync> Lists<P> {
+impl<P: Copy + Default + Send> Lists<P> {
     /// The lists of the tokens of some rows, on so many threads. In each row tokens ascend; `posting` makes the posting of the
     /// token that stands at a place of a row. Postings of a list come in the order of the rows.
     ///
@@ -79,7 +76,7 @@ impl<P: Copy + Default + Send + Sync> Lists<P> {
         // a stretch of the words, of the lists and of the postings; whoever works at it goes through all rows.
         let tokens = || rows().map(|(_, tokens)| tokens);
         let shares = token_shares(tokens(), threads);
-        let found = each(shares.iter(), threads, |share| words_in(tokens, classes, share));
+        let found = each(shares.iter(), threads, |share| words_in(tokens(), classes, share));
         let (mut words, mut ends, mut before) = (Vec::new(), Vec::new(), 0);
         for (share, (own, count)) in shares.iter().zip(found) {
             words.resize(share.start.max(words.len()), Word { bits: 0, before });
@@ -93,20 +90,22 @@ impl<P: Copy + Default + Send + Sync> Lists<P> {
         let mut starts = memory::zeros(before as usize + 1);
         let lists = split(&mut starts[1..], &ends);
         let sizes = each(shares.iter().zip(lists), threads, |(share, (first, lengths))| {
-            for tokens in tokens() {
-                for (_, token, _) in classes.first_tokens(&tokens[within(tokens, share)]) {
-                    if let Some(list) = rank(&words, token) {
-                        lengths[list - first] += 1;
-                    }
+            each_first_token(tokens(), classes, share, |token| {
+                if let Some(list) = rank(&words, token) {
+                    lengths[list - first] += 1;
                 }
-            }
+            });
             lengths.iter().map(|length| *length as usize).sum::<usize>()
         });
         let mut total = 0;
-        let posting_ends: Vec<usize> = sizes.iter().map(|size| (total += size, total).1).collect();
+        let end = |size: &usize| {
+            total += size;
+            total
+        };
+        let posting_ends: Vec<usize> = sizes.iter().map(end).collect();
         assert!(u32::try_from(total).is_ok(), "more than 2^32 - 1 prefix tokens in one index");
 
-        let mut postings = memory::filled(P::default(), total, threads);
+        let mut postings = memory::from_fn(total, threads, |_| P::default());
         let lists = split(&mut starts[1..], &ends);
         let work = shares.iter().zip(lists).zip(split(&mut postings, &posting_ends));
         each(work, threads, |((share, (first_list, ends)), (first, postings))| {
@@ -170,22 +169,32 @@ pub(in crate::join) fn within(tokens: &[u32], share: &Range<usize>) -> Range<usi
     place(share.start)..place(share.end)
 }
 
+/// Shows the first token of each class in a share's stretch of the rows, once for each row that has it: those tokens have a list.
+fn each_first_token<'r>(
+    rows: impl Iterator<Item = &'r [u32]>,
+    classes: &TokenClasses,
+    share: &Range<usize>,
+    mut visit: impl FnMut(u32),
+) {
+    for tokens in rows {
+        classes.first_tokens(&tokens[within(tokens, share)]).for_each(|(_, token, _)| visit(token));
+    }
+}
+
 /// The words of a share, counting lists from its first one, and how many lists it has.
-fn words_in<'r, I: Iterator<Item = &'r [u32]>>(
-    rows: impl Fn() -> I,
+fn words_in<'r>(
+    rows: impl Iterator<Item = &'r [u32]>,
     classes: &TokenClasses,
     share: &Range<usize>,
 ) -> (Vec<Word>, u32) {
     let mut words: Vec<Word> = Vec::new();
-    for tokens in rows() {
-        for (_, token, _) in classes.first_tokens(&tokens[within(tokens, share)]) {
-            let at = token as usize / 64 - share.start;
-            if words.len() <= at {
-                words.resize(at + 1, Word::default());
-            }
-            words[at].bits |= 1 << (token % 64);
+    each_first_token(rows, classes, share, |token| {
+        let at = token as usize / 64 - share.start;
+        if words.len() <= at {
+            words.resize(at + 1, Word::default());
         }
-    }
+        words[at].bits |= 1 << (token % 64);
+    });
     let mut count = 0;
     for word in &mut words {
         word.before = count;
@@ -254,7 +263,7 @@ impl<P: Copy> Lists<P> {
 
     /// The mean length of the list that a posting stands in.
     pub fn mean(&self) -> usize {
-        mean(std::iter::once(squares(self.starts.windows(2).map(|two| two[1] - two[0]))))
+        mean(squares(self.starts.windows(2).map(|two| two[1] - two[0])))
     }
 }
 

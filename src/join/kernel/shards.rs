@@ -45,7 +45,7 @@ fn ranges(sets: &Sets, range: Range<usize>, similarity: Similarity, threads: usi
     let pieces = if total < 2 * LEAST || bitmap_coverage(sets, range.clone()) == BitmapCoverage::Exact {
         1
     } else {
-        (lists::mean_of(|| prefixes().map(|(_, prefix)| prefix), sets.classes(), threads) / VISITED)
+        (lists::mean_length(|| prefixes().map(|(_, prefix)| prefix), sets.classes(), threads) / VISITED)
             .clamp(1, total / LEAST)
     };
     if pieces == 1 {

@@ -24,7 +24,7 @@ const THRESHOLDS: [&str; 13] =
 fn self_join(sets: &Sets, similarity: impl Into<Similarity>, threads: usize) -> Vec<JoinPair> {
     let similarity = similarity.into();
     let pairs = Mutex::new(Vec::new());
-    let Ok(parts) = index_shards(sets, &whole(sets), similarity, 2);
+    let Ok(parts) = index_shards(sets, &whole(sets), similarity, threads);
     let Ok::<Work, Infallible>(_) =
         join_shards(sets, &parts, similarity, Asked::Pairs, threads, &|_| (), &|found| {
             lock(&pairs).extend_from_slice(found);

@@ -131,7 +131,7 @@ impl Marks {
             self.words[block as usize] = 0;
         }
         if self.words.len() < index.end {
-            self.words = memory::filled(0, index.end, 1);
+            self.words = memory::filled(0, index.end);
         }
         let marks = &mut self.words[..index.end];
         let known = tokens.partition_point(|token| (place(*token).0 as usize) < marks.len());

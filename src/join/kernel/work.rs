@@ -37,7 +37,7 @@ mod tests {
     use std::convert::Infallible;
 
     fn work(sets: &Sets, tau: Tau, asked: Asked, threads: usize) -> Work {
-        let Ok(parts) = index_shards(sets, &[Shard::range(0..sets.len())], tau, 2);
+        let Ok(parts) = index_shards(sets, &[Shard::range(0..sets.len())], tau, threads);
         let Ok::<Work, Infallible>(work) =
             join_shards(sets, &parts, tau, asked, threads, &|_| (), &|_| Ok(()));
         work

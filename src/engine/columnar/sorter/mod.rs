@@ -12,7 +12,7 @@ mod rows;
 pub use rows::{FrameOfReference, Packing, Row, pack, unpack};
 
 use crate::engine::memory::{BUCKETS, Budget};
-use crate::engine::spill::{SpillFile, UsedSegments, Writer};
+use crate::engine::spill::{FreeSegments, SpillFile, Writer};
 use crate::error::Result;
 use crate::threads::{in_order, lock};
 use part::PartSort;
@@ -68,13 +68,13 @@ impl<'b, R: Row> Sorter<'b, R> {
     }
 
     /// See [`Log::reuse`](crate::engine::spill::Log::reuse).
-    pub fn reuse(&self, segments: UsedSegments) {
+    pub fn reuse(&self, segments: FreeSegments) {
         self.spill.reuse(segments);
     }
 
-    /// See [`Log::into_used`](crate::engine::spill::Log::into_used).
-    pub fn into_used(self) -> UsedSegments {
-        self.spill.into_used()
+    /// See [`Log::into_free_segments`](crate::engine::spill::Log::into_free_segments).
+    pub fn into_free_segments(self) -> FreeSegments {
+        self.spill.into_free_segments()
     }
 
     /// One thread's way in.
