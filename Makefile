@@ -28,8 +28,12 @@ tools:
 	$(call need,$(CARGO),install Rust with rustup: see https://www.rust-lang.org/tools/install)
 	$(call need,cc,install a C compiler and linker, on Debian: apt-get install gcc libc6-dev)
 
-build: tools ## release binaries in target/release
+# Few programs are linked. The other stages are links to twinsplit, which is the stage by whose name it is called.
+build: tools ## twinsplit and the stages in target/release
 	$(CARGO) build --release --locked --bins
+	@for name in $$(target/release/twinsplit stages --names); do \
+	  [[ -f src/bin/$$name.rs ]] || ln -sf twinsplit target/release/$$name; \
+	done
 
 # The target is named so that the flags reach the binary alone, not what runs while it is built.
 HOST = $(shell rustc -vV | sed -n 's/^host: //p')

@@ -23,14 +23,11 @@ remove() {
 
 # Makes the whole tree in a folder.
 make_tree() {
-  local tree=$1 binary=$2 here=$1$prefix source name
+  local tree=$1 binary=$2 here=$1$prefix names name
   install -d "$here/bin" "$here/share/doc/twinsplit"
   install -m 755 "$binary" "$here/bin/twinsplit"
-  # A stage is a source file of this name; twinsplit, called by its name, acts as it.
-  for source in src/bin/*.rs; do
-    name=$(basename "$source" .rs)
-    [[ $name == twinsplit ]] || ln -s twinsplit "$here/bin/$name"
-  done
+  names=$("$here/bin/twinsplit" stages --names)
+  for name in $names; do ln -s twinsplit "$here/bin/$name"; done
   "$here/bin/twinsplit" completions --completions "$here/share" --man "$here/share/man"
   install -d "$here/share/twinsplit"
   cp -R jobs/lib jobs/pipes jobs/hadoop jobs/spark "$here/share/twinsplit/"

@@ -1,4 +1,4 @@
-//! A door for the binaries, tests, benchmarks and fuzz targets of this package, which are crates of their own. Nothing here is
+//! A door for the programs, tests, benchmarks and fuzz targets of this package, which are crates of their own. Nothing here is
 //! promised to other programs: it may change with every commit.
 
 /// See the module of this name.

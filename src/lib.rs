@@ -32,7 +32,7 @@
 //! | [`source`] | documents out of files of other formats, such as TREC | |
 //! | [`corpus`] | corpora of any size to measure with, shaped like a crawl | |
 //! | [`api`] | the façade: what a program that uses the crate sees | |
-//! | [`cli`] | the binaries and the driver | |
+//! | [`cli`] | the stages as programs, and the driver | |
 //! | [`io`], [`checked_file`], [`hash`], [`error`], [`bad_records`], [`terminal`], [`visible`], [`threads`], [`decimal`] | files and streams, files that arrive whole, every hash, every error, lines that are no documents, messages, text that is safe to look at, work shared out, numbers as they are typed | |
 //!
 //! `text`, `index`, `sketch`, `join`, `cluster` and `corpus` know nothing of files or processes.

@@ -1,4 +1,4 @@
-//! What a stage is: one declaration, from which its binary, its help, its sort line, its place in a pipe, its job
+//! What a stage is: one declaration, from which its program, its help, its sort line, its place in a pipe, its job
 //! on a cluster and its documentation follow.
 //!
 //! A stage reads records one by one and emits records. A *map* stage sees them in any order and split over any
@@ -36,7 +36,7 @@ pub struct SideFile {
 /// The declaration of a stage.
 #[derive(Clone, Copy, Debug)]
 pub struct Decl {
-    /// Its name and the name of its binary.
+    /// Its name, by which twinsplit is called as this stage.
     pub name: &'static str,
     /// Map or reduce.
     pub role: Role,
@@ -315,7 +315,7 @@ impl Entry {
         }
     }
 
-    /// The command line of the stage's own options, without those of its binary.
+    /// The command line of the stage's own options, without those that every stage has.
     pub fn command(&self) -> Command {
         // The doc comment of an options struct would take the place of the stage's own line.
         (self.augment)(Command::new(self.decl.name)).about(self.decl.about).long_about(None)

@@ -7,7 +7,7 @@ mkdir -p "$OUTPUT" "$WORK"
 for file in "${INPUT[@]}" ${QUERIES:+"$QUERIES"}; do
   [[ -f $file || -d $file ]] || { [[ ! -e $file ]] && compgen -G "$file" > /dev/null; } || fail "$file: no file; the documents are read more than once, so no pipe can be the input"
 done
-command -v twinsplit > /dev/null || fail "twinsplit is not on PATH; put the folder of the binaries there"
+command -v twinsplit > /dev/null || fail "twinsplit is not on PATH; put its folder there"
 check_program twinsplit
 
 # A run that was stopped goes on after its last finished step with RESUME=1, if it is the same script on the same files.
@@ -67,6 +67,12 @@ complete() {
   mv "$file.partial" "$file"
 }
 
+# stage NAME WORD…: ends this shell with a stage, which is the program by the stage's name, or with cat
+stage() {
+  [[ $1 == cat ]] || exec -a "$1" twinsplit "${@:2}"
+  exec cat
+}
+
 # The functions of tasks see the locals of the step that they are part of: from, to, mappers, …
 # share K N COMMAND…: COMMAND with the K-th of N shares of $from: lines of documents or queries, or whole part files
 share() {
@@ -75,13 +81,13 @@ share() {
   if [[ $from == documents || $from == queries ]]; then
     files=("${INPUT[@]}")
     [[ $from == documents ]] || files=("$QUERIES")
-    "$1" --input "${files[@]}" --split "$number/$of" "${@:2}"
+    (stage "$1" --input "${files[@]}" --split "$number/$of" "${@:2}")
   else
     # shellcheck disable=SC2086  # a list of names without spaces
     parts_of $from
     files=()
     for ((at = number; at < ${#PARTS[@]}; at += of)); do files+=("${PARTS[at]}"); done
-    cat "${files[@]}" < /dev/null | TWINSPLIT_TASK=${TWINSPLIT_TASK:-$number} "$@"
+    cat "${files[@]}" < /dev/null | TWINSPLIT_TASK=${TWINSPLIT_TASK:-$number} stage "$@"
   fi
 }
 
@@ -115,9 +121,9 @@ shuffle_task() {
 reduce_task() { TWINSPLIT_TASK=$1 complete "$(part "$to.partial" "$1")" reduce_rows "$1" "$WORK/$to.partial/_shuffle"; }
 reduce_rows() {
   if ((sort > 0)); then
-    sort -t $'\t' -k "1,$sort" -s -S "$SORT_MEMORY" -T "$2" "$2"/*."$1" | "${REDUCER[@]}"
+    sort -t $'\t' -k "1,$sort" -s -S "$SORT_MEMORY" -T "$2" "$2"/*."$1" | stage "${REDUCER[@]}"
   else
-    cat "$2"/*."$1" | "${REDUCER[@]}"
+    cat "$2"/*."$1" | stage "${REDUCER[@]}"
   fi
 }
 

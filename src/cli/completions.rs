@@ -1,4 +1,4 @@
-//! `twinsplit completions`: what makes the binaries at home in a shell, completions and manual pages, written into the
+//! `twinsplit completions`: what makes the stages and the driver at home in a shell, completions and manual pages, written into the
 //! usual places below a folder. Both follow from the declarations that parse the command lines.
 
 use super::manual::{self, Page};

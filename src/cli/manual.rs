@@ -1,4 +1,4 @@
-//! Manual pages, made from the declarations of the binaries: what clap knows of a command, and the sections that
+//! Manual pages, made from the declarations of stages and commands: what clap knows of a command, and the sections that
 //! follow from its stage, its variables and the examples.
 
 use super::examples;
@@ -56,7 +56,7 @@ pub fn driver_pages() -> Result<Vec<Page>> {
     Ok(pages)
 }
 
-/// The page of a stage's binary.
+/// The page of a stage.
 pub fn stage_page(entry: &'static Entry) -> Result<Page> {
     let mut command = super::stage::command(entry);
     command.build();

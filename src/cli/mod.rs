@@ -1,4 +1,4 @@
-//! Command lines: the stage binaries and the driver.
+//! Command lines: the stages and the driver.
 
 pub mod audit;
 mod cluster_driver;

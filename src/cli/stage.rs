@@ -1,4 +1,4 @@
-//! The `main` of every stage binary: options, rows from files or standard input, rows to standard output.
+//! The `main` of every stage: options, rows from files or standard input, rows to standard output.
 
 use crate::bad_records;
 use crate::cluster::keep::KeepRule;

@@ -1,5 +1,5 @@
-//! `twinsplit stages`: what follows from the declarations — `docs/stages.md`, the binaries' sources and the committed
-//! scripts. A test compares each file with a fresh one; `--write` renews them.
+//! `twinsplit stages`: what follows from the declarations — the stages' names, `docs/stages.md` and the committed scripts. A
+//! test compares each file with a fresh one; `--write` renews them.
 
 use super::options::read_file;
 use crate::engine::{self, library::Library};
@@ -9,7 +9,7 @@ use crate::plan::{Asked, Engine, Given, Origin, Plan};
 use crate::record::Keys;
 use crate::stage::{Entry, Role};
 use crate::stages::STAGES;
-use clap::{Arg, ArgMatches, Command, value_parser};
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
@@ -17,6 +17,13 @@ use std::path::PathBuf;
 pub fn command() -> Command {
     Command::new("stages")
         .about("Shows every stage: what it reads, how it is sorted, what it writes, its options")
+        .arg(
+            Arg::new("names")
+                .long("names")
+                .action(ArgAction::SetTrue)
+                .conflicts_with("write")
+                .help("Show the names alone, one a line: a link to twinsplit by such a name is that stage"),
+        )
         .arg(
             Arg::new("write")
                 .long("write")
@@ -30,7 +37,11 @@ pub fn command() -> Command {
 pub fn run(matches: &ArgMatches) -> Result<()> {
     let Some(folder) = matches.get_one::<PathBuf>("write") else {
         let mut out = crate::io::Stdout::new();
-        out.line(document().trim_end().as_bytes())?;
+        if matches.get_flag("names") {
+            STAGES.iter().try_for_each(|entry| out.line(entry.decl.name.as_bytes()))?;
+        } else {
+            out.line(document().trim_end().as_bytes())?;
+        }
         return out.flush();
     };
     let package = std::fs::read_to_string(folder.join("Cargo.toml")).unwrap_or_default();
@@ -59,14 +70,6 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
 /// The committed files that follow from the declarations: path in the source folder, and text.
 pub fn derived() -> Result<Vec<(String, String)>> {
     let mut files = vec![("docs/stages.md".to_owned(), document())];
-    for entry in STAGES.iter() {
-        let name = entry.decl.name;
-        let source = format!(
-            "//! {}.\n\nfn main() -> std::process::ExitCode {{\n    twinsplit::internal::cli::stage::main(\"{name}\")\n}}\n",
-            entry.decl.about
-        );
-        files.push((format!("src/bin/{name}.rs"), source));
-    }
     for (name, chain, options, engine) in SCRIPTS {
         let mut given = Given::default();
         options.iter().for_each(|(name, value)| given.set(name, *value, Origin::CommandLine));
@@ -101,8 +104,8 @@ const SCRIPTS: &[Script] = &[
 fn document() -> String {
     let mut text = String::from(
         "# Stages\n\n\
-         Each stage is a binary of this name; `twinsplit`, called by this name, acts as it. Rows are lines, fields are\n\
-         separated by TAB (⇥). *Partition* and *sort* are how many leading fields choose the task and sort its rows;\n\
+         Each stage is a program of this name: a link to `twinsplit`, which acts as the stage by whose name it is called. Rows are\n\
+         lines, fields are separated by TAB (⇥). *Partition* and *sort* are how many leading fields choose the task and sort its rows;\n\
          `-` marks rows that are never shuffled. A reducer reads the rows of its mapper, sorted by the line given.\n\n\
          This page is made from the declarations in `src/stages` (`make derived`).\n\n\
          | stage | role | reads | writes | partition | sort | side files |\n|---|---|---|---|---|---|---|\n",

@@ -1,7 +1,7 @@
 //! The engines: ways to run the same chain with the same bytes as the answer.
 //!
 //! `local` is one process: [`columnar`] for Doc-Split and for Term-Split with the prefix filter, [`steps`] for all other chains,
-//! whose stages run as they are and whose rows are shuffled in memory. `pipes` is a script over the stage binaries, `hadoop` one
+//! whose stages run as they are and whose rows are shuffled in memory. `pipes` is a script over the stages as processes, `hadoop` one
 //! of Hadoop Streaming jobs, `spark` a program for `spark-submit`.
 
 pub mod cluster_driver;

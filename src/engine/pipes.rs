@@ -1,4 +1,4 @@
-//! The engine `pipes`: a chain as a bash script over the real binaries, `sort` and files, which shows what a cluster
+//! The engine `pipes`: a chain as a bash script over the program, `sort` and files, which shows what a cluster
 //! will do. `twinsplit plan --inline` prints the very script that `twinsplit run --engine pipes` runs.
 
 use super::library::{Library, VERSION};
@@ -74,7 +74,7 @@ pub struct PipesRun<'a> {
 }
 
 impl PipesRun<'_> {
-    /// Runs the script with the binaries that stand beside this program, and gives each step's seconds and counters.
+    /// Runs the script with this program, and gives each step's seconds and counters.
     pub fn run(&self) -> Result<Vec<Done>> {
         fs::create_dir_all(self.work).map_err(Error::io("create", self.work))?;
         let path = self.work.join("_chain.sh");

@@ -1,9 +1,10 @@
 //! The two lines of the README agree with each other and with the oracle, on real text in English
-//! and Chinese: the bare pipe of binaries, and the driver.
+//! and Chinese: the bare pipe of stages, and the driver.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use crate::common::cli::search_path;
 use crate::common::expected::{Keep, Kind};
 use crate::common::harness::{bash, first_difference, run};
 use crate::common::matrix::Subject;
@@ -16,12 +17,10 @@ const LINES: [&str; 2] = [
     "twinsplit run doc-split --input docs.jsonl.gz --output out",
 ];
 
-/// Runs a line in a folder, our binaries first on the path.
+/// Runs a line in a folder, our program first on the path.
 fn shell(line: &str, folder: &Path) {
-    let binaries = Path::new(env!("CARGO_BIN_EXE_twinsplit")).parent().unwrap_or(Path::new("."));
-    let path = std::env::var("PATH").unwrap_or_default();
     let mut command = bash();
-    command.current_dir(folder).env("PATH", format!("{}:{path}", binaries.display()));
+    command.current_dir(folder).env("PATH", search_path());
     command.args(["-c", &format!("set -euo pipefail; {line}")]);
     if let Err(failure) = run(command) {
         panic!("{failure}");

@@ -1,21 +1,37 @@
-//! Runs the real binaries as a shell would: standard input, exit code and both outputs.
+//! Runs the real program as a shell would: standard input, exit code and both outputs.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::io::{Seek, Write as _};
+use std::io::{ErrorKind, Seek, Write as _};
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::LazyLock;
 
 use tempfile::TempDir;
+use twinsplit::internal::stages::STAGES;
 
 use super::harness::{bash, clean};
 
-/// The folder of our binaries.
+/// A folder with links to the program by its own name and by those of all stages, as an installation has them.
 pub fn binaries() -> &'static Path {
-    Path::new(env!("CARGO_BIN_EXE_twinsplit")).parent().expect("a folder")
+    static MADE: LazyLock<PathBuf> = LazyLock::new(|| {
+        let program = Path::new(env!("CARGO_BIN_EXE_twinsplit"));
+        let folder = program.with_file_name("names");
+        std::fs::create_dir_all(&folder).expect("a folder");
+        for name in STAGES.iter().map(|entry| entry.decl.name).chain(["twinsplit"]) {
+            match symlink("../twinsplit", folder.join(name)) {
+                // Made by tests before, or by others beside these.
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                made => made.expect("a link"),
+            }
+        }
+        folder
+    });
+    &MADE
 }
 
-/// `PATH` with our binaries first.
+/// `PATH` with our program first, by all its names.
 pub fn search_path() -> String {
     format!("{}:{}", binaries().display(), std::env::var("PATH").unwrap_or_default())
 }
@@ -95,7 +111,7 @@ impl Place {
         names.filter(|name| !name.starts_with('.')).collect()
     }
 
-    /// Runs a binary of ours here; `line` is its name and arguments with single spaces between.
+    /// Runs twinsplit or a stage here; `line` is its name and arguments with single spaces between.
     pub fn say(&self, line: &str) -> Said {
         self.with(line, "", &[])
     }
@@ -121,7 +137,7 @@ impl Place {
         }
     }
 
-    /// Runs a line of bash here, our binaries first on the path.
+    /// Runs a line of bash here, our program first on the path.
     pub fn shell(&self, line: &str) -> Said {
         let mut command = bash();
         command.args(["-c", &format!("set -euo pipefail; {line}")]).env("PATH", search_path());

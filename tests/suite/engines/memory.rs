@@ -7,6 +7,7 @@
 //! (`VmHWM` in /proc), and what the process says of itself must not be less. Local SimHash, and an index of
 //! fingerprints: what does not fit.
 
+use crate::common::cli::search_path;
 use crate::common::corpora::synthetic;
 use crate::common::harness::{on_disk, twinsplit};
 use crate::common::polled::{Polled, polled};
@@ -28,16 +29,14 @@ fn documents(folder: &Path, count: usize) -> String {
     path.to_str().unwrap().to_owned()
 }
 
-/// Runs a bash line in a folder, with the binaries on PATH and a limit of so many kilobytes on each process, and gives
+/// Runs a bash line in a folder, with the program on PATH and a limit of so many kilobytes on each process, and gives
 /// what it printed.
 fn bash(folder: &Path, kilobytes: u64, line: &str) -> String {
-    let binaries = Path::new(env!("CARGO_BIN_EXE_twinsplit")).parent().unwrap();
-    let path = format!("{}:{}", binaries.display(), std::env::var("PATH").unwrap());
     let script = format!("set -euo pipefail; ulimit -v {kilobytes}; {line}");
     let done = Command::new("bash")
         .args(["-c", &script])
         .current_dir(folder)
-        .env("PATH", path)
+        .env("PATH", search_path())
         .env("TMPDIR", folder)
         .env("LC_ALL", "C")
         .output()

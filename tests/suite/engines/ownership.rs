@@ -5,8 +5,7 @@ use crate::common::cli::{Place, binaries, jsonl, search_path};
 use crate::common::harness::{bash, clean};
 use serde_json::Value;
 use std::fs;
-use std::io::ErrorKind;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::symlink;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -332,21 +331,12 @@ fn tasks_end_with_a_run_that_is_stopped() {
     for signal in ["TERM", "QUIT", "INT", "KILL"] {
         let here = place();
         fs::create_dir(here.path("bin")).unwrap();
-        fs::copy(binaries().join("twinsplit"), here.path("bin/twinsplit")).unwrap();
-        here.write("bin/tokenize", "#!/bin/sh\ntouch started\nsleep 600\n");
-        fs::set_permissions(here.path("bin/tokenize"), PermissionsExt::from_mode(0o755)).unwrap();
-        let mut run = clean(Command::new(here.path("bin/twinsplit")));
+        // By a process of its own: nothing that another test starts may have it open when it is run.
+        here.shell("printf '#!/bin/sh\\ntouch started\\nsleep 600\\n' > bin/sort; chmod 755 bin/sort").ok();
+        let mut run = clean(Command::new(binaries().join("twinsplit")));
         run.args(line("doc-split --engine pipes", "").split(' ').skip(1)).current_dir(here.path(""));
-        run.stdin(Stdio::null()).stderr(Stdio::piped()).env("PATH", search_path());
-        // A process that another test starts at this moment may have the copy open for writing until it has begun.
-        let mut run = loop {
-            match run.spawn() {
-                Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => {
-                    std::thread::sleep(Duration::from_millis(5));
-                }
-                run => break run.unwrap(),
-            }
-        };
+        run.env("PATH", format!("{}:{}", here.path("bin").display(), search_path()));
+        let mut run = run.stdin(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         while !here.path("started").exists() {
             assert!(run.try_wait().unwrap().is_none(), "the run ended early");
             std::thread::sleep(Duration::from_millis(5));

@@ -1,9 +1,9 @@
-//! The committed scripts, run as they stand with nothing but the library beside them and the binaries on `PATH`.
+//! The committed scripts, run as they stand with nothing but the library beside them and the program on `PATH`.
 
 use crate::common::chains::families;
 use crate::common::cli::{Place, binaries, fixture};
 use crate::common::harness::{bash, clean};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -69,6 +69,8 @@ fn scripts_give_the_answer_of_a_run() {
         here.write(&format!("page{number}"), here.say(&title).ok());
         (here.path(&format!("page{number}")), title)
     });
+    std::fs::create_dir(here.path("alone")).unwrap();
+    symlink(env!("CARGO_BIN_EXE_twinsplit"), here.path("alone/twinsplit")).unwrap();
     for (path, title) in scripts().into_iter().chain(planned) {
         let options = title.strip_prefix("twinsplit plan ").unwrap();
         let mut run = clean(Command::new(binaries().join("twinsplit")));
@@ -91,7 +93,7 @@ fn scripts_give_the_answer_of_a_run() {
             let output = format!("{}-{mappers}-{reducers}", path.file_stem().unwrap().to_string_lossy());
             let mut script = bash();
             script.arg(&path).env("JOBS_LIB", fixture("../jobs/lib"));
-            script.env("PATH", format!("{}:/usr/bin:/bin", binaries().display()));
+            script.env("PATH", format!("{}:/usr/bin:/bin", here.path("alone").display()));
             script.envs([("MAPPERS", mappers), ("REDUCERS", reducers), ("SORT_MEMORY", "16M")]);
             here.run(
                 {

@@ -1,5 +1,0 @@
-//! Passes on pairs, copies and the ranks of documents.
-
-fn main() -> std::process::ExitCode {
-    twinsplit::internal::cli::stage::main("cluster")
-}

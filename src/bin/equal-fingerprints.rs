@@ -1,5 +1,0 @@
-//! Brings equal fingerprints together.
-
-fn main() -> std::process::ExitCode {
-    twinsplit::internal::cli::stage::main("equal-fingerprints")
-}

@@ -1,5 +1,0 @@
-//! Adds up the counts of each feature.
-
-fn main() -> std::process::ExitCode {
-    twinsplit::internal::cli::stage::main("feature-count-reduce")
-}

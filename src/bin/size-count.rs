@@ -1,5 +1,0 @@
-//! Counts the sets of each size.
-
-fn main() -> std::process::ExitCode {
-    twinsplit::internal::cli::stage::main("size-count")
-}
