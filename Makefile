@@ -11,7 +11,7 @@ BINARY ?= target/release/twinsplit
 # Debian packages of programs that tests alone run.
 TEST_PACKAGES = bsdutils chromium chromium-driver curl fish mandoc maven openjdk-17-jdk-headless zsh
 
-.PHONY: help demo test test-build check test-long test-tools fuzz bench bench-minhash bench-hamming bench-hamming-layouts bench-parts bench-cliffs bench-strategies engines approximations experiments \
+.PHONY: help demo test test-build test-corpora check test-long test-tools fuzz bench bench-minhash bench-hamming bench-hamming-layouts bench-parts bench-cliffs bench-strategies engines approximations experiments \
   experiments-page fig8 edge ccdet-accuracy ccdet-time simhash-curve minhash-vs-simhash minhash-scale recall table1 fig9a fig9b ccdet-scale experiments-full \
   derived build install uninstall clean tools \
   dist hadoop spark cluster-up cluster-status cluster-down cluster-test cluster-test-full
@@ -63,9 +63,12 @@ TESTS = $(CARGO) test --locked --lib --test suite
 # Many wait for what they started, so one more runs than there are cores.
 THREADS = $(shell expr $$(nproc) + 1)
 
-test: check test-tools spark ## formatting, lints and all tests
+test: check test-tools spark ## formatting, lints and all tests that need nothing but this repository
 	tests/with-tmpfs.sh $(TESTS) --no-fail-fast -- --show-output --test-threads=$(THREADS)
 	$(CARGO) test --locked --doc
+
+test-corpora: tools ## the tests of tests/suite/corpora, on the larger corpora in CORPORA_DIR (../shared/corpora): fails without them
+	tests/with-tmpfs.sh $(TESTS) --no-fail-fast -- --ignored --skip ::long_ corpora:: --show-output --test-threads=$(THREADS)
 
 test-build: tools ## builds the tests, to run them later
 	$(TESTS) --no-run

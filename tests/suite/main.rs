@@ -9,6 +9,7 @@ mod answers;
 mod cli;
 mod cluster;
 mod common;
+mod corpora;
 mod engines;
 mod families;
 mod formats;

@@ -91,12 +91,6 @@ fn what_is_written_is_read_back() {
     assert_eq!((read[0].id.as_str(), read[0].text.as_str()), ("y\\x09", "é"));
 }
 
-#[test]
-#[should_panic(expected = "CORPORA_DIR names another place")]
-fn a_missing_corpus_fails() {
-    real::corpus("no-such-corpus");
-}
-
 /// Of the two engines, `local` has no posting lists to cut but those of plain Term-Split.
 #[test]
 fn products_leave_out_what_would_repeat_another_run() {

@@ -23,7 +23,7 @@ fn run_json(here: &Place) -> Value {
 }
 
 /// The sum of a counter over all steps.
-fn counter(here: &Place, name: &str) -> u64 {
+pub fn counter(here: &Place, name: &str) -> u64 {
     let run = run_json(here);
     run["counters"].as_object().unwrap().values().filter_map(|step| step[name].as_u64()).sum()
 }
@@ -291,29 +291,6 @@ fn what_a_chain_drops_below_tau_is_counted() {
         assert!(counter(&here, "peak_distance_to_kept") <= 600_000, "{way}");
     }
     assert!(said.iter().all(|sentence| *sentence == said[0]));
-}
-
-/// Revisions of Chinese manual pages, of which many chains are long.
-#[test]
-fn chains_of_real_revisions_are_counted() {
-    let here = Place::new();
-    let input = real::path("zh-revisions-iotdb").display().to_string();
-    let said = here.say(&format!("twinsplit run doc-split --overwrite --output out --input {input}"));
-    let sentence = "401 of 2198 dropped documents are below tau to the document that is kept, which a chain of pairs \
-                    joins to them, the least similarity is 0.231608";
-    assert!(said.err.contains(sentence), "{}", said.err);
-    let clusters = here.read("out/clusters.tsv");
-    let dropped =
-        || clusters.lines().filter_map(|line| line.split_once("\tdrop\t")).map(|(_, jaccard)| jaccard);
-    assert_eq!(dropped().filter(|jaccard| **jaccard < *"0.700000").count(), 401);
-    assert_eq!((dropped().count(), dropped().min()), (2198, Some("0.231608")));
-    here.say(&format!(
-        "twinsplit run doc-split --overwrite --output out --write-kept --quiet --input {input}"
-    ))
-    .ok();
-    assert_eq!(counter(&here, "documents_dropped_below_tau"), 0);
-    assert!(counter(&here, "documents_dropped") > 1_500);
-    assert!(here.read("out/clusters.tsv").lines().all(|line| !line.contains("\tdrop\t0.6")));
 }
 
 /// With `--write-kept` documents go for good.

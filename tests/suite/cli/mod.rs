@@ -12,7 +12,7 @@ mod progress;
 mod report;
 mod shell;
 mod terminal;
-mod tune;
+pub mod tune;
 mod two_lines;
 mod visible;
 mod warnings;

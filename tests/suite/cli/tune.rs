@@ -5,14 +5,14 @@ use crate::common::cli::{Place, Said, fixture, jsonl};
 use crate::common::expected::{KINDS, Keep, Kind, clusters};
 use crate::common::harness::counted;
 use crate::common::oracle::{Doc, Features, Overlaps, Pair, decimal, short_texts, six_decimals};
-use crate::common::{corpora, features, real};
+use crate::common::{corpora, features};
 use serde_json::Value;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use twinsplit::internal::hash;
 
 /// The object that `--json` writes.
-fn tuned(here: &Place, line: &str) -> Value {
+pub fn tuned(here: &Place, line: &str) -> Value {
     serde_json::from_str(&here.say(&format!("twinsplit tune {line} --quiet --json")).ok()).unwrap()
 }
 
@@ -42,7 +42,7 @@ fn counts_of_run(here: &Place) -> [u64; 4] {
 }
 
 /// Runs Doc-Split over the documents of a sample at every row, and compares. Gives the number of pairs compared.
-fn equals_runs(here: &Place, found: &Value, sample: &str, options: &str) -> u64 {
+pub fn equals_runs(here: &Place, found: &Value, sample: &str, options: &str) -> u64 {
     let mut pairs = 0;
     for kind in list(found, "kinds") {
         for row in list(kind, "rows") {
@@ -85,19 +85,6 @@ fn counts_on_english_and_chinese_equal_runs_over_the_sample() {
         let pairs = equals_runs(&here, &found, "sample.jsonl", options);
         assert!(pairs > 1_000, "{options}: only {pairs} pairs were compared");
     }
-}
-
-#[test]
-fn counts_on_all_news_stories_equal_runs() {
-    let here = Place::new();
-    let docs = real::corpus("reuters21578");
-    here.write("docs.jsonl", docs.iter().map(|doc| format!("{}\n", doc.line)).collect::<String>());
-    let found = tuned(
-        &here,
-        "--input docs.jsonl --sample 1000000 --kinds words:5,spotsigs --taus 0.4,0.7,0.9 --examples 0",
-    );
-    assert_eq!((&found["sample"]["documents"], &found["sample"]["of"]), (&21_578.into(), &21_578.into()));
-    assert!(equals_runs(&here, &found, "docs.jsonl", "") > 1_000);
 }
 
 /// A document as brute force sees it: the examples of documents with equal sets are those of the smallest id.

@@ -14,7 +14,8 @@ use crate::common::chains::{assert_same, families, stress};
 use crate::common::cluster::{Cluster, dist};
 use crate::common::faults::{Fault, When, faults, stand_in};
 use crate::common::odd;
-use crate::common::real::{corpus, every};
+use crate::common::real::every;
+use crate::corpora::corpus;
 
 /// As many maps as there are files, and more.
 const TASKS: &str = "--reducers 2 -D mapreduce.job.maps=4";

@@ -1,6 +1,6 @@
 //! The matrix on real text under Hadoop's LocalJobRunner and under Spark with two cores: every way to find the pairs, on
 //! whole corpora, against the engine `local`, byte for byte. `local` itself is compared with the oracle in
-//! `answers/matrix_real.rs`. Thresholds take turns, so that each engine has had them all.
+//! `corpora/matrix.rs`. Thresholds take turns, so that each engine has had them all.
 //!
 //! All of it takes an hour or two, so it runs by `make cluster-test-full`.
 
@@ -12,8 +12,8 @@ use crate::common::cluster::with_hadoop;
 use crate::common::command_server::CommandServer;
 use crate::common::harness::Input;
 use crate::common::matrix::{TAUS, VARIANTS};
-use crate::common::real::corpus;
 use crate::common::spark::{confs, spark_home};
+use crate::corpora::corpus;
 
 /// The options of an engine, for at least three maps and two reducers.
 fn options(engine: &str) -> String {

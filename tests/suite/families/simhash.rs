@@ -7,7 +7,6 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use serde::Deserialize;
 use twinsplit::internal::chains::{Columnar, FAMILIES};
@@ -21,10 +20,9 @@ use super::text_check::jaccard_of_half;
 use crate::common::cli::{Place, jsonl};
 use crate::common::expected::{self, Keep, Kind};
 use crate::common::oracle::{Doc, Pair};
-use crate::common::real;
 use crate::common::rng::Rng;
 
-fn golden(name: &str) -> String {
+pub fn golden(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/goldens/simhash").join(name);
     std::fs::read_to_string(path).unwrap()
 }
@@ -57,7 +55,7 @@ fn md5_fingerprints_are_those_of_other_programs() {
 
 /// A text's keywords with their counts and fixed-point inverse document frequencies, greatest weight first, equals in the
 /// order in which they first occur.
-fn keywords(extractor: &mut Extractor, text: &str) -> Vec<(String, u64, u64)> {
+pub fn keywords(extractor: &mut Extractor, text: &str) -> Vec<(String, u64, u64)> {
     let mut found: Vec<(String, u64, u64)> = Vec::new();
     let mut places = BTreeMap::new();
     extractor.texts(text, |word| {
@@ -71,7 +69,7 @@ fn keywords(extractor: &mut Extractor, text: &str) -> Vec<(String, u64, u64)> {
     found
 }
 
-fn as_python() -> Extractor {
+pub fn as_python() -> Extractor {
     let kind = FeatureKind::parse("jieba", &|_| Err("no files here".into())).unwrap();
     Extractor::new(FeatureSpec { kind, nfc: false, case_fold: false })
 }
@@ -93,59 +91,6 @@ fn keywords_are_those_of_python() {
     for document in documents {
         assert_eq!(keywords(&mut extractor, &document.text), document.keywords, "{}", document.id);
     }
-}
-
-/// The texts of fudan-gbk that are UTF-8, by their names in the archive.
-fn fudan() -> BTreeMap<String, String> {
-    let archive = real::path("fudan-gbk").with_file_name("raw-gbk.tar.gz");
-    let folder = tempfile::tempdir().unwrap();
-    let status = Command::new("tar").arg("-xzf").arg(&archive).arg("-C").arg(folder.path()).status().unwrap();
-    assert!(status.success(), "{}", archive.display());
-    let mut texts = BTreeMap::new();
-    let mut folders = vec![folder.path().to_owned()];
-    while let Some(at) = folders.pop() {
-        for entry in std::fs::read_dir(at).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if let Ok(text) = std::fs::read_to_string(&path) {
-                let name = path.strip_prefix(folder.path()).unwrap().to_string_lossy().into_owned();
-                texts.insert(format!("./{name}"), text);
-            }
-        }
-    }
-    texts
-}
-
-#[test]
-fn keywords_of_a_thousand_documents_are_those_of_python() {
-    let mut texts: BTreeMap<(&str, String), String> =
-        fudan().into_iter().map(|(name, text)| (("fudan-gbk", name), text)).collect();
-    let revisions = real::corpus("zh-revisions-iotdb");
-    texts.extend(revisions.into_iter().map(|doc| (("zh-revisions-iotdb", doc.id), doc.text)));
-    let mut extractor = as_python();
-    let (mut documents, mut words, mut differ) = (0, 0, Vec::new());
-    for line in golden("keywords.tsv").lines() {
-        let [corpus, name, number, digest] = line.split('\t').collect::<Vec<_>>()[..] else {
-            panic!("{line}")
-        };
-        let corpus = if corpus == "fudan-gbk" { "fudan-gbk" } else { "zh-revisions-iotdb" };
-        let text = &texts[&(corpus, name.to_owned())];
-        let found = keywords(&mut extractor, text);
-        let lines = found.iter().fold(String::new(), |mut lines, (word, count, idf)| {
-            writeln!(lines, "{word}\t{count}\t{idf}").unwrap();
-            lines
-        });
-        let md5 = twinsplit::internal::hash::md5(lines.as_bytes());
-        if (found.len().to_string(), format!("{md5:032x}")) != (number.to_owned(), digest.to_owned()) {
-            differ.push(format!("{corpus} {name}: {} keywords, Python has {number}", found.len()));
-        }
-        documents += 1;
-        words += found.len();
-    }
-    assert!(differ.is_empty(), "{} of {documents}:\n{}", differ.len(), differ.join("\n"));
-    assert_eq!(documents, 1000);
-    assert!(words > 100_000, "{words}");
 }
 
 /// Documents of words, many of them equal or alike, with dates; some are empty.

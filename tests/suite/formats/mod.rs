@@ -2,7 +2,7 @@
 
 mod bad_input;
 mod bad_records;
-mod convert;
+pub mod convert;
 mod generate_corpus;
 mod inputs;
 mod long_lines;
