@@ -55,7 +55,8 @@ impl BadRecords {
         }
         self.met += 1;
         if self.met == 1 {
-            self.first = format!("{place}, {error}");
+            let advice = error.advice.iter().map(|advice| format!("; {advice}")).collect::<String>();
+            self.first = format!("{place}, {error}{advice}");
         }
         self.write(line, place, &error)?;
         if self.met <= self.allowed {

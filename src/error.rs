@@ -60,6 +60,8 @@ pub struct FieldError {
     pub expected: &'static str,
     /// What was found, shortened. Boxed, so that every `Result` of the crate is smaller.
     pub found: Box<str>,
+    /// What to do, where there is more to say than to correct it.
+    pub advice: Option<Box<str>>,
 }
 
 impl fmt::Display for FieldError {
@@ -76,12 +78,17 @@ impl FieldError {
         if shown.len() < found.len() {
             found_text.push_str(&format!("… ({} bytes)", found.len()));
         }
-        Self { field, expected, found: found_text.into() }
+        Self { field, expected, found: found_text.into(), advice: None }
     }
 
     /// An error about a field that is not there at all.
     pub fn missing(field: &'static str, expected: &'static str) -> Self {
-        Self { field, expected, found: "nothing".into() }
+        Self { field, expected, found: "nothing".into(), advice: None }
+    }
+
+    /// What to do about a document with this error.
+    fn advice(&self) -> &str {
+        self.advice.as_deref().unwrap_or("correct the line")
     }
 }
 
@@ -208,7 +215,8 @@ impl fmt::Display for Error {
             }
             Error::Document { stage, place, error } => write!(
                 f,
-                "{stage}: {place}, {error}; correct the line, or let such lines pass with --bad-records N (all engines but hadoop)"
+                "{stage}: {place}, {error}; {}, or let such lines pass with --bad-records N (all engines but hadoop)",
+                error.advice()
             ),
             Error::BadRecords { stage, met, allowed, first, quarantine } => {
                 write!(f, "{stage}: {met} bad documents, and --bad-records lets {allowed} pass; ")?;

@@ -84,7 +84,7 @@ pub mod index {
 }
 /// See the module of this name.
 pub mod io {
-    pub use crate::io::{Blocks, MaxLine, each_line};
+    pub use crate::io::{Blocks, MaxLine, document_line, each_line};
 }
 /// See the module of this name.
 pub mod join {

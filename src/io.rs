@@ -4,11 +4,13 @@ mod atomic;
 mod blocks;
 mod gzip;
 mod inputs;
+mod kind;
 mod lines;
 
 pub use atomic::{AtomicFile, is_device, move_into_place};
-pub use blocks::{Block, Blocks, Room, each_line, name_of};
+pub use blocks::{Block, Blocks, Room, document_line, each_line, name_of};
 pub use inputs::{document_files, expand_inputs, matches_name};
+pub use kind::{HEAD, Kind};
 pub use lines::{MaxLine, parse_bytes, read_rest, read_row};
 
 use crate::error::{Error, FieldError, Result};
@@ -73,35 +75,68 @@ impl<R: Read> Read for Counted<R> {
 /// Opens `path` for reading (`-` is standard input); gzip is recognised by its first two bytes and read to the end
 /// of its last member.
 pub fn open(path: &Path) -> Result<Box<dyn BufRead + Send>> {
-    open_counted(path, Arc::default(), None)
+    Ok(Opened::file(path, Arc::default(), None, Packed::Taken)?.reader)
 }
 
-/// The same; adds to `read` how many bytes are read, as they stand on disk.
-pub fn open_to_count(path: &Path, read: Arc<AtomicU64>) -> Result<Box<dyn BufRead + Send>> {
-    open_counted(path, read, None)
+/// A file that is being read.
+pub struct Opened {
+    /// What it holds, without gzip.
+    pub reader: Box<dyn BufRead + Send>,
+    /// Whether gzip is taken off.
+    pub is_packed: bool,
 }
 
-/// The same; adds what is read of the file to `read`, and to `tally`.
-fn open_counted(
-    path: &Path,
-    read: Arc<AtomicU64>,
-    tally: Option<Arc<Mutex<Tally>>>,
-) -> Result<Box<dyn BufRead + Send>> {
-    let raw: Box<dyn Read + Send> = if path == Path::new("-") {
-        Box::new(io::stdin())
-    } else {
-        Box::new(File::open(path).map_err(Error::io("open", path))?)
-    };
-    let mut raw = BufReader::with_capacity(BUFFER, Counted { inner: raw, read, tally });
-    // A pipe may give its first byte alone, so what is read to tell gzip is put back in front.
-    let mut head = Vec::new();
-    raw.by_ref().take(gzip::MAGIC.len() as u64).read_to_end(&mut head).map_err(Error::io("read", path))?;
-    let is_gzip = head == gzip::MAGIC;
-    let whole = io::Cursor::new(head).chain(raw);
-    if is_gzip {
-        Ok(Box::new(BufReader::with_capacity(BUFFER, Gzip::new(whole))))
-    } else {
-        Ok(Box::new(whole))
+/// What is done about gzip.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Packed {
+    /// It is taken off.
+    Taken,
+    /// It stays.
+    Left,
+}
+
+impl Opened {
+    /// As [`open`] does; adds to `read` how many bytes are read, as they stand on disk.
+    pub fn to_count(path: &Path, read: Arc<AtomicU64>) -> Result<Self> {
+        Self::file(path, read, None, Packed::Taken)
+    }
+
+    /// The first bytes, which are read all the same; `path` is for messages.
+    pub fn head(&mut self, path: &Path) -> Result<Vec<u8>> {
+        let mut head = Vec::new();
+        let reader = std::mem::replace(&mut self.reader, Box::new(io::empty()));
+        let mut first = reader.take(HEAD as u64);
+        first.read_to_end(&mut head).map_err(Error::io("read", path))?;
+        self.reader = Box::new(io::Cursor::new(head.clone()).chain(first.into_inner()));
+        Ok(head)
+    }
+
+    /// As [`Opened::to_count`]; adds what is read of the file to `tally`, too.
+    fn file(
+        path: &Path,
+        read: Arc<AtomicU64>,
+        tally: Option<Arc<Mutex<Tally>>>,
+        packed: Packed,
+    ) -> Result<Self> {
+        let raw: Box<dyn Read + Send> = if path == Path::new("-") {
+            Box::new(io::stdin())
+        } else {
+            Box::new(File::open(path).map_err(Error::io("open", path))?)
+        };
+        let mut raw = BufReader::with_capacity(BUFFER, Counted { inner: raw, read, tally });
+        // A pipe may give its first byte alone, so what is read to tell gzip is put back in front.
+        let mut head = Vec::new();
+        raw.by_ref()
+            .take(gzip::MAGIC.len() as u64)
+            .read_to_end(&mut head)
+            .map_err(Error::io("read", path))?;
+        let is_packed = packed == Packed::Taken && head == gzip::MAGIC;
+        let whole = io::Cursor::new(head).chain(raw);
+        let reader: Box<dyn BufRead + Send> = match is_packed {
+            true => Box::new(BufReader::with_capacity(BUFFER, Gzip::new(whole))),
+            false => Box::new(whole),
+        };
+        Ok(Self { reader, is_packed })
     }
 }
 

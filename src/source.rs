@@ -23,7 +23,7 @@ use std::borrow::Cow;
 use std::path::Path;
 use trec::Trec;
 
-pub use encoding::Encoding;
+pub use encoding::{Decoding, Encoding};
 
 /// Finds the documents of one file.
 pub trait Source {
@@ -44,6 +44,8 @@ pub struct Found<'a> {
     pub raw: &'a [u8],
     /// The JSON line that a chain reads, without its end, or what is wrong with the document.
     pub line: Result<&'a [u8], FieldError>,
+    /// How its bytes became characters.
+    pub decoding: Decoding,
 }
 
 /// What the line of a document holds when its format is not JSON.

@@ -200,6 +200,13 @@ impl<'s> Task<'s> {
         }
     }
 
+    /// The same of a number that is not shown where it is 0.
+    pub fn count_some(&mut self, name: &str, number: u64) {
+        if number > 0 {
+            self.count(name, number);
+        }
+    }
+
     /// An error about a field of the current row.
     pub fn wrong(&self, error: FieldError) -> Error {
         Error::Record { stage: self.stage, place: self.place.clone(), error }

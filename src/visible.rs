@@ -48,6 +48,24 @@ pub fn path(path: &Path) -> String {
     out
 }
 
+/// A word as a shell reads it back, on one line and with nothing in it that people would not see.
+pub fn quote(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.,:/=+".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    if !word.contains(hides) {
+        return format!("'{}'", word.replace('\'', r"'\''"));
+    }
+    // Bytes mean the same in every locale; a number of a character does not.
+    let escaped = word.chars().map(|c| match c {
+        '\'' | '\\' => format!("\\{c}"),
+        c if hides(c) => c.encode_utf8(&mut [0; 4]).bytes().map(|byte| format!("\\x{byte:02x}")).collect(),
+        c => c.to_string(),
+    });
+    format!("$'{}'", escaped.collect::<String>())
+}
+
 fn shown(text: &str, hides: impl Fn(char) -> bool) -> Cow<'_, str> {
     if !text.contains(&hides) {
         return Cow::Borrowed(text);

@@ -13,7 +13,7 @@ use crate::engine::progress::{Progress, Unit};
 use crate::error::{Error, Result};
 use crate::io::{AtomicFile, Stdout, document_files, pack};
 use crate::record::id;
-use crate::source::SourceOpts;
+use crate::source::{Decoding, SourceOpts};
 use crate::terminal::{self, plural};
 use crate::visible;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
@@ -53,11 +53,13 @@ pub fn command() -> Command {
 /// `twinsplit convert`.
 pub fn run(matches: &ArgMatches) -> Result<()> {
     let opts = ConvertOpts::from_arg_matches(matches)?;
-    write(&opts.input, &opts.output, &opts.source, opts.quiet)
+    let warnings = write(&opts.input, &opts.output, &opts.source, opts.quiet)?;
+    warnings.iter().for_each(terminal::warning);
+    Ok(())
 }
 
-/// Converts all documents of `inputs` into one file.
-pub fn write(inputs: &[PathBuf], output: &Path, opts: &SourceOpts, quiet: bool) -> Result<()> {
+/// Converts all documents of `inputs` into one file. Gives warnings.
+pub fn write(inputs: &[PathBuf], output: &Path, opts: &SourceOpts, quiet: bool) -> Result<Vec<String>> {
     let files = document_files(inputs)?;
     refuse_input_as_output(&files, output)?;
     let quarantine = quarantine(output, opts)?;
@@ -68,15 +70,17 @@ pub fn write(inputs: &[PathBuf], output: &Path, opts: &SourceOpts, quiet: bool) 
     let display = Display::start(&progress, 1, quiet);
     let converted = Lines::create(output).and_then(|out| convert(&files, opts, &mut bad, out, &progress));
     drop(display);
-    let documents = converted?;
+    let Converted { documents, pages } = converted?;
     let met = bad.finish()?;
+    let mut warnings = Vec::new();
     if met > 0 {
         let what = plural(met, "document", "documents");
-        terminal::warning(format_args!("{what} could not be read; see {}", visible::path(&quarantine)));
+        warnings.push(format!("{what} could not be read; see {}", visible::path(&quarantine)));
     }
     if documents == 0 {
-        terminal::warning("no document was found");
+        warnings.push("no document was found".to_owned());
     }
+    pages.warn(&mut warnings);
     if !quiet && output != Path::new("-") {
         terminal::line(format_args!(
             "{}: {}",
@@ -84,18 +88,65 @@ pub fn write(inputs: &[PathBuf], output: &Path, opts: &SourceOpts, quiet: bool) 
             visible::path(output)
         ));
     }
-    Ok(())
+    Ok(warnings)
 }
 
-/// Writes the documents of all files, and gives their number.
+/// What was read.
+struct Converted {
+    documents: u64,
+    pages: Pages,
+}
+
+/// Pages whose bytes and encoding do not fit.
+#[derive(Default)]
+struct Pages {
+    /// With bytes that were replaced, and how many sequences of them.
+    replaced: (u64, u64),
+    contradict: u64,
+    guessed: u64,
+}
+
+impl Pages {
+    fn add(&mut self, decoding: Decoding) {
+        self.replaced.0 += u64::from(decoding.replaced > 0);
+        self.replaced.1 += decoding.replaced;
+        self.contradict += u64::from(decoding.contradicts);
+        self.guessed += u64::from(decoding.guessed);
+    }
+
+    fn warn(&self, warnings: &mut Vec<String>) {
+        let pages = |number| plural(number, "page", "pages");
+        if self.replaced.0 > 0 {
+            warnings.push(format!(
+                "{} of UTF-8 with bytes that are not: {} read as U+FFFD; --encoding names another encoding",
+                pages(self.replaced.0),
+                plural(self.replaced.1, "sequence", "sequences")
+            ));
+        }
+        if self.contradict > 0 {
+            warnings.push(format!(
+                "{} with another encoding in the meta element than that of the bytes, which are UTF-8; --encoding names one for all",
+                pages(self.contradict)
+            ));
+        }
+        if self.guessed > 0 {
+            warnings.push(format!(
+                "{} without a word of the encoding, not UTF-8, read as windows-1252; --encoding names another",
+                pages(self.guessed)
+            ));
+        }
+    }
+}
+
+/// Writes the documents of all files, and counts them.
 fn convert(
     files: &[PathBuf],
     opts: &SourceOpts,
     bad: &mut BadRecords,
     mut out: Lines,
     progress: &Progress,
-) -> Result<u64> {
-    let (mut documents, mut escaped) = (0, Vec::new());
+) -> Result<Converted> {
+    let (mut documents, mut pages, mut escaped) = (0, Pages::default(), Vec::new());
     for (number, path) in (0..).zip(files) {
         let mut source = opts.open(path, number)?;
         let mut read = 0;
@@ -104,6 +155,7 @@ fn convert(
                 Ok(line) => {
                     out.line(line)?;
                     documents += 1;
+                    pages.add(found.decoding);
                 }
                 Err(error) => {
                     // A document may have many lines, and its row in the quarantine has one.
@@ -118,7 +170,7 @@ fn convert(
         }
     }
     out.finish()?;
-    Ok(documents)
+    Ok(Converted { documents, pages })
 }
 
 /// The file of bad documents, beside the output.

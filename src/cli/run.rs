@@ -54,7 +54,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     }
     output::check(&opts)?;
     // Lives as long as the run, and goes with one that leaves nothing.
-    let _converted = in_front.map(|documents| documents.convert(&opts, &plan.params)).transpose()?;
+    let converted = in_front.map(|documents| documents.convert(&opts, &plan.params)).transpose()?;
     let inputs = checked_inputs(&opts, &plan)?;
     let queries = checked_queries(&plan)?;
     if plan.chain.candidates.pairs_all_postings() && !opts.resume {
@@ -90,10 +90,11 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     let [made, shown, failed] = [&output.answer, &output.folder, &output.work].map(|at| at.join(QUARANTINE));
     let places = Places { made: &made, shown: &shown, failed: &failed };
     let result = quarantine::settle(result, &output.work, &places, &plan.params, |done| &mut done.warnings);
-    let done = match result {
+    let mut done = match result {
         Ok(done) => done,
         Err(error) => return Err(leave(&output, error)),
     };
+    done.warnings.extend(converted.iter().flat_map(|converted| converted.warnings.iter().cloned()));
     manifest.add_digests(&done.read);
     let answers = plan.chain.output.data().into_iter().map(answer_file);
     let answers = answers.chain(made.exists().then_some(QUARANTINE));

@@ -195,10 +195,12 @@ fn run(entry: &'static Entry, matches: &ArgMatches, then: Vec<(&'static Entry, A
                 } else {
                     line
                 };
-                match line {
-                    b"" | b"\r" => Ok(()),
-                    line => first.row(line),
+                if bound.is_none() {
+                    return if matches!(line, b"" | b"\r") { Ok(()) } else { first.row(line) };
                 }
+                let Some(document) = io::document_line(line) else { return Ok(()) };
+                first.task.place.offset += (line.len() - document.len()) as u64;
+                first.row(document)
             })?;
         }
         first.task.place = Place { file: "the end of the input".into(), ..Place::default() };

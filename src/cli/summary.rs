@@ -13,6 +13,7 @@ use crate::engine::progress::Done;
 use crate::error::Result;
 use crate::io::{AtomicFile, Stdout, each_row, expand_inputs};
 use crate::record::cluster::ClusterRow;
+use crate::record::document::SURROGATES;
 use crate::record::meta::Meta;
 use crate::record::{Record, second_field, tag};
 use crate::stages::hamming::FINGERPRINTS;
@@ -83,6 +84,13 @@ pub fn warnings(steps: &[Done], clusters: Vec<LargeCluster>, promised: Option<f6
                 0 => String::new(),
                 copies => format!("; {copies} copies among such documents were found by their equal texts"),
             }
+        ));
+    }
+    let surrogates = sum(steps, SURROGATES);
+    if surrogates > 0 {
+        let what = plural(surrogates, "escape in the texts is", "escapes in the texts are");
+        warnings.push(format!(
+            "{what} half of a surrogate pair, such as \\ud800, and read as U+FFFD; make the documents again where that matters"
         ));
     }
     warnings.extend(audit(steps).and_then(|audit| audit.warning(promised)));

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::params::Params;
 use crate::record::Keys;
 use crate::stage::{Counters, Entry};
-use crate::visible;
+pub use crate::visible::quote;
 use std::fs;
 use std::io::Write;
 use std::os::unix::process::CommandExt;
@@ -151,26 +151,6 @@ fn command(entry: &Entry, step: &Step, params: &Params) -> String {
 /// The value of an option that bounds a counter. Numbers of bash have a sign.
 pub fn limit(option: &str, params: &Params) -> u64 {
     params.number(option).min(i64::MAX as u64)
-}
-
-/// A word as a shell reads it back, on one line and with nothing in it that people would not see.
-pub fn quote(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.,:/=+".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    if !word.contains(visible::hides) {
-        return format!("'{}'", word.replace('\'', r"'\''"));
-    }
-    // Bytes mean the same in every locale; a number of a character does not.
-    let escaped = word.chars().map(|c| match c {
-        '\'' | '\\' => format!("\\{c}"),
-        c if visible::hides(c) => {
-            c.encode_utf8(&mut [0; 4]).bytes().map(|byte| format!("\\x{byte:02x}")).collect()
-        }
-        c => c.to_string(),
-    });
-    format!("$'{}'", escaped.collect::<String>())
 }
 
 /// The exit code of a script that has left everything as it was.

@@ -1,7 +1,8 @@
 //! Files as blocks of whole lines, each with its place, so that several threads can share the work.
 
+use super::kind::{Kind, MARK};
 use super::lines::{self, MaxLine, Rest};
-use super::{Contents, Tally, open_counted};
+use super::{Contents, Opened, Packed, Tally};
 use crate::error::{Error, Place, Result};
 use std::io::{BufRead, Read};
 use std::path::{Path, PathBuf};
@@ -23,6 +24,8 @@ pub struct Block {
     pub lines: u64,
     /// Whether it begins inside a line, whose number its place has; see [`Blocks::of_parts`].
     pub continues: bool,
+    /// Whether its lines are documents; see [`Blocks::of_documents`].
+    pub documents: bool,
 }
 
 /// Says how much of a block may be in memory.
@@ -65,8 +68,6 @@ pub struct Blocks {
     bound: MaxLine,
     /// Whether the lines are documents.
     documents: bool,
-    /// Whether a byte order mark may come next.
-    marked: bool,
     /// Where standard input begins when it is a share of a file.
     share: Option<Place>,
     /// Whether a long line may be spread over several blocks, and whether the last block ended inside one.
@@ -93,7 +94,6 @@ impl Blocks {
             contents: Vec::new(),
             bound,
             documents: false,
-            marked: false,
             share: None,
             parts: false,
             inside: false,
@@ -109,7 +109,7 @@ impl Blocks {
             number,
             first: number,
             lines: 1,
-            continues: false,
+            ..Block::default()
         };
         Self::of((0..).zip(lines).map(block).map(Ok).collect::<Vec<_>>().into_iter())
     }
@@ -134,14 +134,13 @@ impl Blocks {
         &self.contents
     }
 
-    /// The same of files of documents: no line may exceed `bound`, and a byte order mark before the first line is passed
-    /// over. In rows between stages such a mark is the beginning of an id.
+    /// The same of files of documents: no line may exceed `bound`, lines are taken as [`document_line`] says, and what begins as no
+    /// JSON line does is refused. In rows between stages a byte order mark is the beginning of an id.
     pub fn of_documents(self, bound: MaxLine) -> Self {
         Self { bound, documents: true, ..self }
     }
 
-    /// The same where standard input is a share of a file that a cluster hands to a task. The cluster has removed the
-    /// mark at the beginning of the file.
+    /// The same where standard input is a share of a file that a cluster hands to a task. The cluster has unpacked the file.
     pub fn of_split(self, file: &str, split: u64) -> Self {
         Self { share: Some(Place { file: file.into(), line: 1, split, ..Place::default() }), ..self }
     }
@@ -183,14 +182,18 @@ impl Blocks {
                 if let Some(tally) = &mut self.tally {
                     *tally = Arc::default();
                 }
-                let reader = open_counted(&path, Arc::clone(&self.read), self.tally.clone())?;
+                let share = self.share.as_ref().filter(|_| path == Path::new("-"));
+                let packed = if share.is_some() { Packed::Left } else { Packed::Taken };
+                let mut opened = Opened::file(&path, Arc::clone(&self.read), self.tally.clone(), packed)?;
+                if self.documents {
+                    refuse_other_kinds(&mut opened, &path, share)?;
+                }
                 let number = Some(self.opened);
                 self.opened = self.opened.saturating_add(1);
                 let whole = || Place { file: name_of(&path), line: 1, number, ..Place::default() };
                 self.inside = false;
-                self.marked = self.documents && (self.share.is_none() || path != Path::new("-"));
-                self.place = self.share.clone().filter(|_| path == Path::new("-")).unwrap_or_else(whole);
-                self.current = Some((path, reader));
+                self.place = share.cloned().unwrap_or_else(whole);
+                self.current = Some((path, opened.reader));
             }
             if let Some(block) = self.read_block(room)? {
                 return Ok(Some(block));
@@ -207,32 +210,31 @@ impl Blocks {
         // No more than the bound and one byte, so that a line that exceeds it is never held whole.
         let size = (self.size as u64).min(self.bound.bytes() + 1);
         let mut bytes = Vec::with_capacity((size + (size >> 2)) as usize);
-        if std::mem::take(&mut self.marked) {
-            reader.by_ref().take(MARK.len() as u64).read_to_end(&mut bytes).map_err(failed())?;
-            if bytes == MARK {
-                self.place.offset = MARK.len() as u64;
-                bytes.clear();
-            }
-        }
-        let missing = size.saturating_sub(bytes.len() as u64);
-        reader.by_ref().take(missing).read_to_end(&mut bytes).map_err(failed())?;
+        reader.by_ref().take(size).read_to_end(&mut bytes).map_err(failed())?;
         refuse_long_lines(&bytes, &self.place, self.bound)?;
         let last = memchr::memrchr(b'\n', &bytes).map_or(0, |end| end + 1);
         let before = bytes.len() - last;
-        // What is empty but for its end is no line, so a part has more than that.
         let rest = if self.parts {
-            reader.by_ref().take(u64::from(before == 1)).read_to_end(&mut bytes).map_err(failed())?;
+            // A part shows whether its line is one.
+            while bytes.len() > last && !(last == 0 && self.inside) && may_be_blank(&bytes[last..]) {
+                let read = reader.by_ref().take(1).read_to_end(&mut bytes).map_err(failed())?;
+                if read == 0 || bytes.last() == Some(&b'\n') {
+                    break;
+                }
+            }
             Rest::Whole
         } else {
             let usual = bytes.capacity() - bytes.len();
             lines::read_rest_within(reader, path, &mut bytes, before as u64, self.bound, usual, room)?
         };
-        let (ends, mut lines) = count_lines(&bytes);
+        let is_line = if self.documents { is_document } else { is_row };
+        let (ends, mut lines) = count_lines(&bytes, is_line);
         let continues = std::mem::replace(&mut self.inside, bytes.last().is_some_and(|end| *end != b'\n'));
         // Its first line was counted where it began.
-        lines -= u64::from(continues && lines > 0 && !is_empty(first_line(&bytes)));
+        lines -= u64::from(continues && lines > 0 && is_line(first_line(&bytes)));
         let place = self.place.clone();
-        let block = Block { place, number: self.number, first: self.lines, lines, continues, bytes };
+        let (number, first, documents) = (self.number, self.lines, self.documents);
+        let block = Block { bytes, place, number, first, lines, continues, documents };
         self.place.line += ends;
         match rest {
             Rest::Whole => {}
@@ -249,15 +251,40 @@ impl Blocks {
     }
 }
 
-/// How many line ends there are, and how many lines that are not empty.
-fn count_lines(bytes: &[u8]) -> (u64, u64) {
+/// Refuses a file whose first bytes say that it holds no JSON lines. A share is looked at where it is the beginning of its file.
+fn refuse_other_kinds(opened: &mut Opened, path: &Path, share: Option<&Place>) -> Result<()> {
+    if share.is_some_and(|share| share.split > 0) {
+        return Ok(());
+    }
+    let head = opened.head(path)?;
+    let first = share.map_or(head.as_slice(), |_| without_key(&head));
+    let Some(kind) = Kind::of(without_marks(first)) else { return Ok(()) };
+    let name = share.map_or_else(|| name_of(path), |share| Arc::clone(&share.file));
+    let problem = match share {
+        Some(_) if kind.is_gzip() => {
+            "this is gzip, and its name does not end in .gz: Hadoop unpacks by the name alone; rename the file".to_owned()
+        }
+        _ => kind.problem("JSON lines", &name, opened.is_packed, "documents.jsonl"),
+    };
+    let path = if name.is_empty() { PathBuf::from("standard input") } else { PathBuf::from(&*name) };
+    Err(Error::File { path, problem })
+}
+
+/// What follows the offset and the TAB that Hadoop may put before each line.
+fn without_key(head: &[u8]) -> &[u8] {
+    let digits = head.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    if digits > 0 && head.get(digits) == Some(&b'\t') { &head[digits + 1..] } else { head }
+}
+
+/// How many line ends there are, and how many lines.
+fn count_lines(bytes: &[u8], is_line: fn(&[u8]) -> bool) -> (u64, u64) {
     let (mut ends, mut lines, mut start) = (0, 0, 0);
     for end in memchr::memchr_iter(b'\n', bytes) {
         ends += 1;
-        lines += u64::from(!is_empty(&bytes[start..end]));
+        lines += u64::from(is_line(&bytes[start..end]));
         start = end + 1;
     }
-    (ends, lines + u64::from(!is_empty(&bytes[start..])))
+    (ends, lines + u64::from(is_line(&bytes[start..])))
 }
 
 /// The first line, without its LF.
@@ -265,9 +292,38 @@ fn first_line(bytes: &[u8]) -> &[u8] {
     &bytes[..memchr::memchr(b'\n', bytes).unwrap_or(bytes.len())]
 }
 
-/// Whether a line, without its LF, is passed over.
-fn is_empty(line: &[u8]) -> bool {
-    line.is_empty() || line == b"\r"
+/// Whether a line, without its LF, is a row. Others are passed over.
+fn is_row(line: &[u8]) -> bool {
+    !line.is_empty() && line != b"\r"
+}
+
+/// Whether a line, without its LF, is taken for a document.
+fn is_document(line: &[u8]) -> bool {
+    document_line(line).is_some()
+}
+
+/// The line of a document without its LF and without byte order marks before it; nothing where it is blank. Marks stand at the beginning of
+/// files, and where files were put one behind the other, plain or as members of gzip, in the midst of one.
+pub fn document_line(line: &[u8]) -> Option<&[u8]> {
+    let line = without_marks(line);
+    if line.iter().all(|byte| is_blank(*byte)) { None } else { Some(line) }
+}
+
+fn without_marks(mut line: &[u8]) -> &[u8] {
+    while let Some(rest) = line.strip_prefix(&MARK) {
+        line = rest;
+    }
+    line
+}
+
+fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t'..=b'\r')
+}
+
+/// Whether what begins like this may turn out as a blank line, or as a mark before a line.
+fn may_be_blank(start: &[u8]) -> bool {
+    let rest = without_marks(start);
+    MARK.starts_with(rest) || rest.iter().all(|byte| is_blank(*byte))
 }
 
 /// Finds lines that are longer than the bound among those of a block that starts at `place`.
@@ -281,28 +337,27 @@ fn refuse_long_lines(bytes: &[u8], place: &Place, bound: MaxLine) -> Result<()> 
     })
 }
 
-/// A byte order mark, which some systems put before the first line of a file.
-const MARK: [u8; 3] = [0xef, 0xbb, 0xbf];
-
 /// The name of a file as messages and automatic ids show it; empty for standard input.
 pub fn name_of(path: &Path) -> Arc<str> {
     if path == Path::new("-") { "".into() } else { path.to_string_lossy().into() }
 }
 
 /// Calls `visit` with each line of a block (without its LF; a CR before it is white space to JSON and stands in no row)
-/// and the line's place. Empty lines are passed over.
+/// and the line's place. Empty lines are passed over, and of documents blank ones and marks.
 pub fn each_line(block: &Block, mut visit: impl FnMut(&[u8], &Place) -> Result<()>) -> Result<()> {
     let mut place = block.place.clone();
     let mut rest = block.bytes.as_slice();
     while !rest.is_empty() {
         let end = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
         let line = &rest[..end];
-        if !is_empty(line) {
-            visit(line, &place)?;
-        }
+        let taken =
+            if block.documents { document_line(line) } else { Some(line).filter(|line| is_row(line)) };
+        let marks = taken.map_or(0, |taken| line.len() - taken.len());
+        place.offset += marks as u64;
+        taken.map_or(Ok(()), |line| visit(line, &place))?;
         let step = (end + 1).min(rest.len());
         place.line += 1;
-        place.offset += step as u64;
+        place.offset += (step - marks) as u64;
         rest = &rest[step..];
     }
     Ok(())
@@ -357,7 +412,8 @@ mod tests {
                         end => break end,
                     }
                 };
-                let long = lines.iter().position(|line| line.len() > bound);
+                let marked = |at: usize| if at == 0 { mark.len() } else { 0 };
+                let long = (0..lines.len()).find(|at| lines[*at].len() + marked(*at) > bound);
                 match (end, long) {
                     (Ok(_), None) => assert_eq!(read, 5),
                     (Err(Error::LongLine { place, .. }), Some(at)) => assert_eq!(place.line, at as u64 + 1),
@@ -371,21 +427,21 @@ mod tests {
     #[test]
     fn lines_may_be_spread_over_blocks() {
         let folder = tempfile::tempdir().unwrap();
-        let texts = ["\u{feff}first\r\n\r\n\nx\nthe third line\r\n4", "other\n\r"];
+        let texts = ["\u{feff}first\r\n\r\n\nx\n \t\n  the third line\r\n4", "other\n\u{feff} \n\r"];
         let paths = ["a", "b"].map(|name| folder.path().join(name));
         paths.iter().zip(texts).for_each(|(path, text)| fs::write(path, text).unwrap());
         for size in 2..40 {
             let mut blocks = Blocks::new(paths.to_vec(), size).of_documents("3B".parse().unwrap()).of_parts();
             let (mut all, mut lines, mut last) = (Vec::new(), 0, None);
             while let Some(block) = blocks.next_block().unwrap() {
-                assert!(block.bytes.len() <= size + 2, "{size}");
+                assert!(block.bytes.len() <= size + 6, "{size}");
                 let inside = last == Some((block.place.file.clone(), false));
                 assert_eq!((block.first, block.continues), (lines, inside), "{size}");
                 last = Some((block.place.file.clone(), block.bytes.last() == Some(&b'\n')));
                 lines += block.lines;
                 all.extend_from_slice(&block.bytes);
             }
-            assert_eq!((String::from_utf8(all).unwrap(), lines), (texts.concat().replace('\u{feff}', ""), 5));
+            assert_eq!((String::from_utf8(all).unwrap(), lines), (texts.concat(), 5));
         }
     }
 

@@ -5,7 +5,7 @@ mod fields;
 use super::{Record, id};
 use crate::cluster::keep::{Date, EXPECTED_DATE, Score};
 use crate::error::{FieldError, Place};
-use crate::io::MaxLine;
+use crate::io::{Kind, MaxLine};
 use clap::Args;
 use serde::Deserializer as _;
 use serde::de::{Error as _, IgnoredAny, MapAccess, Visitor};
@@ -63,6 +63,8 @@ pub struct Document<'a> {
     pub id: Vec<u8>,
     /// The text; empty is allowed.
     pub text: Cow<'a, str>,
+    /// How many escapes of it are halves of a surrogate pair without the other half. Each is read as U+FFFD.
+    pub surrogates: u64,
     /// The date, if there is one.
     pub date: Option<Date>,
     /// The score, a JSON number's literal; empty when there is none.
@@ -82,7 +84,7 @@ impl DocumentOpts {
     /// Reads the document in `line`, which stands at `place`.
     pub fn read<'a>(&self, line: &'a [u8], place: &Place) -> Result<Document<'a>, FieldError> {
         let (mut document, text) = self.read_but_text(line, place)?;
-        document.text = string(text.0, TEXT, A_STRING)?;
+        (document.text, document.surrogates) = text.whole()?;
         Ok(document)
     }
 
@@ -92,13 +94,13 @@ impl DocumentOpts {
         line: &'a [u8],
         place: &Place,
     ) -> Result<(Document<'a>, RawText<'a>), FieldError> {
-        let found = self.find(line)?;
+        let found = self.find(line, place)?;
         let mut id = Vec::new();
         if self.id == "auto" {
             id::escape(format!("{}@{}", place.file, place.offset).as_bytes(), &mut id);
         } else {
             let expected = "a string that is not empty, or a number";
-            let raw = found.id.ok_or_else(|| FieldError::missing("id", expected))?.get();
+            let raw = found.id.ok_or_else(|| self.unnamed("id", expected, line, &found))?.get();
             match raw.as_bytes().first() {
                 Some(b'"') => id::escape(string(raw, "id", expected)?.as_bytes(), &mut id),
                 Some(b'-' | b'0'..=b'9') => id.extend_from_slice(raw.as_bytes()),
@@ -108,7 +110,7 @@ impl DocumentOpts {
                 return Err(FieldError::new("id", expected, raw.as_bytes()));
             }
         }
-        let raw = found.text.ok_or_else(|| FieldError::missing(TEXT, A_STRING))?.get();
+        let raw = found.text.ok_or_else(|| self.unnamed(TEXT, A_STRING, line, &found))?.get();
         inside(raw).ok_or_else(|| FieldError::new(TEXT, A_STRING, raw.as_bytes()))?;
         let date = found.date.map_or(Ok(None), |raw| date(raw.get()))?;
         let score = found.score.map_or("", RawValue::get);
@@ -119,18 +121,63 @@ impl DocumentOpts {
             let expected = "a number with an exponent of at most 18 digits";
             score.parse::<Score>().map_err(|_| FieldError::new("score", expected, score.as_bytes()))?;
         }
-        Ok((Document { id, text: Cow::Borrowed(""), date, score }, RawText(raw)))
+        Ok((Document { id, text: Cow::Borrowed(""), surrogates: 0, date, score }, RawText(raw)))
     }
 
-    fn find<'a>(&self, line: &'a [u8]) -> Result<Found<'a>, FieldError> {
+    /// The error about a line without one of the two fields that a document has.
+    fn unnamed(
+        &self,
+        field: &'static str,
+        expected: &'static str,
+        line: &[u8],
+        found: &Found<'_>,
+    ) -> FieldError {
+        let mut error = FieldError::missing(field, expected);
+        let names = field_names(line);
+        error.found =
+            format!("nothing by the name {:?}; the line has the fields {names}", self.named(field)).into();
+        let missing = [("id", found.id.is_none() && self.id != "auto"), (TEXT, found.text.is_none())];
+        let options = missing.iter().filter(|(_, is_missing)| *is_missing);
+        let options: Vec<_> = options.map(|(field, _)| format!("--{field} NAME")).collect();
+        error.advice = Some(
+            format!("name the field that holds it with {}, correct the line", options.join(" and ")).into(),
+        );
+        error
+    }
+
+    /// What the options call one of the two.
+    fn named(&self, field: &str) -> &str {
+        if field == TEXT { &self.text } else { &self.id }
+    }
+
+    fn find<'a>(&self, line: &'a [u8], place: &Place) -> Result<Found<'a>, FieldError> {
         let whole = |error: &dyn fmt::Display| {
             let mut wrong = FieldError::new("document", "a JSON object in UTF-8 on one line", line);
             wrong.found = format!("{} ({error})", wrong.found).into();
             wrong
         };
-        let text = std::str::from_utf8(line).map_err(|error| whole(&error))?;
+        let of_kind = |mut wrong: FieldError| {
+            let kind = Kind::of_line(line, place.line == 1 && place.split == 0);
+            wrong.advice = kind.map(|kind| kind.advice(&place.file).into());
+            wrong
+        };
+        let text = std::str::from_utf8(line).map_err(|error| {
+            let mut wrong = of_kind(whole(&error));
+            if wrong.advice.is_none() {
+                wrong.advice = Some(
+                    "if the file is in another encoding, `twinsplit convert` reads it with --encoding NAME; otherwise correct the line"
+                        .into(),
+                );
+            }
+            wrong
+        })?;
         let mut reader = serde_json::Deserializer::from_str(text);
-        let found = reader.deserialize_map(Wanted(self)).map_err(|error| whole(&error))?;
+        let found = reader.deserialize_map(Wanted(self)).map_err(|error| {
+            let is_object = text.trim_start().starts_with('{');
+            let wrong = whole(&error);
+            // An object that is wrong in itself is no other form.
+            if is_object && !error.is_eof() { wrong } else { of_kind(wrong) }
+        })?;
         reader.end().map_err(|error| whole(&error))?;
         Ok(found)
     }
@@ -149,6 +196,9 @@ fn date(raw: &str) -> Result<Option<Date>, FieldError> {
     date.map(Some).map_err(|_| FieldError::new("date", EXPECTED_DATE, raw.as_bytes()))
 }
 
+/// The counter of [`Document::surrogates`].
+pub const SURROGATES: &str = "lone_surrogates";
+
 const TEXT: &str = "text";
 const A_STRING: &str = "a string";
 
@@ -156,12 +206,27 @@ const A_STRING: &str = "a string";
 #[derive(Clone, Copy, Debug)]
 pub struct RawText<'a>(&'a str);
 
-impl RawText<'_> {
-    /// Calls `visit` with the text, part by part, so that it is nowhere whole. The inner error is about the text.
+impl<'a> RawText<'a> {
+    /// The text, and how many lone surrogates are in it.
+    fn whole(self) -> Result<(Cow<'a, str>, u64), FieldError> {
+        if let Some(plain) =
+            inside(self.0).filter(|inside| memchr::memchr(b'\\', inside.as_bytes()).is_none())
+        {
+            return Ok((Cow::Borrowed(plain), 0));
+        }
+        match inside(self.0).and_then(unescape) {
+            Some((text, surrogates)) => Ok((Cow::Owned(text), surrogates)),
+            None => string(self.0, TEXT, A_STRING).map(|text| (text, 0)),
+        }
+    }
+
+    /// Calls `visit` with the text, part by part, so that it is nowhere whole. Gives the number of lone surrogates. The inner error is about
+    /// the text.
     pub fn each_part<E>(
         self,
         mut visit: impl FnMut(&str) -> Result<(), E>,
-    ) -> Result<Result<(), FieldError>, E> {
+    ) -> Result<Result<u64, FieldError>, E> {
+        let mut surrogates = 0;
         let mut rest = inside(self.0).unwrap_or_default();
         while let Some(at) = memchr::memchr(b'\\', rest.as_bytes()) {
             visit(&rest[..at])?;
@@ -172,11 +237,12 @@ impl RawText<'_> {
                     format!("{} (at its byte {behind} an escape that is no character)", wrong.found).into();
                 return Ok(Err(wrong));
             };
-            visit(c.encode_utf8(&mut [0; 4]))?;
+            surrogates += u64::from(c.is_none());
+            visit(c.unwrap_or(char::REPLACEMENT_CHARACTER).encode_utf8(&mut [0; 4]))?;
             rest = &rest[at + length..];
         }
         visit(rest)?;
-        Ok(Ok(()))
+        Ok(Ok(surrogates))
     }
 }
 
@@ -192,7 +258,7 @@ fn string<'a>(raw: &'a str, field: &'static str, expected: &'static str) -> Resu
     if memchr::memchr(b'\\', inside.as_bytes()).is_none() {
         return Ok(Cow::Borrowed(inside));
     }
-    if let Some(text) = unescape(inside) {
+    if let Some((text, 0)) = unescape(inside) {
         return Ok(Cow::Owned(text));
     }
     serde_json::from_str(raw).map(Cow::Owned).map_err(|error| {
@@ -203,22 +269,25 @@ fn string<'a>(raw: &'a str, field: &'static str, expected: &'static str) -> Resu
 }
 
 /// Undoes the escapes of a JSON string in a single allocation: most texts have line breaks, and decoding them anew
-/// grows a string piece by piece. Nothing where it meets what is no escape: the decoder of JSON says what is wrong.
-fn unescape(inside: &str) -> Option<String> {
+/// grows a string piece by piece. Gives the number of lone surrogates with it. Nothing where it meets what is no escape: the
+/// decoder of JSON says what is wrong.
+fn unescape(inside: &str) -> Option<(String, u64)> {
+    let mut surrogates = 0;
     let mut text = String::with_capacity(inside.len());
     let mut rest = inside;
     while let Some(at) = memchr::memchr(b'\\', rest.as_bytes()) {
         text.push_str(&rest[..at]);
         let (c, length) = escape(&rest[at..])?;
-        text.push(c);
+        surrogates += u64::from(c.is_none());
+        text.push(c.unwrap_or(char::REPLACEMENT_CHARACTER));
         rest = &rest[at + length..];
     }
     text.push_str(rest);
-    Some(text)
+    Some((text, surrogates))
 }
 
-/// The character that the escape at the front of `text` stands for, and the escape's bytes.
-fn escape(text: &str) -> Option<(char, usize)> {
+/// The character that the escape at the front of `text` stands for, none for a lone surrogate, and the escape's bytes.
+fn escape(text: &str) -> Option<(Option<char>, usize)> {
     let c = match text.as_bytes().get(1)? {
         escape @ (b'"' | b'/' | b'\\') => char::from(*escape),
         b'n' => '\n',
@@ -229,18 +298,19 @@ fn escape(text: &str) -> Option<(char, usize)> {
         b'u' => return utf16(text),
         _ => return None,
     };
-    Some((c, 2))
+    Some((Some(c), 2))
 }
 
 /// The same of one unit of UTF-16, or of two that are one character.
-fn utf16(text: &str) -> Option<(char, usize)> {
+fn utf16(text: &str) -> Option<(Option<char>, usize)> {
     let unit = |at: usize| {
         let digits = text.get(at..at + 6)?.strip_prefix("\\u")?;
         digits.bytes().all(|b| b.is_ascii_hexdigit()).then(|| u16::from_str_radix(digits, 16).ok()).flatten()
     };
     let first = unit(0)?;
-    let second = if (0xd800..0xdc00).contains(&first) { Some(unit(6)?) } else { None };
-    let c = char::decode_utf16([first].into_iter().chain(second)).next()?.ok()?;
+    let is_half = (0xd800..0xdc00).contains(&first);
+    let second = if is_half { unit(6).filter(|unit| (0xdc00..0xe000).contains(unit)) } else { None };
+    let c = char::decode_utf16([first].into_iter().chain(second)).next()?.ok();
     Some((c, if second.is_some() { 12 } else { 6 }))
 }
 
@@ -334,20 +404,37 @@ mod tests {
             let units = |c: char| c.encode_utf16(&mut [0; 2]).iter().map(|u| format!("\\u{u:04X}")).collect::<String>();
             let escaped = |c: char| if c.is_ascii() { c.to_string() } else { units(c) };
             let raw: String = if ascii { raw.chars().map(escaped).collect() } else { raw };
-            prop_assert_eq!(unescape(&raw[1..raw.len() - 1]), Some(text.clone()));
+            prop_assert_eq!(unescape(&raw[1..raw.len() - 1]), Some((text.clone(), 0)));
             let mut parts = String::new();
             let visit = |part: &str| { parts.push_str(part); Ok::<(), ()>(()) };
-            prop_assert_eq!(RawText(&raw).each_part(visit), Ok(Ok(())));
+            prop_assert_eq!(RawText(&raw).each_part(visit), Ok(Ok(0)));
             prop_assert_eq!(parts, text);
         }
 
-        /// Whatever the decoder of JSON refuses is refused.
+        /// Whatever the decoder of JSON refuses is refused, but for lone surrogates.
         #[test]
         fn no_other_escapes_are_undone(inside in "([a-f]|\\\\[\"/bfnrtux0]|\\\\ud8[0-9]{2}|\\\\ude[0-9]{2}|\\\\u00[+e][0-9]){0,5}") {
             let raw = format!("\"{inside}\"");
-            prop_assert_eq!(unescape(&inside), serde_json::from_str::<String>(&raw).ok());
-            let refused = RawText(&raw).each_part(|_| Ok::<(), ()>(())).unwrap();
-            prop_assert_eq!(refused.is_ok(), unescape(&inside).is_some());
+            let (read, decoded) = (unescape(&inside), serde_json::from_str::<String>(&raw));
+            match &read {
+                Some((_, surrogates)) if *surrogates > 0 => prop_assert!(decoded.is_err()),
+                _ => prop_assert_eq!(read.clone().map(|(text, _)| text), decoded.ok()),
+            }
+            let mut parts = String::new();
+            let visit = |part: &str| { parts.push_str(part); Ok::<(), ()>(()) };
+            let surrogates = RawText(&raw).each_part(visit).unwrap().ok();
+            prop_assert_eq!(surrogates.map(|surrogates| (parts, surrogates)), read);
+        }
+
+        /// As the language reads UTF-16 whose halves may be alone.
+        #[test]
+        fn lone_surrogates_are_replaced(units in proptest::collection::vec(
+            prop_oneof![0xd7fe_u16..0xe002, 0xd83d_u16..0xd83f, 0xde00_u16..0xde02, 0x61_u16..0x64], 0..8,
+        )) {
+            let inside: String = units.iter().map(|unit| format!("\\u{unit:04x}")).collect();
+            let text = String::from_utf16_lossy(&units);
+            let alone = char::decode_utf16(units.iter().copied()).filter(Result::is_err).count();
+            prop_assert_eq!(unescape(&inside), Some((text, alone as u64)));
         }
     }
 
@@ -369,7 +456,8 @@ mod tests {
             (r#"{"id":1}"#, "text"),
             (r#"{"id":1,"text":null}"#, "text"),
             (r#"{"id":1,"text":7}"#, "text"),
-            (r#"{"id":1,"text":"\ud800"}"#, "text"),
+            (r#"{"id":"\ud800","text":""}"#, "id"),
+            (r#"{"id":1,"text":"\ud800\u"}"#, "document"),
             (r#"{"id":1,"text":"a","day":"yesterday"}"#, "date"),
             (r#"{"id":1,"text":"a","day":"20200101"}"#, "date"),
             (r#"{"id":1,"text":"a","day":[3]}"#, "date"),

@@ -1,6 +1,9 @@
-//! Texts in other encodings than UTF-8. Nothing is replaced in silence: bytes that are not of the encoding are an error.
+//! Texts in other encodings than UTF-8. Nothing is replaced in silence: bytes that are not of the encoding are an error, or, in a page
+//! that is UTF-8 but for some of them, counted.
 
 mod page;
+
+pub use page::Decoding;
 
 use crate::error::FieldError;
 use std::borrow::Cow;

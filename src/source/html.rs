@@ -3,11 +3,11 @@
 mod text;
 pub mod tokens;
 
-use super::{Encoding, Fields, Found, Source, SourceOpts};
+use super::{Decoding, Encoding, Fields, Found, Source, SourceOpts};
 use crate::error::{Error, FieldError, Place, Result};
-use crate::io::{MaxLine, name_of, open_to_count};
+use crate::io::{Kind, MaxLine, Opened, name_of};
 use std::borrow::Cow;
-use std::io::{BufRead, Read};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -39,7 +39,7 @@ impl Markup {
 /// The page of one file.
 pub struct Html {
     /// Nothing when the page has been given.
-    reader: Option<Box<dyn BufRead + Send>>,
+    reader: Option<Opened>,
     path: PathBuf,
     read: Arc<AtomicU64>,
     encoding: Option<Encoding>,
@@ -62,7 +62,7 @@ impl Html {
         }
         let read = Arc::default();
         Ok(Self {
-            reader: Some(open_to_count(path, Arc::clone(&read))?),
+            reader: Some(Opened::to_count(path, Arc::clone(&read))?),
             path: path.to_owned(),
             read,
             encoding: opts.encoding,
@@ -75,15 +75,17 @@ impl Html {
     }
 }
 
-/// A page in characters, by the encoding that it says, or that came with it.
-pub(super) fn decoded(page: &[u8], said: Option<Encoding>) -> Result<Cow<'_, str>, FieldError> {
-    let (encoding, mark) = Encoding::of_page(page, said);
-    encoding.decode(&page[mark..])
+/// The error about a file that is no page.
+fn no_page(raw: &[u8], kind: Kind, name: &str, is_packed: bool) -> FieldError {
+    let mut wrong = FieldError::new("document", "a page of HTML", raw);
+    let what = kind.problem("HTML", name, is_packed, "page.html");
+    wrong.advice = Some(format!("{what}; a pattern such as 'FOLDER/**/*.html' names pages alone").into());
+    wrong
 }
 
 impl Source for Html {
     fn next_document(&mut self) -> Result<Option<Found<'_>>> {
-        let Some(reader) = self.reader.take() else { return Ok(None) };
+        let Some(Opened { reader, is_packed }) = self.reader.take() else { return Ok(None) };
         let bound = self.bound.bytes();
         reader
             .take(bound.saturating_add(1))
@@ -95,8 +97,14 @@ impl Source for Html {
                 "{place}: the page is longer than {bound}; let it in with --max-line"
             )));
         }
-        let line = match decoded(&self.raw, self.encoding) {
-            Ok(page) => {
+        let page = match Kind::of_page(&self.raw) {
+            Some(kind) => Err(no_page(&self.raw, kind, &self.place.file, is_packed)),
+            None => Encoding::decode_page(&self.raw, self.encoding),
+        };
+        let mut decoding = Decoding::default();
+        let line = match page {
+            Ok((page, how)) => {
+                decoding = how;
                 let text = self.markup.text(page);
                 Fields { id: Cow::Borrowed(&self.place.file), url: None, date: None, text }
                     .write(&mut self.json)?;
@@ -104,7 +112,7 @@ impl Source for Html {
             }
             Err(error) => Err(error),
         };
-        Ok(Some(Found { place: &self.place, raw: &self.raw, line }))
+        Ok(Some(Found { place: &self.place, raw: &self.raw, line, decoding }))
     }
 
     fn raw_bytes(&self) -> u64 {

@@ -1,8 +1,8 @@
 //! JSON lines as a source: a line is a document, and stays as it is once it is UTF-8.
 
-use super::{Encoding, Found, Source, SourceOpts};
+use super::{Decoding, Encoding, Found, Source, SourceOpts};
 use crate::error::{Error, Place, Result};
-use crate::io::{Block, Blocks};
+use crate::io::{Block, Blocks, document_line};
 use crate::record::document::DocumentOpts;
 use std::borrow::Cow;
 use std::path::Path;
@@ -66,13 +66,14 @@ impl JsonLines {
             }
             let length = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
             let (start, step) = (self.at, (length + 1).min(rest.len()));
-            let is_empty = matches!(&rest[..length], b"" | b"\r");
+            let marks = document_line(&rest[..length]).map(|line| length - line.len());
             self.place.clone_from(&self.next);
             self.at += step;
             self.next.line += 1;
             self.next.offset += step as u64;
-            if !is_empty {
-                return Ok(Some(start..start + length));
+            if let Some(marks) = marks {
+                self.place.offset += marks as u64;
+                return Ok(Some(start + marks..start + length));
             }
         }
     }
@@ -90,7 +91,7 @@ impl Source for JsonLines {
             }
         });
         let line = line.and_then(|line| self.opts.read(line, place).map(|_| line));
-        Ok(Some(Found { place, raw, line }))
+        Ok(Some(Found { place, raw, line, decoding: Decoding::default() }))
     }
 
     fn raw_bytes(&self) -> u64 {

@@ -19,10 +19,9 @@
 
 mod fields;
 
-use super::html::decoded;
-use super::{Encoding, Found, Source, SourceOpts};
+use super::{Decoding, Encoding, Found, Source, SourceOpts};
 use crate::error::{Error, FieldError, Place, Result};
-use crate::io::{MaxLine, name_of, open_to_count, read_rest};
+use crate::io::{Kind, MaxLine, Opened, name_of, read_rest};
 use fields::{Names, content_type, marks};
 use std::borrow::Cow;
 use std::io::BufRead;
@@ -51,16 +50,17 @@ pub struct Trec {
 }
 
 /// A document in characters: by the encoding that was asked for, or a page by its own, or as UTF-8.
-fn characters(document: &[u8], asked: Option<Encoding>) -> Result<Cow<'_, str>, FieldError> {
+fn characters(document: &[u8], asked: Option<Encoding>) -> Result<(Cow<'_, str>, Decoding), FieldError> {
     match (asked, marks::end(document, "DOCHDR")) {
         (None, Some((_, end))) => {
             let (header, page) = document.split_at(end);
             let said = content_type(header).and_then(Encoding::of_content_type);
             // What is behind the header is a page, and the header is named by nothing but its own bytes.
-            let (header, page) = (decoded(header, None)?, decoded(page.trim_ascii_start(), said)?);
-            Ok(Cow::Owned(header.into_owned() + &page))
+            let (header, _) = Encoding::decode_page(header, None)?;
+            let (page, decoding) = Encoding::decode_page(page.trim_ascii_start(), said)?;
+            Ok((Cow::Owned(header.into_owned() + &page), decoding))
         }
-        _ => asked.unwrap_or_default().decode(document),
+        _ => asked.unwrap_or_default().decode(document).map(|text| (text, Decoding::default())),
     }
 }
 
@@ -79,8 +79,13 @@ impl Trec {
     /// Opens a file.
     pub fn open(opts: &SourceOpts, path: &Path, number: u32) -> Result<Self> {
         let read = Arc::default();
+        let mut opened = Opened::to_count(path, Arc::clone(&read))?;
+        if let Some(kind) = Kind::of(&opened.head(path)?) {
+            let problem = kind.problem("TREC", &name_of(path), opened.is_packed, "documents.trec");
+            return Err(Error::File { path: path.to_owned(), problem });
+        }
         Ok(Self {
-            reader: open_to_count(path, Arc::clone(&read))?,
+            reader: opened.reader,
             path: path.to_owned(),
             read,
             names: Names::of(opts),
@@ -181,11 +186,13 @@ impl Source for Trec {
             Piece::Stray => Some("<DOC> at the beginning of a line"),
         };
         let (raw, place) = (&self.raw, &self.place);
+        let mut decoding = Decoding::default();
         let line = match expected {
             Some(expected) => Err(FieldError::new("document", expected, raw)),
             None => match characters(raw, self.encoding) {
-                Ok(text) => match self.names.fields(&text, place) {
+                Ok((text, how)) => match self.names.fields(&text, place) {
                     Ok(fields) => {
+                        decoding = how;
                         fields.write(&mut self.json)?;
                         Ok(self.json.as_slice())
                     }
@@ -194,7 +201,7 @@ impl Source for Trec {
                 Err(error) => Err(error),
             },
         };
-        Ok(Some(Found { place, raw, line }))
+        Ok(Some(Found { place, raw, line, decoding }))
     }
 
     fn raw_bytes(&self) -> u64 {

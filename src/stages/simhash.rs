@@ -6,7 +6,7 @@ use super::options::{FeatureOpts, IdfTableOpts, MinFeaturesOpts};
 use super::signature_check::CheckOpts;
 use super::text_check::ContentRows;
 use crate::error::{Error, Result};
-use crate::record::document::{DocumentOpts, Line};
+use crate::record::document::{DocumentOpts, Line, SURROGATES};
 use crate::record::fingerprint::{FingerprintRow, Fingerprinted};
 use crate::sketch::distance::Distances;
 use crate::sketch::simhash::{Bits, Tie};
@@ -182,6 +182,7 @@ impl Stage for SimHash {
         let length = document.text.chars().count() as u64;
         let seen = TextSeen { script: dominant_script(&document.text), length };
         self.scripts.take(seen.script, fingerprint.is_some());
+        task.count_some(SURROGATES, document.surrogates);
         if let Some(meta) = &mut self.meta {
             meta.write(&document, seen, task)?;
         }

@@ -8,7 +8,7 @@
 use super::NoOpts;
 use super::options::FeatureOpts;
 use crate::error::{FieldError, Result};
-use crate::record::document::{DocumentOpts, Line, string_field};
+use crate::record::document::{DocumentOpts, Line, SURROGATES, string_field};
 use crate::record::id;
 use crate::record::lookup::KeptFeature;
 use crate::record::site::SiteRow;
@@ -103,6 +103,7 @@ impl Stage for SiteLeft {
     fn push(&mut self, line: Line<'_>, task: &mut Task<'_>) -> Result<()> {
         let document = self.opts.document.read(line.0, &task.place).map_err(|error| task.bad(error))?;
         let name = self.opts.site.of(line.0).map_err(|error| task.bad(error))?;
+        task.count_some(SURROGATES, document.surrogates);
         let mut site = Vec::new();
         id::escape(name.as_bytes(), &mut site);
         self.without += u64::from(site.is_empty());

@@ -4,7 +4,7 @@
 use super::meta::{MetaOpts, MetaWriter, ScriptCounts, TextSeen};
 use super::options::{EqualTextsOpts, FeatureOpts, MinFeaturesOpts};
 use crate::error::Result;
-use crate::record::document::{Document, DocumentOpts, Line, RawText};
+use crate::record::document::{Document, DocumentOpts, Line, RawText, SURROGATES};
 use crate::record::set::{Doc, Features};
 use crate::record::tokenized::{SetRow, Tokenized};
 use crate::stage::{Decl, Role, Stage, Task};
@@ -78,6 +78,7 @@ impl Stage for Tokenize {
             (document, None, seen)
         };
         self.scripts.take(seen.script, !self.features.is_empty());
+        task.count_some(SURROGATES, document.surrogates);
         let mut text = None;
         if self.opts.texts.compares(&self.opts.least, self.features.len() as u64) {
             text = match raw {
@@ -98,9 +99,7 @@ impl Stage for Tokenize {
             meta.finish(task);
         }
         self.scripts.count(task);
-        if self.without_text > 0 {
-            task.count("documents_without_text", self.without_text);
-        }
+        task.count_some("documents_without_text", self.without_text);
         Ok(())
     }
 }
@@ -114,7 +113,7 @@ impl Tokenize {
         task: &Task<'_>,
     ) -> Result<(Document<'a>, Option<RawText<'a>>, TextSeen)> {
         let bad = |error| task.bad(error);
-        let (document, text) = self.opts.document.read_but_text(line.0, &task.place).map_err(bad)?;
+        let (mut document, text) = self.opts.document.read_but_text(line.0, &task.place).map_err(bad)?;
         let mut letters = Letters::default();
         let mut length = 0;
         let mut pieces = Pieces::new(&mut self.extractor);
@@ -137,7 +136,7 @@ impl Tokenize {
             length += part.chars().count() as u64;
             pieces.push(part, &mut visit)
         })?;
-        read.map_err(bad)?;
+        document.surrogates = read.map_err(bad)?;
         pieces.finish(&mut visit)?;
         features.sort_unstable();
         features.dedup();

@@ -82,8 +82,8 @@ impl InFront {
             bad_records: document.bad_records,
             max_line: document.max_line,
         };
-        super::write(&self.inputs, &file, &source, opts.quiet)?;
-        Ok(Converted { output: output.clone(), file })
+        let warnings = super::write(&self.inputs, &file, &source, opts.quiet)?;
+        Ok(Converted { output: output.clone(), file, warnings })
     }
 }
 
@@ -92,6 +92,8 @@ impl InFront {
 pub struct Converted {
     output: PathBuf,
     file: PathBuf,
+    /// Of the conversion.
+    pub warnings: Vec<String>,
 }
 
 impl Drop for Converted {

@@ -22,6 +22,7 @@ use super::ragged::Ragged;
 use crate::bad_records;
 use crate::error::{Error, Place, Result};
 use crate::io::Contents;
+use crate::record::document::SURROGATES;
 use crate::stage::Counters;
 pub use feature::FeatureRow;
 use field_count::FieldCount;
@@ -66,6 +67,8 @@ pub struct Documents {
     pub texts: EqualTexts,
     /// Documents whose sets are too small for a join and whose texts are nothing but white space.
     without_text: u64,
+    /// Lone surrogates in their texts.
+    surrogates: u64,
     runs: Vec<Run>,
     files: Vec<Arc<str>>,
     /// What was read of each input.
@@ -170,6 +173,9 @@ impl Documents {
         }
         if self.without_text > 0 {
             counters.insert("documents_without_text".to_owned(), self.without_text);
+        }
+        if self.surrogates > 0 {
+            counters.insert(SURROGATES.to_owned(), self.surrogates);
         }
         for (script, (documents, without)) in self.script_names.iter().zip(counts).filter(|(_, c)| c.0 > 0) {
             let mut add = |name: &str, count| *counters.entry(name.to_owned()).or_default() += count;

@@ -5,10 +5,10 @@
 use super::output::Written;
 use crate::engine::progress::Progress;
 use crate::error::Result;
-use crate::io::{AtomicFile, Blocks};
+use crate::io::{AtomicFile, Blocks, document_line};
 use std::path::Path;
 
-/// Writes the input's lines but those at the `dropped` places (ascending) to a file.
+/// Writes the input's lines but those at the `dropped` places (ascending) to a file; the blocks are [of documents](Blocks::of_documents).
 pub fn write_kept(
     blocks: Blocks,
     dropped: &[u32],
@@ -27,11 +27,10 @@ pub fn write_kept(
             open = false;
         }
         for (nth, line) in block.bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
-            let text = line.strip_suffix(b"\n").unwrap_or(line);
+            let mut line = line;
             if nth > 0 || !block.continues {
-                if matches!(text, b"" | b"\r") {
-                    continue;
-                }
+                let Some(text) = document_line(line) else { continue };
+                line = text;
                 keep = dropped.next_if(|place| **place == at).is_none();
                 at += 1;
                 // A line without an end gets one.
@@ -39,6 +38,7 @@ pub fn write_kept(
                 written.bytes += u64::from(keep);
             }
             if keep {
+                let text = line.strip_suffix(b"\n").unwrap_or(line);
                 file.bytes(line)?;
                 written.bytes += text.len() as u64;
                 open = text.len() == line.len();
@@ -56,21 +56,26 @@ pub fn write_kept(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::io::MaxLine;
     use std::fs;
 
     #[test]
     fn lines_are_kept_whatever_blocks_they_come_in() {
         let folder = tempfile::tempdir().unwrap();
         let paths = ["a", "b"].map(|name| folder.path().join(name));
-        fs::write(&paths[0], "zero\r\n\r\n\nthe first line\n2\nthe third line is long").unwrap();
+        fs::write(
+            &paths[0],
+            "\u{feff}zero\r\n\r\n \t\n\n  the first line\n\u{feff}\u{feff}2\nthe third line is long",
+        )
+        .unwrap();
         fs::write(&paths[1], "the fourth\n\r\n5").unwrap();
-        let lines = ["zero\r", "the first line", "2", "the third line is long", "the fourth", "5"];
+        let lines = ["zero\r", "  the first line", "2", "the third line is long", "the fourth", "5"];
         let kept = folder.path().join("kept");
         for dropped in [vec![], vec![0, 3], vec![1, 2, 5], vec![4], vec![0, 1, 2, 3, 4, 5]] {
             let left = (0..).zip(lines).filter(|(at, _)| !dropped.contains(at));
             let expected: String = left.map(|(_, line)| format!("{line}\n")).collect();
             for size in 2..40 {
-                let blocks = Blocks::new(paths.to_vec(), size);
+                let blocks = Blocks::new(paths.to_vec(), size).of_documents(MaxLine::ROW);
                 let (written, _) = write_kept(blocks, &dropped, &kept, &Progress::default()).unwrap();
                 assert_eq!(fs::read_to_string(&kept).unwrap(), expected, "{size} {dropped:?}");
                 assert_eq!(written.bytes, expected.len() as u64);

@@ -55,7 +55,19 @@ fn cases() -> Vec<Case> {
         third(br#"{"id":"b"}"#, "", &["field text: expected a string, found nothing"]),
         third(br#"{"id":"b","text":7}"#, "", &["field text: expected a string, found \"7\""]),
         third(br#"{"id":"b","text":null}"#, "", &["field text: expected a string, found \"null\""]),
-        third(br#"{"id":"b","text":"\ud800"}"#, "", &["field text: expected a string", "hex escape"]),
+        third(br#"{"id":"b","text":"\ud800\u"}"#, "", &["field document: expected a JSON object"]),
+        third(br#"{"id":"\ud800","text":""}"#, "", &["field id: expected a string", "surrogate"]),
+        third(
+            br#"{"doc_id":"b","content":"x"}"#,
+            "",
+            &["found nothing by the name \"id\"", "\"doc_id\", \"content\"", "--id NAME and --text NAME"],
+        ),
+        third(br#"{"id":"b","body":"x"}"#, "", &["field text: ", "\"id\", \"body\"", "with --text NAME"]),
+        third(b"[{\"id\":1}]", "", &["a JSON array, `gzip -dcf < docs | jq -c '.[]' > documents.jsonl`"]),
+        third(b"<html>", "", &["HTML, `twinsplit convert docs --format html --output documents.jsonl`"]),
+        third(b"<DOC>", "", &["TREC, `twinsplit convert docs --format trec --output documents.jsonl`"]),
+        third(b"{", "", &["several lines, `gzip -dcf < docs | jq -c . > documents.jsonl`"]),
+        third(b"caf\xe9", "", &["`twinsplit convert` reads it with --encoding NAME"]),
         third(br#"{"id":"\udc00x","text":""}"#, "", &["field id: expected a string", "surrogate"]),
         third(b"{\"id\":\"b\",\"text\":\"\xff\"}", "", &["field document: ", "UTF-8"]),
         third(b"{\"id\":\"b\",\"text\":\"a\x00b\"}", "", &["field document: ", "control character"]),
@@ -75,9 +87,17 @@ fn cases() -> Vec<Case> {
         damaged_gzip(whole[..whole.len() - 1].to_vec(), "truncated"),
         damaged_gzip(whole[..5].to_vec(), "truncated"),
         damaged_gzip(damaged, "damaged"),
-        damaged_gzip([&whole[..], b"text after the last member"].concat(), "damaged"),
         damaged_gzip([&whole[..], &whole[..100]].concat(), "truncated"),
     ];
+    cases.push(Case {
+        bytes: [&whole[..], b"\n"].concat(),
+        options: "",
+        words: vec!["cannot read docs", "trailing bytes stand behind the gzip data", "`head -c"],
+    });
+    // What is in another container is refused before a line of it is read.
+    for (bytes, words) in others() {
+        cases.push(Case { bytes, options: "", words });
+    }
     let long = format!("{}{}", jsonl(&[("a", "x")]), jsonl(&[("b", &"y ".repeat(700))]));
     let options = "--max-line 1K";
     cases.push(Case {
@@ -92,6 +112,45 @@ fn cases() -> Vec<Case> {
         words: vec!["docs, line 1: ", "longer than 1M"],
     });
     cases
+}
+
+/// Files that hold no lines, or lines of something else, as they are, and inside gzip.
+fn others() -> Vec<(Vec<u8>, Vec<&'static str>)> {
+    let utf_16 = |text: &str| -> Vec<u8> { text.encode_utf16().flat_map(u16::to_le_bytes).collect() };
+    let line = "{\"id\":\"a\",\"text\":\"b\"}\n";
+    let marked = [&b"\xff\xfe"[..], &utf_16(line)].concat();
+    let other = |bytes: &[u8], is, command| (bytes.to_vec(), vec!["docs: this is ", is, command]);
+    let packed = |bytes: &[u8], is, command| {
+        (gzip(bytes), vec!["docs: this is ", is, " inside gzip, not JSON lines", command])
+    };
+    vec![
+        other(b"\x28\xb5\x2f\xfd\x04\0\x6f\x4d", "packed by zstd", "`zstd -dc < docs > documents.jsonl`"),
+        other(b"BZh91AY&SY\x5f\xa3", "packed by bzip2", "`bzip2 -dc < docs > documents.jsonl`"),
+        other(b"\xfd7zXZ\0\0\x04", "packed by xz", "`xz -dc < docs > documents.jsonl`"),
+        other(b"PK\x03\x04\x14\0", "a zip archive", "`unzip -p docs > documents.jsonl`"),
+        other(b"PAR1\x15\x04", "Parquet", "format=\"parquet\").to_batches()"),
+        other(b"ARROW1\0\0", "Arrow", "format=\"ipc\").to_batches()"),
+        other(b"WARC/1.0\r\nWARC-Type: warcinfo\r\n", "WARC", "warcio"),
+        other(b"%PDF-1.7\n%\xe2\xe3", "PDF", "`pdftotext docs - |"),
+        other(&marked, "UTF-16, not JSON lines", "`iconv -f UTF-16 -t UTF-8 < docs > documents.jsonl`"),
+        other(
+            &utf_16(line),
+            "UTF-16 without a byte order mark",
+            "`iconv -f UTF-16LE -t UTF-8 < docs > documents.jsonl`",
+        ),
+        packed(b"WARC/1.0\r\nWARC-Type: warcinfo\r\n", "WARC", "`gzip -dc < docs | python3 "),
+        packed(&gzip(line), "gzip", "`gzip -dc < docs | gzip -dc > documents.jsonl`"),
+        packed(
+            b"PK\x03\x04\x14\0",
+            "a zip archive",
+            "`gzip -dc < docs > unpacked && unzip -p unpacked > documents.jsonl`",
+        ),
+        (
+            b"id,text\na,b\n".to_vec(),
+            vec!["docs, line 1, field document", "CSV, `gzip -dcf < docs | python3 "],
+        ),
+        (b"id\ttext\na\tb\n".to_vec(), vec!["docs, line 1, field document", "TSV, `", "delimiter=\"\\t\""]),
+    ]
 }
 
 #[track_caller]
@@ -320,4 +379,49 @@ fn a_folder_that_cannot_be_written_is_named() {
         assert!(said.err.contains(name), "{name} is not named: {}", said.err);
     }
     said.fails(1, &[]);
+}
+
+/// A file of another kind among good ones is named, and what stands before lines of documents without being any is no line.
+#[test]
+fn containers_blanks_marks_padding_and_halves_are_told_apart() {
+    let here = Place::new();
+    fs::create_dir(here.path("folder")).unwrap();
+    here.write("folder/a.jsonl", jsonl(&[("a", "one two three")]));
+    here.write("folder/b.jsonl", b"\x28\xb5\x2f\xfd\x04\0\x6f\x4d");
+    for command in [
+        "run --output out --input folder",
+        "idf --output table --from folder",
+        "tune --input folder",
+        "plan --estimate --input folder",
+        "convert folder --format jsonl --output made",
+    ] {
+        here.say(&format!("twinsplit {command}"))
+            .fails(1, &["folder/b.jsonl: this is packed by zstd", "`zstd -dc < folder/b.jsonl > documents."]);
+    }
+    here.with("tokenize", &b"PAR1\x15\x04"[..], &[]).fails(1, &["standard input: this is Parquet", " FILE "]);
+    // A task of Hadoop is given what Hadoop has unpacked, by the name of the file.
+    let share = [("mapreduce_map_input_file", "hdfs:///a/docs"), ("mapreduce_map_input_start", "0")];
+    here.with("tokenize", gzip("{}"), &share)
+        .fails(1, &["hdfs:///a/docs: this is gzip", "end in .gz", "rename the file"]);
+    let keyed = [share[0], share[1], ("stream_map_input_ignoreKey", "false")];
+    here.with("tokenize", [b"0\t", &gzip("{}")[..]].concat(), &keyed)
+        .fails(1, &["hdfs:///a/docs: this is gzip"]);
+
+    let half = r#"{"id":"b","text":"one two three \ud83d and \ude00"}"#;
+    let same = r#"{"id":"c","text":"one two three \ufffd and \ufffd"}"#;
+    let padded = |text: &str| [&gzip(text)[..], &[0; 700]].concat();
+    let first = format!("\u{feff} \t\r\n{half}\n");
+    let second = format!("\u{feff}{same}\n   \n");
+    here.write("docs.gz", [padded(&first), padded(&second)].concat());
+    for way in RUNS {
+        let run = "--features words:1 --tau 0.7 --input docs.gz --output out --write-kept --overwrite";
+        let said = here.say(&format!("twinsplit run {way} {run}"));
+        let halves = "2 escapes in the texts are half of a surrogate pair";
+        assert!(said.err.contains(halves), "{way}: {}", said.err);
+        said.ok();
+        assert!(here.read("out/pairs.tsv").ends_with("\t1.000000\n"), "{way}");
+        assert_eq!(here.read("out/kept.jsonl"), format!("{half}\n"), "{way}");
+        let run = here.read("out/run.json");
+        assert!(run.contains("\"lone_surrogates\": 2") && run.contains(halves), "{way}: {run}");
+    }
 }

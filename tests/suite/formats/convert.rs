@@ -152,6 +152,42 @@ fn pages_of_html_become_text() {
     here.say(&format!("{convert} - --id auto")).fails(2, &["--id: with --format html a file is a document"]);
 }
 
+/// What is no page is no document, and pages whose bytes do not fit what they say are counted.
+#[test]
+fn files_beside_pages_and_stray_bytes_are_told() {
+    let here = Place::new();
+    fs::create_dir(here.path("site")).unwrap();
+    here.write("site/a.html", b"<p>caf\xc3\xa9 \xe4\xb8\xad\xe6\x96\x87\xff");
+    here.write("site/b.html", b"<meta charset=latin1><p>caf\xc3\xa9");
+    here.write("site/c.html", b"<p>caf\xe9");
+    here.write("site/d.json", b"{\"url\": [1]}\n");
+    here.write("site/e.warc.gz", gzip("WARC/1.0\r\nWARC-Type: warcinfo\r\n"));
+    let convert = "twinsplit convert site --format html --output docs.jsonl --quiet";
+    here.say(convert)
+        .fails(1, &["site/d.json, line 1", "this is JSON, not HTML", "'FOLDER/**/*.html'", "--bad-records"]);
+    let said = here.say(&format!("{convert} --bad-records 2"));
+    let warnings = [
+        "2 documents could not be read; see docs.jsonl.quarantine.tsv",
+        "1 page of UTF-8 with bytes that are not: 1 sequence read as U+FFFD",
+        "1 page with another encoding in the meta element than that of the bytes, which are UTF-8",
+        "1 page without a word of the encoding, not UTF-8, read as windows-1252",
+    ];
+    warnings.iter().for_each(|warning| assert!(said.err.contains(warning), "{}", said.err));
+    said.ok();
+    let texts: Vec<Value> =
+        values(&here.read("docs.jsonl")).iter().map(|line| line["text"].clone()).collect();
+    assert_eq!(texts, ["caf\u{e9} 中文\u{fffd}", "caf\u{e9}", "caf\u{e9}"]);
+    here.say(
+        "twinsplit run --format html --input 'site/*.html' --output out --features words:1 --tau 0.9 --quiet",
+    )
+    .ok();
+    let run: Value = serde_json::from_str(&here.read("out/run.json")).unwrap();
+    let told: Vec<&str> = run["warnings"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    warnings[1..]
+        .iter()
+        .for_each(|warning| assert!(told.iter().any(|told| told.contains(warning)), "{told:?}"));
+}
+
 /// A run of another format is the run of the lines that it leaves beside its output folder.
 #[test]
 fn a_run_converts_in_front() {

@@ -58,7 +58,7 @@ static DECODERS: LazyLock<Vec<(String, RecordInfo)>> = LazyLock::new(|| {
 /// Reads a line as every record; an error must say which field, and what was expected there.
 fn read_as_everything(line: &[u8]) -> Result<(), TestCaseError> {
     for (record, info) in DECODERS.iter() {
-        if let Err(FieldError { field, expected, found }) = (info.decodes)(line) {
+        if let Err(FieldError { field, expected, found, .. }) = (info.decodes)(line) {
             prop_assert!(
                 !field.is_empty() && !expected.is_empty() && !found.is_empty(),
                 "{record}: field {field:?}, expected {expected:?}, found {found:?}"

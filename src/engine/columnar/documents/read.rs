@@ -270,7 +270,7 @@ impl Batch {
         reader: &mut LineReader<'_, '_, '_>,
         set: &mut Vec<u64>,
     ) -> Result<Result<Option<u128>, FieldError>> {
-        let (document, text) = match reader.opts.document.read_but_text(line, place) {
+        let (mut document, text) = match reader.opts.document.read_but_text(line, place) {
             Ok(read) => read,
             Err(error) => return Ok(Err(error)),
         };
@@ -288,10 +288,11 @@ impl Batch {
         let script = letters.dominant();
         let ranked = self.documents.ranks.is_some();
         let rank = || ranked.then(|| rank(reader.opts, &document, length, script)).transpose();
-        let rank = match read.and_then(|()| rank()) {
-            Ok(rank) => rank,
+        let (rank, surrogates) = match read.and_then(|surrogates| Ok((rank()?, surrogates))) {
+            Ok(read) => read,
             Err(error) => return Ok(Err(error)),
         };
+        document.surrogates = surrogates;
         let out = &mut reader.out.features;
         let of_site = self.take_site(line, reader.opts);
         reader.keys.iter_mut().for_each(Keys::start);
@@ -336,6 +337,7 @@ impl Batch {
             ranks.push(&rank);
         }
         own.without_text += u64::from(hash == Some(None));
+        own.surrogates += document.surrogates;
         own.stands(place);
         own.ids.push(&document.id);
         own.sizes.push(set.size);
@@ -430,6 +432,7 @@ impl Gathered<'_> {
         all.hashes.extend_from_slice(&documents.hashes);
         all.keys.extend_from_slice(&documents.keys);
         all.without_text += documents.without_text;
+        all.surrogates += documents.surrogates;
         for script in scripts {
             let known = all.script_names.iter().position(|name| *name == script).unwrap_or_else(|| {
                 all.script_names.push(script);
