@@ -38,6 +38,8 @@ addresses=$("$BINARY" job addresses --hadoop "$HADOOP" "$OUTPUT" "${WORK:-${OUTP
 mapfile -t INPUT <<< "$addresses"
 OUTPUT=${INPUT[0]} WORK=${INPUT[1]} INPUT=("${INPUT[@]:2}") DOCUMENTS=() OWN_LOGS=
 [[ -z $QUERIES ]] || { QUERIES=${INPUT[-1]} && unset 'INPUT[-1]'; }
+# Hadoop takes the list of its tasks' files apart there.
+[[ $OUTPUT$WORK != *[[:space:],#%]* ]] || { echo "error: $OUTPUT: Hadoop Streaming takes no white space and none of , # % in the name of the output; choose another" >&2; exit 2; }
 for path in "${INPUT[@]}"; do DOCUMENTS+=(-input "$path"); done
 BIN=$WORK/_bin NEW=$WORK/_tmp/$$-${EPOCHREALTIME/./}
 [[ -n ${LOGS:-} ]] || { LOGS=$(mktemp -d "${TMPDIR:-/tmp}/twinsplit-logs.XXXXXX") OWN_LOGS=1; }
@@ -51,7 +53,7 @@ ended() {
     "${HADOOP%hadoop}yarn" application -kill "$app" > /dev/null 2>&1 || true
   done
   [[ -n $OWN_LOGS ]] || return 0
-  if ((code == 0 || code == 2)); then rm -rf "$LOGS"; else echo "note: the logs of the jobs are in $LOGS" >&2; fi
+  if ((code == 0 || code == 2)) || ! compgen -G "$LOGS/*.log" > /dev/null; then rm -rf "$LOGS"; else echo "note: the logs of the jobs are in $LOGS" >&2; fi
 }
 trap ended EXIT
 for signal in HUP:129 INT:130 TERM:143; do trap "exit ${signal#*:}" "${signal%:*}"; done

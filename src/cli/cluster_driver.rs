@@ -90,7 +90,10 @@ fn leave(opts: &RunOpts, logs: TempDir, error: Error) -> Error {
             opts.output.display()
         ));
     }
-    terminal::note(format_args!("the logs of the jobs are in {}", logs.keep().display()));
+    let mut files = fs::read_dir(logs.path()).into_iter().flatten().flatten();
+    if files.any(|file| file.path().extension().is_some_and(|end| end == "log")) {
+        terminal::note(format_args!("the logs of the jobs are in {}", logs.keep().display()));
+    }
     error
 }
 

@@ -48,11 +48,12 @@ class Chain:
         self.spark = SparkSession.builder.appName(title).getOrCreate()
         self.context = self.spark.sparkContext
         atexit.register(self.spark.stop)
-        self.context.setLogLevel("WARN")
+        # What a failed task says is said by `fail`; each part of Spark that passes it on would say it again.
+        self.context.setLogLevel("OFF" if self.options.quiet else "WARN")
         self.reducers = self.options.reducers or max(2, self.context.defaultParallelism)
         # What the caller set for the stages goes to every task.
         self.variables = {name: value for name, value in os.environ.items() if name.startswith("TWINSPLIT_")}
-        self.answers, self.steps, self.last_names = answers, [], {}
+        self.answers, self.steps, self.last_names, self.suspects = answers, [], {}, []
         output = whole_name(self.options.output)
         self.hidden = output + "/_work/_answer"
         self.work = whole_name(self.options.work) if self.options.work else output + "/_work"
@@ -172,7 +173,7 @@ class Chain:
     # The steps. `step` says what the call that follows it is called, and why it is made.
 
     def step(self, name, why):
-        self.name, self.why = name, why
+        self.name, self.why, self.suspects = name, why, []
 
     def map(self, inputs, data, mapper, tasks=None, side=None):
         """A map-only step."""
@@ -186,7 +187,10 @@ class Chain:
             if mapper:
                 if not reducer and tasks not in (None, rows.getNumPartitions()):
                     rows = rows.repartition(tasks)
-                rows = through(rows, self.stage(mapper, links, not self.given.keys().isdisjoint(inputs)), counters)
+                of_documents = self.given.keys() & set(inputs)
+                stage = self.stage(mapper, links, bool(of_documents))
+                self.suspects = [(name, how, stage) for data in of_documents for name, how in self.given[data].items()]
+                rows = through(rows, stage, counters)
             if reducer:
                 rows = rows.mapPartitions(lines_of_blocks) if mapper else rows
                 if slices:
@@ -245,7 +249,7 @@ class Chain:
         try:
             make(folder, counters)
         except Exception as error:
-            fail(reason(self.name, error))
+            fail("standard input, line " in str(error) and self.refused() or reason(self.name, error))
         done = {"step": self.name, "seconds": round(time.time() - started, 3), "counters": {}}
         for _, (numbers, bad) in sorted(counters.value.items()):
             for counter, number in numbers.items():
@@ -256,6 +260,15 @@ class Chain:
         write(folder + "/_counters.json", json.dumps(done, sort_keys=True))
         write(folder + "/_SUCCESS", "")
         self.ended(done)
+
+    def refused(self):
+        """What the step's stage says of the first file of documents that it refuses: the rows of a task do not tell their file."""
+        for name, how, stage in self.suspects:
+            try:
+                rows = self.document_rows({name: how})[0].coalesce(1)
+                through(rows, stage, self.context.accumulator({}, ByTask())).foreach(len)
+            except Exception as error:
+                return reason(self.name, error, name)
 
     def ended(self, done):
         self.steps.append(done)
@@ -301,11 +314,12 @@ class Chain:
         made = self.answers + (["quarantine"] if exists(self.hidden + "/quarantine") else [])
         self.ask("publish", ["--data"] + made, self.steps)
 
-def reason(name, error):
-    """What a failed stage said, or what Spark did."""
+def reason(name, error, file=None):
+    """What a failed stage said, or what Spark did; with the name of the file that it read, where that is known."""
     text = str(error)
     if "<<<" in text and ">>>" in text:
-        return text.split("<<<", 1)[1].split(">>>", 1)[0].strip()
+        task, _, said = text.split("<<<", 1)[1].split(">>>", 1)[0].strip().partition("\n")
+        return said.replace("error: ", "", 1).replace("standard input", file or "standard input", 1) + "\n" * bool(said) + task
     lines = [line.strip(" :").replace("Caused by: ", "") for line in text.splitlines()]
     known = [line for line in lines if "Exception: " in line or "Error: " in line] or lines[:1]
-    return "\n".join(["step %s: Spark stopped it; its log says more" % name] + list(dict.fromkeys(known))[:6])
+    return "\n".join(["step %s: Spark stopped it" % name] + list(dict.fromkeys(known))[:6])

@@ -122,8 +122,7 @@ def lines_of_whole(row):
     """The lines of a file that was read whole."""
     content = bytes(row[0])
     stream = io.BytesIO(content)
-    for number, line in enumerate(gzip.GzipFile(fileobj=stream) if content[:2] == b"\x1f\x8b" else stream):
-        line = line[len(MARK) :] if number == 0 and line.startswith(MARK) else line
+    for line in gzip.GzipFile(fileobj=stream) if content[:2] == b"\x1f\x8b" else stream:
         yield line[:-1] if line.endswith(b"\n") else line
 
 def forget(names, rows=()):

@@ -22,6 +22,10 @@ pub struct ExplainOpts {
     yarn: PathBuf,
 }
 
+/// Words of exceptions of Java about gzip that ends too early, or is damaged.
+const OF_GZIP: [&str; 5] =
+    ["EOFException", "ZipException", "incorrect data check", "incorrect header check", "invalid "];
+
 /// Words in a log that may say what is wrong.
 const SIGNS: [&str; 7] = ["Error", "ERROR", "Exception", "Container", "memory", "denied", "refused"];
 
@@ -39,6 +43,10 @@ pub fn explain(opts: &ExplainOpts) -> Result<()> {
             .iter()
             .any(|line| line.ends_with("failed with code 1") || line.ends_with("failed with code 2"));
     let mut said = errors(&log);
+    if said.is_empty() && application.is_none() {
+        // Without a cluster, its tasks' logs are the client's.
+        said = inputs(&log);
+    }
     let tries = if application.is_some() { TRIES } else { 0 };
     for again in 0..tries {
         if !why.is_empty() && !why.iter().any(|line| line.starts_with("Error")) {
@@ -57,10 +65,10 @@ pub fn explain(opts: &ExplainOpts) -> Result<()> {
             break;
         }
     }
+    said.iter().take(5).for_each(terminal::line);
     if !of_stage || said.is_empty() {
         why.iter().take(3).for_each(terminal::line);
     }
-    said.iter().take(5).for_each(terminal::line);
     if why.is_empty() && said.is_empty() {
         let is_sign =
             |line: &&str| SIGNS.iter().any(|sign| line.contains(sign)) && !line.starts_with("\tat ");
@@ -102,17 +110,36 @@ fn errors(text: &str) -> BTreeSet<String> {
     text.lines().filter(|line| line.starts_with("error:")).map(str::to_owned).collect()
 }
 
-/// What the tasks read that ended in an exception.
+/// What the tasks read that ended in an exception. A task in the process of the client has no word of its own for it: it is one that does
+/// not finish.
 fn inputs(text: &str) -> BTreeSet<String> {
-    let (mut input, mut found) = ("", BTreeSet::new());
+    let (mut input, mut found, mut open) = ("", BTreeSet::new(), Vec::new());
     for line in text.lines() {
-        if line.contains("Processing split: ") {
-            input = line.split_whitespace().next_back().unwrap_or_default();
-        } else if line.contains(" running child") {
-            found.insert(format!("in a task that read {input}"));
+        let cause = line.split_once(" running child : ").or_else(|| line.split_once("java.lang.Exception: "));
+        if let Some((_, split)) = line.split_once("Processing split: ") {
+            input = split.trim_end();
+        } else if line.contains("Starting task: ") {
+            open.extend(Some(std::mem::take(&mut input)).filter(|input| !input.is_empty()));
+        } else if line.contains("Finishing task: ") {
+            input = "";
+        } else if let Some((_, cause)) = cause {
+            open.extend(Some(std::mem::take(&mut input)).filter(|input| !input.is_empty()));
+            found.extend(open.drain(..).map(|input| of_input(input, cause)));
         }
     }
     found
+}
+
+/// What is wrong with a task's input, as far as an exception tells.
+fn of_input(input: &str, cause: &str) -> String {
+    // Behind the name are the bytes that the task was to read.
+    let file = input.rsplit_once(':').map_or(input, |(file, _)| file);
+    match file.ends_with(".gz") && OF_GZIP.iter().any(|word| cause.contains(word)) {
+        true => format!(
+            "error: {file}: its gzip data end in the middle or are damaged ({cause}); `gzip -t` tests the file; fetch or make it again"
+        ),
+        false => format!("in a task that read {input}: {cause}"),
+    }
 }
 
 #[cfg(test)]
@@ -130,6 +157,10 @@ mod tests {
         assert_eq!(errors(log), one("error: tokenize: no"));
         let syslog =
             "x Processing split: hdfs://h/a.gz:0+10\nException running child : java.io.IOException\n";
-        assert_eq!(inputs(syslog), one("in a task that read hdfs://h/a.gz:0+10"));
+        assert_eq!(inputs(syslog), one("in a task that read hdfs://h/a.gz:0+10: java.io.IOException"));
+        let of_client = "Starting task: 1\nProcessing split: file:/a b.gz:0+10\nStarting task: 2\nProcessing split: file:/b.gz:0+9\n\
+                         Finishing task: 2\njava.lang.Exception: java.io.EOFException: Unexpected end of input stream\n";
+        let said = inputs(of_client).into_iter().collect::<Vec<_>>().join("|");
+        assert!(said.starts_with("error: file:/a b.gz: its gzip data end") && !said.contains('|'), "{said}");
     }
 }
