@@ -56,3 +56,8 @@ done
 put checked_file table 2 "$(sed '1d;$d' "$work/table")"
 put blocks plain 7 "$(head -c 400 "$tiny")"
 { printf '\x64'; head -c 400 "$tiny" | gzip; } > "$corpus/blocks/gzip-100"
+# Padding between members, marks and blanks before lines; UTF-16, which is refused.
+{ printf '\x64'; head -c 400 "$tiny" | gzip; printf '\0\0\0'; printf '\xef\xbb\xbf \t\n{}\n' | gzip; } > "$corpus/blocks/padded-100"
+printf '\x08\xef\xbb\xbf\xef\xbb\xbf{}\n  \n\xef\xbb\xbf\n' > "$corpus/blocks/marks-8"
+printf '\x08\xff\xfe{\0}\0\n\0' > "$corpus/blocks/utf16-8"
+printf '%s' '{"id":"a","text":"\ud83d \ude00 \ud83d\ude00"}' > "$corpus/documents/halves"
