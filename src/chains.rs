@@ -71,6 +71,8 @@ pub struct Family {
     pub about: &'static str,
     /// Its values of options that are not given.
     pub defaults: &'static [(&'static str, &'static str)],
+    /// Options of its stages that say nothing to its chains.
+    pub ignored: &'static [&'static str],
     /// Options that decide the steps of its front.
     front: Choices,
     /// Options of its own that decide its steps.
@@ -108,10 +110,15 @@ impl Family {
         (self.compose)(params, wanted)
     }
 
+    /// The options that decide its steps, each with a value for every way of them; an empty one stands for none.
+    pub fn choices(&self) -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
+        self.front.iter().chain(&output::CHOICES).chain(self.choices).copied()
+    }
+
     /// A chain for every combination of what decides its steps, with its options.
     pub fn every_chain(&self) -> Vec<(Params, Chain)> {
         let mut all = vec![Params::default()];
-        for (name, values) in self.front.iter().chain(&output::CHOICES).chain(self.choices) {
+        for (name, values) in self.choices() {
             let with = |params: &Params| {
                 let with = |value: &&str| match *value {
                     "" => params.clone(),

@@ -148,7 +148,7 @@ pub mod record {
     pub mod fingerprint {
         pub use crate::record::fingerprint::{
             FingerprintBlocks, FingerprintCount, FingerprintRow, Fingerprinted, GroupedFingerprint,
-            GroupedRow, MemberFingerprint, PrintedFingerprint, Table, TableRow,
+            GroupedRow, MemberFingerprint, PrintedFingerprint, ShortText, Table, TableRow,
         };
     }
     /// See the module of this name.

@@ -4,6 +4,8 @@
 //! (`twinsplit plan --json`), engines follow it, `run.json` keeps it, and `--resume` compares it with that of the run that was
 //! stopped. Nothing later asks the options again which way to go.
 
+mod unused;
+
 use crate::chains::{Chain, Columnar, Data, FAMILIES, Family, Step, Tasks, Wanted};
 use crate::error::{Error, Result};
 use crate::hamming::MOST_DISTANCE;
@@ -23,6 +25,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::OnceLock;
+pub use unused::refuse_unused;
 
 /// Ways to run a chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -202,6 +205,14 @@ pub const BOUNDS: [&str; 5] = ["max-pairs", "combine", "combine-pairs", "forest"
 const STAR_NOTE: &str = "with --write-kept clusters are stars, so that each dropped document is in a pair with the one \
                          that is kept; --cluster components joins chains";
 
+/// What is said of every run that compares fingerprints, with a batch too.
+const APPROXIMATE: &str = "APPROXIMATE: simhash compares fingerprints, so it may miss similar documents and pair others; doc-split \
+                           compares what texts share";
+
+/// How pairs between queries and documents are found by what sets share, which a batch has not.
+const FOR_SETS: &str = "for exact pairs of queries and documents by --tau, run doc-split over the files of both together, with ids \
+                        that tell them apart, and keep the pairs of one with the other";
+
 impl Plan {
     /// The plan of what was asked for. `read` gives the text of a file that describes features.
     ///
@@ -231,20 +242,32 @@ impl Plan {
         let chain = family.chain(&given.params, wanted);
         refuse_batch(family, &given.params, write_kept)?;
         refuse_check(family, &chain, &given.params)?;
-        let unused = unused(&chain.steps(), &given.params);
-        notes.extend(unused.iter().map(|name| format!("{} does not use --{name} here", family.name)));
+        let unused = refuse_unused(family, &given.params, &given, write_kept)?;
+        notes.extend(unused.iter().map(|name| {
+            format!("{} does not use --{name}, which the {} gives", family.name, given.origin(name))
+        }));
         let options = resolved(&given);
-        Ok(Self { family, chain, engine, params: given.params, options, inputs, write_kept, recall, notes })
+        let params = given.params.clone();
+        let mut plan = Self { family, chain, engine, params, options, inputs, write_kept, recall, notes };
+        if family.name == "simhash" {
+            plan.notes.push(APPROXIMATE.to_owned());
+        }
+        let of_tasks = unused::of_tasks(&plan, &given).into_iter().map(|name| {
+            format!(
+                "--{name} is for the tasks of other engines; {} does the work in one process",
+                engine.name()
+            )
+        });
+        plan.notes.extend(of_tasks.collect::<Vec<_>>());
+        Ok(plan)
     }
 
-    /// What was asked for, with every option that has another value than its default as if it had been given.
-    pub fn asked(&self) -> Asked {
+    /// The same asked of another chain: every option that has another value than its default is given, by nobody's command line.
+    pub fn of_chain(&self, chain: &str) -> Asked {
         let mut given = Given::default();
-        for (name, value) in self.params.iter() {
-            given.set(name, value, self.options.get(name).map_or(Origin::Program, |option| option.1));
-        }
+        self.params.iter().for_each(|(name, value)| given.set(name, value, Origin::Program));
         Asked {
-            chain: Some(self.family.name.to_owned()),
+            chain: Some(chain.to_owned()),
             engine: self.engine,
             given,
             inputs: self.inputs.clone(),
@@ -268,6 +291,12 @@ impl Plan {
             recall: self.recall,
             notes: Vec::new(),
         }
+    }
+
+    /// Whether somebody has given an option: it has no default, and follows from no other one.
+    pub fn is_given(&self, name: &str) -> bool {
+        let origin = self.options.get(name).map(|(_, origin)| *origin);
+        !matches!(origin, None | Some(Origin::Default | Origin::Family | Origin::Follows(_)))
     }
 
     /// What does the whole chain in one process, where the engine is one and there is such a thing.
@@ -346,7 +375,7 @@ fn refuse_batch(family: &Family, params: &Params, write_kept: bool) -> Result<()
     let refused = |what: &str| Err(Error::Usage(format!("--batch {what}")));
     if family.name != "simhash" {
         return refused(&format!(
-            "finds documents by their fingerprints, so it is for simhash and not for {}",
+            "finds documents by their fingerprints, so it is for simhash and not for {}; {FOR_SETS}",
             family.name
         ));
     }
@@ -387,7 +416,7 @@ fn step_json(step: &Step) -> Value {
 }
 
 /// The family that alone has an option that was given, or else the first one; and why, for a note.
-fn suitable(params: &Params) -> (&'static Family, String) {
+pub fn suitable(params: &Params) -> (&'static Family, String) {
     let [first, others @ ..] = FAMILIES;
     // Most options are those of the first one as well, and then no other family is looked at.
     let not_of_first = || params.iter().filter(|(name, _)| !options_of(first).contains(*name));
@@ -420,16 +449,15 @@ fn options_of(family: &Family) -> &'static BTreeSet<String> {
     let at = FAMILIES.iter().position(|known| known.name == family.name);
     at.map_or(&NONE, |at| {
         OPTIONS[at].get_or_init(|| {
-            family.stages().into_iter().filter_map(stages::find).flat_map(Entry::options).collect()
+            let ignored = |name: &String| family.ignored.contains(&name.as_str());
+            known_options(family.stages()).into_iter().filter(|name| !ignored(name)).collect()
         })
     })
 }
 
-/// The options given that no stage of these steps has.
-fn unused(steps: &[Step], params: &Params) -> Vec<String> {
-    let stages = steps.iter().flat_map(Step::names);
-    let known: BTreeSet<String> = stages.filter_map(stages::find).flat_map(Entry::options).collect();
-    params.iter().map(|(name, _)| name).filter(|name| !known.contains(*name)).map(str::to_owned).collect()
+/// The options of stages of these names.
+fn known_options(names: impl IntoIterator<Item = &'static str>) -> BTreeSet<String> {
+    names.into_iter().filter_map(stages::find).flat_map(Entry::options).collect()
 }
 
 /// Every option of every stage with its value, and where that comes from.
@@ -496,8 +524,88 @@ mod tests {
         let (name, note) = by_options(&[("pcp", "prefix")]);
         assert_eq!(name, "term-split");
         assert!(note.ends_with("for it alone has --pcp"), "{note}");
-        let (_, note) = by_options(&[("slices", "3"), ("pcp", "prefix")]);
-        assert!(note.contains("term-split does not use --slices here"), "{note}");
+    }
+
+    /// What is said of one option that is given to a chain.
+    fn said(
+        chain: &'static Family,
+        option: (&str, &str),
+        origin: Origin,
+        others: &[(&str, &str)],
+    ) -> Result<Vec<String>> {
+        let mut given = Given::default();
+        others.iter().for_each(|(name, value)| given.set(name, *value, Origin::CommandLine));
+        given.set(option.0, option.1, origin);
+        let (chain, engine, inputs) = (Some(chain.name.to_owned()), Engine::Pipes, Vec::new());
+        let asked =
+            Asked { chain, engine, given, inputs, write_kept: false, recall: None, notes: Vec::new() };
+        Plan::of(asked, &no_file).map(|plan| plan.notes)
+    }
+
+    /// Every option that another family has and this one never has, with a value, its default where it has one.
+    #[test]
+    fn an_option_that_a_chain_does_not_use_is_refused_on_the_command_line_alone() {
+        let mut refused = 0;
+        for family in FAMILIES {
+            for arg in stages::all_options() {
+                let name = arg.get_long().unwrap();
+                let uses =
+                    options_of(family).contains(name) || family.choices().any(|(choice, _)| choice == name);
+                if uses || name == "batch" {
+                    continue;
+                }
+                let value =
+                    arg.get_default_values().first().map(|value| value.to_string_lossy().into_owned());
+                let number = match name {
+                    "bloom" | "batch-memory" => "1",
+                    _ => "20",
+                };
+                let option = (name, value.as_deref().unwrap_or(number));
+                let error = said(family, option, Origin::CommandLine, &[]).unwrap_err().to_string();
+                let named = format!("{} does not use --{name} here", family.name);
+                assert!(error.contains(&named) && error.contains("leave it out"), "{error}");
+                for origin in [Origin::Environment, Origin::Preset] {
+                    let notes = said(family, option, origin, &[]).unwrap().join("; ");
+                    assert!(notes.contains(&format!("--{name}, which the {origin} gives")), "{notes}");
+                }
+                refused += 1;
+            }
+        }
+        assert!(refused > 60, "{refused}");
+    }
+
+    #[test]
+    fn an_option_that_goes_with_another_one_is_refused_without_it() {
+        let chain = |name| Family::named(name).unwrap();
+        for (family, option, with, conditions) in [
+            ("doc-split", ("idf-table", "f"), ("idf", "0.2,0.85"), "--idf"),
+            ("term-split", ("idf-lookup", "list"), ("idf", "0.2,0.85"), "--idf"),
+        ] {
+            let error = said(chain(family), option, Origin::CommandLine, &[]).unwrap_err().to_string();
+            let advice =
+                format!("does not use --{} here: it does with another {conditions}; give that", option.0);
+            assert!(error.contains(&advice), "{error}");
+            assert_eq!(said(chain(family), option, Origin::CommandLine, &[with]).unwrap(), [""; 0]);
+        }
+        // What says which steps there are is used whatever it says, its default too.
+        for option in [("idf", "0,1"), ("keep", "smallest-id"), ("write", "pairs")] {
+            assert_eq!(said(chain("doc-split"), option, Origin::CommandLine, &[]).unwrap(), [""; 0]);
+        }
+        let error =
+            said(chain("ccdet"), ("lexicons", "3"), Origin::CommandLine, &[]).unwrap_err().to_string();
+        assert!(error.contains("and i-match does; take that chain, or leave it out"), "{error}");
+        let error = said(
+            chain("simhash"),
+            ("tau", "0.7"),
+            Origin::CommandLine,
+            &[("batch", "q"), ("similarity", "jaccard")],
+        );
+        let error = error.unwrap_err().to_string();
+        assert!(
+            error.contains("--similarity or --tau here")
+                && error.contains("run doc-split over the files of both"),
+            "{error}"
+        );
     }
 
     #[test]

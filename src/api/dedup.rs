@@ -128,7 +128,8 @@ impl Dedup {
         self.similarity(similarity.measure(), tau)
     }
 
-    /// Compares only features whose normalised IDF, ln(N/df)/ln(N), lies in this range, such as `0.1,0.95`.
+    /// Compares only features whose normalised IDF, ln(N/df)/ln(N), lies in this range, such as `0.1,1`. An upper bound below 1 leaves out
+    /// what one document or few have.
     pub fn idf(self, range: &str) -> Result<Self> {
         self.checked::<IdfRange>("idf", range)
     }

@@ -16,6 +16,7 @@ pub const FAMILY: Family = Family {
     name: "ccdet",
     about: "Chinese pages by their sentences' ends: duplicates, and pages that contain others",
     defaults: &[("features", "sentence-ends:10"), ("similarity", "containment"), ("keep", "longest")],
+    ignored: &[],
     front: front::CHOICES,
     choices: &[("site", &["", "url"])],
     compose,

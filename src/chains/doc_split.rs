@@ -11,6 +11,7 @@ pub const FAMILY: Family = Family {
     name: "doc-split",
     about: "Slices of documents, each queried by all",
     defaults: &[],
+    ignored: &[],
     front: front::CHOICES,
     choices: &[("partition", &["by-size", "by-task"])],
     compose,

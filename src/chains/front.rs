@@ -7,6 +7,7 @@ use crate::index::idf::IdfRange;
 use crate::params::Params;
 use crate::stages::keep_field::KeepField;
 use crate::stages::meta::META;
+use crate::stages::options::HASHED_TEXTS;
 
 /// Every document's set of features.
 pub(super) const SETS: Data = "sets";
@@ -74,7 +75,9 @@ impl SetFront {
             &[DOCUMENTS],
             SETS,
         );
-        Step { field: self.field, ..read.setting(META).guarded(BAD_RECORDS) }
+        let read = Step { field: self.field, ..read.setting(META).guarded(BAD_RECORDS) };
+        // Which documents have too few features is not known before some are left out.
+        if self.idf.is_some() || self.source != SETS { read.setting(HASHED_TEXTS) } else { read }
     }
 
     /// The steps that read sets.

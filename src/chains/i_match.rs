@@ -18,6 +18,7 @@ pub const FAMILY: Family = Family {
     about: "I-Match: documents with the same words in an IDF range, in one of several lexicons",
     // The least tau is reached by whatever has a feature in common.
     defaults: &[("features", "words:1"), ("idf", "0.2,0.85"), ("tau", "0.000000001")],
+    ignored: &[],
     front: front::CHOICES,
     choices: &[],
     compose,

@@ -16,6 +16,7 @@ pub const FAMILY: Family = Family {
     name: "minhash",
     about: "APPROXIMATE: documents whose MinHash signatures agree in a band, checked exactly",
     defaults: &[],
+    ignored: &[],
     front: front::CHOICES,
     choices: &[("check", &["exact", "signature"])],
     compose,

@@ -4,6 +4,7 @@ use super::step::{Choice, Counted, Data, Guard, Part, Repeat, Step};
 use super::{CLUSTERS, Columnar, Component, DOCUMENTS, JOINED, KEPT, MEMBERS, PAIRS, Wanted};
 use crate::params::Params;
 use crate::stages::components::CHANGES;
+use crate::stages::keep::BY_FINGERPRINTS;
 
 const LABELS: Data = "labels";
 /// Documents of clusters, where one task has found them.
@@ -26,6 +27,8 @@ pub struct Output {
     wanted: Wanted,
     /// What bounds the pairs of documents.
     bound: Guard,
+    /// Fingerprints are compared, and not sets.
+    fingerprints: bool,
 }
 
 /// What is done about too many pairs of fingerprints.
@@ -36,12 +39,19 @@ impl Output {
     /// What the options make of it.
     pub fn of(params: &Params, wanted: Wanted) -> Self {
         let pairs = !params.is("write", "clusters");
-        Self { star: params.is("cluster", "star"), pairs, alone: false, wanted, bound: MAX_PAIRS }
+        Self {
+            star: params.is("cluster", "star"),
+            pairs,
+            alone: false,
+            wanted,
+            bound: MAX_PAIRS,
+            fingerprints: false,
+        }
     }
 
     /// The same for pairs of fingerprints.
     pub fn of_fingerprints(self) -> Self {
-        Self { bound: Guard { advice: TOO_MANY_NEAR, ..MAX_PAIRS }, ..self }
+        Self { bound: Guard { advice: TOO_MANY_NEAR, ..MAX_PAIRS }, fingerprints: true, ..self }
     }
 
     /// The pairs of documents as the chain has found them, and nothing else.
@@ -135,7 +145,7 @@ impl Output {
         );
         let expand = self.pairs.then(|| expand.guarded(self.bound).beside("clustered", CLUSTERED));
         let steps = std::iter::once(cluster.one_task()).chain(expand);
-        steps.chain([keep.beside("clustered", CLUSTERED)]).map(Part::Step).collect()
+        steps.chain([self.comparing(keep.beside("clustered", CLUSTERED))]).map(Part::Step).collect()
     }
 
     /// The same where no task holds the graph.
@@ -150,8 +160,14 @@ impl Output {
         } else {
             parts.push(Part::Repeat(components(LABELS)));
         }
-        parts.extend(keep().map(Part::Step));
+        let [rank, best, choose] = keep();
+        parts.extend([rank, best, self.comparing(choose)].map(Part::Step));
         parts
+    }
+
+    /// The step that compares documents with the kept one.
+    fn comparing(&self, step: Step) -> Step {
+        if self.fingerprints { step.setting(BY_FINGERPRINTS) } else { step }
     }
 }
 

@@ -18,6 +18,8 @@ pub const FAMILY: Family = Family {
     name: "simhash",
     about: "SimHash fingerprints, pairs by Hamming distance: APPROXIMATE, for a few bytes a document",
     defaults: &[],
+    // Those of the stages that it shares with chains of sets.
+    ignored: &["similarity", "tau"],
     front: &[("keep", &["first", "newest"])],
     choices: &[("weights", &["tf", "tf-idf"]), ("check", &["", "jaccard:0.5"]), ("batch", &["", "queries"])],
     compose,

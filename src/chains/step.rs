@@ -104,8 +104,9 @@ impl Step {
     }
 
     /// The step with an option of its own.
-    pub fn setting(self, option: (&'static str, &'static str)) -> Self {
-        Self { options: vec![option], ..self }
+    pub fn setting(mut self, option: (&'static str, &'static str)) -> Self {
+        self.options.push(option);
+        self
     }
 
     /// The options of a run with those of the step, and without those that name its side files: what the chain has made takes the

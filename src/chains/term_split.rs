@@ -11,6 +11,7 @@ pub const FAMILY: Family = Family {
     name: "term-split",
     about: "Posting lists by feature, pairs by counting",
     defaults: &[],
+    ignored: &[],
     front: front::CHOICES,
     choices: &[("pcp", &["plain", "prefix"])],
     compose,

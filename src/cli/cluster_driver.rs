@@ -5,7 +5,7 @@ use super::options::RunOpts;
 use super::output::owned::RUN;
 use super::progress::Display;
 use super::run::say_complete;
-use super::{interrupt, summary};
+use super::{interrupt, summary, warnings};
 use crate::engine::cluster_driver::ClusterRun;
 use crate::engine::library::Library;
 use crate::engine::progress::Progress;
@@ -70,7 +70,7 @@ pub fn run(plan: &Plan, opts: &RunOpts) -> Result<()> {
         threads: opts.threads.unwrap_or(JOBS),
         seconds: start.elapsed().as_secs_f64(),
         steps: &steps,
-        warnings: summary::warnings(&steps, Vec::new(), plan.recall),
+        warnings: warnings::warnings(plan, &steps, &[]),
         answers: plan.chain.output.data().into_iter().map(folder).collect(),
     };
     let text = report.json(report.answers.iter().map(|folder| json!({ "path": folder })).collect());

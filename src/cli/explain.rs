@@ -9,9 +9,12 @@ mod signatures;
 use super::documents::{PairOpts, RunFile, each_document, in_range};
 use super::options;
 use super::run::refuse_streams;
+use crate::chains::Family;
 use crate::error::{Error, Result};
 use crate::hash;
 use crate::io::{Stdout, document_files};
+use crate::params::Params;
+use crate::plan::{refuse_unused, suitable};
 use crate::record::id;
 use crate::similarity::SetSimilarity;
 use crate::terminal::plural;
@@ -58,37 +61,33 @@ pub fn command() -> Command {
     )
 }
 
-/// Options that ask for what the chain of this name sees.
-const MINHASH: [&str; 4] = ["minhash", "hashes", "bands", "rows"];
-/// See [`MINHASH`].
-const I_MATCH: [&str; 2] = ["lexicons", "lexicon-drops"];
-
 /// A document's text and its features: hash -> text, first place.
 struct Explained {
     text: String,
     features: BTreeMap<u64, (String, Range<usize>)>,
     order: Vec<u64>,
-    /// Where the text has too few features, and is compared as a whole: its hash, if there is a text.
+    /// Where the text has too few features in the IDF range, and is compared as a whole: its hash, if there is a text.
     short: Option<Option<u128>>,
 }
 
 /// Runs the command.
 pub fn run(matches: &ArgMatches) -> Result<()> {
-    let mut params = options::params(matches)?;
-    let asks = |options: &[&str]| options.iter().any(|option| params.get(option).is_some());
-    let (mut by_bands, mut by_lexicons) = (asks(&MINHASH), asks(&I_MATCH));
+    let given = options::settled(matches)?;
+    let mut params = given.params.clone();
     let mut inputs: Vec<PathBuf> =
         matches.get_many::<PathBuf>("input").into_iter().flatten().cloned().collect();
-    if let Some(folder) = matches.get_one::<PathBuf>("run") {
-        let run = RunFile::read(folder)?;
-        by_bands |= run.value["chain"] == "minhash";
-        by_lexicons |= run.value["chain"] == "i-match";
+    let run = matches.get_one::<PathBuf>("run").map(|folder| RunFile::read(folder)).transpose()?;
+    let of_run = run.as_ref().and_then(|run| Family::named(run.value["chain"].as_str()?));
+    let family = family_shown(of_run, &given.params);
+    if let Some(run) = &run {
         run.complete(&mut params);
         if inputs.is_empty() {
             inputs = run.readable_inputs()?;
         }
     }
-    let of_fingerprints = fingerprints::are_compared(matches.get_one::<PathBuf>("run"), &params)?;
+    refuse_unused(family, &params, &given, false)?;
+    let is = |name| family.name == name || of_run.is_some_and(|family| family.name == name);
+    let (by_bands, by_lexicons, of_fingerprints) = (is("minhash"), is("i-match"), is("simhash"));
     let opts: PairOpts = params.parse()?;
     let spec = opts.features.spec()?;
     let wanted = ["a", "b"].map(|name| matches.get_one::<String>(name).map_or("", String::as_str));
@@ -106,6 +105,11 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     }
     let [mut a, mut b] = find(&inputs, &wanted, &opts, &spec)?;
     let removed = restrict(&inputs, &opts, &spec, [&mut a, &mut b])?;
+    let mut extractor = Extractor::new(spec);
+    for document in [&mut a, &mut b] {
+        let compared = opts.texts.compares(&opts.least, document.order.len() as u64);
+        document.short = compared.then(|| extractor.text_hash(&document.text));
+    }
     let mut out = Stdout::new();
     let may_be_joined = print(wanted, [&a, &b], &opts, removed, show, &mut out)?;
     if by_bands {
@@ -122,6 +126,13 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         chain::show(folder, false, |id, at| is_named(id, wanted[at]), &mut out)?;
     }
     out.flush()
+}
+
+/// The family whose way to a decision is shown: that of the run, unless options ask for what another one would see of its sets.
+fn family_shown(of_run: Option<&'static Family>, given: &Params) -> &'static Family {
+    let (asked, _) = suitable(given);
+    let of_sets = ["minhash", "i-match"].contains(&asked.name);
+    of_run.filter(|family| family.name == "simhash" || !of_sets).unwrap_or(asked)
 }
 
 /// Whether a text names an id: as it is, in the escaped form of pairs.tsv, or as people are shown it.
@@ -144,7 +155,7 @@ fn find(
     each_document(inputs, &opts.document, "explain", |document| {
         for at in 0..2 {
             if is_named(&document.id, wanted[at]) {
-                found[at] = Some(explained(&document.text, &mut extractor, opts));
+                found[at] = Some(explained(&document.text, &mut extractor));
             }
         }
         Ok(())
@@ -154,7 +165,7 @@ fn find(
     Ok([a.ok_or_else(|| missing(wanted[0]))?, b.ok_or_else(|| missing(wanted[1]))?])
 }
 
-fn explained(text: &str, extractor: &mut Extractor, opts: &PairOpts) -> Explained {
+fn explained(text: &str, extractor: &mut Extractor) -> Explained {
     let mut features = BTreeMap::new();
     let mut order = Vec::new();
     extractor.each(text, |feature, span| {
@@ -164,9 +175,7 @@ fn explained(text: &str, extractor: &mut Extractor, opts: &PairOpts) -> Explaine
             (feature.to_owned(), span)
         });
     });
-    let compared = opts.texts.compares(&opts.least, order.len() as u64);
-    let short = compared.then(|| extractor.text_hash(text));
-    Explained { text: text.to_owned(), features, order, short }
+    Explained { text: text.to_owned(), features, order, short: None }
 }
 
 /// Leaves out features out of the IDF range, counted over the corpus or taken from the table, and says how many.
@@ -230,17 +239,16 @@ fn print(
     arithmetic::lines(similarity, counts).iter().try_for_each(|line| out.line(line.as_bytes()))?;
     let why = match (pair, small) {
         (true, _) => "a pair".to_owned(),
-        (false, true) => too_small(documents, opts),
+        (false, true) => too_small(documents.map(|document| document.short), opts.least.min_features.max(1)),
         (false, false) => "not a pair".to_owned(),
     };
     out.line(format!("=> {why}").as_bytes())?;
     Ok(!pair && !small)
 }
 
-/// What is to be said of two documents of which one has too few features for a pair.
-fn too_small(documents: [&Explained; 2], opts: &PairOpts) -> String {
-    let least = opts.least.min_features.max(1);
-    let [a, b] = documents.map(|document| document.short);
+/// What is to be said of two documents of which one has fewer features than are asked for; of each the hash of its text, where it has
+/// too few of them and there is a text.
+fn too_small([a, b]: [Option<Option<u128>>; 2], least: u64) -> String {
     let (Some(a), Some(b)) = (a, b) else {
         return format!("not a pair: a document has fewer than --min-features {least}");
     };

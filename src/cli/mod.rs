@@ -35,6 +35,7 @@ pub mod stages;
 pub mod summary;
 pub mod table;
 pub mod tune;
+mod warnings;
 
 use crate::error::{Error, Result};
 use crate::stages::STAGES;

@@ -3,7 +3,6 @@
 use super::recall;
 use crate::chains::FAMILIES;
 use crate::error::{Error, Result};
-use crate::params::Params;
 use crate::plan::{Asked, Engine, Given, Origin, Plan};
 use crate::source::{Encoding, Format};
 use crate::{stages, terminal, visible};
@@ -262,10 +261,10 @@ pub fn plan(asked: Asked, quiet: bool) -> Result<Plan> {
 }
 
 /// The stages' options that were given, by the command line, the environment or a preset, and what follows from them.
-pub fn params(matches: &ArgMatches) -> Result<Params> {
+pub fn settled(matches: &ArgMatches) -> Result<Given> {
     let mut given = with_preset(matches)?;
     given.settle_features(&read_file)?;
-    Ok(given.params)
+    Ok(given)
 }
 
 /// The text of a file that describes features.

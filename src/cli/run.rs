@@ -6,7 +6,7 @@ use super::options::{self, RunOpts};
 use super::output::{self, Output, Start};
 use super::progress::Display;
 use super::quarantine::{self, Places, QUARANTINE};
-use super::{cluster_driver, forecast, interrupt, keep_field, summary};
+use super::{cluster_driver, forecast, interrupt, keep_field, summary, warnings};
 use crate::chains::{CLUSTERS, Columnar, Family, KEPT, PAIRS};
 use crate::engine::columnar::{ColumnarJoin, ColumnarOpts, ColumnarRun, Ran};
 use crate::engine::library::Library;
@@ -274,7 +274,7 @@ impl Run<'_> {
             join,
         };
         let Ran { steps, large, read } = run.run(|_| {})?;
-        Ok(Finished { warnings: summary::warnings(&steps, large, self.plan.recall), steps, read })
+        Ok(Finished { warnings: warnings::warnings(self.plan, &steps, &large), steps, read })
     }
 
     fn steps(&self) -> Result<Finished> {
@@ -317,14 +317,10 @@ impl Run<'_> {
 
     fn finish(&self, steps: Vec<Done>) -> Result<Finished> {
         let (clusters, members) = (self.output.answer.join("clusters.tsv"), self.output.work.join("members"));
-        let shares = match self.plan.chain.output.data().contains(&CLUSTERS) {
-            true => summary::cluster_scripts(&clusters, &members, &steps)?,
+        let large = match self.plan.chain.output.data().contains(&CLUSTERS) {
+            true => warnings::large_clusters(&clusters, &members, &steps)?,
             false => Vec::new(),
         };
-        Ok(Finished {
-            warnings: summary::warnings(&steps, shares, self.plan.recall),
-            steps,
-            read: Vec::new(),
-        })
+        Ok(Finished { warnings: warnings::warnings(self.plan, &steps, &large), steps, read: Vec::new() })
     }
 }

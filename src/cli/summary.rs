@@ -1,4 +1,4 @@
-//! What a run says when it is over: `run.json`, the table, the warnings.
+//! What a run says when it is over: `run.json`, and the table with the warnings.
 
 use super::audit::Audit;
 use super::manifest::{RunManifest, digest};
@@ -6,43 +6,27 @@ use super::output::owned::RUN;
 use super::table::table;
 use crate::chains::OF_QUERIES;
 use crate::cluster::dropped::{BELOW, BEYOND, DISTANCE, DROPPED, least};
-use crate::cluster::ids::Ids;
 use crate::engine::columnar::minhash::{AUDIT_FOUND, AUDITED};
-use crate::engine::columnar::output::{LARGE_SHARE, LargeCluster};
 use crate::engine::progress::Done;
 use crate::error::Result;
-use crate::io::{AtomicFile, Stdout, each_row, expand_inputs};
-use crate::record::cluster::ClusterRow;
-use crate::record::document::SURROGATES;
-use crate::record::meta::Meta;
-use crate::record::{Record, second_field, tag};
-use crate::stages::hamming::FINGERPRINTS;
+use crate::io::{AtomicFile, Stdout};
 use crate::stages::hamming_batch::{NEAR, PAIRS};
-use crate::stages::signature_check::{BELOW as ESTIMATED_BELOW, ESTIMATED, UNCHECKED};
 use crate::terminal::{self, plural};
 use indicatif::HumanCount;
 use serde_json::{Map, Value, json};
 use std::borrow::Borrow;
-use std::collections::BTreeMap;
 use std::path::Path;
 
-fn sum(steps: &[impl Borrow<Done>], counter: &str) -> u64 {
+/// The sum of a counter over steps.
+pub(super) fn sum(steps: &[impl Borrow<Done>], counter: &str) -> u64 {
     steps.iter().filter_map(|step| step.borrow().counters.get(counter)).sum()
 }
 
 /// The counter of copies among documents whose sets are too small to be compared.
-const EQUAL_TEXTS: &str = "equal_texts";
-/// Of fewer documents than this, neither one without features nor two that are alike are a sign that the features do not fit.
-const FEW: u64 = 50;
-
-/// A share in whole percent, rounded down, so that 100 is all.
-fn percent(part: u64, whole: u64) -> u128 {
-    100 * u128::from(part) / u128::from(whole)
-}
-
+pub(super) const EQUAL_TEXTS: &str = "equal_texts";
 /// The steps without all but the first of those that turn documents into something and count them: a chain of fingerprints has
 /// two where it counts document frequencies. A batch of queries is of other documents.
-fn with_readers_once(steps: &[Done]) -> Vec<&Done> {
+pub(super) fn with_readers_once(steps: &[Done]) -> Vec<&Done> {
     let reads = |step: &&Done| step.counters.contains_key("documents") && step.name != OF_QUERIES;
     let first = steps.iter().position(|step| reads(&step));
     steps
@@ -53,82 +37,8 @@ fn with_readers_once(steps: &[Done]) -> Vec<&Done> {
         .collect()
 }
 
-/// Warnings about features that are missing and clusters that are too large, by script.
-pub fn warnings(steps: &[Done], clusters: Vec<LargeCluster>, promised: Option<f64>) -> Vec<String> {
-    let steps = with_readers_once(steps);
-    let steps = &steps[..];
-    let documents = sum(steps, "documents");
-    let without = sum(steps, "without_features");
-    let mut warnings = Vec::new();
-    if documents == 0 {
-        warnings.push(
-            "there were no documents in the input, so the output is empty; is --input right?".to_owned(),
-        );
-    }
-    if documents >= FEW && without * LARGE_SHARE > documents {
-        let prefix = "without_features.";
-        let scripts = steps.iter().flat_map(|step| &step.counters).filter_map(|(name, count)| {
-            let script = name.strip_prefix(prefix)?;
-            Some(format!("{count} of {} {script}", sum(steps, &format!("documents.{script}"))))
-        });
-        let scripts = scripts.collect::<Vec<_>>().join(", ");
-        // A share of which nobody would say that the answer is that of the collection.
-        let loud = match 5 * without > documents {
-            true => format!("{} % OF THE DOCUMENTS CANNOT BE COMPARED: ", percent(without, documents)),
-            false => String::new(),
-        };
-        warnings.push(format!(
-            "{loud}{without} of {documents} documents have no feature and pair with nothing ({scripts}); \
-             shorter features, such as a smaller K, or chars:K would reach them{}",
-            match sum(steps, EQUAL_TEXTS) {
-                0 => String::new(),
-                copies => format!("; {copies} copies among such documents were found by their equal texts"),
-            }
-        ));
-    }
-    let surrogates = sum(steps, SURROGATES);
-    if surrogates > 0 {
-        let what = plural(surrogates, "escape in the texts is", "escapes in the texts are");
-        warnings.push(format!(
-            "{what} half of a surrogate pair, such as \\ud800, and read as U+FFFD; make the documents again where that matters"
-        ));
-    }
-    warnings.extend(audit(steps).and_then(|audit| audit.warning(promised)));
-    let (estimated, below) = (sum(steps, ESTIMATED), sum(steps, ESTIMATED_BELOW));
-    if estimated > 0 {
-        // Estimates below tau are in the answer where nothing is checked alone.
-        let unchecked = steps.iter().any(|step| step.counters.contains_key(UNCHECKED));
-        warnings.push(match unchecked {
-            true => format!(
-                "APPROXIMATE: --check none takes candidates for pairs: by the estimates of their signatures {below} of \
-                 {estimated} pairs ({} %) are below tau; --check exact leaves these out",
-                percent(below, estimated)
-            ),
-            false => format!(
-                "APPROXIMATE: overlaps and similarities of {estimated} pairs are estimates of --check signature, and pairs \
-                 near tau may be on its wrong side; --check exact counts what they share"
-            ),
-        });
-    }
-    let by_fingerprints = steps.iter().any(|step| step.counters.contains_key(FINGERPRINTS));
-    if let Some(largest) = clusters.iter().filter(|_| documents >= FEW).max_by_key(|cluster| cluster.size) {
-        let scripts: Vec<_> =
-            largest.scripts.iter().map(|(script, count)| format!("{count} {script}")).collect();
-        warnings.push(format!(
-            "{} of over 1 % of the {documents} documents; the largest, kept {}, holds {} ({}). Look at it \
-             with twinsplit explain; {}, --min-features or --cluster star would split it",
-            plural(clusters.len() as u64, "cluster", "clusters"),
-            largest.kept,
-            largest.size,
-            scripts.join(", "),
-            if by_fingerprints { "a smaller --distance" } else { "a higher tau" }
-        ));
-    }
-    warnings
-}
-
 /// What the audit of a run says, where there was one.
-fn audit(steps: &[impl Borrow<Done>]) -> Option<Audit> {
+pub(super) fn audit(steps: &[impl Borrow<Done>]) -> Option<Audit> {
     let audited = steps.iter().any(|step| step.borrow().counters.contains_key(AUDITED));
     audited.then(|| Audit { pairs: sum(steps, AUDITED), found: sum(steps, AUDIT_FOUND) })
 }
@@ -157,11 +67,14 @@ fn unlike_kept(steps: &[Done]) -> Option<String> {
     })
 }
 
+/// The most that a step has counted: several may count the same sets.
+pub(super) fn most(steps: &[impl Borrow<Done>], counter: &str) -> u64 {
+    steps.iter().filter_map(|step| step.borrow().counters.get(counter)).max().copied().unwrap_or(0)
+}
+
 /// Lines on the features and sets that options have left out of the comparison; none where nothing was.
 fn left_out(steps: &[Done]) -> Vec<String> {
-    // Several steps may count the same sets.
-    let most =
-        |name| steps.iter().filter_map(|step: &Done| step.counters.get(name)).max().copied().unwrap_or(0);
+    let most = |name| most(steps, name);
     let counted = |name| (most(name) > 0).then(|| HumanCount(most(name)));
     let sites = counted("features_of_one_site").map(|features| {
         let postings = HumanCount(most("postings_of_one_site"));
@@ -174,58 +87,6 @@ fn left_out(steps: &[Done]) -> Vec<String> {
         .filter(|_| most("sets_below_min_features") > most("sets_without_features"))
         .map(|sets| format!("left out: {sets} documents with fewer features than --min-features"));
     [sites, range, small].into_iter().flatten().collect()
-}
-
-/// The clusters of more than one in a hundred documents in `clusters.tsv`, where those of one cluster stand together,
-/// with their scripts from the data set of members.
-pub fn cluster_scripts(clusters: &Path, of_members: &Path, steps: &[Done]) -> Result<Vec<LargeCluster>> {
-    let documents = sum(&with_readers_once(steps), "documents");
-    let mut large: Vec<LargeCluster> = Vec::new();
-    let mut current = (Vec::new(), 0);
-    let mut end = |(kept, size): (Vec<u8>, u64)| {
-        if size * LARGE_SHARE > documents {
-            let kept = String::from_utf8_lossy(&kept).into_owned();
-            large.push(LargeCluster { kept, size, scripts: BTreeMap::new() });
-        }
-    };
-    each_row(clusters, |line| {
-        let row = ClusterRow::decode(line)?;
-        if row.kept != current.0 {
-            end(std::mem::replace(&mut current, (row.kept.to_vec(), 0)));
-        }
-        current.1 += 1;
-        Ok(())
-    })?;
-    end(current);
-    if large.is_empty() {
-        return Ok(large);
-    }
-    // Their members, with the number of their cluster: there are a hundred of these at most.
-    let number: BTreeMap<String, usize> =
-        (0..).zip(&large).map(|(at, cluster)| (cluster.kept.clone(), at)).collect();
-    let (mut members, mut cluster_of) = (Ids::default(), Vec::new());
-    each_row(clusters, |line| {
-        let row = ClusterRow::decode(line)?;
-        if let Some(&cluster) = number.get(&*String::from_utf8_lossy(row.kept)) {
-            members.number(row.id);
-            cluster_of.push(cluster);
-        }
-        Ok(())
-    })?;
-    for part in expand_inputs(&[of_members.to_owned()])? {
-        each_row(&part, |line| {
-            if second_field(line) != Some(tag::META) {
-                return Ok(());
-            }
-            let row = Meta::decode(line)?;
-            if let Some(member) = members.find(row.id) {
-                let script = String::from_utf8_lossy(row.script).into_owned();
-                *large[cluster_of[member as usize]].scripts.entry(script).or_default() += 1;
-            }
-            Ok(())
-        })?;
-    }
-    Ok(large)
 }
 
 /// What a run reports.

@@ -11,6 +11,7 @@ use crate::sketch::tables::Tables;
 
 const FINGERPRINT: &str = "a fingerprint of 16 or 32 lower-case hex digits";
 const DISTANCE: &str = "a distance from 0 to 128";
+const TEXT: &str = "a hash of 32 lower-case hex digits";
 
 /// No two fingerprints differ in more bits.
 const FARTHEST: u64 = 128;
@@ -125,21 +126,57 @@ impl<'a> Record<'a> for GroupedFingerprint<'a> {
     }
 }
 
-/// What stages that read documents write for a chain: fingerprints, and what the keep rule needs.
+/// A document without a fingerprint, whose text is compared as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShortText<'a> {
+    /// The document.
+    pub id: &'a [u8],
+    /// [`crate::hash::text`] of its text.
+    pub text: u128,
+}
+
+impl<'a> ShortText<'a> {
+    fn read(id: &'a [u8], mut fields: Fields<'a>) -> Result<Self, FieldError> {
+        fields.exactly("tag", tag::TEXT, r"\~")?;
+        let text = read_wide(&mut fields, "text", TEXT)?;
+        fields.done()?;
+        Ok(Self { id, text })
+    }
+}
+
+impl<'a> Record<'a> for ShortText<'a> {
+    const FIELDS: &'static str = r"id⇥\~⇥hash of the text";
+
+    fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
+        let mut fields = Fields::of(line);
+        Self::read(fields.id("id")?, fields)
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        push_tagged(out, self.id, tag::TEXT);
+        push_wide(out, self.text);
+    }
+}
+
+/// What stages that read documents write for a chain: fingerprints, hashes of texts that are too short for these, and what the keep
+/// rule needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FingerprintRow<'a> {
     /// A document's fingerprint.
     Fingerprint(Fingerprinted<'a>),
+    /// The hash of a document's text.
+    Text(ShortText<'a>),
     /// What the keep rule needs of a document.
     Meta(Meta<'a>),
 }
 
 impl<'a> Record<'a> for FingerprintRow<'a> {
-    const FIELDS: &'static str = r"id⇥fingerprint, with --distance for classes of length ⇥distance, with --check of texts ⇥distance⇥hash of the content; id⇥\m⇥length⇥date⇥score⇥script⇥input⇥offset⇥file⇥line";
+    const FIELDS: &'static str = r"id⇥fingerprint, with --distance for classes of length ⇥distance, with --check of texts ⇥distance⇥hash of the content; id⇥\~⇥hash of the text; id⇥\m⇥length⇥date⇥score⇥script⇥input⇥offset⇥file⇥line";
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
         match second_field(line) {
             Some(tag::META) => Meta::decode(line).map(FingerprintRow::Meta),
+            Some(tag::TEXT) => ShortText::decode(line).map(FingerprintRow::Text),
             _ => Fingerprinted::decode(line).map(FingerprintRow::Fingerprint),
         }
     }
@@ -147,6 +184,7 @@ impl<'a> Record<'a> for FingerprintRow<'a> {
     fn encode(&self, out: &mut Vec<u8>) {
         match self {
             FingerprintRow::Fingerprint(one) => one.encode(out),
+            FingerprintRow::Text(one) => one.encode(out),
             FingerprintRow::Meta(meta) => meta.encode(out),
         }
     }
@@ -157,19 +195,30 @@ impl<'a> Record<'a> for FingerprintRow<'a> {
 pub enum GroupedRow<'a> {
     /// A document under its fingerprint.
     Fingerprint(GroupedFingerprint<'a>),
+    /// A document under the hash of its text.
+    Text(ShortText<'a>),
     /// What the keep rule needs of a document, under the [hash of its id](crate::hash::id).
     Meta(Meta<'a>),
 }
 
 impl<'a> Record<'a> for GroupedRow<'a> {
-    const FIELDS: &'static str = r"fingerprint⇥distance⇥hash of the content or -⇥id; hash of the id⇥\m⇥id⇥length⇥date⇥score⇥script⇥input⇥offset⇥file⇥line";
+    const FIELDS: &'static str = r"fingerprint⇥distance⇥hash of the content or -⇥id; hash of the text⇥\~⇥-⇥id; hash of the id⇥\m⇥id⇥length⇥date⇥score⇥script⇥input⇥offset⇥file⇥line";
     const KEYS: Option<Keys> = GroupedFingerprint::KEYS;
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
-        if second_field(line) != Some(tag::META) {
-            return GroupedFingerprint::decode(line).map(GroupedRow::Fingerprint);
-        }
         let mut fields = Fields::of(line);
+        match second_field(line) {
+            Some(tag::META) => {}
+            Some(tag::TEXT) => {
+                let text = read_wide(&mut fields, "text", TEXT)?;
+                fields.exactly("tag", tag::TEXT, r"\~")?;
+                fields.exactly("content", b"-", "-")?;
+                let id = fields.id("id")?;
+                fields.done()?;
+                return Ok(GroupedRow::Text(ShortText { id, text }));
+            }
+            _ => return GroupedFingerprint::decode(line).map(GroupedRow::Fingerprint),
+        }
         fields.feature("hash")?;
         fields.next("tag", r"\m")?;
         let id = fields.id("id")?;
@@ -179,6 +228,13 @@ impl<'a> Record<'a> for GroupedRow<'a> {
     fn encode(&self, out: &mut Vec<u8>) {
         match self {
             GroupedRow::Fingerprint(one) => one.encode(out),
+            GroupedRow::Text(ShortText { id, text }) => {
+                push_wide(out, *text);
+                out.push(b'\t');
+                // As wide as the key of a fingerprint, so that rows are grouped and sorted alike.
+                push_tagged(out, tag::TEXT, b"-");
+                out.extend_from_slice(id);
+            }
             GroupedRow::Meta(meta) => {
                 push_feature(out, crate::hash::id(meta.id));
                 out.push(b'\t');

@@ -12,7 +12,7 @@ const HASH: &str = "a hash of 32 lower-case hex digits";
 pub struct Tokenized<'a> {
     /// The document and its set.
     pub doc: Doc<'a>,
-    /// [`crate::hash::text`] of its text, where the set has fewer features than a join asks for.
+    /// [`crate::hash::text`] of its text, where the set has fewer features than a join asks for, or may have when some are left out.
     pub text: Option<u128>,
 }
 

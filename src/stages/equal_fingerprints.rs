@@ -1,13 +1,18 @@
 //! `equal-fingerprints`: documents with the same fingerprint are joined once. The smallest id of each group stands for it, as
 //! with [equal sets](super::equal_sets), so that a million equal pages are a million rows in every table less. Where texts are
 //! compared as well, documents of a group have the same of that too.
+//!
+//! Documents without a fingerprint meet by the hashes of their texts, and become copies of the smallest id among them, as those
+//! without a set do. That one is no fingerprint, and is not passed on.
 
 use super::meta::SingleIds;
 use super::signature_check::CheckOpts;
 use super::simhash::DistanceOpts;
 use crate::error::{FieldError, Result};
-use crate::record::fingerprint::{FingerprintRow, GroupedFingerprint, GroupedRow, MemberFingerprint};
-use crate::record::set::Member;
+use crate::record::fingerprint::{
+    FingerprintRow, GroupedFingerprint, GroupedRow, MemberFingerprint, ShortText,
+};
+use crate::record::set::{Copy, Member};
 use crate::similarity::text::TextCheck;
 use crate::stage::{Decl, Role, Stage, Task};
 use clap::Args;
@@ -42,6 +47,7 @@ impl Stage for EqualFingerprints {
     fn push(&mut self, row: FingerprintRow<'_>, task: &mut Task<'_>) -> Result<()> {
         let row = match row {
             FingerprintRow::Fingerprint(row) => row,
+            FingerprintRow::Text(text) => return task.emit(&GroupedRow::Text(text)),
             FingerprintRow::Meta(meta) => return task.emit(&GroupedRow::Meta(meta)),
         };
         let distance = row.distance.unwrap_or(self.distance);
@@ -61,6 +67,7 @@ pub struct EqualFingerprintsReduce {
     representative: Vec<u8>,
     ids: SingleIds,
     copies: u64,
+    equal_texts: u64,
 }
 
 impl Stage for EqualFingerprintsReduce {
@@ -76,12 +83,20 @@ impl Stage for EqualFingerprintsReduce {
 
     fn open(opts: EqualFingerprintsReduceOpts, _: &mut Task<'_>) -> Result<Self> {
         let ids = SingleIds::default();
-        Ok(Self { check: opts.check.texts(), representative: Vec::new(), ids, copies: 0 })
+        Ok(Self { check: opts.check.texts(), representative: Vec::new(), ids, copies: 0, equal_texts: 0 })
     }
 
     fn push(&mut self, row: GroupedRow<'_>, task: &mut Task<'_>) -> Result<()> {
         let GroupedFingerprint { fingerprint, distance, content, id } = match row {
             GroupedRow::Fingerprint(row) => row,
+            GroupedRow::Text(ShortText { id, .. }) => {
+                if self.representative.is_empty() {
+                    self.representative.extend_from_slice(id);
+                    return Ok(());
+                }
+                self.equal_texts += 1;
+                return task.emit(&Member::Copy(Copy { id, representative: &self.representative, size: 0 }));
+            }
             GroupedRow::Meta(meta) => {
                 self.ids.take(&meta, task)?;
                 return task.emit(&meta);
@@ -108,6 +123,7 @@ impl Stage for EqualFingerprintsReduce {
 
     fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
         task.count("copies", self.copies);
+        task.count("equal_texts", self.equal_texts);
         Ok(())
     }
 }

@@ -7,11 +7,12 @@ use crate::error::{Error, FieldError, Result};
 use crate::hamming::{Batch, BatchBuilder, Fingerprint, MOST_DISTANCE, Scratch};
 use crate::io::{each_row, expand_inputs};
 use crate::record::Record;
-use crate::record::fingerprint::{FingerprintRow, Fingerprinted};
+use crate::record::fingerprint::{FingerprintRow, Fingerprinted, ShortText};
 use crate::record::near::NearQuery;
 use crate::sketch::simhash::Bits;
 use crate::stage::{Decl, Role, SideFile, Stage, Task};
 use clap::Args;
+use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
 
 /// The counter of pairs.
@@ -27,8 +28,10 @@ pub struct HammingBatch {
     /// The distance of rows that have none of their own.
     distance: u32,
     queries: Queries,
+    texts: ShortQueries,
     pairs: u64,
     near: u64,
+    equal_texts: u64,
 }
 
 /// Its options.
@@ -109,14 +112,50 @@ enum Reading {
     Long(BatchBuilder<u128>),
 }
 
+/// The queries without a fingerprint, by the hash of their text.
+#[derive(Default)]
+struct ShortQueries {
+    ids: FxHashMap<u128, Vec<Box<[u8]>>>,
+    bytes: u64,
+}
+
+/// Bytes that a query takes beside its id.
+const OF_SHORT_QUERY: u64 = 96;
+
+impl ShortQueries {
+    fn push(&mut self, ShortText { id, text }: ShortText<'_>) {
+        self.bytes += OF_SHORT_QUERY + id.len() as u64;
+        self.ids.entry(text).or_default().push(id.into());
+    }
+
+    fn repeated_id(&self) -> Option<&[u8]> {
+        let mut all: Vec<&[u8]> = self.ids.values().flatten().map(|id| &**id).collect();
+        all.sort_unstable();
+        all.windows(2).find(|two| two[0] == two[1]).map(|two| two[0])
+    }
+}
+
 impl Queries {
-    /// Reads the fingerprints of a batch: a file, or a folder of part files.
-    fn load(path: &Path, opts: &HammingBatchOpts) -> Result<Self> {
+    /// Reads the fingerprints of a batch, a file, or a folder of part files, and the hashes of the texts that have none.
+    fn load(path: &Path, opts: &HammingBatchOpts) -> Result<(Self, ShortQueries)> {
         let memory = opts.batch_memory.saturating_mul(1 << 20);
+        let mut texts = ShortQueries::default();
         let mut reading = Reading::Nothing;
         for file in expand_inputs(&[path.to_owned()])? {
             each_row(&file, |line| {
-                let FingerprintRow::Fingerprint(row) = FingerprintRow::decode(line)? else { return Ok(()) };
+                let row = match FingerprintRow::decode(line)? {
+                    FingerprintRow::Fingerprint(row) => row,
+                    // Beyond the bound they are counted and not held.
+                    FingerprintRow::Text(text) if texts.bytes > memory => {
+                        texts.bytes += OF_SHORT_QUERY + text.id.len() as u64;
+                        return Ok(());
+                    }
+                    FingerprintRow::Text(text) => {
+                        texts.push(text);
+                        return Ok(());
+                    }
+                    FingerprintRow::Meta(_) => return Ok(()),
+                };
                 let distance = row.distance.unwrap_or_else(|| opts.distance.distance.all());
                 if matches!(reading, Reading::Nothing) {
                     reading = match row.fingerprint.bits {
@@ -136,11 +175,23 @@ impl Queries {
                 Ok(())
             })?;
         }
-        Ok(match reading {
+        if texts.bytes > memory {
+            return Err(Error::Limit(format!(
+                "{STAGE}: the queries without a fingerprint need {} MB in each task, and --batch-memory allows {}: give at least \
+                 that many, leave them out with --equal-texts off, or run the batch in several parts",
+                texts.bytes.div_ceil(1 << 20),
+                opts.batch_memory
+            )));
+        }
+        if let Some(id) = texts.repeated_id() {
+            return Err(repeated(id));
+        }
+        let queries = match reading {
             Reading::Nothing => Queries::None,
             Reading::Short(queries) => Queries::Short(Lookup::of(built(queries, opts)?)),
             Reading::Long(queries) => Queries::Long(Lookup::of(built(queries, opts)?)),
-        })
+        };
+        Ok((queries, texts))
     }
 }
 
@@ -165,10 +216,15 @@ fn built<F: Fingerprint>(queries: BatchBuilder<F>, opts: &HammingBatchOpts) -> R
         return Err(Error::Usage(too_far(most)));
     }
     if let Some(id) = queries.repeated_id() {
-        let id = String::from_utf8_lossy(id).into_owned();
-        return Err(Error::DuplicateId { stage: STAGE.to_owned(), id, places: " of --batch".to_owned() });
+        return Err(repeated(id));
     }
     queries.build()
+}
+
+/// The error of an id that two queries have.
+fn repeated(id: &[u8]) -> Error {
+    let id = String::from_utf8_lossy(id).into_owned();
+    Error::DuplicateId { stage: STAGE.to_owned(), id, places: " of --batch".to_owned() }
 }
 
 /// What is said of a distance that no index of queries has.
@@ -202,12 +258,23 @@ impl Stage for HammingBatch {
             ))
         };
         let path = opts.batch.as_ref().ok_or_else(missing)?;
-        let queries = Queries::load(path, &opts)?;
-        Ok(Self { distance: opts.distance.distance.all(), queries, pairs: 0, near: 0 })
+        let (queries, texts) = Queries::load(path, &opts)?;
+        let distance = opts.distance.distance.all();
+        Ok(Self { distance, queries, texts, pairs: 0, near: 0, equal_texts: 0 })
     }
 
     fn push(&mut self, row: FingerprintRow<'_>, task: &mut Task<'_>) -> Result<()> {
-        let FingerprintRow::Fingerprint(row) = row else { return Ok(()) };
+        let row = match row {
+            FingerprintRow::Fingerprint(row) => row,
+            FingerprintRow::Text(ShortText { id, text }) => {
+                let Some(queries) = self.texts.ids.get(&text) else { return Ok(()) };
+                (self.pairs, self.near) = (self.pairs + queries.len() as u64, self.near + 1);
+                self.equal_texts += 1;
+                // What makes equal fingerprints of equal texts that are long enough.
+                return queries.iter().try_for_each(|query| task.emit(&NearQuery { query, id, distance: 0 }));
+            }
+            FingerprintRow::Meta(_) => return Ok(()),
+        };
         let (distance, value) = (row.distance.unwrap_or(self.distance), row.fingerprint.value);
         let (pairs, near) = match (&mut self.queries, row.fingerprint.bits) {
             (Queries::None, _) => return Ok(()),
@@ -228,6 +295,7 @@ impl Stage for HammingBatch {
         };
         task.count(PAIRS, self.pairs + pairs);
         task.count(NEAR, self.near + near);
+        task.count("equal_texts", self.equal_texts);
         Ok(())
     }
 }

@@ -13,6 +13,7 @@ use crate::stage::{Decl, Role, SideFile, Stage, Task};
 pub struct IdfFilter {
     filter: Filter,
     features: Vec<u64>,
+    kept: u64,
     dropped: u64,
 }
 
@@ -31,7 +32,7 @@ impl Stage for IdfFilter {
     };
 
     fn open(opts: OrderOpts, _: &mut Task<'_>) -> Result<Self> {
-        Ok(Self { filter: load_filter(&opts)?, features: Vec::new(), dropped: 0 })
+        Ok(Self { filter: load_filter(&opts)?, features: Vec::new(), kept: 0, dropped: 0 })
     }
 
     fn push(&mut self, row: SetRow<'_>, task: &mut Task<'_>) -> Result<()> {
@@ -39,12 +40,14 @@ impl Stage for IdfFilter {
         doc.features.read(&mut self.features).map_err(|error| task.wrong(error))?;
         let before = self.features.len();
         self.features.retain(|feature| self.filter.keeps(*feature));
+        self.kept += self.features.len() as u64;
         self.dropped += (before - self.features.len()) as u64;
         let doc = Doc { id: doc.id, features: Features::Values(&self.features) };
         task.emit(&Tokenized { doc, text })
     }
 
     fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
+        task.count("postings_in_idf_range", self.kept);
         task.count("postings_out_of_idf_range", self.dropped);
         Ok(())
     }

@@ -60,6 +60,7 @@ impl Stage for IdfLeft {
 #[derive(Default)]
 pub struct IdfLeftReduce {
     kept: bool,
+    postings: u64,
     dropped: u64,
 }
 
@@ -81,7 +82,10 @@ impl Stage for IdfLeftReduce {
     fn push(&mut self, row: LeftRow<'_>, task: &mut Task<'_>) -> Result<()> {
         match row {
             LeftRow::Kept(_) => self.kept = true,
-            LeftRow::Posting { feature, id } if self.kept => task.emit(&KeptFeature { id, feature })?,
+            LeftRow::Posting { feature, id } if self.kept => {
+                self.postings += 1;
+                task.emit(&KeptFeature { id, feature })?;
+            }
             LeftRow::Posting { .. } => self.dropped += 1,
         }
         Ok(())
@@ -93,6 +97,7 @@ impl Stage for IdfLeftReduce {
     }
 
     fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
+        task.count("postings_in_idf_range", self.postings);
         task.count("postings_out_of_idf_range", self.dropped);
         Ok(())
     }

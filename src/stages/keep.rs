@@ -24,7 +24,7 @@ use crate::record::set::Member;
 use crate::similarity::Score;
 use crate::sketch::simhash::Fingerprint;
 use crate::stage::{Decl, Role, SideFile, Stage, Task};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use rustc_hash::FxHashSet;
 use std::path::{Path, PathBuf};
 
@@ -253,9 +253,33 @@ impl Held {
     }
 }
 
+/// What documents of a cluster have in common with the kept one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ComparedBy {
+    /// Features.
+    Sets,
+    /// Bits.
+    Fingerprints,
+}
+
+/// The option and its value by which a chain of fingerprints says that equal texts are of distance 0.
+pub const BY_FINGERPRINTS: (&str, &str) = ("compared-by", "fingerprints");
+
+/// The options of `keep-choose`.
+#[derive(Args, Clone, Debug)]
+pub struct KeepChooseOpts {
+    #[command(flatten)]
+    similarity: SimilarityOpts,
+    /// What stands beside documents whose texts are equal and too short for features: a similarity, or a distance of
+    /// fingerprints; set by chains
+    #[arg(long, env = "TWINSPLIT_COMPARED_BY", value_enum, default_value = "sets")]
+    compared_by: ComparedBy,
+}
+
 /// `keep-choose`.
 pub struct KeepChoose {
     dropped: Dropped,
+    by: ComparedBy,
     /// What documents of the kept one's set are compared with, and of other sets.
     kept: Held,
     other: Held,
@@ -277,8 +301,11 @@ impl KeepChoose {
                 let shared = overlap(&kept.set, &own.set);
                 Ok(self.dropped.add(Some((shared, own.set.len() as u64, kept.set.len() as u64))))
             }
-            // Equal texts have no sets.
-            (None, None, false) if !other && !kept.here => Ok(self.dropped.add(None)),
+            // Equal texts have no sets and no fingerprints.
+            (None, None, false) if !other && !kept.here => Ok(match self.by {
+                ComparedBy::Sets => self.dropped.add(None),
+                ComparedBy::Fingerprints => Some(self.dropped.add_distance(0, true)),
+            }),
             _ => Err("sets or fingerprints alone in a cluster, each before its documents"),
         }
     }
@@ -287,7 +314,7 @@ impl KeepChoose {
 impl Stage for KeepChoose {
     type In<'a> = ChosenRow<'a>;
     type Out<'a> = ClusterRow<'a>;
-    type Opts = SimilarityOpts;
+    type Opts = KeepChooseOpts;
     const DECL: Decl = Decl {
         name: "keep-choose",
         role: Role::Reduce,
@@ -295,9 +322,9 @@ impl Stage for KeepChoose {
         side: &[],
     };
 
-    fn open(opts: SimilarityOpts, _: &mut Task<'_>) -> Result<Self> {
-        let dropped = Dropped::below(opts.0);
-        Ok(Self { dropped, kept: Held::default(), other: Held::default(), written: false, clusters: 0 })
+    fn open(opts: KeepChooseOpts, _: &mut Task<'_>) -> Result<Self> {
+        let (dropped, by) = (Dropped::below(opts.similarity.0), opts.compared_by);
+        Ok(Self { dropped, by, kept: Held::default(), other: Held::default(), written: false, clusters: 0 })
     }
 
     fn push(&mut self, row: ChosenRow<'_>, task: &mut Task<'_>) -> Result<()> {

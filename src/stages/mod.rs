@@ -133,6 +133,9 @@ pub fn find(name: &str) -> Option<&'static Entry> {
     STAGES.iter().find(|entry| entry.decl.name == name)
 }
 
+/// Options that steps of chains set, and no user.
+const SET_BY_CHAINS: [&str; 3] = [meta::META.0, options::HASHED_TEXTS.0, keep::BY_FINGERPRINTS.0];
+
 /// All options of all stages but side files that the chain itself makes, and what its steps set, each once.
 pub fn all_options() -> Vec<Arg> {
     let mut seen = BTreeSet::new();
@@ -142,7 +145,7 @@ pub fn all_options() -> Vec<Arg> {
             let Some(long) = arg.get_long() else { continue };
             // A side file with a default name comes from an earlier step; one without is the user's.
             let made = entry.has_side(long) && !arg.get_default_values().is_empty();
-            if !made && long != meta::META.0 && seen.insert(long.to_owned()) {
+            if !made && !SET_BY_CHAINS.contains(&long) && seen.insert(long.to_owned()) {
                 options.push(arg.clone());
             }
         }

@@ -74,19 +74,55 @@ impl MinFeaturesOpts {
     }
 }
 
-/// The pass over texts that are too short to be compared by their sets.
+/// The pass over texts that are too short to be compared by their features.
 #[derive(Args, Clone, Debug)]
 pub struct EqualTextsOpts {
-    /// Put documents with fewer features than --min-features into one cluster where their texts are equal, ignoring
-    /// white space and what --nfc and --case-fold normalise
+    /// Put documents with fewer features than --min-features, after those that --idf and --site leave out, into one cluster
+    /// where their texts are equal, ignoring white space and what --nfc and --case-fold normalise
     #[arg(long, env = "TWINSPLIT_EQUAL_TEXTS", value_enum, default_value = "on")]
     pub equal_texts: Switch,
 }
 
 impl EqualTextsOpts {
-    /// Whether the text of a document with so many features, before any IDF range, is compared with others.
+    /// Whether texts are compared as a whole.
+    pub fn are_compared(&self) -> bool {
+        self.equal_texts == Switch::On
+    }
+
+    /// Whether the text of a document with so many features is compared with others.
     pub fn compares(&self, least: &MinFeaturesOpts, features: u64) -> bool {
-        self.equal_texts == Switch::On && !least.admits(features)
+        self.are_compared() && !least.admits(features)
+    }
+}
+
+/// Of which documents the hash of the text is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Hashed {
+    /// Of those with too few features.
+    Short,
+    /// Of all, where features are left out later.
+    All,
+}
+
+/// Of which documents a stage that makes sets writes the hash of the text.
+#[derive(Args, Clone, Debug)]
+pub struct TextHashOpts {
+    /// What texts are compared as a whole.
+    #[command(flatten)]
+    pub texts: EqualTextsOpts,
+    /// Write the hash of the text of documents with fewer features than --min-features, or of all: set by chains that leave out
+    /// features later
+    #[arg(long, env = "TWINSPLIT_HASHED_TEXTS", value_enum, default_value = "short")]
+    hashed_texts: Hashed,
+}
+
+/// The option and its value by which a step asks for the hashes of all texts.
+pub const HASHED_TEXTS: (&str, &str) = ("hashed-texts", "all");
+
+impl TextHashOpts {
+    /// Whether the hash of the text of a document with so many features is written.
+    pub fn hashes(&self, least: &MinFeaturesOpts, features: u64) -> bool {
+        self.texts.are_compared() && (self.hashed_texts == Hashed::All || !least.admits(features))
     }
 }
 
@@ -185,7 +221,8 @@ pub struct OrderOpts {
 /// The IDF range.
 #[derive(Args, Clone, Debug)]
 pub struct IdfOpts {
-    /// Keep features whose normalised IDF, ln(N/df)/ln(N), lies in LOW,HIGH (at most 4 decimals each)
+    /// Keep features whose normalised IDF, ln(N/df)/ln(N), lies in LOW,HIGH (at most 4 decimals each): 0.1,1 leaves out what most
+    /// documents share; HIGH below 1 leaves out what one document or few have, so that signatures, quotations and notices remain
     #[arg(long, env = "TWINSPLIT_IDF", default_value = "0,1", value_name = "LOW,HIGH")]
     pub idf: IdfRange,
     /// Where document frequencies are taken from.

@@ -1,18 +1,19 @@
-//! `simhash`: a document becomes its id and its fingerprint (charikar2002; yanlan; see [`crate::sketch::simhash`]).
+//! `simhash`: a document becomes its id and its fingerprint (charikar2002; yanlan; see [`crate::sketch::simhash`]). Where it has too
+//! few features for one, the hash of its text takes the place, by which equal texts are found all the same.
 
 use super::feature_order::read_reference;
 use super::meta::{MetaOpts, MetaWriter, ScriptCounts, TextSeen};
-use super::options::{FeatureOpts, IdfTableOpts, MinFeaturesOpts};
+use super::options::{EqualTextsOpts, FeatureOpts, IdfTableOpts, MinFeaturesOpts};
 use super::signature_check::CheckOpts;
 use super::text_check::ContentRows;
 use crate::error::{Error, Result};
 use crate::record::document::{DocumentOpts, Line, SURROGATES};
-use crate::record::fingerprint::{FingerprintRow, Fingerprinted};
+use crate::record::fingerprint::{FingerprintRow, Fingerprinted, ShortText};
 use crate::sketch::distance::Distances;
 use crate::sketch::simhash::{Bits, Tie};
 use crate::sketch::{Frequencies, Hash, Idf, Sketcher, Weights};
 use crate::stage::{Decl, Role, SideFile, Stage, Task};
-use crate::text::dominant_script;
+use crate::text::{Extractor, dominant_script};
 use clap::{Args, ValueEnum};
 use std::sync::Arc;
 
@@ -23,8 +24,12 @@ pub struct SimHash {
     sketcher: Sketcher,
     /// What is compared of texts, where they are.
     contents: Option<ContentRows>,
+    /// What takes the hash of a text without a fingerprint.
+    extractor: Extractor,
     /// By script: documents, and those of them without a fingerprint.
     scripts: ScriptCounts,
+    /// Documents without a fingerprint and without a text.
+    without_text: u64,
 }
 
 /// Its options.
@@ -34,6 +39,8 @@ pub struct SimHashOpts {
     document: DocumentOpts,
     #[command(flatten)]
     fingerprint: FingerprintOpts,
+    #[command(flatten)]
+    texts: EqualTextsOpts,
     #[command(flatten)]
     check: CheckOpts,
     #[command(flatten)]
@@ -168,9 +175,10 @@ impl Stage for SimHash {
     fn open(opts: SimHashOpts, _: &mut Task<'_>) -> Result<Self> {
         let sketch = &opts.fingerprint.sketch;
         let (sketcher, spec) = (sketch.sketcher(opts.fingerprint.idf()?)?, sketch.features.spec()?);
-        let contents = opts.check.texts().map(|check| ContentRows::new(check, spec));
-        let meta = MetaWriter::of(&opts.meta);
-        Ok(Self { opts, meta, sketcher, contents, scripts: ScriptCounts::default() })
+        let contents = opts.check.texts().map(|check| ContentRows::new(check, spec.clone()));
+        let (meta, extractor) = (MetaWriter::of(&opts.meta), Extractor::new(spec));
+        let scripts = ScriptCounts::default();
+        Ok(Self { opts, meta, sketcher, contents, extractor, scripts, without_text: 0 })
     }
 
     fn push(&mut self, line: Line<'_>, task: &mut Task<'_>) -> Result<()> {
@@ -186,7 +194,16 @@ impl Stage for SimHash {
         if let Some(meta) = &mut self.meta {
             meta.write(&document, seen, task)?;
         }
-        let Some(fingerprint) = fingerprint else { return Ok(()) };
+        let Some(fingerprint) = fingerprint else {
+            if !self.opts.texts.are_compared() {
+                return Ok(());
+            }
+            let Some(text) = self.extractor.text_hash(&document.text) else {
+                self.without_text += 1;
+                return Ok(());
+            };
+            return task.emit(&ShortText { id: &document.id, text });
+        };
         let distances = &self.opts.fingerprint.distance.distance;
         let content = self.contents.as_mut().map(|contents| contents.hash(&document.text));
         let distance = (!distances.is_one() || content.is_some()).then(|| distances.of(length));
@@ -198,6 +215,7 @@ impl Stage for SimHash {
             meta.finish(task);
         }
         self.scripts.count(task);
+        task.count_some("documents_without_text", self.without_text);
         Ok(())
     }
 }

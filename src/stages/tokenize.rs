@@ -1,8 +1,9 @@
 //! `tokenize`: a document becomes its id and its set of features (zhang2011, section 4, first step). Where the set is too
-//! small for a join, the hash of the text goes with it, by which equal texts are found all the same.
+//! small for a join, or may be so when features are left out, the hash of the text goes with it, by which equal texts are found
+//! all the same.
 
 use super::meta::{MetaOpts, MetaWriter, ScriptCounts, TextSeen};
-use super::options::{EqualTextsOpts, FeatureOpts, MinFeaturesOpts};
+use super::options::{FeatureOpts, MinFeaturesOpts, TextHashOpts};
 use crate::error::Result;
 use crate::record::document::{Document, DocumentOpts, Line, RawText, SURROGATES};
 use crate::record::set::{Doc, Features};
@@ -33,7 +34,7 @@ pub struct TokenizeOpts {
     #[command(flatten)]
     least: MinFeaturesOpts,
     #[command(flatten)]
-    texts: EqualTextsOpts,
+    texts: TextHashOpts,
     #[command(flatten)]
     meta: MetaOpts,
 }
@@ -80,7 +81,7 @@ impl Stage for Tokenize {
         self.scripts.take(seen.script, !self.features.is_empty());
         task.count_some(SURROGATES, document.surrogates);
         let mut text = None;
-        if self.opts.texts.compares(&self.opts.least, self.features.len() as u64) {
+        if self.opts.texts.hashes(&self.opts.least, self.features.len() as u64) {
             text = match raw {
                 None => self.extractor.text_hash(&document.text),
                 Some(raw) => self.extractor.text_hash_of(|visit| raw.each_part(visit)),

@@ -15,7 +15,7 @@ use super::sample::Sample;
 use crate::error::{Error, Result};
 use crate::index::idf::IdfRange;
 use crate::io::{Stdout, document_files};
-use crate::plan::{Asked, Engine, Plan};
+use crate::plan::{Engine, Plan};
 use crate::record::document::DocumentOpts;
 use crate::stages::options::SimilarityOpts;
 use crate::stages::slice_plan::SlicesOpts;
@@ -146,8 +146,7 @@ pub fn run(plan: Plan, opts: &EstimateOpts) -> Result<()> {
     let steps = target.steps(&plan.chain.steps(), &measured)?;
     let bands = match plan.family.name {
         "minhash" => {
-            let asked = Asked { chain: Some(EXACT.to_owned()), ..plan.asked() };
-            let exact = Plan::of(asked, &options::read_file)?;
+            let exact = Plan::of(plan.of_chain(EXACT), &options::read_file)?;
             let measured = Measured::of(&exact, of_sample, &sample, &work.path().join("exact"))?;
             let exact = target.steps(&exact.chain.steps(), &measured)?;
             Some(Bands { forecast: recall::forecast(params, &sample, documents)?, exact })

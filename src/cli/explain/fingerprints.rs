@@ -1,20 +1,19 @@
 //! Why the fingerprints of two documents are a pair or not: the bits in which they differ, and the features that decide them.
 
 use super::is_named;
-use crate::chains::Family;
-use crate::cli::documents::{RunFile, each_document};
+use crate::cli::documents::each_document;
 use crate::cli::sketches;
 use crate::engine::steps;
 use crate::error::{Error, Result};
 use crate::hash;
 use crate::io::Stdout;
 use crate::params::Params;
-use crate::plan::own_options;
 use crate::record::document::DocumentOpts;
 use crate::similarity::text::TextComparer;
 use crate::sketch::content::Contents;
 use crate::sketch::simhash::Fingerprint;
 use crate::sketch::{Sketcher, Weighted};
+use crate::stages::options::EqualTextsOpts;
 use crate::stages::signature_check::CheckOpts;
 use crate::stages::simhash::{DistanceOpts, SketchOpts};
 use crate::text::Extractor;
@@ -25,15 +24,6 @@ use std::path::PathBuf;
 
 /// Features that are shown of each bit.
 const FEATURES: usize = 3;
-
-/// Whether the run compared fingerprints, or options say so that only fingerprints have.
-pub fn are_compared(folder: Option<&PathBuf>, params: &Params) -> Result<bool> {
-    if let Some(folder) = folder {
-        return Ok(RunFile::read(folder)?.value["chain"] == "simhash");
-    }
-    let own = Family::named("simhash").map(own_options).unwrap_or_default();
-    Ok(params.iter().any(|(name, _)| own.contains(name)))
-}
 
 /// A document and what its fingerprint is made of.
 struct Printed {
@@ -97,8 +87,12 @@ pub fn show(
     let [a, b] = &printed;
     let (Some(x), Some(y)) = (a.fingerprint, b.fingerprint) else {
         let least = sketch.least.min_features.max(1);
-        let why = format!("\n=> not a pair: a document has fewer than --min-features {least}");
-        out.line(why.as_bytes())?;
+        let compared = params.parse::<EqualTextsOpts>()?.are_compared();
+        let mut hash = |at: usize| {
+            (compared && printed[at].fingerprint.is_none()).then(|| extractor.text_hash(&texts[at]))
+        };
+        let why = super::too_small([hash(0), hash(1)], least);
+        out.line(format!("\n=> {why}").as_bytes())?;
         return Ok(false);
     };
     let differ: Vec<u32> = (0..x.bits.count()).filter(|bit| (x.value ^ y.value) >> bit & 1 == 1).collect();

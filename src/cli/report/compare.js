@@ -111,7 +111,11 @@ function reaches(overlap, sizeA, sizeB) {
 }
 
 /** The bits in which the fingerprints of two documents differ, and what that means; of texts the longer one's distance counts. */
-function distanceText(a, b) {
+function distanceText(a, b, equal) {
+  if (equal && !a && !b) {
+    return "Both texts are too short for a fingerprint. They are equal but for white space and what the options level, so the "
+      + "documents are copies.";
+  }
   if (!a || !b) return "A document has too few features for a fingerprint, so they are no pair.";
   let bits = BigInt(`0x${a.fingerprint}`) ^ BigInt(`0x${b.fingerprint}`);
   let distance = 0;

@@ -49,7 +49,12 @@ impl Printed {
         for cluster in clusters {
             let kept = self.0[place];
             for (member, print) in cluster.members.iter().zip(&self.0[place..]) {
-                let distance = kept.zip(*print).map(|(kept, print)| kept.0.distance(print.0));
+                let distance = match (kept, print) {
+                    (Some(kept), Some(print)) => Some(kept.0.distance(print.0)),
+                    // Texts are in one cluster without fingerprints where they are equal.
+                    (None, None) => Some(0),
+                    _ => None,
+                };
                 let found = Verdict::Drop(distance.map(|distance| Score::Count(distance.into())));
                 if member.verdict != Verdict::Keep && member.verdict != found {
                     return Err(Error::File {

@@ -55,6 +55,9 @@ impl Texts {
         let mut found: Vec<Option<Text>> = places.iter().map(|_| None).collect();
         let spec = opts.features.spec()?;
         let mut extractor = Extractor::new(spec.clone());
+        // The range may leave out features of any document.
+        let all = opts.texts.are_compared() && !opts.idf.idf.is_everything();
+        let may_be_short = |size| all || opts.texts.compares(&opts.least, size);
         let mut numbers: FxHashMap<u64, u32> = FxHashMap::default();
         let mut features: Vec<Feature> = Vec::new();
         each_document(inputs, &opts.document, "report", |document| {
@@ -77,8 +80,7 @@ impl Texts {
                 let Range { start, end } = units.range(span);
                 marks.push(Mark { number, start, end });
             });
-            let compared = opts.texts.compares(&opts.least, size);
-            let hash = if compared { extractor.text_hash(&document.text) } else { None };
+            let hash = if may_be_short(size) { extractor.text_hash(&document.text) } else { None };
             let (shown, bytes) = (beginning.to_owned(), document.text.len());
             found[place] = Some(Text { shown, bytes, marks, hash });
             Ok(())
@@ -86,6 +88,11 @@ impl Texts {
         let kept = in_range(inputs, opts, &spec, "report", numbers.keys().copied())?;
         for (hash, number) in &numbers {
             features[*number as usize].counts = kept.contains(hash);
+        }
+        for text in found.iter_mut().flatten() {
+            let counted: FxHashSet<u32> = text.marks.iter().map(|mark| mark.number).collect();
+            let counted = counted.into_iter().filter(|number| features[*number as usize].counts).count();
+            text.hash = text.hash.filter(|_| opts.texts.compares(&opts.least, counted as u64));
         }
         let texts = found.into_iter().collect::<Option<Vec<_>>>().ok_or_else(|| {
             Error::Usage(

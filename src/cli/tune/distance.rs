@@ -50,7 +50,8 @@ pub fn measure(
     let mut counters = Counters::new();
     let blocks = Blocks::of_lines(&sample.lines);
     let (documents, groups) = front.fingerprints(blocks, |_, more| counters.extend(more))?;
-    let left_out = counters.get("without_features").copied().unwrap_or(0);
+    let count = |name: &str| counters.get(name).copied().unwrap_or(0);
+    let (left_out, equal_texts) = (count("without_features"), count("equal_texts"));
     let found = Found { sample, kind, documents: &documents, groups: &groups };
     let pairs = pairs(&Fingerprints::of(&documents, fingerprints), &groups, floor);
     let answer = Answer::new(&documents, &groups, Measure::default(), threads);
@@ -75,7 +76,7 @@ pub fn measure(
     let (name, least) = (kind.name.clone(), opts.least.min_features.max(1));
     let without = if least == 1 { left_out } else { 0 };
     let floor = Threshold::Distance(floor);
-    Ok(Measured { kind: name, least, without, left_out, equal_texts: 0, floor, rows })
+    Ok(Measured { kind: name, least, without, left_out, equal_texts, floor, rows })
 }
 
 /// Each two groups within a distance, nearest first, then by their documents.

@@ -15,12 +15,13 @@ mod threshold;
 
 use super::options::{self, RunOpts, output_file};
 use super::sample::Sample;
+use crate::chains::Family;
 use crate::engine::columnar::ColumnarOpts;
 use crate::engine::script::quote;
 use crate::error::{Error, Result};
 use crate::io::{Stdout, document_files};
 use crate::params::Params;
-use crate::plan::{Given, Origin};
+use crate::plan::{Given, Origin, refuse_unused};
 use crate::similarity::overlap::Overlap;
 use crate::similarity::{Measure, Similarity};
 use crate::stages::simhash::FingerprintOpts;
@@ -60,6 +61,11 @@ const OF_STAGES: [&str; 20] = [
 ];
 /// Of these, how fingerprints are made.
 const SKETCH: [&str; 5] = ["weights", "weights-idf", "bits", "tie", "hash"];
+
+/// The chains whose runs give what is shown of sets, and of fingerprints.
+const OF_SETS: &str = "doc-split";
+/// See [`OF_SETS`].
+const OF_FINGERPRINTS: &str = "simhash";
 
 /// Thresholds to look at, where none is given: shares, and numbers of shared features.
 const SHARES: &str = "0.3,0.4,0.5,0.6,0.7,0.8,0.9";
@@ -150,6 +156,10 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     let own = SKETCH.into_iter().find(|name| distances.is_empty() && shared.params.get(name).is_some());
     if let Some(name) = own {
         return Err(Error::Usage(format!("--{name} is for the fingerprints that --distances compares")));
+    }
+    let chain = if distances.is_empty() { OF_SETS } else { OF_FINGERPRINTS };
+    if let Some(family) = Family::named(chain) {
+        refuse_unused(family, &shared.params, &shared, false)?;
     }
     let measure = similarities.first().map_or_else(Measure::default, |first| first.measure());
     let compared = if distances.is_empty() { Compared::Sets(measure) } else { Compared::Fingerprints };
@@ -244,7 +254,7 @@ fn kinds(wanted: &[String], given: &Given, similarities: &[Similarity]) -> Resul
 impl Report<'_> {
     /// The command that runs the whole input as one row says.
     fn command(&self, kind: &str, at: Threshold) -> String {
-        let chain = if self.compared == Compared::Fingerprints { "simhash" } else { "doc-split" };
+        let chain = if self.compared == Compared::Fingerprints { OF_FINGERPRINTS } else { OF_SETS };
         let mut words = vec![format!("twinsplit run {chain} --input")];
         words.extend(self.inputs.iter().map(|path| quote(&path.to_string_lossy())));
         let (option, at) = (at.option(), at.shown());

@@ -19,6 +19,7 @@ mod sites;
 mod texts;
 
 use super::ragged::Ragged;
+use super::sorter::Sorter;
 use crate::bad_records;
 use crate::error::{Error, Place, Result};
 use crate::io::Contents;
@@ -28,7 +29,7 @@ pub use feature::FeatureRow;
 use field_count::FieldCount;
 pub use sites::Sites;
 use std::sync::Arc;
-pub use texts::EqualTexts;
+pub use texts::{EqualTexts, TextRow};
 
 /// From this document on, lines follow one another in a file.
 struct Run {
@@ -63,7 +64,7 @@ pub struct Documents {
     pub order: Vec<u32>,
     /// Places of lines that are no documents, ascending; there the arrays hold nothing.
     pub bad: Vec<u32>,
-    /// Documents whose sets are too small for a join and whose texts are equal, by number.
+    /// Documents whose sets are too small for a join and whose texts are equal, by number, once they are found.
     pub texts: EqualTexts,
     /// Documents whose sets are too small for a join and whose texts are nothing but white space.
     without_text: u64,
@@ -135,6 +136,18 @@ impl Documents {
                 });
             }
         }
+        Ok(())
+    }
+
+    /// Finds the documents whose texts are equal among those that are too small by the sizes of their sets as they are now.
+    pub fn find_equal_texts(
+        &mut self,
+        rows: &Sorter<'_, TextRow>,
+        threads: usize,
+        admits: impl Fn(u64) -> bool + Sync,
+    ) -> Result<()> {
+        let short = |place: u32| !admits(self.sizes[place as usize].into());
+        self.texts = EqualTexts::of(rows, &self.numbers(), &short, threads)?;
         Ok(())
     }
 

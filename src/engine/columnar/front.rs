@@ -38,14 +38,25 @@ impl Front<'_> {
         let Self { opts, threads, budget, work, progress } = *self;
         let place = (budget, work);
         let features = Sorter::new(budget, work, 0, u64::MAX);
-        let (mut documents, counters) = Documents::read(blocks, opts, threads, &features, place, progress)?;
+        let texts = Sorter::new(budget, work, 0, u64::MAX);
+        let rows = (&features, &texts);
+        let (mut documents, counters) = Documents::read(blocks, opts, threads, rows, place, progress)?;
+        let admits = |size| opts.least.admits(size);
+        if !opts.leaves_out() {
+            documents.find_equal_texts(&texts, threads, admits)?;
+        }
         end("tokenize", counters);
 
         let keeps = self.keeps(documents.count() as u64)?;
         let (lists, counted) = count(features, &mut documents, keeps, threads, place, progress)?;
+        if opts.leaves_out() {
+            documents.find_equal_texts(&texts, threads, admits)?;
+        }
+        drop(texts);
         let mut counters = vec![
             ("features", counted.features),
             ("features_out_of_idf_range", counted.out_of_range.features),
+            ("postings_in_idf_range", counted.in_range),
             ("postings_out_of_idf_range", counted.out_of_range.postings),
             ("features_shared", counted.shared),
             ("spilled_bytes", counted.spilled),
@@ -57,7 +68,7 @@ impl Front<'_> {
         end("feature-order", named(&counters));
 
         let similarity = opts.similarity.0;
-        let candidates = Candidates::choose(&documents, &lists, similarity, |size| opts.least.admits(size));
+        let candidates = Candidates::choose(&documents, &lists, similarity, admits);
         if candidates.largest.1 > 0 {
             admit_largest(&documents, candidates.largest, similarity, budget)?;
         }
@@ -85,12 +96,16 @@ impl Front<'_> {
     ) -> Result<(Documents, Groups)> {
         let Self { opts, threads, budget, work, progress } = *self;
         let features = Sorter::new(budget, work, 0, u64::MAX);
-        let (documents, counters) =
-            Documents::read(blocks, opts, threads, &features, (budget, work), progress)?;
+        let texts = Sorter::new(budget, work, 0, u64::MAX);
+        let (mut documents, counters) =
+            Documents::read(blocks, opts, threads, (&features, &texts), (budget, work), progress)?;
+        // A document without a fingerprint has a size of 0.
+        documents.find_equal_texts(&texts, threads, |size| size > 0)?;
         end("simhash", counters);
         let Some(opts) = &opts.fingerprints else { return Err(no_fingerprints()) };
         let groups = Fingerprints::of(&documents, opts).groups((budget, work), progress)?;
-        end("equal-fingerprints", named(&[("copies", groups.copies())]));
+        let counters = [("copies", groups.copies()), ("equal_texts", documents.texts.copies())];
+        end("equal-fingerprints", named(&counters));
         Ok((documents, groups))
     }
 

@@ -187,7 +187,7 @@ impl ColumnarRun<'_> {
         if self.write_kept {
             end("write-kept", self.written_kept(&answer.dropped(&clusters), &read)?);
         }
-        Ok(Ran { steps: done, large: answer.large_clusters(&clusters), read })
+        Ok(Ran { steps: done, large: answer.large_clusters(&clusters)?, read })
     }
 
     /// Whether pairs are written, and not clusters alone.

@@ -34,6 +34,8 @@ pub struct Counted {
     pub features: u64,
     /// Left out, as they are out of the IDF range.
     pub out_of_range: LeftOut,
+    /// In how many documents those are that are in the IDF range, in all.
+    pub in_range: u64,
     /// Left out, as only several documents of one site have them; not among the distinct ones.
     pub of_one_site: LeftOut,
     /// Of those that are not, the ones in two documents and more.
@@ -113,6 +115,7 @@ pub fn count<'b>(
     let mut frequencies = Vec::with_capacity(BUCKETS);
     for (own, of) in buckets {
         counted.features += own.features;
+        counted.in_range += own.in_range;
         counted.out_of_range.add(own.out_of_range);
         counted.of_one_site.add(own.of_one_site);
         counted.shared += own.shared;
@@ -159,7 +162,10 @@ impl Counting<'_, '_> {
                 counted.features += 1;
                 if !keeps(run[0].feature, run.len() as u64) {
                     counted.out_of_range.add(self.leave_out(run));
-                } else if run.len() > 1 {
+                    continue;
+                }
+                counted.in_range += run.len() as u64;
+                if run.len() > 1 {
                     counted.shared += 1;
                     *frequencies.of(run.len() as u32) += 1;
                     put(run.len() as u32)?;

@@ -31,7 +31,7 @@ pub struct ColumnarOpts {
     #[command(flatten)]
     pub(crate) least: MinFeaturesOpts,
     #[command(flatten)]
-    pub(super) texts: EqualTextsOpts,
+    pub(crate) texts: EqualTextsOpts,
     #[command(flatten)]
     pub(crate) similarity: SimilarityOpts,
     #[command(flatten)]
@@ -84,6 +84,16 @@ impl ColumnarOpts {
         let site = opts.site.site.filter(|_| front == Columnar::SitePrunedSets);
         let fingerprints = (front == Columnar::Fingerprints).then(|| params.parse()).transpose()?;
         Ok(Self { site: SiteFieldOpts { site }, fingerprints, ..opts })
+    }
+
+    /// Whether features are left out of sets once all documents are read, so that which have too few is not known before.
+    pub(super) fn leaves_out(&self) -> bool {
+        !self.idf.idf.is_everything() || self.site.site.is_some()
+    }
+
+    /// Whether the hash of the text of a document that has so many features as it is read is kept.
+    pub(super) fn hashes_text(&self, features: u64) -> bool {
+        self.texts.are_compared() && (self.leaves_out() || !self.least.admits(features))
     }
 
     /// What makes the keys of bands, where they are asked for.

@@ -18,7 +18,9 @@ use crate::record::near::Near;
 use crate::record::pair::Pair;
 use crate::similarity::{Measure, Similarity};
 use crate::threads::in_threads;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
+use std::hash::Hash;
 use std::path::Path;
 
 /// A cluster that holds more than one in so many of all documents may be an accident of the features.
@@ -32,6 +34,50 @@ pub struct LargeCluster {
     pub size: u64,
     /// Its documents by script.
     pub scripts: BTreeMap<String, u64>,
+    /// What its sets have in common; nothing but of the largest.
+    pub sets: CommonFeatures,
+}
+
+/// What most of some different sets have in common.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CommonFeatures {
+    /// Features that more than half of the sets have.
+    pub common: u64,
+    /// Features of a set on average, rounded down.
+    pub features: u64,
+}
+
+impl CommonFeatures {
+    /// Sets that are looked at: the first ones by their documents' ids.
+    pub const SETS: usize = 50;
+
+    /// Whether a set of this size is looked at.
+    pub fn takes(size: u64) -> bool {
+        size <= 100_000
+    }
+}
+
+/// In how many sets features are.
+#[derive(Default)]
+pub struct FeatureCounts<F> {
+    of: FxHashMap<F, u32>,
+    sets: u64,
+    features: u64,
+}
+
+impl<F: Copy + Eq + Hash> FeatureCounts<F> {
+    /// Adds a set of so many features, of which these may be in others.
+    pub fn add(&mut self, set: &[F], size: u64) {
+        self.sets += 1;
+        self.features += size;
+        set.iter().for_each(|feature| *self.of.entry(*feature).or_default() += 1);
+    }
+
+    /// What most sets have in common.
+    pub fn common(&self) -> CommonFeatures {
+        let common = self.of.values().filter(|count| 2 * u64::from(**count) > self.sets).count() as u64;
+        CommonFeatures { common, features: self.features.checked_div(self.sets).unwrap_or(0) }
+    }
 }
 
 /// Lines that a thread encodes at a time.
@@ -159,10 +205,12 @@ impl<'a> Answer<'a> {
     }
 
     /// The clusters that hold more than one in [`LARGE_SHARE`] of all documents, by script.
-    pub fn large_clusters(&self, rows: &[u64]) -> Vec<LargeCluster> {
+    pub fn large_clusters(&self, rows: &[u64]) -> Result<Vec<LargeCluster>> {
         let documents = self.documents.count() as u64;
-        let clusters = rows.chunk_by(|x, y| unpack(*x).0 == unpack(*y).0);
-        clusters
+        let clusters = || rows.chunk_by(|x, y| unpack(*x).0 == unpack(*y).0);
+        // Of equally large ones the last, as it is shown.
+        let largest = clusters().max_by_key(|cluster| cluster.len()).map(|cluster| unpack(cluster[0]).0);
+        clusters()
             .filter(|cluster| cluster.len() as u64 * LARGE_SHARE > documents)
             .map(|cluster| {
                 let mut scripts = BTreeMap::new();
@@ -170,9 +218,28 @@ impl<'a> Answer<'a> {
                     *scripts.entry(self.documents.script(unpack(*row).1).to_owned()).or_default() += 1;
                 }
                 let kept = String::from_utf8_lossy(self.documents.id(unpack(cluster[0]).0)).into_owned();
-                LargeCluster { kept, size: cluster.len() as u64, scripts }
+                let looked_at = largest == Some(unpack(cluster[0]).0) && self.fingerprints.is_none();
+                let sets = if looked_at { self.common_features(cluster)? } else { CommonFeatures::default() };
+                Ok(LargeCluster { kept, size: cluster.len() as u64, scripts, sets })
             })
             .collect()
+    }
+
+    /// What the sets of a cluster's documents have in common.
+    fn common_features(&self, cluster: &[u64]) -> Result<CommonFeatures> {
+        let (mut counts, mut buffer, mut seen) =
+            (FeatureCounts::default(), Sets::default(), FxHashSet::default());
+        for row in cluster {
+            let set = self.set_of[unpack(*row).1 as usize];
+            if set == NO_SET || !seen.insert(set) || seen.len() > CommonFeatures::SETS {
+                continue;
+            }
+            let size = self.groups.store.size_of(set as usize) as u64;
+            if CommonFeatures::takes(size) {
+                counts.add(self.groups.store.get(set as usize, &mut buffer)?, size);
+            }
+        }
+        Ok(counts.common())
     }
 
     /// Writes the clusters, in order of the kept documents' ids, then of the members'. Counts the dropped documents.
@@ -215,7 +282,9 @@ impl<'a> Answer<'a> {
                 let verdict = if number == kept {
                     Verdict::Keep
                 } else if let Some(fingerprints) = &self.fingerprints {
-                    let (distance, within) = fingerprints.distance(kept, number);
+                    let equal_texts = self.set_of[kept as usize] == NO_SET;
+                    let (distance, within) =
+                        if equal_texts { (0, true) } else { fingerprints.distance(kept, number) };
                     Verdict::Drop(Some(dropped.add_distance(distance, within)))
                 } else {
                     Verdict::Drop(dropped.add(self.shared(kept, kept_set, number, &mut own_sets)?))

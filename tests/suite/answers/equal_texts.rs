@@ -5,6 +5,7 @@ use crate::common::browser::Browser;
 use crate::common::cli::{Place, jsonl, search_path};
 use crate::common::harness::{bash, counted};
 use serde_json::Value;
+use twinsplit::internal::chains::FAMILIES;
 
 /// Ways that share no code between the hash of a text and the clusters.
 const WAYS: [&str; 6] = [
@@ -85,6 +86,81 @@ fn equal_short_texts_are_clusters_and_no_pairs() {
     assert_eq!(clusters, format!("{expected}{two}{LONG}"));
 }
 
+/// Short texts that are equal byte for byte, or but for case and white space, and short ones beside them that are not.
+const SHORT: &str = "b\tb\tkeep\t-\nb\te\tdrop\t1.000000\nb\tg\tdrop\t1.000000\n\
+    c\tc\tkeep\t-\nc\td\tdrop\t1.000000\n";
+
+/// Every family finds them, on the engines that share least, where documents have no feature and where they have too few.
+#[test]
+fn every_family_finds_equal_short_texts() {
+    let here = Place::new();
+    let texts = [
+        ("a", "dog"),
+        ("b", "cat"),
+        ("c", "see you at noon"),
+        ("d", "see you at noon"),
+        ("e", "cat"),
+        ("f", "see you at ten"),
+        ("g", " Cat\n"),
+        ("h", ""),
+        ("i", " "),
+    ];
+    // Documents with features of their own, so that a range of frequencies keeps none of those that two have.
+    let others: Vec<_> = (0..60)
+        .map(|n| (format!("x{n:02}"), (0..12).map(|k| format!("w{n}a{k}")).collect::<Vec<_>>().join(" ")))
+        .collect();
+    let others: Vec<_> = others.iter().map(|(id, text)| (id.as_str(), text.as_str())).collect();
+    here.write("docs", jsonl(&[&texts[..], &others].concat()));
+    for family in FAMILIES {
+        for features in ["words:5", "words:1 --min-features 5"] {
+            for engine in ["local", "pipes --graph 0"] {
+                let way =
+                    format!("{} --features {features} --keep smallest-id --engine {engine}", family.name);
+                let [pairs, clusters] = run(&here, &way);
+                let expected = match family.name {
+                    // What stands in the column is a distance.
+                    "simhash" => SHORT.replace("1.000000", "0"),
+                    _ => SHORT.to_owned(),
+                };
+                assert_eq!([pairs.as_str(), &clusters], ["", &expected], "{way}");
+                assert_eq!(counters(&here), [3, 0, 2], "{way}");
+                let [pairs, clusters] = run(&here, &format!("{way} --equal-texts off"));
+                assert_eq!([pairs, clusters], [""; 2], "{way}");
+            }
+        }
+    }
+    // Words of eight documents and fewer are out of this range, which leaves their documents none.
+    for engine in ["local", "pipes"] {
+        let [pairs, clusters] = run(&here, &format!("i-match --idf 0.2,0.5 --engine {engine}"));
+        assert_eq!([pairs.as_str(), &clusters], ["", SHORT], "{engine}");
+    }
+}
+
+/// Queries of a batch that are too short for fingerprints are those that have the text of a document, at a distance of 0.
+#[test]
+fn a_batch_finds_equal_short_texts() {
+    let here = Place::new();
+    here.write("docs", jsonl(&[("a", "cat"), ("b", "dog"), ("c", " CAT"), ("d", "")]));
+    here.write("queries", jsonl(&[("p", "Cat"), ("q", "cat "), ("r", "cow"), ("s", "")]));
+    let batch = "simhash --features words:5 --batch queries";
+    for engine in ["local", "pipes"] {
+        for (more, expected) in [("", "p\ta\t0\np\tc\t0\nq\ta\t0\nq\tc\t0\n"), (" --equal-texts off", "")] {
+            let line = format!(
+                "twinsplit run {batch}{more} --engine {engine} --input docs --output out --overwrite"
+            );
+            let said = here.say(&line);
+            let pairs = expected.lines().count();
+            let found = format!("4 documents, {} of them near one of 4 queries, {pairs} pairs", pairs / 2);
+            assert!(said.err.contains(&found) && said.err.contains("APPROXIMATE"), "{}", said.err);
+            said.ok();
+            assert_eq!(here.read("out/pairs.tsv"), expected, "{engine}");
+        }
+    }
+    here.write("queries", jsonl(&[("p", "cat"), ("p", "dog")]));
+    here.say(&format!("twinsplit run {batch} --input docs --output other"))
+        .fails(1, &["\"p\" stands at more than one document of --batch"]);
+}
+
 /// The kept document is chosen by the rule, as in any cluster, and the lines of the others are left out.
 #[test]
 fn the_best_of_equal_texts_is_kept() {
@@ -103,9 +179,9 @@ fn the_best_of_equal_texts_is_kept() {
     }
 }
 
-/// What counts is the set before the IDF range: one that the range empties was long enough to be compared.
+/// What counts is the set after the IDF range: of one that the range empties nothing else is left to be compared.
 #[test]
-fn a_set_that_the_idf_range_empties_is_no_short_text() {
+fn a_set_that_the_idf_range_empties_is_a_short_text() {
     let here = Place::new();
     let common = "all of these words are in all of them";
     let other = "each of these texts has words of its own";
@@ -113,16 +189,13 @@ fn a_set_that_the_idf_range_empties_is_no_short_text() {
         "docs",
         jsonl(&[("a", common), ("b", common), ("c", common), ("d", other), ("s", "short"), ("t", "Short")]),
     );
-    let short = "s\ts\tkeep\t-\ns\tt\tdrop\t1.000000\n";
+    let expected =
+        "a\ta\tkeep\t-\na\tb\tdrop\t1.000000\na\tc\tdrop\t1.000000\ns\ts\tkeep\t-\ns\tt\tdrop\t1.000000\n";
     for way in WAYS {
         for lookup in ["", " --idf-lookup shuffle --idf-list 0"] {
-            let [pairs, clusters] = run(&here, &format!("{way} --idf 0.9,1{lookup}"));
-            assert_eq!([pairs.as_str(), clusters.as_str()], ["", short], "{way}{lookup}");
-            // With 6 features to each of the equal ones, 7 are too many to ask for.
-            let [pairs, clusters] = run(&here, &format!("{way} --idf 0.9,1 --min-features 7{lookup}"));
-            assert_eq!(pairs, "", "{way}{lookup}");
-            let abc = "a\ta\tkeep\t-\na\tb\tdrop\t1.000000\na\tc\tdrop\t1.000000\n";
-            assert_eq!(clusters, format!("{abc}{short}"), "{way}{lookup}");
+            let found = run(&here, &format!("{way} --idf 0.9,1{lookup}"));
+            assert_eq!(found, ["", expected], "{way}{lookup}");
+            assert_eq!(counters(&here), [3, 0, 0], "{way}{lookup}");
         }
     }
 }
@@ -242,6 +315,10 @@ fn explain_says_why() {
     assert!(nothing.ends_with("a text of nothing but white space is a copy of none"), "{nothing}");
     let one = explain("hello-a", "long-a", "");
     assert_eq!(one, "not a pair: a document has fewer than --min-features 1");
+    here.say("twinsplit run simhash --input docs --output out --overwrite --quiet").ok();
+    let equal = explain("hello-a", "hello-b", "");
+    assert!(equal.starts_with("copies: both texts are too short"), "{equal}");
+    run(&here, "doc-split");
     let off = explain("hello-a", "hello-b", " --equal-texts off");
     assert_eq!(off, "not a pair: a document has fewer than --min-features 1");
     assert_eq!(explain("long-a", "long-b", ""), "a pair");

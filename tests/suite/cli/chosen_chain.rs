@@ -68,3 +68,67 @@ fn a_chain_that_stands_among_the_inputs_is_named() {
     here.say(line).fails(1, &["doc-split: there is no such file", "comes before --input"]);
     assert!(!here.path("out").exists());
 }
+
+/// Each command refuses an option that its chain does not use, with its default too, and says what to do; in the environment it is no
+/// mistake.
+#[test]
+fn an_option_that_is_not_used_is_an_error() {
+    let here = place();
+    here.say("twinsplit run doc-split --input docs --features words:1 --tau 0.25 --output out --quiet").ok();
+    here.say("twinsplit run simhash --input docs --features words:1 --output prints --quiet").ok();
+    let run = "--input docs --output other";
+    for (line, words) in [
+        (
+            format!("run simhash --tau 0.7 {run}"),
+            &["simhash does not use --tau here, and ", "leave it out"][..],
+        ),
+        (
+            format!("run simhash --similarity jaccard --idf 0,1 {run}"),
+            &["--idf or --similarity", "leave them out"],
+        ),
+        (
+            format!("run doc-split --bits 64 {run}"),
+            &["doc-split does not use --bits here, and simhash does; take that chain"],
+        ),
+        (format!("run doc-split --idf-table out {run}"), &["it does with another --idf; give that"]),
+        (
+            format!("run --slices 3 --pcp prefix {run}"),
+            &["term-split does not use --slices", "doc-split and ccdet do"],
+        ),
+        ("plan minhash --site url".to_owned(), &["minhash does not use --site here, and ccdet does"]),
+        ("plan term-split --lexicons 11 --json".to_owned(), &["term-split does not use --lexicons"]),
+        ("plan i-match --estimate --bands 2 --input docs".to_owned(), &["i-match does not use --bands"]),
+        ("explain a b --run out --distance 3".to_owned(), &["doc-split does not use --distance"]),
+        ("explain a b --run prints --tau 0.5".to_owned(), &["simhash does not use --tau"]),
+        ("explain a b --input docs --check exact".to_owned(), &["doc-split does not use --check"]),
+        ("tune --input docs --idf-table out".to_owned(), &["another --idf"]),
+        ("tune --input docs --distances 3 --idf 0.1,1".to_owned(), &["simhash does not use --idf"]),
+        (
+            format!("run --batch docs --similarity containment --tau 0.5 {run}"),
+            &[
+                "no other chain has --batch",
+                "run doc-split over the files of both together",
+                "pairs of one with the other",
+            ],
+        ),
+    ] {
+        here.say(&format!("twinsplit {line}")).fails(2, words);
+        assert!(!here.path("other").exists(), "{line}");
+    }
+    for (variable, value, line) in [
+        ("TWINSPLIT_TAU", "0.5", format!("run simhash {run} --overwrite")),
+        ("TWINSPLIT_BITS", "128", format!("run doc-split {run} --overwrite")),
+        ("TWINSPLIT_SITE", "url", "plan minhash --json".to_owned()),
+        ("TWINSPLIT_LEXICONS", "3", "explain a b --run out".to_owned()),
+        ("TWINSPLIT_IDF", "0.1,1", "tune --input docs --distances 3 --kinds words:1".to_owned()),
+    ] {
+        here.with(&format!("twinsplit {line}"), "", &[(variable, value)]).ok();
+    }
+    let said =
+        here.with(&format!("twinsplit run simhash {run} --overwrite"), "", &[("TWINSPLIT_TAU", "0.5")]);
+    assert!(said.err.contains("simhash does not use --tau, which the environment gives"), "{}", said.err);
+    // A bound of tasks goes with a command line from engine to engine, and is said to bind nothing in one process.
+    let said = here.say(&format!("twinsplit run doc-split --graph 5 {run} --overwrite"));
+    assert!(said.err.contains("--graph is for the tasks of other engines"), "{}", said.err);
+    said.ok();
+}

@@ -21,7 +21,7 @@ use twinsplit::internal::record::document::Line;
 use twinsplit::internal::record::expand::{self, ExpandRow};
 use twinsplit::internal::record::fingerprint::{
     FingerprintBlocks, FingerprintCount, FingerprintRow, Fingerprinted, GroupedFingerprint, GroupedRow,
-    MemberFingerprint, Table, TableRow,
+    MemberFingerprint, ShortText, Table, TableRow,
 };
 use twinsplit::internal::record::lookup::{self, KeptFeature};
 use twinsplit::internal::record::meta::{InputPlace, Meta};

@@ -2,7 +2,7 @@
 
 use super::long::{BlockRoom, LongSet, Sum};
 use super::sites::{Sites, site_of};
-use super::texts::{EqualTexts, TextRow};
+use super::texts::TextRow;
 use super::{Documents, FeatureRow, FieldCount, Run};
 use crate::bad_records::BadRecords;
 use crate::cluster::keep::KeepRule;
@@ -57,7 +57,7 @@ impl Documents {
         blocks: Blocks,
         opts: &ColumnarOpts,
         threads: usize,
-        features: &Sorter<'b, FeatureRow>,
+        (features, texts): (&Sorter<'b, FeatureRow>, &Sorter<'b, TextRow>),
         (budget, work): (&'b Budget, &Path),
         progress: &Progress,
     ) -> Result<(Self, Counters)> {
@@ -65,7 +65,6 @@ impl Documents {
         let spec = opts.features.spec()?;
         let idf = opts.weights_idf()?;
         let all = Documents::none(opts);
-        let texts = Sorter::new(budget, work, 0, u64::MAX);
         let gathered = Mutex::new(Gathered { budget, all, waiting: BTreeMap::new(), next: 0, bytes: 0 });
         // The first error in the order of the input: all blocks before the one that failed are with some thread.
         let failed: Mutex<Option<(u64, Error)>> = Mutex::default();
@@ -127,7 +126,6 @@ impl Documents {
         all.read = blocks.contents().to_vec();
         all.field.check(opts)?;
         all.number()?;
-        all.texts = EqualTexts::of(&texts, &all.numbers(), threads)?;
         let mut counters = all.counters();
         counters.insert("map_records_in".to_owned(), all.places() as u64);
         counters.insert("map_bytes_in".to_owned(), bytes);
@@ -226,8 +224,8 @@ impl Batch {
         let length = if ranked { document.text.chars().count() } else { 0 };
         let rank = ranked.then(|| rank(reader.opts, &document, length, script)).transpose()?;
         reader.extractor.distinct(&document.text, set);
-        let compares = reader.opts.texts.compares(&reader.opts.least, set.len() as u64);
-        let hash = compares.then(|| reader.extractor.text_hash(&document.text));
+        let hash =
+            reader.opts.hashes_text(set.len() as u64).then(|| reader.extractor.text_hash(&document.text));
         self.sign(reader, set);
         let sum = if self.take_site(line, reader.opts) { Sum::of(set) } else { Sum::default() };
         Ok(self.keep((place, &document), (rank, script), &sum, hash))
@@ -248,7 +246,9 @@ impl Batch {
         let keys = &mut self.documents.keys;
         let has = reader.printer.as_mut().is_some_and(|printer| printer.of(&document.text, keys));
         let sum = Sum { size: has.into(), ..Sum::default() };
-        Ok(self.keep((place, &document), (rank, script), &sum, None))
+        let compares = !has && reader.opts.texts.are_compared();
+        let hash = compares.then(|| reader.extractor.text_hash(&document.text));
+        Ok(self.keep((place, &document), (rank, script), &sum, hash))
     }
 
     /// Takes the site of a document that is going to be kept; says whether it could be read.
@@ -307,9 +307,9 @@ impl Batch {
             Some(keys) if set.is_empty() && sum.size > 0 => keys.finish(&mut self.documents.keys)?,
             _ => self.sign(reader, set),
         }
-        let compares = reader.opts.texts.compares(&reader.opts.least, sum.size.into());
+        let hashes = reader.opts.hashes_text(sum.size.into());
         let sum = if of_site { sum } else { Sum::default() };
-        let hash = compares.then(|| reader.extractor.text_hash_of(|visit| text.each_part(visit)));
+        let hash = hashes.then(|| reader.extractor.text_hash_of(|visit| text.each_part(visit)));
         Ok(Ok(self.keep((place, &document), (rank, script), &sum, hash)))
     }
 

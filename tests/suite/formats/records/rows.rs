@@ -167,6 +167,10 @@ pub fn rows(values: &Values) -> Vec<Row> {
         row!(expand::LeftInput, expand::LeftInput::Member(Member::Fingerprint(one)));
         row!(expand::RightInput, expand::RightInput::Member(Member::Fingerprint(one)));
     }
+    let text = ShortText { id: a, text: u128::from(*n0) << 64 | u128::from(*n1) };
+    row!(ShortText, text);
+    row!(FingerprintRow, FingerprintRow::Text(text));
+    row!(GroupedRow, GroupedRow::Text(text));
     row!(FingerprintRow, FingerprintRow::Meta(meta));
     row!(GroupedRow, GroupedRow::Meta(meta));
     for set in [Compared::Set(doc.features), Compared::Fingerprint(fingerprint, distance)] {
