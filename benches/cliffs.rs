@@ -2,7 +2,7 @@
 //!
 //! `make bench-cliffs` (`cargo bench --bench cliffs -- --all`, or names of shapes in place of `--all`) runs the built `twinsplit`
 //! on shapes that hurt, at so many documents and at twice as many, by Term-Split with the prefix filter, by Doc-Split, and by
-//! Doc-Split for clusters alone, of both kinds, and reads the counters of the join from `--json`: indexed parts, queries, and visited postings with
+//! Doc-Split for clusters alone, of both kinds, shapes of documents that are alike by the other families for clusters alone as well, and reads the counters of the join from `--json`: indexed parts, queries, and visited postings with
 //! candidates. From one size to the other none may grow more than [`TOLERANCE`] times as much as its bound does: features of the
 //! input and lines of the answer, and for shapes that say so the pairs of different sets that sizes alone do not rule out.
 //!
@@ -52,17 +52,80 @@ struct Way {
     args: &'static [&'static str],
     /// The step that joins.
     step: &'static str,
+    /// What it counts of [`COUNTS`]: where it does not count candidates, two that are looked at.
+    counts: &'static [&'static str],
 }
 
 /// Term-Split first: its candidates are those of the shortest prefixes, where Doc-Split chooses by a sample.
 const WAYS: [Way; 4] = [
-    Way { name: "term-split", args: &["term-split", "--pcp", "prefix"], step: "pcp-map" },
-    Way { name: "doc-split", args: &["doc-split"], step: "docsplit-query" },
-    Way { name: "clusters", args: &["doc-split", "--write", "clusters"], step: "docsplit-query" },
+    Way { name: "term-split", args: &["term-split", "--pcp", "prefix"], step: "pcp-map", counts: &COUNTS },
+    Way { name: "doc-split", args: &["doc-split"], step: "docsplit-query", counts: &COUNTS },
+    Way {
+        name: "clusters",
+        args: &["doc-split", "--write", "clusters"],
+        step: "docsplit-query",
+        counts: &COUNTS,
+    },
     Way {
         name: "stars",
         args: &["doc-split", "--write", "clusters", "--cluster", "star"],
         step: "docsplit-query",
+        counts: &COUNTS,
+    },
+];
+
+/// Shapes of documents that are alike, most of them.
+const ALIKE: [&str; 3] = ["all-equal", "near-equal", "ladder"];
+
+/// Clusters alone by the other families.
+const CLUSTERS: [Way; 8] = [
+    Way {
+        name: "term-split clusters",
+        args: &["term-split", "--pcp", "prefix", "--write", "clusters"],
+        step: "pcp-map",
+        counts: &COUNTS,
+    },
+    Way {
+        name: "term-split stars",
+        args: &["term-split", "--pcp", "prefix", "--write", "clusters", "--cluster", "star"],
+        step: "pcp-map",
+        counts: &COUNTS,
+    },
+    Way {
+        name: "ccdet clusters",
+        args: &["ccdet", "--write", "clusters"],
+        step: "docsplit-query",
+        counts: &COUNTS,
+    },
+    Way {
+        name: "ccdet stars",
+        args: &["ccdet", "--write", "clusters", "--cluster", "star"],
+        step: "docsplit-query",
+        counts: &COUNTS,
+    },
+    Way {
+        name: "minhash clusters",
+        args: &["minhash", "--write", "clusters"],
+        step: "lsh-bands",
+        counts: &["", "", "", "pairs_of_postings"],
+    },
+    Way {
+        name: "minhash stars",
+        args: &["minhash", "--write", "clusters", "--cluster", "star"],
+        step: "lsh-bands",
+        counts: &["", "", "", "pairs_of_postings"],
+    },
+    Way {
+        name: "simhash clusters",
+        args: &["simhash", "--distance", "8", "--write", "clusters"],
+        step: "hamming-pairs",
+        counts: &["", "", "", "fingerprints_compared"],
+    },
+    Way {
+        name: "simhash stars",
+        args: &["simhash", "--distance", "8", "--write", "clusters", "--cluster", "star"],
+        step: "hamming-pairs",
+        counts: &["", "", "", "fingerprints_compared"],
     },
 ];
 
@@ -102,10 +165,11 @@ fn run(shapes: Vec<&Shape>) -> ExitCode {
         for tau in shape.taus {
             let collections = [1, 2].map(|times| Collection::write(shape, *tau, times, folder.path()));
             let mut shortest = 0;
-            for way in WAYS {
-                let counted = collections.each_ref().map(|collection| Counted::of(collection, *tau, &way));
-                failures += u32::from(!compare(shape, *tau, &way, &collections, &counted, shortest));
-                failures += u32::from(!is_bounded(shape, *tau, &way, &collections[1]));
+            let more = if ALIKE.contains(&shape.name) { &CLUSTERS[..] } else { &[] };
+            for way in WAYS.iter().chain(more) {
+                let counted = collections.each_ref().map(|collection| Counted::of(collection, *tau, way));
+                failures += u32::from(!compare(shape, *tau, way, &collections, &counted, shortest));
+                failures += u32::from(!is_bounded(shape, *tau, way, &collections[1]));
                 if way.name == "term-split" {
                     shortest = counted[0].work();
                 }
@@ -179,7 +243,10 @@ fn command(args: &[&str], collection: &Collection, tau: u32) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_twinsplit"));
     command.arg("run").args(args).arg("--input").arg(&collection.path);
     command.arg("--output").arg(collection.path.with_extension("out"));
-    command.args(["--features", "words:1", "--tau", &decimal(tau), "--overwrite", "--quiet", "--json"]);
+    command.args(["--features", "words:1", "--overwrite", "--quiet", "--json"]);
+    if args[0] != "simhash" {
+        command.args(["--tau", &decimal(tau)]);
+    }
     command
 }
 
@@ -233,7 +300,11 @@ impl Counted {
         assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
         let report: Value = serde_json::from_slice(&run.stdout).expect("run.json");
         let count = |step: &str, name: &str| report["counters"][step][name].as_u64();
-        let counts = COUNTS.map(|name| count(way.step, name).unwrap_or_else(|| panic!("no counter {name}")));
+        let counted = |at: usize| match way.counts[at] {
+            "" => 0,
+            name => count(way.step, name).unwrap_or_else(|| panic!("no counter {name}")),
+        };
+        let counts = std::array::from_fn(counted);
         // Clusters alone are an answer of as many lines as there are documents in them.
         let answer = count("expand", "pairs").or(count("keep", "reduce_records_out")).expect("an answer");
         Self { counts, bound: collection.size.features + answer + collection.lengths }

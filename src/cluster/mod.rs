@@ -3,6 +3,7 @@
 //! | module | what it answers |
 //! |---|---|
 //! | [`union_find`], [`components`] | which documents are connected by pairs? |
+//! | [`bucket`] | which pairs of a bucket connect it, where each two may be one? |
 //! | [`star`] | which documents resemble one and the same centre? |
 //! | [`groups`] | how do documents with equal sets take part in that? |
 //! | [`ids`] | which numbers stand for the ids? |
@@ -14,6 +15,7 @@
 //!
 //! Nothing here knows of files, records or processes.
 
+pub mod bucket;
 pub mod components;
 pub mod dropped;
 pub mod groups;

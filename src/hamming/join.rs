@@ -9,9 +9,12 @@
 //! blocks before must differ and this one must not. Groups are made by a hash of the bits, so that other fingerprints may
 //! come in between; that test leaves them out too. A group in which nothing differs in a block that must differ holds no pair, and
 //! is left at once: so many fingerprints that are alike cost no more than the pairs among them.
+//!
+//! **Components** need not each pair: where these are asked for, what is connected already is passed over ([`super::connect`]).
 
 use super::bits::{Fingerprint, blocks};
 use super::collapse::Collapsed;
+use super::connect::Forest;
 use super::ordered::{Ordered, Task};
 use super::parts::{Entry, Parts, part_bits};
 use super::rows::Rows;
@@ -19,6 +22,7 @@ use super::values::Values;
 use crate::error::{Error, Result};
 use crate::processor::{self, Instructions, Work};
 use crate::threads::each;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// How a join is done.
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +36,7 @@ pub struct JoinOptions {
 }
 
 /// A group of so many is compared pair by pair, for each block of a level.
-const SMALL: usize = 24;
+pub(super) const SMALL: usize = 24;
 
 /// Calls `visit` with each two rows whose fingerprints differ in at most `distance` bits, and with the distance: `visit(a, b, distance)`,
 /// a < b. The order of the calls depends on the fingerprints alone; they come one at a time.
@@ -58,6 +62,15 @@ pub fn join<F: Fingerprint>(
     options: JoinOptions,
     visit: impl FnMut(u32, u32, u32) -> Result<()> + Send,
 ) -> Result<()> {
+    compare(fingerprints, options, visit).map(drop)
+}
+
+/// As [`join()`]; gives how many fingerprints were compared.
+pub(crate) fn compare<F: Fingerprint>(
+    fingerprints: &[F],
+    options: JoinOptions,
+    visit: impl FnMut(u32, u32, u32) -> Result<()> + Send,
+) -> Result<u64> {
     check_distance::<F>(options.distance)?;
     let Collapsed { values, rows } = Collapsed::of(fingerprints, options.threads, options.memory)?;
     join_collapsed(Values::Memory(&values), &rows, options, visit)
@@ -77,33 +90,36 @@ pub(crate) fn check_distance<F: Fingerprint>(distance: u32) -> Result<()> {
     )))
 }
 
-/// The same for distinct fingerprints and their rows.
+/// The same for distinct fingerprints and their rows. Gives how many fingerprints were compared.
 pub(super) fn join_collapsed<F: Fingerprint>(
     values: Values<'_, F>,
     rows: &Rows,
     options: JoinOptions,
     mut visit: impl FnMut(u32, u32, u32) -> Result<()> + Send,
-) -> Result<()> {
+) -> Result<u64> {
     for equal in rows.groups() {
         let mut rest = equal;
         while let Some(a) = rest.next() {
             rest.clone().try_for_each(|b| visit(a, b, 0))?;
         }
     }
-    join_distinct(values, options, |x, y, distance| {
+    join_distinct(values, options, None, |x, y, distance| {
         rows.of(x).try_for_each(|a| rows.of(y).try_for_each(|b| visit(a.min(b), a.max(b), distance)))
     })
 }
 
-/// The same for fingerprints that are all different, by their numbers.
-fn join_distinct<F: Fingerprint>(
+/// The same for fingerprints that are all different, by their numbers. With the greatest distance of a pair that each is in, pairs are
+/// enough that connect all of those which are within the distances of both.
+pub(super) fn join_distinct<F: Fingerprint>(
     values: Values<'_, F>,
     options: JoinOptions,
+    connected_within: Option<&(dyn Fn(u32) -> u32 + Sync)>,
     mut visit: impl FnMut(u32, u32, u32) -> Result<()> + Send,
-) -> Result<()> {
+) -> Result<u64> {
     if options.distance == 0 {
-        return Ok(());
+        return Ok(0);
     }
+    let compared = AtomicU64::new(0);
     let bits = part_bits(values.len());
     let masks = blocks(!F::default(), options.distance + 1);
     let mut room = Vec::new();
@@ -116,8 +132,11 @@ fn join_distinct<F: Fingerprint>(
         let joined = parts.each(&parts.sizes()?, &mut room, |first, parts| {
             let numbered: Vec<_> = (first..).zip(parts).collect();
             each(numbered, options.threads, |(number, entries)| {
+                let forest = connected_within.map(|most| Forest::of(entries, most));
                 let mut groups = Groups {
                     distance: options.distance,
+                    forest,
+                    compared: 0,
                     differ: masks[..block].to_vec(),
                     equal: vec![masks[block]],
                     levels: Vec::new(),
@@ -129,6 +148,7 @@ fn join_distinct<F: Fingerprint>(
                         Part { groups: &mut groups, entries, mask: masks[block], bits },
                     );
                 }
+                compared.fetch_add(groups.compared, Ordering::Relaxed);
                 groups.task.finish();
             });
             Ok(())
@@ -136,10 +156,10 @@ fn join_distinct<F: Fingerprint>(
         // What `visit` refused comes before what could not be read.
         ordered.end().and(joined)?;
     }
-    Ok(())
+    Ok(compared.into_inner())
 }
 
-type Found = (u32, u32, u32);
+pub(super) type Found = (u32, u32, u32);
 
 struct Part<'p, 'o, F, V: FnMut(Found) -> Result<()>> {
     groups: &'p mut Groups<'o, F, V>,
@@ -160,6 +180,10 @@ impl<F: Fingerprint, V: FnMut(Found) -> Result<()>> Work for Part<'_, '_, F, V> 
 /// The search for pairs in a part.
 struct Groups<'o, F, V: FnMut(Found) -> Result<()>> {
     distance: u32,
+    /// What is connected, where components are asked for.
+    forest: Option<Forest<'o>>,
+    /// How many fingerprints were compared.
+    compared: u64,
     /// In each of these a pair must differ, or it is one of another group.
     differ: Vec<F>,
     /// In each of these it must not.
@@ -229,6 +253,9 @@ impl<F: Fingerprint, V: FnMut(Found) -> Result<()>> Groups<'_, F, V> {
         if self.differ.iter().any(|mask| *mask & varied == F::default()) {
             return;
         }
+        if self.is_connected(entries) {
+            return;
+        }
         let known = self.equal.iter().fold(F::default(), |bits, mask| bits | *mask);
         // Blocks of so few bits leave two fingerprints equal in one of them with a chance of a half and more.
         let count = self.distance + 1;
@@ -246,8 +273,32 @@ impl<F: Fingerprint, V: FnMut(Found) -> Result<()>> Groups<'_, F, V> {
         self.differ.truncate(outer);
     }
 
-    /// Compares each two.
+    /// Whether all of a group are in one component already, or are now that each was held against the first one and the one before it.
+    fn is_connected(&mut self, entries: &[Entry<F>]) -> bool {
+        let Some(forest) = &mut self.forest else { return false };
+        if forest.is_one(entries) {
+            return true;
+        }
+        for (at, y) in entries.iter().enumerate().skip(1) {
+            for x in [&entries[0], &entries[at - 1]] {
+                if forest.are_apart(x, y) {
+                    self.compared += 1;
+                    let distance = x.value.distance(y.value);
+                    let link = forest.link(x, y, distance, self.distance);
+                    link.into_iter().for_each(|link| self.task.push(link));
+                }
+            }
+        }
+        forest.is_one(entries)
+    }
+
+    /// Compares each two; where components are asked for, as many as it takes.
     fn compare(&mut self, entries: &[Entry<F>]) {
+        if let Some(forest) = &mut self.forest {
+            self.compared += forest.connect(entries, self.distance, |link| self.task.push(link));
+            return;
+        }
+        self.compared += (entries.len() * entries.len().saturating_sub(1) / 2) as u64;
         for (at, x) in entries.iter().enumerate() {
             for y in &entries[at + 1..] {
                 let distance = x.value.distance(y.value);

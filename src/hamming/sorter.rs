@@ -7,6 +7,7 @@
 use super::bits::Fingerprint;
 use super::build;
 use super::collapse::sorted;
+use super::connect::connect_collapsed;
 use super::file_writer::write_index;
 use super::id_files::IdWriter;
 use super::index::IndexOptions;
@@ -331,16 +332,43 @@ impl<F: Fingerprint> Sorted<F> {
     /// The first error of `visit`; a distance of half the bits or more; temporary files cannot be read; so many fingerprints are equal in a
     /// block of bits that the memory does not suffice to compare them.
     pub fn join(&self, distance: u32, visit: impl FnMut(u32, u32, u32) -> Result<()> + Send) -> Result<()> {
+        self.compare(distance, visit).map(drop)
+    }
+
+    /// As [`join`](Self::join); gives how many fingerprints were compared.
+    pub(crate) fn compare(
+        &self,
+        distance: u32,
+        visit: impl FnMut(u32, u32, u32) -> Result<()> + Send,
+    ) -> Result<u64> {
         check_distance::<F>(distance)?;
-        let rows = Rows {
+        join_collapsed(self.values(), &self.rows()?, self.joining(distance), visit)
+    }
+
+    /// As [`super::connect()`], with the errors of [`join`](Self::join).
+    pub(crate) fn connect(
+        &self,
+        distance: u32,
+        most: impl Fn(u32) -> u32 + Sync,
+        visit: impl FnMut(u32, u32, u32) -> Result<()> + Send,
+    ) -> Result<u64> {
+        check_distance::<F>(distance)?;
+        connect_collapsed(self.values(), &self.rows()?, self.joining(distance), most, visit)
+    }
+
+    fn rows(&self) -> Result<Rows> {
+        Ok(Rows {
             slots: self.slots.map()?,
             starts: self.starts.map()?,
             grouped: self.grouped.map()?,
             count: self.count,
             ids: Ids::Rows,
-        };
+        })
+    }
+
+    fn joining(&self, distance: u32) -> JoinOptions {
         let SorterOptions { memory, threads, .. } = self.options;
-        join_collapsed(self.values(), &rows, JoinOptions { distance, threads, memory }, visit)
+        JoinOptions { distance, threads, memory }
     }
 
     /// The tables that an index has, and what they take.

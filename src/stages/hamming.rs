@@ -26,6 +26,9 @@ const PLAN: &str = "hamming-plan";
 /// The counter of different fingerprints.
 pub const FINGERPRINTS: &str = "fingerprints";
 
+/// The counter of comparisons.
+pub const FINGERPRINTS_COMPARED: &str = "fingerprints_compared";
+
 /// The plan's mapper.
 #[derive(Default)]
 pub struct HammingCount {
@@ -284,7 +287,7 @@ impl Stage for HammingPairs {
 
     fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
         self.forest.finish(task);
-        task.count("fingerprints_compared", self.compared);
+        task.count(FINGERPRINTS_COMPARED, self.compared);
         Ok(())
     }
 }

@@ -3,25 +3,26 @@
 //!
 //! Of a document its fingerprint and its distance stay, in the columns in which MinHash keeps keys. Documents with both equal are
 //! a group, as those of equal sets are; the different fingerprints are joined once, at the greatest distance of all, and a pair
-//! is one where it is within the distances of both.
+//! is one where it is within the distances of both. Where clusters alone are asked for, most pairs are left out: of components what is
+//! connected already ([`hamming::connect`]), and stars are made inside of components, each document held against the centres before it.
 
 use super::documents::Documents;
 use super::groups::Groups;
-use super::join::Pairs;
+use super::join::{Found, Pairs};
 use super::named;
+use super::sorter::{pack, unpack};
+use crate::cluster::union_find::UnionFind;
 use crate::engine::memory::Budget;
 use crate::engine::progress::{Progress, Unit};
 use crate::error::{Error, Result};
-use crate::hamming::{self, JoinOptions, Sorter, SorterOptions};
+use crate::hamming::{self, DynamicIndex, IndexOptions, JoinOptions, Sorter, SorterOptions, plan};
 use crate::join::kernel::JoinPair;
 use crate::sketch::simhash::{Bits, Fingerprint};
 use crate::sketch::{Idf, Sketcher};
 use crate::stage::Counters;
-use crate::stages::hamming::FINGERPRINTS;
+use crate::stages::hamming::{FINGERPRINTS, FINGERPRINTS_COMPARED};
 use crate::stages::simhash::{DistanceOpts, FingerprintOpts};
-use crate::threads::lock;
 use std::path::Path;
-use std::sync::Mutex;
 
 /// Numbers of a document's column: whether it has a fingerprint, with its distance, and the two halves of that.
 const WIDTH: usize = 3;
@@ -62,12 +63,14 @@ impl Printer {
 pub struct Fingerprints<'a> {
     documents: &'a Documents,
     bits: Bits,
+    /// The greatest distance of a pair.
+    most: u32,
 }
 
 impl<'a> Fingerprints<'a> {
     /// Those that were made while documents were read.
     pub fn of(documents: &'a Documents, opts: &FingerprintOpts) -> Self {
-        Self { documents, bits: opts.sketch.bits }
+        Self { documents, bits: opts.sketch.bits, most: opts.distance.distance.most() }
     }
 
     /// That of a document by its number, and the greatest distance of a pair that it is in.
@@ -95,49 +98,156 @@ impl<'a> Fingerprints<'a> {
     }
 
     /// Joins the groups, hands their pairs to `pairs`, and gives counters.
-    pub fn join(
+    pub fn join(&self, groups: &Groups, place: Joining<'_>, pairs: &mut Pairs<'_, '_>) -> Result<Counters> {
+        let connects = pairs.found() == Found::Components;
+        let counts = self.joined(groups, place, connects, |found| pairs.take(found))?;
+        Ok(named(&counts))
+    }
+
+    /// By group the label of its star; `ranks` are by group, the lowest the first in keep order. Gives besides what was counted. `None` where
+    /// an index of centres is not possible in memory, or at this distance.
+    pub fn stars(
         &self,
         groups: &Groups,
-        most: u32,
-        threads: usize,
-        (budget, work): (&Budget, &Path),
-        pairs: &mut Pairs<'_, '_>,
-    ) -> Result<Counters> {
-        let all = || (0..groups.count()).filter_map(|set| self.get(groups.members(set)[0]));
-        let distances: Vec<u32> = all().map(|(_, distance)| distance).collect();
-        let join = Join { distances, most, threads, budget, work, pairs: Mutex::new(pairs) };
-        let spilled = match self.bits {
-            Bits::B64 => join.run(all().map(|(value, _)| value as u64))?,
-            Bits::B128 => join.run(all().map(|(value, _)| value))?,
+        ranks: &[u32],
+        place: Joining<'_>,
+    ) -> Result<Option<(Vec<u32>, Counters)>> {
+        let memory = (place.budget.spare() / 2) as u64;
+        let options = IndexOptions { distance: self.most, memory, ..IndexOptions::default() };
+        let has_plan = match self.bits {
+            Bits::B64 => plan::<u64>(ranks.len(), self.most, None, memory).is_ok(),
+            Bits::B128 => plan::<u128>(ranks.len(), self.most, None, memory).is_ok(),
         };
-        Ok(named(&[(FINGERPRINTS, groups.count().into()), ("spilled_bytes", spilled)]))
+        if !has_plan {
+            return Ok(None);
+        }
+        let mut forest = UnionFind::new(groups.count());
+        let counts = self.joined(groups, place, true, |found| {
+            found.iter().for_each(|pair| {
+                forest.union(pair.a, pair.b);
+            });
+            Ok(())
+        })?;
+        // In keep order, component by component.
+        let labels = forest.into_labels().into_iter();
+        let mut order: Vec<u64> = labels.zip(ranks).map(|(label, rank)| pack(label, *rank)).collect();
+        order.sort_unstable();
+        let mut of_rank = vec![0; ranks.len()];
+        (0..).zip(ranks).for_each(|(group, rank)| of_rank[*rank as usize] = group);
+        let fingerprint = |rank: u32| self.get(groups.members(of_rank[rank as usize])[0]).unwrap_or_default();
+        let mut centres = ranks.to_vec();
+        let mut joined = 0;
+        for component in order.chunk_by(|x, y| unpack(*x).0 == unpack(*y).0).filter(|all| all.len() > 1) {
+            let component: Vec<u32> = component.iter().map(|row| unpack(*row).1).collect();
+            let mut join = |rank: u32, centre| {
+                centres[of_rank[rank as usize] as usize] = centre;
+                joined += 1;
+            };
+            match self.bits {
+                Bits::B64 => stars_of(
+                    &component,
+                    options,
+                    |rank| {
+                        let (value, most) = fingerprint(rank);
+                        (value as u64, most)
+                    },
+                    &mut join,
+                )?,
+                Bits::B128 => stars_of(&component, options, fingerprint, &mut join)?,
+            }
+        }
+        let mut counters = named(&counts);
+        counters.insert("joined_pairs".to_owned(), joined);
+        Ok(Some((centres, counters)))
+    }
+
+    /// Hands the pairs of groups to `take`, or as many as connect all that are connected; gives what that took.
+    fn joined(
+        &self,
+        groups: &Groups,
+        place: Joining<'_>,
+        connects: bool,
+        take: impl FnMut(&[JoinPair]) -> Result<()> + Send,
+    ) -> Result<[(&'static str, u64); 3]> {
+        place.progress.start("hamming-pairs", "joining", Unit::Sets, groups.count().into());
+        let all = || (0..groups.count()).filter_map(|group| self.get(groups.members(group)[0]));
+        let distances: Vec<u32> = all().map(|(_, distance)| distance).collect();
+        let join = Join { distances, most: self.most, connects, place };
+        let (compared, spilled) = match self.bits {
+            Bits::B64 => join.run(all().map(|(value, _)| value as u64), take)?,
+            Bits::B128 => join.run(all().map(|(value, _)| value), take)?,
+        };
+        Ok([
+            (FINGERPRINTS, groups.count().into()),
+            (FINGERPRINTS_COMPARED, compared),
+            ("spilled_bytes", spilled),
+        ])
     }
 }
 
-struct Join<'p, 's, 'b> {
+/// Hands those of a component, by rank in keep order, to `join` that join a centre, and the centre.
+fn stars_of<F: hamming::Fingerprint>(
+    component: &[u32],
+    options: IndexOptions,
+    fingerprint: impl Fn(u32) -> (F, u32),
+    join: &mut impl FnMut(u32, u32),
+) -> Result<()> {
+    let mut centres = DynamicIndex::new(options);
+    for rank in component {
+        let (value, most) = fingerprint(*rank);
+        let within = |(id, distance): (u64, u32)| {
+            let centre = id as u32;
+            (distance <= most.min(fingerprint(centre).1)).then_some(centre)
+        };
+        match centres.search(value).into_iter().find_map(within) {
+            Some(centre) => join(*rank, centre),
+            None => centres.insert((*rank).into(), value)?,
+        }
+    }
+    Ok(())
+}
+
+/// What a join may use.
+#[derive(Clone, Copy)]
+pub struct Joining<'p> {
+    /// Threads.
+    pub threads: usize,
+    /// What may be held in memory.
+    pub budget: &'p Budget,
+    /// The folder of temporary files.
+    pub work: &'p Path,
+    /// Where it says how far it is.
+    pub progress: &'p Progress,
+}
+
+struct Join<'p> {
     /// By group.
     distances: Vec<u32>,
     most: u32,
-    threads: usize,
-    budget: &'p Budget,
-    /// The folder of temporary files.
-    work: &'p Path,
-    pairs: Mutex<&'p mut Pairs<'s, 'b>>,
+    /// Pairs are enough that connect all.
+    connects: bool,
+    place: Joining<'p>,
 }
 
 /// The least memory of a join, beside the fingerprints where these are in it.
 const LEAST: usize = 1 << 20;
 
-impl Join<'_, '_, '_> {
-    /// Joins fingerprints, one for each distance, and gives how many bytes went to temporary files.
-    fn run<F: hamming::Fingerprint>(&self, mut values: impl Iterator<Item = F>) -> Result<u64> {
+impl Join<'_> {
+    /// Joins fingerprints, one for each distance; gives how many were compared, and how many bytes went to temporary files.
+    fn run<F: hamming::Fingerprint>(
+        &self,
+        mut values: impl Iterator<Item = F>,
+        mut take: impl FnMut(&[JoinPair]) -> Result<()> + Send,
+    ) -> Result<(u64, u64)> {
+        let Joining { threads, budget, work, .. } = self.place;
         let count = self.distances.len();
         let distances = 4 * count;
-        // The fingerprints, and the same collapsed with their rows.
-        let all = distances + count * (3 * size_of::<F>() + 12);
-        let spills = self.budget.enough_for(all + LEAST).is_some();
+        // The fingerprints, and the same collapsed with their rows; what connects them, with a number and a parent of each.
+        let connects = if self.connects { count * 8 } else { 0 };
+        let all = distances + count * (3 * size_of::<F>() + 12) + connects;
+        let spills = budget.enough_for(all + LEAST).is_some();
         let held = if spills { distances } else { all };
-        if let Some(enough) = self.budget.enough_for(held + LEAST) {
+        if let Some(enough) = budget.enough_for(held + LEAST) {
             return Err(Error::Limit(format!(
                 "hamming-pairs: the distances of {count} fingerprints take {} MB beside their documents while they are joined; give \
                  at least --memory {}, or take --engine pipes",
@@ -145,35 +255,45 @@ impl Join<'_, '_, '_> {
                 enough.div_ceil(1 << 20)
             )));
         }
-        self.budget.hold(held);
-        let memory = (self.budget.spare() / 2).max(LEAST);
-        let (distance, threads) = (self.most, self.threads);
+        budget.hold(held);
+        let memory = (budget.spare() / 2).max(LEAST);
+        let distance = self.most;
+        let most = |row: u32| self.distances[row as usize];
         let mut found = Vec::with_capacity(BATCH);
-        let take = |a, b, distance| {
-            let most = self.distances[a as usize].min(self.distances[b as usize]);
-            if distance <= most {
+        let visit = |a, b, distance| {
+            if distance <= most(a).min(most(b)) {
                 found.push(JoinPair { a, b, overlap: distance });
             }
             if found.len() == BATCH {
-                lock(&self.pairs).take(&found)?;
+                take(&found)?;
                 found.clear();
             }
             Ok(())
         };
         let done = if spills {
-            let mut sorter = Sorter::new(SorterOptions { folder: self.work.to_owned(), memory, threads });
+            let mut sorter = Sorter::new(SorterOptions { folder: work.to_owned(), memory, threads });
             let pushed = values.try_for_each(|value| sorter.push(value));
             pushed.and_then(|()| sorter.finish()).and_then(|sorted| {
-                sorted.join(distance, take)?;
-                Ok(sorted.spilled())
+                let compared = if self.connects {
+                    sorted.connect(distance, most, visit)?
+                } else {
+                    sorted.compare(distance, visit)?
+                };
+                Ok((compared, sorted.spilled()))
             })
         } else {
             let values: Vec<F> = values.collect();
-            hamming::join(&values, JoinOptions { distance, threads, memory }, take).map(|()| 0)
+            let options = JoinOptions { distance, threads, memory };
+            let compared = if self.connects {
+                hamming::connect(&values, options, most, visit)
+            } else {
+                hamming::compare(&values, options, visit)
+            };
+            compared.map(|compared| (compared, 0))
         };
-        self.budget.release(held);
-        let spilled = done?;
-        lock(&self.pairs).take(&found)?;
-        Ok(spilled)
+        budget.release(held);
+        let counts = done?;
+        take(&found)?;
+        Ok(counts)
     }
 }

@@ -306,14 +306,15 @@ impl<'s, 'b> Pairs<'s, 'b> {
 
     /// Takes in pairs of sets.
     pub fn take(&mut self, found: &[JoinPair]) -> Result<()> {
-        self.joined += found.len() as u64;
         for pair in found {
-            match &mut self.links {
-                Links::Forest(forest) => {
-                    forest.union(pair.a, pair.b);
+            let counts = match &mut self.links {
+                Links::Forest(forest) => forest.union(pair.a, pair.b) || self.written.is_some(),
+                Links::Edges { ranks, edges } => {
+                    edges.push(edge(ranks, pair))?;
+                    true
                 }
-                Links::Edges { ranks, edges } => edges.push(edge(ranks, pair))?,
-            }
+            };
+            self.joined += u64::from(counts);
             self.count += self.groups.size(pair.a) * self.groups.size(pair.b);
             if self.writes() {
                 for &x in self.groups.members(pair.a) {

@@ -5,8 +5,12 @@
 //! of their sets; two neighbours with one key are a candidate in the first band in which they meet, and nowhere else, for the
 //! keys of the earlier bands are there to be looked at.
 //!
+//! Where clusters alone are asked for, most candidates are not looked at ([`clusters`]).
+//!
 //! The audit joins some of the sets with all others exactly, every so many-th in the order of sizes, and counts how many of the
 //! pairs have a key in common: the recall that the bands have reached here. Equal sets are found without a key, and do not count.
+
+mod clusters;
 
 use super::documents::Documents;
 use super::groups::Groups;
@@ -23,6 +27,7 @@ use crate::sketch::minhash::Signer;
 use crate::stage::Counters;
 use crate::stages::minhash::sizes_fit;
 use crate::threads::{in_threads, lock};
+use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -107,12 +112,69 @@ struct Met {
     candidates: AtomicU64,
 }
 
+impl Met {
+    /// Counts what a thread has compared.
+    fn add(&self, by: &Comparer) {
+        self.unlike.fetch_add(by.unlike, Ordering::Relaxed);
+        self.candidates.fetch_add(by.candidates, Ordering::Relaxed);
+    }
+
+    fn counters(&self) -> Counters {
+        let of = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        named(&[
+            ("shared_keys", of(&self.keys)),
+            ("pairs_of_postings", of(&self.pairs)),
+            ("pairs_of_unlike_sizes", of(&self.unlike)),
+            ("candidate_pairs", of(&self.candidates)),
+        ])
+    }
+}
+
+/// What a thread reads sets into, and what it has compared.
+#[derive(Default)]
+struct Comparer {
+    sets: [Sets; 2],
+    unlike: u64,
+    candidates: u64,
+}
+
 impl MinHashJoin<'_> {
     /// Hands the pairs of the answer to `pairs`, and gives counters.
     pub fn run(&self, pairs: &mut Pairs<'_, '_>) -> Result<Counters> {
-        let bands = self.run.opts.bands.bands as usize;
+        let met = Met::default();
+        if let Some((forest, joined)) = pairs.forest_alone() {
+            *joined += self.connect(forest, &met)?;
+        } else {
+            let taker = Mutex::new(pairs);
+            self.bands(0..self.band_count(), |band| self.band(band, &met, &taker))?;
+        }
+        let mut counters = met.counters();
+        counters.extend(self.audit()?);
+        Ok(counters)
+    }
+
+    fn similarity(&self) -> Similarity {
+        self.run.opts.similarity.0
+    }
+
+    fn band_count(&self) -> usize {
+        self.run.opts.bands.bands as usize
+    }
+
+    fn keys(&self, set: u32) -> &[u64] {
+        let place = self.documents.order[self.groups.members(set)[0] as usize] as usize;
+        let bands = self.band_count();
+        &self.documents.keys[place * bands..(place + 1) * bands]
+    }
+
+    /// Calls `work` with each of some bands, in as many threads as there are; each may sort the keys of a band.
+    fn bands<T: Send>(
+        &self,
+        bands: Range<usize>,
+        work: impl Fn(usize) -> Result<T> + Sync,
+    ) -> Result<Vec<T>> {
         let sets = self.groups.count() as usize;
-        let threads = self.run.threads.min(bands).max(1);
+        let threads = self.run.threads.min(bands.len()).max(1);
         let bytes = threads * sets * size_of::<(u64, u32)>();
         if let Some(enough) = self.budget.enough_for(bytes) {
             return Err(Error::Limit(format!(
@@ -123,84 +185,82 @@ impl MinHashJoin<'_> {
             )));
         }
         self.budget.hold(bytes);
-        let met = Met::default();
-        self.run.progress.start("lsh-bands", "pairing", Unit::Sets, (sets * bands) as u64);
-        let taker = Mutex::new(pairs);
-        let done = in_threads(bands, threads, |band| {
-            self.band(band, &met, &taker)?;
+        self.run.progress.start("lsh-bands", "pairing", Unit::Sets, (sets * bands.len()) as u64);
+        let done = in_threads(bands.len(), threads, |at| {
+            let of_band = work(bands.start + at)?;
             self.run.progress.add(sets as u64);
-            Ok(())
+            Ok(of_band)
         });
         self.budget.release(bytes);
-        done?;
-        let of = |count: &AtomicU64| count.load(Ordering::Relaxed);
-        let mut counters = named(&[
-            ("shared_keys", of(&met.keys)),
-            ("pairs_of_postings", of(&met.pairs)),
-            ("pairs_of_unlike_sizes", of(&met.unlike)),
-            ("candidate_pairs", of(&met.candidates)),
-        ]);
-        counters.extend(self.audit()?);
-        Ok(counters)
+        done
     }
 
-    fn similarity(&self) -> Similarity {
-        self.run.opts.similarity.0
+    /// Calls `visit` with the sets that share a key of a band, key by key.
+    fn buckets(
+        &self,
+        band: usize,
+        met: &Met,
+        mut visit: impl FnMut(&[(u64, u32)]) -> Result<()>,
+    ) -> Result<()> {
+        let mut keyed: Vec<(u64, u32)> =
+            (0..self.groups.count()).map(|set| (self.keys(set)[band], set)).collect();
+        keyed.sort_unstable();
+        for same in keyed.chunk_by(|x, y| x.0 == y.0).filter(|same| same.len() > 1) {
+            met.keys.fetch_add(1, Ordering::Relaxed);
+            visit(same)?;
+        }
+        Ok(())
     }
 
-    fn keys(&self, set: u32) -> &[u64] {
-        let place = self.documents.order[self.groups.members(set)[0] as usize] as usize;
-        let bands = self.run.opts.bands.bands as usize;
-        &self.documents.keys[place * bands..(place + 1) * bands]
+    /// Counts pairs that share a key and are looked at; an error where there are too many.
+    fn admit(&self, pairs: u64, met: &Met) -> Result<()> {
+        let most = self.run.opts.max_pairs.max_pairs;
+        if met.pairs.fetch_add(pairs, Ordering::Relaxed) + pairs > most {
+            return Err(Error::Limit(format!(
+                "lsh-bands: more than {most} pairs of documents with a common key; more --rows have fewer, or raise \
+                 --max-pairs"
+            )));
+        }
+        Ok(())
+    }
+
+    /// What two sets that share a key share, where that is enough. Those that share a key of one of the `earlier` bands have been compared.
+    fn compare(&self, (x, y): (u32, u32), earlier: usize, by: &mut Comparer) -> Result<Option<u32>> {
+        let store = &self.groups.store;
+        let [size_x, size_y] = [x, y].map(|set| store.size_of(set as usize) as u64);
+        if !sizes_fit(self.similarity(), size_x, size_y) {
+            by.unlike += 1;
+            return Ok(None);
+        }
+        if self.keys(x)[..earlier].iter().zip(self.keys(y)).any(|(x, y)| x == y) {
+            return Ok(None);
+        }
+        by.candidates += 1;
+        let [first, second] = &mut by.sets;
+        let needed = self.similarity().overlap_needed(size_x, size_y) as usize;
+        let (tokens_x, tokens_y) = (store.get(x as usize, first)?, store.get(y as usize, second)?);
+        Ok(overlap_of_sets(tokens_x, tokens_y, needed))
     }
 
     /// Pairs the sets that share a key of a band.
     fn band(&self, band: usize, met: &Met, taker: &Mutex<&mut Pairs<'_, '_>>) -> Result<()> {
-        let mut keyed: Vec<(u64, u32)> =
-            (0..self.groups.count()).map(|set| (self.keys(set)[band], set)).collect();
-        keyed.sort_unstable();
-        let most = self.run.opts.max_pairs.max_pairs;
-        let (mut first, mut second) = (Sets::default(), Sets::default());
-        let mut found = Vec::with_capacity(BATCH);
-        let store = &self.groups.store;
-        let add = |count: &AtomicU64, number: u64| count.fetch_add(number, Ordering::Relaxed) + number;
-        for same in keyed.chunk_by(|x, y| x.0 == y.0).filter(|same| same.len() > 1) {
-            add(&met.keys, 1);
-            let (mut unlike, mut candidates) = (0, 0);
-            for (at, (_, x)) in same.iter().enumerate() {
+        let (mut by, mut found) = (Comparer::default(), Vec::with_capacity(BATCH));
+        self.buckets(band, met, |same| {
+            for (at, (_, a)) in same.iter().enumerate() {
                 let later = &same[at + 1..];
-                let all = add(&met.pairs, later.len() as u64);
-                if all > most {
-                    return Err(Error::Limit(format!(
-                        "lsh-bands: more than {most} pairs of documents with a common key; more --rows have fewer, or raise \
-                         --max-pairs"
-                    )));
-                }
-                let size_x = store.size_of(*x as usize) as u64;
-                let keys_x = &self.keys(*x)[..band];
-                let tokens_x = if later.is_empty() { &[] } else { store.get(*x as usize, &mut first)? };
-                for (_, y) in later {
-                    let size_y = store.size_of(*y as usize) as u64;
-                    if !sizes_fit(self.similarity(), size_x, size_y) {
-                        unlike += 1;
-                        continue;
-                    }
-                    if keys_x.iter().zip(self.keys(*y)).any(|(x, y)| x == y) {
-                        continue;
-                    }
-                    candidates += 1;
-                    let needed = self.similarity().overlap_needed(size_x, size_y) as usize;
-                    let overlap = overlap_of_sets(tokens_x, store.get(*y as usize, &mut second)?, needed);
-                    found.extend(overlap.map(|overlap| JoinPair { a: *x, b: *y, overlap }));
+                self.admit(later.len() as u64, met)?;
+                for (_, b) in later {
+                    let overlap = self.compare((*a, *b), band, &mut by)?;
+                    found.extend(overlap.map(|overlap| JoinPair { a: *a, b: *b, overlap }));
                     if found.len() >= BATCH {
                         lock(taker).take(&found)?;
                         found.clear();
                     }
                 }
             }
-            add(&met.unlike, unlike);
-            add(&met.candidates, candidates);
-        }
+            Ok(())
+        })?;
+        met.add(&by);
         lock(taker).take(&found)
     }
 

@@ -15,7 +15,7 @@
 //! | [group](groups) | a bucket, sorted | different sets, and who has them | a sort buffer, one set |
 //! | [join] | sets, past the index of some | pairs of sets; of documents, by bucket of the first | the index |
 //! | stars alone instead (`stars`) | the same, in rounds | pairs of sets that decide, and from them the labels | the index |
-//! | Term-Split instead (`term_split`) | the same | candidates, by bucket of the later set; then as above | the index |
+//! | Term-Split instead (`term_split`), for pairs | the same | candidates, by bucket of the later set; then as above | the index |
 //! | SimHash instead ([`fingerprints`]) | fingerprints, sorted | pairs as above | 24 bytes, and while they are joined 40 to 64, or 4 where they go to disk |
 //! | MinHash instead ([`minhash`]) | keys of documents, sorted | pairs as above | the keys, and one sort buffer of them for each thread |
 //! | [answer](output) | clusters; a bucket of pairs, sorted | the files | a sort buffer, two sets |
@@ -53,7 +53,7 @@ use crate::stages::cluster::ClusterKind;
 use crate::stages::options::Write;
 use crate::threads::lock;
 use documents::Documents;
-use fingerprints::Fingerprints;
+use fingerprints::{Fingerprints, Joining};
 pub use front::Front;
 use groups::Groups;
 use join::{Found, Links, PairRow, Pairs, edge_sorter, pair_sorter, parts};
@@ -208,13 +208,27 @@ impl ColumnarRun<'_> {
         let ranks = if stars { ranks(documents, groups) } else { Vec::new() };
         let edges = edge_sorter((budget, self.work), groups.count());
         // Components alone are found without most of the lists.
-        if self.join == ColumnarJoin::IndexShards && (stars || self.writes_pairs()) {
+        if self.joins_by_index() && (stars || self.writes_pairs()) {
             groups.store.group_tokens(self.opts.similarity.0, self.threads, budget);
         }
-        if self.join == ColumnarJoin::IndexShards && stars && !self.writes_pairs() {
-            let (labels, counters) = self.stars(groups, &ranks, budget)?;
-            end("docsplit-query", counters);
-            return Ok(Joined { document_pairs: 0, labels: Some(labels), ranks, edges });
+        if stars && !self.writes_pairs() {
+            let found = match self.join {
+                ColumnarJoin::Bands => {
+                    let found = MinHashJoin { run: self, documents, groups, budget }.stars(&ranks)?;
+                    documents.keys = Vec::new();
+                    Some(found)
+                }
+                ColumnarJoin::Fingerprints => {
+                    self.fingerprints(documents)?.stars(groups, &ranks, self.joining(budget))?
+                }
+                ColumnarJoin::IndexShards | ColumnarJoin::PrefixCandidates => {
+                    Some(self.stars(groups, &ranks, budget)?)
+                }
+            };
+            if let Some((labels, counters)) = found {
+                end(self.join.step(), counters);
+                return Ok(Joined { document_pairs: 0, labels: Some(labels), ranks, edges });
+            }
         }
         let links = if stars {
             Links::Edges { ranks: &ranks, edges: edges.writer() }
@@ -223,14 +237,14 @@ impl ColumnarRun<'_> {
         };
         let writer = self.writes_pairs().then(|| rows.writer());
         let mut pairs = Pairs::new(groups, links, writer, self.opts.max_pairs.max_pairs)?;
-        let (step, mut counters) = self.join(documents, groups, budget, &mut pairs)?;
+        let mut counters = self.join(documents, groups, budget, &mut pairs)?;
         if self.join == ColumnarJoin::Bands {
             documents.keys = Vec::new();
         }
         let (joined, document_pairs, forest) = pairs.finish()?;
         counters.insert("joined_pairs".to_owned(), joined);
         *counters.entry("spilled_bytes".to_owned()).or_default() += rows.spilled() + edges.spilled();
-        end(step, counters);
+        end(self.join.step(), counters);
         Ok(Joined { document_pairs, labels: forest.map(UnionFind::into_labels), ranks, edges })
     }
 
@@ -265,30 +279,43 @@ impl ColumnarRun<'_> {
         }
     }
 
-    /// Joins the sets; gives the step's name and what it counted.
+    /// Whether sets are joined by an index: candidates are put down for who asks for pairs.
+    fn joins_by_index(&self) -> bool {
+        self.join == ColumnarJoin::IndexShards
+            || self.join == ColumnarJoin::PrefixCandidates && !self.writes_pairs()
+    }
+
+    /// The fingerprints of the documents.
+    fn fingerprints<'d>(&'d self, documents: &'d Documents) -> Result<Fingerprints<'d>> {
+        self.opts
+            .fingerprints
+            .as_ref()
+            .map(|opts| Fingerprints::of(documents, opts))
+            .ok_or_else(no_fingerprints)
+    }
+
+    /// What a join of fingerprints may use.
+    fn joining<'j>(&'j self, budget: &'j Budget) -> Joining<'j> {
+        Joining { threads: self.threads, budget, work: self.work, progress: self.progress }
+    }
+
+    /// Joins the sets; gives what it counted.
     fn join(
         &self,
         documents: &Documents,
         groups: &Groups,
         budget: &Budget,
         pairs: &mut Pairs<'_, '_>,
-    ) -> Result<(&'static str, Counters)> {
+    ) -> Result<Counters> {
         let store = &groups.store;
-        if self.join == ColumnarJoin::PrefixCandidates {
-            return Ok(("pcp-map", TermSplit { run: self, store, budget }.run(pairs)?));
+        if self.join == ColumnarJoin::PrefixCandidates && self.writes_pairs() {
+            return TermSplit { run: self, store, budget }.run(pairs);
         }
         if self.join == ColumnarJoin::Bands {
-            return Ok(("lsh-bands", MinHashJoin { run: self, documents, groups, budget }.run(pairs)?));
+            return MinHashJoin { run: self, documents, groups, budget }.run(pairs);
         }
         if self.join == ColumnarJoin::Fingerprints {
-            let Some(opts) = &self.opts.fingerprints else { return Err(no_fingerprints()) };
-            self.progress.start("hamming-pairs", "joining", Unit::Sets, groups.count().into());
-            let fingerprints = Fingerprints::of(documents, opts);
-            let most = opts.distance.distance.most();
-            return Ok((
-                "hamming-pairs",
-                fingerprints.join(groups, most, self.threads, (budget, self.work), pairs)?,
-            ));
+            return self.fingerprints(documents)?.join(groups, self.joining(budget), pairs);
         }
         let similarity = self.opts.similarity.0;
         let IndexParts { parts, shards, threads, held } = self.index_parts(store, pairs.found(), budget)?;
@@ -307,7 +334,7 @@ impl ColumnarRun<'_> {
         budget.release(held);
         let mut counters = counters_of(work);
         counters.insert("slices".to_owned(), parts.len() as u64);
-        Ok(("docsplit-query", counters))
+        Ok(counters)
     }
 
     /// The parts in which sets are indexed to find this, with the budget for one of them.
@@ -322,7 +349,7 @@ impl ColumnarRun<'_> {
     /// Says that sets are about to be held against these shards.
     fn start_joining(&self, store: &Store, shards: &[Shard]) {
         let sets = queries(store, shards, self.opts.similarity.0) as u64;
-        self.progress.start("docsplit-query", "joining", Unit::Sets, sets);
+        self.progress.start(self.join.step(), "joining", Unit::Sets, sets);
     }
 }
 

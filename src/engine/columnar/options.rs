@@ -121,6 +121,16 @@ pub enum ColumnarJoin {
 }
 
 impl ColumnarJoin {
+    /// The step that it is reported as.
+    pub(super) fn step(self) -> &'static str {
+        match self {
+            Self::IndexShards => "docsplit-query",
+            Self::PrefixCandidates => "pcp-map",
+            Self::Bands => "lsh-bands",
+            Self::Fingerprints => "hamming-pairs",
+        }
+    }
+
     /// That of a chain whose components have these ways in one process, where they go together.
     pub fn of(ways: [Columnar; 4]) -> Option<Self> {
         let fingerprints =

@@ -2,6 +2,7 @@
 //! the counts of some. `make bench-cliffs` counts at sizes that hurt.
 
 use crate::common::cli::Place;
+use crate::common::rng::Rng;
 use crate::common::shapes::{SHAPES, Shape, decimal};
 
 /// The answer by definition, as lines of pairs.tsv.
@@ -91,6 +92,102 @@ fn a_star_of_near_equal_documents_takes_a_pair_for_each() {
         assert_eq!(counters["joined_pairs"], documents as u64 - 1, "{counters}");
         assert!(counters["candidate_pairs"].as_u64() <= Some(2 * documents as u64), "{counters}");
     }
+}
+
+/// Ways to clusters alone, with the step and the counters that say how often two documents were looked at.
+const FAMILIES: [(&str, &str, &[&str]); 4] = [
+    ("minhash --bands 16 --rows 4", "lsh-bands", &["pairs_of_postings", "candidate_pairs"]),
+    ("term-split --pcp prefix", "pcp-map", &["candidate_pairs", "joined_pairs"]),
+    ("ccdet --similarity containment", "docsplit-query", &["candidate_pairs", "joined_pairs"]),
+    ("simhash --distance 8", "hamming-pairs", &["fingerprints_compared", "joined_pairs"]),
+];
+
+/// The options of a family besides, for near-equal documents.
+fn alike(way: &str) -> String {
+    let tau = if way.starts_with("simhash") { "" } else { " --tau 0.9" };
+    format!("{way} --features words:1{tau} --keep longest --input in.jsonl --overwrite --quiet --json")
+}
+
+/// Clusters alone of documents that are all alike take looks for each document, and not for each two, in every family and for both kinds
+/// of clusters; and they are the clusters of all pairs.
+#[test]
+fn clusters_of_near_equal_documents_cost_a_few_looks_each() {
+    let place = Place::new();
+    let shape = Shape::named("near-equal").unwrap();
+    for (way, step, counters) in FAMILIES {
+        for kind in ["components", "star"] {
+            let looks = |documents: usize, threads: usize| {
+                shape.write(90, documents, &place.path("in.jsonl")).unwrap();
+                let line = format!("twinsplit run {} --cluster {kind} --threads {threads}", alike(way));
+                let said = place.say(&format!("{line} --write clusters --output out")).ok();
+                let report: serde_json::Value = serde_json::from_str(&said).unwrap();
+                let of = |name: &&str| {
+                    let count = report["counters"][step][name].as_u64();
+                    count.unwrap_or_else(|| panic!("{way}: no {name} in {}", report["counters"][step]))
+                };
+                (line, counters.iter().map(of).sum::<u64>())
+            };
+            let (some, (line, twice)) = (looks(300, 1).1, looks(600, 1));
+            assert!(twice >= 300 && twice < 3 * some, "{way} {kind}: {some} looks, then {twice}");
+            assert_eq!(looks(600, 3).1, twice, "{way} {kind}: the threads do not matter");
+            place.say(&format!("{line} --write pairs --output pairs")).ok();
+            assert_eq!(place.read("out/clusters.tsv"), place.read("pairs/clusters.tsv"), "{way} {kind}");
+        }
+    }
+}
+
+/// Documents of a few templates, and chains of documents of which each is made of the one before: large components, stars that touch.
+fn skewed(random: &mut Rng, documents: usize) -> String {
+    let mut all: Vec<Vec<usize>> = Vec::new();
+    let mut text = String::new();
+    for number in 0..documents {
+        let chains = random.once_in(3) && !all.is_empty();
+        let template = random.skewed(4);
+        let mut words: Vec<usize> = match chains {
+            true => all[random.below(all.len())].clone(),
+            false => (0..24 + 4 * template).map(|word| word + 100 * template).collect(),
+        };
+        for _ in 0..random.below(7) {
+            let at = random.below(words.len());
+            words[at] = 1000 + random.below(3 * documents);
+        }
+        words.truncate(words.len() - random.below(3));
+        let words_of: Vec<String> = words.iter().map(|word| format!("w{word}")).collect();
+        text.push_str(&format!("{{\"id\":\"d{number}\",\"text\":\"{}\"}}\n", words_of.join(" ")));
+        all.push(words);
+    }
+    text
+}
+
+/// Clusters alone are those of all pairs, where buckets are hot and components are long.
+#[test]
+fn clusters_alone_are_those_of_all_pairs_in_every_family() {
+    let place = Place::new();
+    let mut sizes = std::collections::BTreeSet::new();
+    for seed in 0..4 {
+        place.write("in.jsonl", skewed(&mut Rng::new(seed), 160));
+        for way in [
+            "minhash --hashes 32 --bands 16 --rows 2 --tau 0.55",
+            "minhash --hashes 32 --bands 5 --rows 6 --tau 0.7",
+            "term-split --pcp prefix --tau 0.6",
+            "ccdet --similarity containment --tau 0.7",
+            "simhash --distance 6",
+            "simhash --bits 128 --distance 11",
+        ] {
+            for kind in ["components", "star"] {
+                let answer = |write: &str| {
+                    let options = format!("--cluster {kind} --keep longest --threads 2 --write {write}");
+                    let line = format!("twinsplit run {way} --features words:1 {options} --input in.jsonl");
+                    place.say(&format!("{line} --output {write} --overwrite --quiet")).ok();
+                    place.read(&format!("{write}/clusters.tsv"))
+                };
+                let expected = answer("pairs");
+                sizes.insert(expected.lines().count());
+                assert!(answer("clusters") == expected, "{seed} {way} {kind}");
+            }
+        }
+    }
+    assert!(sizes.len() > 12 && sizes.iter().all(|lines| *lines > 10), "{sizes:?}");
 }
 
 /// One shared word more would make every two documents a pair.
