@@ -12,7 +12,7 @@ BINARY ?= target/release/twinsplit
 TEST_PACKAGES = bsdutils chromium chromium-driver curl fish mandoc maven openjdk-17-jdk-headless zsh
 
 .PHONY: help demo test test-build test-corpora check test-long test-tools fuzz bench bench-minhash bench-hamming bench-hamming-layouts bench-parts bench-cliffs bench-strategies engines approximations experiments \
-  experiments-page fig8 edge ccdet-accuracy ccdet-time simhash-curve minhash-vs-simhash minhash-scale recall table1 fig9a fig9b ccdet-scale experiments-full \
+  experiments-page fig8 feature-choice edge ccdet-accuracy ccdet-time simhash-curve minhash-vs-simhash minhash-scale recall table1 fig9a fig9b ccdet-scale experiments-full \
   derived build install uninstall clean tools \
   dist hadoop spark cluster-up cluster-status cluster-down cluster-test cluster-test-full
 
@@ -147,7 +147,7 @@ bench-strategies: tools ## every way of the join on eight real collections besid
 	$(CARGO) bench --locked --bench strategies -- --all
 
 # The papers' experiments: CSV, SVG and PNG below experiments/results, and one page of all of them.
-experiments: fig8 edge approximations ccdet-accuracy ccdet-time simhash-curve recall minhash-vs-simhash ## the papers' experiments, and experiments/results/index.html (needs Python 3.11, PyPI, the corpora)
+experiments: fig8 feature-choice edge approximations ccdet-accuracy ccdet-time simhash-curve recall minhash-vs-simhash ## the papers' experiments, and experiments/results/index.html (needs Python 3.11, PyPI, the corpora)
 
 # What is measured on a user's own documents, CORPUS=PATH, goes to a folder of its own, and leaves the committed results alone. They are
 # JSON lines, or of another FORMAT of `twinsplit convert`; WT10G=FOLDER is such a folder of TREC files.
@@ -164,6 +164,10 @@ SIZED = $(if $(SIZES),--sizes $(SIZES))
 fig8: build ## zhang2011, figure 8: precision, recall and F1 against tau on labelled sets (CORPORA=a,b: only these; CORPUS=PATH FORMAT=trec|html, WT10G=FOLDER: yours)
 	$(EXPERIMENT) fig8 $(if $(CORPUS),$(OWN),$(if $(CORPORA),--corpora $(CORPORA)))
 	$(EXPERIMENT) page
+
+feature-choice: build ## which features and tau: precision, recall and F1 on labelled sets, by which README and docs/choosing.md recommend (CORPORA=a,b: only these)
+	experiments/run.py feature_choice $(if $(CORPORA),--corpora $(CORPORA))
+	experiments/run.py page
 
 edge: build ## pairs around the edge of figure 8's rule: what a reader says of each, beside the rule
 	experiments/run.py edge

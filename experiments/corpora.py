@@ -23,6 +23,10 @@ WORD = re.compile(rf"[{HAN}]|[^\s{HAN}]+")
 REDIRECT = re.compile(r"\s*---\s+redirectTo:")
 # Corpora that are a part of another one.
 PART_OF = {"iotdb-docs-en-pages": "iotdb-docs-en"}
+# Short documents: the paragraphs of a corpus that have so few words, between blank lines.
+PARAGRAPHS_OF = {"peps-paragraphs": "peps-revisions", "licence-paragraphs": "licence-texts-a", "zh-paragraphs": "zh-revisions-iotdb"}
+PARAGRAPH = range(8, 35)
+BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 
 
 def name(corpus):
@@ -138,9 +142,19 @@ def checked(path):
         yield document
 
 
+def paragraphs(corpus):
+    """Those of PARAGRAPH words, with the id of their document and their number in it."""
+    for document in every(corpus):
+        for number, text in enumerate(BLANK_LINE.split(document["text"])):
+            if len(WORD.findall(text)) in PARAGRAPH:
+                yield {"id": f"{document['id']} {number}", "text": text}
+
+
 def every(corpus):
     if isinstance(corpus, Path):
         yield from checked(corpus)
+    elif corpus in PARAGRAPHS_OF:
+        yield from paragraphs(PARAGRAPHS_OF[corpus])
     elif corpus == "clough-stevenson":
         for file in sorted(folder(corpus).glob("*_task?.txt")):
             yield {"id": file.name, "text": decoded(file)}

@@ -28,22 +28,26 @@ REPLICATES = 1000
 PAPER = {"0,1": (0.4, 0.953), "0.1,0.95": (0.4, 0.953), "0.2,0.85": (0.3, 0.954)}
 
 
-def pairs(corpus, found, idf):
-    """Keys, overlaps and unions of all pairs with Jaccard of LEAST and more; the key of documents i < j is i·n + j."""
-    folder = WORK / "fig8" / f"{corpora.name(corpus)}-{idf.replace(',', '-')}"
+def pairs(folder, found, *options):
+    """Keys, overlaps and unions of the pairs that a run with these options finds; the key of documents i < j is i·n + j."""
     folder.mkdir(parents=True, exist_ok=True)
     documents, out = folder / "docs.jsonl", folder / "out"
     with open(documents, "w", encoding="utf-8") as lines:
         for number, (_, text) in enumerate(found):
             lines.write(json.dumps({"id": number, "text": text}, ensure_ascii=False) + "\n")
-    features = ["--features", "spotsigs:zh"] if corpora.is_chinese(found) else []
     if out.exists():
         shutil.rmtree(out)
-    twinsplit("run", "doc-split", "--preset", "zhang2011", *features, "--tau", str(float(LEAST)), "--idf", idf,
-              "--input", documents, "--output", out)
-    a, b, overlap, x, y = numpy.loadtxt(out / "pairs.tsv", dtype=numpy.int64, delimiter="\t", usecols=range(5), ndmin=2).T
+    twinsplit("run", "doc-split", *options, "--input", documents, "--output", out)
+    a, b, overlap, x, y = numpy.loadtxt(out / "pairs.tsv", dtype=numpy.int64, delimiter="\t", usecols=range(5)).reshape(-1, 5).T
     shutil.rmtree(out)
     return numpy.minimum(a, b) * len(found) + numpy.maximum(a, b), overlap, x + y - overlap
+
+
+def signatures(corpus, found, idf):
+    """Those of SpotSigs with Jaccard of LEAST and more."""
+    features = ["--features", "spotsigs:zh"] if corpora.is_chinese(found) else []
+    return pairs(WORK / "fig8" / f"{corpora.name(corpus)}-{idf.replace(',', '-')}", found, "--preset", "zhang2011", *features,
+                 "--tau", float(LEAST), "--idf", idf)
 
 
 def scores(true, wrong, missed):
@@ -130,7 +134,7 @@ def experiment(corpus):
     keys = numpy.array([i * len(found) + j for i, j in copies], dtype=numpy.int64)
     rows, bests, wrongs, kinds, curves = [], [], [], [], {}
     for idf in RANGES:
-        joined = pairs(corpus, found, idf)
+        joined = signatures(corpus, found, idf)
         points = curve(joined, keys)
         curves[idf] = [(float(tau), *scores(*counts)) for tau, *counts in points]
         rows += [[name, idf, f"{float(tau):.2f}", *counts, *(f"{value:.6f}" for value in scores(*counts))]

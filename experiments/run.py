@@ -21,7 +21,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 TOOLS = HERE.parent / ".tools" / "experiments"
 PYTHON = TOOLS / "bin" / "python"
-EXPERIMENTS = ["fig8", "edge", "approximations", "ccdet_accuracy", "ccdet_time", "simhash_curve", "recall", "minhash_vs_simhash",
+EXPERIMENTS = ["fig8", "feature_choice", "edge", "approximations", "ccdet_accuracy", "ccdet_time", "simhash_curve", "recall", "minhash_vs_simhash",
                "minhash_scale", "table1", "fig9a", "fig9b", "ccdet_scale"]
 
 

@@ -16,7 +16,7 @@ use crate::stage::Entry;
 use crate::stages;
 use crate::stages::hamming_batch::too_far;
 use crate::stages::minhash::{BandOpts, SignerOpts};
-use crate::stages::options::SimilarityOpts;
+use crate::stages::options::{FEATURES, SimilarityOpts};
 use crate::stages::signature_check::{Check, CheckOpts};
 use crate::stages::simhash::DistanceOpts;
 use crate::text::FeatureKind;
@@ -116,7 +116,7 @@ impl Given {
     /// file that describes features.
     pub fn settle_features(&mut self, read: &ReadFile<'_>) -> Result<()> {
         if self.params.get("min-features").is_none() {
-            let kind = FeatureKind::parse(self.params.get("features").unwrap_or("words:5"), read)
+            let kind = FeatureKind::parse(self.params.get("features").unwrap_or(FEATURES), read)
                 .map_err(|error| Error::Usage(error.to_string()))?;
             if kind.min_features_default() != 1 {
                 let least = kind.min_features_default().to_string();

@@ -23,7 +23,7 @@ use std::str::FromStr;
 /// Finds the near-duplicates of a collection: every pair of documents whose sets of features are similar to a threshold, the
 /// clusters that the pairs form, and the document to keep of each.
 ///
-/// Without options features are five consecutive words, the similarity is Jaccard and the threshold 0.7, clusters are connected
+/// Without options features are three consecutive words, the similarity is Jaccard and the threshold 0.65, clusters are connected
 /// components and the smallest id is kept, as on the command line. Environment variables change nothing here.
 ///
 /// ```

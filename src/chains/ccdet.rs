@@ -15,7 +15,12 @@ use crate::params::Params;
 pub const FAMILY: Family = Family {
     name: "ccdet",
     about: "Chinese pages by their sentences' ends: duplicates, and pages that contain others",
-    defaults: &[("features", "sentence-ends:10"), ("similarity", "containment"), ("keep", "longest")],
+    defaults: &[
+        ("features", "sentence-ends:10"),
+        ("similarity", "containment"),
+        ("tau", "0.7"),
+        ("keep", "longest"),
+    ],
     ignored: &[],
     front: front::CHOICES,
     choices: &[("site", &["", "url"])],

@@ -47,7 +47,7 @@ pub const EXAMPLES: &[Example] = &[
     ),
     example(
         "Document frequencies of one collection for the runs of another",
-        "twinsplit idf --from docs.jsonl.gz --output table; twinsplit run doc-split --input 'crawl/*' --idf 0.1,0.95 --idf-table table --output out5",
+        "twinsplit idf --from docs.jsonl.gz --output table; twinsplit run doc-split --input 'crawl/*' --idf 0.1,1 --idf-table table --output out5",
     ),
     example(
         "Documents of a TREC collection as JSON lines",
@@ -97,10 +97,7 @@ pub const EXAMPLES: &[Example] = &[
         "feature-count < sets | LC_ALL=C sort | feature-count-reduce > counts",
     ),
     example("These counts as a table for --idf-table", "idf-table < counts > counts.table"),
-    example(
-        "The order of features, and those in an IDF range",
-        "feature-order --idf 0.1,0.95 < counts > order",
-    ),
+    example("The order of features, and those in an IDF range", "feature-order --idf 0.1,1 < counts > order"),
     example(
         "The sets without the features out of this range",
         "idf-filter --order order < sets > filtered-sets",

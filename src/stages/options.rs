@@ -9,6 +9,11 @@ use clap::error::ErrorKind;
 use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 use std::path::PathBuf;
 
+/// What documents are compared by, where nothing else is asked for: docs/decisions/0068 has the measurements.
+pub const FEATURES: &str = "words:3";
+/// The least similarity of a pair, where nothing else is asked for.
+pub const TAU: &str = "0.65";
+
 /// Which pairs are in the answer: what makes two documents similar, and how similar they must be. The two options are
 /// read as one, so that a threshold that does not fit its similarity is refused before anything is read.
 #[derive(Clone, Copy, Debug)]
@@ -21,7 +26,7 @@ struct SimilarityArgs {
     similarity: Measure,
     /// Least similarity of a pair, a decimal in (0, 1] with at most 9 places; with --similarity overlap a whole number
     /// of features
-    #[arg(long, env = "TWINSPLIT_TAU", default_value = "0.7", value_name = "DECIMAL", value_parser = threshold)]
+    #[arg(long, env = "TWINSPLIT_TAU", default_value = TAU, value_name = "DECIMAL", value_parser = threshold)]
     tau: String,
 }
 
@@ -140,7 +145,7 @@ pub enum Switch {
 pub struct FeatureOpts {
     /// What a document is split into: words:K, chars:K (K in a row), spotsigs, spotsigs:zh, spotsigs:FILE,
     /// sentence-ends:K (K characters before a full stop), sentences:K (the K longest words of each), lines, or jieba (keywords of Chinese texts)
-    #[arg(long, env = "TWINSPLIT_FEATURES", default_value = "words:5", value_name = "KIND")]
+    #[arg(long, env = "TWINSPLIT_FEATURES", default_value = FEATURES, value_name = "KIND")]
     pub features: String,
     /// Normalise texts to Unicode NFC
     #[arg(long, env = "TWINSPLIT_NFC", value_enum, default_value = "on")]

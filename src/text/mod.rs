@@ -111,7 +111,7 @@ impl FeatureSpec {
 }
 
 impl FeatureKind {
-    /// Reads a specification: `words:K` (`words` is `words:5`), `chars:K` (`chars` is `chars:9`), `spotsigs`
+    /// Reads a specification: `words:K` (`words` is `words:3`), `chars:K` (`chars` is `chars:9`), `spotsigs`
     /// (the released settings), `spotsigs:zh` (for Chinese), `spotsigs:FILE`, `sentence-ends:K`
     /// (`sentence-ends` is `sentence-ends:10`), `sentences:K` (`sentences` is `sentences:5`), `lines` or `jieba`. `read_file` returns the text of a file, or says
     /// why it cannot; it is called for `spotsigs:FILE` only.
@@ -123,7 +123,7 @@ impl FeatureKind {
         let count = |kind, default| count(kind, spec, parameter, default);
         let wrong = |expected| Err(TextError(Reason::Parameter { expected, found: spec.to_string() }));
         match (name, parameter) {
-            ("words", _) => count("words", 5).map(FeatureKind::Words),
+            ("words", _) => count("words", 3).map(FeatureKind::Words),
             ("chars", _) => count("chars", 9).map(FeatureKind::Chars),
             ("sentence-ends", _) => count("sentence-ends", 10).map(FeatureKind::SentenceEnds),
             ("sentences", _) => count("sentences", 5).map(FeatureKind::Sentences),

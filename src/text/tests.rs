@@ -34,7 +34,7 @@ fn kinds() -> Vec<FeatureKind> {
 #[test]
 fn specifications_print_canonically() {
     for (spec, canonical) in [
-        ("words", "words:5"),
+        ("words", "words:3"),
         ("words:007", "words:7"),
         ("chars", "chars:9"),
         ("chars:1000", "chars:1000"),

@@ -68,7 +68,7 @@ const OF_SETS: &str = "doc-split";
 const OF_FINGERPRINTS: &str = "simhash";
 
 /// Thresholds to look at, where none is given: shares, and numbers of shared features.
-const SHARES: &str = "0.3,0.4,0.5,0.6,0.7,0.8,0.9";
+const SHARES: &str = "0.3,0.4,0.5,0.6,0.65,0.7,0.8,0.9";
 const COUNTS: &str = "5,10,20,50,100";
 
 /// Options that only this command has.

@@ -3,12 +3,11 @@
 use super::Report;
 use super::measure::{Example, Measured, Row};
 use super::threshold::{Kind, Threshold};
+use crate::stages::options::{FEATURES, TAU};
 use crate::visible;
 use std::fmt::Write;
 use unicode_width::UnicodeWidthStr;
 
-/// The row whose command is shown, when it was measured: the defaults of a run.
-const USUAL: (&str, &str) = ("words:5", "0.7");
 /// Columns that a line with two ids may take; longer ids get lines of their own.
 const COLUMNS: usize = 100;
 
@@ -199,10 +198,10 @@ fn side(name: &str, compared: Kind, examples: &[Example], none: &str, out: &mut 
 
 /// The command that uses a row.
 fn next(report: &Report<'_>, out: &mut String) {
-    let kind = report.kinds.iter().find(|kind| kind.kind == USUAL.0).or(report.kinds.first());
+    let kind = report.kinds.iter().find(|kind| kind.kind == FEATURES).or(report.kinds.first());
     let Some(kind) = kind else { return };
     let usual = |at: Threshold| match report.compared {
-        Kind::Sets(_) => at.shown() == USUAL.1,
+        Kind::Sets(_) => at.shown() == TAU,
         Kind::Fingerprints => at == Threshold::Distance(3),
     };
     let middle = kind.rows.get(kind.rows.len() / 2);

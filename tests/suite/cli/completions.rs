@@ -152,7 +152,7 @@ fn the_examples_are_true() {
         }
     }
     let pairs = here.read("out/pairs.tsv");
-    assert_eq!(pairs.lines().count(), 15);
+    assert_eq!(pairs.lines().count(), 17);
     for file in ["pairs.tsv", "out3/pairs.tsv", "out4/pairs.tsv"] {
         assert_eq!(here.read(file), pairs, "{file}");
     }

@@ -247,7 +247,7 @@ fn side_files_must_be_whole_and_of_their_kind() {
         use_it("half").fails(1, &["half: it is truncated or damaged", "make it again"]);
         here.say(&format!("{stage} --{option} {good}")).fails(
             1,
-            &[&good, "made with --features words:2 where --features words:5 is asked for", "make it again"],
+            &[&good, "made with --features words:2 where --features words:3 is asked for", "make it again"],
         );
         here.with(&format!("{stage} --{option} {good} --case-fold off"), "", &made_of)
             .fails(1, &[&good, "made with --case-fold on where --case-fold off is asked for"]);

@@ -91,19 +91,19 @@ fn every_stage_runs_on_its_defaults() {
     }
 }
 
-/// The defaults are those of the documentation: five words, 0.7.
+/// The defaults are those of the documentation: three words, 0.65.
 #[test]
 fn the_defaults_are_the_stated_ones() {
     let here = Place::new();
-    let docs = jsonl(&[("a", "one two three four five six"), ("b", "one two three four")]);
+    let docs = jsonl(&[("a", "one two three four five six"), ("b", "one two")]);
     let sets = here.with("tokenize", &docs, &[]).ok();
-    assert_eq!(sets, here.with("tokenize --features words:5 --nfc on --case-fold on", &docs, &[]).ok());
+    assert_eq!(sets, here.with("tokenize --features words:3 --nfc on --case-fold on", &docs, &[]).ok());
     let sizes: Vec<_> =
         sets.lines().map(|row| row.split(['\t', ' ']).filter(|f| f.len() == 16).count()).collect();
-    assert_eq!(sizes, [2, 0]);
-    // 7 of 10, and 7 of 11.
-    let parts = "a\tb\t7\t8\t9\na\tc\t7\t9\t9\n";
-    assert_eq!(here.with("pcp-reduce", parts, &[]).ok(), "a\tb\t7\t8\t9\t0.700000\n");
+    assert_eq!(sizes, [4, 0]);
+    // 13 of 20, and 13 of 21.
+    let parts = "a\tb\t13\t16\t17\na\tc\t13\t17\t17\n";
+    assert_eq!(here.with("pcp-reduce", parts, &[]).ok(), "a\tb\t13\t16\t17\t0.650000\n");
 }
 
 /// One file can be all stages, which is how they reach the machines of a cluster.

@@ -36,8 +36,8 @@ fn the_two_lines_agree_with_the_oracle() {
     std::fs::write(folder.path().join("docs.jsonl.gz"), bytes.concat()).unwrap();
     let ids =
         languages.each_ref().map(|docs| docs.iter().map(|doc| doc.id.clone()).collect::<BTreeSet<String>>());
-    let subject = Subject::new(languages.concat(), "words:5", "0.7");
-    let expected = subject.expected("0.7", Kind::Components, Keep::SmallestId);
+    let subject = Subject::new(languages.concat(), "words:3", "0.65");
+    let expected = subject.expected("0.65", Kind::Components, Keep::SmallestId);
     for (language, ids) in ["English", "Chinese"].iter().zip(&ids) {
         let inside = |line: &&str| line.split('\t').take(2).all(|id| ids.contains(id));
         let pairs = expected.pairs.lines().filter(inside).count();

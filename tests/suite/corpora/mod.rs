@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::common::oracle::Doc;
 use crate::common::real::read;
 
+mod advice;
 mod answers;
 mod convert;
 mod keywords;

@@ -205,7 +205,7 @@ fn another_run_is_refused_by_name() {
     let base =
         format!("twinsplit run term-split {COUNTED} --features words:1 --input docs more --output out");
     let cases: [(&str, &str, &[&str]); 9] = [
-        ("--tau 0.6", "", &["--tau was 0.7 and is 0.6"]),
+        ("--tau 0.6", "", &["--tau was 0.65 and is 0.6"]),
         ("--features words:1 --features words:1", "", &["cannot be used multiple times"]),
         ("--case-fold off", "", &["--case-fold was on and is off"]),
         ("--write-kept", "", &["--write-kept was false and is true"]),

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-fn root() -> PathBuf {
+pub fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
@@ -16,7 +16,7 @@ fn results() -> PathBuf {
 }
 
 /// Rows of a result, by the names of their columns.
-fn rows(name: &str) -> Vec<BTreeMap<String, String>> {
+pub fn rows(name: &str) -> Vec<BTreeMap<String, String>> {
     let mut reader = csv::Reader::from_path(results().join(format!("{name}.csv"))).unwrap();
     reader.deserialize().map(Result::unwrap).collect()
 }
@@ -49,13 +49,13 @@ fn each_result_says_how_it_was_made() {
     }
 }
 
-fn number(row: &BTreeMap<String, String>, column: &str) -> f64 {
+pub fn number(row: &BTreeMap<String, String>, column: &str) -> f64 {
     row[column].parse().unwrap()
 }
 
 /// Compares precision, recall and F1 of a curve with its counts, and gives the largest F1 of each curve, which is told by
 /// these columns.
-fn best_of_curves(name: &str, told_by: &[&str]) -> BTreeMap<Vec<String>, f64> {
+pub fn best_of_curves(name: &str, told_by: &[&str]) -> BTreeMap<Vec<String>, f64> {
     let mut best: BTreeMap<Vec<String>, f64> = BTreeMap::new();
     for row in rows(name) {
         let [found, wrong, missed] = ["true", "wrong", "missed"].map(|column| number(&row, column));

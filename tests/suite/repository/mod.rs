@@ -1,7 +1,8 @@
 //! What is committed: it follows from the declarations, and what pages and results say is so.
 
+mod advice;
 mod derived;
-mod experiments;
+pub mod experiments;
 mod fixtures;
 mod fuzz_targets;
 mod lock_files;
