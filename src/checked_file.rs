@@ -13,6 +13,8 @@ use std::path::Path;
 
 /// Version of the formats; raised when one of them changes.
 pub const VERSION: u64 = 1;
+/// The parameter that says by which version of the tokenizer the features were made; it is no option.
+pub const TOKENIZER: &str = "tokenizer";
 
 /// A line of a checked file, as the stages that write one emit it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,6 +87,14 @@ impl Head {
     pub fn must_have(&self, parameters: &[(&str, String)], path: &Path) -> Result<()> {
         match parameters.iter().find(|(name, value)| self.get(name) != value) {
             None => Ok(()),
+            Some((TOKENIZER, needed)) => {
+                // Before there was a second version no file named the first.
+                let found = Some(self.get(TOKENIZER)).filter(|found| !found.is_empty()).unwrap_or("1");
+                Err(broken(
+                    path,
+                    &format!("it was made by version {found} of the tokenizer where {needed} is needed"),
+                ))
+            }
             Some((name, value)) => Err(Error::File {
                 path: path.to_owned(),
                 problem: format!(

@@ -270,7 +270,7 @@ pub mod stages {
 /// See the module of this name.
 pub mod text {
     pub use crate::text::{
-        Extractor, FeatureKind, FeatureSpec, TextError, dictionary_memory, dominant_script,
+        Extractor, FeatureKind, FeatureSpec, Marks, NormalForm, TextError, dictionary_memory, dominant_script,
     };
     /// See the module of this name.
     pub mod jieba {

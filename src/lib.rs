@@ -81,3 +81,4 @@ pub use io::MaxLine;
 pub use similarity::Measure;
 pub use similarity::containment::Relation;
 pub use stages::cluster::ClusterKind;
+pub use text::{Marks, NormalForm};

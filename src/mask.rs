@@ -16,6 +16,7 @@ pub fn padded<T: Copy + Default, const N: usize>(values: &[T]) -> [T; N] {
 }
 
 /// The byte in each of the eight bytes of a word.
+#[inline]
 pub const fn eight(byte: u8) -> u64 {
     u64::from_le_bytes([byte; 8])
 }

@@ -43,9 +43,11 @@ pub fn run(data: &[u8]) {
 
 fn checked(kind: &str, lines: &[u8]) -> Vec<u8> {
     let parameters = [
+        ("tokenizer", "2"),
         ("features", "words:5"),
-        ("nfc", "on"),
+        ("normalise", "nfkc"),
         ("case-fold", "on"),
+        ("marks", "drop"),
         ("documents", "29"),
         ("listed", if lines.len().is_multiple_of(2) { "kept" } else { "dropped" }),
     ];

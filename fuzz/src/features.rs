@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use twinsplit::internal::hash;
-use twinsplit::internal::text::{Extractor, FeatureKind, FeatureSpec, dominant_script};
+use twinsplit::internal::text::{Extractor, FeatureKind, FeatureSpec, Marks, NormalForm, dominant_script};
 
 const KINDS: [&str; 11] = [
     "words:1",
@@ -20,14 +20,22 @@ const KINDS: [&str; 11] = [
     "sentences:3",
 ];
 
+const FORMS: [(NormalForm, bool, Marks); 5] = [
+    (NormalForm::Nfkc, true, Marks::Drop),
+    (NormalForm::Nfc, true, Marks::Keep),
+    (NormalForm::Nfc, false, Marks::Drop),
+    (NormalForm::None, true, Marks::Drop),
+    (NormalForm::None, false, Marks::Keep),
+];
+
 thread_local! {
     static EXTRACTORS: RefCell<Vec<Extractor>> = RefCell::new(
         KINDS
             .iter()
-            .flat_map(|kind| [(true, true), (true, false), (false, true), (false, false)].map(|form| (kind, form)))
-            .map(|(kind, (nfc, case_fold))| {
+            .flat_map(|kind| FORMS.map(|form| (kind, form)))
+            .map(|(kind, (form, case_fold, marks))| {
                 let kind = FeatureKind::parse(kind, &|_| Err(String::new())).expect("a kind");
-                Extractor::new(FeatureSpec { kind, nfc, case_fold })
+                Extractor::new(FeatureSpec { kind, form, case_fold, marks })
             })
             .collect(),
     );

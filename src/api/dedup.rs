@@ -13,9 +13,8 @@ use crate::io::{Blocks, document_files};
 use crate::plan::{Asked, Engine, Given, Origin, Plan};
 use crate::similarity::Measure;
 use crate::stages::cluster::ClusterKind;
-use crate::stages::options::{SimilarityOpts, Write};
-use crate::text::FeatureKind;
-use clap::ValueEnum;
+use crate::stages::options::{SimilarityOpts, Write, name_of};
+use crate::text::{FeatureKind, Marks, NormalForm};
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -139,9 +138,16 @@ impl Dedup {
         self.set("min-features", least.to_string())
     }
 
-    /// Whether texts are normalised to Unicode NFC before features are made of them; they are by default.
-    pub fn nfc(self, on: bool) -> Self {
-        self.set("nfc", switch(on))
+    /// The normal form to which texts are brought before features are made of them; [NFKC](NormalForm::Nfkc) by default.
+    pub fn normalise(self, form: NormalForm) -> Self {
+        let name = name_of(&form);
+        self.set("normalise", name)
+    }
+
+    /// What becomes of the marks that Arabic and Hebrew are written with and without; they are left out by default.
+    pub fn marks(self, marks: Marks) -> Self {
+        let name = name_of(&marks);
+        self.set("marks", name)
     }
 
     /// Whether the case of letters is folded; it is by default.
@@ -332,9 +338,4 @@ fn invalid(name: &'static str, value: &str, problem: impl Display) -> Error {
 
 fn switch(on: bool) -> &'static str {
     if on { "on" } else { "off" }
-}
-
-/// What the command line calls a choice.
-fn name_of(choice: &impl ValueEnum) -> String {
-    choice.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
 }

@@ -27,7 +27,7 @@ pub use index::{Index, Match};
 
 use crate::error::Error;
 use crate::similarity::Measure;
-use crate::{ClusterKind, KeepRule};
+use crate::{ClusterKind, KeepRule, Marks, NormalForm};
 use clap::ValueEnum;
 use std::str::FromStr;
 
@@ -67,4 +67,6 @@ named! {
     Measure, "similarity";
     ClusterKind, "cluster";
     KeepRule, "keep";
+    Marks, "marks";
+    NormalForm, "normalise";
 }

@@ -256,7 +256,7 @@ fn too_small([a, b]: [Option<Option<u128>>; 2], least: u64) -> String {
         (Some(a), Some(b)) if a == b => {
             return format!(
                 "copies: both texts are too short (fewer than --min-features {least}) and equal but for white space \
-                 and what --nfc and --case-fold level; not a pair, for their sets are not compared"
+                 and what --normalise, --case-fold and --marks level; not a pair, for their sets are not compared"
             );
         }
         (Some(_), Some(_)) => "their texts, compared as a whole, differ",

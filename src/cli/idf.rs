@@ -15,7 +15,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The stages' options that this command has.
-const OPTIONS: [&str; 7] = ["id", "text", "features", "nfc", "case-fold", "bad-records", "max-line"];
+const OPTIONS: [&str; 8] =
+    ["id", "text", "features", "normalise", "case-fold", "marks", "bad-records", "max-line"];
 
 /// The command line of `idf`.
 pub fn command() -> Command {

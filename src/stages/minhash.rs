@@ -22,7 +22,7 @@ use crate::sketch::bands::Bands;
 use crate::sketch::bloom::Bloom;
 use crate::sketch::minhash::{MOST_HASHES, Method, Signer, VALUE_BITS, VERSION};
 use crate::stage::{Decl, Role, SideFile, Stage, Task};
-use crate::{terminal, text};
+use crate::terminal;
 use clap::{Args, value_parser};
 use std::path::PathBuf;
 
@@ -61,8 +61,7 @@ pub struct SignatureOpts {
 impl SignatureOpts {
     /// What a signature says of how it was made.
     pub fn made(&self) -> Result<String> {
-        let mut made =
-            format!("minhash={VERSION} method={} tokenizer={}", self.signer.minhash.name(), text::VERSION);
+        let mut made = format!("minhash={VERSION} method={}", self.signer.minhash.name());
         for (name, value) in self.features.parameters()? {
             made.push_str(&format!(" {name}={value}"));
         }

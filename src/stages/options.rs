@@ -1,10 +1,11 @@
 //! Options that more than one stage has, each declared once.
 
+use crate::checked_file::TOKENIZER;
 use crate::cluster::keep::KeepRule;
 use crate::error::{Error, Result};
 use crate::index::idf::IdfRange;
 use crate::similarity::{Measure, Similarity, ThresholdError};
-use crate::text::{FeatureKind, FeatureSpec};
+use crate::text::{self, FeatureKind, FeatureSpec, Marks, NormalForm};
 use clap::error::ErrorKind;
 use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 use std::path::PathBuf;
@@ -83,7 +84,7 @@ impl MinFeaturesOpts {
 #[derive(Args, Clone, Debug)]
 pub struct EqualTextsOpts {
     /// Put documents with fewer features than --min-features, after those that --idf and --site leave out, into one cluster
-    /// where their texts are equal, ignoring white space and what --nfc and --case-fold normalise
+    /// where their texts are equal, ignoring white space and what --normalise, --case-fold and --marks level
     #[arg(long, env = "TWINSPLIT_EQUAL_TEXTS", value_enum, default_value = "on")]
     pub equal_texts: Switch,
 }
@@ -147,12 +148,16 @@ pub struct FeatureOpts {
     /// sentence-ends:K (K characters before a full stop), sentences:K (the K longest words of each), lines, or jieba (keywords of Chinese texts)
     #[arg(long, env = "TWINSPLIT_FEATURES", default_value = FEATURES, value_name = "KIND")]
     pub features: String,
-    /// Normalise texts to Unicode NFC
-    #[arg(long, env = "TWINSPLIT_NFC", value_enum, default_value = "on")]
-    pub nfc: Switch,
+    /// The normal form of texts: nfkc takes full-width letters, ligatures, typographic apostrophes and quotation marks for plain ones, nfc
+    /// does not; both leave out characters that nobody sees, such as soft hyphens
+    #[arg(long, env = "TWINSPLIT_NORMALISE", value_enum, default_value = "nfkc", value_name = "FORM")]
+    pub normalise: NormalForm,
     /// Fold the case of letters
     #[arg(long, env = "TWINSPLIT_CASE_FOLD", value_enum, default_value = "on")]
     pub case_fold: Switch,
+    /// Marks that Arabic and Hebrew are written with and without: tatweel, vowel marks, points and accents
+    #[arg(long, env = "TWINSPLIT_MARKS", value_enum, default_value = "drop", value_name = "WHAT")]
+    pub marks: Marks,
 }
 
 impl FeatureOpts {
@@ -161,12 +166,18 @@ impl FeatureOpts {
         let read = |path: &str| std::fs::read_to_string(path).map_err(|error| error.to_string());
         let kind =
             FeatureKind::parse(&self.features, &read).map_err(|error| Error::Usage(error.to_string()))?;
-        Ok(FeatureSpec { kind, nfc: self.nfc == Switch::On, case_fold: self.case_fold == Switch::On })
+        let (form, case_fold) = (self.normalise, self.case_fold == Switch::On);
+        Ok(FeatureSpec { kind, form, case_fold, marks: self.marks })
     }
 }
 
+/// What the command line calls a choice.
+pub fn name_of(choice: &impl ValueEnum) -> String {
+    choice.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+}
+
 impl FeatureOpts {
-    /// What the first line of a checked file says of the features that the file was made of.
+    /// What is said of features wherever something made of them is stored: in the first line of a checked file, and in signatures.
     pub fn parameters(&self) -> Result<Vec<(&'static str, String)>> {
         // A file of antecedents is named, and not read: a stage that only compares names need not have it.
         let kind = if self.features.starts_with("spotsigs:") {
@@ -174,8 +185,13 @@ impl FeatureOpts {
         } else {
             self.spec()?.kind.to_string()
         };
-        let switch = |switch| if switch == Switch::On { "on" } else { "off" }.to_owned();
-        Ok(vec![("features", kind), ("nfc", switch(self.nfc)), ("case-fold", switch(self.case_fold))])
+        Ok(vec![
+            (TOKENIZER, text::VERSION.to_string()),
+            ("features", kind),
+            ("normalise", name_of(&self.normalise)),
+            ("case-fold", name_of(&self.case_fold)),
+            ("marks", name_of(&self.marks)),
+        ])
     }
 }
 

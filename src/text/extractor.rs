@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::folding::Folding;
 use super::normalise::Normaliser;
 use super::normalised::{NormalisedText, Space};
 use super::seen::Seen;
@@ -14,6 +15,7 @@ use super::{FeatureKind, FeatureSpec, chars, jieba, lines, sentence_ends, senten
 pub struct Extractor {
     pub(super) kind: Kind,
     pub(super) normaliser: Normaliser,
+    pub(super) folding: Folding,
     pub(super) words: Words,
     pub(super) normalised: NormalisedText,
     seen: Seen,
@@ -33,7 +35,7 @@ pub(super) enum Kind {
 impl Extractor {
     /// An extractor for one specification. A K of 0, which [`FeatureKind::parse`] refuses, is taken as 1.
     pub fn new(spec: FeatureSpec) -> Extractor {
-        let normaliser = Normaliser { nfc: spec.nfc, case_fold: spec.case_fold };
+        let normaliser = Normaliser { form: spec.form, case_fold: spec.case_fold, marks: spec.marks };
         let count = |k: u32| k.max(1) as usize;
         Extractor {
             kind: match spec.kind {
@@ -46,6 +48,7 @@ impl Extractor {
                 FeatureKind::Jieba => Kind::Jieba,
             },
             normaliser,
+            folding: Folding::default(),
             words: Words::default(),
             normalised: NormalisedText::default(),
             seen: Seen::default(),
@@ -55,7 +58,10 @@ impl Extractor {
     /// Shows every occurrence of a feature in text order, repeats included: the feature's text, normalised,
     /// and the byte range of `text` it was made from (whole characters, starts never decreasing).
     pub fn each(&mut self, text: &str, mut visit: impl FnMut(&str, Range<usize>)) {
-        let Extractor { kind, normaliser, words, normalised, .. } = self;
+        let Extractor { kind, normaliser, folding, words, normalised, .. } = self;
+        let folded = folding.fold::<true>(text, *normaliser);
+        let text = folded.text;
+        let mut visit = |feature: &str, range| visit(feature, folded.original(range));
         match kind {
             Kind::Words(k) => {
                 words.fill::<true>(text, *normaliser, &|_| true);
@@ -83,8 +89,9 @@ impl Extractor {
 
     /// As [`each`](Self::each), without the place of a feature, which takes less time.
     pub fn texts(&mut self, text: &str, mut visit: impl FnMut(&str)) {
-        let Extractor { kind, normaliser, normalised, .. } = self;
+        let Extractor { kind, normaliser, folding, normalised, .. } = self;
         if let Kind::Jieba = kind {
+            let text = folding.fold::<false>(text, *normaliser).text;
             normalised.fill::<false>(text, 0, Space::One, *normaliser);
             jieba::each_word(normalised.text(), |word, _| visit(word));
         } else {
@@ -115,6 +122,7 @@ impl Extractor {
 
     /// The whole text in the form in which features are cut from it, every run of white space as one blank and none at its ends.
     pub fn normalised(&mut self, text: &str) -> &str {
+        let text = self.folding.fold::<false>(text, self.normaliser).text;
         self.normalised.fill::<false>(text, 0, Space::One, self.normaliser);
         self.normalised.text()
     }
@@ -122,7 +130,8 @@ impl Extractor {
     /// The hash of each feature's text, repeats included. `out` is emptied first.
     pub fn hashes(&mut self, text: &str, out: &mut Vec<u64>) {
         out.clear();
-        let Extractor { kind, normaliser, words, normalised, .. } = self;
+        let Extractor { kind, normaliser, folding, words, normalised, .. } = self;
+        let text = folding.fold::<false>(text, *normaliser).text;
         match kind {
             Kind::Words(k) => {
                 words.fill::<false>(text, *normaliser, &|_| true);

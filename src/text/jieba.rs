@@ -2,7 +2,7 @@
 //!
 //! The whole text is cut by jieba's dictionary and hidden Markov model, Latin words and numbers with it, and words of fewer
 //! than two characters and the stop words of its keyword extraction are left out. This is what yanlan means by splitting a
-//! text into words without noise; with `--nfc off --case-fold off` the words are those of the Python package, one by one.
+//! text into words without noise; with `--normalise none --case-fold off --marks keep` the words are those of the Python package, one by one.
 //!
 //! A keyword's inverse document frequency comes with jieba too, from the dictionary of its makers ([`idf`]): decimals that
 //! become whole numbers here, so that every machine adds up the same.

@@ -13,8 +13,8 @@
 //! | [`lines`] | a line | line-level deduplication of crawls |
 //! | [`jieba`] | a word that jieba takes for a keyword | Chinese fingerprints: yanlan |
 //!
-//! The way from bytes to a set is the same for all. Text is brought to one canonical form, NFC and full
-//! case folding (`normalise`); word features are cut by UAX 29, with a dictionary for runs of Han
+//! The way from bytes to a set is the same for all. What a reader does not see or cannot tell
+//! apart leaves the text (`folding`), which is brought to one normal form and to full case folding (`normalise`); word features are cut by UAX 29, with a dictionary for runs of Han
 //! characters (`segment`, `han`, and `ascii` for nearly all bytes of English); a feature is then a text,
 //! and stands in every later stage as its hash, [`crate::hash::feature`]. The set is those hashes,
 //! ascending and without repeats. How often a feature occurs in a document counts for fingerprints alone
@@ -41,7 +41,9 @@ mod ascii;
 pub mod chars;
 mod error;
 mod extractor;
+mod folding;
 mod han;
+pub mod ignorable;
 pub mod jieba;
 pub mod lines;
 mod normalise;
@@ -57,6 +59,7 @@ pub mod spotsigs;
 mod stretch;
 pub mod words;
 
+use clap::ValueEnum;
 use std::fmt;
 
 pub use error::{Reason, TextError};
@@ -68,7 +71,7 @@ pub use stretch::LONG;
 
 /// Changes with every change of what the features of a text are, which `tests/goldens/features` pins: what was made of those of
 /// another version is refused.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// The largest K of `words:K`, `chars:K`, `sentence-ends:K` and `sentences:K`.
 pub const MAX_COUNT: u32 = 1000;
@@ -97,16 +100,38 @@ pub enum FeatureKind {
 pub struct FeatureSpec {
     /// What a feature is.
     pub kind: FeatureKind,
-    /// Bring text to Unicode Normalization Form C (UAX 15). Default true.
-    pub nfc: bool,
+    /// The normal form of Unicode. Default NFKC.
+    pub form: NormalForm,
     /// Apply full default case folding (Unicode 3.13). Default true.
     pub case_fold: bool,
+    /// What becomes of the marks of Arabic and Hebrew. By default they are dropped.
+    pub marks: Marks,
+}
+
+/// The normal form of Unicode (UAX 15) to which text is brought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum NormalForm {
+    /// Texts stay as they are.
+    None,
+    /// Form C, without characters that nobody sees.
+    Nfc,
+    /// Form KC, without characters that nobody sees, and with the apostrophes, quotation marks and hyphens of ASCII.
+    Nfkc,
+}
+
+/// What becomes of the marks that Arabic and Hebrew are written with and without: tatweel, vowel marks, points and accents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Marks {
+    /// They are left out.
+    Drop,
+    /// They count.
+    Keep,
 }
 
 impl FeatureSpec {
-    /// The kind with NFC and case folding on.
+    /// The kind with the normal form NFKC, case folded and without optional marks.
     pub fn new(kind: FeatureKind) -> Self {
-        FeatureSpec { kind, nfc: true, case_fold: true }
+        FeatureSpec { kind, form: NormalForm::Nfkc, case_fold: true, marks: Marks::Drop }
     }
 }
 

@@ -1,8 +1,8 @@
-//! Canonical forms: NFC and full default case folding (Unicode 3.13, UAX 15).
+//! Normal forms: NFC or NFKC, and full default case folding (Unicode 3.13, UAX 15).
 //!
-//! Two texts that a reader cannot tell apart should have the same features, so text is brought to NFC,
-//! case-folded with the *full* default mapping (ß becomes ss) and brought to NFC again, because folding
-//! can take a composed letter apart (ΐ). The rest of this module normalises a word, or a short piece, at
+//! Two texts that a reader cannot tell apart should have the same features, so text is brought to a normal form,
+//! case-folded with the *full* default mapping (ß becomes ss) and brought to that form again, because folding
+//! can take a composed letter apart (ΐ). What is not seen at all has left it before ([`super::folding`]). The rest of this module normalises a word, or a short piece, at
 //! a time: the byte range of the original is then known without a table of offsets.
 
 use caseless::Caseless;
@@ -10,16 +10,26 @@ use unicode_normalization::{
     IsNormalized, UnicodeNormalization, char::canonical_combining_class, is_nfc_quick,
 };
 
+use super::{Marks, NormalForm};
+
 /// Which canonical forms are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Normaliser {
-    /// Bring text to NFC.
-    pub nfc: bool,
+    /// The normal form of Unicode.
+    pub form: NormalForm,
     /// Apply full default case folding.
     pub case_fold: bool,
+    /// What becomes of the marks of Arabic and Hebrew ([`super::folding`]).
+    pub marks: Marks,
 }
 
 impl Normaliser {
+    /// Whether characters are composed with the marks behind them.
+    #[inline]
+    pub fn composes(self) -> bool {
+        self.form != NormalForm::None
+    }
+
     /// Appends the canonical form of `piece` to `out`.
     #[inline]
     pub fn push(self, piece: &str, out: &mut String) {
@@ -31,11 +41,13 @@ impl Normaliser {
             }
             return;
         }
-        match (self.nfc, self.case_fold) {
-            (true, true) => out.extend(piece.nfc().default_case_fold().nfc()),
-            (true, false) => out.extend(piece.nfc()),
-            (false, true) => out.extend(piece.chars().default_case_fold()),
-            (false, false) => out.push_str(piece),
+        match (self.form, self.case_fold) {
+            (NormalForm::Nfkc, true) => out.extend(piece.nfkc().default_case_fold().nfkc()),
+            (NormalForm::Nfkc, false) => out.extend(piece.nfkc()),
+            (NormalForm::Nfc, true) => out.extend(piece.nfc().default_case_fold().nfc()),
+            (NormalForm::Nfc, false) => out.extend(piece.nfc()),
+            (NormalForm::None, true) => out.extend(piece.chars().default_case_fold()),
+            (NormalForm::None, false) => out.push_str(piece),
         }
     }
 }
@@ -61,7 +73,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const FULL: Normaliser = Normaliser { nfc: true, case_fold: true };
+    const FULL: Normaliser = Normaliser { form: NormalForm::Nfc, case_fold: true, marks: Marks::Keep };
 
     fn full(s: &str) -> String {
         let mut out = String::new();

@@ -88,7 +88,7 @@ impl NormalisedText {
                 self.pending = Some(start..base + end);
             } else {
                 while let Some(d) = text[end..].chars().next() {
-                    if !normaliser.nfc || boundary_before(d) || d.is_whitespace() {
+                    if !normaliser.composes() || boundary_before(d) || d.is_whitespace() {
                         break;
                     }
                     end += d.len_utf8();
@@ -169,9 +169,10 @@ fn plain_length(ascii: &[u8], space: Space) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::{Marks, NormalForm};
     use proptest::prelude::*;
 
-    const FULL: Normaliser = Normaliser { nfc: true, case_fold: true };
+    const FULL: Normaliser = Normaliser { form: NormalForm::Nfc, case_fold: true, marks: Marks::Keep };
 
     #[test]
     fn white_space_is_one_space_or_none() {

@@ -20,8 +20,7 @@ use std::convert::Infallible;
 use super::extractor::Kind;
 use super::han::is_han;
 use super::normalise::is_fixed;
-use super::normalised::{NormalisedText, Space};
-use super::segment::Words;
+use super::normalised::Space;
 use super::spotsigs::Spotter;
 use super::{Extractor, chars, words};
 use crate::hash::TextParts;
@@ -105,7 +104,8 @@ impl<'e> Pieces<'e> {
     pub fn finish<E>(mut self, visit: &mut impl FnMut(u64) -> Result<(), E>) -> Result<(), E> {
         self.carried.piece(self.extractor, &self.window.text, true, visit)?;
         // What a long text needed is not kept for short ones.
-        (self.extractor.words, self.extractor.normalised) = <(Words, NormalisedText)>::default();
+        let Extractor { folding, words, normalised, .. } = self.extractor;
+        (*folding, *words, *normalised) = Default::default();
         Ok(())
     }
 }
@@ -117,9 +117,11 @@ impl Extractor {
         parts: impl FnOnce(&mut dyn FnMut(&str) -> Result<(), Infallible>) -> T,
     ) -> Option<u128> {
         let (mut window, mut hash, mut last) = (Window::default(), TextParts::default(), 0);
-        let (normalised, normaliser) = (&mut self.normalised, self.normaliser);
+        let Self { folding, normalised, normaliser, .. } = self;
+        let normaliser = *normaliser;
         normalised.fill::<false>("", 0, Space::One, normaliser);
         let mut take = |piece: &str| {
+            let piece = folding.fold::<false>(piece, normaliser).text;
             normalised.more::<false>(piece, 0, Space::One, normaliser);
             // The last character stays, so that white space that follows is not at the beginning.
             hash.add(&normalised.text().as_bytes()[last..]);
@@ -129,7 +131,7 @@ impl Extractor {
         };
         parts(&mut |part| window.push(part, Cuts::Characters, &mut take));
         let Ok(()) = take(&window.text);
-        self.normalised = NormalisedText::default();
+        (self.folding, self.normalised) = Default::default();
         (last > 0).then(|| hash.hash())
     }
 }
@@ -143,15 +145,17 @@ impl Carried {
         visit: &mut impl FnMut(u64) -> Result<(), E>,
     ) -> Result<(), E> {
         let out = &mut self.features;
-        let Extractor { kind, normaliser, words, normalised, .. } = &mut *extractor;
+        let Extractor { kind, normaliser, folding, words, normalised, .. } = &mut *extractor;
         match kind {
             Kind::Words(k) => {
+                let text = folding.fold::<false>(text, *normaliser).text;
                 words.more::<false>(text, *normaliser, &|_| true);
                 out.clear();
                 words::hashes(words, *k, out);
                 words.drop_first((words.len() + 1).saturating_sub(*k));
             }
             Kind::SpotSigs(spotter) => {
+                let text = folding.fold::<false>(text, *normaliser).text;
                 words.more::<false>(text, *normaliser, &|words| spotter.is_open(words));
                 out.clear();
                 let hashed = |spot: &[u8], _, _| out.push(crate::hash::feature(spot));
@@ -161,6 +165,7 @@ impl Carried {
                 self.seen = done - needless;
             }
             Kind::Chars(k) => {
+                let text = folding.fold::<false>(text, *normaliser).text;
                 normalised.more::<false>(text, 0, Space::One, *normaliser);
                 out.clear();
                 chars::hashes(normalised, *k, self.seen, out);
@@ -271,7 +276,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(500))]
         #[test]
         fn pieces_have_the_features_of_the_whole(
-            text in "([ a-c1'.,\\n\r\t]|(the|of| is|，|。|、|．|｡|3,0){1,3}|[\\PC]|[\u{300}-\u{302}\u{bc1}\u{345}\u{200d}\u{ad}\u{1100}-\u{1112}é用户拍照手机的是か\u{fe00}]){0,60}",
+            text in "([ a-c1'.,\\n\r\t]|(the|of| is|，|。|、|．|｡|3,0){1,3}|[\\PC]|[\u{300}-\u{302}\u{bc1}\u{345}\u{200d}\u{ad}\u{1100}-\u{1112}é用户拍照手机的是か\u{fe00}]|[\u{200b}-\u{200e}\u{feff}\u{202f}سلام\u{640}\u{64e}क\u{94d}👩❤１！ａ’ｶ\u{ff9e}\u{fefb}…]){0,60}",
             k in 1u32..4,
         ) {
             for kind in ["words", "chars", "sentence-ends", "sentences"] {

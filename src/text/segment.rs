@@ -162,7 +162,7 @@ impl Words {
                 continue;
             }
             let mut runs = std::mem::take(&mut self.runs);
-            runs.each_word(&text[run..rest], normaliser.nfc, |word, range| {
+            runs.each_word(&text[run..rest], normaliser.composes(), |word, range| {
                 // Han characters have no case and are in NFC already.
                 self.word::<SPANS>(base + run + range.start..base + run + range.end, word);
             });
@@ -298,9 +298,10 @@ pub(crate) fn first_non_ascii(bytes: &[u8], from: usize) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::{Marks, NormalForm};
     use proptest::prelude::*;
 
-    const RAW: Normaliser = Normaliser { nfc: false, case_fold: false };
+    const RAW: Normaliser = Normaliser { form: NormalForm::None, case_fold: false, marks: Marks::Keep };
 
     fn spans(text: &str) -> Vec<Range<usize>> {
         let mut words = Words::default();

@@ -37,15 +37,16 @@ use threshold::{Kind as Compared, Threshold};
 /// What `run` has too, from its declaration.
 const OF_RUN: [&str; 3] = ["input", "threads", "quiet"];
 /// What stages have too, from their declarations.
-const OF_STAGES: [&str; 20] = [
+const OF_STAGES: [&str; 21] = [
     "bad-records",
     "max-line",
     "id",
     "text",
     "date",
     "score",
-    "nfc",
+    "normalise",
     "case-fold",
+    "marks",
     "min-features",
     "equal-texts",
     "idf",

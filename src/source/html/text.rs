@@ -19,6 +19,7 @@
 //! loaded, so `noscript` and `noframes` are text: some forums have nothing else for those who read them so.
 
 use super::tokens::{self, State, Token, TokenReader};
+use std::borrow::Cow;
 
 /// The text of a page; `templates`: what stands in scripts that are templates, too.
 pub fn text(page: &str, templates: bool) -> String {
@@ -122,6 +123,28 @@ fn is_template(script: &[u8]) -> bool {
             .any(|word| memchr::memmem::find(&script, word.as_bytes()).is_some())
 }
 
+/// Text without the places where a browser may break a word or a line, and those where it may not: soft hyphens, zero-width spaces, word
+/// joiners and byte order marks. They say how a page is set and not what it says.
+fn without_hints(value: &[u8]) -> Cow<'_, [u8]> {
+    const HINTS: [&[u8]; 4] = [b"\xc2\xad", b"\xe2\x80\x8b", b"\xe2\x81\xa0", b"\xef\xbb\xbf"];
+    if value.is_ascii() {
+        return Cow::Borrowed(value);
+    }
+    let mut out = Vec::with_capacity(value.len());
+    let mut rest = value;
+    while let [byte, more @ ..] = rest {
+        // A character of UTF-8 begins in no other.
+        match HINTS.iter().find(|hint| rest.starts_with(hint)) {
+            Some(hint) => rest = &rest[hint.len()..],
+            None => {
+                out.push(*byte);
+                rest = more;
+            }
+        }
+    }
+    Cow::Owned(out)
+}
+
 impl TokenReader for Page {
     fn read(&mut self, token: Token<'_>) {
         match token {
@@ -143,7 +166,7 @@ impl TokenReader for Page {
                     self.ends(element);
                 }
             }
-            Token::String { value } if self.left_out.is_none() => self.write(value),
+            Token::String { value } if self.left_out.is_none() => self.write(&without_hints(value)),
             Token::String { .. } | Token::Comment { .. } | Token::Doctype { .. } | Token::Error(_) => {}
         }
     }
@@ -267,6 +290,10 @@ mod tests {
             ("a<!-- b --><![CDATA[c]]><?d?></e >f<", "af<"),
             ("<P CLASS=\"a>b\">A</P ><SCRIPT>x</SCRIPT>B", "A\n\nB"),
             ("<style/>a</style><title>never ends", ""),
+            (
+                "neigh&shy;bours &#xAD; chan&#173;g\u{ad}es\u{200b} <p>\u{feff}a\u{2060}b&ZeroWidthSpace;</p><pre>x&shy;\ny</pre>",
+                "neighbours changes\n\nab\n\nx\ny",
+            ),
         ] {
             assert_eq!(text(page, false), expected, "{page}");
         }

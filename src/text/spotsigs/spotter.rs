@@ -3,6 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::SpotSigs;
+use crate::text::folding::fold;
 use crate::text::han::is_han;
 use crate::text::normalise::Normaliser;
 use crate::text::segment::Words;
@@ -103,7 +104,7 @@ impl Spotter {
     pub fn new(settings: &SpotSigs, normaliser: Normaliser) -> Self {
         let normalised = |word: &str| {
             let mut out = String::new();
-            normaliser.push(word, &mut out);
+            normaliser.push(&fold(word, normaliser), &mut out);
             out
         };
         let mut roles = Roles::default();

@@ -79,7 +79,7 @@ fn equal_short_texts_are_clusters_and_no_pairs() {
         assert_eq!(here.read("out/clusters.tsv"), format!("{CLUSTERS}{LONG}"), "{way}");
     }
     // What the options do not level keeps texts apart.
-    let [_, clusters] = run(&here, "doc-split --case-fold off --nfc off");
+    let [_, clusters] = run(&here, "doc-split --case-fold off --normalise none");
     let expected = CLUSTERS.lines().filter(|row| !row.contains("cafe-") && !row.contains("hello-a"));
     let expected: String = expected.map(|row| format!("{row}\n")).collect();
     let two = "hello-b\thello-b\tkeep\t-\nhello-b\thello-c\tdrop\t1.000000\n";

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde::Deserialize;
-use twinsplit::internal::text::{Extractor, FeatureKind, FeatureSpec};
+use twinsplit::internal::text::{Extractor, FeatureKind, FeatureSpec, Marks, NormalForm};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -21,15 +21,17 @@ fn features_are_those_of_other_implementations() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/goldens/features");
     let mut total = 0;
     let mut failures = Vec::new();
-    for kind in ["words", "chars", "spotsigs", "sentence-ends", "lines"] {
+    for kind in ["words", "chars", "spotsigs", "sentence-ends", "lines", "folding"] {
         let json = std::fs::read_to_string(folder.join(format!("{kind}.json"))).unwrap();
         let documents: Vec<Document> = serde_json::from_str(&json).unwrap();
         assert_eq!(documents.len(), 20, "{kind}");
         for document in documents {
             total += 1;
-            assert!(document.spec.starts_with(kind));
+            assert!(document.spec.starts_with(kind) || kind == "folding");
             let parsed = FeatureKind::parse(&document.spec, &|_| Ok(document.settings.clone())).unwrap();
-            let mut extractor = Extractor::new(FeatureSpec::new(parsed));
+            let folded = FeatureSpec::new(parsed);
+            let composed = FeatureSpec { form: NormalForm::Nfc, marks: Marks::Keep, ..folded.clone() };
+            let mut extractor = Extractor::new(if kind == "folding" { folded } else { composed });
             let mut found = Vec::new();
             extractor.each(&document.text, |feature, _| found.push(feature.to_string()));
             if found != document.features {
@@ -49,7 +51,7 @@ fn features_are_those_of_other_implementations() {
             }
         }
     }
-    println!("{total} documents of 5 kinds, {} differ", failures.len());
+    println!("{total} documents of 6 files, {} differ", failures.len());
     assert!(failures.is_empty(), "{}", failures.join("\n"));
-    assert_eq!(total, 5 * 20);
+    assert_eq!(total, 6 * 20);
 }

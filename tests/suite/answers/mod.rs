@@ -14,4 +14,5 @@ mod options;
 mod oracle_self;
 mod properties;
 mod rounds;
+mod unseen;
 mod write_clusters;

@@ -205,7 +205,7 @@ fn bash_completes() {
         ("twinsplit run --engine ", &["local", "pipes", "hadoop", "spark"]),
         ("twinsplit run t", &["term-split"]),
         ("pcp-map --com", &["--combine-pairs"]),
-        ("tokenize --nfc o", &["on", "off"]),
+        ("tokenize --case-fold o", &["on", "off"]),
     ] {
         assert_eq!(bash(&here, words), completed, "{words}");
     }
@@ -241,10 +241,10 @@ fn zsh_completes() {
         twinsplit expl\t\n\
         twinsplit run --engine pi\t\n\
         twinsplit run --quie\t\n\
-        tokenize --nf\tof\t\n\
+        tokenize --case-f\tof\t\n\
         exit\n";
     let shown = tool(&here, "script", &["-qec", "zsh -f -i", "/dev/null"], keys).ok();
-    let expected = ["explain.", "run --engine pipes.", "run --quiet.", "--nfc=off."];
+    let expected = ["explain.", "run --engine pipes.", "run --quiet.", "--case-fold=off."];
     assert_eq!(got(&shown), expected, "{shown}");
 }
 
@@ -261,7 +261,7 @@ fn fish_completes() {
         ("twinsplit ex", &["explain"][..]),
         ("twinsplit run --engine ", &["hadoop", "local", "pipes", "spark"]),
         ("twinsplit run --keep-", &["--keep-work"]),
-        ("tokenize --nfc o", &["off", "on"]),
+        ("tokenize --case-fold o", &["off", "on"]),
     ] {
         let shown = tool(&here, "fish", &["-c", &format!("complete -C '{words}'")], "").ok();
         let got: Vec<_> = shown.lines().map(|line| line.split('\t').next().unwrap()).collect();

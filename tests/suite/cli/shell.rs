@@ -97,7 +97,11 @@ fn the_defaults_are_the_stated_ones() {
     let here = Place::new();
     let docs = jsonl(&[("a", "one two three four five six"), ("b", "one two")]);
     let sets = here.with("tokenize", &docs, &[]).ok();
-    assert_eq!(sets, here.with("tokenize --features words:3 --nfc on --case-fold on", &docs, &[]).ok());
+    assert_eq!(
+        sets,
+        here.with("tokenize --features words:3 --normalise nfkc --case-fold on --marks drop", &docs, &[])
+            .ok()
+    );
     let sizes: Vec<_> =
         sets.lines().map(|row| row.split(['\t', ' ']).filter(|f| f.len() == 16).count()).collect();
     assert_eq!(sizes, [4, 0]);

@@ -71,9 +71,11 @@ const KINDS_OF_FEATURES: &str = "words:3,chars:5,sentence-ends:10,spotsigs,spots
 #[test]
 fn counts_on_english_and_chinese_equal_runs_over_the_sample() {
     let here = Place::new();
-    for (options, seed) in
-        [("", 0), ("--cluster star --keep longest", 1), ("--idf 0.1,0.95 --min-features 3 --nfc off", 2)]
-    {
+    for (options, seed) in [
+        ("", 0),
+        ("--cluster star --keep longest", 1),
+        ("--idf 0.1,0.95 --min-features 3 --normalise nfc", 2),
+    ] {
         let line = format!(
             "--input {} --sample 500 --seed {seed} --kinds {KINDS_OF_FEATURES} --taus 0.3,0.55,0.9 \
              --write-sample sample.jsonl {options}",

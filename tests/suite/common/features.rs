@@ -9,7 +9,7 @@ use super::oracle::{Doc, Features};
 pub fn of(docs: &[Doc], features: &str) -> Vec<Features> {
     let read = |path: &str| std::fs::read_to_string(path).map_err(|error| error.to_string());
     let kind = FeatureKind::parse(features, &read).expect("a kind of features");
-    let mut extractor = Extractor::new(FeatureSpec { kind, nfc: true, case_fold: true });
+    let mut extractor = Extractor::new(FeatureSpec::new(kind));
     let mut set_of = |doc: &Doc| {
         let mut set = Features::new();
         extractor.each(&doc.text, |feature, _| {

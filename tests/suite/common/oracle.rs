@@ -6,10 +6,12 @@
 //! similarities it is that of [`Similarity::reaches`].
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::LazyLock;
 
 use caseless::Caseless;
 use num_bigint::BigUint;
 use num_rational::Ratio;
+use regex_syntax::hir::{Class, HirKind};
 use rustc_hash::FxHashMap;
 use unicode_normalization::UnicodeNormalization;
 
@@ -134,15 +136,31 @@ pub fn at_least(sets: &[Features], least: usize) -> Vec<Features> {
     sets.iter().map(keep).collect()
 }
 
-/// The text of each document whose set has fewer than `least` features: NFC, case folded and NFC again, words of it with
-/// single blanks between. `None` where sets are compared, and where nothing is left of the text.
+/// The text of each document whose set has fewer than `least` features: without ignorable characters, with the apostrophes and quotation marks
+/// of ASCII, NFKC, case folded and NFKC again, words of it with single blanks between. `None` where sets are compared, and where nothing is left of the text.
 pub fn short_texts(docs: &[Doc], sets: &[Features], least: usize) -> Vec<Option<String>> {
     let normal = |text: &str| {
-        let folded: String = text.nfc().default_case_fold().nfc().collect();
+        let ascii = |c| match c {
+            '‘' | '’' => '\'',
+            '“' | '”' => '"',
+            c => c,
+        };
+        let seen = text.chars().filter(|c| !is_ignorable(*c)).map(ascii);
+        let folded: String = seen.nfkc().default_case_fold().nfkc().collect();
         folded.split_whitespace().collect::<Vec<_>>().join(" ")
     };
     let short = |(doc, set): (&Doc, &Features)| (set.len() < least).then(|| normal(&doc.text));
     docs.iter().zip(sets).map(short).map(|text| text.filter(|text| !text.is_empty())).collect()
+}
+
+/// Whether a character is ignorable, by another table than that of the program.
+fn is_ignorable(c: char) -> bool {
+    static IGNORABLE: LazyLock<Vec<(char, char)>> = LazyLock::new(|| {
+        let class = regex_syntax::parse(r"\p{Default_Ignorable_Code_Point}").expect("a property");
+        let HirKind::Class(Class::Unicode(class)) = class.kind() else { panic!("a class") };
+        class.ranges().iter().map(|range| (range.start(), range.end())).collect()
+    });
+    IGNORABLE.iter().any(|(first, last)| (*first..=*last).contains(&c))
 }
 
 /// What makes two sets similar, as `--similarity` names it.

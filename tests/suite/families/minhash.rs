@@ -440,6 +440,8 @@ fn signatures_that_were_made_otherwise_are_refused_by_name() {
     }
     here.shell("sed 's/minhash=2/minhash=1/' signatures | lsh-bands --features lines")
         .fails(2, &["minhash=1", "minhash=2"]);
+    here.shell("sed 's/tokenizer=2/tokenizer=1/' signatures | lsh-bands --features lines")
+        .fails(2, &["tokenizer=1", "tokenizer=2"]);
     here.say("lsh-bands --bands 20 --rows 13 --hashes 128")
         .fails(2, &["--bands 20", "--rows 13", "260", "--hashes 128"]);
     here.say("twinsplit run minhash --input docs --output out --bands 20 --rows 13 --hashes 128")

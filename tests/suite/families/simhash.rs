@@ -14,7 +14,7 @@ use twinsplit::internal::engine::columnar::{ColumnarJoin, ColumnarOpts, Columnar
 use twinsplit::internal::engine::progress::Progress;
 use twinsplit::internal::engine::steps::LocalSteps;
 use twinsplit::internal::params::Params;
-use twinsplit::internal::text::{Extractor, FeatureKind, FeatureSpec, jieba};
+use twinsplit::internal::text::{Extractor, FeatureKind, FeatureSpec, Marks, NormalForm, jieba};
 
 use super::text_check::jaccard_of_half;
 use crate::common::cli::{Place, jsonl};
@@ -71,7 +71,7 @@ pub fn keywords(extractor: &mut Extractor, text: &str) -> Vec<(String, u64, u64)
 
 pub fn as_python() -> Extractor {
     let kind = FeatureKind::parse("jieba", &|_| Err("no files here".into())).unwrap();
-    Extractor::new(FeatureSpec { kind, nfc: false, case_fold: false })
+    Extractor::new(FeatureSpec { kind, form: NormalForm::None, case_fold: false, marks: Marks::Keep })
 }
 
 #[derive(Deserialize)]
