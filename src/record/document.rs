@@ -258,14 +258,16 @@ fn string<'a>(raw: &'a str, field: &'static str, expected: &'static str) -> Resu
     if memchr::memchr(b'\\', inside.as_bytes()).is_none() {
         return Ok(Cow::Borrowed(inside));
     }
-    if let Some((text, 0)) = unescape(inside) {
-        return Ok(Cow::Owned(text));
-    }
-    serde_json::from_str(raw).map(Cow::Owned).map_err(|error| {
+    let because = |reason: &dyn fmt::Display| {
         let mut wrong = wrong();
-        wrong.found = format!("{} ({error})", wrong.found).into();
+        wrong.found = format!("{} ({reason})", wrong.found).into();
         wrong
-    })
+    };
+    match unescape(inside) {
+        Some((text, 0)) => Ok(Cow::Owned(text)),
+        Some(_) => Err(because(&"half of a surrogate pair is no character")),
+        None => serde_json::from_str(raw).map(Cow::Owned).map_err(|error| because(&error)),
+    }
 }
 
 /// Undoes the escapes of a JSON string in a single allocation: most texts have line breaks, and decoding them anew

@@ -20,7 +20,7 @@ const BAD: [(&[u8], &str); 9] = [
     (b"{\"text\":\"no id\"}\r", "id"),
     (b"{\"id\":\"no text\"}", "text"),
     (b"{\"id\":\"a number\",\"text\":7}", "text"),
-    (b"{\"id\":\"lone\",\"text\":\"\\ud800\"}", "text"),
+    (b"{\"id\":\"\\ud800\",\"text\":\"lone\"}", "id"),
     (b"{\"id\":\"latin-1\",\"text\":\"caf\xe9\"}", "document"),
     (b"{\"id\":\"words\",\"text\":\"x\",\"stars\":\"three\"}", "score"),
     (b"\xff\xfe\x00\x01", "document"),

@@ -178,7 +178,7 @@ fn files_beside_pages_and_stray_bytes_are_told() {
         values(&here.read("docs.jsonl")).iter().map(|line| line["text"].clone()).collect();
     assert_eq!(texts, ["caf\u{e9} 中文\u{fffd}", "caf\u{e9}", "caf\u{e9}"]);
     here.say(
-        "twinsplit run --format html --input 'site/*.html' --output out --features words:1 --tau 0.9 --quiet",
+        "twinsplit run --format html --input site/*.html --output out --features words:1 --tau 0.9 --quiet",
     )
     .ok();
     let run: Value = serde_json::from_str(&here.read("out/run.json")).unwrap();
