@@ -17,5 +17,9 @@ pub(crate) fn each(words: &Words, k: usize, visit: &mut impl FnMut(&str, Range<u
 
 /// The hash of every shingle, repeats included.
 pub(crate) fn hashes(words: &Words, k: usize, out: &mut Vec<u64>) {
-    out.extend((k - 1..words.len()).map(|last| hash::feature(words.text(last + 1 - k, last))));
+    out.reserve((words.len() + 1).saturating_sub(k));
+    // A loop, which is compiled as one whatever stands in the same unit of code; an iterator's closure may be a function of its own.
+    for last in k - 1..words.len() {
+        out.push(hash::feature(words.text(last + 1 - k, last)));
+    }
 }

@@ -80,6 +80,7 @@ impl<'b> SpillFile<'b> {
     }
 
     /// Calls `visit` with each chunk of a bucket, in the order in which they were handed over.
+    #[inline]
     pub fn each(&self, bucket: usize, visit: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let chunks = lock(&self.buckets[bucket]).chunks.clone();
         self.log.each(&chunks, visit)

@@ -161,6 +161,7 @@ impl<'b> Log<'b> {
     }
 
     /// Calls `visit` with each of the chunks.
+    #[inline]
     pub fn each(&self, chunks: &[Chunk], mut visit: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let mut buffer = Vec::new();
         for chunk in chunks {

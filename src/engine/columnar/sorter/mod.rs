@@ -243,6 +243,7 @@ impl<'b, R: Row> Sorter<'b, R> {
     }
 
     /// Calls `visit` with each row of a bucket, in any order.
+    #[inline]
     pub fn each(&self, bucket: usize, mut visit: impl FnMut(R) -> Result<()>) -> Result<()> {
         let frame = self.buckets.frame(bucket);
         self.spill.each(bucket, |mut chunk| {

@@ -22,6 +22,7 @@ pub struct PartSort<R> {
 impl<R: Row> PartSort<R> {
     /// Sorts rows whose keys, less `low`, differ in their last `bits` bits alone. The first of these bits say to which place a row goes. There are more
     /// places than rows, so few rows are left to be compared with their neighbours.
+    #[inline]
     pub fn sort(&mut self, rows: &mut [R], low: u64, bits: u32) {
         if rows.len() < 2 {
             return;
