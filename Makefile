@@ -245,7 +245,7 @@ cluster-down: ## stops the cluster's daemons; HDFS and logs stay in out/cluster
 	$(CLUSTER) down
 
 derived: tools ## renew the files that follow from the stages' declarations
-	$(CARGO) run --locked --bin twinsplit -- stages --write .
+	$(CARGO) run --locked --bin twinsplit -- stages --write . --overwrite
 	$(CARGO) fmt
 
 install: ## twinsplit, the stages' names, manual pages, completions, jobs and documents below $(DESTDIR)$(PREFIX)

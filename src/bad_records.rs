@@ -7,7 +7,7 @@
 //! [`DocumentOpts::read`]: crate::record::document::DocumentOpts::read
 
 use crate::error::{Error, FieldError, Place, Result};
-use crate::io::AtomicFile;
+use crate::io::{AtomicFile, Target};
 use crate::record::Record;
 use crate::record::bad::BadLine;
 use std::fs;
@@ -26,26 +26,30 @@ pub struct BadRecords {
     met: u64,
     first: String,
     path: Option<PathBuf>,
+    /// What the user named, where it is no task's own file.
+    target: Option<Target>,
     file: Option<AtomicFile>,
 }
 
 impl BadRecords {
     /// Lets `allowed` lines pass and counts them.
     pub fn counted(stage: &'static str, allowed: u64) -> Self {
-        Self { stage, allowed, met: 0, first: String::new(), path: None, file: None }
+        Self { stage, allowed, met: 0, first: String::new(), path: None, target: None, file: None }
     }
 
     /// The same, and writes them into the quarantine of a task. That of an earlier attempt goes.
     pub fn kept(stage: &'static str, allowed: u64, task_folder: &Path, number: u32) -> Result<Self> {
-        Self::kept_in(stage, allowed, task_folder.join(FOLDER).join(format!("{stage}-{number:05}")))
-    }
-
-    /// The same with a file by this name.
-    pub fn kept_in(stage: &'static str, allowed: u64, path: PathBuf) -> Result<Self> {
+        let path = task_folder.join(FOLDER).join(format!("{stage}-{number:05}"));
         if allowed > 0 && path.exists() {
             fs::remove_file(&path).map_err(Error::io("remove", &path))?;
         }
         Ok(Self { path: Some(path), ..Self::counted(stage, allowed) })
+    }
+
+    /// The same into what the user named, where lines may pass.
+    pub fn kept_in(stage: &'static str, allowed: u64, target: Option<Target>) -> Self {
+        let path = target.as_ref().map(|target| target.path().to_owned());
+        Self { path, target, ..Self::counted(stage, allowed) }
     }
 
     /// Takes a line that is no document; the error says that no more may pass.
@@ -77,11 +81,14 @@ impl BadRecords {
         let Some(path) = &self.path else { return Ok(()) };
         let file = match &mut self.file {
             Some(file) => file,
-            None => {
-                let folder = path.with_file_name("");
-                fs::create_dir_all(&folder).map_err(Error::io("create", &folder))?;
-                self.file.insert(AtomicFile::create(path)?)
-            }
+            None => self.file.insert(match &self.target {
+                Some(target) => target.start()?,
+                None => {
+                    let folder = path.with_file_name("");
+                    fs::create_dir_all(&folder).map_err(Error::io("create", &folder))?;
+                    AtomicFile::create(path)?
+                }
+            }),
         };
         // The line comes last in the row, and is not copied: it may be long.
         let mut row = Vec::new();

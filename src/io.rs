@@ -6,18 +6,22 @@ mod gzip;
 mod inputs;
 mod kind;
 mod lines;
+mod target;
+mod work_folder;
 
-pub use atomic::{AtomicFile, is_device, move_into_place};
+pub use atomic::AtomicFile;
 pub use blocks::{Block, Blocks, Room, document_line, each_line, name_of};
 pub use inputs::{document_files, expand_inputs, matches_name};
 pub use kind::{HEAD, Kind};
 pub use lines::{MaxLine, parse_bytes, read_rest, read_row};
+pub use target::Target;
+pub use work_folder::{MadeFolders, WorkFolder, has_name};
 
 use crate::error::{Error, FieldError, Result};
 use crate::hash::Checksum;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -210,10 +214,13 @@ impl Stdout {
     }
 }
 
-/// The error names the file that standard output goes to, where there is one.
 fn stdout_failed(source: io::Error) -> Error {
-    let file = fs::read_link("/proc/self/fd/1").ok().filter(|path| path.is_file());
-    Error::io("write", file.unwrap_or_default())(source)
+    Error::io("write", standard_output())(source)
+}
+
+/// The file that standard output goes to; empty where there is none.
+fn standard_output() -> PathBuf {
+    fs::read_link("/proc/self/fd/1").ok().filter(|path| path.is_file()).unwrap_or_default()
 }
 
 impl Default for Stdout {

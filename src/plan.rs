@@ -20,6 +20,7 @@ use crate::stages::options::{FEATURES, SimilarityOpts};
 use crate::stages::signature_check::{Check, CheckOpts};
 use crate::stages::simhash::DistanceOpts;
 use crate::text::FeatureKind;
+use crate::visible;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -331,7 +332,7 @@ impl Plan {
     /// The whole plan, for programs.
     pub fn json(&self) -> Value {
         let mut fields = self.fields();
-        let inputs: Vec<_> = self.inputs.iter().map(|path| path.to_string_lossy()).collect();
+        let inputs: Vec<_> = self.inputs.iter().map(|path| visible::stored(path)).collect();
         let [front, candidates, check, output] = self
             .chain
             .parts_of_components()

@@ -1,12 +1,14 @@
 //! Text as people may be shown it. A document, an id or the name of a file can hold characters that steer a terminal,
 //! turn the direction of what stands after them, or are not seen at all: these are written as `\x1b` or `\u{202e}`.
-//! What programs read (rows, `run.json`, `--json`) holds them as they are.
+//! What programs read (rows, `run.json`, `--json`) holds them as they are, but for the names of files: these may be of bytes that
+//! are no text, so they have one escape wherever they are stored or shown, from which [`named`] gets the name back.
 
 use crate::text::ignorable::{is_ignorable, is_pictograph, is_seen};
 use std::borrow::Cow;
+use std::ffi::{OsStr, OsString};
 use std::fmt::Write;
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
 use unicode_normalization::char::is_combining_mark;
 
 /// Whether a character steers, turns or hides wherever it stands alone: controls, line ends of Unicode, format characters but those
@@ -29,11 +31,16 @@ pub fn lines(text: &str) -> Cow<'_, str> {
     shown(text, |c| hides(c) && c != '\n' && c != '\t')
 }
 
-/// The name of a file, of any bytes.
+/// The name of a file, of any bytes, as people are shown it.
 pub fn path(path: &Path) -> String {
+    line(&stored(path)).into_owned()
+}
+
+/// The name of a file as programs read it: bytes that are no UTF-8, and the backslash itself, are written as `\xff`.
+pub fn stored(path: &Path) -> String {
     let mut out = String::new();
     for chunk in path.as_os_str().as_bytes().utf8_chunks() {
-        out.push_str(&line(chunk.valid()));
+        out.push_str(&chunk.valid().replace('\\', r"\x5c"));
         for byte in chunk.invalid() {
             // A string takes everything.
             let _ = write!(out, "\\x{byte:02x}");
@@ -51,13 +58,55 @@ pub fn quote(word: &str) -> String {
     if !word.contains(hides) {
         return format!("'{}'", word.replace('\'', r"'\''"));
     }
-    // Bytes mean the same in every locale; a number of a character does not.
+    format!("$'{}'", escaped(word))
+}
+
+/// The same of the name of a file, of any bytes.
+pub fn quote_name(name: &OsStr) -> String {
+    if let Some(word) = name.to_str() {
+        return quote(word);
+    }
+    let chunks = name.as_bytes().utf8_chunks();
+    let chunks = chunks.map(|chunk| escaped(chunk.valid()) + &in_hex(chunk.invalid()));
+    format!("$'{}'", chunks.collect::<String>())
+}
+
+fn escaped(word: &str) -> String {
     let escaped = word.chars().map(|c| match c {
         '\'' | '\\' => format!("\\{c}"),
-        c if hides(c) => c.encode_utf8(&mut [0; 4]).bytes().map(|byte| format!("\\x{byte:02x}")).collect(),
+        // Bytes mean the same in every locale; a number of a character does not.
+        c if hides(c) => in_hex(c.encode_utf8(&mut [0; 4]).as_bytes()),
         c => c.to_string(),
     });
-    format!("$'{}'", escaped.collect::<String>())
+    escaped.collect()
+}
+
+fn in_hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("\\x{byte:02x}")).collect()
+}
+
+/// The file whose name was [`stored`] or shown.
+pub fn named(text: &str) -> PathBuf {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('\\') {
+        bytes.extend_from_slice(&rest.as_bytes()[..at]);
+        rest = &rest[at..];
+        let byte = || {
+            let (digits, behind) = rest.strip_prefix(r"\x")?.split_at_checked(2)?;
+            Some((vec![u8::from_str_radix(digits, 16).ok()?], behind))
+        };
+        let character = || {
+            let (digits, behind) = rest.strip_prefix(r"\u{")?.split_once('}')?;
+            let c = char::from_u32(u32::from_str_radix(digits, 16).ok()?)?;
+            Some((c.to_string().into_bytes(), behind))
+        };
+        let (meant, behind) = byte().or_else(character).unwrap_or_else(|| (vec![b'\\'], &rest[1..]));
+        bytes.extend(meant);
+        rest = behind;
+    }
+    bytes.extend_from_slice(rest.as_bytes());
+    OsString::from_vec(bytes).into()
 }
 
 /// Writes out what hides where it stands, and marks with nothing before them, which would be seen on what stands around the text.
@@ -97,7 +146,6 @@ fn is_shown(before: &str, c: char, after: &str) -> bool {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use std::ffi::OsStr;
 
     #[test]
     fn what_steers_is_written_out() {
@@ -160,7 +208,12 @@ mod tests {
             let several = lines(&text);
             prop_assert!(several.chars().all(|c| !c.is_control() || c == '\n' || c == '\t'));
             prop_assert_eq!(several.matches('\n').count(), text.matches('\n').count());
-            prop_assert!(!path(Path::new(OsStr::from_bytes(&bytes))).contains(hides));
+            let name = Path::new(OsStr::from_bytes(&bytes));
+            prop_assert!(!path(name).contains(hides));
+            for name in [name, Path::new(&text), &name.join(&text), &Path::new(&*once).join(r"a\x5c\u{")] {
+                prop_assert_eq!(named(&path(name)), name);
+                prop_assert_eq!(named(&stored(name)), name);
+            }
         }
     }
 }

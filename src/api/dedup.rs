@@ -6,7 +6,7 @@ use super::index::Index;
 use super::stream;
 use crate::cluster::keep::KeepRule;
 use crate::engine::columnar::{ColumnarJoin, ColumnarOpts, ColumnarRun};
-use crate::engine::progress::Progress;
+use crate::engine::progress::{Progress, documents};
 use crate::error::{Error, Result};
 use crate::index::idf::IdfRange;
 use crate::io::{Blocks, document_files};
@@ -302,7 +302,7 @@ impl Dedup {
             Some(blocks) => run.run_on(blocks, |_| {}),
             None => run.run(|_| {}),
         }?;
-        Ok(Duplicates::new(output, &ran.steps))
+        Ok(Duplicates::new(output, documents(&ran.steps)))
     }
 
     fn checked<T: FromStr<Err: Display>>(self, name: &'static str, value: &str) -> Result<Self> {

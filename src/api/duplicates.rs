@@ -1,7 +1,6 @@
 //! What was found, read back from the files that a run wrote.
 
 use super::share;
-use crate::engine::progress::Done;
 use crate::error::{Error, FieldError, Place, Result};
 use crate::record::Record;
 use crate::record::cluster::{ClusterRow, Verdict};
@@ -100,10 +99,8 @@ pub struct Dropped {
 }
 
 impl Duplicates {
-    pub(super) fn new(folder: TempDir, steps: &[Done]) -> Self {
-        let read =
-            steps.iter().find(|step| step.name == READS).and_then(|step| step.counters.get("documents"));
-        Self { folder: Folder::Own(folder), documents: read.copied().unwrap_or(0) }
+    pub(super) fn new(folder: TempDir, documents: u64) -> Self {
+        Self { folder: Folder::Own(folder), documents }
     }
 
     /// What `twinsplit run` with the engine local or pipes wrote into this folder.
@@ -114,10 +111,15 @@ impl Duplicates {
         let folder = folder.into();
         let path = folder.join("run.json");
         let text = std::fs::read_to_string(&path).map_err(Error::io("read", &path))?;
-        let run: Option<Value> = serde_json::from_str(&text).ok();
-        let read = run.as_ref().and_then(|run| run["counters"][READS]["documents"].as_u64());
-        let problem = || "is not the run.json of a run of twinsplit".to_owned();
-        let documents = read.ok_or_else(|| Error::File { path, problem: problem() })?;
+        let run: Value = serde_json::from_str(&text).unwrap_or_default();
+        let problem = match run["counters"].is_object() {
+            true => {
+                "does not say how many documents were read, so another version of twinsplit wrote it; run again"
+            }
+            false => "is not the run.json of a run of twinsplit",
+        };
+        let unknown = || Error::File { path, problem: problem.to_owned() };
+        let documents = run["documents"].as_u64().ok_or_else(unknown)?;
         Ok(Self { folder: Folder::Foreign(folder), documents })
     }
 
@@ -157,9 +159,6 @@ impl Duplicates {
         }))
     }
 }
-
-/// The step that reads the documents.
-const READS: &str = "tokenize";
 
 /// The lines of a file.
 #[derive(Debug)]

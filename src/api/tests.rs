@@ -289,9 +289,11 @@ fn a_folder_of_a_run_is_opened() {
     let folder = tempfile::tempdir().unwrap();
     let open = || Duplicates::open(folder.path());
     assert!(matches!(open().err(), Some(Error::Io { .. })));
-    std::fs::write(folder.path().join("run.json"), "{}").unwrap();
-    assert!(matches!(open().err(), Some(Error::File { .. })));
-    std::fs::write(folder.path().join("run.json"), r#"{"counters":{"tokenize":{"documents":7}}}"#).unwrap();
+    for other in ["{}", "mine", r#"{"counters":{"tokenize":{"documents":7}}}"#] {
+        std::fs::write(folder.path().join("run.json"), other).unwrap();
+        assert!(matches!(open().err(), Some(Error::File { .. })), "{other}");
+    }
+    std::fs::write(folder.path().join("run.json"), r#"{"documents":7}"#).unwrap();
     std::fs::write(folder.path().join("pairs.tsv"), "a\tb\t3\t4\t4\t0.750000\tcosine\n").unwrap();
     let found = open().unwrap();
     let pair = found.pairs().unwrap().next().unwrap().unwrap();

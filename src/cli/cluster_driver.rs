@@ -14,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::io::{AtomicFile, Stdout};
 use crate::plan::{Engine, Plan};
 use crate::terminal;
+use crate::visible;
 use serde_json::json;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -64,7 +65,7 @@ pub fn run(plan: &Plan, opts: &RunOpts) -> Result<()> {
     }
     // With the input as the cluster's file system tells of it.
     let manifest = RunManifest::read(&said)?;
-    let folder = |data| format!("{}/{data}", opts.output.display());
+    let folder = |data| opts.output.join(data);
     let report = summary::Report {
         manifest: &manifest,
         threads: opts.threads.unwrap_or(JOBS),
@@ -73,7 +74,8 @@ pub fn run(plan: &Plan, opts: &RunOpts) -> Result<()> {
         warnings: warnings::warnings(plan, &steps, &[]),
         answers: plan.chain.output.data().into_iter().map(folder).collect(),
     };
-    let text = report.json(report.answers.iter().map(|folder| json!({ "path": folder })).collect());
+    let text =
+        report.json(report.answers.iter().map(|folder| json!({ "path": visible::stored(folder) })).collect());
     put(&text, logs.path(), &opts.output)?;
     report.print(opts.quiet, opts.json.then_some(text.as_str()))
 }
@@ -87,12 +89,12 @@ fn leave(opts: &RunOpts, logs: TempDir, error: Error) -> Error {
     if finished.next().is_some() {
         terminal::note(format_args!(
             "finished steps are in {}/_work; the same command with --resume goes on with them",
-            opts.output.display()
+            visible::path(&opts.output)
         ));
     }
     let mut files = fs::read_dir(logs.path()).into_iter().flatten().flatten();
     if files.any(|file| file.path().extension().is_some_and(|end| end == "log")) {
-        terminal::note(format_args!("the logs of the jobs are in {}", logs.keep().display()));
+        terminal::note(format_args!("the logs of the jobs are in {}", visible::path(&logs.keep())));
     }
     error
 }
@@ -156,7 +158,7 @@ fn put(text: &str, logs: &Path, output: &Path) -> Result<()> {
     let file = logs.join(RUN);
     fs::write(&file, format!("{text}\n")).map_err(Error::io("write", &file))?;
     hadoop_fs(&["-put", "-f"], &[&file, output], |status| {
-        format!("run.json could not be put into {} ({status})", output.display())
+        format!("run.json could not be put into {} ({status})", visible::path(output))
     })
 }
 
@@ -166,7 +168,7 @@ fn print(logs: &Path, output: &Path) -> Result<()> {
         return Stdout::new().file(&folder.join(RUN));
     }
     hadoop_fs(&["-cat"], &[&output.join(RUN)], |status| {
-        format!("run.json could not be read from {} ({status})", output.display())
+        format!("run.json could not be read from {} ({status})", visible::path(output))
     })
 }
 

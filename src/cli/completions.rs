@@ -2,10 +2,12 @@
 //! usual places below a folder. Both follow from the declarations that parse the command lines.
 
 use super::manual::{self, Page};
+use super::options::Overwrite;
 use crate::error::{Error, Result};
-use crate::io::AtomicFile;
+use crate::io::Target;
 use crate::stages::STAGES;
-use clap::{Arg, ArgGroup, ArgMatches, Command, ValueHint, value_parser};
+use crate::visible;
+use clap::{Arg, ArgGroup, ArgMatches, Args, Command, FromArgMatches, ValueHint, value_parser};
 use clap_complete::Shell;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,7 +17,7 @@ pub fn command() -> Command {
     let folder = |name: &'static str| {
         Arg::new(name).long(name).value_name("FOLDER").value_parser(value_parser!(PathBuf))
     };
-    Command::new("completions")
+    let command = Command::new("completions")
         .about("Writes completions for bash, zsh and fish, and manual pages, for twinsplit and every stage")
         .arg(folder("completions").help(
             "Write to bash-completion/completions, zsh/site-functions and fish/vendor_completions.d below \
@@ -26,7 +28,8 @@ pub fn command() -> Command {
                 "Write to man1 below this folder; /usr/local/share/man and ~/.local/share/man are usual",
             ),
         )
-        .group(ArgGroup::new("what").args(["completions", "man"]).multiple(true).required(true))
+        .group(ArgGroup::new("what").args(["completions", "man"]).multiple(true).required(true));
+    Overwrite::augment_args(command)
 }
 
 /// The last line of each file, behind what its format takes for a comment: by it a later call knows its own files.
@@ -52,10 +55,13 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     if let Some(path) = files.iter().map(|(path, _)| path).find(others) {
         return Err(Error::Usage(format!(
             "{} was not made by twinsplit completions and is not replaced; move it, or choose another folder",
-            path.display()
+            visible::path(path)
         )));
     }
-    files.iter().try_for_each(|(path, text)| write(path, text))
+    let replaces = Overwrite::from_arg_matches(matches)?.overwrite;
+    let write = |(path, text): (PathBuf, Vec<u8>)| Ok((Target::of(&path, replaces, [])?, text));
+    let files = files.into_iter().map(write).collect::<Result<Vec<_>>>()?;
+    files.iter().try_for_each(|(target, text)| target.write(text))
 }
 
 fn completions(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
@@ -85,13 +91,4 @@ fn with_hints(command: Command) -> Command {
     command
         .mut_args(|arg| if is_folder(&arg) { arg.value_hint(ValueHint::DirPath) } else { arg })
         .mut_subcommands(with_hints)
-}
-
-fn write(path: &Path, text: &[u8]) -> Result<()> {
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
-    }
-    let mut file = AtomicFile::create(path)?;
-    file.bytes(text)?;
-    file.finish()
 }

@@ -5,23 +5,22 @@
 
 mod in_front;
 
-use super::options::output_file_in_new_folder;
+use super::options::{Overwrite, output_file_in_new_folder};
 use super::progress::Display;
-use super::quarantine::{QUARANTINE, is_quarantine};
+use super::quarantine;
 use crate::bad_records::BadRecords;
 use crate::engine::progress::{Progress, Unit};
-use crate::error::{Error, Result};
-use crate::io::{AtomicFile, Stdout, document_files, pack};
+use crate::error::Result;
+use crate::io::{AtomicFile, Target, document_files, pack};
 use crate::record::id;
 use crate::source::{Decoding, SourceOpts};
 use crate::terminal::{self, plural};
 use crate::visible;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-pub use in_front::InFront;
+pub use in_front::{InFront, UNREAD};
 
 const NAME: &str = "convert";
 
@@ -35,6 +34,9 @@ pub struct ConvertOpts {
     /// The file of JSON lines, gzip when its name ends in .gz; - for standard output
     #[arg(long, value_name = "FILE", value_parser = output_file_in_new_folder())]
     pub output: PathBuf,
+    /// Whether a file may be replaced.
+    #[command(flatten)]
+    pub overwrite: Overwrite,
     /// How documents are found.
     #[command(flatten)]
     pub source: SourceOpts,
@@ -53,48 +55,68 @@ pub fn command() -> Command {
 /// `twinsplit convert`.
 pub fn run(matches: &ArgMatches) -> Result<()> {
     let opts = ConvertOpts::from_arg_matches(matches)?;
-    let warnings = write(&opts.input, &opts.output, &opts.source, opts.quiet)?;
-    warnings.iter().for_each(terminal::warning);
+    let (files, replaces) = (document_files(&opts.input)?, opts.overwrite.overwrite);
+    let reads = || files.iter().map(PathBuf::as_path);
+    let output = Target::of(&opts.output, replaces, reads())?;
+    let quarantine = quarantine::beside(&output, opts.source.bad_records, reads())?;
+    let converted = write(&files, &output, quarantine.as_ref(), &opts.source, opts.quiet)?;
+    if let (Some(quarantine), 0) = (&quarantine, converted.bad) {
+        // What an earlier call let pass is not this one's.
+        quarantine::remove_old(quarantine)?;
+    }
+    let unread = quarantine.as_ref().map_or(Path::new(""), Target::path);
+    converted.warnings(unread).iter().for_each(terminal::warning);
+    if !opts.quiet && opts.output != Path::new("-") {
+        terminal::line(format_args!(
+            "{}: {}",
+            plural(converted.documents, "document", "documents"),
+            visible::path(&opts.output)
+        ));
+    }
     Ok(())
 }
 
-/// Converts all documents of `inputs` into one file. Gives warnings.
-pub fn write(inputs: &[PathBuf], output: &Path, opts: &SourceOpts, quiet: bool) -> Result<Vec<String>> {
-    let files = document_files(inputs)?;
-    refuse_input_as_output(&files, output)?;
-    let quarantine = quarantine(output, opts)?;
-    let mut bad = BadRecords::kept_in(NAME, opts.bad_records, quarantine.clone())?;
+/// What was read.
+pub struct Converted {
+    documents: u64,
+    /// Documents that could not be read.
+    bad: u64,
+    pages: Pages,
+}
+
+impl Converted {
+    /// What to say of it; `unread` is where documents lie that could not be read.
+    fn warnings(&self, unread: &Path) -> Vec<String> {
+        let mut warnings = Vec::new();
+        if self.bad > 0 {
+            let what = plural(self.bad, "document", "documents");
+            warnings.push(format!("{what} could not be read; see {}", visible::path(unread)));
+        }
+        if self.documents == 0 {
+            warnings.push("no document was found".to_owned());
+        }
+        self.pages.warn(&mut warnings);
+        warnings
+    }
+}
+
+/// Converts all documents of files into one file.
+pub fn write(
+    files: &[PathBuf],
+    output: &Target,
+    quarantine: Option<&Target>,
+    opts: &SourceOpts,
+    quiet: bool,
+) -> Result<Converted> {
+    let mut bad = BadRecords::kept_in(NAME, opts.bad_records, quarantine.cloned());
     let sizes = files.iter().map(|path| path.metadata().map_or(0, |meta| meta.len()));
     let progress = Arc::new(Progress::default());
     progress.start(NAME, "reading", Unit::Bytes, sizes.sum());
     let display = Display::start(&progress, 1, quiet);
-    let converted = Lines::create(output).and_then(|out| convert(&files, opts, &mut bad, out, &progress));
+    let _folders = output.make_folder()?;
+    let converted = Lines::create(output).and_then(|out| convert(files, opts, &mut bad, out, &progress));
     drop(display);
-    let Converted { documents, pages } = converted?;
-    let met = bad.finish()?;
-    let mut warnings = Vec::new();
-    if met > 0 {
-        let what = plural(met, "document", "documents");
-        warnings.push(format!("{what} could not be read; see {}", visible::path(&quarantine)));
-    }
-    if documents == 0 {
-        warnings.push("no document was found".to_owned());
-    }
-    pages.warn(&mut warnings);
-    if !quiet && output != Path::new("-") {
-        terminal::line(format_args!(
-            "{}: {}",
-            plural(documents, "document", "documents"),
-            visible::path(output)
-        ));
-    }
-    Ok(warnings)
-}
-
-/// What was read.
-struct Converted {
-    documents: u64,
-    pages: Pages,
+    Ok(Converted { bad: bad.finish()?, ..converted? })
 }
 
 /// Pages whose bytes and encoding do not fit.
@@ -170,41 +192,7 @@ fn convert(
         }
     }
     out.finish()?;
-    Ok(Converted { documents, pages })
-}
-
-/// The file of bad documents, beside the output.
-fn quarantine(output: &Path, opts: &SourceOpts) -> Result<PathBuf> {
-    let mut path = output.as_os_str().to_owned();
-    path.push(format!(".{QUARANTINE}"));
-    let path = PathBuf::from(path);
-    if opts.bad_records == 0 {
-        return Ok(path);
-    }
-    if output == Path::new("-") {
-        return Err(Error::Usage(
-            "--bad-records puts bad documents beside the output, so --output must be a file".to_owned(),
-        ));
-    }
-    match path.symlink_metadata().is_err() || is_quarantine(&path) {
-        true => Ok(path),
-        false => Err(Error::Usage(format!(
-            "{} was not written by twinsplit, so bad documents cannot go there; move it, or choose another --output",
-            visible::path(&path)
-        ))),
-    }
-}
-
-fn refuse_input_as_output(files: &[PathBuf], output: &Path) -> Result<()> {
-    let Ok(output) = output.canonicalize() else { return Ok(()) };
-    let is_it = |path: &&PathBuf| path.canonicalize().is_ok_and(|path| path == output && path.is_file());
-    match files.iter().find(is_it) {
-        Some(path) => Err(Error::Usage(format!(
-            "--output {} would replace an input; name another file",
-            visible::path(path)
-        ))),
-        None => Ok(()),
-    }
+    Ok(Converted { documents, bad: 0, pages })
 }
 
 /// Bytes that become a gzip member.
@@ -212,27 +200,21 @@ const MEMBER: usize = 1 << 20;
 
 /// Where the lines go.
 enum Lines {
-    Stream(Stdout),
     File(AtomicFile),
     /// With the lines that are not packed yet.
     Gzip(AtomicFile, Vec<u8>),
 }
 
 impl Lines {
-    fn create(path: &Path) -> Result<Self> {
-        if path == Path::new("-") {
-            return Ok(Self::Stream(Stdout::new()));
-        }
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        folder.map_or(Ok(()), |folder| fs::create_dir_all(folder).map_err(Error::io("create", folder)))?;
-        let file = AtomicFile::create(path)?;
-        let is_gzip = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
+    fn create(output: &Target) -> Result<Self> {
+        let file = output.start()?;
+        let extension = output.path().extension();
+        let is_gzip = extension.is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
         Ok(if is_gzip { Self::Gzip(file, Vec::new()) } else { Self::File(file) })
     }
 
     fn line(&mut self, line: &[u8]) -> Result<()> {
         match self {
-            Self::Stream(out) => out.line(line),
             Self::File(file) => file.line(line),
             Self::Gzip(file, lines) => {
                 lines.extend_from_slice(line);
@@ -251,7 +233,6 @@ impl Lines {
 
     fn finish(self) -> Result<()> {
         match self {
-            Self::Stream(mut out) => out.flush(),
             Self::File(file) => file.finish(),
             Self::Gzip(mut file, mut lines) => {
                 Self::member(&mut file, &mut lines)?;

@@ -6,7 +6,7 @@ mod fingerprints;
 mod lexicons;
 mod signatures;
 
-use super::documents::{PairOpts, RunFile, each_document, in_range};
+use super::documents::{Inputs, PairOpts, RunFile, each_document, in_range};
 use super::options;
 use super::run::refuse_streams;
 use crate::chains::Family;
@@ -72,26 +72,25 @@ struct Explained {
 
 /// Runs the command.
 pub fn run(matches: &ArgMatches) -> Result<()> {
-    let given = options::settled(matches)?;
-    let mut params = given.params.clone();
-    let mut inputs: Vec<PathBuf> =
-        matches.get_many::<PathBuf>("input").into_iter().flatten().cloned().collect();
+    let options = options::settled(matches)?;
+    let mut params = options.params.clone();
+    let given: Vec<PathBuf> = matches.get_many::<PathBuf>("input").into_iter().flatten().cloned().collect();
+    let mut inputs = None;
     let run = matches.get_one::<PathBuf>("run").map(|folder| RunFile::read(folder)).transpose()?;
     let of_run = run.as_ref().and_then(|run| Family::named(run.value["chain"].as_str()?));
-    let family = family_shown(of_run, &given.params);
+    let family = family_shown(of_run, &options.params);
     if let Some(run) = &run {
         run.complete(&mut params);
-        if inputs.is_empty() {
-            inputs = run.readable_inputs()?;
-        }
+        inputs = Some(run.documents(&given, "")?);
     }
-    refuse_unused(family, &params, &given, false)?;
+    refuse_unused(family, &params, &options, false)?;
     let is = |name| family.name == name || of_run.is_some_and(|family| family.name == name);
     let (by_bands, by_lexicons, of_fingerprints) = (is("minhash"), is("i-match"), is("simhash"));
     let opts: PairOpts = params.parse()?;
     let spec = opts.features.spec()?;
     let wanted = ["a", "b"].map(|name| matches.get_one::<String>(name).map_or("", String::as_str));
-    let (inputs, show) = (document_files(&inputs)?, matches.get_one::<usize>("show").copied().unwrap_or(10));
+    let inputs = inputs.map_or_else(|| document_files(&given).map(Inputs::of), Ok)?;
+    let show = matches.get_one::<usize>("show").copied().unwrap_or(10);
     if of_fingerprints {
         let mut out = Stdout::new();
         let pair = fingerprints::show(&inputs, wanted, &params, show, &mut out)?;
@@ -144,12 +143,7 @@ fn is_named(id: &[u8], text: &str) -> bool {
     id == text.as_bytes() || id == escaped || is_shown()
 }
 
-fn find(
-    inputs: &[PathBuf],
-    wanted: &[&str; 2],
-    opts: &PairOpts,
-    spec: &FeatureSpec,
-) -> Result<[Explained; 2]> {
+fn find(inputs: &Inputs, wanted: &[&str; 2], opts: &PairOpts, spec: &FeatureSpec) -> Result<[Explained; 2]> {
     let mut found: [Option<Explained>; 2] = [None, None];
     let mut extractor = Extractor::new(spec.clone());
     each_document(inputs, &opts.document, "explain", |document| {
@@ -180,7 +174,7 @@ fn explained(text: &str, extractor: &mut Extractor) -> Explained {
 
 /// Leaves out features out of the IDF range, counted over the corpus or taken from the table, and says how many.
 fn restrict(
-    inputs: &[PathBuf],
+    inputs: &Inputs,
     opts: &PairOpts,
     spec: &FeatureSpec,
     documents: [&mut Explained; 2],

@@ -1,15 +1,16 @@
 //! `twinsplit generate-corpus`: a corpus of any size to measure with, and the truth about its copies.
 
-use super::documents::each_document;
-use super::options::threads;
+use super::documents::{Inputs, each_document};
+use super::options::{Overwrite, threads};
 use super::progress::Display;
 use crate::corpus::{Corpus, Models, ModelsBuilder, Scratch, Shape};
 use crate::engine::progress::{Progress, Unit};
 use crate::error::{Error, Place, Result};
-use crate::io::{AtomicFile, MaxLine, document_files, pack, parse_bytes, unpacked};
+use crate::io::{MadeFolders, MaxLine, Target, document_files, pack, parse_bytes, unpacked};
 use crate::record::document::DocumentOpts;
 use crate::terminal;
 use crate::threads::in_threads;
+use crate::visible;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -39,10 +40,12 @@ struct CorpusOpts {
     /// Seed of the random numbers; the same seed gives the same bytes
     #[arg(long, default_value_t = 1, value_name = "N")]
     seed: u64,
-    /// Folder for documents.jsonl and _truth.tsv, which must not exist; a line of _truth.tsv is id, source's
+    /// Folder for documents.jsonl and _truth.tsv; a line of _truth.tsv is id, source's
     /// id, edit, words edited, words, first source's id
     #[arg(long, value_name = "FOLDER")]
     output: PathBuf,
+    #[command(flatten)]
+    overwrite: Overwrite,
     /// Real documents to take words and their sequences from: JSON lines, plain or gzip; files, folders or
     /// quoted patterns. By default documents that come with twinsplit
     #[arg(long, num_args = 1.., value_name = "FILE")]
@@ -104,18 +107,19 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
             MEANS.end()
         )));
     }
-    refuse_other(&opts)?;
-    let models = models(&opts)?;
+    let files = document_files(&opts.model)?;
+    let targets = targets(&opts, &files)?;
+    let models = models(&opts, &files)?;
     let shape = Shape {
         seed: opts.seed,
         mean: opts.bytes.0 as f64 / opts.documents as f64,
         copies: opts.copies,
         chinese: opts.chinese,
     };
-    std::fs::create_dir_all(&opts.output).map_err(Error::io("create", &opts.output))?;
+    let _folders = MadeFolders::make(&opts.output)?;
     let progress = Arc::new(Progress::default());
     let display = Display::start(&progress, 1, opts.quiet);
-    let written = write(&Corpus::new(shape, &models), &opts, &progress);
+    let written = write(&Corpus::new(shape, &models), &opts, &targets, &progress);
     drop(display);
     let written = written?;
     if !opts.quiet {
@@ -124,7 +128,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
             opts.documents,
             written.copies,
             written.bytes,
-            opts.output.join(opts.name()).display()
+            visible::path(&opts.output.join(opts.name()))
         ));
     }
     Ok(())
@@ -133,21 +137,18 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
 /// The names of what a corpus is written to.
 const FILES: [&str; 3] = ["documents.jsonl", "documents.jsonl.gz", "_truth.tsv"];
 
-/// Refuses a folder that holds a corpus, or anything by its names: it may have taken hours, or be somebody's documents.
-fn refuse_other(opts: &CorpusOpts) -> Result<()> {
-    let paths = FILES.map(|name| opts.output.join(name));
-    let there: Vec<_> = paths
-        .iter()
-        .filter(|path| path.symlink_metadata().is_ok())
-        .map(|path| path.display().to_string())
-        .collect();
-    match there.is_empty() {
-        true => Ok(()),
-        false => Err(Error::Usage(format!(
-            "{} would be replaced; remove what is not needed, or choose another --output",
-            there.join(" and ")
-        ))),
-    }
+/// What the corpus is written to: documents and the truth. A folder that holds a corpus, or anything by its names, may have taken
+/// hours, or be somebody's documents.
+fn targets(opts: &CorpusOpts, models: &[PathBuf]) -> Result<[Target; 2]> {
+    let target = |name| {
+        let reads = models.iter().map(PathBuf::as_path);
+        Target::of(&opts.output.join(name), opts.overwrite.overwrite, reads)
+    };
+    let ours = [opts.name(), FILES[2]];
+    // Beside the truth of this corpus the documents of another one would be taken for its own.
+    let others = FILES.into_iter().filter(|name| !ours.contains(name));
+    others.map(|name| Target::of(&opts.output.join(name), false, [])).collect::<Result<Vec<_>>>()?;
+    Ok([target(ours[0])?, target(ours[1])?])
 }
 
 /// Mean bytes of a document that make sense: a line is more than its fields, and fits into what a run reads.
@@ -160,7 +161,7 @@ impl CorpusOpts {
 }
 
 /// The models of the documents named, or of those shipped.
-fn models(opts: &CorpusOpts) -> Result<Models> {
+fn models(opts: &CorpusOpts, files: &[PathBuf]) -> Result<Models> {
     let document = DocumentOpts {
         id: "auto".to_owned(),
         text: opts.text.clone(),
@@ -184,8 +185,7 @@ fn models(opts: &CorpusOpts) -> Result<Models> {
             }
         }
     } else {
-        let files = document_files(&opts.model)?;
-        each_document(&files, &document, "generate-corpus", |document| {
+        each_document(&Inputs::of(files.to_vec()), &document, "generate-corpus", |document| {
             builder.text(&document.text);
             Ok(())
         })?;
@@ -205,9 +205,13 @@ struct Written {
 }
 
 /// Makes all documents and writes them in the order of their numbers.
-fn write(corpus: &Corpus<'_>, opts: &CorpusOpts, progress: &Progress) -> Result<Written> {
-    let mut documents = AtomicFile::create(&opts.output.join(opts.name()))?;
-    let mut truth = AtomicFile::create(&opts.output.join(FILES[2]))?;
+fn write(
+    corpus: &Corpus<'_>,
+    opts: &CorpusOpts,
+    [documents, truth]: &[Target; 2],
+    progress: &Progress,
+) -> Result<Written> {
+    let (mut documents, mut truth) = (documents.start()?, truth.start()?);
     let threads = threads(opts.threads);
     progress.start("generate-corpus", "writing", Unit::Rows, opts.documents);
     let mut written = Written { copies: 0, bytes: 0 };

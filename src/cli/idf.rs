@@ -1,16 +1,16 @@
 //! `twinsplit idf`: document frequencies of a reference corpus as a table.
 
-use super::options;
+use super::options::{self, Overwrite};
 use super::progress::Display;
-use super::quarantine::{self, Places, QUARANTINE, is_quarantine};
+use super::quarantine::{self, Places};
 use crate::chains::{IDF_TABLE, idf_table};
 use crate::engine::progress::Progress;
 use crate::engine::steps::LocalSteps;
 use crate::error::{Error, Result};
-use crate::io::{Stdout, document_files, is_device, move_into_place};
+use crate::io::{Target, document_files};
 use crate::params::Params;
 use crate::terminal;
-use clap::{Arg, ArgMatches, Command, value_parser};
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, value_parser};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ const OPTIONS: [&str; 8] =
 
 /// The command line of `idf`.
 pub fn command() -> Command {
-    Command::new("idf")
+    let command = Command::new("idf")
         .about("Makes a table of document frequencies, for --idf-table of another run")
         .arg(
             Arg::new("from")
@@ -46,7 +46,8 @@ pub fn command() -> Command {
             options::stage_options()
                 .into_iter()
                 .filter(|arg| OPTIONS.contains(&arg.get_long().unwrap_or_default())),
-        )
+        );
+    Overwrite::augment_args(command)
 }
 
 /// `twinsplit idf`.
@@ -66,31 +67,26 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         |name: &str| matches.get_many::<PathBuf>(name).into_iter().flatten().cloned().collect::<Vec<_>>();
     let inputs = document_files(&path("from"))?;
     let output = path("output").pop().ok_or_else(|| Error::Usage("no output".into()))?;
-    let stream = output == Path::new("-");
-    let mut beside = output.clone().into_os_string();
-    beside.push(format!(".{QUARANTINE}"));
-    let beside = PathBuf::from(beside);
-    let lets_pass = params.get("bad-records").is_some_and(|number| number != "0");
-    if lets_pass && beside.symlink_metadata().is_ok() && !is_quarantine(&beside) {
-        return Err(Error::Usage(format!(
-            "{} was not written by twinsplit, so bad lines cannot go there; move it, or choose another --output",
-            beside.display()
-        )));
-    }
-    let around = output.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // A device or a pipe stands where no files belong.
-    let folder = if stream || is_device(&output) { std::env::temp_dir() } else { around.to_owned() };
-    let work = tempfile::tempdir_in(&folder).map_err(Error::io("make a folder in", &folder))?;
+    let replaces = Overwrite::from_arg_matches(matches)?.overwrite;
+    let named = params.clone();
+    let side = named.named_files();
+    let reads = || inputs.iter().map(PathBuf::as_path).chain(side.iter().map(|(_, file)| Path::new(*file)));
+    let output = Target::of(&output, replaces, reads())?;
+    let quarantine = quarantine::beside(&output, params.number("bad-records"), reads())?;
+    let work = output.work_folder()?;
     let made = table(&inputs, &params, work.path());
-    let places = Places { made: &beside, shown: &beside, failed: &beside };
-    let warnings =
-        quarantine::settle(made.map(|_| Vec::new()), work.path(), &places, &params, |warnings| warnings)?;
-    warnings.iter().for_each(terminal::warning);
-    let made = work.path().join(IDF_TABLE).join("part-00000");
-    if stream {
-        return Stdout::new().file(&made);
-    }
-    move_into_place(&made, &output)
+    let made = match &quarantine {
+        Some(quarantine) => {
+            let places = Places { made: quarantine, shown: quarantine.path(), failed: quarantine };
+            let made = made.map(|file| (file, Vec::new()));
+            let (file, warnings) =
+                quarantine::settle(made, work.path(), &places, &params, |(_, warnings)| warnings)?;
+            warnings.iter().for_each(terminal::warning);
+            file
+        }
+        None => made?,
+    };
+    output.take(&made)
 }
 
 /// Makes the table of a collection in a folder, and gives its file.

@@ -1,12 +1,13 @@
 //! What happens to a run that is interrupted (Ctrl-C), terminated, quitted or hung up on.
 
 use super::output::Output;
-use crate::engine::script::{self, quote};
+use crate::engine::script::{self, quote_name};
 use crate::error::{Error, Result};
 use crate::terminal;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
+use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -28,7 +29,7 @@ pub fn on_signal(folder: &Path, stop: impl FnOnce() + Send + 'static) -> Result<
     std::thread::spawn(move || {
         if let Some(signal) = signals.forever().next() {
             stop();
-            terminal::line(format_args!("\ninterrupted; to go on: {}", again(std::env::args())));
+            terminal::line(format_args!("\ninterrupted; to go on: {}", again(std::env::args_os())));
             // What it does when it cannot end the process in the signal's own way is end it.
             let _ = emulate_default_handler(signal);
         }
@@ -37,9 +38,11 @@ pub fn on_signal(folder: &Path, stop: impl FnOnce() + Send + 'static) -> Result<
 }
 
 /// The command line that goes on with a run, to be pasted into a shell.
-fn again(args: impl Iterator<Item = String>) -> String {
-    let mut words: Vec<String> =
-        args.filter(|word| word != "--overwrite" && word != "--resume").map(|word| quote(&word)).collect();
+fn again(args: impl Iterator<Item = OsString>) -> String {
+    let mut words: Vec<String> = args
+        .filter(|word| word != "--overwrite" && word != "--resume")
+        .map(|word| quote_name(&word))
+        .collect();
     words.push("--resume".to_owned());
     words.join(" ")
 }
@@ -47,12 +50,15 @@ fn again(args: impl Iterator<Item = String>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::ffi::OsStringExt;
 
     #[test]
     fn the_command_can_be_pasted() {
         let args =
             ["twinsplit", "run", "doc-split", "--input", "a b.jsonl", "--overwrite", "--output", "it's"];
         let expected = r"twinsplit run doc-split --input 'a b.jsonl' --output 'it'\''s' --resume";
-        assert_eq!(again(args.into_iter().map(str::to_owned)), expected);
+        assert_eq!(again(args.into_iter().map(OsString::from)), expected);
+        let name = OsString::from_vec(b"caf\xe9's".to_vec());
+        assert_eq!(again([name].into_iter()), r"$'caf\xe9\'s' --resume");
     }
 }

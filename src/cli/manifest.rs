@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::io::{AtomicFile, Contents, contents};
 use crate::plan::{BOUNDS, Plan};
+use crate::visible;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -44,7 +45,7 @@ impl RunManifest {
     /// The manifest of a run of a plan over these files of documents, and of queries where it has a batch.
     pub fn of(plan: &Plan, [documents, queries]: [&[PathBuf]; 2], known: Known) -> Result<Self> {
         let describe = |path: &PathBuf| match known {
-            Known::Names => Ok(json!({ "path": path.to_string_lossy() })),
+            Known::Names => Ok(json!({ "path": visible::stored(path) })),
             Known::Sizes => size(path),
             Known::Digests => digest(path),
         };
@@ -66,6 +67,13 @@ impl RunManifest {
         for (input, read) in inputs.zip(read).filter(|(input, _)| !is_stream(input)) {
             input["bytes"] = read.bytes.into();
             input["xxh3"] = read.xxh3.as_str().into();
+        }
+    }
+
+    /// Adds an option that decides how the input is read, where no stage has it.
+    pub fn add_parameter(&mut self, name: &str, value: String) {
+        if let Some(parameters) = self.0.get_mut("parameters").and_then(Value::as_object_mut) {
+            parameters.insert(name.to_owned(), value.into());
         }
     }
 
@@ -140,20 +148,25 @@ impl RunManifest {
                 }
             }
         }
+        // Automatic ids are made of names as they were given.
+        let by_names = self.0.get("parameters").is_some_and(|parameters| parameters["id"] == "auto");
+        let same = |one: &Value, other: &Value| {
+            one["path"] == other["path"]
+                || !by_names && one["absolute"].is_string() && one["absolute"] == other["absolute"]
+        };
         for (list, what) in [("inputs", "the input"), ("parameter_files", "the file")] {
-            let (now, then) = (by_path(&self.0, list), by_path(&earlier.0, list));
-            for (path, digest) in &now {
-                match then.iter().find(|(other, _)| other == path) {
+            let (now, then) = (files(&self.0, list), files(&earlier.0, list));
+            for file in now {
+                let path = plain(&file["path"]);
+                match then.iter().find(|other| same(file, other)) {
                     None => found.push(format!("{what} {path} was not there")),
-                    Some((_, other)) if differs(other, digest) => {
-                        found.push(format!("{what} {path} has changed"))
-                    }
+                    Some(other) if differs(other, file) => found.push(format!("{what} {path} has changed")),
                     Some(_) => {}
                 }
             }
-            let gone = then.iter().filter(|(path, _)| now.iter().all(|(other, _)| other != path));
-            found.extend(gone.map(|(path, _)| format!("{what} {path} is not given now")));
-            if found.is_empty() && !now.iter().map(|(path, _)| path).eq(then.iter().map(|(path, _)| path)) {
+            let gone = then.iter().filter(|other| !now.iter().any(|file| same(file, other)));
+            found.extend(gone.map(|file| format!("{what} {} is not given now", plain(&file["path"]))));
+            if found.is_empty() && !now.iter().zip(then).all(|(file, other)| same(file, other)) {
                 found.push(format!("{what} comes in another order"));
             }
         }
@@ -168,9 +181,8 @@ impl RunManifest {
     }
 }
 
-fn by_path(fields: &Map<String, Value>, list: &str) -> Vec<(String, Value)> {
-    let files = fields.get(list).and_then(Value::as_array).cloned().unwrap_or_default();
-    files.into_iter().map(|file| (plain(&file["path"]), file)).collect()
+fn files<'f>(fields: &'f Map<String, Value>, list: &str) -> &'f [Value] {
+    fields.get(list).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
 fn plain(value: &Value) -> String {
@@ -195,22 +207,32 @@ pub fn digests<'a>(paths: impl Iterator<Item = &'a Path>) -> Result<Value> {
     paths.map(digest).collect::<Result<Vec<_>>>().map(Value::from)
 }
 
+/// A file's name as it was given, and where that is: it is found from another folder, too.
+pub fn file(path: &Path) -> Value {
+    let mut fields = json!({ "path": visible::stored(path) });
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if let (true, Some(name), Ok(folder)) = (path != Path::new("-"), path.file_name(), folder.canonicalize())
+    {
+        fields["absolute"] = visible::stored(&folder.join(name)).into();
+    }
+    fields
+}
+
 /// A file's name and size; of a stream the name alone.
 fn size(path: &Path) -> Result<Value> {
-    let name = path.to_string_lossy();
-    if name == "-" || !path.is_file() {
-        return Ok(json!({ "path": name }));
+    let mut fields = file(path);
+    if path != Path::new("-") && path.is_file() {
+        fields["bytes"] = path.metadata().map_err(Error::io("read", path))?.len().into();
     }
-    let bytes = path.metadata().map_err(Error::io("read", path))?.len();
-    Ok(json!({ "path": name, "bytes": bytes }))
+    Ok(fields)
 }
 
 /// A file's name, size and checksum as it stands on disk; of a stream the name alone.
 pub fn digest(path: &Path) -> Result<Value> {
-    let name = path.to_string_lossy();
-    if name == "-" || !path.is_file() {
-        return Ok(json!({ "path": name }));
+    let mut fields = file(path);
+    if path != Path::new("-") && path.is_file() {
+        let Contents { bytes, xxh3 } = contents(path)?;
+        (fields["bytes"], fields["xxh3"]) = (bytes.into(), xxh3.into());
     }
-    let Contents { bytes, xxh3 } = contents(path)?;
-    Ok(json!({ "path": name, "bytes": bytes, "xxh3": xxh3 }))
+    Ok(fields)
 }

@@ -16,6 +16,14 @@ pub fn megabytes(text: &str) -> std::result::Result<usize, &'static str> {
     text.parse().ok().filter(|&number| number > 0).ok_or("expected a whole number of megabytes, at least 1")
 }
 
+/// What every command has that writes where the user says.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct Overwrite {
+    /// Replace what is there already, once the new one is complete; never what the command reads
+    #[arg(long)]
+    pub overwrite: bool,
+}
+
 /// The value of an option that names a file to write, or - for standard output: what cannot be written under that name is
 /// refused before the work.
 pub fn output_file() -> impl TypedValueParser<Value = PathBuf> {

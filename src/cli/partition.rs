@@ -45,14 +45,21 @@ impl Shuffler {
     }
 }
 
+fn part_path(to: &Path, part: usize) -> PathBuf {
+    let mut path = to.as_os_str().to_owned();
+    path.push(format!(".{part}"));
+    path.into()
+}
+
 /// Runs the command.
 pub fn run(matches: &ArgMatches) -> Result<()> {
     let opts = PartitionOpts::from_arg_matches(matches)?;
     let parts = opts.parts.max(1);
     let mut files = Vec::new();
     for part in 0..parts {
-        let path = PathBuf::from(format!("{}.{part}", opts.to.display()));
-        let file = File::create(&path).map_err(Error::io("create", &path))?;
+        let path = part_path(&opts.to, part);
+        // Rows of other tasks may be there, or what the user named by mistake.
+        let file = File::create_new(&path).map_err(Error::io("create", &path))?;
         files.push(BufWriter::with_capacity(64 << 10, file));
     }
     let mut shuffler = Shuffler(0x7477_696e);

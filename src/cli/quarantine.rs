@@ -2,11 +2,12 @@
 
 use crate::bad_records::FOLDER;
 use crate::error::{Error, Result};
-use crate::io::{AtomicFile, expand_inputs, open, read_row};
+use crate::io::{Target, expand_inputs, open, read_row};
 use crate::params::Params;
 use crate::record::Record;
 use crate::record::bad::BadLine;
 use crate::record::document::DocumentOpts;
+use crate::visible;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -19,11 +20,38 @@ type Found = (Vec<u8>, u64, usize, u64);
 /// Where a quarantine comes to lie.
 pub struct Places<'a> {
     /// Where it is written.
-    pub made: &'a Path,
+    pub made: &'a Target,
     /// The name that it gets in the end.
     pub shown: &'a Path,
     /// Where it is written when it holds too much.
-    pub failed: &'a Path,
+    pub failed: &'a Target,
+}
+
+/// The quarantine beside what a command writes; nothing where no line may pass.
+pub fn beside<'p>(
+    output: &Target,
+    bad_records: u64,
+    reads: impl IntoIterator<Item = &'p Path>,
+) -> Result<Option<Target>> {
+    if bad_records == 0 {
+        return Ok(None);
+    }
+    if !output.is_file() {
+        return Err(Error::Usage(
+            "--bad-records puts bad documents beside the output, so --output must be a file".to_owned(),
+        ));
+    }
+    let mut path = output.path().as_os_str().to_owned();
+    path.push(format!(".{QUARANTINE}"));
+    let path = PathBuf::from(path);
+    if path.symlink_metadata().is_ok() && !is_quarantine(&path) {
+        return Err(Error::Usage(format!(
+            "{} was not written by twinsplit, so bad documents cannot go there; move it, or choose another --output",
+            visible::path(&path)
+        )));
+    }
+    // What an earlier call let pass.
+    Target::of(&path, true, reads).map(Some)
 }
 
 /// Gathers what the tasks of a run let pass from the folder of its data sets into one file, and warns. With more of it
@@ -46,26 +74,30 @@ pub fn settle<T>(
     let met = found.len() as u64;
     if met > allowed {
         write(&parts, &found, places.failed)?;
-        let (stage, quarantine) = ("tokenize".to_owned(), Some(places.failed.to_owned()));
+        let (stage, quarantine) = ("tokenize".to_owned(), Some(places.failed.path().to_owned()));
         return Err(Error::BadRecords { stage, met, allowed, first, quarantine });
     }
     let mut done = result?;
     if met == 0 {
         // What an earlier run let pass is no part of this one's answer.
-        if is_quarantine(places.made) {
-            fs::remove_file(places.made).map_err(Error::io("remove", places.made))?;
-        }
+        remove_old(places.made)?;
         return Ok(done);
     }
     write(&parts, &found, places.made)?;
     let lines =
         if met == 1 { "1 line is no document".to_owned() } else { format!("{met} lines are no documents") };
-    warnings(&mut done).push(format!("{lines} and took no part; see {}", places.shown.display()));
+    warnings(&mut done).push(format!("{lines} and took no part; see {}", visible::path(places.shown)));
     Ok(done)
 }
 
+/// Removes the quarantine of an earlier call, which may be replaced.
+pub fn remove_old(quarantine: &Target) -> Result<()> {
+    let path = quarantine.path();
+    if is_quarantine(path) { fs::remove_file(path).map_err(Error::io("remove", path)) } else { Ok(()) }
+}
+
 /// Whether a file is one that a quarantine was written to.
-pub fn is_quarantine(path: &Path) -> bool {
+fn is_quarantine(path: &Path) -> bool {
     let mut row = Vec::new();
     path.symlink_metadata().is_ok_and(|meta| meta.is_file())
         && open(path).and_then(|mut reader| read_row(&mut *reader, &mut row, path, 0)).unwrap_or(false)
@@ -115,13 +147,13 @@ fn read(parts: &[PathBuf]) -> Result<(Vec<Found>, String)> {
 }
 
 /// Copies the lines in their order; only one of them is held at a time.
-fn write(parts: &[PathBuf], found: &[Found], to: &Path) -> Result<()> {
+fn write(parts: &[PathBuf], found: &[Found], to: &Target) -> Result<()> {
     use std::io::{BufReader, Seek, SeekFrom};
     let mut files = Vec::new();
     for path in parts {
         files.push(BufReader::new(fs::File::open(path).map_err(Error::io("open", path))?));
     }
-    let mut out = AtomicFile::create(to)?;
+    let mut out = to.start()?;
     let mut row = Vec::new();
     for (_, _, part, offset) in found {
         files[*part].seek(SeekFrom::Start(*offset)).map_err(Error::io("read", &parts[*part]))?;

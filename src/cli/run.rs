@@ -1,8 +1,9 @@
 //! `twinsplit run`: a chain from documents to pairs and clusters.
 
-use super::convert::InFront;
+use super::convert::{InFront, UNREAD};
 use super::manifest::{Known, RunManifest};
 use super::options::{self, RunOpts};
+use super::output::owned::DOCUMENTS;
 use super::output::{self, Output, Start};
 use super::progress::Display;
 use super::quarantine::{self, Places, QUARANTINE};
@@ -16,9 +17,10 @@ use crate::engine::progress::{Done, Progress};
 use crate::engine::script_of;
 use crate::engine::steps::{self, LocalSteps};
 use crate::error::{Error, Result};
-use crate::io::{Contents, Stdout, document_files};
+use crate::io::{Contents, Stdout, Target, document_files};
 use crate::plan::{Engine, Plan};
 use crate::terminal;
+use crate::visible;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -37,8 +39,8 @@ pub fn command() -> Command {
 /// `twinsplit run`.
 pub fn run(matches: &ArgMatches) -> Result<()> {
     let start = Instant::now();
-    let mut opts = RunOpts::from_arg_matches(matches)?;
-    let in_front = InFront::of(&mut opts, matches.contains_id("recall"))?;
+    let opts = RunOpts::from_arg_matches(matches)?;
+    let in_front = InFront::of(&opts, matches.contains_id("recall"))?;
     let asked = options::asked(matches, opts.engine, &opts.input, opts.write_kept)?;
     let plan = options::plan(asked, opts.quiet)?;
     refuse_settings(&opts)?;
@@ -53,21 +55,31 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         return cluster_driver::run(&plan, &opts);
     }
     output::check(&opts)?;
-    // Lives as long as the run, and goes with one that leaves nothing.
-    let converted = in_front.map(|documents| documents.convert(&opts, &plan.params)).transpose()?;
-    let inputs = checked_inputs(&opts, &plan)?;
+    let inputs = checked_inputs(&opts, &plan, in_front.is_some())?;
     let queries = checked_queries(&plan)?;
-    if plan.chain.candidates.pairs_all_postings() && !opts.resume {
+    let side = plan.params.named_files();
+    let side = side.iter().map(|(_, file)| Path::new(*file));
+    let read = inputs.iter().chain(&queries).map(PathBuf::as_path).chain(side);
+    output::owned::refuse_inputs(&opts.output, read)?;
+    let forecasts = plan.chain.candidates.pairs_all_postings() && !opts.resume;
+    if forecasts && in_front.is_none() {
         forecast::refuse_hopeless(&plan.params, &opts, &inputs)?;
     }
     // A bound that is too small is named before anything is written.
     Budget::of_stages(opts.memory_bytes(), opts.threads())?;
     let ways = plan.columnar().and_then(|ways| Some((ways, ColumnarJoin::of(ways)?)));
     // The columnar way looks at the first line when it reads it: that may be of a stream.
-    let fields = if ways.is_some() { String::new() } else { keep_field::check(&plan.params, &inputs)? };
+    let checks_fields = ways.is_none();
+    let mut fields = String::new();
+    if checks_fields && in_front.is_none() {
+        fields = keep_field::check(&plan.params, &inputs)?;
+    }
     // The columnar way leaves no steps to go on with, so its input is compared only with that of an answer.
-    let known = if ways.is_some() && !opts.resume { Known::Sizes } else { Known::Digests };
+    let is_read_once = ways.is_some() && in_front.is_none();
+    let known = if is_read_once && !opts.resume { Known::Sizes } else { Known::Digests };
     let mut manifest = RunManifest::of(&plan, [&inputs, &queries], known)?;
+    let as_given = in_front.iter().flat_map(InFront::parameters);
+    as_given.for_each(|(name, value)| manifest.add_parameter(name, value));
     let output = match Output::open(&opts, &manifest)? {
         Start::Run(output) => Arc::new(output),
         Start::Complete => {
@@ -75,11 +87,26 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         }
     };
     interrupt::clean_up(&output)?;
+    // As they were given: a process's argument list is too short for the files of a large folder.
+    let (mut inputs, mut given, mut unread) = (inputs, plan.inputs.clone(), Vec::new());
+    if let Some(in_front) = &in_front {
+        let converted = in_front.convert(&inputs, &output, &plan.params).and_then(|(file, warning)| {
+            let file = vec![file];
+            if forecasts {
+                forecast::refuse_hopeless(&plan.params, &opts, &file)?;
+            }
+            let fields = if checks_fields { keep_field::check(&plan.params, &file)? } else { String::new() };
+            Ok((file, warning, fields))
+        });
+        (given, unread, fields) = converted.map_err(|error| leave(&output, error))?;
+        inputs.clone_from(&given);
+    }
     let progress = Arc::new(Progress::default());
     let run = Run {
         plan: &plan,
         opts: &opts,
         inputs: &inputs,
+        given: &given,
         fields: &fields,
         output: &output,
         progress: &progress,
@@ -87,24 +114,28 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     let display = Display::start(&progress, plan.chain.steps().len(), opts.quiet);
     let result = run.execute(ways);
     drop(display);
-    let [made, shown, failed] = [&output.answer, &output.folder, &output.work].map(|at| at.join(QUARANTINE));
+    let [made, failed] = [&output.answer, &output.work].map(|at| Target::of(&at.join(QUARANTINE), true, []));
+    let (made, failed, shown) = (made?, failed?, output.folder.join(QUARANTINE));
     let places = Places { made: &made, shown: &shown, failed: &failed };
     let result = quarantine::settle(result, &output.work, &places, &plan.params, |done| &mut done.warnings);
     let mut done = match result {
         Ok(done) => done,
         Err(error) => return Err(leave(&output, error)),
     };
-    done.warnings.extend(converted.iter().flat_map(|converted| converted.warnings.iter().cloned()));
-    manifest.add_digests(&done.read);
+    done.warnings.extend(unread);
+    if is_read_once {
+        manifest.add_digests(&done.read);
+    }
     let answers = plan.chain.output.data().into_iter().map(answer_file);
-    let answers = answers.chain(made.exists().then_some(QUARANTINE));
+    let more = [QUARANTINE, DOCUMENTS, UNREAD].into_iter().filter(|name| output.answer.join(name).exists());
+    let answers = answers.chain(more);
     let report = summary::Report {
         manifest: &manifest,
         threads: opts.threads(),
         seconds: start.elapsed().as_secs_f64(),
         steps: &done.steps,
         warnings: done.warnings,
-        answers: answers.map(|name| opts.output.join(name).to_string_lossy().into_owned()).collect(),
+        answers: answers.map(|name| opts.output.join(name)).collect(),
     };
     let published = report.write(&output.answer).and_then(|text| output.publish().map(|()| text));
     let text = published.map_err(|error| leave(&output, error))?;
@@ -138,13 +169,13 @@ pub(super) fn say_complete(opts: &RunOpts, print: impl FnOnce() -> Result<()>) -
         return print();
     }
     if !opts.quiet {
-        terminal::line(format_args!("{} holds the complete answer of this run", opts.output.display()));
+        terminal::line(format_args!("{} holds the complete answer of this run", visible::path(&opts.output)));
     }
     Ok(())
 }
 
 /// The input's files; what is missing, and a stream that would have to be read twice, is named.
-fn checked_inputs(opts: &RunOpts, plan: &Plan) -> Result<Vec<PathBuf>> {
+fn checked_inputs(opts: &RunOpts, plan: &Plan, converts: bool) -> Result<Vec<PathBuf>> {
     if opts.output == Path::new("-") {
         return Err(Error::Usage(
             "a run writes several files, so --output is a folder and not -; \
@@ -165,7 +196,7 @@ fn checked_inputs(opts: &RunOpts, plan: &Plan) -> Result<Vec<PathBuf>> {
             },
         });
     }
-    if !plan.reads_once() {
+    if !plan.reads_once() && !converts {
         refuse_streams(
             &inputs,
             "only doc-split, term-split --pcp prefix without --df-cut and --accumulators, minhash with --check exact and \
@@ -193,7 +224,7 @@ pub fn refuse_streams(inputs: &[PathBuf], why: &str) -> Result<()> {
     match inputs.iter().find(stream) {
         Some(path) => Err(Error::Usage(format!(
             "the input is read more than once, so {} cannot be it: {why}; write it to a file first",
-            if *path == Path::new("-") { "standard input".to_owned() } else { path.display().to_string() }
+            if *path == Path::new("-") { "standard input".to_owned() } else { visible::path(path) }
         ))),
         None => Ok(()),
     }
@@ -205,7 +236,7 @@ fn refuse_own_answer(inputs: &[PathBuf], output: &Path) -> Result<()> {
     match inputs.iter().find(|path| path.canonicalize().is_ok_and(|path| path.starts_with(&output))) {
         Some(path) => Err(Error::Usage(format!(
             "the input {} lies in the output folder, where a run replaces files; choose another --output",
-            path.display()
+            visible::path(path)
         ))),
         None => Ok(()),
     }
@@ -223,7 +254,7 @@ fn leave(output: &Output, error: Error) -> Error {
         let _ = output.remove_partial();
         terminal::note(format_args!(
             "finished steps are in {}; --resume goes on with them",
-            output.work.display()
+            visible::path(&output.work)
         ));
     } else {
         let _ = output.remove_work();
@@ -243,6 +274,8 @@ struct Run<'a> {
     plan: &'a Plan,
     opts: &'a RunOpts,
     inputs: &'a [PathBuf],
+    /// The same as they were given.
+    given: &'a [PathBuf],
     /// Which fields the input has, where the keep rule asks for one.
     fields: &'a str,
     output: &'a Output,
@@ -302,13 +335,12 @@ impl Run<'_> {
         let script = script_of(self.plan, Library::Inside)?;
         let run = PipesRun {
             script: &script,
-            // As they were given: a process's argument list is too short for the files of a large folder.
-            inputs: &self.plan.inputs,
+            inputs: self.given,
             output: &self.output.answer,
             work: &self.output.work,
             threads: self.opts.threads(),
             memory: self.opts.memory_bytes(),
-            lock: &self.output.lock,
+            lock: &self.output.lock.tasks,
             fields: self.fields,
             progress: self.progress,
         };

@@ -8,13 +8,12 @@
 use crate::bad_records::BadRecords;
 use crate::error::{Error, Place, Result};
 use crate::hash;
-use crate::io::{AtomicFile, Blocks, each_line};
+use crate::io::{Blocks, Target, each_line};
 use crate::record::document::DocumentOpts;
 use crate::threads::{in_threads, lock};
-use crate::visible;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -108,18 +107,9 @@ impl Sample {
         Some((2 * u128::from(pairs) * all + ours) / (2 * ours))
     }
 
-    /// Writes the lines to a file, which must not be one of the inputs.
-    pub fn write(&self, path: &Path, inputs: &[PathBuf]) -> Result<()> {
-        let same = |input: &PathBuf| {
-            input.canonicalize().is_ok_and(|input| path.canonicalize().is_ok_and(|path| path == input))
-        };
-        if inputs.iter().any(same) {
-            return Err(Error::Usage(format!(
-                "--write-sample {} would replace an input; name another file",
-                visible::path(path)
-            )));
-        }
-        let mut file = AtomicFile::create(path)?;
+    /// Writes the lines.
+    pub fn write(&self, output: &Target) -> Result<()> {
+        let mut file = output.start()?;
         for (_, line) in &self.lines {
             file.line(line)?;
         }

@@ -1,13 +1,12 @@
 //! Fingerprints made once more as a run made them, for what shows its answer.
 
-use super::documents::each_document;
+use super::documents::{Inputs, each_document};
 use super::run::refuse_streams;
 use crate::error::Result;
 use crate::record::document::DocumentOpts;
 use crate::sketch::{Frequencies, Idf, Sketcher};
 use crate::stages::simhash::SketchOpts;
 use crate::text::{Extractor, FeatureSpec};
-use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Document frequencies, as they are counted.
@@ -38,7 +37,7 @@ impl Counted {
 
 /// What makes the fingerprints of a run over these inputs, which are read where frequencies have to be counted.
 pub fn sketcher(
-    inputs: &[PathBuf],
+    inputs: &Inputs,
     document: &DocumentOpts,
     opts: &SketchOpts,
     command: &'static str,

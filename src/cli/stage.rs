@@ -281,7 +281,7 @@ struct Share {
 
 impl Share {
     fn of_environment() -> Option<Self> {
-        let value = |name: &str| Some(std::env::var_os(name)?.to_string_lossy().into_owned());
+        let value = |name: &str| Some(visible::stored(Path::new(&std::env::var_os(name)?)));
         let file = value("mapreduce_map_input_file")?;
         let start = value("mapreduce_map_input_start").and_then(|start| start.parse().ok()).unwrap_or(0);
         let keyed = value("stream_map_input_ignoreKey").is_some_and(|value| value == "false");

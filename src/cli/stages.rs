@@ -1,36 +1,37 @@
 //! `twinsplit stages`: what follows from the declarations — the stages' names, `docs/stages.md` and the committed scripts. A
 //! test compares each file with a fresh one; `--write` renews them.
 
-use super::options::read_file;
+use super::options::{Overwrite, read_file};
 use crate::engine::{self, library::Library};
 use crate::error::{Error, Result};
-use crate::io::AtomicFile;
+use crate::io::Target;
 use crate::plan::{Asked, Engine, Given, Origin, Plan};
 use crate::record::Keys;
 use crate::stage::{Entry, Role};
 use crate::stages::STAGES;
-use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use crate::visible;
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_parser};
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 /// The command line.
 pub fn command() -> Command {
-    Command::new("stages")
-        .about("Shows every stage: what it reads, how it is sorted, what it writes, its options")
-        .arg(
-            Arg::new("names")
-                .long("names")
-                .action(ArgAction::SetTrue)
-                .conflicts_with("write")
-                .help("Show the names alone, one a line: a link to twinsplit by such a name is that stage"),
-        )
-        .arg(
-            Arg::new("write")
-                .long("write")
-                .value_name("FOLDER")
-                .value_parser(value_parser!(PathBuf))
-                .help("Renew the files that follow from the declarations in a source folder"),
-        )
+    let command =
+        Command::new("stages")
+            .about("Shows every stage: what it reads, how it is sorted, what it writes, its options")
+            .arg(
+                Arg::new("names").long("names").action(ArgAction::SetTrue).conflicts_with("write").help(
+                    "Show the names alone, one a line: a link to twinsplit by such a name is that stage",
+                ),
+            )
+            .arg(
+                Arg::new("write")
+                    .long("write")
+                    .value_name("FOLDER")
+                    .value_parser(value_parser!(PathBuf))
+                    .help("Renew the files that follow from the declarations in a source folder"),
+            );
+    Overwrite::augment_args(command)
 }
 
 /// Runs the command.
@@ -48,20 +49,18 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     if !package.lines().any(|line| line == "name = \"twinsplit\"") {
         return Err(Error::Usage(format!(
             "{} is no source folder of twinsplit: its Cargo.toml is not there; name the folder that holds it",
-            folder.display()
+            visible::path(folder)
         )));
     }
-    for (name, text) in derived()? {
-        let path = folder.join(&name);
-        if let Some(parent) = path.parent() {
-            std::fs::create_dir_all(parent).map_err(Error::io("create", parent))?;
-        }
-        let mut file = AtomicFile::create(&path)?;
-        file.bytes(text.as_bytes())?;
-        file.finish()?;
+    let replaces = Overwrite::from_arg_matches(matches)?.overwrite;
+    let target =
+        |(name, text): (String, String)| Ok((Target::of(&folder.join(&name), replaces, [])?, name, text));
+    for (target, name, text) in derived()?.into_iter().map(target).collect::<Result<Vec<_>>>()? {
+        target.write(text.as_bytes())?;
         if name.starts_with("jobs/") {
             let mode = std::fs::Permissions::from_mode(0o755);
-            std::fs::set_permissions(&path, mode).map_err(Error::io("make executable", &path))?;
+            std::fs::set_permissions(target.path(), mode)
+                .map_err(Error::io("make executable", target.path()))?;
         }
     }
     Ok(())

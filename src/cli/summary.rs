@@ -1,21 +1,22 @@
 //! What a run says when it is over: `run.json`, and the table with the warnings.
 
 use super::audit::Audit;
-use super::manifest::{RunManifest, digest};
+use super::manifest::{self, RunManifest, digest};
 use super::output::owned::RUN;
 use super::table::table;
 use crate::chains::OF_QUERIES;
 use crate::cluster::dropped::{BELOW, BEYOND, DISTANCE, DROPPED, least};
 use crate::engine::columnar::minhash::{AUDIT_FOUND, AUDITED};
-use crate::engine::progress::Done;
+use crate::engine::progress::{Done, documents};
 use crate::error::Result;
 use crate::io::{AtomicFile, Stdout};
 use crate::stages::hamming_batch::{NEAR, PAIRS};
 use crate::terminal::{self, plural};
+use crate::visible;
 use indicatif::HumanCount;
 use serde_json::{Map, Value, json};
 use std::borrow::Borrow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The sum of a counter over steps.
 pub(super) fn sum(steps: &[impl Borrow<Done>], counter: &str) -> u64 {
@@ -102,7 +103,7 @@ pub struct Report<'a> {
     /// The warnings.
     pub warnings: Vec<String>,
     /// The files of the answer, or on a cluster its folders, as the user has to name them.
-    pub answers: Vec<String>,
+    pub answers: Vec<PathBuf>,
 }
 
 impl Report<'_> {
@@ -117,6 +118,7 @@ impl Report<'_> {
         let mut run = self.manifest.fields().clone();
         let fields = json!({
             "threads": self.threads,
+            "documents": documents(self.steps),
             "outputs": outputs,
             "steps": self.steps.iter().map(|step| step.name.as_str()).collect::<Vec<_>>(),
             "counters": counters,
@@ -132,9 +134,10 @@ impl Report<'_> {
     /// gets, and gives its text.
     pub fn write(&self, made: &Path) -> Result<String> {
         let outputs = self.answers.iter().map(|file| {
-            let file = Path::new(file);
             let mut output = digest(&made.join(file.file_name().unwrap_or_default()))?;
-            output["path"] = file.to_string_lossy().into();
+            if let (Some(output), Value::Object(named)) = (output.as_object_mut(), manifest::file(file)) {
+                output.extend(named);
+            }
             Ok(output)
         });
         let text = self.json(outputs.collect::<Result<_>>()?);
@@ -168,7 +171,9 @@ impl Report<'_> {
                     plural(count(PAIRS), "pair", "pairs"),
                     self.seconds
                 ));
-                self.answers.iter().for_each(|file| terminal::line(format_args!("  {file}")));
+                self.answers
+                    .iter()
+                    .for_each(|file| terminal::line(format_args!("  {}", visible::path(file))));
                 return Ok(());
             }
             terminal::line(format_args!(
@@ -185,7 +190,7 @@ impl Report<'_> {
             audit(self.steps).iter().for_each(terminal::line);
             left_out(self.steps).into_iter().chain(unlike_kept(self.steps)).for_each(terminal::line);
             for file in &self.answers {
-                terminal::line(format_args!("  {file}"));
+                terminal::line(format_args!("  {}", visible::path(file)));
             }
         }
         Ok(())

@@ -1,5 +1,6 @@
 //! How far a run is, for whoever shows it: engines write, a display reads, neither waits for the other.
 
+use crate::chains::OF_QUERIES;
 use crate::stage::Counters;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -72,6 +73,12 @@ impl Progress {
         let phase = self.phase.lock().unwrap_or_else(PoisonError::into_inner);
         phase.clone().map(|phase| (phase, self.done.load(Ordering::Relaxed)))
     }
+}
+
+/// How many documents were read, by whichever step read them first.
+pub fn documents(steps: &[Done]) -> u64 {
+    let reads = |step: &&Done| step.name != OF_QUERIES;
+    steps.iter().filter(reads).find_map(|step| step.counters.get("documents")).copied().unwrap_or(0)
 }
 
 /// Adds the counters of one task to the sum; of those that begin with `peak_` the larger one stays.

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::params::Params;
 use crate::record::Keys;
 use crate::stage::{Counters, Entry};
-pub use crate::visible::quote;
+pub use crate::visible::{quote, quote_name};
 use std::fs;
 use std::io::Write;
 use std::os::unix::process::CommandExt;

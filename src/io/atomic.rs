@@ -1,12 +1,14 @@
 //! Files that appear under their name when they are complete.
 
 use super::BUFFER;
+use super::target::Target;
+use super::work_folder::WorkFolder;
 use crate::error::{Error, Result};
 use rustix::fs::FallocateFlags;
 use rustix::io::Errno;
 use std::ffi::OsString;
-use std::fs::{self, File, Permissions};
-use std::io::{self, BufWriter, Write};
+use std::fs::{File, Permissions};
+use std::io::{self, BufWriter, Read, Write};
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use tempfile::TempPath;
@@ -14,50 +16,60 @@ use tempfile::TempPath;
 /// A file that appears under its name only when it is complete. One that is given up leaves nothing.
 pub struct AtomicFile {
     writer: BufWriter<File>,
-    /// Where it is until then; a device or a pipe is written as it comes.
-    partial: Option<TempPath>,
+    partial: Partial,
     path: PathBuf,
 }
 
-/// Whether a path leads to a device or a pipe, which is written as it comes.
-pub fn is_device(path: &Path) -> bool {
-    path.metadata().is_ok_and(|meta| !meta.is_file() && !meta.is_dir())
+/// Where a file is until it is complete.
+enum Partial {
+    /// It is a stream, which is written as it comes.
+    Stream,
+    /// Beside its final place.
+    Beside(TempPath),
+    /// In a folder of its own beside its final place, where what is there already may be somebody else's.
+    Target(Target, WorkFolder),
 }
 
-/// Gives a complete file, on the same file system, this name; to a device or a pipe its bytes are written.
-pub fn move_into_place(made: &Path, path: &Path) -> Result<()> {
-    if !is_device(path) {
-        return fs::rename(made, path).map_err(Error::io("rename", made));
-    }
-    let mut from = File::open(made).map_err(Error::io("open", made))?;
-    let mut file = AtomicFile::create(path)?;
-    io::copy(&mut from, &mut file.writer).map_err(Error::io("write", path))?;
-    file.finish()
-}
+/// The name of a file in its folder.
+const DATA: &str = "data";
 
 impl AtomicFile {
-    /// Starts the file beside its final place, under its name with a part of its own and `.partial` added: what is there
-    /// already is somebody else's.
+    /// Starts the file beside its final place, under its name with a part of its own and `.partial` added: for folders that are
+    /// a run's own, which removes what it finds by such names.
     pub fn create(path: &Path) -> Result<Self> {
-        let (file, partial) = if is_device(path) {
-            (File::options().write(true).open(path).map_err(Error::io("open", path))?, None)
-        } else {
-            let mut name = path.file_name().map_or_else(OsString::new, OsString::from);
-            name.push(".");
-            let folder =
-                path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-            let made = tempfile::Builder::new()
-                .prefix(&name)
-                .suffix(".partial")
-                .permissions(Permissions::from_mode(0o666))
-                .tempfile_in(folder)
-                // Its message would repeat the name that chance gave it.
-                .map_err(|error| Error::io("create", path)(error.kind().into()))?;
-            let (file, partial) = made.into_parts();
-            (file, Some(partial))
-        };
-        let writer = BufWriter::with_capacity(BUFFER, file);
-        Ok(Self { writer, partial, path: path.to_owned() })
+        let mut name = path.file_name().map_or_else(OsString::new, OsString::from);
+        name.push(".");
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let made = tempfile::Builder::new()
+            .prefix(&name)
+            .suffix(".partial")
+            .permissions(Permissions::from_mode(0o666))
+            .tempfile_in(folder)
+            // Its message would repeat the name that chance gave it.
+            .map_err(|error| Error::io("create", path)(error.kind().into()))?;
+        let (file, partial) = made.into_parts();
+        Ok(Self::new(file, Partial::Beside(partial), path.to_owned()))
+    }
+
+    /// Starts what a user named, in this folder.
+    pub(super) fn for_target(target: Target, folder: WorkFolder) -> Result<Self> {
+        let path = target.path().to_owned();
+        let file = File::create_new(folder.path().join(DATA)).map_err(Error::io("create", &path))?;
+        Ok(Self::new(file, Partial::Target(target, folder), path))
+    }
+
+    /// Writes to a stream.
+    pub(super) fn over(file: File, path: PathBuf) -> Self {
+        Self::new(file, Partial::Stream, path)
+    }
+
+    fn new(file: File, partial: Partial, path: PathBuf) -> Self {
+        Self { writer: BufWriter::with_capacity(BUFFER, file), partial, path }
+    }
+
+    /// Writes all that can be read.
+    pub(super) fn copy(&mut self, from: &mut impl Read) -> Result<()> {
+        io::copy(from, &mut self.writer).map(drop).map_err(Error::io("write", &self.path))
     }
 
     /// Writes a line and its end.
@@ -92,14 +104,20 @@ impl AtomicFile {
     /// Makes the file complete: flushed, and under its own name.
     pub fn finish(mut self) -> Result<()> {
         self.writer.flush().map_err(Error::io("write", &self.path))?;
-        let Some(partial) = self.partial.take() else { return Ok(()) };
-        partial.persist(&self.path).map_err(|error| Error::io("rename", &self.path)(error.error))
+        match self.partial {
+            Partial::Stream => Ok(()),
+            Partial::Beside(partial) => {
+                partial.persist(&self.path).map_err(|error| Error::io("rename", &self.path)(error.error))
+            }
+            Partial::Target(target, folder) => target.place(&folder.path().join(DATA)),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
     use std::os::unix::fs::symlink;
 
     #[test]
@@ -124,7 +142,7 @@ mod tests {
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 
-    /// Neither a file of the name that half-written ones had, nor what a link leads to, nor a device.
+    /// Neither a file of the name that half-written ones had, nor what a link leads to.
     #[test]
     fn nothing_else_is_written_over() {
         let folder = tempfile::tempdir().unwrap();
@@ -133,19 +151,12 @@ mod tests {
         fs::write(&partial, "mine").unwrap();
         fs::write(&target, "theirs").unwrap();
         symlink("target", &path).unwrap();
-        let write = |path: &Path| {
-            let mut file = AtomicFile::create(path).unwrap();
-            file.line(b"row").unwrap();
-            file.finish().unwrap();
-        };
-        write(&path);
+        let mut file = AtomicFile::create(&path).unwrap();
+        file.line(b"row").unwrap();
+        file.finish().unwrap();
         assert_eq!(
             [&path, &partial, &target].map(|path| fs::read(path).unwrap()),
             [b"row\n".to_vec(), b"mine".to_vec(), b"theirs".to_vec()]
         );
-        let device = folder.path().join("device");
-        symlink("/dev/null", &device).unwrap();
-        write(&device);
-        assert!(device.is_symlink());
     }
 }

@@ -4,6 +4,7 @@ use super::kind::{Kind, MARK};
 use super::lines::{self, MaxLine, Rest};
 use super::{Contents, Opened, Packed, Tally};
 use crate::error::{Error, Place, Result};
+use crate::visible;
 use std::io::{BufRead, Read};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -53,6 +54,8 @@ impl Room for Unbounded {
 /// Reads files one after the other as blocks of whole lines, so that several threads can share the work.
 pub struct Blocks {
     files: std::vec::IntoIter<PathBuf>,
+    /// The names of the files in places, where these are others.
+    names: std::vec::IntoIter<Arc<str>>,
     /// How many files have been opened.
     opened: u32,
     current: Option<(PathBuf, Box<dyn BufRead + Send>)>,
@@ -83,6 +86,7 @@ impl Blocks {
         let (files, bound) = (files.into_iter(), MaxLine::ROW);
         Self {
             files,
+            names: Vec::new().into_iter(),
             opened: 0,
             current: None,
             place: Place::default(),
@@ -117,6 +121,11 @@ impl Blocks {
     /// Blocks that someone else makes, numbered from 0. The first error is the last of them.
     pub fn of(blocks: impl Iterator<Item = Result<Block>> + Send + 'static) -> Self {
         Self { held: Box::new(blocks), ..Self::new(Vec::new(), 0) }
+    }
+
+    /// The same of files that have other names in their places.
+    pub fn with_names(self, names: Vec<Arc<str>>) -> Self {
+        Self { names: names.into_iter(), ..self }
     }
 
     /// How many bytes of the files have been read, as they stand on disk.
@@ -190,7 +199,8 @@ impl Blocks {
                 }
                 let number = Some(self.opened);
                 self.opened = self.opened.saturating_add(1);
-                let whole = || Place { file: name_of(&path), line: 1, number, ..Place::default() };
+                let name = self.names.next().unwrap_or_else(|| name_of(&path));
+                let whole = || Place { file: name, line: 1, number, ..Place::default() };
                 self.inside = false;
                 self.place = share.cloned().unwrap_or_else(whole);
                 self.current = Some((path, opened.reader));
@@ -337,9 +347,9 @@ fn refuse_long_lines(bytes: &[u8], place: &Place, bound: MaxLine) -> Result<()> 
     })
 }
 
-/// The name of a file as messages and automatic ids show it; empty for standard input.
+/// The name of a file as messages and automatic ids have it, [`stored`](crate::visible::stored); empty for standard input.
 pub fn name_of(path: &Path) -> Arc<str> {
-    if path == Path::new("-") { "".into() } else { path.to_string_lossy().into() }
+    if path == Path::new("-") { "".into() } else { visible::stored(path).into() }
 }
 
 /// Calls `visit` with each line of a block (without its LF; a CR before it is white space to JSON and stands in no row)

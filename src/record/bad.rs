@@ -23,7 +23,7 @@ impl<'a> BadLine<'a> {
     /// The row of a line at a place.
     pub fn of(text: &'a [u8], place: &Place, error: &FieldError) -> Self {
         let (mut file, name) = (Vec::new(), place.name());
-        id::escape(if place.file.is_empty() { b"-" } else { name.as_bytes() }, &mut file);
+        id::escape_place(if place.file.is_empty() { b"-" } else { name.as_bytes() }, &mut file);
         let expected = format!("expected {}, found {}", error.expected, error.found);
         let expected = expected.replace(|c: char| c.is_ascii_control(), " ").into_bytes();
         let (file, expected) = (file.into(), expected.into());

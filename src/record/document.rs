@@ -97,7 +97,7 @@ impl DocumentOpts {
         let found = self.find(line, place)?;
         let mut id = Vec::new();
         if self.id == "auto" {
-            id::escape(format!("{}@{}", place.file, place.offset).as_bytes(), &mut id);
+            id::escape_place(format!("{}@{}", place.file, place.offset).as_bytes(), &mut id);
         } else {
             let expected = "a string that is not empty, or a number";
             let raw = found.id.ok_or_else(|| self.unnamed("id", expected, line, &found))?.get();

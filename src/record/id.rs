@@ -6,10 +6,19 @@
 /// So are the three bytes of a byte order mark with which an id begins: an id is the beginning of many rows, and
 /// Hadoop and Spark take such a mark from the beginning of every file that they read, those between jobs included.
 pub fn escape(raw: &[u8], out: &mut Vec<u8>) {
+    escape_but(raw, |byte| byte == b'\\', out);
+}
+
+/// The same of an id that is made of a place, whose file's name has the backslash escaped already.
+pub fn escape_place(place: &[u8], out: &mut Vec<u8>) {
+    escape_but(place, |_| false, out);
+}
+
+fn escape_but(raw: &[u8], is_special: impl Fn(u8) -> bool, out: &mut Vec<u8>) {
     const HEX: &[u8; 16] = b"0123456789abcdef";
     let mark = if raw.starts_with(MARK) { MARK.len() } else { 0 };
     for (at, &byte) in raw.iter().enumerate() {
-        if byte < 0x20 || byte == 0x7f || byte == b'\\' || at < mark {
+        if byte < 0x20 || byte == 0x7f || is_special(byte) || at < mark {
             out.extend_from_slice(b"\\x");
             out.push(HEX[usize::from(byte >> 4)]);
             out.push(HEX[usize::from(byte & 15)]);

@@ -104,7 +104,7 @@ impl MetaWriter {
             None => {}
         }
         self.file.clear();
-        id::escape(task.place.name().as_bytes(), &mut self.file);
+        id::escape_place(task.place.name().as_bytes(), &mut self.file);
         let date = document.date.map(|date| date.to_string()).unwrap_or_default();
         let (input, offset) = match self.rule {
             KeepRule::First => (task.place.input(), format!("{:016x}", task.place.offset)),

@@ -1,31 +1,30 @@
-//! `run --format` and `run --encoding`: the documents are converted into a file beside the output folder, and that file is the
-//! input of the run.
+//! `run --format` and `run --encoding`: the documents are converted into a file of the answer, and that file is what the run reads.
 //!
-//! So `run.json` names a file that can be read again, by `explain`, `report` and `tune`, and lines and digests are
-//! those of this file. `--resume` converts again: the same input gives the same bytes, and what differs is named as ever.
+//! So `explain` and `report` read the very lines that the run has read, which have their place when the rest of the answer has its own.
+//! `run.json` names the documents as they were given; `--resume` compares these, and goes on with lines that are complete.
 
-use super::super::manifest::RunManifest;
 use super::super::options::RunOpts;
-use super::super::output::owned::{MANIFEST, RUN, WORK};
+use super::super::output::Output;
+use super::super::output::owned::DOCUMENTS;
+use super::super::quarantine::QUARANTINE;
 use crate::error::{Error, Result};
+use crate::io::Target;
 use crate::params::Params;
 use crate::record::document::DocumentOpts;
-use crate::source::{Format, SourceOpts};
-use crate::visible;
-use serde_json::Value;
-use std::path::{Path, PathBuf};
+use crate::source::{Encoding, Format, SourceOpts};
+use std::fs;
+use std::path::PathBuf;
 
 /// Documents that a run converts before it reads them.
 pub struct InFront {
-    /// What was asked for.
-    option: String,
-    inputs: Vec<PathBuf>,
-    file: PathBuf,
+    format: Format,
+    encoding: Option<Encoding>,
+    quiet: bool,
 }
 
 impl InFront {
-    /// What is to be converted for a run, whose input becomes the file that is still to be made; nothing for JSON lines in UTF-8.
-    pub fn of(opts: &mut RunOpts, takes_sample: bool) -> Result<Option<Self>> {
+    /// What is to be converted for a run; nothing for JSON lines in UTF-8.
+    pub fn of(opts: &RunOpts, takes_sample: bool) -> Result<Option<Self>> {
         let option = match (opts.format, opts.encoding) {
             (Format::Jsonl, Some(encoding)) if !encoding.is_utf_8() => {
                 format!("--format jsonl --encoding {encoding}")
@@ -38,9 +37,7 @@ impl InFront {
         } else if takes_sample {
             "does not go with --recall, which takes a sample of JSON lines in UTF-8"
         } else {
-            let file = target(&opts.output)?;
-            let inputs = std::mem::replace(&mut opts.input, vec![file.clone()]);
-            return Ok(Some(Self { option, inputs, file }));
+            return Ok(Some(Self { format: opts.format, encoding: opts.encoding, quiet: opts.quiet }));
         };
         Err(Error::Usage(format!(
             "{option} {refused}: make them first with `twinsplit convert {option} FILE --output documents.jsonl`, and give that file \
@@ -48,84 +45,50 @@ impl InFront {
         )))
     }
 
-    /// Converts the documents.
-    pub fn convert(self, opts: &RunOpts, params: &Params) -> Result<Converted> {
-        let (output, file) = (&opts.output, self.file);
-        let replaces = opts.resume || opts.overwrite;
-        let mut entries = output.read_dir().into_iter().flatten().flatten();
-        if !replaces && entries.any(|entry| entry.file_name() != WORK) {
-            return Err(Error::Usage(format!(
-                "{} exists and is not empty; --overwrite replaces the output of a run in it",
-                visible::path(output)
-            )));
-        }
-        if file.symlink_metadata().is_ok() && !(replaces && is_input(output, &file)) {
-            return Err(Error::Usage(format!(
-                "{} would write {}, which is there already; --resume and --overwrite replace it when it is the input of the \
-                 run in {}; otherwise move it, or choose another --output",
-                self.option,
-                visible::path(&file),
-                visible::path(output)
-            )));
+    /// What decides how they are read: the options and their values.
+    pub fn parameters(&self) -> Vec<(&'static str, String)> {
+        let encoding = self.encoding.map(|encoding| ("encoding", encoding.to_string()));
+        std::iter::once(("format", self.format.name().to_owned())).chain(encoding).collect()
+    }
+
+    /// Converts the documents of these files, unless a run that was stopped has done so. Gives the file that the run is to read, and
+    /// the warnings of the conversion.
+    pub fn convert(
+        &self,
+        files: &[PathBuf],
+        output: &Output,
+        params: &Params,
+    ) -> Result<(PathBuf, Vec<String>)> {
+        let file = output.answer.join(DOCUMENTS);
+        if file.exists() {
+            return Ok((file, Vec::new()));
         }
         let document: DocumentOpts = params.parse()?;
-        let is_json = opts.format == Format::Jsonl;
+        let is_json = self.format == Format::Jsonl;
         let source = SourceOpts {
-            format: opts.format,
+            format: self.format,
             // Elements have their usual names; fields those that the run asks for.
             id: is_json.then_some(document.id),
             text: if is_json { vec![document.text] } else { Vec::new() },
             date: document.date.filter(|_| is_json),
-            encoding: opts.encoding,
+            encoding: self.encoding,
             keep_markup: false,
             script_templates: false,
             bad_records: document.bad_records,
             max_line: document.max_line,
         };
-        let warnings = super::write(&self.inputs, &file, &source, opts.quiet)?;
-        Ok(Converted { output: output.clone(), file, warnings })
-    }
-}
-
-/// The file, which goes with this value when neither the answer of a run nor a stopped one knows it, so that the next run may
-/// write it again.
-pub struct Converted {
-    output: PathBuf,
-    file: PathBuf,
-    /// Of the conversion.
-    pub warnings: Vec<String>,
-}
-
-impl Drop for Converted {
-    fn drop(&mut self) {
-        if !is_input(&self.output, &self.file) {
-            // What went wrong is being told already.
-            let _ = std::fs::remove_file(&self.file);
+        // Where it stays when there are too many.
+        let quarantine = Target::of(&output.work.join(QUARANTINE), true, [])?;
+        let target = Target::of(&file, true, [])?;
+        let converted = super::write(files, &target, Some(&quarantine), &source, self.quiet)?;
+        let [made, shown] = [&output.answer, &output.folder].map(|folder| folder.join(UNREAD));
+        let warnings = converted.warnings(&shown);
+        if converted.bad > 0 {
+            fs::rename(quarantine.path(), &made).map_err(Error::io("rename", quarantine.path()))?;
         }
+        Ok((file, warnings))
     }
 }
 
-/// The file beside the output folder.
-fn target(output: &Path) -> Result<PathBuf> {
-    let Some(name) = output.file_name() else {
-        return Err(Error::Usage(format!(
-            "the documents are converted into a file beside --output {}, which has no name; name a folder",
-            visible::path(output)
-        )));
-    };
-    let mut name = name.to_owned();
-    name.push(".documents.jsonl");
-    Ok(output.with_file_name(name))
-}
-
-/// Whether a run in the output folder has made this file.
-fn is_input(output: &Path, file: &Path) -> bool {
-    [output.join(RUN), output.join(WORK).join(MANIFEST)]
-        .iter()
-        .filter_map(|path| RunManifest::read(path).ok())
-        .any(|run| {
-            let inputs = run.fields().get("inputs").and_then(Value::as_array).into_iter().flatten();
-            let mut paths = inputs.filter_map(|input| input["path"].as_str());
-            paths.any(|path| Path::new(path).file_name() == file.file_name())
-        })
-}
+/// The name of the file of documents that could not be read.
+pub const UNREAD: &str = "documents.jsonl.quarantine.tsv";

@@ -14,7 +14,7 @@ use super::recall::{self, Forecast};
 use super::sample::Sample;
 use crate::error::{Error, Result};
 use crate::index::idf::IdfRange;
-use crate::io::{Stdout, document_files};
+use crate::io::{Stdout, WorkFolder, document_files};
 use crate::plan::{Engine, Plan};
 use crate::record::document::DocumentOpts;
 use crate::stages::options::SimilarityOpts;
@@ -111,10 +111,7 @@ pub fn run(plan: Plan, opts: &EstimateOpts) -> Result<()> {
             "--documents {documents} is less than the {sampled} of the sample; give a smaller --sample"
         )));
     }
-    let work = tempfile::Builder::new()
-        .prefix("twinsplit-estimate.")
-        .tempdir()
-        .map_err(Error::io("make a folder in", std::env::temp_dir()))?;
+    let work = WorkFolder::temporary()?;
     let mut of_sample = params.clone();
     let ranged = params
         .get("idf")

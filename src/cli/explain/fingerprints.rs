@@ -1,7 +1,7 @@
 //! Why the fingerprints of two documents are a pair or not: the bits in which they differ, and the features that decide them.
 
 use super::is_named;
-use crate::cli::documents::each_document;
+use crate::cli::documents::{Inputs, each_document};
 use crate::cli::sketches;
 use crate::engine::steps;
 use crate::error::{Error, Result};
@@ -20,7 +20,6 @@ use crate::text::Extractor;
 use crate::visible;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 /// Features that are shown of each bit.
 const FEATURES: usize = 3;
@@ -36,7 +35,7 @@ struct Printed {
 
 /// Shows the two documents and the decision. Gives whether they are a pair.
 pub fn show(
-    inputs: &[PathBuf],
+    inputs: &Inputs,
     names: [&str; 2],
     params: &Params,
     show: usize,
@@ -48,10 +47,10 @@ pub fn show(
     let mut sketcher = sketches::sketcher(inputs, &document, &sketch, "explain")?;
     let mut extractor = Extractor::new(sketch.features.spec()?);
     // With a batch the first one is a query, and the second one a document.
-    let queries = steps::queries(params)?;
+    let queries = Inputs::of(steps::queries(params)?);
     let sought = match queries.is_empty() {
         true => vec![(inputs, [true, true])],
-        false => vec![(&queries[..], [true, false]), (inputs, [false, true])],
+        false => vec![(&queries, [true, false]), (inputs, [false, true])],
     };
     for (files, wanted) in sought {
         each_document(files, &document, "explain", |document| {

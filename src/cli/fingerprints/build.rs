@@ -2,16 +2,18 @@
 
 use super::STAGE;
 use super::read::Lines;
-use crate::cli::options::{megabytes, output_file, threads};
+use crate::cli::options::{Overwrite, megabytes, output_file, threads};
 use crate::cli::progress::Display;
 use crate::engine::progress::{Progress, Unit};
 use crate::error::{Error, Result};
 use crate::hamming::{
     Fingerprint, Id, IdWriter, Index, IndexOptions, Layout, Sorter, SorterOptions, Verify, plan,
 };
+use crate::io::Target;
 use crate::terminal;
+use crate::visible;
 use clap::{Args, ValueEnum};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Options.
@@ -23,6 +25,8 @@ pub struct Opts {
     /// The index file
     #[arg(long, value_name = "FILE", value_parser = output_file())]
     output: PathBuf,
+    #[command(flatten)]
+    overwrite: Overwrite,
     /// The most bits in which what queries find may differ from them, 0 to 8
     #[arg(long, default_value_t = 3, value_name = "K")]
     distance: u32,
@@ -56,11 +60,12 @@ enum IdKind {
 
 /// Runs the command.
 pub fn run(opts: &Opts) -> Result<()> {
+    let output = Target::of(&opts.output, opts.overwrite.overwrite, opts.rows.iter().map(PathBuf::as_path))?;
     let (bits, lines) = Lines::open(&opts.rows)?;
-    if bits == 128 { build::<u128>(opts, lines) } else { build::<u64>(opts, lines) }
+    if bits == 128 { build::<u128>(opts, &output, lines) } else { build::<u64>(opts, &output, lines) }
 }
 
-fn build<F: Fingerprint>(opts: &Opts, lines: Lines<'_>) -> Result<()> {
+fn build<F: Fingerprint>(opts: &Opts, output: &Target, lines: Lines<'_>) -> Result<()> {
     let options = IndexOptions {
         distance: opts.distance,
         layout: opts.layout,
@@ -69,8 +74,7 @@ fn build<F: Fingerprint>(opts: &Opts, lines: Lines<'_>) -> Result<()> {
     };
     // What is wrong for any rows is said before they are read.
     plan::<F>(1, options.distance, options.layout, options.memory)?;
-    let folder =
-        opts.output.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = &output.folder();
     let progress = Arc::new(Progress::default());
     let display = Display::start(&progress, PHASES.len(), false);
     let [read, sort, write] = PHASES;
@@ -102,12 +106,15 @@ fn build<F: Fingerprint>(opts: &Opts, lines: Lines<'_>) -> Result<()> {
         plan.memory as f64 / 1e6
     ));
     progress.start("fingerprints", write, Unit::Rows, 0);
-    sorted.save_index(options, ids, &opts.output)?;
+    let work = output.work_folder()?;
+    let made = work.path().join("index");
+    sorted.save_index(options, ids, &made).map_err(|error| output.name(error))?;
+    let index = Index::<F>::open(&made, Verify::Head)?;
+    output.take(&made)?;
     drop(display);
-    let index = Index::<F>::open(&opts.output, Verify::Head)?;
     terminal::line(format_args!(
         "{}: {} of {count} fingerprints are different; {:.1} MB with ids",
-        opts.output.display(),
+        visible::path(output.path()),
         index.distinct(),
         index.memory() as f64 / 1e6
     ));

@@ -6,11 +6,11 @@ use crate::cli::progress::Display;
 use crate::engine::progress::{Progress, Unit};
 use crate::error::Result;
 use crate::hamming::{Fingerprint, Id, IdWriter, Sorter, SorterOptions, check_distance};
-use crate::io::Stdout;
+use crate::io::{Stdout, Target};
 use crate::record::Record;
 use crate::record::near::Near;
 use clap::Args;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Options.
@@ -35,6 +35,7 @@ pub struct Opts {
 
 /// Runs the command.
 pub fn run(opts: &Opts) -> Result<()> {
+    Target::of(Path::new("-"), false, opts.rows.iter().map(PathBuf::as_path))?;
     let (bits, lines) = Lines::open(&opts.rows)?;
     if bits == 128 { pairs::<u128>(opts, lines) } else { pairs::<u64>(opts, lines) }
 }

@@ -4,12 +4,12 @@ use super::read::Rows;
 use crate::cli::options::threads;
 use crate::error::Result;
 use crate::hamming::{Fingerprint, Id, Index, Scratch, Verify, bits_of};
-use crate::io::Stdout;
+use crate::io::{Stdout, Target};
 use crate::record::Record;
 use crate::record::near::NearQuery;
 use crate::threads::in_threads;
 use clap::{Args, ValueEnum};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Options.
 #[derive(Args, Clone, Debug)]
@@ -42,6 +42,8 @@ enum Checked {
 
 /// Runs the command.
 pub fn run(opts: &Opts) -> Result<()> {
+    let reads = opts.rows.iter().chain([&opts.index]).map(PathBuf::as_path);
+    Target::of(Path::new("-"), false, reads)?;
     if bits_of(&opts.index)? == 128 { query::<u128>(opts) } else { query::<u64>(opts) }
 }
 

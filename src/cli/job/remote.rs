@@ -2,6 +2,7 @@
 
 use crate::cli::output::files::{Files, Kind, Local};
 use crate::error::{Error, Result};
+use crate::io::WorkFolder;
 use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -173,7 +174,7 @@ impl Files for Hadoop {
             return Local.create(&path, text);
         }
         let name = path.file_name().unwrap_or_default();
-        let folder = tempfile::tempdir().map_err(Error::io("make a folder for", path))?;
+        let folder = WorkFolder::temporary()?;
         let file = folder.path().join(name);
         std::fs::write(&file, text).map_err(Error::io("write", &file))?;
         let output = self.fs(&["-put"], &[file, path.to_owned()])?;

@@ -6,15 +6,15 @@
 mod read;
 mod write;
 
-use super::options::{MEMORY, megabytes, output_file, threads};
+use super::options::{MEMORY, Overwrite, megabytes, output_file, threads};
 use crate::error::{Error, Result};
-use crate::io::Stdout;
+use crate::io::{Stdout, Target};
 use crate::join::integers::Collection;
 use crate::join::kernel::{Asked, JoinPair, Sink, index_shards, join_shards, whole};
 use crate::similarity::{Measure, SetSimilarity, Similarity};
 use crate::stages::options::MaxPairsOpts;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Options.
@@ -36,6 +36,8 @@ struct JoinOpts {
     /// File for the pairs; - is standard output
     #[arg(long, value_name = "FILE", default_value = "-", value_parser = output_file())]
     output: PathBuf,
+    #[command(flatten)]
+    overwrite: Overwrite,
     /// Threads; by default the number of cores
     #[arg(long, env = "TWINSPLIT_THREADS", value_name = "N")]
     threads: Option<usize>,
@@ -58,6 +60,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     let opts = JoinOpts::from_arg_matches(matches)?;
     let similarity =
         opts.similarity.reaching(&opts.tau).map_err(|error| Error::Usage(format!("join: --tau: {error}")))?;
+    let output = Target::of(&opts.output, opts.overwrite.overwrite, [&*opts.sets])?;
     let threads = threads(opts.threads);
     let (parts, lines) = read::read(&opts.sets, threads)?;
     let collection = Collection::new(parts, similarity, threads);
@@ -79,7 +82,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         memory: opts.memory.saturating_mul(1 << 20),
         most: opts.max_pairs.max_pairs,
     };
-    if opts.output == Path::new("-") { write.to_stdout() } else { write.to_file(&opts.output) }
+    write.to(&output)
 }
 
 /// How many pairs there are of a line of a set and one of another; of one with another when they are the lines of one set.

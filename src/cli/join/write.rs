@@ -5,7 +5,7 @@ use crate::engine::columnar::join::{PairRow, pair_sorter};
 use crate::engine::columnar::sorter::{pack, unpack};
 use crate::engine::memory::Budget;
 use crate::error::{Error, Result};
-use crate::io::{AtomicFile, Stdout};
+use crate::io::Target;
 use crate::join::integers::Collection;
 use crate::similarity::Similarity;
 use crate::threads::{lock, unlocked};
@@ -29,25 +29,17 @@ pub struct Writing<'c> {
 }
 
 impl Writing<'_> {
-    /// Writes to standard output.
-    pub fn to_stdout(&self) -> Result<()> {
-        let mut out = Stdout::new();
-        self.each_line(&std::env::temp_dir(), &mut |line| out.line(line))?;
-        out.flush()
-    }
-
-    /// Writes a file.
-    pub fn to_file(&self, path: &Path) -> Result<()> {
-        let mut file = AtomicFile::create(path)?;
-        let beside = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-        self.each_line(beside.unwrap_or(Path::new(".")), &mut |line| file.line(line))?;
+    /// Writes a file or a stream.
+    pub fn to(&self, output: &Target) -> Result<()> {
+        let work = output.work_folder()?;
+        let mut file = output.start()?;
+        self.each_line(work.path(), &mut |line| file.line(line))?;
         file.finish()
     }
 
     fn each_line(&self, folder: &Path, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let budget = Budget::new(self.memory, self.threads)?;
-        let work = tempfile::tempdir_in(folder).map_err(Error::io("make a folder in", folder))?;
-        let rows = pair_sorter((&budget, work.path()), self.lines as usize);
+        let rows = pair_sorter((&budget, folder), self.lines as usize);
         let state = Mutex::new((rows.writer(), 0));
         each_some(self.collection, self.similarity, self.threads, &|pairs| {
             let (writer, count) = &mut *lock(&state);

@@ -1,31 +1,58 @@
-//! The lock that keeps a second run out of a folder.
+//! The locks that keep a second run out of a folder.
+//!
+//! The tasks of a run inherit the one of a file, so that nobody begins while some of a run that was killed are still at work.
+//! The one of the folder is the run's own, and tells that it is in progress.
 
 use super::owned::LOCK;
 use crate::error::{Error, Result};
+use crate::io::has_name;
+use crate::visible;
 use std::fs::{self, File, TryLockError};
-use std::io::{self, ErrorKind};
-use std::os::unix::fs::MetadataExt;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// How long to wait for tasks of a run that was killed a moment ago.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Takes the lock of `_work`, which is made if it is not there; tasks of a run that was killed may hold it for a moment.
-pub fn wait(work: &Path, folder: &Path) -> Result<File> {
+/// What a run holds as long as it is in progress.
+pub struct RunLock {
+    /// The lock that its tasks inherit.
+    pub tasks: File,
+    _folder: Option<File>,
+}
+
+/// Takes the locks of `_work`, which is made if it is not there; tasks of a run that was killed may hold one for a moment.
+pub fn wait(work: &Path, folder: &Path) -> Result<RunLock> {
     let start = Instant::now();
     loop {
-        if let Some(file) = take(work)? {
-            return Ok(file);
+        if let Some(tasks) = take(work)? {
+            // Whoever looks whether there is a run holds it for a moment. Some file systems lock no folders.
+            let own = File::open(work).ok().filter(|folder| folder.lock().is_ok());
+            return Ok(RunLock { tasks, _folder: own });
         }
+        refuse_busy(work, folder)?;
         if start.elapsed() > PATIENCE {
-            return Err(Error::Usage(format!(
-                "another run is at work in {}; wait for its end, or choose another --output",
-                folder.display()
-            )));
+            return Err(busy(folder));
         }
         std::thread::sleep(Duration::from_millis(50));
     }
+}
+
+/// Refuses a folder in which a run is in progress.
+pub fn refuse_busy(work: &Path, folder: &Path) -> Result<()> {
+    let look = |work: File| matches!(work.try_lock(), Err(TryLockError::WouldBlock));
+    match File::open(work).is_ok_and(look) {
+        true => Err(busy(folder)),
+        false => Ok(()),
+    }
+}
+
+fn busy(folder: &Path) -> Error {
+    Error::Usage(format!(
+        "a run is in progress in {}; wait for its end, or choose another --output",
+        visible::path(folder)
+    ))
 }
 
 /// Takes the lock if it is free.
@@ -43,18 +70,12 @@ pub fn take(work: &Path) -> Result<Option<File>> {
             file => file.map_err(Error::io("create", &path))?,
         };
         match file.try_lock() {
-            Ok(()) if is_at(&file, &path) => return Ok(Some(file)),
+            Ok(()) if has_name(&file, &path) => return Ok(Some(file)),
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Ok(None),
             Err(TryLockError::Error(error)) => return Err(Error::io("lock", &path)(error)),
         }
     }
-}
-
-/// Whether the file still has this name: a lock on one that was removed keeps nobody out.
-fn is_at(file: &File, path: &Path) -> bool {
-    let identity = |meta: io::Result<fs::Metadata>| meta.ok().map(|meta| (meta.dev(), meta.ino()));
-    identity(file.metadata()).is_some_and(|own| identity(path.metadata()) == Some(own))
 }
 
 #[cfg(test)]

@@ -8,8 +8,11 @@ mod publish;
 use super::manifest::RunManifest;
 use super::options::RunOpts;
 use crate::error::{Error, Result};
-use owned::{MANIFEST, REPLACED, RUN, WORK};
-use std::fs::{self, File};
+use crate::io::MadeFolders;
+use crate::visible;
+use lock::RunLock;
+use owned::{ANSWER, MANIFEST, REPLACED, RUN, WORK};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 /// A folder in which this run, and no other, writes an answer.
@@ -21,7 +24,9 @@ pub struct Output {
     /// Where the files of the answer lie until all are complete.
     pub answer: PathBuf,
     /// Held as long as the run works.
-    pub lock: File,
+    pub lock: RunLock,
+    /// The folders that were made for it.
+    made: MadeFolders,
     /// Whether an old answer may be replaced.
     replaces: bool,
 }
@@ -44,8 +49,10 @@ impl Output {
             // stopped: it holds the lock.
             look(opts, manifest, false)?;
         }
+        let made = MadeFolders::make(&folder)?;
         let lock = lock::wait(&work, &folder)?;
-        let mut output = Self { answer: work.join("_answer"), folder, work, lock, replaces: opts.overwrite };
+        let mut output =
+            Self { answer: work.join(ANSWER), folder, work, lock, made, replaces: opts.overwrite };
         output.settle(opts, manifest)?;
         let is_stopped = owned::is_begun(&output.work)? && !is_over(&output.work);
         let found = look(opts, manifest, is_stopped);
@@ -105,9 +112,11 @@ impl Output {
 pub fn check(opts: &RunOpts) -> Result<()> {
     let work = opts.output.join(WORK);
     let is_begun = owned::is_begun(&work)?;
+    lock::refuse_busy(&work, &opts.output)?;
     // What an earlier run was about to replace is known when that is ended.
     match opts.overwrite && !is_begun {
-        true => owned::refuse_others(&opts.output, &owned::owned(&opts.output)),
+        true => owned::refuse_others(&opts.output, &owned::owned(&opts.output))
+            .and_then(|()| owned::refuse_edited(&opts.output)),
         false => Ok(()),
     }
 }
@@ -139,7 +148,7 @@ enum Found {
 
 /// Whether the run in `_work` has published its answer.
 fn is_over(work: &Path) -> bool {
-    work.join(MANIFEST).exists() && work.join(REPLACED).exists() && !work.join("_answer").join(RUN).exists()
+    work.join(MANIFEST).exists() && work.join(REPLACED).exists() && !work.join(ANSWER).join(RUN).exists()
 }
 
 /// Looks at what the folder holds; an error when the run may not write into it. Whether it holds a run that was stopped, only
@@ -164,7 +173,10 @@ fn look(opts: &RunOpts, manifest: &RunManifest, is_stopped: bool) -> Result<Foun
         (true, false, true) if owned::recorded(&done).is_empty() => {
             return owned::refuse_others(folder, &owned::owned(folder)).map(|()| Found::Nothing);
         }
-        (true, false, true) => return compare(manifest, &done).map(|()| Found::Complete),
+        (true, false, true) => {
+            compare(manifest, &done)?;
+            return owned::refuse_edited(folder).map(|()| Found::Complete);
+        }
         (false, true, _) => {
             return Err(refuse(
                 folder,
@@ -182,7 +194,7 @@ fn look(opts: &RunOpts, manifest: &RunManifest, is_stopped: bool) -> Result<Foun
 }
 
 fn refuse(folder: &Path, why: &str) -> Error {
-    Error::Usage(format!("{} {why}", folder.display()))
+    Error::Usage(format!("{} {why}", visible::path(folder)))
 }
 
 fn compare(manifest: &RunManifest, path: &Path) -> Result<()> {

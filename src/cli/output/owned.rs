@@ -2,11 +2,15 @@
 //! is somebody else's and stays.
 
 use super::files::{Files, Kind, Local};
+use crate::cli::convert::UNREAD;
 use crate::error::{Error, Result};
+use crate::io::contents;
+use crate::visible;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// The record of a whole answer.
@@ -15,6 +19,10 @@ pub const RUN: &str = "run.json";
 pub const COUNTERS: &str = "counters.json";
 /// The page of `twinsplit report`.
 pub const REPORT: &str = "report.html";
+/// The documents that a run has converted before it read them.
+pub const DOCUMENTS: &str = "documents.jsonl";
+/// Where in the folder of a run the files of its answer lie until all are complete.
+pub const ANSWER: &str = "_answer";
 /// The folder of a run that is at work.
 pub const WORK: &str = "_work";
 /// The manifest of the run in it.
@@ -29,7 +37,8 @@ pub const REPLACED: &str = "_replaced";
 pub const REPORT_MARK: &str = "<meta name=\"generator\" content=\"twinsplit ";
 
 /// All names that runs, of whichever engine, give to what they leave for good.
-const FILES: [&str; 7] = [RUN, "pairs.tsv", "clusters.tsv", "kept.jsonl", "quarantine.tsv", COUNTERS, REPORT];
+const FILES: [&str; 9] =
+    [RUN, "pairs.tsv", "clusters.tsv", "kept.jsonl", "quarantine.tsv", DOCUMENTS, UNREAD, COUNTERS, REPORT];
 const FOLDERS: [&str; 4] = ["pairs", "clusters", "kept", "quarantine"];
 
 /// The names that a record lists, its own among them; none when it is no record of ours.
@@ -75,7 +84,7 @@ pub fn refuse_others_in(files: &dyn Files, folder: &Path, owned: &BTreeSet<Strin
         let Some(kind) = files.kind(&folder.join(name))? else { continue };
         if !(kind == expected && owned.contains(name)) {
             let link = if kind == Kind::Link { " (a link)" } else { "" };
-            others.push(format!("{}{link}", folder.join(name).display()));
+            others.push(format!("{}{link}", visible::path(&folder.join(name))));
         }
     }
     if others.is_empty() {
@@ -94,6 +103,61 @@ pub fn refuse_others_in(files: &dyn Files, folder: &Path, owned: &BTreeSet<Strin
 /// The same for a folder on this machine.
 pub fn refuse_others(folder: &Path, owned: &BTreeSet<String>) -> Result<()> {
     refuse_others_in(&Local, folder, owned)
+}
+
+/// Refuses to replace what was changed after a run recorded it: lengths are looked at first, then digests.
+pub fn refuse_edited(folder: &Path) -> Result<()> {
+    let record = json(&Local, &folder.join(RUN))?.unwrap_or_default();
+    let owned = recorded(&folder.join(RUN));
+    let outputs = record["outputs"].as_array().into_iter().flatten();
+    let recorded = outputs.filter_map(|output| {
+        let name = Path::new(output["path"].as_str()?).file_name()?.to_str()?;
+        let known = (output["bytes"].as_u64()?, output["xxh3"].as_str()?);
+        (owned.contains(name) && folder.join(name).is_file()).then(|| (folder.join(name), known))
+    });
+    let recorded: Vec<_> = recorded.collect();
+    let mut changed = None;
+    for (path, (bytes, _)) in &recorded {
+        let length = path.metadata().map_err(Error::io("look at", path))?.len();
+        changed = changed.or_else(|| (length != *bytes).then_some(path));
+    }
+    for (path, (_, xxh3)) in &recorded {
+        if changed.is_none() && contents(path)?.xxh3 != *xxh3 {
+            changed = Some(path);
+        }
+    }
+    match changed {
+        None => Ok(()),
+        Some(path) => Err(Error::Usage(format!(
+            "{} was changed after the run that wrote it: it is not what {RUN} beside it records, so it is not replaced; \
+             move it, or choose another --output",
+            visible::path(path)
+        ))),
+    }
+}
+
+/// Refuses input that a run would replace: what lies in the folder under a name of a run's, or is the same file.
+pub fn refuse_inputs<'p>(folder: &Path, inputs: impl Iterator<Item = &'p Path>) -> Result<()> {
+    let Some(real) = folder.canonicalize().ok().filter(|real| real.is_dir()) else { return Ok(()) };
+    let identity = |path: &Path| path.metadata().ok().map(|meta| (meta.dev(), meta.ino()));
+    let own: BTreeSet<_> = FILES.iter().filter_map(|name| identity(&real.join(name))).collect();
+    let is_replaced = |path: &Path| {
+        let inside = path.canonicalize().ok();
+        let inside = inside.as_ref().and_then(|path| path.strip_prefix(&real).ok());
+        let first = inside.and_then(|inside| inside.components().next()?.as_os_str().to_str());
+        let is_named =
+            first.is_some_and(|name| FILES.contains(&name) || FOLDERS.contains(&name) || name == WORK);
+        is_named || identity(path).is_some_and(|path| own.contains(&path))
+    };
+    match inputs.into_iter().find(|path| is_replaced(path)) {
+        None => Ok(()),
+        Some(path) => Err(Error::Usage(format!(
+            "{}, which this run reads, is a file of the answer in {}, which a run replaces; copy it to another place, or choose \
+             another --output",
+            visible::path(path),
+            visible::path(folder)
+        ))),
+    }
 }
 
 /// Whether a page was written by `twinsplit report`.
@@ -122,7 +186,7 @@ pub fn is_work(work: &Path) -> Result<bool> {
     let what = if meta.is_symlink() { "is a link" } else { "was made by no run" };
     Err(Error::Usage(format!(
         "{} {what}, and a run works in a folder of this name of its own; move it, or choose another --output",
-        work.display()
+        visible::path(work)
     )))
 }
 

@@ -8,6 +8,7 @@
 use super::Output;
 use super::owned::{self, COUNTERS, LOCK, MANIFEST, REPLACED, REPORT, RUN};
 use crate::error::{Error, Result};
+use crate::visible;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -29,10 +30,15 @@ impl Output {
         }
         rest.retain(|name| !new.contains(name) || !is_moved(&name));
         let known = rest.iter().chain(new.iter().filter(is_moved)).cloned().collect();
-        owned::refuse_others(&self.folder, &known).map_err(|error| {
+        let refused = owned::refuse_others(&self.folder, &known).and_then(|()| match self.replaces {
+            // Hours may have passed since this was looked at first.
+            true => owned::refuse_edited(&self.folder),
+            false => Ok(()),
+        });
+        refused.map_err(|error| {
             Error::Failed(format!(
                 "{error}. The output is complete in {}: --resume moves it to its place",
-                self.work.display()
+                visible::path(&self.work)
             ))
         })?;
         fs::create_dir_all(&old).map_err(Error::io("create", &old))?;
@@ -64,7 +70,9 @@ impl Output {
 
     /// Removes all that lies in between.
     pub fn remove_work(&self) -> Result<()> {
-        remove(&self.work)
+        remove(&self.work)?;
+        self.made.remove_empty();
+        Ok(())
     }
 
     /// Removes some of what lies in between; the manifest goes last, for what it does not name is nobody's.

@@ -14,13 +14,12 @@ mod page;
 mod printed;
 mod texts;
 
-use super::documents::{PairOpts, RunFile};
-use super::manifest::digest;
-use super::options::output_file;
+use super::documents::{Inputs, PairOpts, RunFile};
+use super::options::{Overwrite, output_file};
 use super::output::owned::{REPORT, RUN, is_page};
 use super::run::refuse_streams;
 use crate::error::{Error, Result};
-use crate::io::{AtomicFile, Stdout, document_files};
+use crate::io::{Target, expand_inputs};
 use crate::params::Params;
 use crate::stages::options::IdfOpts;
 use crate::stages::simhash::FingerprintOpts;
@@ -42,6 +41,8 @@ struct ReportOpts {
     /// File for the page; by default report.html in OUT; - is standard output
     #[arg(long, value_name = "FILE", value_parser = output_file())]
     to: Option<PathBuf>,
+    #[command(flatten)]
+    overwrite: Overwrite,
     /// Documents of the run, if they have moved or came from a stream: files, folders, quoted patterns such
     /// as 'crawl/*.gz', or - for standard input
     #[arg(long, num_args = 1.., value_name = "FILE")]
@@ -70,8 +71,7 @@ pub fn command() -> Command {
         .long_about(None)
         .after_help(
             "The page is one HTML file that works without a network. The texts are read again from the inputs of \
-             the run, by their paths as they were given: start the command in the folder that the run was started \
-             in, or give the documents with --input. Memory grows with what is shown, not with the answer.",
+             the run, which must be as the run read them; where they have moved, name them with --input. Memory grows with what is shown, not with the answer.",
         )
 }
 
@@ -92,14 +92,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     let pair: PairOpts = params.parse()?;
     let by_fingerprints = run.value["chain"] == "simhash";
     let fingerprints = by_fingerprints.then(|| params.parse::<FingerprintOpts>()).transpose()?;
-    let target = opts.to.clone().unwrap_or_else(|| opts.folder.join(REPORT));
-    refuse_target(&target, &opts, &run)?;
-    if opts.to.is_none() && target.symlink_metadata().is_ok() && !is_page(&target) {
-        return Err(Error::Usage(format!(
-            "{} was not written by twinsplit report, so it is not replaced; move it, or give another file with --to",
-            visible::path(&target)
-        )));
-    }
+    let target = target(&opts, &run, &params)?;
     let inputs = inputs(&opts, &run, &pair.idf)?;
     let bounds = Bounds { clusters: opts.clusters, members: opts.members, ids: opts.ids };
     let answer = Answer::read(&opts.folder, &run, by_fingerprints, bounds)?;
@@ -127,21 +120,13 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         answer: &answer,
         bounds,
     };
-    let bytes = if target == Path::new("-") {
-        let mut out = Stdout::new();
-        let bytes = page.write(texts, opts.text, |line| out.line(line))?;
-        out.flush()?;
-        bytes
-    } else {
-        let mut file = AtomicFile::create(&target)?;
-        let bytes = page.write(texts, opts.text, |line| file.line(line))?;
-        file.finish()?;
-        bytes
-    };
-    if !opts.quiet && target != Path::new("-") {
+    let mut file = target.start()?;
+    let bytes = page.write(texts, opts.text, |line| file.line(line))?;
+    file.finish()?;
+    if !opts.quiet && target.path() != Path::new("-") {
         terminal::line(format_args!(
             "{}: {} of {} clusters, {}.{} MB",
-            visible::path(&target),
+            visible::path(target.path()),
             answer.shown.len(),
             answer.clusters,
             bytes / 1_000_000,
@@ -151,52 +136,30 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     Ok(())
 }
 
-/// Refuses to write the page over what it is made from.
-fn refuse_target(target: &Path, opts: &ReportOpts, run: &RunFile) -> Result<()> {
-    let Ok(target_file) = target.canonicalize() else { return Ok(()) };
-    let answer = [RUN, "pairs.tsv", "clusters.tsv", "kept.jsonl"].map(|name| opts.folder.join(name));
-    let same = |path: &PathBuf| path.canonicalize().is_ok_and(|path| path == target_file);
-    match answer.iter().chain(&run.inputs()).chain(&opts.input).any(same) {
-        false => Ok(()),
-        true => Err(Error::Usage(format!(
-            "the page cannot be written over {}, which it is made from; give another file with --to",
-            visible::path(target)
-        ))),
+/// Where the page is written: over nothing that it is made from.
+fn target(opts: &ReportOpts, run: &RunFile, params: &Params) -> Result<Target> {
+    let path = opts.to.clone().unwrap_or_else(|| opts.folder.join(REPORT));
+    if opts.to.is_none() && path.symlink_metadata().is_ok() && !is_page(&path) {
+        return Err(Error::Usage(format!(
+            "{} was not written by twinsplit report, so it is not replaced; move it, or give another file with --to",
+            visible::path(&path)
+        )));
     }
+    let answer = [RUN, "pairs.tsv", "clusters.tsv", "kept.jsonl"].map(|name| opts.folder.join(name));
+    let (inputs, given) = (run.inputs(), expand_inputs(&opts.input)?);
+    let side = params.named_files().into_iter().map(|(_, file)| Path::new(file));
+    let reads = answer.iter().chain(&inputs).chain(&given).map(PathBuf::as_path).chain(side);
+    Target::of(&path, opts.overwrite.overwrite, reads)
 }
 
 /// The files that texts are read from, if any are shown: those given, or else those of the run, each as the run read it.
-fn inputs(opts: &ReportOpts, run: &RunFile, idf: &IdfOpts) -> Result<Option<Vec<PathBuf>>> {
+fn inputs(opts: &ReportOpts, run: &RunFile, idf: &IdfOpts) -> Result<Option<Inputs>> {
     if opts.text == 0 {
         return Ok(None);
     }
-    if !opts.input.is_empty() {
-        let inputs = document_files(&opts.input)?;
-        if !idf.idf.is_everything() && idf.table.idf_table.is_none() {
-            refuse_streams(&inputs, "document frequencies for --idf are counted again")?;
-        }
-        return Ok(Some(inputs));
-    }
-    let without = "; --text 0 makes the page without texts";
-    let inputs = run.readable_inputs().map_err(|error| Error::Usage(format!("{error}{without}")))?;
-    let listed = run.value["inputs"].as_array().map_or(&[][..], Vec::as_slice);
-    for (input, path) in listed.iter().zip(&inputs) {
-        let problem = if !path.exists() {
-            "is an input of the run and is not there; start the command in the folder that the run was started in, \
-             restore the file, or name it with --input"
-                .to_owned()
-        } else if input["xxh3"].is_null() || digest(path)? == *input {
-            // A run on a cluster knows no digests.
-            continue;
-        } else {
-            format!(
-                "is an input of the run and has changed since (the run read {} bytes with xxh3 {}); restore the \
-                 file, or run again",
-                input["bytes"],
-                input["xxh3"].as_str().unwrap_or_default()
-            )
-        };
-        return Err(Error::File { path: path.clone(), problem: format!("{problem}{without}") });
+    let inputs = run.documents(&opts.input, "; --text 0 makes the page without texts")?;
+    if !idf.idf.is_everything() && idf.table.idf_table.is_none() {
+        refuse_streams(&inputs, "document frequencies for --idf are counted again")?;
     }
     Ok(Some(inputs))
 }

@@ -1,7 +1,7 @@
 //! The fingerprints of the documents that are shown, made once more as the run made them.
 
 use super::output::Cluster;
-use crate::cli::documents::each_document;
+use crate::cli::documents::{Inputs, each_document};
 use crate::cli::sketches;
 use crate::error::{Error, Result};
 use crate::record::cluster::Verdict;
@@ -12,7 +12,7 @@ use crate::stages::simhash::FingerprintOpts;
 use crate::visible;
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// A document's fingerprint, and the greatest distance of a pair that it is in.
 type Print = (Fingerprint, u32);
@@ -23,7 +23,7 @@ pub struct Printed(Vec<Option<Print>>);
 impl Printed {
     /// Makes those of the documents of the clusters.
     pub fn read(
-        inputs: &[PathBuf],
+        inputs: &Inputs,
         document: &DocumentOpts,
         opts: &FingerprintOpts,
         clusters: &[Cluster],

@@ -2,7 +2,7 @@
 
 use super::marks::{Mark, cover, encode, encode_stretches};
 use super::output::Cluster;
-use crate::cli::documents::{PairOpts, each_document, in_range};
+use crate::cli::documents::{Inputs, PairOpts, each_document, in_range};
 use crate::error::{Error, Result};
 use crate::hash;
 use crate::record::cluster::Verdict;
@@ -12,7 +12,7 @@ use crate::visible;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Value, json};
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// A document's text.
 struct Text {
@@ -49,7 +49,7 @@ pub struct Texts {
 
 impl Texts {
     /// Finds the documents of the clusters in the inputs; of each text the first `most` bytes are shown.
-    pub fn read(inputs: &[PathBuf], opts: &PairOpts, clusters: &[Cluster], most: usize) -> Result<Self> {
+    pub fn read(inputs: &Inputs, opts: &PairOpts, clusters: &[Cluster], most: usize) -> Result<Self> {
         let ids = clusters.iter().flat_map(|cluster| &cluster.members).map(|member| member.id.as_bytes());
         let places: FxHashMap<&[u8], usize> = ids.zip(0..).collect();
         let mut found: Vec<Option<Text>> = places.iter().map(|_| None).collect();

@@ -14,8 +14,8 @@ use crate::engine::columnar::output::Answer;
 use crate::engine::columnar::{Front, labels};
 use crate::engine::memory::Budget;
 use crate::engine::progress::Progress;
-use crate::error::{Error, Result};
-use crate::io::Blocks;
+use crate::error::Result;
+use crate::io::{Blocks, WorkFolder};
 use crate::join::kernel::JoinPair;
 use crate::similarity::Measure;
 use crate::stage::Counters;
@@ -35,7 +35,7 @@ pub fn measure(
     threads: usize,
 ) -> Result<Measured> {
     let floor = distances.last().map_or(0, |greatest| greatest + MARGIN);
-    let work = tempfile::tempdir().map_err(Error::io("make a temporary folder in", std::env::temp_dir()))?;
+    let work = WorkFolder::temporary()?;
     let (budget, progress) = (Budget::new(MEMORY << 20, threads)?, Progress::default());
     let mut opts = kind.opts.clone();
     if fingerprints.counts() {

@@ -13,7 +13,7 @@ use crate::engine::columnar::{Front, labels};
 use crate::engine::memory::Budget;
 use crate::engine::progress::Progress;
 use crate::error::{Error, Result};
-use crate::io::Blocks;
+use crate::io::{Blocks, WorkFolder};
 use crate::join::kernel::{Asked, JoinPair, Shard, Source, join_shards};
 use crate::similarity::overlap::Overlap;
 use crate::similarity::tau::Tau;
@@ -96,7 +96,7 @@ pub fn measure(
         return Ok(measured);
     }
     let floor = below(*smallest);
-    let work = tempfile::tempdir().map_err(Error::io("make a temporary folder in", std::env::temp_dir()))?;
+    let work = WorkFolder::temporary()?;
     let (budget, progress) = (Budget::new(MEMORY << 20, threads)?, Progress::default());
     let mut opts = kind.opts.clone();
     opts.similarity.0 = floor;

@@ -13,13 +13,13 @@ mod measure;
 mod show;
 mod threshold;
 
-use super::options::{self, RunOpts, output_file};
+use super::options::{self, Overwrite, RunOpts, output_file};
 use super::sample::Sample;
 use crate::chains::Family;
 use crate::engine::columnar::ColumnarOpts;
-use crate::engine::script::quote;
+use crate::engine::script::{quote, quote_name};
 use crate::error::{Error, Result};
-use crate::io::{Stdout, document_files};
+use crate::io::{Stdout, Target, document_files};
 use crate::params::Params;
 use crate::plan::{Given, Origin, refuse_unused};
 use crate::similarity::overlap::Overlap;
@@ -30,7 +30,7 @@ use crate::text::FeatureKind;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 use measure::Measured;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 use threshold::{Kind as Compared, Threshold};
 
@@ -103,6 +103,8 @@ struct TuneOpts {
     /// Write the lines of the sampled documents to this file, in byte order of their ids
     #[arg(long, value_name = "FILE", value_parser = output_file())]
     write_sample: Option<PathBuf>,
+    #[command(flatten)]
+    overwrite: Overwrite,
     /// Print one JSON object instead of tables
     #[arg(long)]
     json: bool,
@@ -168,6 +170,9 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     let threads = options::threads(matches.get_one::<usize>("threads").copied());
     let given: Vec<PathBuf> = matches.get_many::<PathBuf>("input").into_iter().flatten().cloned().collect();
     let inputs = document_files(&given)?;
+    let write_sample =
+        opts.write_sample.as_ref().map(|path| sample_target(path, &opts, &shared.params, &inputs));
+    let write_sample = write_sample.transpose()?;
     let mut start = Instant::now();
     let mut on_progress = |what: &str| {
         if !matches.get_flag("quiet") {
@@ -183,8 +188,8 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
             "the input holds no document, so there is nothing to choose a threshold by".to_owned(),
         ));
     }
-    if let Some(path) = &opts.write_sample {
-        sample.write(path, &inputs)?;
+    if let Some(target) = &write_sample {
+        sample.write(target)?;
     }
     on_progress("sample");
     let mut measured = Vec::new();
@@ -209,6 +214,13 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     let mut out = Stdout::new();
     out.line(text.trim_end().as_bytes())?;
     out.flush()
+}
+
+/// Where the sample is written: to no file that is read.
+fn sample_target(path: &Path, opts: &TuneOpts, params: &Params, inputs: &[PathBuf]) -> Result<Target> {
+    let files = params.named_files().into_iter().map(|(_, file)| file);
+    let files = files.chain(opts.kinds.iter().filter_map(|kind| FeatureKind::file_of(kind))).map(Path::new);
+    Target::of(path, opts.overwrite.overwrite, inputs.iter().map(PathBuf::as_path).chain(files))
 }
 
 /// The similarity that is asked for at each threshold, ascending, each once.
@@ -257,7 +269,7 @@ impl Report<'_> {
     fn command(&self, kind: &str, at: Threshold) -> String {
         let chain = if self.compared == Compared::Fingerprints { OF_FINGERPRINTS } else { OF_SETS };
         let mut words = vec![format!("twinsplit run {chain} --input")];
-        words.extend(self.inputs.iter().map(|path| quote(&path.to_string_lossy())));
+        words.extend(self.inputs.iter().map(|path| quote_name(path.as_os_str())));
         let (option, at) = (at.option(), at.shown());
         words.push(format!("--output out --features {} --{option} {at}", quote(kind)));
         words.extend(self.params.iter().map(|(name, value)| format!("--{name} {}", quote(value))));

@@ -294,7 +294,9 @@ fn an_answer_is_replaced_only_when_asked_and_never_left_in_part() {
         assert_eq!(pairs, "a\tb\t2\t2\t2\t1.000000\n");
         here.write("out/pairs.tsv", "mine\n");
         here.say(&run).fails(2, &["out exists and is not empty", "--overwrite"]);
+        here.say(&format!("{run} --overwrite")).fails(2, &["out/pairs.tsv was changed after the run"]);
         assert_eq!(here.read("out/pairs.tsv"), "mine\n");
+        here.write("out/pairs.tsv", &pairs);
         here.say(&format!("{run} --overwrite")).ok();
         assert_eq!(here.read("out/pairs.tsv"), pairs);
         // A run that fails when nearly all is done leaves the old answer as it was, and none of its own.

@@ -1,6 +1,6 @@
 //! The crate as another program uses it, held against the command line. Nothing but the façade is used here.
 
-use crate::common::cli::{Place, fixture};
+use crate::common::cli::{Place, fixture, jsonl};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use twinsplit::{ClusterKind, Dedup, Document, Duplicates, Error, KeepRule, Result};
@@ -134,4 +134,28 @@ fn errors_tell_what_was_wrong() {
     assert!(none.to_string().contains("date"), "{none}");
     let missing = Dedup::new().run_files(["no-such-file.jsonl"]).unwrap_err();
     assert!(missing.to_string().contains("no-such-file.jsonl"), "{missing}");
+}
+
+/// The answers of all chains, and how many documents they are of.
+#[test]
+fn answers_of_all_chains_are_opened() {
+    let here = Place::new();
+    let docs = jsonl(&[("a", "x y z u v w s t"), ("b", "x y z u v w s t"), ("c", "k l m n o p q r")]);
+    here.write("docs", docs);
+    let mut runs: Vec<(String, &str)> = twinsplit::internal::chains::FAMILIES
+        .iter()
+        .map(|family| (format!("run {} --features words:1", family.name), "a"))
+        .collect();
+    runs.push(("run simhash --features words:1 --weights tf-idf".to_owned(), "a"));
+    runs.push(("run term-split --features words:1 --engine pipes".to_owned(), "a"));
+    for (run, kept) in runs {
+        here.say(&format!("twinsplit {run} --input docs --output out --overwrite --quiet")).ok();
+        let found = Duplicates::open(here.path("out")).unwrap();
+        let clusters: Vec<_> = found.clusters().unwrap().map(|cluster| cluster.unwrap().kept).collect();
+        assert_eq!((found.documents(), &clusters[..]), (3, &[kept.to_owned()][..]), "{run}");
+        assert_eq!(found.dropped().unwrap().count(), 1, "{run}");
+    }
+    here.write("queries", jsonl(&[("q", "x y z u v w s t")]));
+    here.say("twinsplit run simhash --batch queries --input docs --output out --overwrite --quiet").ok();
+    assert_eq!(Duplicates::open(here.path("out")).unwrap().documents(), 3);
 }

@@ -8,6 +8,7 @@ mod explain;
 mod facade;
 mod hints;
 mod install;
+mod overwrite;
 mod progress;
 mod report;
 mod shell;

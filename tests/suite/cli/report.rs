@@ -443,7 +443,7 @@ fn a_search_is_honest() {
         assert!(found.starts_with("No cluster has a document with the id "), "{found}");
     }
     // Ids are a list with a bound; beyond it the page cannot know, and says so.
-    here.say("twinsplit report out --clusters 3 --members 4 --ids 10 --quiet").ok();
+    here.say("twinsplit report out --overwrite --clusters 3 --members 4 --ids 10 --quiet").ok();
     browser.open(&here.path("out/report.html"));
     let found = find(other[1]);
     let unlisted = rows.len() - 12 - 10;
@@ -501,7 +501,7 @@ fn hostile_text_is_shown_and_never_run() {
     here.write("<b>docs", jsonl(&docs));
     here.say("twinsplit run doc-split --input <b>docs --features words:1 --tau 0.5 --output out --quiet")
         .ok();
-    here.say("twinsplit report out --quiet").ok();
+    here.say("twinsplit report out --overwrite --quiet").ok();
     let browser = Browser::start(700);
     browser.open(&here.path("out/report.html"));
     let count = rows(&here.read("out/clusters.tsv")).len();
@@ -606,24 +606,24 @@ fn what_is_missing_is_said() {
     );
 
     here.with(&format!("{run} -"), &tiny, &[]).ok();
-    here.say("twinsplit report out --quiet")
+    here.say("twinsplit report out --overwrite --quiet")
         .fails(2, &["standard input", "cannot be read again", "--input", "--text 0"]);
     assert!(!here.path("out/report.html").exists());
-    here.say("twinsplit report out --quiet --text 0").ok();
+    here.say("twinsplit report out --overwrite --quiet --text 0").ok();
     browser.open(&here.path("out/report.html"));
     assert!(browser.text("#embedded").contains("It shows no texts: --text 0 asked for none"));
     let shown = members(&browser, 0);
     assert!(shown.len() > 1 && shown.iter().all(|(_, _, start)| start.is_empty()), "{shown:?}");
     assert_eq!(browser.script("return document.querySelectorAll('.member').length"), json!(0));
     // The documents that were piped, as a file now; others are noticed.
-    here.say("twinsplit report out --quiet --input docs").ok();
+    here.say("twinsplit report out --overwrite --quiet --input docs").ok();
     browser.open(&here.path("out/report.html"));
     let shown = members(&browser, 0);
     assert!(shown.len() > 1 && shown.iter().all(|(_, _, start)| !start.is_empty()), "{shown:?}");
     here.write("others", tiny.lines().skip(1).collect::<Vec<_>>().join("\n"));
-    here.say("twinsplit report out --quiet --input others").fails(2, &["clusters.tsv"]);
+    here.say("twinsplit report out --overwrite --quiet --input others").fails(2, &["clusters.tsv"]);
     here.say("twinsplit report out --quiet --input docs --to docs")
-        .fails(2, &["cannot be written over docs"]);
+        .fails(2, &["docs", "which this command reads"]);
     assert_eq!(browser.console(), Vec::<String>::new());
 }
 
@@ -634,7 +634,7 @@ fn a_page_follows_from_its_run() {
     let tiny = std::fs::read_to_string(fixture("documents/tiny.jsonl")).unwrap();
     here.write("docs", &tiny);
     here.say("twinsplit run doc-split --features words:2 --tau 0.5 --output out --quiet --input docs").ok();
-    here.say("twinsplit report out --quiet").ok();
+    here.say("twinsplit report out --overwrite --quiet").ok();
     let page = here.read("out/report.html");
     assert!(page.contains("en-05") && page.ends_with("</html>\n"));
     assert_eq!(here.say("twinsplit report out --to -").ok(), page);
@@ -643,32 +643,34 @@ fn a_page_follows_from_its_run() {
 
     for target in ["docs", "out/clusters.tsv", "out/run.json"] {
         let before = here.read(target);
-        here.say(&format!("twinsplit report out --to {target}")).fails(2, &[target, "--to"]);
+        here.say(&format!("twinsplit report out --to {target}"))
+            .fails(2, &[target, "which this command reads"]);
         assert_eq!(here.read(target), before);
     }
     here.say("twinsplit report nowhere").fails(1, &["nowhere/run.json"]);
-    here.say("twinsplit report out --members 1").fails(2, &["--members"]);
+    here.say("twinsplit report out --overwrite --members 1").fails(2, &["--members"]);
     here.write("docs", format!("{tiny}\n"));
-    here.say("twinsplit report out").fails(1, &["docs", "has changed since", "run again", "--text 0"]);
+    here.say("twinsplit report out --overwrite")
+        .fails(1, &["docs", "has changed since", "run again", "--text 0"]);
     std::fs::remove_file(here.path("docs")).unwrap();
-    here.say("twinsplit report out")
-        .fails(1, &["docs", "is not there", "in the folder that the run was started in"]);
-    here.say("twinsplit report out --text 0 --quiet").ok();
+    here.say("twinsplit report out --overwrite").fails(1, &["docs", "is not there", "name it with --input"]);
+    here.say("twinsplit report out --overwrite --text 0 --quiet").ok();
     here.write("docs", &tiny);
     for name in ["pairs.tsv", "clusters.tsv"] {
         let file = format!("out/{name}");
         let whole = here.read(&file);
         here.write(&file, whole.lines().skip(3).map(|line| format!("{line}\n")).collect::<String>());
-        here.say("twinsplit report out").fails(1, &[&file, "out/run.json describes", "run again"]);
+        here.say("twinsplit report out --overwrite")
+            .fails(1, &[&file, "out/run.json describes", "run again"]);
         here.write(&file, whole.replacen("0.", "0,", 1));
-        here.say("twinsplit report out").fails(1, &[&file, "similarity", "six decimals"]);
+        here.say("twinsplit report out --overwrite").fails(1, &[&file, "similarity", "six decimals"]);
         std::fs::remove_file(here.path(&file)).unwrap();
-        here.say("twinsplit report out").fails(1, &[&file]);
+        here.say("twinsplit report out --overwrite").fails(1, &[&file]);
         here.write(&file, whole);
     }
     assert_eq!(here.say("twinsplit report out --to -").ok(), page);
     // Another answer in the folder takes the old page with it.
-    here.say("twinsplit report out --quiet").ok();
+    here.say("twinsplit report out --overwrite --quiet").ok();
     here.say("twinsplit run doc-split --features words:2 --output out --quiet --overwrite --input docs").ok();
     assert!(!here.path("out/report.html").exists());
 }
@@ -683,8 +685,9 @@ fn features_that_changed_since_are_noticed() {
     let run =
         "twinsplit run doc-split --features words:1 --idf 0.1,0.99 --idf-table table --tau 0.3 --input docs";
     here.say(&format!("{run} --output out --quiet")).ok();
-    here.say("twinsplit report out --quiet").ok();
+    here.say("twinsplit report out --overwrite --quiet").ok();
     here.write("other", jsonl(&[("1", "the the ferry left rain fell"), ("2", "the rain")]));
-    here.say("twinsplit idf --from other --features words:1 --output table").ok();
-    here.say("twinsplit report out").fails(1, &["out/clusters.tsv", "another similarity", "--idf-table"]);
+    here.say("twinsplit idf --from other --features words:1 --output table --overwrite").ok();
+    here.say("twinsplit report out --overwrite")
+        .fails(1, &["out/clusters.tsv", "another similarity", "--idf-table"]);
 }

@@ -290,7 +290,7 @@ fn samples_are_uniform() {
     let (mut chosen, mut neighbours) = (vec![0_u32; 200], 0_u32);
     for seed in 0..300 {
         let line = format!(
-            "twinsplit tune --input docs --sample 20 --seed {seed} --kinds lines --taus 1 --write-sample sample \
+            "twinsplit tune --input docs --sample 20 --seed {seed} --kinds lines --taus 1 --write-sample sample --overwrite \
              --json --quiet --threads 1"
         );
         here.say(&line).ok();

@@ -201,7 +201,7 @@ fn what_a_run_that_is_over_left_is_removed() {
     let here = place();
     here.say(&line("doc-split", " --keep-work")).ok();
     let kept = here.names("out/_work");
-    let lines = ["twinsplit report out", "twinsplit explain a b --run out"];
+    let lines = ["twinsplit report out --overwrite", "twinsplit explain a b --run out"];
     for reader in lines {
         here.say(reader).ok();
         assert_eq!(here.names("out/_work"), kept, "{reader}: it was asked to stay");
@@ -232,7 +232,7 @@ fn a_second_run_is_told_of_the_first() {
         std::thread::sleep(Duration::from_millis(5));
     }
     for more in ["", " --overwrite"] {
-        here.say(&format!("{line}{more}")).fails(2, &["another run is at work in out"]);
+        here.say(&format!("{line}{more}")).fails(2, &["a run is in progress in out"]);
     }
     here.shell("cat docs > pipe").ok();
     assert!(first.wait().unwrap().success());
@@ -252,7 +252,7 @@ fn of_two_new_runs_the_second_ends() {
             start(&here, run)
         });
         let refused = one_ends(runs, 2, way);
-        let told = ["another run is at work in out", "out exists and is not empty"];
+        let told = ["a run is in progress in out", "out exists and is not empty"];
         assert!(told.iter().any(|told| refused.contains(told)), "{way}: {refused}");
         for file in &FILES[..3] {
             assert_eq!(
@@ -383,7 +383,8 @@ fn other_commands_replace_only_what_is_theirs() {
     here.say("twinsplit report out").fails(2, &["out/report.html was not written by twinsplit report"]);
     assert_eq!(here.read("out/report.html"), "mine");
     here.say("twinsplit report out --to page").ok();
-    here.shell("rm out/report.html; twinsplit report out; twinsplit report out").ok();
+    here.shell("rm out/report.html; twinsplit report out; twinsplit report out --overwrite").ok();
+    here.say("twinsplit report out").fails(2, &["out/report.html is there already; --overwrite"]);
 
     for (name, content) in
         [("documents.jsonl", "mine"), ("_truth.tsv", "mine"), ("documents.jsonl.gz", "mine")]
@@ -399,7 +400,7 @@ fn other_commands_replace_only_what_is_theirs() {
     here.write("table.quarantine.tsv", "mine");
     here.write("table.partial", "mine");
     here.say("twinsplit idf --from docs --output table --features words:1").ok();
-    here.say("twinsplit idf --from docs --output table --features words:1 --bad-records 1")
+    here.say("twinsplit idf --from docs --output table --overwrite --features words:1 --bad-records 1")
         .fails(2, &["table.quarantine.tsv"]);
     here.write("sets", "1 2\n1 2\n");
     here.write("out.tsv.partial", "mine");
@@ -418,8 +419,69 @@ fn other_commands_replace_only_what_is_theirs() {
         "nothing is written when something is in the way"
     );
     fs::remove_file(here.path("share/man/man1/keep.1")).unwrap();
-    here.shell(&format!("{shell}; {shell}")).ok();
+    here.shell(&format!("{shell}; {shell} --overwrite")).ok();
 
     here.say("twinsplit stages --write share").fails(2, &["share"]);
     assert!(!here.path("share/docs").exists());
+}
+
+/// What a run would replace is no input of any kind, by whatever name.
+#[test]
+fn no_run_replaces_what_it_reads() {
+    let here = place();
+    here.say(&line("doc-split", "")).ok();
+    let kept = here.read("out/kept.jsonl");
+    fs::hard_link(here.path("out/kept.jsonl"), here.path("hard")).unwrap();
+    symlink("out/kept.jsonl", here.path("link")).unwrap();
+    let simhash = "twinsplit run simhash --quiet --input docs --output out --overwrite --batch";
+    for batch in ["out/kept.jsonl", "hard", "link", "out/../out/kept.jsonl"] {
+        here.say(&format!("{simhash} {batch}")).fails(2, &[batch, "which this run reads"]);
+    }
+    for table in ["--idf-table out/pairs.tsv --idf 0,0.9", "--features spotsigs:out/clusters.tsv"] {
+        let run = format!("twinsplit run doc-split --quiet --input docs --output out --overwrite {table}");
+        let said = here.say(&run);
+        assert!(said.code > 0 && here.path("out/run.json").exists(), "{}", said.err);
+    }
+    here.say("twinsplit run doc-split --quiet --input hard --output out/ --overwrite")
+        .fails(2, &["hard", "which this run reads"]);
+    here.say("twinsplit run doc-split --quiet --input docs --output . --overwrite").fails(2, &["docs"]);
+    assert_eq!(here.read("out/kept.jsonl"), kept);
+}
+
+/// What was changed by hand after the run is named, and stays.
+#[test]
+fn what_was_changed_after_the_run_stands_in_the_way() {
+    let here = place();
+    for name in ["pairs.tsv", "clusters.tsv", "kept.jsonl"] {
+        here.say(&line("doc-split", "")).ok();
+        let file = format!("out/{name}");
+        let whole = here.read(&file);
+        // Of another length, and of the same.
+        for changed in [format!("{whole}mine\n"), whole.replacen('a', "A", 1)] {
+            here.write(&file, &changed);
+            for more in [" --overwrite", " --resume"] {
+                here.say(&line("doc-split", more)).fails(2, &[&format!("{file} was changed after the run")]);
+            }
+            assert_eq!(here.read(&file), changed);
+        }
+        fs::rename(here.path(&file), here.path("moved")).unwrap();
+        here.say(&line("doc-split", " --overwrite")).ok();
+        assert_eq!(here.read(&file), whole);
+        fs::remove_dir_all(here.path("out")).unwrap();
+    }
+}
+
+/// Folders that a run made go when it fails, and those that were there stay.
+#[test]
+fn a_run_that_fails_leaves_no_folder() {
+    let here = place();
+    here.write("docs", "bad\n");
+    fs::create_dir(here.path("old")).unwrap();
+    for way in WAYS {
+        for output in ["a/b/c", "old/a/b"] {
+            here.say(&line(way, "").replace("--output out", &format!("--output {output}")))
+                .fails(1, &["docs, line 1"]);
+        }
+        assert!(!here.path("a").exists() && here.names("old").is_empty(), "{way}");
+    }
 }

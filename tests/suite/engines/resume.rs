@@ -292,7 +292,7 @@ fn two_runs_do_not_share_a_folder() {
     let said = here.run(second, "");
     assert!(first.wait().unwrap().success());
     if said.code != 0 {
-        said.fails(2, &["another run is at work in out"]);
+        said.fails(2, &["a run is in progress in out"]);
     }
     assert!(here.path("out/run.json").exists());
 }

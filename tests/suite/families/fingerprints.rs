@@ -47,7 +47,7 @@ fn queries_find_what_a_scan_finds() {
             [("", "bytes"), ("--layout scan", "bytes"), ("--layout block-pairs --memory 64", "rows")]
         {
             let build = format!(
-                "twinsplit fingerprints build rows --output index --distance {distance} --ids {ids} {layout}"
+                "twinsplit fingerprints build rows --output index --overwrite --distance {distance} --ids {ids} {layout}"
             );
             let built = here.say(build.trim_end());
             assert!(built.err.contains(&format!("300 fingerprints of {bits} bits, layout")), "{}", built.err);
@@ -132,7 +132,7 @@ fn an_index_is_the_same_in_little_memory() {
     let here = Place::new();
     here.write("rows", text(&rows(400_000, 64, "row"), 64));
     for layout in ["multi-index:2", "block-pairs"] {
-        let build = format!("twinsplit fingerprints build rows --layout {layout} --output");
+        let build = format!("twinsplit fingerprints build rows --layout {layout} --overwrite --output");
         here.say(&format!("{build} large --threads 2")).ok();
         here.say(&format!("{build} little --build-memory 4 --threads 1")).ok();
         let read = |name| std::fs::read(here.path(name)).unwrap();
@@ -148,7 +148,7 @@ fn numbers_are_ids_too() {
     let found = here.with("twinsplit fingerprints query index", "q\t00000000000000fF\n", &[]).ok();
     assert_eq!(found, "q\t7\t1\nq\t18446744073709551615\t0\n");
     here.write("others", "seven\t00000000000000ff\n");
-    let wrong = here.say("twinsplit fingerprints build others --output index --ids numbers");
+    let wrong = here.say("twinsplit fingerprints build others --output index --overwrite --ids numbers");
     wrong.fails(2, &["\"seven\" of row 1 is no whole number below 2^64"]);
     // What was there stays.
     here.say("twinsplit fingerprints stats index").ok();

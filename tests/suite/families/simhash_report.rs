@@ -80,7 +80,7 @@ fn a_report_shows_distances() {
     // What was not made by these options is refused.
     let clusters = here.read("out/clusters.tsv");
     here.write("docs.jsonl", jsonl(&[("a", "another text")]));
-    here.say("twinsplit report out").fails(1, &["docs.jsonl", "has changed since"]);
+    here.say("twinsplit report out --overwrite").fails(1, &["docs.jsonl", "has changed since"]);
     assert_eq!(here.read("out/clusters.tsv"), clusters);
 }
 

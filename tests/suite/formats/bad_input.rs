@@ -317,7 +317,7 @@ fn a_full_disk_is_named_and_leaves_nothing_that_looks_finished() {
         for (before, left) in [("", ""), (few, "full/index\n")] {
             let script = format!(
                 "mkdir -p full && mount -t tmpfs -o size=64k tmpfs full; {before} code=0; \
-                 twinsplit fingerprints build rows --output full/index --layout scan --ids {ids} || code=$?; \
+                 twinsplit fingerprints build rows --output full/index --overwrite --layout scan --ids {ids} || code=$?; \
                  find full -type f; \
                  [[ ! -e full/index ]] || twinsplit fingerprints query full/index few >&2 || code=9; exit $code"
             );

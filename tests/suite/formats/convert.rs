@@ -61,12 +61,14 @@ fn bad_documents_stop_it_or_lie_in_the_quarantine() {
     assert_eq!([rows[1][0], rows[1][1], rows[1][2]], ["bad", "10", "text"]);
     assert_eq!(rows[1][4], "<DOC>\\x0a<DOCNO>c</DOCNO>\\x0a</DOC>");
     // What another run let pass is gone, and what is not ours stays.
-    here.say("twinsplit convert good --format trec --output docs.jsonl --bad-records 2 --quiet").ok();
+    here.say("twinsplit convert good --format trec --output docs.jsonl --bad-records 2 --quiet --overwrite")
+        .ok();
     assert!(!here.path("docs.jsonl.quarantine.tsv").exists());
     here.write("docs.jsonl.quarantine.tsv", "mine\n");
-    here.say(&format!("{convert} --bad-records 2")).fails(2, &["was not written by twinsplit"]);
+    here.say(&format!("{convert} --bad-records 2 --overwrite")).fails(2, &["was not written by twinsplit"]);
     here.say("twinsplit convert bad --format trec --output - --bad-records 2").fails(2, &["must be a file"]);
-    here.say("twinsplit convert good --format trec --output good").fails(2, &["would replace an input"]);
+    here.say("twinsplit convert good --format trec --output good")
+        .fails(2, &["good", "which this command reads"]);
     let damaged = &gzip(TREC)[..30];
     here.write("cut.gz", damaged);
     here.say("twinsplit convert cut.gz --format trec --output -").fails(1, &["cut.gz", "truncated"]);
@@ -137,7 +139,7 @@ fn pages_of_html_become_text() {
     here.say("twinsplit run --format html --input site --features words:1 --tau 0.5 --output out --quiet")
         .ok();
     assert_eq!(here.read("out/pairs.tsv").lines().count(), 2);
-    assert_eq!(values(&here.read("out.documents.jsonl")), expected);
+    assert_eq!(values(&here.read("out/documents.jsonl")), expected);
     assert!(
         here.say("twinsplit explain site/a.html site/below/b.html.gz --run out")
             .ok()
@@ -188,7 +190,7 @@ fn files_beside_pages_and_stray_bytes_are_told() {
         .for_each(|warning| assert!(told.iter().any(|told| told.contains(warning)), "{told:?}"));
 }
 
-/// A run of another format is the run of the lines that it leaves beside its output folder.
+/// A run of another format is the run of the lines that are a file of its answer.
 #[test]
 fn a_run_converts_in_front() {
     let here = Place::new();
@@ -209,25 +211,39 @@ fn a_run_converts_in_front() {
     for (out, chain) in [("o1", "doc-split"), ("o2", "term-split"), ("o3", "doc-split --engine pipes")] {
         here.say(&run(chain, out)).ok();
         assert_eq!(files.map(|file| here.read(&format!("{out}/{file}"))), expected, "{chain}");
-        assert_eq!(here.read(&format!("{out}.documents.jsonl")), here.read("made.jsonl"));
+        assert_eq!(here.read(&format!("{out}/documents.jsonl")), here.read("made.jsonl"));
     }
     // What looks at documents again reads that file.
     assert!(here.say("twinsplit explain a b --run o1").ok().contains("caf\u{e9}"));
     here.say("twinsplit report o2").ok();
     here.say(&(run("doc-split", "o1") + " --resume")).ok();
     here.say(&run("doc-split", "o1")).fails(2, &["o1 exists and is not empty"]);
+    // An answer and its documents go together: what does not succeed leaves both, and so does what was changed by hand.
+    let lines = here.read("o1/documents.jsonl");
+    here.write("crawl", "<DOC>\nno documents\n");
+    here.say(&(run("doc-split", "o1") + " --overwrite")).fails(1, &["crawl, line 1"]);
+    here.say(&(run("doc-split", "o1") + " --resume")).fails(2, &["the input crawl has changed"]);
     here.write("crawl", TREC);
-    here.say(&(run("doc-split", "o1") + " --resume")).fails(2, &["o1.documents.jsonl"]);
+    here.say(&(run("doc-split", "o1") + " --resume --format jsonl")).fails(2, &["--format"]);
+    assert_eq!(here.read("o1/documents.jsonl"), lines);
+    assert!(here.say("twinsplit explain a b --run o1").ok().contains("caf\u{e9}"));
+    here.write("o1/documents.jsonl", lines.replacen("first", "FIRST", 1));
+    here.say(&(run("doc-split", "o1") + " --overwrite")).fails(2, &["o1/documents.jsonl was changed after"]);
+    here.say("twinsplit explain a b --run o1").fails(1, &["o1/documents.jsonl", "has changed since"]);
+    here.write("o1/documents.jsonl", &lines);
     here.say(&(run("doc-split", "o1/") + " --overwrite")).ok();
-    assert_eq!(here.read("o1.documents.jsonl").lines().count(), 1);
+    assert_eq!(here.read("o1/documents.jsonl").lines().count(), 1);
 
     // Nobody's file is replaced, and a run that did not begin leaves none.
-    here.write("o4.documents.jsonl", "mine");
-    here.say(&(run("doc-split", "o4") + " --overwrite"))
-        .fails(2, &["o4.documents.jsonl, which is there already"]);
-    assert_eq!(here.read("o4.documents.jsonl"), "mine");
+    fs::create_dir(here.path("o4")).unwrap();
+    here.write("o4/documents.jsonl", "mine");
+    here.say(&(run("doc-split", "o4") + " --overwrite")).fails(2, &["o4/documents.jsonl stands in the way"]);
+    assert_eq!(here.read("o4/documents.jsonl"), "mine");
     here.say(&(run("doc-split", "o5") + " --keep newest --date DATE")).fails(2, &["DATE"]);
-    assert!(!here.path("o5.documents.jsonl").exists());
+    assert!(!here.path("o5").exists());
+    here.write("bad", format!("{TREC}\nstray\n"));
+    here.say(&run("doc-split", "o8").replace("--input crawl", "--input bad --bad-records 1")).ok();
+    assert!(here.read("o8/documents.jsonl.quarantine.tsv").contains("stray"));
     for engine in ["hadoop", "spark"] {
         let said = here.say(&run(&format!("doc-split --engine {engine}"), "o6"));
         said.fails(2, &["--format trec is for --engine local and pipes", "twinsplit convert --format trec"]);
@@ -237,5 +253,5 @@ fn a_run_converts_in_front() {
     let lines = "twinsplit run --input lines --id nr --text body --output o7 --quiet";
     here.say(lines).fails(1, &["field document"]);
     here.say(&format!("{lines} --encoding latin1")).ok();
-    assert_eq!(here.read("o7.documents.jsonl"), "{\"nr\":7,\"body\":\"caf\u{e9}\"}\n");
+    assert_eq!(here.read("o7/documents.jsonl"), "{\"nr\":7,\"body\":\"caf\u{e9}\"}\n");
 }

@@ -3,6 +3,7 @@
 mod bad_input;
 mod bad_records;
 pub mod convert;
+mod file_names;
 mod generate_corpus;
 mod inputs;
 mod long_lines;
