@@ -140,7 +140,7 @@ fn long_lines_are_kept_and_passed_over_part_by_part() {
     let input = folder.path().join("docs.jsonl");
     let text = sentences(&mut Rng::new(3), 20 << 20);
     let good = format!(r#"{{"id":"good","text":"{text}"}}"#);
-    let bad = format!(r#"{{"id":"bad","text":"{text}\ud800"}}"#);
+    let bad = format!(r#"{{"id":"bad","text":"{text}\x"}}"#);
     std::fs::write(&input, format!("{bad}\n{good}\n{{\"id\":\"short\",\"text\":\"a b c\"}}\n")).unwrap();
     let output = folder.path().join("out");
     run("doc-split --features lines --write-kept --bad-records 1", &input, &output, (80, 4)).unwrap();
