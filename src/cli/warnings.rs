@@ -13,6 +13,7 @@ use crate::record::Record;
 use crate::record::cluster::ClusterRow;
 use crate::record::document::SURROGATES;
 use crate::record::set::Member;
+use crate::stages::options::FEATURES;
 use crate::stages::signature_check::{BELOW as ESTIMATED_BELOW, ESTIMATED, UNCHECKED};
 use crate::terminal::plural;
 use std::collections::BTreeMap;
@@ -87,11 +88,11 @@ fn without_features(plan: &Plan, steps: &[&Done], documents: u64) -> Option<Stri
     let kind = plan.params.get("features").unwrap_or_default();
     let advice = if kind.starts_with("sentence-ends") {
         format!(
-            "{kind} needs Chinese sentences that end in a full stop, so take --features words:5 or chars:5 for other texts"
+            "{kind} needs Chinese sentences that end in a full stop, so take --features {FEATURES} or chars:5 for other texts"
         )
     } else if kind.starts_with("spotsigs") {
         format!(
-            "{kind} needs running text in the language of its words, so take --features words:5 or chars:5 for other texts"
+            "{kind} needs running text in the language of its words, so take --features {FEATURES} or chars:5 for other texts"
         )
     } else {
         "take shorter features, such as a smaller K, or chars:K, to reach them".to_owned()
