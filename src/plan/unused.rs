@@ -87,7 +87,8 @@ fn used(family: &Family, params: &Params, kept: bool) -> BTreeSet<String> {
 pub(super) fn of_tasks(plan: &Plan, given: &Given) -> Vec<String> {
     let used = known_options(names(&plan.chain));
     let in_one_process = plan.columnar().is_some();
-    let in_tasks = |name: &&str| match BOUNDS.contains(name) {
+    // A stage of the chain has --graph, but only tasks have a choice by it.
+    let in_tasks = |name: &&str| match BOUNDS.contains(name) || *name == "graph" {
         true => in_one_process && *name != "max-pairs",
         false => !used.contains(*name) && plan.family.choices().all(|(choice, _)| choice != *name),
     };
