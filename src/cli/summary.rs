@@ -6,7 +6,7 @@ use super::output::owned::RUN;
 use super::table::table;
 use crate::chains::OF_QUERIES;
 use crate::cluster::dropped::{BELOW, BEYOND, DISTANCE, DROPPED, least};
-use crate::engine::columnar::minhash::{AUDIT_FOUND, AUDITED};
+use crate::engine::columnar::minhash::audit;
 use crate::engine::progress::{Done, documents};
 use crate::error::Result;
 use crate::io::{AtomicFile, Stdout};
@@ -39,9 +39,15 @@ pub(super) fn with_readers_once(steps: &[Done]) -> Vec<&Done> {
 }
 
 /// What the audit of a run says, where there was one.
-pub(super) fn audit(steps: &[impl Borrow<Done>]) -> Option<Audit> {
-    let audited = steps.iter().any(|step| step.borrow().counters.contains_key(AUDITED));
-    audited.then(|| Audit { pairs: sum(steps, AUDITED), found: sum(steps, AUDIT_FOUND) })
+pub(super) fn reached(steps: &[impl Borrow<Done>]) -> Option<Audit> {
+    let is_audited = steps.iter().any(|step| step.borrow().counters.contains_key(audit::PAIRS));
+    let squares = [audit::PAIRS_SQUARED, audit::PAIRS_TIMES_FOUND, audit::FOUND_SQUARED];
+    let is_sample = sum(steps, audit::DRAWN) < sum(steps, audit::OF_SETS);
+    is_audited.then(|| Audit {
+        pairs: sum(steps, audit::PAIRS),
+        found: sum(steps, audit::FOUND),
+        squares: is_sample.then(|| squares.map(|name| sum(steps, name))),
+    })
 }
 
 /// A sentence on the dropped documents that are no pair with the kept one; nothing where there are none.
@@ -125,7 +131,7 @@ impl Report<'_> {
             "seconds": { "total": milliseconds(self.seconds), "steps": seconds },
             "warnings": self.warnings,
         });
-        run.extend(audit(self.steps).map(|audit| ("audit".to_owned(), audit.json())));
+        run.extend(reached(self.steps).map(|audit| ("audit".to_owned(), audit.json())));
         run.extend(fields.as_object().cloned().unwrap_or_default());
         format!("{:#}", Value::from(run))
     }
@@ -187,7 +193,7 @@ impl Report<'_> {
                 },
                 self.seconds
             ));
-            audit(self.steps).iter().for_each(terminal::line);
+            reached(self.steps).iter().for_each(terminal::line);
             left_out(self.steps).into_iter().chain(unlike_kept(self.steps)).for_each(terminal::line);
             for file in &self.answers {
                 terminal::line(format_args!("  {}", visible::path(file)));

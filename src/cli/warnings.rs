@@ -1,7 +1,7 @@
 //! The warnings of a run: what makes an answer another one than its reader takes it for, and what to do about it. Each is one
 //! sentence that ends in what to do, and names nothing that the run has done already.
 
-use super::summary::{EQUAL_TEXTS, audit, most, sum, with_readers_once};
+use super::summary::{EQUAL_TEXTS, most, reached, sum, with_readers_once};
 use crate::cluster::ids::Ids;
 use crate::engine::columnar::output::{CommonFeatures, FeatureCounts, LARGE_SHARE, LargeCluster};
 use crate::engine::progress::Done;
@@ -48,7 +48,7 @@ pub fn warnings(plan: &Plan, steps: &[Done], clusters: &[LargeCluster]) -> Vec<S
     }
     warnings.extend(out_of_range(plan, steps));
     warnings.extend(surrogates(steps));
-    warnings.extend(audit(steps).and_then(|audit| audit.warning(plan.recall)));
+    warnings.extend(reached(steps).and_then(|audit| audit.warning(plan.recall)));
     warnings.extend(estimated(steps));
     if documents >= FEW {
         warnings.extend(large(plan, documents, clusters));

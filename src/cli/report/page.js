@@ -22,9 +22,11 @@ function drawTotals() {
   ];
   if (report.audit !== null) {
     const { recall, interval, found, pairs } = report.audit;
-    const shares = interval.map((share) => share.toFixed(4)).join(" to ");
-    totals.push(["recall", "Recall by the audit", `${recall.toFixed(4)} (${shares} with 95\u00a0% confidence): `
-      + `${grouped(found)} of ${count(pairs, "pair", "pairs")} of an exact join of some sets`]);
+    const [share, of] = [recall.toFixed(4), `${grouped(found)} of ${count(pairs, "pair", "pairs")}`];
+    const between = interval?.map((bound) => bound.toFixed(4)).join(" to ");
+    totals.push(["recall", "Recall by the audit", between === undefined
+      ? `${share}, counted: ${of} of different sets`
+      : `${share} (${between} with 95\u00a0% confidence): ${of} of an exact join of some sets`]);
   }
   at("totals").append(...totals.map(([name, label, value]) =>
     el("div", {}, el("dt", {}, label), el("dd", { id: `total-${name}` }, value))));

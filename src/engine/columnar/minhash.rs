@@ -7,9 +7,9 @@
 //!
 //! Where clusters alone are asked for, most candidates are not looked at ([`clusters`]).
 //!
-//! The audit joins some of the sets with all others exactly, every so many-th in the order of sizes, and counts how many of the
-//! pairs have a key in common: the recall that the bands have reached here. Equal sets are found without a key, and do not count.
+//! What the bands have lost here, the audit of [`audit`] finds out.
 
+pub mod audit;
 mod clusters;
 
 use super::documents::Documents;
@@ -19,7 +19,7 @@ use super::{ColumnarRun, named};
 use crate::engine::memory::Budget;
 use crate::engine::progress::Unit;
 use crate::error::{Error, Result};
-use crate::join::kernel::{Asked, JoinPair, Shard, Source, join_shards, overlap_of_sets, queries};
+use crate::join::kernel::{JoinPair, Source, overlap_of_sets};
 use crate::join::sets::Sets;
 use crate::similarity::{SetSimilarity, Similarity};
 use crate::sketch::bands::Bands;
@@ -33,14 +33,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Pairs that a thread holds before it hands them over.
 const BATCH: usize = 4096;
-
-/// Sets that an audit joins exactly, at least, where there are so many.
-const AUDIT_SETS: usize = 1000;
-
-/// Counters of an audit: the pairs of the exact join that it looked at, and those of them that have a key in common.
-pub const AUDITED: &str = "audit_pairs";
-/// See [`AUDITED`].
-pub const AUDIT_FOUND: &str = "audit_pairs_found";
 
 /// Makes the keys of documents.
 pub struct Keys {
@@ -161,6 +153,7 @@ impl MinHashJoin<'_> {
         self.run.opts.bands.bands as usize
     }
 
+    /// The keys of a set, one for each band.
     fn keys(&self, set: u32) -> &[u64] {
         let place = self.documents.order[self.groups.members(set)[0] as usize] as usize;
         let bands = self.band_count();
@@ -262,38 +255,5 @@ impl MinHashJoin<'_> {
         })?;
         met.add(&by);
         lock(taker).take(&found)
-    }
-
-    /// Joins some sets exactly, and counts the pairs with a common key.
-    fn audit(&self) -> Result<Counters> {
-        let store = &self.groups.store;
-        let all = store.sets();
-        if all == 0 {
-            return Ok(Counters::new());
-        }
-        let step = (all / AUDIT_SETS).max(1);
-        let part = Shard { first: step / 2, end: all, step };
-        self.run.progress.start(
-            "audit",
-            "joining",
-            Unit::Sets,
-            queries(store, &[part], self.similarity()) as u64,
-        );
-        let on_progress = |sets| self.run.progress.add(sets as u64);
-        let (pairs, met) = (AtomicU64::new(0), AtomicU64::new(0));
-        let take = |found: &[JoinPair]| {
-            let meet =
-                |pair: &&JoinPair| self.keys(pair.a).iter().zip(self.keys(pair.b)).any(|(x, y)| x == y);
-            pairs.fetch_add(found.len() as u64, Ordering::Relaxed);
-            met.fetch_add(found.iter().filter(meet).count() as u64, Ordering::Relaxed);
-            Ok::<(), Error>(())
-        };
-        let threads = store.readers(1, 0, self.run.threads, self.budget);
-        join_shards(store, &[part], self.similarity(), Asked::Pairs, threads, &on_progress, &take)?;
-        Ok(named(&[
-            ("audit_sets", (part.first..all).step_by(step).len() as u64),
-            (AUDITED, pairs.into_inner()),
-            (AUDIT_FOUND, met.into_inner()),
-        ]))
     }
 }
