@@ -53,6 +53,8 @@ pub const PAIRS: Data = "pairs";
 pub const CLUSTERS: Data = "clusters";
 /// The kept documents' lines.
 pub const KEPT: Data = "kept";
+/// The documents by which bands are chosen.
+pub const SAMPLE: Data = "sample";
 /// Different sets, the documents that have the set of another one, and what the keep rule needs of each document.
 const MEMBERS: Data = "members";
 /// Features by document frequency.

@@ -190,6 +190,10 @@ pub mod record {
         };
     }
     /// See the module of this name.
+    pub mod sampled {
+        pub use crate::record::sampled::Sampled;
+    }
+    /// See the module of this name.
     pub mod site {
         pub use crate::record::site::SiteRow;
     }

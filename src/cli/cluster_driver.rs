@@ -27,28 +27,20 @@ use tempfile::TempDir;
 pub fn run(plan: &Plan, opts: &RunOpts) -> Result<()> {
     let start = Instant::now();
     let manifest = RunManifest::of(plan, [&plan.inputs, &[]], Known::Names)?;
-    let is_spark = plan.engine == Engine::Spark;
-    let name = if is_spark { "chain.py" } else { "chain.sh" };
     let script = script_of(plan, Library::Inside)?;
-    let logs = tempfile::Builder::new()
-        .prefix("twinsplit-logs.")
-        .tempdir()
-        .map_err(Error::io("make a folder in", std::env::temp_dir()))?;
-    let said = logs.path().join(MANIFEST);
+    let started = Started::of(plan.engine, opts)?;
+    let logs = started.logs.path();
+    let said = logs.join(MANIFEST);
     manifest.write(&said, opts.overwrite, opts.keep_work)?;
     let progress = Arc::new(Progress::default());
-    let (interpreter, variables, arguments) = match is_spark {
-        true => (spark_submit(opts), Vec::new(), spark_options(opts, logs.path())?),
-        false => (vec!["bash".to_owned()], variables(opts)?, Vec::new()),
-    };
     let run = ClusterRun {
-        interpreter: &interpreter,
-        script: (&script, name),
+        interpreter: &started.interpreter,
+        script: (&script, started.name),
         inputs: &plan.inputs,
         output: &opts.output,
-        logs: logs.path(),
-        variables: &variables,
-        options: &arguments,
+        logs,
+        variables: &started.variables,
+        options: &started.arguments,
         progress: &progress,
     };
     // The script ends its jobs when this process is gone, and the logs go with it.
@@ -58,10 +50,10 @@ pub fn run(plan: &Plan, opts: &RunOpts) -> Result<()> {
     drop(display);
     let steps = match done {
         Ok(steps) => steps,
-        Err(error) => return Err(leave(opts, logs, error)),
+        Err(error) => return Err(started.leave(opts, error)),
     };
     if steps.is_empty() {
-        return say_complete(opts, || print(logs.path(), &opts.output));
+        return say_complete(opts, || print(logs, &opts.output));
     }
     // With the input as the cluster's file system tells of it.
     let manifest = RunManifest::read(&said)?;
@@ -76,27 +68,58 @@ pub fn run(plan: &Plan, opts: &RunOpts) -> Result<()> {
     };
     let text =
         report.json(report.answers.iter().map(|folder| json!({ "path": visible::stored(folder) })).collect());
-    put(&text, logs.path(), &opts.output)?;
+    put(&text, logs, &opts.output)?;
     report.print(opts.quiet, opts.json.then_some(text.as_str()))
 }
 
-/// Says what is left after an error: finished steps, and the logs of the jobs, which its message may name.
-fn leave(opts: &RunOpts, logs: TempDir, error: Error) -> Error {
-    if matches!(error, Error::Usage(_)) {
-        return error;
+/// What a script is started with.
+pub struct Started {
+    /// The program that reads it, and its arguments.
+    pub interpreter: Vec<String>,
+    /// The name of its file.
+    pub name: &'static str,
+    /// Its variables.
+    pub variables: Vec<(&'static str, String)>,
+    /// Its options.
+    pub arguments: Vec<String>,
+    /// The local folder of its logs, which goes when the run has ended.
+    pub logs: TempDir,
+}
+
+impl Started {
+    /// On an engine, with the options of a run.
+    pub fn of(engine: Engine, opts: &RunOpts) -> Result<Self> {
+        let logs = tempfile::Builder::new()
+            .prefix("twinsplit-logs.")
+            .tempdir()
+            .map_err(Error::io("make a folder in", std::env::temp_dir()))?;
+        let is_spark = engine == Engine::Spark;
+        let (interpreter, variables, arguments) = match is_spark {
+            true => (spark_submit(opts), Vec::new(), spark_options(opts, logs.path())?),
+            false => (vec!["bash".to_owned()], variables(opts)?, Vec::new()),
+        };
+        let name = if is_spark { "chain.py" } else { "chain.sh" };
+        Ok(Self { interpreter, name, variables, arguments, logs })
     }
-    let mut finished = fs::read_dir(logs.path().join("steps")).into_iter().flatten();
-    if finished.next().is_some() {
-        terminal::note(format_args!(
-            "finished steps are in {}/_work; the same command with --resume goes on with them",
-            visible::path(&opts.output)
-        ));
+
+    /// Says what is left after an error: finished steps, and the logs of the jobs, which its message may name.
+    pub fn leave(self, opts: &RunOpts, error: Error) -> Error {
+        if matches!(error, Error::Usage(_)) {
+            return error;
+        }
+        let mut finished = fs::read_dir(self.logs.path().join("steps")).into_iter().flatten();
+        if finished.next().is_some() {
+            terminal::note(format_args!(
+                "finished steps are in {}/_work; the same command with --resume goes on with them",
+                visible::path(&opts.output)
+            ));
+        }
+        let mut files = fs::read_dir(self.logs.path()).into_iter().flatten().flatten();
+        if files.any(|file| file.path().extension().is_some_and(|end| end == "log")) {
+            terminal::note(format_args!("the logs of the jobs are in {}", visible::path(&self.logs.keep())));
+        }
+        error
     }
-    let mut files = fs::read_dir(logs.path()).into_iter().flatten().flatten();
-    if files.any(|file| file.path().extension().is_some_and(|end| end == "log")) {
-        terminal::note(format_args!("the logs of the jobs are in {}", visible::path(&logs.keep())));
-    }
-    error
 }
 
 /// What this run is, for the script: a file in the folder of logs, to which the script adds the input.
@@ -173,19 +196,24 @@ fn print(logs: &Path, output: &Path) -> Result<()> {
 }
 
 /// The folder of the answer where Spark says that it is on this machine: Spark needs no Hadoop beside it then.
-fn local_folder(logs: &Path) -> Option<PathBuf> {
+pub fn local_folder(logs: &Path) -> Option<PathBuf> {
     let whole = fs::read_to_string(logs.join("_output")).ok()?;
     whole.trim_end().strip_prefix("file:").map(PathBuf::from)
 }
 
 /// A command of `hadoop fs`, with what to say where it fails.
 fn hadoop_fs(words: &[&str], files: &[&Path], failed: impl FnOnce(ExitStatus) -> String) -> Result<()> {
-    let home = std::env::var_os("HADOOP_HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
-    let hadoop = home.map_or_else(|| PathBuf::from("hadoop"), |home| home.join("bin/hadoop"));
+    let hadoop = hadoop();
     let mut command = Command::new(&hadoop);
     command.arg("fs").args(words).args(files).stdin(Stdio::null());
     match command.status().map_err(Error::io("start", &hadoop))? {
         status if status.success() => Ok(()),
         status => Err(Error::Failed(failed(status))),
     }
+}
+
+/// The command `hadoop`.
+pub fn hadoop() -> PathBuf {
+    let home = std::env::var_os("HADOOP_HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
+    home.map_or_else(|| PathBuf::from("hadoop"), |home| home.join("bin/hadoop"))
 }

@@ -2,6 +2,7 @@
 
 pub mod audit;
 mod cluster_driver;
+mod cluster_sample;
 pub mod completions;
 pub mod convert;
 pub mod documents;

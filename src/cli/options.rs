@@ -1,6 +1,6 @@
 //! The driver's options: those of all stages, declared there, and a few of its own.
 
-use super::recall;
+use super::recall::{self, SampleThere};
 use crate::chains::FAMILIES;
 use crate::error::{Error, Result};
 use crate::plan::{Asked, Engine, Given, Origin, Plan};
@@ -243,8 +243,14 @@ pub fn recall() -> Arg {
     )
 }
 
-/// What a command line asks for.
-pub fn asked(matches: &ArgMatches, engine: Engine, inputs: &[PathBuf], write_kept: bool) -> Result<Asked> {
+/// What a command line asks for. `there` samples documents that lie in a cluster's file system.
+pub fn asked(
+    matches: &ArgMatches,
+    engine: Engine,
+    inputs: &[PathBuf],
+    write_kept: bool,
+    there: Option<&SampleThere<'_>>,
+) -> Result<Asked> {
     let chain = matches.get_one::<String>("chain").cloned();
     let mut asked = Asked {
         chain,
@@ -256,7 +262,7 @@ pub fn asked(matches: &ArgMatches, engine: Engine, inputs: &[PathBuf], write_kep
         notes: Vec::new(),
     };
     if let Some(recall) = matches.get_one::<f64>("recall") {
-        recall::choose(*recall, &mut asked)?;
+        recall::choose(*recall, &mut asked, there)?;
     }
     Ok(asked)
 }

@@ -42,7 +42,10 @@ pub fn command() -> Command {
 pub fn run(matches: &ArgMatches) -> Result<()> {
     let opts = EstimateOpts::from_arg_matches(matches)?;
     let engine = *matches.get_one::<Engine>("engine").unwrap_or(&Engine::Pipes);
-    let asked = options::asked(matches, engine, &opts.input, matches.get_flag("write-kept"))?;
+    if !opts.input.is_empty() && !opts.estimate && !matches.contains_id("recall") {
+        return Err(Error::Usage("--input is for --estimate and --recall, and neither is given".to_owned()));
+    }
+    let asked = options::asked(matches, engine, &opts.input, matches.get_flag("write-kept"), None)?;
     let plan = options::plan(asked, false)?;
     keep_field::check(&plan.params, &[])?;
     let library = if matches.get_flag("inline") { Library::Inside } else { Library::Beside };

@@ -9,26 +9,24 @@
 use super::options;
 use super::sample::Sample;
 use crate::error::{Error, Place, Result};
-use crate::hash;
 use crate::params::Params;
 use crate::plan::{Asked, Origin};
+use crate::record::Record;
 use crate::record::document::DocumentOpts;
+use crate::record::sampled::Sampled;
 use crate::similarity::Measure;
 use crate::similarity::tau::Tau;
 use crate::sketch::bands::Bands;
 use crate::sketch::minhash::{MOST_HASHES, signature_nanoseconds};
 use crate::stages::minhash::{BandOpts, SignerOpts};
 use crate::stages::options::{FeatureOpts, MinFeaturesOpts, SimilarityOpts};
+use crate::stages::sample::{self, Drawn};
 use crate::text::Extractor;
 use crate::threads::in_threads;
 use clap::Args;
+use std::borrow::Cow;
 use std::path::Path;
 
-/// Documents of the sample: eight million pairs.
-const DOCUMENTS: usize = 4000;
-/// Bytes of these that are looked at, where they are long, and how many of them are at least.
-const TEXT: usize = 4 << 20;
-const LEAST: usize = 500;
 /// Features that pairs of the sample may share, in all: where texts have much in common, fewer documents are taken.
 const SHARED: u64 = 50_000_000;
 /// Pairs at tau that are taken to be there beside those of the sample.
@@ -85,33 +83,82 @@ struct Expected {
     cost: f64,
 }
 
-/// Sets bands, rows and the values that they need.
-pub fn choose(recall: f64, asked: &mut Asked) -> Result<()> {
+/// The documents by which bands are chosen, in the order of their hashes.
+pub struct Chosen<'s> {
+    lines: Vec<Cow<'s, (Place, Vec<u8>)>>,
+    /// How many documents there were to choose from.
+    documents: u64,
+}
+
+impl<'s> Chosen<'s> {
+    /// Those of the rows of `sample-documents-reduce`.
+    pub fn of_rows(rows: &[u8], documents: u64, from: &Path) -> Result<Self> {
+        let mut lines = Vec::new();
+        for (number, row) in (1..).zip(rows.split(|byte| *byte == b'\n').filter(|row| !row.is_empty())) {
+            let place = Place { file: from.to_string_lossy().into(), line: number, ..Place::default() };
+            let sampled = Sampled::decode(row).map_err(|error| Error::Record {
+                stage: "recall",
+                place: place.clone(),
+                error,
+            })?;
+            lines.push(Cow::Owned((place, sampled.line.into_owned())));
+        }
+        Ok(Self { lines, documents })
+    }
+
+    /// Those of a sample with the smallest hashes.
+    fn of(sample: &'s Sample, document: &DocumentOpts) -> Self {
+        let hash = |(place, line): &(Place, Vec<u8>)| {
+            document.read(line, place).map_or(u64::MAX, |document| sample::hash(&document.id))
+        };
+        let mut lines: Vec<_> = sample.lines.iter().map(|line| (hash(line), line)).collect();
+        // Of equal hashes the smaller id comes first, as it does in the sample.
+        lines.sort_by_key(|line| line.0);
+        let mut drawn = Drawn::default();
+        let lines = lines.into_iter().map(|(_, line)| Cow::Borrowed(line));
+        Self { lines: lines.take_while(|line| drawn.takes(&line.1)).collect(), documents: sample.documents }
+    }
+}
+
+/// Gives the rows of `sample-documents-reduce` of documents that lie in a cluster's file system.
+pub type SampleThere<'r> = dyn Fn(&Asked) -> Result<Chosen<'static>> + 'r;
+
+/// Sets bands, rows and the values that they need. `there` samples what a cluster's jobs read.
+pub fn choose(recall: f64, asked: &mut Asked, there: Option<&SampleThere<'_>>) -> Result<()> {
     if let Some(chain) = asked.chain.as_deref().filter(|chain| *chain != "minhash") {
         return Err(Error::Usage(format!("--recall chooses the bands of minhash, and the chain is {chain}")));
     }
-    let given = &mut asked.given;
-    if let Some(name) = ["bands", "rows"].into_iter().find(|name| given.params.get(name).is_some()) {
+    let params = &asked.given.params;
+    if let Some(name) = ["bands", "rows"].into_iter().find(|name| params.get(name).is_some()) {
         return Err(Error::Usage(format!(
             "--recall chooses --bands and --rows; it cannot be given with --{name}"
         )));
     }
-    let opts: SampleOpts = given.params.parse()?;
+    let opts: SampleOpts = params.parse()?;
     let similarity = opts.similarity.0;
     let tau = similarity.tau().filter(|_| similarity.measure() == Measure::Jaccard).ok_or_else(|| {
         Error::Usage("--recall is reckoned for --similarity jaccard, which signatures estimate; give --bands and --rows".to_owned())
     })?;
     let tau = share(tau);
-    let readable = !asked.engine.is_remote() && asked.inputs.iter().all(|path| path != Path::new("-"));
-    let found = if readable && !asked.inputs.is_empty() {
-        let inputs = crate::io::document_files(&asked.inputs)?;
-        super::run::refuse_streams(&inputs, "--recall takes a sample of it first")?;
-        let sample = Sample::take("recall", &inputs, &opts.document, DOCUMENTS, 0, options::threads(None))?;
-        Similarities::of(&opts, &sample, sample.documents, tau)?
-    } else {
-        // Nothing is known: all pairs may lie at tau.
-        Similarities { pairs: vec![0.0; STEPS + 1], documents: 1.0, features: 0.0, seen: 0, tau }
+    if asked.inputs.is_empty() {
+        return Err(Error::Usage(
+            "--recall chooses bands by a sample of the documents, and none are named: name them with --input, or give --bands and --rows"
+                .to_owned(),
+        ));
+    }
+    let sample;
+    let chosen = match there {
+        Some(there) => there(asked)?,
+        None => {
+            let inputs = crate::io::document_files(&asked.inputs)?;
+            super::run::refuse_streams(&inputs, "--recall takes a sample of it first")?;
+            let threads = options::threads(None);
+            sample = Sample::take("recall", &inputs, &opts.document, sample::DOCUMENTS, 0, threads)?;
+            Chosen::of(&sample, &opts.document)
+        }
     };
+    let found = Similarities::of(&opts, &chosen, chosen.documents, tau)?;
+    let given = &mut asked.given;
     let best = found.best(recall, given.params.get("hashes").and_then(|hashes| hashes.parse().ok()))?;
     asked.notes.push(format!(
         "--recall {recall}: {} bands of {} rows, by {} pairs at or above tau in a sample; expected are a recall of {:.4} and {:.0} \
@@ -146,7 +193,7 @@ pub fn forecast(params: &Params, sample: &Sample, documents: u64) -> Result<Opti
     let Some(tau) = similarity.tau().filter(|_| similarity.measure() == Measure::Jaccard) else {
         return Ok(None);
     };
-    let found = Similarities::of(&opts, sample, documents, share(tau))?;
+    let found = Similarities::of(&opts, &Chosen::of(sample, &opts.document), documents, share(tau))?;
     // Of a sample without such pairs nothing is known but what they are at worst.
     let doubt = if found.seen == 0 { DOUBT } else { 0.0 };
     let Expected { recall, candidates, .. } = found.expect(bands.bands(signer.hashes)?, doubt);
@@ -159,23 +206,13 @@ fn share(tau: Tau) -> f64 {
 
 impl Similarities {
     /// Those of a collection of so many documents, by a sample of it.
-    fn of(opts: &SampleOpts, sample: &Sample, documents: u64, tau: f64) -> Result<Self> {
-        // Those of the smallest hashes are a sample of the sample.
-        let hash = |(place, line): &(Place, Vec<u8>)| {
-            opts.document.read(line, place).map_or(u64::MAX, |document| hash::sample(0, &document.id))
-        };
-        let mut lines: Vec<_> = sample.lines.iter().map(|line| (hash(line), line)).collect();
-        lines.sort_unstable_by_key(|line| line.0);
-        let mut bytes = 0;
-        let enough = (0..).zip(&lines).take_while(|(at, (_, (_, line)))| {
-            bytes += line.len();
-            *at < LEAST || bytes <= TEXT
-        });
-        let lines = &lines[..enough.count()];
+    fn of(opts: &SampleOpts, chosen: &Chosen<'_>, documents: u64, tau: f64) -> Result<Self> {
+        let lines = &chosen.lines;
         let (threads, spec) = (options::threads(None), opts.features.spec()?);
         let sets = in_threads(threads, threads, |thread| {
             let (mut extractor, mut sets) = (Extractor::new(spec.clone()), Vec::new());
-            for (at, (_, (place, line))) in lines.iter().enumerate().skip(thread).step_by(threads) {
+            for (at, line) in lines.iter().enumerate().skip(thread).step_by(threads) {
+                let (place, line) = line.as_ref();
                 let Ok(document) = opts.document.read(line, place) else { continue };
                 let mut set = Vec::new();
                 extractor.set(&document.text, &mut set);
@@ -313,6 +350,7 @@ fn counted(sets: &[Vec<u64>], most: u64) -> Counted {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hash;
 
     fn similarities(pairs: &[(usize, f64)], tau: f64) -> Similarities {
         let mut all = vec![0.0; STEPS + 1];

@@ -20,6 +20,7 @@ pub mod near;
 pub mod pair;
 pub mod posting;
 pub mod round;
+pub mod sampled;
 pub mod set;
 pub mod signature;
 pub mod site;

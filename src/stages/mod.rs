@@ -24,6 +24,7 @@ pub mod meta;
 pub mod minhash;
 pub mod options;
 pub mod pcp;
+pub mod sample;
 pub mod side;
 pub mod signature_check;
 pub mod simhash;
@@ -47,6 +48,8 @@ pub struct NoOpts {}
 /// All stages, in the order in which data meets them.
 pub static STAGES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
     vec![
+        Entry::of::<sample::SampleDocuments>(),
+        Entry::of::<sample::SampleDocumentsReduce>(),
         Entry::of::<tokenize::Tokenize>(),
         Entry::of::<feature_count::FeatureCountMap>(),
         Entry::of::<feature_count::FeatureCountReduce>(),

@@ -31,8 +31,8 @@ pub struct EstimateOpts {
     /// tasks, core-hours, memory
     #[arg(long, requires = "input")]
     pub estimate: bool,
-    /// For --estimate: the documents, or a part of them together with --documents
-    #[arg(long, num_args = 1.., value_name = "FILE", requires = "estimate")]
+    /// For --estimate: the documents, or a part of them together with --documents; for --recall: those that bands are chosen by
+    #[arg(long, num_args = 1.., value_name = "FILE")]
     pub input: Vec<PathBuf>,
     /// For --estimate: number of documents in the collection; by default those of the input
     #[arg(long, value_name = "N", requires = "estimate")]

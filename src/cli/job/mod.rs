@@ -5,7 +5,7 @@ mod counters;
 mod explain;
 mod folder;
 mod names;
-mod remote;
+pub mod remote;
 mod watch;
 
 use super::manifest::{PAGE, RunManifest, VARIABLES, digests, of_queries};

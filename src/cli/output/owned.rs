@@ -2,6 +2,7 @@
 //! is somebody else's and stays.
 
 use super::files::{Files, Kind, Local};
+use crate::chains::SAMPLE;
 use crate::cli::convert::UNREAD;
 use crate::error::{Error, Result};
 use crate::io::contents;
@@ -39,7 +40,7 @@ pub const REPORT_MARK: &str = "<meta name=\"generator\" content=\"twinsplit ";
 /// All names that runs, of whichever engine, give to what they leave for good.
 const FILES: [&str; 9] =
     [RUN, "pairs.tsv", "clusters.tsv", "kept.jsonl", "quarantine.tsv", DOCUMENTS, UNREAD, COUNTERS, REPORT];
-const FOLDERS: [&str; 4] = ["pairs", "clusters", "kept", "quarantine"];
+const FOLDERS: [&str; 5] = ["pairs", "clusters", "kept", "quarantine", SAMPLE];
 
 /// The names that a record lists, its own among them; none when it is no record of ours.
 pub fn recorded_in(files: &dyn Files, path: &Path) -> Result<BTreeSet<String>> {

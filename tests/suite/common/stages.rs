@@ -7,6 +7,9 @@ use twinsplit::internal::stages::STAGES;
 
 use super::cli::Place;
 
+/// The stages of the job that `--recall` runs before a plan is made.
+pub const SAMPLE_STAGES: [&str; 2] = ["sample-documents", "sample-documents-reduce"];
+
 /// Holds what ran on an engine to the declared stages.
 #[track_caller]
 pub fn assert_all_ran(ran: &BTreeSet<String>) {

@@ -15,7 +15,7 @@ use crate::common::cli::{Place, Said, fixture};
 use crate::common::cluster::{hadoop_home, java_home, with_hadoop};
 use crate::common::command_server::CommandServer;
 use crate::common::odd;
-use crate::common::stages::{assert_all_ran, stages_of};
+use crate::common::stages::{SAMPLE_STAGES, assert_all_ran, stages_of};
 use crate::common::tutorial::follow;
 
 /// Three maps and two reducers at least, for files are cut.
@@ -196,20 +196,42 @@ fn ccdet_equals_brute_force() -> BTreeSet<String> {
 const CHAINS: [&str; 9] = [
     "term-split --features words:2 --pcp prefix --idf 0.05,1 --idf-table tables/table --tau 0.5 --cluster star --keep longest",
     "term-split --features words:2 --tau 0.5 --idf 0.05,1 --idf-lookup shuffle --write clusters",
-    "doc-split --features words:2 --slices 3 --tau 0.5",
+    "doc-split --features words:2 --slices 3 --similarity cosine --tau 0.6",
     "doc-split --features words:2 --tau 0.5 --graph 0",
-    "doc-split --features words:2 --partition by-task --slices 2 --tau 0.5 --cluster star --graph 0",
-    "minhash --features words:2 --bands 32 --rows 4 --tau 0.5",
+    "doc-split --features words:2 --partition by-task --slices 2 --similarity overlap --tau 6 --cluster star --graph 0",
+    "minhash --features words:2 --bands 32 --rows 4 --similarity dice --tau 0.6",
     "minhash --features words:2 --bands 32 --rows 4 --tau 0.5 --bloom 1 --check signature",
     "i-match --lexicons 40 --idf 0.05,1 --tau 0.3",
     "simhash --features words:2 --weights tf-idf --distance 20 --check cosine:0.4 --posting-block 7",
 ];
+
+/// Bands that are chosen by a sample are the same wherever it is drawn, and so are the pairs; gives the stages that drew it.
+fn recall_equals_local() -> BTreeSet<String> {
+    let here = Place::new();
+    documents(&here);
+    let line =
+        "twinsplit run minhash --features words:2 --tau 0.5 --recall 0.9 --quiet --input docs --output";
+    let cluster = format!("{line} cluster --engine hadoop {TASKS}");
+    say_by_server(&here, &format!("{line} local; {line} pipes --engine pipes; {cluster}")).ok();
+    let expected = here.read("local/pairs.tsv");
+    assert!(expected.lines().count() > 50, "{expected}");
+    assert_eq!(here.read("pipes/pairs.tsv"), expected);
+    assert_eq!(here.shell("cat cluster/pairs/part-* | LC_ALL=C sort").ok(), expected);
+    let chosen = ["local", "pipes", "cluster"].map(|run| {
+        let parameters = run_json(&here, run)["parameters"].take();
+        ["bands", "rows", "hashes"].map(|option| parameters[option].clone())
+    });
+    assert!(chosen.iter().all(|bands| *bands == chosen[0]), "{chosen:?}");
+    assert!(here.names(".").iter().all(|name| !name.contains("sample")), "{:?}", here.names("."));
+    SAMPLE_STAGES.map(str::to_owned).into()
+}
 
 /// Each stage with what Hadoop gives it, so that no other chain of them has more to show.
 #[test]
 fn every_stage_gives_what_it_gives_locally() {
     let mut ran = batch_equals_local();
     ran.extend(ccdet_equals_brute_force());
+    ran.extend(recall_equals_local());
     for options in CHAINS {
         let began = Instant::now();
         ran.extend(equals_local(options));

@@ -6,7 +6,7 @@ use crate::common::cli::{Place, Said, binaries, fixture, search_path};
 use crate::common::harness::{bash, clean};
 use crate::common::odd::{self, gzip};
 use crate::common::spark::{confs, spark_home};
-use crate::common::stages::{assert_all_ran, stages_of};
+use crate::common::stages::{SAMPLE_STAGES, assert_all_ran, stages_of};
 use crate::common::tutorial::follow;
 use flate2::read::MultiGzDecoder;
 use serde_json::{Value, json};
@@ -23,19 +23,23 @@ const COMMITTED: [&str; 1] = ["doc-split"];
 /// All programs over [`DOCUMENTS`]: the committed ones, and what `plan` prints for these options.
 const VARIANTS: [&str; 4] = ["term-split", "term-split-prefix", "doc-split", "doc-split-by-task"];
 const SIMHASH: &str = "simhash --features words:2 --weights levels --distance 20,200:24 --check edit:0.4";
-const MINHASH: &str = "minhash --features words:2 --bands 32 --rows 4 --tau 0.5 --bloom 1";
+const MINHASH: &str = "minhash --features words:2 --bands 32 --rows 4 --similarity dice --tau 0.6 --bloom 1";
+const COSINE: &str = "doc-split --features words:2 --similarity cosine --tau 0.6";
+const OVERLAP: &str = "term-split --pcp prefix --features words:2 --similarity overlap --tau 8";
 const SIGNATURES: &str = "minhash --features words:2 --bands 32 --rows 4 --tau 0.5 --check signature";
 const I_MATCH: &str = "i-match --lexicons 40 --idf 0.1,0.95 --idf-lookup shuffle";
 const CCDET: &str = "ccdet --tau 0.5 --cluster star --site url --idf 0.1,0.95 --graph 0";
 /// Queries and documents of odd names.
 const BATCH: &str = "simhash --features words:2 --distance 3,200:8 --batch odd";
-const PLANNED: [(&str, &str); 9] = [
+const PLANNED: [(&str, &str); 11] = [
     ("term-split", "term-split"),
     ("term-split-prefix", "term-split --pcp prefix"),
     ("doc-split-by-task", "doc-split --partition by-task --slices 3"),
     ("simhash", SIMHASH),
     ("minhash", MINHASH),
     ("signatures", SIGNATURES),
+    ("cosine", COSINE),
+    ("overlap", OVERLAP),
     ("i-match", I_MATCH),
     ("batch", BATCH),
     ("ccdet", CCDET),
@@ -153,7 +157,7 @@ fn jobs() -> Vec<Value> {
         args.extend((variant == "doc-split").then_some("--overwrite"));
         job(variant, variant, variant, &args, &[]);
     }
-    for name in ["simhash", "minhash", "signatures", "i-match"] {
+    for name in ["simhash", "minhash", "signatures", "cosine", "overlap", "i-match"] {
         job(name, name, name, &[&DOCUMENTS[..], &["--reducers", "3", "--shuffled"]].concat(), &[]);
     }
     job("batch", "batch", "batch", &["odd", "plain.jsonl", "--reducers", "3"], &[]);
@@ -271,10 +275,12 @@ fn simhash_gives_the_answer_of_a_run() {
     assert_same("simhash", "expected-simhash", 20);
 }
 
-/// Signatures, with a filter of keys before the shuffle, and compared with one another: the bytes of a local run.
+/// Signatures, with a filter of keys before the shuffle, and compared with one another; similarities beside Jaccard: the bytes of a
+/// local run.
 #[test]
-fn minhash_gives_the_answer_of_a_run() {
-    for (name, options) in [("minhash", MINHASH), ("signatures", SIGNATURES)] {
+fn signatures_and_other_similarities_give_the_answer_of_a_run() {
+    let all = [("minhash", MINHASH), ("signatures", SIGNATURES), ("cosine", COSINE), ("overlap", OVERLAP)];
+    for (name, options) in all {
         let expected = format!("expected-{name}");
         local(&format!("{options} --write-kept"), &DOCUMENTS, &expected).ok();
         let said = said(name);
@@ -323,6 +329,8 @@ fn every_stage_runs() {
     for (name, options) in PLANNED.iter().chain(&[("doc-split", "doc-split")]) {
         ran.extend(stages_of(&plan_words(options), counters(name).keys().map(String::as_str)));
     }
+    // The driver's own: a_run_has_the_answer_and_its_report.
+    ran.extend(SAMPLE_STAGES.map(str::to_owned));
     assert_all_ran(&ran);
 }
 
@@ -478,13 +486,21 @@ fn the_tutorial_can_be_followed() {
 fn a_run_has_the_answer_and_its_report() {
     let place = Place::new();
     fs::copy(fixture("documents/tiny.jsonl"), place.path("tiny.jsonl")).unwrap();
-    let run = |engine: &str, more: &[&str]| {
+    let run_chain = |chain: &[&str], engine: &str, output: &str, more: &[&str]| {
         let mut command = clean(Command::new(binaries().join("twinsplit")));
-        command.args(["run", "doc-split", "--features", "words:2", "--tau", "0.5", "--input", "tiny.jsonl"]);
-        command.args(["--engine", engine, "--output", engine]).args(more);
+        command.arg("run").args(chain).args([
+            "--features",
+            "words:2",
+            "--tau",
+            "0.5",
+            "--input",
+            "tiny.jsonl",
+        ]);
+        command.args(["--engine", engine, "--output", output]).args(more);
         command.env("SPARK_HOME", spark_home()).env("SPARK_LOCAL_IP", "127.0.0.1");
         place.run(command, "")
     };
+    let run = |engine: &str, more: &[&str]| run_chain(&["doc-split"], engine, engine, more);
     run("local", &["--quiet"]).ok();
     let confs: Vec<String> = confs().iter().flat_map(|conf| ["-D".to_owned(), (*conf).to_owned()]).collect();
     let mut more: Vec<&str> = confs.iter().map(String::as_str).collect();
@@ -502,4 +518,15 @@ fn a_run_has_the_answer_and_its_report() {
     more.push("--resume");
     // With --json there is no sentence, but what was printed before.
     assert_eq!(run("spark", &more).ok(), printed);
+    // The sample by which bands are chosen is drawn there, and nothing of it is left.
+    more.pop();
+    let recall = ["minhash", "--recall", "0.9"];
+    run_chain(&recall, "local", "by-recall", &["--quiet"]).ok();
+    let report: Value = serde_json::from_str(&run_chain(&recall, "spark", "there", &more).ok()).unwrap();
+    let chosen: Value = serde_json::from_str(&place.read("by-recall/run.json")).unwrap();
+    for option in ["bands", "rows", "hashes"] {
+        assert_eq!(report["parameters"][option], chosen["parameters"][option], "{option}");
+    }
+    assert!(sorted(&place.path("there/pairs")) == sorted(&place.path("by-recall/pairs.tsv")));
+    assert!(place.names(".").iter().all(|name| !name.contains("sample")), "{:?}", place.names("."));
 }

@@ -349,6 +349,13 @@ fn bands_are_chosen_by_the_recall_that_is_asked_for() {
         here.say(&format!("{line} no {options}")).fails(2, words);
         assert!(!here.path("no").exists());
     }
+    // A plan without documents has nothing to choose by.
+    here.say("twinsplit plan minhash --engine hadoop --recall 0.9 --features lines")
+        .fails(2, &["--recall", "--input", "--bands and --rows"]);
+    let plan =
+        here.say("twinsplit plan minhash --features lines --tau 0.5 --recall 0.99 --input docs --json").ok();
+    let plan: serde_json::Value = serde_json::from_str(&plan).unwrap();
+    assert_eq!(plan["parameters"]["bands"], run["parameters"]["bands"]);
     here.say("twinsplit run minhash --input docs --recall 1.5 --output no")
         .fails(2, &["1.5", "between 0 and 1"]);
 }

@@ -29,6 +29,7 @@ use twinsplit::internal::record::near::{AnswerPair, AnyPair, Checked, Near, Near
 use twinsplit::internal::record::pair::{Candidate, Joined, Pair, Part};
 use twinsplit::internal::record::posting::{BlockPair, Posting, PostingRow, PrefixMark};
 use twinsplit::internal::record::round::{GraphInput, Neighbour};
+use twinsplit::internal::record::sampled::Sampled;
 use twinsplit::internal::record::set::{Copy, Doc, Features, HashedDoc, HashedRow, Member};
 use twinsplit::internal::record::signature::{self, HalfSigned, Signature, Signed};
 use twinsplit::internal::record::site::SiteRow;
@@ -364,6 +365,7 @@ fn every_stages_records_are_among_the_rows() {
         lookup::LeftInput,
         lookup::LeftRow,
         KeptFeature,
+        Sampled,
         SiteRow,
         lookup::RightInput,
         lookup::RightRow,

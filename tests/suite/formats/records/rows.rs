@@ -235,6 +235,7 @@ pub fn rows(values: &Values) -> Vec<Row> {
     row!(lookup::LeftRow, lookup::LeftRow::Kept(*n0));
     row!(lookup::LeftRow, lookup::LeftRow::Posting { feature: *n0, id: a });
     row!(KeptFeature, kept);
+    row!(Sampled, Sampled::of(*n0, a, br#"{"id": "a", "text": "b"}"#));
     row!(SiteRow, SiteRow::Site { feature: *n0, documents: *n1, site: b.into() });
     row!(SiteRow, SiteRow::Site { feature: *n0, documents: *n1, site: b"".into() });
     row!(SiteRow, SiteRow::Posting { feature: *n0, id: a });
