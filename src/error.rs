@@ -61,7 +61,23 @@ pub struct FieldError {
     /// What was found, shortened. Boxed, so that every `Result` of the crate is smaller.
     pub found: Box<str>,
     /// What to do, where there is more to say than to correct it.
-    pub advice: Option<Box<str>>,
+    pub advice: Option<Box<Advice>>,
+}
+
+/// What to do about an error, behind a thin pointer for the same reason.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Advice(Box<str>);
+
+impl<T: Into<Box<str>>> From<T> for Box<Advice> {
+    fn from(text: T) -> Self {
+        Box::new(Advice(text.into()))
+    }
+}
+
+impl fmt::Display for Advice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
 }
 
 impl fmt::Display for FieldError {
@@ -88,7 +104,7 @@ impl FieldError {
 
     /// What to do about a document with this error.
     fn advice(&self) -> &str {
-        self.advice.as_deref().unwrap_or("correct the line")
+        self.advice.as_ref().map_or("correct the line", |advice| &advice.0)
     }
 }
 

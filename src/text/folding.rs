@@ -56,7 +56,8 @@ impl Folding {
             return Folded { text, edits: &[] };
         };
         let Self { text: out, edits } = self;
-        (out.clear(), edits.clear());
+        out.clear();
+        edits.clear();
         out.reserve(text.len());
         out.push_str(&text[..at]);
         while let Some(c) = text[at..].chars().next() {
