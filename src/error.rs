@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use std::convert::Infallible;
 use std::fmt;
 use std::io;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
 /// The result of everything that can fail.
@@ -58,25 +59,33 @@ pub struct FieldError {
     pub field: &'static str,
     /// What the declaration says stands there.
     pub expected: &'static str,
-    /// What was found, shortened. Boxed, so that every `Result` of the crate is smaller.
-    pub found: Box<str>,
+    /// What was found, shortened.
+    pub found: Box<Words>,
     /// What to do, where there is more to say than to correct it.
-    pub advice: Option<Box<Advice>>,
+    pub advice: Option<Box<Words>>,
 }
 
-/// What to do about an error, behind a thin pointer for the same reason.
+/// Words of an error, which are behind a thin pointer so that every `Result` of the crate is small.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Advice(Box<str>);
+pub struct Words(Box<str>);
 
-impl<T: Into<Box<str>>> From<T> for Box<Advice> {
+impl<T: Into<Box<str>>> From<T> for Box<Words> {
     fn from(text: T) -> Self {
-        Box::new(Advice(text.into()))
+        Box::new(Words(text.into()))
     }
 }
 
-impl fmt::Display for Advice {
+impl Deref for Words {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Words {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(self)
     }
 }
 
@@ -104,7 +113,7 @@ impl FieldError {
 
     /// What to do about a document with this error.
     fn advice(&self) -> &str {
-        self.advice.as_ref().map_or("correct the line", |advice| &advice.0)
+        self.advice.as_deref().map_or("correct the line", |advice| advice)
     }
 }
 

@@ -54,7 +54,7 @@ pub fn main_with(name: &str, args: Vec<OsString>) -> ExitCode {
 /// Why the words behind `--then` are no stages.
 enum Misread {
     Option(clap::Error),
-    Stage(Error),
+    Stage(Box<Error>),
 }
 
 /// The stages that `--then` names, each with its options.
@@ -63,7 +63,7 @@ fn following(words: Vec<OsString>) -> std::result::Result<Vec<(&'static Entry, A
         let name = words.first().map(|name| name.to_string_lossy()).unwrap_or_default();
         let mapper = stages::find(&name).filter(|entry| entry.decl.role == Role::Map);
         let entry = mapper.ok_or_else(|| {
-            Misread::Stage(Error::Usage(format!("--then {name}: expected the name of a mapper")))
+            Misread::Stage(Box::new(Error::Usage(format!("--then {name}: expected the name of a mapper"))))
         })?;
         let matches = super::parse(entry.command(), words).map_err(Misread::Option)?;
         Ok((entry, matches))
