@@ -157,7 +157,8 @@ fn the_examples_are_true() {
         assert_eq!(here.read(file), pairs, "{file}");
     }
     assert_eq!(here.read("clusters.tsv"), here.read("out/clusters.tsv"));
-    assert_eq!(here.read("queried-pairs"), here.read("joined-pairs"), "Doc-Split and Term-Split");
+    // A slice's pairs stand in the order of its sets.
+    here.shell("cmp <(sort queried-pairs) <(sort joined-pairs)").ok();
     assert_eq!(here.read("verified-pairs"), here.read("joined-pairs"), "prefixes and whole sets");
     // One task has found the components whole, so that the first round was the last.
     here.shell("cmp <(cut -f 1,3 clustered | sort) <(cut -f 1,3 components | sort)").ok();
