@@ -5,7 +5,7 @@
 //! command line goes from one engine to another as it is.
 
 use super::{BOUNDS, FOR_SETS, Given, Origin, Plan, known_options, options_of};
-use crate::chains::{Chain, FAMILIES, Family, Wanted};
+use crate::chains::{Chain, FAMILIES, Family, Tasks, Wanted};
 use crate::error::{Error, Result};
 use crate::params::Params;
 use std::collections::{BTreeMap, BTreeSet};
@@ -75,6 +75,12 @@ fn used(family: &Family, params: &Params, kept: bool) -> BTreeSet<String> {
     let stages = |params: &Params| names(&family.chain(params, Wanted { kept, rounds: true }));
     let own = stages(params);
     let mut used = known_options(own.iter().copied());
+    // What says how many tasks a step has is no stage's.
+    let chain = family.chain(params, Wanted { kept, rounds: true });
+    used.extend(chain.steps().iter().filter_map(|step| match step.tasks {
+        Tasks::Option(option) => Some(option.to_owned()),
+        _ => None,
+    }));
     used.retain(|name| !family.ignored.contains(&name.as_str()));
     let decides = |(choice, values): &(&str, &[&str])| {
         values.iter().any(|value| stages(&params.clone().with(choice, *value)) != own)
