@@ -2,6 +2,10 @@
 //! promised to other programs: it may change with every commit.
 
 /// See the module of this name.
+pub mod allocator {
+    pub use crate::allocator::Allocator;
+}
+/// See the module of this name.
 pub mod chains {
     pub use crate::chains::{Chain, Columnar, FAMILIES, Family, Part, Step, Wanted};
 }

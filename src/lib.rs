@@ -33,7 +33,7 @@
 //! | [`corpus`] | corpora of any size to measure with, shaped like a crawl | |
 //! | [`api`] | the façade: what a program that uses the crate sees | |
 //! | [`cli`] | the stages as programs, and the driver | |
-//! | [`io`], [`checked_file`], [`hash`], [`error`], [`bad_records`], [`terminal`], [`visible`], [`threads`], [`decimal`] | files and streams, files that arrive whole, every hash, every error, lines that are no documents, messages, text that is safe to look at, work shared out, numbers as they are typed | |
+//! | [`io`], [`checked_file`], [`hash`], [`error`], [`bad_records`], [`terminal`], [`visible`], [`threads`], [`allocator`], [`decimal`] | files and streams, files that arrive whole, every hash, every error, lines that are no documents, messages, text that is safe to look at, work shared out, what happens without memory, numbers as they are typed | |
 //!
 //! `text`, `index`, `sketch`, `join`, `cluster` and `corpus` know nothing of files or processes.
 
@@ -42,6 +42,7 @@
 // The map below is for those who read the source; `cargo doc --document-private-items` has its links.
 #![allow(rustdoc::private_intra_doc_links)]
 
+mod allocator;
 mod api;
 mod bad_records;
 mod chains;

@@ -3,12 +3,14 @@
 //! It writes a row for each pair of postings, which are the sum of df(df-1)/2 over all features. Its stages know that sum,
 //! and stop above `--max-pairs`, when they have read and sorted all documents. Here the documents are read once and nothing
 //! is written. Of a small input all sets are counted, so the sum is exact; of a large one those of a share of the texts,
-//! chosen by a hash of the text, so that copies, which count once, are chosen together. From the share each document
-//! frequency is estimated from below, by three times its error of chance, the square root.
+//! chosen by a hash of the text, so that copies, which count once, are chosen together. The share is halved as often as its sets
+//! take more memory than they may. From the share each document frequency is estimated from below, by three times its error of
+//! chance, the square root.
 
 use super::documents::PairOpts;
 use super::options::RunOpts;
 use crate::chains::Family;
+use crate::engine::memory::Budget;
 use crate::engine::script::quote;
 use crate::error::{Error, Result};
 use crate::hash;
@@ -16,13 +18,19 @@ use crate::io::{Blocks, each_line};
 use crate::params::Params;
 use crate::plan::options_beyond;
 use crate::text::Extractor;
-use crate::threads::{in_threads, lock};
-use rustc_hash::{FxHashMap, FxHashSet};
+use crate::threads::{in_threads, lock, unlocked};
+use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-/// The sets of so much text as this part of `--memory` are counted: they and their frequencies take a few times as much.
+/// The sets of so much text as this part of `--memory` are counted.
 const COUNTED: u64 = 32;
+/// Bytes for a feature of a set that is counted: in its set, and among those of all sets; and features that a set itself takes the
+/// memory of.
+const FEATURE: usize = 2 * size_of::<u64>();
+const SET: usize = 8;
+/// How often a share may be halved: few texts are in it then.
+const MOST_HALVED: u32 = 24;
 /// How many times the limit an estimate has to be: texts that differ may have the same set, which counts once.
 const CLEARLY: u128 = 2;
 /// What a compressed file holds at most of text, in its own size; more only makes the share larger.
@@ -62,7 +70,8 @@ pub fn refuse_hopeless(params: &Params, opts: &RunOpts, inputs: &[PathBuf]) -> R
     }
     // What cannot be read stops the run as well, which names the stage.
     let counted = opts.memory_bytes() as u64 / COUNTED;
-    let Ok(forecast) = forecast(inputs, &pair, opts.threads(), counted) else { return Ok(()) };
+    let budget = Budget::of_stages(opts.memory_bytes(), opts.threads())?;
+    let Ok(forecast) = forecast(inputs, &pair, opts.threads(), counted, &budget) else { return Ok(()) };
     if !forecast.exceeds(limit) {
         return Ok(());
     }
@@ -80,32 +89,79 @@ pub fn refuse_hopeless(params: &Params, opts: &RunOpts, inputs: &[PathBuf]) -> R
     )))
 }
 
-fn forecast(inputs: &[PathBuf], pair: &PairOpts, threads: usize, counted: u64) -> Result<Forecast> {
+/// The sets of a share of the texts: those whose hash is a multiple of `first`, and of that as often a multiple of 2 as the share was
+/// halved.
+struct Share {
+    first: u64,
+    halved: u32,
+    /// How often the share of a set's texts can be halved.
+    sets: FxHashMap<Vec<u64>, u32>,
+    features: usize,
+    most: usize,
+}
+
+impl Share {
+    /// How often the share can be halved before a text is in it no more; nothing where it is not in it.
+    fn level(&self, sample: u64) -> Option<u32> {
+        let level = sample.is_multiple_of(self.first).then(|| (sample / self.first).trailing_zeros());
+        level.filter(|level| *level >= self.halved)
+    }
+
+    /// Takes a set. Which sets are left in the end does not depend on the order in which they come.
+    fn take(&mut self, set: &[u64], sample: u64) {
+        let Some(level) = self.level(sample) else { return };
+        if let Some(known) = self.sets.get_mut(set) {
+            *known = level.max(*known);
+            return;
+        }
+        self.sets.insert(set.to_vec(), level);
+        self.features += set.len() + SET;
+        while self.features > self.most && self.halved < MOST_HALVED {
+            self.halved += 1;
+            self.sets.retain(|_, level| *level >= self.halved);
+            self.features = self.sets.keys().map(|set| set.len() + SET).sum();
+        }
+    }
+}
+
+fn forecast(
+    inputs: &[PathBuf],
+    pair: &PairOpts,
+    threads: usize,
+    counted: u64,
+    budget: &Budget,
+) -> Result<Forecast> {
     let spec = pair.features.spec()?;
-    let one_in = inputs.iter().map(|path| bytes(path)).sum::<u64>().div_ceil(counted.max(1)).max(1);
+    let first = inputs.iter().map(|path| bytes(path)).sum::<u64>().div_ceil(counted.max(1)).max(1);
     let blocks = Mutex::new(Blocks::new(inputs.to_vec(), BLOCK).of_documents(pair.document.max_line));
-    let shares = in_threads(threads, threads, |_| {
-        let mut extractor = Extractor::new(spec.clone());
-        let (mut set, mut sets) = (Vec::new(), FxHashSet::default());
+    let most = budget.by_name() / FEATURE;
+    let share = Mutex::new(Share { first, halved: 0, sets: FxHashMap::default(), features: 0, most });
+    in_threads(threads, threads, |_| {
+        let (mut extractor, mut set) = (Extractor::new(spec.clone()), Vec::new());
         loop {
-            let Some(block) = lock(&blocks).next_block()? else { return Ok(sets) };
+            // A line for which the run has no room has none here.
+            let Some(block) = lock(&blocks).next_within(&mut budget.task_room())? else { return Ok(()) };
             each_line(&block, |line, place| {
                 // A line that is no document is the run's to refuse or to let pass.
                 let Ok(document) = pair.document.read(line, place) else { return Ok(()) };
-                if hash::sample(SEED, document.text.as_bytes()).is_multiple_of(one_in) {
+                let sample = hash::sample(SEED, document.text.as_bytes());
+                if lock(&share).level(sample).is_some() {
                     extractor.set(&document.text, &mut set);
                     if pair.least.admits(set.len() as u64) {
-                        sets.insert(set.clone());
+                        lock(&share).take(&set, sample);
                     }
                 }
                 Ok(())
             })?;
         }
     })?;
-    let sets: FxHashSet<Vec<u64>> = shares.into_iter().flatten().collect();
-    let mut frequencies: FxHashMap<u64, u64> = FxHashMap::default();
-    sets.iter().flatten().for_each(|feature| *frequencies.entry(*feature).or_default() += 1);
-    let pairs = frequencies.into_values().map(|frequency| {
+    let Share { halved, sets, features, .. } = unlocked(share);
+    let one_in = first << halved;
+    let mut all = Vec::with_capacity(features);
+    sets.into_keys().for_each(|set| all.extend(set));
+    all.sort_unstable();
+    let pairs = all.chunk_by(|x, y| x == y).map(|same| {
+        let frequency = same.len() as u64;
         let chance = if one_in == 1 { 0 } else { 3 * (frequency.isqrt() + 1) };
         let df = u128::from(frequency.saturating_sub(chance)) * u128::from(one_in);
         df * df.saturating_sub(1) / 2
@@ -173,7 +229,8 @@ mod tests {
     fn pairs(path: &Path, threads: usize, counted: u64) -> Forecast {
         let mut params = Params::default();
         params.set("features", "words:1");
-        forecast(&[path.to_owned()], &params.parse().unwrap(), threads, counted).unwrap()
+        let budget = Budget::of_stages(2048 << 20, threads).unwrap();
+        forecast(&[path.to_owned()], &params.parse().unwrap(), threads, counted, &budget).unwrap()
     }
 
     #[test]
@@ -191,6 +248,30 @@ mod tests {
             let (copied, _) = corpus(3_000, 5, folder.path());
             let all = copied.metadata().unwrap().len();
             assert_eq!(pairs(&copied, 2, all / one_in + 1), found, "copies");
+        }
+    }
+
+    /// The sets that are left are those of one order of the texts as of another, and take no more memory than they may.
+    #[test]
+    fn a_share_is_halved_until_its_sets_fit() {
+        let texts: Vec<(Vec<u64>, u64)> = (0..4000_u64)
+            .map(|n: u64| ((n / 3..n / 3 + 20).collect(), hash::sample(SEED, &n.to_le_bytes())))
+            .collect();
+        let share = |first, texts: &mut dyn Iterator<Item = &(Vec<u64>, u64)>| {
+            let mut share = Share { first, halved: 0, sets: FxHashMap::default(), features: 0, most: 3_000 };
+            texts.for_each(|(set, sample)| share.take(set, *sample));
+            assert!(share.features <= 3_000);
+            (share.halved, share.sets)
+        };
+        for first in [1, 3] {
+            let (halved, sets) = share(first, &mut texts.iter());
+            assert!(halved > 0 && sets.len() > 50);
+            assert_eq!(share(first, &mut texts.iter().rev()), (halved, sets.clone()));
+            let left = |set: &[u64]| {
+                let of = texts.iter().filter(|text| text.0 == set);
+                of.into_iter().any(|text| text.1.is_multiple_of(first << halved))
+            };
+            assert!(texts.iter().all(|(set, _)| left(set) == sets.contains_key(set)));
         }
     }
 

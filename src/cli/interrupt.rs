@@ -26,15 +26,16 @@ pub fn clean_up(output: &Arc<Output>) -> Result<()> {
 pub fn on_signal(folder: &Path, stop: impl FnOnce() + Send + 'static) -> Result<()> {
     let failed = Error::io("wait for signals in", folder);
     let mut signals = Signals::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM]).map_err(failed)?;
-    std::thread::spawn(move || {
+    let wait = move || {
         if let Some(signal) = signals.forever().next() {
             stop();
             terminal::line(format_args!("\ninterrupted; to go on: {}", again(std::env::args_os())));
             // What it does when it cannot end the process in the signal's own way is end it.
             let _ = emulate_default_handler(signal);
         }
-    });
-    Ok(())
+    };
+    let started = std::thread::Builder::new().name("signals".to_owned()).spawn(wait);
+    started.map(drop).map_err(Error::io("wait for signals in", folder))
 }
 
 /// The command line that goes on with a run, to be pasted into a shell.

@@ -33,11 +33,13 @@ impl Display {
         let progress = Arc::clone(progress);
         // A dumb terminal cannot take back what it shows.
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-        let thread = std::thread::spawn(move || match std::io::stderr().is_terminal() && !dumb {
+        let show = move || match std::io::stderr().is_terminal() && !dumb {
             true => bars(&progress, steps, &stopped),
             false => lines(&progress, &stopped),
-        });
-        Self { stop: Some(stop), thread: Some(thread) }
+        };
+        // Where the system gives no thread, a run goes on unseen.
+        let thread = std::thread::Builder::new().name("progress".to_owned()).spawn(show).ok();
+        Self { stop: Some(stop), thread }
     }
 }
 

@@ -67,6 +67,7 @@ impl<'a> LocalSteps<'a> {
         progress: &'a Progress,
     ) -> Result<Self> {
         let budget = Budget::of_stages(memory, threads)?;
+        budget.admit_filters(params)?;
         let mut params = params.clone();
         budget.fit(&mut params);
         Ok(Self { inputs, work, params, threads, budget, progress, made_in_rounds: BTreeMap::new() })

@@ -122,11 +122,12 @@ impl<F: Fingerprint, S: TableSink> Group<'_, F, S> {
         let first = &self.tables[0];
         let part = first.part(bits);
         let place = |value: F, _| (part(value), value);
-        let memory = memory / self.times_its_size(values.len());
+        let times = self.times_its_size(values.len());
+        let memory = memory / times;
         if self.tables.iter().all(|table| table.shape.directory == 0) {
             return self.scan(values, memory);
         }
-        let parts = Parts { values, parts: 1 << bits, place, threads, memory };
+        let parts = Parts { values, parts: 1 << bits, place, threads, memory, times };
         if first.lead(bits) == !F::low_ones(F::BITS - bits) {
             // They are in parts as they stand.
             let ends = (0..1 << bits).map(|part| values.up_to(part, bits)).collect::<Result<Vec<usize>>>()?;

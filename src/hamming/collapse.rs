@@ -61,7 +61,7 @@ pub fn sorted<F: Fingerprint>(
 ) -> Result<()> {
     let bits = part_bits(values.len());
     let place = |value: F, at| (value.top(bits) as usize, Entry { value, at });
-    let parts = Parts { values, parts: 1 << bits, place, threads, memory };
+    let parts = Parts { values, parts: 1 << bits, place, threads, memory, times: 1 };
     parts.each(&parts.sizes()?, &mut Vec::new(), |_, mut parts| {
         each(&mut parts, threads, |entries| sort(entries, &mut Vec::new(), bits));
         parts.into_iter().try_for_each(|entries| visit(entries))

@@ -74,7 +74,7 @@ impl IdWriter {
         Ok(())
     }
 
-    /// All ids, where there are so many.
+    /// All ids in mapped files, where there are so many.
     ///
     /// # Errors
     /// Other than so many; the files cannot be written or mapped.
@@ -114,5 +114,10 @@ impl MappedIds {
     /// The id of a row; `None` if it has none, and its number where rows have no ids.
     pub fn id(&self, row: u32) -> Option<Id<'_>> {
         self.ids.of(row)
+    }
+
+    /// Gives the memory back in which ids are that were asked for.
+    pub fn forget(&self) {
+        self.ids.forget();
     }
 }

@@ -18,6 +18,7 @@ use super::connect::Forest;
 use super::ordered::{Ordered, Task};
 use super::parts::{Entry, Parts, part_bits};
 use super::rows::Rows;
+use super::temporary::Pages;
 use super::values::Values;
 use crate::error::{Error, Result};
 use crate::processor::{self, Instructions, Work};
@@ -97,13 +98,16 @@ pub(super) fn join_collapsed<F: Fingerprint>(
     options: JoinOptions,
     mut visit: impl FnMut(u32, u32, u32) -> Result<()> + Send,
 ) -> Result<u64> {
+    let mut pages = Pages::within(options.memory);
     for equal in rows.groups() {
+        pages.looked_at(2, || rows.forget());
         let mut rest = equal;
         while let Some(a) = rest.next() {
             rest.clone().try_for_each(|b| visit(a, b, 0))?;
         }
     }
     join_distinct(values, options, None, |x, y, distance| {
+        pages.looked_at(6, || rows.forget());
         rows.of(x).try_for_each(|a| rows.of(y).try_for_each(|b| visit(a.min(b), a.max(b), distance)))
     })
 }
@@ -124,11 +128,11 @@ pub(super) fn join_distinct<F: Fingerprint>(
     let masks = blocks(!F::default(), options.distance + 1);
     let mut room = Vec::new();
     for block in 0..masks.len() {
-        let ordered = Ordered::new(|(x, y, distance)| visit(x, y, distance));
+        let ordered = Ordered::new(options.memory, |(x, y, distance)| visit(x, y, distance));
         let part = |value: F| ((value & masks[block]).mixed() >> 1 >> (63 - bits)) as usize;
         let place = |value: F, at| (part(value), Entry { value, at });
         let JoinOptions { threads, memory, .. } = options;
-        let parts = Parts { values, parts: 1 << bits, place, threads, memory };
+        let parts = Parts { values, parts: 1 << bits, place, threads, memory, times: 1 };
         let joined = parts.each(&parts.sizes()?, &mut room, |first, parts| {
             let numbered: Vec<_> = (first..).zip(parts).collect();
             each(numbered, options.threads, |(number, entries)| {

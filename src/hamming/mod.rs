@@ -46,3 +46,4 @@ pub(crate) use join::{check_distance, compare};
 pub use layout::{Layout, MOST as MOST_DISTANCE, Plan, TableShape, plan};
 pub use rows::Id;
 pub use sorter::{Sorted, Sorter, SorterOptions};
+pub(crate) use temporary::Pages;

@@ -9,9 +9,12 @@ use crate::threads::lock;
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// How many results a task may keep, and how many may wait for their turn in all.
+/// How many results a task may keep, and how many may wait for their turn in all, at most.
 const KEPT: usize = 1 << 16;
 const WAITING: usize = 1 << 20;
+
+/// What results may take of the memory of a join.
+const SHARE: usize = 8;
 
 /// Hands results on in order.
 pub struct Ordered<R, V> {
@@ -22,6 +25,8 @@ pub struct Ordered<R, V> {
 struct State<R, V> {
     /// The task whose turn it is.
     next: usize,
+    /// How many results may wait.
+    most: usize,
     done: BTreeMap<usize, Vec<R>>,
     waiting: usize,
     visit: V,
@@ -30,9 +35,10 @@ struct State<R, V> {
 }
 
 impl<R, V: FnMut(R) -> Result<()>> Ordered<R, V> {
-    /// Hands on to `visit`.
-    pub fn new(visit: V) -> Self {
-        let state = State { next: 0, done: BTreeMap::new(), waiting: 0, visit, over: None };
+    /// Hands on to `visit`, where so many bytes are for all that is joined.
+    pub fn new(memory: usize, visit: V) -> Self {
+        let most = (memory / SHARE / size_of::<R>()).clamp(1, WAITING);
+        let state = State { next: 0, most, done: BTreeMap::new(), waiting: 0, visit, over: None };
         Self { state: Mutex::new(state), changed: Condvar::new() }
     }
 
@@ -102,7 +108,7 @@ impl<R, V: FnMut(R) -> Result<()>> Task<'_, R, V> {
         state.next = next;
         drop(state);
         self.all.changed.notify_all();
-        drop(self.all.wait(|state| state.waiting < WAITING));
+        drop(self.all.wait(|state| state.waiting < state.most));
     }
 }
 
@@ -122,9 +128,14 @@ mod tests {
     use crate::error::Error;
     use crate::threads::each;
 
-    fn run(counts: &[usize], threads: usize, stop: usize) -> (Vec<(usize, usize)>, Result<()>) {
+    fn run(
+        counts: &[usize],
+        threads: usize,
+        stop: usize,
+        memory: usize,
+    ) -> (Vec<(usize, usize)>, Result<()>) {
         let mut seen = Vec::new();
-        let ordered = Ordered::new(|found| {
+        let ordered = Ordered::new(memory, |found| {
             if seen.len() == stop {
                 return Err(Error::Limit("enough".to_owned()));
             }
@@ -148,11 +159,11 @@ mod tests {
             .enumerate()
             .flat_map(|(task, count)| (0..*count).map(move |at| (task, at)))
             .collect();
-        for threads in [1, 2, 4] {
-            let (seen, end) = run(&counts, threads, usize::MAX);
+        for (threads, memory) in [(1, usize::MAX), (2, usize::MAX), (4, usize::MAX), (1, 0), (3, 0)] {
+            let (seen, end) = run(&counts, threads, usize::MAX, memory);
             end.unwrap();
             assert!(seen == expected, "{threads} threads");
-            let (seen, end) = run(&counts, threads, KEPT + 20);
+            let (seen, end) = run(&counts, threads, KEPT + 20, memory);
             assert_eq!(end.unwrap_err().to_string(), "enough");
             assert!(seen == expected[..KEPT + 20]);
         }
@@ -160,7 +171,7 @@ mod tests {
 
     #[test]
     fn nobody_waits_for_a_task_that_panicked() {
-        let ordered = Ordered::new(|_: usize| Ok(()));
+        let ordered = Ordered::new(usize::MAX, |_: usize| Ok(()));
         let work = std::panic::AssertUnwindSafe(|| {
             each(0..4_usize, 2, |number| {
                 let mut task = ordered.task(number);

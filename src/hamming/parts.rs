@@ -41,6 +41,8 @@ pub struct Parts<'v, F, P> {
     pub threads: usize,
     /// Bytes for what is kept at one time.
     pub memory: usize,
+    /// How many times as much was allowed in all.
+    pub times: usize,
 }
 
 impl<F: Fingerprint, E: Copy + Default + Send, P: Fn(F, u32) -> (usize, E) + Sync> Parts<'_, F, P> {
@@ -75,11 +77,12 @@ impl<F: Fingerprint, E: Copy + Default + Send, P: Fn(F, u32) -> (usize, E) + Syn
             let megabytes = |bytes: usize| bytes.div_ceil(1 << 20);
             return Err(Error::Limit(format!(
                 "many fingerprints are equal in some of their bits: {} of {} stand together and take {} MB, where {} MB are left for \
-                 them; give more memory",
+                 them; give at least {} MB of memory",
                 largest / size_of::<E>(),
                 self.values.len(),
                 megabytes(largest),
-                self.memory >> 20
+                self.memory >> 20,
+                megabytes(largest * self.times)
             )));
         }
         Ok(cut(sizes, (self.memory / size_of::<E>()).max(1)))
@@ -101,6 +104,8 @@ impl<F: Fingerprint, E: Copy + Default + Send, P: Fn(F, u32) -> (usize, E) + Syn
         let held = rounds.iter().map(|round| all[round.clone()].iter().sum::<usize>());
         let held = held.max().unwrap_or(0);
         if room.len() < held {
+            // Not both at once.
+            *room = Vec::new();
             *room = memory::filled(E::default(), held);
         }
         for round in rounds {
@@ -175,7 +180,8 @@ mod tests {
         let values: Vec<u64> = (0..1000).map(|n: u64| n.mixed()).collect();
         for (threads, memory, rounds) in [(1, usize::MAX, 1), (2, 3000, 5), (3, 1, 16)] {
             let place = |value: u64, at| (value.top(4) as usize, Entry { value, at });
-            let parts = Parts { values: Values::Memory(&values), parts: 16, place, threads, memory };
+            let parts =
+                Parts { values: Values::Memory(&values), parts: 16, place, threads, memory, times: 1 };
             let sizes = parts.sizes().unwrap();
             let (mut found, mut turns) = (Vec::new(), 0);
             let done = parts.each(&sizes, &mut Vec::new(), |first, parts| {

@@ -137,6 +137,15 @@ pub const NUMBERS: &str = "numbers";
 pub const BYTES: &str = "bytes";
 
 impl Ids {
+    /// See [`Bytes::forget`].
+    pub fn forget(&self) {
+        match self {
+            Ids::Rows => {}
+            Ids::Numbers(numbers) => numbers.forget(),
+            Ids::Names(ends, bytes) => [ends, bytes].into_iter().for_each(Bytes::forget),
+        }
+    }
+
     /// What the head of a file calls them.
     pub fn kind(&self) -> &'static str {
         match self {
@@ -198,6 +207,11 @@ impl Rows {
     /// The id of a row; `None` if there is no such row.
     pub fn id(&self, row: u32) -> Option<Id<'_>> {
         self.ids.of(row).filter(|_| (row as usize) < self.count)
+    }
+
+    /// See [`Bytes::forget`].
+    pub fn forget(&self) {
+        [&self.slots, &self.starts, &self.grouped].into_iter().for_each(Bytes::forget);
     }
 
     /// Bytes of all of it.

@@ -17,7 +17,7 @@ use super::parts::Entry;
 use super::rows::{Ids, Rows, RowsWriter, must_be_few};
 use super::temporary::{Sink, Temporary, TemporaryWriter};
 use super::values::Values;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::join::memory;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -181,6 +181,9 @@ const fn width<F>() -> usize {
     size_of::<F>() + size_of::<u32>()
 }
 
+/// Bytes of each run that are in memory while runs are merged, at least.
+const LEAST_BLOCK: usize = 1 << 12;
+
 /// Hands all fingerprints of sorted runs with their rows to `visit`, ascending, equal ones in the order of the runs.
 fn merge<F: Fingerprint>(
     file: &Temporary,
@@ -188,8 +191,20 @@ fn merge<F: Fingerprint>(
     memory: usize,
     mut visit: impl FnMut(F, u32) -> Result<()>,
 ) -> Result<()> {
+    if sizes.len() * LEAST_BLOCK > memory / 2 {
+        let count: usize = sizes.iter().sum();
+        // Runs are as long as the memory, and of each a block is in half of it.
+        let enough =
+            (count * (size_of::<F>() + size_of::<Entry<F>>())).saturating_mul(2 * LEAST_BLOCK).isqrt();
+        return Err(Error::Limit(format!(
+            "{count} fingerprints are sorted in {} runs, which cannot be merged in {} MB: give at least {} MB of memory",
+            sizes.len(),
+            memory >> 20,
+            (enough >> 20) + 1
+        )));
+    }
     // Of reading a few hundred kilobytes at a time the system takes no longer than of reading more.
-    let block = (memory / 2 / sizes.len().max(1)).clamp(1 << 12, 1 << 19) / width::<F>();
+    let block = (memory / 2 / sizes.len().max(1)).clamp(LEAST_BLOCK, 1 << 19) / width::<F>();
     let mut starts = 0;
     let mut runs: Vec<Run<'_>> = Vec::with_capacity(sizes.len());
     for size in sizes {

@@ -31,6 +31,13 @@ impl Bytes {
         self.get(8 * at..)?.first_chunk().map(|eight| u64::from_le_bytes(*eight))
     }
 
+    /// Gives back the pages of a mapped file that were looked at, which come again when they are asked for.
+    pub fn forget(&self) {
+        if let Bytes::Mapped(map, _) = self {
+            map.forget();
+        }
+    }
+
     /// Numbers of eight bytes.
     pub fn of_longs(numbers: &[u64]) -> Self {
         Self::Owned(numbers.iter().flat_map(|number| number.to_le_bytes()).collect())
@@ -66,7 +73,7 @@ pub use map::Map;
 #[allow(unsafe_code)]
 mod map {
     use super::{Deref, Error, File, Path, Result};
-    use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+    use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap};
     use std::ptr::{NonNull, null_mut};
 
     /// A whole file, mapped to be read.
@@ -102,6 +109,14 @@ mod map {
             let start = NonNull::new(start.map_err(|error| failed(error.into()))?.cast());
             let start = start.ok_or_else(|| failed(std::io::ErrorKind::OutOfMemory.into()))?;
             Ok(Self { start, bytes })
+        }
+
+        /// Gives the pages back that are in memory: until they are asked for again they count for nothing.
+        pub fn forget(&self) {
+            if self.bytes > 0 {
+                // SAFETY: nobody writes through the map, so what comes back is what was there. An error means that the pages stay.
+                let _ = unsafe { madvise(self.start.as_ptr().cast(), self.bytes, Advice::LinuxDontNeed) };
+            }
         }
     }
 

@@ -70,6 +70,33 @@ impl Sink for TemporaryWriter {
     }
 }
 
+/// How many pages of mapped files are in memory, so that these take no more of it than they may.
+#[derive(Debug)]
+pub struct Pages {
+    most: usize,
+    looked_at: usize,
+}
+
+/// What comes into memory with a byte that is looked at: the system maps sixteen pages at a time where it has them.
+const AROUND: usize = 16 << 12;
+
+impl Pages {
+    /// An eighth of so many bytes.
+    pub fn within(memory: usize) -> Self {
+        Self { most: memory / 8 / AROUND, looked_at: 0 }
+    }
+
+    /// So many more places are going to be looked at; `forget` gives back what is there.
+    #[inline]
+    pub fn looked_at(&mut self, places: usize, forget: impl FnOnce()) {
+        self.looked_at += places;
+        if self.looked_at > self.most {
+            forget();
+            self.looked_at = 0;
+        }
+    }
+}
+
 /// A temporary file that is read.
 #[derive(Debug)]
 pub struct Temporary {

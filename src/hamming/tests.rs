@@ -281,7 +281,7 @@ proptest! {
 
     #[test]
     fn what_is_made_in_files_is_what_is_made_in_memory_64(
-        all in fingerprints::<u64>(200), run in 1usize..70, distance in 0u32..6,
+        all in fingerprints::<u64>(200), run in 2usize..70, distance in 0u32..6,
     ) {
         check_files(&all, run, distance);
     }
@@ -310,7 +310,7 @@ fn what_files_cannot_do_is_said() {
     assert_eq!(
         error,
         "many fingerprints are equal in some of their bits: 100000 of 100000 stand together and take 2 MB, where 1 MB are left for them; \
-         give more memory"
+         give at least 2 MB of memory"
     );
     assert!(
         sorted.join(32, |_, _, _| Ok(())).unwrap_err().to_string().contains("less than half of the 64 bits")
@@ -327,6 +327,14 @@ fn what_files_cannot_do_is_said() {
     let mut ids = IdWriter::numbers(folder.path()).unwrap();
     assert!(ids.push(Id::Name(b"x")).unwrap_err().to_string().contains("of row 0 is of another kind"));
     assert!(!path.exists());
+    // Runs are as long as the memory; these are shorter.
+    let options = SorterOptions { folder: folder.path().to_owned(), memory: 1 << 20, threads: 1 };
+    let mut sorter = Sorter::with_runs(options, 1);
+    all[..200].iter().for_each(|value| sorter.push(*value).unwrap());
+    assert_eq!(
+        sorter.finish().unwrap_err().to_string(),
+        "200 fingerprints are sorted in 200 runs, which cannot be merged in 1 MB: give at least 1 MB of memory"
+    );
     let nowhere = SorterOptions { folder: "/nowhere".into(), memory: 0, threads: 1 };
     let error = Sorter::<u64>::new(nowhere).finish().unwrap_err().to_string();
     assert!(error.contains("cannot create a temporary file in /nowhere"), "{error}");

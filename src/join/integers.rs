@@ -69,6 +69,12 @@ impl RawSets {
         self.ends.push(self.tokens.len());
     }
 
+    /// About how many bytes these sets ask of memory until they are joined: as they are read, as a part of a collection, and with their
+    /// index; integers that are numbered by a table of their own take a place in that.
+    pub fn bytes(&self) -> usize {
+        8 * self.tokens.len() + 64 * self.ends.len() + 30 * self.wide.len()
+    }
+
     /// The number of sets.
     pub fn len(&self) -> usize {
         self.ends.len()

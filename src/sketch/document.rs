@@ -4,7 +4,7 @@ use super::simhash::{Bits, Fingerprint, Sums, Tie, idf, levels};
 use crate::hash;
 use crate::text::{Extractor, FeatureSpec, jieba};
 use clap::ValueEnum;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
 /// How much a feature of a document weighs in its fingerprint.
@@ -153,6 +153,36 @@ impl Sketcher {
     /// Whether a feature's own hash is all that is needed of its text.
     fn by_hash(&self) -> bool {
         self.hash == Hash::Xxh3 && self.bits == Bits::B64 && !matches!(self.idf, Idf::Jieba)
+    }
+
+    /// Whether a fingerprint is made of the hashes of features one by one, in any order, and nothing is held of a text.
+    pub fn adds_up(&self) -> bool {
+        self.by_hash() && self.weights == Weights::Tf
+    }
+
+    /// Bytes of memory for a byte of a line of which the features have to be held together: its text and the normal form of it, words and
+    /// hashes, which grow to twice their size; where features are told apart by their texts, what is kept of each as well.
+    pub fn bytes_for_a_byte(&self) -> usize {
+        if self.by_hash() { 16 } else { 64 }
+    }
+
+    /// The fingerprint of a text that comes piece by piece, where it [adds up](Self::adds_up): of what `pieces` hands over.
+    pub fn fingerprint_of_pieces<T>(
+        &mut self,
+        pieces: impl FnOnce(&mut Extractor, &mut dyn FnMut(u64)) -> T,
+    ) -> (Option<Fingerprint>, T) {
+        let Self { extractor, sums, least, tie, .. } = self;
+        // As many different ones as there must be.
+        let mut distinct = FxHashSet::default();
+        let done = pieces(extractor, &mut |feature| {
+            if (distinct.len() as u64) < *least {
+                distinct.insert(feature);
+            }
+            sums.add_one(feature.into());
+        });
+        // In any case, for the sums begin anew then.
+        let fingerprint = sums.fingerprint(*tie);
+        ((distinct.len() as u64 >= *least).then_some(fingerprint), done)
     }
 
     /// Weights of 1 for each occurrence, or for each feature: nothing has to be counted.

@@ -5,6 +5,7 @@
 //! where the sum says that the key came twice. Some that came once pass, and no key that came twice is lost.
 
 use super::minhash::{BandOpts, Made, SignatureOpts};
+use super::shared::Shared;
 use crate::checked_file::{self, CheckedLine, CheckedWriter, broken};
 use crate::error::{FieldError, Result};
 use crate::record::Record;
@@ -15,6 +16,7 @@ use crate::sketch::bloom::Bloom;
 use crate::stage::{Decl, Role, Stage, Task};
 use clap::{Args, value_parser};
 use std::path::Path;
+use std::sync::Arc;
 
 /// Kind of the file.
 const BAND_FILTER: &str = "band-filter";
@@ -54,8 +56,13 @@ fn made_of(signature: &SignatureOpts, bands: &BandOpts) -> Result<Vec<(&'static 
     Ok(parameters)
 }
 
-/// Loads a filter that [`BandFilterReduce`] wrote for such keys.
-pub fn load(path: &Path, signature: &SignatureOpts, bands: &BandOpts) -> Result<Bloom> {
+/// A filter that [`BandFilterReduce`] wrote for such keys, which all tasks of a process share.
+pub fn load(path: &Path, signature: &SignatureOpts, bands: &BandOpts) -> Result<Arc<Bloom>> {
+    static FILTER: Shared<Bloom> = Shared::new();
+    FILTER.load(path, || read(path, signature, bands))
+}
+
+fn read(path: &Path, signature: &SignatureOpts, bands: &BandOpts) -> Result<Bloom> {
     let mut filter = None;
     let head = checked_file::read(path, BAND_FILTER, |head, line| {
         let chunk = FilterChunk::decode(line)

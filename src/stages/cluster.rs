@@ -2,6 +2,7 @@
 //! holds the graph. Where no task may, [`super::components`] and [`super::star`] take its place.
 
 use super::options::KeepOpts;
+use super::shared::Shared;
 use crate::cluster::components::Components;
 use crate::cluster::groups::star_of_groups;
 use crate::cluster::ids::Ids;
@@ -16,6 +17,7 @@ use crate::stage::{Decl, Role, SideFile, Stage, Task};
 use clap::{Args, ValueEnum};
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// What a cluster is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -220,8 +222,13 @@ impl Clusters {
         about: "the documents of clusters that cluster-reduce wrote; required",
     };
 
-    /// Reads them from a file.
-    pub fn load(path: &Path) -> Result<Self> {
+    /// Those of a file, which all tasks of a process share.
+    pub fn load(path: &Path) -> Result<Arc<Self>> {
+        static CLUSTERS: Shared<Clusters> = Shared::new();
+        CLUSTERS.load(path, || Self::read(path))
+    }
+
+    fn read(path: &Path) -> Result<Self> {
         let mut all = Self::default();
         io::each_row(path, |line| {
             let row = Clustered::decode(line)?;

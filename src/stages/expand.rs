@@ -5,6 +5,7 @@
 use super::NoOpts;
 use super::cluster::{ClusteredOpts, Clusters};
 use super::options::{MaxPairsOpts, SimilarityOpts};
+use super::shared::Shared;
 use crate::error::{Error, FieldError, Result};
 use crate::record::expand::{ExpandRow, LeftInput, RightInput};
 use crate::record::near::{AnswerPair, AnyPair, Checked, Near};
@@ -15,6 +16,8 @@ use crate::similarity::{Measure, Score, SetSimilarity, Similarity};
 use crate::stage::{Decl, Role, Stage, Task};
 use clap::Args;
 use rustc_hash::FxHashMap;
+use std::path::Path;
+use std::sync::Arc;
 
 /// Writes a copy under its representative. Equal texts are no pair of sets, and are of size 0.
 fn emit_copy(member: &Member<'_>, task: &mut Task<'_>) -> Result<()> {
@@ -75,11 +78,36 @@ fn other_measure(measure: Measure, task: &Task<'_>) -> Error {
 
 /// `expand-pairs`. Of the documents in clusters, which it holds, it looks at those that are copies.
 pub struct Expand {
-    clusters: Clusters,
-    /// By representative: itself, and its copies, in byte order of their ids.
-    groups: FxHashMap<u32, Vec<u32>>,
+    copies: Arc<Copies>,
     similarity: Similarity,
     pairs: Bounded,
+}
+
+/// Documents of clusters, and which of them are copies.
+struct Copies {
+    clusters: Arc<Clusters>,
+    /// By representative: itself, and its copies, in byte order of their ids.
+    groups: FxHashMap<u32, Vec<u32>>,
+}
+
+impl Copies {
+    fn load(clustered: &Path) -> Result<Self> {
+        let clusters = Clusters::load(clustered)?;
+        let mut groups: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+        for document in clusters.sorted() {
+            let representative = clusters.representative(document);
+            if representative != document {
+                groups.entry(representative).or_insert_with(|| vec![representative]).push(document);
+            }
+        }
+        Ok(Self { clusters, groups })
+    }
+
+    /// The documents that a representative stands for, where it has copies.
+    fn group(&self, representative: &[u8]) -> Option<&[u32]> {
+        let document = self.clusters.find(representative)?;
+        self.groups.get(&document).map(Vec::as_slice)
+    }
 }
 
 /// Its options.
@@ -95,12 +123,6 @@ pub struct ExpandOpts {
 }
 
 impl Expand {
-    /// The documents that a representative stands for, where it has copies.
-    fn group(&self, representative: &[u8]) -> Option<&[u32]> {
-        let document = self.clusters.find(representative)?;
-        self.groups.get(&document).map(Vec::as_slice)
-    }
-
     /// Gives `visit` the pairs of the documents that two representatives stand for.
     fn each(
         &mut self,
@@ -109,20 +131,22 @@ impl Expand {
         visit: impl Fn(&[u8], &[u8], &mut Task<'_>) -> Result<()>,
     ) -> Result<()> {
         let size = |group: Option<&[u32]>| group.map_or(1, |group| group.len() as u64);
-        if !self.pairs.admits(size(self.group(a)) * size(self.group(b))) {
+        if !self.pairs.admits(size(self.copies.group(a)) * size(self.copies.group(b))) {
             return Ok(());
         }
         let ids = |representative, group: Option<&[u32]>| match group {
             None => vec![representative],
             Some(_) => Vec::new(),
         };
-        let (of_a, of_b) = (self.group(a), self.group(b));
+        let (of_a, of_b) = (self.copies.group(a), self.copies.group(b));
         let (alone_a, alone_b) = (ids(a, of_a), ids(b, of_b));
         let all_b = || {
-            let group = of_b.unwrap_or_default().iter().map(|document| self.clusters.id(*document));
+            let group = of_b.unwrap_or_default().iter().map(|document| self.copies.clusters.id(*document));
             group.chain(alone_b.iter().copied())
         };
-        for x in of_a.unwrap_or_default().iter().map(|document| self.clusters.id(*document)).chain(alone_a) {
+        for x in
+            of_a.unwrap_or_default().iter().map(|document| self.copies.clusters.id(*document)).chain(alone_a)
+        {
             for y in all_b() {
                 visit(x, y, task)?;
             }
@@ -137,19 +161,19 @@ impl Expand {
         task: &mut Task<'_>,
         visit: impl Fn(&[u8], &mut Task<'_>) -> Result<()>,
     ) -> Result<()> {
-        let Some(group) = self.group(representative) else {
+        let Some(group) = self.copies.group(representative) else {
             let expected = "a copy that is in the file of --clustered";
             return Err(task.wrong(FieldError::new("id", expected, id)));
         };
         let before = |document: &&u32| {
-            let other = self.clusters.id(**document);
+            let other = self.copies.clusters.id(**document);
             other != id && (other == representative || other < id)
         };
         let others: Vec<u32> = group.iter().filter(before).copied().collect();
         if !self.pairs.admits(others.len() as u64) {
             return Ok(());
         }
-        others.iter().try_for_each(|other| visit(self.clusters.id(*other), task))
+        others.iter().try_for_each(|other| visit(self.copies.clusters.id(*other), task))
     }
 }
 
@@ -165,17 +189,10 @@ impl Stage for Expand {
     };
 
     fn open(opts: ExpandOpts, _: &mut Task<'_>) -> Result<Self> {
-        let clusters = Clusters::load(&opts.clustered.clustered)?;
-        let mut groups: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
-        let sorted = clusters.sorted();
-        for &document in &sorted {
-            let representative = clusters.representative(document);
-            if representative != document {
-                groups.entry(representative).or_insert_with(|| vec![representative]).push(document);
-            }
-        }
-        let pairs = Bounded::new(&opts.max_pairs);
-        Ok(Self { clusters, groups, similarity: opts.similarity.0, pairs })
+        static COPIES: Shared<Copies> = Shared::new();
+        let clustered = &opts.clustered.clustered;
+        let copies = COPIES.load(clustered, || Copies::load(clustered))?;
+        Ok(Self { copies, similarity: opts.similarity.0, pairs: Bounded::new(&opts.max_pairs) })
     }
 
     fn push(&mut self, row: LeftInput<'_>, task: &mut Task<'_>) -> Result<()> {

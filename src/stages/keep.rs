@@ -9,8 +9,10 @@
 
 use super::cluster::{ClusteredOpts, Clusters, rank_of};
 use super::options::{KeepOpts, SimilarityOpts};
+use super::shared::Shared;
 use super::{NoOpts, options};
 use crate::cluster::dropped::Dropped;
+use crate::cluster::ids::Ids;
 use crate::cluster::keep::KeepRule;
 use crate::error::{FieldError, Result};
 use crate::io;
@@ -25,8 +27,8 @@ use crate::similarity::Score;
 use crate::sketch::simhash::Fingerprint;
 use crate::stage::{Decl, Role, SideFile, Stage, Task};
 use clap::{Args, ValueEnum};
-use rustc_hash::FxHashSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The set or the fingerprint that a row of the joined stream brings, with its document; copies bring none.
 fn own_set<'a>(member: &Member<'a>) -> Option<(&'a [u8], Compared<'a>)> {
@@ -41,7 +43,7 @@ fn own_set<'a>(member: &Member<'a>) -> Option<(&'a [u8], Compared<'a>)> {
 
 /// `keep`, the mapper that knows the clusters.
 pub struct Keep {
-    clusters: Clusters,
+    clusters: Arc<Clusters>,
 }
 
 impl Stage for Keep {
@@ -369,7 +371,7 @@ impl Stage for KeepChoose {
 /// `write-kept`: the lines of the documents that are not dropped, unchanged.
 pub struct WriteKept {
     document: DocumentOpts,
-    dropped: FxHashSet<Vec<u8>>,
+    dropped: Arc<Ids>,
     kept: u64,
 }
 
@@ -384,13 +386,13 @@ pub struct WriteKeptOpts {
 }
 
 /// The ids that clusters drop.
-fn dropped_ids(clusters: &Path) -> Result<FxHashSet<Vec<u8>>> {
-    let mut dropped = FxHashSet::default();
+fn dropped_ids(clusters: &Path) -> Result<Ids> {
+    let mut dropped = Ids::default();
     for path in io::expand_inputs(&[clusters.to_owned()])? {
         io::each_row(&path, |line| {
             let row = ClusterRow::decode(line)?;
             if row.verdict != Verdict::Keep {
-                dropped.insert(row.id.to_vec());
+                dropped.number(row.id);
             }
             Ok(())
         })?;
@@ -410,12 +412,14 @@ impl Stage for WriteKept {
     };
 
     fn open(opts: WriteKeptOpts, _: &mut Task<'_>) -> Result<Self> {
-        Ok(Self { dropped: dropped_ids(&opts.clusters)?, document: opts.document, kept: 0 })
+        static DROPPED: Shared<Ids> = Shared::new();
+        let dropped = DROPPED.load(&opts.clusters, || dropped_ids(&opts.clusters))?;
+        Ok(Self { dropped, document: opts.document, kept: 0 })
     }
 
     fn push(&mut self, line: Line<'_>, task: &mut Task<'_>) -> Result<()> {
         let document = self.document.read(line.0, &task.place).map_err(|error| task.bad(error))?;
-        if self.dropped.contains(&document.id) {
+        if self.dropped.find(&document.id).is_some() {
             return Ok(());
         }
         self.kept += 1;

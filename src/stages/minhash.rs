@@ -25,6 +25,7 @@ use crate::stage::{Decl, Role, SideFile, Stage, Task};
 use crate::terminal;
 use clap::{Args, value_parser};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// How signatures are made.
 #[derive(Args, Clone, Debug)]
@@ -187,7 +188,7 @@ impl BandOpts {
 pub struct LshBands {
     bands: Bands,
     made: Made,
-    filter: Option<Bloom>,
+    filter: Option<Arc<Bloom>>,
     values: Vec<u32>,
     keys: Vec<u64>,
     left_out: LeftOut,

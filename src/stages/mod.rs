@@ -25,6 +25,7 @@ pub mod minhash;
 pub mod options;
 pub mod pcp;
 pub mod sample;
+mod shared;
 pub mod side;
 pub mod signature_check;
 pub mod simhash;

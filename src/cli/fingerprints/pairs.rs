@@ -5,7 +5,7 @@ use crate::cli::options::{self, threads};
 use crate::cli::progress::Display;
 use crate::engine::progress::{Progress, Unit};
 use crate::error::Result;
-use crate::hamming::{Fingerprint, Id, IdWriter, Sorter, SorterOptions, check_distance};
+use crate::hamming::{Fingerprint, Id, IdWriter, Pages, Sorter, SorterOptions, check_distance};
 use crate::io::{Stdout, Target};
 use crate::record::Record;
 use crate::record::near::Near;
@@ -49,8 +49,8 @@ fn pairs<F: Fingerprint>(opts: &Opts, lines: Lines<'_>) -> Result<()> {
     let [read, sort, join] = PHASES;
     progress.start("fingerprints", read, Unit::Rows, 0);
     let mut ids = IdWriter::names(&folder)?;
-    let options =
-        SorterOptions { folder, memory: opts.memory.saturating_mul(1 << 20), threads: threads(opts.threads) };
+    let memory = opts.memory.saturating_mul(1 << 20);
+    let options = SorterOptions { folder, memory, threads: threads(opts.threads) };
     let mut sorter = Sorter::<F>::new(options);
     lines.each(|id, fingerprint| {
         progress.add(1);
@@ -65,8 +65,9 @@ fn pairs<F: Fingerprint>(opts: &Opts, lines: Lines<'_>) -> Result<()> {
         _ => b"",
     };
     progress.start("fingerprints", join, Unit::Rows, 0);
-    let (mut out, mut line) = (Stdout::new(), Vec::new());
+    let (mut out, mut line, mut pages) = (Stdout::new(), Vec::new(), Pages::within(memory));
     sorted.join(opts.distance, |a, b, distance| {
+        pages.looked_at(6, || ids.forget());
         line.clear();
         Near::of(name(a), name(b), distance, None).encode(&mut line);
         progress.add(1);

@@ -7,6 +7,7 @@ mod read;
 mod write;
 
 use super::options::{MEMORY, Overwrite, megabytes, output_file, threads};
+use crate::engine::memory::{PROGRAM, THREAD};
 use crate::error::{Error, Result};
 use crate::io::{Stdout, Target};
 use crate::join::integers::Collection;
@@ -15,7 +16,7 @@ use crate::similarity::{Measure, SetSimilarity, Similarity};
 use crate::stages::options::MaxPairsOpts;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// Options.
 #[derive(Args, Clone, Debug)]
@@ -41,12 +42,16 @@ struct JoinOpts {
     /// Threads; by default the number of cores
     #[arg(long, env = "TWINSPLIT_THREADS", value_name = "N")]
     threads: Option<usize>,
-    /// Megabytes for the sorting of pairs, which go to disk when there are more; sets are always in memory
+    /// Megabytes to hold at one time: the sets, which always are in memory, and pairs that are sorted, which go to disk when there
+    /// are more
     #[arg(long, env = "TWINSPLIT_MEMORY", default_value_t = MEMORY, value_name = "MB", value_parser = megabytes)]
     memory: usize,
     #[command(flatten)]
     max_pairs: MaxPairsOpts,
 }
+
+/// The least in which pairs are sorted.
+const LEAST: usize = 1 << 20;
 
 /// The command line.
 pub fn command() -> Command {
@@ -62,7 +67,20 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         opts.similarity.reaching(&opts.tau).map_err(|error| Error::Usage(format!("join: --tau: {error}")))?;
     let output = Target::of(&opts.output, opts.overwrite.overwrite, [&*opts.sets])?;
     let threads = threads(opts.threads);
-    let (parts, lines) = read::read(&opts.sets, threads)?;
+    let memory = opts.memory.saturating_mul(1 << 20);
+    let program = PROGRAM + threads * THREAD;
+    let held = AtomicUsize::new(0);
+    let (parts, lines) = read::read(&opts.sets, threads, memory.saturating_sub(program), &held)?;
+    let held = held.into_inner();
+    // And some to sort pairs in.
+    if memory < program + held + LEAST {
+        return Err(Error::Limit(format!(
+            "join: the sets take {} MB, which must stay in memory; --memory {} is too small: give at least {} MB",
+            held.div_ceil(1 << 20),
+            opts.memory,
+            (program + held + LEAST).div_ceil(1 << 20)
+        )));
+    }
     let collection = Collection::new(parts, similarity, threads);
     if opts.count {
         let count = AtomicU64::new(0);
@@ -79,7 +97,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         lines,
         similarity,
         threads,
-        memory: opts.memory.saturating_mul(1 << 20),
+        memory: memory - held,
         most: opts.max_pairs.max_pairs,
     };
     write.to(&output)

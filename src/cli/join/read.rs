@@ -10,12 +10,14 @@ use crate::mask::{self, BLOCK, eight, padded};
 use crate::threads::{in_threads, lock};
 use std::path::Path;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Bytes that a thread reads at a time.
 const READ: usize = 1 << 20;
 
-/// Reads the sets of a file, in parts that follow one another; and how many lines there are.
-pub fn read(path: &Path, threads: usize) -> Result<(Vec<RawSets>, u32)> {
+/// Reads the sets of a file, in parts that follow one another; and how many lines there are. `held` counts what they ask of memory; those
+/// beyond `most` are counted and not kept.
+pub fn read(path: &Path, threads: usize, most: usize, held: &AtomicUsize) -> Result<(Vec<RawSets>, u32)> {
     let blocks = Mutex::new(Blocks::new(vec![path.to_owned()], READ));
     let failed: Mutex<Option<(u64, Error)>> = Mutex::new(None);
     let parts = in_threads(threads, threads, |_| {
@@ -28,7 +30,11 @@ pub fn read(path: &Path, threads: usize) -> Result<(Vec<RawSets>, u32)> {
                 Err(error) => (u64::MAX, Err(error)),
             };
             match sets {
-                Ok(sets) => parts.push((number, sets)),
+                Ok(sets) => {
+                    if held.fetch_add(sets.bytes(), Ordering::Relaxed) + sets.bytes() <= most {
+                        parts.push((number, sets));
+                    }
+                }
                 Err(error) => {
                     // Blocks are given out in order: the first bad line of all is in one that somebody has.
                     let mut failed = lock(&failed);

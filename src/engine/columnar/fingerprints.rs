@@ -14,7 +14,7 @@ use super::sorter::{pack, unpack};
 use crate::cluster::union_find::UnionFind;
 use crate::engine::memory::Budget;
 use crate::engine::progress::{Progress, Unit};
-use crate::error::{Error, Result};
+use crate::error::{Error, FieldError, Result};
 use crate::hamming::{self, DynamicIndex, IndexOptions, JoinOptions, Sorter, SorterOptions, plan};
 use crate::join::kernel::JoinPair;
 use crate::sketch::simhash::{Bits, Fingerprint};
@@ -22,6 +22,8 @@ use crate::sketch::{Idf, Sketcher};
 use crate::stage::Counters;
 use crate::stages::hamming::{FINGERPRINTS, FINGERPRINTS_COMPARED};
 use crate::stages::simhash::{DistanceOpts, FingerprintOpts};
+use crate::text::Pieces;
+use std::convert::Infallible;
 use std::path::Path;
 
 /// Numbers of a document's column: whether it has a fingerprint, with its distance, and the two halves of that.
@@ -44,19 +46,52 @@ impl Printer {
 
     /// Appends what is kept of a document, and says whether it has a fingerprint.
     pub fn of(&mut self, text: &str, out: &mut Vec<u64>) -> bool {
-        let Some(Fingerprint { value, .. }) = self.sketcher.fingerprint(text) else {
-            Self::none(out);
-            return false;
-        };
-        let distance = self.distances.distance.of_text(text);
-        out.extend([1 + u64::from(distance), (value >> 64) as u64, value as u64]);
-        true
+        let fingerprint = self.sketcher.fingerprint(text);
+        let distance = fingerprint.map_or(0, |_| self.distances.distance.of_text(text));
+        keep(fingerprint, distance, out)
+    }
+
+    /// The same of a long text that is taken piece by piece: `parts` hands its parts over, and gives how many characters it has.
+    pub fn of_parts(
+        &mut self,
+        parts: impl FnOnce(&mut dyn FnMut(&str)) -> Result<u64, FieldError>,
+        out: &mut Vec<u64>,
+    ) -> Result<bool, FieldError> {
+        let (fingerprint, characters) = self.sketcher.fingerprint_of_pieces(|extractor, visit| {
+            let mut pieces = Pieces::new(extractor);
+            let mut visit = |feature| {
+                visit(feature);
+                Ok::<(), Infallible>(())
+            };
+            let characters = parts(&mut |part| {
+                let Ok(()) = pieces.push(part, &mut visit);
+            });
+            let Ok(()) = pieces.finish(&mut visit);
+            characters
+        });
+        Ok(keep(fingerprint, self.distances.distance.of(characters?), out))
+    }
+
+    /// Whether a long text is taken piece by piece; else bytes for a byte of its line that are held while its fingerprint is made.
+    pub fn held_of_a_line(&self) -> Option<usize> {
+        (!self.sketcher.adds_up()).then(|| self.sketcher.bytes_for_a_byte())
     }
 
     /// Appends what stands for a document without a fingerprint.
     pub fn none(out: &mut Vec<u64>) {
         out.extend([0; WIDTH]);
     }
+}
+
+/// Appends a fingerprint and its distance, where there is one.
+fn keep(fingerprint: Option<Fingerprint>, distance: u32, out: &mut Vec<u64>) -> bool {
+    match fingerprint {
+        Some(Fingerprint { value, .. }) => {
+            out.extend([1 + u64::from(distance), (value >> 64) as u64, value as u64])
+        }
+        None => Printer::none(out),
+    }
+    fingerprint.is_some()
 }
 
 /// The fingerprints of all documents.

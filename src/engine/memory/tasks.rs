@@ -89,6 +89,24 @@ impl Budget {
         RowLimit { bytes: self.task() / 8, memory: self.memory >> 20, factor: 16 * self.threads }
     }
 
+    /// Stops where the filters of keys that tasks of these stages hold at once (`--bloom`) do not fit.
+    pub fn admit_filters(&self, params: &Params) -> Result<()> {
+        let Some(megabytes) = params.get("bloom").and_then(|megabytes| megabytes.parse::<usize>().ok())
+        else {
+            return Ok(());
+        };
+        if (megabytes << 20) * self.threads <= self.tasks() {
+            return Ok(());
+        }
+        Err(Error::Limit(format!(
+            "--bloom {megabytes}: each of {} tasks at once counts in a filter of {megabytes} MB, for which --memory {} is too small: give at \
+             least {} MB, fewer --threads, or a smaller --bloom",
+            self.threads,
+            self.memory >> 20,
+            (STAGES >> 20) + 1 + 2 * self.threads * megabytes
+        )))
+    }
+
     /// Lowers the bounds that tables of stages have by default, where the user has set none. They decide how often
     /// rows are combined, or how an index is laid out, and nothing about the answer.
     pub fn fit(&self, params: &mut Params) {
@@ -127,6 +145,19 @@ mod tests {
             assert!(params.get("combine").unwrap().parse::<usize>().unwrap() <= 1_000_000);
         }
         assert!(Budget::of_stages(1 << 20, 1).is_err());
+    }
+
+    #[test]
+    fn filters_of_keys_have_to_fit() {
+        let mut params = Params::default();
+        let of = |memory: usize| Budget::of_stages(memory << 20, 3).unwrap();
+        of(80).admit_filters(&params).unwrap();
+        params.set("bloom", "64");
+        let error = of(400).admit_filters(&params).unwrap_err().to_string();
+        let (_, enough) = error.split_once("give at least ").unwrap();
+        let enough: usize = enough.split(' ').next().unwrap().parse().unwrap();
+        of(enough).admit_filters(&params).unwrap();
+        assert!(of(enough - 2).admit_filters(&params).is_err(), "{error}");
     }
 
     /// What errors ask for suffices.

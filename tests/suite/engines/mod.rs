@@ -1,6 +1,8 @@
 //! How a run is made: in one process, as many processes, by Hadoop and by Spark without a cluster; within its memory; stopped, and
 //! going on.
 
+mod address_space;
+mod budget;
 mod columnar;
 mod hadoop;
 mod hadoop_home;

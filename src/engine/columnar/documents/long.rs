@@ -20,13 +20,19 @@ pub struct BlockRoom<'r, 'b> {
     budget: &'b Budget,
     features: &'r Sorter<'b, FeatureRow>,
     spec: &'r FeatureSpec,
+    /// Where fingerprints are made, bytes for a byte of a line that is not taken piece by piece.
+    fingerprints: Option<Option<usize>>,
     taken: LineRoom<'b>,
 }
 
 impl<'r, 'b> BlockRoom<'r, 'b> {
-    /// None yet.
-    pub fn new(budget: &'b Budget, features: &'r Sorter<'b, FeatureRow>, spec: &'r FeatureSpec) -> Self {
-        Self { budget, features, spec, taken: LineRoom::default() }
+    /// None yet. Documents become sets, or fingerprints: of these, bytes for a byte of a line that is not taken piece by piece.
+    pub fn new(
+        budget: &'b Budget,
+        features: &'r Sorter<'b, FeatureRow>,
+        (spec, fingerprints): (&'r FeatureSpec, Option<Option<usize>>),
+    ) -> Self {
+        Self { budget, features, spec, fingerprints, taken: LineRoom::default() }
     }
 
     /// The next block, with room for itself and for all that is made of its lines.
@@ -60,13 +66,17 @@ impl<'r, 'b> BlockRoom<'r, 'b> {
         if line.len() <= LONG {
             return LineNeeds::default();
         }
-        LineNeeds { bytes: self.spec.memory_of(line), sorter: has_many(line.len()) }
+        let bytes = match self.fingerprints {
+            Some(Some(held)) => line.len() * held,
+            _ => self.spec.memory_of(line),
+        };
+        LineNeeds { bytes, sorter: self.has_many(line.len()) }
     }
-}
 
-/// Whether a line of this length may have more features than are held.
-fn has_many(length: usize) -> bool {
-    length / 2 > HELD
+    /// Whether a line of this length may have more features than are held.
+    fn has_many(&self, length: usize) -> bool {
+        self.fingerprints.is_none() && length / 2 > HELD
+    }
 }
 
 impl Room for BlockRoom<'_, '_> {
@@ -76,7 +86,8 @@ impl Room for BlockRoom<'_, '_> {
 
     fn refused(&self, place: &Place, bytes: u64) -> Error {
         let length = bytes as usize;
-        let needs = LineNeeds { bytes: length, sorter: has_many(length) };
+        let held = self.fingerprints.flatten().unwrap_or(0);
+        let needs = LineNeeds { bytes: length * (1 + held), sorter: self.has_many(length) };
         self.taken.refused(self.budget, place, length, needs)
     }
 }

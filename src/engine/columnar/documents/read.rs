@@ -22,6 +22,7 @@ use crate::stages::cluster::rank_of;
 use crate::text::{Extractor, LONG, Letters, Pieces, dominant_script};
 use crate::threads::{in_threads, lock};
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::path::Path;
 use std::sync::Mutex;
 
@@ -82,7 +83,8 @@ impl Documents {
             let mut printer = printer.map(|(opts, idf)| Printer::new(opts, idf)).transpose()?;
             let mut out = Out { features: features.writer(), texts: texts.writer() };
             while lock(&failed).is_none() {
-                let mut room = BlockRoom::new(budget, features, &spec);
+                let held = printer.as_ref().map(Printer::held_of_a_line);
+                let mut room = BlockRoom::new(budget, features, (&spec, held));
                 let (block, raw) = {
                     let mut blocks = lock(&blocks);
                     (room.next_block(&mut blocks), blocks.raw_bytes())
@@ -180,8 +182,12 @@ impl Batch {
         each_line(block, |line, place| {
             batch.documents.field.look(reader.opts, place, line)?;
             let number = block.first as u32 + batch.documents.places() as u32;
-            let read = if reader.printer.is_some() {
-                batch.fingerprinted(line, place, reader)
+            let read = if let Some(printer) = reader.printer {
+                if line.len() > LONG && printer.held_of_a_line().is_none() {
+                    batch.long_fingerprinted(line, place, reader)
+                } else {
+                    batch.fingerprinted(line, place, reader)
+                }
             } else if line.len() > LONG {
                 batch.long_document(line, place, number, reader, &mut set)?
             } else {
@@ -248,6 +254,43 @@ impl Batch {
         let sum = Sum { size: has.into(), ..Sum::default() };
         let compares = !has && reader.opts.texts.are_compared();
         let hash = compares.then(|| reader.extractor.text_hash(&document.text));
+        Ok(self.keep((place, &document), (rank, script), &sum, hash))
+    }
+
+    /// The same of a long line, whose text is taken piece by piece.
+    fn long_fingerprinted(
+        &mut self,
+        line: &[u8],
+        place: &Place,
+        reader: &mut LineReader<'_, '_, '_>,
+    ) -> Result<Option<u128>, FieldError> {
+        let (mut document, text) = reader.opts.document.read_but_text(line, place)?;
+        let (mut letters, mut length, mut surrogates) = (Letters::default(), 0, 0);
+        let before = self.documents.keys.len();
+        let parts = |visit: &mut dyn FnMut(&str)| {
+            let part = |part: &str| {
+                letters.add(part);
+                length += part.chars().count();
+                visit(part);
+                Ok::<(), Infallible>(())
+            };
+            let Ok(read) = text.each_part(part);
+            surrogates = read?;
+            Ok(length as u64)
+        };
+        let keys = &mut self.documents.keys;
+        let has = reader.printer.as_mut().map_or(Ok(false), |printer| printer.of_parts(parts, keys));
+        let script = letters.dominant();
+        let ranked = self.documents.ranks.is_some();
+        let rank = || ranked.then(|| rank(reader.opts, &document, length, script)).transpose();
+        let (has, rank) = has.and_then(|has| Ok((has, rank()?))).inspect_err(|_| {
+            // A line that is no document has none.
+            self.documents.keys.truncate(before);
+        })?;
+        document.surrogates = surrogates;
+        let sum = Sum { size: has.into(), ..Sum::default() };
+        let compares = !has && reader.opts.texts.are_compared();
+        let hash = compares.then(|| reader.extractor.text_hash_of(|visit| text.each_part(visit)));
         Ok(self.keep((place, &document), (rank, script), &sum, hash))
     }
 
