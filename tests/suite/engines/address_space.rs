@@ -14,6 +14,12 @@ fn bounded(folder: &Path, kilobytes: u64, words: &[&str]) -> (Option<i32>, Strin
     (done.status.code(), String::from_utf8_lossy(&done.stderr).into_owned())
 }
 
+/// The command line of a run.
+fn words<'w>(chain: &'w str, output: &'w str) -> Vec<&'w str> {
+    let start = ["run", chain, "--features", "words:2", "--tau", "0.7", "--input", "docs.jsonl"];
+    [&start[..], &["--threads", "2", "--memory", "256", "--quiet", "--output", output]].concat()
+}
+
 /// So little that a run ends at its beginning, and so much that it ends with its answer: whatever is missing in between, nothing looks like
 /// an answer that is none, no `_work` is left that holds no step, and the same command goes on.
 #[test]
@@ -28,16 +34,12 @@ fn without_address_space_a_run_is_an_error() {
     std::fs::write(folder.path().join("docs.jsonl"), text).unwrap();
     let answer = |name: &str| std::fs::read(folder.path().join(name).join("clusters.tsv")).unwrap();
     for chain in ["doc-split", "term-split"] {
-        let words = |output| {
-            let start = ["run", chain, "--features", "words:2", "--tau", "0.7", "--input", "docs.jsonl"];
-            [&start[..], &["--threads", "2", "--memory", "256", "--quiet", "--output", output]].concat()
-        };
         let free = format!("{chain}-free");
-        assert_eq!(bounded(folder.path(), 64 << 20, &words(&free)), (Some(0), String::new()));
+        assert_eq!(bounded(folder.path(), 64 << 20, &words(chain, &free)), (Some(0), String::new()));
         let mut refused = 0;
         for megabytes in [80, 120, 160, 200, 260, 340] {
             let output = format!("{chain}-{megabytes}");
-            let (code, said) = bounded(folder.path(), megabytes << 10, &words(&output));
+            let (code, said) = bounded(folder.path(), megabytes << 10, &words(chain, &output));
             let case = format!("{chain} in {megabytes} MB: {code:?} {said}");
             match code {
                 Some(0) => assert!(answer(&output) == answer(&free), "{case}"),
@@ -46,7 +48,7 @@ fn without_address_space_a_run_is_an_error() {
                     assert!(said.contains("error: ") && !said.contains("panicked"), "{case}");
                     let work = folder.path().join(&output).join("_work");
                     assert!(!work.exists() || said.contains("--resume"), "{case}");
-                    let again = [&words(&output)[..], &["--resume"]].concat();
+                    let again = [&words(chain, &output)[..], &["--resume"]].concat();
                     assert_eq!(bounded(folder.path(), 64 << 20, &again).0, Some(0), "{case}");
                     assert!(answer(&output) == answer(&free), "{case}");
                 }
