@@ -2,24 +2,25 @@
 //!
 //! A process may run under a bound of its address space (`ulimit -v`) or of a container. What it asks for beyond that is refused in the
 //! midst of anything, a growing list of a library as well as a buffer of ours, and Rust ends the process by a signal then: nothing is tidied up, and nobody is told
-//! what to do. So the programs have an [`Allocator`] that asks the system's, and where that has nothing gives back a reserve, wakes a thread
-//! that waits for this alone, and lets it do what an error does: tidy up, say what happened, and end with the code of an error. The thread whose memory is
+//! what to do. So the programs have an [`Allocator`] that asks the system's, and where that has nothing gives back a reserve, wakes the thread
+//! that waits for signals, and lets it do what an error does: tidy up, say what happened, and end with the code of an error. The thread whose memory is
 //! missing waits for that end, and never goes on.
 
-use crate::error::{Error, Result};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, OnceLock};
-use std::thread::{self, Thread};
+use std::thread;
 use std::time::Duration;
 
 /// Memory that nobody uses until there is no other: what tidying up and messages take. Its pages are never written to before.
-const RESERVE: usize = 8 << 20;
+const RESERVE: usize = 1 << 20;
 
 /// So long a thread waits for the one that tidies up, which may wait for a lock that is held here.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The signal that wakes the thread that tidies up.
+pub const EXHAUSTED: i32 = signal_hook::consts::SIGUSR1;
 
 /// The code of an error of the system: see docs/operating.md.
 const CODE: i32 = 1;
@@ -30,14 +31,8 @@ static MISSING: AtomicUsize = AtomicUsize::new(0);
 /// Whether somebody tidies up.
 static WATCHED: AtomicBool = AtomicBool::new(false);
 
-/// Who tidies up.
-static WATCHER: OnceLock<Thread> = OnceLock::new();
-
 /// Where the reserve begins; 0 where there is none.
 static RESERVED: AtomicUsize = AtomicUsize::new(0);
-
-/// What is done before the message.
-static TIDY: Mutex<Option<Box<dyn FnOnce() + Send>>> = Mutex::new(None);
 
 thread_local! {
     /// Whether this is the thread that tidies up.
@@ -112,12 +107,11 @@ fn exhausted(bytes: usize) -> ! {
     let _ = MISSING.compare_exchange(0, bytes.max(1), Ordering::Relaxed, Ordering::Relaxed);
     unsafe_parts::give_back();
     let tidies = TIDIES.try_with(Cell::get).unwrap_or(true);
-    if let (Some(watcher), false, true) = (WATCHER.get(), tidies, WATCHED.load(Ordering::Acquire)) {
-        watcher.unpark();
+    if !tidies && WATCHED.load(Ordering::Acquire) {
+        let _ = signal_hook::low_level::raise(EXHAUSTED);
         thread::sleep(PATIENCE);
     }
-    say();
-    signal_hook::low_level::exit(CODE)
+    end()
 }
 
 /// Says what happened.
@@ -138,28 +132,20 @@ fn say() {
     }
 }
 
-/// From now on this is done when the system gives no more memory, before the process says so and ends.
-pub fn when_exhausted(tidy: impl FnOnce() + Send + 'static) -> Result<()> {
-    *crate::threads::lock(&TIDY) = Some(Box::new(tidy));
-    if WATCHER.get().is_none() {
-        unsafe_parts::reserve();
-        let thread = thread::Builder::new().name("memory".to_owned()).spawn(watch);
-        let thread = thread.map_err(Error::io("start a thread of", "this process"))?;
-        let _ = WATCHER.set(thread.thread().clone());
-        WATCHED.store(true, Ordering::Release);
-    }
-    Ok(())
+/// From now on this thread tidies up when the system gives no more memory: it is sent [`EXHAUSTED`], and calls [`end`] after that.
+pub fn tidies_here() {
+    unsafe_parts::reserve();
+    TIDIES.set(true);
+    WATCHED.store(true, Ordering::Release);
 }
 
-/// Waits until there is no memory.
-fn watch() {
-    TIDIES.set(true);
-    while MISSING.load(Ordering::Relaxed) == 0 {
-        thread::park();
-    }
-    if let Some(tidy) = crate::threads::lock(&TIDY).take() {
-        tidy();
-    }
+/// Whether the system has given no memory: the signal may come from elsewhere.
+pub fn is_exhausted() -> bool {
+    MISSING.load(Ordering::Relaxed) > 0
+}
+
+/// Says what happened, and ends the process.
+pub fn end() -> ! {
     say();
     signal_hook::low_level::exit(CODE)
 }

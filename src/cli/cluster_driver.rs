@@ -44,7 +44,7 @@ pub fn run(plan: &Plan, opts: &RunOpts) -> Result<()> {
         progress: &progress,
     };
     // The script ends its jobs when this process is gone, and the logs go with it.
-    interrupt::on_signal(&opts.output, || {})?;
+    interrupt::on_signal(&opts.output, |_| {})?;
     let display = Display::start(&progress, plan.chain.steps().len(), opts.quiet);
     let done = run.run();
     drop(display);

@@ -1,6 +1,7 @@
 //! What happens to a run that is interrupted (Ctrl-C), terminated, quitted or hung up on.
 
 use super::output::Output;
+use crate::allocator;
 use crate::engine::script::{self, quote_name};
 use crate::error::{Error, Result};
 use crate::terminal;
@@ -11,28 +12,49 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Arc;
 
+/// Why a run ends before it is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// A signal came.
+    Interrupted,
+    /// The system gives no more memory.
+    Exhausted,
+}
+
 /// From now on an interrupted run ends its tasks, removes what it was writing, says how to go on, and ends by the
-/// signal, as shells and schedulers expect.
-pub fn clean_up(output: &Arc<Output>) -> Result<()> {
+/// signal, as shells and schedulers expect. Without memory it does what `leave` does after an error, and ends as after one.
+pub fn clean_up(output: &Arc<Output>, leave: impl FnOnce(&Output) + Send + 'static) -> Result<()> {
     let held = Arc::clone(output);
-    on_signal(&output.folder, move || {
+    on_signal(&output.folder, move |why| {
         script::kill();
-        // Threads may still write for a moment: what they leave is removed when the run goes on.
-        let _ = held.remove_partial();
+        match why {
+            // Threads may still write for a moment: what they leave is removed when the run goes on.
+            Why::Interrupted => drop(held.remove_partial()),
+            Why::Exhausted => leave(&held),
+        }
     })
 }
 
-/// From now on an interrupted run does this, says how to go on, and ends by the signal.
-pub fn on_signal(folder: &Path, stop: impl FnOnce() + Send + 'static) -> Result<()> {
+/// From now on an interrupted run does this, says how to go on, and ends by the signal; and so, with an error, does one without memory.
+pub fn on_signal(folder: &Path, stop: impl FnOnce(Why) + Send + 'static) -> Result<()> {
     let failed = Error::io("wait for signals in", folder);
-    let mut signals = Signals::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM]).map_err(failed)?;
+    let mut signals =
+        Signals::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM, allocator::EXHAUSTED]).map_err(failed)?;
     let wait = move || {
-        if let Some(signal) = signals.forever().next() {
-            stop();
-            terminal::line(format_args!("\ninterrupted; to go on: {}", again(std::env::args_os())));
-            // What it does when it cannot end the process in the signal's own way is end it.
-            let _ = emulate_default_handler(signal);
+        allocator::tidies_here();
+        let all = &mut signals.forever();
+        let Some(signal) = all.find(|signal| *signal != allocator::EXHAUSTED || allocator::is_exhausted())
+        else {
+            return;
+        };
+        if signal == allocator::EXHAUSTED {
+            stop(Why::Exhausted);
+            allocator::end();
         }
+        stop(Why::Interrupted);
+        terminal::line(format_args!("\ninterrupted; to go on: {}", again(std::env::args_os())));
+        // What it does when it cannot end the process in the signal's own way is end it.
+        let _ = emulate_default_handler(signal);
     };
     let started = std::thread::Builder::new().name("signals".to_owned()).spawn(wait);
     started.map(drop).map_err(Error::io("wait for signals in", folder))

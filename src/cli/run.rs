@@ -15,8 +15,8 @@ use crate::engine::library::Library;
 use crate::engine::memory::Budget;
 use crate::engine::pipes::PipesRun;
 use crate::engine::progress::{Done, Progress};
+use crate::engine::script_of;
 use crate::engine::steps::{self, LocalSteps};
-use crate::engine::{script, script_of};
 use crate::error::{Error, Result};
 use crate::io::{Contents, Stdout, Target, document_files};
 use crate::plan::{Asked, Engine, Plan};
@@ -89,12 +89,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
             return say_complete(&opts, || Stdout::new().file(&opts.output.join(output::owned::RUN)));
         }
     };
-    interrupt::clean_up(&output)?;
-    let held = Arc::clone(&output);
-    allocator::when_exhausted(move || {
-        script::kill();
-        leave(&held, Error::Limit(String::new()));
-    })?;
+    interrupt::clean_up(&output, |output| drop(leave(output, Error::Limit(String::new()))))?;
     // As they were given: a process's argument list is too short for the files of a large folder.
     let (mut inputs, mut given, mut unread) = (inputs, plan.inputs.clone(), Vec::new());
     if let Some(in_front) = &in_front {
