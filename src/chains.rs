@@ -39,7 +39,6 @@ use crate::params::Params;
 pub use batch::OF_QUERIES;
 pub use front::{IDF_TABLE, idf_table};
 pub use output::Output;
-use std::collections::BTreeSet;
 use std::fmt;
 pub use step::{Data, Guard, Names, Part, Repeat, Step, Tasks};
 
@@ -136,16 +135,11 @@ impl Family {
         all.iter().flat_map(chains).collect()
     }
 
-    /// The names of the stages of all its chains.
-    pub fn stages(&self) -> BTreeSet<&'static str> {
-        let mut names = BTreeSet::new();
-        for (_, chain) in self.every_chain() {
-            // As the components have them: which steps share a job changes no name.
-            for part in chain.components().iter().flat_map(|component| component.parts()) {
-                part.steps().iter().for_each(|step| names.extend(step.names()));
-            }
-        }
-        names
+    /// The steps of all its chains, as the components have them: which of them share a job changes no stage.
+    pub fn steps(&self) -> Vec<Step> {
+        let parts = |(_, chain): (Params, Chain)| chain.components().map(Component::parts);
+        let parts = self.every_chain().into_iter().flat_map(parts).flatten();
+        parts.flat_map(|part| part.steps().into_iter().cloned().collect::<Vec<_>>()).collect()
     }
 }
 

@@ -451,14 +451,20 @@ fn options_of(family: &Family) -> &'static BTreeSet<String> {
     at.map_or(&NONE, |at| {
         OPTIONS[at].get_or_init(|| {
             let ignored = |name: &String| family.ignored.contains(&name.as_str());
-            known_options(family.stages()).into_iter().filter(|name| !ignored(name)).collect()
+            known_options(&family.steps()).into_iter().filter(|name| !ignored(name)).collect()
         })
     })
 }
 
-/// The options of stages of these names.
-fn known_options(names: impl IntoIterator<Item = &'static str>) -> BTreeSet<String> {
-    names.into_iter().filter_map(stages::find).flat_map(Entry::options).collect()
+/// The options of the steps: those of their stages, and those that say how many tasks they have.
+fn known_options(steps: &[Step]) -> BTreeSet<String> {
+    let names: BTreeSet<&str> = steps.iter().flat_map(Step::names).collect();
+    let of_stages = names.into_iter().filter_map(stages::find).flat_map(Entry::options);
+    let of_tasks = steps.iter().filter_map(|step| match step.tasks {
+        Tasks::Option(option) => Some(option.to_owned()),
+        _ => None,
+    });
+    of_stages.chain(of_tasks).collect()
 }
 
 /// Every option of every stage with its value, and where that comes from.
@@ -562,7 +568,10 @@ mod tests {
                     _ => "20",
                 };
                 let option = (name, value.as_deref().unwrap_or(number));
-                let error = said(family, option, Origin::CommandLine, &[]).unwrap_err().to_string();
+                let Err(error) = said(family, option, Origin::CommandLine, &[]) else {
+                    panic!("{} takes --{name}", family.name)
+                };
+                let error = error.to_string();
                 let named = format!("{} does not use --{name} here", family.name);
                 assert!(error.contains(&named) && error.contains("leave it out"), "{error}");
                 for origin in [Origin::Environment, Origin::Preset] {
@@ -580,7 +589,7 @@ mod tests {
         let chain = |name| Family::named(name).unwrap();
         for (family, option, with, conditions) in [
             ("doc-split", ("idf-table", "f"), ("idf", "0.2,0.85"), "--idf"),
-            ("term-split", ("idf-lookup", "list"), ("idf", "0.2,0.85"), "--idf"),
+            ("term-split", ("idf-lookup", "list"), ("idf", "0.2,0.85"), "--idf or --pcp"),
         ] {
             let error = said(chain(family), option, Origin::CommandLine, &[]).unwrap_err().to_string();
             let advice =
@@ -630,7 +639,7 @@ mod tests {
         let plan = plan(Some("ccdet"), Engine::Local, &[("keep", "newest"), ("site", "url")], false);
         let json = plan.json();
         let origins = json!({
-            "features": "chain", "similarity": "chain", "keep": "command line", "site": "command line",
+            "features": "chain", "similarity": "chain", "tau": "chain", "keep": "command line", "site": "command line",
         });
         assert_eq!(
             (&json["origins"], json["parameters"]["similarity"].as_str()),

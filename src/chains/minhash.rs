@@ -18,7 +18,7 @@ pub const FAMILY: Family = Family {
     defaults: &[],
     ignored: &[],
     front: front::CHOICES,
-    choices: &[("check", &["exact", "signature"])],
+    choices: &[("check", &["exact", "signature"]), ("bloom", &["", "1"])],
     compose,
 };
 

@@ -5,7 +5,7 @@
 //! command line goes from one engine to another as it is.
 
 use super::{BOUNDS, FOR_SETS, Given, Origin, Plan, known_options, options_of};
-use crate::chains::{Chain, FAMILIES, Family, Tasks, Wanted};
+use crate::chains::{FAMILIES, Family, Step, Wanted};
 use crate::error::{Error, Result};
 use crate::params::Params;
 use std::collections::{BTreeMap, BTreeSet};
@@ -43,10 +43,7 @@ pub fn refuse_unused(
 fn advice(family: &Family, params: &Params, name: &str) -> String {
     let conditions = conditions(family, params, name);
     if !conditions.is_empty() {
-        return format!(
-            ": it does with another {}; give that, or leave {{}} out",
-            listed(&conditions, "and")
-        );
+        return format!(": it does with another {}; give that, or leave {{}} out", listed(&conditions, "or"));
     }
     if params.get("batch").is_some() {
         return format!(", and no other chain has --batch: leave {{}} out, or {FOR_SETS}");
@@ -70,20 +67,16 @@ fn conditions(family: &Family, params: &Params, name: &str) -> Vec<String> {
     family.choices().filter(decides).map(|(choice, _)| format!("--{choice}")).collect()
 }
 
-/// The options that the chain uses, on whatever engine: those of its stages, and those that decide which stages it has.
+/// The options that the chain uses, on whatever engine: those of its steps, those that decide which steps it has, and the bounds
+/// of whatever chain of the family, for what a chain has none of is within its bound.
 fn used(family: &Family, params: &Params, kept: bool) -> BTreeSet<String> {
-    let stages = |params: &Params| names(&family.chain(params, Wanted { kept, rounds: true }));
-    let own = stages(params);
-    let mut used = known_options(own.iter().copied());
-    // What says how many tasks a step has is no stage's.
-    let chain = family.chain(params, Wanted { kept, rounds: true });
-    used.extend(chain.steps().iter().filter_map(|step| match step.tasks {
-        Tasks::Option(option) => Some(option.to_owned()),
-        _ => None,
-    }));
+    let steps = |params: &Params| family.chain(params, Wanted { kept, rounds: true }).steps();
+    let own = steps(params);
+    let mut used = known_options(&own);
+    used.extend(BOUNDS.map(str::to_owned).into_iter().filter(|name| options_of(family).contains(name)));
     used.retain(|name| !family.ignored.contains(&name.as_str()));
     let decides = |(choice, values): &(&str, &[&str])| {
-        values.iter().any(|value| stages(&params.clone().with(choice, *value)) != own)
+        values.iter().any(|value| names(&steps(&params.clone().with(choice, *value))) != names(&own))
     };
     used.extend(family.choices().filter(decides).map(|(choice, _)| choice.to_owned()));
     used
@@ -91,7 +84,7 @@ fn used(family: &Family, params: &Params, kept: bool) -> BTreeSet<String> {
 
 /// The options of the command line that the chain uses on other engines alone: bounds of tasks, which one process has not.
 pub(super) fn of_tasks(plan: &Plan, given: &Given) -> Vec<String> {
-    let used = known_options(names(&plan.chain));
+    let used = known_options(&plan.chain.steps());
     let in_one_process = plan.columnar().is_some();
     // A stage of the chain has --graph, but only tasks have a choice by it.
     let in_tasks = |name: &&str| match BOUNDS.contains(name) || *name == "graph" {
@@ -103,9 +96,9 @@ pub(super) fn of_tasks(plan: &Plan, given: &Given) -> Vec<String> {
     of_line.filter(in_tasks).map(str::to_owned).collect()
 }
 
-/// The names of a chain's stages.
-fn names(chain: &Chain) -> BTreeSet<&'static str> {
-    chain.steps().iter().flat_map(|step| step.names().collect::<Vec<_>>()).collect()
+/// The names of the steps' stages.
+fn names(steps: &[Step]) -> BTreeSet<&'static str> {
+    steps.iter().flat_map(Step::names).collect()
 }
 
 /// Words with commas, and the last with this one.
