@@ -18,9 +18,11 @@ mod read;
 mod sites;
 mod texts;
 
+use super::minhash::rows::KeyRows;
 use super::ragged::Ragged;
 use super::sorter::Sorter;
 use crate::bad_records;
+use crate::engine::memory::Budget;
 use crate::error::{Error, Place, Result};
 use crate::io::Contents;
 use crate::record::document::SURROGATES;
@@ -58,8 +60,10 @@ pub struct Documents {
     pub sizes: Vec<u32>,
     /// Sums of their features.
     pub hashes: Vec<u64>,
-    /// The keys of each, as many as there are bands, where MinHash joins them.
-    pub keys: Vec<u64>,
+    /// The keys of each, where MinHash joins them.
+    pub keys: KeyRows,
+    /// The fingerprint of each, where these are joined, as `fingerprints` has it.
+    pub fingerprints: Vec<u64>,
     /// By number: the place.
     pub order: Vec<u32>,
     /// Places of lines that are no documents, ascending; there the arrays hold nothing.
@@ -80,6 +84,11 @@ impl Documents {
     /// How many documents there are, once they are numbered.
     pub fn count(&self) -> usize {
         self.order.len()
+    }
+
+    /// The keys are no longer needed.
+    pub fn drop_keys(&mut self, budget: &Budget) {
+        budget.release_documents(std::mem::take(&mut self.keys).bytes());
     }
 
     /// How many places there are: those of documents, and of lines that are none.

@@ -1,7 +1,7 @@
 //! The local engine's SimHash: fingerprints are made while documents are read, and joined in memory ([`crate::hamming::join`]), or in
 //! temporary files where memory is too little ([`crate::hamming::Sorter`]).
 //!
-//! Of a document its fingerprint and its distance stay, in the columns in which MinHash keeps keys. Documents with both equal are
+//! Of a document its fingerprint and its distance stay. Documents with both equal are
 //! a group, as those of equal sets are; the different fingerprints are joined once, at the greatest distance of all, and a pair
 //! is one where it is within the distances of both. Where clusters alone are asked for, most pairs are left out: of components what is
 //! connected already ([`hamming::connect`]), and stars are made inside of components, each document held against the centres before it.
@@ -111,7 +111,7 @@ impl<'a> Fingerprints<'a> {
     /// That of a document by its number, and the greatest distance of a pair that it is in.
     fn get(&self, number: u32) -> Option<(u128, u32)> {
         let place = self.documents.order[number as usize] as usize;
-        let [distance, high, low] = *self.documents.keys.get(place * WIDTH..)?.first_chunk()?;
+        let [distance, high, low] = *self.documents.fingerprints.get(place * WIDTH..)?.first_chunk()?;
         let value = u128::from(high) << 64 | u128::from(low);
         Some((value, distance.checked_sub(1)? as u32))
     }

@@ -1,7 +1,7 @@
 //! The local engine's MinHash: keys of bands are made while documents are read, where their features are at hand; sets that share
 //! a key are compared at once.
 //!
-//! Of a signature only its keys stay, eight bytes for each band of a document. Band after band they are sorted with the numbers
+//! Of a signature only its keys stay, eight bytes for each band of a document, in memory or in a file ([`rows`]). Band after band they are sorted with the numbers
 //! of their sets; two neighbours with one key are a candidate in the first band in which they meet, and nowhere else, for the
 //! keys of the earlier bands are there to be looked at.
 //!
@@ -11,6 +11,7 @@
 
 pub mod audit;
 mod clusters;
+pub mod rows;
 
 use super::documents::Documents;
 use super::groups::Groups;
@@ -27,6 +28,7 @@ use crate::sketch::minhash::Signer;
 use crate::stage::Counters;
 use crate::stages::minhash::sizes_fit;
 use crate::threads::{in_threads, lock};
+use rows::{KeyBuffer, KeyRows};
 use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -126,6 +128,7 @@ impl Met {
 #[derive(Default)]
 struct Comparer {
     sets: [Sets; 2],
+    keys: KeyBuffer,
     unlike: u64,
     candidates: u64,
 }
@@ -153,30 +156,34 @@ impl MinHashJoin<'_> {
         self.run.opts.bands.bands as usize
     }
 
-    /// The keys of a set, one for each band.
-    fn keys(&self, set: u32) -> &[u64] {
-        let place = self.documents.order[self.groups.members(set)[0] as usize] as usize;
-        let bands = self.band_count();
-        &self.documents.keys[place * bands..(place + 1) * bands]
+    /// The place of a set's first document, which has its keys.
+    fn place(&self, set: u32) -> usize {
+        self.documents.order[self.groups.members(set)[0] as usize] as usize
     }
 
-    /// Calls `work` with each of some bands, in as many threads as there are; each may sort the keys of a band.
+    fn keys(&self) -> &KeyRows {
+        &self.documents.keys
+    }
+
+    /// Calls `work` with each of some bands, in as many threads as there is memory for; each may sort the keys of a band.
     fn bands<T: Send>(
         &self,
         bands: Range<usize>,
         work: impl Fn(usize) -> Result<T> + Sync,
     ) -> Result<Vec<T>> {
         let sets = self.groups.count() as usize;
-        let threads = self.run.threads.min(bands.len()).max(1);
-        let bytes = threads * sets * size_of::<(u64, u32)>();
-        if let Some(enough) = self.budget.enough_for(bytes) {
+        let of_a_thread = sets * size_of::<(u64, u32)>() + self.keys().column_bytes();
+        if let Some(enough) = self.budget.enough_for(of_a_thread) {
             return Err(Error::Limit(format!(
-                "lsh-bands: the keys of {sets} sets take {} MB beside their documents while they are sorted; give at least \
-                 --memory {}, or fewer --threads",
-                bytes.div_ceil(1 << 20),
+                "lsh-bands: the keys of {sets} sets take {} MB beside their documents while those of a band are sorted; give at \
+                 least --memory {}",
+                of_a_thread.div_ceil(1 << 20),
                 enough.div_ceil(1 << 20)
             )));
         }
+        let fit = self.budget.spare() / of_a_thread.max(1);
+        let threads = fit.clamp(1, self.run.threads.min(bands.len()).max(1));
+        let bytes = threads * of_a_thread;
         self.budget.hold(bytes);
         self.run.progress.start("lsh-bands", "pairing", Unit::Sets, (sets * bands.len()) as u64);
         let done = in_threads(bands.len(), threads, |at| {
@@ -195,8 +202,10 @@ impl MinHashJoin<'_> {
         met: &Met,
         mut visit: impl FnMut(&[(u64, u32)]) -> Result<()>,
     ) -> Result<()> {
+        let column = self.keys().column(band)?;
         let mut keyed: Vec<(u64, u32)> =
-            (0..self.groups.count()).map(|set| (self.keys(set)[band], set)).collect();
+            (0..self.groups.count()).map(|set| (column.get(self.place(set)), set)).collect();
+        drop(column);
         keyed.sort_unstable();
         for same in keyed.chunk_by(|x, y| x.0 == y.0).filter(|same| same.len() > 1) {
             met.keys.fetch_add(1, Ordering::Relaxed);
@@ -225,7 +234,7 @@ impl MinHashJoin<'_> {
             by.unlike += 1;
             return Ok(None);
         }
-        if self.keys(x)[..earlier].iter().zip(self.keys(y)).any(|(x, y)| x == y) {
+        if self.keys().meet((self.place(x), self.place(y)), earlier, &mut by.keys)? {
             return Ok(None);
         }
         by.candidates += 1;

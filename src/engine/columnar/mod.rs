@@ -17,7 +17,7 @@
 //! | stars alone instead (`stars`) | the same, in rounds | pairs of sets that decide, and from them the labels | the index |
 //! | Term-Split instead (`term_split`), for pairs | the same | candidates, by bucket of the later set; then as above | the index |
 //! | SimHash instead ([`fingerprints`]) | fingerprints, sorted | pairs as above | 24 bytes, and while they are joined 40 to 64, or 4 where they go to disk |
-//! | MinHash instead ([`minhash`]) | keys of documents, sorted | pairs as above | the keys, and one sort buffer of them for each thread |
+//! | MinHash instead ([`minhash`]) | keys of documents, sorted | the keys, and pairs as above | one sort buffer of the keys of a band for each thread |
 //! | [answer](output) | clusters; a bucket of pairs, sorted | the files | a sort buffer, two sets |
 //!
 //! [`ColumnarRun`] goes through the steps, by way of the [`Front`] to the groups of equal sets; [`ColumnarOpts`] says what is asked for.
@@ -215,7 +215,7 @@ impl ColumnarRun<'_> {
             let found = match self.join {
                 ColumnarJoin::Bands => {
                     let found = MinHashJoin { run: self, documents, groups, budget }.stars(&ranks)?;
-                    documents.keys = Vec::new();
+                    documents.drop_keys(budget);
                     Some(found)
                 }
                 ColumnarJoin::Fingerprints => {
@@ -239,7 +239,7 @@ impl ColumnarRun<'_> {
         let mut pairs = Pairs::new(groups, links, writer, self.opts.max_pairs.max_pairs)?;
         let mut counters = self.join(documents, groups, budget, &mut pairs)?;
         if self.join == ColumnarJoin::Bands {
-            documents.keys = Vec::new();
+            documents.drop_keys(budget);
         }
         let (joined, document_pairs, forest) = pairs.finish()?;
         counters.insert("joined_pairs".to_owned(), joined);

@@ -96,6 +96,12 @@ impl ColumnarOpts {
         self.texts.are_compared() && (self.leaves_out() || !self.least.admits(features))
     }
 
+    /// How many keys a document gets.
+    pub(super) fn keys_of_a_document(&self) -> Result<usize> {
+        let bands = self.bands.bands(self.signer.hashes)?;
+        Ok(if self.keyed { bands.bands } else { 0 })
+    }
+
     /// What makes the keys of bands, where they are asked for.
     pub(super) fn band_keys(&self) -> Result<Option<Keys>> {
         let bands = self.bands.bands(self.signer.hashes)?;

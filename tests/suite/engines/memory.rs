@@ -12,6 +12,7 @@ use crate::common::corpora::synthetic;
 use crate::common::harness::{on_disk, twinsplit};
 use crate::common::polled::{Polled, polled};
 use crate::common::real::{fixture, read};
+use crate::common::rng::Rng;
 use crate::common::shapes::{SHAPES, decimal};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -100,13 +101,20 @@ struct Took {
 
 /// Runs a chain on a file and looks every few milliseconds at what it holds.
 fn run(chain: &str, input: &Path, output: &Path, megabytes: u64) -> Took {
+    try_run(chain, input, output, megabytes).unwrap_or_else(|said| panic!("--memory {megabytes}: {said}"))
+}
+
+/// The same of a run that may be refused, with what it says then.
+fn try_run(chain: &str, input: &Path, output: &Path, megabytes: u64) -> Result<Took, String> {
     let mut command = twinsplit();
     command.arg("run").args(chain.split(' '));
     command.args(["--quiet", "--threads", "2", "--memory", &megabytes.to_string()]);
     command.arg("--input").arg(input).arg("--output").arg(output);
     let start = Instant::now();
     let Polled { status, stderr, peak: seen } = polled(&mut command);
-    assert!(status.success(), "--memory {megabytes}: {status}: {stderr}");
+    if !status.success() {
+        return Err(stderr);
+    }
     let seconds = start.elapsed().as_secs_f64();
     let run = std::fs::read_to_string(output.join("run.json")).unwrap();
     let run: serde_json::Value = serde_json::from_str(&run).unwrap();
@@ -133,7 +141,7 @@ fn run(chain: &str, input: &Path, output: &Path, megabytes: u64) -> Took {
         took.slices,
         peaks.join(", ")
     );
-    took
+    Ok(took)
 }
 
 fn same(x: &Path, y: &Path, name: &str) {
@@ -223,7 +231,7 @@ fn an_index_is_built_inside_its_memory() {
     for layout in ["multi-index:2", "block-pairs"] {
         let mut command = twinsplit();
         command.args(["fingerprints", "build", "rows", "--output", "index", "--layout", layout]);
-        command.args(["--ids", "rows", "--build-memory", "32", "--threads", "2"]);
+        command.args(["--ids", "rows", "--build-memory", "32", "--threads", "2", "--overwrite"]);
         let Polled { status, stderr, peak } = polled(command.current_dir(folder.path()));
         assert!(status.success(), "{layout}: {stderr}");
         assert!(peak <= (32 + 24) << 20, "{layout}: {} MB", peak >> 20);
@@ -254,6 +262,85 @@ fn short_texts_stay_inside_their_memory() {
         assert_eq!(clusters.lines().count(), DOCUMENTS);
         assert_eq!(clusters.lines().filter(|row| row.contains("\tkeep\t")).count(), texts);
     }
+}
+
+/// So many documents of so many words, of which each tenth is the one before with another last word.
+fn near_copies(path: &Path, documents: u64, words: usize) {
+    let (mut rng, mut lines, mut text) = (Rng::new(21), String::new(), String::new());
+    for document in 0..documents {
+        if document % 10 > 0 || text.is_empty() {
+            text.clear();
+            (0..words).for_each(|_| write!(text, "w{:x} ", rng.bits() >> 46).unwrap());
+        }
+        let id = document * 7919 % documents;
+        writeln!(lines, r#"{{"id":"d{id:06}","text":"{text}{}"}}"#, document % 10).unwrap();
+    }
+    std::fs::write(path, lines).unwrap();
+}
+
+/// A chain with .5, .4 and .33 of what it takes where nothing binds it: it holds no more than it may, or says with how much it would
+/// do, and does; the answer is the same, and something lay on disk.
+fn parts_of_its_peak(chain: &str, documents: u64, words: usize) {
+    let folder = on_disk();
+    let [input, plenty, little] = ["docs.jsonl", "plenty", "little"].map(|name| folder.path().join(name));
+    near_copies(&input, documents, words);
+    let chain = format!("{chain} --overwrite");
+    let free = run(&chain, &input, &plenty, 8192);
+    let mut ran = 0;
+    for hundredths in [50, 40, 33] {
+        let part = (free.peak * hundredths / 100) >> 20;
+        let (megabytes, took) = match try_run(&chain, &input, &little, part) {
+            Ok(took) => (part, took),
+            Err(said) => {
+                let enough = said.split_once("at least ").and_then(|(_, enough)| {
+                    let enough = enough.trim_start_matches("--memory ");
+                    enough.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+                });
+                let enough: u64 = enough.unwrap_or_else(|| panic!("{chain} --memory {part}: {said}"));
+                assert!(enough > part, "{chain} --memory {part}: {said}");
+                (enough, run(&chain, &input, &little, enough))
+            }
+        };
+        let most = (megabytes << 20) / 100 * 115 + (40 << 20);
+        assert!(took.peak <= most, "{chain} --memory {megabytes}: {} MB", took.peak >> 20);
+        let least = free.peak > (megabytes << 20) / 2 * 3;
+        assert!(
+            !least || took.spilled > 0,
+            "{chain} --memory {megabytes} of {}: nothing on disk",
+            free.peak >> 20
+        );
+        ran += usize::from(least);
+        same(&little, &plenty, "clusters.tsv");
+        if !chain.contains("--write clusters") {
+            same(&little, &plenty, "pairs.tsv");
+        }
+    }
+    assert!(ran > 0, "{chain} takes no more than {} MB", free.peak >> 20);
+}
+
+#[test]
+fn minhash_stays_inside_a_part_of_its_peak() {
+    parts_of_its_peak("minhash --tau 0.5 --bands 128 --rows 2 --write clusters", 100_000, 40);
+}
+
+#[test]
+#[ignore = "minutes; run by `make test-long`"]
+fn every_chain_stays_inside_a_part_of_its_peak() {
+    let chains = [
+        "doc-split --tau 0.5",
+        "doc-split --tau 0.5 --cluster star",
+        "doc-split --tau 0.5 --write clusters",
+        "term-split --pcp prefix --tau 0.5",
+        "ccdet --features words:2 --tau 0.5",
+        "minhash --tau 0.5 --bands 64 --rows 4",
+        "minhash --tau 0.5 --bands 64 --rows 4 --cluster star --write clusters",
+        "simhash --features words:1 --distance 3",
+        "doc-split --tau 0.5 --engine pipes",
+        "term-split --engine pipes",
+        "minhash --tau 0.5 --bands 8 --rows 4 --engine pipes",
+        "i-match --features words:1",
+    ];
+    chains.iter().for_each(|chain| parts_of_its_peak(chain, 600_000, 40));
 }
 
 /// Who waits for the process is told by the system what it held at most: no less than what the steps say.

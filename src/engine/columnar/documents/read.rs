@@ -9,6 +9,7 @@ use crate::cluster::keep::KeepRule;
 use crate::engine::columnar::ColumnarOpts;
 use crate::engine::columnar::fingerprints::Printer;
 use crate::engine::columnar::minhash::Keys;
+use crate::engine::columnar::minhash::rows::KeyRows;
 use crate::engine::columnar::ragged::Ragged;
 use crate::engine::columnar::sorter::{SortWriter, Sorter};
 use crate::engine::memory::{self, Budget};
@@ -29,6 +30,8 @@ use std::sync::Mutex;
 /// The documents of one block.
 struct Batch {
     documents: Documents,
+    /// Of each the keys of its bands, or its fingerprint, where they are asked for.
+    numbers: Vec<u64>,
     scripts: Vec<&'static str>,
     bytes: u64,
     /// What is wrong with the last document's site.
@@ -44,6 +47,7 @@ struct Out<'s, 'b> {
 /// Batches come from the threads in any order, and are put together in that of the input.
 struct Gathered<'b> {
     budget: &'b Budget,
+    work: &'b Path,
     all: Documents,
     waiting: BTreeMap<u64, Batch>,
     next: u64,
@@ -59,14 +63,15 @@ impl Documents {
         opts: &ColumnarOpts,
         threads: usize,
         (features, texts): (&Sorter<'b, FeatureRow>, &Sorter<'b, TextRow>),
-        (budget, work): (&'b Budget, &Path),
+        (budget, work): (&'b Budget, &'b Path),
         progress: &Progress,
     ) -> Result<(Self, Counters)> {
         let blocks = Mutex::new(blocks);
         let spec = opts.features.spec()?;
         let idf = opts.weights_idf()?;
-        let all = Documents::none(opts);
-        let gathered = Mutex::new(Gathered { budget, all, waiting: BTreeMap::new(), next: 0, bytes: 0 });
+        let all = Documents { keys: KeyRows::of(opts.keys_of_a_document()?), ..Documents::none(opts) };
+        let gathered = Gathered { budget, work, all, waiting: BTreeMap::new(), next: 0, bytes: 0 };
+        let gathered = Mutex::new(gathered);
         // The first error in the order of the input: all blocks before the one that failed are with some thread.
         let failed: Mutex<Option<(u64, Error)>> = Mutex::default();
         let fail = |number, error| {
@@ -131,7 +136,8 @@ impl Documents {
         let mut counters = all.counters();
         counters.insert("map_records_in".to_owned(), all.places() as u64);
         counters.insert("map_bytes_in".to_owned(), bytes);
-        counters.insert("spilled_bytes".to_owned(), features.spilled() + texts.spilled());
+        let spilled = features.spilled() + texts.spilled() + all.keys.spilled();
+        counters.insert("spilled_bytes".to_owned(), spilled);
         Ok((all, counters))
     }
 }
@@ -174,6 +180,7 @@ impl Batch {
         }
         let mut batch = Batch {
             documents: Documents::none(reader.opts),
+            numbers: Vec::new(),
             scripts: Vec::new(),
             bytes: block.bytes.len() as u64,
             wrong_site: None,
@@ -207,8 +214,8 @@ impl Batch {
                 }
                 Err(error) => {
                     batch.pass(place);
-                    reader.keys.iter().for_each(|keys| keys.none(&mut batch.documents.keys));
-                    reader.printer.iter().for_each(|_| Printer::none(&mut batch.documents.keys));
+                    reader.keys.iter().for_each(|keys| keys.none(&mut batch.numbers));
+                    reader.printer.iter().for_each(|_| Printer::none(&mut batch.numbers));
                     bad.pass(line, place, error)
                 }
             }
@@ -249,8 +256,8 @@ impl Batch {
         let ranked = self.documents.ranks.is_some();
         let length = if ranked { document.text.chars().count() } else { 0 };
         let rank = ranked.then(|| rank(reader.opts, &document, length, script)).transpose()?;
-        let keys = &mut self.documents.keys;
-        let has = reader.printer.as_mut().is_some_and(|printer| printer.of(&document.text, keys));
+        let numbers = &mut self.numbers;
+        let has = reader.printer.as_mut().is_some_and(|printer| printer.of(&document.text, numbers));
         let sum = Sum { size: has.into(), ..Sum::default() };
         let compares = !has && reader.opts.texts.are_compared();
         let hash = compares.then(|| reader.extractor.text_hash(&document.text));
@@ -266,7 +273,7 @@ impl Batch {
     ) -> Result<Option<u128>, FieldError> {
         let (mut document, text) = reader.opts.document.read_but_text(line, place)?;
         let (mut letters, mut length, mut surrogates) = (Letters::default(), 0, 0);
-        let before = self.documents.keys.len();
+        let before = self.numbers.len();
         let parts = |visit: &mut dyn FnMut(&str)| {
             let part = |part: &str| {
                 letters.add(part);
@@ -278,14 +285,14 @@ impl Batch {
             surrogates = read?;
             Ok(length as u64)
         };
-        let keys = &mut self.documents.keys;
-        let has = reader.printer.as_mut().map_or(Ok(false), |printer| printer.of_parts(parts, keys));
+        let numbers = &mut self.numbers;
+        let has = reader.printer.as_mut().map_or(Ok(false), |printer| printer.of_parts(parts, numbers));
         let script = letters.dominant();
         let ranked = self.documents.ranks.is_some();
         let rank = || ranked.then(|| rank(reader.opts, &document, length, script)).transpose();
         let (has, rank) = has.and_then(|has| Ok((has, rank()?))).inspect_err(|_| {
             // A line that is no document has none.
-            self.documents.keys.truncate(before);
+            self.numbers.truncate(before);
         })?;
         document.surrogates = surrogates;
         let sum = Sum { size: has.into(), ..Sum::default() };
@@ -347,7 +354,7 @@ impl Batch {
             }
         })?;
         match reader.keys {
-            Some(keys) if set.is_empty() && sum.size > 0 => keys.finish(&mut self.documents.keys)?,
+            Some(keys) if set.is_empty() && sum.size > 0 => keys.finish(&mut self.numbers)?,
             _ => self.sign(reader, set),
         }
         let hashes = reader.opts.hashes_text(sum.size.into());
@@ -358,7 +365,7 @@ impl Batch {
 
     /// Keeps the keys of a document with this set.
     fn sign(&mut self, reader: &mut LineReader<'_, '_, '_>, set: &[u64]) {
-        let out = &mut self.documents.keys;
+        let out = &mut self.numbers;
         match reader.keys {
             Some(keys) if reader.opts.least.admits(set.len() as u64) => keys.of(set, out),
             Some(keys) => keys.none(out),
@@ -442,12 +449,13 @@ impl Gathered<'_> {
     }
 
     fn append(&mut self, batch: Batch) -> Result<()> {
-        let Batch { documents, scripts, bytes, .. } = batch;
+        let Batch { documents, numbers, scripts, bytes, .. } = batch;
         let names = |documents: &Documents| {
             documents.ids.items().len()
                 + documents.ranks.as_ref().map_or(0, |ranks| ranks.items().len() + 8 * ranks.len())
                 + documents.sites.as_ref().map_or(0, Sites::bytes)
-                + size_of_val(documents.keys.as_slice())
+                + documents.keys.bytes()
+                + size_of_val(documents.fingerprints.as_slice())
         };
         let all = &mut self.all;
         let (before, places) = (names(all), documents.places());
@@ -473,7 +481,10 @@ impl Gathered<'_> {
         }
         all.sizes.extend_from_slice(&documents.sizes);
         all.hashes.extend_from_slice(&documents.hashes);
-        all.keys.extend_from_slice(&documents.keys);
+        match all.keys.is_wanted() {
+            true => all.keys.append(&numbers)?,
+            false => all.fingerprints.extend_from_slice(&numbers),
+        }
         all.without_text += documents.without_text;
         all.surrogates += documents.surrogates;
         for script in scripts {
@@ -485,7 +496,12 @@ impl Gathered<'_> {
             all.scripts.push(known as u8);
         }
         self.bytes += bytes;
-        self.budget.hold_documents(places * memory::DOCUMENT + names(all) - before);
+        // What is sorted, joined and written later needs the other half.
+        if self.budget.by_name() / 2 < all.places() * memory::DOCUMENT + names(all) {
+            all.keys.spill(self.work)?;
+        }
+        self.budget.hold_documents(places * memory::DOCUMENT + names(all));
+        self.budget.release_documents(before);
         self.budget.admit_documents(all.places(), names(all))
     }
 }

@@ -7,6 +7,7 @@
 //! from which [`crate::cli::audit`] makes the interval. Equal sets are found without a key, and do not count.
 
 use super::MinHashJoin;
+use super::rows::KeyBuffer;
 use crate::engine::columnar::named;
 use crate::engine::progress::Unit;
 use crate::error::{Error, Result};
@@ -54,9 +55,11 @@ impl MinHashJoin<'_> {
         let on_progress = |sets| self.run.progress.add(sets as u64);
         let drawn: Vec<OfSet> = (part.first..all).step_by(step).map(|_| OfSet::default()).collect();
         let take = |pairs: &[JoinPair]| {
+            let mut buffer = KeyBuffer::default();
             for pair in pairs {
                 let set = &drawn[(pair.a.min(pair.b) as usize - part.first) / step];
-                let is_met = self.keys(pair.a).iter().zip(self.keys(pair.b)).any(|(x, y)| x == y);
+                let places = (self.place(pair.a), self.place(pair.b));
+                let is_met = self.keys().meet(places, self.band_count(), &mut buffer)?;
                 set.pairs.fetch_add(1, Ordering::Relaxed);
                 set.found.fetch_add(is_met.into(), Ordering::Relaxed);
             }
