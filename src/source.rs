@@ -46,6 +46,8 @@ pub struct Found<'a> {
     pub line: Result<&'a [u8], FieldError>,
     /// How its bytes became characters.
     pub decoding: Decoding,
+    /// Whether more of a page stands in scripts that are templates, and is left out, than its text has.
+    pub in_templates: bool,
 }
 
 /// What the line of a document holds when its format is not JSON.

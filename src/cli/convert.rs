@@ -119,21 +119,23 @@ pub fn write(
     Ok(Converted { bad: bad.finish()?, ..converted? })
 }
 
-/// Pages whose bytes and encoding do not fit.
+/// Pages whose bytes and encoding do not fit, or whose text stands in scripts.
 #[derive(Default)]
 struct Pages {
     /// With bytes that were replaced, and how many sequences of them.
     replaced: (u64, u64),
     contradict: u64,
     guessed: u64,
+    in_templates: u64,
 }
 
 impl Pages {
-    fn add(&mut self, decoding: Decoding) {
+    fn add(&mut self, decoding: Decoding, in_templates: bool) {
         self.replaced.0 += u64::from(decoding.replaced > 0);
         self.replaced.1 += decoding.replaced;
         self.contradict += u64::from(decoding.contradicts);
         self.guessed += u64::from(decoding.guessed);
+        self.in_templates += u64::from(in_templates);
     }
 
     fn warn(&self, warnings: &mut Vec<String>) {
@@ -157,6 +159,12 @@ impl Pages {
                 pages(self.guessed)
             ));
         }
+        if self.in_templates > 0 {
+            warnings.push(format!(
+                "{} with more text in scripts that are templates than beside them; twinsplit convert --script-templates reads that text",
+                pages(self.in_templates)
+            ));
+        }
     }
 }
 
@@ -177,7 +185,7 @@ fn convert(
                 Ok(line) => {
                     out.line(line)?;
                     documents += 1;
-                    pages.add(found.decoding);
+                    pages.add(found.decoding, found.in_templates);
                 }
                 Err(error) => {
                     // A document may have many lines, and its row in the quarantine has one.

@@ -27,11 +27,14 @@ impl Markup {
         if opts.keep_markup { Self::Kept } else { Self::Text { templates: opts.script_templates } }
     }
 
-    /// What is taken of a page.
-    pub fn text(self, page: Cow<'_, str>) -> Cow<'_, str> {
+    /// What is taken of a page, and whether more of it stands in scripts that are templates and were left out.
+    pub fn text(self, page: Cow<'_, str>) -> (Cow<'_, str>, bool) {
         match self {
-            Self::Kept => page,
-            Self::Text { templates } => Cow::Owned(text::text(&page, templates)),
+            Self::Kept => (page, false),
+            Self::Text { templates } => {
+                let (text, in_templates) = text::text(&page, templates);
+                (Cow::Owned(text), in_templates)
+            }
         }
     }
 }
@@ -101,18 +104,19 @@ impl Source for Html {
             Some(kind) => Err(no_page(&self.raw, kind, &self.place.file, is_packed)),
             None => Encoding::decode_page(&self.raw, self.encoding),
         };
-        let mut decoding = Decoding::default();
+        let (mut decoding, mut in_templates) = (Decoding::default(), false);
         let line = match page {
             Ok((page, how)) => {
                 decoding = how;
-                let text = self.markup.text(page);
+                let text;
+                (text, in_templates) = self.markup.text(page);
                 Fields { id: Cow::Borrowed(&self.place.file), url: None, date: None, text }
                     .write(&mut self.json)?;
                 Ok(self.json.as_slice())
             }
             Err(error) => Err(error),
         };
-        Ok(Some(Found { place: &self.place, raw: &self.raw, line, decoding }))
+        Ok(Some(Found { place: &self.place, raw: &self.raw, line, decoding, in_templates }))
     }
 
     fn raw_bytes(&self) -> u64 {

@@ -91,7 +91,7 @@ impl Source for JsonLines {
             }
         });
         let line = line.and_then(|line| self.opts.read(line, place).map(|_| line));
-        Ok(Some(Found { place, raw, line, decoding: Decoding::default() }))
+        Ok(Some(Found { place, raw, line, decoding: Decoding::default(), in_templates: false }))
     }
 
     fn raw_bytes(&self) -> u64 {

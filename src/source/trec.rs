@@ -201,7 +201,7 @@ impl Source for Trec {
                 Err(error) => Err(error),
             },
         };
-        Ok(Some(Found { place, raw, line, decoding }))
+        Ok(Some(Found { place, raw, line, decoding, in_templates: false }))
     }
 
     fn raw_bytes(&self) -> u64 {

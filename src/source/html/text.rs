@@ -21,12 +21,13 @@
 use super::tokens::{self, State, Token, TokenReader};
 use std::borrow::Cow;
 
-/// The text of a page; `templates`: what stands in scripts that are templates, too.
-pub fn text(page: &str, templates: bool) -> String {
+/// The text of a page; `templates`: what stands in scripts that are templates, too. Where that is left out, gives besides whether it is more
+/// than the text.
+pub fn text(page: &str, templates: bool) -> (String, bool) {
     let mut read = Page { templates, ..Page::default() };
     tokens::read(page.as_bytes(), &mut read);
     // What is written are parts of the page, and what character references stand for.
-    String::from_utf8_lossy(&read.text).into_owned()
+    (String::from_utf8_lossy(&read.text).into_owned(), read.in_templates > read.text.len())
 }
 
 /// A page that is being read.
@@ -35,6 +36,8 @@ struct Page {
     text: Vec<u8>,
     /// Templates in scripts are markup.
     templates: bool,
+    /// Bytes of those that are left out.
+    in_templates: usize,
     /// What stands between the text and what comes next.
     gap: Gap,
     /// Elements around in which white space counts.
@@ -153,9 +156,7 @@ impl TokenReader for Page {
                 (self.is_type, self.is_template) = (false, false);
             }
             Token::AttributeName { name } => self.is_type = name == b"type",
-            Token::AttributeValue { value } => {
-                self.is_template |= self.templates && self.is_type && is_template(value)
-            }
+            Token::AttributeValue { value } => self.is_template |= self.is_type && is_template(value),
             Token::CloseStartTag { .. } => {
                 if let Some(element) = self.tag.take() {
                     self.begins(element);
@@ -166,8 +167,12 @@ impl TokenReader for Page {
                     self.ends(element);
                 }
             }
-            Token::String { value } if self.left_out.is_none() => self.write(&without_hints(value)),
-            Token::String { .. } | Token::Comment { .. } | Token::Doctype { .. } | Token::Error(_) => {}
+            Token::String { value } => match self.left_out {
+                None => self.write(&without_hints(value)),
+                Some((Element::Script, _)) if self.is_template => self.in_templates += value.len(),
+                Some(_) => {}
+            },
+            Token::Comment { .. } | Token::Doctype { .. } | Token::Error(_) => {}
         }
     }
 
@@ -177,10 +182,15 @@ impl TokenReader for Page {
 }
 
 impl Page {
+    /// Whether what is in the script whose tag was read last is markup like any other.
+    fn is_markup(&self) -> bool {
+        self.is_template && self.templates
+    }
+
     fn begins(&mut self, element: Element) {
         self.state = match element {
             Element::LeftOut(raw) | Element::Verbatim(Some(raw)) => Some(raw.state()),
-            Element::Script if !self.is_template => Some(State::ScriptData),
+            Element::Script if !self.is_markup() => Some(State::ScriptData),
             _ => None,
         };
         if let Some((around, open)) = &mut self.left_out {
@@ -190,7 +200,7 @@ impl Page {
         }
         match element {
             Element::LeftOut(_) | Element::Template => self.left_out = Some((element, 1)),
-            Element::Script if self.is_template => self.ends_line(1),
+            Element::Script if self.is_markup() => self.ends_line(1),
             Element::Script => self.left_out = Some((element, 1)),
             Element::Block(lines) => self.ends_line(lines),
             Element::LineEnd => self.gap.lines = (self.gap.lines + 1).min(2),
@@ -295,7 +305,7 @@ mod tests {
                 "neighbours changes\n\nab\n\nx\ny",
             ),
         ] {
-            assert_eq!(text(page, false), expected, "{page}");
+            assert_eq!(text(page, false), (expected.to_owned(), false), "{page}");
         }
     }
 
@@ -304,8 +314,12 @@ mod tests {
     fn scripts_that_are_templates_are_markup() {
         let page = "<script id=c type=\"text/x-handlebars-template\"><h1>Kafka</h1><p>A &lt; b</p></script><script \
                     type=text/javascript>x</script><script type='TEXT/HTML'>y</script><script data-type=template>z</script>";
-        assert_eq!(text(page, true), "Kafka\n\nA < b\n\ny");
-        assert_eq!(text(page, false), "");
+        assert_eq!(text(page, true), ("Kafka\n\nA < b\n\ny".to_owned(), false));
+        assert_eq!(text(page, false), (String::new(), true));
+        // As many bytes as the text has: the page is no template.
+        let page = "<script type=text/template>12345</script><p>12345";
+        assert_eq!(text(page, false), ("12345".to_owned(), false));
+        assert_eq!(text(&page.replace("</s", "6</s"), false), ("12345".to_owned(), true));
     }
 
     proptest! {
@@ -315,7 +329,7 @@ mod tests {
             prop::sample::select(vec!["a", "é ", " 中", "\n", "<p>", "</p>", "<b>", "<br>", "<td>", "<li>", "</div>", "<x y='>'>", "<!-- z -->",
                 "<style>z</style>", "<script>z</script>", "<title>z</title>", "&amp;"]), 0..40)
         ) {
-            let found = text(&parts.concat(), true);
+            let (found, _) = text(&parts.concat(), true);
             let words: String = parts.iter().filter(|part| !part.starts_with('<')).map(|part| part.replace("&amp;", "&")).collect();
             let without = |text: &str| text.split_ascii_whitespace().collect::<String>();
             prop_assert_eq!(without(&found), without(&words));

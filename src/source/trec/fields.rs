@@ -60,7 +60,7 @@ impl Names {
         let page = Cow::Borrowed(inside[header.end..].trim_ascii());
         let is_html = content_type(header.content.as_bytes())
             .is_none_or(|name| name.to_ascii_lowercase().windows("html".len()).any(|part| part == b"html"));
-        if is_html { self.markup.text(page) } else { page }
+        if is_html { self.markup.text(page).0 } else { page }
     }
 
     /// The elements that hold the text, in the order in which they stand, joined by line ends.

@@ -162,6 +162,7 @@ fn files_beside_pages_and_stray_bytes_are_told() {
     here.write("site/a.html", b"<p>caf\xc3\xa9 \xe4\xb8\xad\xe6\x96\x87\xff");
     here.write("site/b.html", b"<meta charset=latin1><p>caf\xc3\xa9");
     here.write("site/c.html", b"<p>caf\xe9");
+    here.write("site/c2.html", "<script type=text/x-template><p>one two three</script>one");
     here.write("site/d.json", b"{\"url\": [1]}\n");
     here.write("site/e.warc.gz", gzip("WARC/1.0\r\nWARC-Type: warcinfo\r\n"));
     let convert = "twinsplit convert site --format html --output docs.jsonl --quiet";
@@ -173,12 +174,13 @@ fn files_beside_pages_and_stray_bytes_are_told() {
         "1 page of UTF-8 with bytes that are not: 1 sequence read as U+FFFD",
         "1 page with another encoding in the meta element than that of the bytes, which are UTF-8",
         "1 page without a word of the encoding, not UTF-8, read as windows-1252",
+        "1 page with more text in scripts that are templates than beside them; twinsplit convert --script-templates reads",
     ];
     warnings.iter().for_each(|warning| assert!(said.err.contains(warning), "{}", said.err));
     said.ok();
     let texts: Vec<Value> =
         values(&here.read("docs.jsonl")).iter().map(|line| line["text"].clone()).collect();
-    assert_eq!(texts, ["caf\u{e9} 中文\u{fffd}", "caf\u{e9}", "caf\u{e9}"]);
+    assert_eq!(texts, ["caf\u{e9} 中文\u{fffd}", "caf\u{e9}", "caf\u{e9}", "one"]);
     here.say(
         "twinsplit run --format html --input site/*.html --output out --features words:1 --tau 0.9 --quiet",
     )
