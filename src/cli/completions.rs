@@ -18,7 +18,6 @@ pub fn command() -> Command {
         Arg::new(name).long(name).value_name("FOLDER").value_parser(value_parser!(PathBuf))
     };
     let command = Command::new("completions")
-        .about("Writes completions for bash, zsh and fish, and manual pages, for twinsplit and every stage")
         .arg(folder("completions").help(
             "Write to bash-completion/completions, zsh/site-functions and fish/vendor_completions.d below \
              this folder; /usr/local/share and ~/.local/share are usual",
@@ -29,7 +28,10 @@ pub fn command() -> Command {
             ),
         )
         .group(ArgGroup::new("what").args(["completions", "man"]).multiple(true).required(true));
+    // The words of the options that are added would stand for the command.
     Overwrite::augment_args(command)
+        .about("Writes completions for bash, zsh and fish, and manual pages, for twinsplit and every stage")
+        .long_about(None)
 }
 
 /// The last line of each file, behind what its format takes for a comment: by it a later call knows its own files.

@@ -21,7 +21,6 @@ const OPTIONS: [&str; 8] =
 /// The command line of `idf`.
 pub fn command() -> Command {
     let command = Command::new("idf")
-        .about("Makes a table of document frequencies, for --idf-table of another run")
         .arg(
             Arg::new("from")
                 .long("from")
@@ -47,7 +46,10 @@ pub fn command() -> Command {
                 .into_iter()
                 .filter(|arg| OPTIONS.contains(&arg.get_long().unwrap_or_default())),
         );
+    // The words of the options that are added would stand for the command.
     Overwrite::augment_args(command)
+        .about("Makes a table of document frequencies, for --idf-table of another run")
+        .long_about(None)
 }
 
 /// `twinsplit idf`.

@@ -18,7 +18,6 @@ use std::path::PathBuf;
 pub fn command() -> Command {
     let command =
         Command::new("stages")
-            .about("Shows every stage: what it reads, how it is sorted, what it writes, its options")
             .arg(
                 Arg::new("names").long("names").action(ArgAction::SetTrue).conflicts_with("write").help(
                     "Show the names alone, one a line: a link to twinsplit by such a name is that stage",
@@ -31,7 +30,10 @@ pub fn command() -> Command {
                     .value_parser(value_parser!(PathBuf))
                     .help("Renew the files that follow from the declarations in a source folder"),
             );
+    // The words of the options that are added would stand for the command.
     Overwrite::augment_args(command)
+        .about("Shows every stage: what it reads, how it is sorted, what it writes, its options")
+        .long_about(None)
 }
 
 /// Runs the command.

@@ -1,6 +1,7 @@
 //! The binaries as someone at a shell meets them: help, defaults, names, the environment, closed pipes.
 
 use crate::common::cli::{Place, jsonl};
+use std::collections::BTreeSet;
 use std::os::unix::fs::symlink;
 use std::process::Command;
 use twinsplit::internal::stage::Role;
@@ -32,6 +33,21 @@ fn help_shows_what_the_declaration_says() {
         let short = words(&here.say(&format!("{name} -h")).ok());
         assert!(short.starts_with(&words(entry.decl.about)), "{short}");
     }
+}
+
+/// In the list of commands each has a sentence of its own, which its help begins with.
+#[test]
+fn every_command_says_what_it_does() {
+    let here = Place::new();
+    let help = here.say("twinsplit --help").ok();
+    let list = help.split_once("Commands:\n").and_then(|(_, rest)| rest.split_once("\n\n")).unwrap().0;
+    let names = list.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    let names: Vec<&str> = names.filter_map(|line| line.split_whitespace().next()).collect();
+    let said =
+        |name: &str| here.say(&format!("twinsplit help {name}")).ok().lines().next().unwrap().to_owned();
+    let sentences: BTreeSet<String> = names.iter().map(|name| said(name)).collect();
+    assert!(names.len() > 10, "{names:?}");
+    assert_eq!(sentences.len(), names.len(), "{sentences:?}");
 }
 
 /// Notes of old are full of old names.
