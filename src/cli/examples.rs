@@ -115,6 +115,10 @@ pub const EXAMPLES: &[Example] = &[
         "zcat docs.jsonl.gz | site-left --site url | LC_ALL=C sort | site-left-reduce > of-more-sites",
     ),
     example(
+        "The documents by which --recall chooses bands: those with the smallest hashes of their ids",
+        "zcat docs.jsonl.gz | sample-documents | LC_ALL=C sort | sample-documents-reduce > sampled",
+    ),
+    example(
         "Equal sets joined, one of each and its copies, with what the keep rule needs; an id that stands twice is named here",
         "zcat docs.jsonl.gz | tokenize --meta on --then equal-sets | LC_ALL=C sort | equal-sets-reduce > members",
     ),

@@ -50,7 +50,8 @@ const CLUSTERS: &str = "cafe-1\tcafe-1\tkeep\t-\n\
     hello-a\thello-b\tdrop\t1.000000\n\
     hello-a\thello-c\tdrop\t1.000000\n";
 const LONG: &str = "long-a\tlong-a\tkeep\t-\nlong-a\tlong-b\tdrop\t1.000000\n";
-const PAIR: &str = "long-a\tlong-b\t3\t3\t3\t1.000000\n";
+/// Of seven words there are five windows of three.
+const PAIR: &str = "long-a\tlong-b\t5\t5\t5\t1.000000\n";
 
 /// What a run wrote: pairs and clusters.
 fn run(here: &Place, options: &str) -> [String; 2] {

@@ -261,7 +261,7 @@ fn on_hadoop_places_are_names_and_offsets() {
 fn what_a_chain_drops_below_tau_is_counted() {
     let here = Place::new();
     let input = fixture("documents/zh.jsonl.gz").display().to_string();
-    let base = format!("--tau 0.4 --overwrite --output out --input {input}");
+    let base = format!("--features words:5 --tau 0.4 --overwrite --output out --input {input}");
     let mut said = Vec::new();
     for way in FEW_WAYS {
         let table = here.say(&format!("twinsplit run {way} {base} --cluster components"));

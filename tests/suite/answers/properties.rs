@@ -6,7 +6,7 @@
 use crate::common::corpora::plain;
 use crate::common::expected::{KINDS, Keep};
 use crate::common::harness::{Input, check};
-use crate::common::matrix::{BLOCKS, Case, Engine, Subject, TAUS, VARIANTS};
+use crate::common::matrix::{BLOCKS, Blocks, Case, Engine, Subject, TAUS, VARIANTS};
 use crate::common::oracle::Doc;
 use crate::common::oracle::SIMILARITIES;
 use proptest::collection::{btree_map, vec};
@@ -48,6 +48,8 @@ prop_compose! {
         keep in select(vec![Keep::SmallestId, Keep::Longest]),
         similarity in select(SIMILARITIES.to_vec()),
     ) -> Case {
+        // Where there are no posting lists the option is an error.
+        let blocks = if variant.has_blocks() { blocks } else { Blocks::Default };
         Case { variant, tau, engine, blocks, threads, kind, keep, similarity, corpus: 0 }
     }
 }

@@ -1,6 +1,7 @@
 //! Copies that differ in what a reader does not see, or cannot tell apart: by every family the same answer as of identical texts.
 
 use crate::common::cli::{Place, jsonl};
+use twinsplit::internal::hash::Checksum;
 
 /// A copy by each kind of difference, all of one text, and one text that a reader tells from it.
 const PLAIN: &str = "It's the old mill's last season and the neighbours don't know who'll repair its 12 wheels before the \
@@ -54,8 +55,8 @@ fn copies_are_copies_in_every_family() {
         "simhash --features words:2",
     ] {
         let similar =
-            if family.contains("doc-split") || family.contains("term-split") { "--tau 1" } else { "" };
-        here.say(&format!("twinsplit run {family} {similar} --input docs --output out --overwrite --quiet"))
+            if family.contains("doc-split") || family.contains("term-split") { " --tau 1" } else { "" };
+        here.say(&format!("twinsplit run {family}{similar} --input docs --output out --overwrite --quiet"))
             .ok();
         let clusters = here.read("out/clusters.tsv");
         let found: Vec<&str> = clusters.lines().filter_map(|row| row.split('\t').nth(1)).collect();
@@ -128,8 +129,13 @@ fn what_an_older_tokenizer_made_is_refused_by_name() {
         [("normalise nfc", "normalise nfkc", "normalise nfc"), ("marks keep", "marks drop", "marks keep")]
     {
         let said = here.say(&format!("{run} --{option}"));
-        said.fails(2, &[&format!("--{made}"), &format!("--{asked}")]);
+        said.fails(1, &[&format!("--{made}"), &format!("--{asked}")]);
     }
-    here.write("table", table.replace("tokenizer=2\t", ""));
-    here.say(run).fails(2, &["version 1 of the tokenizer where 2 is needed", "make it again"]);
+    // Files of the first version did not name it.
+    let old = table.replace("tokenizer=2\t", "");
+    let (rows, _) = old.rsplit_once("#end\t").unwrap();
+    let mut checksum = Checksum::default();
+    rows.lines().for_each(|line| checksum.line(line.as_bytes()));
+    here.write("table", format!("{rows}#end\t{}\t{}\n", rows.lines().count() - 1, checksum.hex()));
+    here.say(run).fails(1, &["version 1 of the tokenizer where 2 is needed", "make it again"]);
 }

@@ -127,6 +127,7 @@ fn every_reducer_refuses_unsorted_rows() {
         ("idf-table", "-\t3".to_owned()),
         ("idf-left-reduce", "ffffffffffffffff\t0".to_owned()),
         ("idf-right-reduce", "z\t0\t-".to_owned()),
+        ("sample-documents-reduce", "ffffffffffffffff\tz\t{}".to_owned()),
         ("site-left-reduce", "ffffffffffffffff\t1\tz".to_owned()),
         ("equal-sets-reduce", format!("ffffffffffffffff\tz\t{set}")),
         ("equal-fingerprints-reduce", "ffffffffffffffff\t3\t-\tz".to_owned()),

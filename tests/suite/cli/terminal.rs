@@ -24,12 +24,12 @@ fn at_a_terminal(here: &Place, line: &str, variables: &[(&str, &str)]) -> Said {
     here.run(command, "")
 }
 
-/// An error, a warning (there is no document) and a note (an option that is not used): as typed, what it starts
+/// An error, a warning (there is no document) and a note (a bound of tasks, in one process): as typed, what it starts
 /// with, and whether it is coloured by us or by clap.
 const LINES: [(&str, &str); 4] = [
     ("twinsplit run doc-split --input nowhere --output out", RED),
     ("twinsplit run doc-split --input none --output out --overwrite", YELLOW),
-    ("twinsplit run doc-split --input docs --output out --overwrite --pcp prefix", BOLD),
+    ("twinsplit run doc-split --input docs --output out --overwrite --graph 2", BOLD),
     ("twinsplit run doc-split --inptu docs", RED),
 ];
 
@@ -91,7 +91,7 @@ fn a_message_is_one_write() {
 fn a_run_that_nobody_listens_to_ends_as_ever() {
     let here = Place::new();
     here.write("docs", jsonl(&[("a", "one two"), ("b", "one two")]));
-    let run = "twinsplit run doc-split --features words:1 --input docs --output out --overwrite --pcp prefix";
+    let run = "twinsplit run doc-split --features words:1 --input docs --output out --overwrite --graph 2";
     for end in ["2>&-", "2> >(exec true)", "2> /dev/full"] {
         for _ in 0..5 {
             here.shell(&format!("{run} {end}")).ok();

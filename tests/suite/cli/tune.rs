@@ -78,7 +78,7 @@ fn counts_on_english_and_chinese_equal_runs_over_the_sample() {
     ] {
         let line = format!(
             "--input {} --sample 500 --seed {seed} --kinds {KINDS_OF_FEATURES} --taus 0.3,0.55,0.9 \
-             --write-sample sample.jsonl {options}",
+             --write-sample sample.jsonl --overwrite {options}",
             fixtures()
         );
         let found = tuned(&here, line.trim_end());
@@ -258,7 +258,7 @@ fn a_sample_depends_on_ids_and_seed_alone() {
     corpora::write(&docs, &here.path("folder"));
     here.write("folder/_left-out", "not a document");
 
-    let options = "--kinds lines --sample 60 --write-sample sample --json --quiet";
+    let options = "--kinds lines --sample 60 --write-sample sample --overwrite --json --quiet";
     let mut answers = BTreeSet::new();
     for way in
         ["x y", "y x", "reversed", "folder", "x y --threads 1", "reversed --threads 7", "- --threads 3"]
@@ -316,8 +316,8 @@ fn a_sample_is_as_large_as_asked_or_whole() {
     here.write("docs", docs.iter().map(|doc| format!("{}\n", doc.line)).collect::<String>());
     let mut smaller = BTreeSet::new();
     for most in [1, 2, 30, all - 1, all, all + 1, 1_000_000] {
-        let found =
-            tuned(&here, &format!("--input docs --sample {most} --kinds lines --write-sample sample"));
+        let line = format!("--input docs --sample {most} --kinds lines --write-sample sample --overwrite");
+        let found = tuned(&here, &line);
         let sample = &found["sample"];
         let lines: BTreeSet<String> = here.read("sample").lines().map(str::to_owned).collect();
         assert_eq!((lines.len(), sample["documents"].as_u64()), (most.min(all), Some(most.min(all) as u64)));
@@ -513,7 +513,7 @@ fn what_cannot_be_is_refused_by_name() {
     tune("--kinds spotsigs:nowhere").fails(2, &["--kinds spotsigs:nowhere", "cannot read"]);
     tune("--sample 0").fails(2, &["--sample", "'0'"]);
     tune("--tau 0.5").fails(2, &["--tau"]);
-    tune("--write-sample docs").fails(2, &["--write-sample docs", "replace an input"]);
+    tune("--write-sample docs").fails(2, &["the output docs would replace docs, which this command reads"]);
     assert_eq!(here.read("docs").lines().count(), 2);
     here.say("twinsplit tune --input nowhere").fails(1, &["nowhere"]);
     here.say("twinsplit tune").fails(2, &["--input"]);

@@ -69,10 +69,10 @@ pub fn write(folder: &Path) {
 pub fn expected(tau: &str, by_site: bool, idf: Option<&str>) -> Expected {
     let (docs, sites): (Vec<Doc>, Vec<_>) = pages().into_iter().unzip();
     let all = features::of(&docs, "sentence-ends:10");
-    let texts = short_texts(&docs, &all, 1);
     let sets = if by_site { pruned(&all, &sites) } else { all.clone() };
     assert_eq!(sets != all, by_site, "sites have templates");
     let sets = idf.map_or_else(|| sets.clone(), |range| Frequencies::count(&sets).keep(&sets, range));
+    let texts = short_texts(&docs, &sets, 1);
     let contained = Similarity::Containment;
     let pairs = Overlaps::of_any_similarity(&sets, tau).pairs_by(contained, tau, &sets);
     let answer = Expected::by(contained, (&docs, &sets, &texts), &pairs, Kind::Star, Keep::Longest);

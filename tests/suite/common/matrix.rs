@@ -245,7 +245,7 @@ impl Subject {
         Self::with_sets(docs, (sets, texts), floor, &["--features", kind])
     }
 
-    /// A corpus with sets that options made smaller, and the texts of those that were too small before any IDF range.
+    /// A corpus with sets that options made smaller, and the texts of those that are too small after it all.
     pub fn with_sets(
         docs: Vec<Doc>,
         (sets, texts): (Vec<Features>, Vec<Option<String>>),

@@ -230,7 +230,7 @@ fn another_run_is_refused_by_name() {
         std::fs::remove_dir_all(here.path("out")).unwrap();
     }
     println!("{} differences named", cases.len());
-    let other = here.say(&base.replace("term-split", "doc-split"));
+    let other = here.say(&base.replace(&format!("term-split {COUNTED}"), "doc-split"));
     other.ok();
     let line = format!("{base} --pcp prefix --resume");
     here.say(&line).fails(2, &["chain was doc-split and is term-split", "--pcp was plain and is prefix"]);

@@ -143,7 +143,11 @@ fn what_a_run_says_names_its_distance() {
     let here = run("--write-kept --cluster components");
     let said = here.say(&format!("{RUN} --output out2"));
     assert!(said.err.contains("farther than --distance from the document that is kept"), "{}", said.err);
-    assert!(said.err.contains("a smaller --distance, --min-features or --cluster star"), "{}", said.err);
+    assert!(
+        said.err.contains("split it by a smaller --distance, --cluster star or --min-features"),
+        "{}",
+        said.err
+    );
     assert!(!said.err.contains("tau"), "{}", said.err);
     for engine in ["local", "pipes"] {
         for weights in ["tf", "tf-idf"] {

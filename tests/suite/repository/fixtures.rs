@@ -29,9 +29,8 @@ fn tiny_documents_give_the_expected_files() {
 
 /// Pairs, clusters, documents in them, the five largest and how many documents stand alone.
 fn counts(here: &Place, inputs: &str, tau: &str) -> String {
-    let run =
-        format!("twinsplit run doc-split --tau {tau} --input {inputs} --output out --overwrite --quiet");
-    here.say(&run).ok();
+    let options = format!("--features words:5 --tau {tau} --overwrite --quiet");
+    here.say(&format!("twinsplit run doc-split {options} --input {inputs} --output out")).ok();
     let clusters = here.read("out/clusters.tsv");
     let mut sizes: BTreeMap<&str, usize> = BTreeMap::new();
     for kept in clusters.lines().filter_map(|row| row.split('\t').next()) {
