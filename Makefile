@@ -189,8 +189,9 @@ simhash-curve: build ## recall and precision of fingerprints against their dista
 	experiments/run.py simhash_curve $(if $(CORPORA),--corpora $(CORPORA))
 	experiments/run.py page
 
-recall: build ## MinHash: the recall that --recall promises, and candidates beside the best bands, on five corpora
+recall: build ## MinHash: the recall that --recall promises, and candidates beside the best bands, on five corpora and on five others held out
 	experiments/run.py recall
+	experiments/run.py recall --held-out
 	experiments/run.py page
 
 minhash-vs-simhash: build ## MinHash, SimHash and the exact similarity on labelled sets: F1, seconds, bytes, candidates
