@@ -26,6 +26,7 @@ mod ccdet;
 mod doc_split;
 mod front;
 mod fuse;
+mod hubs;
 mod i_match;
 mod minhash;
 mod output;

@@ -5,6 +5,7 @@
 //! lost, few where J is high. What passes is no guess: by default a candidate's sets are compared, as those of Term-Split are.
 
 use super::front::{self, SetFront};
+use super::hubs::HubVerification;
 use super::output::Output;
 use super::step::{Data, Guard, Part, Step};
 use super::term_split::{CANDIDATES, Verification};
@@ -29,15 +30,16 @@ const FILTER: Data = "repeated-keys";
 fn compose(params: &Params, wanted: Wanted) -> Chain {
     let front = SetFront::of(params);
     let exact = params.get("check").is_none_or(|check| check == "exact");
-    Chain {
-        front: Box::new(front),
-        candidates: Box::new(SignatureBands {
-            filtered: front.filters(),
-            bloom: params.get("bloom").is_some(),
-        }),
-        check: if exact { Box::new(Verification) } else { Box::new(Signatures) },
-        output: Output::of(params, wanted),
-    }
+    let output = Output::of(params, wanted);
+    let paired = !exact || !output.is_components_alone();
+    let check: Box<dyn Component> = match (exact, paired) {
+        (false, _) => Box::new(Signatures),
+        (true, true) => Box::new(Verification),
+        (true, false) => Box::new(HubVerification { pairs: pairs() }),
+    };
+    let bloom = params.get("bloom").is_some();
+    let candidates = Box::new(SignatureBands { filtered: front.filters(), bloom, paired });
+    Chain { front: Box::new(front), candidates, check, output }
 }
 
 /// Candidates are the pairs of documents that share the key of a band.
@@ -47,15 +49,25 @@ struct SignatureBands {
     filtered: bool,
     /// Keys that one document has are not shuffled.
     bloom: bool,
+    /// The documents of a key are paired here, and not by the check.
+    paired: bool,
+}
+
+/// The bound on candidates.
+const MAX_PAIRS: Guard = Guard {
+    counter: "pairs_of_postings",
+    option: "max-pairs",
+    advice: "pairs of documents with a common key; more --rows have fewer, or raise --max-pairs",
+};
+
+/// The step that pairs the documents of keys.
+fn pairs() -> Step {
+    Step::map("lsh-candidates", "Pairs the documents of each key whose sizes fit.", &[LISTS], CANDIDATES)
+        .guarded(MAX_PAIRS)
 }
 
 impl Component for SignatureBands {
     fn parts(&self) -> Vec<Part> {
-        let guard = Guard {
-            counter: "pairs_of_postings",
-            option: "max-pairs",
-            advice: "pairs of documents with a common key; more --rows have fewer, or raise --max-pairs",
-        };
         let sign = Step::map("minhash", "Makes a signature of each set.", &[MEMBERS], SIGNATURES);
         let bands = Step::map_reduce(
             "lsh-bands",
@@ -64,14 +76,9 @@ impl Component for SignatureBands {
             &[SIGNATURES],
             LISTS,
         );
-        let pairs = Step::map(
-            "lsh-candidates",
-            "Pairs the documents of each key whose sizes fit.",
-            &[LISTS],
-            CANDIDATES,
-        );
         let mut steps = vec![sign];
-        let mut bands = bands.guarded(guard);
+        // Where components alone are asked for, not each pair of a key is a candidate.
+        let mut bands = if self.paired { bands.guarded(MAX_PAIRS) } else { bands };
         if self.bloom {
             let filter = Step::map_reduce(
                 "band-filter",
@@ -83,7 +90,8 @@ impl Component for SignatureBands {
             steps.push(filter.one_task());
             bands = bands.beside("band-filter", FILTER);
         }
-        steps.extend([bands, pairs.guarded(guard)]);
+        steps.push(bands);
+        steps.extend(self.paired.then(pairs));
         steps.into_iter().map(Part::Step).collect()
     }
 

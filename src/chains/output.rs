@@ -64,6 +64,11 @@ impl Output {
         self.pairs
     }
 
+    /// Whether components are made, and nothing else of pairs.
+    pub fn is_components_alone(&self) -> bool {
+        !self.pairs && !self.star && !self.alone
+    }
+
     /// Its data sets. The clusters come last: an answer that has them is complete.
     pub fn data(&self) -> Vec<Data> {
         if self.alone {

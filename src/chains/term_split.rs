@@ -1,6 +1,7 @@
 //! Term-Split: posting lists by feature, pairs by counting what they share (zhang2011, section 2.3.1).
 
 use super::front::{self, SetFront};
+use super::hubs::HubVerification;
 use super::output::Output;
 use super::step::{Data, Guard, Part, Step};
 use super::{Chain, Columnar, Component, Family, JOINED, MEMBERS, ORDER, Wanted};
@@ -30,11 +31,17 @@ fn compose(params: &Params, wanted: Wanted) -> Chain {
     }
     let front = front.ordered();
     let approximate = ["df-cut", "accumulators"].iter().any(|option| params.get(option).is_some());
+    let output = Output::of(params, wanted);
+    let paired = !output.is_components_alone();
+    let check: Box<dyn Component> = match paired {
+        true => Box::new(Verification),
+        false => Box::new(HubVerification { pairs: prefix_pairs() }),
+    };
     Chain {
         front: Box::new(front),
-        candidates: Box::new(PrefixPostings { approximate }),
-        check: Box::new(Verification),
-        output: Output::of(params, wanted),
+        candidates: Box::new(PrefixPostings { approximate, paired }),
+        check,
+        output,
     }
 }
 
@@ -89,18 +96,25 @@ impl Component for Counting {
 struct PrefixPostings {
     /// Lists are cut, as only stages do it.
     approximate: bool,
+    /// Lists are paired here, and not by the check.
+    paired: bool,
+}
+
+/// The step that pairs the postings of lists.
+fn prefix_pairs() -> Step {
+    let guard = Guard {
+        counter: "pairs_of_postings",
+        option: "max-pairs",
+        advice: "candidates; a higher tau has fewer, doc-split has none, or raise --max-pairs",
+    };
+    Step::map("pcp-map", "Pairs the postings that pass the prefix filter.", &[LISTS], CANDIDATES)
+        .guarded(guard)
 }
 
 impl Component for PrefixPostings {
     fn parts(&self) -> Vec<Part> {
-        let guard = Guard {
-            counter: "pairs_of_postings",
-            option: "max-pairs",
-            advice: "candidates; a higher tau has fewer, doc-split has none, or raise --max-pairs",
-        };
-        let pcp =
-            Step::map("pcp-map", "Pairs the postings that pass the prefix filter.", &[LISTS], CANDIDATES);
-        [index_term().beside("order", ORDER), pcp.guarded(guard)].map(Part::Step).into()
+        let index = index_term().beside("order", ORDER);
+        std::iter::once(index).chain(self.paired.then(prefix_pairs)).map(Part::Step).collect()
     }
 
     fn columnar(&self) -> Option<Columnar> {
@@ -114,24 +128,30 @@ pub(super) struct Verification;
 
 impl Component for Verification {
     fn parts(&self) -> Vec<Part> {
-        let left = Step::map_reduce(
-            "verify-left",
-            "verify-left-reduce",
-            "Brings a candidate its first set; sorted by id, a set comes before the candidates that wait for it.",
-            &[CANDIDATES, MEMBERS],
-            "half-verified",
-        );
-        let right = Step::map_reduce(
-            "verify-right",
-            "verify-right-reduce",
-            "Brings a candidate its second set and counts what the two share.",
-            &["half-verified", MEMBERS],
-            JOINED,
-        );
-        [left, right].map(Part::Step).into()
+        verify(CANDIDATES, JOINED).map(Part::Step).into()
     }
 
     fn columnar(&self) -> Option<Columnar> {
         Some(Columnar::Overlaps)
     }
+}
+
+/// The steps that bring candidates their sets, and make pairs of those that are similar.
+pub(super) fn verify(candidates: Data, to: Data) -> [Step; 2] {
+    [
+        Step::map_reduce(
+            "verify-left",
+            "verify-left-reduce",
+            "Brings a candidate its first set; sorted by id, a set comes before the candidates that wait for it.",
+            &[candidates, MEMBERS],
+            "half-verified",
+        ),
+        Step::map_reduce(
+            "verify-right",
+            "verify-right-reduce",
+            "Brings a candidate its second set and counts what the two share.",
+            &["half-verified", MEMBERS],
+            to,
+        ),
+    ]
 }

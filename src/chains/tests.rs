@@ -54,13 +54,21 @@ fn every_step_reads_what_an_earlier_one_wrote() {
 #[test]
 fn the_steps_of_a_chain_have_names_of_their_own() {
     for parts in all() {
-        let ways = parts.iter().find_map(|part| match part {
-            Part::Choice(choice) => Some([&choice.few, &choice.many]),
-            Part::Step(_) | Part::Repeat(_) => None,
-        });
-        let rest: Vec<_> = parts.iter().filter(|part| !matches!(part, Part::Choice(_))).cloned().collect();
-        for way in ways.into_iter().flatten().chain([&Vec::new()]) {
-            let names: Vec<_> = rest.iter().chain(way).flat_map(Part::steps).map(|step| step.name).collect();
+        // Each combination of ways.
+        let mut ways: Vec<Vec<&Step>> = vec![Vec::new()];
+        for part in &parts {
+            let few_and_many = match part {
+                Part::Choice(choice) => vec![&choice.few[..], &choice.many],
+                Part::Step(_) | Part::Repeat(_) => vec![std::slice::from_ref(part)],
+            };
+            let with = |way: &Vec<_>| {
+                let more = few_and_many.iter().map(|parts| parts.iter().flat_map(Part::steps));
+                more.map(|steps| way.iter().copied().chain(steps).collect()).collect::<Vec<_>>()
+            };
+            ways = ways.iter().flat_map(with).collect();
+        }
+        for way in ways {
+            let names: Vec<_> = way.iter().map(|step| step.name).collect();
             let different: BTreeSet<_> = names.iter().collect();
             assert_eq!(different.len(), names.len(), "{names:?}");
         }
@@ -107,6 +115,10 @@ fn few_jobs_do_a_chain() {
             "keep"
         ]
     );
+    // Where many documents share a key, some steps more leave out most of their pairs.
+    let components = plain.clone().with("write", "clusters").with("cluster", "components");
+    let few = ["tokenize", "minhash", "lsh-candidates", "verify-right", "cluster", "keep"];
+    assert_eq!(jobs("minhash", components), few);
     // Queries, then documents: each is read once, and nothing is shuffled.
     let batch = plain.with("batch", "queries");
     assert_eq!(jobs("simhash", batch.clone()), ["simhash-queries", "simhash"]);

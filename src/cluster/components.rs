@@ -21,6 +21,11 @@ impl Components {
         self.sets.union(x, y)
     }
 
+    /// A number of the component of an id that an edge has.
+    pub fn find(&mut self, id: &[u8]) -> Option<u32> {
+        self.ids.find(id).map(|number| self.sets.find(number))
+    }
+
     /// The number of the smallest id of each id's component.
     pub fn labels(&mut self) -> Vec<u32> {
         let mut least = vec![u32::MAX; self.sets.len()];
@@ -54,6 +59,12 @@ mod tests {
             graph.clear();
             for (a, b) in &edges {
                 prop_assert_eq!(graph.union(&[*a], &[*b]), sets.union((*a).into(), (*b).into()));
+            }
+            let ids: Vec<Option<u32>> = (0..20).map(|id| graph.find(&[id])).collect();
+            for (x, y) in (0..20).flat_map(|x| (0..20).map(move |y| (x, y))) {
+                let (of_x, of_y) = (ids[x as usize], ids[y as usize]);
+                prop_assert_eq!(of_x.is_some(), edges.iter().any(|(a, b)| u32::from(*a) == x || u32::from(*b) == x));
+                prop_assert!(of_x.is_none() || (of_x == of_y) == (sets.find(x) == sets.find(y)));
             }
             let expected = sets.into_labels();
             let labels = graph.labels();

@@ -8,6 +8,7 @@
 use super::band_filter;
 use super::blocks::BlockOpts;
 use super::index_term::IndexTermReduce;
+use super::list_pairs::{ListPairs, ListPairsOpts};
 use super::options::{FeatureOpts, MaxPairsOpts, MinFeaturesOpts, SimilarityOpts};
 use super::signature_check::{Check, CheckOpts};
 use crate::error::{Error, FieldError, Result};
@@ -309,6 +310,7 @@ impl Stage for LshBandsReduce {
 /// The mapper that pairs the documents of a key.
 pub struct LshCandidates {
     opts: LshCandidatesOpts,
+    pairs: ListPairs,
     written: u64,
     too_unlike: u64,
 }
@@ -322,6 +324,8 @@ pub struct LshCandidatesOpts {
     max_pairs: MaxPairsOpts,
     #[command(flatten)]
     check: CheckOpts,
+    #[command(flatten)]
+    pairs: ListPairsOpts,
 }
 
 /// Whether sets of these sizes can be in the answer.
@@ -359,14 +363,15 @@ impl Stage for LshCandidates {
         name: "lsh-candidates",
         role: Role::Map,
         about: "Pairs the documents of each key whose sizes allow it",
-        side: &[],
+        side: &[ListPairs::SIDE],
     };
 
     const TAG: Option<&'static [u8]> = Some(tag::LIST);
 
     fn open(opts: LshCandidatesOpts, _: &mut Task<'_>) -> Result<Self> {
         opts.check.candidates()?;
-        Ok(Self { opts, written: 0, too_unlike: 0 })
+        let pairs = ListPairs::open(&opts.pairs)?;
+        Ok(Self { opts, pairs, written: 0, too_unlike: 0 })
     }
 
     fn push(&mut self, list: BlockPair<'_>, task: &mut Task<'_>) -> Result<()> {
@@ -376,14 +381,8 @@ impl Stage for LshCandidates {
         }
         let mut postings = Vec::new();
         list.read(&mut postings).map_err(|error| task.wrong(error))?;
-        let left = list.left_count as usize;
-        for at in 0..left {
-            let partners = if list.left == list.right { at + 1..left } else { left..postings.len() };
-            for other in partners {
-                self.pair(&postings[at], &postings[other], task)?;
-            }
-        }
-        Ok(())
+        let pairs = self.pairs.of(&list, &postings);
+        pairs.each(|x, y| self.pair(&postings[x], &postings[y], task))
     }
 
     fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {

@@ -20,6 +20,7 @@ pub mod index_doc;
 pub mod index_term;
 pub mod keep;
 pub mod keep_field;
+pub mod list_pairs;
 pub mod meta;
 pub mod minhash;
 pub mod options;

@@ -5,6 +5,7 @@
 //! candidates, which `verify-left` and `verify-right` count exactly.
 
 use super::forest::{Forest, JoinedOpts};
+use super::list_pairs::{ListPairs, ListPairsOpts};
 use super::options::{MaxPairsOpts, SimilarityOpts};
 use crate::error::{Error, FieldError, Result};
 use crate::join::prefix::{self, may_pair};
@@ -24,6 +25,7 @@ pub struct PcpMap {
     written: u64,
     combiner: Combiner,
     without_accumulator: u64,
+    pairs: ListPairs,
 }
 
 /// Its options.
@@ -41,6 +43,8 @@ pub struct PcpMapOpts {
     /// that happened
     #[arg(long, env = "TWINSPLIT_ACCUMULATORS", value_name = "N")]
     accumulators: Option<usize>,
+    #[command(flatten)]
+    pairs: ListPairsOpts,
 }
 
 /// Sums the parts of pairs within a bound: near-duplicates share most of their lists, so a sum stands for many rows.
@@ -140,13 +144,14 @@ impl Stage for PcpMap {
         name: "pcp-map",
         role: Role::Map,
         about: "Pairs the postings of each list: parts of overlaps, or candidates with --pcp prefix lists",
-        side: &[],
+        side: &[ListPairs::SIDE],
     };
 
     const TAG: Option<&'static [u8]> = Some(tag::LIST);
 
     fn open(opts: PcpMapOpts, _: &mut Task<'_>) -> Result<Self> {
-        Ok(Self { opts, written: 0, combiner: Combiner::default(), without_accumulator: 0 })
+        let pairs = ListPairs::open(&opts.pairs)?;
+        Ok(Self { opts, written: 0, combiner: Combiner::default(), without_accumulator: 0, pairs })
     }
 
     fn push(&mut self, list: BlockPair<'_>, task: &mut Task<'_>) -> Result<()> {
@@ -157,17 +162,18 @@ impl Stage for PcpMap {
                 "pcp-map: --accumulators counts nothing with --pcp prefix lists".to_owned(),
             ));
         }
+        if !list.marked && self.pairs.leaves_out() {
+            return Err(Error::Usage(
+                "pcp-map: --hubs and --connected leave out pairs, and plain lists need them all; take --pcp prefix lists"
+                    .to_owned(),
+            ));
+        }
         let numbers: Vec<u32> = match list.marked {
             true => vec![0; postings.len()],
             false => postings.iter().map(|posting| self.combiner.number(posting)).collect(),
         };
-        let left = list.left_count as usize;
-        for at in 0..left {
-            let partners = if list.left == list.right { at + 1..left } else { left..postings.len() };
-            for other in partners {
-                self.pair((&postings[at], numbers[at]), (&postings[other], numbers[other]), task)?;
-            }
-        }
+        let pairs = self.pairs.of(&list, &postings);
+        pairs.each(|x, y| self.pair((&postings[x], numbers[x]), (&postings[y], numbers[y]), task))?;
         let full = self.combiner.counts.len().max(self.combiner.documents.len()) > self.opts.combine_pairs;
         if full && self.opts.accumulators.is_none() { self.combiner.flush(task) } else { Ok(()) }
     }

@@ -136,6 +136,56 @@ fn clusters_of_near_equal_documents_cost_a_few_looks_each() {
     }
 }
 
+/// The same as programs: documents that are connected by the first one of a list are no candidates.
+#[test]
+fn pipes_pair_near_equal_documents_with_hubs() {
+    let place = Place::new();
+    let shape = Shape::named("near-equal").unwrap();
+    for (way, step) in
+        [FAMILIES[0], FAMILIES[1]].map(|(way, ..)| way).into_iter().zip(["lsh-candidates", "pcp-map"])
+    {
+        let candidates = |documents: usize| {
+            shape.write(90, documents, &place.path("in.jsonl")).unwrap();
+            let options = "--engine pipes --cluster components --write clusters --graph 1000 --output pipes";
+            let said = place.say(&format!("twinsplit run {} {options}", alike(way))).ok();
+            let report: serde_json::Value = serde_json::from_str(&said).unwrap();
+            let of = |step: &str| {
+                let count = report["counters"][step]["pairs_of_postings"].as_u64();
+                count.unwrap_or_else(|| panic!("{way}: nothing of {step} in {}", report["counters"]))
+            };
+            of("hub-candidates") + of(step)
+        };
+        let (some, twice) = (candidates(150), candidates(300));
+        assert!(twice >= 2 * 299 && twice < 3 * some, "{way}: {some} candidates, then {twice}");
+        place
+            .say(&format!("twinsplit run {} --cluster components --write pairs --output pairs", alike(way)))
+            .ok();
+        assert_eq!(place.read("pipes/clusters.tsv"), place.read("pairs/clusters.tsv"), "{way}");
+    }
+}
+
+/// Lists in several blocks, forests that hold few documents, and documents that no hub is similar to.
+#[test]
+fn pipes_find_the_components_of_all_pairs_by_hubs() {
+    let place = Place::new();
+    for (seed, options) in [(7, "--posting-block 16"), (8, "--forest 30")] {
+        place.write("in.jsonl", skewed(&mut Rng::new(seed), 160));
+        for way in ["minhash --hashes 32 --bands 16 --rows 2 --tau 0.55", "term-split --pcp prefix --tau 0.6"]
+        {
+            let line = format!(
+                "twinsplit run {way} --features words:1 --cluster components --keep longest --input in.jsonl --quiet"
+            );
+            place.say(&format!("{line} --write pairs --output pairs --overwrite")).ok();
+            let pipes = "--engine pipes --write clusters --graph 20 --output pipes --overwrite --threads 2";
+            place.say(&format!("{line} {options} {pipes}")).ok();
+            let (found, expected) = (place.read("pipes/clusters.tsv"), place.read("pairs/clusters.tsv"));
+            assert!(found == expected && found.lines().count() > 40, "{seed} {way}");
+            let report: serde_json::Value = serde_json::from_str(&place.read("pipes/run.json")).unwrap();
+            assert!(report["counters"]["hub-candidates"]["pairs_of_postings"].as_u64() > Some(0));
+        }
+    }
+}
+
 /// Documents of a few templates, and chains of documents of which each is made of the one before: large components, stars that touch.
 fn skewed(random: &mut Rng, documents: usize) -> String {
     let mut all: Vec<Vec<usize>> = Vec::new();
