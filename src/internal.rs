@@ -212,6 +212,12 @@ pub mod record {
         };
     }
     /// See the module of this name.
+    pub mod star_sets {
+        pub use crate::record::star_sets::{
+            StarCentresInput, StarCentresRow, StarSet, StarSetsInput, StarSetsRow,
+        };
+    }
+    /// See the module of this name.
     pub mod tokenized {
         pub use crate::record::tokenized::{SetRow, Tokenized};
     }

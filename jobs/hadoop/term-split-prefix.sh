@@ -19,7 +19,7 @@ step feature-count 'Orders features by frequency and lists those in the IDF rang
 step index-term 'Builds posting lists; sorted by feature, then id, a list comes in order of ids.'
   map_reduce 1 2 "members" posting-lists index-term --pcp prefix --order "$(only_part order)" -- index-term-reduce
 step pcp-map 'Pairs the postings that pass the prefix filter. Brings a candidate its first set; sorted by id, a set comes before the candidates that wait for it.'
-  map_mb=359 map_reduce 1 3 "posting-lists members" half-verified pcp-map --then verify-left -- verify-left-reduce
+  map_mb=435 map_reduce 1 3 "posting-lists members" half-verified pcp-map --then verify-left -- verify-left-reduce
   guard pairs_of_postings 1000000000 'candidates; a higher tau has fewer, doc-split has none, or raise --max-pairs'
 step verify-right 'Brings a candidate its second set and counts what the two share.'
   reduce_mb=283 map_reduce 1 3 "half-verified members" joined-pairs verify-right -- verify-right-reduce --cluster star

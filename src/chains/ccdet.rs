@@ -33,11 +33,12 @@ fn compose(params: &Params, wanted: Wanted) -> Chain {
     let front = SetFront::of(params);
     let by_site = params.get("site").is_some();
     let front = if by_site { front.reading(PRUNED) } else { front };
+    let output = Output::of(params, wanted).of_similar_sets();
     Chain {
         front: Box::new(PrunedFront { sets: front, by_site }),
         candidates: Box::new(Slices::of(params)),
-        check: Box::new(SliceQueries),
-        output: Output::of(params, wanted),
+        check: Box::new(SliceQueries { output }),
+        output,
     }
 }
 

@@ -22,11 +22,12 @@ const PLAN: Data = "plan";
 
 fn compose(params: &Params, wanted: Wanted) -> Chain {
     let front = SetFront::of(params);
+    let output = Output::of(params, wanted).of_similar_sets();
     Chain {
         front: Box::new(front),
         candidates: Box::new(Slices::of(params)),
-        check: Box::new(SliceQueries),
-        output: Output::of(params, wanted),
+        check: Box::new(SliceQueries { output }),
+        output,
     }
 }
 
@@ -75,7 +76,10 @@ impl Component for Slices {
 
 /// Every set is held against the index of each slice, which finds pairs with what they share.
 #[derive(Debug)]
-pub(super) struct SliceQueries;
+pub(super) struct SliceQueries {
+    /// What is made of the pairs.
+    pub output: Output,
+}
 
 impl Component for SliceQueries {
     fn parts(&self) -> Vec<Part> {
@@ -85,7 +89,7 @@ impl Component for SliceQueries {
             &[MEMBERS],
             JOINED,
         );
-        vec![Part::Step(Step { tasks: Tasks::EachFile("index", SLICES), ..query })]
+        vec![Part::Step(Step { tasks: Tasks::EachFile("index", SLICES), ..self.output.connecting(query) })]
     }
 
     fn columnar(&self) -> Option<Columnar> {

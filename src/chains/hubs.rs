@@ -3,6 +3,7 @@
 //! See [`crate::stages::list_pairs`] for why the components stay. It takes three jobs more, which is nothing beside many pairs, and much
 //! beside few: a [`Choice`].
 
+use super::output::Output;
 use super::step::{Choice, Counted, Data, Part, Step};
 use super::term_split::{CANDIDATES, verify};
 use super::{Columnar, Component, JOINED, fuse};
@@ -17,13 +18,15 @@ const HUB_FOREST: Data = "hub-forest";
 pub(super) struct HubVerification {
     /// What makes candidates of the lists that it reads.
     pub pairs: Step,
+    /// What is made of the pairs.
+    pub output: Output,
 }
 
 impl HubVerification {
     /// All candidates, verified.
     fn all(&self) -> Vec<Part> {
         let [left, right] = verify(CANDIDATES, JOINED);
-        [self.pairs.clone(), left, right].map(Part::Step).into()
+        [self.pairs.clone(), left, self.output.connecting(right)].map(Part::Step).into()
     }
 
     /// Those with hubs, and then those that are not connected by these.
@@ -36,8 +39,8 @@ impl HubVerification {
         };
         let [left, right] = verify(HUB_CANDIDATES, HUB_PAIRS);
         let left = Step { name: "hub-left", output: "half-verified-hubs", ..left };
-        let right =
-            Step { name: "hub-right", inputs: [&[left.output], &right.inputs[1..]].concat(), ..right };
+        let inputs = [&[left.output], &right.inputs[1..]].concat();
+        let right = self.output.connecting(Step { name: "hub-right", inputs, ..right });
         let forest = Step::map_reduce(
             "large-star",
             "large-star-reduce",
@@ -47,7 +50,7 @@ impl HubVerification {
         );
         let forest = Step { name: "hub-forest", ..forest.one_task() };
         let mut parts: Vec<Part> = [pairs, left, right, forest].map(Part::Step).into();
-        let others = Self { pairs: self.pairs.clone().beside(CONNECTED, HUB_FOREST) };
+        let others = Self { pairs: self.pairs.clone().beside(CONNECTED, HUB_FOREST), output: self.output };
         parts.extend(others.all());
         parts
     }

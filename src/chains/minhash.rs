@@ -35,7 +35,7 @@ fn compose(params: &Params, wanted: Wanted) -> Chain {
     let check: Box<dyn Component> = match (exact, paired) {
         (false, _) => Box::new(Signatures),
         (true, true) => Box::new(Verification),
-        (true, false) => Box::new(HubVerification { pairs: pairs() }),
+        (true, false) => Box::new(HubVerification { pairs: pairs(), output }),
     };
     let bloom = params.get("bloom").is_some();
     let candidates = Box::new(SignatureBands { filtered: front.filters(), bloom, paired });

@@ -29,7 +29,12 @@ pub struct Output {
     bound: Guard,
     /// Fingerprints are compared, and not sets.
     fingerprints: bool,
+    /// Two sets are a pair where they are similar, whatever else is known of them.
+    by_sets: bool,
 }
+
+/// The option and its value by which steps make components, whatever is made of these.
+const COMPONENTS_OF_PAIRS: (&str, &str) = ("cluster", "components");
 
 /// What is done about too many pairs of fingerprints.
 const TOO_MANY_NEAR: &str =
@@ -46,7 +51,13 @@ impl Output {
             wanted,
             bound: MAX_PAIRS,
             fingerprints: false,
+            by_sets: false,
         }
+    }
+
+    /// The same where two sets are a pair whenever they are similar: then stars need no pairs.
+    pub fn of_similar_sets(self) -> Self {
+        Self { by_sets: true, ..self }
     }
 
     /// The same for pairs of fingerprints.
@@ -66,7 +77,17 @@ impl Output {
 
     /// Whether components are made, and nothing else of pairs.
     pub fn is_components_alone(&self) -> bool {
-        !self.pairs && !self.star && !self.alone
+        !self.pairs && !self.alone && (!self.star || self.by_sets)
+    }
+
+    /// Whether stars are made of sets inside of components.
+    fn has_stars_of_sets(&self) -> bool {
+        self.star && self.is_components_alone()
+    }
+
+    /// A step that finds pairs: it passes on those that connect components, where components are all that is made of them.
+    pub fn connecting(&self, step: Step) -> Step {
+        if self.has_stars_of_sets() { step.setting(COMPONENTS_OF_PAIRS) } else { step }
     }
 
     /// Its data sets. The clusters come last: an answer that has them is complete.
@@ -100,6 +121,10 @@ impl Component for Output {
         } else {
             self.of_one_graph()
         };
+        if self.has_stars_of_sets() {
+            parts.extend(stars_of_sets().map(Part::Step));
+            parts.extend(self.kept_of_labels());
+        }
         if self.wanted.kept {
             // One task, so that the lines stay in their order.
             let write = Step::map(
@@ -133,8 +158,12 @@ impl Output {
             "cluster-reduce",
             "Joins pairs to clusters and finds the best document of each; sorted by kind, the graph comes before ranks.",
             &[JOINED, MEMBERS],
-            CLUSTERED,
+            if self.has_stars_of_sets() { COMPONENTS } else { CLUSTERED },
         );
+        let cluster = self.connecting(cluster.one_task());
+        if self.has_stars_of_sets() {
+            return vec![Part::Step(cluster)];
+        }
         let expand = Step::map(
             "expand-pairs",
             "Repeats pairs for the copies of their documents, and pairs the copies with one another.",
@@ -149,12 +178,15 @@ impl Output {
             CLUSTERS,
         );
         let expand = self.pairs.then(|| expand.guarded(self.bound).beside("clustered", CLUSTERED));
-        let steps = std::iter::once(cluster.one_task()).chain(expand);
+        let steps = std::iter::once(cluster).chain(expand);
         steps.chain([self.comparing(keep.beside("clustered", CLUSTERED))]).map(Part::Step).collect()
     }
 
     /// The same where no task holds the graph.
     fn of_many_tasks(&self) -> Vec<Part> {
+        if self.has_stars_of_sets() {
+            return vec![Part::Repeat(components(COMPONENTS))];
+        }
         let mut parts = Vec::new();
         if self.pairs {
             parts.extend(expand(self.bound).map(Part::Step));
@@ -165,9 +197,14 @@ impl Output {
         } else {
             parts.push(Part::Repeat(components(LABELS)));
         }
-        let [rank, best, choose] = keep();
-        parts.extend([rank, best, self.comparing(choose)].map(Part::Step));
+        parts.extend(self.kept_of_labels());
         parts
+    }
+
+    /// The document that each cluster keeps, and what the others are to it.
+    fn kept_of_labels(&self) -> [Part; 3] {
+        let [rank, best, choose] = keep();
+        [rank, best, self.comparing(choose)].map(Part::Step)
     }
 
     /// The step that compares documents with the kept one.
@@ -224,15 +261,21 @@ fn components(to: Data) -> Repeat {
     }
 }
 
+/// What stars are made of, beside pairs or sets.
+fn star_rank() -> Step {
+    Step::map_reduce(
+        "star-rank",
+        "star-rank-reduce",
+        "Brings each document's component, rank and representative together; sorted by id.",
+        &[COMPONENTS, MEMBERS],
+        "star-members",
+    )
+}
+
+/// Stars of the pairs inside of components.
 fn stars() -> [Step; 3] {
     [
-        Step::map_reduce(
-            "star-rank",
-            "star-rank-reduce",
-            "Brings each document's component, rank and representative together; sorted by id.",
-            &[COMPONENTS, MEMBERS],
-            "star-members",
-        ),
+        star_rank(),
         Step::map_reduce(
             "star-link",
             "star-link-reduce",
@@ -250,7 +293,28 @@ fn stars() -> [Step; 3] {
     ]
 }
 
-/// The document that each cluster keeps, and what the others are to it.
+/// Stars of the sets inside of components; see [`crate::stages::star_sets`].
+fn stars_of_sets() -> [Step; 3] {
+    [
+        star_rank(),
+        Step::map_reduce(
+            "star-sets",
+            "star-sets-reduce",
+            "Brings each set the component and the rank of the best document that has it; sorted by representative, documents come before their set.",
+            &["star-members", MEMBERS],
+            "sets-of-components",
+        ),
+        Step::map_reduce(
+            "star-centres",
+            "star-centres-reduce",
+            "Goes through each component, best set first: it is a centre unless it pairs with an earlier one; sorted by component, then rank, documents come last.",
+            &["sets-of-components", "star-members"],
+            LABELS,
+        ),
+    ]
+}
+
+/// The steps of it.
 fn keep() -> [Step; 3] {
     [
         Step::map_reduce(

@@ -32,10 +32,12 @@ fn compose(params: &Params, wanted: Wanted) -> Chain {
     let front = front.ordered();
     let approximate = ["df-cut", "accumulators"].iter().any(|option| params.get(option).is_some());
     let output = Output::of(params, wanted);
+    // Of lists that are cut not each two similar sets are a pair.
+    let output = if approximate { output } else { output.of_similar_sets() };
     let paired = !output.is_components_alone();
     let check: Box<dyn Component> = match paired {
         true => Box::new(Verification),
-        false => Box::new(HubVerification { pairs: prefix_pairs() }),
+        false => Box::new(HubVerification { pairs: prefix_pairs(), output }),
     };
     Chain {
         front: Box::new(front),

@@ -7,6 +7,7 @@
 //! | [`integers`] | how do sets of any integers become such a collection? |
 //! | [`kernel`] | in one process (Doc-Split): which sets match this one? |
 //! | [`doc_split`] | in many processes (Doc-Split): which documents of this slice match that one? |
+//! | [`centres`] | in many processes (stars): which centre does this set of a component join? |
 //! | `memory` | what the processor is told of memory: large pages, and lines that are read soon |
 //! | [`prefix`] | in many processes (Term-Split): may these two postings of one feature pair? |
 //!
@@ -14,6 +15,7 @@
 //!
 //! Nothing here knows of files, records or processes.
 
+pub mod centres;
 pub mod doc_split;
 pub mod integers;
 pub mod kernel;

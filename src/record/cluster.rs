@@ -135,18 +135,23 @@ impl<'a> Record<'a> for GraphRow<'a> {
 /// What `star-rank` and `keep-rank` read.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum LabelOrMember<'a> {
-    /// The document's component or cluster.
+    /// The document's component or cluster, as a label of it or as what it keeps.
     Label(Label<'a>),
     /// Its set or fingerprint, whose copy it is, or what the keep rule needs of it.
     Member(Member<'a>),
 }
 
 impl<'a> Record<'a> for LabelOrMember<'a> {
-    const FIELDS: &'static str = r"id⇥\>⇥label; sets; copies; what the keep rule needs";
+    const FIELDS: &'static str =
+        r"id⇥\>⇥label; id⇥\k⇥kept⇥representative; sets; copies; what the keep rule needs";
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
         match second_field(line) {
             Some(tag::LABEL) => Label::decode(line).map(LabelOrMember::Label),
+            Some(tag::CLUSTERED) => {
+                let Clustered { id, kept, .. } = Clustered::decode(line)?;
+                Ok(LabelOrMember::Label(Label { id, label: kept }))
+            }
             _ => Member::decode(line).map(LabelOrMember::Member),
         }
     }

@@ -26,6 +26,7 @@ pub mod signature;
 pub mod site;
 pub mod slice;
 pub mod star;
+pub mod star_sets;
 pub mod tokenized;
 pub mod verify;
 

@@ -5,7 +5,8 @@ use super::near::AnyPair;
 use super::{Fields, Keys, Record, second_field, tag};
 use crate::error::FieldError;
 
-fn row(out: &mut Vec<u8>, fields: &[&[u8]]) {
+/// Appends fields with a TAB between two.
+pub(super) fn row(out: &mut Vec<u8>, fields: &[&[u8]]) {
     for (at, field) in fields.iter().enumerate() {
         if at > 0 {
             out.push(b'\t');
@@ -75,7 +76,7 @@ pub struct StarMember<'a> {
 }
 
 impl<'a> StarMember<'a> {
-    fn rest(representative: &'a [u8], mut fields: Fields<'a>) -> Result<Self, FieldError> {
+    pub(super) fn rest(representative: &'a [u8], mut fields: Fields<'a>) -> Result<Self, FieldError> {
         let rank = fields.next("rank", "a rank")?;
         let (id, component) = (fields.id("id")?, fields.id("component")?);
         fields.done()?;

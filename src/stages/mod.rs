@@ -33,6 +33,7 @@ pub mod simhash;
 pub mod site;
 pub mod slice_plan;
 pub mod star;
+pub mod star_sets;
 pub mod text_check;
 pub mod tokenize;
 pub mod verify;
@@ -121,6 +122,10 @@ pub static STAGES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
         Entry::of::<star::StarLinkReduce>(),
         Entry::of::<star::StarMap>(),
         Entry::of::<star::StarReduce>(),
+        Entry::of::<star_sets::StarSets>(),
+        Entry::of::<star_sets::StarSetsReduce>(),
+        Entry::of::<star_sets::StarCentres>(),
+        Entry::of::<star_sets::StarCentresReduce>(),
         Entry::of::<keep::KeepRank>(),
         Entry::of::<keep::KeepRankReduce>(),
         Entry::of::<keep::KeepBest>(),
@@ -139,7 +144,13 @@ pub fn find(name: &str) -> Option<&'static Entry> {
 }
 
 /// Options that steps of chains set, and no user.
-const SET_BY_CHAINS: [&str; 3] = [meta::META.0, options::HASHED_TEXTS.0, keep::BY_FINGERPRINTS.0];
+const SET_BY_CHAINS: [&str; 5] = [
+    meta::META.0,
+    options::HASHED_TEXTS.0,
+    keep::BY_FINGERPRINTS.0,
+    list_pairs::HUBS.0,
+    list_pairs::CONNECTED,
+];
 
 /// All options of all stages but side files that the chain itself makes, and what its steps set, each once.
 pub fn all_options() -> Vec<Arg> {

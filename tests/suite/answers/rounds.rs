@@ -83,8 +83,9 @@ impl Cluster {
 
     /// The parts of the declared chain that make labels of a graph, and the number of rounds.
     fn labels(&mut self, star: bool, graph: &Graph) -> (Labels, usize) {
-        let kind = if star { "star" } else { "components" };
-        let params = Params::default().with("cluster", kind).with("write", "clusters");
+        // Stars of a graph are made of its pairs where these are written, and else of sets, of which a graph knows nothing.
+        let (kind, write) = if star { ("star", "pairs") } else { ("components", "clusters") };
+        let params = Params::default().with("cluster", kind).with("write", write);
         let mut data: BTreeMap<&str, Rows> = graph.data();
         let mut rounds = 0;
         let parts = FAMILIES[0].chain(&params, Wanted { rounds: true, kept: false }).parts();

@@ -196,7 +196,7 @@ fn ccdet_equals_brute_force() -> BTreeSet<String> {
 const CHAINS: [&str; 9] = [
     "term-split --features words:2 --pcp prefix --idf 0.05,1 --idf-table tables/table --tau 0.5 --cluster star --keep longest",
     "term-split --features words:2 --tau 0.5 --idf 0.05,1 --idf-lookup shuffle --write clusters",
-    "doc-split --features words:2 --slices 3 --similarity cosine --tau 0.6",
+    "doc-split --features words:2 --slices 3 --similarity cosine --tau 0.6 --write clusters",
     "doc-split --features words:2 --tau 0.5 --graph 0",
     "doc-split --features words:2 --partition by-task --slices 2 --similarity overlap --tau 6 --cluster star --graph 0",
     "minhash --features words:2 --bands 32 --rows 4 --similarity dice --tau 0.6",

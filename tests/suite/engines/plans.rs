@@ -136,7 +136,10 @@ fn covering(family: &Family) -> Vec<Plan> {
         let of_options = options.iter().map(|name| params.get(name).unwrap_or_default().to_owned());
         let kept = chain.output.data().contains(&"kept");
         // Without rounds, one task makes clusters, however many pairs there are.
-        let rounds = chain.parts().iter().any(|part| matches!(part, Part::Choice(_)));
+        let rounds = chain
+            .parts()
+            .iter()
+            .any(|part| matches!(part, Part::Choice(choice) if choice.name == "clusters"));
         of_options.chain([kept, rounds].map(|wanted| wanted.to_string())).collect()
     };
     let all_ways: Vec<Vec<String>> = all.iter().map(ways).collect();

@@ -256,6 +256,32 @@ fn a_run_that_met_a_bound_goes_on_with_another() {
     }
 }
 
+/// What was counted before a run was stopped decides which of two ways it goes on.
+#[test]
+fn a_run_goes_on_by_the_way_that_it_had_chosen() {
+    let here = Place::new();
+    for (way, lists, candidates) in [
+        ("minhash --rows 1 --bands 8", "band-lists", "hub-candidates"),
+        ("term-split --pcp prefix", "posting-lists", "hub-candidates"),
+    ] {
+        small(&here);
+        let line = format!(
+            "twinsplit run {way} --engine pipes --graph 0 --cluster components --features words:1 --write clusters --input docs more --output out"
+        );
+        here.say(&format!("{line} --max-pairs 0")).fails(1, &["max-pairs"]);
+        let work = here.path("out/_work");
+        let stamp = |data: &str| work.join(data).join("part-00000").metadata().unwrap().modified().unwrap();
+        assert!(work.join(lists).exists() && !work.join(candidates).exists(), "{way}");
+        let before = stamp(lists);
+        here.say(&format!("{line} --resume --max-pairs 9 --keep-work")).ok();
+        assert_eq!((stamp(lists), here.read("out/clusters.tsv")), (before, CLUSTERS.to_owned()), "{way}");
+        let run: serde_json::Value = serde_json::from_str(&here.read("out/run.json")).unwrap();
+        let steps = run["steps"].as_array().unwrap();
+        assert!(steps.iter().any(|step| step == candidates), "{steps:?}");
+        std::fs::remove_dir_all(here.path("out")).unwrap();
+    }
+}
+
 /// `--resume` in a script that is started for the first time begins.
 #[test]
 fn there_may_be_nothing_to_go_on_with() {

@@ -35,6 +35,9 @@ use twinsplit::internal::record::signature::{self, HalfSigned, Signature, Signed
 use twinsplit::internal::record::site::SiteRow;
 use twinsplit::internal::record::slice::{SliceRow, SlicedDoc};
 use twinsplit::internal::record::star::{self, StarLink, StarMember, StarRow};
+use twinsplit::internal::record::star_sets::{
+    StarCentresInput, StarCentresRow, StarSet, StarSetsInput, StarSetsRow,
+};
 use twinsplit::internal::record::tokenized::{SetRow, Tokenized};
 use twinsplit::internal::record::verify::{self, Half, LeftRow, RightRow};
 use twinsplit::internal::record::{Keys, Record, id, key_end};
@@ -248,6 +251,12 @@ fn errors_name_the_field() {
         ("star-link-reduce", "a\t2\tb", "tag"),
         ("star", "a\t1\t-\tb\tc\td", "tag"),
         ("star-reduce", "a\t0\t-\tb\tc", "other"),
+        ("star-rank", "a\t\\k\tb", "representative"),
+        ("star-sets", "a\t\\s\t-\tb\t", "component"),
+        ("star-sets-reduce", "a\t2\tb", "tag"),
+        ("star-centres", "a\t1\t-\tb\tc\td", "tag"),
+        ("star-centres-reduce", "a\t0\t-\tb", "representative"),
+        ("star-centres-reduce", "a\t0\t-\tb\tc\tx", "features"),
         ("keep-rank", "a\t\\>\t", "label"),
         ("keep-rank-reduce", "a\t4\tb", "tag"),
         ("keep-rank-reduce", "a\t3\t\\#\tb", "fingerprint"),
@@ -378,6 +387,11 @@ fn every_stages_records_are_among_the_rows() {
         StarLink,
         star::StarInput,
         StarRow,
+        StarSetsInput,
+        StarSetsRow,
+        StarSet,
+        StarCentresInput,
+        StarCentresRow,
         LabelOrMember,
         NearQuery,
         KeepRow,

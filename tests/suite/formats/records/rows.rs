@@ -115,6 +115,7 @@ pub fn rows(values: &Values) -> Vec<Row> {
     BlockPair::push_posting(&Posting { id: b, size: *n3, mark }, &mut postings);
     let star_member = StarMember { representative: a, rank, id: b, component: a };
     let link = StarLink { component: b, rank, best: a, representative: b, other: a };
+    let star_set = StarSet { component: b, rank, best: a, representative: b, features: doc.features };
     let copied_from = star::RankRow::Copy { id: b, representative: a };
     let star_pair = star::LinkRow::Pair { representative: b, other: a };
     let score = Some(measure.score(overlap, size_a, size_b));
@@ -312,6 +313,16 @@ pub fn rows(values: &Values) -> Vec<Row> {
     row!(star::StarInput, star::StarInput::Member(star_member));
     row!(StarRow, StarRow::Link(link));
     row!(StarRow, StarRow::Member { component: a, representative: b, id: a });
+    row!(StarSetsInput, StarSetsInput::Member(star_member));
+    row!(StarSetsInput, StarSetsInput::Set(Member::Doc(doc)));
+    row!(StarSetsInput, StarSetsInput::Set(Member::Copy(copy)));
+    row!(StarSetsRow, StarSetsRow::Member(star_member));
+    row!(StarSetsRow, StarSetsRow::Set(doc));
+    row!(StarSet, star_set);
+    row!(StarCentresInput, StarCentresInput::Set(star_set));
+    row!(StarCentresInput, StarCentresInput::Member(star_member));
+    row!(StarCentresRow, StarCentresRow::Set(star_set));
+    row!(StarCentresRow, StarCentresRow::Member { component: a, representative: b, id: a });
     row!(LabelOrMember, LabelOrMember::Label(label));
     row!(LabelOrMember, LabelOrMember::Member(Member::Meta(meta)));
     row!(LabelOrMember, LabelOrMember::Member(Member::Doc(doc)));

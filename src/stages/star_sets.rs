@@ -1,0 +1,324 @@
+//! `star-sets`, `star-centres`: star clusters of sets, component by component, without the pairs of documents that are no centres.
+//!
+//! A star and all that decides on it lie in one component. Where no pairs are written, the join passes on those alone that connect components,
+//! and what pairs with what inside of them is found here:
+//!
+//! - `star-sets` brings each set its place in the keep order, that of the best document which has it, and its component.
+//! - `star-centres` sees the sets of a component in keep order. It counts their features first, because a few rare ones of a set tell which centres
+//!   it is held against, then each set is held against the centres before it ([`crate::join::centres`]). Then the
+//!   component's documents come and are written with the centre of their set.
+//!
+//! Memory: `star-centres`' reducer holds the ids of the representatives of one component with about 25 bytes each, the different features of these, and the
+//! sets of its centres; all sets of a component are in a file where they are many.
+
+use super::NoOpts;
+use super::options::SimilarityOpts;
+use crate::cluster::ids::Ids;
+use crate::error::{Error, FieldError, Result};
+use crate::join::centres::{Centres, Frequencies};
+use crate::record::cluster::Label;
+use crate::record::set::Member;
+use crate::record::star::StarMember;
+use crate::record::star_sets::{StarCentresInput, StarCentresRow, StarSet, StarSetsInput, StarSetsRow};
+use crate::similarity::Similarity;
+use crate::stage::{Decl, Role, Stage, Task};
+use std::fs::File;
+use std::io::{BufReader, BufWriter, Read, Seek, Write};
+use std::path::{Path, PathBuf};
+
+/// Bytes of a component's sets that stay in memory.
+const HELD: usize = if cfg!(test) { 64 } else { 8 << 20 };
+
+/// The first mapper.
+pub struct StarSets;
+
+impl Stage for StarSets {
+    type In<'a> = StarSetsInput<'a>;
+    type Out<'a> = StarSetsRow<'a>;
+    type Opts = NoOpts;
+    const DECL: Decl = Decl {
+        name: "star-sets",
+        role: Role::Map,
+        about: "Brings each set to the documents that have it",
+        side: &[],
+    };
+
+    fn open(_: NoOpts, _: &mut Task<'_>) -> Result<Self> {
+        Ok(Self)
+    }
+
+    fn push(&mut self, row: StarSetsInput<'_>, task: &mut Task<'_>) -> Result<()> {
+        match row {
+            StarSetsInput::Member(member) => task.emit(&StarSetsRow::Member(member)),
+            StarSetsInput::Set(Member::Doc(doc)) => task.emit(&StarSetsRow::Set(doc)),
+            StarSetsInput::Set(_) => Ok(()),
+        }
+    }
+}
+
+/// The first reducer: sets of no component end here.
+#[derive(Default)]
+pub struct StarSetsReduce {
+    /// Rank and id of the best document so far, and its component; no id before the first one.
+    rank: Vec<u8>,
+    best: Vec<u8>,
+    component: Vec<u8>,
+}
+
+impl Stage for StarSetsReduce {
+    type In<'a> = StarSetsRow<'a>;
+    type Out<'a> = StarSet<'a>;
+    type Opts = NoOpts;
+    const DECL: Decl = Decl {
+        name: "star-sets-reduce",
+        role: Role::Reduce,
+        about: "Writes each set of a component by the rank of the best document that has it",
+        side: &[],
+    };
+
+    fn open(_: NoOpts, _: &mut Task<'_>) -> Result<Self> {
+        Ok(Self::default())
+    }
+
+    fn push(&mut self, row: StarSetsRow<'_>, task: &mut Task<'_>) -> Result<()> {
+        match row {
+            StarSetsRow::Member(StarMember { rank, id, component, .. }) => {
+                if self.best.is_empty() || (rank, id) < (&self.rank[..], &self.best[..]) {
+                    let held =
+                        [(&mut self.rank, rank), (&mut self.best, id), (&mut self.component, component)];
+                    for (held, value) in held {
+                        held.clear();
+                        held.extend_from_slice(value);
+                    }
+                }
+                Ok(())
+            }
+            StarSetsRow::Set(_) if self.best.is_empty() => Ok(()),
+            StarSetsRow::Set(doc) => task.emit(&StarSet {
+                component: &self.component,
+                rank: &self.rank,
+                best: &self.best,
+                representative: doc.id,
+                features: doc.features,
+            }),
+        }
+    }
+
+    fn end_group(&mut self, _: &mut Task<'_>) -> Result<()> {
+        self.best.clear();
+        Ok(())
+    }
+}
+
+/// The second mapper.
+pub struct StarCentres;
+
+impl Stage for StarCentres {
+    type In<'a> = StarCentresInput<'a>;
+    type Out<'a> = StarCentresRow<'a>;
+    type Opts = NoOpts;
+    const DECL: Decl = Decl {
+        name: "star-centres",
+        role: Role::Map,
+        about: "Brings the sets and the documents of each component together",
+        side: &[],
+    };
+
+    fn open(_: NoOpts, _: &mut Task<'_>) -> Result<Self> {
+        Ok(Self)
+    }
+
+    fn push(&mut self, row: StarCentresInput<'_>, task: &mut Task<'_>) -> Result<()> {
+        match row {
+            StarCentresInput::Set(set) => task.emit(&StarCentresRow::Set(set)),
+            StarCentresInput::Member(StarMember { component, representative, id, .. }) => {
+                task.emit(&StarCentresRow::Member { component, representative, id })
+            }
+        }
+    }
+}
+
+/// The second reducer.
+pub struct StarCentresReduce {
+    similarity: Similarity,
+    /// Representatives of the component in keep order.
+    ids: Ids,
+    frequencies: Frequencies,
+    sets: Spool,
+    /// The centre of each, when all have come.
+    centres: Vec<u32>,
+    features: Vec<u64>,
+    compared: u64,
+}
+
+impl StarCentresReduce {
+    /// Finds the centres of the sets that have come.
+    fn settle(&mut self) -> Result<()> {
+        let frequencies = std::mem::take(&mut self.frequencies);
+        let mut centres = Centres::new(self.similarity, frequencies);
+        let found = &mut self.centres;
+        self.sets.each(&mut self.features, |features| found.push(centres.next(features)))?;
+        self.compared += centres.compared;
+        Ok(())
+    }
+}
+
+impl Stage for StarCentresReduce {
+    type In<'a> = StarCentresRow<'a>;
+    type Out<'a> = Label<'a>;
+    type Opts = SimilarityOpts;
+    const DECL: Decl = Decl {
+        name: "star-centres-reduce",
+        role: Role::Reduce,
+        about: "Holds the sets of each component against its centres, and labels its documents with them",
+        side: &[],
+    };
+
+    fn open(opts: SimilarityOpts, task: &mut Task<'_>) -> Result<Self> {
+        Ok(Self {
+            similarity: opts.0,
+            ids: Ids::default(),
+            frequencies: Frequencies::default(),
+            sets: Spool::new(task.folder.clone()),
+            centres: Vec::new(),
+            features: Vec::new(),
+            compared: 0,
+        })
+    }
+
+    fn push(&mut self, row: StarCentresRow<'_>, task: &mut Task<'_>) -> Result<()> {
+        match row {
+            StarCentresRow::Set(set) => {
+                let before = self.ids.len();
+                if self.ids.number(set.representative) as usize != before {
+                    let expected = "a representative that comes once";
+                    return Err(task.wrong(FieldError::new("representative", expected, set.representative)));
+                }
+                set.features.read(&mut self.features).map_err(|error| task.wrong(error))?;
+                self.frequencies.count(&self.features);
+                self.sets.push(&self.features)
+            }
+            StarCentresRow::Member { representative, id, .. } => {
+                if self.centres.len() < self.ids.len() {
+                    self.settle()?;
+                }
+                // Documents whose equal texts alone make them copies have no set.
+                let centre = self.ids.find(representative).map(|set| self.centres[set as usize]);
+                let label = centre.map_or(representative, |centre| self.ids.get(centre));
+                task.emit(&Label { id, label })
+            }
+        }
+    }
+
+    fn end_group(&mut self, _: &mut Task<'_>) -> Result<()> {
+        self.ids.clear();
+        self.centres.clear();
+        self.frequencies = Frequencies::default();
+        self.sets.clear();
+        Ok(())
+    }
+
+    fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
+        task.count("compared_with_centres", self.compared);
+        Ok(())
+    }
+}
+
+/// The sets of a component, in memory, or in a file where they are many.
+struct Spool {
+    folder: PathBuf,
+    /// Of each set its size, then its features.
+    held: Vec<u64>,
+    file: Option<BufWriter<File>>,
+}
+
+impl Spool {
+    fn new(folder: PathBuf) -> Self {
+        Self { folder, held: Vec::new(), file: None }
+    }
+
+    fn push(&mut self, features: &[u64]) -> Result<()> {
+        self.held.push(features.len() as u64);
+        self.held.extend_from_slice(features);
+        if size_of_val(&self.held[..]) < HELD {
+            return Ok(());
+        }
+        let file = match &mut self.file {
+            Some(file) => file,
+            None => {
+                let file = tempfile::tempfile_in(&self.folder).map_err(failed(&self.folder))?;
+                self.file.insert(BufWriter::new(file))
+            }
+        };
+        for value in self.held.drain(..) {
+            file.write_all(&value.to_le_bytes()).map_err(failed(&self.folder))?;
+        }
+        Ok(())
+    }
+
+    /// Calls `visit` with each set in the order in which they came.
+    fn each(&mut self, features: &mut Vec<u64>, mut visit: impl FnMut(&[u64])) -> Result<()> {
+        if let Some(writer) = &mut self.file {
+            writer.flush().map_err(failed(&self.folder))?;
+            let file = writer.get_mut();
+            let bytes = file.stream_position().map_err(failed(&self.folder))?;
+            file.rewind().map_err(failed(&self.folder))?;
+            let mut reader = BufReader::new(&*file);
+            let mut number = || {
+                let mut bytes = [0; 8];
+                reader.read_exact(&mut bytes).map_err(failed(&self.folder))?;
+                Ok::<u64, Error>(u64::from_le_bytes(bytes))
+            };
+            let mut left = bytes / 8;
+            while left > 0 {
+                let size = number()?;
+                features.clear();
+                for _ in 0..size {
+                    features.push(number()?);
+                }
+                left -= size + 1;
+                visit(features);
+            }
+        }
+        let mut held = &self.held[..];
+        while let Some((size, rest)) = held.split_first() {
+            let (set, rest) = rest.split_at(*size as usize);
+            visit(set);
+            held = rest;
+        }
+        Ok(())
+    }
+
+    fn clear(&mut self) {
+        self.held.clear();
+        self.file = None;
+    }
+}
+
+fn failed(folder: &Path) -> impl FnOnce(std::io::Error) -> Error {
+    Error::io("spill in", folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Sets come back as they were, wherever they lie, and again for the next component.
+        #[test]
+        fn sets_come_back(
+            components in prop::collection::vec(prop::collection::vec(prop::collection::vec(any::<u64>(), 0..6), 0..9), 1..4),
+        ) {
+            let folder = tempfile::tempdir().unwrap();
+            let (mut spool, mut features) = (Spool::new(folder.path().to_owned()), Vec::new());
+            for sets in components {
+                sets.iter().for_each(|set| spool.push(set).unwrap());
+                let mut found = Vec::new();
+                spool.each(&mut features, |set| found.push(set.to_vec())).unwrap();
+                prop_assert_eq!(found, sets);
+                spool.clear();
+            }
+        }
+    }
+}
