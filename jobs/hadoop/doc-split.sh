@@ -19,7 +19,7 @@ step size-count 'Counts the sets of each size and cuts the sizes into slices of 
 step index-doc 'Sends each set to its slice; sorted by slice, then size, then id.'
   slices=plan map_reduce 1 3 "members" slices index-doc --plan "$(only_part plan)" -- index-doc-reduce
 step docsplit-query 'Streams all sets past each slice, which is held in memory.'
-  split=1073741824 map_mb=795 each slices index "members" joined-pairs docsplit-query --cluster star
+  split=1073741824 map_mb=718 each slices index "members" joined-pairs docsplit-query --cluster star
 # clusters: Where one task may hold the pairs of sets and the copies, it makes the clusters, and others know them.
 if few 2000000 map_records_out docsplit-query copies tokenize equal_texts tokenize; then
   step cluster 'Joins pairs to clusters and finds the best document of each; sorted by kind, the graph comes before ranks.'

@@ -31,6 +31,7 @@ fn compose(params: &Params, wanted: Wanted) -> Chain {
     let front = SetFront::of(params);
     let exact = params.get("check").is_none_or(|check| check == "exact");
     let output = Output::of(params, wanted);
+    let output = if exact { output.of_sets_with_common_bands() } else { output };
     let paired = !exact || !output.is_components_alone();
     let check: Box<dyn Component> = match (exact, paired) {
         (false, _) => Box::new(Signatures),

@@ -29,8 +29,8 @@ pub struct Output {
     bound: Guard,
     /// Fingerprints are compared, and not sets.
     fingerprints: bool,
-    /// Two sets are a pair where they are similar, whatever else is known of them.
-    by_sets: bool,
+    /// The reducer that makes stars of sets, where these say of any two whether they are a pair.
+    of_sets: Option<&'static str>,
 }
 
 /// The option and its value by which steps make components, whatever is made of these.
@@ -51,13 +51,18 @@ impl Output {
             wanted,
             bound: MAX_PAIRS,
             fingerprints: false,
-            by_sets: false,
+            of_sets: None,
         }
     }
 
     /// The same where two sets are a pair whenever they are similar: then stars need no pairs.
     pub fn of_similar_sets(self) -> Self {
-        Self { by_sets: true, ..self }
+        Self { of_sets: Some("star-centres-reduce"), ..self }
+    }
+
+    /// The same where they are a pair if their signatures agree in a band, besides.
+    pub fn of_sets_with_common_bands(self) -> Self {
+        Self { of_sets: Some("star-bands-reduce"), ..self }
     }
 
     /// The same for pairs of fingerprints.
@@ -77,12 +82,17 @@ impl Output {
 
     /// Whether components are made, and nothing else of pairs.
     pub fn is_components_alone(&self) -> bool {
-        !self.pairs && !self.alone && (!self.star || self.by_sets)
+        !self.pairs && !self.alone && (!self.star || self.of_sets.is_some())
     }
 
-    /// Whether stars are made of sets inside of components.
+    /// Whether stars are made of sets inside of components, and by which reducer.
+    fn stars_of_sets(&self) -> Option<&'static str> {
+        self.of_sets.filter(|_| self.star && self.is_components_alone())
+    }
+
+    /// See [`stars_of_sets`](Self::stars_of_sets).
     fn has_stars_of_sets(&self) -> bool {
-        self.star && self.is_components_alone()
+        self.stars_of_sets().is_some()
     }
 
     /// A step that finds pairs: it passes on those that connect components, where components are all that is made of them.
@@ -121,8 +131,8 @@ impl Component for Output {
         } else {
             self.of_one_graph()
         };
-        if self.has_stars_of_sets() {
-            parts.extend(stars_of_sets().map(Part::Step));
+        if let Some(reducer) = self.stars_of_sets() {
+            parts.extend(stars_of_sets(reducer).map(Part::Step));
             parts.extend(self.kept_of_labels());
         }
         if self.wanted.kept {
@@ -294,7 +304,7 @@ fn stars() -> [Step; 3] {
 }
 
 /// Stars of the sets inside of components; see [`crate::stages::star_sets`].
-fn stars_of_sets() -> [Step; 3] {
+fn stars_of_sets(reducer: &'static str) -> [Step; 3] {
     [
         star_rank(),
         Step::map_reduce(
@@ -306,7 +316,7 @@ fn stars_of_sets() -> [Step; 3] {
         ),
         Step::map_reduce(
             "star-centres",
-            "star-centres-reduce",
+            reducer,
             "Goes through each component, best set first: it is a centre unless it pairs with an earlier one; sorted by component, then rank, documents come last.",
             &["sets-of-components", "star-members"],
             LABELS,

@@ -203,7 +203,7 @@ pub use bitmap_index::may_have_bitmaps;
 use bounds::Bounds;
 use counters::Counters;
 use cursors::Cursors;
-pub use forest::join_components;
+pub use forest::{ConnectedSlice, join_components};
 use known::{Known, Nothing};
 use lists::Lists;
 pub(super) use lists::{token_shares, within};
@@ -299,6 +299,13 @@ pub struct Scratch {
     checks: Vec<Check>,
     /// What all queries did.
     work: Work,
+}
+
+impl Scratch {
+    /// What all queries did.
+    pub fn work(&self) -> Work {
+        self.work
+    }
 }
 
 impl<S: Borrow<Sets>> Index<S> {

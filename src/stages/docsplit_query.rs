@@ -1,7 +1,7 @@
 //! `docsplit-query`: documents stream past one slice that is held in memory (zhang2011, section 4, figure 7). Map only:
 //! whoever holds a slice whole needs nobody else's counts to decide a pair.
 
-use super::forest::{Forest, ForestOpts};
+use super::forest::PairsOpts;
 use super::index_doc::SLICE;
 use super::options::{FeatureOpts, MinFeaturesOpts, SimilarityOpts};
 use crate::checked_file::{self, broken};
@@ -19,7 +19,6 @@ pub struct DocsplitQuery {
     opts: DocsplitQueryOpts,
     slice: Slice,
     features: Vec<u64>,
-    forest: Forest,
     queries: u64,
 }
 
@@ -31,7 +30,7 @@ pub struct DocsplitQueryOpts {
     #[command(flatten)]
     least: MinFeaturesOpts,
     #[command(flatten)]
-    forest: ForestOpts,
+    pairs: PairsOpts,
     #[command(flatten)]
     features: FeatureOpts,
     /// The slice that is held in memory
@@ -39,7 +38,8 @@ pub struct DocsplitQueryOpts {
     index: PathBuf,
 }
 
-fn load_slice(path: &Path, opts: &DocsplitQueryOpts) -> Result<Slice> {
+/// A slice, and the pairs that were found on the way where components are asked for.
+fn load_slice(path: &Path, opts: &DocsplitQueryOpts, task: &mut Task<'_>) -> Result<Slice> {
     let mut builder = SliceBuilder::default();
     let mut features = Vec::new();
     let head = checked_file::read_all(path, SLICE, |_, line| {
@@ -50,7 +50,17 @@ fn load_slice(path: &Path, opts: &DocsplitQueryOpts) -> Result<Slice> {
         Ok(())
     })?;
     head.must_have(&opts.features.parameters()?, path)?;
-    Ok(builder.build(opts.similarity.0))
+    let similarity = opts.similarity.0;
+    if !opts.pairs.is_of_components() {
+        return Ok(builder.build(similarity));
+    }
+    let mut written = Ok(());
+    let slice = builder.build_connected(similarity, |x, y, overlap| {
+        if written.is_ok() {
+            written = task.emit(&Pair::of(similarity.measure(), x, y, overlap));
+        }
+    });
+    written.map(|()| slice)
 }
 
 impl Stage for DocsplitQuery {
@@ -65,10 +75,9 @@ impl Stage for DocsplitQuery {
     };
 
     fn open(opts: DocsplitQueryOpts, task: &mut Task<'_>) -> Result<Self> {
-        let slice = load_slice(&opts.index, &opts)?;
+        let slice = load_slice(&opts.index, &opts, task)?;
         task.count("slice_documents", slice.len() as u64);
-        let forest = Forest::new(&opts.forest);
-        Ok(Self { opts, slice, features: Vec::new(), forest, queries: 0 })
+        Ok(Self { opts, slice, features: Vec::new(), queries: 0 })
     }
 
     fn push(&mut self, member: Member<'_>, task: &mut Task<'_>) -> Result<()> {
@@ -81,7 +90,7 @@ impl Stage for DocsplitQuery {
         doc.features.read(&mut self.features).map_err(|error| task.wrong(error))?;
         let (mut written, measure) = (Ok(()), self.opts.similarity.0.measure());
         self.slice.query(doc.id, &self.features, |id, other, overlap| {
-            if written.is_ok() && self.forest.needs(id, doc.id) {
+            if written.is_ok() {
                 written = task.emit(&Pair::of(measure, (doc.id, size), (id, other), overlap));
             }
         });
@@ -89,8 +98,8 @@ impl Stage for DocsplitQuery {
     }
 
     fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
-        self.forest.finish(task);
         task.count("queries", self.queries);
+        task.count("candidate_pairs", self.slice.verified());
         Ok(())
     }
 }

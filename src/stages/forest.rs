@@ -7,15 +7,29 @@ use crate::cluster::components::Components;
 use crate::stage::Task;
 use clap::Args;
 
-/// Whether all pairs are written.
+/// Whether all pairs are written, or those that connect components.
 #[derive(Args, Clone, Debug)]
-pub struct ForestOpts {
+pub struct PairsOpts {
     #[command(flatten)]
     write: WriteOpts,
     #[command(flatten)]
     kind: ClusterKindOpts,
+}
+
+/// The same with the size of a forest that says which these are.
+#[derive(Args, Clone, Debug)]
+pub struct ForestOpts {
+    #[command(flatten)]
+    pairs: PairsOpts,
     #[command(flatten)]
     size: ForestSize,
+}
+
+impl PairsOpts {
+    /// Whether components are all that is made of the pairs.
+    pub fn is_of_components(&self) -> bool {
+        self.write.write == Write::Clusters && self.kind.cluster == ClusterKind::Components
+    }
 }
 
 /// What a stage that writes pairs of sets asks for.
@@ -42,13 +56,24 @@ pub struct Forest {
 impl Forest {
     /// A forest, or what passes on every pair, as the options ask.
     pub fn new(opts: &ForestOpts) -> Self {
-        let clusters = opts.write.write == Write::Clusters && opts.kind.cluster == ClusterKind::Components;
-        Self { size: clusters.then(|| opts.size.clone()), graph: Components::default(), left_out: 0 }
+        let size = opts.pairs.is_of_components().then(|| opts.size.clone());
+        Self { size, graph: Components::default(), left_out: 0 }
     }
 
     /// What passes on every pair.
     pub fn of_all() -> Self {
         Self { size: None, graph: Components::default(), left_out: 0 }
+    }
+
+    /// Whether pairs are asked for that connect components, and no others.
+    pub fn connects(&self) -> bool {
+        self.size.is_some()
+    }
+
+    /// By id, of some, a number of its component; one of which nothing is known is a component of its own.
+    pub fn components<'i>(&mut self, ids: impl Iterator<Item = &'i [u8]>) -> Vec<u32> {
+        let known = self.graph.ids.len() as u32;
+        (0..).zip(ids).map(|(at, id)| self.graph.find(id).unwrap_or(known + at)).collect()
     }
 
     /// Whether a pair is to be written.

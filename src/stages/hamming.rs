@@ -10,8 +10,11 @@ use super::blocks::{BlockOpts, Blocks};
 use super::forest::{Forest, ForestOpts};
 use super::signature_check::CheckOpts;
 use crate::checked_file::{self, CheckedLine, CheckedWriter};
-use crate::error::{FieldError, Result};
-use crate::record::fingerprint::{FingerprintBlocks, FingerprintCount, MemberFingerprint, Table, TableRow};
+use crate::cluster::bucket;
+use crate::error::{Error, FieldError, Result};
+use crate::record::fingerprint::{
+    FingerprintBlocks, FingerprintCount, MemberFingerprint, PrintedFingerprint, Table, TableRow,
+};
 use crate::record::near::{AnyPair, Near};
 use crate::record::set::Member;
 use crate::sketch::simhash::Bits;
@@ -243,6 +246,33 @@ pub struct HammingPairsOpts {
     check: CheckOpts,
 }
 
+impl HammingPairs {
+    /// Writes pairs of two blocks, or of one, that connect what all their pairs connect. Which table they meet in does not matter then.
+    fn connect(
+        &mut self,
+        rows: &[PrintedFingerprint<'_>],
+        (left, is_one): (usize, bool),
+        task: &mut Task<'_>,
+    ) -> Result<()> {
+        let components = self.forest.components(rows.iter().map(|row| row.id));
+        let mut all: Vec<(u32, u32)> = components.into_iter().zip(0..).collect();
+        bucket::connect(&mut all, |x, y| {
+            // Two of one block are looked at where that is held against itself.
+            if !is_one && ((x as usize) < left) == ((y as usize) < left) {
+                return Ok(false);
+            }
+            self.compared += 1;
+            let (x, y) = (&rows[x as usize], &rows[y as usize]);
+            let (pair, distance) = x.pairs_with(y);
+            if pair && self.forest.needs(x.id.min(y.id), x.id.max(y.id)) {
+                task.emit(&AnyPair::Fingerprints(Near::of(x.id, y.id, distance, None)))?;
+            }
+            Ok::<bool, Error>(pair)
+        })?;
+        Ok(())
+    }
+}
+
 impl Stage for HammingPairs {
     type In<'a> = FingerprintBlocks<'a>;
     type Out<'a> = AnyPair<'a>;
@@ -269,15 +299,15 @@ impl Stage for HammingPairs {
         }
         let choice = self.choices.as_ref().and_then(|known| known.1.get(number as usize)).copied();
         let left = blocks.left_count as usize;
+        if self.forest.connects() {
+            return self.connect(&rows, (left, blocks.left == blocks.right), task);
+        }
         for (at, x) in rows[..left].iter().enumerate() {
             let partners = if blocks.left == blocks.right { &rows[at + 1..left] } else { &rows[left..] };
             self.compared += partners.len() as u64;
             for y in partners {
                 let (pair, distance) = x.pairs_with(y);
-                if pair
-                    && tables.first(x.fingerprint, y.fingerprint) == choice
-                    && self.forest.needs(x.id.min(y.id), x.id.max(y.id))
-                {
+                if pair && tables.first(x.fingerprint, y.fingerprint) == choice {
                     task.emit(&AnyPair::Fingerprints(Near::of(x.id, y.id, distance, None)))?;
                 }
             }

@@ -126,6 +126,7 @@ pub static STAGES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
         Entry::of::<star_sets::StarSetsReduce>(),
         Entry::of::<star_sets::StarCentres>(),
         Entry::of::<star_sets::StarCentresReduce>(),
+        Entry::of::<star_sets::StarBandsReduce>(),
         Entry::of::<keep::KeepRank>(),
         Entry::of::<keep::KeepRankReduce>(),
         Entry::of::<keep::KeepBest>(),

@@ -1,4 +1,4 @@
-//! `star-sets`, `star-centres`: star clusters of sets, component by component, without the pairs of documents that are no centres.
+//! `star-sets`, `star-centres`, `star-bands`: star clusters of sets, component by component, without the pairs of documents that are no centres.
 //!
 //! A star and all that decides on it lie in one component. Where no pairs are written, the join passes on those alone that connect components,
 //! and what pairs with what inside of them is found here:
@@ -7,21 +7,26 @@
 //! - `star-centres` sees the sets of a component in keep order. It counts their features first, because a few rare ones of a set tell which centres
 //!   it is held against, then each set is held against the centres before it ([`crate::join::centres`]). Then the
 //!   component's documents come and are written with the centre of their set.
+//! - `star-bands` does the same for documents that are a pair only where their signatures agree in a band: it signs each set once more.
 //!
 //! Memory: `star-centres`' reducer holds the ids of the representatives of one component with about 25 bytes each, the different features of these, and the
 //! sets of its centres; all sets of a component are in a file where they are many.
 
 use super::NoOpts;
+use super::minhash::{BandOpts, SignerOpts};
 use super::options::SimilarityOpts;
 use crate::cluster::ids::Ids;
 use crate::error::{Error, FieldError, Result};
-use crate::join::centres::{Centres, Frequencies};
+use crate::join::centres::{Centres, Frequencies, Meets};
 use crate::record::cluster::Label;
 use crate::record::set::Member;
 use crate::record::star::StarMember;
 use crate::record::star_sets::{StarCentresInput, StarCentresRow, StarSet, StarSetsInput, StarSetsRow};
 use crate::similarity::Similarity;
+use crate::sketch::bands::Bands;
+use crate::sketch::minhash::Signer;
 use crate::stage::{Decl, Role, Stage, Task};
+use clap::Args;
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Read, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -138,9 +143,29 @@ impl Stage for StarCentres {
     }
 }
 
+/// The keys of sets.
+struct Keys {
+    signer: Signer,
+    bands: Bands,
+    values: Vec<u32>,
+    keys: Vec<u64>,
+}
+
+impl Keys {
+    fn of(&mut self, features: &[u64]) -> &[u64] {
+        self.values.clear();
+        self.signer.sign(features, &mut self.values);
+        self.keys.clear();
+        self.bands.keys(&self.values, &mut self.keys);
+        &self.keys
+    }
+}
+
 /// The second reducer.
 pub struct StarCentresReduce {
     similarity: Similarity,
+    /// Where sets are a pair only under a common key.
+    keys: Option<Keys>,
     /// Representatives of the component in keep order.
     ids: Ids,
     frequencies: Frequencies,
@@ -152,12 +177,28 @@ pub struct StarCentresReduce {
 }
 
 impl StarCentresReduce {
+    fn of(similarity: Similarity, keys: Option<Keys>, task: &Task<'_>) -> Self {
+        Self {
+            similarity,
+            keys,
+            ids: Ids::default(),
+            frequencies: Frequencies::default(),
+            sets: Spool::new(task.folder.clone()),
+            centres: Vec::new(),
+            features: Vec::new(),
+            compared: 0,
+        }
+    }
+
     /// Finds the centres of the sets that have come.
     fn settle(&mut self) -> Result<()> {
         let frequencies = std::mem::take(&mut self.frequencies);
         let mut centres = Centres::new(self.similarity, frequencies);
-        let found = &mut self.centres;
-        self.sets.each(&mut self.features, |features| found.push(centres.next(features)))?;
+        let (found, keys) = (&mut self.centres, &mut self.keys);
+        self.sets.each(&mut self.features, |features| {
+            let meets = keys.as_mut().map_or(Meets::Prefix, |keys| Meets::Keys(keys.of(features)));
+            found.push(centres.next(features, meets));
+        })?;
         self.compared += centres.compared;
         Ok(())
     }
@@ -175,15 +216,7 @@ impl Stage for StarCentresReduce {
     };
 
     fn open(opts: SimilarityOpts, task: &mut Task<'_>) -> Result<Self> {
-        Ok(Self {
-            similarity: opts.0,
-            ids: Ids::default(),
-            frequencies: Frequencies::default(),
-            sets: Spool::new(task.folder.clone()),
-            centres: Vec::new(),
-            features: Vec::new(),
-            compared: 0,
-        })
+        Ok(Self::of(opts.0, None, task))
     }
 
     fn push(&mut self, row: StarCentresRow<'_>, task: &mut Task<'_>) -> Result<()> {
@@ -221,6 +254,54 @@ impl Stage for StarCentresReduce {
     fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
         task.count("compared_with_centres", self.compared);
         Ok(())
+    }
+}
+
+/// The second reducer where sets are a pair only under a common key.
+pub struct StarBandsReduce(StarCentresReduce);
+
+/// Its options.
+#[derive(Args, Clone, Debug)]
+pub struct StarBandsOpts {
+    #[command(flatten)]
+    similarity: SimilarityOpts,
+    #[command(flatten)]
+    signer: SignerOpts,
+    #[command(flatten)]
+    bands: BandOpts,
+}
+
+impl Stage for StarBandsReduce {
+    type In<'a> = StarCentresRow<'a>;
+    type Out<'a> = Label<'a>;
+    type Opts = StarBandsOpts;
+    const DECL: Decl = Decl {
+        name: "star-bands-reduce",
+        role: Role::Reduce,
+        about: "Holds the sets of each component against its centres with a common key, and labels its documents with them",
+        side: &[],
+    };
+
+    fn open(opts: StarBandsOpts, task: &mut Task<'_>) -> Result<Self> {
+        let keys = Keys {
+            signer: opts.signer.signer(),
+            bands: opts.bands.bands(opts.signer.hashes)?,
+            values: Vec::new(),
+            keys: Vec::new(),
+        };
+        Ok(Self(StarCentresReduce::of(opts.similarity.0, Some(keys), task)))
+    }
+
+    fn push(&mut self, row: StarCentresRow<'_>, task: &mut Task<'_>) -> Result<()> {
+        self.0.push(row, task)
+    }
+
+    fn end_group(&mut self, task: &mut Task<'_>) -> Result<()> {
+        self.0.end_group(task)
+    }
+
+    fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
+        self.0.finish(task)
     }
 }
 

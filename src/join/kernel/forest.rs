@@ -16,6 +16,8 @@
 //! The queries go in rounds. During a round the forest stays as it is, so that what is done does not depend on threads; the pairs that were
 //! found are united after it.
 
+mod slice;
+
 use super::bitmap_index::Costs;
 use super::known::Connected;
 use super::neighbours::{ByHash, Sketch, Sketched};
@@ -26,6 +28,7 @@ use crate::join::sets::Sets;
 use crate::similarity::Similarity;
 use crate::threads::each;
 use rustc_hash::FxHashSet;
+pub use slice::ConnectedSlice;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -53,7 +56,7 @@ pub fn join_components<S: Source>(
     for part in parts.iter().filter(|part| part.len() > 0) {
         let (mut buffer, mut share) = (Sets::default(), Sets::default());
         let (sets, range) = load_part(source, *part, &mut buffer, &mut share)?;
-        let (part, sketches, copy) = Part::of(sets, range, *part, similarity, threads, forest);
+        let (part, sketches, copy) = Part::of(sets, range, *part, similarity, threads, forest, |_, _| ());
         let sets = match &copy {
             Some(copy) => {
                 // What was read goes before there is an index.
@@ -107,10 +110,11 @@ impl Part {
         similarity: Similarity,
         threads: usize,
         forest: &mut UnionFind,
+        link: impl FnMut(u32, u32),
     ) -> (Self, Vec<Sketch>, Option<Sets>) {
         let number = |local: u32| shard.number(local as usize) as u32;
         let sketched = Sketched::new(sets, range.clone(), similarity, threads);
-        let (compared, joined) = sketched.unite(number, forest, threads);
+        let (compared, joined) = sketched.unite(number, forest, threads, link);
 
         let first = forest.find(number(0));
         let key = |(local, set): (u32, usize)| (sets.size(set), forest.find(number(local)), local);
@@ -179,6 +183,22 @@ impl Part {
         Ok((joined + since) as u64)
     }
 
+    /// The stretches by component, as the forest is now, ascending in each: the components, and the sets.
+    fn by_component(&self, forest: &UnionFind) -> (Vec<u32>, Vec<Range<u32>>) {
+        let root = |(member, stretch): &(u32, Range<u32>)| (forest.root(*member), stretch.start, stretch.end);
+        let mut stretches: Vec<(u32, u32, u32)> = self.stretches.iter().map(root).collect();
+        stretches.sort_unstable();
+        // Components that have become one may be neighbours.
+        stretches.dedup_by(|next, last| {
+            let goes_on = next.0 == last.0 && next.1 == last.2;
+            if goes_on {
+                last.2 = next.2;
+            }
+            goes_on
+        });
+        stretches.into_iter().map(|(root, start, end)| (root, start..end)).unzip()
+    }
+
     /// Sets of large components by their least hashes, for the sets that come from elsewhere: of each component and hash the first.
     fn representatives(&self, sketched: &Sketched<'_>, threads: usize) -> ByHash {
         let mut component = vec![u32::MAX; self.numbers.len()];
@@ -195,6 +215,12 @@ impl Part {
 
 /// Pairs of sets, by number in the forest, each of which joins two components.
 type Links = Vec<(u32, u32)>;
+
+/// The stretches of a component, of those by component.
+fn ranges_of<'r>(roots: &[u32], ranges: &'r [Range<u32>], root: u32) -> &'r [Range<u32>] {
+    let first = roots.partition_point(|other| *other < root);
+    &ranges[first..first + roots[first..].partition_point(|other| *other == root)]
+}
 
 /// Queries that see one state of the forest.
 struct Round<'p> {
@@ -216,25 +242,13 @@ impl<'p> Round<'p> {
         by_hash: &'p ByHash,
         forest: &'p UnionFind,
     ) -> Self {
-        let root = |(member, stretch): &(u32, Range<u32>)| (forest.root(*member), stretch.start, stretch.end);
-        let mut stretches: Vec<(u32, u32, u32)> = part.stretches.iter().map(root).collect();
-        stretches.sort_unstable();
-        // Components that have become one may be neighbours.
-        stretches.dedup_by(|next, last| {
-            let goes_on = next.0 == last.0 && next.1 == last.2;
-            if goes_on {
-                last.2 = next.2;
-            }
-            goes_on
-        });
-        let (roots, ranges) = stretches.into_iter().map(|(root, start, end)| (root, start..end)).unzip();
+        let (roots, ranges) = part.by_component(forest);
         Round { part, index, sketched, by_hash, forest, roots, ranges }
     }
 
     /// The stretches of a component.
     fn ranges(&self, root: u32) -> &[Range<u32>] {
-        let first = self.roots.partition_point(|other| *other < root);
-        &self.ranges[first..first + self.roots[first..].partition_point(|other| *other == root)]
+        ranges_of(&self.roots, &self.ranges, root)
     }
 
     /// Pairs that join components, by number in the forest, and what it took to find them.

@@ -89,8 +89,15 @@ impl<'s> Sketched<'s> {
     }
 
     /// Connects sets with a common least hash, each with the first and with the last one before it, where they are in the answer together;
-    /// `number` is a set's in the forest. Gives how many pairs were compared, and how many of them joined two components.
-    pub fn unite(&self, number: impl Fn(u32) -> u32, forest: &mut UnionFind, threads: usize) -> (u64, u64) {
+    /// `number` is a set's in the forest, and `link` takes the pairs that joined two components. Gives how many pairs were compared, and
+    /// how many of them joined two components.
+    pub fn unite(
+        &self,
+        number: impl Fn(u32) -> u32,
+        forest: &mut UnionFind,
+        threads: usize,
+        mut link: impl FnMut(u32, u32),
+    ) -> (u64, u64) {
         let (mut compared, mut joined) = (0, 0);
         for all in self.by_hash(|_| true, threads) {
             for equal in all.chunk_by(|x, y| x.0 == y.0) {
@@ -104,6 +111,7 @@ impl<'s> Sketched<'s> {
                             if self.is_pair(own, other) {
                                 joined += 1;
                                 forest.union(number(local), number(other));
+                                link(number(local), number(other));
                             }
                         }
                     }

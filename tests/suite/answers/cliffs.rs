@@ -164,24 +164,64 @@ fn pipes_pair_near_equal_documents_with_hubs() {
     }
 }
 
-/// Lists in several blocks, forests that hold few documents, and documents that no hub is similar to.
+/// A star as programs: each document is held against its centre, and not against the others.
 #[test]
-fn pipes_find_the_components_of_all_pairs_by_hubs() {
+fn pipes_hold_near_equal_documents_against_their_centre() {
     let place = Place::new();
-    for (seed, options) in [(7, "--posting-block 16"), (8, "--forest 30")] {
+    let shape = Shape::named("near-equal").unwrap();
+    let documents = 300;
+    shape.write(90, documents, &place.path("in.jsonl")).unwrap();
+    for way in [FAMILIES[0].0, FAMILIES[1].0, FAMILIES[2].0, "doc-split --slices 2"] {
+        let line = format!("twinsplit run {} --cluster star", alike(way));
+        let said =
+            place.say(&format!("{line} --engine pipes --write clusters --graph 1000 --output pipes")).ok();
+        let report: serde_json::Value = serde_json::from_str(&said).unwrap();
+        let compared = report["counters"]["star-centres"]["compared_with_centres"].as_u64();
+        assert_eq!(compared, Some(documents as u64 - 1), "{way}");
+        if let Some(pairs) = report["counters"]["docsplit-query"]["map_records_out"].as_u64() {
+            assert!((299..600).contains(&pairs), "{way}: {pairs} pairs");
+            let verified = report["counters"]["docsplit-query"]["candidate_pairs"].as_u64();
+            assert!(verified < Some(2 * documents as u64), "{way}: {verified:?}");
+        }
+        place.say(&format!("{line} --write pairs --output pairs")).ok();
+        assert_eq!(place.read("pipes/clusters.tsv"), place.read("pairs/clusters.tsv"), "{way}");
+    }
+}
+
+/// Lists in several blocks, forests that hold few documents, documents that no hub is similar to, and stars that touch.
+#[test]
+fn pipes_find_the_clusters_of_all_pairs() {
+    let place = Place::new();
+    let ways = [
+        "minhash --hashes 32 --bands 16 --rows 2 --tau 0.55",
+        "term-split --pcp prefix --tau 0.6",
+        "doc-split --slices 3 --tau 0.6",
+        "ccdet --similarity containment --tau 0.7",
+        "simhash --distance 6",
+    ];
+    for (seed, options) in [(7, "--graph 20 --posting-block 16"), (8, "--graph 20 --forest 30"), (9, "")] {
         place.write("in.jsonl", skewed(&mut Rng::new(seed), 160));
-        for way in ["minhash --hashes 32 --bands 16 --rows 2 --tau 0.55", "term-split --pcp prefix --tau 0.6"]
-        {
-            let line = format!(
-                "twinsplit run {way} --features words:1 --cluster components --keep longest --input in.jsonl --quiet"
-            );
-            place.say(&format!("{line} --write pairs --output pairs --overwrite")).ok();
-            let pipes = "--engine pipes --write clusters --graph 20 --output pipes --overwrite --threads 2";
-            place.say(&format!("{line} {options} {pipes}")).ok();
-            let (found, expected) = (place.read("pipes/clusters.tsv"), place.read("pairs/clusters.tsv"));
-            assert!(found == expected && found.lines().count() > 40, "{seed} {way}");
-            let report: serde_json::Value = serde_json::from_str(&place.read("pipes/run.json")).unwrap();
-            assert!(report["counters"]["hub-candidates"]["pairs_of_postings"].as_u64() > Some(0));
+        for way in ways {
+            // Slices have no lists, and fingerprints no hubs.
+            let by_hubs = way.starts_with("minhash") || way.starts_with("term-split");
+            let options = match way {
+                _ if by_hubs => options,
+                "simhash --distance 6" => "--posting-block 16",
+                _ => "",
+            };
+            for kind in ["components", "star"] {
+                let line = format!(
+                    "twinsplit run {way} --features words:1 --cluster {kind} --keep longest --input in.jsonl --quiet --overwrite"
+                );
+                place.say(&format!("{line} --write pairs --output pairs")).ok();
+                let pipes = "--engine pipes --write clusters --output pipes --threads 2";
+                place.say(&format!("{line} {options} {pipes}").replace("  ", " ")).ok();
+                let (found, expected) = (place.read("pipes/clusters.tsv"), place.read("pairs/clusters.tsv"));
+                assert!(found == expected && found.lines().count() > 40, "{seed} {way} {kind}");
+                let report: serde_json::Value = serde_json::from_str(&place.read("pipes/run.json")).unwrap();
+                let with_hubs = report["counters"]["hub-candidates"]["pairs_of_postings"].as_u64();
+                assert_eq!(with_hubs > Some(0), by_hubs && !options.is_empty(), "{seed} {way} {kind}");
+            }
         }
     }
 }

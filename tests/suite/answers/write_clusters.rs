@@ -56,8 +56,9 @@ fn clusters_follow_from_forests() {
                     assert_eq!(counter(&here, "clusters", "pairs"), 0, "{line}");
                     let left_out = counter(&here, "clusters", "pairs_inside_clusters");
                     let stages = way.contains("pipes") || way == "term-split";
-                    // Plain Term-Split makes stars of all pairs.
+                    // Plain Term-Split makes stars of all pairs, and Doc-Split does not find what it leaves out.
                     let forests = kind == "components" || !matches!(way, "term-split" | PLAIN_BY_PIPES);
+                    let forests = forests && way.starts_with("term-split");
                     assert_eq!(left_out > 0, stages && forests, "{line}: {left_out} pairs left out");
                     ran += 1;
                 }

@@ -152,6 +152,7 @@ fn every_reducer_refuses_unsorted_rows() {
         ("star-link-reduce", "z\t0\t\ty\ta".to_owned()),
         ("star-reduce", "y\t0\t\tz\tz\tx".to_owned()),
         ("star-sets-reduce", format!("z\t1\t{set}")),
+        ("star-bands-reduce", format!("y\t0\t\tz\tz\t{set}")),
         ("star-centres-reduce", format!("y\t0\t\tz\tz\t{set}")),
         ("cluster-reduce", "2\ty\tz".to_owned()),
         ("keep-rank-reduce", "z\t0\ty".to_owned()),

@@ -199,7 +199,7 @@ const CHAINS: [&str; 9] = [
     "doc-split --features words:2 --slices 3 --similarity cosine --tau 0.6 --write clusters",
     "doc-split --features words:2 --tau 0.5 --graph 0",
     "doc-split --features words:2 --partition by-task --slices 2 --similarity overlap --tau 6 --cluster star --graph 0",
-    "minhash --features words:2 --bands 32 --rows 4 --similarity dice --tau 0.6",
+    "minhash --features words:2 --bands 32 --rows 4 --similarity dice --tau 0.6 --write clusters",
     "minhash --features words:2 --bands 32 --rows 4 --tau 0.5 --bloom 1 --check signature",
     "i-match --lexicons 40 --idf 0.05,1 --tau 0.3",
     "simhash --features words:2 --weights tf-idf --distance 20 --check cosine:0.4 --posting-block 7",

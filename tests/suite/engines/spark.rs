@@ -23,7 +23,8 @@ const COMMITTED: [&str; 1] = ["doc-split"];
 /// All programs over [`DOCUMENTS`]: the committed ones, and what `plan` prints for these options.
 const VARIANTS: [&str; 4] = ["term-split", "term-split-prefix", "doc-split", "doc-split-by-task"];
 const SIMHASH: &str = "simhash --features words:2 --weights levels --distance 20,200:24 --check edit:0.4";
-const MINHASH: &str = "minhash --features words:2 --bands 32 --rows 4 --similarity dice --tau 0.6 --bloom 1";
+const MINHASH: &str =
+    "minhash --features words:2 --bands 32 --rows 4 --similarity dice --tau 0.6 --bloom 1 --write clusters";
 const COSINE: &str = "doc-split --features words:2 --similarity cosine --tau 0.6";
 const STARS: &str = "term-split --pcp prefix --features words:2 --tau 0.5 --graph 20 --write clusters";
 const OVERLAP: &str = "term-split --pcp prefix --features words:2 --similarity overlap --tau 8";
