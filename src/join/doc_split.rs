@@ -37,7 +37,7 @@ impl SliceBuilder {
             similarity,
             ids,
             tokens,
-            index: SliceIndex::All(index, Scratch::default()),
+            index: SliceIndex::All(Box::new(index), Box::default()),
             query: Vec::new(),
         }
     }
@@ -52,9 +52,10 @@ impl SliceBuilder {
         let (ids, tokens, sets) = self.numbered();
         let sizes: Vec<u64> = (0..sets.len()).map(|set| sets.size(set) as u64).collect();
         let index = match ids.is_empty() {
-            true => {
-                SliceIndex::All(Index::build(sets, 0..0, similarity, Purpose::SelfJoin), Scratch::default())
-            }
+            true => SliceIndex::All(
+                Box::new(Index::build(sets, 0..0, similarity, Purpose::SelfJoin)),
+                Box::default(),
+            ),
             false => {
                 SliceIndex::Connected(Box::new(ConnectedSlice::build(sets, similarity, |x, y, overlap| {
                     link((&ids[x], sizes[x]), (&ids[y], sizes[y]), overlap);
@@ -101,7 +102,7 @@ impl SliceBuilder {
 /// What answers queries.
 enum SliceIndex {
     /// With all pairs.
-    All(Index<Sets>, Scratch),
+    All(Box<Index<Sets>>, Box<Scratch>),
     /// With pairs that connect what all connect.
     Connected(Box<ConnectedSlice>),
 }
