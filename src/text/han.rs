@@ -2,13 +2,13 @@
 //!
 //! UAX 29 makes every ideograph a segment of its own and points to dictionaries for better. A *run* is a
 //! Han character (Unicode script `Han`, so 々 and 〇 too) followed by more of them; marks and variation
-//! selectors (script `Inherited`) after a Han character belong to the run but not to the word's text.
+//! selectors after a Han character belong to the run but not to the word's text.
 //! The run is segmented alone, so its words do not depend on what stands around it.
 
 use std::sync::OnceLock;
 
 use jieba_rs::Jieba;
-use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::{UnicodeNormalization, char::canonical_combining_class};
 use unicode_script::{Script, UnicodeScript};
 
 static JIEBA: OnceLock<Jieba> = OnceLock::new();
@@ -51,7 +51,7 @@ pub(crate) fn is_han(c: char) -> bool {
 /// The byte length of the run that starts `text`, whose first character is Han.
 pub(crate) fn run_length(text: &str) -> usize {
     let quick = ideographs_length(text.as_bytes());
-    text[quick..].find(|c| !is_han(c) && !is_inherited(c)).map_or(text.len(), |end| quick + end)
+    text[quick..].find(|c| !is_han(c) && !belongs(c)).map_or(text.len(), |end| quick + end)
 }
 
 /// The byte length of the characters from U+4E00 to U+9FFF that some UTF-8 starts with. Of these three bytes each the first two say enough.
@@ -61,12 +61,13 @@ pub(super) fn ideographs_length(text: &[u8]) -> usize {
     BYTES * text.chunks_exact(BYTES).take_while(is_ideograph).count()
 }
 
-/// Whether `c` takes the script of what stands before it. What ends nearly all runs needs no look-up.
+/// Whether `c` belongs to what stands before it: it takes the script of that, or is a mark that a normal form may bring before or behind one that
+/// does. What ends nearly all runs needs no look-up.
 #[inline]
-fn is_inherited(c: char) -> bool {
+fn belongs(c: char) -> bool {
     match c {
         '\0'..='\u{2ff}' | '\u{3000}'..='\u{3029}' | '\u{ff01}'..='\u{ff60}' => false,
-        _ => c.script() == Script::Inherited,
+        _ => c.script() == Script::Inherited || canonical_combining_class(c) != 0,
     }
 }
 
@@ -114,7 +115,8 @@ mod tests {
     #[test]
     fn the_quick_ranges_agree_with_the_script_property() {
         for c in '\0'..=char::MAX {
-            assert_eq!(is_inherited(c), c.script() == Script::Inherited, "{c:?}");
+            let belonging = c.script() == Script::Inherited || canonical_combining_class(c) != 0;
+            assert_eq!(belongs(c), belonging, "{c:?}");
             // Unassigned positions of the two large blocks count as Han here; none is ever met.
             let unassigned = is_ideograph(c) && c.script() == Script::Unknown;
             assert!(unassigned || !is_ideograph(c) || c.is_alphanumeric(), "{c:?}");
@@ -153,6 +155,8 @@ mod tests {
         let marked = words("北\u{fe00}京清华大学\u{e0100}");
         assert_eq!(marked.iter().map(|w| w.0.clone()).collect::<Vec<_>>(), plain);
         assert_eq!(marked[0].1, 0..9);
+        // Of another script, and where NFC has it.
+        assert_eq!((run_length("北\u{653}\u{94d}京x"), run_length("北\u{94d}\u{653}京x")), (11, 11));
         assert_eq!(words("\u{f90a}"), [("金".to_string(), 0..3)]);
     }
 }

@@ -132,6 +132,15 @@ fn features(spec: &FeatureSpec, text: &str) -> Vec<String> {
     out
 }
 
+/// Marks of two scripts behind a Han character, in either order.
+#[test]
+fn marks_of_any_script_belong_to_a_han_character() {
+    let spec = FeatureSpec::new(FeatureKind::Words(1));
+    for text in ["丽\u{653}\u{94d}", "丽\u{94d}\u{653}"] {
+        assert_eq!(features(&spec, text), ["丽"], "{text:?}");
+    }
+}
+
 proptest! {
     #[test]
     fn set_is_the_hashes_of_each(text in text(), before in text(), form in form(), case_fold: bool, marks in marks()) {
