@@ -233,6 +233,18 @@ pub const EXAMPLES: &[Example] = &[
         "cat star-links star-members | star | LC_ALL=C sort | star-reduce > star-labels",
     ),
     example(
+        "Without pairs: each set with the component and the best rank of the documents that have it",
+        "cat star-members members | star-sets | LC_ALL=C sort | star-sets-reduce > sets-of-components",
+    ),
+    example(
+        "The sets of each component held against its centres",
+        "cat sets-of-components star-members | star-centres | LC_ALL=C sort | star-centres-reduce > labels-by-sets",
+    ),
+    example(
+        "The same, of sets that have the key of a band in common",
+        "cat sets-of-components star-members | star-centres | LC_ALL=C sort | star-bands-reduce > labels-by-bands",
+    ),
+    example(
         "The best document of each star, and the others' similarity to it",
         "cat star-labels members | keep-rank | LC_ALL=C sort | keep-rank-reduce | LC_ALL=C sort | keep-best | LC_ALL=C sort | keep-choose > star-clusters",
     ),
