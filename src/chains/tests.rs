@@ -151,7 +151,7 @@ fn a_round_goes_on_with_what_the_one_before_made() {
             }
         }
     }
-    assert_eq!(repeats, 512 + 2 * 64);
+    assert_eq!(repeats, 512 + 4 * 64);
 }
 
 #[test]
