@@ -198,7 +198,7 @@ mod tests {
             slices in 1usize..5, twentieths in 1u32..=20, kind in 0usize..5,
             connected in any::<bool>(), alike in any::<bool>(),
         ) {
-            let more = |at: usize| (alike && at % 3 > 0).then_some(100..140).into_iter().flatten();
+            let more = |at: usize| (alike && !at.is_multiple_of(3)).then_some(100..140).into_iter().flatten();
             let sets: Vec<BTreeSet<u64>> =
                 sets.into_iter().enumerate().map(|(at, set)| set.into_iter().chain(more(at)).collect()).collect();
             let tau = format!("{}.{:02}", twentieths / 20, twentieths % 20 * 5).parse().unwrap();

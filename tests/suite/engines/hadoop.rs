@@ -57,8 +57,8 @@ fn tells_its_settings(here: &Place) {
     program(here, "telling", &lines);
 }
 
-/// Steps whose volume depends on the number of mappers, which add up before they write, or on names of files.
-const VARYING: [&str; 11] = [
+/// Steps whose volume depends on the number of mappers, which add up before they write or leave out what they know, or on names of files.
+const VARYING: [&str; 12] = [
     "band-filter",
     "tokenize",
     "idf-filter",
@@ -68,6 +68,7 @@ const VARYING: [&str; 11] = [
     "feature-count",
     "feature-order",
     "size-count",
+    "cluster",
     "large-star-",
     "small-star-",
 ];

@@ -160,7 +160,7 @@ fn jobs() -> Vec<Value> {
         args.extend((variant == "doc-split").then_some("--overwrite"));
         job(variant, variant, variant, &args, &[]);
     }
-    for name in ["simhash", "minhash", "signatures", "cosine", "overlap", "i-match"] {
+    for name in ["simhash", "minhash", "signatures", "cosine", "stars", "overlap", "i-match"] {
         job(name, name, name, &[&DOCUMENTS[..], &["--reducers", "3", "--shuffled"]].concat(), &[]);
     }
     job("batch", "batch", "batch", &["odd", "plain.jsonl", "--reducers", "3"], &[]);
