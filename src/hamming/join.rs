@@ -10,7 +10,7 @@
 //! come in between; that test leaves them out too. A group in which nothing differs in a block that must differ holds no pair, and
 //! is left at once: so many fingerprints that are alike cost no more than the pairs among them.
 //!
-//! **Components** need not each pair: where these are asked for, what is connected already is passed over ([`super::connect`]).
+//! **Components** need not each pair: where these are asked for, what is connected already is passed over ([`connect`](mod@super::connect)).
 
 use super::bits::{Fingerprint, blocks};
 use super::collapse::Collapsed;
