@@ -5,7 +5,8 @@
 
 The pages are parsed by html5lib (PyPI, 1.1), which finds their encoding and builds the tree of the HTML Standard by itself; where a page
 says no encoding it is told UTF-8 if the page can be, for it would take windows-1252. A word is what
-stands between white space; blocks, cells and line breaks are white space. Words are sorted, for the tree moves text that stands in a table
+stands between white space; blocks, cells and line breaks are white space. Characters that say where a line may break, and nothing else, are left out. Words
+are sorted, for the tree moves text that stands in a table
 outside of its cells.
 """
 import hashlib
@@ -20,6 +21,10 @@ BREAKS = set("""
     h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu nav noframes ol optgroup option search section summary table tbody tfoot
     thead tr ul p br td th pre listing xmp plaintext
 """.split())
+
+
+# The soft hyphen, the zero-width space, the word joiner and the byte order mark.
+HINTS = [0xAD, 0x200B, 0x2060, 0xFEFF]
 
 
 def is_utf_8(raw):
@@ -46,7 +51,8 @@ def main():
                 raw = archive.extractfile(member).read()
                 page = html5lib.parse(raw, default_encoding="utf-8" if is_utf_8(raw) else "windows-1252")
                 # White space is that of HTML, which bytes are split at; no-break spaces are of a word.
-                rows.append((member.name.rsplit("/", 1)[-1], sorted(text(page).encode().split())))
+                words = text(page).translate(dict.fromkeys(HINTS)).encode().split()
+                rows.append((member.name.rsplit("/", 1)[-1], sorted(words)))
     for name, words in sorted(rows):
         print(name, len(words), hashlib.sha256(b" ".join(words)).hexdigest()[:16], sep="\t")
 

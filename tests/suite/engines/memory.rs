@@ -278,6 +278,24 @@ fn near_copies(path: &Path, documents: u64, words: usize) {
     std::fs::write(path, lines).unwrap();
 }
 
+/// A run with so many megabytes, or with as many as those that are refused ask for. While documents are read, a run knows what those that it has
+/// read need, and asks for more once it has read more.
+fn accepted(chain: &str, input: &Path, output: &Path, mut megabytes: u64) -> (u64, Took) {
+    loop {
+        let said = match try_run(chain, input, output, megabytes) {
+            Ok(took) => return (megabytes, took),
+            Err(said) => said,
+        };
+        let enough = said.split_once("at least ").and_then(|(_, enough)| {
+            let enough = enough.trim_start_matches("--memory ");
+            enough.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+        });
+        let enough: u64 = enough.unwrap_or_else(|| panic!("{chain} --memory {megabytes}: {said}"));
+        assert!(enough > megabytes, "{chain} --memory {megabytes}: {said}");
+        megabytes = enough;
+    }
+}
+
 /// A chain with .5, .4 and .33 of what it takes where nothing binds it: it holds no more than it may, or says with how much it would
 /// do, and does; the answer is the same, and something lay on disk.
 fn parts_of_its_peak(chain: &str, documents: u64, words: usize) {
@@ -289,18 +307,7 @@ fn parts_of_its_peak(chain: &str, documents: u64, words: usize) {
     let mut ran = 0;
     for hundredths in [50, 40, 33] {
         let part = (free.peak * hundredths / 100) >> 20;
-        let (megabytes, took) = match try_run(&chain, &input, &little, part) {
-            Ok(took) => (part, took),
-            Err(said) => {
-                let enough = said.split_once("at least ").and_then(|(_, enough)| {
-                    let enough = enough.trim_start_matches("--memory ");
-                    enough.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
-                });
-                let enough: u64 = enough.unwrap_or_else(|| panic!("{chain} --memory {part}: {said}"));
-                assert!(enough > part, "{chain} --memory {part}: {said}");
-                (enough, run(&chain, &input, &little, enough))
-            }
-        };
+        let (megabytes, took) = accepted(&chain, &input, &little, part);
         let most = (megabytes << 20) / 100 * 115 + (40 << 20);
         assert!(took.peak <= most, "{chain} --memory {megabytes}: {} MB", took.peak >> 20);
         let least = free.peak > (megabytes << 20) / 2 * 3;
