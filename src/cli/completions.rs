@@ -2,12 +2,12 @@
 //! usual places below a folder. Both follow from the declarations that parse the command lines.
 
 use super::manual::{self, Page};
-use super::options::Overwrite;
+use super::options::{Overwrite, with_overwrite};
 use crate::error::{Error, Result};
 use crate::io::Target;
 use crate::stages::STAGES;
 use crate::visible;
-use clap::{Arg, ArgGroup, ArgMatches, Args, Command, FromArgMatches, ValueHint, value_parser};
+use clap::{Arg, ArgGroup, ArgMatches, Command, FromArgMatches, ValueHint, value_parser};
 use clap_complete::Shell;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,6 +18,7 @@ pub fn command() -> Command {
         Arg::new(name).long(name).value_name("FOLDER").value_parser(value_parser!(PathBuf))
     };
     let command = Command::new("completions")
+        .about("Writes completions for bash, zsh and fish, and manual pages, for twinsplit and every stage")
         .arg(folder("completions").help(
             "Write to bash-completion/completions, zsh/site-functions and fish/vendor_completions.d below \
              this folder; /usr/local/share and ~/.local/share are usual",
@@ -28,10 +29,7 @@ pub fn command() -> Command {
             ),
         )
         .group(ArgGroup::new("what").args(["completions", "man"]).multiple(true).required(true));
-    // The words of the options that are added would stand for the command.
-    Overwrite::augment_args(command)
-        .about("Writes completions for bash, zsh and fish, and manual pages, for twinsplit and every stage")
-        .long_about(None)
+    with_overwrite(command)
 }
 
 /// The last line of each file, behind what its format takes for a comment: by it a later call knows its own files.

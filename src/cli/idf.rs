@@ -1,6 +1,6 @@
 //! `twinsplit idf`: document frequencies of a reference corpus as a table.
 
-use super::options::{self, Overwrite};
+use super::options::{self, Overwrite, with_overwrite};
 use super::progress::Display;
 use super::quarantine::{self, Places};
 use crate::chains::{IDF_TABLE, idf_table};
@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::io::{Target, document_files};
 use crate::params::Params;
 use crate::terminal;
-use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, value_parser};
+use clap::{Arg, ArgMatches, Command, FromArgMatches, value_parser};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -21,6 +21,7 @@ const OPTIONS: [&str; 8] =
 /// The command line of `idf`.
 pub fn command() -> Command {
     let command = Command::new("idf")
+        .about("Makes a table of document frequencies, for --idf-table of another run")
         .arg(
             Arg::new("from")
                 .long("from")
@@ -46,10 +47,7 @@ pub fn command() -> Command {
                 .into_iter()
                 .filter(|arg| OPTIONS.contains(&arg.get_long().unwrap_or_default())),
         );
-    // The words of the options that are added would stand for the command.
-    Overwrite::augment_args(command)
-        .about("Makes a table of document frequencies, for --idf-table of another run")
-        .long_about(None)
+    with_overwrite(command)
 }
 
 /// `twinsplit idf`.

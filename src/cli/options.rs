@@ -24,6 +24,12 @@ pub struct Overwrite {
     pub overwrite: bool,
 }
 
+/// A command with [`Overwrite`]. What is said of that would take the place of what the command says of itself.
+pub fn with_overwrite(command: Command) -> Command {
+    let about = command.get_about().cloned().unwrap_or_default();
+    Overwrite::augment_args(command).about(about).long_about(None)
+}
+
 /// The value of an option that names a file to write, or - for standard output: what cannot be written under that name is
 /// refused before the work.
 pub fn output_file() -> impl TypedValueParser<Value = PathBuf> {

@@ -1,7 +1,7 @@
 //! `twinsplit stages`: what follows from the declarations — the stages' names, `docs/stages.md` and the committed scripts. A
 //! test compares each file with a fresh one; `--write` renews them.
 
-use super::options::{Overwrite, read_file};
+use super::options::{Overwrite, read_file, with_overwrite};
 use crate::engine::{self, library::Library};
 use crate::error::{Error, Result};
 use crate::io::Target;
@@ -10,7 +10,7 @@ use crate::record::Keys;
 use crate::stage::{Entry, Role};
 use crate::stages::STAGES;
 use crate::visible;
-use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_parser};
+use clap::{Arg, ArgAction, ArgMatches, Command, FromArgMatches, value_parser};
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
@@ -18,6 +18,7 @@ use std::path::PathBuf;
 pub fn command() -> Command {
     let command =
         Command::new("stages")
+            .about("Shows every stage: what it reads, how it is sorted, what it writes, its options")
             .arg(
                 Arg::new("names").long("names").action(ArgAction::SetTrue).conflicts_with("write").help(
                     "Show the names alone, one a line: a link to twinsplit by such a name is that stage",
@@ -30,10 +31,7 @@ pub fn command() -> Command {
                     .value_parser(value_parser!(PathBuf))
                     .help("Renew the files that follow from the declarations in a source folder"),
             );
-    // The words of the options that are added would stand for the command.
-    Overwrite::augment_args(command)
-        .about("Shows every stage: what it reads, how it is sorted, what it writes, its options")
-        .long_about(None)
+    with_overwrite(command)
 }
 
 /// Runs the command.
