@@ -70,10 +70,9 @@ impl Forest {
         self.size.is_some()
     }
 
-    /// By id, of some, a number of its component; one of which nothing is known is a component of its own.
+    /// By id, of some, a number of its component, as far as it is known.
     pub fn components<'i>(&mut self, ids: impl Iterator<Item = &'i [u8]>) -> Vec<u32> {
-        let known = self.graph.ids.len() as u32;
-        (0..).zip(ids).map(|(at, id)| self.graph.find(id).unwrap_or(known + at)).collect()
+        self.graph.of(ids)
     }
 
     /// Whether a pair is to be written.

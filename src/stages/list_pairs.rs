@@ -82,7 +82,8 @@ impl ListPairs {
 
     /// The pairs of two blocks of a list, which hold these postings.
     pub fn of(&mut self, list: &BlockPair<'_>, postings: &[Posting<'_>]) -> Pairs {
-        let components = self.connected.as_mut().map(|graph| components(graph, postings));
+        let ids = postings.iter().map(|posting| posting.id);
+        let components = self.connected.as_mut().map(|graph| graph.of(ids));
         Pairs {
             left: list.left_count as usize,
             all: postings.len(),
@@ -104,7 +105,7 @@ pub struct Pairs {
     is_one: bool,
     hubs: bool,
     /// By posting, where there are several.
-    components: Option<Vec<u64>>,
+    components: Option<Vec<u32>>,
 }
 
 impl Pairs {
@@ -132,13 +133,6 @@ impl Pairs {
         };
         all.start..all.start + count
     }
-}
-
-/// By posting its component; one of which nothing is known is a component of its own.
-fn components(graph: &mut Components, postings: &[Posting<'_>]) -> Vec<u64> {
-    let own = |at: usize| 1 << 32 | at as u64;
-    let of = |(at, posting): (usize, &Posting<'_>)| graph.find(posting.id).map_or(own(at), u64::from);
-    postings.iter().enumerate().map(of).collect()
 }
 
 #[cfg(test)]
