@@ -49,19 +49,15 @@ impl SliceBuilder {
         similarity: Similarity,
         mut link: impl FnMut((&[u8], u64), (&[u8], u64), u64),
     ) -> Slice {
+        if self.ids.is_empty() {
+            return self.build(similarity);
+        }
         let (ids, tokens, sets) = self.numbered();
         let sizes: Vec<u64> = (0..sets.len()).map(|set| sets.size(set) as u64).collect();
-        let index = match ids.is_empty() {
-            true => SliceIndex::All(
-                Box::new(Index::build(sets, 0..0, similarity, Purpose::SelfJoin)),
-                Box::default(),
-            ),
-            false => {
-                SliceIndex::Connected(Box::new(ConnectedSlice::build(sets, similarity, |x, y, overlap| {
-                    link((&ids[x], sizes[x]), (&ids[y], sizes[y]), overlap);
-                })))
-            }
-        };
+        let slice = ConnectedSlice::build(sets, similarity, |x, y, overlap| {
+            link((&ids[x], sizes[x]), (&ids[y], sizes[y]), overlap);
+        });
+        let index = SliceIndex::Connected(Box::new(slice));
         Slice { similarity, ids, tokens, index, query: Vec::new() }
     }
 
