@@ -3,6 +3,7 @@
 //! A signature is cut into bands of some rows each. Two documents are candidates when they agree in all rows of a band. With
 //! Jaccard similarity J that happens with probability 1 - (1 - J^rows)^bands: an S-curve, steep where more rows make it so.
 
+use super::minhash::Signer;
 use crate::hash;
 
 /// How signatures are cut.
@@ -30,6 +31,52 @@ impl Bands {
     pub fn probability(self, jaccard: f64) -> f64 {
         let missed = (self.bands as f64) * (-jaccard.powi(self.rows as i32)).ln_1p();
         -missed.exp_m1()
+    }
+}
+
+/// Makes the keys of sets.
+pub struct BandHasher {
+    bands: Bands,
+    signer: Signer,
+    values: Vec<u32>,
+}
+
+impl BandHasher {
+    /// Of signatures that a signer makes.
+    pub fn new(bands: Bands, signer: Signer) -> Self {
+        Self { bands, signer, values: Vec::new() }
+    }
+
+    /// Appends the keys of a set.
+    pub fn of(&mut self, features: &[u64], out: &mut Vec<u64>) {
+        self.values.clear();
+        self.signer.sign(features, &mut self.values);
+        self.bands.keys(&self.values, out);
+    }
+
+    /// Appends what stands for the keys of a line that is in no join.
+    pub fn none(&self, out: &mut Vec<u64>) {
+        out.resize(out.len() + self.bands.bands, 0);
+    }
+
+    /// Makes the keys of a set whose features come one by one, by [`add`](Self::add).
+    pub fn start(&mut self) {
+        self.signer.start();
+    }
+
+    /// Takes a feature.
+    pub fn add(&mut self, feature: u64) {
+        self.signer.add(feature);
+    }
+
+    /// Appends the keys of all that was added; false, and nothing, where a signature has more values than they fill.
+    pub fn finish(&mut self, out: &mut Vec<u64>) -> bool {
+        self.values.clear();
+        let fills = self.signer.finish(&mut self.values);
+        if fills {
+            self.bands.keys(&self.values, out);
+        }
+        fills
     }
 }
 

@@ -32,6 +32,7 @@ pub mod signature_check;
 pub mod simhash;
 pub mod site;
 pub mod slice_plan;
+mod spool;
 pub mod star;
 pub mod star_sets;
 pub mod text_check;

@@ -15,24 +15,18 @@
 use super::NoOpts;
 use super::minhash::{BandOpts, SignerOpts};
 use super::options::SimilarityOpts;
+use super::spool::Spool;
 use crate::cluster::ids::Ids;
-use crate::error::{Error, FieldError, Result};
+use crate::error::{FieldError, Result};
 use crate::join::centres::{Centres, Frequencies, Meets};
 use crate::record::cluster::Label;
 use crate::record::set::Member;
 use crate::record::star::StarMember;
 use crate::record::star_sets::{StarCentresInput, StarCentresRow, StarSet, StarSetsInput, StarSetsRow};
 use crate::similarity::Similarity;
-use crate::sketch::bands::Bands;
-use crate::sketch::minhash::Signer;
+use crate::sketch::bands::BandHasher;
 use crate::stage::{Decl, Role, Stage, Task};
 use clap::Args;
-use std::fs::File;
-use std::io::{BufReader, BufWriter, Read, Seek, Write};
-use std::path::{Path, PathBuf};
-
-/// Bytes of a component's sets that stay in memory.
-const HELD: usize = if cfg!(test) { 64 } else { 8 << 20 };
 
 /// The first mapper.
 pub struct StarSets;
@@ -143,29 +137,11 @@ impl Stage for StarCentres {
     }
 }
 
-/// The keys of sets.
-struct Keys {
-    signer: Signer,
-    bands: Bands,
-    values: Vec<u32>,
-    keys: Vec<u64>,
-}
-
-impl Keys {
-    fn of(&mut self, features: &[u64]) -> &[u64] {
-        self.values.clear();
-        self.signer.sign(features, &mut self.values);
-        self.keys.clear();
-        self.bands.keys(&self.values, &mut self.keys);
-        &self.keys
-    }
-}
-
 /// The second reducer.
 pub struct StarCentresReduce {
     similarity: Similarity,
     /// Where sets are a pair only under a common key.
-    keys: Option<Keys>,
+    hasher: Option<BandHasher>,
     /// Representatives of the component in keep order.
     ids: Ids,
     frequencies: Frequencies,
@@ -177,10 +153,10 @@ pub struct StarCentresReduce {
 }
 
 impl StarCentresReduce {
-    fn of(similarity: Similarity, keys: Option<Keys>, task: &Task<'_>) -> Self {
+    fn of(similarity: Similarity, hasher: Option<BandHasher>, task: &Task<'_>) -> Self {
         Self {
             similarity,
-            keys,
+            hasher,
             ids: Ids::default(),
             frequencies: Frequencies::default(),
             sets: Spool::new(task.folder.clone()),
@@ -194,9 +170,16 @@ impl StarCentresReduce {
     fn settle(&mut self) -> Result<()> {
         let frequencies = std::mem::take(&mut self.frequencies);
         let mut centres = Centres::new(self.similarity, frequencies);
-        let (found, keys) = (&mut self.centres, &mut self.keys);
+        let (found, hasher, mut keys) = (&mut self.centres, &mut self.hasher, Vec::new());
         self.sets.each(&mut self.features, |features| {
-            let meets = keys.as_mut().map_or(Meets::Prefix, |keys| Meets::Keys(keys.of(features)));
+            let meets = match hasher {
+                Some(hasher) => {
+                    keys.clear();
+                    hasher.of(features, &mut keys);
+                    Meets::Keys(&keys)
+                }
+                None => Meets::Prefix,
+            };
             found.push(centres.next(features, meets));
         })?;
         self.compared += centres.compared;
@@ -283,13 +266,9 @@ impl Stage for StarBandsReduce {
     };
 
     fn open(opts: StarBandsOpts, task: &mut Task<'_>) -> Result<Self> {
-        let keys = Keys {
-            signer: opts.signer.signer(),
-            bands: opts.bands.bands(opts.signer.hashes)?,
-            values: Vec::new(),
-            keys: Vec::new(),
-        };
-        Ok(Self(StarCentresReduce::of(opts.similarity.0, Some(keys), task)))
+        let bands = opts.bands.bands(opts.signer.hashes)?;
+        let hasher = BandHasher::new(bands, opts.signer.signer());
+        Ok(Self(StarCentresReduce::of(opts.similarity.0, Some(hasher), task)))
     }
 
     fn push(&mut self, row: StarCentresRow<'_>, task: &mut Task<'_>) -> Result<()> {
@@ -302,104 +281,5 @@ impl Stage for StarBandsReduce {
 
     fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
         self.0.finish(task)
-    }
-}
-
-/// The sets of a component, in memory, or in a file where they are many.
-struct Spool {
-    folder: PathBuf,
-    /// Of each set its size, then its features.
-    held: Vec<u64>,
-    file: Option<BufWriter<File>>,
-}
-
-impl Spool {
-    fn new(folder: PathBuf) -> Self {
-        Self { folder, held: Vec::new(), file: None }
-    }
-
-    fn push(&mut self, features: &[u64]) -> Result<()> {
-        self.held.push(features.len() as u64);
-        self.held.extend_from_slice(features);
-        if size_of_val(&self.held[..]) < HELD {
-            return Ok(());
-        }
-        let file = match &mut self.file {
-            Some(file) => file,
-            None => {
-                let file = tempfile::tempfile_in(&self.folder).map_err(failed(&self.folder))?;
-                self.file.insert(BufWriter::new(file))
-            }
-        };
-        for value in self.held.drain(..) {
-            file.write_all(&value.to_le_bytes()).map_err(failed(&self.folder))?;
-        }
-        Ok(())
-    }
-
-    /// Calls `visit` with each set in the order in which they came.
-    fn each(&mut self, features: &mut Vec<u64>, mut visit: impl FnMut(&[u64])) -> Result<()> {
-        if let Some(writer) = &mut self.file {
-            writer.flush().map_err(failed(&self.folder))?;
-            let file = writer.get_mut();
-            let bytes = file.stream_position().map_err(failed(&self.folder))?;
-            file.rewind().map_err(failed(&self.folder))?;
-            let mut reader = BufReader::new(&*file);
-            let mut number = || {
-                let mut bytes = [0; 8];
-                reader.read_exact(&mut bytes).map_err(failed(&self.folder))?;
-                Ok::<u64, Error>(u64::from_le_bytes(bytes))
-            };
-            let mut left = bytes / 8;
-            while left > 0 {
-                let size = number()?;
-                features.clear();
-                for _ in 0..size {
-                    features.push(number()?);
-                }
-                left -= size + 1;
-                visit(features);
-            }
-        }
-        let mut held = &self.held[..];
-        while let Some((size, rest)) = held.split_first() {
-            let (set, rest) = rest.split_at(*size as usize);
-            visit(set);
-            held = rest;
-        }
-        Ok(())
-    }
-
-    fn clear(&mut self) {
-        self.held.clear();
-        self.file = None;
-    }
-}
-
-fn failed(folder: &Path) -> impl FnOnce(std::io::Error) -> Error {
-    Error::io("spill in", folder)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    proptest! {
-        /// Sets come back as they were, wherever they lie, and again for the next component.
-        #[test]
-        fn sets_come_back(
-            components in prop::collection::vec(prop::collection::vec(prop::collection::vec(any::<u64>(), 0..6), 0..9), 1..4),
-        ) {
-            let folder = tempfile::tempdir().unwrap();
-            let (mut spool, mut features) = (Spool::new(folder.path().to_owned()), Vec::new());
-            for sets in components {
-                sets.iter().for_each(|set| spool.push(set).unwrap());
-                let mut found = Vec::new();
-                spool.each(&mut features, |set| found.push(set.to_vec())).unwrap();
-                prop_assert_eq!(found, sets);
-                spool.clear();
-            }
-        }
     }
 }

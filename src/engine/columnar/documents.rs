@@ -13,12 +13,13 @@
 
 mod feature;
 mod field_count;
+mod gathered;
 mod long;
 mod read;
 mod sites;
 mod texts;
 
-use super::minhash::rows::KeyRows;
+use super::minhash::band_keys::BandKeys;
 use super::ragged::Ragged;
 use super::sorter::Sorter;
 use crate::bad_records;
@@ -61,7 +62,7 @@ pub struct Documents {
     /// Sums of their features.
     pub hashes: Vec<u64>,
     /// The keys of each, where MinHash joins them.
-    pub keys: KeyRows,
+    pub keys: BandKeys,
     /// The fingerprint of each, where these are joined, as `fingerprints` has it.
     pub fingerprints: Vec<u64>,
     /// By number: the place.

@@ -1,7 +1,7 @@
 //! The local engine's MinHash: keys of bands are made while documents are read, where their features are at hand; sets that share
 //! a key are compared at once.
 //!
-//! Of a signature only its keys stay, eight bytes for each band of a document, in memory or in a file ([`rows`]). Band after band they are sorted with the numbers
+//! Of a signature only its keys stay, eight bytes for each band of a document, in memory or in a file ([`band_keys`]). Band after band they are sorted with the numbers
 //! of their sets; two neighbours with one key are a candidate in the first band in which they meet, and nowhere else, for the
 //! keys of the earlier bands are there to be looked at.
 //!
@@ -10,8 +10,8 @@
 //! What the bands have lost here, the audit of [`audit`] finds out.
 
 pub mod audit;
+pub mod band_keys;
 mod clusters;
-pub mod rows;
 
 use super::documents::Documents;
 use super::groups::Groups;
@@ -23,67 +23,17 @@ use crate::error::{Error, Result};
 use crate::join::kernel::{JoinPair, Source, overlap_of_sets};
 use crate::join::sets::Sets;
 use crate::similarity::{SetSimilarity, Similarity};
-use crate::sketch::bands::Bands;
-use crate::sketch::minhash::Signer;
 use crate::stage::Counters;
 use crate::stages::minhash::sizes_fit;
 use crate::threads::{in_threads, lock};
-use rows::{KeyBuffer, KeyRows};
+
+use band_keys::{BandKeys, KeyBuffer};
 use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Pairs that a thread holds before it hands them over.
 const BATCH: usize = 4096;
-
-/// Makes the keys of documents.
-pub struct Keys {
-    bands: Bands,
-    signer: Signer,
-    values: Vec<u32>,
-}
-
-impl Keys {
-    /// Of signatures that a signer makes.
-    pub fn new(bands: Bands, signer: Signer) -> Self {
-        Self { bands, signer, values: Vec::new() }
-    }
-
-    /// Appends the keys of a set.
-    pub fn of(&mut self, features: &[u64], out: &mut Vec<u64>) {
-        self.values.clear();
-        self.signer.sign(features, &mut self.values);
-        self.bands.keys(&self.values, out);
-    }
-
-    /// Appends what stands for the keys of a line that is in no join.
-    pub fn none(&self, out: &mut Vec<u64>) {
-        out.resize(out.len() + self.bands.bands, 0);
-    }
-
-    /// Makes the keys of a set whose features come one by one, by [`add`](Self::add).
-    pub fn start(&mut self) {
-        self.signer.start();
-    }
-
-    /// Takes a feature.
-    pub fn add(&mut self, feature: u64) {
-        self.signer.add(feature);
-    }
-
-    /// Appends the keys of all that was added, more than a document has whose features are held.
-    pub fn finish(&mut self, out: &mut Vec<u64>) -> Result<()> {
-        self.values.clear();
-        if !self.signer.finish(&mut self.values) {
-            return Err(Error::Limit(
-                "minhash: a signature has more values than its many features fill; give fewer --hashes"
-                    .to_owned(),
-            ));
-        }
-        self.bands.keys(&self.values, out);
-        Ok(())
-    }
-}
 
 /// The join of a run, by the keys of its documents.
 pub struct MinHashJoin<'a> {
@@ -161,7 +111,7 @@ impl MinHashJoin<'_> {
         self.documents.order[self.groups.members(set)[0] as usize] as usize
     }
 
-    fn keys(&self) -> &KeyRows {
+    fn keys(&self) -> &BandKeys {
         &self.documents.keys
     }
 

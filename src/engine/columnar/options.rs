@@ -1,12 +1,12 @@
 //! What a run is asked for.
 
-use super::minhash::Keys;
 use crate::chains::Columnar;
 use crate::error::Result;
 use crate::io::Blocks;
 use crate::params::Params;
 use crate::record::document::DocumentOpts;
 use crate::sketch::Idf;
+use crate::sketch::bands::BandHasher;
 use crate::stages::cluster::ClusterKindOpts;
 use crate::stages::index_doc::PartitionOpts;
 use crate::stages::minhash::{BandOpts, SignerOpts};
@@ -103,9 +103,9 @@ impl ColumnarOpts {
     }
 
     /// What makes the keys of bands, where they are asked for.
-    pub(super) fn band_keys(&self) -> Result<Option<Keys>> {
+    pub(super) fn band_keys(&self) -> Result<Option<BandHasher>> {
         let bands = self.bands.bands(self.signer.hashes)?;
-        Ok(self.keyed.then(|| Keys::new(bands, self.signer.signer())))
+        Ok(self.keyed.then(|| BandHasher::new(bands, self.signer.signer())))
     }
 
     pub(super) fn blocks(&self, inputs: &[PathBuf]) -> Blocks {

@@ -1,39 +1,39 @@
 //! Threads read and tokenize blocks of the input, and put together what they keep.
 
+use super::gathered::Gathered;
 use super::long::{BlockRoom, LongSet, Sum};
 use super::sites::{Sites, site_of};
 use super::texts::TextRow;
-use super::{Documents, FeatureRow, FieldCount, Run};
+use super::{Documents, FeatureRow, FieldCount};
 use crate::bad_records::BadRecords;
 use crate::cluster::keep::KeepRule;
 use crate::engine::columnar::ColumnarOpts;
 use crate::engine::columnar::fingerprints::Printer;
-use crate::engine::columnar::minhash::Keys;
-use crate::engine::columnar::minhash::rows::KeyRows;
+use crate::engine::columnar::minhash::band_keys::BandKeys;
 use crate::engine::columnar::ragged::Ragged;
 use crate::engine::columnar::sorter::{SortWriter, Sorter};
-use crate::engine::memory::{self, Budget};
+use crate::engine::memory::Budget;
 use crate::engine::progress::Progress;
 use crate::error::{Error, FieldError, Place, Result};
 use crate::io::{Block, Blocks, each_line};
 use crate::record::document::Document;
 use crate::record::meta::{InputPlace, Meta};
+use crate::sketch::bands::BandHasher;
 use crate::stage::Counters;
 use crate::stages::cluster::rank_of;
 use crate::text::{Extractor, LONG, Letters, Pieces, dominant_script};
 use crate::threads::{in_threads, lock};
-use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::path::Path;
 use std::sync::Mutex;
 
 /// The documents of one block.
-struct Batch {
-    documents: Documents,
+pub(super) struct Batch {
+    pub documents: Documents,
     /// Of each the keys of its bands, or its fingerprint, where they are asked for.
-    numbers: Vec<u64>,
-    scripts: Vec<&'static str>,
-    bytes: u64,
+    pub numbers: Vec<u64>,
+    pub scripts: Vec<&'static str>,
+    pub bytes: u64,
     /// What is wrong with the last document's site.
     wrong_site: Option<FieldError>,
 }
@@ -42,16 +42,6 @@ struct Batch {
 struct Out<'s, 'b> {
     features: SortWriter<'s, 'b, FeatureRow>,
     texts: SortWriter<'s, 'b, TextRow>,
-}
-
-/// Batches come from the threads in any order, and are put together in that of the input.
-struct Gathered<'b> {
-    budget: &'b Budget,
-    work: &'b Path,
-    all: Documents,
-    waiting: BTreeMap<u64, Batch>,
-    next: u64,
-    bytes: u64,
 }
 
 impl Documents {
@@ -69,9 +59,8 @@ impl Documents {
         let blocks = Mutex::new(blocks);
         let spec = opts.features.spec()?;
         let idf = opts.weights_idf()?;
-        let all = Documents { keys: KeyRows::of(opts.keys_of_a_document()?), ..Documents::none(opts) };
-        let gathered = Gathered { budget, work, all, waiting: BTreeMap::new(), next: 0, bytes: 0 };
-        let gathered = Mutex::new(gathered);
+        let all = Documents { keys: BandKeys::new(opts.keys_of_a_document()?), ..Documents::none(opts) };
+        let gathered = Mutex::new(Gathered::new(budget, work, all));
         // The first error in the order of the input: all blocks before the one that failed are with some thread.
         let failed: Mutex<Option<(u64, Error)>> = Mutex::default();
         let fail = |number, error| {
@@ -127,8 +116,8 @@ impl Documents {
         if let Some((_, error)) = lock(&failed).take() {
             return Err(error);
         }
-        let Gathered { mut all, bytes, .. } =
-            gathered.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let gathered = gathered.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let (mut all, bytes) = gathered.finish();
         let blocks = blocks.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
         all.read = blocks.contents().to_vec();
         all.field.check(opts)?;
@@ -161,7 +150,7 @@ struct LineReader<'w, 's, 'b> {
     opts: &'w ColumnarOpts,
     extractor: &'w mut Extractor,
     /// What makes the keys of bands, where they are asked for.
-    keys: &'w mut Option<Keys>,
+    keys: &'w mut Option<BandHasher>,
     /// What makes fingerprints, where documents are compared by these.
     printer: &'w mut Option<Printer>,
     out: &'w mut Out<'s, 'b>,
@@ -345,7 +334,7 @@ impl Batch {
         document.surrogates = surrogates;
         let out = &mut reader.out.features;
         let of_site = self.take_site(line, reader.opts);
-        reader.keys.iter_mut().for_each(Keys::start);
+        reader.keys.iter_mut().for_each(BandHasher::start);
         let sum = features.finish(&mut |feature| {
             reader.keys.iter_mut().for_each(|keys| keys.add(feature));
             match of_site {
@@ -354,7 +343,15 @@ impl Batch {
             }
         })?;
         match reader.keys {
-            Some(keys) if set.is_empty() && sum.size > 0 => keys.finish(&mut self.numbers)?,
+            // More than a document has whose features are held.
+            Some(keys) if set.is_empty() && sum.size > 0 => {
+                if !keys.finish(&mut self.numbers) {
+                    return Err(Error::Limit(
+                        "minhash: a signature has more values than its many features fill; give fewer --hashes"
+                            .to_owned(),
+                    ));
+                }
+            }
             _ => self.sign(reader, set),
         }
         let hashes = reader.opts.hashes_text(sum.size.into());
@@ -434,74 +431,5 @@ impl Batch {
         own.sizes.push(0);
         own.hashes.push(0);
         self.scripts.push(dominant_script(""));
-    }
-}
-
-impl Gathered<'_> {
-    /// Adds a block's documents as soon as all before them are there.
-    fn add(&mut self, number: u64, batch: Batch) -> Result<()> {
-        self.waiting.insert(number, batch);
-        while let Some(batch) = self.waiting.remove(&self.next) {
-            self.next += 1;
-            self.append(batch)?;
-        }
-        Ok(())
-    }
-
-    fn append(&mut self, batch: Batch) -> Result<()> {
-        let Batch { documents, numbers, scripts, bytes, .. } = batch;
-        let names = |documents: &Documents| {
-            documents.ids.items().len()
-                + documents.ranks.as_ref().map_or(0, |ranks| ranks.items().len() + 8 * ranks.len())
-                + documents.sites.as_ref().map_or(0, Sites::bytes)
-                + documents.keys.bytes()
-                + size_of_val(documents.fingerprints.as_slice())
-        };
-        let all = &mut self.all;
-        let (before, places) = (names(all), documents.places());
-        let base = all.places() as u32;
-        all.bad.extend(documents.bad.iter().map(|place| base + place));
-        for run in &documents.runs {
-            all.files.extend(
-                documents.files.get(run.file as usize).filter(|file| all.files.last() != Some(file)).cloned(),
-            );
-            all.runs.push(Run {
-                document: base + run.document,
-                file: all.files.len() as u32 - 1,
-                line: run.line,
-            });
-        }
-        all.field.append(documents.field);
-        all.ids.append(&documents.ids);
-        if let (Some(ranks), Some(more)) = (&mut all.ranks, &documents.ranks) {
-            ranks.append(more);
-        }
-        if let (Some(sites), Some(more)) = (&mut all.sites, &documents.sites) {
-            sites.append(more);
-        }
-        all.sizes.extend_from_slice(&documents.sizes);
-        all.hashes.extend_from_slice(&documents.hashes);
-        match all.keys.is_wanted() {
-            true => all.keys.append(&numbers)?,
-            false => all.fingerprints.extend_from_slice(&numbers),
-        }
-        all.without_text += documents.without_text;
-        all.surrogates += documents.surrogates;
-        for script in scripts {
-            let known = all.script_names.iter().position(|name| *name == script).unwrap_or_else(|| {
-                all.script_names.push(script);
-                all.script_names.len() - 1
-            });
-            // Unicode has fewer scripts than a byte has values.
-            all.scripts.push(known as u8);
-        }
-        self.bytes += bytes;
-        // What is sorted, joined and written later needs the other half.
-        if self.budget.by_name() / 2 < all.places() * memory::DOCUMENT + names(all) {
-            all.keys.spill(self.work)?;
-        }
-        self.budget.hold_documents(places * memory::DOCUMENT + names(all));
-        self.budget.release_documents(before);
-        self.budget.admit_documents(all.places(), names(all))
     }
 }

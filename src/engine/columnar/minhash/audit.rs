@@ -7,7 +7,7 @@
 //! from which [`crate::cli::audit`] makes the interval. Equal sets are found without a key, and do not count.
 
 use super::MinHashJoin;
-use super::rows::KeyBuffer;
+use super::band_keys::KeyBuffer;
 use crate::engine::columnar::named;
 use crate::engine::progress::Unit;
 use crate::error::{Error, Result};

@@ -17,10 +17,10 @@ const KEY: usize = size_of::<u64>();
 
 /// The keys of documents by their places, as many of each as there are bands.
 #[derive(Default)]
-pub struct KeyRows {
+pub struct BandKeys {
     bands: usize,
     /// Document by document; where there is a file those that come after its blocks.
-    rows: Vec<u64>,
+    held: Vec<u64>,
     file: Option<Blocks>,
 }
 
@@ -40,15 +40,15 @@ pub struct KeyBuffer {
 
 /// The keys of one band.
 pub enum Column<'k> {
-    /// Of rows in memory.
-    Memory(&'k KeyRows, usize),
+    /// Of documents in memory.
+    Memory(&'k BandKeys, usize),
     /// As they were read.
     Read(Vec<u64>),
 }
 
-impl KeyRows {
+impl BandKeys {
     /// None yet, of so many bands.
-    pub fn of(bands: usize) -> Self {
+    pub fn new(bands: usize) -> Self {
         Self { bands, ..Self::default() }
     }
 
@@ -59,7 +59,7 @@ impl KeyRows {
 
     /// Appends the keys of some documents.
     pub fn append(&mut self, keys: &[u64]) -> Result<()> {
-        self.rows.extend_from_slice(keys);
+        self.held.extend_from_slice(keys);
         self.write_blocks()
     }
 
@@ -72,29 +72,29 @@ impl KeyRows {
         self.write_blocks()
     }
 
-    /// Writes the rows that fill blocks, where there is a file.
+    /// Writes the documents that fill blocks, where there is a file.
     fn write_blocks(&mut self) -> Result<()> {
         let Some(blocks) = &mut self.file else { return Ok(()) };
-        let full = self.rows.chunks_exact(BLOCK * self.bands);
+        let full = self.held.chunks_exact(BLOCK * self.bands);
         let rest = full.remainder().to_vec();
         let mut bytes = Vec::with_capacity(BLOCK * self.bands * KEY);
-        for rows in full {
+        for documents in full {
             bytes.clear();
             for band in 0..self.bands {
-                let keys = rows.iter().skip(band).step_by(self.bands);
+                let keys = documents.iter().skip(band).step_by(self.bands);
                 keys.for_each(|key| bytes.extend_from_slice(&key.to_le_bytes()));
             }
             let failed = Error::io("write to a file in", &blocks.folder);
             blocks.file.write_all(&bytes).map_err(failed)?;
             blocks.count += 1;
         }
-        self.rows = rest;
+        self.held = rest;
         Ok(())
     }
 
     /// Bytes in memory.
     pub fn bytes(&self) -> usize {
-        self.rows.len() * KEY
+        self.held.len() * KEY
     }
 
     /// Bytes of the file.
@@ -116,7 +116,7 @@ impl KeyRows {
             blocks.read(&mut bytes, (block * self.bands + band) * BLOCK * KEY)?;
             keys.extend(numbers(&bytes));
         }
-        keys.extend(self.rows.iter().skip(band).step_by(self.bands));
+        keys.extend(self.held.iter().skip(band).step_by(self.bands));
         Ok(Column::Read(keys))
     }
 
@@ -126,12 +126,12 @@ impl KeyRows {
             return Ok(false);
         }
         let KeyBuffer { bytes, keys: [first, second] } = buffer;
-        let (x, y) = (self.row(places.0, bands, bytes, first)?, self.row(places.1, bands, bytes, second)?);
+        let (x, y) = (self.of(places.0, bands, bytes, first)?, self.of(places.1, bands, bytes, second)?);
         Ok(x.iter().zip(y).any(|(x, y)| x == y))
     }
 
     /// The first keys of a document, perhaps read into `keys`.
-    fn row<'k>(
+    fn of<'k>(
         &'k self,
         place: usize,
         bands: usize,
@@ -140,7 +140,7 @@ impl KeyRows {
     ) -> Result<&'k [u64]> {
         let before = self.file.as_ref().map_or(0, |blocks| blocks.count * BLOCK);
         if let Some(place) = place.checked_sub(before) {
-            return Ok(&self.rows[place * self.bands..][..bands]);
+            return Ok(&self.held[place * self.bands..][..bands]);
         }
         keys.clear();
         if let Some(blocks) = &self.file {
@@ -163,7 +163,7 @@ impl Column<'_> {
     /// The key of a document by its place.
     pub fn get(&self, place: usize) -> u64 {
         match self {
-            Column::Memory(keys, band) => keys.rows[place * keys.bands + band],
+            Column::Memory(keys, band) => keys.held[place * keys.bands + band],
             Column::Read(keys) => keys[place],
         }
     }
@@ -188,7 +188,7 @@ mod tests {
         ) {
             let folder = tempfile::tempdir().unwrap();
             let keys = &keys[..keys.len() / bands * bands];
-            let (mut memory, mut disk) = (KeyRows::of(bands), KeyRows::of(bands));
+            let (mut memory, mut disk) = (BandKeys::new(bands), BandKeys::new(bands));
             for (at, part) in keys.chunks(part * bands).enumerate() {
                 memory.append(part).unwrap();
                 if at == spilled_at % 20 {
