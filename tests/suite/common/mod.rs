@@ -1,6 +1,7 @@
 //! What the integration tests share: a slow and obvious oracle, corpora, and a harness that runs the
 //! real binary and compares bytes.
 
+pub mod bounds;
 pub mod browser;
 pub mod ccdet;
 pub mod chains;

@@ -1,6 +1,7 @@
 //! One bound of memory for every command that has such an option: the peak stays within 1.15 times the bound and 40 MB for the program, the answer is that
 //! of a run without a bound, and a bound that is too small is refused with one that is not.
 
+use crate::common::bounds::{asked_for, most, parts};
 use crate::common::harness::{on_disk, twinsplit};
 use crate::common::polled::{Polled, polled};
 use crate::common::rng::Rng;
@@ -15,16 +16,6 @@ fn peak(folder: &Path, words: &[&str], output: &str) -> Result<u64, String> {
     command.stdout(File::create(folder.join(output)).unwrap());
     let Polled { status, stderr, peak } = polled(&mut command);
     if status.success() { Ok(peak) } else { Err(stderr) }
-}
-
-/// Bytes that a process may hold under a bound in megabytes.
-fn most(megabytes: u64) -> u64 {
-    (megabytes << 20) * 115 / 100 + (40 << 20)
-}
-
-/// Bounds of .5, .4 and .33 of a peak, in megabytes.
-fn parts(peak: u64) -> [u64; 3] {
-    [50, 40, 33].map(|hundredths| ((peak * hundredths / 100) >> 20).max(1))
 }
 
 #[test]
@@ -77,8 +68,8 @@ fn sets_of_a_join_are_refused_or_fit() {
                 continue;
             }
             Err(said) => {
-                let (_, enough) = said.split_once("give at least ").unwrap_or_else(|| panic!("{said}"));
-                enough.split(' ').next().unwrap().parse::<u64>().unwrap()
+                assert!(said.contains("give at least "), "{said}");
+                asked_for(&said)
             }
         };
         let peak = run(enough, "enough").unwrap();

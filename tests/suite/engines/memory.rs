@@ -7,6 +7,7 @@
 //! (`VmHWM` in /proc), and what the process says of itself must not be less. Local SimHash, and an index of
 //! fingerprints: what does not fit.
 
+use crate::common::bounds::{asked_for, most, parts};
 use crate::common::cli::search_path;
 use crate::common::corpora::synthetic;
 use crate::common::harness::{on_disk, twinsplit};
@@ -286,11 +287,7 @@ fn accepted(chain: &str, input: &Path, output: &Path, mut megabytes: u64) -> (u6
             Ok(took) => return (megabytes, took),
             Err(said) => said,
         };
-        let enough = said.split_once("at least ").and_then(|(_, enough)| {
-            let enough = enough.trim_start_matches("--memory ");
-            enough.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
-        });
-        let enough: u64 = enough.unwrap_or_else(|| panic!("{chain} --memory {megabytes}: {said}"));
+        let enough = asked_for(&said);
         assert!(enough > megabytes, "{chain} --memory {megabytes}: {said}");
         megabytes = enough;
     }
@@ -305,11 +302,9 @@ fn parts_of_its_peak(chain: &str, documents: u64, words: usize) {
     let chain = format!("{chain} --overwrite");
     let free = run(&chain, &input, &plenty, 8192);
     let mut ran = 0;
-    for hundredths in [50, 40, 33] {
-        let part = (free.peak * hundredths / 100) >> 20;
+    for part in parts(free.peak) {
         let (megabytes, took) = accepted(&chain, &input, &little, part);
-        let most = (megabytes << 20) / 100 * 115 + (40 << 20);
-        assert!(took.peak <= most, "{chain} --memory {megabytes}: {} MB", took.peak >> 20);
+        assert!(took.peak <= most(megabytes), "{chain} --memory {megabytes}: {} MB", took.peak >> 20);
         let least = free.peak > (megabytes << 20) / 2 * 3;
         assert!(
             !least || took.spilled > 0,
