@@ -58,14 +58,14 @@ demo: build ## near-duplicates of the real documents in hdfs-fixtures
 	@PATH="$(CURDIR)/target/release:$$PATH" jobs/demo.sh $(OUT)
 
 # One selection of tests for all that build them, so that they are built once.
-TESTS = $(CARGO) test --locked --lib --test suite
+TESTS = $(CARGO) test --locked --workspace --lib --test suite
 
 # Many wait for what they started, so one more runs than there are cores.
 THREADS = $(shell expr $$(nproc) + 1)
 
 test: check test-tools spark ## formatting, lints and all tests that need nothing but this repository
 	tests/with-tmpfs.sh $(TESTS) --no-fail-fast -- --show-output --test-threads=$(THREADS)
-	$(CARGO) test --locked --doc
+	$(CARGO) test --locked --workspace --doc
 
 test-corpora: tools ## the tests of tests/suite/corpora, on the larger corpora in CORPORA_DIR (../shared/corpora): fails without them
 	tests/with-tmpfs.sh $(TESTS) --no-fail-fast -- --ignored --skip ::long_ corpora:: --show-output --test-threads=$(THREADS)
@@ -76,11 +76,11 @@ test-build: tools ## builds the tests, to run them later
 check: tools
 	$(call need,bash,on Debian: apt-get install bash)
 	$(call need,zcat,on Debian: apt-get install gzip)
-	$(CARGO) fmt --check
+	$(CARGO) fmt --all --check
 	$(CARGO) fmt --check --manifest-path fuzz/Cargo.toml
 	$(CARGO) fmt --check --manifest-path benches/parts/Cargo.toml
-	$(CARGO) clippy --locked --all-targets -- -D warnings
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --no-deps --lib --document-private-items
+	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --workspace --no-deps --lib --document-private-items
 	# In the same folder and by the same profile, so that what both need is checked once.
 	# Nothing is linked, so no libFuzzer is compiled.
 	CUSTOM_LIBFUZZER_PATH=/dev/null $(CARGO) check --locked --manifest-path fuzz/Cargo.toml --bins --target-dir target
@@ -106,14 +106,15 @@ cluster-test-full: dist test-tools spark ## parity of all ways, faults, memory a
 	$(CLUSTER_TESTS) full_
 
 # Property tests of records, parsers and texts with a million cases; of joins and shuffles, and of whole runs, with fewer.
-PARSERS = cli::join:: cluster::keep:: similarity:: text::
-JOINS = cluster::components:: cluster::groups:: cluster::star:: cluster::union_find:: engine:: hamming:: index:: join::
+PARSERS = cluster::keep:: join::read:: similarity:: text::
+JOINS = cluster::components:: cluster::groups:: cluster::star:: cluster::union_find:: idf:: join::
 
 test-long: dist test-tools ## property tests with many cases, the matrix on whole corpora, plain PCP with a hot feature: hours
 	PROPTEST_CASES=1000000 $(CARGO) test --locked --release --test suite records::any_
 	PROPTEST_CASES=20000 $(CARGO) test --locked --release --test suite records::damaged_
-	PROPTEST_CASES=1000000 $(CARGO) test --locked --release --lib -- $(PARSERS)
-	PROPTEST_CASES=20000 $(CARGO) test --locked --release --lib -- $(JOINS)
+	PROPTEST_CASES=1000000 $(CARGO) test --locked --release -p twinsplit-core -p twinsplit-cli --lib -- $(PARSERS)
+	PROPTEST_CASES=20000 $(CARGO) test --locked --release -p twinsplit-core --lib -- $(JOINS)
+	PROPTEST_CASES=20000 $(CARGO) test --locked --release -p twinsplit-engine -p twinsplit-hamming --lib
 	PROPTEST_CASES=20000 $(CARGO) test --locked --release --test suite rounds::
 	PROPTEST_CASES=2000 $(CARGO) test --locked --release --test suite properties::
 	$(CARGO) test --locked --release --test suite -- --ignored --skip full_
@@ -247,7 +248,7 @@ cluster-down: ## stops the cluster's daemons; HDFS and logs stay in out/cluster
 
 derived: tools ## renew the files that follow from the stages' declarations
 	$(CARGO) run --locked --bin twinsplit -- stages --write . --overwrite
-	$(CARGO) fmt
+	$(CARGO) fmt --all
 
 install: ## twinsplit, the stages' names, manual pages, completions, jobs and documents below $(DESTDIR)$(PREFIX)
 	@if [[ "$(BINARY)" == target/release/twinsplit ]] && command -v $(CARGO) > /dev/null; then \

@@ -19,7 +19,7 @@
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use twinsplit::internal::text::{Extractor, FeatureKind, FeatureSpec};
+use twinsplit_core::text::{Extractor, FeatureKind, FeatureSpec};
 
 const TAUS: [u64; 7] = [3, 4, 5, 6, 7, 8, 9];
 

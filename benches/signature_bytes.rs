@@ -10,10 +10,10 @@ use rng::Rng;
 use std::hint::black_box;
 use std::io::{BufRead, BufReader};
 use std::time::Instant;
-use twinsplit::internal::sketch::bands::Bands;
-use twinsplit::internal::sketch::minhash::{Estimate, Method, Signer, VALUE_BITS, matches};
-use twinsplit::internal::sketch::rice::{BitReader, BitWriter, parameter};
-use twinsplit::internal::text::{Extractor, FeatureKind, FeatureSpec};
+use twinsplit_core::sketch::bands::Bands;
+use twinsplit_core::sketch::minhash::{Estimate, Method, Signer, VALUE_BITS, matches};
+use twinsplit_core::sketch::rice::{BitReader, BitWriter, parameter};
+use twinsplit_core::text::{Extractor, FeatureKind, FeatureSpec};
 
 const HASHES: usize = 128;
 const ROWS: usize = 8;

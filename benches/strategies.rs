@@ -18,12 +18,12 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
-use twinsplit::internal::join::integers::{Collection, RawSets};
-use twinsplit::internal::join::kernel::{Asked, JoinStrategy, Work, index_shards, join_shards, whole};
-use twinsplit::internal::join::sets::Sets;
-use twinsplit::internal::similarity::Similarity;
-use twinsplit::internal::similarity::tau::Tau;
-use twinsplit::internal::text::{Extractor, FeatureKind, FeatureSpec};
+use twinsplit_core::join::integers::{Collection, RawSets};
+use twinsplit_core::join::kernel::{Asked, JoinStrategy, Work, index_shards, join_shards, whole};
+use twinsplit_core::join::sets::Sets;
+use twinsplit_core::similarity::Similarity;
+use twinsplit_core::similarity::tau::Tau;
+use twinsplit_core::text::{Extractor, FeatureKind, FeatureSpec};
 
 /// The collections: a name, files below the corpora's folder, and the features of texts.
 const COLLECTIONS: [(&str, &[&str], Option<&str>); 10] = [

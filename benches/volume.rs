@@ -11,8 +11,8 @@ mod common;
 
 use common::{Args, Collection};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use twinsplit::internal::similarity::tau::Tau;
-use twinsplit::internal::similarity::{SetSimilarity, Similarity};
+use twinsplit_core::similarity::tau::Tau;
+use twinsplit_core::similarity::{SetSimilarity, Similarity};
 
 /// The least that a pair takes: two numbers of 32 bits.
 const PAIR: u64 = 8;

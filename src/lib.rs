@@ -1,85 +1,188 @@
-//! twinsplit: exact near-duplicate ("copy") detection for web-scale text.
-//!
-//! ```
-//! let documents = [
-//!     ("first", "Rain fell on the harbour all night. The ferry left at six."),
-//!     ("second", "Rain fell on the harbour all night. The ferry left at seven."),
-//!     ("third", "Nobody saw it go."),
-//! ];
-//! let found = twinsplit::Dedup::new().features("words:3")?.tau("0.6")?.run(documents)?;
-//! let pair = found.pairs()?.next().transpose()?.unwrap();
-//! assert_eq!((&*pair.a, &*pair.b, pair.overlap, pair.size_a, pair.size_b), ("first", "second", 9, 10, 10));
-//! assert_eq!(found.dropped()?.collect::<twinsplit::Result<Vec<_>>>()?, ["second"]);
-//! # Ok::<(), twinsplit::Error>(())
-//! ```
-//!
-//! Given documents, find every pair whose sets of features reach a similarity, group the pairs into clusters and keep
-//! one document of each: exactly, as small mappers and reducers that run unchanged in pipes and on clusters, and as
-//! one fast process. Read on in this order:
-//!
-//! | module | what it is | zhang2011 |
-//! |---|---|---|
-//! | [`text`] | bytes -> features: words, characters, SpotSigs, sentence ends, lines | 2.2, 4 (Tokenize) |
-//! | [`index`] | document frequency, IDF range, order of features, slices | 2.3, 5.1 |
-//! | [`join`] | exact similarity in integers, the join kernel | 2.2, 2.3 |
-//! | [`hamming`] | all fingerprints, and all pairs, within a Hamming distance | |
-//! | [`sketch`] | MinHash signatures, SimHash fingerprints, and the keys under which they meet | |
-//! | [`cluster`] | pairs -> clusters -> the document to keep | |
-//! | [`record`] | the line formats and their shuffle keys | 4 |
-//! | [`stage`], [`stages`] | what a mapper and a reducer are, and all of them | 4, figures 4 to 7 |
-//! | [`chains`], [`plan`], [`params`] | how the stages join, Term-Split and Doc-Split; which of them a run takes, with which options | 2.3.1, 2.3.2 |
-//! | [`engine`] | running a chain: in one process, as pipes, on Hadoop and on Spark | 3 |
-//! | [`source`] | documents out of files of other formats, such as TREC | |
-//! | [`corpus`] | corpora of any size to measure with, shaped like a crawl | |
-//! | [`api`] | the façade: what a program that uses the crate sees | |
-//! | [`cli`] | the stages as programs, and the driver | |
-//! | [`io`], [`checked_file`], [`hash`], [`error`], [`bad_records`], [`terminal`], [`visible`], [`threads`], [`allocator`], [`decimal`] | files and streams, files that arrive whole, every hash, every error, lines that are no documents, messages, text that is safe to look at, work shared out, what happens without memory, numbers as they are typed | |
-//!
-//! `text`, `index`, `sketch`, `join`, `cluster` and `corpus` know nothing of files or processes.
+//! Command lines: the stages and the driver.
 
-// A message is one write: see `terminal`.
 #![deny(clippy::print_stderr)]
-// The map below is for those who read the source; `cargo doc --document-private-items` has its links.
-#![allow(rustdoc::private_intra_doc_links)]
 
-mod allocator;
-mod api;
-mod bad_records;
-mod chains;
-mod checked_file;
-mod cli;
-mod cluster;
-mod corpus;
-mod decimal;
-mod engine;
-mod error;
-pub mod hamming;
-mod hash;
-mod index;
-#[doc(hidden)]
-pub mod internal;
-mod io;
-mod join;
-mod mask;
-mod params;
-mod plan;
-mod processor;
-mod record;
-mod similarity;
-mod sketch;
-mod source;
-mod stage;
-mod stages;
-mod terminal;
-mod text;
-mod threads;
-mod visible;
+pub mod allocator;
+mod args;
+pub mod audit;
+mod cluster_driver;
+mod cluster_sample;
+pub mod completions;
+pub mod convert;
+pub mod documents;
+pub mod estimate;
+pub mod examples;
+pub mod explain;
+pub mod fingerprints;
+pub mod forecast;
+pub mod generate_corpus;
+pub mod idf;
+pub mod interrupt;
+pub mod job;
+pub mod join;
+mod keep_field;
+pub mod manifest;
+pub mod manual;
+pub mod options;
+pub mod output;
+pub mod partition;
+pub mod plan;
+pub mod progress;
+pub mod quarantine;
+mod recall;
+pub mod report;
+pub mod run;
+pub mod sample;
+mod sketches;
 
-pub use api::{Cluster, Clusters, Dedup, Document, Dropped, Duplicates, Index, Match, Pair, Pairs};
-pub use cluster::keep::KeepRule;
-pub use error::{Error, FieldError, Place, Result};
-pub use io::MaxLine;
-pub use similarity::Measure;
-pub use similarity::containment::Relation;
-pub use stages::cluster::ClusterKind;
-pub use text::{Marks, NormalForm};
+pub mod stage;
+pub mod stages;
+pub mod summary;
+pub mod table;
+pub mod tune;
+mod warnings;
+
+use clap::{ArgMatches, Args, Command};
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::ExitCode;
+use twinsplit_core::visible;
+use twinsplit_io::error::{Error, Result};
+use twinsplit_rows::stages::STAGES;
+
+/// The `main` of `twinsplit`: the driver, or, when it is called by the name of a stage, that stage.
+pub fn main() -> ExitCode {
+    let args: Vec<OsString> = std::env::args_os().collect();
+    let called = args.first().and_then(|path| Path::new(path).file_name()?.to_str().map(str::to_owned));
+    if let Some(name) = called.filter(|name| twinsplit_rows::stages::find(name).is_some()) {
+        return stage::main_with(&name, args);
+    }
+    // The options of all commands take as long to put together as a small join takes: those of the one that is called will do.
+    let named = COMMANDS.iter().filter(|(name, ..)| args.get(1).is_some_and(|arg| arg == name));
+    let driver = if named.clone().count() > 0 { driver(named) } else { command() };
+    let matches = match parse(driver, &args) {
+        Ok(matches) => matches,
+        Err(error) => {
+            let code = report_usage(&error);
+            let old = RENAMED.iter().find(|(old, _)| args.iter().skip(1).any(|arg| arg == old));
+            if let Some((old, new)) = old.filter(|_| error.use_stderr()) {
+                twinsplit_io::terminal::note(format_args!("{old} is called {new} now"));
+            }
+            return code;
+        }
+    };
+    let result = refuse_unknown_variables().and_then(|()| {
+        let (name, matches) = matches.subcommand().unzip();
+        let called = COMMANDS.iter().find(|(known, ..)| Some(*known) == name);
+        match called.zip(matches) {
+            Some(((_, _, run), matches)) => run(matches),
+            None => Err(Error::Usage("no command is given; twinsplit --help shows them".to_owned())),
+        }
+    });
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
+        Err(error) => report(&error),
+    }
+}
+
+/// A command's name, its command line, and what it does.
+type Entry = (&'static str, fn() -> Command, fn(&ArgMatches) -> Result<()>);
+
+/// The driver's commands, in the order in which help shows them.
+const COMMANDS: [Entry; 14] = [
+    ("run", run::command, run::run),
+    ("explain", explain::command, explain::run),
+    ("plan", plan::command, plan::run),
+    ("report", report::command, report::run),
+    ("tune", tune::command, tune::run),
+    ("join", join::command, join::run),
+    ("fingerprints", fingerprints::command, fingerprints::run),
+    ("convert", convert::command, convert::run),
+    ("stages", stages::command, stages::run),
+    ("idf", idf::command, idf::run),
+    ("generate-corpus", generate_corpus::command, generate_corpus::run),
+    ("completions", completions::command, completions::run),
+    ("partition", partition::command, partition::run),
+    (job::NAME, job::command, job::run),
+];
+
+/// What was called otherwise once, and how it is called.
+const RENAMED: [(&str, &str); 3] =
+    [("corpus", "generate-corpus"), ("shell", "completions"), ("--paper", "--preset")];
+
+/// The driver's command line, but for what only scripts call.
+pub fn command() -> Command {
+    driver(COMMANDS.iter().filter(|(name, ..)| *name != job::NAME))
+}
+
+fn driver<'c>(commands: impl Iterator<Item = &'c Entry>) -> Command {
+    Command::new("twinsplit")
+        .version(env!("CARGO_PKG_VERSION"))
+        .about("Exact near-duplicate detection for web-scale text")
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .after_help(after_help())
+        .subcommands(commands.map(|(_, command, _)| command()))
+}
+
+/// How to begin, and where to read on.
+fn after_help() -> String {
+    let mut text = String::from("Examples:\n");
+    for example in examples::of("twinsplit").take(4) {
+        text.push_str(&format!("  {}\n", example.line));
+    }
+    text.push_str(
+        "\n`twinsplit COMMAND --help` shows the options of a command. Each stage is a program with --help, too.\n\
+         Read on: man twinsplit, man twinsplit-run; README.md and docs/ (share/doc/twinsplit when installed).",
+    );
+    text
+}
+
+/// Prints an error and gives its exit code.
+fn report(error: &Error) -> ExitCode {
+    twinsplit_io::terminal::error(error);
+    ExitCode::from(error.exit_code())
+}
+
+/// The arguments as a command line has them, or what clap has to say.
+fn parse(mut command: Command, args: &[OsString]) -> Result<ArgMatches, clap::Error> {
+    command.try_get_matches_from_mut(args).map_err(|error| {
+        // It repeats an argument as it is, and a pattern of the shell makes names of files arguments.
+        let shown = args.iter().map(|arg| visible::path(Path::new(arg)));
+        command.try_get_matches_from_mut(shown).err().unwrap_or(error)
+    })
+}
+
+/// Prints what clap has to say (which may be the help that was asked for) and gives its exit code.
+fn report_usage(error: &clap::Error) -> ExitCode {
+    // A closed standard output is no reason to fail at showing help.
+    let _ = error.print();
+    ExitCode::from(error.exit_code().clamp(0, 255) as u8)
+}
+
+/// Stops at a `TWINSPLIT_…` variable that nothing reads, so that a typo is not a default.
+fn refuse_unknown_variables() -> Result<()> {
+    let given: Vec<String> = std::env::vars_os()
+        .map(|(name, _)| name.to_string_lossy().into_owned())
+        .filter(|name| name.starts_with("TWINSPLIT_"))
+        .collect();
+    if given.is_empty() {
+        return Ok(());
+    }
+    let mut known: BTreeSet<String> = [stage::COUNTERS, stage::TASK].map(str::to_owned).into();
+    let driver = options::RunOpts::augment_args(Command::new("run"));
+    for command in STAGES.iter().map(args::stage_command).chain([driver]) {
+        known.extend(
+            command.get_arguments().filter_map(|arg| Some(arg.get_env()?.to_string_lossy().into_owned())),
+        );
+    }
+    match given.into_iter().find(|name| !known.contains(name)) {
+        Some(name) => Err(Error::Usage(format!(
+            "the environment variable {name} is not an option of any stage; known are {}",
+            known.into_iter().collect::<Vec<_>>().join(", ")
+        ))),
+        None => Ok(()),
+    }
+}

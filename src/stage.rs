@@ -1,449 +1,344 @@
-//! What a stage is: one declaration, from which its program, its help, its sort line, its place in a pipe, its job
-//! on a cluster and its documentation follow.
-//!
-//! A stage reads records one by one and emits records. A *map* stage sees them in any order and split over any
-//! number of tasks. A *reduce* stage sees all records of a key in one task, one after the other: the shuffle's
-//! contract stands with the record ([`Record::KEYS`]), and [`Runner`] finds the groups and checks the order.
-//! There is no combiner role: a mapper that can combine does so in its own state.
+//! The `main` of every stage: options, rows from files or standard input, rows to standard output.
 
-pub mod chained;
+use super::args;
+use clap::{Arg, ArgMatches, Command, value_parser};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use twinsplit_core::cluster::keep::KeepRule;
+use twinsplit_core::options::{Given, Values};
+use twinsplit_core::visible;
+use twinsplit_engine::peak::peak_memory;
+use twinsplit_io::error::{Error, FieldError, Place, Result};
+use twinsplit_io::terminal;
+use twinsplit_io::{self as io, Blocks, MaxLine, Stdout, each_line};
+use twinsplit_rows::bad_records;
+use twinsplit_rows::record::parse_number;
+use twinsplit_rows::stage::chained::{self, Surroundings};
+use twinsplit_rows::stage::{Counters, Entry, Role, Sink, Task};
+use twinsplit_rows::stages;
 
-use crate::bad_records::{self, BadRecords};
-use crate::error::{Error, FieldError, Place, Result};
-use crate::record::{Keys, Record, key_end};
-use clap::{ArgMatches, Args, Command, FromArgMatches};
-use std::collections::BTreeMap;
-use std::path::PathBuf;
+/// The folder into which a task's counters are written, a file for each task, one `name⇥number` a line.
+pub const COUNTERS: &str = "TWINSPLIT_COUNTERS";
+/// The number of the task, where no Hadoop says it.
+pub const TASK: &str = "TWINSPLIT_TASK";
 
-/// Whether a stage maps or reduces.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
-    /// Any order, any number of tasks.
-    Map,
-    /// Rows grouped and sorted by the keys of the record it reads.
-    Reduce,
+/// Runs the stage of a name as a process and gives its exit code.
+pub fn main(name: &str) -> ExitCode {
+    main_with(name, std::env::args_os().collect())
 }
 
-/// A file that a stage reads beside its rows.
-#[derive(Clone, Copy, Debug)]
-pub struct SideFile {
-    /// The option that names it, and its default name.
-    pub option: &'static str,
-    /// What it is and when it is needed.
-    pub about: &'static str,
-}
-
-/// The declaration of a stage.
-#[derive(Clone, Copy, Debug)]
-pub struct Decl {
-    /// Its name, by which twinsplit is called as this stage.
-    pub name: &'static str,
-    /// Map or reduce.
-    pub role: Role,
-    /// One sentence for help and documentation.
-    pub about: &'static str,
-    /// The files it reads beside its rows.
-    pub side: &'static [SideFile],
-}
-
-/// A stage. The state of one of its tasks is `Self`.
-pub trait Stage: Sized + Send + 'static {
-    /// The record it reads.
-    type In<'a>: Record<'a>;
-    /// The record it emits.
-    type Out<'a>: Record<'a>;
-    /// Its options; those that two stages share are one struct.
-    type Opts: Args + FromArgMatches;
-    /// Its declaration.
-    const DECL: Decl;
-    /// Whether the lines of documents that its tasks pass over are kept: those that turn documents into something do so.
-    const KEEPS_BAD_RECORDS: bool = false;
-    /// The tag in the second field of the rows that it reads, by which they are known among rows that go on to the stage
-    /// after it as they are; nothing where it cannot stand before a stage that reads others.
-    const TAG: Option<&'static [u8]> = None;
-
-    /// Starts a task.
-    fn open(opts: Self::Opts, task: &mut Task<'_>) -> Result<Self>;
-
-    /// Takes one record.
-    fn push(&mut self, record: Self::In<'_>, task: &mut Task<'_>) -> Result<()>;
-
-    /// The group of equal keys that the records since the last call formed is complete. Reduce stages only.
-    fn end_group(&mut self, task: &mut Task<'_>) -> Result<()> {
-        let _ = task;
-        Ok(())
-    }
-
-    /// All records have been seen.
-    fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
-        let _ = task;
-        Ok(())
-    }
-}
-
-/// Where a task's rows go.
-pub trait Sink {
-    /// Takes one row, without line end.
-    fn row(&mut self, row: &[u8]) -> Result<()>;
-}
-
-impl Sink for Vec<Vec<u8>> {
-    fn row(&mut self, row: &[u8]) -> Result<()> {
-        self.push(row.to_vec());
-        Ok(())
-    }
-}
-
-/// Sums by name.
-pub type Counters = BTreeMap<String, u64>;
-
-/// The longest row that a task may make of one that it reads, where the memory of its process is bounded.
-#[derive(Clone, Copy, Debug)]
-pub struct RowLimit {
-    /// Bytes of a row.
-    pub bytes: usize,
-    /// Megabytes that the process may hold.
-    pub memory: usize,
-    /// Bytes of memory that a byte of row asks for.
-    pub factor: usize,
-}
-
-/// What surrounds a running task: where its rows come from and go to, its counters and its folder.
-pub struct Task<'s> {
-    /// The stage's name, for messages.
-    pub stage: &'static str,
-    /// Number of the task among its step's tasks, from 0.
-    pub number: u32,
-    /// The task's own folder, for files that are not rows and for spilling.
-    pub folder: PathBuf,
-    /// Where the current row stands.
-    pub place: Place,
-    /// The task's counters.
-    pub counters: Counters,
-    /// Nothing for a task that is a process of its own.
-    pub row_limit: Option<RowLimit>,
-    sink: &'s mut dyn Sink,
-    row: Vec<u8>,
-    role: Role,
-    rows_in: u64,
-    bytes_in: u64,
-    rows_out: u64,
-    bytes_out: u64,
-    declared: fn(&[u8]) -> Result<(), FieldError>,
-}
-
-impl<'s> Task<'s> {
-    /// A task that writes to `sink`.
-    pub fn new(entry: &Entry, number: u32, folder: PathBuf, sink: &'s mut dyn Sink) -> Self {
-        Self {
-            stage: entry.decl.name,
-            number,
-            folder,
-            place: Place::default(),
-            counters: Counters::new(),
-            row_limit: None,
-            sink,
-            row: Vec::new(),
-            role: entry.decl.role,
-            rows_in: 0,
-            bytes_in: 0,
-            rows_out: 0,
-            bytes_out: 0,
-            declared: entry.output.decodes,
-        }
-    }
-
-    /// Writes a record.
-    pub fn emit<'a>(&mut self, record: &impl Record<'a>) -> Result<()> {
-        self.row.clear();
-        record.encode(&mut self.row);
-        self.write()
-    }
-
-    /// Writes a row as it is.
-    pub fn emit_row(&mut self, row: &[u8]) -> Result<()> {
-        self.row.clear();
-        self.row.extend_from_slice(row);
-        self.write()
-    }
-
-    /// An error when a row of so many bytes is longer than a row may be.
-    pub fn admit_row(&self, bytes: usize) -> Result<()> {
-        let Some(limit) = self.row_limit.filter(|limit| bytes > limit.bytes) else { return Ok(()) };
-        let more = (bytes - limit.bytes).saturating_mul(limit.factor);
-        Err(Error::Limit(format!(
-            "{}: {}: a row of {} MB or more is made of it; --memory {} is too small for stages: give at least {} MB, or \
-             take doc-split or term-split --pcp prefix, which put long sets on disk",
-            self.stage,
-            self.place,
-            bytes >> 20,
-            limit.memory,
-            limit.memory + (more >> 20) + 1
-        )))
-    }
-
-    fn write(&mut self) -> Result<()> {
-        self.admit_row(self.row.len())?;
-        debug_assert_eq!((self.declared)(&self.row), Ok(()), "{} emits what it does not declare", self.stage);
-        self.rows_out += 1;
-        self.bytes_out += self.row.len() as u64 + 1;
-        self.sink.row(&self.row)
-    }
-
-    /// Adds to a counter.
-    pub fn count(&mut self, name: &str, number: u64) {
-        match self.counters.get_mut(name) {
-            Some(sum) => *sum += number,
-            None => {
-                self.counters.insert(name.to_owned(), number);
-            }
-        }
-    }
-
-    /// The same of a number that is not shown where it is 0.
-    pub fn count_some(&mut self, name: &str, number: u64) {
-        if number > 0 {
-            self.count(name, number);
-        }
-    }
-
-    /// An error about a field of the current row.
-    pub fn wrong(&self, error: FieldError) -> Error {
-        Error::Record { stage: self.stage, place: self.place.clone(), error }
-    }
-
-    /// An error about the document in the current row, which may be passed over.
-    pub fn bad(&self, error: FieldError) -> Error {
-        Error::Document { stage: self.stage, place: self.place.clone(), error }
-    }
-
-    /// Adds the volumes under names that tell a step's mapper from its reducer; line ends count.
-    fn close(&mut self) {
-        let names = match self.role {
-            Role::Map => ["map_records_in", "map_bytes_in", "map_records_out", "map_bytes_out"],
-            Role::Reduce => {
-                ["reduce_records_in", "reduce_bytes_in", "reduce_records_out", "reduce_bytes_out"]
-            }
-        };
-        let numbers = [self.rows_in, self.bytes_in, self.rows_out, self.bytes_out];
-        names.into_iter().zip(numbers).for_each(|(name, number)| self.count(name, number));
-    }
-}
-
-/// A stage without its types: what the generic code that runs stages holds.
-pub trait DynStage: Send {
-    /// Takes one row.
-    fn row(&mut self, row: &[u8], task: &mut Task<'_>) -> Result<()>;
-    /// See [`Stage::end_group`].
-    fn end_group(&mut self, task: &mut Task<'_>) -> Result<()>;
-    /// See [`Stage::finish`].
-    fn finish(&mut self, task: &mut Task<'_>) -> Result<()>;
-}
-
-struct Erased<S: Stage>(S);
-
-impl<S: Stage> DynStage for Erased<S> {
-    fn row(&mut self, row: &[u8], task: &mut Task<'_>) -> Result<()> {
-        let record = S::In::decode(row).map_err(|error| task.wrong(error))?;
-        self.0.push(record, task)
-    }
-
-    fn end_group(&mut self, task: &mut Task<'_>) -> Result<()> {
-        self.0.end_group(task)
-    }
-
-    fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
-        self.0.finish(task)
-    }
-}
-
-/// What the generic code knows of a record.
-#[derive(Clone, Copy)]
-pub struct RecordInfo {
-    /// Its fields, for documentation.
-    pub fields: &'static str,
-    /// How it is shuffled.
-    pub keys: Option<Keys>,
-    /// Whether a row is such a record.
-    pub decodes: fn(&[u8]) -> Result<(), FieldError>,
-    /// A row read as such a record and written again.
-    pub rewrites: fn(&[u8]) -> Result<Vec<u8>, FieldError>,
-}
-
-fn encoded<'a>(record: &impl Record<'a>) -> Vec<u8> {
-    let mut row = Vec::new();
-    record.encode(&mut row);
-    row
-}
-
-/// A declared stage in the table of all stages.
-#[derive(Clone, Copy)]
-pub struct Entry {
-    /// Its declaration.
-    pub decl: Decl,
-    /// The record it reads; a reduce stage's keys stand here.
-    pub input: RecordInfo,
-    /// The record it emits; where it goes through a shuffle its keys stand here.
-    pub output: RecordInfo,
-    /// See [`Stage::KEEPS_BAD_RECORDS`].
-    pub keeps_bad_records: bool,
-    /// See [`Stage::TAG`].
-    pub tag: Option<&'static [u8]>,
-    /// Adds the stage's options to a command.
-    pub augment: fn(Command) -> Command,
-    /// Starts a task from parsed options.
-    pub open: fn(&ArgMatches, &mut Task<'_>) -> Result<Box<dyn DynStage>>,
-}
-
-impl Entry {
-    /// The table's entry for a stage.
-    pub fn of<S: Stage>() -> Self {
-        Self {
-            decl: S::DECL,
-            input: RecordInfo {
-                fields: <S::In<'static> as Record>::FIELDS,
-                keys: <S::In<'static> as Record>::KEYS,
-                decodes: |row| S::In::decode(row).map(drop),
-                rewrites: |row| S::In::decode(row).map(|record| encoded(&record)),
-            },
-            output: RecordInfo {
-                fields: <S::Out<'static> as Record>::FIELDS,
-                keys: <S::Out<'static> as Record>::KEYS,
-                decodes: |row| S::Out::decode(row).map(drop),
-                rewrites: |row| S::Out::decode(row).map(|record| encoded(&record)),
-            },
-            keeps_bad_records: S::KEEPS_BAD_RECORDS,
-            tag: S::TAG,
-            augment: S::Opts::augment_args,
-            open: |matches, task| {
-                let opts = S::Opts::from_arg_matches(matches)?;
-                Ok(Box::new(Erased(S::open(opts, task)?)))
-            },
-        }
-    }
-
-    /// The command line of the stage's own options, without those that every stage has.
-    pub fn command(&self) -> Command {
-        // The doc comment of an options struct would take the place of the stage's own line.
-        (self.augment)(Command::new(self.decl.name)).about(self.decl.about).long_about(None)
-    }
-
-    /// Whether the stage has an option of this name, those that name side files among them.
-    pub fn knows(&self, option: &str) -> bool {
-        self.options().iter().any(|own| own == option)
-    }
-
-    /// The names of the stage's options, in the order of its help.
-    pub fn options(&self) -> Vec<String> {
-        let command = self.command();
-        command.get_arguments().filter_map(|arg| Some(arg.get_long()?.to_owned())).collect()
-    }
-
-    /// Whether an option names a file that the stage reads beside its rows.
-    pub fn has_side(&self, option: &str) -> bool {
-        self.decl.side.iter().any(|side| side.option == option)
-    }
-
-    /// The line that sorts rows as this reduce stage needs them, or the rows of this map stage for their reducer.
-    pub fn sort_line(&self) -> Option<String> {
-        let keys = match self.decl.role {
-            Role::Map => self.output.keys,
-            Role::Reduce => self.input.keys,
-        }?;
-        Some(sort_line(keys))
-    }
-}
-
-/// The shell command that sorts rows by `keys`: TAB is below every byte of an id, so whole lines may be compared
-/// too, and `-s` keeps equal keys as they came.
-pub fn sort_line(keys: Keys) -> String {
-    match keys.sort {
-        0 => "cat".to_owned(),
-        sort => format!("LC_ALL=C sort -t$'\\t' -k1,{sort} -s"),
-    }
-}
-
-/// Says of a side file that is not there what it is and which option names it.
-fn missing_side_file(entry: &Entry, matches: &ArgMatches, error: Error) -> Error {
-    let Error::Io { path, source, .. } = &error else { return error };
-    let named = |side: &&SideFile| {
-        let value = matches.get_raw(&side.option.replace('-', "_")).and_then(|mut values| values.next());
-        value.is_some_and(|value| value == path.as_os_str())
+/// The same with the arguments given, the program's name first.
+pub fn main_with(name: &str, args: Vec<OsString>) -> ExitCode {
+    let Some(entry) = stages::find(name) else {
+        return super::report(&Error::Usage(format!("{name} is not a stage")));
     };
-    match entry.decl.side.iter().find(named) {
-        Some(side) if source.kind() == std::io::ErrorKind::NotFound => Error::File {
-            path: path.clone(),
-            problem: format!(
-                "{} does not find this file; --{} names it: {}",
-                entry.decl.name, side.option, side.about
+    let matches = match super::parse(command(entry), &args) {
+        Ok(matches) => matches,
+        Err(error) => return super::report_usage(&error),
+    };
+    let then = match matches.try_get_many::<OsString>("then").ok().flatten() {
+        Some(words) => following(words.cloned().collect()),
+        None => Ok(Vec::new()),
+    };
+    let then = match then {
+        Ok(then) => then,
+        Err(Misread::Option(error)) => return super::report_usage(&error),
+        Err(Misread::Stage(error)) => return super::report(&error),
+    };
+    match super::refuse_unknown_variables().and_then(|()| run(entry, &matches, then)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if error.is_broken_pipe() && !on_hadoop() => ExitCode::SUCCESS,
+        Err(error) => super::report(&error),
+    }
+}
+
+/// Why the words behind `--then` are no stages.
+enum Misread {
+    Option(clap::Error),
+    Stage(Box<Error>),
+}
+
+/// The stages that `--then` names, each with its options.
+fn following(words: Vec<OsString>) -> std::result::Result<Vec<(&'static Entry, Values)>, Misread> {
+    let parse = |words: &[OsString]| {
+        let name = words.first().map(|name| name.to_string_lossy()).unwrap_or_default();
+        let mapper = stages::find(&name).filter(|entry| entry.decl.role == Role::Map);
+        let entry = mapper.ok_or_else(|| {
+            Misread::Stage(Box::new(Error::Usage(format!("--then {name}: expected the name of a mapper"))))
+        })?;
+        let matches = super::parse(args::stage_command(entry), words).map_err(Misread::Option)?;
+        Ok((entry, args::values(&matches, &(entry.fields)())))
+    };
+    words.split(|word| word == "--then").map(parse).collect()
+}
+
+/// The stage's command line: its own options, and where its rows come from.
+pub fn command(entry: &Entry) -> Command {
+    let mut after = format!("Reads rows   {}\nWrites rows  {}\n", entry.input.fields, entry.output.fields);
+    if let Some(sort) = entry.sort_line() {
+        after.push_str(&match entry.decl.role {
+            Role::Map => format!("Before its reducer  {sort}\n"),
+            Role::Reduce => format!("Reads rows sorted by  {sort}\n"),
+        });
+    }
+    for side in entry.decl.side {
+        after.push_str(&format!("Side file --{}  {}\n", side.option, side.about));
+    }
+    let mut command = args::stage_command(entry).version(env!("CARGO_PKG_VERSION")).after_help(after).arg(
+        Arg::new("input")
+            .long("input")
+            .value_name("FILE")
+            .num_args(1..)
+            .value_parser(value_parser!(PathBuf))
+            .help(
+                "Read rows from files, plain or gzip, instead of standard input: files, folders with all below \
+                 them, quoted patterns such as 'part-*', or - for standard input",
             ),
-        },
-        _ => error,
+    );
+    if entry.decl.role == Role::Map {
+        command = command.arg(
+            Arg::new("then")
+                .long("then")
+                .value_name("STAGE")
+                .num_args(1..)
+                .allow_hyphen_values(true)
+                .value_parser(value_parser!(OsString))
+                .help("Pass the rows on to another mapper in the same process; its options, and a further --then, follow its name"),
+        );
+        command = command.arg(
+            Arg::new("split")
+                .long("split")
+                .value_name("K/N")
+                .value_parser(parse_split)
+                .help("Read only the K-th (from 0) of N shares of the input, as the K-th of N tasks"),
+        );
+    }
+    command
+}
+
+/// The share of the input that one of several tasks reads.
+#[derive(Clone, Copy, Debug)]
+struct Split {
+    number: u32,
+    of: u32,
+}
+
+fn parse_split(text: &str) -> std::result::Result<Split, String> {
+    let parse = |text: &str| text.parse::<u32>().ok();
+    match text.split_once('/').map(|(number, of)| (parse(number), parse(of))) {
+        Some((Some(number), Some(of))) if number < of => Ok(Split { number, of }),
+        _ => Err("expected K/N with K below N, e.g. 0/2".to_owned()),
     }
 }
 
-/// Feeds rows to a stage, and for a reduce stage ends its groups and checks its order.
-pub struct Runner {
-    stage: Box<dyn DynStage>,
-    bad: BadRecords,
-    keys: Option<Keys>,
-    last: Vec<u8>,
-    started: bool,
+/// Bytes of a share's blocks: blocks are dealt out to the tasks in turn.
+const SPLIT_BLOCK: usize = 64 << 10;
+
+struct ToStdout {
+    out: Stdout,
+    /// Whether a CR may stand in a row: Hadoop takes it for the end of a line. In a line of JSON it is white space.
+    cr: bool,
+    row: Vec<u8>,
 }
 
-impl Runner {
-    /// A runner of one task of a stage.
-    pub fn open(entry: &Entry, matches: &ArgMatches, task: &mut Task<'_>) -> Result<Self> {
-        let keys = (entry.decl.role == Role::Reduce).then_some(entry.input.keys).flatten();
-        let stage = (entry.open)(matches, task).map_err(|error| missing_side_file(entry, matches, error))?;
-        // Stages that read documents declare how many bad ones may pass; to the others every row must be right.
-        let allowed = matches.try_get_one::<u64>("bad_records").ok().flatten().copied().unwrap_or(0);
-        let bad = match entry.keeps_bad_records {
-            true => BadRecords::kept(task.stage, allowed, &task.folder, task.number)?,
-            false => BadRecords::counted(task.stage, allowed),
-        };
-        Ok(Self { stage, bad, keys, last: Vec::new(), started: false })
+impl Sink for ToStdout {
+    fn row(&mut self, row: &[u8]) -> Result<()> {
+        if self.cr || memchr::memchr(b'\r', row).is_none() {
+            return self.out.line(row);
+        }
+        self.row.clear();
+        self.row.extend(row.strip_suffix(b"\r").unwrap_or(row));
+        self.row.iter_mut().filter(|byte| **byte == b'\r').for_each(|byte| *byte = b' ');
+        self.out.line(&self.row)
     }
+}
 
-    /// Takes one row; [`Task::place`] says where it stands.
-    pub fn row(&mut self, row: &[u8], task: &mut Task<'_>) -> Result<()> {
-        task.rows_in += 1;
-        task.bytes_in += row.len() as u64 + 1;
-        if let Some(keys) = self.keys {
-            let key = &row[..key_end(row, keys.sort)];
-            if self.started {
-                if key < self.last.as_slice() {
-                    return Err(Error::Unsorted {
-                        stage: task.stage.to_owned(),
-                        place: task.place.clone(),
-                        sort: sort_line(keys),
-                    });
-                }
-                if row[..key_end(row, keys.partition)] != self.last[..key_end(&self.last, keys.partition)] {
-                    self.stage.end_group(task)?;
-                }
+fn run(entry: &'static Entry, matches: &ArgMatches, then: Vec<(&'static Entry, Values)>) -> Result<()> {
+    let inputs: Vec<PathBuf> = match matches.get_many::<PathBuf>("input") {
+        Some(paths) => io::expand_inputs(&paths.cloned().collect::<Vec<_>>())?,
+        None => vec![PathBuf::from("-")],
+    };
+    let stages: Vec<_> =
+        std::iter::once((entry, args::values(matches, &(entry.fields)()))).chain(then).collect();
+    refuse_one_stream_twice(&stages, &inputs)?;
+    let split = match entry.decl.role {
+        Role::Map => matches.get_one::<Split>("split").copied(),
+        Role::Reduce => None,
+    };
+    let number = split.map_or_else(task_number, |split| split.number);
+    let mut out = ToStdout { out: Stdout::new(), cr: !on_hadoop(), row: Vec::new() };
+    let around = Surroundings { number, folder: task_folder(), row_limit: None };
+    let bound = stages[0].1.get::<MaxLine>("max-line");
+    let mut blocks = Blocks::new(inputs, SPLIT_BLOCK);
+    let share = Share::of_environment();
+    if let Some(share) = &share {
+        blocks = blocks.of_split(&share.file, share.start);
+    }
+    if let Some(bound) = bound {
+        // The stages that have the option read documents.
+        blocks = blocks.of_documents(bound);
+    }
+    if share.as_ref().is_some_and(|share| !share.keyed) && bound.is_some() {
+        refuse_without_offsets(&stages)?;
+    }
+    let keyed = bound.is_some() && share.is_some_and(|share| share.keyed);
+    let of_keys = on_hadoop() && entry.decl.role == Role::Reduce;
+    let mut counters = chained::run(&stages, &around, &mut out, &mut |first| {
+        while let Some(block) = blocks.next_block()? {
+            if split.is_some_and(|split| block.number % u64::from(split.of) != u64::from(split.number)) {
+                continue;
             }
-            self.last.clear();
-            self.last.extend_from_slice(key);
-            self.started = true;
+            each_line(&block, |line, place| {
+                first.task.place.clone_from(place);
+                let line = if keyed {
+                    without_offset(line, first.task)?
+                } else if of_keys {
+                    without_tab(entry, line)
+                } else {
+                    line
+                };
+                if bound.is_none() {
+                    return if matches!(line, b"" | b"\r") { Ok(()) } else { first.row(line) };
+                }
+                let Some(document) = io::document_line(line) else { return Ok(()) };
+                first.task.place.offset += (line.len() - document.len()) as u64;
+                first.row(document)
+            })?;
         }
-        match self.stage.row(row, task) {
-            Err(Error::Document { place, error, .. }) => self.bad.pass(row, &place, error),
-            result => result,
-        }
-    }
-
-    /// Ends the last group and the task.
-    pub fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
-        if self.started {
-            self.stage.end_group(task)?;
-        }
-        self.stage.finish(task)?;
-        let passed = self.bad.finish()?;
-        if passed > 0 {
-            task.count(bad_records::COUNTER, passed);
-        }
-        task.close();
+        first.task.place = Place { file: "the end of the input".into(), ..Place::default() };
         Ok(())
+    })?;
+    counters.extend(peak_memory().map(|bytes| ("peak_memory".to_owned(), bytes)));
+    out.out.flush()?;
+    report_counters(entry, number, &counters)?;
+    warn_of_bad_records(entry, &counters, &around.folder);
+    Ok(())
+}
+
+/// Refuses options that need the offset of each document's line where no task is told it.
+fn refuse_without_offsets(stages: &[(&Entry, Values)]) -> Result<()> {
+    let any = |option: &str, value: &str| {
+        stages.iter().any(|(_, values)| values.value(option).is_some_and(|given| given == value))
+    };
+    let (auto, first) = (any("id", "auto"), any("keep", KeepRule::First.name()));
+    match [("--id auto", auto), ("--keep first", first)].into_iter().find(|(_, given)| *given) {
+        Some((option, _)) => Err(Error::Usage(format!(
+            "{option} needs the offset of each line; give the job -D stream.map.input.ignoreKey=false"
+        ))),
+        None => Ok(()),
     }
+}
+
+/// Says on standard error that lines were passed over, unless a driver counts them.
+fn warn_of_bad_records(entry: &Entry, counters: &Counters, folder: &Path) {
+    let Some(passed) = counters.get(bad_records::COUNTER) else { return };
+    if on_hadoop() || std::env::var_os(COUNTERS).is_some() {
+        return;
+    }
+    let kept = folder.join(bad_records::FOLDER);
+    let kept = if entry.keeps_bad_records {
+        format!("; they are in {}", visible::path(&kept))
+    } else {
+        String::new()
+    };
+    terminal::warning(format_args!("{}: {passed} bad documents were passed over{kept}", entry.decl.name));
+}
+
+/// Standard input can be the rows or a side file: the one that is read last would be empty, and nothing would say so.
+fn refuse_one_stream_twice(stages: &[(&Entry, Values)], inputs: &[PathBuf]) -> Result<()> {
+    let of_stage = |(entry, values): &(&Entry, Values)| {
+        let is_stream = |option: &str| values.value(option).is_some_and(|value| value == "-");
+        let options = entry.decl.side.iter().map(|side| side.option);
+        options.filter(|option| is_stream(option)).collect::<Vec<_>>()
+    };
+    let mut streams = stages.iter().flat_map(of_stage);
+    let first = streams.next();
+    if let (Some(option), true) = (first, inputs.iter().any(|input| input == Path::new("-"))) {
+        return Err(Error::Usage(format!(
+            "standard input cannot be the rows and the file of --{option}; give one of them by its name"
+        )));
+    }
+    if let (Some(one), Some(other)) = (first, streams.next()) {
+        return Err(Error::Usage(format!(
+            "standard input cannot be the files of both --{one} and --{other}"
+        )));
+    }
+    Ok(())
+}
+
+/// The share of a file that Hadoop hands to a map task, as its environment tells.
+struct Share {
+    file: String,
+    start: u64,
+    /// Whether each line begins with its offset in the file, in uncompressed bytes, and a TAB.
+    keyed: bool,
+}
+
+impl Share {
+    fn of_environment() -> Option<Self> {
+        let value = |name: &str| Some(visible::stored(Path::new(&std::env::var_os(name)?)));
+        let file = value("mapreduce_map_input_file")?;
+        let start = value("mapreduce_map_input_start").and_then(|start| start.parse().ok()).unwrap_or(0);
+        let keyed = value("stream_map_input_ignoreKey").is_some_and(|value| value == "false");
+        Some(Self { file, start, keyed })
+    }
+}
+
+/// A document's line without the offset before it, which becomes its place.
+fn without_offset<'a>(line: &'a [u8], task: &mut Task<'_>) -> Result<&'a [u8]> {
+    let end = memchr::memchr(b'\t', line);
+    let parts = end.and_then(|end| Some((parse_number(&line[..end])?, &line[end + 1..])));
+    let (offset, line) = parts.ok_or_else(|| {
+        task.wrong(FieldError::new(
+            "offset",
+            "the line's offset and a TAB, as stream.map.input.ignoreKey=false has it",
+            line,
+        ))
+    })?;
+    task.place.offset = offset;
+    Ok(line)
+}
+
+/// A row without the TAB that Hadoop puts behind one whose fields are all part of its key.
+fn without_tab<'a>(entry: &Entry, row: &'a [u8]) -> &'a [u8] {
+    match row.strip_suffix(b"\t") {
+        Some(stripped) if (entry.input.decodes)(stripped).is_ok() => stripped,
+        _ => row,
+    }
+}
+
+/// Whether Hadoop runs this task: a broken pipe is an error there, and counters go to standard error.
+fn on_hadoop() -> bool {
+    std::env::var_os("mapreduce_task_attempt_id").is_some()
+}
+
+fn task_number() -> u32 {
+    ["mapreduce_task_partition", TASK]
+        .iter()
+        .find_map(|name| parse_number(std::env::var_os(name)?.as_encoded_bytes()))
+        .unwrap_or(0) as u32
+}
+
+/// The task's own folder. On a cluster the output folder may be an address that files cannot be written to; the
+/// working folder is the task's own there.
+fn task_folder() -> PathBuf {
+    let folder = std::env::var_os("mapreduce_task_output_dir").map(PathBuf::from);
+    let is_path = |folder: &PathBuf| !folder.to_string_lossy().contains(":/");
+    folder.filter(is_path).unwrap_or_else(|| PathBuf::from("."))
+}
+
+fn report_counters(entry: &Entry, number: u32, counters: &Counters) -> Result<()> {
+    if on_hadoop() {
+        for (name, value) in counters {
+            terminal::line(format_args!("reporter:counter:{},{name},{value}", entry.decl.name));
+        }
+    }
+    let Some(folder) = std::env::var_os(COUNTERS).map(PathBuf::from) else { return Ok(()) };
+    std::fs::create_dir_all(&folder).map_err(Error::io("create", &folder))?;
+    let mut file = io::AtomicFile::create(&folder.join(format!("{}-{number:05}", entry.decl.name)))?;
+    for (name, value) in counters {
+        file.line(format!("{name}\t{value}").as_bytes())?;
+    }
+    file.finish()
 }

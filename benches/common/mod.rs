@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
-use twinsplit::internal::text::{Extractor, FeatureKind, FeatureSpec};
+use twinsplit_core::text::{Extractor, FeatureKind, FeatureSpec};
 
 /// Documents with fewer spots are in no pair.
 const LEAST: usize = 4;

@@ -11,10 +11,10 @@ use criterion::{Criterion, Throughput, criterion_group};
 use rng::Rng;
 use std::hint::black_box;
 use std::time::Instant;
-use twinsplit::internal::hash::feature;
-use twinsplit::internal::sketch::bands::Bands;
-use twinsplit::internal::sketch::minhash::{Method, Signer, matches};
-use twinsplit::internal::text::{Extractor, FeatureKind, FeatureSpec};
+use twinsplit_core::hash::feature;
+use twinsplit_core::sketch::bands::Bands;
+use twinsplit_core::sketch::minhash::{Method, Signer, matches};
+use twinsplit_core::text::{Extractor, FeatureKind, FeatureSpec};
 
 const HASHES: usize = 128;
 

@@ -11,14 +11,14 @@ use rng::Rng;
 use std::fs::File;
 use std::hint::black_box;
 use std::io::Read;
-use twinsplit::internal::error::Place;
-use twinsplit::internal::join::integers::{Collection, RawSets};
-use twinsplit::internal::join::kernel::{Index, Purpose, Scratch};
-use twinsplit::internal::join::overlap;
-use twinsplit::internal::record::document::DocumentOpts;
-use twinsplit::internal::similarity::Similarity;
-use twinsplit::internal::similarity::tau::Tau;
-use twinsplit::internal::text::{Extractor, FeatureKind, FeatureSpec, dominant_script};
+use twinsplit_core::join::integers::{Collection, RawSets};
+use twinsplit_core::join::kernel::{Index, Purpose, Scratch};
+use twinsplit_core::join::overlap;
+use twinsplit_core::similarity::Similarity;
+use twinsplit_core::similarity::tau::Tau;
+use twinsplit_core::text::{Extractor, FeatureKind, FeatureSpec, dominant_script};
+use twinsplit_io::error::Place;
+use twinsplit_rows::record::document::DocumentOpts;
 
 /// Sets of about 20 of so many tokens, small ones more frequent; every fourth a copy with an edit.
 fn raw(tokens: usize) -> RawSets {

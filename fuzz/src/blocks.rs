@@ -4,8 +4,8 @@
 use flate2::{Compression, write::GzEncoder};
 use std::io::Write;
 use std::path::Path;
-use twinsplit::internal::error::Error;
-use twinsplit::internal::io::{Blocks, MaxLine, document_line, each_line};
+use twinsplit_io::error::Error;
+use twinsplit_io::{Blocks, MaxLine, document_line, each_line};
 
 type Line = (Vec<u8>, u64, u64);
 

@@ -1,17 +1,20 @@
 //! Checked files: order, document frequencies, plan and slice, raw or with a first and a last line that fit, read by
 //! the stages that read them, which then take rows. The first byte says which, the lines after an empty one are rows.
 
-use std::ffi::OsString;
-use twinsplit::internal::checked_file::CheckedWriter;
-use twinsplit::internal::stage::{Runner, Task};
-use twinsplit::internal::stages::find;
+use twinsplit_core::options::Values;
+use twinsplit_io::checked_file::CheckedWriter;
+use twinsplit_rows::stage::{Runner, Task};
+use twinsplit_rows::stages::find;
 
-const READERS: [(&str, &str, &str, &[&str]); 6] = [
+/// A stage, the option that names its file, the kind of that file, and other options.
+type Reader = (&'static str, &'static str, &'static str, &'static [(&'static str, &'static str)]);
+
+const READERS: [Reader; 6] = [
     ("idf-filter", "order", "order", &[]),
-    ("index-term", "order", "order", &["--pcp", "prefix"]),
-    ("feature-order", "idf-table", "idf-table", &["--idf", "0.1,0.9"]),
+    ("index-term", "order", "order", &[("pcp", "prefix")]),
+    ("feature-order", "idf-table", "idf-table", &[("idf", "0.1,0.9")]),
     ("index-doc", "plan", "plan", &[]),
-    ("docsplit-query", "index", "slice", &["--tau", "0.3"]),
+    ("docsplit-query", "index", "slice", &[("tau", "0.3")]),
     ("idf-left", "order", "order", &[]),
 ];
 
@@ -26,12 +29,12 @@ pub fn run(data: &[u8]) {
     std::fs::write(file.path(), text).expect("a file");
 
     let entry = find(stage).expect("a stage");
-    let mut args: Vec<OsString> = vec![stage.into(), format!("--{option}").into(), file.path().into()];
-    args.extend(more.iter().map(OsString::from));
-    let matches = entry.command().try_get_matches_from(args).expect("options");
+    let mut values = Values::default();
+    values.set(option, file.path());
+    more.iter().for_each(|(option, value)| values.set(option, *value));
     let mut sink: Vec<Vec<u8>> = Vec::new();
     let mut task = Task::new(entry, 0, "/nowhere".into(), &mut sink);
-    let Ok(mut runner) = Runner::open(entry, &matches, &mut task) else { return };
+    let Ok(mut runner) = Runner::open(entry, &values, &mut task) else { return };
     for row in rows.split(|byte| *byte == b'\n') {
         if runner.row(row, &mut task).is_err() {
             return;

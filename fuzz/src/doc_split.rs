@@ -5,11 +5,11 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
-use twinsplit::internal::engine::columnar::{ColumnarJoin, ColumnarRun};
-use twinsplit::internal::engine::progress::Progress;
-use twinsplit::internal::params::Params;
-use twinsplit::internal::similarity::Measure;
-use twinsplit::internal::similarity::tau::Tau;
+use twinsplit_core::similarity::Measure;
+use twinsplit_core::similarity::tau::Tau;
+use twinsplit_engine::columnar::{ColumnarJoin, ColumnarRun};
+use twinsplit_engine::progress::Progress;
+use twinsplit_rows::params::Params;
 
 /// One input.
 pub fn run(data: &[u8]) {

@@ -1,16 +1,16 @@
 //! Documents: a line is read or refused; what is read is what a general JSON reader sees, and later stages accept it.
 
-use clap::ValueEnum;
 use serde_json::Value;
 use std::sync::LazyLock;
-use twinsplit::internal::cluster::keep::KeepRule;
-use twinsplit::internal::error::Place;
-use twinsplit::internal::params::Params;
-use twinsplit::internal::record::bad::BadLine;
-use twinsplit::internal::record::document::DocumentOpts;
-use twinsplit::internal::record::meta::{InputPlace, Meta};
-use twinsplit::internal::record::{Record, id};
-use twinsplit::internal::stages::cluster::rank_of;
+use twinsplit_core::choice::Choice;
+use twinsplit_core::cluster::keep::KeepRule;
+use twinsplit_io::error::Place;
+use twinsplit_rows::params::Params;
+use twinsplit_rows::record::bad::BadLine;
+use twinsplit_rows::record::document::DocumentOpts;
+use twinsplit_rows::record::meta::{InputPlace, Meta};
+use twinsplit_rows::record::{Record, id};
+use twinsplit_rows::stages::cluster::rank_of;
 
 static OPTIONS: LazyLock<[DocumentOpts; 2]> = LazyLock::new(|| {
     ["id", "auto"].map(|id| {
@@ -58,8 +58,8 @@ pub fn run(data: &[u8]) {
         let mut row = Vec::new();
         meta.encode(&mut row);
         assert_eq!(Meta::decode(&row), Ok(meta));
-        for rule in KeepRule::value_variants() {
-            let rank = rank_of(*rule, &meta).expect("a document that was read can be ranked");
+        for rule in KeepRule::values() {
+            let rank = rank_of(rule, &meta).expect("a document that was read can be ranked");
             assert!(rank.iter().all(|byte| (0x20..0x7f).contains(byte)));
         }
     }

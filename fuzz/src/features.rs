@@ -3,8 +3,8 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
-use twinsplit::internal::hash;
-use twinsplit::internal::text::{Extractor, FeatureKind, FeatureSpec, Marks, NormalForm, dominant_script};
+use twinsplit_core::hash;
+use twinsplit_core::text::{Extractor, FeatureKind, FeatureSpec, Marks, NormalForm, dominant_script};
 
 const KINDS: [&str; 11] = [
     "words:1",

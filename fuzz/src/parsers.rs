@@ -1,11 +1,11 @@
 //! Values of options: refused or kept as they were typed, and sound for any numbers they are used with.
 
-use twinsplit::internal::cluster::keep::{self, KeepRule, Meta, Score};
-use twinsplit::internal::index::idf::IdfRange;
-use twinsplit::internal::io::MaxLine;
-use twinsplit::internal::similarity::tau::Tau;
-use twinsplit::internal::similarity::{SetSimilarity, Similarity};
-use twinsplit::internal::text::FeatureKind;
+use twinsplit_core::cluster::keep::{self, KeepRule, Meta, Score};
+use twinsplit_core::idf::IdfRange;
+use twinsplit_core::similarity::tau::Tau;
+use twinsplit_core::similarity::{SetSimilarity, Similarity};
+use twinsplit_core::text::FeatureKind;
+use twinsplit_io::MaxLine;
 
 /// One input.
 pub fn run(data: &[u8]) {

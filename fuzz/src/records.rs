@@ -2,8 +2,8 @@
 //! read is written in a form that is read and written back as it is. The first byte takes a record from the table.
 
 use std::sync::LazyLock;
-use twinsplit::internal::stage::RecordInfo;
-use twinsplit::internal::stages::STAGES;
+use twinsplit_rows::stage::RecordInfo;
+use twinsplit_rows::stages::STAGES;
 
 static RECORDS: LazyLock<Vec<RecordInfo>> =
     LazyLock::new(|| STAGES.iter().flat_map(|entry| [entry.input, entry.output]).collect());

@@ -1,32 +1,44 @@
 //! Documents out of other formats: any bytes end in documents, in bad documents or in an error; what is given is what stands in the
 //! file, in its order, and each line is a document that a run reads. The first byte chooses the options.
 
-use clap::{Args, Command, FromArgMatches};
 use serde_json::Value;
-use twinsplit::internal::error::Place;
-use twinsplit::internal::params::Params;
-use twinsplit::internal::record::document::DocumentOpts;
-use twinsplit::internal::source::{Format, SourceOpts};
+use twinsplit_io::error::Place;
+use twinsplit_rows::params::Params;
+use twinsplit_rows::record::document::DocumentOpts;
+use twinsplit_sources::{Format, SourceOpts};
 
-const OPTIONS: [&str; 9] = [
-    "--format trec",
-    "--format trec --id auto --encoding latin1 --max-line 300B",
-    "--format trec --text title,text --date date --encoding gb18030",
-    "--format jsonl",
-    "--format jsonl --encoding shift_jis --max-line 50B",
-    "--format trec --encoding big5",
-    "--format html --script-templates",
-    "--format html --encoding gb18030 --max-line 300B",
-    "--format trec --keep-markup",
-];
+/// Ways to read documents, by a number.
+fn options(number: u8) -> SourceOpts {
+    let of = SourceOpts::of;
+    let encoding = |name: &str| Some(name.parse().expect("an encoding"));
+    let bytes = |text: &str| text.parse().expect("a number of bytes");
+    match number % 9 {
+        0 => of(Format::Trec),
+        1 => SourceOpts {
+            id: Some("auto".to_owned()),
+            encoding: encoding("latin1"),
+            max_line: bytes("300B"),
+            ..of(Format::Trec)
+        },
+        2 => SourceOpts {
+            text: vec!["title".to_owned(), "text".to_owned()],
+            date: Some("date".to_owned()),
+            encoding: encoding("gb18030"),
+            ..of(Format::Trec)
+        },
+        3 => of(Format::Jsonl),
+        4 => SourceOpts { encoding: encoding("shift_jis"), max_line: bytes("50B"), ..of(Format::Jsonl) },
+        5 => SourceOpts { encoding: encoding("big5"), ..of(Format::Trec) },
+        6 => SourceOpts { script_templates: true, ..of(Format::Html) },
+        7 => SourceOpts { encoding: encoding("gb18030"), max_line: bytes("300B"), ..of(Format::Html) },
+        _ => SourceOpts { keep_markup: true, ..of(Format::Trec) },
+    }
+}
 
 /// One input.
 pub fn run(data: &[u8]) {
     let Some((first, bytes)) = data.split_first() else { return };
-    let words = OPTIONS[usize::from(*first) % OPTIONS.len()].split(' ');
-    let command = SourceOpts::augment_args(Command::new("convert")).no_binary_name(true);
-    let matches = command.try_get_matches_from(words).expect("options");
-    let opts = SourceOpts::from_arg_matches(&matches).expect("options");
+    let opts = options(*first);
     let mut params = Params::default();
     if opts.date.is_some() {
         params.set("date", "date");

@@ -1,7 +1,7 @@
 //! Files of antecedents: read or refused by line and field; what is read is written and read back, and makes features.
 
-use twinsplit::internal::text::spotsigs::SpotSigs;
-use twinsplit::internal::text::{Extractor, FeatureKind, FeatureSpec};
+use twinsplit_core::text::spotsigs::SpotSigs;
+use twinsplit_core::text::{Extractor, FeatureKind, FeatureSpec};
 
 /// One input.
 pub fn run(data: &[u8]) {

@@ -2,8 +2,9 @@
 //! emits is what it declares. The first byte takes a stage from the table.
 
 use std::sync::LazyLock;
-use twinsplit::internal::stage::{Entry, Runner, Task};
-use twinsplit::internal::stages::STAGES;
+use twinsplit_core::options::Values;
+use twinsplit_rows::stage::{Entry, Runner, Task};
+use twinsplit_rows::stages::STAGES;
 
 /// The target `checked_file` opens those that read a side file. `index-doc-reduce` alone writes a folder of its own.
 static OPEN: LazyLock<Vec<&'static Entry>> = LazyLock::new(|| {
@@ -14,9 +15,8 @@ static OPEN: LazyLock<Vec<&'static Entry>> = LazyLock::new(|| {
 
 /// A task of a stage with its default options, as far as it starts.
 fn open<'a>(entry: &'static Entry, sink: &'a mut Vec<Vec<u8>>) -> Option<(Runner, Task<'a>)> {
-    let matches = entry.command().try_get_matches_from([entry.decl.name]).expect("options");
     let mut task = Task::new(entry, 0, "/nowhere".into(), sink);
-    let runner = Runner::open(entry, &matches, &mut task).ok()?;
+    let runner = Runner::open(entry, &Values::default(), &mut task).ok()?;
     Some((runner, task))
 }
 

@@ -1,8 +1,8 @@
 //! Streams sets past one slice in memory and writes the pairs that reach tau (Doc-Split).
 
 #[global_allocator]
-static ALLOCATOR: twinsplit::internal::allocator::Allocator = twinsplit::internal::allocator::Allocator;
+static ALLOCATOR: twinsplit_cli::allocator::Allocator = twinsplit_cli::allocator::Allocator;
 
 fn main() -> std::process::ExitCode {
-    twinsplit::internal::cli::stage::main("docsplit-query")
+    twinsplit_cli::stage::main("docsplit-query")
 }

@@ -1,8 +1,8 @@
 //! Writes a posting for each feature of a set (Term-Split).
 
 #[global_allocator]
-static ALLOCATOR: twinsplit::internal::allocator::Allocator = twinsplit::internal::allocator::Allocator;
+static ALLOCATOR: twinsplit_cli::allocator::Allocator = twinsplit_cli::allocator::Allocator;
 
 fn main() -> std::process::ExitCode {
-    twinsplit::internal::cli::stage::main("index-term")
+    twinsplit_cli::stage::main("index-term")
 }

@@ -1,8 +1,8 @@
 //! Pairs the postings of each list: parts of overlaps, or candidates with --pcp prefix lists.
 
 #[global_allocator]
-static ALLOCATOR: twinsplit::internal::allocator::Allocator = twinsplit::internal::allocator::Allocator;
+static ALLOCATOR: twinsplit_cli::allocator::Allocator = twinsplit_cli::allocator::Allocator;
 
 fn main() -> std::process::ExitCode {
-    twinsplit::internal::cli::stage::main("pcp-map")
+    twinsplit_cli::stage::main("pcp-map")
 }

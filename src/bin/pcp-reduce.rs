@@ -1,8 +1,8 @@
 //! Adds up the shared features of each pair and keeps the pairs that reach tau.
 
 #[global_allocator]
-static ALLOCATOR: twinsplit::internal::allocator::Allocator = twinsplit::internal::allocator::Allocator;
+static ALLOCATOR: twinsplit_cli::allocator::Allocator = twinsplit_cli::allocator::Allocator;
 
 fn main() -> std::process::ExitCode {
-    twinsplit::internal::cli::stage::main("pcp-reduce")
+    twinsplit_cli::stage::main("pcp-reduce")
 }

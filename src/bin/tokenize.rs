@@ -1,8 +1,8 @@
 //! Turns documents (JSON lines) into sets of features.
 
 #[global_allocator]
-static ALLOCATOR: twinsplit::internal::allocator::Allocator = twinsplit::internal::allocator::Allocator;
+static ALLOCATOR: twinsplit_cli::allocator::Allocator = twinsplit_cli::allocator::Allocator;
 
 fn main() -> std::process::ExitCode {
-    twinsplit::internal::cli::stage::main("tokenize")
+    twinsplit_cli::stage::main("tokenize")
 }

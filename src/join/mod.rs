@@ -1,124 +1,163 @@
-//! Exact set-similarity joins: every pair of sets whose similarity reaches a threshold, and no other
-//! pair.
+//! `twinsplit join`: the join kernel on a file of integer sets, one a line.
 //!
-//! | module | what it answers |
-//! |---|---|
-//! | [`sets`] | a collection of sets as flat arrays: rare tokens first, small sets first; and which tokens stand in the same sets |
-//! | [`integers`] | how do sets of any integers become such a collection? |
-//! | [`kernel`] | in one process (Doc-Split): which sets match this one? |
-//! | [`doc_split`] | in many processes (Doc-Split): which documents of this slice match that one? |
-//! | [`centres`] | in many processes (stars): which centre does this set of a component join? |
-//! | `memory` | what the processor is told of memory: large pages, and lines that are read soon |
-//! | [`prefix`] | in many processes (Term-Split): may these two postings of one feature pair? |
-//!
-//! What makes two sets similar, and what they must share at least, is in [`similarity`](crate::similarity).
-//!
-//! Nothing here knows of files, records or processes.
+//! It reads lines as sets (`read`), brings them into the order that the kernel asks for
+//! ([`Collection`]), joins them, and writes the pairs (`write`), or only how many there are.
 
-pub mod centres;
-pub mod doc_split;
-pub mod integers;
-pub mod kernel;
-pub mod memory;
-pub mod prefix;
-pub mod sets;
+mod read;
+mod write;
 
-/// One sequence is searched for the elements of another that is so many times shorter; others are merged.
-const LOPSIDED: usize = 16;
+use super::options::{MEMORY, Overwrite, megabytes, output_file, threads};
+use crate::args::{self, Of};
+use clap::{ArgMatches, Args, Command};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use twinsplit_core::join::integers::Collection;
+use twinsplit_core::join::kernel::{Asked, JoinPair, Sink, index_shards, join_shards, whole};
+use twinsplit_core::similarity::{Measure, SetSimilarity, Similarity};
+use twinsplit_engine::memory::{PROGRAM, THREAD};
+use twinsplit_io::error::{Error, Result};
+use twinsplit_io::{Stdout, Target};
+use twinsplit_rows::stages::options::MaxPairsOpts;
 
-/// How many elements two ascending sequences without repeats share. A short one is held against a long one without looking at
-/// all of that: a cluster may be of thousands of short documents and keep a book.
-pub fn overlap<T: Ord>(x: &[T], y: &[T]) -> u64 {
-    let (short, long) = if x.len() < y.len() { (x, y) } else { (y, x) };
-    if long.len() / LOPSIDED > short.len() { searched(short, long) } else { merged(short, long) }
+/// Options.
+#[derive(Args, Clone, Debug)]
+struct JoinOpts {
+    /// File of sets, one a line: whole numbers up to 2^64 - 1 separated by spaces; plain or gzip, - for
+    /// standard input
+    #[arg(value_name = "SETS")]
+    sets: PathBuf,
+    /// Least similarity of a pair: a decimal in (0, 1] with at most 9 places; with overlap a whole number
+    #[arg(long, value_name = "T")]
+    tau: String,
+    /// How the similarity of two sets A and B is computed
+    #[arg(long, value_parser = args::choice::<Measure>(), default_value = "jaccard")]
+    similarity: Measure,
+    /// Print only the number of pairs
+    #[arg(long, conflicts_with = "output")]
+    count: bool,
+    /// File for the pairs; - is standard output
+    #[arg(long, value_name = "FILE", default_value = "-", value_parser = output_file())]
+    output: PathBuf,
+    #[command(flatten)]
+    overwrite: Overwrite,
+    /// Threads; by default the number of cores
+    #[arg(long, env = "TWINSPLIT_THREADS", value_name = "N")]
+    threads: Option<usize>,
+    /// Megabytes to hold at one time: the sets, which always are in memory, and pairs that are sorted, which go to disk when there
+    /// are more
+    #[arg(long, env = "TWINSPLIT_MEMORY", default_value_t = MEMORY, value_name = "MB", value_parser = megabytes)]
+    memory: usize,
+    #[command(flatten)]
+    max_pairs: Of<MaxPairsOpts>,
 }
 
-/// By a step for each element of either.
-fn merged<T: Ord>(x: &[T], y: &[T]) -> u64 {
-    let (mut i, mut j, mut shared) = (0, 0, 0);
-    while let (Some(u), Some(v)) = (x.get(i), y.get(j)) {
-        match u.cmp(v) {
-            std::cmp::Ordering::Less => i += 1,
-            std::cmp::Ordering::Greater => j += 1,
-            std::cmp::Ordering::Equal => {
-                shared += 1;
-                i += 1;
-                j += 1;
-            }
-        }
-    }
-    shared
+/// The least in which pairs are sorted.
+const LEAST: usize = 1 << 20;
+
+/// The command line.
+pub fn command() -> Command {
+    JoinOpts::augment_args(Command::new("join"))
+        .about("Joins integer sets, one a line: every pair of similar sets, and no other")
+        .long_about(None)
 }
 
-/// By strides that double, then by halves, for each element of the short one.
-fn searched<T: Ord>(short: &[T], mut long: &[T]) -> u64 {
-    let mut shared = 0;
-    for element in short {
-        let mut stride = 1;
-        while long.get(stride).is_some_and(|other| other < element) {
-            stride *= 2;
-        }
-        let near = long.len().min(stride + 1);
-        long = &long[long[..near].partition_point(|other| other < element)..];
-        shared += u64::from(long.first() == Some(element));
+/// Runs the command.
+pub fn run(matches: &ArgMatches) -> Result<()> {
+    let opts: JoinOpts = args::read(matches)?;
+    let similarity =
+        opts.similarity.reaching(&opts.tau).map_err(|error| Error::Usage(format!("join: --tau: {error}")))?;
+    let output = Target::of(&opts.output, opts.overwrite.overwrite, [&*opts.sets])?;
+    let threads = threads(opts.threads);
+    let memory = opts.memory.saturating_mul(1 << 20);
+    let program = PROGRAM + threads * THREAD;
+    let held = AtomicUsize::new(0);
+    let (parts, lines) = read::read(&opts.sets, threads, memory.saturating_sub(program), &held)?;
+    let held = held.into_inner();
+    // And some to sort pairs in.
+    if memory < program + held + LEAST {
+        return Err(Error::Limit(format!(
+            "join: the sets take {} MB, which must stay in memory; --memory {} is too small: give at least {} MB",
+            held.div_ceil(1 << 20),
+            opts.memory,
+            (program + held + LEAST).div_ceil(1 << 20)
+        )));
     }
-    shared
+    let collection = Collection::new(parts, similarity, threads);
+    if opts.count {
+        let count = AtomicU64::new(0);
+        each_some(&collection, similarity, threads, &|pairs| {
+            count.fetch_add(pairs.iter().map(|pair| pairs_of(&collection, pair)).sum(), Ordering::Relaxed);
+            Ok(())
+        })?;
+        let mut out = Stdout::new();
+        out.line(count.into_inner().to_string().as_bytes())?;
+        return out.flush();
+    }
+    let write = write::Writing {
+        collection: &collection,
+        lines,
+        similarity,
+        threads,
+        memory: memory - held,
+        most: opts.max_pairs.0.max_pairs,
+    };
+    write.to(&output)
+}
+
+/// How many pairs there are of a line of a set and one of another; of one with another when they are the lines of one set.
+fn pairs_of(collection: &Collection, pair: &JoinPair) -> u64 {
+    let [x, y] = [pair.a, pair.b].map(|set| collection.members(set).len() as u64);
+    if pair.a == pair.b { x * (x - 1) / 2 } else { x * y }
+}
+
+/// Calls `visit` with each two sets that are similar, and with a set of equal lines and itself, some at a time; ends soon
+/// after an error of `visit`.
+fn each_some(
+    collection: &Collection,
+    similarity: Similarity,
+    threads: usize,
+    visit: &Sink<'_, Error>,
+) -> Result<()> {
+    let sets = &collection.sets;
+    let accepts = |size: usize| similarity.accepts(size as u64, size as u64, size as u64);
+    let equal = (0..sets.len() as u32).filter(|set| collection.members(*set).len() > 1);
+    let equal = equal.map(|set| JoinPair { a: set, b: set, overlap: sets.size(set as usize) as u32 });
+    let equal: Vec<JoinPair> = equal.filter(|pair| accepts(pair.overlap as usize)).collect();
+    visit(&equal)?;
+    let Ok(parts) = index_shards(sets, &whole(sets), similarity, threads);
+    join_shards(sets, &parts, similarity, Asked::Pairs, threads, &|_| (), visit)?;
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
-    use std::cell::Cell;
-    use std::cmp::Ordering;
-    use std::collections::BTreeSet;
+    use std::sync::atomic::AtomicUsize;
+    use twinsplit_core::join::integers::RawSets;
 
-    proptest! {
-        #[test]
-        fn overlap_is_the_size_of_the_intersection(
-            x in prop::collection::btree_set(0u32..600, 0..12), y in prop::collection::btree_set(0u32..600, 0..400),
-        ) {
-            let shared = x.intersection(&y).count() as u64;
-            let rows = |set: &BTreeSet<u32>| set.iter().copied().collect::<Vec<u32>>();
-            let (x, y) = (rows(&x), rows(&y));
-            prop_assert_eq!((overlap(&x, &y), overlap(&y, &x)), (shared, shared));
-            prop_assert_eq!((merged(&x, &y), searched(&x, &y)), (shared, shared));
-        }
-    }
-
-    thread_local! {
-        static COMPARED: Cell<usize> = const { Cell::new(0) };
-    }
-
-    /// Counts how often it is compared.
-    struct Counted(u32);
-
-    impl Ord for Counted {
-        fn cmp(&self, other: &Self) -> Ordering {
-            COMPARED.set(COMPARED.get() + 1);
-            self.0.cmp(&other.0)
-        }
-    }
-
-    impl PartialOrd for Counted {
-        fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-            Some(self.cmp(other))
-        }
-    }
-
-    impl PartialEq for Counted {
-        fn eq(&self, other: &Self) -> bool {
-            self.cmp(other).is_eq()
-        }
-    }
-
-    impl Eq for Counted {}
-
+    /// Pairs come a few thousand at a time: nearly all of these sets need never be looked at.
     #[test]
-    fn a_short_sequence_does_not_pay_for_a_long_one() {
-        let long: Vec<Counted> = (0..100_000).map(Counted).collect();
-        let short: Vec<Counted> = (0..8).map(|place| Counted(place * 12_345)).collect();
-        assert_eq!(overlap(&short, &long), 8);
-        assert!(COMPARED.get() < 8 * 40, "{} comparisons", COMPARED.get());
+    fn a_join_whose_pairs_are_refused_ends_soon() {
+        let mut lines = RawSets::default();
+        for line in 0..2_000 {
+            (0..20).for_each(|token| lines.push(token));
+            lines.push(100 + line % 1_000);
+            lines.end_set();
+        }
+        let similarity = Measure::Jaccard.reaching("0.8").unwrap();
+        let collection = Collection::new(vec![lines], similarity, 1);
+        let sets = &collection.sets;
+        assert_eq!(sets.len(), 1_000);
+        for threads in [1, 2] {
+            let seen = AtomicUsize::new(0);
+            let hear = |more| {
+                seen.fetch_add(more, Ordering::Relaxed);
+            };
+            let refuse = || Err(Error::Limit("enough".to_owned()));
+            let result =
+                join_shards(sets, &whole(sets), similarity, Asked::Pairs, threads, &hear, &|_| refuse());
+            assert_eq!(result.unwrap_err().to_string(), "enough");
+            assert!(seen.into_inner() < 500);
+        }
     }
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""MinHash signatures by the definition, value by value: prints minhash.tsv, which a unit test of src/sketch/minhash.rs reads.
+"""MinHash signatures by the definition, value by value: prints minhash.tsv, which a unit test of crates/core/src/sketch/minhash.rs reads.
 
 Each row: method, values of a signature, features of the set, the values. Feature i of the set of n features is the first eight
 bytes of SHA-256 of "n:i". Here every value is looked for by itself, in all rounds there may be, where the program goes

@@ -5,7 +5,7 @@ use crate::common::browser::Browser;
 use crate::common::cli::{Place, jsonl, search_path};
 use crate::common::harness::{bash, counted};
 use serde_json::Value;
-use twinsplit::internal::chains::FAMILIES;
+use twinsplit_rows::chains::FAMILIES;
 
 /// Ways that share no code between the hash of a text and the clusters.
 const WAYS: [&str; 6] = [
@@ -255,7 +255,7 @@ fn bare_pipes_pass_over_the_hashes() {
     let here = Place::new();
     here.write("docs", documents());
     let sets = here.say("tokenize --input docs").ok();
-    let hash = format!("{:032x}", twinsplit::internal::hash::text("hello world".as_bytes()));
+    let hash = format!("{:032x}", twinsplit_core::hash::text("hello world".as_bytes()));
     for id in ["hello-a", "hello-b", "hello-c"] {
         assert!(sets.contains(&format!("{id}\t\\~\t{hash}\t\n")), "{sets}");
     }
@@ -351,7 +351,7 @@ fn report_shows_them() {
     run(&here, "doc-split");
     here.say("twinsplit report out").ok();
     let page = here.read("out/report.html");
-    let hash = format!("{:032x}", twinsplit::internal::hash::text("hello world".as_bytes()));
+    let hash = format!("{:032x}", twinsplit_core::hash::text("hello world".as_bytes()));
     assert_eq!(page.matches(&hash).count(), 3);
     let browser = Browser::start(1000);
     browser.open(&here.path("out/report.html"));

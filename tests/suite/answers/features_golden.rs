@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde::Deserialize;
-use twinsplit::internal::text::{Extractor, FeatureKind, FeatureSpec, Marks, NormalForm};
+use twinsplit_core::text::{Extractor, FeatureKind, FeatureSpec, Marks, NormalForm};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -41,7 +41,7 @@ fn features_are_those_of_other_implementations() {
                 ));
             }
             let mut expected: Vec<u64> =
-                document.features.iter().map(|f| twinsplit::internal::hash::feature(f.as_bytes())).collect();
+                document.features.iter().map(|f| twinsplit_core::hash::feature(f.as_bytes())).collect();
             expected.sort_unstable();
             expected.dedup();
             let mut set = Vec::new();

@@ -7,20 +7,20 @@ use crate::common::rng::Rng;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use twinsplit::internal::chains::{FAMILIES, Part, Step, Wanted};
-use twinsplit::internal::cluster::groups::star_of_groups;
-use twinsplit::internal::cluster::union_find::UnionFind;
-use twinsplit::internal::params::Params;
-use twinsplit::internal::record::cluster::Label;
-use twinsplit::internal::record::meta::{InputPlace, Meta};
-use twinsplit::internal::record::pair::Pair;
-use twinsplit::internal::record::set::Copy;
-use twinsplit::internal::record::set::Member;
-use twinsplit::internal::record::{Record, key_end};
-use twinsplit::internal::similarity::Measure;
-use twinsplit::internal::stage::{Counters, Entry, Runner, Task};
-use twinsplit::internal::stages::components::CHANGES;
-use twinsplit::internal::stages::find;
+use twinsplit_core::cluster::groups::star_of_groups;
+use twinsplit_core::cluster::union_find::UnionFind;
+use twinsplit_core::similarity::Measure;
+use twinsplit_rows::chains::{FAMILIES, Part, Step, Wanted};
+use twinsplit_rows::params::Params;
+use twinsplit_rows::record::cluster::Label;
+use twinsplit_rows::record::meta::{InputPlace, Meta};
+use twinsplit_rows::record::pair::Pair;
+use twinsplit_rows::record::set::Copy;
+use twinsplit_rows::record::set::Member;
+use twinsplit_rows::record::{Record, key_end};
+use twinsplit_rows::stage::{Counters, Entry, Runner, Task};
+use twinsplit_rows::stages::components::CHANGES;
+use twinsplit_rows::stages::find;
 
 type Rows = Vec<Vec<u8>>;
 /// Documents with their labels.
@@ -44,8 +44,7 @@ impl Cluster {
     fn task(&self, entry: &Entry, rows: &[Vec<u8>], counters: &mut Counters) -> Rows {
         let mut out = Rows::new();
         let mut task = Task::new(entry, 0, PathBuf::from("."), &mut out);
-        let mut runner =
-            Runner::open(entry, &self.params.matches_for(entry, &[]).unwrap(), &mut task).unwrap();
+        let mut runner = Runner::open(entry, &self.params.values_for(entry, &[]), &mut task).unwrap();
         rows.iter().for_each(|row| runner.row(row, &mut task).unwrap());
         runner.finish(&mut task).unwrap();
         for (name, count) in &task.counters {

@@ -1,7 +1,7 @@
 //! Copies that differ in what a reader does not see, or cannot tell apart: by every family the same answer as of identical texts.
 
 use crate::common::cli::{Place, jsonl};
-use twinsplit::internal::hash::Checksum;
+use twinsplit_core::hash::Checksum;
 
 /// A copy by each kind of difference, all of one text, and one text that a reader tells from it.
 const PLAIN: &str = "It's the old mill's last season and the neighbours don't know who'll repair its 12 wheels before the \

@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::Path;
 use std::process::Command;
-use twinsplit::internal::cli::examples::{self, EXAMPLES};
-use twinsplit::internal::stages::STAGES;
+use twinsplit_cli::examples::{self, EXAMPLES};
+use twinsplit_rows::stages::STAGES;
 
 /// A command of another program, here; a machine that lacks it is told how to get it.
 fn tool(here: &Place, name: &str, args: &[&str], input: &str) -> Said {
@@ -31,7 +31,7 @@ fn written() -> Place {
 
 /// The driver, its commands, theirs, and the stages: the name of the manual page, and the declaration.
 fn programs() -> Vec<(String, Declared)> {
-    let driver = twinsplit::internal::cli::command();
+    let driver = twinsplit_cli::command();
     let under = |name: &str, program: &Declared| {
         program
             .get_subcommands()
@@ -41,9 +41,8 @@ fn programs() -> Vec<(String, Declared)> {
     let mut commands = under("twinsplit", &driver);
     let nested: Vec<_> = commands.iter().flat_map(|(name, command)| under(name, command)).collect();
     commands.extend(nested);
-    let stages = STAGES
-        .iter()
-        .map(|entry| (entry.decl.name.to_owned(), twinsplit::internal::cli::stage::command(entry)));
+    let stages =
+        STAGES.iter().map(|entry| (entry.decl.name.to_owned(), twinsplit_cli::stage::command(entry)));
     [("twinsplit".to_owned(), driver.clone())].into_iter().chain(commands).chain(stages).collect()
 }
 

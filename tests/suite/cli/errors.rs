@@ -4,7 +4,7 @@ use crate::common::cli::{Place, fixture, jsonl};
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::symlink;
-use twinsplit::internal::stages::STAGES;
+use twinsplit_rows::stages::STAGES;
 
 /// The engines, and the chains of the local one.
 const WAYS: [&str; 3] = ["doc-split", "term-split", "doc-split --engine pipes"];
@@ -160,10 +160,8 @@ fn every_reducer_refuses_unsorted_rows() {
         ("keep-choose", "y\t0\tz\t1\ty".to_owned()),
     ];
     let sorted = STAGES.iter().filter(|e| e.input.keys.is_some_and(|keys| keys.sort > 0));
-    let reducers: BTreeSet<_> = sorted
-        .filter(|e| e.decl.role == twinsplit::internal::stage::Role::Reduce)
-        .map(|e| e.decl.name)
-        .collect();
+    let reducers: BTreeSet<_> =
+        sorted.filter(|e| e.decl.role == twinsplit_rows::stage::Role::Reduce).map(|e| e.decl.name).collect();
     let name_of = |command: &'static str| command.split(' ').next().unwrap();
     assert_eq!(reducers, rows.iter().map(|row| name_of(row.0)).collect());
     let here = Place::new();

@@ -1,7 +1,7 @@
 //! What a message tells to do instead is accepted, and does it: every hint here is followed.
 
 use crate::common::cli::{Place, jsonl};
-use twinsplit::internal::chains::FAMILIES;
+use twinsplit_rows::chains::FAMILIES;
 
 /// Document frequencies: x 4, y 3, all others 1. Sum of df(df-1)/2: 6 + 3 = 9; all 6 pairs reach tau.
 const DOCS: [(&str, &str); 4] = [("a", "x y"), ("b", "x y z"), ("c", "x y w"), ("d", "x v")];

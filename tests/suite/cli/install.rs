@@ -5,8 +5,8 @@ use crate::common::harness::{bash, clean};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use twinsplit::internal::cli::manual::driver_pages;
-use twinsplit::internal::stages::STAGES;
+use twinsplit_cli::manual::driver_pages;
+use twinsplit_rows::stages::STAGES;
 
 fn names_in(folder: &Path) -> BTreeSet<String> {
     let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));

@@ -4,8 +4,8 @@ use crate::common::cli::{Place, jsonl};
 use std::collections::BTreeSet;
 use std::os::unix::fs::symlink;
 use std::process::Command;
-use twinsplit::internal::stage::Role;
-use twinsplit::internal::stages::STAGES;
+use twinsplit_rows::stage::Role;
+use twinsplit_rows::stages::STAGES;
 
 /// 3 of 7 words shared: a pair at 0.4 and none at 0.7.
 const NEAR: [(&str, &str); 2] = [("x", "a b c d"), ("y", "a b c e f g")];

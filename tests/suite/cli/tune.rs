@@ -9,7 +9,7 @@ use crate::common::{corpora, features};
 use serde_json::Value;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
-use twinsplit::internal::hash;
+use twinsplit_core::hash;
 
 /// The object that `--json` writes.
 pub fn tuned(here: &Place, line: &str) -> Value {
@@ -502,10 +502,8 @@ fn what_cannot_be_is_refused_by_name() {
     here.write("docs", jsonl(&[("a", "x y"), ("b", "x z")]));
     let tune = |options: &str| here.say(&format!("twinsplit tune --input docs {options}"));
     for tau in ["0", "1.5", "0.3,seven", "0.5,,0.6", "0.1234567891"] {
-        let value = tau
-            .split(',')
-            .find(|one| one.parse::<twinsplit::internal::similarity::tau::Tau>().is_err())
-            .unwrap();
+        let value =
+            tau.split(',').find(|one| one.parse::<twinsplit_core::similarity::tau::Tau>().is_err()).unwrap();
         tune(&format!("--taus {tau}")).fails(2, &["--taus", "(0, 1]", &format!("{value:?}")]);
     }
     tune("--kinds words:5,wrods:3").fails(2, &["--kinds wrods:3", "words:K"]);

@@ -2,7 +2,7 @@
 //! gives an answer that looks good and is empty, or one large cluster that is an accident.
 
 use crate::common::cli::{Place, jsonl};
-use twinsplit::internal::chains::FAMILIES;
+use twinsplit_rows::chains::FAMILIES;
 
 const WAYS: [&str; 4] =
     ["doc-split", "term-split", "doc-split --engine pipes", "term-split --pcp prefix --engine pipes"];

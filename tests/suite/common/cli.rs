@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use std::sync::LazyLock;
 
 use tempfile::TempDir;
-use twinsplit::internal::stages::STAGES;
+use twinsplit_rows::stages::STAGES;
 
 use super::harness::{bash, clean};
 

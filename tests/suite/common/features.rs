@@ -1,7 +1,7 @@
 //! The one place where the oracle asks the product: which feature texts does a text have?
 //! (Goldens checked by hand cover that answer elsewhere.)
 
-use twinsplit::internal::text::{Extractor, FeatureKind, FeatureSpec};
+use twinsplit_core::text::{Extractor, FeatureKind, FeatureSpec};
 
 use super::oracle::{Doc, Features};
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
-use twinsplit::internal::stages::STAGES;
+use twinsplit_rows::stages::STAGES;
 
 use super::cli::Place;
 

@@ -8,11 +8,11 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::TestCaseError;
 use std::path::PathBuf;
-use twinsplit::internal::engine::columnar::{ColumnarJoin, ColumnarOpts, ColumnarRun, Ran};
-use twinsplit::internal::engine::memory::{DOCUMENT, PROGRAM, THREAD};
-use twinsplit::internal::engine::progress::{Done, Progress};
-use twinsplit::internal::params::Params;
-use twinsplit::internal::text::{Extractor, FeatureKind, FeatureSpec, dictionary_memory};
+use twinsplit_core::text::{Extractor, FeatureKind, FeatureSpec, dictionary_memory};
+use twinsplit_engine::columnar::{ColumnarJoin, ColumnarOpts, ColumnarRun, Ran};
+use twinsplit_engine::memory::{DOCUMENT, PROGRAM, THREAD};
+use twinsplit_engine::progress::{Done, Progress};
+use twinsplit_rows::params::Params;
 
 /// What is left of the memory for rows and sets.
 const NEXT_TO_NOTHING: usize = 4 << 10;

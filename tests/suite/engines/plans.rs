@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
-use twinsplit::internal::chains::{Chain, FAMILIES, Family, Part};
-use twinsplit::internal::engine::columnar::{ColumnarJoin, ColumnarRun};
-use twinsplit::internal::engine::progress::Progress;
-use twinsplit::internal::engine::steps::LocalSteps;
-use twinsplit::internal::params::Params;
+use twinsplit_engine::columnar::{ColumnarJoin, ColumnarRun};
+use twinsplit_engine::progress::Progress;
+use twinsplit_engine::steps::LocalSteps;
+use twinsplit_rows::chains::{Chain, FAMILIES, Family, Part};
+use twinsplit_rows::params::Params;
 
 use crate::common::cover;
 use crate::common::rng::Rng;
@@ -103,7 +103,7 @@ fn stages(inputs: &[PathBuf], params: &Params, parts: &[Part], outputs: &[&'stat
     let done = engine.run_parts(parts, "").unwrap();
     assert!(done.len() >= parts.len());
     let again = engine.run_parts(parts, "").unwrap();
-    let names = |done: &[twinsplit::internal::engine::progress::Done]| {
+    let names = |done: &[twinsplit_engine::progress::Done]| {
         done.iter().map(|step| step.name.clone()).collect::<Vec<_>>()
     };
     assert_eq!(names(&done), names(&again), "what was made is not made again");

@@ -4,7 +4,7 @@ use crate::common::cli::{Place, jsonl};
 use crate::common::oracle::six_decimals;
 use crate::common::rng::Rng;
 use std::collections::{BTreeMap, BTreeSet};
-use twinsplit::internal::hash;
+use twinsplit_core::hash;
 
 /// The finaliser of SplitMix64, and the number of a lexicon by it, as decision 0044 has them.
 fn mix(value: u64) -> u64 {

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use crate::common::cli::{Place, jsonl};
 use crate::common::oracle::six_decimals;
 use crate::common::rng::Rng;
-use twinsplit::internal::text::{Extractor, FeatureKind, FeatureSpec};
+use twinsplit_core::text::{Extractor, FeatureKind, FeatureSpec};
 
 const HASHES: usize = 24;
 const BANDS: usize = 6;

@@ -1,7 +1,7 @@
 //! The estimate of signatures: unbiased, with no more variance than K independent hash functions have, on synthetic pairs of
 //! known similarity.
 
-use twinsplit::internal::sketch::minhash::{Method, Signer, matches};
+use twinsplit_core::sketch::minhash::{Method, Signer, matches};
 
 use crate::common::rng::Rng;
 

@@ -9,12 +9,12 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
-use twinsplit::internal::chains::{Columnar, FAMILIES};
-use twinsplit::internal::engine::columnar::{ColumnarJoin, ColumnarOpts, ColumnarRun};
-use twinsplit::internal::engine::progress::Progress;
-use twinsplit::internal::engine::steps::LocalSteps;
-use twinsplit::internal::params::Params;
-use twinsplit::internal::text::{Extractor, FeatureKind, FeatureSpec, Marks, NormalForm, jieba};
+use twinsplit_core::text::{Extractor, FeatureKind, FeatureSpec, Marks, NormalForm, jieba};
+use twinsplit_engine::columnar::{ColumnarJoin, ColumnarOpts, ColumnarRun};
+use twinsplit_engine::progress::Progress;
+use twinsplit_engine::steps::LocalSteps;
+use twinsplit_rows::chains::{Columnar, FAMILIES};
+use twinsplit_rows::params::Params;
 
 use super::text_check::jaccard_of_half;
 use crate::common::cli::{Place, jsonl};

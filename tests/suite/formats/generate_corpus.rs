@@ -4,7 +4,7 @@ use crate::common::cli::{Place, fixture};
 use crate::common::features;
 use crate::common::oracle::{Doc, Features};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use twinsplit::internal::hash::Checksum;
+use twinsplit_core::hash::Checksum;
 use unicode_script::{Script, UnicodeScript};
 
 /// A corpus, read back.

@@ -7,46 +7,46 @@ use proptest::prelude::*;
 use rows::{Row, Values, any_id, any_values};
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
-use twinsplit::internal::checked_file::CheckedLine;
-use twinsplit::internal::error::FieldError;
-use twinsplit::internal::record::bad::BadLine;
-use twinsplit::internal::record::band_filter::FilterChunk;
-use twinsplit::internal::record::cluster::{
+use twinsplit_core::similarity::text::TEXT_MEASURES;
+use twinsplit_core::similarity::{Measure, Score};
+use twinsplit_core::sketch::simhash::{Bits, Fingerprint};
+use twinsplit_core::sketch::tables::Tables;
+use twinsplit_io::error::FieldError;
+use twinsplit_rows::record::bad::BadLine;
+use twinsplit_rows::record::band_filter::FilterChunk;
+use twinsplit_rows::record::checked::CheckedLine;
+use twinsplit_rows::record::cluster::{
     Chosen, ChosenRow, ClusterInput, ClusterRow, Clustered, Compared, GraphRow, KeepRow, Label,
     LabelOrMember, Ranked, Verdict,
 };
-use twinsplit::internal::record::content;
-use twinsplit::internal::record::count::{FeatureCount, SizeRow};
-use twinsplit::internal::record::document::Line;
-use twinsplit::internal::record::expand::{self, ExpandRow};
-use twinsplit::internal::record::fingerprint::{
+use twinsplit_rows::record::content;
+use twinsplit_rows::record::count::{FeatureCount, SizeRow};
+use twinsplit_rows::record::document::Line;
+use twinsplit_rows::record::expand::{self, ExpandRow};
+use twinsplit_rows::record::fingerprint::{
     FingerprintBlocks, FingerprintCount, FingerprintRow, Fingerprinted, GroupedFingerprint, GroupedRow,
     MemberFingerprint, ShortText, Table, TableRow,
 };
-use twinsplit::internal::record::lookup::{self, KeptFeature};
-use twinsplit::internal::record::meta::{InputPlace, Meta};
-use twinsplit::internal::record::near::{AnswerPair, AnyPair, Checked, Near, NearQuery};
-use twinsplit::internal::record::pair::{Candidate, Joined, Pair, Part};
-use twinsplit::internal::record::posting::{BlockPair, Posting, PostingRow, PrefixMark};
-use twinsplit::internal::record::round::{GraphInput, Neighbour};
-use twinsplit::internal::record::sampled::Sampled;
-use twinsplit::internal::record::set::{Copy, Doc, Features, HashedDoc, HashedRow, Member};
-use twinsplit::internal::record::signature::{self, HalfSigned, Signature, Signed};
-use twinsplit::internal::record::site::SiteRow;
-use twinsplit::internal::record::slice::{SliceRow, SlicedDoc};
-use twinsplit::internal::record::star::{self, StarLink, StarMember, StarRow};
-use twinsplit::internal::record::star_sets::{
+use twinsplit_rows::record::lookup::{self, KeptFeature};
+use twinsplit_rows::record::meta::{InputPlace, Meta};
+use twinsplit_rows::record::near::{AnswerPair, AnyPair, Checked, Near, NearQuery};
+use twinsplit_rows::record::pair::{Candidate, Joined, Pair, Part};
+use twinsplit_rows::record::posting::{BlockPair, Posting, PostingRow, PrefixMark};
+use twinsplit_rows::record::round::{GraphInput, Neighbour};
+use twinsplit_rows::record::sampled::Sampled;
+use twinsplit_rows::record::set::{Copy, Doc, Features, HashedDoc, HashedRow, Member};
+use twinsplit_rows::record::signature::{self, HalfSigned, Signature, Signed};
+use twinsplit_rows::record::site::SiteRow;
+use twinsplit_rows::record::slice::{SliceRow, SlicedDoc};
+use twinsplit_rows::record::star::{self, StarLink, StarMember, StarRow};
+use twinsplit_rows::record::star_sets::{
     StarCentresInput, StarCentresRow, StarSet, StarSetsInput, StarSetsRow,
 };
-use twinsplit::internal::record::tokenized::{SetRow, Tokenized};
-use twinsplit::internal::record::verify::{self, Half, LeftRow, RightRow};
-use twinsplit::internal::record::{Keys, Record, id, key_end};
-use twinsplit::internal::similarity::text::TEXT_MEASURES;
-use twinsplit::internal::similarity::{Measure, Score};
-use twinsplit::internal::sketch::simhash::{Bits, Fingerprint};
-use twinsplit::internal::sketch::tables::Tables;
-use twinsplit::internal::stage::{Entry, RecordInfo};
-use twinsplit::internal::stages::STAGES;
+use twinsplit_rows::record::tokenized::{SetRow, Tokenized};
+use twinsplit_rows::record::verify::{self, Half, LeftRow, RightRow};
+use twinsplit_rows::record::{Keys, Record, id, key_end};
+use twinsplit_rows::stage::{Entry, RecordInfo};
+use twinsplit_rows::stages::STAGES;
 
 /// The decoders of all stages.
 static DECODERS: LazyLock<Vec<(String, RecordInfo)>> = LazyLock::new(|| {
@@ -184,7 +184,7 @@ proptest! {
 fn errors_name_the_field() {
     let set = "00000000000000aa";
     let named = |stage: &str, line: &str| {
-        let entry = twinsplit::internal::stages::find(stage).unwrap();
+        let entry = twinsplit_rows::stages::find(stage).unwrap();
         (entry.input.decodes)(line.as_bytes()).unwrap_err().field
     };
     for (stage, line, field) in [

@@ -5,8 +5,8 @@ use crate::common::harness::clean;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
-use twinsplit::internal::cli::stages::derived;
-use twinsplit::internal::stages::STAGES;
+use twinsplit_cli::stages::derived;
+use twinsplit_rows::stages::STAGES;
 
 #[test]
 fn committed_files_equal_a_fresh_derivation() {
@@ -123,16 +123,11 @@ fn jobs_are_small() {
 fn options_of_one_name_are_declared_alike() {
     let mut seen = std::collections::BTreeMap::new();
     for entry in STAGES.iter() {
-        for arg in entry.command().get_arguments() {
-            let long =
-                arg.get_long().unwrap_or_else(|| panic!("{} has a positional argument", entry.decl.name));
-            let env = arg.get_env().map(|env| env.to_string_lossy().into_owned());
-            let expected = format!("TWINSPLIT_{}", long.to_uppercase().replace('-', "_"));
-            assert_eq!(env.as_deref(), Some(&*expected), "{} --{long}", entry.decl.name);
+        for field in (entry.fields)() {
             let declared =
-                format!("{:?} {:?}", arg.get_default_values(), arg.get_help().map(ToString::to_string));
-            let first = seen.entry(long.to_owned()).or_insert_with(|| declared.clone());
-            assert_eq!(*first, declared, "--{long} of {}", entry.decl.name);
+                format!("{:?} {:?} {:?} {:?}", field.default, field.about, field.shown, field.kind);
+            let first = seen.entry(field.name.clone()).or_insert_with(|| declared.clone());
+            assert_eq!(*first, declared, "--{} of {}", field.name, entry.decl.name);
         }
         for side in entry.decl.side.iter().map(|side| side.option) {
             assert!(entry.knows(side), "{} has no option for its side file {side}", entry.decl.name);

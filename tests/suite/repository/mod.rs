@@ -1,6 +1,7 @@
 //! What is committed: it follows from the declarations, and what pages and results say is so.
 
 mod advice;
+mod crates;
 mod derived;
 pub mod experiments;
 mod fixtures;

@@ -22,8 +22,8 @@ fn the_line_that_decides_is_where_the_walk_ends() {
     for word in ["Columnar::IndexShards", "`query`", "`verify`", "`merge`", "`accepts`"] {
         assert!(walk.contains(word), "{word}");
     }
-    assert!(read("src/chains/doc_split.rs").contains("Columnar::IndexShards"));
-    assert!(read("src/join/kernel.rs").contains("fn query"));
+    assert!(read("crates/rows/src/chains/doc_split.rs").contains("Columnar::IndexShards"));
+    assert!(read("crates/core/src/join/kernel.rs").contains("fn query"));
     assert!(last.contains("fn verify") && last.contains("fn merge"));
 }
 
@@ -36,7 +36,7 @@ fn pages_name_files_that_exist() {
         let text = read(page);
         for name in text.split(|c: char| c.is_whitespace() || "`()[],;".contains(c)) {
             let name = name.trim_start_matches("../");
-            if name.starts_with("src/") && !name.contains("FAMILY") {
+            if (name.starts_with("src/") || name.starts_with("crates/")) && !name.contains("FAMILY") {
                 assert!(fixture("..").join(name).exists(), "{page}: {name}");
             }
         }

@@ -1,0 +1,184 @@
+//! The front of a chain of sets: documents become sets of features, those out of the IDF range go, equal sets meet.
+
+use super::step::{Data, Guard, Part, Step};
+use super::{Choices, Columnar, Component, DOCUMENTS, MEMBERS, ORDER, fuse};
+use crate::bad_records;
+use crate::params::Params;
+use crate::stages::keep_field::KeepField;
+use crate::stages::meta::META;
+use crate::stages::options::HASHED_TEXTS;
+use twinsplit_core::idf::IdfRange;
+
+/// Every document's set of features.
+pub(super) const SETS: Data = "sets";
+const FILTERED: Data = "filtered-sets";
+
+/// The options that decide its steps, each with a value for every way of them.
+pub(super) const CHOICES: Choices =
+    &[("idf", &["0,1", "0.2,0.85"]), ("idf-lookup", &["list", "shuffle"]), ("keep", &["first", "newest"])];
+
+/// How features out of the IDF range are left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum IdfLookup {
+    /// By a list that each task holds.
+    List,
+    /// By a shuffle.
+    Shuffle,
+}
+
+/// Documents as sets of features, in groups of equal sets.
+#[derive(Clone, Copy, Debug)]
+pub struct SetFront {
+    idf: Option<IdfLookup>,
+    /// Features have an order, by document frequency.
+    order: bool,
+    /// The field of documents that the keep rule looks at.
+    field: Option<KeepField>,
+    /// The sets that are counted and filtered.
+    source: Data,
+}
+
+impl SetFront {
+    /// What the options make of it.
+    pub fn of(params: &Params) -> Self {
+        let in_range = |range: &str| range.parse().is_ok_and(|range: IdfRange| range.is_everything());
+        let lookup = if params.is("idf-lookup", "shuffle") { IdfLookup::Shuffle } else { IdfLookup::List };
+        let idf = params.get("idf").is_some_and(|range| !in_range(range)).then_some(lookup);
+        Self { idf, order: false, field: params.get("keep").and_then(KeepField::named), source: SETS }
+    }
+
+    /// The same, with an order of features for those who join by prefixes.
+    pub fn ordered(self) -> Self {
+        Self { order: true, ..self }
+    }
+
+    /// The same, of sets that other steps have made of those of all documents.
+    pub fn reading(self, source: Data) -> Self {
+        Self { source, ..self }
+    }
+
+    /// Whether features are left out of the sets of documents.
+    pub fn filters(&self) -> bool {
+        self.idf.is_some()
+    }
+
+    /// The data set of the sets that are joined.
+    fn sets(&self) -> Data {
+        if self.idf.is_some() { FILTERED } else { self.source }
+    }
+
+    /// The step that reads documents.
+    pub(super) fn documents(&self) -> Step {
+        let read = Step::map(
+            "tokenize",
+            "Turns each document into its set of features, and takes what the keep rule needs.",
+            &[DOCUMENTS],
+            SETS,
+        );
+        let read = Step { field: self.field, ..read.setting(META).guarded(BAD_RECORDS) };
+        // Which documents have too few features is not known before some are left out.
+        if self.idf.is_some() || self.source != SETS { read.setting(HASHED_TEXTS) } else { read }
+    }
+
+    /// The steps that read sets.
+    pub(super) fn groups(&self) -> Vec<Step> {
+        let mut steps = Vec::new();
+        if let Some(lookup) = self.idf {
+            let order = Step::reduce("feature-order", ORDERS, &[COUNTS], ORDER).one_task();
+            steps.extend([count_features(self.source), order]);
+            steps.extend(filter(lookup, self.source));
+        }
+        steps.push(Step::map_reduce(
+            "equal-sets",
+            "equal-sets-reduce",
+            "Joins equal sets once; sorted by hash, then id, the smallest id of a group comes first, and two documents with one id meet and are named.",
+            &[self.sets()],
+            MEMBERS,
+        ));
+        if self.order && self.idf.is_none() {
+            // Any order will do: that of the different sets needs no job of its own for counts.
+            let order = Step::map_reduce("feature-count", "feature-order", ORDERS, &[MEMBERS], ORDER);
+            steps.push(order.one_task());
+        }
+        steps
+    }
+}
+
+impl Component for SetFront {
+    fn parts(&self) -> Vec<Part> {
+        std::iter::once(self.documents()).chain(self.groups()).map(Part::Step).collect()
+    }
+
+    fn columnar(&self) -> Option<Columnar> {
+        Some(Columnar::NumberedSets)
+    }
+}
+
+const COUNTS: Data = "feature-counts";
+const ORDERS: &str =
+    "Orders features by frequency and lists those in the IDF range; N sorts before all features.";
+
+/// The bound on lines that are no documents, for the step that counts them.
+pub(super) const BAD_RECORDS: Guard = Guard {
+    counter: bad_records::COUNTER,
+    option: "bad-records",
+    advice: "bad documents in all tasks together; correct them, or raise --bad-records",
+};
+
+fn tokenize() -> Step {
+    Step::map("tokenize", "Turns each document into its set of features.", &[DOCUMENTS], SETS)
+        .guarded(BAD_RECORDS)
+}
+
+fn count_features(sets: Data) -> Step {
+    Step::map_reduce(
+        "feature-count",
+        "feature-count-reduce",
+        "Counts the documents of each feature; sorted by feature, its counts meet.",
+        &[sets],
+        COUNTS,
+    )
+}
+
+/// The steps that leave out features out of the IDF range.
+fn filter(lookup: IdfLookup, sets: Data) -> Vec<Step> {
+    match lookup {
+        IdfLookup::List => vec![
+            Step::map("idf-filter", "Leaves out features out of the IDF range.", &[sets], FILTERED)
+                .beside("order", ORDER),
+        ],
+        IdfLookup::Shuffle => vec![
+            Step::map_reduce(
+                "idf-left",
+                "idf-left-reduce",
+                "Looks up features in the IDF range; sorted by feature, its frequency comes before its documents.",
+                &[COUNTS, sets],
+                "kept-features",
+            )
+            .beside("order", ORDER),
+            Step::map_reduce(
+                "idf-right",
+                "idf-right-reduce",
+                "Brings the features in the range together by document; sorted by id, then feature.",
+                &["kept-features", sets],
+                FILTERED,
+            ),
+        ],
+    }
+}
+
+/// The data set that [`idf_table`] makes.
+pub const IDF_TABLE: Data = "idf-table";
+
+/// The steps that count document frequencies and write them as a table.
+pub(super) fn frequencies() -> [Step; 3] {
+    let table =
+        Step::reduce("idf-table", "Writes the table; N sorts before all features.", &[COUNTS], IDF_TABLE);
+    [tokenize(), count_features(SETS), table.one_task()]
+}
+
+/// The chain of `twinsplit idf`: document frequencies as a reference table.
+pub fn idf_table() -> Vec<Part> {
+    let [parts] = fuse::fused([frequencies().map(Part::Step).into()], &[IDF_TABLE]);
+    parts
+}

@@ -1,0 +1,103 @@
+//! Counts: of documents by feature, of documents by size.
+
+use super::{Fields, Keys, Record, push_number, push_padded, set};
+use twinsplit_io::error::FieldError;
+
+/// Digits of a size where it sorts.
+pub const SIZE_WIDTH: usize = 10;
+
+/// How many documents hold a feature; without a feature, how many documents there are (N), which sorts first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FeatureCount {
+    /// The feature, or `None` for N, written `-`.
+    pub feature: Option<u64>,
+    /// Documents.
+    pub documents: u64,
+}
+
+impl FeatureCount {
+    /// An error about a sum that no collection can have.
+    pub fn too_many(&self) -> FieldError {
+        FieldError::new("documents", "counts whose sum fits 64 bits", self.documents.to_string().as_bytes())
+    }
+}
+
+/// Sorted counts of tasks, added up: those of a feature are neighbours.
+#[derive(Debug, Default)]
+pub struct CountSums {
+    sum: Option<FeatureCount>,
+}
+
+impl CountSums {
+    /// Takes a count, and gives the sum of those before it when they were of another feature.
+    pub fn push(&mut self, count: FeatureCount) -> Result<Option<FeatureCount>, FieldError> {
+        match &mut self.sum {
+            Some(sum) if sum.feature == count.feature => {
+                let documents = sum.documents.checked_add(count.documents);
+                sum.documents = documents.ok_or_else(|| count.too_many())?;
+                Ok(None)
+            }
+            _ => Ok(self.sum.replace(count)),
+        }
+    }
+
+    /// The sum of the last counts.
+    pub fn finish(&mut self) -> Option<FeatureCount> {
+        self.sum.take()
+    }
+}
+
+impl<'a> Record<'a> for FeatureCount {
+    const FIELDS: &'static str = "feature or -⇥documents";
+    const KEYS: Option<Keys> = Some(Keys { partition: 1, sort: 1 });
+
+    fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
+        let mut fields = Fields::of(line);
+        let feature = if line.starts_with(b"-\t") {
+            fields.next("feature", "-")?;
+            None
+        } else {
+            Some(fields.feature("feature")?)
+        };
+        let documents = fields.number("documents")?;
+        fields.done()?;
+        Ok(Self { feature, documents })
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        match self.feature {
+            None => out.push(b'-'),
+            Some(feature) => set::push_feature(out, feature),
+        }
+        out.push(b'\t');
+        push_number(out, self.documents);
+    }
+}
+
+/// How many sets have a size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SizeRow {
+    /// Features of a set.
+    pub size: u64,
+    /// Sets of that size.
+    pub sets: u64,
+}
+
+impl<'a> Record<'a> for SizeRow {
+    const FIELDS: &'static str = "size⇥sets";
+    const KEYS: Option<Keys> = Some(Keys { partition: 1, sort: 1 });
+
+    fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
+        let mut fields = Fields::of(line);
+        let size = fields.number("size")?;
+        let sets = fields.number("sets")?;
+        fields.done()?;
+        Ok(Self { size, sets })
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        push_padded(out, self.size, SIZE_WIDTH);
+        out.push(b'\t');
+        push_number(out, self.sets);
+    }
+}

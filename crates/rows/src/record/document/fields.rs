@@ -1,0 +1,69 @@
+//! Which fields a line has, for messages, and the text of one that few stages ask for.
+
+use serde::Deserializer as _;
+use serde::de::{IgnoredAny, MapAccess, Visitor};
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+use twinsplit_io::error::FieldError;
+
+/// More names than these are counted.
+const MOST: usize = 30;
+
+/// The names of the fields of a line, in quotes, as far as it is a JSON object.
+pub fn field_names(line: &[u8]) -> String {
+    let mut names = Vec::new();
+    // Where the object breaks off, the names before that are known.
+    let _ = serde_json::Deserializer::from_slice(line).deserialize_map(Names(&mut names));
+    if names.is_empty() {
+        return "none".to_owned();
+    }
+    let more = names.len().saturating_sub(MOST);
+    names.truncate(MOST);
+    let names = names.join(", ");
+    if more > 0 { format!("{names} and {more} more") } else { names }
+}
+
+struct Names<'n>(&'n mut Vec<String>);
+
+impl<'de> Visitor<'de> for Names<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON object")
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<(), M::Error> {
+        while let Some(name) = map.next_key::<Cow<'de, str>>()? {
+            self.0.push(format!("{name:?}"));
+            map.next_value::<IgnoredAny>()?;
+        }
+        Ok(())
+    }
+}
+
+/// The text of a field of a line that is a JSON object; nothing where it is not there, or `null`.
+pub fn string_field<'a>(line: &'a [u8], name: &str) -> Result<Option<Cow<'a, str>>, FieldError> {
+    let whole = || FieldError::new("document", "a JSON object in UTF-8 on one line", line);
+    let fields: BTreeMap<Cow<'a, str>, &'a RawValue> = serde_json::from_slice(line).map_err(|_| whole())?;
+    let Some(raw) = fields.get(name).map(|raw| raw.get()).filter(|raw| *raw != "null") else {
+        return Ok(None);
+    };
+    let wrong = |_| FieldError::new("site", "a string, or null", raw.as_bytes());
+    serde_json::from_str::<String>(raw).map(|text| Some(text.into())).map_err(wrong)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_stand_in_their_order_and_cannot_harm_a_terminal() {
+        assert_eq!(field_names(br#"{"b":{"c":1},"a":[],"\u001b[2J":0}"#), r#""b", "a", "\u{1b}[2J""#);
+        assert_eq!(field_names(b"[1]"), "none");
+        assert_eq!(field_names(br#"{"a":1,"b":"#), r#""a", "b""#);
+        let many: Vec<String> = (0..32).map(|number| format!("\"f{number}\":0")).collect();
+        assert!(field_names(format!("{{{}}}", many.join(",")).as_bytes()).ends_with("\"f29\" and 2 more"));
+    }
+}

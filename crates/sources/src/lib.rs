@@ -1,0 +1,143 @@
+//! Documents out of files of several formats.
+//!
+//! Every engine and every stage reads JSON lines, for lines are what a cluster can cut files into. So a format is added here
+//! and nowhere else: a [`Source`] finds the documents of a file, one after the other, and gives each as the JSON line that a
+//! chain reads, together with where it stands and its bytes as they were. [`Format`] names all sources and opens files.
+//!
+//! A source holds one document at a time. A document that cannot be read is no end: the next one may be good, and the
+//! caller decides how many may pass ([`twinsplit_rows::bad_records`]). What a source opens is a path, so that formats which are not read
+//! from front to back can be sources, too.
+
+#![deny(clippy::print_stderr)]
+
+mod encoding;
+mod html;
+mod json_lines;
+mod trec;
+
+use html::Html;
+use json_lines::JsonLines;
+use serde::Serialize;
+use std::borrow::Cow;
+use std::path::Path;
+use trec::Trec;
+use twinsplit_io::MaxLine;
+use twinsplit_io::error::{Error, FieldError, Place, Result};
+
+pub use encoding::{Decoding, Encoding};
+
+/// Finds the documents of one file.
+pub trait Source {
+    /// The next document, or nothing after the last one. Errors are those of the file: it cannot be read, its gzip data are
+    /// damaged, or a document is longer than it may be.
+    fn next_document(&mut self) -> Result<Option<Found<'_>>>;
+
+    /// How many bytes of the file have been read, as they stand on disk.
+    fn raw_bytes(&self) -> u64;
+}
+
+/// A document that a source has found.
+#[derive(Debug)]
+pub struct Found<'a> {
+    /// Where it begins; lines and bytes are those of the file, uncompressed.
+    pub place: &'a Place,
+    /// Its bytes, as they stand there.
+    pub raw: &'a [u8],
+    /// The JSON line that a chain reads, without its end, or what is wrong with the document.
+    pub line: Result<&'a [u8], FieldError>,
+    /// How its bytes became characters.
+    pub decoding: Decoding,
+    /// Whether more of a page stands in scripts that are templates, and is left out, than its text has.
+    pub in_templates: bool,
+}
+
+/// What the line of a document holds when its format is not JSON.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub struct Fields<'a> {
+    /// The id, not empty.
+    pub id: Cow<'a, str>,
+    /// The address of a web page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<&'a str>,
+    /// The date, as it stands in the document.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub date: Option<&'a str>,
+    /// The text; it may be empty.
+    pub text: Cow<'a, str>,
+}
+
+impl Fields<'_> {
+    /// Writes the line into `out` in place of what is there.
+    fn write(&self, out: &mut Vec<u8>) -> Result<()> {
+        out.clear();
+        // What is written is memory, and strings are what JSON has.
+        serde_json::to_writer(out, self).map_err(|error| Error::io("write", "documents")(error.into()))
+    }
+}
+
+twinsplit_core::choice! {
+    /// The formats of documents.
+    pub enum Format {
+        /// JSON lines: they are checked, and keep all their fields
+        Jsonl = "jsonl",
+        /// TREC: elements DOC with a DOCNO and a TEXT, or with a DOCHDR and a web page behind it
+        Trec = "trec",
+        /// Pages of HTML, one a file: the id is the file's name, the text that of the page
+        Html = "html",
+    }
+}
+
+/// How documents are found in files.
+#[derive(Clone, Debug)]
+pub struct SourceOpts {
+    /// The format of the files
+    pub format: Format,
+    /// What holds the id: a field of jsonl, an element of trec. `auto` makes ids of the form FILE@OFFSET for trec, and asks
+    /// for none in jsonl, whose lines stay as they are; nothing for the usual one
+    pub id: Option<String>,
+    /// What holds the text: a field of jsonl, elements of trec, which are joined in the order in which they stand; nothing for the usual ones
+    pub text: Vec<String>,
+    /// What holds the date, if anything does
+    pub date: Option<String>,
+    /// The encoding of the files by a name of the WHATWG Encoding Standard, such as latin1, gb18030 or shift_jis; bytes
+    /// that are not of it are errors; nothing for UTF-8, or what a web page says
+    pub encoding: Option<Encoding>,
+    /// Leave web pages as they are, and do not make text of their HTML
+    pub keep_markup: bool,
+    /// Take the templates in scripts of web pages, such as text/x-handlebars-template, for text: there are pages that have
+    /// most of theirs in them, and more that have names of variables
+    pub script_templates: bool,
+    /// Put up to N documents that cannot be read into FILE.quarantine.tsv beside the output, instead of stopping
+    pub bad_records: u64,
+    /// The longest document that is accepted: megabytes, or a number with the suffix B, K, M or G
+    pub max_line: MaxLine,
+}
+
+impl SourceOpts {
+    /// Those of a format alone.
+    pub fn of(format: Format) -> Self {
+        Self {
+            format,
+            id: None,
+            text: Vec::new(),
+            date: None,
+            encoding: None,
+            keep_markup: false,
+            script_templates: false,
+            bad_records: 0,
+            max_line: MaxLine::default(),
+        }
+    }
+}
+
+impl SourceOpts {
+    /// Opens a file (`-` is standard input), which is the input of this number, counted from 0. Gzip is recognised by its
+    /// content.
+    pub fn open(&self, path: &Path, number: u32) -> Result<Box<dyn Source>> {
+        Ok(match self.format {
+            Format::Jsonl => Box::new(JsonLines::open(self, path)?),
+            Format::Trec => Box::new(Trec::open(self, path, number)?),
+            Format::Html => Box::new(Html::open(self, path, number)?),
+        })
+    }
+}

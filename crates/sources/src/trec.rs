@@ -1,0 +1,213 @@
+//! TREC collections: many documents a file, each from `<DOC>` to `</DOC>`, in what looks like SGML and is not quite.
+//!
+//! ```text
+//! <DOC>                              <DOC>
+//! <DOCNO> FT911-3 </DOCNO>           <DOCNO>WTX001-B01-1</DOCNO>
+//! <HEADLINE> … </HEADLINE>           <DOCHDR>
+//! <TEXT>                             http://www.example.org/ 192.0.2.1 19970101
+//! …                                  </DOCHDR>
+//! </TEXT>                            <html> … </html>
+//! </DOC>                             </DOC>
+//! ```
+//!
+//! The left one is of the news collections, the right one of the web collections (WT10g, GOV2), whose text is a page as it was
+//! fetched. Pages have stray `<` and `&`, so no parser of SGML or XML would read them: only the marks are looked for. Of a page that is
+//! HTML, as it is where its header names no other type, the text is taken, by the encoding that header or page say.
+//!
+//! A document begins with `<DOC>` at the beginning of a line and ends with the first `</DOC>`. What stands between documents, and
+//! what begins and does not end before the next one, is a bad document, so that nothing is lost in silence.
+
+mod fields;
+
+use super::{Decoding, Encoding, Found, Source, SourceOpts};
+use fields::{Names, content_type, marks};
+use std::borrow::Cow;
+use std::io::BufRead;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use twinsplit_io::error::{Error, FieldError, Place, Result};
+use twinsplit_io::{Kind, MaxLine, Opened, name_of, read_rest};
+
+/// The documents of one file.
+pub struct Trec {
+    reader: Box<dyn BufRead + Send>,
+    path: PathBuf,
+    read: Arc<AtomicU64>,
+    names: Names,
+    encoding: Option<Encoding>,
+    bound: MaxLine,
+    /// The line that is being read, its end included, and how much of it belongs to documents before.
+    line: Vec<u8>,
+    at: usize,
+    /// Where that rest stands.
+    here: Place,
+    /// The document, and where it begins.
+    raw: Vec<u8>,
+    place: Place,
+    /// What is made of it.
+    json: Vec<u8>,
+}
+
+/// A document in characters: by the encoding that was asked for, or a page by its own, or as UTF-8.
+fn characters(document: &[u8], asked: Option<Encoding>) -> Result<(Cow<'_, str>, Decoding), FieldError> {
+    match (asked, marks::end(document, "DOCHDR")) {
+        (None, Some((_, end))) => {
+            let (header, page) = document.split_at(end);
+            let said = content_type(header).and_then(Encoding::of_content_type);
+            // What is behind the header is a page, and the header is named by nothing but its own bytes.
+            let (header, _) = Encoding::decode_page(header, None)?;
+            let (page, decoding) = Encoding::decode_page(page.trim_ascii_start(), said)?;
+            Ok((Cow::Owned(header.into_owned() + &page), decoding))
+        }
+        _ => asked.unwrap_or_default().decode(document).map(|text| (text, Decoding::default())),
+    }
+}
+
+/// What ends a piece of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Piece {
+    /// From `<DOC>` to `</DOC>`.
+    Document,
+    /// From `<DOC>` to the next one or to the end of the file.
+    Unclosed,
+    /// What stands between documents.
+    Stray,
+}
+
+impl Trec {
+    /// Opens a file.
+    pub fn open(opts: &SourceOpts, path: &Path, number: u32) -> Result<Self> {
+        let read = Arc::default();
+        let mut opened = Opened::to_count(path, Arc::clone(&read))?;
+        if let Some(kind) = Kind::of(&opened.head(path)?) {
+            let problem = kind.problem("TREC", &name_of(path), opened.is_packed, "documents.trec");
+            return Err(Error::File { path: path.to_owned(), problem });
+        }
+        Ok(Self {
+            reader: opened.reader,
+            path: path.to_owned(),
+            read,
+            names: Names::of(opts),
+            encoding: opts.encoding,
+            bound: opts.max_line,
+            line: Vec::new(),
+            at: 0,
+            here: Place { file: name_of(path), number: Some(number), ..Place::default() },
+            raw: Vec::new(),
+            place: Place::default(),
+            json: Vec::new(),
+        })
+    }
+
+    /// Reads up to the end of the next piece.
+    fn piece(&mut self) -> Result<Option<Piece>> {
+        self.raw.clear();
+        let mut inside = false;
+        loop {
+            if self.at == self.line.len() && !self.next_line()? {
+                let is_empty = self.raw.is_empty();
+                return Ok((!is_empty).then_some(if inside { Piece::Unclosed } else { Piece::Stray }));
+            }
+            let rest = &self.line[self.at..];
+            let blank = rest.len() - rest.trim_ascii_start().len();
+            if marks::begins(&rest[blank..], "DOC") {
+                // A document is left to the next call where something else must be given first.
+                match (inside, self.raw.is_empty()) {
+                    (true, _) => return Ok(Some(Piece::Unclosed)),
+                    (false, false) => return Ok(Some(Piece::Stray)),
+                    (false, true) => {}
+                }
+                self.pass(blank);
+                self.place.clone_from(&self.here);
+                inside = true;
+            } else if self.raw.is_empty() {
+                let is_blank = blank == rest.len();
+                self.pass(blank);
+                if is_blank {
+                    continue;
+                }
+                self.place.clone_from(&self.here);
+            }
+            let rest = &self.line[self.at..];
+            let end = if inside { marks::end(rest, "DOC").map(|(_, end)| end) } else { None };
+            let taken = end.unwrap_or(rest.len());
+            self.raw.extend_from_slice(&rest[..taken]);
+            self.pass(taken);
+            if self.raw.len() as u64 > self.bound.bytes() {
+                return Err(self.too_long());
+            }
+            if end.is_some() {
+                return Ok(Some(Piece::Document));
+            }
+        }
+    }
+
+    /// So much of the line is done.
+    fn pass(&mut self, bytes: usize) {
+        self.at += bytes;
+        self.here.offset += bytes as u64;
+    }
+
+    /// Reads the next line; false at the end of the file.
+    fn next_line(&mut self) -> Result<bool> {
+        self.line.clear();
+        self.at = 0;
+        self.here.line += 1;
+        let before = self.raw.len() as u64;
+        let is_whole = read_rest(&mut *self.reader, &mut self.line, before, self.bound)
+            .map_err(Error::io("read", &self.path))?;
+        if !is_whole {
+            if self.raw.is_empty() {
+                self.place.clone_from(&self.here);
+            }
+            return Err(self.too_long());
+        }
+        if self.here.line == 1 && self.line.starts_with("\u{feff}".as_bytes()) {
+            self.pass("\u{feff}".len());
+        }
+        Ok(!self.line.is_empty())
+    }
+
+    fn too_long(&self) -> Error {
+        let (place, bound) = (&self.place, self.bound);
+        Error::Limit(format!(
+            "{place}: the document that begins here is longer than {bound}; if it is one, let it in with --max-line"
+        ))
+    }
+}
+
+impl Source for Trec {
+    fn next_document(&mut self) -> Result<Option<Found<'_>>> {
+        let Some(piece) = self.piece()? else { return Ok(None) };
+        let expected = match piece {
+            Piece::Document => None,
+            Piece::Unclosed => Some("</DOC> before the next <DOC> and before the end of the file"),
+            Piece::Stray => Some("<DOC> at the beginning of a line"),
+        };
+        let (raw, place) = (&self.raw, &self.place);
+        let mut decoding = Decoding::default();
+        let line = match expected {
+            Some(expected) => Err(FieldError::new("document", expected, raw)),
+            None => match characters(raw, self.encoding) {
+                Ok((text, how)) => match self.names.fields(&text, place) {
+                    Ok(fields) => {
+                        decoding = how;
+                        fields.write(&mut self.json)?;
+                        Ok(self.json.as_slice())
+                    }
+                    Err(error) => Err(error),
+                },
+                Err(error) => Err(error),
+            },
+        };
+        Ok(Some(Found { place, raw, line, decoding, in_templates: false }))
+    }
+
+    fn raw_bytes(&self) -> u64 {
+        self.read.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,336 @@
+//! The options of a run, and what takes documents.
+
+use super::document::Document;
+use super::duplicates::Duplicates;
+use super::index::Index;
+use super::stream;
+use std::fmt::Display;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use twinsplit_core::cluster::keep::KeepRule;
+use twinsplit_core::idf::IdfRange;
+use twinsplit_core::similarity::Measure;
+use twinsplit_core::text::{FeatureKind, Marks, NormalForm};
+use twinsplit_engine::columnar::{ColumnarJoin, ColumnarOpts, ColumnarRun};
+use twinsplit_engine::progress::{Progress, documents};
+use twinsplit_io::error::{Error, Result};
+use twinsplit_io::{Blocks, document_files};
+use twinsplit_rows::plan::{Asked, Engine, Given, Origin, Plan};
+use twinsplit_rows::stages::cluster::ClusterKind;
+use twinsplit_rows::stages::options::{SimilarityOpts, Write};
+
+/// Finds the near-duplicates of a collection: every pair of documents whose sets of features are similar to a threshold, the
+/// clusters that the pairs form, and the document to keep of each.
+///
+/// Without options features are three consecutive words, the similarity is Jaccard and the threshold 0.65, clusters are connected
+/// components and the smallest id is kept, as on the command line. Environment variables change nothing here.
+///
+/// ```
+/// use twinsplit::{ClusterKind, Dedup, Document, KeepRule};
+/// # fn main() -> twinsplit::Result<()> {
+/// let dedup = Dedup::new()
+///     .features("chars:4")?
+///     .tau("0.6")?
+///     .cluster(ClusterKind::Star)
+///     .keep(KeepRule::Newest)
+///     .threads(2);
+/// let found = dedup.run([
+///     Document::new("draft", "The ferry left at six.").date("2024-03-01"),
+///     Document::new("final", "The ferry left at seven.").date("2024-03-02"),
+/// ])?;
+/// let cluster = found.clusters()?.next().transpose()?;
+/// assert_eq!(cluster.map(|cluster| cluster.kept).as_deref(), Some("final"));
+/// # Ok(())
+/// # }
+/// ```
+///
+/// A program that throws away what is said twice, and reads documents from where reading may fail:
+///
+/// ```
+/// use std::collections::HashSet;
+/// use std::io::{self, BufRead};
+/// use twinsplit::{ClusterKind, Dedup, Document, KeepRule};
+///
+/// fn main() -> Result<(), Box<dyn std::error::Error>> {
+///     # let input = io::Cursor::new("Rain fell on the harbour.\nNobody saw it go.\nRain fell on the harbour!\n");
+///     let lines = |input| io::BufReader::new(input).lines().enumerate();
+///     let documents = lines(input.clone()).map(|(number, line)| Ok::<_, io::Error>((number.to_string(), line?)));
+///     let dedup = Dedup::new().features("words:2")?.cluster(ClusterKind::Star).keep(KeepRule::First);
+///     let found = dedup.clusters_only().try_run(documents)?;
+///
+///     let dropped: HashSet<String> = found.dropped()?.collect::<Result<_, _>>()?;
+///     let mut kept = Vec::new();
+///     for (number, line) in lines(input).filter(|(number, _)| !dropped.contains(&number.to_string())) {
+///         kept.push((number, line?));
+///     }
+///     assert_eq!(kept, [(0, "Rain fell on the harbour.".to_owned()), (1, "Nobody saw it go.".to_owned())]);
+///     Ok(())
+/// }
+/// ```
+///
+/// One that finds what quotes what:
+///
+/// ```
+/// use twinsplit::{Dedup, Measure, Relation};
+/// # fn main() -> twinsplit::Result<()> {
+/// let dedup = Dedup::new().features("words:2")?.similarity(Measure::Containment, "0.8")?;
+/// let found = dedup.run([
+///     ("wire", "Rain fell on the harbour all night."),
+///     ("paper", "The mayor spoke at noon. Rain fell on the harbour all night. The ferry left at six, as ever."),
+/// ])?;
+/// let pair = found.pairs()?.next().transpose()?.unwrap();
+/// assert_eq!((&*pair.a, pair.relation(), &*pair.b), ("paper", Some(Relation::Contains), "wire"));
+/// assert_eq!(pair.similarity(), 1.0);
+/// assert!(pair.size_ratio() < 0.5);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Dedup {
+    given: Given,
+    threads: usize,
+    memory: usize,
+    folder: PathBuf,
+}
+
+impl Default for Dedup {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Bytes that a run may hold by default: 2 GB.
+const MEMORY: usize = 2 << 30;
+
+impl Dedup {
+    /// The defaults, and as many threads as there are cores.
+    pub fn new() -> Self {
+        Self { given: Given::default(), threads: cores(), memory: MEMORY, folder: std::env::temp_dir() }
+    }
+
+    /// What is compared: `words:K`, `chars:K`, `spotsigs`, `spotsigs:zh`, `spotsigs:FILE`, `sentence-ends:K`, `sentences:K` or `lines`.
+    pub fn features(self, kind: &str) -> Result<Self> {
+        FeatureKind::parse(kind, &read_file).map_err(|error| invalid("features", kind, error))?;
+        Ok(self.set("features", kind))
+    }
+
+    /// What documents are compared by, and the least similarity of a pair: a decimal in (0, 1] with at most 9 places, for
+    /// [`Measure::Overlap`] a whole number from 1. It is a text because 0.7 as a binary number is a little less than 7/10.
+    pub fn similarity(self, measure: Measure, threshold: &str) -> Result<Self> {
+        measure.reaching(threshold).map_err(|error| invalid("tau", threshold, error))?;
+        Ok(self.set("similarity", measure.name()).set("tau", threshold))
+    }
+
+    /// The least similarity of a pair, by what [`similarity`](Self::similarity) says or else by Jaccard.
+    pub fn tau(self, tau: &str) -> Result<Self> {
+        let SimilarityOpts(similarity) = self.given.params.parse()?;
+        self.similarity(similarity.measure(), tau)
+    }
+
+    /// Compares only features whose normalised IDF, ln(N/df)/ln(N), lies in this range, such as `0.1,1`. An upper bound below 1 leaves out
+    /// what one document or few have.
+    pub fn idf(self, range: &str) -> Result<Self> {
+        self.checked::<IdfRange>("idf", range)
+    }
+
+    /// Documents with fewer features pair with nothing.
+    pub fn min_features(self, least: u64) -> Self {
+        self.set("min-features", least.to_string())
+    }
+
+    /// The normal form to which texts are brought before features are made of them; [NFKC](NormalForm::Nfkc) by default.
+    pub fn normalise(self, form: NormalForm) -> Self {
+        self.set("normalise", form.name())
+    }
+
+    /// What becomes of the marks that Arabic and Hebrew are written with and without; they are left out by default.
+    pub fn marks(self, marks: Marks) -> Self {
+        self.set("marks", marks.name())
+    }
+
+    /// Whether the case of letters is folded; it is by default.
+    pub fn case_fold(self, on: bool) -> Self {
+        self.set("case-fold", switch(on))
+    }
+
+    /// Whether documents with too few features are copies where their texts are equal; they are by default.
+    pub fn equal_texts(self, on: bool) -> Self {
+        self.set("equal-texts", switch(on))
+    }
+
+    /// What a cluster is. In [components](ClusterKind::Components), the default, chains of pairs join documents that may be
+    /// unlike; take [stars](ClusterKind::Star) where what is not kept is thrown away.
+    pub fn cluster(self, kind: ClusterKind) -> Self {
+        self.set("cluster", kind.name())
+    }
+
+    /// Which document of a cluster is kept.
+    pub fn keep(self, rule: KeepRule) -> Self {
+        self.set("keep", rule.name())
+    }
+
+    /// Finds clusters and no [pairs](Duplicates::pairs), which grow with the square of what is alike.
+    pub fn clusters_only(self) -> Self {
+        self.set("write", Write::Clusters.name())
+    }
+
+    /// Stops with [`Error::Limit`] when there are more pairs than this; 10⁹ by default.
+    pub fn max_pairs(self, most: u64) -> Self {
+        self.set("max-pairs", most.to_string())
+    }
+
+    /// The names of the fields of [files](Self::run_files) that hold id and text, `id` and `text` by default.
+    pub fn fields(self, id: &str, text: &str) -> Self {
+        self.set("id", id).set("text", text)
+    }
+
+    /// The name of the field of [files](Self::run_files) that holds a document's date.
+    pub fn date_field(self, name: &str) -> Self {
+        self.set("date", name)
+    }
+
+    /// The name of the field of [files](Self::run_files) that holds a document's score.
+    pub fn score_field(self, name: &str) -> Self {
+        self.set("score", name)
+    }
+
+    /// Bytes that a run may hold in memory, 2 GB by default; what does not fit goes to disk. An [`Index`] is in memory, whatever
+    /// is said here.
+    pub fn memory(self, bytes: usize) -> Self {
+        Self { memory: bytes, ..self }
+    }
+
+    /// How many threads work; 0 for as many as there are cores, which is the default. What is found is the same for any number.
+    pub fn threads(self, threads: usize) -> Self {
+        Self { threads: if threads == 0 { cores() } else { threads }, ..self }
+    }
+
+    /// A folder for what does not fit into memory and for what is found, instead of the system's for temporary files.
+    pub fn folder(self, folder: impl Into<PathBuf>) -> Self {
+        Self { folder: folder.into(), ..self }
+    }
+
+    /// Finds the near-duplicates of these documents. They are taken one after the other, and are not held.
+    pub fn run<D: Into<Document>>(&self, documents: impl IntoIterator<Item = D>) -> Result<Duplicates> {
+        self.run_on(documents.into_iter().map(|document| Ok(document.into())))
+    }
+
+    /// The same of documents that may fail to come. The first failure is that of the run, as [`Error::Documents`].
+    pub fn try_run<D: Into<Document>, E: Into<Box<dyn std::error::Error + Send + Sync>>>(
+        &self,
+        documents: impl IntoIterator<Item = std::result::Result<D, E>>,
+    ) -> Result<Duplicates> {
+        self.run_on(documents.into_iter().map(coming))
+    }
+
+    fn run_on(&self, documents: impl Iterator<Item = Result<Document>>) -> Result<Duplicates> {
+        let names = self.clone().fields("id", "text").date_field("date").score_field("score");
+        stream::hand_over(documents, |blocks| names.find(&[], Some(blocks)))
+    }
+
+    /// Finds the near-duplicates of the documents in files of JSON lines, plain or gzip: files, folders with all below them,
+    /// and patterns such as `crawl/**/*.jsonl.gz`.
+    pub fn run_files<P: AsRef<Path>>(&self, paths: impl IntoIterator<Item = P>) -> Result<Duplicates> {
+        let paths: Vec<PathBuf> = paths.into_iter().map(|path| path.as_ref().to_owned()).collect();
+        self.find(&document_files(&paths)?, None)
+    }
+
+    /// Makes an index of these documents, to be asked for those that are like a text.
+    pub fn index<D: Into<Document>>(&self, documents: impl IntoIterator<Item = D>) -> Result<Index> {
+        self.index_of(documents.into_iter().map(|document| Ok(document.into())))
+    }
+
+    /// The same of documents that may fail to come. The first failure is that of the index, as [`Error::Documents`].
+    pub fn try_index<D: Into<Document>, E: Into<Box<dyn std::error::Error + Send + Sync>>>(
+        &self,
+        documents: impl IntoIterator<Item = std::result::Result<D, E>>,
+    ) -> Result<Index> {
+        self.index_of(documents.into_iter().map(coming))
+    }
+
+    fn index_of(&self, documents: impl Iterator<Item = Result<Document>>) -> Result<Index> {
+        let opts: ColumnarOpts = self.plan(&[])?.params.parse()?;
+        Index::of(&opts, self.threads, documents)
+    }
+
+    fn plan(&self, inputs: &[PathBuf]) -> Result<Plan> {
+        let (given, inputs) = (self.given.clone(), inputs.to_vec());
+        Plan::of(
+            Asked {
+                chain: None,
+                engine: Engine::Local,
+                given,
+                inputs,
+                write_kept: false,
+                recall: None,
+                notes: Vec::new(),
+            },
+            &read_file,
+        )
+    }
+
+    fn find(&self, inputs: &[PathBuf], blocks: Option<Blocks>) -> Result<Duplicates> {
+        let folder = |what| {
+            tempfile::Builder::new()
+                .prefix(what)
+                .tempdir_in(&self.folder)
+                .map_err(Error::io("make a folder in", &self.folder))
+        };
+        let plan = self.plan(inputs)?;
+        let ways = plan.columnar().and_then(|ways| Some((ways, ColumnarJoin::of(ways)?)));
+        let (ways, join) =
+            ways.ok_or_else(|| Error::Usage(format!("{} does not run in one process", plan.family.name)))?;
+        let (output, work) = (folder("twinsplit-found-")?, folder("twinsplit-work-")?);
+        let progress = Progress::default();
+        let run = ColumnarRun {
+            inputs,
+            output: output.path(),
+            opts: ColumnarOpts::of(&plan.params, ways)?,
+            work: work.path(),
+            threads: self.threads,
+            memory: self.memory,
+            progress: &progress,
+            write_kept: false,
+            join,
+        };
+        let ran = match blocks {
+            Some(blocks) => run.run_on(blocks, |_| {}),
+            None => run.run(|_| {}),
+        }?;
+        Ok(Duplicates::new(output, documents(&ran.steps)))
+    }
+
+    fn checked<T: FromStr<Err: Display>>(self, name: &'static str, value: &str) -> Result<Self> {
+        value.parse::<T>().map_err(|error| invalid(name, value, error))?;
+        Ok(self.set(name, value))
+    }
+
+    fn set(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.given.set(name, value, Origin::Program);
+        self
+    }
+}
+
+/// A document that may have failed to come.
+fn coming<D: Into<Document>, E: Into<Box<dyn std::error::Error + Send + Sync>>>(
+    document: std::result::Result<D, E>,
+) -> Result<Document> {
+    document.map(Into::into).map_err(|error| Error::Documents(error.into()))
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// The text of a file that describes features.
+fn read_file(path: &str) -> Result<String, String> {
+    std::fs::read_to_string(path).map_err(|error| error.to_string())
+}
+
+fn invalid(name: &'static str, value: &str, problem: impl Display) -> Error {
+    Error::Value { name: name.into(), value: value.to_owned(), problem: problem.to_string() }
+}
+
+fn switch(on: bool) -> &'static str {
+    if on { "on" } else { "off" }
+}

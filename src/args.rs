@@ -1,0 +1,115 @@
+//! Options as arguments of a command line.
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser, ValueParser};
+use clap::error::ErrorKind;
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, value_parser};
+use std::ffi::OsStr;
+use twinsplit::Error;
+use twinsplit_core::choice::{self, Choice};
+use twinsplit_core::options::{Choosable, Field, Kind, Options, Values};
+use twinsplit_rows::stage::Entry;
+
+/// The argument of an option.
+pub fn arg(field: Field) -> Arg {
+    let variable = field.variable();
+    let check = field.check;
+    let parser = match &field.kind {
+        Kind::File => value_parser!(std::path::PathBuf),
+        Kind::Choice(choices) => one_of(choices).into(),
+        Kind::Text => ValueParser::new(move |text: &str| check(OsStr::new(text)).map(|()| text.to_owned())),
+    };
+    let arg = Arg::new(field.name.clone())
+        .long(field.name.clone())
+        .env(variable)
+        .help(without_full_stop(&field.about))
+        .value_name(field.shown.map_or_else(|| field.name.replace('-', "_").to_uppercase(), str::to_owned))
+        .value_parser(parser);
+    match field.default {
+        Some(default) => arg.default_value(default),
+        None => arg,
+    }
+}
+
+/// The arguments of a group of options.
+pub fn args_of(fields: Vec<Field>) -> impl Iterator<Item = Arg> {
+    fields.into_iter().map(arg)
+}
+
+/// The command line of a stage's own options, without those that every stage has.
+pub fn stage_command(entry: &Entry) -> Command {
+    Command::new(entry.decl.name).about(entry.decl.about).args(args_of((entry.fields)()))
+}
+
+/// The values that a command line has, or the environment.
+pub fn values(matches: &ArgMatches, fields: &[Field]) -> Values {
+    let mut values = Values::default();
+    for Field { name, .. } in fields {
+        let written = matches.try_get_raw(name).ok().flatten().and_then(|mut written| written.next());
+        if let Some(written) = written {
+            values.set(name, written);
+        }
+    }
+    values
+}
+
+/// The value of an option that is a choice.
+pub fn choice<T: Choice>() -> impl TypedValueParser<Value = T> {
+    let choices = match choice::kind::<T>() {
+        Kind::Choice(choices) => choices,
+        Kind::Text | Kind::File => Vec::new(),
+    };
+    one_of(&choices).try_map(|name| choice::read(OsStr::new(&name)))
+}
+
+fn one_of(choices: &[Choosable]) -> PossibleValuesParser {
+    PossibleValuesParser::new(choices.iter().map(|one| {
+        let value = PossibleValue::new(one.name).help(without_full_stop(one.about));
+        one.alias.into_iter().fold(value, PossibleValue::alias)
+    }))
+}
+
+/// Help of one sentence has no full stop.
+fn without_full_stop(about: &str) -> String {
+    about.strip_suffix('.').unwrap_or(about).to_owned()
+}
+
+/// What a command line says, read into a struct.
+pub fn read<T: FromArgMatches>(matches: &ArgMatches) -> twinsplit::Result<T> {
+    T::from_arg_matches(matches).map_err(|error| {
+        let text = error.to_string();
+        // The word that every error is printed after.
+        Error::Usage(text.strip_prefix("error: ").unwrap_or(&text).trim_end().to_owned())
+    })
+}
+
+/// A group of options as a part of a command's.
+#[derive(Clone, Debug)]
+pub struct Of<O>(pub O);
+
+impl<O: Options> FromArgMatches for Of<O> {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let read = O::read(&values(matches, &O::fields())).map(Self);
+        read.map_err(|invalid| {
+            let text = format!(
+                "invalid value '{}' for '--{}': {}\n",
+                invalid.value, invalid.option, invalid.problem
+            );
+            clap::Error::raw(ErrorKind::ValueValidation, text)
+        })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl<O: Options> Args for Of<O> {
+    fn augment_args(command: Command) -> Command {
+        command.args(args_of(O::fields()))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}

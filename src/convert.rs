@@ -1,0 +1,307 @@
+//! `twinsplit convert`: documents of other formats as the JSON lines that every engine reads.
+//!
+//! One pass, one document in memory at a time. What was converted once is read as often as a chain needs it, is cut into shares by a
+//! cluster, and stands on disk for `explain`, `report` and `--write-kept`.
+
+mod in_front;
+
+use super::options::{Overwrite, output_file_in_new_folder};
+use super::progress::Display;
+use super::quarantine;
+use crate::args;
+use clap::{ArgMatches, Args, Command};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use twinsplit_core::visible;
+use twinsplit_engine::progress::{Progress, Unit};
+use twinsplit_io::MaxLine;
+use twinsplit_io::error::Result;
+use twinsplit_io::terminal::{self, plural};
+use twinsplit_io::{AtomicFile, Target, document_files, pack};
+use twinsplit_rows::bad_records::BadRecords;
+use twinsplit_rows::record::id;
+use twinsplit_sources::{Decoding, Encoding, Format, SourceOpts};
+
+pub use in_front::{InFront, UNREAD};
+
+const NAME: &str = "convert";
+
+/// The options of `convert`.
+#[derive(Args, Clone, Debug)]
+pub struct ConvertOpts {
+    /// Documents, plain or gzip: files, folders with all below them, quoted patterns such as 'WTX*/B*.gz', or - for standard
+    /// input
+    #[arg(required = true, num_args = 1.., value_name = "FILE")]
+    pub input: Vec<PathBuf>,
+    /// The file of JSON lines, gzip when its name ends in .gz; - for standard output
+    #[arg(long, value_name = "FILE", value_parser = output_file_in_new_folder())]
+    pub output: PathBuf,
+    /// Whether a file may be replaced.
+    #[command(flatten)]
+    pub overwrite: Overwrite,
+    /// How documents are found.
+    #[command(flatten)]
+    source: SourceArgs,
+    /// Print only warnings and errors
+    #[arg(long)]
+    pub quiet: bool,
+}
+
+/// How documents are found in files.
+#[derive(Args, Clone, Debug)]
+struct SourceArgs {
+    /// The format of the files
+    #[arg(long, value_parser = args::choice::<Format>())]
+    format: Format,
+    /// What holds the id: a field of jsonl, an element of trec. `auto` makes ids of the form FILE@OFFSET for trec, and asks
+    /// for none in jsonl, whose lines stay as they are [default: id; DOCNO]
+    #[arg(long, value_name = "NAME")]
+    id: Option<String>,
+    /// What holds the text: a field of jsonl, elements of trec, which are joined in the order in which they stand
+    /// [default: text; TEXT, or all that follows a DOCHDR]
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    text: Vec<String>,
+    /// What holds the date, if anything does, as for --keep newest
+    #[arg(long, value_name = "NAME")]
+    date: Option<String>,
+    /// The encoding of the files by a name of the WHATWG Encoding Standard, such as latin1, gb18030 or shift_jis; bytes
+    /// that are not of it are errors [default: utf-8; of a web page, what it says]
+    #[arg(long, value_name = "NAME")]
+    encoding: Option<Encoding>,
+    /// Leave web pages as they are, and do not make text of their HTML
+    #[arg(long)]
+    keep_markup: bool,
+    /// Take the templates in scripts of web pages, such as text/x-handlebars-template, for text: there are pages that have
+    /// most of theirs in them, and more that have names of variables
+    #[arg(long, conflicts_with = "keep_markup")]
+    script_templates: bool,
+    /// Put up to N documents that cannot be read into FILE.quarantine.tsv beside the output, instead of stopping
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    bad_records: u64,
+    /// The longest document that is accepted: megabytes, or a number with the suffix B, K, M or G
+    #[arg(long, default_value = "256M", value_name = "MB")]
+    max_line: MaxLine,
+}
+
+impl From<SourceArgs> for SourceOpts {
+    fn from(args: SourceArgs) -> Self {
+        let SourceArgs {
+            format,
+            id,
+            text,
+            date,
+            encoding,
+            keep_markup,
+            script_templates,
+            bad_records,
+            max_line,
+        } = args;
+        Self { format, id, text, date, encoding, keep_markup, script_templates, bad_records, max_line }
+    }
+}
+
+/// The command line of `convert`.
+pub fn command() -> Command {
+    ConvertOpts::augment_args(Command::new(NAME))
+        .about("Makes JSON lines of documents in another format or encoding, for run")
+        .long_about(None)
+}
+
+/// `twinsplit convert`.
+pub fn run(matches: &ArgMatches) -> Result<()> {
+    let opts: ConvertOpts = args::read(matches)?;
+    let (files, replaces) = (document_files(&opts.input)?, opts.overwrite.overwrite);
+    let source = SourceOpts::from(opts.source);
+    let reads = || files.iter().map(PathBuf::as_path);
+    let output = Target::of(&opts.output, replaces, reads())?;
+    let quarantine = quarantine::beside(&output, source.bad_records, reads())?;
+    let converted = write(&files, &output, quarantine.as_ref(), &source, opts.quiet)?;
+    if let (Some(quarantine), 0) = (&quarantine, converted.bad) {
+        // What an earlier call let pass is not this one's.
+        quarantine::remove_old(quarantine)?;
+    }
+    let unread = quarantine.as_ref().map_or(Path::new(""), Target::path);
+    converted.warnings(unread).iter().for_each(terminal::warning);
+    if !opts.quiet && opts.output != Path::new("-") {
+        terminal::line(format_args!(
+            "{}: {}",
+            plural(converted.documents, "document", "documents"),
+            visible::path(&opts.output)
+        ));
+    }
+    Ok(())
+}
+
+/// What was read.
+pub struct Converted {
+    documents: u64,
+    /// Documents that could not be read.
+    bad: u64,
+    pages: Pages,
+}
+
+impl Converted {
+    /// What to say of it; `unread` is where documents lie that could not be read.
+    fn warnings(&self, unread: &Path) -> Vec<String> {
+        let mut warnings = Vec::new();
+        if self.bad > 0 {
+            let what = plural(self.bad, "document", "documents");
+            warnings.push(format!("{what} could not be read; see {}", visible::path(unread)));
+        }
+        if self.documents == 0 {
+            warnings.push("no document was found".to_owned());
+        }
+        self.pages.warn(&mut warnings);
+        warnings
+    }
+}
+
+/// Converts all documents of files into one file.
+pub fn write(
+    files: &[PathBuf],
+    output: &Target,
+    quarantine: Option<&Target>,
+    opts: &SourceOpts,
+    quiet: bool,
+) -> Result<Converted> {
+    let mut bad = BadRecords::kept_in(NAME, opts.bad_records, quarantine.cloned());
+    let sizes = files.iter().map(|path| path.metadata().map_or(0, |meta| meta.len()));
+    let progress = Arc::new(Progress::default());
+    progress.start(NAME, "reading", Unit::Bytes, sizes.sum());
+    let display = Display::start(&progress, 1, quiet);
+    let _folders = output.make_folder()?;
+    let converted = Lines::create(output).and_then(|out| convert(files, opts, &mut bad, out, &progress));
+    drop(display);
+    Ok(Converted { bad: bad.finish()?, ..converted? })
+}
+
+/// Pages whose bytes and encoding do not fit, or whose text stands in scripts.
+#[derive(Default)]
+struct Pages {
+    /// With bytes that were replaced, and how many sequences of them.
+    replaced: (u64, u64),
+    contradict: u64,
+    guessed: u64,
+    in_templates: u64,
+}
+
+impl Pages {
+    fn add(&mut self, decoding: Decoding, in_templates: bool) {
+        self.replaced.0 += u64::from(decoding.replaced > 0);
+        self.replaced.1 += decoding.replaced;
+        self.contradict += u64::from(decoding.contradicts);
+        self.guessed += u64::from(decoding.guessed);
+        self.in_templates += u64::from(in_templates);
+    }
+
+    fn warn(&self, warnings: &mut Vec<String>) {
+        let pages = |number| plural(number, "page", "pages");
+        if self.replaced.0 > 0 {
+            warnings.push(format!(
+                "{} of UTF-8 with bytes that are not: {} read as U+FFFD; --encoding names another encoding",
+                pages(self.replaced.0),
+                plural(self.replaced.1, "sequence", "sequences")
+            ));
+        }
+        if self.contradict > 0 {
+            warnings.push(format!(
+                "{} with another encoding in the meta element than that of the bytes, which are UTF-8; --encoding names one for all",
+                pages(self.contradict)
+            ));
+        }
+        if self.guessed > 0 {
+            warnings.push(format!(
+                "{} without a word of the encoding, not UTF-8, read as windows-1252; --encoding names another",
+                pages(self.guessed)
+            ));
+        }
+        if self.in_templates > 0 {
+            warnings.push(format!(
+                "{} with more text in scripts that are templates than beside them; twinsplit convert --script-templates reads that text",
+                pages(self.in_templates)
+            ));
+        }
+    }
+}
+
+/// Writes the documents of all files, and counts them.
+fn convert(
+    files: &[PathBuf],
+    opts: &SourceOpts,
+    bad: &mut BadRecords,
+    mut out: Lines,
+    progress: &Progress,
+) -> Result<Converted> {
+    let (mut documents, mut pages, mut escaped) = (0, Pages::default(), Vec::new());
+    for (number, path) in (0..).zip(files) {
+        let mut source = opts.open(path, number)?;
+        let mut read = 0;
+        while let Some(found) = source.next_document()? {
+            match found.line {
+                Ok(line) => {
+                    out.line(line)?;
+                    documents += 1;
+                    pages.add(found.decoding, found.in_templates);
+                }
+                Err(error) => {
+                    // A document may have many lines, and its row in the quarantine has one.
+                    escaped.clear();
+                    id::escape(found.raw, &mut escaped);
+                    bad.pass(&escaped, found.place, error)?;
+                }
+            }
+            let now = source.raw_bytes();
+            progress.add(now - read);
+            read = now;
+        }
+    }
+    out.finish()?;
+    Ok(Converted { documents, bad: 0, pages })
+}
+
+/// Bytes that become a gzip member.
+const MEMBER: usize = 1 << 20;
+
+/// Where the lines go.
+enum Lines {
+    File(AtomicFile),
+    /// With the lines that are not packed yet.
+    Gzip(AtomicFile, Vec<u8>),
+}
+
+impl Lines {
+    fn create(output: &Target) -> Result<Self> {
+        let file = output.start()?;
+        let extension = output.path().extension();
+        let is_gzip = extension.is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
+        Ok(if is_gzip { Self::Gzip(file, Vec::new()) } else { Self::File(file) })
+    }
+
+    fn line(&mut self, line: &[u8]) -> Result<()> {
+        match self {
+            Self::File(file) => file.line(line),
+            Self::Gzip(file, lines) => {
+                lines.extend_from_slice(line);
+                lines.push(b'\n');
+                if lines.len() < MEMBER { Ok(()) } else { Self::member(file, lines) }
+            }
+        }
+    }
+
+    fn member(file: &mut AtomicFile, lines: &mut Vec<u8>) -> Result<()> {
+        let mut packed = Vec::new();
+        pack(lines, &mut packed)?;
+        lines.clear();
+        file.bytes(&packed)
+    }
+
+    fn finish(self) -> Result<()> {
+        match self {
+            Self::File(file) => file.finish(),
+            Self::Gzip(mut file, mut lines) => {
+                Self::member(&mut file, &mut lines)?;
+                file.finish()
+            }
+        }
+    }
+}

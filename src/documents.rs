@@ -1,0 +1,277 @@
+//! What the commands that look at single documents share: a run's `run.json`, reading the documents again, and
+//! which features lie in the IDF range.
+
+use super::manifest::{QUERIES, digest};
+use super::output::owned::{ANSWER, DOCUMENTS, RUN, WORK};
+use super::output::tidy;
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde_json::Value;
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use twinsplit_core::idf::IdfRange;
+use twinsplit_core::text::{Extractor, FeatureKind, FeatureSpec};
+use twinsplit_core::visible;
+use twinsplit_io::error::{Error, Result};
+use twinsplit_io::terminal::plural;
+use twinsplit_io::{Blocks, document_files, each_line, name_of};
+use twinsplit_rows::bad_records::BadRecords;
+use twinsplit_rows::params::Params;
+use twinsplit_rows::record::document::{Document, DocumentOpts};
+use twinsplit_rows::stages::feature_order::read_reference;
+use twinsplit_rows::stages::options::{
+    EqualTextsOpts, FeatureOpts, IdfOpts, MinFeaturesOpts, SimilarityOpts,
+};
+
+twinsplit_core::options! {
+    /// What the decision on a pair depends on, declared with the stages.
+    pub struct PairOpts {}
+    with {
+        /// How documents are read.
+        pub document: DocumentOpts,
+        /// How a text becomes features.
+        pub features: FeatureOpts,
+        /// Which features count.
+        pub idf: IdfOpts,
+        /// Which documents count.
+        pub least: MinFeaturesOpts,
+        /// Which texts are compared as a whole.
+        pub texts: EqualTextsOpts,
+        /// The threshold.
+        pub similarity: SimilarityOpts,
+    }
+}
+
+/// The `run.json` of an answer.
+pub struct RunFile {
+    /// Where it was read.
+    pub path: PathBuf,
+    /// What it holds.
+    pub value: Value,
+}
+
+impl RunFile {
+    /// Reads the `run.json` in the output folder of a run.
+    pub fn read(folder: &Path) -> Result<Self> {
+        let path = folder.join(RUN);
+        let text = std::fs::read_to_string(&path).map_err(Error::io("read", &path))?;
+        match serde_json::from_str(&text) {
+            Ok(value) => {
+                tidy(folder);
+                Ok(Self { path, value })
+            }
+            Err(error) => Err(Error::File { path, problem: format!("is not what a run writes: {error}") }),
+        }
+    }
+
+    /// Sets the options of the run that `params` does not hold yet; files that they name are found where they were.
+    pub fn complete(&self, params: &mut Params) {
+        for (name, value) in self.value["parameters"].as_object().into_iter().flatten() {
+            if let (None, Some(value)) = (params.get(name), value.as_str()) {
+                let file = FeatureKind::file_of(value).unwrap_or(value);
+                let is_file = name == "batch" || Params::default().with(name, value).named_files().len() == 1;
+                let known = ["parameter_files", "inputs"].iter().flat_map(|list| self.list(list));
+                let mut known = known.filter(|known| is_file && known["path"] == file);
+                let found = known.find_map(|known| known["absolute"].as_str()).map(visible::named);
+                let found =
+                    found.filter(|path| path.exists()).and_then(|path| path.to_str().map(str::to_owned));
+                let kind = &value[..value.len() - file.len()];
+                params.set(name, found.map_or_else(|| value.to_owned(), |path| format!("{kind}{path}")));
+            }
+        }
+    }
+
+    fn list(&self, name: &str) -> &[Value] {
+        self.value[name].as_array().map_or(&[], Vec::as_slice)
+    }
+
+    /// The folder of the answer.
+    pub fn folder(&self) -> &Path {
+        self.path.parent().unwrap_or(&self.path)
+    }
+
+    /// What is known of the files that the run read as documents: those that it converted, in the answer, or its inputs. The
+    /// documents of a batch are no part of them.
+    fn recorded(&self) -> Vec<&Value> {
+        let converted = |output: &&Value| {
+            output["path"]
+                .as_str()
+                .is_some_and(|path| visible::named(path).file_name() == Some(DOCUMENTS.as_ref()))
+        };
+        match self.list("outputs").iter().find(converted) {
+            Some(output) => vec![output],
+            None => self.list("inputs").iter().filter(|input| input[QUERIES] != true).collect(),
+        }
+    }
+
+    /// Where a file that the run read is now: beside the answer, where it was, or by the name that was given.
+    fn place(&self, recorded: &Value) -> PathBuf {
+        let path = |field: &str| recorded[field].as_str().map(visible::named);
+        let given = path("path").unwrap_or_default();
+        if given.file_name() == Some(DOCUMENTS.as_ref()) && self.list("outputs").contains(recorded) {
+            return self.folder().join(DOCUMENTS);
+        }
+        path("absolute").filter(|path| path.exists()).unwrap_or(given)
+    }
+
+    /// The files that the run read as documents.
+    pub fn inputs(&self) -> Vec<PathBuf> {
+        self.recorded().into_iter().map(|recorded| self.place(recorded)).collect()
+    }
+
+    /// The documents that the run read, as they were then: in the files given, where they have moved, or else where they were. A
+    /// stream cannot be read again: who waits for it waits for ever. What to do without the documents is put behind the advice.
+    pub fn documents(&self, given: &[PathBuf], without: &str) -> Result<Inputs> {
+        let recorded = self.recorded();
+        let is_stream = |path: &PathBuf| path == Path::new("-") || (path.exists() && !path.is_file());
+        let files = if given.is_empty() { self.inputs() } else { document_files(given)? };
+        if let (true, Some(stream)) = (given.is_empty(), files.iter().find(|path| is_stream(path))) {
+            let name = |path: &PathBuf| match path == Path::new("-") {
+                true => "standard input".to_owned(),
+                false => visible::path(path),
+            };
+            let all: Vec<_> = files.iter().map(name).collect();
+            return Err(Error::Usage(format!(
+                "the run in {} read {}, and {} cannot be read again; give the same documents as files with --input{without}",
+                visible::path(self.folder()),
+                all.join(", "),
+                name(stream)
+            )));
+        }
+        // What was a stream has no digest, and a run on a cluster knows none.
+        if !recorded.iter().all(|recorded| recorded["xxh3"].is_string()) || files.iter().any(is_stream) {
+            let missing = files.iter().find(|path| given.is_empty() && !path.exists());
+            return missing.map_or(Ok(()), |path| Err(self.gone(path, without))).map(|()| Inputs::of(files));
+        }
+        if files.len() != recorded.len() {
+            return Err(Error::Usage(format!(
+                "--input names {}, and the run in {} read {}; name the same files in the same order{without}",
+                plural(files.len() as u64, "file", "files"),
+                visible::path(self.folder()),
+                recorded.len()
+            )));
+        }
+        for (file, recorded) in files.iter().zip(&recorded) {
+            if !file.exists() {
+                return Err(self.gone(file, without));
+            }
+            let now = digest(file)?;
+            if now["bytes"] != recorded["bytes"] || now["xxh3"] != recorded["xxh3"] {
+                let was = format!(
+                    "the run read {} bytes with xxh3 {}",
+                    recorded["bytes"],
+                    recorded["xxh3"].as_str().unwrap_or_default()
+                );
+                let problem = match given.is_empty() {
+                    true => format!(
+                        "is an input of the run and has changed since ({was}); restore the file, name it with --input where it has moved, \
+                         or run again{without}"
+                    ),
+                    false => format!(
+                        "is not what the run in {} read as {} ({was}); name the same files in the same order{without}",
+                        visible::path(self.folder()),
+                        recorded["path"].as_str().unwrap_or_default()
+                    ),
+                };
+                return Err(Error::File { path: file.clone(), problem });
+            }
+        }
+        // A run that converted its documents read them before they had their place.
+        let name = |recorded: &&Value| {
+            let path = visible::named(recorded["path"].as_str().unwrap_or_default());
+            name_of(&match self.list("outputs").contains(recorded) {
+                true => path.with_file_name(WORK).join(ANSWER).join(DOCUMENTS),
+                false => path,
+            })
+        };
+        Ok(Inputs { names: recorded.iter().map(name).collect(), files })
+    }
+
+    fn gone(&self, path: &Path, without: &str) -> Error {
+        let problem = format!(
+            "is an input of the run in {} and is not there; where it has moved, name it with --input{without}",
+            visible::path(self.folder())
+        );
+        Error::File { path: path.to_owned(), problem }
+    }
+}
+
+/// Files of documents, and the names that places and automatic ids have of them.
+#[derive(Clone, Debug)]
+pub struct Inputs {
+    files: Vec<PathBuf>,
+    names: Vec<Arc<str>>,
+}
+
+impl Inputs {
+    /// Files by their own names.
+    pub fn of(files: Vec<PathBuf>) -> Self {
+        Self { names: files.iter().map(|file| name_of(file)).collect(), files }
+    }
+}
+
+impl Deref for Inputs {
+    type Target = [PathBuf];
+
+    fn deref(&self) -> &[PathBuf] {
+        &self.files
+    }
+}
+
+/// Calls `visit` with each document of the inputs, in their order; bad lines pass as in the run.
+pub fn each_document(
+    inputs: &Inputs,
+    opts: &DocumentOpts,
+    stage: &'static str,
+    mut visit: impl FnMut(Document<'_>) -> Result<()>,
+) -> Result<()> {
+    let mut bad = BadRecords::counted(stage, opts.bad_records);
+    let mut blocks =
+        Blocks::new(inputs.to_vec(), 1 << 20).of_documents(opts.max_line).with_names(inputs.names.clone());
+    while let Some(block) = blocks.next_block()? {
+        each_line(&block, |line, place| match opts.read(line, place) {
+            Ok(document) => visit(document),
+            Err(error) => bad.pass(line, place, error),
+        })?;
+    }
+    Ok(())
+}
+
+/// Those of `features` that lie in the IDF range, their frequencies counted over the inputs or taken from the table.
+pub fn in_range(
+    inputs: &Inputs,
+    opts: &PairOpts,
+    spec: &FeatureSpec,
+    stage: &'static str,
+    features: impl Iterator<Item = u64>,
+) -> Result<FxHashSet<u64>> {
+    let range: IdfRange = opts.idf.idf;
+    if range.is_everything() {
+        return Ok(features.collect());
+    }
+    let mut frequencies: FxHashMap<u64, u64> = features.map(|feature| (feature, 0)).collect();
+    let mut documents = 0;
+    if let Some(path) = &opts.idf.table.idf_table {
+        let table = read_reference(path, &opts.features)?;
+        documents = table.documents;
+        // A feature that the table does not know counts as one that stands in one document.
+        frequencies.values_mut().for_each(|frequency| *frequency = 1);
+        for (feature, frequency) in table.rows {
+            frequencies.entry(feature).and_modify(|known| *known = frequency);
+        }
+    } else {
+        let mut extractor = Extractor::new(spec.clone());
+        let mut set = Vec::new();
+        each_document(inputs, &opts.document, stage, |document| {
+            documents += 1;
+            extractor.set(&document.text, &mut set);
+            for feature in &set {
+                frequencies.entry(*feature).and_modify(|frequency| *frequency += 1);
+            }
+            Ok(())
+        })?;
+    }
+    let (least, most) = range.df_range(documents);
+    frequencies.retain(|_, frequency| (least..=most).contains(frequency));
+    Ok(frequencies.into_keys().collect())
+}

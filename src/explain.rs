@@ -1,0 +1,302 @@
+//! `twinsplit explain A B`: why two documents are a pair, or are not.
+
+mod arithmetic;
+mod chain;
+mod fingerprints;
+mod lexicons;
+mod signatures;
+
+use super::documents::{Inputs, PairOpts, RunFile, each_document, in_range};
+use super::options;
+use super::run::refuse_streams;
+use clap::{Arg, ArgMatches, Command, value_parser};
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::PathBuf;
+use twinsplit_core::hash;
+use twinsplit_core::similarity::SetSimilarity;
+use twinsplit_core::text::{Extractor, FeatureSpec};
+use twinsplit_core::visible;
+use twinsplit_io::error::{Error, Result};
+use twinsplit_io::terminal::plural;
+use twinsplit_io::{Stdout, document_files};
+use twinsplit_rows::chains::Family;
+use twinsplit_rows::params::Params;
+use twinsplit_rows::plan::{refuse_unused, suitable};
+use twinsplit_rows::record::id;
+
+/// The command line.
+pub fn command() -> Command {
+    let id =
+        |name: &'static str| Arg::new(name).required(true).value_name(if name == "a" { "A" } else { "B" });
+    options::with_stage_options(
+        Command::new("explain")
+            .about("Shows why two documents are a pair or not: shared features in their context, and the arithmetic")
+            .arg(id("a").help("A document's id, as pairs.tsv or a message shows it"))
+            .arg(id("b").help("The other document's id"))
+            .arg(
+                Arg::new("run")
+                    .long("run")
+                    .value_name("FOLDER")
+                    .value_parser(value_parser!(PathBuf))
+                    .help("The output folder of a run: its input and its options are taken"),
+            )
+            .arg(
+                Arg::new("input")
+                    .long("input")
+                    .value_name("FILE")
+                    .num_args(1..)
+                    .value_parser(value_parser!(PathBuf))
+                    .required_unless_present("run")
+                    .help("The documents: files, folders, quoted patterns such as 'crawl/*.gz', or - for standard input"),
+            )
+            .arg(
+                Arg::new("show")
+                    .long("show")
+                    .value_name("N")
+                    .value_parser(value_parser!(usize))
+                    .default_value("10")
+                    .help("Passages of shared features to show; 0 shows all"),
+            ),
+    )
+}
+
+/// A document's text and its features: hash -> text, first place.
+struct Explained {
+    text: String,
+    features: BTreeMap<u64, (String, Range<usize>)>,
+    order: Vec<u64>,
+    /// Where the text has too few features in the IDF range, and is compared as a whole: its hash, if there is a text.
+    short: Option<Option<u128>>,
+}
+
+/// Runs the command.
+pub fn run(matches: &ArgMatches) -> Result<()> {
+    let options = options::settled(matches)?;
+    let mut params = options.params.clone();
+    let given: Vec<PathBuf> = matches.get_many::<PathBuf>("input").into_iter().flatten().cloned().collect();
+    let mut inputs = None;
+    let run = matches.get_one::<PathBuf>("run").map(|folder| RunFile::read(folder)).transpose()?;
+    let of_run = run.as_ref().and_then(|run| Family::named(run.value["chain"].as_str()?));
+    let family = family_shown(of_run, &options.params);
+    if let Some(run) = &run {
+        run.complete(&mut params);
+        inputs = Some(run.documents(&given, "")?);
+    }
+    refuse_unused(family, &params, &options, false)?;
+    let is = |name| family.name == name || of_run.is_some_and(|family| family.name == name);
+    let (by_bands, by_lexicons, of_fingerprints) = (is("minhash"), is("i-match"), is("simhash"));
+    let opts: PairOpts = params.parse()?;
+    let spec = opts.features.spec()?;
+    let wanted = ["a", "b"].map(|name| matches.get_one::<String>(name).map_or("", String::as_str));
+    let inputs = inputs.map_or_else(|| document_files(&given).map(Inputs::of), Ok)?;
+    let show = matches.get_one::<usize>("show").copied().unwrap_or(10);
+    if of_fingerprints {
+        let mut out = Stdout::new();
+        let pair = fingerprints::show(&inputs, wanted, &params, show, &mut out)?;
+        if let (false, Some(folder)) = (pair, matches.get_one::<PathBuf>("run")) {
+            chain::show(folder, true, |id, at| is_named(id, wanted[at]), &mut out)?;
+        }
+        return out.flush();
+    }
+    if !opts.idf.idf.is_everything() && opts.idf.table.idf_table.is_none() {
+        refuse_streams(&inputs, "document frequencies for --idf are counted first")?;
+    }
+    let [mut a, mut b] = find(&inputs, &wanted, &opts, &spec)?;
+    let removed = restrict(&inputs, &opts, &spec, [&mut a, &mut b])?;
+    let mut extractor = Extractor::new(spec);
+    for document in [&mut a, &mut b] {
+        let compared = opts.texts.compares(&opts.least, document.order.len() as u64);
+        document.short = compared.then(|| extractor.text_hash(&document.text));
+    }
+    let mut out = Stdout::new();
+    let may_be_joined = print(wanted, [&a, &b], &opts, removed, show, &mut out)?;
+    if by_bands {
+        let overlap = a.order.iter().filter(|feature| b.features.contains_key(feature)).count() as u64;
+        let lines = signatures::lines(&params, [&a.order, &b.order], overlap)?;
+        out.line(b"")?;
+        lines.iter().try_for_each(|line| out.line(line.as_bytes()))?;
+    }
+    if by_lexicons {
+        out.line(b"")?;
+        out.line(lexicons::line(&params, [&a, &b].map(|document| document.order.clone()))?.as_bytes())?;
+    }
+    if let (true, Some(folder)) = (may_be_joined, matches.get_one::<PathBuf>("run")) {
+        chain::show(folder, false, |id, at| is_named(id, wanted[at]), &mut out)?;
+    }
+    out.flush()
+}
+
+/// The family whose way to a decision is shown: that of the run, unless options ask for what another one would see of its sets.
+fn family_shown(of_run: Option<&'static Family>, given: &Params) -> &'static Family {
+    let (asked, _) = suitable(given);
+    let of_sets = ["minhash", "i-match"].contains(&asked.name);
+    of_run.filter(|family| family.name == "simhash" || !of_sets).unwrap_or(asked)
+}
+
+/// Whether a text names an id: as it is, in the escaped form of pairs.tsv, or as people are shown it.
+fn is_named(id: &[u8], text: &str) -> bool {
+    let mut escaped = Vec::new();
+    id::escape(text.as_bytes(), &mut escaped);
+    let is_shown =
+        || text.contains(r"\u{") && std::str::from_utf8(id).is_ok_and(|id| visible::line(id) == text);
+    id == text.as_bytes() || id == escaped || is_shown()
+}
+
+fn find(inputs: &Inputs, wanted: &[&str; 2], opts: &PairOpts, spec: &FeatureSpec) -> Result<[Explained; 2]> {
+    let mut found: [Option<Explained>; 2] = [None, None];
+    let mut extractor = Extractor::new(spec.clone());
+    each_document(inputs, &opts.document, "explain", |document| {
+        for at in 0..2 {
+            if is_named(&document.id, wanted[at]) {
+                found[at] = Some(explained(&document.text, &mut extractor));
+            }
+        }
+        Ok(())
+    })?;
+    let [a, b] = found;
+    let missing = |name: &str| Error::Usage(format!("no document has the id {name:?}"));
+    Ok([a.ok_or_else(|| missing(wanted[0]))?, b.ok_or_else(|| missing(wanted[1]))?])
+}
+
+fn explained(text: &str, extractor: &mut Extractor) -> Explained {
+    let mut features = BTreeMap::new();
+    let mut order = Vec::new();
+    extractor.each(text, |feature, span| {
+        let hash = hash::feature(feature.as_bytes());
+        features.entry(hash).or_insert_with(|| {
+            order.push(hash);
+            (feature.to_owned(), span)
+        });
+    });
+    Explained { text: text.to_owned(), features, order, short: None }
+}
+
+/// Leaves out features out of the IDF range, counted over the corpus or taken from the table, and says how many.
+fn restrict(
+    inputs: &Inputs,
+    opts: &PairOpts,
+    spec: &FeatureSpec,
+    documents: [&mut Explained; 2],
+) -> Result<[usize; 2]> {
+    if opts.idf.idf.is_everything() {
+        return Ok([0, 0]);
+    }
+    let all = documents.iter().flat_map(|document| document.features.keys().copied());
+    let kept = in_range(inputs, opts, spec, "explain", all)?;
+    Ok(documents.map(|document| {
+        let before = document.order.len();
+        document.order.retain(|feature| kept.contains(feature));
+        document.features.retain(|feature, _| kept.contains(feature));
+        before - document.order.len()
+    }))
+}
+
+/// Shows the two documents and the decision. Gives whether other documents may have brought them into one cluster.
+fn print(
+    names: [&str; 2],
+    documents: [&Explained; 2],
+    opts: &PairOpts,
+    removed: [usize; 2],
+    show: usize,
+    out: &mut Stdout,
+) -> Result<bool> {
+    let [a, b] = documents;
+    let shared: Vec<u64> =
+        a.order.iter().copied().filter(|feature| b.features.contains_key(feature)).collect();
+    let (overlap, size_a, size_b) = (shared.len() as u64, a.order.len() as u64, b.order.len() as u64);
+    let names = names.map(visible::line);
+    out.line(format!("A  {}  {size_a} features", names[0]).as_bytes())?;
+    out.line(format!("B  {}  {size_b} features", names[1]).as_bytes())?;
+    if removed != [0, 0] {
+        out.line(
+            format!("   {} of A and {} of B left out by --idf {}", removed[0], removed[1], opts.idf.idf)
+                .as_bytes(),
+        )?;
+    }
+    let passages = passages(&shared, a, b);
+    let shown = if show == 0 { passages.len() } else { show.min(passages.len()) };
+    out.line(format!("\nShared features: {overlap}, passages: {}", passages.len()).as_bytes())?;
+    for (features, in_a, in_b) in &passages[..shown] {
+        out.line(format!("  {}", plural(*features as u64, "feature", "features")).as_bytes())?;
+        out.line(format!("    A  {}", in_context(&a.text, in_a)).as_bytes())?;
+        out.line(format!("    B  {}", in_context(&b.text, in_b)).as_bytes())?;
+    }
+    if shown < passages.len() {
+        out.line(format!("  … {} more passages; --show 0 shows all", passages.len() - shown).as_bytes())?;
+    }
+    let similarity = opts.similarity.0;
+    let small = [size_a, size_b].iter().any(|size| !opts.least.admits(*size));
+    let pair = !small && similarity.accepts(overlap, size_a, size_b);
+    out.line(b"")?;
+    let counts = arithmetic::Counts { overlap, size_a, size_b };
+    arithmetic::lines(similarity, counts).iter().try_for_each(|line| out.line(line.as_bytes()))?;
+    let why = match (pair, small) {
+        (true, _) => "a pair".to_owned(),
+        (false, true) => too_small(documents.map(|document| document.short), opts.least.min_features.max(1)),
+        (false, false) => "not a pair".to_owned(),
+    };
+    out.line(format!("=> {why}").as_bytes())?;
+    Ok(!pair && !small)
+}
+
+/// What is to be said of two documents of which one has fewer features than are asked for; of each the hash of its text, where it has
+/// too few of them and there is a text.
+fn too_small([a, b]: [Option<Option<u128>>; 2], least: u64) -> String {
+    let (Some(a), Some(b)) = (a, b) else {
+        return format!("not a pair: a document has fewer than --min-features {least}");
+    };
+    let texts = match (a, b) {
+        (Some(a), Some(b)) if a == b => {
+            return format!(
+                "copies: both texts are too short (fewer than --min-features {least}) and equal but for white space \
+                 and what --normalise, --case-fold and --marks level; not a pair, for their sets are not compared"
+            );
+        }
+        (Some(_), Some(_)) => "their texts, compared as a whole, differ",
+        _ => "a text of nothing but white space is a copy of none",
+    };
+    format!("not a pair: both documents have fewer than --min-features {least}; {texts}")
+}
+
+/// Shared features that touch or overlap in A and follow one another in B too make one passage: how many features,
+/// and where it stands in A and in B.
+fn passages(shared: &[u64], a: &Explained, b: &Explained) -> Vec<(usize, Range<usize>, Range<usize>)> {
+    let mut passages: Vec<(usize, Range<usize>, Range<usize>)> = Vec::new();
+    for feature in shared {
+        let (in_a, in_b) = (a.features[feature].1.clone(), b.features[feature].1.clone());
+        if let Some((count, last_a, last_b)) = passages.last_mut() {
+            let follows =
+                |span: &Range<usize>, last: &Range<usize>| (last.start..=last.end).contains(&span.start);
+            if follows(&in_a, last_a) && follows(&in_b, last_b) {
+                *count += 1;
+                last_a.end = last_a.end.max(in_a.end);
+                last_b.end = last_b.end.max(in_b.end);
+                continue;
+            }
+        }
+        passages.push((1, in_a, in_b));
+    }
+    // The longest passages say most.
+    passages.sort_by_key(|(count, in_a, _)| (std::cmp::Reverse(*count), in_a.start));
+    passages
+}
+
+/// A passage between brackets with some of the text around it, on one line.
+fn in_context(text: &str, span: &Range<usize>) -> String {
+    const AROUND: usize = 30;
+    const INSIDE: usize = 160;
+    let before: Vec<char> = text[..span.start].chars().rev().take(AROUND).collect();
+    let before: String = before.into_iter().rev().collect();
+    let inside = &text[span.clone()];
+    let inside = if inside.chars().count() > INSIDE {
+        let head: String = inside.chars().take(INSIDE / 2).collect();
+        let tail: Vec<char> = inside.chars().rev().take(INSIDE / 2).collect();
+        format!("{head} […] {}", tail.into_iter().rev().collect::<String>())
+    } else {
+        inside.to_owned()
+    };
+    let after: String = text[span.end..].chars().take(AROUND).collect();
+    let line = format!("{before}[{inside}]{after}");
+    visible::line(&line.split_whitespace().collect::<Vec<_>>().join(" ")).into_owned()
+}

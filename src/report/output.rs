@@ -1,0 +1,237 @@
+//! The answer's files, read as streams: what is counted over all of it, and the largest clusters.
+
+use super::bins::{Similarities, Sizes};
+use crate::documents::RunFile;
+use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::path::Path;
+use twinsplit_core::hash::Checksum;
+use twinsplit_core::similarity::Score;
+use twinsplit_core::visible;
+use twinsplit_io::each_row;
+use twinsplit_io::error::{Error, FieldError, Result};
+use twinsplit_rows::record::Record;
+use twinsplit_rows::record::cluster::{ClusterRow, Verdict};
+use twinsplit_rows::record::near::AnswerPair;
+
+/// How much is shown.
+#[derive(Clone, Copy)]
+pub struct Bounds {
+    /// Clusters with their documents.
+    pub clusters: usize,
+    /// Documents of a cluster.
+    pub members: usize,
+    /// Ids of documents that are not shown.
+    pub ids: usize,
+}
+
+/// A document of a cluster.
+pub struct Member {
+    /// Its id.
+    pub id: String,
+    /// Whether it is kept, or else its similarity to the kept document.
+    pub verdict: Verdict,
+}
+
+/// A cluster that is shown.
+pub struct Cluster {
+    /// How many documents it has.
+    pub size: u64,
+    /// The smallest similarity to the kept document.
+    pub least: Option<Score>,
+    /// The documents that are shown: the kept one, then the most similar first.
+    pub members: Vec<Member>,
+    /// Ids of the others, as far as they are listed.
+    pub others: Vec<String>,
+}
+
+/// A cluster that is not shown.
+pub struct Other {
+    /// The kept document.
+    pub kept: String,
+    /// How many documents it has.
+    pub size: u64,
+    /// Their ids, as far as they are listed.
+    pub ids: Vec<String>,
+}
+
+/// What an answer holds.
+#[derive(Default)]
+pub struct Answer {
+    /// Documents were compared by their fingerprints: what is called their similarity is a distance, and the least one the
+    /// greatest of these.
+    pub fingerprints: bool,
+    /// Pairs; `None` when the run wrote none.
+    pub pairs: Option<u64>,
+    /// Clusters.
+    pub clusters: u64,
+    /// Documents in clusters.
+    pub members: u64,
+    /// The least similarity of a member to its kept document.
+    pub least: Option<Score>,
+    /// Similarities of the pairs, or else of all members to their kept documents.
+    pub similarities: Similarities,
+    /// Sizes of the clusters.
+    pub sizes: Sizes,
+    /// The largest clusters, largest first, equals by the kept document's id.
+    pub shown: Vec<Cluster>,
+    /// Clusters that are not shown, in the order of the file, as far as they are listed.
+    pub others: Vec<Other>,
+    /// Documents that are neither shown nor listed.
+    pub unlisted: u64,
+}
+
+/// A cluster's size, its kept document (smaller ids first among equal sizes) and the smallest similarity in it.
+type Rank = (u64, Reverse<Vec<u8>>, Option<Score>);
+
+impl Answer {
+    /// Reads the answer in `folder`.
+    pub fn read(folder: &Path, run: &RunFile, fingerprints: bool, bounds: Bounds) -> Result<Self> {
+        let mut answer = Self { fingerprints, ..Self::default() };
+        let files = Files { folder, run };
+        if files.checksum("pairs.tsv").is_some() {
+            let mut pairs = 0;
+            files.each_row("pairs.tsv", |line| {
+                pairs += 1;
+                answer.similarities.add(AnswerPair::of_run(line, fingerprints)?.score());
+                Ok(())
+            })?;
+            answer.pairs = Some(pairs);
+        }
+        let largest = answer.count(&files, bounds.clusters)?;
+        answer.gather(&files, largest, bounds)?;
+        Ok(answer)
+    }
+
+    /// Counts clusters and finds the largest.
+    fn count(&mut self, files: &Files, most: usize) -> Result<Vec<Rank>> {
+        let mut largest: BinaryHeap<Reverse<Rank>> = BinaryHeap::new();
+        let mut current: Rank = (0, Reverse(Vec::new()), None);
+        let mut finish = |cluster: Rank, answer: &mut Self| {
+            if cluster.0 > 0 {
+                answer.clusters += 1;
+                answer.members += cluster.0;
+                answer.sizes.add(cluster.0);
+                largest.push(Reverse(cluster));
+                if largest.len() > most {
+                    largest.pop();
+                }
+            }
+        };
+        let fingerprints = self.fingerprints;
+        let less_alike = |x: Score, y: Score| if fingerprints { x.max(y) } else { x.min(y) };
+        files.each_row("clusters.tsv", |line| {
+            let row = ClusterRow::decode(line)?;
+            if current.1.0 != row.kept {
+                let next = (0, Reverse(row.kept.to_vec()), None);
+                finish(std::mem::replace(&mut current, next), self);
+            }
+            current.0 += 1;
+            if let Verdict::Drop(Some(score)) = row.verdict {
+                current.2 = Some(current.2.map_or(score, |least| less_alike(least, score)));
+                self.least = Some(self.least.map_or(score, |least| less_alike(least, score)));
+                if self.pairs.is_none() {
+                    self.similarities.add(score);
+                }
+            }
+            Ok(())
+        })?;
+        finish(current, self);
+        Ok(largest.into_sorted_vec().into_iter().map(|Reverse(cluster)| cluster).collect())
+    }
+
+    /// Gathers the documents of the largest clusters, and ids of others.
+    fn gather(&mut self, files: &Files, largest: Vec<Rank>, bounds: Bounds) -> Result<()> {
+        let mut places: FxHashMap<Vec<u8>, usize> = FxHashMap::default();
+        for (at, (size, Reverse(kept), least)) in largest.into_iter().enumerate() {
+            self.shown.push(Cluster { size, least, members: Vec::new(), others: Vec::new() });
+            places.insert(kept, at);
+        }
+        let mut left = bounds.ids;
+        files.each_row("clusters.tsv", |line| {
+            let row = ClusterRow::decode(line)?;
+            let id = utf8("id", row.id)?;
+            if let Some(&at) = places.get(row.kept) {
+                let cluster = &mut self.shown[at];
+                let has_kept = cluster.members.iter().any(|member| member.verdict == Verdict::Keep);
+                let room = bounds.members - usize::from(!has_kept && row.verdict != Verdict::Keep);
+                if cluster.members.len() < room {
+                    cluster.members.push(Member { id, verdict: row.verdict });
+                    return Ok(());
+                }
+                if left > 0 {
+                    left -= 1;
+                    cluster.others.push(id);
+                } else {
+                    self.unlisted += 1;
+                }
+                return Ok(());
+            }
+            if left > 0 && self.others.last().is_none_or(|other| other.kept.as_bytes() != row.kept) {
+                self.others.push(Other { kept: utf8("kept_id", row.kept)?, size: 0, ids: Vec::new() });
+            }
+            match self.others.last_mut().filter(|other| other.kept.as_bytes() == row.kept) {
+                Some(other) if left > 0 => {
+                    left -= 1;
+                    other.size += 1;
+                    other.ids.push(id);
+                }
+                Some(other) => {
+                    other.size += 1;
+                    self.unlisted += 1;
+                }
+                None => self.unlisted += 1,
+            }
+            Ok(())
+        })?;
+        let fingerprints = self.fingerprints;
+        for cluster in &mut self.shown {
+            // The kept document has no similarity, and stands first; then the most similar one, equals by id.
+            cluster.members.sort_by(|x, y| {
+                let rank = |member: &Member| match member.verdict {
+                    Verdict::Keep => (0, None, Reverse(None)),
+                    Verdict::Drop(distance) if fingerprints => (1, distance, Reverse(None)),
+                    Verdict::Drop(score) => (1, None, Reverse(score)),
+                };
+                (rank(x), &x.id).cmp(&(rank(y), &y.id))
+            });
+        }
+        Ok(())
+    }
+}
+
+/// The files of an answer, which must be those that its `run.json` describes.
+struct Files<'a> {
+    folder: &'a Path,
+    run: &'a RunFile,
+}
+
+impl Files<'_> {
+    /// The checksum that `run.json` has for a file; `None` when the run did not write it.
+    fn checksum(&self, name: &str) -> Option<&str> {
+        let mut listed = self.run.value["outputs"].as_array().into_iter().flatten();
+        let is_it = |path: &str| Path::new(path).file_name().is_some_and(|file| file == name);
+        listed.find(|output| output["path"].as_str().is_some_and(is_it))?["xxh3"].as_str()
+    }
+
+    /// Calls `visit` with each line of a file.
+    fn each_row(&self, name: &str, mut visit: impl FnMut(&[u8]) -> Result<(), FieldError>) -> Result<()> {
+        let path = self.folder.join(name);
+        let mut checksum = Checksum::default();
+        each_row(&path, |line| {
+            checksum.line(line);
+            visit(line)
+        })?;
+        if self.checksum(name) == Some(checksum.hex().as_str()) {
+            return Ok(());
+        }
+        let problem =
+            format!("is not the {name} that {} describes; run again", visible::path(&self.run.path));
+        Err(Error::File { path, problem })
+    }
+}
+
+fn utf8(field: &'static str, bytes: &[u8]) -> Result<String, FieldError> {
+    String::from_utf8(bytes.to_vec()).map_err(|_| FieldError::new(field, "an id in UTF-8", bytes))
+}

@@ -1,0 +1,362 @@
+//! `twinsplit run`: a chain from documents to pairs and clusters.
+
+use super::convert::{InFront, UNREAD};
+use super::manifest::{Known, RunManifest};
+use super::options::{self, RunOpts};
+use super::output::owned::DOCUMENTS;
+use super::output::{self, Output, Start};
+use super::progress::Display;
+use super::quarantine::{self, Places, QUARANTINE};
+use super::recall::SampleThere;
+use super::{cluster_driver, cluster_sample, forecast, interrupt, keep_field, summary, warnings};
+use crate::args;
+use clap::{ArgMatches, Args, Command};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+use twinsplit_core::visible;
+use twinsplit_engine::columnar::{ColumnarJoin, ColumnarOpts, ColumnarRun, Ran};
+use twinsplit_engine::library::Library;
+use twinsplit_engine::memory::Budget;
+use twinsplit_engine::pipes::PipesRun;
+use twinsplit_engine::progress::{Done, Progress};
+use twinsplit_engine::script_of;
+use twinsplit_engine::steps::{self, LocalSteps};
+use twinsplit_io::error::{Error, Result};
+use twinsplit_io::terminal;
+use twinsplit_io::{Contents, Stdout, Target, document_files};
+use twinsplit_rows::chains::{CLUSTERS, Columnar, Family, KEPT, PAIRS};
+use twinsplit_rows::plan::{Asked, Engine, Plan};
+
+/// The command line of `run`.
+pub fn command() -> Command {
+    options::with_stage_options(RunOpts::augment_args(
+        Command::new("run").arg(options::chain()).arg(options::recall()),
+    ))
+    .about("Finds pairs and clusters of near-duplicate documents")
+    .long_about(None)
+}
+
+/// `twinsplit run`.
+pub fn run(matches: &ArgMatches) -> Result<()> {
+    let start = Instant::now();
+    let opts: RunOpts = args::read(matches)?;
+    let in_front = InFront::of(&opts, matches.contains_id("recall"))?;
+    let there = |asked: &Asked| cluster_sample::draw(asked, &opts);
+    let there: Option<&SampleThere<'_>> = opts.engine.is_remote().then_some(&there);
+    let asked = options::asked(matches, opts.engine, &opts.input, opts.write_kept, there)?;
+    let plan = options::plan(asked, opts.quiet)?;
+    refuse_settings(&opts)?;
+    if let (Some(_), Some(_)) = (&in_front, plan.params.get("batch")) {
+        return Err(Error::Usage(
+            "--batch goes with documents that are JSON lines in UTF-8; convert queries and documents with twinsplit convert first"
+                .to_owned(),
+        ));
+    }
+    if plan.engine.is_remote() {
+        keep_field::check(&plan.params, &[])?;
+        return cluster_driver::run(&plan, &opts);
+    }
+    output::check(&opts)?;
+    let inputs = checked_inputs(&opts, &plan, in_front.is_some())?;
+    let queries = checked_queries(&plan)?;
+    let side = plan.params.named_files();
+    let side = side.iter().map(|(_, file)| Path::new(*file));
+    let read = inputs.iter().chain(&queries).map(PathBuf::as_path).chain(side);
+    output::owned::refuse_inputs(&opts.output, read)?;
+    let forecasts = plan.chain.candidates.pairs_all_postings() && !opts.resume;
+    if forecasts && in_front.is_none() {
+        forecast::refuse_hopeless(&plan.params, &opts, &inputs)?;
+    }
+    // A bound that is too small is named before anything is written.
+    Budget::of_stages(opts.memory_bytes(), opts.threads())?;
+    let ways = plan.columnar().and_then(|ways| Some((ways, ColumnarJoin::of(ways)?)));
+    // The columnar way looks at the first line when it reads it: that may be of a stream.
+    let checks_fields = ways.is_none();
+    let mut fields = String::new();
+    if checks_fields && in_front.is_none() {
+        fields = keep_field::check(&plan.params, &inputs)?;
+    }
+    // The columnar way leaves no steps to go on with, so its input is compared only with that of an answer.
+    let is_read_once = ways.is_some() && in_front.is_none();
+    let known = if is_read_once && !opts.resume { Known::Sizes } else { Known::Digests };
+    let mut manifest = RunManifest::of(&plan, [&inputs, &queries], known)?;
+    let as_given = in_front.iter().flat_map(InFront::parameters);
+    as_given.for_each(|(name, value)| manifest.add_parameter(name, value));
+    let output = match Output::open(&opts, &manifest)? {
+        Start::Run(output) => Arc::new(output),
+        Start::Complete => {
+            return say_complete(&opts, || Stdout::new().file(&opts.output.join(output::owned::RUN)));
+        }
+    };
+    interrupt::clean_up(&output, |output| drop(leave(output, Error::Limit(String::new()))))?;
+    // As they were given: a process's argument list is too short for the files of a large folder.
+    let (mut inputs, mut given, mut unread) = (inputs, plan.inputs.clone(), Vec::new());
+    if let Some(in_front) = &in_front {
+        let converted = in_front.convert(&inputs, &output, &plan.params).and_then(|(file, warning)| {
+            let file = vec![file];
+            if forecasts {
+                forecast::refuse_hopeless(&plan.params, &opts, &file)?;
+            }
+            let fields = if checks_fields { keep_field::check(&plan.params, &file)? } else { String::new() };
+            Ok((file, warning, fields))
+        });
+        (given, unread, fields) = converted.map_err(|error| leave(&output, error))?;
+        inputs.clone_from(&given);
+    }
+    let progress = Arc::new(Progress::default());
+    let run = Run {
+        plan: &plan,
+        opts: &opts,
+        inputs: &inputs,
+        given: &given,
+        fields: &fields,
+        output: &output,
+        progress: &progress,
+    };
+    let display = Display::start(&progress, plan.chain.steps().len(), opts.quiet);
+    let result = run.execute(ways);
+    drop(display);
+    let [made, failed] = [&output.answer, &output.work].map(|at| Target::of(&at.join(QUARANTINE), true, []));
+    let (made, failed, shown) = (made?, failed?, output.folder.join(QUARANTINE));
+    let places = Places { made: &made, shown: &shown, failed: &failed };
+    let result = quarantine::settle(result, &output.work, &places, &plan.params, |done| &mut done.warnings);
+    let mut done = match result {
+        Ok(done) => done,
+        Err(error) => return Err(leave(&output, error)),
+    };
+    done.warnings.extend(unread);
+    if is_read_once {
+        manifest.add_digests(&done.read);
+    }
+    let answers = plan.chain.output.data().into_iter().map(answer_file);
+    let more = [QUARANTINE, DOCUMENTS, UNREAD].into_iter().filter(|name| output.answer.join(name).exists());
+    let answers = answers.chain(more);
+    let report = summary::Report {
+        manifest: &manifest,
+        threads: opts.threads(),
+        seconds: start.elapsed().as_secs_f64(),
+        steps: &done.steps,
+        warnings: done.warnings,
+        answers: answers.map(|name| opts.output.join(name)).collect(),
+    };
+    let published = report.write(&output.answer).and_then(|text| output.publish().map(|()| text));
+    let text = published.map_err(|error| leave(&output, error))?;
+    output.finish(opts.keep_work)?;
+    report.print(opts.quiet, opts.json.then_some(text.as_str()))
+}
+
+/// Refuses what only a cluster's jobs have.
+fn refuse_settings(opts: &RunOpts) -> Result<()> {
+    let given = [("--reducers", opts.reducers.is_some()), ("--define", !opts.settings.is_empty())];
+    match given.into_iter().find(|(_, given)| *given && !opts.engine.is_remote()) {
+        Some((option, _)) => {
+            Err(Error::Usage(format!("{option} is for the jobs of --engine hadoop and spark")))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The name of the file that holds a part of an answer.
+fn answer_file(data: &str) -> &'static str {
+    match data {
+        PAIRS => "pairs.tsv",
+        KEPT => "kept.jsonl",
+        _ => "clusters.tsv",
+    }
+}
+
+/// What `--resume` says of a run that has ended before; for programs its `run.json` is printed, as it was then.
+pub(super) fn say_complete(opts: &RunOpts, print: impl FnOnce() -> Result<()>) -> Result<()> {
+    if opts.json {
+        return print();
+    }
+    if !opts.quiet {
+        terminal::line(format_args!("{} holds the complete answer of this run", visible::path(&opts.output)));
+    }
+    Ok(())
+}
+
+/// The input's files; what is missing, and a stream that would have to be read twice, is named.
+fn checked_inputs(opts: &RunOpts, plan: &Plan, converts: bool) -> Result<Vec<PathBuf>> {
+    if opts.output == Path::new("-") {
+        return Err(Error::Usage(
+            "a run writes several files, so --output is a folder and not -; \
+             twinsplit plan shows the pipe that writes pairs to standard output"
+                .to_owned(),
+        ));
+    }
+    let inputs = document_files(&opts.input)?;
+    refuse_own_answer(&inputs, &opts.output)?;
+    if let Some(missing) = inputs.iter().find(|path| *path != Path::new("-") && !path.exists()) {
+        return Err(Error::File {
+            path: missing.clone(),
+            problem: match missing.to_str().is_some_and(|name| Family::named(name).is_some()) {
+                true => {
+                    "there is no such file or folder; the name of a chain comes before --input".to_owned()
+                }
+                false => "there is no such file or folder".to_owned(),
+            },
+        });
+    }
+    if !plan.reads_once() && !converts {
+        refuse_streams(
+            &inputs,
+            "only doc-split, term-split --pcp prefix without --df-cut and --accumulators, minhash with --check exact and \
+             without --idf, and simhash without --check and without --weights of counted frequencies read it once, with the \
+             engine local and without --write-kept",
+        )?;
+    }
+    Ok(inputs)
+}
+
+/// The files of the batch, if there is one.
+fn checked_queries(plan: &Plan) -> Result<Vec<PathBuf>> {
+    let queries = steps::queries(&plan.params)?;
+    if let Some(missing) = queries.iter().find(|path| *path != Path::new("-") && !path.exists()) {
+        let problem = "there is no such file or folder; --batch names the queries".to_owned();
+        return Err(Error::File { path: missing.clone(), problem });
+    }
+    refuse_streams(&queries, "--batch names documents as files")?;
+    Ok(queries)
+}
+
+/// Refuses standard input, and pipes that have a name, where the input is read more than once.
+pub fn refuse_streams(inputs: &[PathBuf], why: &str) -> Result<()> {
+    let stream = |path: &&PathBuf| *path == Path::new("-") || (path.exists() && !path.is_file());
+    match inputs.iter().find(stream) {
+        Some(path) => Err(Error::Usage(format!(
+            "the input is read more than once, so {} cannot be it: {why}; write it to a file first",
+            if *path == Path::new("-") { "standard input".to_owned() } else { visible::path(path) }
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Refuses input in the output folder, which `--overwrite` would remove before it is read.
+fn refuse_own_answer(inputs: &[PathBuf], output: &Path) -> Result<()> {
+    let Some(output) = output.canonicalize().ok().filter(|output| output.is_dir()) else { return Ok(()) };
+    match inputs.iter().find(|path| path.canonicalize().is_ok_and(|path| path.starts_with(&output))) {
+        Some(path) => Err(Error::Usage(format!(
+            "the input {} lies in the output folder, where a run replaces files; choose another --output",
+            visible::path(path)
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Leaves the folder after an error: what a later run can go on with, where there is such a thing, and nothing that
+/// looks finished otherwise.
+fn leave(output: &Output, error: Error) -> Error {
+    // The same command may succeed later: when there is room on the disk, or with another bound.
+    let may_succeed = matches!(error, Error::Io { .. } | Error::Limit(_) | Error::Failed(_));
+    // An error in removing files hides nothing: the run's own error says more.
+    if matches!(error, Error::BadRecords { .. }) {
+        let _ = output.clear(&|name| name != QUARANTINE && name != "_run.json");
+    } else if may_succeed && output.has_steps() {
+        let _ = output.remove_partial();
+        terminal::note(format_args!(
+            "finished steps are in {}; --resume goes on with them",
+            visible::path(&output.work)
+        ));
+    } else {
+        let _ = output.remove_work();
+    }
+    error
+}
+
+/// What a run leaves.
+struct Finished {
+    steps: Vec<Done>,
+    warnings: Vec<String>,
+    /// What was read of each input, where its digests were taken while reading.
+    read: Vec<Contents>,
+}
+
+struct Run<'a> {
+    plan: &'a Plan,
+    opts: &'a RunOpts,
+    inputs: &'a [PathBuf],
+    /// The same as they were given.
+    given: &'a [PathBuf],
+    /// Which fields the input has, where the keep rule asks for one.
+    fields: &'a str,
+    output: &'a Output,
+    progress: &'a Progress,
+}
+
+impl Run<'_> {
+    fn execute(&self, ways: Option<([Columnar; 4], ColumnarJoin)>) -> Result<Finished> {
+        match (self.plan.engine, ways) {
+            (Engine::Local, Some((ways, join))) => self.columnar(ways, join),
+            (Engine::Local, None) => self.steps(),
+            _ => self.pipes(),
+        }
+    }
+
+    fn columnar(&self, ways: [Columnar; 4], join: ColumnarJoin) -> Result<Finished> {
+        let opts = ColumnarOpts::of(&self.plan.params, ways)?;
+        let work = self.output.work.join("_columnar");
+        fs::create_dir_all(&work).map_err(Error::io("create", &work))?;
+        let run = ColumnarRun {
+            inputs: self.inputs,
+            output: &self.output.answer,
+            opts,
+            work: &work,
+            threads: self.opts.threads(),
+            memory: self.opts.memory_bytes(),
+            progress: self.progress,
+            write_kept: self.plan.write_kept,
+            join,
+        };
+        let Ran { steps, large, read } = run.run(|_| {})?;
+        Ok(Finished { warnings: warnings::warnings(self.plan, &steps, &large), steps, read })
+    }
+
+    fn steps(&self) -> Result<Finished> {
+        let (inputs, work, params) = (self.inputs, &self.output.work, &self.plan.params);
+        let (threads, memory) = (self.opts.threads(), self.opts.memory_bytes());
+        let mut engine = LocalSteps::new(inputs, work, params, threads, memory, self.progress)?;
+        let done = engine.run_parts(&self.plan.chain.parts(), self.fields)?;
+        for data in self.plan.chain.output.data().into_iter().filter(|data| *data != KEPT) {
+            let file = self.output.answer.join(answer_file(data));
+            if !file.exists() {
+                engine.sort(data, &file)?;
+            }
+        }
+        if self.plan.write_kept {
+            let (from, to) = (work.join(KEPT).join("part-00000"), self.output.answer.join("kept.jsonl"));
+            // A run that was stopped after this has moved it already.
+            if from.exists() {
+                fs::rename(&from, &to).map_err(Error::io("rename", &from))?;
+            }
+        }
+        self.finish(done)
+    }
+
+    fn pipes(&self) -> Result<Finished> {
+        let script = script_of(self.plan, Library::Inside)?;
+        let run = PipesRun {
+            script: &script,
+            inputs: self.given,
+            output: &self.output.answer,
+            work: &self.output.work,
+            threads: self.opts.threads(),
+            memory: self.opts.memory_bytes(),
+            lock: &self.output.lock.tasks,
+            fields: self.fields,
+            progress: self.progress,
+        };
+        self.finish(run.run()?)
+    }
+
+    fn finish(&self, steps: Vec<Done>) -> Result<Finished> {
+        let (clusters, members) = (self.output.answer.join("clusters.tsv"), self.output.work.join("members"));
+        let large = match self.plan.chain.output.data().contains(&CLUSTERS) {
+            true => warnings::large_clusters(&clusters, &members, &steps)?,
+            false => Vec::new(),
+        };
+        Ok(Finished { warnings: warnings::warnings(self.plan, &steps, &large), steps, read: Vec::new() })
+    }
+}

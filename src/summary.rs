@@ -1,0 +1,208 @@
+//! What a run says when it is over: `run.json`, and the table with the warnings.
+
+use super::audit::Audit;
+use super::manifest::{self, RunManifest, digest};
+use super::output::owned::RUN;
+use super::table::table;
+use indicatif::HumanCount;
+use serde_json::{Map, Value, json};
+use std::borrow::Borrow;
+use std::path::{Path, PathBuf};
+use twinsplit_core::cluster::dropped::{BELOW, BEYOND, DISTANCE, DROPPED, least};
+use twinsplit_core::visible;
+use twinsplit_engine::columnar::minhash::audit;
+use twinsplit_engine::progress::{Done, documents};
+use twinsplit_io::error::Result;
+use twinsplit_io::terminal::{self, plural};
+use twinsplit_io::{AtomicFile, Stdout};
+use twinsplit_rows::chains::OF_QUERIES;
+use twinsplit_rows::stages::hamming_batch::{NEAR, PAIRS};
+
+/// The sum of a counter over steps.
+pub(super) fn sum(steps: &[impl Borrow<Done>], counter: &str) -> u64 {
+    steps.iter().filter_map(|step| step.borrow().counters.get(counter)).sum()
+}
+
+/// The counter of copies among documents whose sets are too small to be compared.
+pub(super) const EQUAL_TEXTS: &str = "equal_texts";
+/// The steps without all but the first of those that turn documents into something and count them: a chain of fingerprints has
+/// two where it counts document frequencies. A batch of queries is of other documents.
+pub(super) fn with_readers_once(steps: &[Done]) -> Vec<&Done> {
+    let reads = |step: &&Done| step.counters.contains_key("documents") && step.name != OF_QUERIES;
+    let first = steps.iter().position(|step| reads(&step));
+    steps
+        .iter()
+        .enumerate()
+        .filter(|(at, step)| Some(*at) == first || !reads(step))
+        .map(|(_, step)| step)
+        .collect()
+}
+
+/// What the audit of a run says, where there was one.
+pub(super) fn reached(steps: &[impl Borrow<Done>]) -> Option<Audit> {
+    let is_audited = steps.iter().any(|step| step.borrow().counters.contains_key(audit::PAIRS));
+    let squares = [audit::PAIRS_SQUARED, audit::PAIRS_TIMES_FOUND, audit::FOUND_SQUARED];
+    let is_sample = sum(steps, audit::DRAWN) < sum(steps, audit::OF_SETS);
+    is_audited.then(|| Audit {
+        pairs: sum(steps, audit::PAIRS),
+        found: sum(steps, audit::FOUND),
+        squares: is_sample.then(|| squares.map(|name| sum(steps, name))),
+    })
+}
+
+/// A sentence on the dropped documents that are no pair with the kept one; nothing where there are none.
+fn unlike_kept(steps: &[Done]) -> Option<String> {
+    let beyond = sum(steps, BEYOND);
+    if beyond > 0 {
+        return Some(format!(
+            "{beyond} of {} dropped documents are farther than --distance from the document that is kept, which a chain of \
+             pairs joins to them; --cluster star drops none of these",
+            sum(steps, DROPPED)
+        ));
+    }
+    let below = sum(steps, BELOW);
+    let distance = steps.iter().filter_map(|step| step.counters.get(DISTANCE)).max();
+    // Jobs of Hadoop add counters up, so they tell no least similarity.
+    let least = distance.and_then(|distance| least(*distance));
+    let least = least.map(|least| format!(", the least similarity is {least}")).unwrap_or_default();
+    (below > 0).then(|| {
+        format!(
+            "{below} of {} dropped documents are below tau to the document that is kept, which a chain of pairs joins \
+             to them{least}; --cluster star drops none of these",
+            sum(steps, DROPPED)
+        )
+    })
+}
+
+/// The most that a step has counted: several may count the same sets.
+pub(super) fn most(steps: &[impl Borrow<Done>], counter: &str) -> u64 {
+    steps.iter().filter_map(|step| step.borrow().counters.get(counter)).max().copied().unwrap_or(0)
+}
+
+/// Lines on the features and sets that options have left out of the comparison; none where nothing was.
+fn left_out(steps: &[Done]) -> Vec<String> {
+    let most = |name| most(steps, name);
+    let counted = |name| (most(name) > 0).then(|| HumanCount(most(name)));
+    let sites = counted("features_of_one_site").map(|features| {
+        let postings = HumanCount(most("postings_of_one_site"));
+        format!("left out: {features} features that only pages of one site have, {postings} times")
+    });
+    let range = counted("features_out_of_idf_range")
+        .map(|features| format!("left out: {features} features outside the IDF range"));
+    // Without an option these are the documents without features, which are warned of.
+    let small = counted("sets_below_min_features")
+        .filter(|_| most("sets_below_min_features") > most("sets_without_features"))
+        .map(|sets| format!("left out: {sets} documents with fewer features than --min-features"));
+    [sites, range, small].into_iter().flatten().collect()
+}
+
+/// What a run reports.
+pub struct Report<'a> {
+    /// What was run on what.
+    pub manifest: &'a RunManifest,
+    /// Threads, or jobs at once.
+    pub threads: usize,
+    /// Seconds from start to end.
+    pub seconds: f64,
+    /// The steps.
+    pub steps: &'a [Done],
+    /// The warnings.
+    pub warnings: Vec<String>,
+    /// The files of the answer, or on a cluster its folders, as the user has to name them.
+    pub answers: Vec<PathBuf>,
+}
+
+impl Report<'_> {
+    /// The text of `run.json`: parameters, what was read and written, counters of each step.
+    pub fn json(&self, outputs: Vec<Value>) -> String {
+        let mut counters = Map::new();
+        let mut seconds = Map::new();
+        for step in self.steps {
+            counters.insert(step.name.clone(), json!(step.counters));
+            seconds.insert(step.name.clone(), json!(milliseconds(step.seconds)));
+        }
+        let mut run = self.manifest.fields().clone();
+        let fields = json!({
+            "threads": self.threads,
+            "documents": documents(self.steps),
+            "outputs": outputs,
+            "steps": self.steps.iter().map(|step| step.name.as_str()).collect::<Vec<_>>(),
+            "counters": counters,
+            "seconds": { "total": milliseconds(self.seconds), "steps": seconds },
+            "warnings": self.warnings,
+        });
+        run.extend(reached(self.steps).map(|audit| ("audit".to_owned(), audit.json())));
+        run.extend(fields.as_object().cloned().unwrap_or_default());
+        format!("{:#}", Value::from(run))
+    }
+
+    /// Writes `run.json` into the folder where the answer is made, with what is written there under the names that it
+    /// gets, and gives its text.
+    pub fn write(&self, made: &Path) -> Result<String> {
+        let outputs = self.answers.iter().map(|file| {
+            let mut output = digest(&made.join(file.file_name().unwrap_or_default()))?;
+            if let (Some(output), Value::Object(named)) = (output.as_object_mut(), manifest::file(file)) {
+                output.extend(named);
+            }
+            Ok(output)
+        });
+        let text = self.json(outputs.collect::<Result<_>>()?);
+        let mut file = AtomicFile::create(&made.join(RUN))?;
+        file.line(text.as_bytes())?;
+        file.finish()?;
+        Ok(text)
+    }
+
+    /// Prints the table, the result and the warnings on standard error, or `json` on standard output instead.
+    pub fn print(&self, quiet: bool, json: Option<&str>) -> Result<()> {
+        for warning in &self.warnings {
+            terminal::warning(warning);
+        }
+        if let Some(json) = json {
+            let mut out = Stdout::new();
+            out.line(json.as_bytes())?;
+            return out.flush();
+        }
+        if !quiet {
+            let once = with_readers_once(self.steps);
+            let count = |name| sum(&once, name);
+            terminal::line(table(self.steps).trim_end());
+            if let Some(queries) = self.steps.iter().find(|step| step.name == OF_QUERIES) {
+                let queries = sum(&[queries], "documents");
+                terminal::line(format_args!(
+                    "{}, {} of them near one of {}, {}, in {:.2} s",
+                    plural(count("documents") - queries, "document", "documents"),
+                    count(NEAR),
+                    plural(queries, "query", "queries"),
+                    plural(count(PAIRS), "pair", "pairs"),
+                    self.seconds
+                ));
+                self.answers
+                    .iter()
+                    .for_each(|file| terminal::line(format_args!("  {}", visible::path(file))));
+                return Ok(());
+            }
+            terminal::line(format_args!(
+                "{}, {}, {} to drop{}, in {:.2} s",
+                plural(count("documents"), "document", "documents"),
+                plural(count("clusters"), "cluster", "clusters"),
+                plural(count(DROPPED), "document", "documents"),
+                match count(EQUAL_TEXTS) {
+                    0 => String::new(),
+                    copies => format!(" ({copies} by equal texts)"),
+                },
+                self.seconds
+            ));
+            reached(self.steps).iter().for_each(terminal::line);
+            left_out(self.steps).into_iter().chain(unlike_kept(self.steps)).for_each(terminal::line);
+            for file in &self.answers {
+                terminal::line(format_args!("  {}", visible::path(file)));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn milliseconds(seconds: f64) -> f64 {
+    (seconds * 1000.0).round() / 1000.0
+}
