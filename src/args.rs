@@ -90,11 +90,7 @@ impl<O: Options> FromArgMatches for Of<O> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let read = O::read(&values(matches, &O::fields())).map(Self);
         read.map_err(|invalid| {
-            let text = format!(
-                "invalid value '{}' for '--{}': {}\n",
-                invalid.value, invalid.option, invalid.problem
-            );
-            clap::Error::raw(ErrorKind::ValueValidation, text)
+            clap::Error::raw(ErrorKind::ValueValidation, format!("{}\n", Error::from(invalid)))
         })
     }
 

@@ -13,7 +13,6 @@ use clap::{Arg, ArgMatches, Command, value_parser};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::PathBuf;
-use twinsplit_core::hash;
 use twinsplit_core::similarity::SetSimilarity;
 use twinsplit_core::text::{Extractor, FeatureSpec};
 use twinsplit_core::visible;
@@ -162,8 +161,7 @@ fn find(inputs: &Inputs, wanted: &[&str; 2], opts: &PairOpts, spec: &FeatureSpec
 fn explained(text: &str, extractor: &mut Extractor) -> Explained {
     let mut features = BTreeMap::new();
     let mut order = Vec::new();
-    extractor.each(text, |feature, span| {
-        let hash = hash::feature(feature.as_bytes());
+    extractor.each_hashed(text, |hash, feature, span| {
         features.entry(hash).or_insert_with(|| {
             order.push(hash);
             (feature.to_owned(), span)

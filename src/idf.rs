@@ -16,8 +16,8 @@ use twinsplit_rows::chains::{IDF_TABLE, idf_table};
 use twinsplit_rows::params::Params;
 
 /// The stages' options that this command has.
-const OPTIONS: [&str; 8] =
-    ["id", "text", "features", "normalise", "case-fold", "marks", "bad-records", "max-line"];
+const OPTIONS: [&str; 9] =
+    ["id", "text", "features", "normalise", "case-fold", "marks", "counts", "bad-records", "max-line"];
 
 /// The command line of `idf`.
 pub fn command() -> Command {

@@ -10,6 +10,7 @@ use twinsplit_core::visible;
 use twinsplit_io::error::{Error, Result};
 use twinsplit_io::terminal;
 use twinsplit_rows::chains::FAMILIES;
+use twinsplit_rows::config::Config;
 use twinsplit_rows::plan::{Asked, Engine, Given, Origin, Plan};
 use twinsplit_rows::stages;
 use twinsplit_sources::{Encoding, Format};
@@ -209,6 +210,7 @@ const GROUPS: [(&str, &[&str]); 3] = [
             "normalise",
             "case-fold",
             "marks",
+            "counts",
             "equal-texts",
         ],
     ),
@@ -236,13 +238,16 @@ pub fn stage_options() -> Vec<Arg> {
     options.into_iter().enumerate().map(placed).collect()
 }
 
-/// Adds the options of all stages, and `--preset`.
+/// Adds the options of all stages, `--config` and `--preset`.
 pub fn with_stage_options(command: Command) -> Command {
     let preset = Arg::new("preset").long("preset").value_name("NAME").help(
         "For options that are not given, take the settings of a published experiment: zhang2011 is SpotSigs with tau 0.4; \
          webcorpora is MinHash of 3 characters, 128 values in 16 bands of 8, by estimates above 0.8",
     );
-    command.args(stage_options()).arg(preset.value_parser(args::choice::<Preset>()))
+    let config = Arg::new("config").long("config").value_name("FILE").value_parser(PathBufValueParser::new()).help(
+        "For options that are not given, take those of this file: TOML such as `tau = 0.7`, or what plan --json and run.json have",
+    );
+    command.args(stage_options()).arg(config).arg(preset.value_parser(args::choice::<Preset>()))
 }
 
 /// The option by which bands are chosen.
@@ -261,7 +266,10 @@ pub fn asked(
     write_kept: bool,
     there: Option<&SampleThere<'_>>,
 ) -> Result<Asked> {
-    let chain = matches.get_one::<String>("chain").cloned();
+    let chain = match matches.get_one::<String>("chain") {
+        Some(chain) => Some(chain.clone()),
+        None => config(matches)?.chain,
+    };
     let mut asked = Asked {
         chain,
         engine,
@@ -298,8 +306,17 @@ pub fn read_file(path: &str) -> std::result::Result<String, String> {
     std::fs::read_to_string(path).map_err(|error| error.to_string())
 }
 
+/// The file of options that a command line names.
+fn config(matches: &ArgMatches) -> Result<Config> {
+    matches.get_one::<PathBuf>("config").map_or_else(|| Ok(Config::default()), |path| Config::read(path))
+}
+
 fn with_preset(matches: &ArgMatches) -> Result<Given> {
     let mut given = given(matches, &stage_options())?;
+    for (name, value) in config(matches)?.options {
+        given.set_missing(&name, value, Origin::Config);
+    }
+    refuse_table_from_stream(&given)?;
     let preset = matches.get_one::<Preset>("preset").map_or(&[][..], |preset| preset.settings());
     for (name, value) in preset {
         given.set_missing(name, *value, Origin::Preset);
@@ -323,11 +340,16 @@ pub fn given(matches: &ArgMatches, options: &[Arg]) -> Result<Given> {
             given.set(long, text, origin);
         }
     }
-    if given.params.is("idf-table", "-") {
-        return Err(Error::Usage(
+    refuse_table_from_stream(&given)?;
+    Ok(given)
+}
+
+fn refuse_table_from_stream(given: &Given) -> Result<()> {
+    match given.params.is("idf-table", "-") {
+        true => Err(Error::Usage(
             "--idf-table is read by more than one step, so it cannot be standard input; write it to a file first"
                 .to_owned(),
-        ));
+        )),
+        false => Ok(()),
     }
-    Ok(given)
 }

@@ -35,7 +35,7 @@ thread_local! {
             .flat_map(|kind| FORMS.map(|form| (kind, form)))
             .map(|(kind, (form, case_fold, marks))| {
                 let kind = FeatureKind::parse(kind, &|_| Err(String::new())).expect("a kind");
-                Extractor::new(FeatureSpec { kind, form, case_fold, marks })
+                Extractor::new(FeatureSpec { kind, form, case_fold, marks, counts: false })
             })
             .collect(),
     );

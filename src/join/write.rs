@@ -11,6 +11,7 @@ use twinsplit_engine::columnar::sorter::{pack, unpack};
 use twinsplit_engine::memory::Budget;
 use twinsplit_io::Target;
 use twinsplit_io::error::{Error, Result};
+use twinsplit_rows::record::{push_number, push_score};
 
 /// What is written, and how.
 pub struct Writing<'c> {
@@ -85,13 +86,14 @@ impl Writing<'_> {
     }
 
     fn encode(&self, row: &PairRow, sizes: &[u32], line: &mut Vec<u8>) {
-        use std::io::Write;
         let (x, y) = unpack(row.documents);
         let (a, b) = (sizes[x as usize], sizes[y as usize]);
         let score = self.similarity.measure().score(row.overlap.into(), a.into(), b.into());
         line.clear();
-        // Writing to memory does not fail.
-        let (x, y) = (u64::from(x) + 1, u64::from(y) + 1);
-        let _ = write!(line, "{x}\t{y}\t{}\t{a}\t{b}\t{score}", row.overlap);
+        for number in [u64::from(x) + 1, u64::from(y) + 1, row.overlap.into(), a.into(), b.into()] {
+            push_number(line, number);
+            line.push(b'\t');
+        }
+        push_score(line, score);
     }
 }

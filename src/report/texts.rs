@@ -7,7 +7,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Value, json};
 use std::ops::Range;
 use std::path::Path;
-use twinsplit_core::hash;
 use twinsplit_core::similarity::Measure;
 use twinsplit_core::text::Extractor;
 use twinsplit_core::visible;
@@ -65,9 +64,9 @@ impl Texts {
             let beginning = beginning(&document.text, most);
             let units = Units::of(beginning);
             let (mut marks, mut size) = (Vec::new(), 0);
-            extractor.each(&document.text, |feature, span| {
+            extractor.each_hashed(&document.text, |hash, _, span| {
                 let next = features.len() as u32;
-                let number = *numbers.entry(hash::feature(feature.as_bytes())).or_insert(next);
+                let number = *numbers.entry(hash).or_insert(next);
                 if number == next {
                     features.push(Feature::default());
                 }

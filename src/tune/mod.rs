@@ -38,7 +38,7 @@ use twinsplit_rows::stages::simhash::FingerprintOpts;
 /// What `run` has too, from its declaration.
 const OF_RUN: [&str; 3] = ["input", "threads", "quiet"];
 /// What stages have too, from their declarations.
-const OF_STAGES: [&str; 21] = [
+const OF_STAGES: [&str; 22] = [
     "bad-records",
     "max-line",
     "id",
@@ -48,6 +48,7 @@ const OF_STAGES: [&str; 21] = [
     "normalise",
     "case-fold",
     "marks",
+    "counts",
     "min-features",
     "equal-texts",
     "idf",

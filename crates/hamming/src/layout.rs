@@ -49,7 +49,7 @@ impl FromStr for Layout {
             "scan" => Ok(Layout::Scan),
             "block-pairs" => Ok(Layout::BlockPairs),
             _ => count().map(Layout::MultiIndex).ok_or_else(|| Error::Value {
-                name: "layout".into(),
+                name: "layout",
                 value: text.to_owned(),
                 problem: format!("it is scan, multi-index:M with M from 2 to {}, or block-pairs", MOST + 1),
             }),

@@ -14,6 +14,8 @@ use twinsplit_core::hash;
 pub const VERSION: u64 = 1;
 /// The parameter that says by which version of the tokenizer the features were made; it is no option.
 pub const TOKENIZER: &str = "tokenizer";
+/// Parameters that stand in a first line where they are not off, for there were files before them.
+const SWITCHES: [&str; 1] = ["counts"];
 
 /// Writes the first and the last line of a checked file and keeps the checksum of those between.
 pub struct CheckedWriter {
@@ -66,7 +68,14 @@ impl Head {
 
     /// Refuses a file that was made with other parameters than these, which are options.
     pub fn must_have(&self, parameters: &[(&str, String)], path: &Path) -> Result<()> {
-        match parameters.iter().find(|(name, value)| self.get(name) != value) {
+        let off = SWITCHES.map(|name| (name, "off".to_owned()));
+        let not_given = off.iter().filter(|(name, _)| parameters.iter().all(|(given, _)| given != name));
+        let mut wanted = parameters.iter().chain(not_given);
+        let found = |name: &str| match self.get(name) {
+            "" if SWITCHES.contains(&name) => "off",
+            found => found,
+        };
+        match wanted.find(|(name, value)| found(name) != value) {
             None => Ok(()),
             Some((TOKENIZER, needed)) => {
                 // Before there was a second version no file named the first.
@@ -81,7 +90,7 @@ impl Head {
                 problem: format!(
                     "it was made with --{name} {} where --{name} {value} is asked for; \
                      give the same option, or make it again with the stage that wrote it",
-                    self.get(name)
+                    found(name)
                 ),
             }),
         }

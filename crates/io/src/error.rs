@@ -197,7 +197,7 @@ pub enum Error {
     /// An option's value that is none of those it may have.
     Value {
         /// The option.
-        name: Cow<'static, str>,
+        name: &'static str,
         /// Its value.
         value: String,
         /// What is wrong with it.
@@ -300,7 +300,8 @@ impl From<Infallible> for Error {
 
 impl From<Invalid> for Error {
     fn from(invalid: Invalid) -> Self {
-        Self::Value { name: invalid.option.into(), value: invalid.value, problem: invalid.problem }
+        let Invalid { option, value, problem } = invalid;
+        Self::Usage(format!("invalid value '{value}' for '--{option}': {problem}"))
     }
 }
 

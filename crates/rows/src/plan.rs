@@ -60,6 +60,8 @@ pub enum Origin {
     CommandLine,
     /// The environment.
     Environment,
+    /// The file of options that was named.
+    Config,
     /// The preset that was named.
     Preset,
     /// A program that uses the crate.
@@ -76,6 +78,7 @@ impl fmt::Display for Origin {
             Origin::Default => f.write_str("default"),
             Origin::CommandLine => f.write_str("command line"),
             Origin::Environment => f.write_str("environment"),
+            Origin::Config => f.write_str("config"),
             Origin::Preset => f.write_str("preset"),
             Origin::Program => f.write_str("program"),
             Origin::Family => f.write_str("chain"),

@@ -148,6 +148,12 @@ impl Dedup {
         self.set("marks", marks.name())
     }
 
+    /// Whether a feature counts as often as it stands in a document; it counts once by default. Documents are weighted sets then, and
+    /// Jaccard is the sum of the smaller counts over that of the larger ones.
+    pub fn counts(self, on: bool) -> Self {
+        self.set("counts", switch(on))
+    }
+
     /// Whether the case of letters is folded; it is by default.
     pub fn case_fold(self, on: bool) -> Self {
         self.set("case-fold", switch(on))
@@ -328,7 +334,7 @@ fn read_file(path: &str) -> Result<String, String> {
 }
 
 fn invalid(name: &'static str, value: &str, problem: impl Display) -> Error {
-    Error::Value { name: name.into(), value: value.to_owned(), problem: problem.to_string() }
+    Error::Value { name, value: value.to_owned(), problem: problem.to_string() }
 }
 
 fn switch(on: bool) -> &'static str {

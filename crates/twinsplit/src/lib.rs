@@ -41,7 +41,7 @@ pub use dedup::Dedup;
 pub use document::Document;
 pub use duplicates::{Cluster, Clusters, Dropped, Duplicates, Pair, Pairs};
 pub use index::{Index, Match};
-pub use twinsplit_core::choice::Choice;
+pub use twinsplit_core::choice::{Choice, Unnamed};
 pub use twinsplit_core::cluster::keep::KeepRule;
 pub use twinsplit_core::similarity::Measure;
 pub use twinsplit_core::similarity::containment::Relation;

@@ -190,16 +190,16 @@ fn a_rule_keeps_what_it_says() {
 #[test]
 fn what_is_wrong_is_an_error_of_its_kind() {
     let value = |result: Result<Dedup, Error>| match result {
-        Err(Error::Value { name, value, .. }) => (name.into_owned(), value),
+        Err(Error::Value { name, value, .. }) => (name, value),
         other => panic!("{other:?}"),
     };
-    assert_eq!(value(Dedup::new().tau("0")), ("tau".to_owned(), "0".to_owned()));
-    assert_eq!(value(Dedup::new().features("letters")), ("features".to_owned(), "letters".to_owned()));
-    assert_eq!(value(Dedup::new().idf("0.5")), ("idf".to_owned(), "0.5".to_owned()));
-    assert_eq!(value(Dedup::new().similarity(Measure::Overlap, "0.5")), ("tau".to_owned(), "0.5".to_owned()));
-    assert_eq!(value(Dedup::new().similarity(Measure::Dice, "3")), ("tau".to_owned(), "3".to_owned()));
+    assert_eq!(value(Dedup::new().tau("0")), ("tau", "0".to_owned()));
+    assert_eq!(value(Dedup::new().features("letters")), ("features", "letters".to_owned()));
+    assert_eq!(value(Dedup::new().idf("0.5")), ("idf", "0.5".to_owned()));
+    assert_eq!(value(Dedup::new().similarity(Measure::Overlap, "0.5")), ("tau", "0.5".to_owned()));
+    assert_eq!(value(Dedup::new().similarity(Measure::Dice, "3")), ("tau", "3".to_owned()));
     let overlap = Dedup::new().similarity(Measure::Overlap, "3").unwrap();
-    assert_eq!(value(overlap.clone().tau("0.7")), ("tau".to_owned(), "0.7".to_owned()));
+    assert_eq!(value(overlap.clone().tau("0.7")), ("tau", "0.7".to_owned()));
     assert!(overlap.tau("4").is_ok());
     assert_eq!("containment".parse::<Measure>().ok(), Some(Measure::Containment));
     let known = "expected one of smallest-id, first, longest, newest, score";

@@ -3,6 +3,7 @@
 
 mod cliffs;
 mod corpora_self;
+mod counts;
 mod equal_texts;
 mod features_golden;
 mod join;

@@ -124,7 +124,7 @@ fn a_part_of_a_document_finds_it() {
 #[test]
 fn errors_tell_what_was_wrong() {
     let Err(Error::Value { name, value, problem }) = Dedup::new().tau("1.5") else { panic!() };
-    assert_eq!((&*name, &*value), ("tau", "1.5"));
+    assert_eq!((name, &*value), ("tau", "1.5"));
     assert!(problem.contains("(0, 1]"), "{problem}");
     let dates = Dedup::new().keep(KeepRule::Newest);
     let wrong = dates.run([Document::new("a", "text").date("31.01.2024")]).unwrap_err();

@@ -2,6 +2,7 @@
 
 mod chosen_chain;
 mod completions;
+mod config;
 mod errors;
 pub mod estimate;
 mod explain;

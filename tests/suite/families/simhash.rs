@@ -71,7 +71,13 @@ pub fn keywords(extractor: &mut Extractor, text: &str) -> Vec<(String, u64, u64)
 
 pub fn as_python() -> Extractor {
     let kind = FeatureKind::parse("jieba", &|_| Err("no files here".into())).unwrap();
-    Extractor::new(FeatureSpec { kind, form: NormalForm::None, case_fold: false, marks: Marks::Keep })
+    Extractor::new(FeatureSpec {
+        kind,
+        form: NormalForm::None,
+        case_fold: false,
+        marks: Marks::Keep,
+        counts: false,
+    })
 }
 
 #[derive(Deserialize)]

@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::folding::Folding;
 use super::normalise::Normaliser;
 use super::normalised::{NormalisedText, Space};
+use super::repeats::Repeats;
 use super::seen::Seen;
 use super::segment::Words;
 use super::spotsigs::Spotter;
@@ -19,6 +20,8 @@ pub struct Extractor {
     pub(super) words: Words,
     pub(super) normalised: NormalisedText,
     seen: Seen,
+    /// Where features count as often as they stand.
+    pub(super) repeats: Option<Repeats>,
 }
 
 #[derive(Debug)]
@@ -52,6 +55,7 @@ impl Extractor {
             words: Words::default(),
             normalised: NormalisedText::default(),
             seen: Seen::default(),
+            repeats: spec.counts.then(Repeats::default),
         }
     }
 
@@ -85,6 +89,17 @@ impl Extractor {
                 jieba::each(normalised, &mut visit);
             }
         }
+    }
+
+    /// As [`each`](Self::each), with the hash by which [`set`](Self::set) has each occurrence.
+    pub fn each_hashed(&mut self, text: &str, mut visit: impl FnMut(u64, &str, Range<usize>)) {
+        let mut repeats = self.repeats.take();
+        repeats.iter_mut().for_each(Repeats::start);
+        self.each(text, |feature, range| {
+            let hash = crate::hash::feature(feature.as_bytes());
+            visit(repeats.as_mut().map_or(hash, |repeats| repeats.next(hash)), feature, range);
+        });
+        self.repeats = repeats;
     }
 
     /// As [`each`](Self::each), without the place of a feature, which takes less time.
@@ -127,8 +142,18 @@ impl Extractor {
         self.normalised.text()
     }
 
-    /// The hash of each feature's text, repeats included. `out` is emptied first.
+    /// The hash of each feature's text, repeats included; of [repeats](super::repeats) that count those that they are. `out` is emptied
+    /// first.
     pub fn hashes(&mut self, text: &str, out: &mut Vec<u64>) {
+        self.hashes_of_texts(text, out);
+        if let Some(repeats) = &mut self.repeats {
+            repeats.start();
+            out.iter_mut().for_each(|feature| *feature = repeats.next(*feature));
+        }
+    }
+
+    /// The hash of each feature's text, repeats alike. `out` is emptied first.
+    pub(super) fn hashes_of_texts(&mut self, text: &str, out: &mut Vec<u64>) {
         out.clear();
         let Extractor { kind, normaliser, folding, words, normalised, .. } = self;
         let text = folding.fold::<false>(text, *normaliser).text;

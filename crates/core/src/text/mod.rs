@@ -49,6 +49,7 @@ pub mod lines;
 mod normalise;
 mod normalised;
 mod pieces;
+pub mod repeats;
 mod run_cache;
 mod script;
 mod seen;
@@ -105,6 +106,8 @@ pub struct FeatureSpec {
     pub case_fold: bool,
     /// What becomes of the marks of Arabic and Hebrew. By default they are dropped.
     pub marks: Marks,
+    /// Whether a feature counts as often as it stands in the text: its [repeats](mod@repeats) are features, too. Default false.
+    pub counts: bool,
 }
 
 crate::choice! {
@@ -132,7 +135,7 @@ crate::choice! {
 impl FeatureSpec {
     /// The kind with the normal form NFKC, case folded and without optional marks.
     pub fn new(kind: FeatureKind) -> Self {
-        FeatureSpec { kind, form: NormalForm::Nfkc, case_fold: true, marks: Marks::Drop }
+        FeatureSpec { kind, form: NormalForm::Nfkc, case_fold: true, marks: Marks::Drop, counts: false }
     }
 }
 

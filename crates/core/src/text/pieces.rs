@@ -21,6 +21,7 @@ use super::extractor::Kind;
 use super::han::is_han;
 use super::normalise::is_fixed;
 use super::normalised::Space;
+use super::repeats::Repeats;
 use super::spotsigs::Spotter;
 use super::{Extractor, chars, words};
 use crate::hash::TextParts;
@@ -84,11 +85,12 @@ impl<'e> Pieces<'e> {
     /// A text begins.
     pub fn new(extractor: &'e mut Extractor) -> Self {
         extractor.words.drop_first(extractor.words.len());
+        extractor.repeats.iter_mut().for_each(Repeats::start);
         extractor.normalised.fill::<false>("", 0, Space::One, extractor.normaliser);
         Self { extractor, window: Window::default(), carried: Carried::default() }
     }
 
-    /// The next part of the text, of any length. `visit` gets the hashes of features, repeats included.
+    /// The next part of the text, of any length. `visit` gets the hashes of features, as [`Extractor::hashes`] has them.
     pub fn push<E>(&mut self, text: &str, visit: &mut impl FnMut(u64) -> Result<(), E>) -> Result<(), E> {
         let Self { extractor, window, carried } = self;
         window.push(text, extractor.kind.cuts(), |piece| carried.piece(extractor, piece, false, visit))
@@ -104,8 +106,9 @@ impl<'e> Pieces<'e> {
     pub fn finish<E>(mut self, visit: &mut impl FnMut(u64) -> Result<(), E>) -> Result<(), E> {
         self.carried.piece(self.extractor, &self.window.text, true, visit)?;
         // What a long text needed is not kept for short ones.
-        let Extractor { folding, words, normalised, .. } = self.extractor;
+        let Extractor { folding, words, normalised, repeats, .. } = self.extractor;
         (*folding, *words, *normalised) = Default::default();
+        repeats.iter_mut().for_each(Repeats::release);
         Ok(())
     }
 }
@@ -174,10 +177,13 @@ impl Carried {
                 self.seen = usize::from(*k == 1 && !normalised.text().is_empty());
             }
             Kind::Lines | Kind::SentenceEnds(_) | Kind::Sentences(_) | Kind::Jieba => {
-                extractor.hashes(text, out)
+                extractor.hashes_of_texts(text, out)
             }
         }
-        self.features.drain(..).try_for_each(visit)
+        match &mut extractor.repeats {
+            None => out.drain(..).try_for_each(visit),
+            Some(repeats) => out.drain(..).try_for_each(|feature| visit(repeats.next(feature))),
+        }
     }
 }
 

@@ -41,6 +41,17 @@ impl FeatureSpec {
             FeatureKind::Lines | FeatureKind::SentenceEnds(_) => 13,
         };
         stretch.saturating_sub(PIECE) * (1 + factor * growth)
+            + if self.counts { self.memory_of_counts(line) } else { 0 }
+    }
+
+    /// Bytes for the counts of all features of a line: 56 for each, while the table that holds them grows.
+    fn memory_of_counts(&self, line: &[u8]) -> usize {
+        let features = match self.kind {
+            FeatureKind::Chars(_) | FeatureKind::Jieba => line.len(),
+            // A word or a line is one character at least, and another one parts it from the next.
+            _ => line.len() / 2,
+        };
+        features * 56
     }
 }
 

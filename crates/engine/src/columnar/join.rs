@@ -35,20 +35,24 @@ pub struct PairRow {
 impl Row for PairRow {
     const MOST: usize = 12;
 
+    #[inline]
     fn least(_: FrameOfReference) -> usize {
         Self::MOST
     }
 
+    #[inline]
     fn key(&self) -> u64 {
         self.documents
     }
 
+    #[inline]
     fn put(&self, _: &Self, _: FrameOfReference, out: &mut [u8]) -> usize {
         out[..8].copy_from_slice(&self.documents.to_le_bytes());
         out[8..12].copy_from_slice(&self.overlap.to_le_bytes());
         12
     }
 
+    #[inline]
     fn get(bytes: &mut &[u8], _: &Self, _: FrameOfReference) -> Option<Self> {
         let documents = bytes.split_off(..8)?.try_into().ok().map(u64::from_le_bytes)?;
         let overlap = bytes.split_off(..4)?.try_into().ok().map(u32::from_le_bytes)?;

@@ -19,7 +19,7 @@ pub const FAMILY: Family = Family {
     about: "SimHash fingerprints, pairs by Hamming distance: APPROXIMATE, for a few bytes a document",
     defaults: &[],
     // Those of the stages that it shares with chains of sets.
-    ignored: &["similarity", "tau"],
+    ignored: &["similarity", "tau", "counts"],
     front: &[("keep", &["first", "newest"])],
     choices: &[("weights", &["tf", "tf-idf"]), ("check", &["", "jaccard:0.5"]), ("batch", &["", "queries"])],
     compose,

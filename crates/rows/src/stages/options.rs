@@ -155,6 +155,9 @@ twinsplit_core::options! {
         pub case_fold: Switch = "on";
         /// Marks that Arabic and Hebrew are written with and without: tatweel, vowel marks, points and accents
         pub marks: Marks = "drop", "WHAT";
+        /// Whether a feature counts as often as it stands in a document, so that documents are weighted sets: Jaccard is the sum of the
+        /// smaller counts over that of the larger ones; off counts each feature once
+        pub counts: Switch = "off";
     }
 }
 
@@ -165,7 +168,7 @@ impl FeatureOpts {
         let kind =
             FeatureKind::parse(&self.features, &read).map_err(|error| Error::Usage(error.to_string()))?;
         let (form, case_fold) = (self.normalise, self.case_fold == Switch::On);
-        Ok(FeatureSpec { kind, form, case_fold, marks: self.marks })
+        Ok(FeatureSpec { kind, form, case_fold, marks: self.marks, counts: self.counts == Switch::On })
     }
 }
 
@@ -178,13 +181,18 @@ impl FeatureOpts {
         } else {
             self.spec()?.kind.to_string()
         };
-        Ok(vec![
+        let mut parameters = vec![
             (TOKENIZER, text::VERSION.to_string()),
             ("features", kind),
             ("normalise", self.normalise.name().to_owned()),
             ("case-fold", self.case_fold.name().to_owned()),
             ("marks", self.marks.name().to_owned()),
-        ])
+        ];
+        // Files that were written before there were counts say nothing of them.
+        if self.counts == Switch::On {
+            parameters.push(("counts", self.counts.name().to_owned()));
+        }
+        Ok(parameters)
     }
 }
 

@@ -143,6 +143,11 @@ impl SketchOpts {
     /// What turns texts into fingerprints, with these frequencies.
     pub fn sketcher(&self, idf: Idf) -> Result<Sketcher> {
         let spec = self.features.spec()?;
+        if spec.counts {
+            let advice =
+                "--counts is for sets; fingerprints count features by --weights tf; leave --counts out";
+            return Err(Error::Usage(advice.to_owned()));
+        }
         let least = self.least.min_features;
         Ok(Sketcher::new(spec, least, self.weights, idf, self.hash, self.bits, self.tie))
     }

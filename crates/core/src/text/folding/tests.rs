@@ -29,7 +29,7 @@ fn all(property: &str) -> Vec<char> {
 fn extractor(kind: &str, normaliser: Normaliser) -> Extractor {
     let kind = FeatureKind::parse(kind, &|_| Err("no files here".into())).unwrap();
     let Normaliser { form, case_fold, marks } = normaliser;
-    Extractor::new(FeatureSpec { kind, form, case_fold, marks })
+    Extractor::new(FeatureSpec { kind, form, case_fold, marks, counts: false })
 }
 
 fn features(kind: &str, normaliser: Normaliser, text: &str) -> Vec<String> {

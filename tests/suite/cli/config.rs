@@ -1,0 +1,86 @@
+//! Files of options: `--config`.
+
+use crate::common::cli::{Place, jsonl};
+
+const DOCS: [(&str, &str); 4] = [
+    ("a", "rain fell on the harbour all night and the ferry left at six"),
+    ("b", "rain fell on the harbour all night and the ferry left at seven"),
+    ("c", "rain fell on the harbour all day and nobody saw the ferry go"),
+    ("d", "nothing like it"),
+];
+
+fn place() -> Place {
+    let here = Place::new();
+    here.write("docs", jsonl(&DOCS));
+    here
+}
+
+fn parameters(here: &Place, run: &str) -> serde_json::Value {
+    serde_json::from_str(&here.read(&format!("{run}/run.json"))).unwrap()
+}
+
+#[test]
+fn a_file_asks_for_what_options_ask_for() {
+    let here = place();
+    let run = "twinsplit run --quiet --input docs";
+    here.write(
+        "minhash.toml",
+        "chain = \"minhash\"\nfeatures = \"words:2\"\ntau = 0.4\nbands = 64\nrows = 2\n",
+    );
+    here.say(&format!("{run} minhash --features words:2 --tau 0.4 --bands 64 --rows 2 --output options"))
+        .ok();
+    here.say(&format!("{run} --config minhash.toml --output file")).ok();
+    let pairs = here.read("options/pairs.tsv");
+    assert_eq!(pairs.lines().count(), 2, "{pairs}");
+    // What a run and a plan say of themselves are such files as well.
+    here.say(&format!("{run} --config file/run.json --output again")).ok();
+    let plan =
+        here.say("twinsplit plan minhash --features words:2 --tau 0.4 --bands 64 --rows 2 --json").ok();
+    here.write("plan.json", plan);
+    here.say(&format!("{run} --engine pipes --config plan.json --output pipes")).ok();
+    for other in ["file", "again", "pipes"] {
+        assert_eq!(here.read(&format!("{other}/pairs.tsv")), pairs, "{other}");
+        assert_eq!(here.read(&format!("{other}/clusters.tsv")), here.read("options/clusters.tsv"), "{other}");
+        assert_eq!(
+            parameters(&here, other)["parameters"],
+            parameters(&here, "options")["parameters"],
+            "{other}"
+        );
+    }
+    let origins = &parameters(&here, "file")["origins"];
+    assert_eq!((&origins["tau"], &origins["bands"]), (&"config".into(), &"config".into()), "{origins}");
+}
+
+#[test]
+fn a_file_stands_behind_the_command_line_and_before_presets() {
+    let here = place();
+    here.write("file.toml", "tau = 0.5\nfeatures = \"words:1\"\nmin-features = 2\n");
+    let line =
+        "twinsplit run --quiet --input docs --config file.toml --preset zhang2011 --tau 0.6 --output out";
+    here.with(line, "", &[("TWINSPLIT_MIN_FEATURES", "3")]).ok();
+    let run = parameters(&here, "out");
+    let value = |name: &str| {
+        let text = |field: &str| run[field][name].as_str().unwrap_or_default().to_owned();
+        (text("parameters"), text("origins"))
+    };
+    assert_eq!(value("tau"), ("0.6".into(), "command line".into()));
+    assert_eq!(value("min-features"), ("3".into(), "environment".into()));
+    assert_eq!(value("features"), ("words:1".into(), "config".into()));
+}
+
+#[test]
+fn what_is_wrong_in_a_file_is_named() {
+    let here = place();
+    here.write("typo.toml", "# mine\ntau = 0.5\nminfeatures = 3\n");
+    here.write("value.toml", "\ntau = 1.5\n");
+    here.write("table.toml", "[run]\ntau = 0.5\n");
+    for (file, parts) in [
+        ("typo.toml", &["typo.toml", "line 3", "minfeatures", "min-features"][..]),
+        ("value.toml", &["value.toml", "line 2", "tau", "(0, 1]"]),
+        ("table.toml", &["table.toml", "line 1", "run"]),
+        ("none.toml", &["none.toml"]),
+    ] {
+        here.say(&format!("twinsplit run --input docs --output out --config {file}")).fails(1, parts);
+    }
+    assert!(!here.path("out").exists());
+}
