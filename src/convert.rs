@@ -53,11 +53,11 @@ struct SourceArgs {
     /// The format of the files
     #[arg(long, value_parser = args::choice::<Format>())]
     format: Format,
-    /// What holds the id: a field of jsonl, an element of trec. `auto` makes ids of the form FILE@OFFSET for trec, and asks
-    /// for none in jsonl, whose lines stay as they are [default: id; DOCNO]
+    /// What holds the id: a field of jsonl, a column of csv and tsv, an element of trec, a field of the records of warc. `auto` makes ids of the form FILE@OFFSET for trec, and asks
+    /// for none in jsonl, whose lines stay as they are [default: id; DOCNO; WARC-Record-ID]
     #[arg(long, value_name = "NAME")]
     id: Option<String>,
-    /// What holds the text: a field of jsonl, elements of trec, which are joined in the order in which they stand
+    /// What holds the text: a field of jsonl, columns of csv and tsv or elements of trec, which are joined in their order
     /// [default: text; TEXT, or all that follows a DOCHDR]
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     text: Vec<String>,
@@ -137,6 +137,8 @@ pub struct Converted {
     documents: u64,
     /// Documents that could not be read.
     bad: u64,
+    /// Parts of the files that were no documents, such as the images of a crawl.
+    passed_over: u64,
     pages: Pages,
 }
 
@@ -151,8 +153,19 @@ impl Converted {
         if self.documents == 0 {
             warnings.push("no document was found".to_owned());
         }
+
         self.pages.warn(&mut warnings);
         warnings
+    }
+}
+
+/// Says of a crawl how much of it is no page, unless nobody wants to know.
+fn note_passed_over(passed_over: u64, quiet: bool) {
+    if passed_over > 0 && !quiet {
+        terminal::note(format_args!(
+            "{} no page of HTML or plain text with status 200, such as requests, images and redirects",
+            plural(passed_over, "record is", "records are")
+        ));
     }
 }
 
@@ -172,7 +185,9 @@ pub fn write(
     let _folders = output.make_folder()?;
     let converted = Lines::create(output).and_then(|out| convert(files, opts, &mut bad, out, &progress));
     drop(display);
-    Ok(Converted { bad: bad.finish()?, ..converted? })
+    let converted = Converted { bad: bad.finish()?, ..converted? };
+    note_passed_over(converted.passed_over, quiet);
+    Ok(converted)
 }
 
 /// Pages whose bytes and encoding do not fit, or whose text stands in scripts.
@@ -232,7 +247,7 @@ fn convert(
     mut out: Lines,
     progress: &Progress,
 ) -> Result<Converted> {
-    let (mut documents, mut pages, mut escaped) = (0, Pages::default(), Vec::new());
+    let (mut documents, mut passed_over, mut pages, mut escaped) = (0, 0, Pages::default(), Vec::new());
     for (number, path) in (0..).zip(files) {
         let mut source = opts.open(path, number)?;
         let mut read = 0;
@@ -254,9 +269,10 @@ fn convert(
             progress.add(now - read);
             read = now;
         }
+        passed_over += source.passed_over();
     }
     out.finish()?;
-    Ok(Converted { documents, bad: 0, pages })
+    Ok(Converted { documents, bad: 0, passed_over, pages })
 }
 
 /// Bytes that become a gzip member.

@@ -64,13 +64,13 @@ impl InFront {
             return Ok((file, Vec::new()));
         }
         let document: DocumentOpts = params.parse()?;
-        let is_json = self.format == Format::Jsonl;
+        let keeps_fields = self.format.keeps_fields();
         let source = SourceOpts {
             format: self.format,
             // Elements have their usual names; fields those that the run asks for.
-            id: is_json.then_some(document.id),
-            text: if is_json { vec![document.text] } else { Vec::new() },
-            date: document.date.filter(|_| is_json),
+            id: keeps_fields.then_some(document.id),
+            text: if keeps_fields { vec![document.text] } else { Vec::new() },
+            date: document.date.filter(|_| keeps_fields),
             encoding: self.encoding,
             keep_markup: false,
             script_templates: false,

@@ -20,7 +20,7 @@ const FRESH: usize = 2048;
 /// An index of fingerprints with growing ids, to which they are added one by one.
 ///
 /// ```
-/// use twinsplit::hamming::{IndexOptions, DynamicIndex};
+/// use twinsplit_hamming::{IndexOptions, DynamicIndex};
 /// let mut live = DynamicIndex::<u64>::new(IndexOptions::default());
 /// live.insert(10, 0b0000)?;
 /// live.insert(20, 0b0111)?;
@@ -29,7 +29,7 @@ const FRESH: usize = 2048;
 /// assert_eq!(live.search(0b0001), [(20, 2)]);
 /// live.expire_before(21);
 /// assert!(live.search(0b0001).is_empty());
-/// # Ok::<(), twinsplit::Error>(())
+/// # Ok::<(), twinsplit_io::error::Error>(())
 /// ```
 #[derive(Debug)]
 pub struct DynamicIndex<F> {

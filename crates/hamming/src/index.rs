@@ -52,10 +52,10 @@ const BUILDING: usize = 512 << 20;
 /// their ids. Many threads may ask at once.
 ///
 /// ```
-/// use twinsplit::hamming::{Index, IndexOptions, Match};
+/// use twinsplit_hamming::{Index, IndexOptions, Match};
 /// let index = Index::<u64>::build(&[0b0000, 0b0111, 0xff00], IndexOptions::default())?;
 /// assert_eq!(index.search(0b0001), [Match { row: 0, distance: 1 }, Match { row: 1, distance: 2 }]);
-/// # Ok::<(), twinsplit::Error>(())
+/// # Ok::<(), twinsplit_io::error::Error>(())
 /// ```
 #[derive(Debug)]
 pub struct Index<F> {

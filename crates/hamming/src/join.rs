@@ -43,7 +43,7 @@ pub(super) const SMALL: usize = 24;
 /// a < b. The order of the calls depends on the fingerprints alone; they come one at a time.
 ///
 /// ```
-/// use twinsplit::hamming::{JoinOptions, join};
+/// use twinsplit_hamming::{JoinOptions, join};
 /// let fingerprints: [u64; 4] = [0b0000, 0b0111, 0xff00, 0b0000];
 /// let mut pairs = Vec::new();
 /// let options = JoinOptions { distance: 3, threads: 1, memory: 1 << 20 };
@@ -53,7 +53,7 @@ pub(super) const SMALL: usize = 24;
 /// })?;
 /// pairs.sort_unstable();
 /// assert_eq!(pairs, [(0, 1, 3), (0, 3, 0), (1, 3, 3)]);
-/// # Ok::<(), twinsplit::Error>(())
+/// # Ok::<(), twinsplit_io::error::Error>(())
 /// ```
 ///
 /// # Errors

@@ -41,7 +41,7 @@ const LEAST: usize = 1 << 20;
 /// Takes fingerprints, one after the other, for a join or an index in bounded memory.
 ///
 /// ```
-/// use twinsplit::hamming::{Id, IdWriter, Index, IndexOptions, Match, Sorter, SorterOptions, Verify};
+/// use twinsplit_hamming::{Id, IdWriter, Index, IndexOptions, Match, Sorter, SorterOptions, Verify};
 /// let folder = tempfile::tempdir().unwrap();
 /// let options = SorterOptions { folder: folder.path().to_owned(), memory: 1 << 20, threads: 1 };
 /// let (mut sorter, mut ids) = (Sorter::<u64>::new(options), IdWriter::numbers(folder.path())?);
@@ -61,7 +61,7 @@ const LEAST: usize = 1 << 20;
 /// let index = Index::<u64>::open(&path, Verify::All { threads: 1 })?;
 /// assert_eq!(index.search(0xff01), [Match { row: 2, distance: 1 }]);
 /// assert_eq!(index.id(2), Some(Id::Number(72)));
-/// # Ok::<(), twinsplit::Error>(())
+/// # Ok::<(), twinsplit_io::error::Error>(())
 /// ```
 #[derive(Debug)]
 pub struct Sorter<F> {

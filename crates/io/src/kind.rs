@@ -70,8 +70,8 @@ const MAGIC: [(&[u8], Kind); 25] = [
     (b"\xff\xff\xff\xff", filter("a stream of Arrow", ARROW_STREAM)),
     (b"Obj\x01", file("Avro", "fastavro {}")),
     (b"SQLite format 3\0", alone("an SQLite database")),
-    (b"WARC/", filter("WARC", WARC)),
-    (b"filedesc://", filter("ARC", WARC)),
+    (b"WARC/", Kind { name: "WARC", command: Command::Convert("warc") }),
+    (b"filedesc://", filter("ARC", ARC)),
     (b"\xff\xfe\0\0", UTF_32),
     (b"\0\0\xfe\xff", UTF_32),
     (b"\xff\xfe", UTF_16),
@@ -97,7 +97,7 @@ const DATASET_PARQUET: &str = r#"python3 -c 'import json, sys, pyarrow.dataset; 
 const DATASET_IPC: &str = r#"python3 -c 'import json, sys, pyarrow.dataset; [print(json.dumps(row, default=str)) for part in pyarrow.dataset.dataset(sys.argv[1], format="ipc").to_batches() for row in part.to_pylist()]' {}"#;
 const DATASET_ORC: &str = r#"python3 -c 'import json, sys, pyarrow.dataset; [print(json.dumps(row, default=str)) for part in pyarrow.dataset.dataset(sys.argv[1], format="orc").to_batches() for row in part.to_pylist()]' {}"#;
 const ARROW_STREAM: &str = r#"python3 -c 'import json, sys, pyarrow; [print(json.dumps(row, default=str)) for part in pyarrow.ipc.open_stream(sys.stdin.buffer) for row in part.to_pylist()]'"#;
-const WARC: &str = r#"python3 -c 'import json, sys; from warcio.archiveiterator import ArchiveIterator; from resiliparse.parse.html import HTMLTree; from resiliparse.parse.encoding import detect_encoding; from resiliparse.extract.html2text import extract_plain_text; [print(json.dumps({"id": "%d %s" % (n, r.rec_headers.get_header("WARC-Target-URI")), "text": b.decode("utf-8", "replace") if r.rec_type == "conversion" else extract_plain_text(HTMLTree.parse_from_bytes(b, detect_encoding(b)))})) for n, r in enumerate(ArchiveIterator(sys.stdin.buffer, arc2warc=True)) if r.rec_type in ("response", "conversion") for b in [r.content_stream().read()]]'"#;
+const ARC: &str = r#"python3 -c 'import json, sys; from warcio.archiveiterator import ArchiveIterator; from resiliparse.parse.html import HTMLTree; from resiliparse.parse.encoding import detect_encoding; from resiliparse.extract.html2text import extract_plain_text; [print(json.dumps({"id": "%d %s" % (n, r.rec_headers.get_header("WARC-Target-URI")), "text": b.decode("utf-8", "replace") if r.rec_type == "conversion" else extract_plain_text(HTMLTree.parse_from_bytes(b, detect_encoding(b)))})) for n, r in enumerate(ArchiveIterator(sys.stdin.buffer, arc2warc=True)) if r.rec_type in ("response", "conversion") for b in [r.content_stream().read()]]'"#;
 
 const HTML: Kind = Kind { name: "HTML", command: Command::Convert("html") };
 const TREC: Kind = Kind { name: "TREC", command: Command::Convert("trec") };
@@ -105,18 +105,8 @@ const XML: Kind = alone("XML");
 const JSON: Kind = alone("JSON");
 const ARRAY: Kind = filter("a JSON array", "jq -c '.[]'");
 const SPREAD: Kind = filter("JSON with objects over several lines", "jq -c .");
-const CSV: Kind = filter(
-    "CSV",
-    r#"python3 -c 'import csv, json, sys; csv.field_size_limit(sys.maxsize); sys.stdin.reconfigure(encoding="utf-8-sig", newline=""); [print(json.dumps(row)) for row in csv.DictReader(sys.stdin)]'"#,
-);
-const CSV_SEMICOLONS: Kind = filter(
-    "CSV",
-    r#"python3 -c 'import csv, json, sys; csv.field_size_limit(sys.maxsize); sys.stdin.reconfigure(encoding="utf-8-sig", newline=""); [print(json.dumps(row)) for row in csv.DictReader(sys.stdin, delimiter=";")]'"#,
-);
-const TSV: Kind = filter(
-    "TSV",
-    r#"python3 -c 'import csv, json, sys; csv.field_size_limit(sys.maxsize); sys.stdin.reconfigure(encoding="utf-8-sig", newline=""); [print(json.dumps(row)) for row in csv.DictReader(sys.stdin, delimiter="\t")]'"#,
-);
+const CSV: Kind = Kind { name: "CSV", command: Command::Convert("csv") };
+const TSV: Kind = Kind { name: "TSV", command: Command::Convert("tsv") };
 
 impl Kind {
     /// The kind of a file that begins with these bytes, where no line of JSON does; they are the first [`HEAD`] of it, or all.
@@ -146,8 +136,7 @@ impl Kind {
             }
             _ if !is_first => None,
             _ if text.contains('\t') => Some(TSV),
-            _ if text.contains(',') => Some(CSV),
-            _ if text.contains(';') => Some(CSV_SEMICOLONS),
+            _ if text.contains([',', ';']) => Some(CSV),
             _ => None,
         }
     }

@@ -17,7 +17,7 @@ mod work_folder;
 pub use atomic::AtomicFile;
 pub use blocks::{Block, Blocks, Room, document_line, each_line, name_of};
 pub use inputs::{document_files, expand_inputs, matches_name};
-pub use kind::{HEAD, Kind};
+pub use kind::{HEAD, Kind, MARK};
 pub use lines::{MaxLine, parse_bytes, read_rest, read_row};
 pub use target::Target;
 pub use work_folder::{MadeFolders, WorkFolder, has_name};

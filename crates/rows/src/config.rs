@@ -16,6 +16,7 @@ use serde_json::{Map, Value};
 use std::path::Path;
 use toml::de::{DeTable, DeValue};
 use twinsplit_core::options::Field;
+use twinsplit_core::similarity::edit::EditDistance;
 use twinsplit_io::error::{Error, Result};
 
 /// What a file asks for.
@@ -111,13 +112,12 @@ fn of_toml(text: &str) -> std::result::Result<Config, String> {
     Ok(config)
 }
 
-/// What is to be said of a name that no option has.
+/// What is to be said of a name that no option has: it may be that of another one, mistyped in up to three characters.
 fn unknown(name: &str, known: &[Field]) -> String {
-    let shared = |other: &str| name.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
-    let near =
-        known.iter().map(|field| field.name.as_str()).chain(["chain"]).max_by_key(|other| shared(other));
-    let near = near.filter(|near| shared(near) > 2);
-    let near = near.map_or_else(String::new, |near| format!("; there is {near}"));
+    let mut distance = EditDistance::default();
+    let all = known.iter().map(|field| field.name.as_str()).chain(["chain"]);
+    let near = all.filter_map(|other| Some((distance.within(name, other, 3)?, other))).min();
+    let near = near.map_or_else(String::new, |(_, near)| format!("; there is {near}"));
     format!(
         "{name} is no option of a chain{near}; input, output, engine, threads and memory are given on the command line"
     )

@@ -10,19 +10,25 @@
 
 #![deny(clippy::print_stderr)]
 
+mod csv;
 mod encoding;
 mod html;
 mod json_lines;
+mod plain;
 mod trec;
+mod warc;
 
+use crate::csv::Csv;
 use html::Html;
 use json_lines::JsonLines;
+use plain::Plain;
 use serde::Serialize;
 use std::borrow::Cow;
 use std::path::Path;
 use trec::Trec;
 use twinsplit_io::MaxLine;
 use twinsplit_io::error::{Error, FieldError, Place, Result};
+use warc::Warc;
 
 pub use encoding::{Decoding, Encoding};
 
@@ -34,6 +40,11 @@ pub trait Source {
 
     /// How many bytes of the file have been read, as they stand on disk.
     fn raw_bytes(&self) -> u64;
+
+    /// How many parts of the file were no documents, by its format, and were passed over.
+    fn passed_over(&self) -> u64 {
+        0
+    }
 }
 
 /// A document that a source has found.
@@ -84,6 +95,16 @@ twinsplit_core::choice! {
         Trec = "trec",
         /// Pages of HTML, one a file: the id is the file's name, the text that of the page
         Html = "html",
+        /// A table with a first row of names, a row a document: cells parted by commas, semicolons or bars, quoted or not
+        Csv = "csv",
+        /// The same with cells parted by tabs
+        Tsv = "tsv",
+        /// Plain text, a file a document: the id is the file's name
+        Text = "text",
+        /// Plain text, a line a document: the id is the file's name and the line's offset
+        Lines = "lines",
+        /// Crawls: the pages of HTML and plain text in WARC files, and the texts of WET files; the id is that of the record
+        Warc = "warc",
     }
 }
 
@@ -92,10 +113,10 @@ twinsplit_core::choice! {
 pub struct SourceOpts {
     /// The format of the files
     pub format: Format,
-    /// What holds the id: a field of jsonl, an element of trec. `auto` makes ids of the form FILE@OFFSET for trec, and asks
+    /// What holds the id: a field of jsonl, a column of csv, an element of trec, a field of the record of warc. `auto` makes ids of the form FILE@OFFSET for trec, and asks
     /// for none in jsonl, whose lines stay as they are; nothing for the usual one
     pub id: Option<String>,
-    /// What holds the text: a field of jsonl, elements of trec, which are joined in the order in which they stand; nothing for the usual ones
+    /// What holds the text: a field of jsonl, columns of csv and elements of trec, which are joined in the order in which they stand; nothing for the usual ones
     pub text: Vec<String>,
     /// What holds the date, if anything does
     pub date: Option<String>,
@@ -111,6 +132,13 @@ pub struct SourceOpts {
     pub bad_records: u64,
     /// The longest document that is accepted: megabytes, or a number with the suffix B, K, M or G
     pub max_line: MaxLine,
+}
+
+impl Format {
+    /// Whether a document keeps the fields that its file has, under their names.
+    pub fn keeps_fields(self) -> bool {
+        matches!(self, Self::Jsonl | Self::Csv | Self::Tsv)
+    }
 }
 
 impl SourceOpts {
@@ -138,6 +166,11 @@ impl SourceOpts {
             Format::Jsonl => Box::new(JsonLines::open(self, path)?),
             Format::Trec => Box::new(Trec::open(self, path, number)?),
             Format::Html => Box::new(Html::open(self, path, number)?),
+            Format::Csv => Box::new(Csv::open(self, path, number, false)?),
+            Format::Tsv => Box::new(Csv::open(self, path, number, true)?),
+            Format::Text => Box::new(Plain::open(self, path, number, false)?),
+            Format::Lines => Box::new(Plain::open(self, path, number, true)?),
+            Format::Warc => Box::new(Warc::open(self, path, number)?),
         })
     }
 }

@@ -130,7 +130,11 @@ fn others() -> Vec<(Vec<u8>, Vec<&'static str>)> {
         other(b"PK\x03\x04\x14\0", "a zip archive", "`unzip -p docs > documents.jsonl`"),
         other(b"PAR1\x15\x04", "Parquet", "format=\"parquet\").to_batches()"),
         other(b"ARROW1\0\0", "Arrow", "format=\"ipc\").to_batches()"),
-        other(b"WARC/1.0\r\nWARC-Type: warcinfo\r\n", "WARC", "warcio"),
+        other(
+            b"WARC/1.0\r\nWARC-Type: warcinfo\r\n",
+            "WARC",
+            "`twinsplit convert docs --format warc --output documents.jsonl`",
+        ),
         other(b"%PDF-1.7\n%\xe2\xe3", "PDF", "`pdftotext docs - |"),
         other(&marked, "UTF-16, not JSON lines", "`iconv -f UTF-16 -t UTF-8 < docs > documents.jsonl`"),
         other(
@@ -138,7 +142,7 @@ fn others() -> Vec<(Vec<u8>, Vec<&'static str>)> {
             "UTF-16 without a byte order mark",
             "`iconv -f UTF-16LE -t UTF-8 < docs > documents.jsonl`",
         ),
-        packed(b"WARC/1.0\r\nWARC-Type: warcinfo\r\n", "WARC", "`gzip -dc < docs | python3 "),
+        packed(b"WARC/1.0\r\nWARC-Type: warcinfo\r\n", "WARC", "`twinsplit convert docs --format warc "),
         packed(&gzip(line), "gzip", "`gzip -dc < docs | gzip -dc > documents.jsonl`"),
         packed(
             b"PK\x03\x04\x14\0",
@@ -147,9 +151,15 @@ fn others() -> Vec<(Vec<u8>, Vec<&'static str>)> {
         ),
         (
             b"id,text\na,b\n".to_vec(),
-            vec!["docs, line 1, field document", "CSV, `gzip -dcf < docs | python3 "],
+            vec![
+                "docs, line 1, field document",
+                "CSV, `twinsplit convert docs --format csv --output documents.jsonl`",
+            ],
         ),
-        (b"id\ttext\na\tb\n".to_vec(), vec!["docs, line 1, field document", "TSV, `", "delimiter=\"\\t\""]),
+        (
+            b"id\ttext\na\tb\n".to_vec(),
+            vec!["docs, line 1, field document", "TSV, `twinsplit convert docs --format tsv "],
+        ),
     ]
 }
 

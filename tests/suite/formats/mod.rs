@@ -9,3 +9,4 @@ mod inputs;
 mod long_lines;
 mod named_inputs;
 mod records;
+mod tables;

@@ -1,0 +1,370 @@
+//! Tables as text: CSV and TSV, a row a document (RFC 4180: cells may be quoted, and hold line ends then).
+//!
+//! The first row names the columns. A row becomes a JSON object of all its cells, as texts, so that options name columns as they name the
+//! fields of JSON lines. A CSV file's delimiter is the comma, the semicolon or the bar that parts the first row into most columns.
+
+use super::{Decoding, Encoding, Found, Source, SourceOpts};
+use csv::{ByteRecord, ReaderBuilder};
+use serde_json::{Map, Value};
+use std::collections::BTreeSet;
+use std::io::{self, BufRead, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use twinsplit_io::error::{Error, FieldError, Place, Result};
+use twinsplit_io::{Kind, MaxLine, Opened, name_of};
+use twinsplit_rows::record::document::DocumentOpts;
+
+/// The rows of one file.
+pub struct Csv {
+    reader: csv::Reader<Kept>,
+    path: PathBuf,
+    read: Arc<AtomicU64>,
+    encoding: Encoding,
+    bound: MaxLine,
+    columns: Vec<String>,
+    /// Columns that are joined to a text, where there are several.
+    joined: Vec<usize>,
+    opts: DocumentOpts,
+    record: ByteRecord,
+    place: Place,
+    raw: Vec<u8>,
+    json: Vec<u8>,
+}
+
+/// A file, of which what was read since the row before is kept.
+struct Kept {
+    inner: Box<dyn BufRead + Send>,
+    bytes: Vec<u8>,
+    /// Where they begin.
+    start: u64,
+    /// How many may be kept: the longest row, and what is read ahead.
+    most: u64,
+}
+
+/// What is said of a row that is longer than it may be, in the place of more bytes.
+const TOO_LONG: &str = "the row is too long";
+
+impl Read for Kept {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.bytes.len() as u64 > self.most {
+            return Err(io::Error::other(TOO_LONG));
+        }
+        let read = self.inner.read(buffer)?;
+        self.bytes.extend_from_slice(&buffer[..read]);
+        Ok(read)
+    }
+}
+
+impl Kept {
+    /// Moves what stands between two places into `out`, and forgets all before.
+    fn take(&mut self, from: u64, to: u64, out: &mut Vec<u8>) {
+        let at = |place: u64| (place.saturating_sub(self.start) as usize).min(self.bytes.len());
+        let (from, to) = (at(from), at(to));
+        out.clear();
+        out.extend_from_slice(&self.bytes[from..to]);
+        self.bytes.drain(..to);
+        self.start += to as u64;
+    }
+}
+
+/// Bytes that the reader of rows holds ahead.
+const AHEAD: usize = 64 << 10;
+
+/// The delimiter of a table by its first bytes: the one that parts the first row, outside of quotation marks, most often.
+fn delimiter(head: &[u8]) -> u8 {
+    let mut quoted = false;
+    let mut counts = [(b',', 0), (b';', 0), (b'|', 0)];
+    for byte in head.iter().take_while(|byte| **byte != b'\n') {
+        quoted ^= *byte == b'"';
+        let count = counts.iter_mut().find(|(delimiter, _)| delimiter == byte && !quoted);
+        if let Some((_, count)) = count {
+            *count += 1;
+        }
+    }
+    // The comma, where others are no more frequent.
+    let most = counts.iter().map(|(_, count)| *count).max();
+    counts.iter().find(|(_, count)| Some(*count) == most).map_or(b',', |(delimiter, _)| *delimiter)
+}
+
+impl Csv {
+    /// Opens a file whose cells are parted by TAB, or else by what its first row says.
+    pub fn open(opts: &SourceOpts, path: &Path, number: u32, tabs: bool) -> Result<Self> {
+        let read = Arc::default();
+        let mut opened = Opened::to_count(path, Arc::clone(&read))?;
+        let head = opened.head(path)?;
+        let what = if tabs { "TSV" } else { "CSV" };
+        if let Some(kind) = Kind::of(&head) {
+            let problem = kind.problem(what, &name_of(path), opened.is_packed, "table.csv");
+            return Err(Error::File { path: path.to_owned(), problem });
+        }
+        let delimiter = if tabs { b'\t' } else { delimiter(&head) };
+        let most = opts.max_line.bytes().saturating_add(2 * AHEAD as u64);
+        let kept = Kept { inner: opened.reader, bytes: Vec::new(), start: 0, most };
+        let mut builder = ReaderBuilder::new();
+        builder.delimiter(delimiter).flexible(true).has_headers(false).buffer_capacity(AHEAD);
+        let mut table = Self {
+            reader: builder.from_reader(kept),
+            path: path.to_owned(),
+            read,
+            encoding: opts.encoding.unwrap_or_default(),
+            bound: opts.max_line,
+            columns: Vec::new(),
+            joined: Vec::new(),
+            opts: DocumentOpts {
+                id: opts.id.clone().unwrap_or_else(|| "id".to_owned()),
+                text: "text".to_owned(),
+                date: opts.date.clone(),
+                score: None,
+                bad_records: opts.bad_records,
+                max_line: opts.max_line,
+            },
+            record: ByteRecord::new(),
+            place: Place { file: name_of(path), number: Some(number), ..Place::default() },
+            raw: Vec::new(),
+            json: Vec::new(),
+        };
+        table.read_columns(opts, what)?;
+        Ok(table)
+    }
+
+    /// Takes the names of the columns from the first row.
+    fn read_columns(&mut self, opts: &SourceOpts, what: &str) -> Result<()> {
+        let wrong = |path: &Path, problem: String| Error::File { path: path.to_owned(), problem };
+        if !self.next_row()? {
+            return Ok(());
+        }
+        for cell in &self.record {
+            let name = self
+                .encoding
+                .decode(cell)
+                .map_err(|error| wrong(&self.path, format!("first row: {error}")))?;
+            self.columns.push(name.trim().to_owned());
+        }
+        let distinct: BTreeSet<&String> = self.columns.iter().collect();
+        let listed = || self.columns.join(", ");
+        if distinct.len() < self.columns.len() {
+            return Err(wrong(&self.path, format!("its first row names a column twice: {}", listed())));
+        }
+        let column = |name: &str, option: &str| {
+            let missing = || {
+                format!(
+                    "no column is named {name:?}; the first row of {what} names the columns, here {}; --{option} says which one is meant",
+                    listed()
+                )
+            };
+            self.columns.iter().position(|known| known == name).ok_or_else(|| wrong(&self.path, missing()))
+        };
+        if self.opts.id != "auto" {
+            column(&self.opts.id, "id")?;
+        }
+        if let Some(date) = &self.opts.date {
+            column(date, "date")?;
+        }
+        match opts.text.as_slice() {
+            [] => drop(column("text", "text")?),
+            [name] => {
+                column(name, "text")?;
+                self.opts.text.clone_from(name);
+            }
+            several => {
+                self.joined = several.iter().map(|name| column(name, "text")).collect::<Result<_>>()?
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the next row that is not empty, and its bytes; false at the end.
+    fn next_row(&mut self) -> Result<bool> {
+        let more = self.reader.read_byte_record(&mut self.record).map_err(|error| match error.into_kind() {
+            csv::ErrorKind::Io(error) if error.to_string() == TOO_LONG => {
+                let (place, bound) = (&self.place, self.bound);
+                Error::Limit(format!(
+                    "{place}: the row behind this one is longer than {bound}; if a quotation mark is not missing there, let it in with --max-line"
+                ))
+            }
+            csv::ErrorKind::Io(error) => Error::io("read", &self.path)(error),
+            other => Error::File { path: self.path.clone(), problem: format!("{other:?}") },
+        })?;
+        let end = self.reader.position().byte();
+        if let Some(start) = self.record.position() {
+            (self.place.line, self.place.offset) = (start.line(), start.byte());
+        }
+        let (start, raw) = (self.place.offset, &mut self.raw);
+        self.reader.get_mut().take(start, end, raw);
+        // Line ends of the row before, and of empty rows, are counted to this one.
+        let blank = raw.iter().take_while(|byte| matches!(byte, b'\n' | b'\r')).count();
+        self.place.line += raw[..blank].iter().filter(|byte| **byte == b'\n').count() as u64;
+        self.place.offset += blank as u64;
+        let end = raw.iter().rposition(|byte| !matches!(byte, b'\n' | b'\r')).map_or(blank, |last| last + 1);
+        raw.truncate(end);
+        raw.drain(..blank);
+        Ok(more)
+    }
+
+    /// The row as a JSON line.
+    fn line(&mut self) -> Result<Result<(), FieldError>> {
+        let (found, expected) = (self.record.len(), self.columns.len());
+        if found != expected {
+            let mut wrong = FieldError::new("row", "as many cells as the first row has", &self.raw);
+            wrong.advice = Some(
+                format!("{found} cells where there are {expected} columns; quote cells that hold delimiters")
+                    .into(),
+            );
+            return Ok(Err(wrong));
+        }
+        let mut object = Map::new();
+        for (name, cell) in self.columns.iter().zip(&self.record) {
+            match self.encoding.decode(cell) {
+                Ok(text) => drop(object.insert(name.clone(), Value::from(text.into_owned()))),
+                Err(error) => return Ok(Err(error)),
+            }
+        }
+        if !self.joined.is_empty() {
+            let texts = self.joined.iter().filter_map(|at| object.get(&self.columns[*at])?.as_str());
+            let text = texts.collect::<Vec<_>>().join("\n");
+            object.insert("text".to_owned(), text.into());
+        }
+        self.json.clear();
+        // What is written is memory, and strings are what JSON has.
+        serde_json::to_writer(&mut self.json, &object)
+            .map_err(|error| Error::io("write", "documents")(error.into()))?;
+        Ok(self.opts.read(&self.json, &self.place).map(drop))
+    }
+}
+
+impl Source for Csv {
+    fn next_document(&mut self) -> Result<Option<Found<'_>>> {
+        if !self.next_row()? {
+            return Ok(None);
+        }
+        let line = self.line()?;
+        let (place, raw) = (&self.place, self.raw.as_slice());
+        let line = line.map(|()| self.json.as_slice());
+        Ok(Some(Found { place, raw, line, decoding: Decoding::default(), in_templates: false }))
+    }
+
+    fn raw_bytes(&self) -> u64 {
+        self.read.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Format;
+    use proptest::prelude::*;
+    use std::io::Write;
+
+    type Seen = (u64, u64, Vec<u8>, std::result::Result<Value, String>);
+
+    fn read(bytes: &[u8], opts: &SourceOpts) -> Result<Vec<Seen>> {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(bytes).unwrap();
+        let mut source = opts.open(file.path(), 0)?;
+        let mut all = Vec::new();
+        while let Some(found) = source.next_document()? {
+            let line = found.line.map(|line| serde_json::from_slice(line).unwrap());
+            let line = line
+                .map_err(|error| format!("{error} {}", error.advice.as_deref().map_or("", |words| words)));
+            all.push((found.place.line, found.place.offset, found.raw.to_vec(), line));
+        }
+        Ok(all)
+    }
+
+    fn opts() -> SourceOpts {
+        SourceOpts::of(Format::Csv)
+    }
+
+    #[test]
+    fn a_row_is_a_document_with_all_its_cells() {
+        let table = "\u{feff}id,title,text\r\n1,One,\"a, \"\"b\"\"\nc\"\r\n\r\n2,,\r\n";
+        let seen = read(table.as_bytes(), &opts()).unwrap();
+        let rows: Vec<_> = seen
+            .iter()
+            .map(|(line, offset, raw, row)| (*line, *offset, raw.as_slice(), row.clone().unwrap()))
+            .collect();
+        let first = serde_json::json!({"id": "1", "title": "One", "text": "a, \"b\"\nc"});
+        let second = serde_json::json!({"id": "2", "title": "", "text": ""});
+        assert_eq!(rows.len(), 2, "{rows:?}");
+        assert_eq!((rows[0].0, rows[0].2, &rows[0].3), (2, &b"1,One,\"a, \"\"b\"\"\nc\""[..], &first));
+        assert_eq!(
+            (&table.as_bytes()[rows[1].1 as usize..], rows[1].2, &rows[1].3),
+            (&b"2,,\r\n"[..], &b"2,,"[..], &second)
+        );
+    }
+
+    #[test]
+    fn delimiters_are_those_of_the_first_row() {
+        for table in
+            ["id;text;x,y\n1;a, b;2\n", "id|text|x,y\n1|a, b|2\n", "\"id\",text,\"x,y\"\n1,\"a, b\",2\n"]
+        {
+            let seen = read(table.as_bytes(), &opts()).unwrap();
+            let expected = serde_json::json!({"id": "1", "text": "a, b", "x,y": "2"});
+            assert_eq!(seen[0].3, Ok(expected), "{table}");
+        }
+        let seen = read(b"id\ttext\n1\ta, b; c\n", &SourceOpts::of(Format::Tsv)).unwrap();
+        assert_eq!(seen[0].3, Ok(serde_json::json!({"id": "1", "text": "a, b; c"})));
+    }
+
+    #[test]
+    fn columns_are_named_by_options() {
+        let table = b"key,title,body,day\n7,T,B,2024-01-02\n";
+        let chosen = SourceOpts {
+            id: Some("key".to_owned()),
+            text: vec!["title".to_owned(), "body".to_owned()],
+            date: Some("day".to_owned()),
+            ..opts()
+        };
+        let expected =
+            serde_json::json!({"key": "7", "title": "T", "body": "B", "day": "2024-01-02", "text": "T\nB"});
+        assert_eq!(read(table, &chosen).unwrap()[0].3, Ok(expected));
+        let error = read(table, &opts()).unwrap_err().to_string();
+        assert!(
+            error.contains("\"id\"") && error.contains("key, title, body, day") && error.contains("--id"),
+            "{error}"
+        );
+        let twice = read(b"id,text,text\n", &opts()).unwrap_err().to_string();
+        assert!(twice.contains("twice"), "{twice}");
+    }
+
+    #[test]
+    fn rows_of_another_width_and_of_other_bytes_are_bad() {
+        let seen = read(b"id,text\n1,a,b\n2,c\n3\n4,\xff\n,d\n", &opts()).unwrap();
+        let bad: Vec<_> = seen.iter().map(|(line, _, _, row)| (*line, row.is_err())).collect();
+        assert_eq!(bad, [(2, true), (3, false), (4, true), (5, true), (6, true)]);
+        let said = seen[0].3.as_ref().unwrap_err();
+        assert!(said.contains("3 cells where there are 2 columns"), "{said}");
+        let latin = SourceOpts { encoding: Some("latin1".parse().unwrap()), ..opts() };
+        assert_eq!(
+            read(b"id,text\n4,\xe9\n", &latin).unwrap()[0].3,
+            Ok(serde_json::json!({"id": "4", "text": "é"}))
+        );
+    }
+
+    #[test]
+    fn a_row_is_no_longer_than_it_may_be() {
+        let short = SourceOpts { max_line: "1K".parse().unwrap(), ..opts() };
+        let table = format!("id,text\n1,a\n2,\"{}", "x".repeat(1 << 20));
+        let error = read(table.as_bytes(), &short).unwrap_err().to_string();
+        assert!(error.contains("--max-line") && error.contains("line 2"), "{error}");
+        assert!(read(b"", &opts()).unwrap().is_empty());
+    }
+
+    proptest! {
+        /// What the library writes comes back, and what is given is what stands in the file.
+        #[test]
+        fn what_is_written_is_read(cells in prop::collection::vec(("[a-z]{1,3}", "[a,;|\"\\r\\n é用]{0,9}"), 0..9)) {
+            let mut writer = csv::Writer::from_writer(Vec::new());
+            writer.write_record(["id", "text"]).unwrap();
+            cells.iter().for_each(|(id, text)| writer.write_record([id, text]).unwrap());
+            let table = writer.into_inner().unwrap();
+            let seen = read(&table, &opts()).unwrap();
+            prop_assert_eq!(seen.len(), cells.len());
+            for ((id, text), (_, offset, raw, row)) in cells.iter().zip(&seen) {
+                prop_assert_eq!(row, &Ok(serde_json::json!({ "id": id, "text": text })));
+                prop_assert_eq!(&table[*offset as usize..][..raw.len()], raw.as_slice());
+            }
+        }
+    }
+}
