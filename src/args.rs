@@ -6,7 +6,7 @@ use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, value_parser};
 use std::ffi::OsStr;
 use twinsplit::Error;
 use twinsplit_core::choice::{self, Choice};
-use twinsplit_core::options::{Choosable, Field, Kind, Options, Values};
+use twinsplit_core::options::{Choosable, Field, Options, ValueKind, Values};
 use twinsplit_rows::stage::Entry;
 
 /// The argument of an option.
@@ -14,9 +14,11 @@ pub fn arg(field: Field) -> Arg {
     let variable = field.variable();
     let check = field.check;
     let parser = match &field.kind {
-        Kind::File => value_parser!(std::path::PathBuf),
-        Kind::Choice(choices) => one_of(choices).into(),
-        Kind::Text => ValueParser::new(move |text: &str| check(OsStr::new(text)).map(|()| text.to_owned())),
+        ValueKind::File => value_parser!(std::path::PathBuf),
+        ValueKind::Choice(choices) => one_of(choices).into(),
+        ValueKind::Text => {
+            ValueParser::new(move |text: &str| check(OsStr::new(text)).map(|()| text.to_owned()))
+        }
     };
     let arg = Arg::new(field.name.clone())
         .long(field.name.clone())
@@ -55,8 +57,8 @@ pub fn values(matches: &ArgMatches, fields: &[Field]) -> Values {
 /// The value of an option that is a choice.
 pub fn choice<T: Choice>() -> impl TypedValueParser<Value = T> {
     let choices = match choice::kind::<T>() {
-        Kind::Choice(choices) => choices,
-        Kind::Text | Kind::File => Vec::new(),
+        ValueKind::Choice(choices) => choices,
+        ValueKind::Text | ValueKind::File => Vec::new(),
     };
     one_of(&choices).try_map(|name| choice::read(OsStr::new(&name)))
 }

@@ -22,11 +22,11 @@ use twinsplit_engine::memory::Budget;
 use twinsplit_engine::pipes::PipesRun;
 use twinsplit_engine::progress::{Done, Progress};
 use twinsplit_engine::script_of;
-use twinsplit_engine::steps::{self, LocalSteps};
+use twinsplit_engine::steps::{self, LocalSteps, answer_file};
 use twinsplit_io::error::{Error, Result};
 use twinsplit_io::terminal;
 use twinsplit_io::{Contents, Stdout, Target, document_files};
-use twinsplit_rows::chains::{CLUSTERS, Columnar, Family, KEPT, PAIRS};
+use twinsplit_rows::chains::{CLUSTERS, Columnar, Family};
 use twinsplit_rows::plan::{Asked, Engine, Plan};
 
 /// The command line of `run`.
@@ -155,15 +155,6 @@ fn refuse_settings(opts: &RunOpts) -> Result<()> {
             Err(Error::Usage(format!("{option} is for the jobs of --engine hadoop and spark")))
         }
         None => Ok(()),
-    }
-}
-
-/// The name of the file that holds a part of an answer.
-fn answer_file(data: &str) -> &'static str {
-    match data {
-        PAIRS => "pairs.tsv",
-        KEPT => "kept.jsonl",
-        _ => "clusters.tsv",
     }
 }
 
@@ -318,20 +309,7 @@ impl Run<'_> {
         let (inputs, work, params) = (self.inputs, &self.output.work, &self.plan.params);
         let (threads, memory) = (self.opts.threads(), self.opts.memory_bytes());
         let mut engine = LocalSteps::new(inputs, work, params, threads, memory, self.progress)?;
-        let done = engine.run_parts(&self.plan.chain.parts(), self.fields)?;
-        for data in self.plan.chain.output.data().into_iter().filter(|data| *data != KEPT) {
-            let file = self.output.answer.join(answer_file(data));
-            if !file.exists() {
-                engine.sort(data, &file)?;
-            }
-        }
-        if self.plan.write_kept {
-            let (from, to) = (work.join(KEPT).join("part-00000"), self.output.answer.join("kept.jsonl"));
-            // A run that was stopped after this has moved it already.
-            if from.exists() {
-                fs::rename(&from, &to).map_err(Error::io("rename", &from))?;
-            }
-        }
+        let done = engine.run_plan(self.plan, self.fields, &self.output.answer)?;
         self.finish(done)
     }
 

@@ -1,6 +1,6 @@
 //! Choices: types with a few values, each of which has a name in options, files and tables.
 
-use crate::options::{self, Choosable, Kind};
+use crate::options::{self, Choosable, ValueKind};
 use std::ffi::OsStr;
 use std::fmt;
 
@@ -63,9 +63,9 @@ pub fn read<T: Choice>(written: &OsStr) -> Result<T, String> {
 }
 
 /// What may be chosen, for those who show it.
-pub fn kind<T: Choice>() -> Kind {
+pub fn kind<T: Choice>() -> ValueKind {
     let shown = |one: &Named<T>| Choosable { name: one.name, alias: one.alias, about: one.about.trim() };
-    Kind::Choice(T::ALL.iter().map(shown).collect())
+    ValueKind::Choice(T::ALL.iter().map(shown).collect())
 }
 
 /// Declares a [`Choice`]: each value with what it means and its name. Behind the name may stand another one (`or "other"`), and which
@@ -116,7 +116,7 @@ macro_rules! choice {
                 $crate::choice::read(written)
             }
 
-            fn kind() -> $crate::options::Kind {
+            fn kind() -> $crate::options::ValueKind {
                 $crate::choice::kind::<Self>()
             }
         }

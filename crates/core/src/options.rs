@@ -97,7 +97,7 @@ pub struct Field {
     /// What stands for a value in help.
     pub shown: Option<&'static str>,
     /// What a value is.
-    pub kind: Kind,
+    pub kind: ValueKind,
     /// Whether it takes this value; else what is wrong with it.
     pub check: fn(&OsStr) -> Result<(), String>,
 }
@@ -111,7 +111,7 @@ impl Field {
 
 /// What the values of an option are.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ValueKind {
     /// Text that is read in one way or another.
     Text,
     /// The name of a file, of any bytes.
@@ -142,8 +142,8 @@ pub trait Value: Sized {
     }
 
     /// What such values are.
-    fn kind() -> Kind {
-        Kind::Text
+    fn kind() -> ValueKind {
+        ValueKind::Text
     }
 }
 
@@ -157,8 +157,8 @@ impl Value for PathBuf {
         Ok(written.into())
     }
 
-    fn kind() -> Kind {
-        Kind::File
+    fn kind() -> ValueKind {
+        ValueKind::File
     }
 }
 
@@ -171,7 +171,7 @@ impl<T: Value> Value for Option<T> {
         Some(None)
     }
 
-    fn kind() -> Kind {
+    fn kind() -> ValueKind {
         T::kind()
     }
 }
@@ -393,8 +393,8 @@ mod tests {
         assert_eq!(names, expected);
         assert_eq!((fields[0].about.as_str(), fields[0].shown), ("A number of things", Some("N")));
         assert_eq!(fields[0].variable(), "TWINSPLIT_SOME_THINGS");
-        let Kind::Choice(choices) = &fields[1].kind else { panic!("{:?}", fields[1].kind) };
+        let ValueKind::Choice(choices) = &fields[1].kind else { panic!("{:?}", fields[1].kind) };
         assert_eq!(choices.len(), Method::ALL.len());
-        assert_eq!([&fields[3].kind, &fields[4].kind], [&Kind::Text, &Kind::File]);
+        assert_eq!([&fields[3].kind, &fields[4].kind], [&ValueKind::Text, &ValueKind::File]);
     }
 }

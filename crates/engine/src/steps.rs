@@ -14,8 +14,9 @@ use std::time::Instant;
 use twinsplit_core::threads::{in_threads, lock};
 use twinsplit_io::error::{Error, Result};
 use twinsplit_io::{AtomicFile, Block, Blocks, document_files, each_line, expand_inputs};
-use twinsplit_rows::chains::{DOCUMENTS, Data, Names, Part, QUERIES, Repeat, Step, Tasks};
+use twinsplit_rows::chains::{DOCUMENTS, Data, KEPT, Names, PAIRS, Part, QUERIES, Repeat, Step, Tasks};
 use twinsplit_rows::params::Params;
+use twinsplit_rows::plan::Plan;
 use twinsplit_rows::record::Keys;
 use twinsplit_rows::record::document::DocumentOpts;
 use twinsplit_rows::stage::chained::{self, Surroundings};
@@ -78,6 +79,22 @@ impl<'a> LocalSteps<'a> {
     pub fn run_parts(&mut self, parts: &[Part], fields: &str) -> Result<Vec<Done>> {
         let mut done = Vec::new();
         self.run_some(parts, parts, fields, &mut done)?;
+        Ok(done)
+    }
+
+    /// Runs the chain of a plan, and writes its answer into a folder. What a run that was stopped has made already is not made again.
+    pub fn run_plan(&mut self, plan: &Plan, fields: &str, folder: &Path) -> Result<Vec<Done>> {
+        let done = self.run_parts(&plan.chain.parts(), fields)?;
+        for data in plan.chain.output.data() {
+            let file = folder.join(answer_file(data));
+            if data != KEPT && !file.exists() {
+                self.sort(data, &file)?;
+            }
+        }
+        let kept = self.work.join(KEPT).join("part-00000");
+        if plan.write_kept && kept.exists() {
+            fs::rename(&kept, folder.join(answer_file(KEPT))).map_err(Error::io("rename", &kept))?;
+        }
         Ok(done)
     }
 
@@ -354,6 +371,15 @@ impl<'a> LocalSteps<'a> {
         file.finish()?;
         remove_folder(&spill)?;
         Ok(lines)
+    }
+}
+
+/// The name of the file that holds a part of an answer.
+pub fn answer_file(data: Data) -> &'static str {
+    match data {
+        PAIRS => "pairs.tsv",
+        KEPT => "kept.jsonl",
+        _ => "clusters.tsv",
     }
 }
 

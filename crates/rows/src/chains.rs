@@ -107,6 +107,12 @@ impl Family {
         FAMILIES.into_iter().find(|family| family.name == name)
     }
 
+    /// Whether its pairs are of fingerprints, and have distances instead of shared features.
+    pub fn compares_fingerprints(&self) -> bool {
+        let ways = self.chain(&Params::default(), Wanted::default()).columnar();
+        ways.is_some_and(|[front, ..]| front == Columnar::Fingerprints)
+    }
+
     /// The chain that the options make.
     pub fn chain(&self, params: &Params, wanted: Wanted) -> Chain {
         (self.compose)(params, wanted)

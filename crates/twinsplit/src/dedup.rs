@@ -13,9 +13,13 @@ use twinsplit_core::similarity::Measure;
 use twinsplit_core::text::{FeatureKind, Marks, NormalForm};
 use twinsplit_engine::columnar::{ColumnarJoin, ColumnarOpts, ColumnarRun};
 use twinsplit_engine::progress::{Progress, documents};
+use twinsplit_engine::steps::LocalSteps;
 use twinsplit_io::error::{Error, Result};
-use twinsplit_io::{Blocks, document_files};
+use twinsplit_io::{AtomicFile, Blocks, document_files, each_line};
+use twinsplit_rows::chains::{FAMILIES, Family};
+use twinsplit_rows::config::Config;
 use twinsplit_rows::plan::{Asked, Engine, Given, Origin, Plan};
+use twinsplit_rows::stages::all_options;
 use twinsplit_rows::stages::cluster::ClusterKind;
 use twinsplit_rows::stages::options::{SimilarityOpts, Write};
 
@@ -87,6 +91,7 @@ use twinsplit_rows::stages::options::{SimilarityOpts, Write};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Dedup {
+    chain: Option<String>,
     given: Given,
     threads: usize,
     memory: usize,
@@ -105,7 +110,41 @@ const MEMORY: usize = 2 << 30;
 impl Dedup {
     /// The defaults, and as many threads as there are cores.
     pub fn new() -> Self {
-        Self { given: Given::default(), threads: cores(), memory: MEMORY, folder: std::env::temp_dir() }
+        Self {
+            chain: None,
+            given: Given::default(),
+            threads: cores(),
+            memory: MEMORY,
+            folder: std::env::temp_dir(),
+        }
+    }
+
+    /// How pairs are found: the name of a chain, such as `minhash`, as `twinsplit run` has it. Without a name the chain that suits the options;
+    /// `doc-split`, which finds all pairs, where any does.
+    pub fn chain(self, name: &str) -> Result<Self> {
+        let unknown = || {
+            let names: Vec<_> = FAMILIES.iter().map(|family| family.name).collect();
+            invalid("chain", name, format!("expected one of {}", names.join(", ")))
+        };
+        let family = Family::named(name).ok_or_else(unknown)?;
+        Ok(Self { chain: Some(family.name.to_owned()), ..self })
+    }
+
+    /// An option of the chain by its name on the command line, such as `bands`.
+    pub fn option(self, name: &str, value: &str) -> Result<Self> {
+        let fields = all_options();
+        let unknown = || invalid("option", name, "no chain has an option of this name");
+        let field = fields.iter().find(|field| field.name == name).ok_or_else(unknown)?;
+        (field.check)(value.as_ref())
+            .map_err(|problem| invalid("option", &format!("{name}={value}"), problem))?;
+        Ok(self.set(name, value))
+    }
+
+    /// The chain and options of a file, as `twinsplit run --config` takes them; what was set before stays, unless it stands in the file.
+    pub fn config(self, path: impl AsRef<Path>) -> Result<Self> {
+        let Config { chain, options } = Config::read(path.as_ref())?;
+        let with_chain = Self { chain: chain.or(self.chain.clone()), ..self };
+        Ok(options.iter().fold(with_chain, |dedup, (name, value)| dedup.set(name, value)))
     }
 
     /// What is compared: `words:K`, `chars:K`, `spotsigs`, `spotsigs:zh`, `spotsigs:FILE`, `sentence-ends:K`, `sentences:K` or `lines`.
@@ -255,7 +294,14 @@ impl Dedup {
     }
 
     fn index_of(&self, documents: impl Iterator<Item = Result<Document>>) -> Result<Index> {
-        let opts: ColumnarOpts = self.plan(&[])?.params.parse()?;
+        let plan = self.plan(&[])?;
+        if !["doc-split", "term-split"].contains(&plan.family.name) {
+            return Err(Error::Usage(format!(
+                "an index compares sets exactly, which {} does not",
+                plan.family.name
+            )));
+        }
+        let opts: ColumnarOpts = plan.params.parse()?;
         Index::of(&opts, self.threads, documents)
     }
 
@@ -263,7 +309,7 @@ impl Dedup {
         let (given, inputs) = (self.given.clone(), inputs.to_vec());
         Plan::of(
             Asked {
-                chain: None,
+                chain: self.chain.clone(),
                 engine: Engine::Local,
                 given,
                 inputs,
@@ -283,11 +329,18 @@ impl Dedup {
                 .map_err(Error::io("make a folder in", &self.folder))
         };
         let plan = self.plan(inputs)?;
-        let ways = plan.columnar().and_then(|ways| Some((ways, ColumnarJoin::of(ways)?)));
-        let (ways, join) =
-            ways.ok_or_else(|| Error::Usage(format!("{} does not run in one process", plan.family.name)))?;
         let (output, work) = (folder("twinsplit-found-")?, folder("twinsplit-work-")?);
         let progress = Progress::default();
+        let near = plan.family.compares_fingerprints();
+        let ways = plan.columnar().and_then(|ways| Some((ways, ColumnarJoin::of(ways)?)));
+        let Some((ways, join)) = ways else {
+            let inputs = blocks.map_or_else(|| Ok(inputs.to_vec()), |blocks| spooled(blocks, work.path()))?;
+            let (folder, params) = (work.path().join("steps"), &plan.params);
+            std::fs::create_dir(&folder).map_err(Error::io("create", &folder))?;
+            let mut steps = LocalSteps::new(&inputs, &folder, params, self.threads, self.memory, &progress)?;
+            let done = steps.run_plan(&plan, "no document has it", output.path())?;
+            return Ok(Duplicates::new(output, documents(&done), near));
+        };
         let run = ColumnarRun {
             inputs,
             output: output.path(),
@@ -303,7 +356,7 @@ impl Dedup {
             Some(blocks) => run.run_on(blocks, |_| {}),
             None => run.run(|_| {}),
         }?;
-        Ok(Duplicates::new(output, documents(&ran.steps)))
+        Ok(Duplicates::new(output, documents(&ran.steps), near))
     }
 
     fn checked<T: FromStr<Err: Display>>(self, name: &'static str, value: &str) -> Result<Self> {
@@ -311,10 +364,21 @@ impl Dedup {
         Ok(self.set(name, value))
     }
 
-    fn set(mut self, name: &'static str, value: impl Into<String>) -> Self {
+    fn set(mut self, name: &str, value: impl Into<String>) -> Self {
         self.given.set(name, value, Origin::Program);
         self
     }
+}
+
+/// Puts documents down in a file, for a chain that reads them more than once.
+fn spooled(mut blocks: Blocks, folder: &Path) -> Result<Vec<PathBuf>> {
+    let path = folder.join("documents.jsonl");
+    let mut file = AtomicFile::create(&path)?;
+    while let Some(block) = blocks.next_block()? {
+        each_line(&block, |line, _| file.line(line))?;
+    }
+    file.finish()?;
+    Ok(vec![path])
 }
 
 /// A document that may have failed to come.

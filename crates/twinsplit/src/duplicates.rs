@@ -10,9 +10,11 @@ use tempfile::TempDir;
 use twinsplit_core::similarity::containment::Relation;
 use twinsplit_core::similarity::{Measure, Score};
 use twinsplit_io::error::{Error, FieldError, Place, Result};
+use twinsplit_rows::chains::Family;
 use twinsplit_rows::record::Record;
 use twinsplit_rows::record::cluster::{ClusterRow, Verdict};
 use twinsplit_rows::record::id::unescape;
+use twinsplit_rows::record::near::Near;
 use twinsplit_rows::record::pair;
 
 /// The near-duplicates of a collection.
@@ -33,6 +35,8 @@ use twinsplit_rows::record::pair;
 pub struct Duplicates {
     folder: Folder,
     documents: u64,
+    /// Whether pairs are of fingerprints.
+    near: bool,
 }
 
 /// Where the files are.
@@ -99,8 +103,8 @@ pub struct Dropped {
 }
 
 impl Duplicates {
-    pub(super) fn new(folder: TempDir, documents: u64) -> Self {
-        Self { folder: Folder::Own(folder), documents }
+    pub(super) fn new(folder: TempDir, documents: u64, near: bool) -> Self {
+        Self { folder: Folder::Own(folder), documents, near }
     }
 
     /// What `twinsplit run` with the engine local or pipes wrote into this folder.
@@ -120,7 +124,9 @@ impl Duplicates {
         };
         let unknown = || Error::File { path, problem: problem.to_owned() };
         let documents = run["documents"].as_u64().ok_or_else(unknown)?;
-        Ok(Self { folder: Folder::Foreign(folder), documents })
+        let family = run["chain"].as_str().and_then(Family::named);
+        let near = family.is_some_and(Family::compares_fingerprints);
+        Ok(Self { folder: Folder::Foreign(folder), documents, near })
     }
 
     /// How many documents were read.
@@ -138,9 +144,31 @@ impl Duplicates {
     /// All pairs, in the order of their ids.
     ///
     /// # Errors
-    /// When the run wrote clusters alone ([`Dedup::clusters_only`](crate::Dedup::clusters_only)).
+    /// When the run wrote clusters alone ([`Dedup::clusters_only`](crate::Dedup::clusters_only)), and for pairs of fingerprints, which have
+    /// [distances](Self::near_pairs).
     pub fn pairs(&self) -> Result<Pairs> {
+        self.has(false)?;
         Rows::open(self.path("pairs.tsv")).map(|rows| Pairs { rows })
+    }
+
+    /// All pairs of fingerprints (the chain `simhash`), in the order of their ids.
+    ///
+    /// # Errors
+    /// When the run wrote clusters alone, and for pairs of sets, which have [shared features](Self::pairs).
+    pub fn near_pairs(&self) -> Result<NearPairs> {
+        self.has(true)?;
+        Rows::open(self.path("pairs.tsv")).map(|rows| NearPairs { rows })
+    }
+
+    /// Refuses to read pairs of one kind as those of the other.
+    fn has(&self, near: bool) -> Result<()> {
+        match (near, self.near) {
+            (false, true) => {
+                Err(Error::Usage("these are pairs of fingerprints: near_pairs has them".to_owned()))
+            }
+            (true, false) => Err(Error::Usage("these are pairs of sets: pairs has them".to_owned())),
+            _ => Ok(()),
+        }
     }
 
     /// All clusters, in the order of the kept documents' ids.
@@ -215,6 +243,46 @@ impl Iterator for Pairs {
     }
 }
 
+/// Two documents whose fingerprints are near.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct NearPair {
+    /// The smaller id.
+    pub a: String,
+    /// The larger id.
+    pub b: String,
+    /// The bits in which their fingerprints differ.
+    pub distance: u32,
+    /// The similarity of their texts, where these were compared (the option `check`), rounded to six decimals.
+    pub similarity: Option<f64>,
+}
+
+/// All pairs of fingerprints: see [`Duplicates::near_pairs`].
+#[derive(Debug)]
+pub struct NearPairs {
+    rows: Rows,
+}
+
+impl Iterator for NearPairs {
+    type Item = Result<NearPair>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let pair = |line: &[u8]| {
+            let row = Near::decode(line)?;
+            let similarity = row.checked.map(|checked| number(checked.score));
+            Ok(NearPair { a: unescape(row.a), b: unescape(row.b), distance: row.distance, similarity })
+        };
+        self.rows.next_row(pair).transpose()
+    }
+}
+
+/// A score as a number, for reading.
+fn number(score: Score) -> f64 {
+    match score {
+        Score::Share(millionths) => f64::from(millionths) / 1e6,
+        Score::Count(features) => features as f64,
+    }
+}
+
 /// A row of `clusters.tsv`: the kept document, and a document that is not.
 type Row = (String, Option<Dropped>);
 
@@ -222,10 +290,7 @@ fn row(line: &[u8]) -> Result<Row, FieldError> {
     let row = ClusterRow::decode(line)?;
     let similarity = match row.verdict {
         Verdict::Keep => return Ok((unescape(row.kept), None)),
-        Verdict::Drop(score) => score.map(|score| match score {
-            Score::Share(millionths) => f64::from(millionths) / 1e6,
-            Score::Count(features) => features as f64,
-        }),
+        Verdict::Drop(score) => score.map(number),
     };
     Ok((unescape(row.kept), Some(Dropped { id: unescape(row.id), similarity })))
 }

@@ -2,6 +2,7 @@
 
 use super::{Dedup, Document, Duplicates};
 use crate::{ClusterKind, Error, KeepRule, Measure, Relation};
+use crate::{NearPair, Pair};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use twinsplit_core::choice::Choice;
@@ -300,4 +301,55 @@ fn a_folder_of_a_run_is_opened() {
     let found = open().unwrap();
     let pair = found.pairs().unwrap().next().unwrap().unwrap();
     assert_eq!((found.documents(), pair.measure, pair.similarity()), (7, Measure::Cosine, 0.75));
+}
+
+/// Chains that find every pair of these documents find the same, in one process on columns or by stages, from an iterator.
+#[test]
+fn every_chain_runs_from_an_iterator() {
+    let words = ["rain", "fell", "on", "the", "harbour", "all", "night", "ferry", "left", "at", "six", "and"];
+    let text = |n: usize| {
+        (0..20).map(|at| words[(at * (1 + n % 4) + n / 7) % words.len()]).collect::<Vec<_>>().join(" ")
+    };
+    let documents = || (0..60usize).map(|n| (format!("d{n:02}"), text(n)));
+    let dedup = || Dedup::new().features("words:2").unwrap().tau("0.5").unwrap();
+    let pairs = |dedup: Dedup| -> Vec<Pair> {
+        dedup.threads(2).run(documents()).unwrap().pairs().unwrap().map(|pair| pair.unwrap()).collect()
+    };
+    let expected = pairs(dedup());
+    assert!(expected.len() > 40, "{}", expected.len());
+    let with = |chain: &str, options: &[(&str, &str)]| {
+        let named = dedup().chain(chain).unwrap();
+        options.iter().fold(named, |dedup, (name, value)| dedup.option(name, value).unwrap())
+    };
+    for (chain, options) in [
+        ("doc-split", &[][..]),
+        ("term-split", &[("pcp", "prefix")]),
+        ("term-split", &[("pcp", "plain")]),
+        ("term-split", &[("pcp", "plain"), ("df-cut", "1000")]),
+        ("minhash", &[("bands", "128"), ("rows", "1")]),
+        ("ccdet", &[("min-features", "1")]),
+    ] {
+        assert_eq!(pairs(with(chain, options)), expected, "{chain} {options:?}");
+    }
+    let found = with("simhash", &[("distance", "3")]).run(documents()).unwrap();
+    let near: Vec<NearPair> = found.near_pairs().unwrap().map(|pair| pair.unwrap()).collect();
+    assert!(!near.is_empty() && near.iter().all(|pair| pair.distance <= 3 && pair.a < pair.b), "{near:?}");
+    assert!(matches!(found.pairs(), Err(Error::Usage(_))));
+    assert!(with("i-match", &[]).run(documents()).unwrap().clusters().is_ok());
+}
+
+#[test]
+fn a_file_of_options_and_an_option_by_its_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("copies.toml");
+    std::fs::write(&path, "features = \"words:1\"\ntau = 0.5\n").unwrap();
+    let documents = [("a", "one two three"), ("b", "one two four")];
+    let found = Dedup::new().config(&path).unwrap().run(documents).unwrap();
+    assert_eq!(found.pairs().unwrap().count(), 1);
+    assert!(Dedup::new().chain("doc").is_err() && Dedup::new().option("taux", "1").is_err());
+    assert!(
+        Dedup::new().option("tau", "1.5").is_err()
+            && Dedup::new().config(folder.path().join("none")).is_err()
+    );
+    assert!(Dedup::new().chain("simhash").unwrap().index(documents).is_err());
 }
