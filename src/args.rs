@@ -56,11 +56,7 @@ pub fn values(matches: &ArgMatches, fields: &[Field]) -> Values {
 
 /// The value of an option that is a choice.
 pub fn choice<T: Choice>() -> impl TypedValueParser<Value = T> {
-    let choices = match choice::kind::<T>() {
-        ValueKind::Choice(choices) => choices,
-        ValueKind::Text | ValueKind::File => Vec::new(),
-    };
-    one_of(&choices).try_map(|name| choice::read(OsStr::new(&name)))
+    one_of(&choice::choices::<T>()).try_map(|name| choice::read(OsStr::new(&name)))
 }
 
 fn one_of(choices: &[Choosable]) -> PossibleValuesParser {
@@ -84,11 +80,11 @@ pub fn read<T: FromArgMatches>(matches: &ArgMatches) -> twinsplit::Result<T> {
     })
 }
 
-/// A group of options as a part of a command's.
+/// A group of options among the arguments of a command that clap derives.
 #[derive(Clone, Debug)]
-pub struct Of<O>(pub O);
+pub struct OptionsArgs<O>(pub O);
 
-impl<O: Options> FromArgMatches for Of<O> {
+impl<O: Options> FromArgMatches for OptionsArgs<O> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let read = O::read(&values(matches, &O::fields())).map(Self);
         read.map_err(|invalid| {
@@ -102,7 +98,7 @@ impl<O: Options> FromArgMatches for Of<O> {
     }
 }
 
-impl<O: Options> Args for Of<O> {
+impl<O: Options> Args for OptionsArgs<O> {
     fn augment_args(command: Command) -> Command {
         command.args(args_of(O::fields()))
     }

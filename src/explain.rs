@@ -71,12 +71,13 @@ struct Explained {
 
 /// Runs the command.
 pub fn run(matches: &ArgMatches) -> Result<()> {
-    let options = options::settled(matches)?;
+    let (options, of_file) = options::settled(matches)?;
     let mut params = options.params.clone();
     let given: Vec<PathBuf> = matches.get_many::<PathBuf>("input").into_iter().flatten().cloned().collect();
     let mut inputs = None;
     let run = matches.get_one::<PathBuf>("run").map(|folder| RunFile::read(folder)).transpose()?;
     let of_run = run.as_ref().and_then(|run| Family::named(run.value["chain"].as_str()?));
+    let of_run = of_run.or_else(|| Family::named(&of_file?));
     let family = family_shown(of_run, &options.params);
     if let Some(run) = &run {
         run.complete(&mut params);

@@ -266,14 +266,12 @@ pub fn asked(
     write_kept: bool,
     there: Option<&SampleThere<'_>>,
 ) -> Result<Asked> {
-    let chain = match matches.get_one::<String>("chain") {
-        Some(chain) => Some(chain.clone()),
-        None => config(matches)?.chain,
-    };
+    let (given, of_file) = with_config_and_preset(matches)?;
+    let chain = matches.get_one::<String>("chain").cloned().or(of_file);
     let mut asked = Asked {
         chain,
         engine,
-        given: with_preset(matches)?,
+        given,
         inputs: inputs.to_vec(),
         write_kept,
         recall: None,
@@ -294,11 +292,12 @@ pub fn plan(asked: Asked, quiet: bool) -> Result<Plan> {
     Ok(plan)
 }
 
-/// The stages' options that were given, by the command line, the environment or a preset, and what follows from them.
-pub fn settled(matches: &ArgMatches) -> Result<Given> {
-    let mut given = with_preset(matches)?;
+/// The stages' options that were given, by the command line, the environment, a file or a preset, and what follows from them; and the
+/// chain that the file names.
+pub fn settled(matches: &ArgMatches) -> Result<(Given, Option<String>)> {
+    let (mut given, chain) = with_config_and_preset(matches)?;
     given.settle_features(&read_file)?;
-    Ok(given)
+    Ok((given, chain))
 }
 
 /// The text of a file that describes features.
@@ -306,14 +305,13 @@ pub fn read_file(path: &str) -> std::result::Result<String, String> {
     std::fs::read_to_string(path).map_err(|error| error.to_string())
 }
 
-/// The file of options that a command line names.
-fn config(matches: &ArgMatches) -> Result<Config> {
-    matches.get_one::<PathBuf>("config").map_or_else(|| Ok(Config::default()), |path| Config::read(path))
-}
-
-fn with_preset(matches: &ArgMatches) -> Result<Given> {
+/// The stages' options that were given, by the command line, the environment, a file or a preset; and the chain that the file names. The
+/// file may be a stream, so it is read once.
+fn with_config_and_preset(matches: &ArgMatches) -> Result<(Given, Option<String>)> {
     let mut given = given(matches, &stage_options())?;
-    for (name, value) in config(matches)?.options {
+    let config = matches.get_one::<PathBuf>("config").map(|path| Config::read(path)).transpose()?;
+    let Config { chain, options } = config.unwrap_or_default();
+    for (name, value) in options {
         given.set_missing(&name, value, Origin::Config);
     }
     refuse_table_from_stream(&given)?;
@@ -321,7 +319,7 @@ fn with_preset(matches: &ArgMatches) -> Result<Given> {
     for (name, value) in preset {
         given.set_missing(name, *value, Origin::Preset);
     }
-    Ok(given)
+    Ok((given, chain))
 }
 
 /// Those of `options` that were given, by the command line or the environment.

@@ -7,7 +7,7 @@ mod read;
 mod write;
 
 use super::options::{MEMORY, Overwrite, megabytes, output_file, threads};
-use crate::args::{self, Of};
+use crate::args::{self, OptionsArgs};
 use clap::{ArgMatches, Args, Command};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -48,7 +48,7 @@ struct JoinOpts {
     #[arg(long, env = "TWINSPLIT_MEMORY", default_value_t = MEMORY, value_name = "MB", value_parser = megabytes)]
     memory: usize,
     #[command(flatten)]
-    max_pairs: Of<MaxPairsOpts>,
+    max_pairs: OptionsArgs<MaxPairsOpts>,
 }
 
 /// The least in which pairs are sorted.

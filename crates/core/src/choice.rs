@@ -1,6 +1,6 @@
 //! Choices: types with a few values, each of which has a name in options, files and tables.
 
-use crate::options::{self, Choosable, ValueKind};
+use crate::options::{self, Choosable};
 use std::ffi::OsStr;
 use std::fmt;
 
@@ -63,9 +63,9 @@ pub fn read<T: Choice>(written: &OsStr) -> Result<T, String> {
 }
 
 /// What may be chosen, for those who show it.
-pub fn kind<T: Choice>() -> ValueKind {
+pub fn choices<T: Choice>() -> Vec<Choosable> {
     let shown = |one: &Named<T>| Choosable { name: one.name, alias: one.alias, about: one.about.trim() };
-    ValueKind::Choice(T::ALL.iter().map(shown).collect())
+    T::ALL.iter().map(shown).collect()
 }
 
 /// Declares a [`Choice`]: each value with what it means and its name. Behind the name may stand another one (`or "other"`), and which
@@ -117,7 +117,7 @@ macro_rules! choice {
             }
 
             fn kind() -> $crate::options::ValueKind {
-                $crate::choice::kind::<Self>()
+                $crate::options::ValueKind::Choice($crate::choice::choices::<Self>())
             }
         }
     };

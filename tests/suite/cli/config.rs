@@ -49,6 +49,12 @@ fn a_file_asks_for_what_options_ask_for() {
             "{other}"
         );
     }
+    // A stream can be read once.
+    let minhash = here.read("minhash.toml");
+    here.with("twinsplit run --config /dev/stdin --quiet --input docs --output stream", minhash, &[]).ok();
+    assert_eq!(parameters(&here, "stream")["parameters"], parameters(&here, "options")["parameters"]);
+    let said = here.say("twinsplit explain a b --config minhash.toml --input docs").ok();
+    assert!(said.contains("bands"), "{said}");
     let origins = &parameters(&here, "file")["origins"];
     assert_eq!((&origins["tau"], &origins["bands"]), (&"config".into(), &"config".into()), "{origins}");
 }

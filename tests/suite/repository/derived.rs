@@ -123,7 +123,12 @@ fn jobs_are_small() {
 fn options_of_one_name_are_declared_alike() {
     let mut seen = std::collections::BTreeMap::new();
     for entry in STAGES.iter() {
+        let command = twinsplit_cli::stage::command(entry);
         for field in (entry.fields)() {
+            let arg = command.get_arguments().find(|arg| arg.get_long() == Some(&field.name));
+            let env = arg.and_then(|arg| arg.get_env()).map(|env| env.to_string_lossy().into_owned());
+            let expected = format!("TWINSPLIT_{}", field.name.to_uppercase().replace('-', "_"));
+            assert_eq!(env.as_deref(), Some(&*expected), "{} --{}", entry.decl.name, field.name);
             let declared =
                 format!("{:?} {:?} {:?} {:?}", field.default, field.about, field.shown, field.kind);
             let first = seen.entry(field.name.clone()).or_insert_with(|| declared.clone());
