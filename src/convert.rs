@@ -64,6 +64,9 @@ struct SourceArgs {
     /// What holds the date, if anything does, as for --keep newest
     #[arg(long, value_name = "NAME")]
     date: Option<String>,
+    /// The column of csv and tsv that holds the score, as for --keep score: its cells become numbers
+    #[arg(long, value_name = "NAME")]
+    score: Option<String>,
     /// The encoding of the files by a name of the WHATWG Encoding Standard, such as latin1, gb18030 or shift_jis; bytes
     /// that are not of it are errors [default: utf-8; of a web page, what it says]
     #[arg(long, value_name = "NAME")]
@@ -90,13 +93,14 @@ impl From<SourceArgs> for SourceOpts {
             id,
             text,
             date,
+            score,
             encoding,
             keep_markup,
             script_templates,
             bad_records,
             max_line,
         } = args;
-        Self { format, id, text, date, encoding, keep_markup, script_templates, bad_records, max_line }
+        Self { format, id, text, date, score, encoding, keep_markup, script_templates, bad_records, max_line }
     }
 }
 

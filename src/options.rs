@@ -268,15 +268,8 @@ pub fn asked(
 ) -> Result<Asked> {
     let (given, of_file) = with_config_and_preset(matches)?;
     let chain = matches.get_one::<String>("chain").cloned().or(of_file);
-    let mut asked = Asked {
-        chain,
-        engine,
-        given,
-        inputs: inputs.to_vec(),
-        write_kept,
-        recall: None,
-        notes: Vec::new(),
-    };
+    let mut asked =
+        Asked { chain, engine, given, inputs: inputs.to_vec(), write_kept, recall: None, notes: Vec::new() };
     if let Some(recall) = matches.get_one::<f64>("recall") {
         recall::choose(*recall, &mut asked, there)?;
     }

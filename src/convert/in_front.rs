@@ -71,6 +71,7 @@ impl InFront {
             id: keeps_fields.then_some(document.id),
             text: if keeps_fields { vec![document.text] } else { Vec::new() },
             date: document.date.filter(|_| keeps_fields),
+            score: document.score.filter(|_| keeps_fields),
             encoding: self.encoding,
             keep_markup: false,
             script_templates: false,

@@ -3,21 +3,22 @@
 //! The first row names the columns. A row becomes a JSON object of all its cells, as texts, so that options name columns as they name the
 //! fields of JSON lines. A CSV file's delimiter is the comma, the semicolon or the bar that parts the first row into most columns.
 
-use super::{Decoding, Encoding, Found, Source, SourceOpts};
+use super::{Decoding, Encoding, Found, Source, SourceOpts, opened, too_long};
 use csv::{ByteRecord, ReaderBuilder};
-use serde_json::{Map, Value};
-use std::collections::BTreeSet;
+use serde_json::value::{RawValue, to_raw_value};
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use twinsplit_core::cluster::keep::Score;
 use twinsplit_io::error::{Error, FieldError, Place, Result};
-use twinsplit_io::{Kind, MaxLine, Opened, name_of};
+use twinsplit_io::{MaxLine, name_of};
 use twinsplit_rows::record::document::DocumentOpts;
 
 /// The rows of one file.
 pub struct Csv {
-    reader: csv::Reader<Kept>,
+    reader: csv::Reader<Tee>,
     path: PathBuf,
     read: Arc<AtomicU64>,
     encoding: Encoding,
@@ -32,8 +33,8 @@ pub struct Csv {
     json: Vec<u8>,
 }
 
-/// A file, of which what was read since the row before is kept.
-struct Kept {
+/// A file whose bytes are kept as they are read, until they are taken.
+struct Tee {
     inner: Box<dyn BufRead + Send>,
     bytes: Vec<u8>,
     /// Where they begin.
@@ -45,7 +46,7 @@ struct Kept {
 /// What is said of a row that is longer than it may be, in the place of more bytes.
 const TOO_LONG: &str = "the row is too long";
 
-impl Read for Kept {
+impl Read for Tee {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.bytes.len() as u64 > self.most {
             return Err(io::Error::other(TOO_LONG));
@@ -56,7 +57,7 @@ impl Read for Kept {
     }
 }
 
-impl Kept {
+impl Tee {
     /// Moves what stands between two places into `out`, and forgets all before.
     fn take(&mut self, from: u64, to: u64, out: &mut Vec<u8>) {
         let at = |place: u64| (place.saturating_sub(self.start) as usize).min(self.bytes.len());
@@ -91,16 +92,11 @@ impl Csv {
     /// Opens a file whose cells are parted by TAB, or else by what its first row says.
     pub fn open(opts: &SourceOpts, path: &Path, number: u32, tabs: bool) -> Result<Self> {
         let read = Arc::default();
-        let mut opened = Opened::to_count(path, Arc::clone(&read))?;
-        let head = opened.head(path)?;
         let what = if tabs { "TSV" } else { "CSV" };
-        if let Some(kind) = Kind::of(&head) {
-            let problem = kind.problem(what, &name_of(path), opened.is_packed, "table.csv");
-            return Err(Error::File { path: path.to_owned(), problem });
-        }
+        let (opened, head) = opened(path, Arc::clone(&read), (what, "table.csv"), |_| false)?;
         let delimiter = if tabs { b'\t' } else { delimiter(&head) };
         let most = opts.max_line.bytes().saturating_add(2 * AHEAD as u64);
-        let kept = Kept { inner: opened.reader, bytes: Vec::new(), start: 0, most };
+        let kept = Tee { inner: opened.reader, bytes: Vec::new(), start: 0, most };
         let mut builder = ReaderBuilder::new();
         builder.delimiter(delimiter).flexible(true).has_headers(false).buffer_capacity(AHEAD);
         let mut table = Self {
@@ -115,7 +111,7 @@ impl Csv {
                 id: opts.id.clone().unwrap_or_else(|| "id".to_owned()),
                 text: "text".to_owned(),
                 date: opts.date.clone(),
-                score: None,
+                score: opts.score.clone(),
                 bad_records: opts.bad_records,
                 max_line: opts.max_line,
             },
@@ -158,14 +154,18 @@ impl Csv {
         if self.opts.id != "auto" {
             column(&self.opts.id, "id")?;
         }
-        if let Some(date) = &self.opts.date {
-            column(date, "date")?;
+        for (name, option) in [(&self.opts.date, "date"), (&self.opts.score, "score")] {
+            name.as_ref().map(|name| column(name, option)).transpose()?;
         }
         match opts.text.as_slice() {
             [] => drop(column("text", "text")?),
             [name] => {
                 column(name, "text")?;
                 self.opts.text.clone_from(name);
+            }
+            several if !several.contains(&self.opts.text) && self.columns.contains(&self.opts.text) => {
+                let problem = "columns that are joined become one called text, and there is such a column; name it among them";
+                return Err(wrong(&self.path, problem.to_owned()));
             }
             several => {
                 self.joined = several.iter().map(|name| column(name, "text")).collect::<Result<_>>()?
@@ -199,6 +199,9 @@ impl Csv {
         let end = raw.iter().rposition(|byte| !matches!(byte, b'\n' | b'\r')).map_or(blank, |last| last + 1);
         raw.truncate(end);
         raw.drain(..blank);
+        if raw.len() as u64 > self.bound.bytes() {
+            return Err(too_long(&self.place, "row", self.bound));
+        }
         Ok(more)
     }
 
@@ -213,24 +216,41 @@ impl Csv {
             );
             return Ok(Err(wrong));
         }
-        let mut object = Map::new();
-        for (name, cell) in self.columns.iter().zip(&self.record) {
-            match self.encoding.decode(cell) {
-                Ok(text) => drop(object.insert(name.clone(), Value::from(text.into_owned()))),
+        let mut object: BTreeMap<&str, Box<RawValue>> = BTreeMap::new();
+        let mut texts = vec![String::new(); self.joined.len()];
+        for (at, (name, cell)) in self.columns.iter().zip(&self.record).enumerate() {
+            let text = match self.encoding.decode(cell) {
+                Ok(text) => text,
                 Err(error) => return Ok(Err(error)),
+            };
+            if let Some(place) = self.joined.iter().position(|column| *column == at) {
+                texts[place] = text.to_string();
             }
+            // A score is a number, as it is written; what is none is an error, for it stays a text.
+            let number = match self.opts.score.as_deref() == Some(name) {
+                true if text.is_empty() => continue,
+                true => text.parse::<Score>().ok().and_then(|_| RawValue::from_string(text.to_string()).ok()),
+                false => None,
+            };
+            object.insert(name, number.map_or_else(|| json(&text), Ok)?);
         }
         if !self.joined.is_empty() {
-            let texts = self.joined.iter().filter_map(|at| object.get(&self.columns[*at])?.as_str());
-            let text = texts.collect::<Vec<_>>().join("\n");
-            object.insert("text".to_owned(), text.into());
+            object.insert("text", json(&texts.join("\n"))?);
         }
         self.json.clear();
-        // What is written is memory, and strings are what JSON has.
-        serde_json::to_writer(&mut self.json, &object)
-            .map_err(|error| Error::io("write", "documents")(error.into()))?;
+        serde_json::to_writer(&mut self.json, &object).map_err(not_written)?;
         Ok(self.opts.read(&self.json, &self.place).map(drop))
     }
+}
+
+/// A text as JSON.
+fn json(text: &str) -> Result<Box<RawValue>> {
+    to_raw_value(text).map_err(not_written)
+}
+
+/// What is written is memory, and strings are what JSON has.
+fn not_written(error: serde_json::Error) -> Error {
+    Error::io("write", "documents")(error.into())
 }
 
 impl Source for Csv {
@@ -254,6 +274,7 @@ mod tests {
     use super::*;
     use crate::Format;
     use proptest::prelude::*;
+    use serde_json::Value;
     use std::io::Write;
 
     type Seen = (u64, u64, Vec<u8>, std::result::Result<Value, String>);
@@ -326,6 +347,29 @@ mod tests {
         );
         let twice = read(b"id,text,text\n", &opts()).unwrap_err().to_string();
         assert!(twice.contains("twice"), "{twice}");
+    }
+
+    #[test]
+    fn a_score_is_a_number_as_it_is_written() {
+        let scored = SourceOpts { score: Some("s".to_owned()), ..opts() };
+        let seen = read(b"id,text,s\n1,a,3.50\n2,b,\n3,c,high\n", &scored).unwrap();
+        assert_eq!(seen[0].3, Ok(serde_json::json!({"id": "1", "text": "a", "s": 3.5})));
+        assert_eq!(seen[1].3, Ok(serde_json::json!({"id": "2", "text": "b"})));
+        assert!(seen[2].3.as_ref().unwrap_err().contains("score"), "{:?}", seen[2].3);
+    }
+
+    #[test]
+    fn no_cell_is_lost_where_texts_are_joined() {
+        let joined = |names: &[&str]| SourceOpts {
+            text: names.iter().map(|name| (*name).to_owned()).collect(),
+            ..opts()
+        };
+        let table = b"id,title,text\n1,a,b\n";
+        assert_eq!(
+            read(table, &joined(&["title", "text"])).unwrap()[0].3,
+            Ok(serde_json::json!({"id": "1", "title": "a", "text": "a\nb"}))
+        );
+        assert!(read(table, &joined(&["title", "id"])).unwrap_err().to_string().contains("called text"));
     }
 
     #[test]

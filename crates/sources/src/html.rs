@@ -3,7 +3,7 @@
 mod text;
 pub mod tokens;
 
-use super::{Decoding, Encoding, Fields, Found, Source, SourceOpts};
+use super::{Decoding, Encoding, Fields, Found, Source, SourceOpts, refuse, too_long};
 use std::borrow::Cow;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -56,13 +56,13 @@ pub struct Html {
 impl Html {
     /// Opens a file.
     pub fn open(opts: &SourceOpts, path: &Path, number: u32) -> Result<Self> {
-        let named =
-            [("--id", opts.id.is_some()), ("--text", !opts.text.is_empty()), ("--date", opts.date.is_some())];
-        if let Some((option, _)) = named.into_iter().find(|(_, is_given)| *is_given) {
-            return Err(Error::Usage(format!(
-                "{option}: with --format html a file is a document, whose id is the name of the file; leave {option} out"
-            )));
-        }
+        let given = [
+            ("--id", opts.id.is_some()),
+            ("--text", !opts.text.is_empty()),
+            ("--date", opts.date.is_some()),
+            ("--score", opts.score.is_some()),
+        ];
+        refuse(&given, "with --format html a file is a document, whose id is the name of the file")?;
         let read = Arc::default();
         Ok(Self {
             reader: Some(Opened::to_count(path, Arc::clone(&read))?),
@@ -95,10 +95,7 @@ impl Source for Html {
             .read_to_end(&mut self.raw)
             .map_err(Error::io("read", &self.path))?;
         if self.raw.len() as u64 > bound {
-            let (place, bound) = (&self.place, self.bound);
-            return Err(Error::Limit(format!(
-                "{place}: the page is longer than {bound}; let it in with --max-line"
-            )));
+            return Err(too_long(&self.place, "page", self.bound));
         }
         let page = match Kind::of_page(&self.raw) {
             Some(kind) => Err(no_page(&self.raw, kind, &self.place.file, is_packed)),

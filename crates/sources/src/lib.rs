@@ -25,9 +25,11 @@ use plain::Plain;
 use serde::Serialize;
 use std::borrow::Cow;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use trec::Trec;
-use twinsplit_io::MaxLine;
 use twinsplit_io::error::{Error, FieldError, Place, Result};
+use twinsplit_io::{Kind, MaxLine, Opened, name_of};
 use warc::Warc;
 
 pub use encoding::{Decoding, Encoding};
@@ -86,6 +88,38 @@ impl Fields<'_> {
     }
 }
 
+/// Opens a file, and reads its first bytes. One of another kind than these is told what it is, unless they are of this format all the same;
+/// `expected` is what it should be, and `to` a name for what a command makes of it.
+fn opened(
+    path: &Path,
+    read: Arc<AtomicU64>,
+    (expected, to): (&str, &str),
+    is_own: impl FnOnce(&[u8]) -> bool,
+) -> Result<(Opened, Vec<u8>)> {
+    let mut opened = Opened::to_count(path, read)?;
+    let head = opened.head(path)?;
+    match Kind::of(&head).filter(|_| !is_own(&head)) {
+        Some(kind) => {
+            let problem = kind.problem(expected, &name_of(path), opened.is_packed, to);
+            Err(Error::File { path: path.to_owned(), problem })
+        }
+        None => Ok((opened, head)),
+    }
+}
+
+/// The error about a document that is longer than it may be; `what` says what it is.
+fn too_long(place: &Place, what: &str, bound: MaxLine) -> Error {
+    Error::Limit(format!("{place}: the {what} is longer than {bound}; let it in with --max-line"))
+}
+
+/// Refuses options that say nothing to a format, and says why.
+fn refuse(given: &[(&str, bool)], why: &str) -> Result<()> {
+    match given.iter().find(|(_, is_given)| *is_given) {
+        Some((option, _)) => Err(Error::Usage(format!("{option}: {why}; leave {option} out"))),
+        None => Ok(()),
+    }
+}
+
 twinsplit_core::choice! {
     /// The formats of documents.
     pub enum Format {
@@ -120,6 +154,8 @@ pub struct SourceOpts {
     pub text: Vec<String>,
     /// What holds the date, if anything does
     pub date: Option<String>,
+    /// The column of csv and tsv that holds the score, if one does: its cells become numbers
+    pub score: Option<String>,
     /// The encoding of the files by a name of the WHATWG Encoding Standard, such as latin1, gb18030 or shift_jis; bytes
     /// that are not of it are errors; nothing for UTF-8, or what a web page says
     pub encoding: Option<Encoding>,
@@ -149,6 +185,7 @@ impl SourceOpts {
             id: None,
             text: Vec::new(),
             date: None,
+            score: None,
             encoding: None,
             keep_markup: false,
             script_templates: false,

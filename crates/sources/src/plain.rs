@@ -1,13 +1,13 @@
 //! Plain text: a file a document, or a line a document.
 
-use super::{Decoding, Encoding, Fields, Found, Source, SourceOpts};
+use super::{Decoding, Encoding, Fields, Found, Source, SourceOpts, opened, refuse, too_long};
 use std::borrow::Cow;
 use std::io::{BufRead, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use twinsplit_io::error::{Error, Place, Result};
-use twinsplit_io::{Kind, MARK, MaxLine, Opened, name_of, read_rest};
+use twinsplit_io::{MARK, MaxLine, name_of, read_rest};
 
 /// The documents of one file.
 pub struct Plain {
@@ -29,21 +29,18 @@ pub struct Plain {
 impl Plain {
     /// Opens a file.
     pub fn open(opts: &SourceOpts, path: &Path, number: u32, by_line: bool) -> Result<Self> {
-        let named =
-            [("--id", opts.id.is_some()), ("--text", !opts.text.is_empty()), ("--date", opts.date.is_some())];
-        if let Some((option, _)) = named.into_iter().find(|(_, is_given)| *is_given) {
-            return Err(Error::Usage(format!(
-                "{option}: plain text has no fields; the id is the name of the file, with --format lines FILE@OFFSET; leave {option} out"
-            )));
-        }
+        let given = [
+            ("--id", opts.id.is_some()),
+            ("--text", !opts.text.is_empty()),
+            ("--date", opts.date.is_some()),
+            ("--score", opts.score.is_some()),
+        ];
+        refuse(
+            &given,
+            "plain text has no fields; the id is the name of the file, with --format lines FILE@OFFSET",
+        )?;
         let read = Arc::default();
-        let mut opened = Opened::to_count(path, Arc::clone(&read))?;
-        let head = opened.head(path)?;
-        let kind = Kind::of(&head);
-        if let Some(kind) = kind {
-            let problem = kind.problem("plain text", &name_of(path), opened.is_packed, "documents.txt");
-            return Err(Error::File { path: path.to_owned(), problem });
-        }
+        let (opened, _) = opened(path, Arc::clone(&read), ("plain text", "documents.txt"), |_| false)?;
         let place = Place { file: name_of(path), number: Some(number), line: 1, ..Place::default() };
         Ok(Self {
             reader: opened.reader,
@@ -73,10 +70,7 @@ impl Plain {
             self.raw.len() as u64 <= bound
         };
         if !is_whole {
-            let (place, bound) = (&self.place, self.bound);
-            return Err(Error::Limit(format!(
-                "{place}: the text is longer than {bound}; let it in with --max-line"
-            )));
+            return Err(too_long(&self.place, "text", self.bound));
         }
         self.next.offset += self.raw.len() as u64;
         self.next.line += 1;

@@ -19,7 +19,7 @@
 
 mod fields;
 
-use super::{Decoding, Encoding, Found, Source, SourceOpts};
+use super::{Decoding, Encoding, Found, Source, SourceOpts, opened, refuse};
 use fields::{Names, content_type, marks};
 use std::borrow::Cow;
 use std::io::BufRead;
@@ -27,7 +27,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use twinsplit_io::error::{Error, FieldError, Place, Result};
-use twinsplit_io::{Kind, MaxLine, Opened, name_of, read_rest};
+use twinsplit_io::{MaxLine, name_of, read_rest};
 
 /// The documents of one file.
 pub struct Trec {
@@ -78,12 +78,9 @@ enum Piece {
 impl Trec {
     /// Opens a file.
     pub fn open(opts: &SourceOpts, path: &Path, number: u32) -> Result<Self> {
+        refuse(&[("--score", opts.score.is_some())], "with --format trec no element holds a score")?;
         let read = Arc::default();
-        let mut opened = Opened::to_count(path, Arc::clone(&read))?;
-        if let Some(kind) = Kind::of(&opened.head(path)?) {
-            let problem = kind.problem("TREC", &name_of(path), opened.is_packed, "documents.trec");
-            return Err(Error::File { path: path.to_owned(), problem });
-        }
+        let (opened, _) = opened(path, Arc::clone(&read), ("TREC", "documents.trec"), |_| false)?;
         Ok(Self {
             reader: opened.reader,
             path: path.to_owned(),

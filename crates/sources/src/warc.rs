@@ -8,7 +8,7 @@
 mod http;
 
 use super::html::Markup;
-use super::{Decoding, Encoding, Fields, Found, Source, SourceOpts};
+use super::{Decoding, Encoding, Fields, Found, Source, SourceOpts, opened, refuse, too_long};
 use http::{Payload, header};
 use std::borrow::Cow;
 use std::io::{self, BufRead, Read};
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use twinsplit_io::error::{Error, FieldError, Place, Result};
-use twinsplit_io::{Kind, MaxLine, Opened, name_of, read_rest};
+use twinsplit_io::{MaxLine, name_of, read_rest};
 
 /// The records of one file.
 pub struct Warc {
@@ -41,9 +41,9 @@ pub struct Warc {
 /// The longest part of a record before its content.
 const MOST_FIELDS: u64 = 1 << 20;
 
-/// What a record is.
+/// RecordType a record is.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum What {
+enum RecordType {
     /// An answer of HTTP.
     Response,
     /// Content as it is, which says its type.
@@ -52,7 +52,7 @@ enum What {
     Conversion,
 }
 
-impl What {
+impl RecordType {
     fn of(fields: &[u8]) -> Option<Self> {
         match header(fields, "WARC-Type")? {
             b"response" => Some(Self::Response),
@@ -66,19 +66,15 @@ impl What {
 impl Warc {
     /// Opens a file.
     pub fn open(opts: &SourceOpts, path: &Path, number: u32) -> Result<Self> {
-        let named = [("--text", !opts.text.is_empty()), ("--date", opts.date.is_some())];
-        if let Some((option, _)) = named.into_iter().find(|(_, is_given)| *is_given) {
-            return Err(Error::Usage(format!(
-                "{option}: with --format warc the text is that of the page, and the date that of the record; leave {option} out"
-            )));
-        }
+        let given = [
+            ("--text", !opts.text.is_empty()),
+            ("--date", opts.date.is_some()),
+            ("--score", opts.score.is_some()),
+        ];
+        refuse(&given, "with --format warc the text is that of the page, and the date that of the record")?;
         let read = Arc::default();
-        let mut opened = Opened::to_count(path, Arc::clone(&read))?;
-        let head = opened.head(path)?;
-        if let Some(kind) = Kind::of(&head).filter(|_| !head.starts_with(b"WARC/")) {
-            let problem = kind.problem("WARC", &name_of(path), opened.is_packed, "documents.warc");
-            return Err(Error::File { path: path.to_owned(), problem });
-        }
+        let is_warc = |head: &[u8]| head.starts_with(b"WARC/");
+        let (opened, _) = opened(path, Arc::clone(&read), ("WARC", "documents.warc"), is_warc)?;
         let place = Place { file: name_of(path), number: Some(number), ..Place::default() };
         Ok(Self {
             reader: opened.reader,
@@ -120,7 +116,7 @@ impl Warc {
     }
 
     /// Reads the next record that may be a page; nothing at the end.
-    fn record(&mut self) -> Result<Option<What>> {
+    fn record(&mut self) -> Result<Option<RecordType>> {
         loop {
             self.raw.clear();
             self.place.clone_from(&self.here);
@@ -149,8 +145,8 @@ impl Warc {
                 .and_then(|length| std::str::from_utf8(length).ok()?.parse().ok());
             let length: u64 =
                 length.ok_or_else(|| self.broken("says no Content-Length; the file is damaged"))?;
-            let what = What::of(&self.raw);
-            if let Some(what) = what.filter(|what| *what != What::Response || is_page(&self.raw)) {
+            let what = RecordType::of(&self.raw);
+            if let Some(what) = what.filter(|what| *what != RecordType::Response || is_page(&self.raw)) {
                 self.content(length)?;
                 return Ok(Some(what));
             }
@@ -161,10 +157,7 @@ impl Warc {
     /// Reads so many bytes of content.
     fn content(&mut self, length: u64) -> Result<()> {
         if length > self.bound.bytes() {
-            let (place, bound) = (&self.place, self.bound);
-            return Err(Error::Limit(format!(
-                "{place}: the record is longer than {bound}; let it in with --max-line"
-            )));
+            return Err(too_long(&self.place, "record", self.bound));
         }
         let taken = (&mut self.reader)
             .take(length)
@@ -177,7 +170,7 @@ impl Warc {
     /// Passes over so many bytes of content.
     fn pass(&mut self, length: u64) -> Result<()> {
         self.passed_over += 1;
-        let mut lines = Lines(0);
+        let mut lines = LineCounter(0);
         let passed = io::copy(&mut (&mut self.reader).take(length), &mut lines)
             .map_err(Error::io("read", &self.path))?;
         self.count(lines.0, passed, length)
@@ -194,15 +187,15 @@ impl Warc {
     }
 
     /// The text of the record, how its bytes became characters and whether more of it stands in templates; nothing where it is no page.
-    fn text(&self, what: What) -> Result<Option<(Cow<'_, str>, Decoding, bool)>, FieldError> {
+    fn text(&self, what: RecordType) -> Result<Option<(Cow<'_, str>, Decoding, bool)>, FieldError> {
         let (fields, content) = self.raw.split_at(self.fields);
         let payload = match what {
-            What::Conversion => {
+            RecordType::Conversion => {
                 let text = self.encoding.unwrap_or_default().decode(content)?;
                 return Ok(Some((text, Decoding::default(), false)));
             }
-            What::Resource => Payload::of(header(fields, "Content-Type"), Cow::Borrowed(content)),
-            What::Response => Payload::of_response(content, self.bound.bytes())?,
+            RecordType::Resource => Payload::of(header(fields, "Content-Type"), Cow::Borrowed(content)),
+            RecordType::Response => Payload::of_response(content, self.bound.bytes())?,
         };
         let Some(Payload { body, said, is_html }) = payload else { return Ok(None) };
         let said = self.encoding.or_else(|| said.and_then(Encoding::of_content_type));
@@ -220,9 +213,9 @@ impl Warc {
 }
 
 /// Counts the ends of lines, and forgets what it is given.
-struct Lines(u64);
+struct LineCounter(u64);
 
-impl io::Write for Lines {
+impl io::Write for LineCounter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0 += memchr::memchr_iter(b'\n', bytes).count() as u64;
         Ok(bytes.len())

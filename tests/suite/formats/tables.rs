@@ -90,6 +90,21 @@ fn texts_are_documents_by_file_and_by_line() {
 }
 
 #[test]
+fn a_column_of_scores_decides_what_is_kept() {
+    let here = Place::new();
+    here.write(
+        "table.csv",
+        "id,text,s\na,one two three four,3.5\nb,one two three four,12\nc,one two three four,\n",
+    );
+    let kept = "b\ta\tdrop\t1.000000\nb\tb\tkeep\t-\nb\tc\tdrop\t1.000000\n";
+    here.say("twinsplit run --format csv --keep score --score s --input table.csv --output out --quiet").ok();
+    assert_eq!(here.read("out/clusters.tsv"), kept);
+    here.say("twinsplit convert table.csv --format csv --score s --output docs.jsonl --quiet").ok();
+    here.say("twinsplit run --keep score --score s --input docs.jsonl --output two --quiet").ok();
+    assert_eq!(here.read("two/clusters.tsv"), kept);
+}
+
+#[test]
 fn what_is_wrong_in_a_table_is_named() {
     let here = Place::new();
     here.write("table.csv", "key,body\n1,a\n2,b,c\n");
