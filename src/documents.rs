@@ -69,7 +69,8 @@ impl RunFile {
         for (name, value) in self.value["parameters"].as_object().into_iter().flatten() {
             if let (None, Some(value)) = (params.get(name), value.as_str()) {
                 let file = FeatureKind::file_of(value).unwrap_or(value);
-                let is_file = name == "batch" || Params::default().with(name, value).named_files().len() == 1;
+                let is_file =
+                    name == "queries" || Params::default().with(name, value).named_files().len() == 1;
                 let known = ["parameter_files", "inputs"].iter().flat_map(|list| self.list(list));
                 let mut known = known.filter(|known| is_file && known["path"] == file);
                 let found = known.find_map(|known| known["absolute"].as_str()).map(visible::named);
@@ -91,7 +92,7 @@ impl RunFile {
     }
 
     /// What is known of the files that the run read as documents: those that it converted, in the answer, or its inputs. The
-    /// documents of a batch are no part of them.
+    /// queries are no part of them.
     fn recorded(&self) -> Vec<&Value> {
         let converted = |output: &&Value| {
             output["path"]
@@ -207,6 +208,14 @@ impl Inputs {
     /// Files by their own names.
     pub fn of(files: Vec<PathBuf>) -> Self {
         Self { names: files.iter().map(|file| name_of(file)).collect(), files }
+    }
+
+    /// These and others.
+    pub fn and(&self, others: &Self) -> Self {
+        let mut all = self.clone();
+        all.files.extend_from_slice(&others.files);
+        all.names.extend_from_slice(&others.names);
+        all
     }
 }
 

@@ -76,7 +76,7 @@ pub const EXAMPLES: &[Example] = &[
     ),
     example(
         "Which documents of a collection are near which of a new crawl, by their fingerprints",
-        "zcat docs.jsonl.gz | head -n 20 > new.jsonl; twinsplit run simhash --batch new.jsonl --input crawl --output out8",
+        "zcat docs.jsonl.gz | head -n 20 > new.jsonl; twinsplit run simhash --queries new.jsonl --input crawl --output out8",
     ),
     example("What every stage reads and writes", "twinsplit stages > stages.md"),
     example(
@@ -139,8 +139,16 @@ pub const EXAMPLES: &[Example] = &[
         "hamming-index --tables tables < different-fingerprints | LC_ALL=C sort | hamming-index-reduce | hamming-pairs > near",
     ),
     example(
-        "The documents near a batch of queries: those of new.jsonl are an index, past which all others stream",
-        "simhash < new.jsonl > queries; zcat docs.jsonl.gz | simhash --then hamming-batch --batch queries > near-queries",
+        "The pairs of a query, a document of new.jsonl, and one of docs.jsonl: the queries are an index, past which all others stream",
+        "tokenize < new.jsonl > queries; zcat docs.jsonl.gz | tokenize --then set-queries --queries queries > pairs-with-queries",
+    ),
+    example(
+        "The same of what MinHash finds",
+        "zcat docs.jsonl.gz | tokenize --then lsh-queries --queries queries --bands 32 --rows 4 > pairs-with-queries",
+    ),
+    example(
+        "The same of fingerprints that are near",
+        "simhash < new.jsonl > queries; zcat docs.jsonl.gz | simhash --then hamming-queries --queries queries > near-queries",
     ),
     example(
         "What is compared of the texts of near fingerprints, here their characters",

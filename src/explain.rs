@@ -16,12 +16,14 @@ use std::path::PathBuf;
 use twinsplit_core::similarity::SetSimilarity;
 use twinsplit_core::text::{Extractor, FeatureSpec};
 use twinsplit_core::visible;
+use twinsplit_engine::steps;
 use twinsplit_io::error::{Error, Result};
 use twinsplit_io::terminal::plural;
 use twinsplit_io::{Stdout, document_files};
 use twinsplit_rows::chains::Family;
 use twinsplit_rows::params::Params;
 use twinsplit_rows::plan::{refuse_unused, suitable};
+use twinsplit_rows::record::document::{Document, DocumentOpts};
 use twinsplit_rows::record::id;
 
 /// The command line.
@@ -61,6 +63,7 @@ pub fn command() -> Command {
 }
 
 /// A document's text and its features: hash -> text, first place.
+#[derive(Default)]
 struct Explained {
     text: String,
     features: BTreeMap<u64, (String, Range<usize>)>,
@@ -102,8 +105,9 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     if !opts.idf.idf.is_everything() && opts.idf.table.idf_table.is_none() {
         refuse_streams(&inputs, "document frequencies for --idf are counted first")?;
     }
-    let [mut a, mut b] = find(&inputs, &wanted, &opts, &spec)?;
-    let removed = restrict(&inputs, &opts, &spec, [&mut a, &mut b])?;
+    let [mut a, mut b] = find(&inputs, &params, wanted, &opts, &spec)?;
+    let counted = inputs.and(&Inputs::of(steps::queries(&params)?));
+    let removed = restrict(&counted, &opts, &spec, [&mut a, &mut b])?;
     let mut extractor = Extractor::new(spec);
     for document in [&mut a, &mut b] {
         let compared = opts.texts.compares(&opts.least, document.order.len() as u64);
@@ -143,20 +147,55 @@ fn is_named(id: &[u8], text: &str) -> bool {
     id == text.as_bytes() || id == escaped || is_shown()
 }
 
-fn find(inputs: &Inputs, wanted: &[&str; 2], opts: &PairOpts, spec: &FeatureSpec) -> Result<[Explained; 2]> {
-    let mut found: [Option<Explained>; 2] = [None, None];
-    let mut extractor = Extractor::new(spec.clone());
-    each_document(inputs, &opts.document, "explain", |document| {
-        for at in 0..2 {
-            if is_named(&document.id, wanted[at]) {
-                found[at] = Some(explained(&document.text, &mut extractor));
+/// Calls `visit` with the documents of the two names, 0 for the first one and 1 for the second one; with queries the first one is a query.
+///
+/// # Errors
+/// When there is none of a name.
+fn each_named(
+    inputs: &Inputs,
+    params: &Params,
+    opts: &DocumentOpts,
+    names: [&str; 2],
+    mut visit: impl FnMut(usize, &Document<'_>),
+) -> Result<()> {
+    let queries = Inputs::of(steps::queries(params)?);
+    let sought = match queries.is_empty() {
+        true => vec![(inputs, [true, true])],
+        false => vec![(&queries, [true, false]), (inputs, [false, true])],
+    };
+    let mut is_there = [false; 2];
+    for (files, wanted) in sought {
+        each_document(files, opts, "explain", |document| {
+            for at in (0..2).filter(|at| wanted[*at] && is_named(&document.id, names[*at])) {
+                is_there[at] = true;
+                visit(at, &document);
             }
+            Ok(())
+        })?;
+    }
+    let first = if queries.is_empty() { "document" } else { "query" };
+    match (0..2).find(|at| !is_there[*at]) {
+        None => Ok(()),
+        Some(at) => {
+            let what = [first, "document"][at];
+            Err(Error::Usage(format!("no {what} has the id {:?}", names[at])))
         }
-        Ok(())
+    }
+}
+
+fn find(
+    inputs: &Inputs,
+    params: &Params,
+    wanted: [&str; 2],
+    opts: &PairOpts,
+    spec: &FeatureSpec,
+) -> Result<[Explained; 2]> {
+    let mut found = [Explained::default(), Explained::default()];
+    let mut extractor = Extractor::new(spec.clone());
+    each_named(inputs, params, &opts.document, wanted, |at, document| {
+        found[at] = explained(&document.text, &mut extractor);
     })?;
-    let [a, b] = found;
-    let missing = |name: &str| Error::Usage(format!("no document has the id {name:?}"));
-    Ok([a.ok_or_else(|| missing(wanted[0]))?, b.ok_or_else(|| missing(wanted[1]))?])
+    Ok(found)
 }
 
 fn explained(text: &str, extractor: &mut Extractor) -> Explained {

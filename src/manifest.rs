@@ -42,7 +42,7 @@ pub enum Known {
 }
 
 impl RunManifest {
-    /// The manifest of a run of a plan over these files of documents, and of queries where it has a batch.
+    /// The manifest of a run of a plan over these files of documents, and of queries where it has some.
     pub fn of(plan: &Plan, [documents, queries]: [&[PathBuf]; 2], known: Known) -> Result<Self> {
         let describe = |path: &PathBuf| match known {
             Known::Names => Ok(json!({ "path": visible::stored(path) })),

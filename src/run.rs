@@ -48,9 +48,9 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     let asked = options::asked(matches, opts.engine, &opts.input, opts.write_kept, there)?;
     let plan = options::plan(asked, opts.quiet)?;
     refuse_settings(&opts)?;
-    if let (Some(_), Some(_)) = (&in_front, plan.params.get("batch")) {
+    if let (Some(_), Some(_)) = (&in_front, plan.params.get("queries")) {
         return Err(Error::Usage(
-            "--batch goes with documents that are JSON lines in UTF-8; convert queries and documents with twinsplit convert first"
+            "--queries goes with documents that are JSON lines in UTF-8; convert queries and documents with twinsplit convert first"
                 .to_owned(),
         ));
     }
@@ -202,14 +202,14 @@ fn checked_inputs(opts: &RunOpts, plan: &Plan, converts: bool) -> Result<Vec<Pat
     Ok(inputs)
 }
 
-/// The files of the batch, if there is one.
+/// The files of the queries, if there are some.
 fn checked_queries(plan: &Plan) -> Result<Vec<PathBuf>> {
     let queries = steps::queries(&plan.params)?;
     if let Some(missing) = queries.iter().find(|path| *path != Path::new("-") && !path.exists()) {
-        let problem = "there is no such file or folder; --batch names the queries".to_owned();
+        let problem = "there is no such file or folder; --queries names the queries".to_owned();
         return Err(Error::File { path: missing.clone(), problem });
     }
-    refuse_streams(&queries, "--batch names documents as files")?;
+    refuse_streams(&queries, "--queries names documents as files")?;
     Ok(queries)
 }
 

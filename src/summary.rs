@@ -16,7 +16,7 @@ use twinsplit_io::error::Result;
 use twinsplit_io::terminal::{self, plural};
 use twinsplit_io::{AtomicFile, Stdout};
 use twinsplit_rows::chains::OF_QUERIES;
-use twinsplit_rows::stages::hamming_batch::{NEAR, PAIRS};
+use twinsplit_rows::stages::queries::{NEAR, PAIRS};
 
 /// The sum of a counter over steps.
 pub(super) fn sum(steps: &[impl Borrow<Done>], counter: &str) -> u64 {
@@ -26,7 +26,7 @@ pub(super) fn sum(steps: &[impl Borrow<Done>], counter: &str) -> u64 {
 /// The counter of copies among documents whose sets are too small to be compared.
 pub(super) const EQUAL_TEXTS: &str = "equal_texts";
 /// The steps without all but the first of those that turn documents into something and count them: a chain of fingerprints has
-/// two where it counts document frequencies. A batch of queries is of other documents.
+/// two where it counts document frequencies. Queries are other documents.
 pub(super) fn with_readers_once(steps: &[Done]) -> Vec<&Done> {
     let reads = |step: &&Done| step.counters.contains_key("documents") && step.name != OF_QUERIES;
     let first = steps.iter().position(|step| reads(&step));
@@ -170,7 +170,7 @@ impl Report<'_> {
             if let Some(queries) = self.steps.iter().find(|step| step.name == OF_QUERIES) {
                 let queries = sum(&[queries], "documents");
                 terminal::line(format_args!(
-                    "{}, {} of them near one of {}, {}, in {:.2} s",
+                    "{}, {} of them in a pair with one of {}, {}, in {:.2} s",
                     plural(count("documents") - queries, "document", "documents"),
                     count(NEAR),
                     plural(queries, "query", "queries"),

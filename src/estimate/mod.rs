@@ -89,9 +89,9 @@ impl Bands {
 /// Prints the estimate of a plan.
 pub fn run(plan: Plan, opts: &EstimateOpts) -> Result<()> {
     let params = &plan.params;
-    if params.get("batch").is_some() {
+    if params.get("queries").is_some() {
         return Err(Error::Usage(
-            "plan --estimate tells what a chain takes by a sample of its documents, and not what a batch does; leave --batch out"
+            "plan --estimate tells what a chain takes by a sample of its documents, and not what queries take; leave --queries out"
                 .to_owned(),
         ));
     }

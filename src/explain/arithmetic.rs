@@ -37,6 +37,7 @@ fn inserted(measure: Measure, Counts { overlap, size_a, size_b }: Counts) -> Str
     match measure {
         Measure::Jaccard => format!("{overlap} / ({size_a} + {size_b} - {overlap})"),
         Measure::Containment => format!("{overlap} / min({size_a}, {size_b})"),
+        Measure::QueryContainment => format!("{overlap} / {size_a}"),
         Measure::Cosine => format!("{overlap} / sqrt({size_a}·{size_b})"),
         Measure::Dice => format!("2·{overlap} / ({size_a} + {size_b})"),
         Measure::Overlap => overlap.to_string(),
@@ -48,6 +49,7 @@ fn fraction(measure: Measure, Counts { overlap, size_a, size_b }: Counts) -> Str
     match measure {
         Measure::Jaccard => format!("{overlap} / {}", size_a + size_b - overlap),
         Measure::Containment => format!("{overlap} / {}", size_a.min(size_b)),
+        Measure::QueryContainment => format!("{overlap} / {size_a}"),
         Measure::Cosine => format!("{overlap} / sqrt({})", u128::from(size_a) * u128::from(size_b)),
         Measure::Dice => format!("{} / {}", 2 * overlap, size_a + size_b),
         Measure::Overlap => overlap.to_string(),
@@ -79,6 +81,7 @@ fn decision(similarity: Similarity, Counts { overlap, size_a, size_b }: Counts) 
         Measure::Containment => {
             ("o·q >= p·min(|A|, |B|)", o * q, p * smaller, [format!("{o}·{q}"), format!("{p}·{smaller}")])
         }
+        Measure::QueryContainment => ("o·q >= p·|A|", o * q, p * a, [format!("{o}·{q}"), format!("{p}·{a}")]),
         Measure::Cosine => (
             "o²·q² >= p²·|A|·|B|",
             o * o * q * q,
@@ -127,6 +130,12 @@ mod tests {
             "Containment = |A∩B| / min(|A|, |B|) = 4 / min(16, 9) = 4 / 9 = 0.444444\n\
              tau = 0.5 = 1/2; a pair shares at least one feature, and o·q >= p·min(|A|, |B|):\n\
              4·2 = 8  <  1·9 = 9"
+        );
+        assert_eq!(
+            shown(Measure::QueryContainment, "0.5"),
+            "Containment of the query = |A∩B| / |A| = 4 / 16 = 4 / 16 = 0.250000\n\
+             tau = 0.5 = 1/2; a pair shares at least one feature, and o·q >= p·|A|:\n\
+             4·2 = 8  <  1·16 = 16"
         );
         assert_eq!(
             shown(Measure::Cosine, "0.3"),

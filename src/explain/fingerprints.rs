@@ -1,7 +1,7 @@
 //! Why the fingerprints of two documents are a pair or not: the bits in which they differ, and the features that decide them.
 
-use super::is_named;
-use crate::documents::{Inputs, each_document};
+use super::each_named;
+use crate::documents::Inputs;
 use crate::sketches;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -12,9 +12,8 @@ use twinsplit_core::sketch::simhash::Fingerprint;
 use twinsplit_core::sketch::{Sketcher, Weighted};
 use twinsplit_core::text::Extractor;
 use twinsplit_core::visible;
-use twinsplit_engine::steps;
 use twinsplit_io::Stdout;
-use twinsplit_io::error::{Error, Result};
+use twinsplit_io::error::Result;
 use twinsplit_rows::params::Params;
 use twinsplit_rows::record::document::DocumentOpts;
 use twinsplit_rows::stages::options::EqualTextsOpts;
@@ -46,26 +45,8 @@ pub fn show(
     let mut found: [Option<String>; 2] = [None, None];
     let mut sketcher = sketches::sketcher(inputs, &document, &sketch, "explain")?;
     let mut extractor = Extractor::new(sketch.features.spec()?);
-    // With a batch the first one is a query, and the second one a document.
-    let queries = Inputs::of(steps::queries(params)?);
-    let sought = match queries.is_empty() {
-        true => vec![(inputs, [true, true])],
-        false => vec![(&queries, [true, false]), (inputs, [false, true])],
-    };
-    for (files, wanted) in sought {
-        each_document(files, &document, "explain", |document| {
-            for at in (0..2).filter(|at| wanted[*at]) {
-                if is_named(&document.id, names[at]) {
-                    found[at] = Some(document.text.to_string());
-                }
-            }
-            Ok(())
-        })?;
-    }
-    let [a, b] = found;
-    let missing = |what: &str, name: &str| Error::Usage(format!("no {what} has the id {name:?}"));
-    let first = if queries.is_empty() { "document" } else { "query" };
-    let texts = [a.ok_or_else(|| missing(first, names[0]))?, b.ok_or_else(|| missing("document", names[1]))?];
+    each_named(inputs, params, &document, names, |at, document| found[at] = Some(document.text.to_string()))?;
+    let texts = found.map(Option::unwrap_or_default);
     let mut of_feature: FxHashMap<u64, String> = FxHashMap::default();
     for text in &texts {
         extractor.texts(text, |text| {

@@ -95,7 +95,7 @@ struct BeginOpts {
     /// The input on Hadoop; a program for Spark writes names, bytes and times as its first line
     #[arg(long, value_name = "PATH", num_args = 0..)]
     input: Vec<PathBuf>,
-    /// The queries on Hadoop, where there is a batch; the program for Spark writes them behind the input
+    /// The queries on Hadoop, where there are some; the program for Spark writes them behind the input
     #[arg(long, value_name = "PATH")]
     queries: Vec<PathBuf>,
 }

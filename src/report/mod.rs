@@ -82,9 +82,9 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     let run = RunFile::read(&opts.folder)?;
     let mut params = Params::default();
     run.complete(&mut params);
-    if params.get("batch").is_some() {
+    if params.get("queries").is_some() {
         return Err(Error::Usage(format!(
-            "the run in {} has looked for the documents near a batch, and the page shows clusters, of which there are none; \
+            "the run in {} has looked for pairs with queries, and the page shows clusters, of which there are none; \
              twinsplit explain QUERY ID --run {} shows a pair",
             visible::path(&opts.folder),
             visible::path(&opts.folder)

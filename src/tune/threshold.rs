@@ -86,6 +86,7 @@ impl Kind {
         match self {
             Kind::Sets(Measure::Jaccard) => "24/36 = 24 features in both texts, 36 in one or both",
             Kind::Sets(Measure::Containment) => "24/30 = 24 features in both texts, 30 in the smaller one",
+            Kind::Sets(Measure::QueryContainment) => "24/30 = 24 features in both texts, 30 in the query",
             Kind::Sets(Measure::Cosine) => {
                 "24/sqrt(30·40) = 24 features in both texts, 30 in one and 40 in the other"
             }
@@ -113,6 +114,7 @@ impl Kind {
         match measure {
             Measure::Jaccard => format!("{score} = {overlap}/{}", size_a + size_b - overlap),
             Measure::Containment => format!("{score} = {overlap}/{}", size_a.min(size_b)),
+            Measure::QueryContainment => format!("{score} = {overlap}/{size_a}"),
             Measure::Cosine => format!("{score} = {overlap}/sqrt({size_a}·{size_b})"),
             Measure::Dice => format!("{score} = 2·{overlap}/({size_a}+{size_b})"),
             Measure::Overlap => format!("{score} ({size_a}, {size_b})"),

@@ -5,7 +5,7 @@ use super::library::{Library, VERSION};
 use super::memory::tasks::{PROGRAM, stage_megabytes};
 use super::script::{self, quote};
 use twinsplit_io::error::{Error, Result};
-use twinsplit_rows::chains::{Data, Part, Step, Tasks};
+use twinsplit_rows::chains::{Data, Part, QUERIES, Step, Tasks};
 use twinsplit_rows::params::Params;
 use twinsplit_rows::stage::Entry;
 
@@ -36,7 +36,7 @@ pub fn script(
          VERSION={VERSION} CHAIN={} QUERIES={} SHIP=({ship}) MB={} # of a container beside HEAP, where a step says no other number\n\
          {}",
         title.split(' ').nth(2).unwrap_or_default(),
-        params.get("batch").map(quote).unwrap_or_default(),
+        params.get(QUERIES).map(quote).unwrap_or_default(),
         usual_megabytes(),
         library.bash("hadoop.sh"),
     );

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use twinsplit_io::error::{Error, Result};
-use twinsplit_rows::chains::{Data, Part, Step, Tasks};
+use twinsplit_rows::chains::{Data, Part, QUERIES, Step, Tasks};
 use twinsplit_rows::params::Params;
 use twinsplit_rows::stage::Counters;
 
@@ -36,7 +36,7 @@ pub fn script(
          VERSION={VERSION} QUERIES={}\n\
          {}{calls}\
          publish {}\n",
-        params.get("batch").map(script::quote).unwrap_or_default(),
+        params.get(QUERIES).map(script::quote).unwrap_or_default(),
         library.bash("pipes.sh"),
         outputs.join(" ")
     ))

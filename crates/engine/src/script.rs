@@ -140,7 +140,7 @@ fn command(entry: &Entry, step: &Step, params: &Params) -> String {
         if entry.has_side(option) {
             // A side file is the one part of a data set that one task wrote, or the folder of all parts.
             words.push(match *option {
-                "clusters" | "batch" => format!("--{option} \"$WORK/{data}\""),
+                "clusters" | "queries" => format!("--{option} \"$WORK/{data}\""),
                 _ => format!("--{option} \"$(only_part {data})\""),
             });
         }

@@ -7,7 +7,7 @@
 use super::library::{Library, VERSION};
 use std::fmt::Write as _;
 use twinsplit_io::error::{Error, Result};
-use twinsplit_rows::chains::{Data, KEPT, Part, Repeat, Step, Tasks};
+use twinsplit_rows::chains::{Data, KEPT, Part, QUERIES, Repeat, Step, Tasks};
 use twinsplit_rows::params::Params;
 use twinsplit_rows::record::Keys;
 use twinsplit_rows::stage::Entry;
@@ -49,7 +49,7 @@ pub fn script(
         library.python(),
         list(outputs.iter().map(|data| quote(data))),
         list(params.named_files().iter().map(|(_, file)| quote(file))),
-        params.get("batch").map(|batch| format!(", queries={}", quote(batch))).unwrap_or_default(),
+        params.get(QUERIES).map(|queries| format!(", queries={}", quote(queries))).unwrap_or_default(),
     );
     let params = &params.beside_files()?;
     push_parts(&mut text, "", parts, parts, params)?;

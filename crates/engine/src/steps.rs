@@ -406,9 +406,9 @@ fn guard(step: &Step, counters: &Counters, params: &Params, fields: &str) -> Res
     Ok(())
 }
 
-/// The files of the batch that options name; none where they name no batch.
+/// The files of the queries that options name; none where they name none.
 pub fn queries(params: &Params) -> Result<Vec<PathBuf>> {
-    params.get("batch").map_or(Ok(Vec::new()), |batch| document_files(&[PathBuf::from(batch)]))
+    params.get(QUERIES).map_or(Ok(Vec::new()), |queries| document_files(&[PathBuf::from(queries)]))
 }
 
 fn holds_something(file: &Path) -> bool {

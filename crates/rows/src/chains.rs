@@ -9,7 +9,9 @@
 //! | output | what is written | [`output`]: pairs of documents, clusters, kept documents |
 //!
 //! Of fingerprints ([`simhash`]) the front makes fingerprints, which are candidates where some of their bits agree, and the check
-//! counts the bits in which they differ. The output is the same, but for a [batch] of queries, which has pairs alone.
+//! counts the bits in which they differ. The output is the same.
+//!
+//! With [queries] a chain finds the pairs of a query and a document, and writes these alone.
 //!
 //! A [family](Family) puts them together, in a file of its own; [`FAMILIES`] names all of them. A step reads data sets, runs
 //! a mapper, a reducer or both, and writes one data set. Engines take the steps as they are, and know nothing of chains. Read
@@ -21,7 +23,6 @@
 //!
 //! A component declares its steps as they are thought of. Those that need no job of their own get none: [`fuse`].
 
-mod batch;
 mod ccdet;
 mod doc_split;
 mod front;
@@ -30,6 +31,7 @@ mod hubs;
 mod i_match;
 mod minhash;
 mod output;
+mod queries;
 mod simhash;
 mod step;
 mod term_split;
@@ -37,16 +39,16 @@ mod term_split;
 mod tests;
 
 use crate::params::Params;
-pub use batch::OF_QUERIES;
 pub use front::{IDF_TABLE, idf_table};
 pub use output::Output;
+pub use queries::OF_QUERIES;
 use std::fmt;
 pub use step::{Data, Guard, Names, Part, Repeat, Step, Tasks};
 
 /// The input documents of a chain.
 pub const DOCUMENTS: Data = "documents";
-/// The documents of a batch, near which those of the input are looked for.
-pub const QUERIES: Data = "queries";
+/// The queries: documents whose pairs with those of the input are looked for. The option that names them has the same name.
+pub const QUERIES: Data = crate::stages::queries::QUERIES;
 /// The pairs of documents.
 pub const PAIRS: Data = "pairs";
 /// The clusters.

@@ -12,9 +12,10 @@ use crate::chains::{Chain, Columnar, Data, FAMILIES, Family, Step, Tasks, Wanted
 use crate::params::Params;
 use crate::stage::Entry;
 use crate::stages;
-use crate::stages::hamming_batch::too_far;
+use crate::stages::hamming_queries::too_far;
 use crate::stages::minhash::{BandOpts, SignerOpts};
 use crate::stages::options::{FEATURES, SimilarityOpts};
+use crate::stages::queries::QUERIES;
 use crate::stages::signature_check::{Check, CheckOpts};
 use crate::stages::simhash::DistanceOpts;
 use serde_json::{Map, Value, json};
@@ -202,13 +203,9 @@ pub const BOUNDS: [&str; 5] = ["max-pairs", "combine", "combine-pairs", "forest"
 const STAR_NOTE: &str = "with --write-kept clusters are stars, so that each dropped document is in a pair with the one \
                          that is kept; --cluster components joins chains";
 
-/// What is said of every run that compares fingerprints, with a batch too.
+/// What is said of every run that compares fingerprints, with queries too.
 const APPROXIMATE: &str = "APPROXIMATE: simhash compares fingerprints, so it may miss similar documents and pair others; doc-split \
                            compares what texts share";
-
-/// How pairs between queries and documents are found by what sets share, which a batch has not.
-const FOR_SETS: &str = "for exact pairs of queries and documents by --tau, run doc-split over the files of both together, with ids \
-                        that tell them apart, and keep the pairs of one with the other";
 
 impl Plan {
     /// The plan of what was asked for. `read` gives the text of a file that describes features.
@@ -237,7 +234,7 @@ impl Plan {
         }
         let wanted = Wanted { kept: write_kept, rounds: engine != Engine::Local };
         let chain = family.chain(&given.params, wanted);
-        refuse_batch(family, &given.params, write_kept)?;
+        refuse_with_queries(family, &given.params, write_kept)?;
         refuse_check(family, &chain, &given.params)?;
         let unused = refuse_unused(family, &given.params, &given, write_kept)?;
         notes.extend(unused.iter().map(|name| {
@@ -364,17 +361,16 @@ fn refuse_check(family: &Family, chain: &Chain, params: &Params) -> Result<()> {
     }
 }
 
-/// Refuses what a batch of queries has not: another chain, clusters, a check of texts, distances that no index has.
-fn refuse_batch(family: &Family, params: &Params, write_kept: bool) -> Result<()> {
-    if params.get("batch").is_none() {
+/// Refuses what queries have not: a family without them, clusters, a check that is none of sets, distances that no index has.
+fn refuse_with_queries(family: &Family, params: &Params, write_kept: bool) -> Result<()> {
+    if params.get(QUERIES).is_none() {
         return Ok(());
     }
-    let refused = |what: &str| Err(Error::Usage(format!("--batch {what}")));
-    if family.name != "simhash" {
-        return refused(&format!(
-            "finds documents by their fingerprints, so it is for simhash and not for {}; {FOR_SETS}",
-            family.name
-        ));
+    let refused = |what: &str| Err(Error::Usage(format!("--queries {what}")));
+    if !options_of(family).contains(QUERIES) {
+        let users = FAMILIES.into_iter().filter(|other| options_of(other).contains(QUERIES));
+        let users: Vec<_> = users.map(|other| other.name).collect();
+        return refused(&format!("is not for {}; take one of {}", family.name, users.join(", ")));
     }
     if params.is("write", "clusters") {
         return refused(
@@ -386,14 +382,15 @@ fn refuse_batch(family: &Family, params: &Params, write_kept: bool) -> Result<()
             "compares no documents of the input with one another, so none is kept or dropped; leave --write-kept out",
         );
     }
-    if params.get("check").is_some() {
+    if params.get("check").is_some_and(|check| check != "exact") {
         return refused(
-            "counts the bits in which fingerprints differ, and compares no texts; leave --check out, or run simhash \
-                        without --batch over queries and documents together",
+            "finds pairs by an index of the queries, which counts exactly and compares no texts; leave --check out, or run \
+             queries and documents together without --queries, with ids that tell them apart",
         );
     }
     let most = params.parse::<DistanceOpts>()?.distance.most();
-    if most > MOST_DISTANCE { Err(Error::Usage(too_far(most))) } else { Ok(()) }
+    let far = family.compares_fingerprints() && most > MOST_DISTANCE;
+    if far { Err(Error::Usage(too_far(most))) } else { Ok(()) }
 }
 
 fn step_json(step: &Step) -> Value {

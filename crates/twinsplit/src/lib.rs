@@ -58,6 +58,7 @@ fn share(measure: Measure, overlap: u64, a: u64, b: u64) -> f64 {
     match measure {
         Measure::Jaccard => o / (a + b - o),
         Measure::Containment => o / a.min(b),
+        Measure::QueryContainment => o / a,
         Measure::Cosine => o / (a * b).sqrt(),
         Measure::Dice => 2.0 * o / (a + b),
         Measure::Overlap => o,

@@ -22,6 +22,7 @@ fn alike(measure: Measure, a: &BTreeSet<&str>, b: &BTreeSet<&str>, tau: u64) -> 
         && match measure {
             Measure::Jaccard => shared * one >= tau * union,
             Measure::Containment => shared * one >= tau * a.min(b),
+            Measure::QueryContainment => shared * one >= tau * a,
             Measure::Cosine => shared * shared * one * one >= tau * tau * a * b,
             Measure::Dice => 2 * shared * one >= tau * (a + b),
             Measure::Overlap => shared >= tau,

@@ -137,29 +137,30 @@ fn every_family_finds_equal_short_texts() {
     }
 }
 
-/// Queries of a batch that are too short for fingerprints are those that have the text of a document, at a distance of 0.
+/// Queries that are too short for fingerprints are those that have the text of a document, at a distance of 0.
 #[test]
-fn a_batch_finds_equal_short_texts() {
+fn queries_find_equal_short_texts() {
     let here = Place::new();
     here.write("docs", jsonl(&[("a", "cat"), ("b", "dog"), ("c", " CAT"), ("d", "")]));
     here.write("queries", jsonl(&[("p", "Cat"), ("q", "cat "), ("r", "cow"), ("s", "")]));
-    let batch = "simhash --features words:5 --batch queries";
+    let queries = "simhash --features words:5 --queries queries";
     for engine in ["local", "pipes"] {
         for (more, expected) in [("", "p\ta\t0\np\tc\t0\nq\ta\t0\nq\tc\t0\n"), (" --equal-texts off", "")] {
             let line = format!(
-                "twinsplit run {batch}{more} --engine {engine} --input docs --output out --overwrite"
+                "twinsplit run {queries}{more} --engine {engine} --input docs --output out --overwrite"
             );
             let said = here.say(&line);
             let pairs = expected.lines().count();
-            let found = format!("4 documents, {} of them near one of 4 queries, {pairs} pairs", pairs / 2);
+            let found =
+                format!("4 documents, {} of them in a pair with one of 4 queries, {pairs} pairs", pairs / 2);
             assert!(said.err.contains(&found) && said.err.contains("APPROXIMATE"), "{}", said.err);
             said.ok();
             assert_eq!(here.read("out/pairs.tsv"), expected, "{engine}");
         }
     }
     here.write("queries", jsonl(&[("p", "cat"), ("p", "dog")]));
-    here.say(&format!("twinsplit run {batch} --input docs --output other"))
-        .fails(1, &["\"p\" stands at more than one document of --batch"]);
+    here.say(&format!("twinsplit run {queries} --input docs --output other"))
+        .fails(1, &["\"p\" stands at more than one document of --queries"]);
 }
 
 /// The kept document is chosen by the rule, as in any cluster, and the lines of the others are left out.

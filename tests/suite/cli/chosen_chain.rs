@@ -104,12 +104,8 @@ fn an_option_that_is_not_used_is_an_error() {
         ("tune --input docs --idf-table out".to_owned(), &["another --idf"]),
         ("tune --input docs --distances 3 --idf 0.1,1".to_owned(), &["simhash does not use --idf"]),
         (
-            format!("run --batch docs --similarity containment --tau 0.5 {run}"),
-            &[
-                "no other chain has --batch",
-                "run doc-split over the files of both together",
-                "pairs of one with the other",
-            ],
+            format!("run simhash --queries docs --similarity containment --tau 0.5 {run}"),
+            &["simhash does not use --similarity or --tau here, and doc-split, "],
         ),
     ] {
         here.say(&format!("twinsplit {line}")).fails(2, words);

@@ -156,6 +156,6 @@ fn answers_of_all_chains_are_opened() {
         assert_eq!(found.dropped().unwrap().count(), 1, "{run}");
     }
     here.write("queries", jsonl(&[("q", "x y z u v w s t")]));
-    here.say("twinsplit run simhash --batch queries --input docs --output out --overwrite --quiet").ok();
+    here.say("twinsplit run simhash --queries queries --input docs --output out --overwrite --quiet").ok();
     assert_eq!(Duplicates::open(here.path("out")).unwrap().documents(), 3);
 }

@@ -77,7 +77,7 @@ fn every_stage_runs_on_its_defaults() {
     let checked = [
         ("text-content", "--check", "edit:T"),
         ("text-right", "--check", "edit:T"),
-        ("hamming-batch", "--batch", "which simhash writes"),
+        ("hamming-queries", "--queries", "which simhash writes"),
     ];
     let here = Place::new();
     for entry in STAGES.iter() {

@@ -151,13 +151,26 @@ fn equals_local(options: &str) -> BTreeSet<String> {
     stages_of_run(&options, &run)
 }
 
+/// Chains with queries, and their steps.
+const WITH_QUERIES: [(&str, &[&str]); 3] = [
+    (
+        "simhash --features words:2 --weights tf-idf --distance 3,200:8",
+        &["tokenize", "idf-table", "read-queries", "simhash"],
+    ),
+    (
+        "doc-split --features words:2 --tau 0.5 --similarity query-containment --idf 0.05,1",
+        &["read-queries", "tokenize", "feature-count", "feature-order", "idf-filter-queries", "idf-filter"],
+    ),
+    ("minhash --features words:2 --tau 0.5 --bands 32 --rows 4", &["read-queries", "tokenize"]),
+];
+
 /// Queries of odd ids in files of any kind, against documents that are no less odd; gives the stages that ran.
-fn batch_equals_local() -> BTreeSet<String> {
-    const OPTIONS: &str = "simhash --features words:2 --weights tf-idf --distance 3,200:8 --batch new";
+fn queries_equal_local((options, expected_steps): (&str, &[&str])) -> BTreeSet<String> {
+    let options = format!("{options} --queries new");
     let here = Place::new();
     documents(&here);
     here.shell("mkdir new && cp docs/families.jsonl.gz new/ && cp docs/* new/").ok();
-    let line = format!("twinsplit run {OPTIONS} --quiet --input docs --output");
+    let line = format!("twinsplit run {options} --quiet --input docs --output");
     let cluster = format!("{line} cluster --engine hadoop {TASKS}");
     say_by_server(&here, &format!("{line} local; {line} pipes --engine pipes; {cluster}")).ok();
     let expected = here.read("local/pairs.tsv");
@@ -167,16 +180,16 @@ fn batch_equals_local() -> BTreeSet<String> {
     assert_eq!(found, expected);
     assert_eq!(here.names("cluster"), ["pairs", "run.json"].map(str::to_owned).into());
     let run = run_json(&here, "cluster");
-    let of_batch = |input: &&Value| input["queries"] == true;
+    let of_queries = |input: &&Value| input["queries"] == true;
     let inputs = run["inputs"].as_array().unwrap();
-    assert_eq!(inputs.iter().filter(of_batch).count() * 2, inputs.len());
+    assert_eq!(inputs.iter().filter(of_queries).count() * 2, inputs.len());
     let steps: Vec<_> = run["steps"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
-    assert_eq!(steps, ["tokenize", "idf-table", "simhash-queries", "simhash"]);
-    // Another batch is another run.
+    assert_eq!(steps, expected_steps);
+    // Other queries are another run.
     here.shell("rm new/families.jsonl.gz").ok();
     say_by_server(&here, &format!("{cluster} --resume"))
         .fails(1, &["new/families.jsonl.gz is not given now"]);
-    stages_of_run(OPTIONS, &run)
+    stages_of_run(&options, &run)
 }
 
 /// CCDet on pages of sites: the bytes of a local run, and of brute force; gives the stages that ran.
@@ -193,7 +206,7 @@ fn ccdet_equals_brute_force() -> BTreeSet<String> {
     stages_of_run(OPTIONS, &run_json(&here, "cluster"))
 }
 
-/// Ways in which, with CCDet and a batch, every stage of every family has its turn.
+/// Ways in which, with CCDet and queries, every stage of every family has its turn.
 const CHAINS: [&str; 9] = [
     "term-split --features words:2 --pcp prefix --idf 0.05,1 --idf-table tables/table --tau 0.5 --cluster star --keep longest",
     "term-split --features words:2 --tau 0.5 --idf 0.05,1 --idf-lookup shuffle --write clusters",
@@ -230,7 +243,7 @@ fn recall_equals_local() -> BTreeSet<String> {
 /// Each stage with what Hadoop gives it, so that no other chain of them has more to show.
 #[test]
 fn every_stage_gives_what_it_gives_locally() {
-    let mut ran = batch_equals_local();
+    let mut ran: BTreeSet<String> = WITH_QUERIES.into_iter().flat_map(queries_equal_local).collect();
     ran.extend(ccdet_equals_brute_force());
     ran.extend(recall_equals_local());
     for options in CHAINS {

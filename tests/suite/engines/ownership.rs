@@ -433,9 +433,9 @@ fn no_run_replaces_what_it_reads() {
     let kept = here.read("out/kept.jsonl");
     fs::hard_link(here.path("out/kept.jsonl"), here.path("hard")).unwrap();
     symlink("out/kept.jsonl", here.path("link")).unwrap();
-    let simhash = "twinsplit run simhash --quiet --input docs --output out --overwrite --batch";
-    for batch in ["out/kept.jsonl", "hard", "link", "out/../out/kept.jsonl"] {
-        here.say(&format!("{simhash} {batch}")).fails(2, &[batch, "which this run reads"]);
+    let simhash = "twinsplit run simhash --quiet --input docs --output out --overwrite --queries";
+    for queries in ["out/kept.jsonl", "hard", "link", "out/../out/kept.jsonl"] {
+        here.say(&format!("{simhash} {queries}")).fails(2, &[queries, "which this run reads"]);
     }
     for table in ["--idf-table out/pairs.tsv --idf 0,0.9", "--features spotsigs:out/clusters.tsv"] {
         let run = format!("twinsplit run doc-split --quiet --input docs --output out --overwrite {table}");

@@ -126,10 +126,15 @@ fn ids(lines: &str) -> Vec<String> {
 /// A plan of a family: options, and the chain that they and what is wanted make.
 type Plan = (Params, Chain);
 
+/// The plans of a family but those with queries, which have an oracle of their own in `suite families::set_queries`.
+fn without_queries(family: &Family) -> Vec<Plan> {
+    family.every_chain().into_iter().filter(|(params, _)| params.get("queries").is_none()).collect()
+}
+
 /// Plans of a family in which every two ways of two options meet that can meet: of all options that decide steps, and of
 /// kept documents and rounds.
 fn covering(family: &Family) -> Vec<Plan> {
-    let all = family.every_chain();
+    let all = without_queries(family);
     let options: BTreeSet<String> =
         all.iter().flat_map(|(params, _)| params.iter().map(|(name, _)| name.to_owned())).collect();
     let ways = |(params, chain): &Plan| -> Vec<String> {

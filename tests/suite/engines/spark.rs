@@ -32,8 +32,15 @@ const SIGNATURES: &str = "minhash --features words:2 --bands 32 --rows 4 --tau 0
 const I_MATCH: &str = "i-match --lexicons 40 --idf 0.1,0.95 --idf-lookup shuffle";
 const CCDET: &str = "ccdet --tau 0.5 --cluster star --site url --idf 0.1,0.95 --graph 0";
 /// Queries and documents of odd names.
-const BATCH: &str = "simhash --features words:2 --distance 3,200:8 --batch odd";
-const PLANNED: [(&str, &str); 12] = [
+const QUERIES: [(&str, &str); 3] = [
+    ("hamming-queries", "simhash --features words:2 --distance 3,200:8 --queries odd"),
+    (
+        "set-queries",
+        "doc-split --features words:2 --tau 0.5 --similarity query-containment --idf 0.05,1 --idf-lookup shuffle --queries odd",
+    ),
+    ("lsh-queries", "minhash --features words:2 --tau 0.5 --bands 32 --rows 4 --queries odd"),
+];
+const PLANNED: [(&str, &str); 14] = [
     ("term-split", "term-split"),
     ("term-split-prefix", "term-split --pcp prefix"),
     ("doc-split-by-task", "doc-split --partition by-task --slices 3"),
@@ -44,13 +51,15 @@ const PLANNED: [(&str, &str); 12] = [
     ("stars", STARS),
     ("overlap", OVERLAP),
     ("i-match", I_MATCH),
-    ("batch", BATCH),
+    QUERIES[0],
+    QUERIES[1],
+    QUERIES[2],
     ("ccdet", CCDET),
 ];
 
 /// The words of `plan` for such options.
 fn plan_words(options: &str) -> String {
-    let kept = if options.contains("--batch") { "" } else { " --write-kept" };
+    let kept = if options.contains("--queries") { "" } else { " --write-kept" };
     format!("{options} --engine spark{kept}")
 }
 
@@ -163,7 +172,9 @@ fn jobs() -> Vec<Value> {
     for name in ["simhash", "minhash", "signatures", "cosine", "stars", "overlap", "i-match"] {
         job(name, name, name, &[&DOCUMENTS[..], &["--reducers", "3", "--shuffled"]].concat(), &[]);
     }
-    job("batch", "batch", "batch", &["odd", "plain.jsonl", "--reducers", "3"], &[]);
+    for (name, _) in QUERIES {
+        job(name, name, name, &["odd", "plain.jsonl", "--reducers", "3"], &[]);
+    }
     job("ccdet", "ccdet", "ccdet", &["pages", "--reducers", "3", "--shuffled"], &[]);
     job("other-version", "out-other-version", "other-version", &["tiny.jsonl"], &[]);
     job("slip", "slip", "term-split", &["cut.jsonl.gz", "--overwrite"], &[]);
@@ -312,16 +323,19 @@ fn i_match_gives_the_answer_of_a_run() {
     assert_same("i-match", "expected-i-match", 20);
 }
 
-/// A batch of queries: the bytes of a local run.
+/// Queries: the bytes of a local run.
 #[test]
-fn a_batch_gives_the_answer_of_a_run() {
-    local(BATCH, &["odd", "plain.jsonl"], "expected-batch").ok();
-    let said = said("batch");
-    assert_eq!(said.code, 0, "{}", said.err);
-    let expected = sorted(&PLACE.join("expected-batch/pairs.tsv"));
-    assert!(expected.len() > 50, "{}", expected.len());
-    assert!(sorted(&PLACE.join("batch/pairs")) == expected, "pairs differ");
-    assert!(!PLACE.join("batch/clusters").exists() && !PLACE.join("batch/_work").exists());
+fn queries_give_the_answer_of_a_run() {
+    for (name, options) in QUERIES {
+        let answer = format!("expected-{name}");
+        local(options, &["odd", "plain.jsonl"], &answer).ok();
+        let said = said(name);
+        assert_eq!(said.code, 0, "{}", said.err);
+        let expected = sorted(&PLACE.join(answer).join("pairs.tsv"));
+        assert!(expected.len() > 50, "{name}: {}", expected.len());
+        assert!(sorted(&PLACE.join(name).join("pairs")) == expected, "{name}: pairs differ");
+        assert!(!PLACE.join(name).join("clusters").exists() && !PLACE.join(name).join("_work").exists());
+    }
 }
 
 /// CCDet on pages of sites: the bytes of a local run, and of brute force.

@@ -227,8 +227,8 @@ fn every_chain_finds_the_pairs_of_brute_force() {
     here.say("twinsplit idf --from docs.jsonl --output table --features words:1").ok();
     let family = FAMILIES.into_iter().find(|family| family.name == "simhash").unwrap();
     let (mut runs, mut pairs, mut columns) = (0, 0, 0);
-    // A batch has an oracle of its own, in `suite batch::`.
-    let chains = family.every_chain().into_iter().filter(|(params, _)| params.get("batch").is_none());
+    // Queries have an oracle of their own, in `suite families::hamming_queries`.
+    let chains = family.every_chain().into_iter().filter(|(params, _)| params.get("queries").is_none());
     for (params, chain) in chains {
         let weights = params.get("weights").unwrap();
         let table = if weights == "tf-idf" { " --idf-table table" } else { "" };

@@ -62,7 +62,7 @@ impl SliceBuilder {
     }
 
     /// The ids of the documents in the order of (size, id), the numbers of features, and the sets.
-    fn numbered(self) -> (Vec<Box<[u8]>>, FxHashMap<u64, u32>, Sets) {
+    pub(super) fn numbered(self) -> (Vec<Box<[u8]>>, FxHashMap<u64, u32>, Sets) {
         let mut frequencies: FxHashMap<u64, u32> = FxHashMap::default();
         for feature in &self.features {
             *frequencies.entry(*feature).or_default() += 1;

@@ -7,6 +7,7 @@
 //! | [`integers`] | how do sets of any integers become such a collection? |
 //! | [`kernel`] | in one process (Doc-Split): which sets match this one? |
 //! | [`doc_split`] | in many processes (Doc-Split): which documents of this slice match that one? |
+//! | [`queries`] | in one process or many (queries): which of some queries match this document? |
 //! | [`centres`] | in many processes (stars): which centre does this set of a component join? |
 //! | `memory` | what the processor is told of memory: large pages, and lines that are read soon |
 //! | [`slices`] | which sizes go into which slice of Doc-Split, so that the slices cost the same? |
@@ -22,6 +23,7 @@ pub mod integers;
 pub mod kernel;
 pub mod memory;
 pub mod prefix;
+pub mod queries;
 pub mod sets;
 pub mod slices;
 

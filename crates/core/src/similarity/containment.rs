@@ -31,6 +31,31 @@ impl SetSimilarity for Containment {
     }
 }
 
+/// How much of a query lies in a document, whatever else the document holds (broder1997): containment that is not the same from either
+/// side. Of two sizes the first one is the query's.
+///
+/// The [kernel](crate::join::kernel) asks for the same from either side; [`crate::join::queries`] joins by [`Containment`] and asks this one of
+/// what that has found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueryContainment(pub Tau);
+
+impl SetSimilarity for QueryContainment {
+    #[inline]
+    fn overlap_needed(self, query: u64, _: u64) -> u64 {
+        self.0.share_of(query)
+    }
+
+    #[inline]
+    fn max_partner_sharing(self, query: u64, overlap: u64) -> u64 {
+        if overlap >= self.0.share_of(query) { u64::MAX } else { 0 }
+    }
+
+    #[inline]
+    fn min_partner(self, query: u64) -> u64 {
+        self.0.share_of(query)
+    }
+}
+
 /// What two documents are to each other when the features of one lie in the other (wei2013): where the smaller one has half
 /// the features of the larger one and more they are duplicates, else the larger one contains the smaller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -68,7 +93,10 @@ impl Relation {
 
 /// The smaller size as a share of the larger one, for reading (CLR, wei2013).
 pub fn size_ratio(a: u64, b: u64) -> Score {
-    let (small, large) = (u128::from(a.min(b)), u128::from(a.max(b)).max(1));
+    if a == b {
+        return Score::ONE;
+    }
+    let (small, large) = (u128::from(a.min(b)), u128::from(a.max(b)));
     Score::of_millionths(narrow((2_000_000 * small + large) / (2 * large)))
 }
 

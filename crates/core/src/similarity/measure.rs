@@ -1,6 +1,6 @@
 //! The kinds of similarity: their names, what they are in words, and the number that each gives a pair.
 
-use super::containment::Containment;
+use super::containment::{Containment, QueryContainment};
 use super::cosine::Cosine;
 use super::dice::Dice;
 use super::jaccard::Jaccard;
@@ -13,7 +13,7 @@ use std::fmt;
 crate::choice! {
     /// What makes two sets similar.
     #[derive(Default, Serialize)]
-    #[serde(rename_all = "lowercase")]
+    #[serde(rename_all = "kebab-case")]
     pub enum Measure {
         /// |A∩B| / |A∪B|: shared features of those in either document
         Jaccard = "jaccard"; default,
@@ -25,6 +25,8 @@ crate::choice! {
         Dice = "dice",
         /// |A∩B|: shared features, with a whole number for --tau
         Overlap = "overlap",
+        /// |Q∩D| / |Q|: the share of the query's features that the document has, with --queries
+        QueryContainment = "query-containment",
     }
 }
 
@@ -68,6 +70,7 @@ impl Measure {
         match self {
             Measure::Jaccard => "Jaccard",
             Measure::Containment => "Containment",
+            Measure::QueryContainment => "Containment of the query",
             Measure::Cosine => "Cosine",
             Measure::Dice => "Dice",
             Measure::Overlap => "Overlap",
@@ -79,6 +82,7 @@ impl Measure {
         match self {
             Measure::Jaccard => "|A∩B| / |A∪B|",
             Measure::Containment => "|A∩B| / min(|A|, |B|)",
+            Measure::QueryContainment => "|A∩B| / |A|",
             Measure::Cosine => "|A∩B| / sqrt(|A|·|B|)",
             Measure::Dice => "2·|A∩B| / (|A| + |B|)",
             Measure::Overlap => "|A∩B|",
@@ -91,6 +95,7 @@ impl Measure {
         match self {
             Measure::Jaccard => "the features in both documents, as a share of those in one or both",
             Measure::Containment => "the features in both documents, as a share of those of the smaller one",
+            Measure::QueryContainment => "the features in both documents, as a share of those of the query",
             Measure::Cosine => {
                 "the features in both documents, as a share of the geometric mean of the two numbers of features"
             }
@@ -113,13 +118,14 @@ impl Measure {
         Ok(match self {
             Measure::Jaccard => Similarity::Jaccard(Jaccard(share()?)),
             Measure::Containment => Similarity::Containment(Containment(share()?)),
+            Measure::QueryContainment => Similarity::QueryContainment(QueryContainment(share()?)),
             Measure::Cosine => Similarity::Cosine(Cosine(share()?)),
             Measure::Dice => Similarity::Dice(Dice(share()?)),
             Measure::Overlap => Similarity::Overlap(Overlap(count()?)),
         })
     }
 
-    /// The number of two sets of sizes `a` and `b` that share `overlap` elements, where `overlap <= min(a, b)`: a share,
+    /// The number of two sets of sizes `a` and `b`, of which a query is the first, that share `overlap` elements, where `overlap <= min(a, b)`: a share,
     /// rounded half up, of 0 when one of the sets is empty; or the overlap itself. It is for reading: nothing is decided
     /// from it.
     #[inline]
@@ -131,6 +137,7 @@ impl Measure {
         Score::of_millionths(match self {
             Measure::Jaccard => rounded(o, (a + b).saturating_sub(o)),
             Measure::Containment => rounded(o, a.min(b)),
+            Measure::QueryContainment => rounded(o, a),
             Measure::Dice => rounded(2 * o, a + b),
             // The largest k with k - 1/2 <= 10^6·o / sqrt(a·b), squared: (2k - 1)²·a·b <= 4·10^12·o².
             Measure::Cosine => {
@@ -157,6 +164,7 @@ impl Measure {
             match self {
                 Measure::Jaccard => (o, a + b - o),
                 Measure::Containment => (o, a.min(b)),
+                Measure::QueryContainment => (o, a),
                 Measure::Cosine => (o * o, a * b),
                 Measure::Dice => (o, a + b),
                 Measure::Overlap => (o, 1),

@@ -7,16 +7,18 @@
 //! |---|---|---|---|
 //! | [Jaccard](jaccard) | `o / (a + b - o) >= p/q` | `p·(a + b) / (p + q)` | `o·(p + q)/p - a` |
 //! | [containment] | `o / min(a, b) >= p/q` | `p·min(a, b) / q` | any, when `o·q >= p·a`; else `o·q/p` |
+//! | [containment] of a query `a` | `o / a >= p/q` | `p·a / q` | any, when `o·q >= p·a`; else none |
 //! | [cosine] | `o / sqrt(a·b) >= p/q` | `sqrt(p²·a·b) / q` | `o²·q² / (p²·a)` |
 //! | [Dice](dice) | `2·o / (a + b) >= p/q` | `p·(a + b) / (2·q)` | `2·o·q/p - a` |
 //! | [overlap] | `o >= t` | `t` | any, when `o >= t`; else none |
 //!
-//! and always `o >= 1`: two empty sets resemble nothing. The overlap needed never falls when `b` grows, for any of them.
+//! and always `o >= 1`: two empty sets resemble nothing. The overlap needed never falls when `b` grows, for any of them, and is the
+//! same from either side but for that of a query.
 //! That is all that the [kernel](crate::join::kernel) and the [prefix filter](crate::join::prefix) rely on.
 //!
 //! Nothing is computed in floating point: a ceiling that is wrong by one loses the pairs that lie on the threshold.
 //!
-//! [`SetSimilarity`] is what a similarity must give; [`Similarity`] is any of the five, chosen when a program runs; and
+//! [`SetSimilarity`] is what a similarity must give; [`Similarity`] is any of them, chosen when a program runs; and
 //! [`Measure`] is its kind alone, without a threshold: what a pair's number means.
 //!
 //! # Example
@@ -44,7 +46,7 @@ pub mod tau;
 pub(crate) mod tests;
 pub mod text;
 
-use containment::Containment;
+use containment::{Containment, QueryContainment};
 use cosine::Cosine;
 use dice::Dice;
 use jaccard::Jaccard;
@@ -109,6 +111,8 @@ pub enum Similarity {
     Jaccard(Jaccard),
     /// Shared elements of the smaller set.
     Containment(Containment),
+    /// Shared elements of the first set, which is a query.
+    QueryContainment(QueryContainment),
     /// The cosine of the angle between the sets as vectors of 0 and 1.
     Cosine(Cosine),
     /// Shared elements of the mean size.
@@ -123,6 +127,7 @@ macro_rules! ask {
         match $any {
             Similarity::Jaccard($one) => $answer,
             Similarity::Containment($one) => $answer,
+            Similarity::QueryContainment($one) => $answer,
             Similarity::Cosine($one) => $answer,
             Similarity::Dice($one) => $answer,
             Similarity::Overlap($one) => $answer,
@@ -163,6 +168,7 @@ impl Similarity {
         match self {
             Similarity::Jaccard(_) => Measure::Jaccard,
             Similarity::Containment(_) => Measure::Containment,
+            Similarity::QueryContainment(_) => Measure::QueryContainment,
             Similarity::Cosine(_) => Measure::Cosine,
             Similarity::Dice(_) => Measure::Dice,
             Similarity::Overlap(_) => Measure::Overlap,
@@ -174,6 +180,7 @@ impl Similarity {
         match self {
             Similarity::Jaccard(Jaccard(tau))
             | Similarity::Containment(Containment(tau))
+            | Similarity::QueryContainment(QueryContainment(tau))
             | Similarity::Cosine(Cosine(tau))
             | Similarity::Dice(Dice(tau)) => Some(tau),
             Similarity::Overlap(_) => None,

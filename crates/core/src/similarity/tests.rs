@@ -16,6 +16,7 @@ pub(crate) fn truth(similarity: Similarity, o: u64, a: u64, b: u64) -> bool {
         && match similarity {
             Similarity::Jaccard(_) => a + b <= o || reaches(o, a + b - o),
             Similarity::Containment(_) => reaches(o, a.min(b)),
+            Similarity::QueryContainment(_) => reaches(o, a),
             Similarity::Dice(_) => reaches(o * 2, a + b),
             Similarity::Cosine(_) => o * o >= tau.unwrap() * tau.unwrap() * a * b,
             Similarity::Overlap(Overlap(least)) => o >= Ratio::from_integer(least.into()),
@@ -138,6 +139,7 @@ proptest! {
                 match measure {
                     Measure::Jaccard => n * (a + b - o) <= o,
                     Measure::Containment => n * a.min(b) <= o,
+                    Measure::QueryContainment => n * a <= o,
                     Measure::Dice => n * (a + b) <= o * 2,
                     Measure::Cosine => n * n * a * b <= o * o,
                     Measure::Overlap => unreachable!(),
@@ -181,7 +183,7 @@ fn scores_of_known_pairs() {
     let of = |measure: Measure| measure.score(4, 16, 9).to_string();
     assert_eq!(
         Measure::values().map(of).collect::<Vec<_>>(),
-        ["0.190476", "0.444444", "0.333333", "0.320000", "4"]
+        ["0.190476", "0.444444", "0.333333", "0.320000", "4", "0.250000"]
     );
     assert_eq!(Score::share(1_000_001), None);
 }

@@ -5,6 +5,7 @@
 //! |---|---|
 //! | [`minhash`] | signatures of K values, of which two sets share as many as their Jaccard similarity says |
 //! | [`bands`] | keys under which similar signatures meet |
+//! | [`query_bands`] | queries by these keys |
 //! | [`bloom`] | which keys came more than once, in two bits a cell |
 //! | [`rice`] | codes of numbers that fall off geometrically |
 //! | [`simhash`] | fingerprints of 64 or 128 bits, which differ in few bits where documents are alike |
@@ -20,6 +21,7 @@ pub mod content;
 pub mod distance;
 mod document;
 pub mod minhash;
+pub mod query_bands;
 pub mod rice;
 pub mod simhash;
 pub mod tables;

@@ -19,8 +19,8 @@ pub const PROGRAM: usize = super::PROGRAM + (8 << 20) + DICTIONARY;
 const TABLES: [(&str, usize); 5] =
     [("combine", 80), ("combine-pairs", 160), ("ranked", 64), ("forest", 80), ("graph", 250)];
 
-/// The option that bounds the index of a batch of queries, in megabytes.
-const BATCH_MEMORY: &str = "batch-memory";
+/// The option that bounds the index of queries, in megabytes.
+const QUERIES_MEMORY: &str = "queries-memory";
 
 /// Megabytes that a task of these stages may hold as a process of its own: the program, the tables that their options bound,
 /// the slice or the index of queries that is a side file, and a filter of keys. Without a stage there is no such process.
@@ -31,13 +31,13 @@ pub fn stage_megabytes(stages: &[&Entry], params: &Params) -> usize {
         known.map(|(option, bytes)| number(option) * bytes).sum::<usize>()
     };
     let slices = stages.iter().filter(|entry| entry.knows("index")).count();
-    let batches = stages.iter().filter(|entry| entry.knows(BATCH_MEMORY)).count();
+    let indexes = stages.iter().filter(|entry| entry.knows(QUERIES_MEMORY)).count();
     let filtered = |entry: &&&Entry| ["bloom", "band-filter"].iter().any(|name| entry.knows(name));
     let filters = if params.get("bloom").is_some() { stages.iter().filter(filtered).count() } else { 0 };
     let program = if stages.is_empty() { 0 } else { PROGRAM };
     (program + stages.iter().map(of).sum::<usize>()).div_ceil(1 << 20)
         + slices * number("slice-memory")
-        + batches * number(BATCH_MEMORY)
+        + indexes * number(QUERIES_MEMORY)
         + filters * number("bloom")
 }
 
@@ -116,9 +116,10 @@ impl Budget {
                 params.set(option, entries.to_string());
             }
         }
-        if params.get(BATCH_MEMORY).is_none() {
-            let most = number_by_default(BATCH_MEMORY).min((self.task() >> 21) as u64).max(1);
-            params.set(BATCH_MEMORY, most.to_string());
+        if params.get(QUERIES_MEMORY).is_none() {
+            // The tasks of a process hold one index together.
+            let most = number_by_default(QUERIES_MEMORY).min((self.tasks() >> 21) as u64).max(1);
+            params.set(QUERIES_MEMORY, most.to_string());
         }
     }
 }
@@ -138,8 +139,8 @@ mod tests {
             params.set("forest", "7");
             budget.fit(&mut params);
             assert_eq!(params.get("forest"), Some("7"));
-            let batch = params.get(BATCH_MEMORY).unwrap().parse::<usize>().unwrap();
-            assert!((1..=256).contains(&batch) && (batch == 1 || batch << 20 <= budget.task() / 2));
+            let index = params.get(QUERIES_MEMORY).unwrap().parse::<usize>().unwrap();
+            assert!((1..=256).contains(&index) && (index == 1 || index << 20 <= budget.tasks() / 2));
             let mut room = budget.task_room();
             assert!(room.take(budget.task() / 2).unwrap() && !room.take(1).unwrap());
             assert!(params.get("combine").unwrap().parse::<usize>().unwrap() <= 1_000_000);

@@ -8,7 +8,7 @@ use super::doc_split::{SliceQueries, Slices};
 use super::front::{self, SETS, SetFront};
 use super::output::Output;
 use super::step::{Data, Part, Step};
-use super::{Chain, Columnar, Component, DOCUMENTS, Family, Wanted};
+use super::{Chain, Columnar, Component, DOCUMENTS, Family, Wanted, queries};
 use crate::params::Params;
 
 /// See the module.
@@ -23,13 +23,16 @@ pub const FAMILY: Family = Family {
     ],
     ignored: &[],
     front: front::CHOICES,
-    choices: &[("site", &["", "url"])],
+    choices: &[("site", &["", "url"]), queries::CHOICE],
     compose,
 };
 
 const PRUNED: Data = "pruned-sets";
 
 fn compose(params: &Params, wanted: Wanted) -> Chain {
+    if queries::are_asked(params) {
+        return queries::of_sets(params, wanted, "set-queries");
+    }
     let front = SetFront::of(params);
     let by_site = params.get("site").is_some();
     let front = if by_site { front.reading(PRUNED) } else { front };

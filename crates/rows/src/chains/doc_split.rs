@@ -3,7 +3,7 @@
 use super::front::{self, SetFront};
 use super::output::Output;
 use super::step::{Data, Part, Step, Tasks};
-use super::{Chain, Columnar, Component, Family, JOINED, MEMBERS, Wanted};
+use super::{Chain, Columnar, Component, Family, JOINED, MEMBERS, Wanted, queries};
 use crate::params::Params;
 
 /// See the module.
@@ -13,7 +13,7 @@ pub const FAMILY: Family = Family {
     defaults: &[],
     ignored: &[],
     front: front::CHOICES,
-    choices: &[("partition", &["by-size", "by-task"])],
+    choices: &[("partition", &["by-size", "by-task"]), queries::CHOICE],
     compose,
 };
 
@@ -21,6 +21,9 @@ const SLICES: Data = "slices";
 const PLAN: Data = "plan";
 
 fn compose(params: &Params, wanted: Wanted) -> Chain {
+    if queries::are_asked(params) {
+        return queries::of_sets(params, wanted, "set-queries");
+    }
     let front = SetFront::of(params);
     let output = Output::of(params, wanted).of_similar_sets();
     Chain {

@@ -1,7 +1,8 @@
 //! The front of a chain of sets: documents become sets of features, those out of the IDF range go, equal sets meet.
 
+use super::queries::{HELD, OF_QUERIES};
 use super::step::{Data, Guard, Part, Step};
-use super::{Choices, Columnar, Component, DOCUMENTS, MEMBERS, ORDER, fuse};
+use super::{Choices, Columnar, Component, DOCUMENTS, MEMBERS, ORDER, QUERIES, fuse};
 use crate::bad_records;
 use crate::params::Params;
 use crate::stages::keep_field::KeepField;
@@ -12,6 +13,8 @@ use twinsplit_core::idf::IdfRange;
 /// Every document's set of features.
 pub(super) const SETS: Data = "sets";
 const FILTERED: Data = "filtered-sets";
+/// The sets of queries, before features are left out.
+const QUERY_SETS: Data = "query-sets";
 
 /// The options that decide its steps, each with a value for every way of them.
 pub(super) const CHOICES: Choices =
@@ -63,7 +66,7 @@ impl SetFront {
     }
 
     /// The data set of the sets that are joined.
-    fn sets(&self) -> Data {
+    pub(super) fn sets(&self) -> Data {
         if self.idf.is_some() { FILTERED } else { self.source }
     }
 
@@ -84,9 +87,8 @@ impl SetFront {
     pub(super) fn groups(&self) -> Vec<Step> {
         let mut steps = Vec::new();
         if let Some(lookup) = self.idf {
-            let order = Step::reduce("feature-order", ORDERS, &[COUNTS], ORDER).one_task();
-            steps.extend([count_features(self.source), order]);
-            steps.extend(filter(lookup, self.source));
+            steps.extend(order_of_counts(&[self.source]));
+            steps.extend(filter(lookup, self.source, FILTERED, OF_DOCUMENTS));
         }
         steps.push(Step::map_reduce(
             "equal-sets",
@@ -100,6 +102,26 @@ impl SetFront {
             let order = Step::map_reduce("feature-count", "feature-order", ORDERS, &[MEMBERS], ORDER);
             steps.push(order.one_task());
         }
+        steps
+    }
+}
+
+impl SetFront {
+    /// The steps that make sets of documents and of [queries](super::queries), which are in no groups. Document frequencies are those of both.
+    pub(super) fn beside_queries(&self) -> Vec<Step> {
+        let read = |from, to| {
+            let read = Step::map("tokenize", "Turns each document into its set of features.", &[from], to);
+            let read = read.guarded(BAD_RECORDS);
+            if self.idf.is_some() { read.setting(HASHED_TEXTS) } else { read }
+        };
+        let queries = |to| Step { name: OF_QUERIES, ..read(QUERIES, to) };
+        let Some(lookup) = self.idf else {
+            return vec![queries(HELD), read(DOCUMENTS, self.source)];
+        };
+        let mut steps = vec![queries(QUERY_SETS), read(DOCUMENTS, self.source)];
+        steps.extend(order_of_counts(&[QUERY_SETS, self.source]));
+        steps.extend(filter(lookup, QUERY_SETS, HELD, IN_QUERIES));
+        steps.extend(filter(lookup, self.source, FILTERED, OF_DOCUMENTS));
         steps
     }
 }
@@ -130,21 +152,33 @@ fn tokenize() -> Step {
         .guarded(BAD_RECORDS)
 }
 
-fn count_features(sets: Data) -> Step {
+fn count_features(sets: &[Data]) -> Step {
     Step::map_reduce(
         "feature-count",
         "feature-count-reduce",
         "Counts the documents of each feature; sorted by feature, its counts meet.",
-        &[sets],
+        sets,
         COUNTS,
     )
 }
 
+/// The steps that count features and find out which are in the IDF range.
+fn order_of_counts(sets: &[Data]) -> [Step; 2] {
+    [count_features(sets), Step::reduce("feature-order", ORDERS, &[COUNTS], ORDER).one_task()]
+}
+
+/// The names of the steps that leave features out, and of what they write in between.
+type FilterNames = ([&'static str; 3], Data);
+
+const OF_DOCUMENTS: FilterNames = (["idf-filter", "idf-left", "idf-right"], "kept-features");
+const IN_QUERIES: FilterNames =
+    (["idf-filter-queries", "idf-left-queries", "idf-right-queries"], "kept-features-of-queries");
+
 /// The steps that leave out features out of the IDF range.
-fn filter(lookup: IdfLookup, sets: Data) -> Vec<Step> {
-    match lookup {
+fn filter(lookup: IdfLookup, sets: Data, to: Data, (names, kept): FilterNames) -> Vec<Step> {
+    let steps = match lookup {
         IdfLookup::List => vec![
-            Step::map("idf-filter", "Leaves out features out of the IDF range.", &[sets], FILTERED)
+            Step::map("idf-filter", "Leaves out features out of the IDF range.", &[sets], to)
                 .beside("order", ORDER),
         ],
         IdfLookup::Shuffle => vec![
@@ -153,18 +187,23 @@ fn filter(lookup: IdfLookup, sets: Data) -> Vec<Step> {
                 "idf-left-reduce",
                 "Looks up features in the IDF range; sorted by feature, its frequency comes before its documents.",
                 &[COUNTS, sets],
-                "kept-features",
+                kept,
             )
             .beside("order", ORDER),
             Step::map_reduce(
                 "idf-right",
                 "idf-right-reduce",
                 "Brings the features in the range together by document; sorted by id, then feature.",
-                &["kept-features", sets],
-                FILTERED,
+                &[kept, sets],
+                to,
             ),
         ],
-    }
+    };
+    let named = |step: Step| {
+        let name = names.into_iter().find(|name| name.starts_with(step.name)).unwrap_or(step.name);
+        Step { name, ..step }
+    };
+    steps.into_iter().map(named).collect()
 }
 
 /// The data set that [`idf_table`] makes.
@@ -174,7 +213,7 @@ pub const IDF_TABLE: Data = "idf-table";
 pub(super) fn frequencies() -> [Step; 3] {
     let table =
         Step::reduce("idf-table", "Writes the table; N sorts before all features.", &[COUNTS], IDF_TABLE);
-    [tokenize(), count_features(SETS), table.one_task()]
+    [tokenize(), count_features(&[SETS]), table.one_task()]
 }
 
 /// The chain of `twinsplit idf`: document frequencies as a reference table.

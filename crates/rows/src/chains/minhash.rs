@@ -9,7 +9,7 @@ use super::hubs::HubVerification;
 use super::output::Output;
 use super::step::{Data, Guard, Part, Step};
 use super::term_split::{CANDIDATES, Verification};
-use super::{Chain, Columnar, Component, Family, JOINED, MEMBERS, Wanted};
+use super::{Chain, Columnar, Component, Family, JOINED, MEMBERS, Wanted, queries};
 use crate::params::Params;
 
 /// See the module.
@@ -19,7 +19,7 @@ pub const FAMILY: Family = Family {
     defaults: &[],
     ignored: &[],
     front: front::CHOICES,
-    choices: &[("check", &["exact", "signature"]), ("bloom", &["", "1"])],
+    choices: &[("check", &["exact", "signature"]), ("bloom", &["", "1"]), queries::CHOICE],
     compose,
 };
 
@@ -28,6 +28,9 @@ const LISTS: Data = "band-lists";
 const FILTER: Data = "repeated-keys";
 
 fn compose(params: &Params, wanted: Wanted) -> Chain {
+    if queries::are_asked(params) {
+        return queries::of_sets(params, wanted, "lsh-queries");
+    }
     let front = SetFront::of(params);
     let exact = params.get("check").is_none_or(|check| check == "exact");
     let output = Output::of(params, wanted);

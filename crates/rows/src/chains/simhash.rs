@@ -1,12 +1,12 @@
 //! SimHash: documents as fingerprints of 64 or 128 bits, pairs by their Hamming distance (charikar2002, manku2007).
 //!
-//! Equal fingerprints collapse first. Candidates meet in tables: [`twinsplit_core::sketch::tables`] says which. With a batch of queries the
-//! chain is another one: [`super::batch`].
+//! Equal fingerprints collapse first. Candidates meet in tables: [`twinsplit_core::sketch::tables`] says which. With queries the
+//! chain is another one: [`super::queries`].
 
 use super::front::{BAD_RECORDS, frequencies};
 use super::output::Output;
 use super::step::{Data, Part, Step};
-use super::{Chain, Columnar, Component, DOCUMENTS, Family, IDF_TABLE, JOINED, MEMBERS, Wanted, batch};
+use super::{Chain, Columnar, Component, DOCUMENTS, Family, IDF_TABLE, JOINED, MEMBERS, Wanted, queries};
 use crate::params::Params;
 use crate::stages::keep_field::KeepField;
 use crate::stages::meta::META;
@@ -21,7 +21,7 @@ pub const FAMILY: Family = Family {
     // Those of the stages that it shares with chains of sets.
     ignored: &["similarity", "tau", "counts"],
     front: &[("keep", &["first", "newest"])],
-    choices: &[("weights", &["tf", "tf-idf"]), ("check", &["", "jaccard:0.5"]), ("batch", &["", "queries"])],
+    choices: &[("weights", &["tf", "tf-idf"]), ("check", &["", "jaccard:0.5"]), queries::CHOICE],
     compose,
 };
 
@@ -35,8 +35,8 @@ const HALF: Data = "half-compared";
 fn compose(params: &Params, wanted: Wanted) -> Chain {
     let opts: Option<FingerprintOpts> = params.parse().ok();
     let counts = opts.as_ref().is_some_and(FingerprintOpts::counts);
-    if params.get("batch").is_some() {
-        return batch::chain(params, wanted, counts);
+    if queries::are_asked(params) {
+        return queries::of_fingerprints(params, wanted, counts);
     }
     let front = Fingerprints { counts, field: params.get("keep").and_then(KeepField::named) };
     Chain {

@@ -4,7 +4,7 @@ use super::front::{self, SetFront};
 use super::hubs::HubVerification;
 use super::output::Output;
 use super::step::{Data, Guard, Part, Step};
-use super::{Chain, Columnar, Component, Family, JOINED, MEMBERS, ORDER, Wanted};
+use super::{Chain, Columnar, Component, Family, JOINED, MEMBERS, ORDER, Wanted, queries};
 use crate::params::Params;
 
 /// See the module.
@@ -14,7 +14,7 @@ pub const FAMILY: Family = Family {
     defaults: &[],
     ignored: &[],
     front: front::CHOICES,
-    choices: &[("pcp", &["plain", "prefix"])],
+    choices: &[("pcp", &["plain", "prefix"]), queries::CHOICE],
     compose,
 };
 
@@ -23,6 +23,9 @@ const LISTS: Data = "posting-lists";
 pub(super) const CANDIDATES: Data = "candidates";
 
 fn compose(params: &Params, wanted: Wanted) -> Chain {
+    if queries::are_asked(params) {
+        return queries::of_sets(params, wanted, "set-queries");
+    }
     let front = SetFront::of(params);
     if !params.is("pcp", "prefix") {
         let output = Output::of(params, wanted);

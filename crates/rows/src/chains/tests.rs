@@ -7,7 +7,8 @@ fn all() -> Vec<Vec<Part>> {
     for family in FAMILIES {
         chains.extend(family.every_chain().iter().map(|(_, chain)| chain.parts()));
     }
-    assert_eq!(chains.len(), 1025 + 5 * 128);
+    // Each of them without queries and with them, but for i-match.
+    assert_eq!(chains.len(), 1025 + 15 * 128);
     chains
 }
 
@@ -42,8 +43,8 @@ fn known_after(parts: &[Part], mut known: Vec<Data>) -> Vec<Data> {
 fn every_step_reads_what_an_earlier_one_wrote() {
     for parts in all() {
         let known = known_after(&parts, vec![DOCUMENTS, QUERIES]);
-        let has_batch = parts.iter().flat_map(Part::steps).any(|step| step.inputs.contains(&QUERIES));
-        match has_batch {
+        let has_queries = parts.iter().flat_map(Part::steps).any(|step| step.inputs.contains(&QUERIES));
+        match has_queries {
             true => assert!(known.contains(&PAIRS) && !known.contains(&CLUSTERS)),
             false => assert!(known.contains(&CLUSTERS) || known.contains(&IDF_TABLE)),
         }
@@ -120,10 +121,22 @@ fn few_jobs_do_a_chain() {
     let few = ["tokenize", "minhash", "lsh-candidates", "verify-right", "cluster", "keep"];
     assert_eq!(jobs("minhash", components), few);
     // Queries, then documents: each is read once, and nothing is shuffled.
-    let batch = plain.with("batch", "queries");
-    assert_eq!(jobs("simhash", batch.clone()), ["simhash-queries", "simhash"]);
-    let counted = ["tokenize", "idf-table", "simhash-queries", "simhash"];
-    assert_eq!(jobs("simhash", batch.with("weights", "tf-idf")), counted);
+    let queries = plain.with("queries", "queries");
+    assert_eq!(jobs("simhash", queries.clone()), ["read-queries", "simhash"]);
+    let counted = ["tokenize", "idf-table", "read-queries", "simhash"];
+    assert_eq!(jobs("simhash", queries.clone().with("weights", "tf-idf")), counted);
+    for family in ["doc-split", "term-split", "ccdet", "minhash"] {
+        assert_eq!(jobs(family, queries.clone()), ["read-queries", "tokenize"], "{family}");
+    }
+    let filtered = queries.with("idf", "0.2,0.85");
+    let counted =
+        ["read-queries", "tokenize", "feature-count", "feature-order", "idf-filter-queries", "idf-filter"];
+    assert_eq!(jobs("doc-split", filtered.clone()), counted);
+    let shuffled = jobs("doc-split", filtered.with("idf-lookup", "shuffle"));
+    assert_eq!(
+        shuffled[4..],
+        ["idf-left-queries", "idf-right-queries", "idf-left", "idf-right", "set-queries"]
+    );
 }
 
 /// What engines rely on when they name the data sets of a round.

@@ -72,12 +72,12 @@ fn an_option_that_a_chain_does_not_use_is_refused_on_the_command_line_alone() {
             let name = field.name.as_str();
             let uses =
                 options_of(family).contains(name) || family.choices().any(|(choice, _)| choice == name);
-            if uses || name == "batch" {
+            if uses || name == "queries" {
                 continue;
             }
             let value = field.default.clone();
             let number = match name {
-                "bloom" | "batch-memory" => "1",
+                "bloom" | "queries-memory" => "1",
                 _ => "20",
             };
             let option = (name, value.as_deref().unwrap_or(number));
@@ -120,12 +120,14 @@ fn an_option_that_goes_with_another_one_is_refused_without_it() {
         chain("simhash"),
         ("tau", "0.7"),
         Origin::CommandLine,
-        &[("batch", "q"), ("similarity", "jaccard")],
+        &[("queries", "q"), ("similarity", "jaccard")],
     );
     let error = error.unwrap_err().to_string();
+    assert!(error.contains("simhash does not use --similarity or --tau here, and doc-split"), "{error}");
+    let error = said(chain("doc-split"), ("partition", "by-task"), Origin::CommandLine, &[("queries", "q")]);
+    let error = error.unwrap_err().to_string();
     assert!(
-        error.contains("--similarity or --tau here")
-            && error.contains("run doc-split over the files of both"),
+        error.contains("--partition here: it says nothing of pairs with queries; leave it out"),
         "{error}"
     );
 }

@@ -4,9 +4,10 @@
 //! environment and in presets it is none, for these are there for several chains. The chain decides, whatever the engine: a
 //! command line goes from one engine to another as it is.
 
-use super::{BOUNDS, FOR_SETS, Given, Origin, Plan, known_options, options_of};
+use super::{BOUNDS, Given, Origin, Plan, known_options, options_of};
 use crate::chains::{FAMILIES, Family, Step, Wanted};
 use crate::params::Params;
+use crate::stages::queries::QUERIES;
 use std::collections::{BTreeMap, BTreeSet};
 use twinsplit_io::error::{Error, Result};
 
@@ -45,8 +46,8 @@ fn advice(family: &Family, params: &Params, name: &str) -> String {
     if !conditions.is_empty() {
         return format!(": it does with another {}; give that, or leave {{}} out", listed(&conditions, "or"));
     }
-    if params.get("batch").is_some() {
-        return format!(", and no other chain has --batch: leave {{}} out, or {FOR_SETS}");
+    if params.get(QUERIES).is_some() && used(family, &params.clone().without(QUERIES), false).contains(name) {
+        return ": it says nothing of pairs with queries; leave {} out, or --queries".to_owned();
     }
     let users = FAMILIES.into_iter().filter(|other| options_of(other).contains(name));
     let users: Vec<String> = users.map(|other| other.name.to_owned()).collect();
@@ -79,6 +80,10 @@ fn used(family: &Family, params: &Params, kept: bool) -> BTreeSet<String> {
         values.iter().any(|value| names(&steps(&params.clone().with(choice, *value))) != names(&own))
     };
     used.extend(family.choices().filter(decides).map(|(choice, _)| choice.to_owned()));
+    // Stages that read documents have it, and without clusters there is nothing to keep.
+    if params.get(QUERIES).is_some() {
+        used.remove("keep");
+    }
     used
 }
 

@@ -107,13 +107,13 @@ impl<'a> Record<'a> for Joined<'a> {
     }
 }
 
-/// A pair of the answer. Its similarity follows from the counts and is written for people. The name of the measure
+/// A pair of the answer: the document whose id is smaller in byte order comes first, or a query before a document. Its similarity follows from the counts and is written for people. The name of the measure
 /// follows it where that is not Jaccard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pair<'a> {
-    /// The smaller id in byte order.
+    /// The smaller id in byte order, or the query.
     pub a: &'a [u8],
-    /// The larger id.
+    /// The larger id, or the document.
     pub b: &'a [u8],
     /// Shared features.
     pub overlap: u64,
@@ -150,8 +150,13 @@ impl<'a> Pair<'a> {
         Ok(Measure::Containment)
     }
 
-    /// Its similarity.
+    /// Its similarity. Of two sets without features, that of equal texts: no others are a pair.
     pub fn score(&self) -> Score {
+        let of_equals =
+            if self.size_a == 0 && self.size_b == 0 { self.measure.score_of_equals() } else { None };
+        if let Some(score) = of_equals {
+            return score;
+        }
         self.measure.score(self.overlap, self.size_a, self.size_b)
     }
 }

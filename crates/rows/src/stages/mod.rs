@@ -12,7 +12,7 @@ pub mod feature_count;
 pub mod feature_order;
 pub mod forest;
 pub mod hamming;
-pub mod hamming_batch;
+pub mod hamming_queries;
 pub mod i_match;
 pub mod idf_filter;
 pub mod idf_lookup;
@@ -26,7 +26,9 @@ pub mod minhash;
 pub mod options;
 pub mod order;
 pub mod pcp;
+pub mod queries;
 pub mod sample;
+pub mod set_queries;
 mod shared;
 pub mod side;
 pub mod signature_check;
@@ -76,7 +78,9 @@ pub static STAGES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
         Entry::of::<hamming::HammingIndex>(),
         Entry::of::<hamming::HammingIndexReduce>(),
         Entry::of::<hamming::HammingPairs>(),
-        Entry::of::<hamming_batch::HammingBatch>(),
+        Entry::of::<hamming_queries::HammingQueries>(),
+        Entry::of::<set_queries::SetQueries>(),
+        Entry::of::<set_queries::LshQueries>(),
         Entry::of::<text_check::TextContent>(),
         Entry::of::<text_check::TextLeft>(),
         Entry::of::<text_check::TextRight>(),

@@ -1,5 +1,6 @@
 //! Options that more than one stage has, each declared once.
 
+use super::queries::QUERIES;
 use std::path::PathBuf;
 use std::str::FromStr;
 use twinsplit_core::cluster::keep::KeepRule;
@@ -59,6 +60,14 @@ impl Options for SimilarityOpts {
             value: tau.clone(),
             problem: error.to_string(),
         };
+        if similarity == Measure::QueryContainment && given.value(QUERIES).is_none() {
+            return Err(Invalid {
+                option: "similarity".to_owned(),
+                value: similarity.name().to_owned(),
+                problem: "it is the share of a query, so it goes with --queries; between documents of the input take containment"
+                    .to_owned(),
+            });
+        }
         similarity.reaching(&tau).map(Self).map_err(wrong)
     }
 }

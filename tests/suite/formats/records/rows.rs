@@ -79,7 +79,7 @@ pub fn rows(values: &Values) -> Vec<Row> {
     let text = Tokenized { doc, text: Some(u128::from(*n0) << 64 | u128::from(*n1)) };
     let tokenized = Tokenized::of_set(doc);
     let copy = Copy { id: a, representative: b, size: *n0 };
-    let measure = Measure::values().nth(*n1 as usize % 5).unwrap();
+    let measure = Measure::values().nth(*n1 as usize % 6).unwrap();
     let pair = Pair { a, b, overlap, size_a, size_b, measure };
     let part = Part { a, b, count: *n0, size_a: *n1, size_b: *n2 };
     let candidate = Candidate { a, b };

@@ -1,5 +1,5 @@
-//! `run simhash --batch`: the documents near each query are those of brute force over all fingerprints, on every engine, and what
-//! a batch cannot have is refused.
+//! `run simhash --queries`: the documents near each query are those of brute force over all fingerprints, on every engine, and what
+//! goes with no queries is refused.
 
 use std::fmt::Write as _;
 
@@ -91,7 +91,7 @@ fn every_engine_finds_what_brute_force_finds() {
         for engine in ["local --threads 1", "local --threads 3", "pipes --memory 100"] {
             let out = format!("out-{}", engine.replace(' ', ""));
             let run = format!(
-                "twinsplit run simhash --features words:1 {options} {distance} --batch queries.jsonl.gz --input docs.jsonl \
+                "twinsplit run simhash --features words:1 {options} {distance} --queries queries.jsonl.gz --input docs.jsonl \
                  --output {out} --engine {engine} --quiet --overwrite"
             );
             here.say(&run).ok();
@@ -103,9 +103,10 @@ fn every_engine_finds_what_brute_force_finds() {
 }
 
 #[test]
-fn a_batch_alone_names_the_chain_and_the_run_says_what_it_did() {
+fn the_run_says_what_it_did() {
     let (here, docs, queries) = place();
-    let run = "twinsplit run --features words:1 --batch queries.jsonl.gz --input docs.jsonl --output out";
+    let run =
+        "twinsplit run simhash --features words:1 --queries queries.jsonl.gz --input docs.jsonl --output out";
     let said = here.say(run);
     assert_eq!(said.code, 0, "{}", said.err);
     let report: Value = serde_json::from_str(&here.read("out/run.json")).unwrap();
@@ -114,7 +115,7 @@ fn a_batch_alone_names_the_chain_and_the_run_says_what_it_did() {
     let near: std::collections::BTreeSet<_> =
         here.read("out/pairs.tsv").lines().map(|line| line.split('\t').nth(1).unwrap().to_owned()).collect();
     let expected = format!(
-        "{} documents, {} of them near one of {} queries, {pairs} pairs, in ",
+        "{} documents, {} of them in a pair with one of {} queries, {pairs} pairs, in ",
         docs.len(),
         near.len(),
         queries.len()
@@ -131,14 +132,14 @@ fn a_batch_alone_names_the_chain_and_the_run_says_what_it_did() {
 }
 
 #[test]
-fn no_query_and_one_query_are_batches() {
+fn no_query_and_one_query_are_queries() {
     let (here, docs, _) = place();
     here.write("none", "");
     here.write("one", lines(&docs[7..8]));
     here.write("no-document", "");
-    let run = |batch: &str, input: &str, engine: &str| {
+    let run = |queries: &str, input: &str, engine: &str| {
         here.say(&format!(
-            "twinsplit run simhash --features words:1 --batch {batch} --input {input} --output out --engine {engine} --quiet \
+            "twinsplit run simhash --features words:1 --queries {queries} --input {input} --output out --engine {engine} --quiet \
              --overwrite"
         ))
         .ok();
@@ -155,14 +156,14 @@ fn no_query_and_one_query_are_batches() {
 }
 
 #[test]
-fn bad_lines_of_a_batch_are_named_or_passed_over() {
+fn bad_lines_of_queries_are_named_or_passed_over() {
     let (here, docs, _) = place();
     let mut text = lines(&docs[..3]);
     text.push_str("{\"id\":\"q\",\"text\":3}\n");
     here.write("queries", &text);
     for engine in ["local", "pipes"] {
         let run = format!(
-            "twinsplit run simhash --features words:1 --batch queries --input docs.jsonl --output out-{engine} --engine {engine} \
+            "twinsplit run simhash --features words:1 --queries queries --input docs.jsonl --output out-{engine} --engine {engine} \
              --quiet"
         );
         here.say(&run).fails(1, &["simhash: queries, line 4", "field text", "expected a string"]);
@@ -175,49 +176,48 @@ fn bad_lines_of_a_batch_are_named_or_passed_over() {
 }
 
 #[test]
-fn what_a_batch_has_not_is_refused_by_name() {
+fn what_queries_have_not_is_refused_by_name() {
     let (here, docs, _) = place();
     here.write("twice", lines(&[docs[5].clone(), docs[6].clone(), docs[5].clone()]));
     let run = |options: &str| here.say(&format!("twinsplit run {options} --input docs.jsonl --output out"));
     for (options, words) in [
-        ("simhash --batch twice --write clusters", &["--batch", "no clusters", "leave --write out"][..]),
-        ("simhash --batch twice --write-kept", &["--batch", "leave --write-kept out"]),
-        ("simhash --batch twice --check jaccard:0.5", &["--batch", "no texts", "leave --check out"]),
-        ("simhash --batch twice --check signature", &["--batch", "leave --check out"]),
+        ("simhash --queries twice --write clusters", &["--queries", "no clusters", "leave --write out"][..]),
+        ("simhash --queries twice --write-kept", &["--queries", "leave --write-kept out"]),
+        ("simhash --queries twice --check jaccard:0.5", &["--queries", "no texts", "leave --check out"]),
+        ("simhash --queries twice --check signature", &["--queries", "leave --check out"]),
         (
-            "simhash --batch twice --distance 3,140:9",
-            &["--distance 9 with --batch", "up to 8", "without --batch"],
+            "simhash --queries twice --distance 3,140:9",
+            &["--distance 9 with --queries", "up to 8", "without --queries"],
         ),
-        ("doc-split --batch twice", &["--batch", "simhash and not for doc-split"]),
-        ("simhash --batch twice --format trec", &["--batch", "twinsplit convert"]),
-        ("simhash --batch -", &["standard input", "--batch"]),
+        ("simhash --queries twice --format trec", &["--queries", "twinsplit convert"]),
+        ("simhash --queries -", &["standard input", "--queries"]),
     ] {
         run(options).fails(2, words);
     }
-    run("simhash --batch nothing").fails(1, &["nothing", "no such file", "--batch"]);
-    run("simhash --features words:1 --batch twice").fails(
+    run("simhash --queries nothing").fails(1, &["nothing", "no such file", "--queries"]);
+    run("simhash --features words:1 --queries twice").fails(
         1,
-        &[&format!("hamming-batch: the id {:?} stands at more than one document of --batch", docs[5].id)],
+        &[&format!("hamming-queries: the id {:?} stands at more than one document of --queries", docs[5].id)],
     );
-    here.say("twinsplit plan simhash --batch twice --estimate --input docs.jsonl").fails(2, &["--batch"]);
+    here.say("twinsplit plan simhash --queries twice --estimate --input docs.jsonl").fails(2, &["--queries"]);
     // Bounds.
-    run("simhash --features words:1 --batch docs.jsonl --max-pairs 3")
+    run("simhash --features words:1 --queries docs.jsonl --max-pairs 3")
         .fails(1, &["simhash: ", "pairs of a query and a document", "--max-pairs", "(the limit is 3)"]);
     let many = (0..12_000).fold(String::new(), |mut lines, number| {
         writeln!(lines, "{}", json!({ "id": number.to_string(), "text": format!("word {number}") })).unwrap();
         lines
     });
     here.write("many", many);
-    run("simhash --features words:1 --batch many --batch-memory 1 --overwrite").fails(
+    run("simhash --features words:1 --queries many --queries-memory 1 --overwrite").fails(
         1,
         &[
-            "hamming-batch: the index of 12000 queries needs at least 2 MB",
-            "--batch-memory allows 1",
+            "hamming-queries: the index of 12000 queries needs at least 2 MB",
+            "--queries-memory allows 1",
             "several parts",
         ],
     );
     // What it asks for is enough.
-    run("simhash --features words:1 --batch many --batch-memory 2 --overwrite --quiet").ok();
+    run("simhash --features words:1 --queries many --queries-memory 2 --overwrite --quiet").ok();
 }
 
 /// The stage as a program: what it refuses of its rows, and of its side file.
@@ -229,17 +229,22 @@ fn the_stage_names_what_is_wrong() {
     here.write("far", "q\t0123456789abcdef\t9\n");
     here.write("cut", "q\t0123456789abcdef\nr\t0123\n");
     let row = "a\t0123456789abcdef\n";
-    let both = here.with("hamming-batch --batch short", row, &[]).ok();
+    let both = here.with("hamming-queries --queries short", row, &[]).ok();
     assert_eq!(both.lines().collect::<std::collections::BTreeSet<_>>(), ["q\ta\t0", "r\ta\t1"].into());
-    assert_eq!(here.with("hamming-batch --batch short --distance 0", row, &[]).ok(), "q\ta\t0\n");
+    assert_eq!(here.with("hamming-queries --queries short --distance 0", row, &[]).ok(), "q\ta\t0\n");
     let wide = "a\t0123456789abcdef\nb\t0123456789abcdef0123456789abcdef\n";
     for (line, rows, code, words) in [
-        ("hamming-batch", row, 2, &["--batch FILE"][..]),
-        ("hamming-batch --batch nothing", row, 1, &["nothing", "--batch names it"]),
-        ("hamming-batch --batch mixed", row, 1, &["mixed", "line 2, field fingerprint", "as many bits"]),
-        ("hamming-batch --batch cut", row, 1, &["cut", "line 2, field fingerprint", "0123"]),
-        ("hamming-batch --batch far", row, 2, &["--distance 9", "up to 8"]),
-        ("hamming-batch --batch short", wide, 1, &["line 2", "fingerprint", "as many bits as the queries"]),
+        ("hamming-queries", row, 2, &["--queries FILE"][..]),
+        ("hamming-queries --queries nothing", row, 1, &["nothing", "--queries names it"]),
+        ("hamming-queries --queries mixed", row, 1, &["mixed", "line 2, field fingerprint", "as many bits"]),
+        ("hamming-queries --queries cut", row, 1, &["cut", "line 2, field fingerprint", "0123"]),
+        ("hamming-queries --queries far", row, 2, &["--distance 9", "up to 8"]),
+        (
+            "hamming-queries --queries short",
+            wide,
+            1,
+            &["line 2", "fingerprint", "as many bits as the queries"],
+        ),
     ] {
         here.with(line, rows, &[]).fails(code, words);
     }
@@ -247,17 +252,17 @@ fn the_stage_names_what_is_wrong() {
 
 /// `explain` looks for the first id among the queries and for the second among the documents; a page of clusters there is none.
 #[test]
-fn a_pair_of_a_batch_is_explained() {
+fn a_pair_with_a_query_is_explained() {
     let here = Place::new();
     here.write(
         "docs",
         jsonl(&[("a", "one two three four five six"), ("b", "something else altogether here now")]),
     );
     here.write("new", jsonl(&[("b", "one two three four five six")]));
-    let run = "twinsplit run simhash --features words:1 --weights tf-idf --batch new --input docs --output out --quiet";
+    let run = "twinsplit run simhash --features words:1 --weights tf-idf --queries new --input docs --output out --quiet";
     here.say(run).ok();
     assert_eq!(here.read("out/pairs.tsv"), "b\ta\t0\n");
-    for from in ["--run out", "--batch new --input docs --features words:1 --weights tf-idf"] {
+    for from in ["--run out", "--queries new --input docs --features words:1 --weights tf-idf"] {
         let explain = |ids: &str| here.say(&format!("twinsplit explain {ids} {from}"));
         let said = explain("b a").ok();
         assert!(said.contains("distance 0 <= 3") && said.contains("=> a pair"), "{said}");
@@ -266,5 +271,5 @@ fn a_pair_of_a_batch_is_explained() {
         explain("a b").fails(2, &["no query has the id \"a\""]);
         explain("b c").fails(2, &["no document has the id \"c\""]);
     }
-    here.say("twinsplit report out").fails(2, &["near a batch", "twinsplit explain QUERY ID"]);
+    here.say("twinsplit report out").fails(2, &["pairs with queries", "twinsplit explain QUERY ID"]);
 }
