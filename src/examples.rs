@@ -143,6 +143,10 @@ pub const EXAMPLES: &[Example] = &[
         "tokenize < new.jsonl > queries; zcat docs.jsonl.gz | tokenize --then set-queries --queries queries > pairs-with-queries",
     ),
     example(
+        "The queries in parts by their ids, one for each task, and here one",
+        "LC_ALL=C sort queries | query-parts > part-of-queries",
+    ),
+    example(
         "The same of what MinHash finds",
         "zcat docs.jsonl.gz | tokenize --then lsh-queries --queries queries --bands 32 --rows 4 > pairs-with-queries",
     ),

@@ -16,7 +16,7 @@ use twinsplit_io::error::Result;
 use twinsplit_io::terminal::{self, plural};
 use twinsplit_io::{AtomicFile, Stdout};
 use twinsplit_rows::chains::OF_QUERIES;
-use twinsplit_rows::stages::queries::{NEAR, PAIRS};
+use twinsplit_rows::stages::queries::{NEAR, PAIRS, PARTS};
 
 /// The sum of a counter over steps.
 pub(super) fn sum(steps: &[impl Borrow<Done>], counter: &str) -> u64 {
@@ -169,10 +169,14 @@ impl Report<'_> {
             terminal::line(table(self.steps).trim_end());
             if let Some(queries) = self.steps.iter().find(|step| step.name == OF_QUERIES) {
                 let queries = sum(&[queries], "documents");
+                // What passes by several parts of the queries is counted by each.
+                let near = match self.manifest.fields()["parameters"][PARTS] == "1" {
+                    true => format!("{} of them in a pair with one of ", count(NEAR)),
+                    false => String::new(),
+                };
                 terminal::line(format_args!(
-                    "{}, {} of them in a pair with one of {}, {}, in {:.2} s",
+                    "{}, {near}{}, {}, in {:.2} s",
                     plural(count("documents") - queries, "document", "documents"),
-                    count(NEAR),
                     plural(queries, "query", "queries"),
                     plural(count(PAIRS), "pair", "pairs"),
                     self.seconds

@@ -127,7 +127,10 @@ pub fn tasks(step: &Step, params: &Params) -> Option<(&'static str, String)> {
     match step.tasks {
         Tasks::Slices(plan) => Some(("slices", plan.to_owned())),
         Tasks::One if step.reduce.is_some() => Some(("reducers", "1".to_owned())),
-        Tasks::Option(option) => Some(("mappers", params.get(option)?.to_owned())),
+        Tasks::Option(option) => {
+            let of = if step.reduce.is_some() { "reducers" } else { "mappers" };
+            Some((of, params.get(option)?.to_owned()))
+        }
         _ => None,
     }
 }

@@ -184,6 +184,7 @@ impl<'a> LocalSteps<'a> {
         let keys = reduce.input.keys.unwrap_or(Keys { partition: 0, sort: 0 });
         let partitions = match step.tasks {
             Tasks::One => 1,
+            Tasks::Option(option) => self.params.number(option).max(1) as usize,
             // A plan without slices is that of a collection without sets.
             Tasks::Slices(plan) => self.slices(plan)?.max(1),
             _ => self.threads,

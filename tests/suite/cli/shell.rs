@@ -77,7 +77,9 @@ fn every_stage_runs_on_its_defaults() {
     let checked = [
         ("text-content", "--check", "edit:T"),
         ("text-right", "--check", "edit:T"),
-        ("hamming-queries", "--queries", "which simhash writes"),
+        ("hamming-queries", "--queries", "as simhash writes them"),
+        ("set-queries", "--queries", "as tokenize writes them"),
+        ("lsh-queries", "--queries", "as tokenize writes them"),
     ];
     let here = Place::new();
     for entry in STAGES.iter() {

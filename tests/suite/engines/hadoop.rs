@@ -158,8 +158,16 @@ const WITH_QUERIES: [(&str, &[&str]); 3] = [
         &["tokenize", "idf-table", "read-queries", "simhash"],
     ),
     (
-        "doc-split --features words:2 --tau 0.5 --similarity query-containment --idf 0.05,1",
-        &["read-queries", "tokenize", "feature-count", "feature-order", "idf-filter-queries", "idf-filter"],
+        "doc-split --features words:2 --tau 0.5 --similarity query-containment --idf 0.05,1 --query-parts 2",
+        &[
+            "read-queries",
+            "tokenize",
+            "feature-count",
+            "feature-order",
+            "idf-filter-queries",
+            "idf-filter",
+            "set-queries",
+        ],
     ),
     ("minhash --features words:2 --tau 0.5 --bands 32 --rows 4", &["read-queries", "tokenize"]),
 ];

@@ -38,7 +38,7 @@ const QUERIES: [(&str, &str); 3] = [
         "set-queries",
         "doc-split --features words:2 --tau 0.5 --similarity query-containment --idf 0.05,1 --idf-lookup shuffle --queries odd",
     ),
-    ("lsh-queries", "minhash --features words:2 --tau 0.5 --bands 32 --rows 4 --queries odd"),
+    ("lsh-queries", "minhash --features words:2 --tau 0.5 --bands 32 --rows 4 --query-parts 3 --queries odd"),
 ];
 const PLANNED: [(&str, &str); 14] = [
     ("term-split", "term-split"),

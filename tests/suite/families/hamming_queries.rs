@@ -213,7 +213,7 @@ fn what_queries_have_not_is_refused_by_name() {
         &[
             "hamming-queries: the index of 12000 queries needs at least 2 MB",
             "--queries-memory allows 1",
-            "several parts",
+            "--query-parts 2",
         ],
     );
     // What it asks for is enough.

@@ -289,6 +289,50 @@ fn what_goes_with_no_queries_is_refused_by_name() {
     assert!(docs.len() > 100);
 }
 
+/// Queries that do not fit are held in parts, as many as the message names, and the answer is the same.
+#[test]
+fn queries_are_held_in_parts() {
+    let here = Place::new();
+    let mut rng = Rng::new(5);
+    let text = |rng: &mut Rng| (0..40).map(|_| format!("w{} ", rng.below(3000))).collect::<String>();
+    let texts: Vec<String> = (0..900).map(|_| text(&mut rng)).collect();
+    let named = |prefix: &str, step: usize| {
+        let all = texts.iter().enumerate().step_by(step);
+        all.map(|(at, text)| json!({ "id": format!("{prefix}{at}"), "text": text }).to_string() + "\n")
+            .collect::<String>()
+    };
+    here.write("docs.jsonl", named("d", 1));
+    here.write("queries.jsonl", named("q", 2));
+    let mut runs = 0;
+    for options in [
+        "doc-split --features words:2",
+        "doc-split --features words:2 --idf 0.1,1",
+        "simhash --features words:1",
+    ] {
+        let run = |more: &str| {
+            let line = format!(
+                "twinsplit run {options}{more} --queries queries.jsonl --input docs.jsonl --output out --overwrite"
+            );
+            let said = here.say(&line);
+            (said.code == 0).then(|| here.read("out/pairs.tsv")).ok_or(said.err)
+        };
+        let expected = run("").unwrap();
+        assert!(expected.lines().count() >= 450, "{options}");
+        let parts = match run(" --queries-memory 1") {
+            Err(error) => error.split_once("--query-parts ").unwrap().1.trim().parse().unwrap(),
+            Ok(_) => 3,
+        };
+        assert!(parts > 1 && (parts < 4 || options.starts_with("doc-split")), "{options}: {parts}");
+        for engine in ["local --threads 2", "pipes"] {
+            let found = run(&format!(" --query-parts {parts} --queries-memory 1 --engine {engine}")).unwrap();
+            assert_eq!(found, expected, "{options} {engine}");
+            runs += 1;
+        }
+    }
+    println!("{runs} runs");
+    assert_eq!(runs, 6);
+}
+
 /// Bad lines are those of the file that they stand in.
 #[test]
 fn bad_lines_of_queries_are_named_or_passed_over() {

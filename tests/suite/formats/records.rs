@@ -27,6 +27,7 @@ use twinsplit_rows::record::fingerprint::{
     FingerprintBlocks, FingerprintCount, FingerprintRow, Fingerprinted, GroupedFingerprint, GroupedRow,
     MemberFingerprint, ShortText, Table, TableRow,
 };
+use twinsplit_rows::record::held::OfQuery;
 use twinsplit_rows::record::lookup::{self, KeptFeature};
 use twinsplit_rows::record::meta::{InputPlace, Meta};
 use twinsplit_rows::record::near::{AnswerPair, AnyPair, Checked, Near, NearQuery};
@@ -394,6 +395,7 @@ fn every_stages_records_are_among_the_rows() {
         StarCentresRow,
         LabelOrMember,
         NearQuery,
+        OfQuery,
         KeepRow,
         Ranked,
         ClusterRow,

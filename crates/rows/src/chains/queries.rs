@@ -7,7 +7,7 @@
 
 use super::front::{BAD_RECORDS, SetFront, frequencies};
 use super::output::Output;
-use super::step::{Data, Guard, Part, Step};
+use super::step::{Data, Guard, Part, Step, Tasks};
 use super::{Chain, Component, DOCUMENTS, IDF_TABLE, PAIRS, QUERIES, Wanted};
 use crate::params::Params;
 use crate::stages::queries;
@@ -17,6 +17,8 @@ pub const OF_QUERIES: &str = "read-queries";
 
 /// What the front makes of the queries.
 pub(super) const HELD: Data = "held-queries";
+/// The same before it is cut into parts.
+const WHOLE: Data = "all-queries";
 const FINGERPRINTS: Data = "fingerprints";
 
 /// The option and its values, for the families that have such a chain.
@@ -25,6 +27,21 @@ pub(super) const CHOICE: (&str, &[&str]) = (queries::QUERIES, &["", "queries"]);
 /// Whether the options name queries.
 pub(super) fn are_asked(params: &Params) -> bool {
     params.get(queries::QUERIES).is_some()
+}
+
+/// Whether the options ask for parts of the queries, which are held one after the other.
+fn in_parts(params: &Params) -> bool {
+    params.number(queries::PARTS) > 1
+}
+
+/// The steps, and one that cuts what is held into parts, where the options ask for these.
+fn parted(mut steps: Vec<Step>, in_parts: bool) -> Vec<Part> {
+    if in_parts {
+        steps.iter_mut().filter(|step| step.output == HELD).for_each(|step| step.output = WHOLE);
+        let cut = Step::reduce("query-parts", "Cuts the queries into parts, by their ids.", &[WHOLE], HELD);
+        steps.push(Step { tasks: Tasks::Option(queries::PARTS), ..cut });
+    }
+    steps.into_iter().map(Part::Step).collect()
 }
 
 /// The chain of sets; `stage` is the one that holds the queries.
@@ -37,8 +54,8 @@ pub(super) fn of_sets(params: &Params, wanted: Wanted, stage: &'static str) -> C
         _ => "Finds the queries that it is in a pair with: their sets are an index in each task.",
     };
     Chain {
-        candidates: Box::new(PastQueries { stage, why, reads: front.sets() }),
-        front: Box::new(BothSets(front)),
+        candidates: Box::new(PastQueries { stage, why, reads: front.sets(), in_parts: in_parts(params) }),
+        front: Box::new(BothSets { front, in_parts: in_parts(params) }),
         check: Box::new(NoCheck),
         output: Output::of(params, wanted).of_pairs_alone(),
     }
@@ -47,11 +64,12 @@ pub(super) fn of_sets(params: &Params, wanted: Wanted, stage: &'static str) -> C
 /// The chain of fingerprints; `counts` is whether weights need document frequencies, which are those of the documents.
 pub(super) fn of_fingerprints(params: &Params, wanted: Wanted, counts: bool) -> Chain {
     Chain {
-        front: Box::new(BothFingerprints { counts }),
+        front: Box::new(BothFingerprints { counts, in_parts: in_parts(params) }),
         candidates: Box::new(PastQueries {
             stage: "hamming-queries",
             why: "Finds the queries that are near it: their fingerprints are an index in each task.",
             reads: FINGERPRINTS,
+            in_parts: in_parts(params),
         }),
         check: Box::new(NoCheck),
         output: Output::of(params, wanted).of_pairs_alone(),
@@ -60,11 +78,14 @@ pub(super) fn of_fingerprints(params: &Params, wanted: Wanted, counts: bool) -> 
 
 /// Queries and documents as sets.
 #[derive(Debug)]
-struct BothSets(SetFront);
+struct BothSets {
+    front: SetFront,
+    in_parts: bool,
+}
 
 impl Component for BothSets {
     fn parts(&self) -> Vec<Part> {
-        self.0.beside_queries().into_iter().map(Part::Step).collect()
+        parted(self.front.beside_queries(), self.in_parts)
     }
 }
 
@@ -72,6 +93,7 @@ impl Component for BothSets {
 #[derive(Debug)]
 struct BothFingerprints {
     counts: bool,
+    in_parts: bool,
 }
 
 impl Component for BothFingerprints {
@@ -87,7 +109,7 @@ impl Component for BothFingerprints {
         } else {
             steps.extend([queries, documents.guarded(BAD_RECORDS)]);
         }
-        steps.into_iter().map(Part::Step).collect()
+        parted(steps, self.in_parts)
     }
 }
 
@@ -97,6 +119,7 @@ struct PastQueries {
     stage: &'static str,
     why: &'static str,
     reads: Data,
+    in_parts: bool,
 }
 
 impl Component for PastQueries {
@@ -107,7 +130,11 @@ impl Component for PastQueries {
             advice: "pairs of a query and a document; a higher --tau or a smaller --distance has fewer, or raise --max-pairs",
         };
         let find = Step::map(self.stage, self.why, &[self.reads], PAIRS);
-        vec![Part::Step(find.beside(queries::QUERIES, HELD).guarded(bound))]
+        let find = match self.in_parts {
+            true => Step { tasks: Tasks::EachFile(queries::QUERIES, HELD), ..find },
+            false => find.beside(queries::QUERIES, HELD),
+        };
+        vec![Part::Step(find.guarded(bound))]
     }
 }
 

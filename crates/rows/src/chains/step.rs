@@ -17,7 +17,7 @@ pub enum Tasks {
     Many,
     /// One, which sees everything.
     One,
-    /// As many mappers as the option says.
+    /// As many mappers as the option says, or reducers where there are some.
     Option(&'static str),
     /// As many reducers as there are slices in the plan that is this data set: each makes one slice
     /// ([`twinsplit_core::hash::slice_key`]).
@@ -112,7 +112,12 @@ impl Step {
     /// The options of a run with those of the step, and without those that name its side files: what the chain has made takes the
     /// place of a file of the user.
     pub fn params(&self, params: &Params) -> Params {
-        let others = self.side.iter().fold(params.clone(), |params, (option, _)| params.without(option));
+        let of_each = match self.tasks {
+            Tasks::EachFile(option, _) => Some(option),
+            _ => None,
+        };
+        let files = self.side.iter().map(|(option, _)| *option).chain(of_each);
+        let others = files.fold(params.clone(), Params::without);
         self.options.iter().fold(others, |params, (name, value)| params.with(name, *value))
     }
 

@@ -14,6 +14,7 @@ pub mod count;
 pub mod document;
 pub mod expand;
 pub mod fingerprint;
+pub mod held;
 pub mod id;
 pub mod lookup;
 pub mod meta;

@@ -78,6 +78,7 @@ pub static STAGES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
         Entry::of::<hamming::HammingIndex>(),
         Entry::of::<hamming::HammingIndexReduce>(),
         Entry::of::<hamming::HammingPairs>(),
+        Entry::of::<queries::QueryParts>(),
         Entry::of::<hamming_queries::HammingQueries>(),
         Entry::of::<set_queries::SetQueries>(),
         Entry::of::<set_queries::LshQueries>(),

@@ -1,7 +1,9 @@
 //! What the stages that hold queries in memory have in common: the options that name and bound them, and queries that are found by their
 //! text, because it is too short for anything else.
 
-use crate::stage::SideFile;
+use super::NoOpts;
+use crate::record::held::OfQuery;
+use crate::stage::{Decl, Role, SideFile, Stage, Task};
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
 use twinsplit_io::error::{Error, FieldError, Result};
@@ -9,6 +11,8 @@ use twinsplit_io::{each_row, expand_inputs};
 
 /// The option that names queries.
 pub const QUERIES: &str = "queries";
+/// The option that says in how many parts they are held.
+pub const PARTS: &str = "query-parts";
 /// The counter of pairs.
 pub const PAIRS: &str = "pairs";
 /// The counter of documents that are in a pair with a query.
@@ -25,6 +29,8 @@ twinsplit_core::options! {
         pub queries: Option<PathBuf>, "FILE";
         /// Megabytes of memory for the index of the queries in a task
         pub queries_memory: u64 = 256, "MB";
+        /// Parts of the queries that are held one after the other: the documents pass by each
+        pub query_parts: u64 = 1, "N", in 1..=10_000;
     }
 }
 
@@ -53,10 +59,35 @@ impl QueriesOpts {
         }
         Err(Error::Limit(format!(
             "{stage}: the index of {queries} queries needs at least {} MB in each task, and --queries-memory allows {}: give at \
-             least that many (in one process --memory, too, of which it is a share), or run the queries in several parts",
+             least that many (in one process --memory, too, of which it is a share), or hold the queries in parts with --query-parts {}",
             bytes.div_ceil(1 << 20),
-            self.queries_memory
+            self.queries_memory,
+            // Parts are not of one size.
+            self.query_parts * (bytes + bytes / 4).div_ceil(self.memory().max(1))
         )))
+    }
+}
+
+/// `query-parts`: cuts queries into as many parts as it has tasks.
+pub struct QueryParts;
+
+impl Stage for QueryParts {
+    type In<'a> = OfQuery<'a>;
+    type Out<'a> = OfQuery<'a>;
+    type Opts = NoOpts;
+    const DECL: Decl = Decl {
+        name: "query-parts",
+        role: Role::Reduce,
+        about: "Passes on what a chain compares of queries: with as many tasks as --query-parts, each part is one of theirs",
+        side: &[],
+    };
+
+    fn open(_: NoOpts, _: &mut Task<'_>) -> Result<Self> {
+        Ok(Self)
+    }
+
+    fn push(&mut self, row: OfQuery<'_>, task: &mut Task<'_>) -> Result<()> {
+        task.emit(&row)
     }
 }
 

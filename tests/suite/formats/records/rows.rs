@@ -213,6 +213,7 @@ pub fn rows(values: &Values) -> Vec<Row> {
         row!(content::RightRow, content::RightRow::Content(content_row));
         row!(content::RightRow, content::RightRow::Half(half));
     }
+    row!(OfQuery, OfQuery { id: a, rest: b });
     row!(NearQuery, NearQuery { query: b, id: a, distance });
     row!(AnyPair, AnyPair::Fingerprints(near));
     row!(AnyPair, AnyPair::Sets(pair));
