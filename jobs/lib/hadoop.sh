@@ -181,10 +181,12 @@ map_reduce() {
 
 # each SLICES OPTION "FROM…" TO MAPPER…: a map-only job for each slice, which is the side file of OPTION
 each() {
-  local slices count option=$2 to=$4
+  local slices steps count option=$2 to=$4
   ! passed "$to" || return 0
   mapfile -t slices < <(fs -ls "$WORK/$1" | awk '$5 > 0 && $NF ~ /\/part-[0-9]*$/ { print $NF }' | sort)
-  count=$(counted slices_made index-doc)
+  # One step has made them, and no other counts such.
+  mapfile -t steps < <(ls "$LOGS/steps")
+  count=$(counted slices_made "${steps[@]}")
   ((${#slices[@]} == count)) || fail "$WORK/$1 holds ${#slices[@]} of $count slices: remove it, and it is made anew when the run goes on"
   prepare "$3" "$to" "${@:5}"
   fs -mkdir -p "$NEW/$to"

@@ -7,7 +7,7 @@
 use super::bits::Fingerprint;
 use super::layout::TableShape;
 use super::parts::{Parts, part_bits, total};
-use super::storage::Bytes;
+use twinsplit_io::mapped::Bytes;
 use super::table::{Place, Room, Table};
 use super::values::Values;
 use std::borrow::Cow;

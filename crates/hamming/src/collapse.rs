@@ -6,7 +6,7 @@
 use super::bits::Fingerprint;
 use super::parts::{Entry, Parts, part_bits};
 use super::rows::{Rows, RowsWriter, must_be_few};
-use super::storage::Bytes;
+use twinsplit_io::mapped::Bytes;
 use super::values::Values;
 use twinsplit_core::join::memory;
 use twinsplit_core::threads::each;

@@ -1,54 +1,27 @@
 //! An index as a file, which is mapped and not read.
 //!
-//! It begins with checked lines ([`checked_file`](twinsplit_io::checked_file)): what the index is, and where each part of it lies, with the part's checksum. The parts follow,
-//! each from a multiple of 4,096 bytes on, and nothing after the last: tables (directory, entries), slots, starts and groups of rows, ids.
-//!
-//! **What is verified when.** To open a file its lines are read, whose own checksum they hold, and the file's length: so a file that is truncated, of
-//! another kind, version or width is refused at once, and a large one is open in milliseconds. The parts' checksums are compared with
-//! [`Verify::All`], which reads all of it: about a tenth of a second for a gigabyte that is in the system's cache. No damage that is not looked
-//! for leads outside of the file: each place is compared with the bounds.
+//! It is a file of parts ([`parts_file`]), which are: tables (directory, entries), slots, starts and groups of rows, ids.
 
 use super::bits::Fingerprint;
 use super::index::{Index, ROWS};
 use super::layout::{Layout, Plan};
 use super::rows::{self, Ids, Rows};
-use super::storage::{Bytes, Map};
 use super::table::Table;
-use std::ops::Range;
 use std::path::Path;
-use std::sync::Arc;
-use twinsplit_core::hash::Checksum;
-use twinsplit_core::threads::in_threads;
-use twinsplit_io::AtomicFile;
-use twinsplit_io::checked_file::{CheckedWriter, Head, broken, read_prefix};
-use twinsplit_io::error::{Error, Result};
+use twinsplit_io::checked_file::{Head, broken};
+use twinsplit_io::error::Result;
+use twinsplit_io::mapped::Bytes;
+use twinsplit_io::parts_file::{self, Verify};
 
 /// The kind that the first line names.
 const KIND: &str = "fingerprints";
-
-/// What a part's place is a multiple of: the size of a page.
-pub(super) const PAGE: u64 = 4096;
-
-/// How much of a file is compared with its checksums when it is opened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verify {
-    /// The lines at its head, and its length.
-    Head,
-    /// All of it, by so many threads.
-    All {
-        /// Threads.
-        threads: usize,
-    },
-}
 
 /// How many bits the fingerprints of an index file have: 64 or 128.
 ///
 /// # Errors
 /// The file is no such file, or its head is damaged.
 pub fn bits_of(path: &Path) -> Result<u32> {
-    let map = Map::of(path)?;
-    let (head, _) = read_prefix(&map, path, KIND, |_| Ok(()))?;
-    match head.get("bits") {
+    match parts_file::head_of(path, KIND)?.get("bits") {
         "64" => Ok(64),
         "128" => Ok(128),
         _ => Err(broken(path, "its first line gives no width of 64 or 128 bits")),
@@ -63,15 +36,8 @@ impl<F: Fingerprint> Index<F> {
     pub fn save(&self, path: &Path) -> Result<()> {
         let rows = (self.rows.count, self.distinct());
         let head = FileHead::of(self.distance, &self.plan, rows, self.rows.ids.kind());
-        let text = head.text(self.parts().map(|part| (part.len() as u64, checksum(part))));
-        let mut file = AtomicFile::create(path)?;
-        let mut padding = 0;
-        for part in std::iter::once(&text[..]).chain(self.parts()) {
-            file.bytes(&[0; PAGE as usize][..padding])?;
-            file.bytes(part)?;
-            padding = part.len().next_multiple_of(PAGE as usize) - part.len();
-        }
-        file.finish()
+        let parts: Vec<&[u8]> = self.parts().collect();
+        parts_file::write(path, KIND, &head.parameters, &parts)
     }
 
     /// The parts, in the order of the file.
@@ -91,46 +57,13 @@ impl<F: Fingerprint> Index<F> {
     /// # Errors
     /// The file is no index of such fingerprints, is of another version, truncated or, as far as it is verified, damaged.
     pub fn open(path: &Path, verify: Verify) -> Result<Self> {
-        let map = Arc::new(Map::of(path)?);
-        let mut parts = Vec::new();
-        let (head, end) = read_prefix(&map, path, KIND, |line| {
-            parts.push(Part::of(line).ok_or_else(|| broken(path, "a line of its head names no part"))?);
-            Ok(())
-        })?;
+        let (head, parts) = parts_file::open(path, KIND, verify)?;
         let bits = F::BITS.to_string();
         if head.get("bits") != bits {
             let problem = format!("it has fingerprints of {} bits where {bits} are needed", head.get("bits"));
             return Err(broken(path, &problem));
         }
-        let data = end.next_multiple_of(PAGE as usize);
-        let mut expected = 0;
-        for part in &parts {
-            if part.range.start != expected {
-                return Err(broken(path, "its parts do not follow one another"));
-            }
-            expected = part.range.end.next_multiple_of(PAGE as usize);
-        }
-        if parts.last().is_none_or(|last| data.checked_add(last.range.end) != Some(map.len())) {
-            return Err(broken(path, "it is truncated, or something follows its end"));
-        }
-        if let Verify::All { threads } = verify {
-            let damaged = in_threads(parts.len(), threads, |number| {
-                let part = &parts[number];
-                let bytes = map.get(data + part.range.start..data + part.range.end).unwrap_or_default();
-                Ok::<_, Error>(checksum(bytes) != part.checksum)
-            })?;
-            if let Some(number) = damaged.iter().position(|is| *is) {
-                let place = data + parts[number].range.start;
-                return Err(broken(
-                    path,
-                    &format!("it is damaged: the part at byte {place} has another checksum"),
-                ));
-            }
-        }
-        let bytes = parts
-            .iter()
-            .map(|part| Bytes::Mapped(map.clone(), data + part.range.start..data + part.range.end));
-        Self::of_parts(path, &head, bytes.collect())
+        Self::of_parts(path, &head, parts)
     }
 
     /// The index of what a file has; parts of other sizes than the head asks for are refused.
@@ -204,47 +137,8 @@ impl FileHead {
 
     /// All lines, with one for the bytes and the checksum of each part. They are as long whatever the checksums are.
     pub(super) fn text(&self, parts: impl Iterator<Item = (u64, String)>) -> Vec<u8> {
-        let (mut text, mut lines) = CheckedWriter::start(KIND, &self.parameters);
-        text.push(b'\n');
-        let mut offset = 0;
-        for (bytes, checksum) in parts {
-            let line = format!("part\t{offset}\t{bytes}\t{checksum}");
-            lines.line(line.as_bytes());
-            text.extend_from_slice(line.as_bytes());
-            text.push(b'\n');
-            offset = (offset + bytes).next_multiple_of(PAGE);
-        }
-        text.extend_from_slice(&lines.end());
-        text.push(b'\n');
-        text
+        parts_file::head_text(KIND, &self.parameters, parts)
     }
-}
-
-/// Where a part lies, from the first one on, and its checksum.
-struct Part {
-    range: Range<usize>,
-    checksum: String,
-}
-
-impl Part {
-    fn of(line: &[u8]) -> Option<Self> {
-        let mut fields = std::str::from_utf8(line).ok()?.split('\t');
-        let mut next = || fields.next();
-        if next()? != "part" {
-            return None;
-        }
-        let (start, bytes): (usize, usize) = (next()?.parse().ok()?, next()?.parse().ok()?);
-        let checksum = next()?.to_owned();
-        // So that a page more is a number too.
-        let end = start.checked_add(bytes).filter(|end| *end < usize::MAX / 2)?;
-        fields.next().is_none().then_some(Self { range: start..end, checksum })
-    }
-}
-
-fn checksum(bytes: &[u8]) -> String {
-    let mut checksum = Checksum::default();
-    checksum.bytes(bytes);
-    checksum.hex()
 }
 
 #[cfg(test)]

@@ -4,7 +4,8 @@
 
 use super::bits::Fingerprint;
 use super::build::TableSink;
-use super::file::{FileHead, PAGE};
+use super::file::FileHead;
+use twinsplit_io::parts_file::PAGE;
 use super::layout::Plan;
 use super::temporary::Temporary;
 use std::path::Path;

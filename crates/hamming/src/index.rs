@@ -9,7 +9,7 @@ use super::build::{self, InMemory};
 use super::collapse::Collapsed;
 use super::layout::{Layout, Plan, plan};
 use super::rows::{Id, Ids, MOST as MOST_ROWS, Rows};
-use super::storage::Bytes;
+use twinsplit_io::mapped::Bytes;
 use super::table::Table;
 use super::values::Values;
 use std::ops::Range;

@@ -29,7 +29,6 @@ mod ordered;
 mod parts;
 mod rows;
 mod sorter;
-mod storage;
 mod table;
 mod temporary;
 #[cfg(test)]
@@ -40,7 +39,8 @@ pub use batch::{Batch, BatchBuilder};
 pub use bits::Fingerprint;
 pub use connect::connect;
 pub use dynamic::DynamicIndex;
-pub use file::{Verify, bits_of};
+pub use file::bits_of;
+pub use twinsplit_io::parts_file::Verify;
 pub use id_files::{IdWriter, MappedIds};
 pub use index::{Index, IndexOptions, Match, Scratch};
 pub use join::{JoinOptions, join};

@@ -1,6 +1,6 @@
 //! The rows of each distinct fingerprint of an index, and the rows' ids.
 
-use super::storage::Bytes;
+use twinsplit_io::mapped::Bytes;
 use super::temporary::Sink;
 use std::ops::Range;
 use twinsplit_io::error::{Error, Result};

@@ -5,7 +5,7 @@
 
 use super::bits::Fingerprint;
 use super::layout::TableShape;
-use super::storage::Bytes;
+use twinsplit_io::mapped::Bytes;
 use std::ops::Range;
 use twinsplit_core::join::memory;
 

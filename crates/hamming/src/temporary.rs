@@ -2,7 +2,7 @@
 //!
 //! They have no name, so nothing of them is left, whatever ends the process.
 
-use super::storage::{Bytes, Map};
+use twinsplit_io::mapped::{Bytes, Map};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::os::unix::fs::FileExt;

@@ -10,6 +10,8 @@ mod gzip;
 mod inputs;
 mod kind;
 mod lines;
+pub mod mapped;
+pub mod parts_file;
 mod target;
 pub mod terminal;
 mod work_folder;

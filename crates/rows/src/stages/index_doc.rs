@@ -21,7 +21,7 @@ use twinsplit_io::error::{FieldError, Result};
 pub const SLICE: &str = "slice";
 
 /// Counts slices, so that one that gets lost later is missed: nobody would miss its pairs.
-const SLICES_MADE: &str = "slices_made";
+pub const SLICES_MADE: &str = "slices_made";
 
 twinsplit_core::choice! {
     /// What a slice is.

@@ -2,6 +2,7 @@
 //! text, because it is too short for anything else.
 
 use super::NoOpts;
+use super::index_doc::SLICES_MADE;
 use crate::record::held::OfQuery;
 use crate::stage::{Decl, Role, SideFile, Stage, Task};
 use rustc_hash::FxHashMap;
@@ -69,7 +70,9 @@ impl QueriesOpts {
 }
 
 /// `query-parts`: cuts queries into as many parts as it has tasks.
-pub struct QueryParts;
+pub struct QueryParts {
+    is_empty: bool,
+}
 
 impl Stage for QueryParts {
     type In<'a> = OfQuery<'a>;
@@ -83,11 +86,18 @@ impl Stage for QueryParts {
     };
 
     fn open(_: NoOpts, _: &mut Task<'_>) -> Result<Self> {
-        Ok(Self)
+        Ok(Self { is_empty: true })
     }
 
     fn push(&mut self, row: OfQuery<'_>, task: &mut Task<'_>) -> Result<()> {
+        self.is_empty = false;
         task.emit(&row)
+    }
+
+    fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
+        // A job holds a part as it holds a slice, and one that was lost is missed.
+        task.count(SLICES_MADE, u64::from(!self.is_empty));
+        Ok(())
     }
 }
 

@@ -1,4 +1,4 @@
-//! The bytes of an index: in memory, or of a file that is mapped.
+//! Bytes that are not changed any more: in memory, or of a file that is mapped.
 //!
 //! Numbers are read from bytes, little endian, with a look at the bounds: so a file that was damaged after it was verified may give a
 //! wrong answer, and no worse.
@@ -7,7 +7,7 @@ use std::fs::File;
 use std::ops::{Deref, Range};
 use std::path::Path;
 use std::sync::Arc;
-use twinsplit_io::error::{Error, Result};
+use crate::error::{Error, Result};
 
 /// Bytes that are not changed any more.
 #[derive(Debug)]

@@ -1,0 +1,33 @@
+//! Collections that grow: a batch of documents is compared exactly with all that came before it, and with itself.
+//!
+//! A store is a folder of files that are never changed:
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `commit-N` | a [manifest]: what the store was made with, its segments, its batches; the one with the greatest number counts |
+//! | `segment-N-M` | documents as sets, with an index of their prefixes in an order of its own ([`segment`]) |
+//! | `clusters-N` | the documents of clusters, each with the one that is kept ([`clusters`]) |
+//! | `answer-N` | what was answered to the batch, for whoever asks again |
+//! | `lock` | nothing; a writer has it locked |
+//!
+//! A batch is committed by the name of its manifest: until that is there nothing else of it counts, and what was there is left alone.
+//! Readers keep the files that they have opened, whatever writers do.
+//!
+//! Any total order of features is exact, so a new segment renumbers nothing in an old one: a document is put into the order of each segment that
+//! it is held against.
+
+#![deny(clippy::print_stderr)]
+
+mod batch;
+pub mod clusters;
+mod commit;
+pub mod disk;
+pub mod manifest;
+pub mod segment;
+mod store;
+#[cfg(test)]
+mod tests;
+
+pub use batch::{Added, Batch, Finished, Member, Old, Pair, Sink};
+pub use segment::{Document, Segment, SegmentBuilder};
+pub use store::{Settings, Store};

@@ -1,0 +1,307 @@
+//! A segment: documents as sets of features, in one file that is never changed ([`parts_file`]), with an index of the prefixes of their sets.
+//!
+//! **The order of features** is the segment's own: by their hashes, but for those that many of its documents have, which come last, the most frequent one at the
+//! end. The order is total, so the first feature that two similar sets share stands in the prefix of either (bayardo2007; [`kernel`](twinsplit_core::join::kernel)),
+//! and only the frequent ones have to be known to put a document into it.
+//!
+//! **Documents** are numbered by ascending size, then by id. Those that are too small to be compared come first, and are found by their text.
+
+mod build;
+
+pub use build::{SegmentBuilder, SegmentFile};
+use rustc_hash::FxHashMap;
+use std::path::Path;
+use twinsplit_core::join::overlap;
+use twinsplit_core::similarity::{SetSimilarity, Similarity};
+use twinsplit_io::checked_file::{Head, broken};
+use twinsplit_io::error::Result;
+use twinsplit_io::mapped::Bytes;
+use twinsplit_io::parts_file::{self, Verify};
+
+/// The kind that the first line names.
+const KIND: &str = "store-segment";
+/// Keys of a bucket of the directory, on average.
+const BUCKET: usize = 8;
+
+/// A document of a store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Document {
+    /// Its id, escaped.
+    pub id: Box<[u8]>,
+    /// The number of the batch that it came in.
+    pub batch: u32,
+    /// The hash of its text, by which equal texts are known.
+    pub text: u128,
+    /// Its features, ascending.
+    pub features: Box<[u64]>,
+}
+
+/// How many bits of a key choose its bucket.
+fn directory_bits(keys: usize) -> u32 {
+    (keys / BUCKET).max(1).ilog2()
+}
+
+fn bucket_of(key: u64, bits: u32) -> u64 {
+    if bits == 0 { 0 } else { key >> (64 - bits) }
+}
+
+/// The order of features of a segment.
+struct Order {
+    /// From 1, the most frequent one last.
+    ranks: FxHashMap<u64, u32>,
+}
+
+impl Order {
+    fn of(frequent: &[u64]) -> Self {
+        Self { ranks: frequent.iter().copied().zip(1..).collect() }
+    }
+
+    /// Puts ascending features into the order.
+    fn sort(&self, features: &[u64], out: &mut Vec<u64>) {
+        out.clear();
+        out.extend(features.iter().filter(|feature| !self.ranks.contains_key(feature)));
+        let rare = out.len();
+        out.extend(features.iter().filter(|feature| self.ranks.contains_key(feature)));
+        out[rare..].sort_unstable_by_key(|feature| self.ranks.get(feature));
+    }
+}
+
+/// A segment that is open: its file is mapped.
+pub struct Segment {
+    id_ends: Bytes,
+    ids: Bytes,
+    set_ends: Bytes,
+    features: Bytes,
+    texts: Bytes,
+    batches: Bytes,
+    keys: Bytes,
+    key_ends: Bytes,
+    postings: Bytes,
+    directory: Bytes,
+    orders: Bytes,
+    order: Order,
+    documents: usize,
+    small: usize,
+    bits: u32,
+}
+
+/// The working memory of a thread that holds documents against segments.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    ordered: Vec<u64>,
+    candidates: Vec<u32>,
+    set: Vec<u64>,
+    /// How many pairs were verified.
+    pub verified: u64,
+}
+
+impl Segment {
+    /// Opens a file.
+    ///
+    /// # Errors
+    /// It is no segment, of another version, truncated or, as far as it is verified, damaged.
+    pub fn open(path: &Path, verify: Verify) -> Result<Self> {
+        let (head, parts) = parts_file::open(path, KIND, verify)?;
+        Self::of(path, &head, parts)
+    }
+
+    fn of(path: &Path, head: &Head, parts: Vec<Bytes>) -> Result<Self> {
+        let wrong = || broken(path, "a part is missing, or has another size than its first line says");
+        let (documents, small) =
+            (head.number("documents", path)? as usize, head.number("small", path)? as usize);
+        let parts: [Bytes; 12] = parts.try_into().map_err(|_| wrong())?;
+        let [
+            id_ends,
+            ids,
+            set_ends,
+            features,
+            texts,
+            batches,
+            frequent,
+            keys,
+            key_ends,
+            postings,
+            directory,
+            orders,
+        ] = parts;
+        let last = |ends: &Bytes, count: usize| match count.checked_sub(1) {
+            None => Some(0),
+            Some(at) => ends.long(at).map(|end| end as usize),
+        };
+        let bits = directory_bits(keys.len() / 8);
+        let sizes = [
+            (id_ends.len(), documents.checked_mul(8)),
+            (ids.len(), last(&id_ends, documents)),
+            (set_ends.len(), documents.checked_mul(8)),
+            (features.len(), last(&set_ends, documents).and_then(|features| features.checked_mul(8))),
+            (texts.len(), documents.checked_mul(16)),
+            (batches.len(), documents.checked_mul(4)),
+            (key_ends.len(), Some(keys.len())),
+            (postings.len(), last(&key_ends, keys.len() / 8).and_then(|postings| postings.checked_mul(8))),
+            (directory.len(), Some(4 * ((1 << bits) + 1))),
+            (orders.len(), documents.checked_add(small).and_then(|both| both.checked_mul(4))),
+        ];
+        if small > documents || sizes.iter().any(|(found, wanted)| Some(*found) != *wanted) {
+            return Err(wrong());
+        }
+        let frequent: Vec<u64> = (0..frequent.len() / 8).filter_map(|at| frequent.long(at)).collect();
+        let order = Order::of(&frequent);
+        Ok(Self {
+            id_ends,
+            ids,
+            set_ends,
+            features,
+            texts,
+            batches,
+            keys,
+            key_ends,
+            postings,
+            directory,
+            orders,
+            order,
+            documents,
+            small,
+            bits,
+        })
+    }
+
+    /// How many documents it holds.
+    pub fn len(&self) -> usize {
+        self.documents
+    }
+
+    /// Whether it holds none.
+    pub fn is_empty(&self) -> bool {
+        self.documents == 0
+    }
+
+    /// Where a thing begins, by where it and the one before end.
+    fn span(ends: &Bytes, number: usize) -> std::ops::Range<usize> {
+        let start = number.checked_sub(1).and_then(|before| ends.long(before)).unwrap_or(0);
+        start as usize..ends.long(number).unwrap_or(0).max(start) as usize
+    }
+
+    /// The id of a document.
+    pub fn id(&self, number: usize) -> &[u8] {
+        self.ids.get(Self::span(&self.id_ends, number)).unwrap_or_default()
+    }
+
+    /// How many features it has.
+    pub fn size(&self, number: usize) -> u64 {
+        Self::span(&self.set_ends, number).len() as u64
+    }
+
+    /// The hash of its text.
+    pub fn text(&self, number: usize) -> u128 {
+        let sixteen = self.texts.get(16 * number..).and_then(|bytes| bytes.first_chunk());
+        sixteen.map_or(0, |sixteen| u128::from_le_bytes(*sixteen))
+    }
+
+    /// The number of the batch that it came in.
+    pub fn batch(&self, number: usize) -> u32 {
+        self.batches.number(number)
+    }
+
+    /// Replaces `out` by its features.
+    pub fn features(&self, number: usize, out: &mut Vec<u64>) {
+        let span = Self::span(&self.set_ends, number);
+        let bytes = self.features.get(8 * span.start..8 * span.end).unwrap_or_default();
+        out.clear();
+        out.extend(bytes.as_chunks().0.iter().map(|eight| u64::from_le_bytes(*eight)));
+    }
+
+    /// The whole document.
+    pub fn document(&self, number: usize) -> Document {
+        let mut features = Vec::new();
+        self.features(number, &mut features);
+        let (id, batch, text) = (self.id(number).into(), self.batch(number), self.text(number));
+        Document { id, batch, text, features: features.into() }
+    }
+
+    /// The number of the document of an id.
+    pub fn find(&self, id: &[u8]) -> Option<usize> {
+        let number = |place: usize| self.orders.number(place) as usize;
+        let place = partition_point(0, self.documents, |place| self.id(number(place)) < id);
+        (place < self.documents).then(|| number(place)).filter(|number| self.id(*number) == id)
+    }
+
+    /// The numbers of the documents that are too small to be compared and have this text.
+    pub fn of_text(&self, text: u128) -> impl Iterator<Item = usize> {
+        let number = move |place: usize| self.orders.number(self.documents + place) as usize;
+        let first = partition_point(0, self.small, |place| self.text(number(place)) < text);
+        (first..self.small).map(number).take_while(move |number| self.text(*number) == text)
+    }
+
+    /// The first document that has so many features.
+    fn first_of_size(&self, size: u64) -> usize {
+        partition_point(self.small, self.documents, |number| self.size(number) < size)
+    }
+
+    /// The postings of a feature.
+    fn list(&self, feature: u64) -> std::ops::Range<usize> {
+        let bucket = bucket_of(feature, self.bits) as usize;
+        let (start, end) =
+            (self.directory.number(bucket) as usize, self.directory.number(bucket + 1) as usize);
+        let key = |at: usize| self.keys.long(at).unwrap_or(u64::MAX);
+        let at = partition_point(start, end.max(start), |at| key(at) < feature);
+        if at < end && key(at) == feature { Self::span(&self.key_ends, at) } else { 0..0 }
+    }
+
+    /// Calls `hit` with number and overlap of each document that is in the answer together with the one of these features, which ascend and are as many as
+    /// documents need to be compared.
+    pub fn query(
+        &self,
+        similarity: Similarity,
+        features: &[u64],
+        scratch: &mut Scratch,
+        mut hit: impl FnMut(usize, u64),
+    ) {
+        let Scratch { ordered, candidates, set, verified } = scratch;
+        self.order.sort(features, ordered);
+        let size = features.len() as u64;
+        let smallest = similarity.min_partner(size);
+        let first = self.first_of_size(smallest);
+        candidates.clear();
+        for (at, feature) in ordered.iter().enumerate() {
+            let largest = similarity.max_partner_sharing(size, size - at as u64);
+            if largest < smallest {
+                break;
+            }
+            let list = self.list(*feature);
+            if list.is_empty() {
+                continue;
+            }
+            let document = |at: usize| self.postings.number(2 * at) as usize;
+            let start = partition_point(list.start, list.end, |at| document(at) < first);
+            for at in start..list.end {
+                let document = document(at);
+                if largest < self.size(document) {
+                    break;
+                }
+                if u64::from(self.postings.number(2 * at + 1)) >= size {
+                    candidates.push(document as u32);
+                }
+            }
+        }
+        candidates.sort_unstable();
+        candidates.dedup();
+        for number in candidates.iter() {
+            let number = *number as usize;
+            self.features(number, set);
+            *verified += 1;
+            let shared = overlap(features, set);
+            if similarity.accepts(shared, size, set.len() as u64) {
+                hit(number, shared);
+            }
+        }
+    }
+}
+
+/// The first place of which `before` no longer holds.
+fn partition_point(mut start: usize, mut end: usize, before: impl Fn(usize) -> bool) -> usize {
+    while start < end {
+        let middle = start + (end - start) / 2;
+        if before(middle) { start = middle + 1 } else { end = middle }
+    }
+    start
+}

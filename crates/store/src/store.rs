@@ -1,0 +1,245 @@
+//! Stores: what is there, opened to be compared with, or to be added to.
+
+use crate::batch::Batch;
+use crate::clusters::Clusters;
+use crate::disk::{Disk, Folder};
+use crate::manifest::{self, Committed, Listed, Manifest};
+use crate::segment::Segment;
+use rustix::fs::FlockOperation;
+use std::fs::{self, File};
+use std::path::Path;
+use std::sync::Arc;
+use twinsplit_core::similarity::Similarity;
+use twinsplit_core::visible;
+use twinsplit_io::checked_file::broken;
+use twinsplit_io::error::{Error, Result};
+use twinsplit_io::mapped::Bytes;
+use twinsplit_io::parts_file::{self, Verify};
+
+/// The kinds that the first lines of files name.
+pub(crate) const CLUSTERS: &str = "store-clusters";
+pub(crate) const ANSWER: &str = "store-answer";
+/// What a manifest is called while it is written.
+pub(crate) const UNNAMED: &str = "commit.partial";
+
+/// What a store is made with, and what a batch may take.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Options that all batches of a store share, with their values.
+    pub made_with: Vec<(&'static str, String)>,
+    /// Which pairs are in the answer.
+    pub similarity: Similarity,
+    /// Documents with fewer features are compared by their texts alone.
+    pub least: u64,
+    /// Whether they are compared at all.
+    pub equal_texts: bool,
+    /// Bytes of memory for the documents of a batch; what is more becomes several segments.
+    pub memory: usize,
+    /// Threads.
+    pub threads: usize,
+}
+
+/// A store that is open.
+pub struct Store<D = Folder> {
+    pub(crate) disk: D,
+    pub(crate) settings: Settings,
+    pub(crate) manifest: Manifest,
+    pub(crate) segments: Vec<Arc<Segment>>,
+    pub(crate) clusters: Option<Bytes>,
+    /// Held while the store may be written.
+    pub(crate) lock: Option<File>,
+}
+
+impl Store<Folder> {
+    /// Opens a store to compare with, which others may write to at the same time.
+    ///
+    /// # Errors
+    /// There is none, it was made with other options, or a file of it is damaged.
+    pub fn open(folder: &Path, settings: Settings) -> Result<Self> {
+        Self::on(Folder(folder.to_owned()), settings, false)
+    }
+
+    /// Opens a store to add to, and makes the folder where there is none.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open), and where another process has it open to add to, or the folder holds something else.
+    pub fn writable(folder: &Path, settings: Settings) -> Result<Self> {
+        fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
+        Self::on(Folder(folder.to_owned()), settings, true)
+    }
+}
+
+/// The number of the last manifest of a folder.
+fn last_commit(folder: &Path) -> Result<Option<u64>> {
+    let failed = Error::io("read", folder);
+    let entries = fs::read_dir(folder).map_err(failed)?;
+    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    Ok(names.filter_map(|name| manifest::number_of(&name)).max())
+}
+
+/// The options that any store may be made with, in the manifest's order.
+fn names(settings: &Settings) -> Vec<&'static str> {
+    settings.made_with.iter().map(|(name, _)| *name).collect()
+}
+
+impl<D: Disk> Store<D> {
+    /// Opens a store on a disk, to add to it or not.
+    ///
+    /// # Errors
+    /// See [`Store::open`] and [`Store::writable`].
+    pub fn on(disk: D, settings: Settings, to_add: bool) -> Result<Self> {
+        let folder = disk.path().to_owned();
+        let lock = to_add.then(|| locked(&folder)).transpose()?;
+        let mut number = last_commit(&folder)?;
+        loop {
+            let opened = Self::files(&folder, &settings, number, to_add);
+            // While a reader opens files, a writer may have put others in their place.
+            let last = if to_add { number } else { last_commit(&folder)? };
+            match opened {
+                Err(_) if last != number => number = last,
+                Err(error) => return Err(error),
+                Ok((manifest, segments, clusters)) => {
+                    return Ok(Self { disk, settings, manifest, segments, clusters, lock });
+                }
+            }
+        }
+    }
+
+    /// The manifest of a number, and what it names.
+    fn files(
+        folder: &Path,
+        settings: &Settings,
+        number: Option<u64>,
+        to_add: bool,
+    ) -> Result<(Manifest, Vec<Arc<Segment>>, Option<Bytes>)> {
+        let manifest = match number {
+            Some(number) => {
+                let manifest = Manifest::read(&folder.join(manifest::file_of(number)), &names(settings))?;
+                manifest.must_have(&settings.made_with, folder)?;
+                manifest
+            }
+            None if to_add => {
+                refuse_others(folder)?;
+                let made_with =
+                    settings.made_with.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
+                Manifest { made_with: made_with.collect(), ..Manifest::default() }
+            }
+            None => {
+                return Err(Error::File {
+                    path: folder.to_owned(),
+                    problem: "holds no store; twinsplit run --store makes one".to_owned(),
+                });
+            }
+        };
+        let open = |one: &Listed| Segment::open(&folder.join(&one.file), Verify::Head).map(Arc::new);
+        let segments = manifest.segments.iter().map(open).collect::<Result<_>>()?;
+        let clusters =
+            manifest.clusters.iter().map(|file| clusters_of(&folder.join(file))).next().transpose()?;
+        Ok((manifest, segments, clusters))
+    }
+
+    /// What it holds.
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// The folder.
+    pub fn path(&self) -> &Path {
+        self.disk.path()
+    }
+
+    /// The batch of a number.
+    pub fn batch_of(&self, number: u32) -> Option<&Committed> {
+        self.manifest.batches.iter().find(|batch| batch.number == number)
+    }
+
+    /// A batch to be compared, and committed if the store was opened for that; segments of one that is not are put into `work`. Without an id it is called by
+    /// the digest of its documents.
+    pub fn batch<'s>(&'s mut self, id: Option<&str>, work: &Path) -> Batch<'s, D> {
+        Batch::of(self, id, work)
+    }
+
+    /// The parts of what was answered to a batch.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is damaged.
+    pub fn answer(&self, batch: &Committed) -> Result<Vec<Bytes>> {
+        let path = self.disk.path().join(&batch.answer);
+        Ok(parts_file::open(&path, ANSWER, Verify::All { threads: 1 })?.1)
+    }
+
+    /// The clusters.
+    ///
+    /// # Errors
+    /// A line of the file is none.
+    pub fn clusters(&self) -> Result<Clusters> {
+        let Some(rows) = &self.clusters else { return Ok(Clusters::default()) };
+        let wrong =
+            || broken(self.disk.path(), "a line of its clusters is no document with the one that is kept");
+        Clusters::read(rows).ok_or_else(wrong)
+    }
+
+    /// Compares every file with its checksums. Gives how many bytes there are.
+    ///
+    /// # Errors
+    /// One is missing or damaged.
+    pub fn verify(&self) -> Result<u64> {
+        let mut bytes = 0;
+        for file in self.manifest.files() {
+            let path = self.disk.path().join(file);
+            bytes += fs::metadata(&path).map_err(Error::io("read", &path))?.len();
+        }
+        let threads = self.settings.threads;
+        for one in &self.manifest.segments {
+            Segment::open(&self.disk.path().join(&one.file), Verify::All { threads })?;
+        }
+        self.clusters()?;
+        self.manifest.batches.iter().try_for_each(|batch| self.answer(batch).map(drop))?;
+        Ok(bytes)
+    }
+
+    /// A document of the store: the segment, and its number there.
+    pub(crate) fn find(&self, id: &[u8]) -> Option<(&Segment, usize)> {
+        self.segments.iter().find_map(|segment| Some((&**segment, segment.find(id)?)))
+    }
+}
+
+/// The rows of a file of clusters.
+fn clusters_of(path: &Path) -> Result<Bytes> {
+    let (_, parts) = parts_file::open(path, CLUSTERS, Verify::All { threads: 1 })?;
+    parts.into_iter().next().ok_or_else(|| broken(path, "it has no part"))
+}
+
+/// Locks a store, so that one process at a time adds to it.
+fn locked(folder: &Path) -> Result<File> {
+    let path = folder.join("lock");
+    let file = File::options().create(true).append(true).open(&path).map_err(Error::io("open", &path))?;
+    match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(file),
+        Err(rustix::io::Errno::WOULDBLOCK) => Err(Error::File {
+            path: folder.to_owned(),
+            problem: "another process is adding to this store; wait until it has ended".to_owned(),
+        }),
+        Err(error) => Err(Error::io("lock", &path)(error.into())),
+    }
+}
+
+/// Refuses a folder that holds anything but what a first commit may have left.
+fn refuse_others(folder: &Path) -> Result<()> {
+    let entries = fs::read_dir(folder).map_err(Error::io("read", folder))?;
+    let ours = |name: &str| {
+        ["lock", UNNAMED].contains(&name)
+            || ["segment-", "clusters-", "answer-"].iter().any(|prefix| name.starts_with(prefix))
+    };
+    let foreign = entries.filter_map(|entry| entry.ok().map(|entry| entry.file_name()));
+    match foreign.into_iter().find(|name| !name.to_str().is_some_and(ours)) {
+        Some(name) => Err(Error::File {
+            path: folder.to_owned(),
+            problem: format!(
+                "is no store, and holds {}; a store is made in a folder of its own",
+                visible::path(Path::new(&name))
+            ),
+        }),
+        None => Ok(()),
+    }
+}
