@@ -274,7 +274,7 @@ fn refuse_other_kinds(opened: &mut Opened, path: &Path, share: Option<&Place>) -
         Some(_) if kind.is_gzip() => {
             "this is gzip, and its name does not end in .gz: Hadoop unpacks by the name alone; rename the file".to_owned()
         }
-        _ => kind.problem("JSON lines", &name, opened.is_packed, "documents.jsonl"),
+        _ => kind.problem("JSON lines", &name, opened.packing, "documents.jsonl"),
     };
     let path = if name.is_empty() { PathBuf::from("standard input") } else { PathBuf::from(&*name) };
     Err(Error::File { path, problem })

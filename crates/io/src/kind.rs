@@ -5,6 +5,7 @@
 //! begins with, so that such a file is refused before it is read. [`Kind::of_line`] knows forms of text; there one line is no proof, and
 //! what it says is advice about a line that is wrong already.
 
+use crate::Packing;
 use std::fmt::Write as _;
 use twinsplit_core::visible::quote;
 
@@ -169,14 +170,14 @@ impl Kind {
         self == MAGIC[0].1
     }
 
-    /// What is wrong with a file of this kind where another was `expected`, and what makes `to` of it. `is_packed`: gzip was taken off
+    /// What is wrong with a file of this kind where another was `expected`, and what makes `to` of it. `packing` was taken off
     /// before its kind was seen.
-    pub fn problem(self, expected: &str, name: &str, is_packed: bool, to: &str) -> String {
-        let inside = if is_packed { " inside gzip" } else { "" };
-        let before = if is_packed { "gzip -dc" } else { "" };
+    pub fn problem(self, expected: &str, name: &str, packing: Option<Packing>, to: &str) -> String {
+        let inside = packing.map_or(String::new(), |packing| format!(" inside {}", packing.name()));
+        let before = packing.map_or(String::new(), Packing::command);
         let mut problem = format!("this is {}{inside}, not {expected}", self.name);
         // A string takes everything.
-        let _ = match self.line(name, before, to) {
+        let _ = match self.line(name, &before, to) {
             Some(command) => write!(problem, "; `{command}` makes {to} of it"),
             None => write!(problem, "; leave it out, or make {expected} of it"),
         };
@@ -196,7 +197,7 @@ impl Kind {
         }
     }
 
-    /// The line for a shell; `before` is what takes gzip off, where that is needed.
+    /// The line for a shell; `before` is what unpacks the file, where that is needed.
     fn line(self, name: &str, before: &str, to: &str) -> Option<String> {
         let name = if name.is_empty() { "FILE".to_owned() } else { quote(name) };
         Some(match (self.command, before) {
@@ -319,17 +320,17 @@ mod tests {
     fn commands_name_the_file_as_a_shell_reads_it() {
         let zstd = Kind::of(b"\x28\xb5\x2f\xfd").unwrap();
         assert_eq!(
-            zstd.problem("JSON lines", "a b.zst", false, "documents.jsonl"),
+            zstd.problem("JSON lines", "a b.zst", None, "documents.jsonl"),
             "this is packed by zstd, not JSON lines; `zstd -dc < 'a b.zst' > documents.jsonl` makes documents.jsonl of it"
         );
-        let packed = zstd.problem("JSON lines", "", true, "d");
+        let packed = zstd.problem("JSON lines", "", Some(Packing::Gzip), "d");
         assert!(
             packed.contains("inside gzip") && packed.contains("`gzip -dc < FILE | zstd -dc > d`"),
             "{packed}"
         );
-        let zip = Kind::of(b"PK\x03\x04").unwrap().problem("JSON lines", "z", true, "d");
+        let zip = Kind::of(b"PK\x03\x04").unwrap().problem("JSON lines", "z", Some(Packing::Gzip), "d");
         assert!(zip.contains("`gzip -dc < z > unpacked && unzip -p unpacked > d`"), "{zip}");
-        let image = Kind::of(b"\xff\xd8\xff").unwrap().problem("HTML", "z", false, "d");
+        let image = Kind::of(b"\xff\xd8\xff").unwrap().problem("HTML", "z", None, "d");
         assert_eq!(image, "this is an image, not HTML; leave it out, or make HTML of it");
         let html = Kind::of_line(b"<html>", true).unwrap().advice("p");
         assert!(html.contains("`twinsplit convert p --format html --output documents.jsonl`"), "{html}");

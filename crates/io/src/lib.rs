@@ -1,4 +1,4 @@
-//! The only place that touches standard streams, gzip, files and broken pipes.
+//! The only place that touches standard streams, compressed files, files and broken pipes.
 
 #![deny(clippy::print_stderr)]
 
@@ -6,14 +6,15 @@ mod atomic;
 mod blocks;
 pub mod checked_file;
 pub mod error;
-mod gzip;
 mod inputs;
 mod kind;
 mod lines;
 pub mod mapped;
+mod packing;
 pub mod parts_file;
 mod target;
 pub mod terminal;
+mod unpack;
 mod work_folder;
 
 pub use atomic::AtomicFile;
@@ -21,6 +22,7 @@ pub use blocks::{Block, Blocks, Room, document_line, each_line, name_of};
 pub use inputs::{document_files, expand_inputs, matches_name};
 pub use kind::{HEAD, Kind, MARK};
 pub use lines::{MaxLine, parse_bytes, read_rest, read_row};
+pub use packing::Packing;
 pub use target::Target;
 pub use work_folder::{MadeFolders, WorkFolder, has_name};
 
@@ -32,7 +34,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use twinsplit_core::hash::Checksum;
 
-use gzip::Gzip;
+use unpack::Unpacker;
 
 /// Size of the buffers between the program and the operating system.
 const BUFFER: usize = 256 << 10;
@@ -83,21 +85,21 @@ impl<R: Read> Read for Counted<R> {
     }
 }
 
-/// Opens `path` for reading (`-` is standard input); gzip is recognised by its first two bytes and read to the end
-/// of its last member.
+/// Opens `path` for reading (`-` is standard input); a compression is recognised by its first bytes and read to the end
+/// of its last part.
 pub fn open(path: &Path) -> Result<Box<dyn BufRead + Send>> {
     Ok(Opened::file(path, Arc::default(), None, Packed::Taken)?.reader)
 }
 
 /// A file that is being read.
 pub struct Opened {
-    /// What it holds, without gzip.
+    /// What it holds, unpacked.
     pub reader: Box<dyn BufRead + Send>,
-    /// Whether gzip is taken off.
-    pub is_packed: bool,
+    /// The compression that is taken off.
+    pub packing: Option<Packing>,
 }
 
-/// What is done about gzip.
+/// What is done about a compression.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Packed {
     /// It is taken off.
@@ -135,19 +137,19 @@ impl Opened {
             Box::new(File::open(path).map_err(Error::io("open", path))?)
         };
         let mut raw = BufReader::with_capacity(BUFFER, Counted { inner: raw, read, tally });
-        // A pipe may give its first byte alone, so what is read to tell gzip is put back in front.
+        // A pipe may give its first byte alone, so what is read to tell a compression is put back in front.
         let mut head = Vec::new();
         raw.by_ref()
-            .take(gzip::MAGIC.len() as u64)
+            .take(Packing::HEAD as u64)
             .read_to_end(&mut head)
             .map_err(Error::io("read", path))?;
-        let is_packed = packed == Packed::Taken && head == gzip::MAGIC;
+        let packing = if packed == Packed::Taken { Packing::of(&head) } else { None };
         let whole = io::Cursor::new(head).chain(raw);
-        let reader: Box<dyn BufRead + Send> = match is_packed {
-            true => Box::new(BufReader::with_capacity(BUFFER, Gzip::new(whole))),
-            false => Box::new(whole),
+        let reader: Box<dyn BufRead + Send> = match packing {
+            Some(packing) => Box::new(BufReader::with_capacity(BUFFER, Unpacker::new(packing, whole))),
+            None => Box::new(whole),
         };
-        Ok(Self { reader, is_packed })
+        Ok(Self { reader, packing })
     }
 }
 
@@ -167,7 +169,7 @@ pub fn contents(path: &Path) -> Result<Contents> {
 /// What gzip data in memory hold; `name` is what messages call them.
 pub fn unpacked(packed: &[u8], name: &str) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    Gzip::new(packed).read_to_end(&mut bytes).map_err(Error::io("read", name))?;
+    Unpacker::new(Packing::Gzip, packed).read_to_end(&mut bytes).map_err(Error::io("read", name))?;
     Ok(bytes)
 }
 

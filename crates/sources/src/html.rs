@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use twinsplit_io::error::{Error, FieldError, Place, Result};
-use twinsplit_io::{Kind, MaxLine, Opened, name_of};
+use twinsplit_io::{Kind, MaxLine, Opened, Packing, name_of};
 
 /// What becomes of the markup of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,16 +79,16 @@ impl Html {
 }
 
 /// The error about a file that is no page.
-fn no_page(raw: &[u8], kind: Kind, name: &str, is_packed: bool) -> FieldError {
+fn no_page(raw: &[u8], kind: Kind, name: &str, packing: Option<Packing>) -> FieldError {
     let mut wrong = FieldError::new("document", "a page of HTML", raw);
-    let what = kind.problem("HTML", name, is_packed, "page.html");
+    let what = kind.problem("HTML", name, packing, "page.html");
     wrong.advice = Some(format!("{what}; a pattern such as 'FOLDER/**/*.html' names pages alone").into());
     wrong
 }
 
 impl Source for Html {
     fn next_document(&mut self) -> Result<Option<Found<'_>>> {
-        let Some(Opened { reader, is_packed }) = self.reader.take() else { return Ok(None) };
+        let Some(Opened { reader, packing }) = self.reader.take() else { return Ok(None) };
         let bound = self.bound.bytes();
         reader
             .take(bound.saturating_add(1))
@@ -98,7 +98,7 @@ impl Source for Html {
             return Err(too_long(&self.place, "page", self.bound));
         }
         let page = match Kind::of_page(&self.raw) {
-            Some(kind) => Err(no_page(&self.raw, kind, &self.place.file, is_packed)),
+            Some(kind) => Err(no_page(&self.raw, kind, &self.place.file, packing)),
             None => Encoding::decode_page(&self.raw, self.encoding),
         };
         let (mut decoding, mut in_templates) = (Decoding::default(), false);

@@ -36,7 +36,7 @@ pub use encoding::{Decoding, Encoding};
 
 /// Finds the documents of one file.
 pub trait Source {
-    /// The next document, or nothing after the last one. Errors are those of the file: it cannot be read, its gzip data are
+    /// The next document, or nothing after the last one. Errors are those of the file: it cannot be read, its compressed data are
     /// damaged, or a document is longer than it may be.
     fn next_document(&mut self) -> Result<Option<Found<'_>>>;
 
@@ -100,7 +100,7 @@ fn opened(
     let head = opened.head(path)?;
     match Kind::of(&head).filter(|_| !is_own(&head)) {
         Some(kind) => {
-            let problem = kind.problem(expected, &name_of(path), opened.is_packed, to);
+            let problem = kind.problem(expected, &name_of(path), opened.packing, to);
             Err(Error::File { path: path.to_owned(), problem })
         }
         None => Ok((opened, head)),
