@@ -58,6 +58,8 @@ pub struct Blocks {
     names: std::vec::IntoIter<Arc<str>>,
     /// How many files have been opened.
     opened: u32,
+    /// A file that is open already, before the others.
+    ready: Option<(PathBuf, Opened)>,
     current: Option<(PathBuf, Box<dyn BufRead + Send>)>,
     place: Place,
     number: u64,
@@ -88,6 +90,7 @@ impl Blocks {
             files,
             names: Vec::new().into_iter(),
             opened: 0,
+            ready: None,
             current: None,
             place: Place::default(),
             number: 0,
@@ -103,6 +106,11 @@ impl Blocks {
             inside: false,
             held: Box::new(std::iter::empty()),
         }
+    }
+
+    /// Blocks of a file that is open already, and whose bytes `read` counts.
+    pub fn of_opened(path: PathBuf, opened: Opened, read: Arc<AtomicU64>, size: usize) -> Self {
+        Self { ready: Some((path, opened)), read, ..Self::new(Vec::new(), size) }
     }
 
     /// Lines in memory, each with the place where it stands and without its end, as blocks of one line.
@@ -187,13 +195,8 @@ impl Blocks {
     fn next_of_files(&mut self, room: &mut dyn Room) -> Result<Option<Block>> {
         loop {
             if self.current.is_none() {
-                let Some(path) = self.files.next() else { return Ok(None) };
-                if let Some(tally) = &mut self.tally {
-                    *tally = Arc::default();
-                }
+                let Some((path, mut opened)) = self.next_file()? else { return Ok(None) };
                 let share = self.share.as_ref().filter(|_| path == Path::new("-"));
-                let packed = if share.is_some() { Packed::Left } else { Packed::Taken };
-                let mut opened = Opened::file(&path, Arc::clone(&self.read), self.tally.clone(), packed)?;
                 if self.documents {
                     refuse_other_kinds(&mut opened, &path, share)?;
                 }
@@ -212,6 +215,21 @@ impl Blocks {
             let tally = self.tally.iter().map(|tally| tally.lock().unwrap_or_else(PoisonError::into_inner));
             self.contents.extend(tally.map(|tally| tally.contents()));
         }
+    }
+
+    /// Opens the next file.
+    fn next_file(&mut self) -> Result<Option<(PathBuf, Opened)>> {
+        if let Some(ready) = self.ready.take() {
+            return Ok(Some(ready));
+        }
+        let Some(path) = self.files.next() else { return Ok(None) };
+        if let Some(tally) = &mut self.tally {
+            *tally = Arc::default();
+        }
+        let is_share = self.share.is_some() && path == Path::new("-");
+        let packed = if is_share { Packed::Left } else { Packed::Taken };
+        let opened = Opened::file(&path, Arc::clone(&self.read), self.tally.clone(), packed)?;
+        Ok(Some((path, opened)))
     }
 
     fn read_block(&mut self, room: &mut dyn Room) -> Result<Option<Block>> {
@@ -317,6 +335,18 @@ fn is_document(line: &[u8]) -> bool {
 pub fn document_line(line: &[u8]) -> Option<&[u8]> {
     let line = without_marks(line);
     if line.iter().all(|byte| is_blank(*byte)) { None } else { Some(line) }
+}
+
+/// How many bytes of marks and blanks stand before the first character of a text.
+pub fn blank_start(text: &[u8]) -> usize {
+    let mut rest = text;
+    loop {
+        let trimmed = without_marks(rest.trim_ascii_start());
+        if trimmed.len() == rest.len() {
+            return text.len() - rest.len();
+        }
+        rest = trimmed;
+    }
 }
 
 fn without_marks(mut line: &[u8]) -> &[u8] {

@@ -104,8 +104,9 @@ const HTML: Kind = Kind { name: "HTML", command: Command::Convert("html") };
 const TREC: Kind = Kind { name: "TREC", command: Command::Convert("trec") };
 const XML: Kind = alone("XML");
 const JSON: Kind = alone("JSON");
-const ARRAY: Kind = filter("a JSON array", "jq -c '.[]'");
-const SPREAD: Kind = filter("JSON with objects over several lines", "jq -c .");
+const ARRAY: Kind = Kind { name: "a JSON array", command: Command::Convert("json") };
+const SPREAD: Kind = Kind { name: "JSON with objects over several lines", command: Command::Convert("json") };
+const SGML: Kind = alone("SGML");
 const CSV: Kind = Kind { name: "CSV", command: Command::Convert("csv") };
 const TSV: Kind = Kind { name: "TSV", command: Command::Convert("tsv") };
 
@@ -132,6 +133,7 @@ impl Kind {
             b'{' => Some(SPREAD),
             b'<' if begins("<doc>") => Some(TREC),
             b'<' if begins("<?xml") && !text.to_ascii_lowercase().contains("<html") => Some(XML),
+            b'<' if begins("<!doctype ") && !begins("<!doctype html") => Some(SGML),
             b'<' if text[1..].starts_with(|c: char| c.is_ascii_alphabetic() || "!?/".contains(c)) => {
                 Some(HTML)
             }
@@ -163,6 +165,11 @@ impl Kind {
             b'<' if start.starts_with(b"<?xml") && !has("<html") && !has("<!doctype html") => Some(XML),
             _ => None,
         }
+    }
+
+    /// Whether these are records of a crawl.
+    pub fn is_warc(self) -> bool {
+        self.name == "WARC"
     }
 
     /// Whether gzip is what stands there.
@@ -282,6 +289,7 @@ mod tests {
             ("<DOC>", true, Some("TREC")),
             ("<!DOCTYPE html>", true, Some("HTML")),
             ("<p>a < b", false, Some("HTML")),
+            ("<!DOCTYPE lewis SYSTEM \"lewis.dtd\">", true, Some("SGML")),
             ("<?xml version='1.0'?><html>", true, Some("HTML")),
             ("<?xml version='1.0'?>", true, Some("XML")),
             ("id\ttext, and more", true, Some("TSV")),

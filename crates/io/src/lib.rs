@@ -2,6 +2,7 @@
 
 #![deny(clippy::print_stderr)]
 
+mod ahead;
 mod atomic;
 mod blocks;
 pub mod checked_file;
@@ -18,7 +19,7 @@ mod unpack;
 mod work_folder;
 
 pub use atomic::AtomicFile;
-pub use blocks::{Block, Blocks, Room, document_line, each_line, name_of};
+pub use blocks::{Block, Blocks, Room, blank_start, document_line, each_line, name_of};
 pub use inputs::{document_files, expand_inputs, matches_name};
 pub use kind::{HEAD, Kind, MARK};
 pub use lines::{MaxLine, parse_bytes, read_rest, read_row};
@@ -114,6 +115,12 @@ impl Opened {
         Self::file(path, read, None, Packed::Taken)
     }
 
+    /// The first bytes of a file that is read later: [`HEAD`] of them unpacked, or all. Of standard input nothing is lost by that; of
+    /// another stream, which could not be read again, there are none.
+    pub fn peek(path: &Path) -> Result<Vec<u8>> {
+        ahead::peek(path)
+    }
+
     /// The first bytes, which are read all the same; `path` is for messages.
     pub fn head(&mut self, path: &Path) -> Result<Vec<u8>> {
         let mut head = Vec::new();
@@ -132,17 +139,19 @@ impl Opened {
         packed: Packed,
     ) -> Result<Self> {
         let raw: Box<dyn Read + Send> = if path == Path::new("-") {
-            Box::new(io::stdin())
+            Box::new(ahead::standard_input())
         } else {
             Box::new(File::open(path).map_err(Error::io("open", path))?)
         };
-        let mut raw = BufReader::with_capacity(BUFFER, Counted { inner: raw, read, tally });
+        let raw = BufReader::with_capacity(BUFFER, Counted { inner: raw, read, tally });
+        Self::unpacking(raw, packed).map_err(Error::io("read", path))
+    }
+
+    /// What stands behind a reader, without its compression.
+    fn unpacking(mut raw: impl BufRead + Send + 'static, packed: Packed) -> io::Result<Self> {
         // A pipe may give its first byte alone, so what is read to tell a compression is put back in front.
         let mut head = Vec::new();
-        raw.by_ref()
-            .take(Packing::HEAD as u64)
-            .read_to_end(&mut head)
-            .map_err(Error::io("read", path))?;
+        raw.by_ref().take(Packing::HEAD as u64).read_to_end(&mut head)?;
         let packing = if packed == Packed::Taken { Packing::of(&head) } else { None };
         let whole = io::Cursor::new(head).chain(raw);
         let reader: Box<dyn BufRead + Send> = match packing {

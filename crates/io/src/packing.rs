@@ -33,8 +33,7 @@ impl Packing {
             Self::Gzip => head.starts_with(b"\x1f\x8b"),
             // The second form is a skippable frame.
             Self::Zstd => {
-                head.starts_with(b"\x28\xb5\x2f\xfd")
-                    || matches!(head, [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..])
+                head.starts_with(b"\x28\xb5\x2f\xfd") || matches!(head, [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..])
             }
             // These letters begin texts, too, so what follows them must fit, as far as there is something.
             Self::Bzip2 => matches!(head, [b'B', b'Z', b'h', b'1'..=b'9', rest @ ..]

@@ -218,7 +218,9 @@ mod tests {
                 encoder.write_all(bytes).unwrap();
                 encoder.finish().unwrap();
             }
-            Packing::Bzip2 => drop(bzip2::bufread::BzEncoder::new(bytes, bzip2::Compression::fast()).read_to_end(&mut out)),
+            Packing::Bzip2 => {
+                drop(bzip2::bufread::BzEncoder::new(bytes, bzip2::Compression::fast()).read_to_end(&mut out))
+            }
             Packing::Xz => drop(liblzma::bufread::XzEncoder::new(bytes, 1).read_to_end(&mut out)),
         }
         out
@@ -271,7 +273,10 @@ mod tests {
             assert_eq!(read(packing, &whole).as_deref(), Ok(&*text));
             for end in 1..whole.len() {
                 let error = read(packing, &whole[..end]).unwrap_err();
-                let place = format!("its {} data ends in the middle, after byte {end}: it is truncated", packing.name());
+                let place = format!(
+                    "its {} data ends in the middle, after byte {end}: it is truncated",
+                    packing.name()
+                );
                 assert!(error.contains(&place), "{packing:?} cut at {end}: {error}");
                 cuts += 1;
             }

@@ -10,6 +10,7 @@ use crate::record::Record;
 use crate::record::bad::BadLine;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use twinsplit_io::error::{Error, FieldError, Place, Result};
 use twinsplit_io::{AtomicFile, Target};
 
@@ -18,6 +19,30 @@ pub const FOLDER: &str = "_bad";
 
 /// The counter of bad lines that passed.
 pub const COUNTER: &str = "bad_records";
+
+/// How many lines that are no documents may pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MostBad(pub u64);
+
+impl MostBad {
+    /// The word for all of them.
+    pub const ALL: &str = "all";
+}
+
+impl FromStr for MostBad {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        match text {
+            Self::ALL => Ok(Self(u64::MAX)),
+            number => {
+                number.parse().map(Self).map_err(|_| "expected a number of documents, or all".to_owned())
+            }
+        }
+    }
+}
+
+twinsplit_core::read_from_text!(MostBad);
 
 /// What one task let pass.
 pub struct BadRecords {
@@ -33,21 +58,21 @@ pub struct BadRecords {
 
 impl BadRecords {
     /// Lets `allowed` lines pass and counts them.
-    pub fn counted(stage: &'static str, allowed: u64) -> Self {
-        Self { stage, allowed, met: 0, first: String::new(), path: None, target: None, file: None }
+    pub fn counted(stage: &'static str, allowed: MostBad) -> Self {
+        Self { stage, allowed: allowed.0, met: 0, first: String::new(), path: None, target: None, file: None }
     }
 
     /// The same, and writes them into the quarantine of a task. That of an earlier attempt goes.
-    pub fn kept(stage: &'static str, allowed: u64, task_folder: &Path, number: u32) -> Result<Self> {
+    pub fn kept(stage: &'static str, allowed: MostBad, task_folder: &Path, number: u32) -> Result<Self> {
         let path = task_folder.join(FOLDER).join(format!("{stage}-{number:05}"));
-        if allowed > 0 && path.exists() {
+        if allowed.0 > 0 && path.exists() {
             fs::remove_file(&path).map_err(Error::io("remove", &path))?;
         }
         Ok(Self { path: Some(path), ..Self::counted(stage, allowed) })
     }
 
     /// The same into what the user named, where lines may pass.
-    pub fn kept_in(stage: &'static str, allowed: u64, target: Option<Target>) -> Self {
+    pub fn kept_in(stage: &'static str, allowed: MostBad, target: Option<Target>) -> Self {
         let path = target.as_ref().map(|target| target.path().to_owned());
         Self { path, target, ..Self::counted(stage, allowed) }
     }

@@ -1,5 +1,6 @@
 //! The options of a run by their long names, as the user gave them, and the arguments they make for a stage.
 
+use crate::bad_records::MostBad;
 use crate::stage::Entry;
 use crate::stages;
 use std::collections::BTreeMap;
@@ -48,7 +49,9 @@ impl Params {
 
     /// The value of an option as a number, or its default; an option that has none is bound to nothing.
     pub fn number(&self, name: &str) -> u64 {
-        let given = self.get(name).and_then(|value| value.parse().ok());
+        // Without a bound where all may pass.
+        let number = |value: &str| value.parse().ok().or_else(|| (value == MostBad::ALL).then_some(u64::MAX));
+        let given = self.get(name).and_then(number);
         given.unwrap_or_else(|| stages::number_by_default(name))
     }
 

@@ -8,7 +8,7 @@
 
 pub mod chained;
 
-use crate::bad_records::{self, BadRecords};
+use crate::bad_records::{self, BadRecords, MostBad};
 use crate::record::{Keys, Record, key_end};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -395,7 +395,7 @@ impl Runner {
         let keys = (entry.decl.role == Role::Reduce).then_some(entry.input.keys).flatten();
         let stage = (entry.open)(values, task).map_err(|error| missing_side_file(entry, values, error))?;
         // Stages that read documents declare how many bad ones may pass; to the others every row must be right.
-        let allowed = values.get("bad-records").filter(|_| entry.knows("bad-records")).unwrap_or(0);
+        let allowed = values.get("bad-records").filter(|_| entry.knows("bad-records")).unwrap_or(MostBad(0));
         let bad = match entry.keeps_bad_records {
             true => BadRecords::kept(task.stage, allowed, &task.folder, task.number)?,
             false => BadRecords::counted(task.stage, allowed),

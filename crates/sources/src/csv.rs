@@ -3,7 +3,8 @@
 //! The first row names the columns. A row becomes a JSON object of all its cells, as texts, so that options name columns as they name the
 //! fields of JSON lines. A CSV file's delimiter is the comma, the semicolon or the bar that parts the first row into most columns.
 
-use super::{Decoding, Encoding, Found, Source, SourceOpts, opened, too_long};
+use super::input::Input;
+use super::{Decoding, Encoding, Found, Source, SourceOpts, not_written, too_long};
 use csv::{ByteRecord, ReaderBuilder};
 use serde_json::value::{RawValue, to_raw_value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,9 +13,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use twinsplit_core::cluster::keep::Score;
+use twinsplit_io::MaxLine;
 use twinsplit_io::error::{Error, FieldError, Place, Result};
-use twinsplit_io::{MaxLine, name_of};
-use twinsplit_rows::record::document::DocumentOpts;
+use twinsplit_rows::record::document::{DocumentOpts, IdField, TextFields};
 
 /// The rows of one file.
 pub struct Csv {
@@ -69,6 +70,9 @@ impl Tee {
     }
 }
 
+/// The column that joined ones become.
+const TEXT: &str = "text";
+
 /// Bytes that the reader of rows holds ahead.
 const AHEAD: usize = 64 << 10;
 
@@ -90,33 +94,26 @@ fn delimiter(head: &[u8]) -> u8 {
 
 impl Csv {
     /// Opens a file whose cells are parted by TAB, or else by what its first row says.
-    pub fn open(opts: &SourceOpts, path: &Path, number: u32, tabs: bool) -> Result<Self> {
-        let read = Arc::default();
+    pub fn open(opts: &SourceOpts, input: Input, tabs: bool) -> Result<Self> {
         let what = if tabs { "TSV" } else { "CSV" };
-        let (opened, head) = opened(path, Arc::clone(&read), (what, "table.csv"), |_| false)?;
-        let delimiter = if tabs { b'\t' } else { delimiter(&head) };
+        input.refuse_other_kinds(what, "table.csv", |_| false)?;
+        let delimiter = if tabs { b'\t' } else { delimiter(&input.head) };
         let most = opts.max_line.bytes().saturating_add(2 * AHEAD as u64);
-        let kept = Tee { inner: opened.reader, bytes: Vec::new(), start: 0, most };
+        let place = input.place();
+        let kept = Tee { inner: input.opened.reader, bytes: Vec::new(), start: 0, most };
         let mut builder = ReaderBuilder::new();
         builder.delimiter(delimiter).flexible(true).has_headers(false).buffer_capacity(AHEAD);
         let mut table = Self {
             reader: builder.from_reader(kept),
-            path: path.to_owned(),
-            read,
+            path: input.path,
+            read: input.read,
             encoding: opts.encoding.unwrap_or_default(),
             bound: opts.max_line,
             columns: Vec::new(),
             joined: Vec::new(),
-            opts: DocumentOpts {
-                id: opts.id.clone().unwrap_or_else(|| "id".to_owned()),
-                text: "text".to_owned(),
-                date: opts.date.clone(),
-                score: opts.score.clone(),
-                bad_records: opts.bad_records,
-                max_line: opts.max_line,
-            },
+            opts: opts.document()?,
             record: ByteRecord::new(),
-            place: Place { file: name_of(path), number: Some(number), ..Place::default() },
+            place,
             raw: Vec::new(),
             json: Vec::new(),
         };
@@ -151,25 +148,22 @@ impl Csv {
             };
             self.columns.iter().position(|known| known == name).ok_or_else(|| wrong(&self.path, missing()))
         };
-        if self.opts.id != "auto" {
-            column(&self.opts.id, "id")?;
+        if let IdField::Named(id) = &self.opts.id {
+            column(id.name(), "id")?;
         }
-        for (name, option) in [(&self.opts.date, "date"), (&self.opts.score, "score")] {
-            name.as_ref().map(|name| column(name, option)).transpose()?;
+        for (path, option) in [(&self.opts.date, "date"), (&self.opts.score, "score")] {
+            path.as_ref().map(|path| column(path.name(), option)).transpose()?;
         }
-        match opts.text.as_slice() {
-            [] => drop(column("text", "text")?),
-            [name] => {
-                column(name, "text")?;
-                self.opts.text.clone_from(name);
-            }
-            several if !several.contains(&self.opts.text) && self.columns.contains(&self.opts.text) => {
+        let texts =
+            self.opts.text.all().map(|path| column(path.name(), "text")).collect::<Result<Vec<_>>>()?;
+        if opts.joins_columns && texts.len() > 1 {
+            let is_there = |name: &str| self.columns.iter().any(|column| column == name);
+            if is_there(TEXT) && !self.opts.text.all().any(|path| path.name() == TEXT) {
                 let problem = "columns that are joined become one called text, and there is such a column; name it among them";
                 return Err(wrong(&self.path, problem.to_owned()));
             }
-            several => {
-                self.joined = several.iter().map(|name| column(name, "text")).collect::<Result<_>>()?
-            }
+            self.joined = texts;
+            self.opts.text = TextFields::one(TEXT);
         }
         Ok(())
     }
@@ -227,7 +221,7 @@ impl Csv {
                 texts[place] = text.to_string();
             }
             // A score is a number, as it is written; what is none is an error, for it stays a text.
-            let number = match self.opts.score.as_deref() == Some(name) {
+            let number = match self.opts.score.as_ref().is_some_and(|score| score.name() == name) {
                 true if text.is_empty() => continue,
                 true => text.parse::<Score>().ok().and_then(|_| RawValue::from_string(text.to_string()).ok()),
                 false => None,
@@ -235,7 +229,7 @@ impl Csv {
             object.insert(name, number.map_or_else(|| json(&text), Ok)?);
         }
         if !self.joined.is_empty() {
-            object.insert("text", json(&texts.join("\n"))?);
+            object.insert(TEXT, json(&texts.join("\n"))?);
         }
         self.json.clear();
         serde_json::to_writer(&mut self.json, &object).map_err(not_written)?;
@@ -246,11 +240,6 @@ impl Csv {
 /// A text as JSON.
 fn json(text: &str) -> Result<Box<RawValue>> {
     to_raw_value(text).map_err(not_written)
-}
-
-/// What is written is memory, and strings are what JSON has.
-fn not_written(error: serde_json::Error) -> Error {
-    Error::io("write", "documents")(error.into())
 }
 
 impl Source for Csv {

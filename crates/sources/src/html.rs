@@ -3,14 +3,15 @@
 mod text;
 pub mod tokens;
 
-use super::{Decoding, Encoding, Fields, Found, Source, SourceOpts, refuse, too_long};
+use super::input::Input;
+use super::{Decoding, Encoding, FieldNames, Fields, Found, Source, SourceOpts, refuse, too_long};
 use std::borrow::Cow;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use twinsplit_io::error::{Error, FieldError, Place, Result};
-use twinsplit_io::{Kind, MaxLine, Opened, Packing, name_of};
+use twinsplit_io::{Kind, MaxLine, Opened, Packing};
 
 /// What becomes of the markup of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +46,7 @@ pub struct Html {
     reader: Option<Opened>,
     path: PathBuf,
     read: Arc<AtomicU64>,
+    names: FieldNames,
     encoding: Option<Encoding>,
     markup: Markup,
     bound: MaxLine,
@@ -55,7 +57,7 @@ pub struct Html {
 
 impl Html {
     /// Opens a file.
-    pub fn open(opts: &SourceOpts, path: &Path, number: u32) -> Result<Self> {
+    pub fn open(opts: &SourceOpts, input: Input) -> Result<Self> {
         let given = [
             ("--id", opts.id.is_some()),
             ("--text", !opts.text.is_empty()),
@@ -63,15 +65,15 @@ impl Html {
             ("--score", opts.score.is_some()),
         ];
         refuse(&given, "with --format html a file is a document, whose id is the name of the file")?;
-        let read = Arc::default();
         Ok(Self {
-            reader: Some(Opened::to_count(path, Arc::clone(&read))?),
-            path: path.to_owned(),
-            read,
+            place: Place { line: 1, ..input.place() },
+            reader: Some(input.opened),
+            path: input.path,
+            read: input.read,
+            names: opts.names.clone(),
             encoding: opts.encoding,
             markup: Markup::of(opts),
             bound: opts.max_line,
-            place: Place { file: name_of(path), number: Some(number), line: 1, ..Place::default() },
             raw: Vec::new(),
             json: Vec::new(),
         })
@@ -108,7 +110,7 @@ impl Source for Html {
                 let text;
                 (text, in_templates) = self.markup.text(page);
                 Fields { id: Cow::Borrowed(&self.place.file), url: None, date: None, text }
-                    .write(&mut self.json)?;
+                    .write(&self.names, &mut self.json)?;
                 Ok(self.json.as_slice())
             }
             Err(error) => Err(error),
@@ -134,7 +136,7 @@ mod tests {
         let read = |name: &str, bytes: &[u8], opts: &SourceOpts| {
             let path = folder.path().join(name);
             fs::write(&path, bytes).unwrap();
-            let mut source = Html::open(opts, &path, 0)?;
+            let mut source = Html::open(opts, Input::open(&path, 0)?)?;
             let line = source.next_document()?.map(|found| {
                 assert_eq!(found.raw, bytes);
                 found.line.map(|line| serde_json::from_slice::<serde_json::Value>(line).unwrap())

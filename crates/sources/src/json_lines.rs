@@ -1,9 +1,9 @@
 //! JSON lines as a source: a line is a document, and stays as it is once it is UTF-8.
 
+use super::input::Input;
 use super::{Decoding, Encoding, Found, Source, SourceOpts};
 use std::borrow::Cow;
-use std::path::Path;
-use twinsplit_io::error::{Error, Place, Result};
+use twinsplit_io::error::{Place, Result};
 use twinsplit_io::{Block, Blocks, document_line};
 use twinsplit_rows::record::document::DocumentOpts;
 
@@ -27,29 +27,16 @@ pub struct JsonLines {
 
 impl JsonLines {
     /// Opens a file.
-    pub fn open(opts: &SourceOpts, path: &Path) -> Result<Self> {
-        if opts.text.len() > 1 {
-            return Err(Error::Usage(format!(
-                "--text {}: with --format jsonl one field holds the text",
-                opts.text.join(",")
-            )));
-        }
-        let document = DocumentOpts {
-            id: opts.id.clone().unwrap_or_else(|| "id".to_owned()),
-            text: opts.text.first().cloned().unwrap_or_else(|| "text".to_owned()),
-            date: opts.date.clone(),
-            score: None,
-            bad_records: opts.bad_records,
-            max_line: opts.max_line,
-        };
+    pub fn open(opts: &SourceOpts, input: Input) -> Result<Self> {
+        let Input { path, opened, read, .. } = input;
         Ok(Self {
-            blocks: Blocks::new(vec![path.to_owned()], BLOCK).of_documents(opts.max_line),
+            blocks: Blocks::of_opened(path, opened, read, BLOCK).of_documents(opts.max_line),
             block: Block::default(),
             at: 0,
             place: Place::default(),
             next: Place::default(),
             decoded: String::new(),
-            opts: document,
+            opts: opts.document()?,
             encoding: opts.encoding.unwrap_or_default(),
         })
     }

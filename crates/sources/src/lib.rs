@@ -11,28 +11,38 @@
 #![deny(clippy::print_stderr)]
 
 mod csv;
+mod detect;
 mod encoding;
 mod html;
+mod input;
+mod json;
 mod json_lines;
+mod place_ids;
 mod plain;
 mod trec;
 mod warc;
 
 use crate::csv::Csv;
 use html::Html;
+use input::Input;
+use json::Json;
 use json_lines::JsonLines;
+use place_ids::WithPlaceIds;
 use plain::Plain;
-use serde::Serialize;
+use serde::Serializer as _;
+use serde::ser::SerializeMap as _;
 use std::borrow::Cow;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use trec::Trec;
+use twinsplit_io::MaxLine;
 use twinsplit_io::error::{Error, FieldError, Place, Result};
-use twinsplit_io::{Kind, MaxLine, Opened, name_of};
+use twinsplit_rows::bad_records::MostBad;
+use twinsplit_rows::record::document::{DocumentOpts, FieldPath, IdField, TextFields};
 use warc::Warc;
 
+pub use detect::ENDINGS;
 pub use encoding::{Decoding, Encoding};
+pub use place_ids::PlaceIds;
 
 /// Finds the documents of one file.
 pub trait Source {
@@ -64,47 +74,60 @@ pub struct Found<'a> {
     pub in_templates: bool,
 }
 
-/// What the line of a document holds when its format is not JSON.
-#[derive(Debug, PartialEq, Eq, Serialize)]
+/// What the line of a document holds when its format has no fields that are kept.
+#[derive(Debug, PartialEq, Eq)]
 pub struct Fields<'a> {
     /// The id, not empty.
     pub id: Cow<'a, str>,
     /// The address of a web page.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<&'a str>,
     /// The date, as it stands in the document.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub date: Option<&'a str>,
     /// The text; it may be empty.
     pub text: Cow<'a, str>,
 }
 
-impl Fields<'_> {
-    /// Writes the line into `out` in place of what is there.
-    fn write(&self, out: &mut Vec<u8>) -> Result<()> {
-        out.clear();
-        // What is written is memory, and strings are what JSON has.
-        serde_json::to_writer(out, self).map_err(|error| Error::io("write", "documents")(error.into()))
+/// The names that the fields of such a document get.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldNames {
+    /// Of the id; nothing where the line is to have none.
+    pub id: Option<String>,
+    /// Of the text.
+    pub text: String,
+}
+
+impl Default for FieldNames {
+    fn default() -> Self {
+        Self { id: Some("id".to_owned()), text: "text".to_owned() }
     }
 }
 
-/// Opens a file, and reads its first bytes. One of another kind than these is told what it is, unless they are of this format all the same;
-/// `expected` is what it should be, and `to` a name for what a command makes of it.
-fn opened(
-    path: &Path,
-    read: Arc<AtomicU64>,
-    (expected, to): (&str, &str),
-    is_own: impl FnOnce(&[u8]) -> bool,
-) -> Result<(Opened, Vec<u8>)> {
-    let mut opened = Opened::to_count(path, read)?;
-    let head = opened.head(path)?;
-    match Kind::of(&head).filter(|_| !is_own(&head)) {
-        Some(kind) => {
-            let problem = kind.problem(expected, &name_of(path), opened.packing, to);
-            Err(Error::File { path: path.to_owned(), problem })
-        }
-        None => Ok((opened, head)),
+impl Fields<'_> {
+    /// Writes the line into `out` in place of what is there.
+    fn write(&self, names: &FieldNames, out: &mut Vec<u8>) -> Result<()> {
+        out.clear();
+        self.serialize(names, out).map_err(not_written)
     }
+
+    fn serialize(&self, names: &FieldNames, out: &mut Vec<u8>) -> serde_json::Result<()> {
+        let mut writer = serde_json::Serializer::new(out);
+        let mut line = writer.serialize_map(None)?;
+        if let Some(id) = &names.id {
+            line.serialize_entry(id, &self.id)?;
+        }
+        for (name, value) in [("url", self.url), ("date", self.date)] {
+            if let Some(value) = value {
+                line.serialize_entry(name, value)?;
+            }
+        }
+        line.serialize_entry(&names.text, &self.text)?;
+        line.end()
+    }
+}
+
+/// What is written is memory, and strings are what JSON has.
+fn not_written(error: serde_json::Error) -> Error {
+    Error::io("write", "documents")(error.into())
 }
 
 /// The error about a document that is longer than it may be; `what` says what it is.
@@ -123,8 +146,12 @@ fn refuse(given: &[(&str, bool)], why: &str) -> Result<()> {
 twinsplit_core::choice! {
     /// The formats of documents.
     pub enum Format {
+        /// Of each file the one that its first bytes say, or else the end of its name: docs/formats.md has the rule
+        Auto = "auto",
         /// JSON lines: they are checked, and keep all their fields
         Jsonl = "jsonl",
+        /// JSON arrays of objects, or objects over several lines: they are checked, and keep all their fields
+        Json = "json",
         /// TREC: elements DOC with a DOCNO and a TEXT, or with a DOCHDR and a web page behind it
         Trec = "trec",
         /// Pages of HTML, one a file: the id is the file's name, the text that of the page
@@ -147,15 +174,21 @@ twinsplit_core::choice! {
 pub struct SourceOpts {
     /// The format of the files
     pub format: Format,
-    /// What holds the id: a field of jsonl, a column of csv, an element of trec, a field of the record of warc. `auto` makes ids of the form FILE@OFFSET for trec, and asks
-    /// for none in jsonl, whose lines stay as they are; nothing for the usual one
+    /// What holds the id: a field of jsonl and json, a column of csv and tsv, an element of trec, a field of the record of warc. `auto` makes ids of the
+    /// form FILE@OFFSET for trec, and asks for none where documents keep their fields; nothing for the usual one
     pub id: Option<String>,
-    /// What holds the text: a field of jsonl, columns of csv and elements of trec, which are joined in the order in which they stand; nothing for the usual ones
+    /// What holds the text: fields of jsonl and json, columns of csv and tsv, elements of trec; nothing for the usual ones
     pub text: Vec<String>,
     /// What holds the date, if anything does
     pub date: Option<String>,
-    /// The column of csv and tsv that holds the score, if one does: its cells become numbers
+    /// The field or column that holds the score, if one does: cells of a table become numbers
     pub score: Option<String>,
+    /// Ids that are made of places, for every document of every format, if these are wanted
+    pub place_ids: Option<PlaceIds>,
+    /// Under which names documents without fields of their own get their id and text
+    pub names: FieldNames,
+    /// Join the columns of a table that hold the text into one more, called text
+    pub joins_columns: bool,
     /// The encoding of the files by a name of the WHATWG Encoding Standard, such as latin1, gb18030 or shift_jis; bytes
     /// that are not of it are errors; nothing for UTF-8, or what a web page says
     pub encoding: Option<Encoding>,
@@ -164,8 +197,8 @@ pub struct SourceOpts {
     /// Take the templates in scripts of web pages, such as text/x-handlebars-template, for text: there are pages that have
     /// most of theirs in them, and more that have names of variables
     pub script_templates: bool,
-    /// Put up to N documents that cannot be read into FILE.quarantine.tsv beside the output, instead of stopping
-    pub bad_records: u64,
+    /// How many documents that cannot be read may pass
+    pub bad_records: MostBad,
     /// The longest document that is accepted: megabytes, or a number with the suffix B, K, M or G
     pub max_line: MaxLine,
 }
@@ -173,7 +206,7 @@ pub struct SourceOpts {
 impl Format {
     /// Whether a document keeps the fields that its file has, under their names.
     pub fn keeps_fields(self) -> bool {
-        matches!(self, Self::Jsonl | Self::Csv | Self::Tsv)
+        matches!(self, Self::Jsonl | Self::Json | Self::Csv | Self::Tsv)
     }
 }
 
@@ -186,28 +219,70 @@ impl SourceOpts {
             text: Vec::new(),
             date: None,
             score: None,
+            place_ids: None,
+            names: FieldNames::default(),
+            joins_columns: true,
             encoding: None,
             keep_markup: false,
             script_templates: false,
-            bad_records: 0,
+            bad_records: MostBad(0),
             max_line: MaxLine::default(),
         }
     }
-}
 
-impl SourceOpts {
-    /// Opens a file (`-` is standard input), which is the input of this number, counted from 0. Gzip is recognised by its
+    /// Opens a file (`-` is standard input), which is the input of this number, counted from 0. Its compression is recognised by its
     /// content.
     pub fn open(&self, path: &Path, number: u32) -> Result<Box<dyn Source>> {
-        Ok(match self.format {
-            Format::Jsonl => Box::new(JsonLines::open(self, path)?),
-            Format::Trec => Box::new(Trec::open(self, path, number)?),
-            Format::Html => Box::new(Html::open(self, path, number)?),
-            Format::Csv => Box::new(Csv::open(self, path, number, false)?),
-            Format::Tsv => Box::new(Csv::open(self, path, number, true)?),
-            Format::Text => Box::new(Plain::open(self, path, number, false)?),
-            Format::Lines => Box::new(Plain::open(self, path, number, true)?),
-            Format::Warc => Box::new(Warc::open(self, path, number)?),
+        let input = Input::open(path, number)?;
+        let format = match self.format {
+            Format::Auto => Format::of(&input.head, path),
+            given => given,
+        };
+        let opts = &self.of_one(format);
+        let source: Box<dyn Source> = match format {
+            Format::Auto | Format::Jsonl => Box::new(JsonLines::open(opts, input)?),
+            Format::Json => Box::new(Json::open(opts, input)?),
+            Format::Trec => Box::new(Trec::open(opts, input)?),
+            Format::Html => Box::new(Html::open(opts, input)?),
+            Format::Csv => Box::new(Csv::open(opts, input, false)?),
+            Format::Tsv => Box::new(Csv::open(opts, input, true)?),
+            Format::Text => Box::new(Plain::open(opts, input, false)?),
+            Format::Lines => Box::new(Plain::open(opts, input, true)?),
+            Format::Warc => Box::new(Warc::open(opts, input)?),
+        };
+        Ok(match &self.place_ids {
+            Some(ids) => Box::new(WithPlaceIds::new(source, ids.clone(), format == Format::Jsonl)),
+            None => source,
+        })
+    }
+
+    /// The options for a file of one format. Where each file has its own, names say something to the formats that have such names, and
+    /// others have their usual ones.
+    fn of_one(&self, format: Format) -> Self {
+        let mut opts = self.clone();
+        if self.format == Format::Auto && !format.keeps_fields() {
+            opts = Self { id: None, text: Vec::new(), date: None, score: None, ..opts };
+        }
+        if self.place_ids.is_some() {
+            opts.id = format.keeps_fields().then(|| IdField::Auto.name().to_owned());
+            opts.names.id = None;
+        }
+        opts
+    }
+
+    /// How the lines are read that a document with fields becomes.
+    fn document(&self) -> Result<DocumentOpts> {
+        let field = |name: &Option<String>| name.as_deref().map(FieldPath::new);
+        let mut texts = self.text.iter().map(FieldPath::new);
+        let first = texts.next().unwrap_or_else(|| FieldPath::new("text"));
+        let id = self.id.as_deref().unwrap_or("id").parse().map_err(Error::Usage)?;
+        Ok(DocumentOpts {
+            id,
+            text: TextFields { first, rest: texts.collect() },
+            date: field(&self.date),
+            score: field(&self.score),
+            bad_records: self.bad_records,
+            max_line: self.max_line,
         })
     }
 }

@@ -1,19 +1,21 @@
 //! Plain text: a file a document, or a line a document.
 
-use super::{Decoding, Encoding, Fields, Found, Source, SourceOpts, opened, refuse, too_long};
+use super::input::Input;
+use super::{Decoding, Encoding, FieldNames, Fields, Found, Source, SourceOpts, refuse, too_long};
 use std::borrow::Cow;
 use std::io::{BufRead, Read};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use twinsplit_io::error::{Error, Place, Result};
-use twinsplit_io::{MARK, MaxLine, name_of, read_rest};
+use twinsplit_io::{MARK, MaxLine, read_rest};
 
 /// The documents of one file.
 pub struct Plain {
     reader: Box<dyn BufRead + Send>,
     path: PathBuf,
     read: Arc<AtomicU64>,
+    names: FieldNames,
     encoding: Encoding,
     bound: MaxLine,
     /// Whether a line is a document, and not the whole file.
@@ -28,7 +30,7 @@ pub struct Plain {
 
 impl Plain {
     /// Opens a file.
-    pub fn open(opts: &SourceOpts, path: &Path, number: u32, by_line: bool) -> Result<Self> {
+    pub fn open(opts: &SourceOpts, input: Input, by_line: bool) -> Result<Self> {
         let given = [
             ("--id", opts.id.is_some()),
             ("--text", !opts.text.is_empty()),
@@ -39,13 +41,13 @@ impl Plain {
             &given,
             "plain text has no fields; the id is the name of the file, with --format lines FILE@OFFSET",
         )?;
-        let read = Arc::default();
-        let (opened, _) = opened(path, Arc::clone(&read), ("plain text", "documents.txt"), |_| false)?;
-        let place = Place { file: name_of(path), number: Some(number), line: 1, ..Place::default() };
+        input.refuse_other_kinds("plain text", "documents.txt", |_| false)?;
+        let place = Place { line: 1, ..input.place() };
         Ok(Self {
-            reader: opened.reader,
-            path: path.to_owned(),
-            read,
+            reader: input.opened.reader,
+            path: input.path,
+            read: input.read,
+            names: opts.names.clone(),
             encoding: opts.encoding.unwrap_or_default(),
             bound: opts.max_line,
             by_line,
@@ -102,7 +104,7 @@ impl Source for Plain {
                     true => Cow::Owned(format!("{}@{}", place.file, place.offset)),
                     false => Cow::Borrowed(&*place.file),
                 };
-                Fields { id, url: None, date: None, text }.write(&mut self.json)?;
+                Fields { id, url: None, date: None, text }.write(&self.names, &mut self.json)?;
                 Ok(self.json.as_slice())
             }
             Err(error) => Err(error),

@@ -19,15 +19,16 @@
 
 mod fields;
 
-use super::{Decoding, Encoding, Found, Source, SourceOpts, opened, refuse};
+use super::input::Input;
+use super::{Decoding, Encoding, FieldNames, Found, Source, SourceOpts, refuse};
 use fields::{Names, content_type, marks};
 use std::borrow::Cow;
 use std::io::BufRead;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use twinsplit_io::error::{Error, FieldError, Place, Result};
-use twinsplit_io::{MaxLine, name_of, read_rest};
+use twinsplit_io::{MaxLine, read_rest};
 
 /// The documents of one file.
 pub struct Trec {
@@ -35,6 +36,7 @@ pub struct Trec {
     path: PathBuf,
     read: Arc<AtomicU64>,
     names: Names,
+    field_names: FieldNames,
     encoding: Option<Encoding>,
     bound: MaxLine,
     /// The line that is being read, its end included, and how much of it belongs to documents before.
@@ -77,20 +79,20 @@ enum Piece {
 
 impl Trec {
     /// Opens a file.
-    pub fn open(opts: &SourceOpts, path: &Path, number: u32) -> Result<Self> {
+    pub fn open(opts: &SourceOpts, input: Input) -> Result<Self> {
         refuse(&[("--score", opts.score.is_some())], "with --format trec no element holds a score")?;
-        let read = Arc::default();
-        let (opened, _) = opened(path, Arc::clone(&read), ("TREC", "documents.trec"), |_| false)?;
+        input.refuse_other_kinds("TREC", "documents.trec", |_| false)?;
         Ok(Self {
-            reader: opened.reader,
-            path: path.to_owned(),
-            read,
+            here: input.place(),
+            reader: input.opened.reader,
+            path: input.path,
+            read: input.read,
             names: Names::of(opts),
+            field_names: opts.names.clone(),
             encoding: opts.encoding,
             bound: opts.max_line,
             line: Vec::new(),
             at: 0,
-            here: Place { file: name_of(path), number: Some(number), ..Place::default() },
             raw: Vec::new(),
             place: Place::default(),
             json: Vec::new(),
@@ -190,7 +192,7 @@ impl Source for Trec {
                 Ok((text, how)) => match self.names.fields(&text, place) {
                     Ok(fields) => {
                         decoding = how;
-                        fields.write(&mut self.json)?;
+                        fields.write(&self.field_names, &mut self.json)?;
                         Ok(self.json.as_slice())
                     }
                     Err(error) => Err(error),

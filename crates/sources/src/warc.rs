@@ -8,15 +8,16 @@
 mod http;
 
 use super::html::Markup;
-use super::{Decoding, Encoding, Fields, Found, Source, SourceOpts, opened, refuse, too_long};
+use super::input::Input;
+use super::{Decoding, Encoding, FieldNames, Fields, Found, Source, SourceOpts, refuse, too_long};
 use http::{Payload, header};
 use std::borrow::Cow;
 use std::io::{self, BufRead, Read};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use twinsplit_io::error::{Error, FieldError, Place, Result};
-use twinsplit_io::{MaxLine, name_of, read_rest};
+use twinsplit_io::{MaxLine, read_rest};
 
 /// The records of one file.
 pub struct Warc {
@@ -25,6 +26,7 @@ pub struct Warc {
     read: Arc<AtomicU64>,
     /// The field that is the id.
     id: String,
+    names: FieldNames,
     encoding: Option<Encoding>,
     markup: Markup,
     bound: MaxLine,
@@ -65,21 +67,20 @@ impl RecordType {
 
 impl Warc {
     /// Opens a file.
-    pub fn open(opts: &SourceOpts, path: &Path, number: u32) -> Result<Self> {
+    pub fn open(opts: &SourceOpts, input: Input) -> Result<Self> {
         let given = [
             ("--text", !opts.text.is_empty()),
             ("--date", opts.date.is_some()),
             ("--score", opts.score.is_some()),
         ];
         refuse(&given, "with --format warc the text is that of the page, and the date that of the record")?;
-        let read = Arc::default();
-        let is_warc = |head: &[u8]| head.starts_with(b"WARC/");
-        let (opened, _) = opened(path, Arc::clone(&read), ("WARC", "documents.warc"), is_warc)?;
-        let place = Place { file: name_of(path), number: Some(number), ..Place::default() };
+        input.refuse_other_kinds("WARC", "documents.warc", |head| head.starts_with(b"WARC/"))?;
+        let place = input.place();
         Ok(Self {
-            reader: opened.reader,
-            path: path.to_owned(),
-            read,
+            reader: input.opened.reader,
+            path: input.path,
+            read: input.read,
+            names: opts.names.clone(),
             id: opts.id.clone().unwrap_or_else(|| "WARC-Record-ID".to_owned()),
             encoding: opts.encoding,
             markup: Markup::of(opts),
@@ -243,7 +244,8 @@ impl Source for Warc {
                     match self.field(&self.id).filter(|id| !id.is_empty()) {
                         Some(id) => {
                             let (id, url) = (Cow::Borrowed(id), self.field("WARC-Target-URI"));
-                            Fields { id, url, date: self.field("WARC-Date"), text }.write(&mut json)?;
+                            Fields { id, url, date: self.field("WARC-Date"), text }
+                                .write(&self.names, &mut json)?;
                             Some(Ok(()))
                         }
                         None => Some(Err(FieldError::missing(

@@ -1,18 +1,25 @@
 //! Documents as they come: JSON lines.
 
 mod fields;
+mod path;
+mod text;
 
 use super::{Record, id};
+use crate::bad_records::MostBad;
+use path::Slot;
 use serde::Deserializer as _;
-use serde::de::{Error as _, IgnoredAny, MapAccess, Visitor};
+use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::fmt;
+use text::{A_STRING, TEXT, string};
 use twinsplit_core::cluster::keep::{Date, EXPECTED_DATE, Score};
 use twinsplit_io::error::{FieldError, Place};
 use twinsplit_io::{Kind, MaxLine};
 
 pub use fields::{field_names, string_field};
+pub use path::{FieldPath, IdField, TextFields};
+pub use text::RawText;
 
 /// A document's line, not yet taken apart: its field names are options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,18 +40,20 @@ impl<'a> Record<'a> for Line<'a> {
 twinsplit_core::options! {
     /// How documents are read.
     pub struct DocumentOpts {
-        /// Field that holds the id, a string or a number; `auto` makes ids of the form FILE@OFFSET
-        pub id: String = "id", "FIELD|auto";
-        /// Field that holds the text
-        pub text: String = "text", "FIELD";
+        /// Field that holds the id, a string or a number, by its name or by a path such as meta.id; `auto` makes ids of the form
+        /// FILE@OFFSET, `row` of the form FILE@NUMBER with the number of the line
+        pub id: IdField = "id", "FIELD|auto|row";
+        /// Field that holds the text, by its name or by a path such as meta.content or parts.0.text; several with commas between them
+        /// are joined by line ends, without those that are missing or null
+        pub text: TextFields = "text", "FIELD,…";
         /// Field that holds the date for --keep newest: ISO 8601, with or without a time zone, or seconds or
         /// smaller units since 1970 as a number
-        pub date: Option<String>, "FIELD";
+        pub date: Option<FieldPath>, "FIELD";
         /// Field that holds the score, a number, for --keep score
-        pub score: Option<String>, "FIELD";
-        /// Put up to N lines that are not documents into a quarantine instead of stopping, in all tasks
+        pub score: Option<FieldPath>, "FIELD";
+        /// Put up to N lines that are not documents, or all of them, into a quarantine instead of stopping, in all tasks
         /// together
-        pub bad_records: u64 = 0, "N";
+        pub bad_records: MostBad = "0", "N|all";
         /// The longest line that is accepted: megabytes, or a number with the suffix B, K, M or G
         pub max_line: MaxLine = "256M", "MB";
     }
@@ -68,10 +77,12 @@ pub struct Document<'a> {
 /// The fields that were found, still as JSON.
 #[derive(Default)]
 struct Found<'a> {
-    id: Option<&'a RawValue>,
-    text: Option<&'a RawValue>,
-    date: Option<&'a RawValue>,
-    score: Option<&'a RawValue>,
+    id: Slot<'a>,
+    text: Slot<'a>,
+    /// Of the other fields that hold the text.
+    more: Vec<Slot<'a>>,
+    date: Slot<'a>,
+    score: Slot<'a>,
 }
 
 impl DocumentOpts {
@@ -89,48 +100,49 @@ impl DocumentOpts {
         place: &Place,
     ) -> Result<(Document<'a>, RawText<'a>), FieldError> {
         let found = self.find(line, place)?;
+        let broken = |error: &serde_json::Error| no_object(line, error);
+        let value = |path: &FieldPath, slot: Slot<'a>| slot.value(path).map_err(|error| broken(&error));
+        let texts = std::iter::once(found.text).chain(found.more.iter().copied());
+        let text = path::text(&self.text, texts, broken)?;
         let mut id = Vec::new();
-        if self.id == "auto" {
-            id::escape_place(format!("{}@{}", place.file, place.offset).as_bytes(), &mut id);
-        } else {
-            let expected = "a string that is not empty, or a number";
-            let raw = found.id.ok_or_else(|| self.unnamed("id", expected, line, &found))?.get();
-            match raw.as_bytes().first() {
-                Some(b'"') => id::escape(string(raw, "id", expected)?.as_bytes(), &mut id),
-                Some(b'-' | b'0'..=b'9') => id.extend_from_slice(raw.as_bytes()),
-                _ => {}
-            }
-            if id.is_empty() {
-                return Err(FieldError::new("id", expected, raw.as_bytes()));
+        match &self.id {
+            IdField::Auto => id::escape_place(format!("{}@{}", place.file, place.offset).as_bytes(), &mut id),
+            IdField::Row => id::escape_place(format!("{}@{}", place.file, place.line).as_bytes(), &mut id),
+            IdField::Named(path) => {
+                let raw = value(path, found.id)?.ok_or_else(|| self.unnamed("id", line, text.is_none()))?;
+                match raw.as_bytes().first() {
+                    Some(b'"') => id::escape(string(raw, "id", AN_ID)?.as_bytes(), &mut id),
+                    Some(b'-' | b'0'..=b'9') => id.extend_from_slice(raw.as_bytes()),
+                    _ => {}
+                }
+                if id.is_empty() {
+                    return Err(FieldError::new("id", AN_ID, raw.as_bytes()));
+                }
             }
         }
-        let raw = found.text.ok_or_else(|| self.unnamed(TEXT, A_STRING, line, &found))?.get();
-        inside(raw).ok_or_else(|| FieldError::new(TEXT, A_STRING, raw.as_bytes()))?;
-        let date = found.date.map_or(Ok(None), |raw| date(raw.get()))?;
-        let score = found.score.map_or("", RawValue::get);
+        let text = text.ok_or_else(|| self.unnamed(TEXT, line, true))?;
+        let of = |path: &Option<FieldPath>, slot| path.as_ref().map_or(Ok(None), |path| value(path, slot));
+        let date = of(&self.date, found.date)?.map_or(Ok(None), date)?;
         // JSON's word for no value.
-        let score = if score == "null" { "" } else { score };
+        let score = of(&self.score, found.score)?.filter(|score| *score != "null").unwrap_or_default();
         if !score.is_empty() {
             // What a keep rule could not compare later is wrong here, where its line is known.
             let expected = "a number with an exponent of at most 18 digits";
             score.parse::<Score>().map_err(|_| FieldError::new("score", expected, score.as_bytes()))?;
         }
-        Ok((Document { id, text: Cow::Borrowed(""), surrogates: 0, date, score }, RawText(raw)))
+        Ok((Document { id, text: Cow::Borrowed(""), surrogates: 0, date, score }, text))
     }
 
-    /// The error about a line without one of the two fields that a document has.
-    fn unnamed(
-        &self,
-        field: &'static str,
-        expected: &'static str,
-        line: &[u8],
-        found: &Found<'_>,
-    ) -> FieldError {
+    /// The error about a line without one of the two fields that a document has; of the id, where the text may be missing, too.
+    fn unnamed(&self, field: &'static str, line: &[u8], no_text: bool) -> FieldError {
+        let (expected, name) = match field {
+            TEXT => (A_STRING, self.text.names()),
+            _ => (AN_ID, self.id.name().to_owned()),
+        };
         let mut error = FieldError::missing(field, expected);
         let names = field_names(line);
-        error.found =
-            format!("nothing by the name {:?}; the line has the fields {names}", self.named(field)).into();
-        let missing = [("id", found.id.is_none() && self.id != "auto"), (TEXT, found.text.is_none())];
+        error.found = format!("nothing by the name {name:?}; the line has the fields {names}").into();
+        let missing = [("id", field == "id"), (TEXT, no_text)];
         let options = missing.iter().filter(|(_, is_missing)| *is_missing);
         let options: Vec<_> = options.map(|(field, _)| format!("--{field} NAME")).collect();
         error.advice = Some(
@@ -139,17 +151,8 @@ impl DocumentOpts {
         error
     }
 
-    /// What the options call one of the two.
-    fn named(&self, field: &str) -> &str {
-        if field == TEXT { &self.text } else { &self.id }
-    }
-
     fn find<'a>(&self, line: &'a [u8], place: &Place) -> Result<Found<'a>, FieldError> {
-        let whole = |error: &dyn fmt::Display| {
-            let mut wrong = FieldError::new("document", "a JSON object in UTF-8 on one line", line);
-            wrong.found = format!("{} ({error})", wrong.found).into();
-            wrong
-        };
+        let whole = |error: &dyn fmt::Display| no_object(line, error);
         let of_kind = |mut wrong: FieldError| {
             let kind = Kind::of_line(line, place.line == 1 && place.split == 0);
             wrong.advice = kind.map(|kind| kind.advice(&place.file).into());
@@ -177,6 +180,13 @@ impl DocumentOpts {
     }
 }
 
+/// The error about a line that is no object; the other one is JSON's.
+fn no_object(line: &[u8], error: &dyn fmt::Display) -> FieldError {
+    let mut wrong = FieldError::new("document", "a JSON object in UTF-8 on one line", line);
+    wrong.found = format!("{} ({error})", wrong.found).into();
+    wrong
+}
+
 /// Reads a date, a string or a number; `null` and the empty string are none.
 fn date(raw: &str) -> Result<Option<Date>, FieldError> {
     let date = match raw.as_bytes().first() {
@@ -193,122 +203,7 @@ fn date(raw: &str) -> Result<Option<Date>, FieldError> {
 /// The counter of [`Document::surrogates`].
 pub const SURROGATES: &str = "lone_surrogates";
 
-const TEXT: &str = "text";
-const A_STRING: &str = "a string";
-
-/// A text as it stands in its line: a JSON string with its quotes.
-#[derive(Clone, Copy, Debug)]
-pub struct RawText<'a>(&'a str);
-
-impl<'a> RawText<'a> {
-    /// The text, and how many lone surrogates are in it.
-    fn whole(self) -> Result<(Cow<'a, str>, u64), FieldError> {
-        if let Some(plain) =
-            inside(self.0).filter(|inside| memchr::memchr(b'\\', inside.as_bytes()).is_none())
-        {
-            return Ok((Cow::Borrowed(plain), 0));
-        }
-        match inside(self.0).and_then(unescape) {
-            Some((text, surrogates)) => Ok((Cow::Owned(text), surrogates)),
-            None => string(self.0, TEXT, A_STRING).map(|text| (text, 0)),
-        }
-    }
-
-    /// Calls `visit` with the text, part by part, so that it is nowhere whole. Gives the number of lone surrogates. The inner error is about
-    /// the text.
-    pub fn each_part<E>(
-        self,
-        mut visit: impl FnMut(&str) -> Result<(), E>,
-    ) -> Result<Result<u64, FieldError>, E> {
-        let mut surrogates = 0;
-        let mut rest = inside(self.0).unwrap_or_default();
-        while let Some(at) = memchr::memchr(b'\\', rest.as_bytes()) {
-            visit(&rest[..at])?;
-            let Some((c, length)) = escape(&rest[at..]) else {
-                let mut wrong = FieldError::new(TEXT, A_STRING, self.0.as_bytes());
-                let behind = self.0.len() - rest.len() + at;
-                wrong.found =
-                    format!("{} (at its byte {behind} an escape that is no character)", wrong.found).into();
-                return Ok(Err(wrong));
-            };
-            surrogates += u64::from(c.is_none());
-            visit(c.unwrap_or(char::REPLACEMENT_CHARACTER).encode_utf8(&mut [0; 4]))?;
-            rest = &rest[at + length..];
-        }
-        visit(rest)?;
-        Ok(Ok(surrogates))
-    }
-}
-
-/// What stands between the quotes of a JSON string.
-fn inside(raw: &str) -> Option<&str> {
-    raw.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'))
-}
-
-/// Decodes a raw JSON value that must be a string.
-fn string<'a>(raw: &'a str, field: &'static str, expected: &'static str) -> Result<Cow<'a, str>, FieldError> {
-    let wrong = || FieldError::new(field, expected, raw.as_bytes());
-    let inside = inside(raw).ok_or_else(wrong)?;
-    if memchr::memchr(b'\\', inside.as_bytes()).is_none() {
-        return Ok(Cow::Borrowed(inside));
-    }
-    let because = |reason: &dyn fmt::Display| {
-        let mut wrong = wrong();
-        wrong.found = format!("{} ({reason})", wrong.found).into();
-        wrong
-    };
-    match unescape(inside) {
-        Some((text, 0)) => Ok(Cow::Owned(text)),
-        Some(_) => Err(because(&"half of a surrogate pair is no character")),
-        None => serde_json::from_str(raw).map(Cow::Owned).map_err(|error| because(&error)),
-    }
-}
-
-/// Undoes the escapes of a JSON string in a single allocation: most texts have line breaks, and decoding them anew
-/// grows a string piece by piece. Gives the number of lone surrogates with it. Nothing where it meets what is no escape: the
-/// decoder of JSON says what is wrong.
-fn unescape(inside: &str) -> Option<(String, u64)> {
-    let mut surrogates = 0;
-    let mut text = String::with_capacity(inside.len());
-    let mut rest = inside;
-    while let Some(at) = memchr::memchr(b'\\', rest.as_bytes()) {
-        text.push_str(&rest[..at]);
-        let (c, length) = escape(&rest[at..])?;
-        surrogates += u64::from(c.is_none());
-        text.push(c.unwrap_or(char::REPLACEMENT_CHARACTER));
-        rest = &rest[at + length..];
-    }
-    text.push_str(rest);
-    Some((text, surrogates))
-}
-
-/// The character that the escape at the front of `text` stands for, none for a lone surrogate, and the escape's bytes.
-fn escape(text: &str) -> Option<(Option<char>, usize)> {
-    let c = match text.as_bytes().get(1)? {
-        escape @ (b'"' | b'/' | b'\\') => char::from(*escape),
-        b'n' => '\n',
-        b'r' => '\r',
-        b't' => '\t',
-        b'b' => '\x08',
-        b'f' => '\x0c',
-        b'u' => return utf16(text),
-        _ => return None,
-    };
-    Some((Some(c), 2))
-}
-
-/// The same of one unit of UTF-16, or of two that are one character.
-fn utf16(text: &str) -> Option<(Option<char>, usize)> {
-    let unit = |at: usize| {
-        let digits = text.get(at..at + 6)?.strip_prefix("\\u")?;
-        digits.bytes().all(|b| b.is_ascii_hexdigit()).then(|| u16::from_str_radix(digits, 16).ok()).flatten()
-    };
-    let first = unit(0)?;
-    let is_half = (0xd800..0xdc00).contains(&first);
-    let second = if is_half { unit(6).filter(|unit| (0xdc00..0xe000).contains(unit)) } else { None };
-    let c = char::decode_utf16([first].into_iter().chain(second)).next()?.ok();
-    Some((c, if second.is_some() { 12 } else { 6 }))
-}
+const AN_ID: &str = "a string that is not empty, or a number";
 
 /// Picks the wanted fields out of an object and passes over the others.
 struct Wanted<'o>(&'o DocumentOpts);
@@ -321,41 +216,53 @@ impl<'de> Visitor<'de> for Wanted<'_> {
     }
 
     fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Self::Value, M::Error> {
-        let mut found = Found::default();
+        let opts = self.0;
+        let mut found = Found { more: vec![Slot::default(); opts.text.rest.len()], ..Found::default() };
         while let Some(key) = map.next_key::<Cow<'de, str>>()? {
-            let slot = if key == self.0.text {
-                &mut found.text
-            } else if key == self.0.id {
-                &mut found.id
-            } else if self.0.date.as_deref() == Some(&*key) {
-                &mut found.date
-            } else if self.0.score.as_deref() == Some(&*key) {
-                &mut found.score
-            } else {
-                map.next_value::<IgnoredAny>()?;
-                continue;
-            };
-            if slot.is_some() {
-                return Err(M::Error::custom(format_args!("the field {key:?} stands twice")));
+            let mut value: Option<&'de RawValue> = None;
+            for place in found.places(opts, &key) {
+                let raw = match value {
+                    Some(raw) => raw,
+                    None => *value.insert(map.next_value()?),
+                };
+                if place.replace(raw).is_some() {
+                    return Err(path::twice(&key));
+                }
             }
-            *slot = Some(map.next_value::<&'de RawValue>()?);
+            if value.is_none() {
+                map.next_value::<IgnoredAny>()?;
+            }
         }
         Ok(found)
+    }
+}
+
+impl<'a> Found<'a> {
+    /// Where a field of this name belongs.
+    fn places(&mut self, opts: &DocumentOpts, key: &str) -> impl Iterator<Item = &mut Option<&'a RawValue>> {
+        let id = match &opts.id {
+            IdField::Named(path) => Some(path),
+            IdField::Auto | IdField::Row => None,
+        };
+        let paths = [Some(&opts.text.first), id, opts.date.as_ref(), opts.score.as_ref()];
+        let slots = [&mut self.text, &mut self.id, &mut self.date, &mut self.score];
+        let named = slots.into_iter().zip(paths).filter_map(move |(slot, path)| slot.place(path?, key));
+        let more = self.more.iter_mut().zip(&opts.text.rest);
+        named.chain(more.filter_map(move |(slot, path)| slot.place(path, key)))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
 
     fn opts() -> DocumentOpts {
         DocumentOpts {
-            id: "id".into(),
-            text: "text".into(),
-            date: Some("day".into()),
-            score: Some("s".into()),
-            bad_records: 0,
+            id: "id".parse().unwrap(),
+            text: "text".parse().unwrap(),
+            date: Some(FieldPath::new("day")),
+            score: Some(FieldPath::new("s")),
+            bad_records: MostBad(0),
             max_line: "256".parse().unwrap(),
         }
     }
@@ -390,47 +297,73 @@ mod tests {
         }
     }
 
-    proptest! {
-        #[test]
-        fn unescaping_equals_decoding(
-            text in "([\\x00-\\x7f]|\\\\|\\PC|\n|\"|/){0,40}", slashes: bool, ascii: bool,
-        ) {
-            let raw = serde_json::to_string(&text).unwrap();
-            let raw = if slashes { raw.replace('/', "\\/") } else { raw };
-            let units = |c: char| c.encode_utf16(&mut [0; 2]).iter().map(|u| format!("\\u{u:04X}")).collect::<String>();
-            let escaped = |c: char| if c.is_ascii() { c.to_string() } else { units(c) };
-            let raw: String = if ascii { raw.chars().map(escaped).collect() } else { raw };
-            prop_assert_eq!(unescape(&raw[1..raw.len() - 1]), Some((text.clone(), 0)));
+    fn text_of(fields: &str, line: &str) -> Result<String, FieldError> {
+        let opts = DocumentOpts { text: fields.parse().unwrap(), ..opts() };
+        let read = opts.read(line.as_bytes(), &Place::default());
+        let parts = opts.read_but_text(line.as_bytes(), &Place::default()).map(|(_, text)| {
             let mut parts = String::new();
-            let visit = |part: &str| { parts.push_str(part); Ok::<(), ()>(()) };
-            prop_assert_eq!(RawText(&raw).each_part(visit), Ok(Ok(0)));
-            prop_assert_eq!(parts, text);
+            text.each_part(|part| {
+                parts.push_str(part);
+                Ok::<(), ()>(())
+            })
+            .unwrap()
+            .map(|_| parts)
+        });
+        // Whole and part by part it is the same.
+        if let (Ok(document), Ok(parts)) = (&read, parts) {
+            assert_eq!(Ok(document.text.to_string()), parts);
         }
+        read.map(|document| document.text.into_owned())
+    }
 
-        /// Whatever the decoder of JSON refuses is refused, but for lone surrogates.
-        #[test]
-        fn no_other_escapes_are_undone(inside in "([a-f]|\\\\[\"/bfnrtux0]|\\\\ud8[0-9]{2}|\\\\ude[0-9]{2}|\\\\u00[+e][0-9]){0,5}") {
-            let raw = format!("\"{inside}\"");
-            let (read, decoded) = (unescape(&inside), serde_json::from_str::<String>(&raw));
-            match &read {
-                Some((_, surrogates)) if *surrogates > 0 => prop_assert!(decoded.is_err()),
-                _ => prop_assert_eq!(read.clone().map(|(text, _)| text), decoded.ok()),
-            }
-            let mut parts = String::new();
-            let visit = |part: &str| { parts.push_str(part); Ok::<(), ()>(()) };
-            let surrogates = RawText(&raw).each_part(visit).unwrap().ok();
-            prop_assert_eq!(surrogates.map(|surrogates| (parts, surrogates)), read);
+    #[test]
+    fn fields_are_named_by_paths() {
+        let line = r#"{"id":1,"meta":{"content":"in","x":{"y":"deep"},"a.b":"dot"},"a":[{"b":"zero"},{"b":"one"},["x","y"]]}"#;
+        for (path, text) in [("meta.content", "in"), ("meta.x.y", "deep"), ("a.1.b", "one"), ("a.2.0", "x")] {
+            assert_eq!(text_of(path, line).as_deref(), Ok(text), "{path}");
         }
+        // A way ends where the value is none to go on into, and members are named by single parts.
+        for path in
+            ["meta", "meta.x", "a.3.b", "a.b", "a.-1.b", "meta.content.x", "meta.a.b", "id.x", "meta."]
+        {
+            assert_eq!(text_of(path, line).unwrap_err().field, "text", "{path}");
+        }
+        let both = r#"{"id":1,"meta":{"content":"in"},"meta.content":"named"}"#;
+        assert_eq!(text_of("meta.content", both).as_deref(), Ok("named"));
+        let twice = r#"{"id":1,"meta":{"content":"a","content":"b"}}"#;
+        assert!(text_of("meta.content", twice).unwrap_err().to_string().contains("stands twice"));
+    }
 
-        /// As the language reads UTF-16 whose halves may be alone.
-        #[test]
-        fn lone_surrogates_are_replaced(units in proptest::collection::vec(
-            prop_oneof![0xd7fe_u16..0xe002, 0xd83d_u16..0xd83f, 0xde00_u16..0xde02, 0x61_u16..0x64], 0..8,
-        )) {
-            let inside: String = units.iter().map(|unit| format!("\\u{unit:04x}")).collect();
-            let text = String::from_utf16_lossy(&units);
-            let alone = char::decode_utf16(units.iter().copied()).filter(Result::is_err).count();
-            prop_assert_eq!(unescape(&inside), Some((text, alone as u64)));
+    #[test]
+    fn several_texts_are_joined_and_missing_ones_passed_over() {
+        for (line, text) in [
+            (r#"{"id":1,"title":"A","meta":{"body":"B\u0041"}}"#, "A\nBA"),
+            (r#"{"id":1,"meta":{"body":"B"},"title":"A"}"#, "A\nB"),
+            (r#"{"id":1,"title":null,"meta":{"body":"B"}}"#, "B"),
+            (r#"{"id":1,"title":"A","meta":null}"#, "A"),
+            (r#"{"id":1,"title":"","meta":{"body":""}}"#, "\n"),
+        ] {
+            assert_eq!(text_of("title,meta.body", line).as_deref(), Ok(text), "{line}");
+        }
+        for line in
+            [r#"{"id":1}"#, r#"{"id":1,"title":null,"meta":{}}"#, r#"{"id":1,"title":"A","meta":{"body":7}}"#]
+        {
+            let wrong = text_of("title,meta.body", line).unwrap_err();
+            assert_eq!(wrong.field, "text", "{line}");
+        }
+        assert!(text_of("title,body", r#"{"id":1}"#).unwrap_err().found.contains("\"title,body\""));
+        for wrong in ["", "a,,b", "a,"] {
+            assert!(wrong.parse::<TextFields>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn ids_are_paths_or_places() {
+        let place = Place { file: "f".into(), line: 7, offset: 99, ..Place::default() };
+        for (id, found) in [("meta.nr", "5"), ("auto", "f@99"), ("row", "f@7")] {
+            let opts = DocumentOpts { id: id.parse().unwrap(), ..opts() };
+            let read = opts.read(br#"{"meta":{"nr":5},"text":""}"#, &place).unwrap();
+            assert_eq!(String::from_utf8(read.id).unwrap(), found);
         }
     }
 

@@ -1,7 +1,7 @@
 //! The field of documents that a keep rule looks at. A rule whose field no option names, or no document has, would
 //! keep the smallest id and say nothing; both are errors that list the fields which a line of the input does have.
 
-use crate::record::document::{Document, DocumentOpts, field_names};
+use crate::record::document::{Document, DocumentOpts, FieldPath, field_names};
 use twinsplit_core::cluster::keep::KeepRule;
 use twinsplit_io::error::{Error, Place};
 
@@ -49,7 +49,8 @@ impl KeepField {
 
     /// The field's name, where an option gives it.
     pub fn name<'o>(&self, opts: &'o DocumentOpts) -> Option<&'o str> {
-        if *self == DATE { opts.date.as_deref() } else { opts.score.as_deref() }
+        let path = if *self == DATE { &opts.date } else { &opts.score };
+        path.as_ref().map(FieldPath::name)
     }
 
     /// Whether a document has it.

@@ -7,7 +7,7 @@
 
 use super::NoOpts;
 use super::options::FeatureOpts;
-use crate::record::document::{DocumentOpts, Line, SURROGATES, string_field};
+use crate::record::document::{DocumentOpts, FieldPath, Line, SURROGATES, string_field};
 use crate::record::id;
 use crate::record::lookup::KeptFeature;
 use crate::record::site::SiteRow;
@@ -34,7 +34,7 @@ twinsplit_core::options! {
     pub struct SiteFieldOpts {
         /// Leave out features that several pages of one site have and no other page: the field with a page's URL,
         /// whose host is the site, or with the site's name
-        pub site: Option<String>, "FIELD";
+        pub site: Option<FieldPath>, "FIELD";
     }
 }
 

@@ -14,7 +14,7 @@ fn read(bytes: &[u8], opts: &SourceOpts) -> Result<Vec<Seen>> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
     fs::write(&path, bytes).unwrap();
-    let mut source = Trec::open(opts, &path, 0)?;
+    let mut source = Trec::open(opts, Input::open(&path, 0)?)?;
     let mut seen = Vec::new();
     while let Some(found) = source.next_document()? {
         let at = found.place.offset as usize;
@@ -170,7 +170,7 @@ proptest! {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         fs::write(&path, &text).unwrap();
-        let mut source = Trec::open(&opts(), &path, 0).unwrap();
+        let mut source = Trec::open(&opts(), Input::open(&path, 0).unwrap()).unwrap();
         let mut pieces = String::new();
         while let Some(found) = source.next_document().unwrap() {
             pieces += std::str::from_utf8(found.raw).unwrap();

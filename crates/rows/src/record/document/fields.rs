@@ -1,5 +1,6 @@
 //! Which fields a line has, for messages, and the text of one that few stages ask for.
 
+use super::path::{FieldPath, Slot};
 use serde::Deserializer as _;
 use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
@@ -44,10 +45,14 @@ impl<'de> Visitor<'de> for Names<'_> {
 }
 
 /// The text of a field of a line that is a JSON object; nothing where it is not there, or `null`.
-pub fn string_field<'a>(line: &'a [u8], name: &str) -> Result<Option<Cow<'a, str>>, FieldError> {
-    let whole = || FieldError::new("document", "a JSON object in UTF-8 on one line", line);
-    let fields: BTreeMap<Cow<'a, str>, &'a RawValue> = serde_json::from_slice(line).map_err(|_| whole())?;
-    let Some(raw) = fields.get(name).map(|raw| raw.get()).filter(|raw| *raw != "null") else {
+pub fn string_field<'a>(line: &'a [u8], path: &FieldPath) -> Result<Option<Cow<'a, str>>, FieldError> {
+    let whole = |_| FieldError::new("document", "a JSON object in UTF-8 on one line", line);
+    let fields: BTreeMap<Cow<'a, str>, &'a RawValue> = serde_json::from_slice(line).map_err(whole)?;
+    let mut slot = Slot::default();
+    for (name, raw) in &fields {
+        slot.place(path, name).into_iter().for_each(|place| *place = Some(raw));
+    }
+    let Some(raw) = slot.value(path).map_err(whole)?.filter(|raw| *raw != "null") else {
         return Ok(None);
     };
     let wrong = |_| FieldError::new("site", "a string, or null", raw.as_bytes());
