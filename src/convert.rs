@@ -5,6 +5,7 @@
 
 mod in_front;
 
+use super::inputs::InputOpts;
 use super::options::{Overwrite, output_file_in_new_folder};
 use super::progress::Display;
 use super::quarantine;
@@ -17,10 +18,11 @@ use twinsplit_engine::progress::{Progress, Unit};
 use twinsplit_io::MaxLine;
 use twinsplit_io::error::Result;
 use twinsplit_io::terminal::{self, plural};
-use twinsplit_io::{AtomicFile, Target, document_files, pack};
-use twinsplit_rows::bad_records::BadRecords;
+use twinsplit_io::{AtomicFile, Target, pack};
+use twinsplit_rows::bad_records::{BadRecords, MostBad};
+use twinsplit_rows::record::document::IdField;
 use twinsplit_rows::record::id;
-use twinsplit_sources::{Decoding, Encoding, Format, SourceOpts};
+use twinsplit_sources::{Decoding, PlaceIds, SourceOpts};
 
 pub use in_front::{InFront, UNREAD};
 
@@ -29,8 +31,8 @@ const NAME: &str = "convert";
 /// The options of `convert`.
 #[derive(Args, Clone, Debug)]
 pub struct ConvertOpts {
-    /// Documents, plain or gzip: files, folders with all below them, quoted patterns such as 'WTX*/B*.gz', or - for standard
-    /// input
+    /// Documents, plain or compressed by gzip, zstd, bzip2 or xz: files, folders with all below them, quoted patterns such as
+    /// 'WTX*/B*.gz', or - for standard input
     #[arg(required = true, num_args = 1.., value_name = "FILE")]
     pub input: Vec<PathBuf>,
     /// The file of JSON lines, gzip when its name ends in .gz; - for standard output
@@ -39,6 +41,9 @@ pub struct ConvertOpts {
     /// Whether a file may be replaced.
     #[command(flatten)]
     pub overwrite: Overwrite,
+    /// Which files are read, and how.
+    #[command(flatten)]
+    inputs: InputOpts,
     /// How documents are found.
     #[command(flatten)]
     source: SourceArgs,
@@ -50,15 +55,13 @@ pub struct ConvertOpts {
 /// How documents are found in files.
 #[derive(Args, Clone, Debug)]
 struct SourceArgs {
-    /// The format of the files
-    #[arg(long, value_parser = args::choice::<Format>())]
-    format: Format,
-    /// What holds the id: a field of jsonl, a column of csv and tsv, an element of trec, a field of the records of warc. `auto` makes ids of the form FILE@OFFSET for trec, and asks
-    /// for none in jsonl, whose lines stay as they are [default: id; DOCNO; WARC-Record-ID]
+    /// What holds the id: a field of jsonl and json, a column of csv and tsv, an element of trec, a field of the records of warc. `auto` makes ids of the
+    /// form FILE@OFFSET for trec, and asks for none where documents keep their fields; `row` gives every document the id FILE@NUMBER, which is the
+    /// number of a line of jsonl, and else of the document in its file [default: id; DOCNO; WARC-Record-ID]
     #[arg(long, value_name = "NAME")]
     id: Option<String>,
-    /// What holds the text: a field of jsonl, columns of csv and tsv or elements of trec, which are joined in their order
-    /// [default: text; TEXT, or all that follows a DOCHDR]
+    /// What holds the text: fields of jsonl and json, by names or paths such as meta.content; columns of csv and tsv or elements of trec, which are
+    /// joined in their order [default: text; TEXT, or all that follows a DOCHDR]
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     text: Vec<String>,
     /// What holds the date, if anything does, as for --keep newest
@@ -67,10 +70,6 @@ struct SourceArgs {
     /// The column of csv and tsv that holds the score, as for --keep score: its cells become numbers
     #[arg(long, value_name = "NAME")]
     score: Option<String>,
-    /// The encoding of the files by a name of the WHATWG Encoding Standard, such as latin1, gb18030 or shift_jis; bytes
-    /// that are not of it are errors [default: utf-8; of a web page, what it says]
-    #[arg(long, value_name = "NAME")]
-    encoding: Option<Encoding>,
     /// Leave web pages as they are, and do not make text of their HTML
     #[arg(long)]
     keep_markup: bool,
@@ -78,29 +77,30 @@ struct SourceArgs {
     /// most of theirs in them, and more that have names of variables
     #[arg(long, conflicts_with = "keep_markup")]
     script_templates: bool,
-    /// Put up to N documents that cannot be read into FILE.quarantine.tsv beside the output, instead of stopping
-    #[arg(long, default_value_t = 0, value_name = "N")]
-    bad_records: u64,
+    /// Put up to N documents that cannot be read, or all of them, into FILE.quarantine.tsv beside the output, instead of stopping
+    #[arg(long, default_value = "0", value_name = "N|all")]
+    bad_records: MostBad,
     /// The longest document that is accepted: megabytes, or a number with the suffix B, K, M or G
     #[arg(long, default_value = "256M", value_name = "MB")]
     max_line: MaxLine,
 }
 
-impl From<SourceArgs> for SourceOpts {
-    fn from(args: SourceArgs) -> Self {
-        let SourceArgs {
-            format,
-            id,
-            text,
-            date,
-            score,
-            encoding,
-            keep_markup,
-            script_templates,
-            bad_records,
-            max_line,
-        } = args;
-        Self { format, id, text, date, score, encoding, keep_markup, script_templates, bad_records, max_line }
+impl ConvertOpts {
+    fn source(&self) -> SourceOpts {
+        let (args, is_row) = (self.source.clone(), self.source.id.as_deref() == Some(IdField::Row.name()));
+        SourceOpts {
+            id: args.id.filter(|_| !is_row),
+            text: args.text,
+            date: args.date,
+            score: args.score,
+            place_ids: is_row.then(|| PlaceIds { field: "id".to_owned(), by_number: true }),
+            encoding: self.inputs.encoding,
+            keep_markup: args.keep_markup,
+            script_templates: args.script_templates,
+            bad_records: args.bad_records,
+            max_line: args.max_line,
+            ..SourceOpts::of(self.inputs.format)
+        }
     }
 }
 
@@ -114,8 +114,8 @@ pub fn command() -> Command {
 /// `twinsplit convert`.
 pub fn run(matches: &ArgMatches) -> Result<()> {
     let opts: ConvertOpts = args::read(matches)?;
-    let (files, replaces) = (document_files(&opts.input)?, opts.overwrite.overwrite);
-    let source = SourceOpts::from(opts.source);
+    let (files, replaces) = (opts.inputs.files(&opts.input)?, opts.overwrite.overwrite);
+    let source = opts.source();
     let reads = || files.iter().map(PathBuf::as_path);
     let output = Target::of(&opts.output, replaces, reads())?;
     let quarantine = quarantine::beside(&output, source.bad_records, reads())?;
@@ -124,8 +124,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         // What an earlier call let pass is not this one's.
         quarantine::remove_old(quarantine)?;
     }
-    let unread = quarantine.as_ref().map_or(Path::new(""), Target::path);
-    converted.warnings(unread).iter().for_each(terminal::warning);
+    converted.warnings(quarantine.as_ref().map(Target::path)).iter().for_each(terminal::warning);
     if !opts.quiet && opts.output != Path::new("-") {
         terminal::line(format_args!(
             "{}: {}",
@@ -147,12 +146,13 @@ pub struct Converted {
 }
 
 impl Converted {
-    /// What to say of it; `unread` is where documents lie that could not be read.
-    fn warnings(&self, unread: &Path) -> Vec<String> {
+    /// What to say of it; `unread` is where documents lie that could not be read, if they are kept.
+    pub fn warnings(&self, unread: Option<&Path>) -> Vec<String> {
         let mut warnings = Vec::new();
         if self.bad > 0 {
             let what = plural(self.bad, "document", "documents");
-            warnings.push(format!("{what} could not be read; see {}", visible::path(unread)));
+            let see = unread.map(|unread| format!("; see {}", visible::path(unread)));
+            warnings.push(format!("{what} could not be read{}", see.unwrap_or_default()));
         }
         if self.documents == 0 {
             warnings.push("no document was found".to_owned());

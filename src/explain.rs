@@ -7,9 +7,11 @@ mod lexicons;
 mod signatures;
 
 use super::documents::{Inputs, PairOpts, RunFile, each_document, in_range};
+use super::inputs::InputOpts;
 use super::options;
 use super::run::refuse_streams;
-use clap::{Arg, ArgMatches, Command, value_parser};
+use crate::args;
+use clap::{Arg, ArgMatches, Args, Command, value_parser};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -17,9 +19,9 @@ use twinsplit_core::similarity::SetSimilarity;
 use twinsplit_core::text::{Extractor, FeatureSpec};
 use twinsplit_core::visible;
 use twinsplit_engine::steps;
+use twinsplit_io::Stdout;
 use twinsplit_io::error::{Error, Result};
 use twinsplit_io::terminal::plural;
-use twinsplit_io::{Stdout, document_files};
 use twinsplit_rows::chains::Family;
 use twinsplit_rows::params::Params;
 use twinsplit_rows::plan::{refuse_unused, suitable};
@@ -30,7 +32,7 @@ use twinsplit_rows::record::id;
 pub fn command() -> Command {
     let id =
         |name: &'static str| Arg::new(name).required(true).value_name(if name == "a" { "A" } else { "B" });
-    options::with_stage_options(
+    options::with_stage_options(InputOpts::augment_args(
         Command::new("explain")
             .about("Shows why two documents are a pair or not: shared features in their context, and the arithmetic")
             .arg(id("a").help("A document's id, as pairs.tsv or a message shows it"))
@@ -59,7 +61,8 @@ pub fn command() -> Command {
                     .default_value("10")
                     .help("Passages of shared features to show; 0 shows all"),
             ),
-    )
+    ))
+    .long_about(None)
 }
 
 /// A document's text and its features: hash -> text, first place.
@@ -87,12 +90,23 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         inputs = Some(run.documents(&given, "")?);
     }
     refuse_unused(family, &params, &options, false)?;
+    // The documents of a run are JSON lines; others may be of any format.
+    let json_lines;
+    let inputs = match inputs {
+        Some(inputs) => inputs,
+        None => {
+            let found = args::read::<InputOpts>(matches)?.of(&given)?;
+            let as_given = params.clone();
+            found.settle(&mut params);
+            json_lines = found.read(&as_given, None, true)?;
+            Inputs::of(json_lines.to_vec())
+        }
+    };
     let is = |name| family.name == name || of_run.is_some_and(|family| family.name == name);
     let (by_bands, by_lexicons, of_fingerprints) = (is("minhash"), is("i-match"), is("simhash"));
     let opts: PairOpts = params.parse()?;
     let spec = opts.features.spec()?;
     let wanted = ["a", "b"].map(|name| matches.get_one::<String>(name).map_or("", String::as_str));
-    let inputs = inputs.map_or_else(|| document_files(&given).map(Inputs::of), Ok)?;
     let show = matches.get_one::<usize>("show").copied().unwrap_or(10);
     if of_fingerprints {
         let mut out = Stdout::new();

@@ -15,7 +15,8 @@ use twinsplit_engine::progress::{Progress, Unit};
 use twinsplit_io::error::{Error, Place, Result};
 use twinsplit_io::terminal;
 use twinsplit_io::{MadeFolders, MaxLine, Target, document_files, pack, parse_bytes, unpacked};
-use twinsplit_rows::record::document::DocumentOpts;
+use twinsplit_rows::bad_records::MostBad;
+use twinsplit_rows::record::document::{DocumentOpts, IdField, TextFields};
 
 /// Documents that a thread makes at a time.
 const BLOCK: u64 = 64;
@@ -53,7 +54,7 @@ struct CorpusOpts {
     model: Vec<PathBuf>,
     /// Field of the model's documents that holds the text
     #[arg(long, default_value = "text", value_name = "FIELD")]
-    text: String,
+    text: TextFields,
     /// Share of documents that are edited copies of earlier ones
     #[arg(long, default_value = "0.3", value_name = "SHARE", value_parser = share)]
     copies: f64,
@@ -164,11 +165,11 @@ impl CorpusOpts {
 /// The models of the documents named, or of those shipped.
 fn models(opts: &CorpusOpts, files: &[PathBuf]) -> Result<Models> {
     let document = DocumentOpts {
-        id: "auto".to_owned(),
+        id: IdField::Auto,
         text: opts.text.clone(),
         date: None,
         score: None,
-        bad_records: 0,
+        bad_records: MostBad(0),
         max_line: MaxLine::from_str("256").map_err(Error::Usage)?,
     };
     let mut builder = ModelsBuilder::default();

@@ -1,19 +1,21 @@
 //! `twinsplit idf`: document frequencies of a reference corpus as a table.
 
+use super::inputs::InputOpts;
 use super::options::{self, Overwrite, with_overwrite};
 use super::progress::Display;
 use super::quarantine::{self, Places};
 use crate::args;
-use clap::{Arg, ArgMatches, Command, value_parser};
+use clap::{Arg, ArgMatches, Args, Command, value_parser};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use twinsplit_engine::progress::Progress;
 use twinsplit_engine::steps::LocalSteps;
+use twinsplit_io::Target;
 use twinsplit_io::error::{Error, Result};
 use twinsplit_io::terminal;
-use twinsplit_io::{Target, document_files};
 use twinsplit_rows::chains::{IDF_TABLE, idf_table};
 use twinsplit_rows::params::Params;
+use twinsplit_rows::record::document::DocumentOpts;
 
 /// The stages' options that this command has.
 const OPTIONS: [&str; 9] =
@@ -31,8 +33,8 @@ pub fn command() -> Command {
                 .value_parser(value_parser!(PathBuf))
                 .value_name("FILE")
                 .help(
-                    "The reference corpus: JSON lines, plain or gzip; files, folders, quoted patterns \
-                     such as 'crawl/*.gz', or - for standard input",
+                    "The reference corpus: documents, plain or compressed by gzip, zstd, bzip2 or xz; files, folders, quoted \
+                     patterns such as 'crawl/*.gz', or - for standard input",
                 ),
         )
         .arg(
@@ -48,7 +50,7 @@ pub fn command() -> Command {
                 .into_iter()
                 .filter(|arg| OPTIONS.contains(&arg.get_long().unwrap_or_default())),
         );
-    with_overwrite(command)
+    with_overwrite(InputOpts::augment_args(command).long_about(None))
 }
 
 /// `twinsplit idf`.
@@ -65,18 +67,24 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     }
     let path =
         |name: &str| matches.get_many::<PathBuf>(name).into_iter().flatten().cloned().collect::<Vec<_>>();
-    let inputs = document_files(&path("from"))?;
+    let given = params.clone();
+    let inputs = args::read::<InputOpts>(matches)?.of(&path("from"))?;
+    inputs.settle(&mut params);
     let output = path("output").pop().ok_or_else(|| Error::Usage("no output".into()))?;
     let replaces = args::read::<Overwrite>(matches)?.overwrite;
     let named = params.clone();
     let side = named.named_files();
-    let reads = || inputs.iter().map(PathBuf::as_path).chain(side.iter().map(|(_, file)| Path::new(*file)));
+    let files = inputs.files.clone();
+    let reads = || files.iter().map(PathBuf::as_path).chain(side.iter().map(|(_, file)| Path::new(*file)));
     let output = Target::of(&output, replaces, reads())?;
-    let quarantine = quarantine::beside(&output, params.number("bad-records"), reads())?;
+    let most = params.parse::<DocumentOpts>()?.bad_records;
+    let quarantine = quarantine::beside(&output, most, reads())?;
     let work = output.work_folder()?;
+    let inputs = inputs.read(&given, quarantine.as_ref(), false)?;
     let made = table(&inputs, &params, work.path());
     let made = match &quarantine {
-        Some(quarantine) => {
+        // What was converted holds no others.
+        Some(quarantine) if !inputs.is_converted => {
             let places = Places { made: quarantine, shown: quarantine.path(), failed: quarantine };
             let made = made.map(|file| (file, Vec::new()));
             let (file, warnings) =
@@ -84,7 +92,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
             warnings.iter().for_each(terminal::warning);
             file
         }
-        None => made?,
+        _ => made?,
     };
     output.take(&made)
 }

@@ -17,6 +17,7 @@ pub mod fingerprints;
 pub mod forecast;
 pub mod generate_corpus;
 pub mod idf;
+pub mod inputs;
 pub mod interrupt;
 pub mod job;
 pub mod join;

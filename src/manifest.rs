@@ -149,7 +149,10 @@ impl RunManifest {
             }
         }
         // Automatic ids are made of names as they were given.
-        let by_names = self.0.get("parameters").is_some_and(|parameters| parameters["id"] == "auto");
+        let by_names = self
+            .0
+            .get("parameters")
+            .is_some_and(|parameters| ["auto", "row"].iter().any(|place| parameters["id"] == *place));
         let same = |one: &Value, other: &Value| {
             one["path"] == other["path"]
                 || !by_names && one["absolute"].is_string() && one["absolute"] == other["absolute"]

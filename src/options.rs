@@ -1,6 +1,7 @@
 //! The driver's options: those of all stages, declared there, and a few of its own.
 
 use super::args;
+use super::inputs::InputOpts;
 use super::recall::{self, SampleThere};
 use clap::builder::{PathBufValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::parser::ValueSource;
@@ -13,7 +14,6 @@ use twinsplit_rows::chains::FAMILIES;
 use twinsplit_rows::config::Config;
 use twinsplit_rows::plan::{Asked, Engine, Given, Origin, Plan};
 use twinsplit_rows::stages;
-use twinsplit_sources::{Encoding, Format};
 
 /// The value of an option that bounds memory.
 pub fn megabytes(text: &str) -> std::result::Result<usize, &'static str> {
@@ -109,18 +109,13 @@ pub const MEMORY: usize = 2048;
 /// Options of a run that are no stage's.
 #[derive(Args, Clone, Debug)]
 pub struct RunOpts {
-    /// Documents, as JSON lines, plain or gzip: files, folders with all below them, quoted patterns such as
+    /// Documents, plain or compressed by gzip, zstd, bzip2 or xz: files, folders with all below them, quoted patterns such as
     /// 'crawl/**/*.gz', or - for standard input
     #[arg(long, required = true, num_args = 1.., value_name = "FILE")]
     pub input: Vec<PathBuf>,
-    /// The format of the documents; those that are not JSON lines are converted first, into OUTPUT.documents.jsonl
-    /// (engines local and pipes)
-    #[arg(long, value_parser = args::choice::<Format>(), default_value = "jsonl")]
-    pub format: Format,
-    /// The encoding of the documents, by a name such as latin1 or gb18030; texts in others than UTF-8 are converted first
-    /// [default: utf-8; of a web page, what it says]
-    #[arg(long, value_name = "NAME")]
-    pub encoding: Option<Encoding>,
+    /// Which of the files are read, and how.
+    #[command(flatten)]
+    pub inputs: InputOpts,
     /// Folder for pairs.tsv, clusters.tsv and run.json
     #[arg(long, value_name = "FOLDER")]
     pub output: PathBuf,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use twinsplit_core::visible;
 use twinsplit_io::error::{Error, Result};
 use twinsplit_io::{Target, expand_inputs, open, read_row};
-use twinsplit_rows::bad_records::FOLDER;
+use twinsplit_rows::bad_records::{FOLDER, MostBad};
 use twinsplit_rows::params::Params;
 use twinsplit_rows::record::Record;
 use twinsplit_rows::record::bad::BadLine;
@@ -30,10 +30,10 @@ pub struct Places<'a> {
 /// The quarantine beside what a command writes; nothing where no line may pass.
 pub fn beside<'p>(
     output: &Target,
-    bad_records: u64,
+    bad_records: MostBad,
     reads: impl IntoIterator<Item = &'p Path>,
 ) -> Result<Option<Target>> {
-    if bad_records == 0 {
+    if bad_records.0 == 0 {
         return Ok(None);
     }
     if !output.is_file() {
@@ -63,7 +63,7 @@ pub fn settle<T>(
     params: &Params,
     warnings: impl FnOnce(&mut T) -> &mut Vec<String>,
 ) -> Result<T> {
-    let allowed = params.parse::<DocumentOpts>()?.bad_records;
+    let allowed = params.parse::<DocumentOpts>()?.bad_records.0;
     let (found, first, parts);
     if allowed == 0 {
         (found, first, parts) = Default::default();

@@ -25,9 +25,9 @@ use twinsplit_engine::script_of;
 use twinsplit_engine::steps::{self, LocalSteps, answer_file};
 use twinsplit_io::error::{Error, Result};
 use twinsplit_io::terminal;
-use twinsplit_io::{Contents, Stdout, Target, document_files};
+use twinsplit_io::{Contents, Stdout, Target};
 use twinsplit_rows::chains::{CLUSTERS, Columnar, Family};
-use twinsplit_rows::plan::{Asked, Engine, Plan};
+use twinsplit_rows::plan::{Asked, Engine, Origin, Plan};
 
 /// The command line of `run`.
 pub fn command() -> Command {
@@ -42,13 +42,18 @@ pub fn command() -> Command {
 pub fn run(matches: &ArgMatches) -> Result<()> {
     let start = Instant::now();
     let opts: RunOpts = args::read(matches)?;
-    let in_front = InFront::of(&opts, matches.contains_id("recall"))?;
+    let documents = Documents::of(&opts, matches.contains_id("recall"))?;
+    let in_front = documents.in_front.as_ref();
     let there = |asked: &Asked| cluster_sample::draw(asked, &opts);
     let there: Option<&SampleThere<'_>> = opts.engine.is_remote().then_some(&there);
-    let asked = options::asked(matches, opts.engine, &opts.input, opts.write_kept, there)?;
+    let mut asked = options::asked(matches, opts.engine, &documents.given, opts.write_kept, there)?;
+    let as_asked = asked.given.params.clone();
+    if let (Some(_), Some(field)) = (in_front, InFront::id_field(&as_asked)) {
+        asked.given.set("id", field, Origin::Follows("format"));
+    }
     let plan = options::plan(asked, opts.quiet)?;
     refuse_settings(&opts)?;
-    if let (Some(_), Some(_)) = (&in_front, plan.params.get("queries")) {
+    if let (Some(_), Some(_)) = (in_front, plan.params.get("queries")) {
         return Err(Error::Usage(
             "--queries goes with documents that are JSON lines in UTF-8; convert queries and documents with twinsplit convert first"
                 .to_owned(),
@@ -59,7 +64,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         return cluster_driver::run(&plan, &opts);
     }
     output::check(&opts)?;
-    let inputs = checked_inputs(&opts, &plan, in_front.is_some())?;
+    let inputs = documents.checked(&opts, &plan)?;
     let queries = checked_queries(&plan)?;
     let side = plan.params.named_files();
     let side = side.iter().map(|(_, file)| Path::new(*file));
@@ -82,7 +87,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     let is_read_once = ways.is_some() && in_front.is_none();
     let known = if is_read_once && !opts.resume { Known::Sizes } else { Known::Digests };
     let mut manifest = RunManifest::of(&plan, [&inputs, &queries], known)?;
-    let as_given = in_front.iter().flat_map(InFront::parameters);
+    let as_given = in_front.into_iter().flat_map(InFront::parameters);
     as_given.for_each(|(name, value)| manifest.add_parameter(name, value));
     let output = match Output::open(&opts, &manifest)? {
         Start::Run(output) => Arc::new(output),
@@ -93,15 +98,17 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     interrupt::clean_up(&output, |output| drop(leave(output, Error::Limit(String::new()))))?;
     // As they were given: a process's argument list is too short for the files of a large folder.
     let (mut inputs, mut given, mut unread) = (inputs, plan.inputs.clone(), Vec::new());
-    if let Some(in_front) = &in_front {
-        let converted = in_front.convert(&inputs, &output, &plan.params).and_then(|(file, warning)| {
-            let file = vec![file];
-            if forecasts {
-                forecast::refuse_hopeless(&plan.params, &opts, &file)?;
-            }
-            let fields = if checks_fields { keep_field::check(&plan.params, &file)? } else { String::new() };
-            Ok((file, warning, fields))
-        });
+    if let Some(in_front) = in_front {
+        let converted =
+            in_front.convert(&inputs, &output, &as_asked, opts.quiet).and_then(|(file, warning)| {
+                let file = vec![file];
+                if forecasts {
+                    forecast::refuse_hopeless(&plan.params, &opts, &file)?;
+                }
+                let fields =
+                    if checks_fields { keep_field::check(&plan.params, &file)? } else { String::new() };
+                Ok((file, warning, fields))
+            });
         (given, unread, fields) = converted.map_err(|error| leave(&output, error))?;
         inputs.clone_from(&given);
     }
@@ -169,37 +176,74 @@ pub(super) fn say_complete(opts: &RunOpts, print: impl FnOnce() -> Result<()>) -
     Ok(())
 }
 
-/// The input's files; what is missing, and a stream that would have to be read twice, is named.
-fn checked_inputs(opts: &RunOpts, plan: &Plan, converts: bool) -> Result<Vec<PathBuf>> {
-    if opts.output == Path::new("-") {
-        return Err(Error::Usage(
-            "a run writes several files, so --output is a folder and not -; \
-             twinsplit plan shows the pipe that writes pairs to standard output"
-                .to_owned(),
-        ));
+/// The documents of a run.
+struct Documents {
+    /// As they were given, or the files that are chosen among them.
+    given: Vec<PathBuf>,
+    /// All files; none where they lie in a cluster.
+    files: Vec<PathBuf>,
+    in_front: Option<InFront>,
+}
+
+impl Documents {
+    fn of(opts: &RunOpts, takes_sample: bool) -> Result<Self> {
+        let is_remote = opts.engine.is_remote();
+        if is_remote && opts.inputs.selects() {
+            return Err(Error::Usage(
+                "--include and --exclude look at folders of this machine; a pattern such as 'crawl/*.gz' as --input does what they do there"
+                    .to_owned(),
+            ));
+        }
+        let files = if is_remote { Vec::new() } else { opts.inputs.files(&opts.input)? };
+        let in_front = InFront::of(&opts.inputs, &files);
+        match &in_front {
+            Some(in_front) if is_remote => {
+                return Err(in_front
+                    .refuse("is for --engine local and pipes; a cluster's jobs read JSON lines in UTF-8"));
+            }
+            Some(in_front) if takes_sample => {
+                return Err(
+                    in_front.refuse("does not go with --recall, which takes a sample of JSON lines in UTF-8")
+                );
+            }
+            _ => {}
+        }
+        let given = if opts.inputs.selects() { files.clone() } else { opts.input.clone() };
+        Ok(Self { given, files, in_front })
     }
-    let inputs = document_files(&opts.input)?;
-    refuse_own_answer(&inputs, &opts.output)?;
-    if let Some(missing) = inputs.iter().find(|path| *path != Path::new("-") && !path.exists()) {
-        return Err(Error::File {
-            path: missing.clone(),
-            problem: match missing.to_str().is_some_and(|name| Family::named(name).is_some()) {
-                true => {
-                    "there is no such file or folder; the name of a chain comes before --input".to_owned()
-                }
-                false => "there is no such file or folder".to_owned(),
-            },
-        });
+
+    /// The files; what is missing, and a stream that would have to be read twice, is named.
+    fn checked(&self, opts: &RunOpts, plan: &Plan) -> Result<Vec<PathBuf>> {
+        if opts.output == Path::new("-") {
+            return Err(Error::Usage(
+                "a run writes several files, so --output is a folder and not -; \
+                 twinsplit plan shows the pipe that writes pairs to standard output"
+                    .to_owned(),
+            ));
+        }
+        let inputs = &self.files;
+        refuse_own_answer(inputs, &opts.output)?;
+        if let Some(missing) = inputs.iter().find(|path| *path != Path::new("-") && !path.exists()) {
+            return Err(Error::File {
+                path: missing.clone(),
+                problem: match missing.to_str().is_some_and(|name| Family::named(name).is_some()) {
+                    true => {
+                        "there is no such file or folder; the name of a chain comes before --input".to_owned()
+                    }
+                    false => "there is no such file or folder".to_owned(),
+                },
+            });
+        }
+        if !plan.reads_once() && self.in_front.is_none() {
+            refuse_streams(
+                inputs,
+                "only doc-split, term-split --pcp prefix without --df-cut and --accumulators, minhash with --check exact and \
+                 without --idf, and simhash without --check and without --weights of counted frequencies read it once, with the \
+                 engine local and without --write-kept",
+            )?;
+        }
+        Ok(inputs.clone())
     }
-    if !plan.reads_once() && !converts {
-        refuse_streams(
-            &inputs,
-            "only doc-split, term-split --pcp prefix without --df-cut and --accumulators, minhash with --check exact and \
-             without --idf, and simhash without --check and without --weights of counted frequencies read it once, with the \
-             engine local and without --write-kept",
-        )?;
-    }
-    Ok(inputs)
 }
 
 /// The files of the queries, if there are some.

@@ -92,7 +92,7 @@ pub fn command(entry: &Entry) -> Command {
             .num_args(1..)
             .value_parser(value_parser!(PathBuf))
             .help(
-                "Read rows from files, plain or gzip, instead of standard input: files, folders with all below \
+                "Read rows from files, plain or compressed by gzip, zstd, bzip2 or xz, instead of standard input: files, folders with all below \
                  them, quoted patterns such as 'part-*', or - for standard input",
             ),
     );
@@ -221,6 +221,9 @@ fn refuse_without_offsets(stages: &[(&Entry, Values)]) -> Result<()> {
     let any = |option: &str, value: &str| {
         stages.iter().any(|(_, values)| values.value(option).is_some_and(|given| given == value))
     };
+    if any("id", "row") {
+        return Err(Error::Usage("--id row counts the lines of a file, of which a task sees a share; --id auto takes their offsets".to_owned()));
+    }
     let (auto, first) = (any("id", "auto"), any("keep", KeepRule::First.name()));
     match [("--id auto", auto), ("--keep first", first)].into_iter().find(|(_, given)| *given) {
         Some((option, _)) => Err(Error::Usage(format!(

@@ -18,7 +18,8 @@ use twinsplit_core::similarity::Similarity;
 use twinsplit_core::similarity::tau::Tau;
 use twinsplit_core::text::{Extractor, FeatureKind, FeatureSpec, dominant_script};
 use twinsplit_io::error::Place;
-use twinsplit_rows::record::document::DocumentOpts;
+use twinsplit_rows::bad_records::MostBad;
+use twinsplit_rows::record::document::{DocumentOpts, TextFields};
 
 /// Sets of about 20 of so many tokens, small ones more frequent; every fourth a copy with an edit.
 fn raw(tokens: usize) -> RawSets {
@@ -42,11 +43,11 @@ fn similarity() -> Similarity {
 /// JSON lines to sets: reading, segmenting, hashing and sorting, the way of the front of every run.
 fn front(c: &mut Criterion) {
     let document = DocumentOpts {
-        id: "id".into(),
-        text: "text".into(),
+        id: "id".parse().unwrap(),
+        text: TextFields::one("text"),
         date: None,
         score: None,
-        bad_records: 0,
+        bad_records: MostBad(0),
         max_line: "1".parse().unwrap(),
     };
     for language in ["en", "zh"] {

@@ -44,7 +44,8 @@ pub fn run(data: &[u8]) {
         // The general reader has no numbers beyond those of a float.
         if let Ok(Value::Object(fields)) = serde_json::from_slice::<Value>(data) {
             assert_eq!(fields["text"], *document.text);
-            if let (Value::String(raw), "id") = (&fields.get("id").unwrap_or(&Value::Null), &*options.id) {
+            if let (Value::String(raw), "id") = (&fields.get("id").unwrap_or(&Value::Null), options.id.name())
+            {
                 let mut escaped = Vec::new();
                 id::escape(raw.as_bytes(), &mut escaped);
                 assert_eq!(escaped, document.id);

@@ -2,6 +2,7 @@
 //! file, in its order, and each line is a document that a run reads. The first byte chooses the options.
 
 use serde_json::Value;
+use twinsplit_io::Packing;
 use twinsplit_io::error::Place;
 use twinsplit_rows::params::Params;
 use twinsplit_rows::record::document::DocumentOpts;
@@ -12,7 +13,7 @@ fn options(number: u8) -> SourceOpts {
     let of = SourceOpts::of;
     let encoding = |name: &str| Some(name.parse().expect("an encoding"));
     let bytes = |text: &str| text.parse().expect("a number of bytes");
-    match number % 15 {
+    match number % 18 {
         0 => of(Format::Trec),
         1 => SourceOpts {
             id: Some("auto".to_owned()),
@@ -37,7 +38,10 @@ fn options(number: u8) -> SourceOpts {
         11 => of(Format::Text),
         12 => SourceOpts { encoding: encoding("latin1"), max_line: bytes("50B"), ..of(Format::Lines) },
         13 => SourceOpts { max_line: bytes("300B"), ..of(Format::Warc) },
-        _ => of(Format::Warc),
+        14 => of(Format::Warc),
+        15 => of(Format::Json),
+        16 => SourceOpts { max_line: bytes("50B"), ..of(Format::Json) },
+        _ => of(Format::Auto),
     }
 }
 
@@ -53,12 +57,12 @@ pub fn run(data: &[u8]) {
 
     let file = tempfile::NamedTempFile::new().expect("a file");
     std::fs::write(file.path(), bytes).expect("a file");
-    let is_plain = !bytes.starts_with(&[0x1f, 0x8b]);
+    let is_plain = Packing::of(bytes).is_none();
     let Ok(mut source) = opts.open(file.path(), 0) else { return };
     let mut before = 0;
     while let Ok(Some(found)) = source.next_document() {
         // A page and a file of text may be empty; nothing else may.
-        assert!(!found.raw.is_empty() || matches!(opts.format, Format::Html | Format::Text));
+        assert!(!found.raw.is_empty() || matches!(opts.format, Format::Html | Format::Text | Format::Auto));
         // Fields of a record, and what is read ahead in a table, come on top of it.
         let more =
             if matches!(opts.format, Format::Jsonl | Format::Trec | Format::Html) { 0 } else { 1 << 20 };

@@ -1,48 +1,58 @@
-//! `run --format` and `run --encoding`: the documents are converted into a file of the answer, and that file is what the run reads.
+//! Documents of other formats in front of a command: they become JSON lines, and these are what the command reads.
 //!
-//! So `explain` and `report` read the very lines that the run has read, which have their place when the rest of the answer has its own.
-//! `run.json` names the documents as they were given; `--resume` compares these, and goes on with lines that are complete.
+//! Of a run they are a file of the answer, so that `explain` and `report` read the very lines that the run has read, which have their place
+//! when the rest of the answer has its own. `run.json` names the documents as they were given; `--resume` compares these, and goes on
+//! with lines that are complete.
 
-use super::super::options::RunOpts;
+use super::super::inputs::InputOpts;
 use super::super::output::Output;
 use super::super::output::owned::DOCUMENTS;
 use super::super::quarantine::QUARANTINE;
+use super::Converted;
 use std::fs;
 use std::path::PathBuf;
 use twinsplit_io::Target;
 use twinsplit_io::error::{Error, Result};
 use twinsplit_rows::params::Params;
-use twinsplit_rows::record::document::DocumentOpts;
-use twinsplit_sources::{Encoding, Format, SourceOpts};
+use twinsplit_rows::record::document::{DocumentOpts, FieldPath, IdField};
+use twinsplit_sources::{Encoding, FieldNames, Format, PlaceIds, SourceOpts};
 
-/// Documents that a run converts before it reads them.
+/// Documents that are converted before a command reads them.
+#[derive(Clone, Debug)]
 pub struct InFront {
     format: Format,
     encoding: Option<Encoding>,
-    quiet: bool,
+    /// What the user would say of all files to `convert`.
+    option: String,
 }
 
+/// The field in which documents get ids of places.
+const ID: &str = "twinsplit_id";
+
 impl InFront {
-    /// What is to be converted for a run; nothing for JSON lines in UTF-8.
-    pub fn of(opts: &RunOpts, takes_sample: bool) -> Result<Option<Self>> {
+    /// What is to be converted; nothing for JSON lines in UTF-8.
+    pub fn of(opts: &InputOpts, files: &[PathBuf]) -> Option<Self> {
         let option = match (opts.format, opts.encoding) {
-            (Format::Jsonl, Some(encoding)) if !encoding.is_utf_8() => {
-                format!("--format jsonl --encoding {encoding}")
+            (Format::Jsonl | Format::Auto, Some(encoding)) if !encoding.is_utf_8() => {
+                format!("--format {} --encoding {encoding}", opts.format.name())
             }
-            (Format::Jsonl, _) => return Ok(None),
+            (Format::Jsonl, _) => return None,
+            (Format::Auto, _) => {
+                let other =
+                    files.iter().map(|file| Format::of_file(file)).find(|format| *format != Format::Jsonl);
+                format!("--format {}", other?.name())
+            }
             (other, _) => format!("--format {}", other.name()),
         };
-        let refused = if opts.engine.is_remote() {
-            "is for --engine local and pipes; a cluster's jobs read JSON lines in UTF-8"
-        } else if takes_sample {
-            "does not go with --recall, which takes a sample of JSON lines in UTF-8"
-        } else {
-            return Ok(Some(Self { format: opts.format, encoding: opts.encoding, quiet: opts.quiet }));
-        };
-        Err(Error::Usage(format!(
-            "{option} {refused}: make them first with `twinsplit convert {option} FILE --output documents.jsonl`, and give that file \
-             as --input"
-        )))
+        Some(Self { format: opts.format, encoding: opts.encoding, option })
+    }
+
+    /// Refuses to convert for a command that cannot; `why` says so.
+    pub fn refuse(&self, why: &str) -> Error {
+        let option = &self.option;
+        Error::Usage(format!(
+            "{option} {why}: make them first with `twinsplit convert {option} FILE --output documents.jsonl`, and give that file as --input"
+        ))
     }
 
     /// What decides how they are read: the options and their values.
@@ -51,39 +61,84 @@ impl InFront {
         std::iter::once(("format", self.format.name().to_owned())).chain(encoding).collect()
     }
 
-    /// Converts the documents of these files, unless a run that was stopped has done so. Gives the file that the run is to read, and
-    /// the warnings of the conversion.
+    /// The field that holds the ids once documents are JSON lines, where these are made of places: the lines have others then.
+    pub fn id_field(params: &Params) -> Option<&'static str> {
+        let is_place = ["auto", "row"].into_iter().any(|id| params.get("id") == Some(id));
+        is_place.then_some(ID)
+    }
+
+    /// How the documents are found, by the options of the command as they were given.
+    fn source(&self, params: &Params) -> Result<SourceOpts> {
+        let document: DocumentOpts = params.parse()?;
+        let keeps_fields = self.format.keeps_fields() || self.format == Format::Auto;
+        let field = |path: Option<FieldPath>, is_one: bool| {
+            path.filter(|_| is_one).map(|path| path.name().to_owned())
+        };
+        let text = document.text.all().map(|path| path.name().to_owned()).collect();
+        let (id, place_ids) = match &document.id {
+            IdField::Named(path) => (Some(path.clone()), None),
+            place => {
+                let ids = PlaceIds { field: ID.to_owned(), by_number: *place == IdField::Row };
+                (None, Some(ids))
+            }
+        };
+        // Documents without fields get their id and text under the names that the command looks for, unless they are those of other fields.
+        let is_of_record = id.as_ref().is_some_and(|path| path.name().starts_with("WARC-"));
+        let name = |path: Option<&FieldPath>, usual: &str| {
+            let is_asked = self.format == Format::Auto || is_of_record;
+            let is_free =
+                |path: &&FieldPath| is_asked && !["id", "url", "date", "text"].contains(&path.name());
+            path.filter(is_free).map_or(usual, FieldPath::name).to_owned()
+        };
+        let names =
+            FieldNames { id: Some(name(id.as_ref(), "id")), text: name(Some(&document.text.first), "text") };
+        Ok(SourceOpts {
+            // Elements have their usual names; fields those that the command asks for.
+            id: field(id, keeps_fields || is_of_record),
+            text: if keeps_fields { text } else { Vec::new() },
+            date: field(document.date, keeps_fields),
+            score: field(document.score, keeps_fields),
+            place_ids,
+            names,
+            // The command joins them.
+            joins_columns: false,
+            encoding: self.encoding,
+            bad_records: document.bad_records,
+            max_line: document.max_line,
+            ..SourceOpts::of(self.format)
+        })
+    }
+
+    /// Writes the documents of these files into one.
+    pub fn write(
+        &self,
+        files: &[PathBuf],
+        to: &Target,
+        quarantine: Option<&Target>,
+        params: &Params,
+        quiet: bool,
+    ) -> Result<Converted> {
+        super::write(files, to, quarantine, &self.source(params)?, quiet)
+    }
+
+    /// Converts the documents of these files for a run, unless a run that was stopped has done so. Gives the file that the run is to read,
+    /// and the warnings of the conversion.
     pub fn convert(
         &self,
         files: &[PathBuf],
         output: &Output,
         params: &Params,
+        quiet: bool,
     ) -> Result<(PathBuf, Vec<String>)> {
         let file = output.answer.join(DOCUMENTS);
         if file.exists() {
             return Ok((file, Vec::new()));
         }
-        let document: DocumentOpts = params.parse()?;
-        let keeps_fields = self.format.keeps_fields();
-        let source = SourceOpts {
-            format: self.format,
-            // Elements have their usual names; fields those that the run asks for.
-            id: keeps_fields.then_some(document.id),
-            text: if keeps_fields { vec![document.text] } else { Vec::new() },
-            date: document.date.filter(|_| keeps_fields),
-            score: document.score.filter(|_| keeps_fields),
-            encoding: self.encoding,
-            keep_markup: false,
-            script_templates: false,
-            bad_records: document.bad_records,
-            max_line: document.max_line,
-        };
         // Where it stays when there are too many.
         let quarantine = Target::of(&output.work.join(QUARANTINE), true, [])?;
-        let target = Target::of(&file, true, [])?;
-        let converted = super::write(files, &target, Some(&quarantine), &source, self.quiet)?;
+        let converted = self.write(files, &Target::of(&file, true, [])?, Some(&quarantine), params, quiet)?;
         let [made, shown] = [&output.answer, &output.folder].map(|folder| folder.join(UNREAD));
-        let warnings = converted.warnings(&shown);
+        let warnings = converted.warnings(Some(&shown));
         if converted.bad > 0 {
             fs::rename(quarantine.path(), &made).map_err(Error::io("rename", quarantine.path()))?;
         }

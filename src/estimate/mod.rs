@@ -9,6 +9,7 @@ mod show;
 mod volume;
 
 use super::idf;
+use super::inputs::InputOpts;
 use super::options;
 use super::recall::{self, Forecast};
 use super::sample::Sample;
@@ -17,7 +18,7 @@ use measure::Measured;
 use std::path::PathBuf;
 use twinsplit_core::idf::IdfRange;
 use twinsplit_io::error::{Error, Result};
-use twinsplit_io::{Stdout, WorkFolder, document_files};
+use twinsplit_io::{Stdout, WorkFolder};
 use twinsplit_rows::plan::{Engine, Plan};
 use twinsplit_rows::record::document::DocumentOpts;
 use twinsplit_rows::stages::options::SimilarityOpts;
@@ -34,6 +35,9 @@ pub struct EstimateOpts {
     /// For --estimate: the documents, or a part of them together with --documents; for --recall: those that bands are chosen by
     #[arg(long, num_args = 1.., value_name = "FILE")]
     pub input: Vec<PathBuf>,
+    /// Which of the files are read, and how.
+    #[command(flatten)]
+    pub inputs: InputOpts,
     /// For --estimate: number of documents in the collection; by default those of the input
     #[arg(long, value_name = "N", requires = "estimate")]
     pub documents: Option<u64>,
@@ -87,7 +91,10 @@ impl Bands {
 }
 
 /// Prints the estimate of a plan.
-pub fn run(plan: Plan, opts: &EstimateOpts) -> Result<()> {
+pub fn run(mut plan: Plan, opts: &EstimateOpts) -> Result<()> {
+    let inputs = opts.inputs.of(&opts.input)?;
+    let given = plan.params.clone();
+    inputs.settle(&mut plan.params);
     let params = &plan.params;
     if params.get("queries").is_some() {
         return Err(Error::Usage(
@@ -95,7 +102,8 @@ pub fn run(plan: Plan, opts: &EstimateOpts) -> Result<()> {
                 .to_owned(),
         ));
     }
-    let inputs = document_files(&opts.input)?;
+    let files = inputs.files.len() as u64;
+    let inputs = inputs.read(&given, None, true)?;
     let document: DocumentOpts = params.parse()?;
     let threads = options::threads(None);
     let sample = Sample::take("plan", &inputs, &document, opts.sample as usize, 0, threads)?;
@@ -132,7 +140,7 @@ pub fn run(plan: Plan, opts: &EstimateOpts) -> Result<()> {
         engine: plan.engine,
         params,
         times,
-        files: opts.documents.map_or(inputs.len() as u64, |_| 1),
+        files: opts.documents.map_or(files, |_| 1),
         split: (opts.block << 20) as f64,
         reducers: opts.reducers,
         slices: match params.is("partition", "by-task") {

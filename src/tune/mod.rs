@@ -13,6 +13,7 @@ mod measure;
 mod show;
 mod threshold;
 
+use super::inputs::InputOpts;
 use super::options::{self, Overwrite, RunOpts, output_file};
 use super::sample::Sample;
 use crate::args;
@@ -29,14 +30,22 @@ use twinsplit_engine::columnar::ColumnarOpts;
 use twinsplit_engine::script::{quote, quote_name};
 use twinsplit_io::error::{Error, Result};
 use twinsplit_io::terminal;
-use twinsplit_io::{Stdout, Target, document_files};
+use twinsplit_io::{Stdout, Target};
 use twinsplit_rows::chains::Family;
 use twinsplit_rows::params::Params;
 use twinsplit_rows::plan::{Given, Origin, refuse_unused};
 use twinsplit_rows::stages::simhash::FingerprintOpts;
 
 /// What `run` has too, from its declaration.
-const OF_RUN: [&str; 3] = ["input", "threads", "quiet"];
+const OF_RUN: [&str; 7] = [
+    "input",
+    InputOpts::NAMES[0],
+    InputOpts::NAMES[1],
+    InputOpts::NAMES[2],
+    InputOpts::NAMES[3],
+    "threads",
+    "quiet",
+];
 /// What stages have too, from their declarations.
 const OF_STAGES: [&str; 22] = [
     "bad-records",
@@ -143,6 +152,8 @@ struct Report<'a> {
     sample: &'a Sample,
     seed: u64,
     inputs: &'a [PathBuf],
+    /// How they are read.
+    read_by: &'a InputOpts,
     params: &'a Params,
     compared: Compared,
     kinds: &'a [Measured],
@@ -152,9 +163,14 @@ struct Report<'a> {
 pub fn run(matches: &ArgMatches) -> Result<()> {
     let opts: TuneOpts = args::read(matches)?;
     let shared = options::given(matches, &shared())?;
+    let given: Vec<PathBuf> = matches.get_many::<PathBuf>("input").into_iter().flatten().cloned().collect();
+    let read_by: InputOpts = args::read(matches)?;
+    let inputs = read_by.of(&given)?;
+    let mut settled = shared.clone();
+    inputs.settle(&mut settled.params);
     let chosen = matches.value_source("taus") != Some(ValueSource::DefaultValue);
     let similarities = similarities(&shared.params, chosen.then_some(&opts.taus))?;
-    let kinds = kinds(&opts.kinds, &shared, &similarities)?;
+    let kinds = kinds(&opts.kinds, &settled, &similarities)?;
     let mut distances = opts.distances.clone();
     distances.sort_unstable();
     distances.dedup();
@@ -170,11 +186,10 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     let compared = if distances.is_empty() { Compared::Sets(measure) } else { Compared::Fingerprints };
     let Some(first) = kinds.first() else { return Err(Error::Usage("--kinds names no kind".to_owned())) };
     let threads = options::threads(matches.get_one::<usize>("threads").copied());
-    let given: Vec<PathBuf> = matches.get_many::<PathBuf>("input").into_iter().flatten().cloned().collect();
-    let inputs = document_files(&given)?;
     let write_sample =
-        opts.write_sample.as_ref().map(|path| sample_target(path, &opts, &shared.params, &inputs));
+        opts.write_sample.as_ref().map(|path| sample_target(path, &opts, &shared.params, &inputs.files));
     let write_sample = write_sample.transpose()?;
+    let inputs = inputs.read(&shared.params, None, matches.get_flag("quiet"))?;
     let mut start = Instant::now();
     let mut on_progress = |what: &str| {
         if !matches.get_flag("quiet") {
@@ -208,6 +223,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         sample: &sample,
         seed: opts.seed,
         inputs: &given,
+        read_by: &read_by,
         params: &shared.params,
         compared,
         kinds: &measured,
@@ -272,6 +288,7 @@ impl Report<'_> {
         let chain = if self.compared == Compared::Fingerprints { OF_FINGERPRINTS } else { OF_SETS };
         let mut words = vec![format!("twinsplit run {chain} --input")];
         words.extend(self.inputs.iter().map(|path| quote_name(path.as_os_str())));
+        words.extend(self.read_by.words().iter().map(|(name, value)| format!("--{name} {}", quote(value))));
         let (option, at) = (at.option(), at.shown());
         words.push(format!("--output out --features {} --{option} {at}", quote(kind)));
         words.extend(self.params.iter().map(|(name, value)| format!("--{name} {}", quote(value))));

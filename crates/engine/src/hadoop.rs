@@ -24,6 +24,12 @@ pub fn script(
                 .to_owned(),
         ));
     }
+    if params.get("id") == Some("row") {
+        return Err(Error::Usage(
+            "--id row counts the lines of a file, of which a task of Hadoop sees a share; --id auto makes ids of their offsets"
+                .to_owned(),
+        ));
+    }
     let ship: Vec<_> = params.named_files().iter().map(|(_, file)| quote(file)).collect();
     let ship = ship.join(" ");
     let params = &params.beside_files()?;

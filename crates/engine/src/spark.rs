@@ -21,12 +21,11 @@ pub fn script(
     params: &Params,
     library: Library,
 ) -> Result<String> {
-    if params.get("id") == Some("auto") {
-        return Err(Error::Usage(
-            "--id auto makes ids of a line's place in its file, which a task of Spark does not see; \
+    if let Some(place @ ("auto" | "row")) = params.get("id") {
+        return Err(Error::Usage(format!(
+            "--id {place} makes ids of a line's place in its file, which a task of Spark does not see; \
              name the field that holds the ids with --id"
-                .to_owned(),
-        ));
+        )));
     }
     if params.get("keep") == Some("first") {
         return Err(Error::Usage(

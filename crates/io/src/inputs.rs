@@ -14,6 +14,49 @@ use walkdir::WalkDir;
 /// The files that `inputs` name, in their order: `-` and files as they are; folders as the files anywhere below them,
 /// names that begin with `_` or `.` left out; names that no file has as the patterns that they are.
 pub fn expand_inputs(inputs: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    expand(inputs, &Selection::default())
+}
+
+/// Which files of a folder or a pattern are taken.
+#[derive(Clone, Debug, Default)]
+pub struct Selection {
+    include: Vec<Pattern>,
+    exclude: Vec<Pattern>,
+}
+
+impl Selection {
+    /// Those that one of the patterns matches, or all where there is none, but for those that one of the second patterns matches. A
+    /// pattern without `/` is matched with the name of a file, any other with its whole path as it is named.
+    pub fn new(include: &[String], exclude: &[String]) -> Result<Self> {
+        let patterns = |option: &str, texts: &[String]| {
+            let parse = |text: &String| {
+                Pattern::new(text)
+                    .map_err(|error| Error::Usage(format!("--{option} {text}: it is not a pattern: {error}")))
+            };
+            texts.iter().map(parse).collect::<Result<Vec<_>>>()
+        };
+        Ok(Self { include: patterns("include", include)?, exclude: patterns("exclude", exclude)? })
+    }
+
+    /// Whether it leaves nothing out.
+    pub fn is_everything(&self) -> bool {
+        self.include.is_empty() && self.exclude.is_empty()
+    }
+
+    fn takes(&self, file: &Path) -> bool {
+        let options = MatchOptions { require_literal_separator: true, ..MatchOptions::new() };
+        let matches = |pattern: &Pattern| {
+            let text = match pattern.as_str().contains('/') {
+                true => file.as_os_str(),
+                false => file.file_name().unwrap_or_default(),
+            };
+            pattern.matches_with(&text.to_string_lossy(), options)
+        };
+        (self.include.is_empty() || self.include.iter().any(matches)) && !self.exclude.iter().any(matches)
+    }
+}
+
+fn expand(inputs: &[PathBuf], selection: &Selection) -> Result<Vec<PathBuf>> {
     let stream = |path: &&PathBuf| path.as_path() == Path::new("-");
     if inputs.iter().filter(stream).count() > 1 {
         return Err(Error::Usage(
@@ -24,23 +67,36 @@ pub fn expand_inputs(inputs: &[PathBuf]) -> Result<Vec<PathBuf>> {
     for input in inputs {
         // A file that really has a name with * in it is meant by it, even when it is a link that leads nowhere.
         let is_there = stream(&input) || input.symlink_metadata().is_ok();
-        match input.to_str().filter(|text| !is_there && text.contains(SPECIAL)) {
-            Some(pattern) => files.append(&mut matching(input, pattern)?),
-            None if input.is_dir() && !stream(&input) => files.append(&mut below(input)?),
-            None => files.push(input.clone()),
-        }
+        let found = match input.to_str().filter(|text| !is_there && text.contains(SPECIAL)) {
+            Some(pattern) => matching(input, pattern)?,
+            None if input.is_dir() && !stream(&input) => below(input)?,
+            None => {
+                // What is named by itself is meant.
+                files.push(input.clone());
+                continue;
+            }
+        };
+        files.extend(found.into_iter().filter(|file| selection.takes(file)));
     }
     Ok(files)
 }
 
 /// The files of documents that a command line names; that there are none at all is a slip.
 pub fn document_files(inputs: &[PathBuf]) -> Result<Vec<PathBuf>> {
-    let files = expand_inputs(inputs)?;
+    selected_files(inputs, &Selection::default())
+}
+
+/// Those of them that a selection takes.
+pub fn selected_files(inputs: &[PathBuf], selection: &Selection) -> Result<Vec<PathBuf>> {
+    let files = expand(inputs, selection)?;
     match (files.is_empty(), inputs.first()) {
         (true, Some(folder)) => Err(Error::File {
             path: folder.clone(),
-            problem: "no file lies in this folder or below it; names that begin with _ or . are left out"
-                .to_owned(),
+            problem: match selection.is_everything() {
+                true => "no file lies in this folder or below it; names that begin with _ or . are left out",
+                false => "of the files that it stands for --include and --exclude leave none",
+            }
+            .to_owned(),
         }),
         _ => Ok(files),
     }
@@ -213,6 +269,40 @@ mod tests {
     use super::*;
 
     /// A name is taken, whoever looks: where the folders are seen, and where names are all that is known.
+    #[test]
+    fn a_selection_takes_names_and_paths() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        std::fs::create_dir_all(root.join("a/b")).unwrap();
+        for name in ["x.html", "y.png", "a/z.html", "a/b/w.HTML", "a/b/x.html"] {
+            std::fs::write(root.join(name), "").unwrap();
+        }
+        let taken = |include: &[&str], exclude: &[&str], inputs: &[PathBuf]| {
+            let texts = |all: &[&str]| all.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+            let selection = Selection::new(&texts(include), &texts(exclude)).unwrap();
+            let files = selected_files(inputs, &selection)?;
+            let name = |file: &PathBuf| file.strip_prefix(root).unwrap().display().to_string();
+            Ok::<_, Error>(files.iter().map(name).collect::<Vec<_>>().join(" "))
+        };
+        let all = [root.to_owned()];
+        for (include, exclude, files) in [
+            (&[][..], &[][..], "a/b/w.HTML a/b/x.html a/z.html x.html y.png"),
+            (&["*.html"], &[], "a/b/x.html a/z.html x.html"),
+            (&["*.html", "*.png"], &["x.*"], "a/z.html y.png"),
+            (&["**/a/*"], &[], "a/z.html"),
+            (&["**/a/**/*"], &["**/b/*.html"], "a/b/w.HTML a/z.html"),
+            (&[], &["*.[pP][nN][gG]", "**/a/**"], "x.html"),
+        ] {
+            assert_eq!(taken(include, exclude, &all).unwrap(), files, "{include:?} {exclude:?}");
+        }
+        let named = [root.join("y.png"), root.join("a")];
+        assert_eq!(taken(&["*.html"], &[], &named).unwrap(), "y.png a/b/x.html a/z.html");
+        let none = taken(&["*.txt"], &[], &all).unwrap_err().to_string();
+        assert!(none.contains("--include and --exclude leave none"), "{none}");
+        let wrong = Selection::new(&["[".to_owned()], &[]).unwrap_err().to_string();
+        assert!(wrong.contains("--include [: it is not a pattern"), "{wrong}");
+    }
+
     #[test]
     fn names_match_as_files_do() {
         let root = tempfile::tempdir().unwrap();

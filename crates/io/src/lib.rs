@@ -20,7 +20,7 @@ mod work_folder;
 
 pub use atomic::AtomicFile;
 pub use blocks::{Block, Blocks, Room, blank_start, document_line, each_line, name_of};
-pub use inputs::{document_files, expand_inputs, matches_name};
+pub use inputs::{Selection, document_files, expand_inputs, matches_name, selected_files};
 pub use kind::{HEAD, Kind, MARK};
 pub use lines::{MaxLine, parse_bytes, read_rest, read_row};
 pub use packing::Packing;

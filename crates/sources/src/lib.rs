@@ -261,7 +261,10 @@ impl SourceOpts {
     fn of_one(&self, format: Format) -> Self {
         let mut opts = self.clone();
         if self.format == Format::Auto && !format.keeps_fields() {
-            opts = Self { id: None, text: Vec::new(), date: None, score: None, ..opts };
+            // A field of a record has a name that no other format has.
+            let of_record = |id: &String| format == Format::Warc && id.starts_with("WARC-");
+            let id = opts.id.filter(of_record);
+            opts = Self { id, text: Vec::new(), date: None, score: None, ..opts };
         }
         if self.place_ids.is_some() {
             opts.id = format.keeps_fields().then(|| IdField::Auto.name().to_owned());

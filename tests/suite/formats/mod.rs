@@ -1,5 +1,6 @@
 //! What is read and what lies between steps: documents in every form, records, and what is said of those that are wrong.
 
+mod auto;
 mod bad_input;
 mod bad_records;
 pub mod convert;
@@ -8,5 +9,6 @@ mod generate_corpus;
 mod inputs;
 mod long_lines;
 mod named_inputs;
+mod packed;
 mod records;
 mod tables;

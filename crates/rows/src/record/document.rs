@@ -6,6 +6,7 @@ mod text;
 
 use super::{Record, id};
 use crate::bad_records::MostBad;
+use fields::field_of_objects;
 use path::Slot;
 use serde::Deserializer as _;
 use serde::de::{IgnoredAny, MapAccess, Visitor};
@@ -14,6 +15,7 @@ use std::borrow::Cow;
 use std::fmt;
 use text::{A_STRING, TEXT, string};
 use twinsplit_core::cluster::keep::{Date, EXPECTED_DATE, Score};
+use twinsplit_core::visible::quote;
 use twinsplit_io::error::{FieldError, Place};
 use twinsplit_io::{Kind, MaxLine};
 
@@ -109,7 +111,8 @@ impl DocumentOpts {
             IdField::Auto => id::escape_place(format!("{}@{}", place.file, place.offset).as_bytes(), &mut id),
             IdField::Row => id::escape_place(format!("{}@{}", place.file, place.line).as_bytes(), &mut id),
             IdField::Named(path) => {
-                let raw = value(path, found.id)?.ok_or_else(|| self.unnamed("id", line, text.is_none()))?;
+                let raw = value(path, found.id)?
+                    .ok_or_else(|| self.unnamed("id", (line, place), text.is_none()))?;
                 match raw.as_bytes().first() {
                     Some(b'"') => id::escape(string(raw, "id", AN_ID)?.as_bytes(), &mut id),
                     Some(b'-' | b'0'..=b'9') => id.extend_from_slice(raw.as_bytes()),
@@ -120,7 +123,7 @@ impl DocumentOpts {
                 }
             }
         }
-        let text = text.ok_or_else(|| self.unnamed(TEXT, line, true))?;
+        let text = text.ok_or_else(|| self.unnamed(TEXT, (line, place), true))?;
         let of = |path: &Option<FieldPath>, slot| path.as_ref().map_or(Ok(None), |path| value(path, slot));
         let date = of(&self.date, found.date)?.map_or(Ok(None), date)?;
         // JSON's word for no value.
@@ -134,7 +137,7 @@ impl DocumentOpts {
     }
 
     /// The error about a line without one of the two fields that a document has; of the id, where the text may be missing, too.
-    fn unnamed(&self, field: &'static str, line: &[u8], no_text: bool) -> FieldError {
+    fn unnamed(&self, field: &'static str, (line, place): (&[u8], &Place), no_text: bool) -> FieldError {
         let (expected, name) = match field {
             TEXT => (A_STRING, self.text.names()),
             _ => (AN_ID, self.id.name().to_owned()),
@@ -145,9 +148,19 @@ impl DocumentOpts {
         let missing = [("id", field == "id"), (TEXT, no_text)];
         let options = missing.iter().filter(|(_, is_missing)| *is_missing);
         let options: Vec<_> = options.map(|(field, _)| format!("--{field} NAME")).collect();
-        error.advice = Some(
-            format!("name the field that holds it with {}, correct the line", options.join(" and ")).into(),
-        );
+        let mut advice = String::new();
+        if let Some(name) = field_of_objects(line) {
+            let (filter, file) = (
+                quote(&format!(".[{name:?}][]")),
+                if place.file.is_empty() { "FILE".to_owned() } else { quote(&place.file) },
+            );
+            advice = format!(
+                "if the documents are the elements of {name:?}, `jq -c {filter} < {file} > documents.jsonl` takes them out; otherwise "
+            );
+        }
+        let options = options.join(" and ");
+        error.advice =
+            Some(format!("{advice}name the field that holds it with {options}, correct the line").into());
         error
     }
 

@@ -44,6 +44,15 @@ impl<'de> Visitor<'de> for Names<'_> {
     }
 }
 
+/// The first field of an object that holds an array of objects: the documents may be its elements.
+pub(super) fn field_of_objects(line: &[u8]) -> Option<String> {
+    let fields: BTreeMap<Cow<'_, str>, &RawValue> = serde_json::from_slice(line).ok()?;
+    let holds = |raw: &RawValue| {
+        raw.get().strip_prefix('[').is_some_and(|inside| inside.trim_ascii_start().starts_with('{'))
+    };
+    fields.into_iter().find(|(_, raw)| holds(raw)).map(|(name, _)| name.into_owned())
+}
+
 /// The text of a field of a line that is a JSON object; nothing where it is not there, or `null`.
 pub fn string_field<'a>(line: &'a [u8], path: &FieldPath) -> Result<Option<Cow<'a, str>>, FieldError> {
     let whole = |_| FieldError::new("document", "a JSON object in UTF-8 on one line", line);
@@ -68,6 +77,8 @@ mod tests {
         assert_eq!(field_names(br#"{"b":{"c":1},"a":[],"\u001b[2J":0}"#), r#""b", "a", "\u{1b}[2J""#);
         assert_eq!(field_names(b"[1]"), "none");
         assert_eq!(field_names(br#"{"a":1,"b":"#), r#""a", "b""#);
+        assert_eq!(field_of_objects(br#"{"a":[1],"b":[ {}],"c":[{}]}"#).as_deref(), Some("b"));
+        assert_eq!(field_of_objects(br#"{"a":{"b":[{}]}}"#), None);
         let many: Vec<String> = (0..32).map(|number| format!("\"f{number}\":0")).collect();
         assert!(field_names(format!("{{{}}}", many.join(",")).as_bytes()).ends_with("\"f29\" and 2 more"));
     }
