@@ -228,8 +228,11 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::Value;
 
-    /// Offset and line of each document, or what is wrong with it; and the error of the file.
-    fn read(bytes: &[u8], opts: &SourceOpts) -> (Vec<Result<(u64, Value), String>>, Option<String>) {
+    /// Offset and line of a document, or what is wrong with it.
+    type Seen = Result<(u64, Value), String>;
+
+    /// All documents, and the error of the file.
+    fn read(bytes: &[u8], opts: &SourceOpts) -> (Vec<Seen>, Option<String>) {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), bytes).unwrap();
         let mut source = opts.open(file.path(), 0).unwrap();

