@@ -7,11 +7,11 @@ mod lexicons;
 mod signatures;
 
 use super::documents::{Inputs, PairOpts, RunFile, each_document, in_range};
-use super::inputs::InputOpts;
+use super::inputs::{InputOpts, with_inputs};
 use super::options;
 use super::run::refuse_streams;
 use crate::args;
-use clap::{Arg, ArgMatches, Args, Command, value_parser};
+use clap::{Arg, ArgMatches, Command, value_parser};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -32,7 +32,7 @@ use twinsplit_rows::record::id;
 pub fn command() -> Command {
     let id =
         |name: &'static str| Arg::new(name).required(true).value_name(if name == "a" { "A" } else { "B" });
-    options::with_stage_options(InputOpts::augment_args(
+    options::with_stage_options(with_inputs(
         Command::new("explain")
             .about("Shows why two documents are a pair or not: shared features in their context, and the arithmetic")
             .arg(id("a").help("A document's id, as pairs.tsv or a message shows it"))
@@ -62,7 +62,6 @@ pub fn command() -> Command {
                     .help("Passages of shared features to show; 0 shows all"),
             ),
     ))
-    .long_about(None)
 }
 
 /// A document's text and its features: hash -> text, first place.

@@ -1,11 +1,11 @@
 //! `twinsplit idf`: document frequencies of a reference corpus as a table.
 
-use super::inputs::InputOpts;
+use super::inputs::{InputOpts, with_inputs};
 use super::options::{self, Overwrite, with_overwrite};
 use super::progress::Display;
 use super::quarantine::{self, Places};
 use crate::args;
-use clap::{Arg, ArgMatches, Args, Command, value_parser};
+use clap::{Arg, ArgMatches, Command, value_parser};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use twinsplit_engine::progress::Progress;
@@ -50,7 +50,7 @@ pub fn command() -> Command {
                 .into_iter()
                 .filter(|arg| OPTIONS.contains(&arg.get_long().unwrap_or_default())),
         );
-    with_overwrite(InputOpts::augment_args(command).long_about(None))
+    with_overwrite(with_inputs(command))
 }
 
 /// `twinsplit idf`.

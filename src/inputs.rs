@@ -5,7 +5,7 @@
 
 use super::convert::InFront;
 use crate::args;
-use clap::Args;
+use clap::{Args, Command};
 use std::ops::Deref;
 use std::path::PathBuf;
 use twinsplit_io::error::Result;
@@ -32,6 +32,12 @@ pub struct InputOpts {
     /// Leave out those that match, in the same way
     #[arg(long, value_name = "GLOB")]
     pub exclude: Vec<String>,
+}
+
+/// A command with [`InputOpts`]. What is said of these would take the place of what the command says of itself.
+pub fn with_inputs(command: Command) -> Command {
+    let about = command.get_about().cloned().unwrap_or_default();
+    InputOpts::augment_args(command).about(about).long_about(None)
 }
 
 impl InputOpts {

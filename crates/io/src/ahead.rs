@@ -27,9 +27,12 @@ pub(super) fn standard_input() -> impl Read + Send {
 /// Of another stream there are none, for it could not be read again; and of damaged data those before the damage.
 pub(super) fn peek(path: &Path) -> Result<Vec<u8>> {
     if path != Path::new("-") {
-        let file = File::open(path).map_err(Error::io("open", path))?;
-        let is_file = file.metadata().map_err(Error::io("read", path))?.is_file();
-        return if is_file { Ok(first_bytes(file)) } else { Ok(Vec::new()) };
+        // A pipe that has a name ends for its writer when a reader closes it.
+        let is_file = path.metadata().map_err(Error::io("open", path))?.is_file();
+        return match is_file {
+            true => File::open(path).map(first_bytes).map_err(Error::io("open", path)),
+            false => Ok(Vec::new()),
+        };
     }
     let mut ahead = AHEAD.lock().unwrap_or_else(PoisonError::into_inner);
     for step in STEPS {

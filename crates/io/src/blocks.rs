@@ -2,7 +2,7 @@
 
 use super::kind::{Kind, MARK};
 use super::lines::{self, MaxLine, Rest};
-use super::{Contents, Opened, Packed, Tally};
+use super::{Contents, Opened, Packed, Packing, Tally};
 use crate::error::{Error, Place, Result};
 use std::io::{BufRead, Read};
 use std::path::{Path, PathBuf};
@@ -288,14 +288,28 @@ fn refuse_other_kinds(opened: &mut Opened, path: &Path, share: Option<&Place>) -
     let first = share.map_or(head.as_slice(), |_| without_key(&head));
     let Some(kind) = Kind::of(without_marks(first)) else { return Ok(()) };
     let name = share.map_or_else(|| name_of(path), |share| Arc::clone(&share.file));
+    let packing = Packing::of(first);
     let problem = match share {
-        Some(_) if kind.is_gzip() => {
-            "this is gzip, and its name does not end in .gz: Hadoop unpacks by the name alone; rename the file".to_owned()
-        }
+        Some(_) if packing.is_some() => packing.map(not_unpacked).unwrap_or_default(),
         _ => kind.problem("JSON lines", &name, opened.packing, "documents.jsonl"),
     };
     let path = if name.is_empty() { PathBuf::from("standard input") } else { PathBuf::from(&*name) };
     Err(Error::File { path, problem })
+}
+
+/// What is to be said of a compressed file that a cluster has handed to a task as it is.
+fn not_unpacked(packing: Packing) -> String {
+    let (name, ending) = (packing.name(), packing.ending());
+    match packing {
+        Packing::Xz => {
+            format!(
+                "this is {name}, for which Hadoop has no codec of its own; `{name} -dc < FILE | gzip > NEW.gz` makes what it reads"
+            )
+        }
+        _ => format!(
+            "this is {name}, and its name does not end in .{ending}: Hadoop unpacks by the name alone; rename the file"
+        ),
+    }
 }
 
 /// What follows the offset and the TAB that Hadoop may put before each line.

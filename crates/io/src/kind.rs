@@ -172,11 +172,6 @@ impl Kind {
         self.name == "WARC"
     }
 
-    /// Whether gzip is what stands there.
-    pub fn is_gzip(self) -> bool {
-        self == MAGIC[0].1
-    }
-
     /// What is wrong with a file of this kind where another was `expected`, and what makes `to` of it. `packing` was taken off
     /// before its kind was seen.
     pub fn problem(self, expected: &str, name: &str, packing: Option<Packing>, to: &str) -> String {

@@ -427,6 +427,13 @@ fn containers_blanks_marks_padding_and_halves_are_told_apart() {
     let share = [("mapreduce_map_input_file", "hdfs:///a/docs"), ("mapreduce_map_input_start", "0")];
     here.with("tokenize", gzip("{}"), &share)
         .fails(1, &["hdfs:///a/docs: this is gzip", "end in .gz", "rename the file"]);
+    for (bytes, words) in [
+        (&b"\x28\xb5\x2f\xfd\x04"[..], "this is zstd, and its name does not end in .zst"),
+        (b"BZh91AY&SY", "this is bzip2, and its name does not end in .bz2"),
+        (b"\xfd7zXZ\0\0", "this is xz, for which Hadoop has no codec"),
+    ] {
+        here.with("tokenize", bytes, &share).fails(1, &["hdfs:///a/docs: ", words]);
+    }
     let keyed = [share[0], share[1], ("stream_map_input_ignoreKey", "false")];
     here.with("tokenize", [b"0\t", &gzip("{}")[..]].concat(), &keyed)
         .fails(1, &["hdfs:///a/docs: this is gzip"]);
