@@ -29,7 +29,7 @@ const ANSWER: &[(&str, &str)] = &[
     ("OUTPUT/run.json", "Parameters, digests of inputs and outputs, counters, seconds, warnings."),
     (
         "OUTPUT.documents.jsonl",
-        "With --format or --encoding: the documents as JSON lines in UTF-8, which are the input of the run.",
+        "Where a file was not JSON lines in UTF-8: the documents as such lines, which are the input of the run.",
     ),
     ("OUTPUT/_work", "The data sets between steps; removed at the end, unless --keep-work is given."),
     (

@@ -5,6 +5,8 @@ use crate::common::cli::{Place, jsonl};
 use crate::common::odd::gzip;
 use serde_json::{Value, json};
 use std::fs;
+use twinsplit_core::choice::Choice as _;
+use twinsplit_sources::ENDINGS;
 
 /// Writes a folder of one document or two in each format, with Python's own modules, and the same documents as JSON lines.
 const MIX: &str = r#"
@@ -82,6 +84,22 @@ fn a_folder_of_all_formats_is_read_by_every_command() {
         .fails(1, &["jsonl 1"]);
     here.say("twinsplit run --input documents --output two --overwrite --quiet").ok();
     assert!(!here.path("two/documents.jsonl").exists());
+}
+
+/// The page says of each ending what the program does.
+#[test]
+fn the_table_of_endings_is_that_of_the_page() {
+    let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/formats.md")).unwrap();
+    for (ending, format) in ENDINGS {
+        let row = page.lines().find(|line| line.starts_with('|') && line.contains(&format!("`.{ending}`")));
+        let row = row.unwrap_or_else(|| panic!("docs/formats.md says nothing of .{ending}"));
+        assert!(row.ends_with(&format!("| `{}` |", format.name())), "{row}");
+    }
+    let told = page
+        .lines()
+        .filter(|line| line.starts_with('|') && line.contains("`."))
+        .flat_map(|line| line.split("`.").skip(1));
+    assert_eq!(told.count(), ENDINGS.len());
 }
 
 #[test]
