@@ -1,5 +1,6 @@
 //! `twinsplit plan`: a chain as a script, as JSON, or what it will take.
 
+use super::convert::InFront;
 use super::estimate::{self, EstimateOpts};
 use super::{keep_field, options};
 use crate::args;
@@ -46,7 +47,11 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     if !opts.input.is_empty() && !opts.estimate && !matches.contains_id("recall") {
         return Err(Error::Usage("--input is for --estimate and --recall, and neither is given".to_owned()));
     }
-    let asked = options::asked(matches, engine, &opts.input, matches.get_flag("write-kept"), None)?;
+    let selected = if opts.inputs.selects() { opts.inputs.files(&opts.input)? } else { opts.input.clone() };
+    if matches.contains_id("recall") {
+        InFront::refuse_sample(&opts.inputs, &selected)?;
+    }
+    let asked = options::asked(matches, engine, &selected, matches.get_flag("write-kept"), None)?;
     let plan = options::plan(asked, false)?;
     keep_field::check(&plan.params, &[])?;
     let library = if matches.get_flag("inline") { Library::Inside } else { Library::Beside };

@@ -196,17 +196,13 @@ impl Documents {
         }
         let files = if is_remote { Vec::new() } else { opts.inputs.files(&opts.input)? };
         let in_front = InFront::of(&opts.inputs, &files);
-        match &in_front {
-            Some(in_front) if is_remote => {
-                return Err(in_front
-                    .refuse("is for --engine local and pipes; a cluster's jobs read JSON lines in UTF-8"));
-            }
-            Some(in_front) if takes_sample => {
-                return Err(
-                    in_front.refuse("does not go with --recall, which takes a sample of JSON lines in UTF-8")
-                );
-            }
-            _ => {}
+        if takes_sample && !is_remote {
+            InFront::refuse_sample(&opts.inputs, &files)?;
+        }
+        if let (Some(in_front), true) = (&in_front, is_remote) {
+            return Err(
+                in_front.refuse("is for --engine local and pipes; a cluster's jobs read JSON lines in UTF-8")
+            );
         }
         let given = if opts.inputs.selects() { files.clone() } else { opts.input.clone() };
         Ok(Self { given, files, in_front })

@@ -55,6 +55,17 @@ impl InFront {
         ))
     }
 
+    /// Refuses to convert for a sample of these files.
+    pub fn refuse_sample(opts: &InputOpts, given: &[PathBuf]) -> Result<()> {
+        let files = if given.is_empty() { Vec::new() } else { opts.files(given)? };
+        match Self::of(opts, &files) {
+            Some(in_front) => {
+                Err(in_front.refuse("does not go with --recall, which takes a sample of JSON lines in UTF-8"))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// What decides how they are read: the options and their values.
     pub fn parameters(&self) -> Vec<(&'static str, String)> {
         let encoding = self.encoding.map(|encoding| ("encoding", encoding.to_string()));

@@ -156,8 +156,11 @@ fn what_is_none_is_refused_by_name() {
         .fails(2, &["--format json is for --engine local and pipes", "twinsplit convert --format json"]);
     here.say("twinsplit run --engine spark --input mix --output out --include *.csv")
         .fails(2, &["--include and --exclude"]);
-    here.say("twinsplit run minhash --recall 0.9 --input mix --output out")
-        .fails(2, &["--format csv does not go with --recall"]);
+    for command in ["run minhash --output out", "plan minhash"] {
+        here.say(&format!("twinsplit {command} --recall 0.9 --input mix"))
+            .fails(2, &["--format csv does not go with --recall"]);
+        here.say(&format!("twinsplit {command} --recall 0.9 --input mix --include *.jsonl")).ok();
+    }
 }
 
 #[test]

@@ -164,6 +164,16 @@ impl DocumentOpts {
         error
     }
 
+    /// Whether the document's field of this name has to do with one that is read.
+    fn wants(&self, key: &str) -> bool {
+        let of = |path: &FieldPath| path.concerns(key);
+        let is_id = matches!(&self.id, IdField::Named(path) if of(path));
+        is_id
+            || of(&self.text.first)
+            || self.text.rest.iter().any(of)
+            || [&self.date, &self.score].into_iter().flatten().any(of)
+    }
+
     fn find<'a>(&self, line: &'a [u8], place: &Place) -> Result<Found<'a>, FieldError> {
         let whole = |error: &dyn fmt::Display| no_object(line, error);
         let of_kind = |mut wrong: FieldError| {
@@ -232,17 +242,9 @@ impl<'de> Visitor<'de> for Wanted<'_> {
         let opts = self.0;
         let mut found = Found { more: vec![Slot::default(); opts.text.rest.len()], ..Found::default() };
         while let Some(key) = map.next_key::<Cow<'de, str>>()? {
-            let mut value: Option<&'de RawValue> = None;
-            for place in found.places(opts, &key) {
-                let raw = match value {
-                    Some(raw) => raw,
-                    None => *value.insert(map.next_value()?),
-                };
-                if place.replace(raw).is_some() {
-                    return Err(path::twice(&key));
-                }
-            }
-            if value.is_none() {
+            if opts.wants(&key) {
+                found.take(opts, &key, map.next_value()?)?;
+            } else {
                 map.next_value::<IgnoredAny>()?;
             }
         }
@@ -251,17 +253,24 @@ impl<'de> Visitor<'de> for Wanted<'_> {
 }
 
 impl<'a> Found<'a> {
-    /// Where a field of this name belongs.
-    fn places(&mut self, opts: &DocumentOpts, key: &str) -> impl Iterator<Item = &mut Option<&'a RawValue>> {
-        let id = match &opts.id {
-            IdField::Named(path) => Some(path),
-            IdField::Auto | IdField::Row => None,
-        };
-        let paths = [Some(&opts.text.first), id, opts.date.as_ref(), opts.score.as_ref()];
-        let slots = [&mut self.text, &mut self.id, &mut self.date, &mut self.score];
-        let named = slots.into_iter().zip(paths).filter_map(move |(slot, path)| slot.place(path?, key));
-        let more = self.more.iter_mut().zip(&opts.text.rest);
-        named.chain(more.filter_map(move |(slot, path)| slot.place(path, key)))
+    /// Takes the value of a field of this name.
+    fn take<E: serde::de::Error>(
+        &mut self,
+        opts: &DocumentOpts,
+        key: &str,
+        raw: &'a RawValue,
+    ) -> Result<(), E> {
+        self.text.take(&opts.text.first, key, raw)?;
+        for (slot, path) in self.more.iter_mut().zip(&opts.text.rest) {
+            slot.take(path, key, raw)?;
+        }
+        if let IdField::Named(path) = &opts.id {
+            self.id.take(path, key, raw)?;
+        }
+        for (slot, path) in [(&mut self.date, &opts.date), (&mut self.score, &opts.score)] {
+            path.as_ref().map_or(Ok(()), |path| slot.take(path, key, raw))?;
+        }
+        Ok(())
     }
 }
 

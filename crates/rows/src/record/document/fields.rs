@@ -59,7 +59,7 @@ pub fn string_field<'a>(line: &'a [u8], path: &FieldPath) -> Result<Option<Cow<'
     let fields: BTreeMap<Cow<'a, str>, &'a RawValue> = serde_json::from_slice(line).map_err(whole)?;
     let mut slot = Slot::default();
     for (name, raw) in &fields {
-        slot.place(path, name).into_iter().for_each(|place| *place = Some(raw));
+        slot.take(path, name, raw).map_err(|error: serde_json::Error| whole(error))?;
     }
     let Some(raw) = slot.value(path).map_err(whole)?.filter(|raw| *raw != "null") else {
         return Ok(None);

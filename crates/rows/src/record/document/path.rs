@@ -12,22 +12,27 @@ use twinsplit_io::error::FieldError;
 /// A field: `content` by its name, `meta.content` by the way to it, where an array's elements are counted from 0. A field that is itself
 /// called `meta.content` comes first.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FieldPath(String);
+pub struct FieldPath {
+    name: String,
+    /// How many bytes of it name the field of the document itself with which the way begins; all where it is no way.
+    first: usize,
+}
 
 impl FieldPath {
     /// The field of this name or way.
     pub fn new(name: impl Into<String>) -> Self {
-        Self(name.into())
+        let name = name.into();
+        Self { first: name.find('.').unwrap_or(name.len()), name }
     }
 
     /// As options name it.
     pub fn name(&self) -> &str {
-        &self.0
+        &self.name
     }
 
-    /// The field of the document itself with which the way begins; nothing where the name is no way.
-    fn first(&self) -> Option<&str> {
-        self.0.split_once('.').map(|(first, _)| first)
+    /// Whether the document's field of this name is the one, or the way begins with it.
+    pub(super) fn concerns(&self, key: &str) -> bool {
+        key == self.name || key == &self.name[..self.first]
     }
 }
 
@@ -125,15 +130,19 @@ pub(super) struct Slot<'a> {
 }
 
 impl<'a> Slot<'a> {
-    /// The place for a field of this name, if the path has to do with it.
-    pub fn place(&mut self, path: &FieldPath, key: &str) -> Option<&mut Option<&'a RawValue>> {
-        if key == path.0 {
-            Some(&mut self.named)
-        } else if path.first() == Some(key) {
-            Some(&mut self.around)
-        } else {
-            None
-        }
+    /// Takes the value of a field of this name, if the path has to do with it. The error says that it stands twice.
+    pub fn take<E: serde::de::Error>(
+        &mut self,
+        path: &FieldPath,
+        key: &str,
+        raw: &'a RawValue,
+    ) -> Result<(), E> {
+        let place = match () {
+            () if key == path.name => &mut self.named,
+            () if path.concerns(key) => &mut self.around,
+            () => return Ok(()),
+        };
+        if place.replace(raw).is_some() { Err(twice(key)) } else { Ok(()) }
     }
 
     /// The value at the end of the path; nothing where there is none. The error is JSON's.
@@ -143,7 +152,7 @@ impl<'a> Slot<'a> {
             (None, Some(around)) => around,
             (None, None) => return Ok(None),
         };
-        for part in path.0.split('.').skip(1) {
+        for part in path.name.split('.').skip(1) {
             let mut reader = serde_json::Deserializer::from_str(found.get());
             let inside = match found.get().as_bytes().first() {
                 Some(b'{') => reader.deserialize_map(Inside(part))?,
