@@ -38,6 +38,7 @@ mod sketches;
 
 pub mod stage;
 pub mod stages;
+pub mod store;
 pub mod summary;
 pub mod table;
 pub mod tune;
@@ -92,7 +93,7 @@ pub fn main() -> ExitCode {
 type Entry = (&'static str, fn() -> Command, fn(&ArgMatches) -> Result<()>);
 
 /// The driver's commands, in the order in which help shows them.
-const COMMANDS: [Entry; 14] = [
+const COMMANDS: [Entry; 15] = [
     ("run", run::command, run::run),
     ("explain", explain::command, explain::run),
     ("plan", plan::command, plan::run),
@@ -100,6 +101,7 @@ const COMMANDS: [Entry; 14] = [
     ("tune", tune::command, tune::run),
     ("join", join::command, join::run),
     ("fingerprints", fingerprints::command, fingerprints::run),
+    ("store", store::command, store::run),
     ("convert", convert::command, convert::run),
     ("stages", stages::command, stages::run),
     ("idf", idf::command, idf::run),

@@ -3,6 +3,7 @@
 use super::args;
 use super::inputs::InputOpts;
 use super::recall::{self, SampleThere};
+use super::store::StoreOpts;
 use clap::builder::{PathBufValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args, Command};
@@ -134,6 +135,9 @@ pub struct RunOpts {
     /// On a cluster: a setting of all jobs; may be repeated
     #[arg(short = 'D', long = "define", value_name = "NAME=VALUE", value_parser = setting)]
     pub settings: Vec<String>,
+    /// The store that the documents are compared with.
+    #[command(flatten)]
+    pub store: StoreOpts,
     /// Write the lines of kept documents to kept.jsonl
     #[arg(long)]
     pub write_kept: bool,

@@ -8,6 +8,7 @@ use super::output::{self, Output, Start};
 use super::progress::Display;
 use super::quarantine::{self, Places, QUARANTINE};
 use super::recall::SampleThere;
+use super::store::{self, StoreRun};
 use super::{cluster_driver, cluster_sample, forecast, interrupt, keep_field, summary, warnings};
 use crate::args;
 use clap::{ArgMatches, Args, Command};
@@ -59,6 +60,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
                 .to_owned(),
         ));
     }
+    let with_store = StoreRun::of(&opts, &plan)?;
     if plan.engine.is_remote() {
         keep_field::check(&plan.params, &[])?;
         return cluster_driver::run(&plan, &opts);
@@ -76,7 +78,8 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     }
     // A bound that is too small is named before anything is written.
     Budget::of_stages(opts.memory_bytes(), opts.threads())?;
-    let ways = plan.columnar().and_then(|ways| Some((ways, ColumnarJoin::of(ways)?)));
+    let ways = plan.columnar().filter(|_| with_store.is_none());
+    let ways = ways.and_then(|ways| Some((ways, ColumnarJoin::of(ways)?)));
     // The columnar way looks at the first line when it reads it: that may be of a stream.
     let checks_fields = ways.is_none();
     let mut fields = String::new();
@@ -88,7 +91,8 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     let known = if is_read_once && !opts.resume { Known::Sizes } else { Known::Digests };
     let mut manifest = RunManifest::of(&plan, [&inputs, &queries], known)?;
     let as_given = in_front.into_iter().flat_map(InFront::parameters);
-    as_given.for_each(|(name, value)| manifest.add_parameter(name, value));
+    let of_store = with_store.iter().flat_map(StoreRun::parameters);
+    as_given.chain(of_store).for_each(|(name, value)| manifest.add_parameter(name, value));
     let output = match Output::open(&opts, &manifest)? {
         Start::Run(output) => Arc::new(output),
         Start::Complete => {
@@ -123,7 +127,10 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         progress: &progress,
     };
     let display = Display::start(&progress, plan.chain.steps().len(), opts.quiet);
-    let result = run.execute(ways);
+    let result = match &with_store {
+        Some(store) => run.with_store(store),
+        None => run.execute(ways),
+    };
     drop(display);
     let [made, failed] = [&output.answer, &output.work].map(|at| Target::of(&at.join(QUARANTINE), true, []));
     let (made, failed, shown) = (made?, failed?, output.folder.join(QUARANTINE));
@@ -138,7 +145,9 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         manifest.add_digests(&done.read);
     }
     let answers = plan.chain.output.data().into_iter().map(answer_file);
-    let more = [QUARANTINE, DOCUMENTS, UNREAD].into_iter().filter(|name| output.answer.join(name).exists());
+    let more = [store::CHANGES, store::BATCHES, QUARANTINE, DOCUMENTS, UNREAD]
+        .into_iter()
+        .filter(|name| output.answer.join(name).exists());
     let answers = answers.chain(more);
     let report = summary::Report {
         manifest: &manifest,
@@ -367,6 +376,14 @@ impl Run<'_> {
             progress: self.progress,
         };
         self.finish(run.run()?)
+    }
+
+    fn with_store(&self, store: &StoreRun<'_>) -> Result<Finished> {
+        let folders = (&*self.output.work, &*self.output.answer);
+        let (memory, kept) = (self.opts.memory_bytes(), self.plan.write_kept);
+        let steps =
+            store.execute((self.inputs, &self.plan.params), folders, (memory, kept), self.progress)?;
+        Ok(Finished { warnings: warnings::warnings(self.plan, &steps, &[]), steps, read: Vec::new() })
     }
 
     fn finish(&self, steps: Vec<Done>) -> Result<Finished> {

@@ -184,9 +184,7 @@ each() {
   local slices steps count option=$2 to=$4
   ! passed "$to" || return 0
   mapfile -t slices < <(fs -ls "$WORK/$1" | awk '$5 > 0 && $NF ~ /\/part-[0-9]*$/ { print $NF }' | sort)
-  # One step has made them, and no other counts such.
-  mapfile -t steps < <(ls "$LOGS/steps")
-  count=$(counted slices_made "${steps[@]}")
+  mapfile -t steps < <(ls "$LOGS/steps") && count=$(counted slices_made "${steps[@]}")
   ((${#slices[@]} == count)) || fail "$WORK/$1 holds ${#slices[@]} of $count slices: remove it, and it is made anew when the run goes on"
   prepare "$3" "$to" "${@:5}"
   fs -mkdir -p "$NEW/$to"

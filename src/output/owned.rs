@@ -3,6 +3,7 @@
 
 use super::files::{Files, Kind, Local};
 use crate::convert::UNREAD;
+use crate::store::{BATCHES, CHANGES};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
@@ -38,8 +39,19 @@ pub const REPLACED: &str = "_replaced";
 pub const REPORT_MARK: &str = "<meta name=\"generator\" content=\"twinsplit ";
 
 /// All names that runs, of whichever engine, give to what they leave for good.
-const FILES: [&str; 9] =
-    [RUN, "pairs.tsv", "clusters.tsv", "kept.jsonl", "quarantine.tsv", DOCUMENTS, UNREAD, COUNTERS, REPORT];
+const FILES: [&str; 11] = [
+    RUN,
+    "pairs.tsv",
+    "clusters.tsv",
+    "kept.jsonl",
+    "quarantine.tsv",
+    CHANGES,
+    BATCHES,
+    DOCUMENTS,
+    UNREAD,
+    COUNTERS,
+    REPORT,
+];
 const FOLDERS: [&str; 5] = ["pairs", "clusters", "kept", "quarantine", SAMPLE];
 
 /// The names that a record lists, its own among them; none when it is no record of ours.

@@ -14,3 +14,4 @@ mod engines;
 mod families;
 mod formats;
 mod repository;
+mod stores;

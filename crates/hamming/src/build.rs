@@ -7,7 +7,6 @@
 use super::bits::Fingerprint;
 use super::layout::TableShape;
 use super::parts::{Parts, part_bits, total};
-use twinsplit_io::mapped::Bytes;
 use super::table::{Place, Room, Table};
 use super::values::Values;
 use std::borrow::Cow;
@@ -15,6 +14,7 @@ use std::ops::Range;
 use twinsplit_core::join::memory;
 use twinsplit_core::threads::each;
 use twinsplit_io::error::Result;
+use twinsplit_io::mapped::Bytes;
 
 /// Where the bytes of a table go, some parts after the other.
 pub trait TableSink: Send {

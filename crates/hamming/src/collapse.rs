@@ -6,11 +6,11 @@
 use super::bits::Fingerprint;
 use super::parts::{Entry, Parts, part_bits};
 use super::rows::{Rows, RowsWriter, must_be_few};
-use twinsplit_io::mapped::Bytes;
 use super::values::Values;
 use twinsplit_core::join::memory;
 use twinsplit_core::threads::each;
 use twinsplit_io::error::Result;
+use twinsplit_io::mapped::Bytes;
 
 /// Distinct fingerprints, ascending, and the rows of each.
 #[derive(Debug, Default)]

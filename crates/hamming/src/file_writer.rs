@@ -5,13 +5,13 @@
 use super::bits::Fingerprint;
 use super::build::TableSink;
 use super::file::FileHead;
-use twinsplit_io::parts_file::PAGE;
 use super::layout::Plan;
 use super::temporary::Temporary;
 use std::path::Path;
 use twinsplit_core::hash::Checksum;
 use twinsplit_io::AtomicFile;
 use twinsplit_io::error::Result;
+use twinsplit_io::parts_file::PAGE;
 
 /// Bytes of a temporary file that are copied at a time.
 const BLOCK: usize = 1 << 18;

@@ -9,12 +9,12 @@ use super::build::{self, InMemory};
 use super::collapse::Collapsed;
 use super::layout::{Layout, Plan, plan};
 use super::rows::{Id, Ids, MOST as MOST_ROWS, Rows};
-use twinsplit_io::mapped::Bytes;
 use super::table::Table;
 use super::values::Values;
 use std::ops::Range;
 use twinsplit_core::processor::{self, Instructions, Work};
 use twinsplit_io::error::{Error, Result};
+use twinsplit_io::mapped::Bytes;
 
 /// How an index is built.
 #[derive(Clone, Copy, Debug)]

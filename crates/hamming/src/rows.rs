@@ -1,9 +1,9 @@
 //! The rows of each distinct fingerprint of an index, and the rows' ids.
 
-use twinsplit_io::mapped::Bytes;
 use super::temporary::Sink;
 use std::ops::Range;
 use twinsplit_io::error::{Error, Result};
+use twinsplit_io::mapped::Bytes;
 
 /// The most rows: the highest bit of a slot tells a row from a group of rows.
 pub const MOST: usize = GROUP as usize - 1;

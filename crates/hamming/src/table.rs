@@ -5,9 +5,9 @@
 
 use super::bits::Fingerprint;
 use super::layout::TableShape;
-use twinsplit_io::mapped::Bytes;
 use std::ops::Range;
 use twinsplit_core::join::memory;
+use twinsplit_io::mapped::Bytes;
 
 /// The order of the bits: some of them, and by how much they are moved.
 #[derive(Clone, Debug, PartialEq, Eq)]

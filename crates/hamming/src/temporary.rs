@@ -2,13 +2,13 @@
 //!
 //! They have no name, so nothing of them is left, whatever ends the process.
 
-use twinsplit_io::mapped::{Bytes, Map};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use twinsplit_io::error::{Error, Result};
+use twinsplit_io::mapped::{Bytes, Map};
 
 /// Bytes that are written at a time.
 const BUFFER: usize = 1 << 18;

@@ -59,6 +59,11 @@ impl Head {
         self.0.get(name).map_or("", String::as_str)
     }
 
+    /// All parameters, in the order of their names.
+    pub fn parameters(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
     /// A parameter that is a number.
     pub fn number(&self, name: &str, path: &Path) -> Result<u64> {
         self.get(name)

@@ -3,11 +3,11 @@
 //! Numbers are read from bytes, little endian, with a look at the bounds: so a file that was damaged after it was verified may give a
 //! wrong answer, and no worse.
 
+use crate::error::{Error, Result};
 use std::fs::File;
 use std::ops::{Deref, Range};
 use std::path::Path;
 use std::sync::Arc;
-use crate::error::{Error, Result};
 
 /// Bytes that are not changed any more.
 #[derive(Debug)]

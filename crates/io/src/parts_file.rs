@@ -127,9 +127,8 @@ pub fn open(path: &Path, kind: &str, verify: Verify) -> Result<(Head, Vec<Bytes>
             ));
         }
     }
-    let bytes = parts
-        .iter()
-        .map(|part| Bytes::Mapped(map.clone(), data + part.range.start..data + part.range.end));
+    let bytes =
+        parts.iter().map(|part| Bytes::Mapped(map.clone(), data + part.range.start..data + part.range.end));
     Ok((head, bytes.collect()))
 }
 

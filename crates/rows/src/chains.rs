@@ -39,7 +39,7 @@ mod term_split;
 mod tests;
 
 use crate::params::Params;
-pub use front::{IDF_TABLE, idf_table};
+pub use front::{IDF_TABLE, idf_table, sets_of_documents};
 pub use output::Output;
 pub use queries::OF_QUERIES;
 use std::fmt;

@@ -30,4 +30,4 @@ mod tests;
 
 pub use batch::{Added, Batch, Finished, Member, Old, Pair, Sink};
 pub use segment::{Document, Segment, SegmentBuilder};
-pub use store::{Settings, Store};
+pub use store::{Settings, Store, last_manifest};

@@ -86,11 +86,11 @@ impl Manifest {
         text
     }
 
-    /// Reads a file. `names` are the options that a store is made with.
+    /// Reads a file.
     ///
     /// # Errors
     /// It is no manifest, of another version, truncated or damaged.
-    pub fn read(path: &Path, names: &[&str]) -> Result<Self> {
+    pub fn read(path: &Path) -> Result<Self> {
         let mut manifest = Self::default();
         let wrong = || broken(path, "a line of it names no segment, clusters or batch");
         let head = checked_file::read(path, KIND, |_, line| {
@@ -117,8 +117,8 @@ impl Manifest {
             Ok(())
         })?;
         manifest.number = head.number("commit", path)?;
-        let made_with = names.iter().map(|name| ((*name).to_owned(), head.get(name).to_owned()));
-        manifest.made_with = made_with.filter(|(_, value)| !value.is_empty()).collect();
+        let options = head.parameters().filter(|(name, _)| *name != "commit");
+        manifest.made_with = options.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
         Ok(manifest)
     }
 

@@ -77,9 +77,20 @@ fn last_commit(folder: &Path) -> Result<Option<u64>> {
     Ok(names.filter_map(|name| manifest::number_of(&name)).max())
 }
 
-/// The options that any store may be made with, in the manifest's order.
-fn names(settings: &Settings) -> Vec<&'static str> {
-    settings.made_with.iter().map(|(name, _)| *name).collect()
+/// The last manifest of a store.
+///
+/// # Errors
+/// There is no store in the folder, or its manifest is damaged.
+pub fn last_manifest(folder: &Path) -> Result<Manifest> {
+    match last_commit(folder)? {
+        Some(number) => Manifest::read(&folder.join(manifest::file_of(number))),
+        None => Err(no_store(folder)),
+    }
+}
+
+fn no_store(folder: &Path) -> Error {
+    let problem = "holds no store; twinsplit run --store makes one".to_owned();
+    Error::File { path: folder.to_owned(), problem }
 }
 
 impl<D: Disk> Store<D> {
@@ -89,6 +100,10 @@ impl<D: Disk> Store<D> {
     /// See [`Store::open`] and [`Store::writable`].
     pub fn on(disk: D, settings: Settings, to_add: bool) -> Result<Self> {
         let folder = disk.path().to_owned();
+        // Nothing is left in a folder that is somebody else's.
+        if to_add && last_commit(&folder)?.is_none() {
+            refuse_others(&folder)?;
+        }
         let lock = to_add.then(|| locked(&folder)).transpose()?;
         let mut number = last_commit(&folder)?;
         loop {
@@ -114,22 +129,16 @@ impl<D: Disk> Store<D> {
     ) -> Result<(Manifest, Vec<Arc<Segment>>, Option<Bytes>)> {
         let manifest = match number {
             Some(number) => {
-                let manifest = Manifest::read(&folder.join(manifest::file_of(number)), &names(settings))?;
+                let manifest = Manifest::read(&folder.join(manifest::file_of(number)))?;
                 manifest.must_have(&settings.made_with, folder)?;
                 manifest
             }
             None if to_add => {
-                refuse_others(folder)?;
                 let made_with =
                     settings.made_with.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
                 Manifest { made_with: made_with.collect(), ..Manifest::default() }
             }
-            None => {
-                return Err(Error::File {
-                    path: folder.to_owned(),
-                    problem: "holds no store; twinsplit run --store makes one".to_owned(),
-                });
-            }
+            None => return Err(no_store(folder)),
         };
         let open = |one: &Listed| Segment::open(&folder.join(&one.file), Verify::Head).map(Arc::new);
         let segments = manifest.segments.iter().map(open).collect::<Result<_>>()?;

@@ -133,6 +133,7 @@ fn every_reducer_refuses_unsorted_rows() {
         ("equal-fingerprints-reduce", "ffffffffffffffff\t3\t-\tz".to_owned()),
         ("text-left", "z\t0\ttext".to_owned()),
         ("text-right --check edit:0.5", "z\t0\ttext".to_owned()),
+        ("query-parts", format!("z\t{set}")),
         ("hamming-index-reduce", format!("4.1.0000\t{set}{set}\tz\t{set}\t3")),
         ("index-term-reduce", "ffffffffffffffff\tz\t3".to_owned()),
         ("pcp-reduce", "y\tz\t1\t2\t2".to_owned()),

@@ -216,6 +216,11 @@ pub(super) fn frequencies() -> [Step; 3] {
     [tokenize(), count_features(&[SETS]), table.one_task()]
 }
 
+/// The step that makes the sets of documents for a store, each with the hash of its text.
+pub fn sets_of_documents() -> Step {
+    tokenize().setting(HASHED_TEXTS)
+}
+
 /// The chain of `twinsplit idf`: document frequencies as a reference table.
 pub fn idf_table() -> Vec<Part> {
     let [parts] = fuse::fused([frequencies().map(Part::Step).into()], &[IDF_TABLE]);

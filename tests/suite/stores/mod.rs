@@ -1,0 +1,4 @@
+//! `run --store` and `run --against`: batches against runs over all that has come.
+
+mod batches;
+mod faults;
