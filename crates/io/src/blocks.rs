@@ -286,12 +286,12 @@ fn refuse_other_kinds(opened: &mut Opened, path: &Path, share: Option<&Place>) -
     }
     let head = opened.head(path)?;
     let first = share.map_or(head.as_slice(), |_| without_key(&head));
-    let Some(kind) = Kind::of(without_marks(first)) else { return Ok(()) };
     let name = share.map_or_else(|| name_of(path), |share| Arc::clone(&share.file));
-    let packing = Packing::of(first);
-    let problem = match share {
-        Some(_) if packing.is_some() => packing.map(not_unpacked).unwrap_or_default(),
-        _ => kind.problem("JSON lines", &name, opened.packing, "documents.jsonl"),
+    let packing = Packing::of(first).filter(|_| share.is_some());
+    let problem = match (packing, Kind::of(without_marks(first))) {
+        (Some(packing), _) => not_unpacked(packing),
+        (None, Some(kind)) => kind.problem("JSON lines", &name, opened.packing, "documents.jsonl"),
+        (None, None) => return Ok(()),
     };
     let path = if name.is_empty() { PathBuf::from("standard input") } else { PathBuf::from(&*name) };
     Err(Error::File { path, problem })

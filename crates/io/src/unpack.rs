@@ -159,6 +159,8 @@ fn named(packing: Packing, error: io::Error, at: u64) -> io::Error {
     }
     let what = match error.kind() {
         ErrorKind::UnexpectedEof => format!("ends in the middle, after byte {at}: it is truncated"),
+        // Its decoder takes nothing of what it finds damaged.
+        _ if packing == Packing::Zstd => format!("is damaged behind byte {at}"),
         _ => format!("is damaged before byte {at}"),
     };
     io::Error::other(format!(

@@ -17,7 +17,7 @@ use std::path::Path;
 use twinsplit_io::{Kind, Opened, Packing, blank_start};
 
 /// Endings of names, and what they say.
-pub const ENDINGS: [(&str, Format); 17] = [
+pub const ENDINGS: [(&str, Format); 16] = [
     ("jsonl", Format::Jsonl),
     ("ndjson", Format::Jsonl),
     ("jl", Format::Jsonl),
@@ -34,7 +34,6 @@ pub const ENDINGS: [(&str, Format); 17] = [
     ("warc", Format::Warc),
     ("wet", Format::Warc),
     ("trec", Format::Trec),
-    ("sgm", Format::Trec),
 ];
 
 impl Format {
@@ -115,7 +114,7 @@ mod tests {
             (b"\n<html lang=en>", "a.txt", Format::Html),
             (b"<?xml version='1.0'?>\n<!DOCTYPE html", "a", Format::Html),
             (b"<?xml version='1.0'?>\n<rss>", "a", Format::Jsonl),
-            (b"<!DOCTYPE lewis SYSTEM", "a.sgm", Format::Trec),
+            (b"<!DOCTYPE lewis SYSTEM", "a.sgm", Format::Jsonl),
             (b"<p>a", "a.HTM", Format::Html),
             (b"<p>a", "a", Format::Jsonl),
             (b"id,text\n", "b/a.csv", Format::Csv),

@@ -5,7 +5,6 @@ use crate::common::cli::{Place, jsonl};
 use crate::common::odd::gzip;
 use serde_json::{Value, json};
 use std::fs;
-use twinsplit_core::choice::Choice as _;
 use twinsplit_sources::ENDINGS;
 
 /// Writes a folder of one document or two in each format, with Python's own modules, and the same documents as JSON lines.
@@ -142,7 +141,7 @@ fn what_is_none_is_refused_by_name() {
         (
             "x.sgm",
             b"<!DOCTYPE lewis SYSTEM 'lewis.dtd'>\n<REUTERS>\n",
-            &["mix/x.sgm, line 1", "expected <DOC>"],
+            &["mix/x.sgm, line 1", "if the file is SGML"],
         ),
         ("x.jsonl", &[0xff, 0xfe, b'{', 0], &["mix/x.jsonl: this is UTF-16", "iconv"]),
     ] {
