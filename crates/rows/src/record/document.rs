@@ -1,12 +1,14 @@
 //! Documents as they come: JSON lines.
 
 mod fields;
+mod key;
 mod path;
 mod text;
 
 use super::{Record, id};
 use crate::bad_records::MostBad;
 use fields::field_of_objects;
+use key::Key;
 use path::Slot;
 use serde::Deserializer as _;
 use serde::de::{IgnoredAny, MapAccess, Visitor};
@@ -241,7 +243,7 @@ impl<'de> Visitor<'de> for Wanted<'_> {
     fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Self::Value, M::Error> {
         let opts = self.0;
         let mut found = Found { more: vec![Slot::default(); opts.text.rest.len()], ..Found::default() };
-        while let Some(key) = map.next_key::<Cow<'de, str>>()? {
+        while let Some(Key(key)) = map.next_key()? {
             if opts.wants(&key) {
                 found.take(opts, &key, map.next_value()?)?;
             } else {

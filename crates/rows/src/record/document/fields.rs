@@ -1,5 +1,6 @@
 //! Which fields a line has, for messages, and the text of one that few stages ask for.
 
+use super::key::Key;
 use super::path::{FieldPath, Slot};
 use serde::Deserializer as _;
 use serde::de::{IgnoredAny, MapAccess, Visitor};
@@ -36,7 +37,7 @@ impl<'de> Visitor<'de> for Names<'_> {
     }
 
     fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<(), M::Error> {
-        while let Some(name) = map.next_key::<Cow<'de, str>>()? {
+        while let Some(Key(name)) = map.next_key()? {
             self.0.push(format!("{name:?}"));
             map.next_value::<IgnoredAny>()?;
         }

@@ -1,10 +1,10 @@
 //! How options name the fields of documents: by a field's name, or by the way to it through objects and arrays.
 
+use super::key::Key;
 use super::text::RawText;
 use serde::Deserializer as _;
 use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
-use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 use twinsplit_io::error::FieldError;
@@ -31,8 +31,10 @@ impl FieldPath {
     }
 
     /// Whether the document's field of this name is the one, or the way begins with it.
+    #[inline]
     pub(super) fn concerns(&self, key: &str) -> bool {
-        key == self.name || key == &self.name[..self.first]
+        let (name, key) = (self.name.as_bytes(), key.as_bytes());
+        key.len() == self.first && key == &name[..self.first] || self.first < name.len() && key == name
     }
 }
 
@@ -180,7 +182,7 @@ impl<'de> Visitor<'de> for Inside<'_> {
 
     fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Self::Value, M::Error> {
         let mut found = None;
-        while let Some(key) = map.next_key::<Cow<'de, str>>()? {
+        while let Some(Key(key)) = map.next_key()? {
             if key != self.0 {
                 map.next_value::<IgnoredAny>()?;
             } else if found.replace(map.next_value()?).is_some() {
