@@ -21,6 +21,12 @@ pub const EXAMPLES: &[Example] = &[
         "twinsplit run doc-split --input docs.jsonl.gz --output out",
     ),
     example(
+        "Documents against all that came before, of which they become a part",
+        "twinsplit run --input docs.jsonl.gz --store news.store --batch-id monday --output first; twinsplit run --input crawl --against news.store --output second",
+    ),
+    example("What a store holds", "twinsplit store ls news.store"),
+    example("Whether its files are what they were", "twinsplit store verify news.store"),
+    example(
         "All files that a pattern matches, expanded by twinsplit itself; the lines of kept documents too",
         "twinsplit run term-split --input 'crawl/*.jsonl.gz' --tau 0.5 --write-kept --output out2",
     ),
@@ -145,6 +151,10 @@ pub const EXAMPLES: &[Example] = &[
     example(
         "The queries in parts by their ids, one for each task, and here one",
         "LC_ALL=C sort queries | query-parts > part-of-queries",
+    ),
+    example(
+        "The pairs of all parts as one data set",
+        "gather-pairs < pairs-with-queries > all-pairs-with-queries",
     ),
     example(
         "The same of what MinHash finds",

@@ -8,7 +8,7 @@ use super::output::{self, Output, Start};
 use super::progress::Display;
 use super::quarantine::{self, Places, QUARANTINE};
 use super::recall::SampleThere;
-use super::store::{self, StoreRun};
+use super::store;
 use super::{cluster_driver, cluster_sample, forecast, interrupt, keep_field, summary, warnings};
 use crate::args;
 use clap::{ArgMatches, Args, Command};
@@ -24,6 +24,7 @@ use twinsplit_engine::pipes::PipesRun;
 use twinsplit_engine::progress::{Done, Progress};
 use twinsplit_engine::script_of;
 use twinsplit_engine::steps::{self, LocalSteps, answer_file};
+use twinsplit_engine::stores::{BATCHES, CHANGES, StoreRan, StoreRun};
 use twinsplit_io::error::{Error, Result};
 use twinsplit_io::terminal;
 use twinsplit_io::{Contents, Stdout, Target};
@@ -60,7 +61,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
                 .to_owned(),
         ));
     }
-    let with_store = StoreRun::of(&opts, &plan)?;
+    let with_store = store::of(&opts, &plan)?;
     if plan.engine.is_remote() {
         keep_field::check(&plan.params, &[])?;
         return cluster_driver::run(&plan, &opts);
@@ -91,8 +92,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     let known = if is_read_once && !opts.resume { Known::Sizes } else { Known::Digests };
     let mut manifest = RunManifest::of(&plan, [&inputs, &queries], known)?;
     let as_given = in_front.into_iter().flat_map(InFront::parameters);
-    let of_store = with_store.iter().flat_map(StoreRun::parameters);
-    as_given.chain(of_store).for_each(|(name, value)| manifest.add_parameter(name, value));
+    as_given.chain(store::parameters(&opts)).for_each(|(name, value)| manifest.add_parameter(name, value));
     let output = match Output::open(&opts, &manifest)? {
         Start::Run(output) => Arc::new(output),
         Start::Complete => {
@@ -145,7 +145,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         manifest.add_digests(&done.read);
     }
     let answers = plan.chain.output.data().into_iter().map(answer_file);
-    let more = [store::CHANGES, store::BATCHES, QUARANTINE, DOCUMENTS, UNREAD]
+    let more = [CHANGES, BATCHES, QUARANTINE, DOCUMENTS, UNREAD]
         .into_iter()
         .filter(|name| output.answer.join(name).exists());
     let answers = answers.chain(more);
@@ -380,9 +380,12 @@ impl Run<'_> {
 
     fn with_store(&self, store: &StoreRun<'_>) -> Result<Finished> {
         let folders = (&*self.output.work, &*self.output.answer);
-        let (memory, kept) = (self.opts.memory_bytes(), self.plan.write_kept);
-        let steps =
-            store.execute((self.inputs, &self.plan.params), folders, (memory, kept), self.progress)?;
+        let asked = (self.inputs, &self.plan.params);
+        let StoreRan { steps, again } = store.execute(asked, folders, self.plan.write_kept, self.progress)?;
+        if let Some(id) = again.filter(|_| !self.opts.quiet) {
+            let id = visible::line(&id).into_owned();
+            terminal::note(format_args!("the store has the batch {id} already: this is the answer of then"));
+        }
         Ok(Finished { warnings: warnings::warnings(self.plan, &steps, &[]), steps, read: Vec::new() })
     }
 

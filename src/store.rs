@@ -1,34 +1,16 @@
 //! Stores: `run --store` and `run --against`, and `twinsplit store`.
 
-mod answer;
 mod show;
 
 pub use show::{command, run};
 
 use super::options::RunOpts;
-use answer::Answer;
-pub use answer::{BATCHES, CHANGES};
 use clap::Args;
-use std::cell::RefCell;
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::time::Instant;
-use twinsplit_core::cluster::dropped::DROPPED;
-use twinsplit_core::cluster::keep::KeepRule;
+use std::path::PathBuf;
 use twinsplit_core::visible;
-use twinsplit_engine::progress::{Done, Progress};
-use twinsplit_engine::steps::LocalSteps;
+use twinsplit_engine::stores::StoreRun;
 use twinsplit_io::error::{Error, Result};
-use twinsplit_io::{each_row, expand_inputs, terminal};
-use twinsplit_rows::chains::{Part, sets_of_documents};
-use twinsplit_rows::params::Params;
-use twinsplit_rows::plan::{Engine, Plan};
-use twinsplit_rows::record::Record;
-use twinsplit_rows::record::tokenized::Tokenized;
-use twinsplit_rows::stages::options::{
-    EqualTextsOpts, FeatureOpts, IdfOpts, KeepOpts, MaxPairsOpts, MinFeaturesOpts, SimilarityOpts,
-};
-use twinsplit_store::{Batch, Finished, Settings, Store};
+use twinsplit_rows::plan::Plan;
 
 /// Which store a run has, if any.
 #[derive(Args, Clone, Debug)]
@@ -40,186 +22,34 @@ pub struct StoreOpts {
     #[arg(long, value_name = "FOLDER", conflicts_with = "resume")]
     pub against: Option<PathBuf>,
     /// What the batch is called in the store; sent again it changes nothing and has the same answer [default: a digest of its documents]
-    #[arg(long, value_name = "ID", value_parser = batch_id)]
+    #[arg(long, value_name = "ID")]
     pub batch_id: Option<String>,
 }
 
-fn batch_id(text: &str) -> std::result::Result<String, &'static str> {
-    let is_plain = !text.is_empty() && !text.chars().any(char::is_control);
-    is_plain.then(|| text.to_owned()).ok_or("expected a name without control characters")
-}
-
-/// A run with a store.
-pub struct StoreRun<'a> {
-    folder: &'a Path,
-    adds: bool,
-    batch_id: Option<&'a str>,
-    settings: Settings,
-    max_pairs: u64,
-}
-
-twinsplit_core::options! {
-    /// What is asked of a chain for a store.
-    struct ChainOpts {}
-    with {
-        features: FeatureOpts,
-        similarity: SimilarityOpts,
-        least: MinFeaturesOpts,
-        texts: EqualTextsOpts,
-        idf: IdfOpts,
-        keep: KeepOpts,
-        max_pairs: MaxPairsOpts,
-    }
-}
-
-/// What is said of options that a store has not.
-fn refused(what: &str) -> Error {
-    Error::Usage(format!("a store {what}"))
-}
-
-impl<'a> StoreRun<'a> {
-    /// That of a run, where it has a store.
-    ///
-    /// # Errors
-    /// When the run asks for what stores have not.
-    pub fn of(opts: &'a RunOpts, plan: &Plan) -> Result<Option<Self>> {
-        let StoreOpts { store, against, batch_id } = &opts.store;
-        let Some(folder) = store.as_deref().or(against.as_deref()) else {
-            return match batch_id {
-                Some(_) => Err(Error::Usage("--batch-id goes with --store or --against".to_owned())),
-                None => Ok(None),
-            };
+/// The store of a run, if it has one.
+///
+/// # Errors
+/// When the run asks for what stores have not.
+pub fn of<'a>(opts: &'a RunOpts, plan: &Plan) -> Result<Option<StoreRun<'a>>> {
+    let StoreOpts { store, against, batch_id } = &opts.store;
+    let Some(folder) = store.as_deref().or(against.as_deref()) else {
+        return match batch_id {
+            Some(_) => Err(Error::Usage("--batch-id goes with --store or --against".to_owned())),
+            None => Ok(None),
         };
-        if plan.family.name != "doc-split" {
-            return Err(refused(&format!(
-                "holds sets of features, which doc-split compares exactly; it is not for {}",
-                plan.family.name
-            )));
-        }
-        if plan.engine != Engine::Local {
-            return Err(refused("is read and written by one process; leave --engine out"));
-        }
-        let chain: ChainOpts = plan.params.parse()?;
-        if plan.params.get("queries").is_some() {
-            return Err(refused("is compared with the documents of --input; leave --queries out"));
-        }
-        if !chain.idf.idf.is_everything() {
-            return Err(refused(
-                "compares all features, for frequencies change with each batch; leave --idf out",
-            ));
-        }
-        if plan.params.is("cluster", "star") {
-            return Err(refused(
-                "has clusters that grow together (components); give --cluster components with --write-kept, or leave --cluster out",
-            ));
-        }
-        if plan.params.is("write", "clusters") {
-            return Err(refused("writes the pairs of the batch; leave --write out"));
-        }
-        if chain.keep.keep != KeepRule::SmallestId {
-            return Err(refused("keeps the document with the smallest id; leave --keep out"));
-        }
-        let ChainOpts { features, similarity, least, texts, max_pairs, .. } = chain;
-        let similarity = similarity.0;
-        let mut made_with = features.parameters()?;
-        made_with.extend([
-            ("similarity", similarity.measure().name().to_owned()),
-            ("tau", similarity.threshold()),
-            ("min-features", least.min_features.max(1).to_string()),
-            ("equal-texts", texts.equal_texts.name().to_owned()),
-        ]);
-        let settings = Settings {
-            made_with,
-            similarity,
-            least: least.min_features.max(1),
-            equal_texts: texts.are_compared(),
-            // The documents at hand, their index and the clusters.
-            memory: opts.memory_bytes() / 4,
-            threads: opts.threads(),
-        };
-        let batch_id = batch_id.as_deref();
-        Ok(Some(Self { folder, adds: store.is_some(), batch_id, settings, max_pairs: max_pairs.max_pairs }))
-    }
-
-    /// The name of the option that names the store, and its value, for `run.json`.
-    pub fn parameters(&self) -> impl Iterator<Item = (&'static str, String)> {
-        let store = (if self.adds { "store" } else { "against" }, visible::stored(self.folder).to_string());
-        std::iter::once(store).chain(self.batch_id.map(|id| ("batch-id", id.to_owned())))
-    }
-
-    /// Compares the documents of the files with the store, and writes what has come of it into a folder.
-    ///
-    /// # Errors
-    /// When a document is bad, the store is another one's or cannot be read or written, or there are too many pairs.
-    pub fn execute(
-        &self,
-        (inputs, params): (&[PathBuf], &Params),
-        (work, answer): (&Path, &Path),
-        (memory, write_kept): (usize, bool),
-        progress: &Progress,
-    ) -> Result<Vec<Done>> {
-        let mut store = match self.adds {
-            true => Store::writable(self.folder, self.settings.clone())?,
-            false => Store::open(self.folder, self.settings.clone())?,
-        };
-        let mut engine = LocalSteps::new(inputs, work, params, self.settings.threads, memory, progress)?;
-        let step = sets_of_documents();
-        let mut done = engine.run_parts(&[Part::Step(step.clone())], "")?;
-        // In the order of ids, so that segments are the same for any number of threads.
-        let sets = work.join("sorted-sets");
-        engine.sort(step.output, &sets)?;
-        let start = Instant::now();
-        let answer = RefCell::new(Answer::start(work, answer, &self.settings, self.max_pairs)?);
-        let fresh = work.join("_segments");
-        fs::create_dir_all(&fresh).map_err(Error::io("create", &fresh))?;
-        let mut batch = store.batch(self.batch_id, &fresh);
-        let mut sink = |pair: twinsplit_store::Pair<'_>| answer.borrow_mut().pair(pair);
-        add(&sets, &mut batch, &mut sink)?;
-        let finished =
-            batch.finish(&mut sink, |added, store| answer.borrow_mut().write(&engine, added, store))?;
-        let counters = match finished {
-            Finished::Now(added) => {
-                let dropped = added.clusters.values().map(|members| members.len() as u64 - 1).sum();
-                vec![
-                    ("documents_added", added.added),
-                    ("pairs", added.pairs),
-                    ("candidate_pairs", added.verified),
-                    ("clusters", added.clusters.len() as u64),
-                    (DROPPED, dropped),
-                ]
-            }
-            Finished::Before(batch, parts) => {
-                answer.borrow().write_again(&parts)?;
-                terminal::note(format_args!(
-                    "the store {} has the batch {} already: this is the answer of then",
-                    visible::path(self.folder),
-                    visible::line(&batch.id)
-                ));
-                vec![("documents_added", 0)]
-            }
-        };
-        let counters = counters.into_iter().map(|(name, count)| (name.to_owned(), count)).collect();
-        done.push(Done { name: "store".to_owned(), seconds: start.elapsed().as_secs_f64(), counters });
-        if write_kept {
-            done.extend(answer.borrow().kept(&mut engine)?);
-        }
-        Ok(done)
-    }
+    };
+    let bounds = (opts.threads(), opts.memory_bytes());
+    StoreRun::of(plan, (folder, store.is_some()), batch_id.as_deref(), bounds).map(Some)
 }
 
-/// Adds the rows of a file to a batch.
-fn add(sets: &Path, batch: &mut Batch<'_>, sink: &mut twinsplit_store::Sink<'_>) -> Result<()> {
-    let mut features = Vec::new();
-    let mut failed = Ok(());
-    for file in expand_inputs(&[sets.to_owned()])? {
-        each_row(&file, |line| {
-            let Tokenized { doc, text } = Tokenized::decode(line)?;
-            doc.features.read(&mut features)?;
-            if failed.is_ok() {
-                failed = batch.add(doc.id, text.unwrap_or(0), &features, sink);
-            }
-            Ok(())
-        })?;
-    }
-    failed
+/// The names of the options that a run with a store was given, and their values, for `run.json`.
+pub fn parameters(opts: &RunOpts) -> impl Iterator<Item = (&'static str, String)> {
+    let StoreOpts { store, against, batch_id } = &opts.store;
+    let folder = |folder: &PathBuf| visible::stored(folder).to_string();
+    let named = [
+        ("store", store.as_ref().map(folder)),
+        ("against", against.as_ref().map(folder)),
+        ("batch-id", batch_id.clone()),
+    ];
+    named.into_iter().filter_map(|(name, value)| Some((name, value?)))
 }

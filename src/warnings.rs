@@ -71,10 +71,16 @@ fn without_features(plan: &Plan, steps: &[&Done], documents: u64) -> Option<Stri
         return None;
     }
     let prefix = "without_features.";
-    let scripts = steps.iter().flat_map(|step| &step.counters).filter_map(|(name, count)| {
-        let script = name.strip_prefix(prefix)?;
-        Some(format!("{count} of {} {script}", sum(steps, &format!("documents.{script}"))))
-    });
+    // Queries and documents are read by two steps.
+    let mut by_script: BTreeMap<&str, u64> = BTreeMap::new();
+    for (name, count) in steps.iter().flat_map(|step| &step.counters) {
+        if let Some(script) = name.strip_prefix(prefix) {
+            *by_script.entry(script).or_default() += count;
+        }
+    }
+    let scripts = by_script
+        .into_iter()
+        .map(|(script, count)| format!("{count} of {} {script}", sum(steps, &format!("documents.{script}"))));
     let scripts = scripts.collect::<Vec<_>>().join(", ");
     let least = plan.params.number("min-features");
     let what = match by_fingerprints(plan) && least > 1 {

@@ -186,7 +186,7 @@ each() {
   mapfile -t slices < <(fs -ls "$WORK/$1" | awk '$5 > 0 && $NF ~ /\/part-[0-9]*$/ { print $NF }' | sort)
   mapfile -t steps < <(ls "$LOGS/steps") && count=$(counted slices_made "${steps[@]}")
   ((${#slices[@]} == count)) || fail "$WORK/$1 holds ${#slices[@]} of $count slices: remove it, and it is made anew when the run goes on"
-  prepare "$3" "$to" "${@:5}"
+  prepare "$3" "$to" "${@:5}" "--$option" "$option"
   fs -mkdir -p "$NEW/$to"
   tasks "$count" each_job
   printf 'jobs\t%s\n' "$count" > "$LOGS/steps/$STEP.jobs"

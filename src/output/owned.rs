@@ -3,7 +3,6 @@
 
 use super::files::{Files, Kind, Local};
 use crate::convert::UNREAD;
-use crate::store::{BATCHES, CHANGES};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,6 +10,7 @@ use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use twinsplit_core::visible;
+use twinsplit_engine::stores::{BATCHES, CHANGES};
 use twinsplit_io::contents;
 use twinsplit_io::error::{Error, Result};
 use twinsplit_rows::chains::SAMPLE;

@@ -19,6 +19,7 @@ pub mod shuffle;
 pub mod spark;
 pub mod spill;
 pub mod steps;
+pub mod stores;
 
 use library::Library;
 use script::quote;

@@ -14,6 +14,7 @@ use twinsplit_core::text::{FeatureKind, Marks, NormalForm};
 use twinsplit_engine::columnar::{ColumnarJoin, ColumnarOpts, ColumnarRun};
 use twinsplit_engine::progress::{Progress, documents};
 use twinsplit_engine::steps::LocalSteps;
+use twinsplit_engine::stores::StoreRun;
 use twinsplit_io::error::{Error, Result};
 use twinsplit_io::{AtomicFile, Blocks, document_files, each_line};
 use twinsplit_rows::chains::{FAMILIES, Family};
@@ -96,6 +97,15 @@ pub struct Dedup {
     threads: usize,
     memory: usize,
     folder: PathBuf,
+    store: Option<StoreFolder>,
+}
+
+/// A store that documents are compared with.
+#[derive(Clone, Debug)]
+struct StoreFolder {
+    path: PathBuf,
+    adds: bool,
+    batch_id: Option<String>,
 }
 
 impl Default for Dedup {
@@ -116,6 +126,7 @@ impl Dedup {
             threads: cores(),
             memory: MEMORY,
             folder: std::env::temp_dir(),
+            store: None,
         }
     }
 
@@ -217,6 +228,60 @@ impl Dedup {
     /// Finds clusters and no [pairs](Duplicates::pairs), which grow with the square of what is alike.
     pub fn clusters_only(self) -> Self {
         self.set("write", Write::Clusters.name())
+    }
+
+    /// Finds the pairs of a query and a document, instead of those of two documents. The queries are documents in a file of JSON lines, in a folder of such, or in those
+    /// that a pattern names. Each [pair](Duplicates::pairs) has the query first, and there are no clusters.
+    ///
+    /// ```
+    /// use twinsplit::{Dedup, Measure};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let folder = tempfile::tempdir()?;
+    /// let asked = folder.path().join("benchmark.jsonl");
+    /// std::fs::write(&asked, r#"{"id": "q1", "text": "Which ferry left the harbour at six?"}"#)?;
+    /// let dedup = Dedup::new().features("words:2")?.queries(&asked).similarity(Measure::QueryContainment, "0.8")?;
+    /// let found = dedup.run([
+    ///     ("page", "Quiz night. Which ferry left the harbour at six? Nobody knew, and the ferry was late."),
+    ///     ("other", "Rain fell on the harbour all night."),
+    /// ])?;
+    /// let pair = found.pairs()?.next().transpose()?.unwrap();
+    /// assert_eq!((&*pair.a, &*pair.b, pair.similarity()), ("q1", "page", 1.0));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn queries(self, path: impl AsRef<Path>) -> Self {
+        self.set("queries", path.as_ref().to_string_lossy())
+    }
+
+    /// Compares the documents of a run with those of the store in this folder, too, and adds them to it as a batch; a folder that is not there becomes a
+    /// store. What is found is the pairs that hold a document of the batch, the clusters that these are in, and what has [changed](Duplicates::changes)
+    /// for documents of earlier batches. The batch is called by `id`, or else by a digest of its documents: sent again, it changes nothing and finds what it has found.
+    ///
+    /// ```
+    /// use twinsplit::Dedup;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("news.store");
+    /// let dedup = Dedup::new().features("words:2")?;
+    /// dedup.clone().store(&path, Some("monday")).run([("m1", "The ferry left the harbour at six.")])?;
+    /// let found = dedup.clone().store(&path, Some("tuesday")).run([("a1", "The ferry left the harbour at six!")])?;
+    /// let pair = found.pairs()?.next().transpose()?.unwrap();
+    /// assert_eq!((&*pair.a, &*pair.b), ("a1", "m1"));
+    /// let change = found.changes()?.next().transpose()?.unwrap();
+    /// assert_eq!((&*change.id, &*change.before, &*change.now), ("m1", "m1", "a1"));
+    /// // Compared only: nothing is added.
+    /// assert_eq!(dedup.against(&path).run([("x", "Rain fell all night.")])?.pairs()?.count(), 0);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn store(self, path: impl Into<PathBuf>, id: Option<&str>) -> Self {
+        let batch_id = id.map(str::to_owned);
+        Self { store: Some(StoreFolder { path: path.into(), adds: true, batch_id }), ..self }
+    }
+
+    /// The same, and leaves the store as it is.
+    pub fn against(self, path: impl Into<PathBuf>) -> Self {
+        Self { store: Some(StoreFolder { path: path.into(), adds: false, batch_id: None }), ..self }
     }
 
     /// Stops with [`Error::Limit`] when there are more pairs than this; 10⁹ by default.
@@ -332,6 +397,15 @@ impl Dedup {
         let (output, work) = (folder("twinsplit-found-")?, folder("twinsplit-work-")?);
         let progress = Progress::default();
         let near = plan.family.compares_fingerprints();
+        if let Some(StoreFolder { path, adds, batch_id }) = &self.store {
+            let inputs = blocks.map_or_else(|| Ok(inputs.to_vec()), |blocks| spooled(blocks, work.path()))?;
+            let bounds = (self.threads, self.memory);
+            let run = StoreRun::of(&plan, (path, *adds), batch_id.as_deref(), bounds)?;
+            let steps = work.path().join("steps");
+            std::fs::create_dir(&steps).map_err(Error::io("create", &steps))?;
+            let ran = run.execute((&inputs, &plan.params), (&steps, output.path()), false, &progress)?;
+            return Ok(Duplicates::new(output, documents(&ran.steps), near));
+        }
         let ways = plan.columnar().and_then(|ways| Some((ways, ColumnarJoin::of(ways)?)));
         let Some((ways, join)) = ways else {
             let inputs = blocks.map_or_else(|| Ok(inputs.to_vec()), |blocks| spooled(blocks, work.path()))?;

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 use twinsplit_core::similarity::containment::Relation;
 use twinsplit_core::similarity::{Measure, Score};
+use twinsplit_engine::stores::CHANGES;
 use twinsplit_io::error::{Error, FieldError, Place, Result};
 use twinsplit_rows::chains::Family;
 use twinsplit_rows::record::Record;
@@ -51,9 +52,9 @@ enum Folder {
 /// Two documents whose similarity reaches the threshold.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Pair {
-    /// The smaller id.
+    /// The smaller id, or the query.
     pub a: String,
-    /// The larger id.
+    /// The larger id, or the document.
     pub b: String,
     /// How many features are in both.
     pub overlap: u64,
@@ -68,7 +69,12 @@ pub struct Pair {
 impl Pair {
     /// The similarity, by the formula of the [measure](Measure): a number in (0, 1], for [`Measure::Overlap`] the number of
     /// shared features. With containment it is the CCS of wei2013.
+    ///
+    /// Of two documents without features, which are a pair where a query has the text of a document, it is 1.
     pub fn similarity(&self) -> f64 {
+        if self.size_a == 0 && self.size_b == 0 && self.measure != Measure::Overlap {
+            return 1.0;
+        }
         share(self.measure, self.overlap, self.size_a, self.size_b)
     }
 
@@ -178,6 +184,15 @@ impl Duplicates {
         Ok(Clusters { rows, next })
     }
 
+    /// After a run with a [store](crate::Dedup::store): the documents of earlier batches for which another one is kept now than before.
+    ///
+    /// # Errors
+    /// When the run had no store.
+    pub fn changes(&self) -> Result<impl Iterator<Item = Result<Change>>> {
+        let mut rows = Rows::open(self.path(CHANGES))?;
+        Ok(std::iter::from_fn(move || rows.next_row(change).transpose()))
+    }
+
     /// The ids of all documents that are not kept.
     pub fn dropped(&self) -> Result<impl Iterator<Item = Result<String>>> {
         let clusters = self.clusters()?;
@@ -186,6 +201,26 @@ impl Duplicates {
             Err(error) => vec![Err(error)],
         }))
     }
+}
+
+/// What has changed for a document of a store.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Change {
+    /// Its id.
+    pub id: String,
+    /// The document that was kept of its cluster; itself where it was kept, or in no cluster.
+    pub before: String,
+    /// The one that is kept now.
+    pub now: String,
+}
+
+fn change(line: &[u8]) -> Result<Change, FieldError> {
+    let mut fields = line.split(|byte| *byte == b'\t');
+    let mut next = |name| {
+        let field = fields.next().filter(|field| !field.is_empty());
+        field.map(unescape).ok_or_else(|| FieldError::new(name, "an id", b""))
+    };
+    Ok(Change { id: next("id")?, before: next("kept before")?, now: next("kept now")? })
 }
 
 /// The lines of a file.

@@ -39,7 +39,7 @@ mod tests;
 
 pub use dedup::Dedup;
 pub use document::Document;
-pub use duplicates::{Cluster, Clusters, Dropped, Duplicates, NearPair, NearPairs, Pair, Pairs};
+pub use duplicates::{Change, Cluster, Clusters, Dropped, Duplicates, NearPair, NearPairs, Pair, Pairs};
 pub use index::{Index, Match};
 pub use twinsplit_core::choice::{Choice, Unnamed};
 pub use twinsplit_core::cluster::keep::KeepRule;

@@ -113,7 +113,8 @@ fn every_program_has_a_manual_page_that_says_all() {
         }
         let called = name
             .replace("twinsplit-", "twinsplit ")
-            .replace("twinsplit fingerprints-", "twinsplit fingerprints ");
+            .replace("twinsplit fingerprints-", "twinsplit fingerprints ")
+            .replace("twinsplit store-", "twinsplit store ");
         let shown = examples::of(&called).next();
         let shown = shown.unwrap_or_else(|| panic!("{name} has no example"));
         let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");

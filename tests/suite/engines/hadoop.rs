@@ -167,6 +167,7 @@ const WITH_QUERIES: [(&str, &[&str]); 3] = [
             "idf-filter-queries",
             "idf-filter",
             "set-queries",
+            "gather-pairs",
         ],
     ),
     ("minhash --features words:2 --tau 0.5 --bands 32 --rows 4", &["read-queries", "tokenize"]),

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 const FILES: [&str; 3] = ["pairs.tsv", "clusters.tsv", "kept.jsonl"];
 /// Kills of each way, and of each in `make test-long`.
-const MOMENTS: usize = 20;
+const MOMENTS: usize = 8;
 const MANY: usize = 100;
 const SEED: u64 = 97;
 

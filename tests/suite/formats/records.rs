@@ -213,7 +213,7 @@ fn errors_name_the_field() {
         ("idf-left-reduce", &format!("{set}\t1\t"), "id"),
         ("idf-right-reduce", "a\t0\tx", "text"),
         ("equal-sets", "a\t\\~\tx\t", "text"),
-        ("equal-sets", &format!("a\t\\~\t{set}{set}"), "features"),
+        ("equal-sets", &format!("a\t\\~\t{set}{set}\tx"), "features"),
         ("keep-rank-reduce", "a\t3\tx", "features"),
         ("idf-right-reduce", "a\t1\tx", "feature"),
         ("slice-plan", "0000000001", "sets"),

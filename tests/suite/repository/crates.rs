@@ -11,7 +11,7 @@ const LAYERS: [(&str, &str, &[&str]); 9] = [
     ("twinsplit-hamming", "crates/hamming", &["core", "io"]),
     ("twinsplit-store", "crates/store", &["core", "io"]),
     ("twinsplit-rows", "crates/rows", &["core", "io", "hamming"]),
-    ("twinsplit-engine", "crates/engine", &["core", "io", "hamming", "rows"]),
+    ("twinsplit-engine", "crates/engine", &["core", "io", "hamming", "store", "rows"]),
     ("twinsplit-sources", "crates/sources", &["core", "io", "rows"]),
     ("twinsplit", "crates/twinsplit", &["core", "io", "hamming", "rows", "engine"]),
     ("twinsplit-cli", ".", &["core", "io", "hamming", "store", "rows", "engine", "sources", "twinsplit"]),

@@ -8,7 +8,7 @@
 use super::front::{BAD_RECORDS, SetFront, frequencies};
 use super::output::Output;
 use super::step::{Data, Guard, Part, Step, Tasks};
-use super::{Chain, Component, DOCUMENTS, IDF_TABLE, PAIRS, QUERIES, Wanted};
+use super::{Chain, Component, DOCUMENTS, IDF_TABLE, JOINED, PAIRS, QUERIES, Wanted};
 use crate::params::Params;
 use crate::stages::queries;
 
@@ -39,7 +39,8 @@ fn parted(mut steps: Vec<Step>, in_parts: bool) -> Vec<Part> {
     if in_parts {
         steps.iter_mut().filter(|step| step.output == HELD).for_each(|step| step.output = WHOLE);
         let cut = Step::reduce("query-parts", "Cuts the queries into parts, by their ids.", &[WHOLE], HELD);
-        steps.push(Step { tasks: Tasks::Option(queries::PARTS), ..cut });
+        let behind = steps.iter().position(|step| step.output == WHOLE).map_or(0, |at| at + 1);
+        steps.insert(behind, Step { tasks: Tasks::Option(queries::PARTS), ..cut });
     }
     steps.into_iter().map(Part::Step).collect()
 }
@@ -129,12 +130,18 @@ impl Component for PastQueries {
             option: "max-pairs",
             advice: "pairs of a query and a document; a higher --tau or a smaller --distance has fewer, or raise --max-pairs",
         };
-        let find = Step::map(self.stage, self.why, &[self.reads], PAIRS);
-        let find = match self.in_parts {
-            true => Step { tasks: Tasks::EachFile(queries::QUERIES, HELD), ..find },
-            false => find.beside(queries::QUERIES, HELD),
-        };
-        vec![Part::Step(find.guarded(bound))]
+        let find = Step::map(self.stage, self.why, &[self.reads], PAIRS).guarded(bound);
+        if !self.in_parts {
+            return vec![Part::Step(find.beside(queries::QUERIES, HELD))];
+        }
+        let find = Step { tasks: Tasks::EachFile(queries::QUERIES, HELD), output: JOINED, ..find };
+        let gather = Step::map(
+            "gather-pairs",
+            "Brings the pairs of all parts of the queries together: each part has left a folder of its own.",
+            &[JOINED],
+            PAIRS,
+        );
+        [find, gather].map(Part::Step).into()
     }
 }
 

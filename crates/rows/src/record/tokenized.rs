@@ -29,7 +29,8 @@ impl<'a> Tokenized<'a> {
         if features == tag::TEXT {
             let digits = fields.next("text", HASH)?;
             text = Some(parse_hash(digits).ok_or_else(|| FieldError::new("text", HASH, digits))?);
-            features = fields.next("features", FEATURES)?;
+            // Hadoop may take the last TAB of a row, and with it the field of a set without features.
+            features = if fields.is_done() { &[] } else { fields.next("features", FEATURES)? };
         }
         fields.done()?;
         Ok(Self { doc: Doc { id, features: Features::decode(features)? }, text })

@@ -79,6 +79,7 @@ pub static STAGES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
         Entry::of::<hamming::HammingIndexReduce>(),
         Entry::of::<hamming::HammingPairs>(),
         Entry::of::<queries::QueryParts>(),
+        Entry::of::<queries::GatherPairs>(),
         Entry::of::<hamming_queries::HammingQueries>(),
         Entry::of::<set_queries::SetQueries>(),
         Entry::of::<set_queries::LshQueries>(),

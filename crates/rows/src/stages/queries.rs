@@ -101,6 +101,29 @@ impl Stage for QueryParts {
     }
 }
 
+/// `gather-pairs`: passes on the pairs of all parts of the queries. A job for each part leaves a folder for each, and an answer has files.
+pub struct GatherPairs;
+
+impl Stage for GatherPairs {
+    type In<'a> = OfQuery<'a>;
+    type Out<'a> = OfQuery<'a>;
+    type Opts = NoOpts;
+    const DECL: Decl = Decl {
+        name: "gather-pairs",
+        role: Role::Map,
+        about: "Passes on the pairs of all parts of the queries, as they are",
+        side: &[],
+    };
+
+    fn open(_: NoOpts, _: &mut Task<'_>) -> Result<Self> {
+        Ok(Self)
+    }
+
+    fn push(&mut self, row: OfQuery<'_>, task: &mut Task<'_>) -> Result<()> {
+        task.emit(&row)
+    }
+}
+
 /// Reads the rows of queries, of a file or of a folder of part files.
 pub fn each_query(path: &Path, mut visit: impl FnMut(&[u8]) -> Result<(), FieldError>) -> Result<()> {
     expand_inputs(&[path.to_owned()])?.iter().try_for_each(|file| each_row(file, &mut visit))

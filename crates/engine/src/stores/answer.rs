@@ -1,11 +1,11 @@
 //! What a batch leaves beside its store: pairs, the clusters that it has touched, what has changed of earlier decisions, and which batch old documents
 //! came in.
 
+use crate::progress::Done;
+use crate::steps::LocalSteps;
 use std::fs;
 use std::path::{Path, PathBuf};
 use twinsplit_core::similarity::Measure;
-use twinsplit_engine::progress::Done;
-use twinsplit_engine::steps::LocalSteps;
 use twinsplit_io::AtomicFile;
 use twinsplit_io::error::{Error, Result};
 use twinsplit_io::mapped::{Bytes, Map};

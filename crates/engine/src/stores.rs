@@ -1,0 +1,205 @@
+//! Runs with a store: documents are compared with all that came before, and with one another (`twinsplit_store`).
+//!
+//! Texts become sets by the stage `tokenize`, as for any chain. The answer is files, as that of any run.
+
+mod answer;
+
+pub use answer::{BATCHES, CHANGES};
+
+use crate::progress::{Done, Progress};
+use crate::steps::LocalSteps;
+use answer::Answer;
+use std::cell::RefCell;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+use twinsplit_core::cluster::dropped::DROPPED;
+use twinsplit_core::cluster::keep::KeepRule;
+use twinsplit_io::error::{Error, Result};
+use twinsplit_io::{each_row, expand_inputs};
+use twinsplit_rows::chains::{Part, sets_of_documents};
+use twinsplit_rows::params::Params;
+use twinsplit_rows::plan::{Engine, Plan};
+use twinsplit_rows::record::Record;
+use twinsplit_rows::record::tokenized::Tokenized;
+use twinsplit_rows::stages::options::{
+    EqualTextsOpts, FeatureOpts, IdfOpts, KeepOpts, MaxPairsOpts, MinFeaturesOpts, SimilarityOpts,
+};
+use twinsplit_store::{Batch, Finished, Settings, Store};
+
+/// A run with a store.
+pub struct StoreRun<'a> {
+    folder: &'a Path,
+    adds: bool,
+    batch_id: Option<&'a str>,
+    settings: Settings,
+    memory: usize,
+    max_pairs: u64,
+}
+
+twinsplit_core::options! {
+    /// What is asked of a chain for a store.
+    struct ChainOpts {}
+    with {
+        features: FeatureOpts,
+        similarity: SimilarityOpts,
+        least: MinFeaturesOpts,
+        texts: EqualTextsOpts,
+        idf: IdfOpts,
+        keep: KeepOpts,
+        max_pairs: MaxPairsOpts,
+    }
+}
+
+/// What is said of options that a store has not.
+fn refused(what: &str) -> Error {
+    Error::Usage(format!("a store {what}"))
+}
+
+impl<'a> StoreRun<'a> {
+    /// A run of a plan with the store in this folder, to which its documents are added or not, as the batch of this id. It takes so many threads and bytes.
+    ///
+    /// # Errors
+    /// When the plan asks for what stores have not.
+    pub fn of(
+        plan: &Plan,
+        (folder, adds): (&'a Path, bool),
+        batch_id: Option<&'a str>,
+        (threads, memory): (usize, usize),
+    ) -> Result<Self> {
+        if batch_id.is_some_and(|id| id.is_empty() || id.chars().any(char::is_control)) {
+            return Err(refused(
+                "calls a batch by a name without control characters; give another --batch-id",
+            ));
+        }
+        if plan.family.name != "doc-split" {
+            return Err(refused(&format!(
+                "holds sets of features, which doc-split compares exactly; it is not for {}",
+                plan.family.name
+            )));
+        }
+        if plan.engine != Engine::Local {
+            return Err(refused("is read and written by one process; leave --engine out"));
+        }
+        let chain: ChainOpts = plan.params.parse()?;
+        if plan.params.get("queries").is_some() {
+            return Err(refused("is compared with the documents of --input; leave --queries out"));
+        }
+        if !chain.idf.idf.is_everything() {
+            return Err(refused(
+                "compares all features, for frequencies change with each batch; leave --idf out",
+            ));
+        }
+        if plan.params.is("cluster", "star") {
+            return Err(refused(
+                "has clusters that grow together (components); give --cluster components with --write-kept, or leave --cluster out",
+            ));
+        }
+        if plan.params.is("write", "clusters") {
+            return Err(refused("writes the pairs of the batch; leave --write out"));
+        }
+        if chain.keep.keep != KeepRule::SmallestId {
+            return Err(refused("keeps the document with the smallest id; leave --keep out"));
+        }
+        let ChainOpts { features, similarity, least, texts, max_pairs, .. } = chain;
+        let similarity = similarity.0;
+        let mut made_with = features.parameters()?;
+        made_with.extend([
+            ("similarity", similarity.measure().name().to_owned()),
+            ("tau", similarity.threshold()),
+            ("min-features", least.min_features.max(1).to_string()),
+            ("equal-texts", texts.equal_texts.name().to_owned()),
+        ]);
+        let settings = Settings {
+            made_with,
+            similarity,
+            least: least.min_features.max(1),
+            equal_texts: texts.are_compared(),
+            // The documents at hand, their index and the clusters.
+            memory: memory / 4,
+            threads,
+        };
+        Ok(Self { folder, adds, batch_id, settings, memory, max_pairs: max_pairs.max_pairs })
+    }
+
+    /// Compares the documents of the files with the store, and writes what has come of it into a folder.
+    ///
+    /// # Errors
+    /// When a document is bad, the store is another one's or cannot be read or written, or there are too many pairs.
+    pub fn execute(
+        &self,
+        (inputs, params): (&[PathBuf], &Params),
+        (work, answer): (&Path, &Path),
+        write_kept: bool,
+        progress: &Progress,
+    ) -> Result<StoreRan> {
+        let mut store = match self.adds {
+            true => Store::writable(self.folder, self.settings.clone())?,
+            false => Store::open(self.folder, self.settings.clone())?,
+        };
+        let mut engine = LocalSteps::new(inputs, work, params, self.settings.threads, self.memory, progress)?;
+        let step = sets_of_documents();
+        let mut done = engine.run_parts(&[Part::Step(step.clone())], "")?;
+        // In the order of ids, so that segments are the same for any number of threads.
+        let sets = work.join("sorted-sets");
+        engine.sort(step.output, &sets)?;
+        let start = Instant::now();
+        let answer = RefCell::new(Answer::start(work, answer, &self.settings, self.max_pairs)?);
+        let fresh = work.join("_segments");
+        fs::create_dir_all(&fresh).map_err(Error::io("create", &fresh))?;
+        let mut batch = store.batch(self.batch_id, &fresh);
+        let mut sink = |pair: twinsplit_store::Pair<'_>| answer.borrow_mut().pair(pair);
+        add(&sets, &mut batch, &mut sink)?;
+        let finished =
+            batch.finish(&mut sink, |added, store| answer.borrow_mut().write(&engine, added, store))?;
+        let mut again = None;
+        let counters = match finished {
+            Finished::Now(added) => {
+                let dropped = added.clusters.values().map(|members| members.len() as u64 - 1).sum();
+                vec![
+                    ("documents_added", added.added),
+                    ("pairs", added.pairs),
+                    ("candidate_pairs", added.verified),
+                    ("clusters", added.clusters.len() as u64),
+                    (DROPPED, dropped),
+                ]
+            }
+            Finished::Before(batch, parts) => {
+                answer.borrow().write_again(&parts)?;
+                again = Some(batch.id);
+                vec![("documents_added", 0)]
+            }
+        };
+        let counters = counters.into_iter().map(|(name, count)| (name.to_owned(), count)).collect();
+        done.push(Done { name: "store".to_owned(), seconds: start.elapsed().as_secs_f64(), counters });
+        if write_kept {
+            done.extend(answer.borrow().kept(&mut engine)?);
+        }
+        Ok(StoreRan { steps: done, again })
+    }
+}
+
+/// What a run with a store has done.
+pub struct StoreRan {
+    /// The steps.
+    pub steps: Vec<Done>,
+    /// The id of the batch, where it was in the store already, and its answer is that of then.
+    pub again: Option<String>,
+}
+
+/// Adds the rows of a file to a batch.
+fn add(sets: &Path, batch: &mut Batch<'_>, sink: &mut twinsplit_store::Sink<'_>) -> Result<()> {
+    let mut features = Vec::new();
+    let mut failed = Ok(());
+    for file in expand_inputs(&[sets.to_owned()])? {
+        each_row(&file, |line| {
+            let Tokenized { doc, text } = Tokenized::decode(line)?;
+            doc.features.read(&mut features)?;
+            if failed.is_ok() {
+                failed = batch.add(doc.id, text.unwrap_or(0), &features, sink);
+            }
+            Ok(())
+        })?;
+    }
+    failed
+}
