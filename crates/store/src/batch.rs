@@ -110,13 +110,55 @@ pub struct Batch<'s, D: Disk = Folder> {
 /// Takes the pairs of a batch, in no order.
 pub type Sink<'k> = dyn FnMut(Pair<'_>) -> Result<()> + 'k;
 
-/// A pair as threads find it: the other document, and its own place in the batch.
-struct Found {
-    own: usize,
-    other: Box<[u8]>,
-    size: u64,
-    batch: u32,
-    overlap: u64,
+/// What a thread seeks with, and what it has found: two documents, and what they share.
+#[derive(Default)]
+struct Seek<'f> {
+    scratch: Scratch,
+    probe: Probe,
+    features: Vec<u64>,
+    found: Vec<(Old<'f>, Old<'f>, u64)>,
+}
+
+/// Documents are dealt out to threads in shares of so many.
+const SHARE: usize = 256;
+/// A segment of so many times the documents at hand is asked for each of these by its own index; the documents of smaller ones pass by an
+/// index of those at hand, which is in memory.
+const LARGE: usize = 16;
+
+/// What has been found.
+struct Tally<'t> {
+    graph: &'t mut Components,
+    added: &'t mut Added,
+    threads: usize,
+}
+
+impl Tally<'_> {
+    /// Lets threads find pairs, a share of the work each, and hands on what some shares have found before the next ones are begun.
+    fn each_share<'f>(
+        &mut self,
+        shares: usize,
+        sink: &mut Sink<'_>,
+        find: impl Fn(usize, &mut Seek<'f>) + Sync,
+    ) -> Result<()> {
+        let together = 4 * self.threads;
+        for first in (0..shares).step_by(together) {
+            let sought = in_threads((shares - first).min(together), self.threads, |at| {
+                let mut seek = Seek::default();
+                find(first + at, &mut seek);
+                Ok::<_, Error>(seek)
+            })?;
+            for Seek { found, scratch, probe, .. } in sought {
+                self.added.verified += scratch.verified + probe.verified();
+                self.added.pairs += found.len() as u64;
+                for (x, y, overlap) in found {
+                    self.graph.union(x.id, y.id);
+                    let (a, b) = if x.id < y.id { (x, y) } else { (y, x) };
+                    sink(Pair { a, b, overlap })?;
+                }
+            }
+        }
+        Ok(())
+    }
 }
 
 impl<'s, D: Disk> Batch<'s, D> {
@@ -201,7 +243,9 @@ impl<'s, D: Disk> Batch<'s, D> {
 
     /// Finds the pairs of the documents at hand.
     fn compare(&mut self, builder: &SegmentBuilder, sink: &mut Sink<'_>) -> Result<()> {
-        let Settings { similarity, least, threads, equal_texts, .. } = self.store.settings;
+        let Self { store, fresh, graph, added, number, .. } = self;
+        let Settings { similarity, least, threads, equal_texts, .. } = store.settings;
+        let mut tally = Tally { graph, added, threads: threads.max(1) };
         let documents = builder.documents();
         let is_compared = |document: &Document| document.features.len() as u64 >= least.max(1);
         let mut own = SliceBuilder::default();
@@ -209,57 +253,41 @@ impl<'s, D: Disk> Batch<'s, D> {
             own.push(&document.id, &document.features);
         });
         let own = QueryIndex::build(own, similarity);
-        let fresh = self.fresh.iter().map(|(_, segment)| segment);
-        let segments: Vec<&Segment> = self.store.segments.iter().chain(fresh).map(|one| &**one).collect();
-        // Documents are dealt out in small shares, and what a share has found is handed on before the next ones are taken.
-        const SHARE: usize = 256;
-        let shares: Vec<&[Document]> = documents.chunks(SHARE).collect();
-        for (round, shares) in shares.chunks(threads.max(1) * 4).enumerate() {
-            let first = round * threads.max(1) * 4 * SHARE;
-            let found = in_threads(shares.len(), threads, |share| {
-                let (mut scratch, mut probe, mut found) = (Scratch::default(), Probe::default(), Vec::new());
-                let start = first + share * SHARE;
-                for (own_number, document) in (start..).zip(shares[share]).filter(|(_, one)| is_compared(one))
-                {
-                    for segment in &segments {
-                        segment.query(similarity, &document.features, &mut scratch, |number, overlap| {
-                            found.push(Found {
-                                own: own_number,
-                                other: segment.id(number).into(),
-                                size: segment.size(number),
-                                batch: segment.batch(number),
-                                overlap,
-                            });
-                        });
-                    }
-                    own.find(&document.features, &mut probe, |id, size, overlap| {
-                        // Each pair of the batch is found from both sides.
-                        if *id < *document.id {
-                            found.push(Found {
-                                own: own_number,
-                                other: id.into(),
-                                size,
-                                batch: self.number,
-                                overlap,
-                            });
-                        }
+        let fresh = fresh.iter().map(|(_, segment)| segment);
+        let segments: Vec<&Segment> = store.segments.iter().chain(fresh).map(|one| &**one).collect();
+        let (large, small): (Vec<&Segment>, Vec<&Segment>) =
+            segments.iter().partition(|segment| segment.len() > LARGE * documents.len());
+        let batch = *number;
+        let share = |at: usize| at * SHARE..;
+        // The documents at hand, with one another and with what large segments hold.
+        let shares = documents.len().div_ceil(SHARE);
+        tally.each_share(shares, sink, |at, seek| {
+            for document in documents[share(at)].iter().take(SHARE).filter(|document| is_compared(document)) {
+                let new = Old { id: &document.id, size: document.features.len() as u64, batch };
+                for segment in &large {
+                    segment.query(similarity, &document.features, &mut seek.scratch, |number, overlap| {
+                        seek.found.push((new, segment.old(number), overlap));
                     });
                 }
-                Ok::<_, Error>((found, scratch.verified + probe.verified()))
-            })?;
-            for (found, verified) in found {
-                self.added.verified += verified;
-                for Found { own, other, size, batch, overlap } in found {
-                    let document = &documents[own];
-                    self.graph.union(&document.id, &other);
-                    self.added.pairs += 1;
-                    let new =
-                        Old { id: &document.id, size: document.features.len() as u64, batch: self.number };
-                    let other = Old { id: &other, size, batch };
-                    let (a, b) = if new.id < other.id { (new, other) } else { (other, new) };
-                    sink(Pair { a, b, overlap })?;
-                }
+                own.find(&document.features, &mut seek.probe, |id, size, overlap| {
+                    // Each pair of the batch is found from both sides.
+                    if *id < *document.id {
+                        seek.found.push((new, Old { id, size, batch }, overlap));
+                    }
+                });
             }
+        })?;
+        for segment in small {
+            tally.each_share(segment.len().div_ceil(SHARE), sink, |at, seek| {
+                for number in share(at).take(SHARE).take_while(|number| *number < segment.len()) {
+                    if segment.size(number) >= least.max(1) {
+                        segment.features(number, &mut seek.features);
+                        own.find(&seek.features, &mut seek.probe, |id, size, overlap| {
+                            seek.found.push((Old { id, size, batch }, segment.old(number), overlap));
+                        });
+                    }
+                }
+            })?;
         }
         if !equal_texts {
             return Ok(());
@@ -272,8 +300,8 @@ impl<'s, D: Disk> Batch<'s, D> {
             };
             let other: Option<Box<[u8]>> = segments.iter().find_map(of_text);
             match (other, first.get(&document.text)) {
-                (Some(other), _) => drop(self.graph.union(&document.id, &other)),
-                (None, Some(other)) => drop(self.graph.union(&document.id, other)),
+                (Some(other), _) => drop(tally.graph.union(&document.id, &other)),
+                (None, Some(other)) => drop(tally.graph.union(&document.id, other)),
                 (None, None) => drop(first.insert(document.text, &document.id)),
             }
         }

@@ -31,8 +31,7 @@ impl Clusters {
 
     /// As bytes.
     pub fn bytes(&self) -> Vec<u8> {
-        let row = |(id, kept): (&Box<[u8]>, &Box<[u8]>)| [id, &b"\t"[..], kept, b"\n"].concat();
-        self.0.iter().flat_map(row).collect()
+        self.0.iter().flat_map(|(id, kept)| [id, &b"\t"[..], kept, b"\n"].concat()).collect()
     }
 
     /// The document that is kept of the cluster of one; itself where it is in none.

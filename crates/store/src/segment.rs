@@ -8,10 +8,11 @@
 
 mod build;
 
+use crate::batch::Old;
 pub use build::{SegmentBuilder, SegmentFile};
 use rustc_hash::FxHashMap;
 use std::path::Path;
-use twinsplit_core::join::overlap;
+use twinsplit_core::join::overlap_reaching;
 use twinsplit_core::similarity::{SetSimilarity, Similarity};
 use twinsplit_io::checked_file::{Head, broken};
 use twinsplit_io::error::Result;
@@ -210,6 +211,11 @@ impl Segment {
         out.extend(bytes.as_chunks().0.iter().map(|eight| u64::from_le_bytes(*eight)));
     }
 
+    /// The document as one of a pair.
+    pub fn old(&self, number: usize) -> Old<'_> {
+        Old { id: self.id(number), size: self.size(number), batch: self.batch(number) }
+    }
+
     /// The whole document.
     pub fn document(&self, number: usize) -> Document {
         let mut features = Vec::new();
@@ -289,8 +295,8 @@ impl Segment {
             let number = *number as usize;
             self.features(number, set);
             *verified += 1;
-            let shared = overlap(features, set);
-            if similarity.accepts(shared, size, set.len() as u64) {
+            let needed = similarity.overlap_needed(size, set.len() as u64);
+            if let Some(shared) = overlap_reaching(features, set, needed) {
                 hit(number, shared);
             }
         }

@@ -11,6 +11,9 @@ use std::rc::Rc;
 use twinsplit_core::similarity::{Measure, SetSimilarity, Similarity};
 use twinsplit_io::error::{Error, Result};
 
+/// Pairs: the smaller id, the larger one, what they share.
+type Pairs = BTreeSet<(String, String, u64)>;
+
 /// A document: its id, its text, and its features.
 type Text = (String, u128, BTreeSet<u64>);
 
@@ -74,7 +77,7 @@ fn add<D: Disk>(
     id: &str,
     documents: &[Text],
     work: &Path,
-) -> Result<(BTreeSet<(String, String, u64)>, Finished)> {
+) -> Result<(Pairs, Finished)> {
     let mut found = BTreeSet::new();
     let mut sink = |pair: Pair<'_>| {
         assert!(found.insert((string(pair.a.id), string(pair.b.id), pair.overlap)), "twice: {pair:?}");
@@ -210,9 +213,7 @@ fn a_batch_that_comes_again_changes_nothing() {
     assert_eq!(&parts[0][..], b"28", "the pairs of 8 documents");
     assert_eq!(*store.manifest(), before);
     // Other documents under its name, another text under an id, and an id that stands twice.
-    let error = |result: Result<_>| {
-        result.map(|_: (BTreeSet<(String, String, u64)>, Finished)| ()).unwrap_err().to_string()
-    };
+    let error = |result: Result<_>| result.map(|_: (Pairs, Finished)| ()).unwrap_err().to_string();
     let other = error(add(&mut store, "one", &family("b", 3), folder.path()));
     assert!(other.contains("has a batch one of other documents"), "{other}");
     let mut changed = family("a", 10);

@@ -37,6 +37,30 @@ pub fn overlap<T: Ord>(x: &[T], y: &[T]) -> u64 {
     if long.len() / LOPSIDED > short.len() { searched(short, long) } else { merged(short, long) }
 }
 
+/// The same for two sequences that share at least so many, and nothing where they do not: it ends where what is left of them is too little.
+/// A step has no branch but its loop, for which element is the smaller one is nothing that a processor could foresee of hashes.
+pub fn overlap_reaching(x: &[u64], y: &[u64], needed: u64) -> Option<u64> {
+    /// Steps between two looks at what is left.
+    const STRIDE: usize = 32;
+    let (mut i, mut j, mut shared) = (0, 0, 0u64);
+    loop {
+        let left = (x.len() - i).min(y.len() - j);
+        if shared + (left as u64) < needed {
+            return None;
+        }
+        if left == 0 {
+            return Some(shared);
+        }
+        // Neither ends within so many steps.
+        for _ in 0..left.min(STRIDE) {
+            let (u, v) = (x[i], y[j]);
+            shared += u64::from(u == v);
+            i += usize::from(u <= v);
+            j += usize::from(v <= u);
+        }
+    }
+}
+
 /// By a step for each element of either.
 fn merged<T: Ord>(x: &[T], y: &[T]) -> u64 {
     let (mut i, mut j, mut shared) = (0, 0, 0);
@@ -87,6 +111,10 @@ mod tests {
             let (x, y) = (rows(&x), rows(&y));
             prop_assert_eq!((overlap(&x, &y), overlap(&y, &x)), (shared, shared));
             prop_assert_eq!((merged(&x, &y), searched(&x, &y)), (shared, shared));
+            let [x, y] = [x, y].map(|set| set.into_iter().map(u64::from).collect::<Vec<_>>());
+            for needed in [0, shared / 2, shared, shared + 1, shared + 9] {
+                prop_assert_eq!(overlap_reaching(&x, &y, needed), (shared >= needed).then_some(shared));
+            }
         }
     }
 

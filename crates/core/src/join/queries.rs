@@ -66,7 +66,7 @@ impl QueryIndex {
 
     /// Calls `hit` with the id and the size of each query that is in the answer together with the document that has these
     /// features, and with what the two share; the features ascend or not, and are different from one another.
-    pub fn find(&self, features: &[u64], probe: &mut Probe, mut hit: impl FnMut(&[u8], u64, u64)) {
+    pub fn find<'i>(&'i self, features: &[u64], probe: &mut Probe, mut hit: impl FnMut(&'i [u8], u64, u64)) {
         let Probe { tokens, scratch } = probe;
         tokens.clear();
         tokens.extend(features.iter().filter_map(|feature| self.tokens.get(feature)));
