@@ -10,7 +10,7 @@
 //! | [`cluster`] | pairs -> clusters -> the document to keep | |
 //! | [`corpus`] | corpora of any size to measure with, shaped like a crawl | |
 //! | [`options`](mod@options), [`choice`](mod@choice) | options and values that have names, each declared once | |
-//! | [`hash`], [`decimal`], [`mask`], [`processor`], [`threads`], [`visible`] | every hash, numbers as they are typed, bits of a word, what the processor can do, work shared out, text that is safe to look at | |
+//! | [`hash`], [`decimal`], [`mask`], [`nearest`](mod@nearest), [`processor`], [`threads`], [`visible`] | every hash, numbers as they are typed, bits of a word, what was meant by a mistyped name, what the processor can do, work shared out, text that is safe to look at | |
 //!
 //! Nothing here knows of files, records, processes or command lines.
 
@@ -24,6 +24,7 @@ pub mod hash;
 pub mod idf;
 pub mod join;
 pub mod mask;
+pub mod nearest;
 pub mod options;
 pub mod processor;
 pub mod similarity;

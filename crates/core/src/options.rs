@@ -90,6 +90,8 @@ impl std::error::Error for Invalid {}
 pub struct Field {
     /// Its name, such as `min-features`.
     pub name: String,
+    /// Another name that command lines take for it.
+    pub alias: Option<&'static str>,
     /// What it means.
     pub about: String,
     /// Its value when none is given.
@@ -105,7 +107,7 @@ pub struct Field {
 impl Field {
     /// The environment variable that sets it, such as `TWINSPLIT_MIN_FEATURES`.
     pub fn variable(&self) -> String {
-        format!("TWINSPLIT_{}", self.name.replace('-', "_").to_uppercase())
+        variable_of(&self.name)
     }
 }
 
@@ -211,6 +213,11 @@ impl<N: PartialOrd + Display> Within<N> for Option<N> {
     }
 }
 
+/// The environment variable that sets the option of this name.
+pub fn variable_of(option: &str) -> String {
+    format!("TWINSPLIT_{}", option.replace('-', "_").to_uppercase())
+}
+
 /// The name of the option that a field is.
 pub fn name_of(field: &str) -> String {
     field.replace('_', "-")
@@ -240,8 +247,8 @@ pub fn value_of<T: Value>(
 
 /// Declares a group of options.
 ///
-/// A field is an option of its name, with `-` for `_`. Behind its type stand its default, what is shown for its value in help, and which
-/// numbers it takes, each where there is one. A group may have those of others `with` it, and fields that are no options `beside` them.
+/// A field is an option of its name, with `-` for `_`. Behind its type stand its default, what is shown for its value in help, which
+/// numbers it takes, and another name (`, or "threshold"`), each where there is one. A group may have those of others `with` it, and fields that are no options `beside` them.
 #[macro_export]
 macro_rules! options {
     (
@@ -249,7 +256,8 @@ macro_rules! options {
         $vis:vis struct $name:ident {
             $(
                 $(#[doc = $about:literal])+
-                $of:vis $field:ident: $type:ty $(= $default:expr)? $(, $shown:literal)? $(, in $range:expr)?;
+                $of:vis $field:ident: $type:ty $(= $default:expr)? $(, $shown:literal)? $(, in $range:expr)?
+                    $(, or $alias:literal)?;
             )*
         }
         $(with { $($(#[$with_meta:meta])* $of_with:vis $with:ident: $group:ty,)+ })?
@@ -268,6 +276,7 @@ macro_rules! options {
                 #[allow(unused_mut, reason = "where there is no group with these")]
                 let mut fields = vec![$($crate::options::Field {
                     name: $crate::options::name_of(stringify!($field)),
+                    alias: [$(Some($alias),)? None][0],
                     about: concat!($($about),+).trim().to_owned(),
                     default: [$(Some($default.to_string()),)? None].into_iter().next().flatten(),
                     shown: [$(Some($shown),)? None][0],
@@ -305,96 +314,4 @@ macro_rules! options {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::choice::Choice;
-    use crate::sketch::minhash::Method;
-
-    options! {
-        /// What is inside of another one.
-        struct Inner {
-            /// A file
-            file: PathBuf = "order", "FILE";
-        }
-    }
-
-    options! {
-        /// All that there is.
-        struct Outer {
-            /// A number
-            /// of things
-            some_things: u64 = 1_000, "N", in 1..=2_000;
-            /// A choice
-            method: Method = "fast";
-            /// May be left out
-            slices: Option<u64>, "S", in 0..=9;
-            /// May not
-            needed: String;
-        }
-        with { inner: Inner, }
-        beside { seen: bool, }
-    }
-
-    fn given(values: &[(&str, &str)]) -> Values {
-        let mut given = Values::default();
-        values.iter().for_each(|(name, value)| given.set(name, *value));
-        given
-    }
-
-    #[test]
-    fn what_is_not_given_has_its_default() {
-        let outer = Outer::read(&given(&[("needed", "x"), ("unknown", "y")])).unwrap();
-        assert_eq!((outer.some_things, outer.method, outer.slices), (1000, Method::Fast, None));
-        assert_eq!(
-            (outer.needed.as_str(), outer.inner.file.to_str(), outer.seen),
-            ("x", Some("order"), false)
-        );
-        let values =
-            [("needed", "x"), ("some-things", "2000"), ("method", "classic"), ("slices", "3"), ("file", "f")];
-        let outer = Outer::read(&given(&values)).unwrap();
-        assert_eq!((outer.some_things, outer.method, outer.slices), (2000, Method::Classic, Some(3)));
-        assert_eq!(outer.inner.file.to_str(), Some("f"));
-    }
-
-    #[test]
-    fn what_an_option_does_not_take_is_named() {
-        for (option, value, problem) in [
-            ("some-things", "0", "0 is not in 1..=2000"),
-            ("some-things", "x", "invalid digit found in string"),
-            ("method", "slow", "expected one of fast, classic"),
-            ("slices", "10", "10 is not in 0..=9"),
-            ("needed", "", "a value is needed"),
-        ] {
-            let values: &[(&str, &str)] =
-                if option == "needed" { &[] } else { &[("needed", "x"), (option, value)] };
-            let expected = Invalid { option: option.into(), value: value.into(), problem: problem.into() };
-            assert_eq!(Outer::read(&given(values)).unwrap_err(), expected);
-            let fields = Outer::fields();
-            let field = fields.iter().find(|field| field.name == option).unwrap();
-            assert_eq!(
-                (field.check)(value.as_ref()).err(),
-                Some(problem.to_owned()).filter(|_| option != "needed")
-            );
-        }
-    }
-
-    #[test]
-    fn fields_say_what_they_are() {
-        let fields = Outer::fields();
-        let names: Vec<_> =
-            fields.iter().map(|field| (field.name.as_str(), field.default.as_deref())).collect();
-        let expected = [
-            ("some-things", Some("1000")),
-            ("method", Some("fast")),
-            ("slices", None),
-            ("needed", None),
-            ("file", Some("order")),
-        ];
-        assert_eq!(names, expected);
-        assert_eq!((fields[0].about.as_str(), fields[0].shown), ("A number of things", Some("N")));
-        assert_eq!(fields[0].variable(), "TWINSPLIT_SOME_THINGS");
-        let ValueKind::Choice(choices) = &fields[1].kind else { panic!("{:?}", fields[1].kind) };
-        assert_eq!(choices.len(), Method::ALL.len());
-        assert_eq!([&fields[3].kind, &fields[4].kind], [&ValueKind::Text, &ValueKind::File]);
-    }
-}
+mod tests;

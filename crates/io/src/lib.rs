@@ -11,6 +11,7 @@ mod inputs;
 mod kind;
 mod lines;
 pub mod mapped;
+mod megabytes;
 mod packing;
 pub mod parts_file;
 mod target;
@@ -23,6 +24,7 @@ pub use blocks::{Block, Blocks, Room, blank_start, document_line, each_line, nam
 pub use inputs::{Selection, document_files, expand_inputs, matches_name, selected_files};
 pub use kind::{HEAD, Kind, MARK};
 pub use lines::{MaxLine, parse_bytes, read_rest, read_row};
+pub use megabytes::Megabytes;
 pub use packing::Packing;
 pub use target::Target;
 pub use work_folder::{MadeFolders, WorkFolder, has_name};

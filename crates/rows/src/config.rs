@@ -15,8 +15,8 @@ use crate::stages;
 use serde_json::{Map, Value};
 use std::path::Path;
 use toml::de::{DeTable, DeValue};
+use twinsplit_core::nearest::nearest;
 use twinsplit_core::options::Field;
-use twinsplit_core::similarity::edit::EditDistance;
 use twinsplit_io::error::{Error, Result};
 
 /// What a file asks for.
@@ -54,9 +54,10 @@ impl Config {
             self.chain = Some(value);
             return Ok(());
         }
-        let field = known.iter().find(|field| field.name == name).ok_or_else(|| unknown(&name, known))?;
+        let is_called = |field: &&Field| field.name == name || field.alias == Some(&*name);
+        let field = known.iter().find(is_called).ok_or_else(|| unknown(&name, known))?;
         (field.check)(value.as_ref()).map_err(|problem| format!("{name} {value:?}: {problem}"))?;
-        self.options.push((name, value));
+        self.options.push((field.name.clone(), value));
         Ok(())
     }
 }
@@ -112,12 +113,10 @@ fn of_toml(text: &str) -> std::result::Result<Config, String> {
     Ok(config)
 }
 
-/// What is to be said of a name that no option has: it may be that of another one, mistyped in up to three characters.
+/// What is to be said of a name that no option has: it may be that of another one, mistyped.
 fn unknown(name: &str, known: &[Field]) -> String {
-    let mut distance = EditDistance::default();
     let all = known.iter().map(|field| field.name.as_str()).chain(["chain"]);
-    let near = all.filter_map(|other| Some((distance.within(name, other, 3)?, other))).min();
-    let near = near.map_or_else(String::new, |(_, near)| format!("; there is {near}"));
+    let near = nearest(name, all).map_or_else(String::new, |near| format!("; there is {near}"));
     format!(
         "{name} is no option of a chain{near}; input, output, engine, threads and memory are given on the command line"
     )

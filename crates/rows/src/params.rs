@@ -8,6 +8,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 use twinsplit_core::options::{Given, Options, Values};
 use twinsplit_core::text::FeatureKind;
+use twinsplit_io::Megabytes;
 use twinsplit_io::error::{Error, Result};
 
 /// The last part of a file's name.
@@ -50,7 +51,9 @@ impl Params {
     /// The value of an option as a number, or its default; an option that has none is bound to nothing.
     pub fn number(&self, name: &str) -> u64 {
         // Without a bound where all may pass.
-        let number = |value: &str| value.parse().ok().or_else(|| (value == MostBad::ALL).then_some(u64::MAX));
+        let all = |value: &str| (value == MostBad::ALL).then_some(u64::MAX);
+        let megabytes = |value: &str| Some(value.parse::<Megabytes>().ok()?.number());
+        let number = |value: &str| value.parse().ok().or_else(|| all(value)).or_else(|| megabytes(value));
         let given = self.get(name).and_then(number);
         given.unwrap_or_else(|| stages::number_by_default(name))
     }

@@ -1,5 +1,6 @@
 //! What can be wrong with a feature specification or a SpotSigs file.
 
+use super::FeatureKind;
 use std::fmt;
 
 /// A feature specification, or a file it names, that cannot be used. `Display` says what was expected
@@ -59,11 +60,15 @@ pub enum Reason {
 impl fmt::Display for TextError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Reason::UnknownKind { found } => write!(
-                f,
-                "features need to be words:K, chars:K, spotsigs, spotsigs:zh, spotsigs:FILE, \
-                 sentence-ends:K, sentences:K, lines or jieba, found {found}"
-            ),
+            Reason::UnknownKind { found } => {
+                write!(
+                    f,
+                    "features need to be words:K, chars:K, spotsigs, spotsigs:zh, spotsigs:FILE, \
+                     sentence-ends:K, sentences:K, lines or jieba, found {found}"
+                )?;
+                let near = FeatureKind::nearest(found);
+                near.map_or(Ok(()), |near| write!(f, "; the nearest is {near}"))
+            }
             Reason::Count { kind, found } => {
                 write!(f, "{kind}:K needs K from 1 to {}, found {found}", super::MAX_COUNT)
             }

@@ -60,6 +60,7 @@ pub mod spotsigs;
 mod stretch;
 pub mod words;
 
+use crate::nearest::nearest;
 use std::fmt;
 
 pub use error::{Reason, TextError};
@@ -170,6 +171,20 @@ impl FeatureKind {
             }
             _ => Err(TextError(Reason::UnknownKind { found: spec.to_string() })),
         }
+    }
+
+    /// The nearest specification to one whose kind is mistyped, or is called otherwise elsewhere.
+    pub fn nearest(spec: &str) -> Option<String> {
+        const KINDS: [&str; 7] =
+            ["words", "chars", "sentence-ends", "sentences", "lines", "jieba", "spotsigs"];
+        const ELSEWHERE: [(&str, &str); 4] =
+            [("ngram", "words"), ("shingle", "words"), ("token", "words"), ("character", "chars")];
+        let (name, parameter) = spec.split_once(':').map_or((spec, None), |(name, k)| (name, Some(k)));
+        let other = ELSEWHERE.iter().find(|(other, _)| name.strip_suffix('s').unwrap_or(name) == *other);
+        let kind = other.map(|(_, kind)| *kind).or_else(|| nearest(name, KINDS))?;
+        let near = parameter.map_or_else(|| kind.to_owned(), |parameter| format!("{kind}:{parameter}"));
+        // It must be right itself.
+        Self::parse(&near, &|_| Err(String::new())).is_ok().then_some(near)
     }
 
     /// The file that a specification names.

@@ -100,7 +100,22 @@ fn specification_errors_say_what_was_expected() {
         assert_eq!(parse(spec).expect_err(spec).to_string(), message);
     }
     let unknown = parse("Words:5").expect_err("case matters").to_string();
-    assert!(unknown.contains("sentence-ends:K") && unknown.ends_with("found Words:5"), "{unknown}");
+    assert!(unknown.contains("sentence-ends:K") && unknown.contains("found Words:5; "), "{unknown}");
+    for (spec, near) in [
+        ("Words:5", Some("words:5")),
+        ("word:5", Some("words:5")),
+        ("shingles:4", Some("words:4")),
+        ("ngram", Some("words")),
+        ("chras:9", Some("chars:9")),
+        ("line", Some("lines")),
+        ("spotsig:zh", Some("spotsigs:zh")),
+        ("word:0", None),
+        ("spotsig:FILE", None),
+        ("html", None),
+    ] {
+        let error = parse(spec).expect_err(spec).to_string();
+        assert_eq!(error.split_once("; the nearest is ").map(|(_, near)| near), near, "{error}");
+    }
 }
 
 /// Text with much of what can go wrong: words of several scripts, marks, white space, full stops.

@@ -91,10 +91,10 @@ impl Budget {
 
     /// Stops where the filters of keys that tasks of these stages hold at once (`--bloom`) do not fit.
     pub fn admit_filters(&self, params: &Params) -> Result<()> {
-        let Some(megabytes) = params.get("bloom").and_then(|megabytes| megabytes.parse::<usize>().ok())
-        else {
+        if params.get("bloom").is_none() {
             return Ok(());
-        };
+        }
+        let megabytes = params.number("bloom") as usize;
         if (megabytes << 20) * self.threads <= self.tasks() {
             return Ok(());
         }

@@ -15,6 +15,7 @@ use std::path::Path;
 use std::sync::Arc;
 use twinsplit_core::sketch::bands::Bands;
 use twinsplit_core::sketch::bloom::Bloom;
+use twinsplit_io::Megabytes;
 use twinsplit_io::checked_file::{self, CheckedWriter, broken};
 use twinsplit_io::error::{FieldError, Result};
 
@@ -27,7 +28,7 @@ twinsplit_core::options! {
         /// Count the keys of MinHash bands in a Bloom filter of so many megabytes first, and shuffle only those that came more than
         /// once; 2 bytes for each different key let 3 % of the others pass, 1 byte 15 %. No pair is lost. In one process nothing is
         /// shuffled, and no filter is made
-        bloom: u32 = 16, "MB", in 1..=4096;
+        bloom: Megabytes = 16, "MB", in Megabytes::new(1)..=Megabytes::new(4096);
     }
     with {
         signature: SignatureOpts,
@@ -108,7 +109,7 @@ impl Stage for BandFilter {
         Ok(Self {
             bands: opts.bands.bands(opts.signature.signer.hashes)?,
             made: Made::of(&opts.signature)?,
-            filter: Bloom::of_megabytes(opts.bloom),
+            filter: Bloom::of_megabytes(opts.bloom.number() as u32),
             values: Vec::new(),
             keys: Vec::new(),
         })
@@ -146,7 +147,7 @@ impl Stage for BandFilterReduce {
     };
 
     fn open(opts: BandFilterOpts, _: &mut Task<'_>) -> Result<Self> {
-        Ok(Self { filter: Bloom::of_megabytes(opts.bloom), opts })
+        Ok(Self { filter: Bloom::of_megabytes(opts.bloom.number() as u32), opts })
     }
 
     fn push(&mut self, chunk: FilterChunk, task: &mut Task<'_>) -> Result<()> {

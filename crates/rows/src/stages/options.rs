@@ -44,7 +44,7 @@ twinsplit_core::options! {
         similarity: Measure = "jaccard";
         /// Least similarity of a pair, a decimal in (0, 1] with at most 9 places; with --similarity overlap a whole number
         /// of features
-        tau: Threshold = TAU, "DECIMAL";
+        tau: Threshold = TAU, "DECIMAL", or "threshold";
     }
 }
 

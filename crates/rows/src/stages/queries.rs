@@ -8,7 +8,7 @@ use crate::stage::{Decl, Role, SideFile, Stage, Task};
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
 use twinsplit_io::error::{Error, FieldError, Result};
-use twinsplit_io::{each_row, expand_inputs};
+use twinsplit_io::{Megabytes, each_row, expand_inputs};
 
 /// The option that names queries.
 pub const QUERIES: &str = "queries";
@@ -29,7 +29,7 @@ twinsplit_core::options! {
         /// chain has made of them
         pub queries: Option<PathBuf>, "FILE";
         /// Megabytes of memory for the index of the queries in a task
-        pub queries_memory: u64 = 256, "MB";
+        pub queries_memory: Megabytes = 256, "MB";
         /// Parts of the queries that are held one after the other: the documents pass by each
         pub query_parts: u64 = 1, "N", in 1..=10_000;
     }
@@ -43,7 +43,7 @@ pub const fn side_file(about: &'static str) -> SideFile {
 impl QueriesOpts {
     /// Bytes that the index may take.
     pub fn memory(&self) -> u64 {
-        self.queries_memory.saturating_mul(1 << 20)
+        self.queries_memory.bytes() as u64
     }
 
     /// The file of the queries, or the folder of its parts; `made_by` is the stage that writes it.

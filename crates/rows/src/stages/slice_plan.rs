@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use twinsplit_core::join::slices::{SizeCount, SliceRange, Wanted, plan_slices};
 use twinsplit_core::similarity::Measure;
+use twinsplit_io::Megabytes;
 use twinsplit_io::checked_file::{self, CheckedWriter, broken};
 use twinsplit_io::error::{Error, FieldError, Result};
 
@@ -82,7 +83,7 @@ twinsplit_core::options! {
         /// Number of slices of Doc-Split; by default as many as --slice-memory requires
         pub slices: Option<u64>, "S", in 0..=MOST_SLICES;
         /// Megabytes of memory for the index of one slice in a task
-        pub slice_memory: u64 = 512, "MB";
+        pub slice_memory: Megabytes = 512, "MB";
     }
 }
 
@@ -94,7 +95,7 @@ impl SlicesOpts {
     pub fn wanted(&self) -> Wanted {
         match self.slices {
             Some(slices) => Wanted::Slices(slices.max(1)),
-            None => Wanted::Tokens(self.slice_memory.max(1).saturating_mul((1 << 20) / BYTES_PER_TOKEN)),
+            None => Wanted::Tokens(self.slice_memory.bytes() as u64 / BYTES_PER_TOKEN),
         }
     }
 }
