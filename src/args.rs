@@ -26,6 +26,7 @@ pub fn arg(field: Field) -> Arg {
         .help(without_full_stop(&field.about))
         .value_name(field.shown.map_or_else(|| field.name.replace('-', "_").to_uppercase(), str::to_owned))
         .value_parser(parser);
+    let arg = field.alias.into_iter().fold(arg, Arg::visible_alias);
     match field.default {
         Some(default) => arg.default_value(default),
         None => arg,

@@ -69,7 +69,7 @@ pub fn run(plan: &Plan, opts: &RunOpts) -> Result<()> {
     let text =
         report.json(report.answers.iter().map(|folder| json!({ "path": visible::stored(folder) })).collect());
     put(&text, logs, &opts.output)?;
-    report.print(opts.quiet, opts.json.then_some(text.as_str()))
+    report.print(opts, &text)
 }
 
 /// What a script is started with.

@@ -19,7 +19,7 @@ pub fn command() -> Command {
         Arg::new(name).long(name).value_name("FOLDER").value_parser(value_parser!(PathBuf))
     };
     let command = Command::new("completions")
-        .about("Writes completions for bash, zsh and fish, and manual pages, for twinsplit and every stage")
+        .about("Writes completions for bash, zsh and fish, and manual pages")
         .arg(folder("completions").help(
             "Write to bash-completion/completions, zsh/site-functions and fish/vendor_completions.d below \
              this folder; /usr/local/share and ~/.local/share are usual",

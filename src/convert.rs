@@ -6,7 +6,7 @@
 mod in_front;
 
 use super::inputs::InputOpts;
-use super::options::{Overwrite, output_file_in_new_folder};
+use super::options::{OUTPUT, Overwrite, QUIET, output_file_in_new_folder};
 use super::progress::Display;
 use super::quarantine;
 use crate::args;
@@ -36,7 +36,7 @@ pub struct ConvertOpts {
     #[arg(required = true, num_args = 1.., value_name = "FILE")]
     pub input: Vec<PathBuf>,
     /// The file of JSON lines, gzip when its name ends in .gz; - for standard output
-    #[arg(long, value_name = "FILE", value_parser = output_file_in_new_folder())]
+    #[arg(short = OUTPUT, long, value_name = "FILE", value_parser = output_file_in_new_folder())]
     pub output: PathBuf,
     /// Whether a file may be replaced.
     #[command(flatten)]
@@ -48,7 +48,7 @@ pub struct ConvertOpts {
     #[command(flatten)]
     source: SourceArgs,
     /// Print only warnings and errors
-    #[arg(long)]
+    #[arg(short = QUIET, long)]
     pub quiet: bool,
 }
 
@@ -107,7 +107,7 @@ impl ConvertOpts {
 /// The command line of `convert`.
 pub fn command() -> Command {
     ConvertOpts::augment_args(Command::new(NAME))
-        .about("Makes JSON lines of documents in another format or encoding, for run")
+        .about("Makes JSON lines of documents in another format")
         .long_about(None)
 }
 

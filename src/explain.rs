@@ -34,7 +34,7 @@ pub fn command() -> Command {
         |name: &'static str| Arg::new(name).required(true).value_name(if name == "a" { "A" } else { "B" });
     options::with_stage_options(with_inputs(
         Command::new("explain")
-            .about("Shows why two documents are a pair or not: shared features in their context, and the arithmetic")
+            .about("Shows why two documents are a pair, or why they are not")
             .arg(id("a").help("A document's id, as pairs.tsv or a message shows it"))
             .arg(id("b").help("The other document's id"))
             .arg(
@@ -46,6 +46,7 @@ pub fn command() -> Command {
             )
             .arg(
                 Arg::new("input")
+                    .short(options::INPUT)
                     .long("input")
                     .value_name("FILE")
                     .num_args(1..)

@@ -1,7 +1,7 @@
 //! `twinsplit generate-corpus`: a corpus of any size to measure with, and the truth about its copies.
 
 use super::documents::{Inputs, each_document};
-use super::options::{Overwrite, threads};
+use super::options::{OUTPUT, Overwrite, QUIET, thread_count, threads};
 use super::progress::Display;
 use crate::args;
 use clap::{ArgMatches, Args, Command};
@@ -44,7 +44,7 @@ struct CorpusOpts {
     seed: u64,
     /// Folder for documents.jsonl and _truth.tsv; a line of _truth.tsv is id, source's
     /// id, edit, words edited, words, first source's id
-    #[arg(long, value_name = "FOLDER")]
+    #[arg(short = OUTPUT, long, value_name = "FOLDER")]
     output: PathBuf,
     #[command(flatten)]
     overwrite: Overwrite,
@@ -65,10 +65,10 @@ struct CorpusOpts {
     #[arg(long)]
     gzip: bool,
     /// Threads; by default the number of cores. The bytes do not depend on it
-    #[arg(long, env = "TWINSPLIT_THREADS", value_name = "N")]
+    #[arg(long, env = "TWINSPLIT_THREADS", value_name = "N", value_parser = thread_count)]
     threads: Option<usize>,
     /// Print only warnings and errors
-    #[arg(long)]
+    #[arg(short = QUIET, long)]
     quiet: bool,
 }
 
@@ -94,7 +94,7 @@ fn share(text: &str) -> Result<f64, String> {
 /// The command line.
 pub fn command() -> Command {
     CorpusOpts::augment_args(Command::new("generate-corpus"))
-        .about("Makes a corpus of any size, shaped like a crawl, to measure with")
+        .about("Makes a corpus of any size to measure with")
         .long_about(None)
 }
 

@@ -24,10 +24,12 @@ const OPTIONS: [&str; 9] =
 /// The command line of `idf`.
 pub fn command() -> Command {
     let command = Command::new("idf")
-        .about("Makes a table of document frequencies, for --idf-table of another run")
+        .about("Makes a table of document frequencies, for --idf-table")
         .arg(
             Arg::new("from")
+                .short(options::INPUT)
                 .long("from")
+                .visible_alias("input")
                 .required(true)
                 .num_args(1..)
                 .value_parser(value_parser!(PathBuf))
@@ -39,6 +41,7 @@ pub fn command() -> Command {
         )
         .arg(
             Arg::new("output")
+                .short(options::OUTPUT)
                 .long("output")
                 .required(true)
                 .value_parser(options::output_file())
@@ -100,7 +103,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
 /// Makes the table of a collection in a folder, and gives its file.
 pub fn table(inputs: &[PathBuf], params: &Params, work: &Path) -> Result<PathBuf> {
     let progress = Arc::new(Progress::default());
-    let memory = options::MEMORY << 20;
+    let memory = options::MEMORY.bytes();
     let mut engine = LocalSteps::new(inputs, work, params, options::threads(None), memory, &progress)?;
     let parts = idf_table();
     let display = Display::start(&progress, parts.len(), false);

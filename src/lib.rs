@@ -16,6 +16,7 @@ pub mod explain;
 pub mod fingerprints;
 pub mod forecast;
 pub mod generate_corpus;
+mod help;
 pub mod idf;
 pub mod inputs;
 pub mod interrupt;
@@ -39,6 +40,7 @@ mod sketches;
 pub mod stage;
 pub mod stages;
 pub mod store;
+mod suggest;
 pub mod summary;
 pub mod table;
 pub mod tune;
@@ -49,6 +51,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
+use twinsplit_core::options::variable_of;
 use twinsplit_core::visible;
 use twinsplit_io::error::{Error, Result};
 use twinsplit_rows::stages::STAGES;
@@ -63,7 +66,7 @@ pub fn main() -> ExitCode {
     // The options of all commands take as long to put together as a small join takes: those of the one that is called will do.
     let named = COMMANDS.iter().filter(|(name, ..)| args.get(1).is_some_and(|arg| arg == name));
     let driver = if named.clone().count() > 0 { driver(named) } else { command() };
-    let matches = match parse(driver, &args) {
+    let matches = match parse(help::asked_for(driver, &args), &args) {
         Ok(matches) => matches,
         Err(error) => {
             let code = report_usage(&error);
@@ -154,7 +157,8 @@ fn parse(mut command: Command, args: &[OsString]) -> Result<ArgMatches, clap::Er
     command.try_get_matches_from_mut(args).map_err(|error| {
         // It repeats an argument as it is, and a pattern of the shell makes names of files arguments.
         let shown = args.iter().map(|arg| visible::path(Path::new(arg)));
-        command.try_get_matches_from_mut(shown).err().unwrap_or(error)
+        let error = command.try_get_matches_from_mut(shown).err().unwrap_or(error);
+        suggest::improved(error, &command, args)
     })
 }
 
@@ -181,11 +185,20 @@ fn refuse_unknown_variables() -> Result<()> {
             command.get_arguments().filter_map(|arg| Some(arg.get_env()?.to_string_lossy().into_owned())),
         );
     }
-    match given.into_iter().find(|name| !known.contains(name)) {
-        Some(name) => Err(Error::Usage(format!(
-            "the environment variable {name} is not an option of any stage; known are {}",
-            known.into_iter().collect::<Vec<_>>().join(", ")
-        ))),
-        None => Ok(()),
-    }
+    let Some(name) = given.into_iter().find(|name| !known.contains(name)) else { return Ok(()) };
+    let known: Vec<_> = known.iter().map(|name| vec![option_of(name)]).collect();
+    let near = suggest::meant(&option_of(&name), &known);
+    let near = near.as_deref().and_then(|option| option.split(' ').next());
+    Err(Error::Usage(format!(
+        "the environment variable {name} is not an option of any stage; {}",
+        match near {
+            Some(option) => format!("the nearest is {}", variable_of(option)),
+            None => "twinsplit run --help shows those that there are".to_owned(),
+        }
+    )))
+}
+
+/// The name of the option that a variable sets.
+fn option_of(variable: &str) -> String {
+    variable.strip_prefix("TWINSPLIT_").unwrap_or(variable).replace('_', "-").to_lowercase()
 }

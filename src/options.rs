@@ -10,15 +10,23 @@ use clap::{Arg, ArgMatches, Args, Command};
 use std::path::{Path, PathBuf};
 use twinsplit_core::visible;
 use twinsplit_io::error::{Error, Result};
-use twinsplit_io::terminal;
+use twinsplit_io::{Megabytes, terminal};
 use twinsplit_rows::chains::FAMILIES;
 use twinsplit_rows::config::Config;
 use twinsplit_rows::plan::{Asked, Engine, Given, Origin, Plan};
 use twinsplit_rows::stages;
 
-/// The value of an option that bounds memory.
-pub fn megabytes(text: &str) -> std::result::Result<usize, &'static str> {
-    text.parse().ok().filter(|&number| number > 0).ok_or("expected a whole number of megabytes, at least 1")
+/// What stands for `--input` of every command that reads documents.
+pub const INPUT: char = 'i';
+/// What stands for `--output`.
+pub const OUTPUT: char = 'o';
+/// What stands for `--quiet`.
+pub const QUIET: char = 'q';
+
+/// The value of an option that says how many threads there are.
+pub fn thread_count(text: &str) -> std::result::Result<usize, &'static str> {
+    let count = text.parse().ok().filter(|&count| count > 0);
+    count.ok_or("expected a whole number, at least 1; without the option it is the number of cores")
 }
 
 /// What every command has that writes where the user says.
@@ -104,31 +112,31 @@ impl Preset {
     }
 }
 
-/// Megabytes that a run may hold by default.
-pub const MEMORY: usize = 2048;
+/// What a run may hold by default.
+pub const MEMORY: Megabytes = Megabytes::new(2048);
 
 /// Options of a run that are no stage's.
 #[derive(Args, Clone, Debug)]
 pub struct RunOpts {
     /// Documents, plain or compressed by gzip, zstd, bzip2 or xz: files, folders with all below them, quoted patterns such as
     /// 'crawl/**/*.gz', or - for standard input
-    #[arg(long, required = true, num_args = 1.., value_name = "FILE")]
+    #[arg(short = INPUT, long, required = true, num_args = 1.., value_name = "FILE")]
     pub input: Vec<PathBuf>,
     /// Which of the files are read, and how.
     #[command(flatten)]
     pub inputs: InputOpts,
     /// Folder for pairs.tsv, clusters.tsv and run.json
-    #[arg(long, value_name = "FOLDER")]
+    #[arg(short = OUTPUT, long, value_name = "FOLDER")]
     pub output: PathBuf,
     /// What runs the chain; the pairs and clusters are the same
     #[arg(long, env = "TWINSPLIT_ENGINE", value_parser = args::choice::<Engine>(), default_value = "local")]
     pub engine: Engine,
     /// Threads, or processes that run at the same time; by default the number of cores
-    #[arg(long, env = "TWINSPLIT_THREADS", value_name = "N")]
+    #[arg(long, env = "TWINSPLIT_THREADS", value_name = "N", value_parser = thread_count)]
     pub threads: Option<usize>,
-    /// Megabytes that the whole run may hold in memory; what does not fit goes to disk
-    #[arg(long, env = "TWINSPLIT_MEMORY", default_value_t = MEMORY, value_name = "MB", value_parser = megabytes)]
-    pub memory: usize,
+    /// Memory that the whole run may hold, in megabytes or such as 4G; what does not fit goes to disk
+    #[arg(long, env = "TWINSPLIT_MEMORY", default_value_t = MEMORY, value_name = "MB")]
+    pub memory: Megabytes,
     /// On a cluster: the number of reduce tasks of a step
     #[arg(long, env = "TWINSPLIT_REDUCERS", value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub reducers: Option<u32>,
@@ -150,10 +158,16 @@ pub struct RunOpts {
     /// Keep the data sets between steps in the output folder's _work
     #[arg(long)]
     pub keep_work: bool,
+    /// Print what would be done and what would be refused, and do nothing
+    #[arg(long, conflicts_with_all = ["resume", "json"])]
+    pub dry_run: bool,
     /// Print only warnings and errors
-    #[arg(long)]
+    #[arg(short = QUIET, long)]
     pub quiet: bool,
-    /// Print run.json on standard output at the end instead of the table
+    /// Print a table of the steps at the end, too: rows, bytes between them, seconds, memory
+    #[arg(short = 'v', long, conflicts_with_all = ["quiet", "json"])]
+    pub verbose: bool,
+    /// Print run.json on standard output at the end instead of what was found
     #[arg(long)]
     pub json: bool,
 }
@@ -161,7 +175,7 @@ pub struct RunOpts {
 impl RunOpts {
     /// The bound on memory.
     pub fn memory_bytes(&self) -> usize {
-        self.memory.saturating_mul(1 << 20)
+        self.memory.bytes()
     }
 
     /// The number of threads.

@@ -30,7 +30,7 @@ struct PartitionOpts {
 /// The command line.
 pub fn command() -> Command {
     PartitionOpts::augment_args(Command::new("partition"))
-        .about("Deals rows on standard input out to part files by a hash of their key, in shuffled order")
+        .about("Deals rows out to part files by a hash of their key")
         .long_about(None)
 }
 

@@ -36,7 +36,7 @@ pub fn command() -> Command {
                 .help("Print one file that needs no library beside it"),
         );
     options::with_stage_options(EstimateOpts::augment_args(command))
-        .about("Prints a chain as a script of stages, to be read, changed and run, or what it will take")
+        .about("Prints a chain as a script of stages, or what it will take")
         .long_about(None)
 }
 

@@ -1,34 +1,39 @@
 //! `twinsplit run`: a chain from documents to pairs and clusters.
 
+mod checks;
+mod dry;
+
+pub use checks::refuse_streams;
+
 use super::convert::{InFront, UNREAD};
 use super::manifest::{Known, RunManifest};
 use super::options::{self, RunOpts};
-use super::output::owned::DOCUMENTS;
-use super::output::{self, Output, Start};
+use super::output::owned::{self, DOCUMENTS};
+use super::output::{Output, Start};
 use super::progress::Display;
 use super::quarantine::{self, Places, QUARANTINE};
 use super::recall::SampleThere;
 use super::store;
 use super::{cluster_driver, cluster_sample, forecast, interrupt, keep_field, summary, warnings};
 use crate::args;
+use checks::{Checked, Documents};
 use clap::{ArgMatches, Args, Command};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 use twinsplit_core::visible;
 use twinsplit_engine::columnar::{ColumnarJoin, ColumnarOpts, ColumnarRun, Ran};
 use twinsplit_engine::library::Library;
-use twinsplit_engine::memory::Budget;
 use twinsplit_engine::pipes::PipesRun;
 use twinsplit_engine::progress::{Done, Progress};
 use twinsplit_engine::script_of;
-use twinsplit_engine::steps::{self, LocalSteps, answer_file};
+use twinsplit_engine::steps::{LocalSteps, answer_file};
 use twinsplit_engine::stores::{BATCHES, CHANGES, StoreRan, StoreRun};
 use twinsplit_io::error::{Error, Result};
 use twinsplit_io::terminal;
 use twinsplit_io::{Contents, Stdout, Target};
-use twinsplit_rows::chains::{CLUSTERS, Columnar, Family};
+use twinsplit_rows::chains::{CLUSTERS, Columnar};
 use twinsplit_rows::plan::{Asked, Engine, Origin, Plan};
 
 /// The command line of `run`.
@@ -44,7 +49,13 @@ pub fn command() -> Command {
 pub fn run(matches: &ArgMatches) -> Result<()> {
     let start = Instant::now();
     let opts: RunOpts = args::read(matches)?;
-    let documents = Documents::of(&opts, matches.contains_id("recall"))?;
+    let takes_sample = matches.contains_id("recall");
+    if opts.dry_run && takes_sample && opts.engine.is_remote() {
+        return Err(Error::Usage(
+            "--dry-run starts no job on a cluster, and --recall draws its sample by one; leave one of them out".to_owned(),
+        ));
+    }
+    let documents = Documents::of(&opts, takes_sample)?;
     let in_front = documents.in_front.as_ref();
     let there = |asked: &Asked| cluster_sample::draw(asked, &opts);
     let there: Option<&SampleThere<'_>> = opts.engine.is_remote().then_some(&there);
@@ -54,39 +65,14 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         asked.given.set("id", field, Origin::Follows("format"));
     }
     let plan = options::plan(asked, opts.quiet)?;
-    refuse_settings(&opts)?;
-    if let (Some(_), Some(_)) = (in_front, plan.params.get("queries")) {
-        return Err(Error::Usage(
-            "--queries goes with documents that are JSON lines in UTF-8; convert queries and documents with twinsplit convert first"
-                .to_owned(),
-        ));
+    if opts.dry_run {
+        return dry::show(&plan, &opts, &documents);
     }
-    let with_store = store::of(&opts, &plan)?;
+    let checked = Checked::of(&plan, &opts, &documents)?;
     if plan.engine.is_remote() {
-        keep_field::check(&plan.params, &[])?;
         return cluster_driver::run(&plan, &opts);
     }
-    output::check(&opts)?;
-    let inputs = documents.checked(&opts, &plan)?;
-    let queries = checked_queries(&plan)?;
-    let side = plan.params.named_files();
-    let side = side.iter().map(|(_, file)| Path::new(*file));
-    let read = inputs.iter().chain(&queries).map(PathBuf::as_path).chain(side);
-    output::owned::refuse_inputs(&opts.output, read)?;
-    let forecasts = plan.chain.candidates.pairs_all_postings() && !opts.resume;
-    if forecasts && in_front.is_none() {
-        forecast::refuse_hopeless(&plan.params, &opts, &inputs)?;
-    }
-    // A bound that is too small is named before anything is written.
-    Budget::of_stages(opts.memory_bytes(), opts.threads())?;
-    let ways = plan.columnar().filter(|_| with_store.is_none());
-    let ways = ways.and_then(|ways| Some((ways, ColumnarJoin::of(ways)?)));
-    // The columnar way looks at the first line when it reads it: that may be of a stream.
-    let checks_fields = ways.is_none();
-    let mut fields = String::new();
-    if checks_fields && in_front.is_none() {
-        fields = keep_field::check(&plan.params, &inputs)?;
-    }
+    let Checked { with_store, inputs, queries, forecasts, checks_fields, ways, mut fields } = checked;
     // The columnar way leaves no steps to go on with, so its input is compared only with that of an answer.
     let is_read_once = ways.is_some() && in_front.is_none();
     let known = if is_read_once && !opts.resume { Known::Sizes } else { Known::Digests };
@@ -96,7 +82,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     let output = match Output::open(&opts, &manifest)? {
         Start::Run(output) => Arc::new(output),
         Start::Complete => {
-            return say_complete(&opts, || Stdout::new().file(&opts.output.join(output::owned::RUN)));
+            return say_complete(&opts, || Stdout::new().file(&opts.output.join(owned::RUN)));
         }
     };
     interrupt::clean_up(&output, |output| drop(leave(output, Error::Limit(String::new()))))?;
@@ -160,18 +146,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     let published = report.write(&output.answer).and_then(|text| output.publish().map(|()| text));
     let text = published.map_err(|error| leave(&output, error))?;
     output.finish(opts.keep_work)?;
-    report.print(opts.quiet, opts.json.then_some(text.as_str()))
-}
-
-/// Refuses what only a cluster's jobs have.
-fn refuse_settings(opts: &RunOpts) -> Result<()> {
-    let given = [("--reducers", opts.reducers.is_some()), ("--define", !opts.settings.is_empty())];
-    match given.into_iter().find(|(_, given)| *given && !opts.engine.is_remote()) {
-        Some((option, _)) => {
-            Err(Error::Usage(format!("{option} is for the jobs of --engine hadoop and spark")))
-        }
-        None => Ok(()),
-    }
+    report.print(&opts, &text)
 }
 
 /// What `--resume` says of a run that has ended before; for programs its `run.json` is printed, as it was then.
@@ -183,107 +158,6 @@ pub(super) fn say_complete(opts: &RunOpts, print: impl FnOnce() -> Result<()>) -
         terminal::line(format_args!("{} holds the complete answer of this run", visible::path(&opts.output)));
     }
     Ok(())
-}
-
-/// The documents of a run.
-struct Documents {
-    /// As they were given, or the files that are chosen among them.
-    given: Vec<PathBuf>,
-    /// All files; none where they lie in a cluster.
-    files: Vec<PathBuf>,
-    in_front: Option<InFront>,
-}
-
-impl Documents {
-    fn of(opts: &RunOpts, takes_sample: bool) -> Result<Self> {
-        let is_remote = opts.engine.is_remote();
-        if is_remote && opts.inputs.selects() {
-            return Err(Error::Usage(
-                "--include and --exclude look at folders of this machine; a pattern such as 'crawl/*.gz' as --input does what they do there"
-                    .to_owned(),
-            ));
-        }
-        let files = if is_remote { Vec::new() } else { opts.inputs.files(&opts.input)? };
-        let in_front = InFront::of(&opts.inputs, &files);
-        if takes_sample && !is_remote {
-            InFront::refuse_sample(&opts.inputs, &files)?;
-        }
-        if let (Some(in_front), true) = (&in_front, is_remote) {
-            return Err(
-                in_front.refuse("is for --engine local and pipes; a cluster's jobs read JSON lines in UTF-8")
-            );
-        }
-        let given = if opts.inputs.selects() { files.clone() } else { opts.input.clone() };
-        Ok(Self { given, files, in_front })
-    }
-
-    /// The files; what is missing, and a stream that would have to be read twice, is named.
-    fn checked(&self, opts: &RunOpts, plan: &Plan) -> Result<Vec<PathBuf>> {
-        if opts.output == Path::new("-") {
-            return Err(Error::Usage(
-                "a run writes several files, so --output is a folder and not -; \
-                 twinsplit plan shows the pipe that writes pairs to standard output"
-                    .to_owned(),
-            ));
-        }
-        let inputs = &self.files;
-        refuse_own_answer(inputs, &opts.output)?;
-        if let Some(missing) = inputs.iter().find(|path| *path != Path::new("-") && !path.exists()) {
-            return Err(Error::File {
-                path: missing.clone(),
-                problem: match missing.to_str().is_some_and(|name| Family::named(name).is_some()) {
-                    true => {
-                        "there is no such file or folder; the name of a chain comes before --input".to_owned()
-                    }
-                    false => "there is no such file or folder".to_owned(),
-                },
-            });
-        }
-        if !plan.reads_once() && self.in_front.is_none() {
-            refuse_streams(
-                inputs,
-                "only doc-split, term-split --pcp prefix without --df-cut and --accumulators, minhash with --check exact and \
-                 without --idf, and simhash without --check and without --weights of counted frequencies read it once, with the \
-                 engine local and without --write-kept",
-            )?;
-        }
-        Ok(inputs.clone())
-    }
-}
-
-/// The files of the queries, if there are some.
-fn checked_queries(plan: &Plan) -> Result<Vec<PathBuf>> {
-    let queries = steps::queries(&plan.params)?;
-    if let Some(missing) = queries.iter().find(|path| *path != Path::new("-") && !path.exists()) {
-        let problem = "there is no such file or folder; --queries names the queries".to_owned();
-        return Err(Error::File { path: missing.clone(), problem });
-    }
-    refuse_streams(&queries, "--queries names documents as files")?;
-    Ok(queries)
-}
-
-/// Refuses standard input, and pipes that have a name, where the input is read more than once.
-pub fn refuse_streams(inputs: &[PathBuf], why: &str) -> Result<()> {
-    let stream = |path: &&PathBuf| *path == Path::new("-") || (path.exists() && !path.is_file());
-    match inputs.iter().find(stream) {
-        Some(path) => Err(Error::Usage(format!(
-            "the input is read more than once, so {} cannot be it: {why}; write it to a file first",
-            if *path == Path::new("-") { "standard input".to_owned() } else { visible::path(path) }
-        ))),
-        None => Ok(()),
-    }
-}
-
-/// Refuses input in the output folder, which `--overwrite` would remove before it is read.
-fn refuse_own_answer(inputs: &[PathBuf], output: &Path) -> Result<()> {
-    let Some(output) = output.canonicalize().ok().filter(|output| output.is_dir()) else { return Ok(()) };
-    match inputs.iter().find(|path| path.canonicalize().is_ok_and(|path| path.starts_with(&output))) {
-        Some(path) => Err(Error::Usage(format!(
-            "the input {} lies in the output folder, where a run replaces files; choose another --output",
-            visible::path(path)
-        ))),
-        None => Ok(()),
-    }
 }
 
 /// Leaves the folder after an error: what a later run can go on with, where there is such a thing, and nothing that

@@ -19,7 +19,7 @@ use twinsplit_rows::stages::STAGES;
 pub fn command() -> Command {
     let command =
         Command::new("stages")
-            .about("Shows every stage: what it reads, how it is sorted, what it writes, its options")
+            .about("Shows every stage: what it reads and writes, its options")
             .arg(
                 Arg::new("names").long("names").action(ArgAction::SetTrue).conflicts_with("write").help(
                     "Show the names alone, one a line: a link to twinsplit by such a name is that stage",

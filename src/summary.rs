@@ -1,21 +1,25 @@
-//! What a run says when it is over: `run.json`, and the table with the warnings.
+//! What a run says when it is over: `run.json`, the warnings, and in four lines what was found and where it lies.
 
 use super::audit::Audit;
 use super::manifest::{self, RunManifest, digest};
+use super::options::RunOpts;
 use super::output::owned::RUN;
-use super::table::table;
+use super::table::{table, wrapped};
 use indicatif::HumanCount;
 use serde_json::{Map, Value, json};
-use std::borrow::Borrow;
+use std::borrow::{Borrow, Cow};
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use twinsplit_core::cluster::dropped::{BELOW, BEYOND, DISTANCE, DROPPED, least};
 use twinsplit_core::visible;
 use twinsplit_engine::columnar::minhash::audit;
 use twinsplit_engine::progress::{Done, documents};
+use twinsplit_engine::steps::answer_file;
+use twinsplit_engine::stores::ADDED;
 use twinsplit_io::error::Result;
 use twinsplit_io::terminal::{self, plural};
 use twinsplit_io::{AtomicFile, Stdout};
-use twinsplit_rows::chains::OF_QUERIES;
+use twinsplit_rows::chains::{CLUSTERS, OF_QUERIES};
 use twinsplit_rows::stages::queries::{NEAR, PAIRS, PARTS};
 
 /// The sum of a counter over steps.
@@ -153,57 +157,93 @@ impl Report<'_> {
         Ok(text)
     }
 
-    /// Prints the table, the result and the warnings on standard error, or `json` on standard output instead.
-    pub fn print(&self, quiet: bool, json: Option<&str>) -> Result<()> {
+    /// Prints the warnings and what was found on standard error, with the table of steps when that is asked for; or `json`, the text of
+    /// `run.json`, on standard output instead.
+    pub fn print(&self, opts: &RunOpts, json: &str) -> Result<()> {
         for warning in &self.warnings {
             terminal::warning(warning);
         }
-        if let Some(json) = json {
+        if opts.json {
             let mut out = Stdout::new();
             out.line(json.as_bytes())?;
             return out.flush();
         }
-        if !quiet {
-            let once = with_readers_once(self.steps);
-            let count = |name| sum(&once, name);
+        if opts.quiet {
+            return Ok(());
+        }
+        if opts.verbose {
             terminal::line(table(self.steps).trim_end());
-            if let Some(queries) = self.steps.iter().find(|step| step.name == OF_QUERIES) {
-                let queries = sum(&[queries], "documents");
-                // What passes by several parts of the queries is counted by each.
-                let near = match self.manifest.fields()["parameters"][PARTS] == "1" {
-                    true => format!("{} of them in a pair with one of ", count(NEAR)),
-                    false => String::new(),
-                };
-                terminal::line(format_args!(
-                    "{}, {near}{}, {}, in {:.2} s",
-                    plural(count("documents") - queries, "document", "documents"),
-                    plural(queries, "query", "queries"),
-                    plural(count(PAIRS), "pair", "pairs"),
-                    self.seconds
-                ));
-                self.answers
-                    .iter()
-                    .for_each(|file| terminal::line(format_args!("  {}", visible::path(file))));
-                return Ok(());
-            }
-            terminal::line(format_args!(
-                "{}, {}, {} to drop{}, in {:.2} s",
-                plural(count("documents"), "document", "documents"),
-                plural(count("clusters"), "cluster", "clusters"),
-                plural(count(DROPPED), "document", "documents"),
-                match count(EQUAL_TEXTS) {
-                    0 => String::new(),
-                    copies => format!(" ({copies} by equal texts)"),
-                },
-                self.seconds
-            ));
-            reached(self.steps).iter().for_each(terminal::line);
-            left_out(self.steps).into_iter().chain(unlike_kept(self.steps)).for_each(terminal::line);
-            for file in &self.answers {
-                terminal::line(format_args!("  {}", visible::path(file)));
-            }
+        }
+        let found = match self.steps.iter().find(|step| step.name == OF_QUERIES) {
+            Some(queries) => self.near_queries(queries),
+            None => self.found(),
+        };
+        found.iter().for_each(|line| terminal::line(at_terminal(line)));
+        let name = |file: &PathBuf| file.file_name().map(|name| name.to_string_lossy().into_owned());
+        let names: Vec<_> = self.answers.iter().filter_map(name).chain([RUN.to_owned()]).collect();
+        let answer = format!("answer in {}: {}", visible::path(&opts.output), names.join(", "));
+        terminal::line(at_terminal(&answer));
+        // A page is made of files of this machine, and shows clusters.
+        let is_here = self.answers.iter().any(|file| file.is_file() && file.ends_with(answer_file(CLUSTERS)));
+        if is_here {
+            let folder = visible::quote_name(opts.output.as_os_str());
+            terminal::line(format_args!("next: twinsplit report {folder}"));
         }
         Ok(())
+    }
+
+    /// Lines on documents near queries.
+    fn near_queries(&self, queries: &Done) -> Vec<String> {
+        let once = with_readers_once(self.steps);
+        let count = |name| sum(&once, name);
+        let queries = sum(&[queries], "documents");
+        // What passes by several parts of the queries is counted by each.
+        let near = match self.manifest.fields()["parameters"][PARTS] == "1" {
+            true => format!("{} of them in a pair with one of ", count(NEAR)),
+            false => String::new(),
+        };
+        vec![format!(
+            "{}, {near}{}, {}, in {:.2} s",
+            plural(count("documents") - queries, "document", "documents"),
+            plural(queries, "query", "queries"),
+            plural(count(PAIRS), "pair", "pairs"),
+            self.seconds
+        )]
+    }
+
+    /// Lines on documents, clusters and what is kept, and before these what else is to be known of them.
+    fn found(&self) -> Vec<String> {
+        let once = with_readers_once(self.steps);
+        let count = |name| sum(&once, name);
+        let (documents, dropped) = (count("documents"), count(DROPPED));
+        let mut lines: Vec<String> = reached(self.steps).iter().map(ToString::to_string).collect();
+        lines.extend(left_out(self.steps).into_iter().chain(unlike_kept(self.steps)));
+        lines.push(format!("{}, in {:.2} s", plural(documents, "document", "documents"), self.seconds));
+        let copies = match count(EQUAL_TEXTS) {
+            0 => String::new(),
+            copies => format!(" ({copies} by equal texts)"),
+        };
+        lines.push(format!(
+            "{}, {} to drop{copies}",
+            plural(count("clusters"), "cluster", "clusters"),
+            plural(dropped, "document", "documents")
+        ));
+        // The clusters of a store have documents of other batches, too.
+        lines.extend(match once.iter().any(|step| step.counters.contains_key(ADDED)) {
+            true => None,
+            false => {
+                Some(format!("{} kept", plural(documents - dropped.min(documents), "document", "documents")))
+            }
+        });
+        lines
+    }
+}
+
+/// A line as a terminal shows it whole; a file or a pipe has it in one piece.
+fn at_terminal(line: &str) -> Cow<'_, str> {
+    match std::io::stderr().is_terminal() {
+        true => wrapped(line, 0).into(),
+        false => line.into(),
     }
 }
 

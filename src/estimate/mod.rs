@@ -10,7 +10,7 @@ mod volume;
 
 use super::idf;
 use super::inputs::InputOpts;
-use super::options;
+use super::options::{self, INPUT};
 use super::recall::{self, Forecast};
 use super::sample::Sample;
 use clap::Args;
@@ -18,7 +18,7 @@ use measure::Measured;
 use std::path::PathBuf;
 use twinsplit_core::idf::IdfRange;
 use twinsplit_io::error::{Error, Result};
-use twinsplit_io::{Stdout, WorkFolder};
+use twinsplit_io::{Megabytes, Stdout, WorkFolder};
 use twinsplit_rows::plan::{Engine, Plan};
 use twinsplit_rows::record::document::DocumentOpts;
 use twinsplit_rows::stages::options::SimilarityOpts;
@@ -33,7 +33,7 @@ pub struct EstimateOpts {
     #[arg(long, requires = "input")]
     pub estimate: bool,
     /// For --estimate: the documents, or a part of them together with --documents; for --recall: those that bands are chosen by
-    #[arg(long, num_args = 1.., value_name = "FILE")]
+    #[arg(short = INPUT, long, num_args = 1.., value_name = "FILE")]
     pub input: Vec<PathBuf>,
     /// Which of the files are read, and how.
     #[command(flatten)]
@@ -48,8 +48,8 @@ pub struct EstimateOpts {
     #[arg(long, default_value_t = 2, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub reducers: u64,
     /// For --estimate: megabytes of a file that a map task reads, the block size of the file system
-    #[arg(long, default_value_t = 128, value_name = "MB", value_parser = clap::value_parser!(u64).range(1..))]
-    pub block: u64,
+    #[arg(long, default_value_t = Megabytes::new(128), value_name = "MB")]
+    pub block: Megabytes,
     /// Print JSON: the plan, which is the chain, every option and where its value comes from, and the steps;
     /// with --estimate the estimate
     #[arg(long)]
@@ -141,7 +141,7 @@ pub fn run(mut plan: Plan, opts: &EstimateOpts) -> Result<()> {
         params,
         times,
         files: opts.documents.map_or(files, |_| 1),
-        split: (opts.block << 20) as f64,
+        split: opts.block.bytes() as f64,
         reducers: opts.reducers,
         slices: match params.is("partition", "by-task") {
             true => slices.slices.unwrap_or(tasks).max(1),

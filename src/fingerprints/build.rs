@@ -3,7 +3,7 @@
 use super::STAGE;
 use super::read::Lines;
 use crate::args;
-use crate::options::{Overwrite, megabytes, output_file, threads};
+use crate::options::{OUTPUT, Overwrite, output_file, thread_count, threads};
 use crate::progress::Display;
 use clap::Args;
 use std::path::PathBuf;
@@ -13,9 +13,8 @@ use twinsplit_engine::progress::{Progress, Unit};
 use twinsplit_hamming::{
     Fingerprint, Id, IdWriter, Index, IndexOptions, Layout, Sorter, SorterOptions, Verify, plan,
 };
-use twinsplit_io::Target;
 use twinsplit_io::error::{Error, Result};
-use twinsplit_io::terminal;
+use twinsplit_io::{Megabytes, Target, terminal};
 
 /// Options.
 #[derive(Args, Clone, Debug)]
@@ -24,7 +23,7 @@ pub struct Opts {
     #[arg(value_name = "ROWS", required = true)]
     rows: Vec<PathBuf>,
     /// The index file
-    #[arg(long, value_name = "FILE", value_parser = output_file())]
+    #[arg(short = OUTPUT, long, value_name = "FILE", value_parser = output_file())]
     output: PathBuf,
     #[command(flatten)]
     overwrite: Overwrite,
@@ -35,16 +34,16 @@ pub struct Opts {
     #[arg(long, value_name = "LAYOUT")]
     layout: Option<Layout>,
     /// Megabytes that the tables may take
-    #[arg(long, env = "TWINSPLIT_MEMORY", default_value_t = 4096, value_name = "MB")]
-    memory: u64,
+    #[arg(long, env = "TWINSPLIT_MEMORY", default_value_t = Megabytes::new(4096), value_name = "MB")]
+    memory: Megabytes,
     /// Megabytes that building may hold; what does not fit goes to temporary files beside the index
-    #[arg(long, default_value_t = 1024, value_name = "MB", value_parser = megabytes)]
-    build_memory: usize,
+    #[arg(long, default_value_t = Megabytes::new(1024), value_name = "MB")]
+    build_memory: Megabytes,
     /// How ids are stored
     #[arg(long, value_parser = args::choice::<IdKind>(), default_value = "bytes")]
     ids: IdKind,
     /// Threads; as many as there are cores by default
-    #[arg(long, env = "TWINSPLIT_THREADS", value_name = "N")]
+    #[arg(long, env = "TWINSPLIT_THREADS", value_name = "N", value_parser = thread_count)]
     threads: Option<usize>,
 }
 
@@ -71,7 +70,7 @@ fn build<F: Fingerprint>(opts: &Opts, output: &Target, lines: Lines<'_>) -> Resu
     let options = IndexOptions {
         distance: opts.distance,
         layout: opts.layout,
-        memory: opts.memory.saturating_mul(1 << 20),
+        memory: opts.memory.bytes() as u64,
         threads: threads(opts.threads),
     };
     // What is wrong for any rows is said before they are read.
@@ -81,7 +80,7 @@ fn build<F: Fingerprint>(opts: &Opts, output: &Target, lines: Lines<'_>) -> Resu
     let display = Display::start(&progress, PHASES.len(), false);
     let [read, sort, write] = PHASES;
     progress.start("fingerprints", read, Unit::Rows, 0);
-    let memory = opts.build_memory.saturating_mul(1 << 20);
+    let memory = opts.build_memory.bytes();
     let mut sorter =
         Sorter::<F>::new(SorterOptions { folder: folder.to_owned(), memory, threads: options.threads });
     let mut ids = match opts.ids {

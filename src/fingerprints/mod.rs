@@ -19,7 +19,7 @@ pub fn command() -> Command {
         options(Command::new(name)).about(about).long_about(None)
     };
     Command::new("fingerprints")
-        .about("Finds all fingerprints within a Hamming distance: builds an index, asks it, shows what it takes; joins all with each other")
+        .about("Finds all fingerprints within a Hamming distance")
         .subcommand_required(true)
         .arg_required_else_help(true)
         .subcommand(nested(build::Opts::augment_args, "build", "Builds an index file of rows id⇥fingerprint"))

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use twinsplit_engine::progress::{Progress, Unit};
 use twinsplit_hamming::{Fingerprint, Id, IdWriter, Pages, Sorter, SorterOptions, check_distance};
 use twinsplit_io::error::Result;
-use twinsplit_io::{Stdout, Target};
+use twinsplit_io::{Megabytes, Stdout, Target};
 use twinsplit_rows::record::Record;
 use twinsplit_rows::record::near::Near;
 
@@ -23,13 +23,13 @@ pub struct Opts {
     #[arg(long, default_value_t = 3, value_name = "K")]
     distance: u32,
     /// Megabytes to hold at one time; what does not fit goes to temporary files
-    #[arg(long, env = "TWINSPLIT_MEMORY", default_value_t = options::MEMORY, value_name = "MB", value_parser = options::megabytes)]
-    memory: usize,
+    #[arg(long, env = "TWINSPLIT_MEMORY", default_value_t = options::MEMORY, value_name = "MB")]
+    memory: Megabytes,
     /// The folder of temporary files; by default that of TMPDIR
     #[arg(long, value_name = "FOLDER")]
     temp: Option<PathBuf>,
     /// Threads; as many as there are cores by default
-    #[arg(long, env = "TWINSPLIT_THREADS", value_name = "N")]
+    #[arg(long, env = "TWINSPLIT_THREADS", value_name = "N", value_parser = options::thread_count)]
     threads: Option<usize>,
 }
 
@@ -49,7 +49,7 @@ fn pairs<F: Fingerprint>(opts: &Opts, lines: Lines<'_>) -> Result<()> {
     let [read, sort, join] = PHASES;
     progress.start("fingerprints", read, Unit::Rows, 0);
     let mut ids = IdWriter::names(&folder)?;
-    let memory = opts.memory.saturating_mul(1 << 20);
+    let memory = opts.memory.bytes();
     let options = SorterOptions { folder, memory, threads: threads(opts.threads) };
     let mut sorter = Sorter::<F>::new(options);
     lines.each(|id, fingerprint| {

@@ -2,7 +2,7 @@
 
 use super::read::Rows;
 use crate::args;
-use crate::options::threads;
+use crate::options::{thread_count, threads};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use twinsplit_core::threads::in_threads;
@@ -28,7 +28,7 @@ pub struct Opts {
     #[arg(long, value_parser = args::choice::<Checked>(), default_value = "all")]
     verify: Checked,
     /// Threads; as many as there are cores by default
-    #[arg(long, env = "TWINSPLIT_THREADS", value_name = "N")]
+    #[arg(long, env = "TWINSPLIT_THREADS", value_name = "N", value_parser = thread_count)]
     threads: Option<usize>,
 }
 

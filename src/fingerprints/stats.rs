@@ -5,8 +5,8 @@ use crate::options::threads;
 use clap::Args;
 use std::path::PathBuf;
 use twinsplit_hamming::{Fingerprint, Index, Layout, Plan, Verify, bits_of, plan};
-use twinsplit_io::Stdout;
 use twinsplit_io::error::Result;
+use twinsplit_io::{Megabytes, Stdout};
 
 /// Options of `stats`.
 #[derive(Args, Clone, Debug)]
@@ -29,8 +29,8 @@ pub struct PlanOpts {
     #[arg(long, default_value_t = 3, value_name = "K")]
     distance: u32,
     /// Megabytes that the tables may take
-    #[arg(long, env = "TWINSPLIT_MEMORY", default_value_t = 4096, value_name = "MB")]
-    memory: u64,
+    #[arg(long, env = "TWINSPLIT_MEMORY", default_value_t = Megabytes::new(4096), value_name = "MB")]
+    memory: Megabytes,
 }
 
 /// Runs `stats`.
@@ -67,7 +67,7 @@ pub fn plan_of(opts: &PlanOpts) -> Result<()> {
 }
 
 fn plans<F: Fingerprint>(opts: &PlanOpts) -> Result<()> {
-    let memory = opts.memory.saturating_mul(1 << 20);
+    let memory = opts.memory.bytes() as u64;
     let of = |layout, memory| plan::<F>(opts.fingerprints, opts.distance, layout, memory);
     let taken = of(None, memory);
     let mut out = Stdout::new();

@@ -6,7 +6,7 @@
 mod read;
 mod write;
 
-use super::options::{MEMORY, Overwrite, megabytes, output_file, threads};
+use super::options::{MEMORY, OUTPUT, Overwrite, output_file, thread_count, threads};
 use crate::args::{self, OptionsArgs};
 use clap::{ArgMatches, Args, Command};
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ use twinsplit_core::join::kernel::{Asked, JoinPair, Sink, index_shards, join_sha
 use twinsplit_core::similarity::{Measure, SetSimilarity, Similarity};
 use twinsplit_engine::memory::{PROGRAM, THREAD};
 use twinsplit_io::error::{Error, Result};
-use twinsplit_io::{Stdout, Target};
+use twinsplit_io::{Megabytes, Stdout, Target};
 use twinsplit_rows::stages::options::MaxPairsOpts;
 
 /// Options.
@@ -27,7 +27,7 @@ struct JoinOpts {
     #[arg(value_name = "SETS")]
     sets: PathBuf,
     /// Least similarity of a pair: a decimal in (0, 1] with at most 9 places; with overlap a whole number
-    #[arg(long, value_name = "T")]
+    #[arg(long, visible_alias = "threshold", value_name = "T")]
     tau: String,
     /// How the similarity of two sets A and B is computed
     #[arg(long, value_parser = args::choice::<Measure>(), default_value = "jaccard")]
@@ -36,17 +36,17 @@ struct JoinOpts {
     #[arg(long, conflicts_with = "output")]
     count: bool,
     /// File for the pairs; - is standard output
-    #[arg(long, value_name = "FILE", default_value = "-", value_parser = output_file())]
+    #[arg(short = OUTPUT, long, value_name = "FILE", default_value = "-", value_parser = output_file())]
     output: PathBuf,
     #[command(flatten)]
     overwrite: Overwrite,
     /// Threads; by default the number of cores
-    #[arg(long, env = "TWINSPLIT_THREADS", value_name = "N")]
+    #[arg(long, env = "TWINSPLIT_THREADS", value_name = "N", value_parser = thread_count)]
     threads: Option<usize>,
     /// Megabytes to hold at one time: the sets, which always are in memory, and pairs that are sorted, which go to disk when there
     /// are more
-    #[arg(long, env = "TWINSPLIT_MEMORY", default_value_t = MEMORY, value_name = "MB", value_parser = megabytes)]
-    memory: usize,
+    #[arg(long, env = "TWINSPLIT_MEMORY", default_value_t = MEMORY, value_name = "MB")]
+    memory: Megabytes,
     #[command(flatten)]
     max_pairs: OptionsArgs<MaxPairsOpts>,
 }
@@ -57,7 +57,7 @@ const LEAST: usize = 1 << 20;
 /// The command line.
 pub fn command() -> Command {
     JoinOpts::augment_args(Command::new("join"))
-        .about("Joins integer sets, one a line: every pair of similar sets, and no other")
+        .about("Joins integer sets, one a line: every similar pair")
         .long_about(None)
 }
 
@@ -68,7 +68,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         opts.similarity.reaching(&opts.tau).map_err(|error| Error::Usage(format!("join: --tau: {error}")))?;
     let output = Target::of(&opts.output, opts.overwrite.overwrite, [&*opts.sets])?;
     let threads = threads(opts.threads);
-    let memory = opts.memory.saturating_mul(1 << 20);
+    let memory = opts.memory.bytes();
     let program = PROGRAM + threads * THREAD;
     let held = AtomicUsize::new(0);
     let (parts, lines) = read::read(&opts.sets, threads, memory.saturating_sub(program), &held)?;

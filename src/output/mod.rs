@@ -121,6 +121,13 @@ pub fn check(opts: &RunOpts) -> Result<()> {
     }
 }
 
+/// Refuses a folder into which a run that begins anew may not write, and makes nothing in it.
+pub fn refuse_present(opts: &RunOpts, manifest: &RunManifest) -> Result<()> {
+    let work = opts.output.join(WORK);
+    let is_stopped = owned::is_begun(&work)? && !is_over(&work);
+    look(opts, manifest, is_stopped).map(drop)
+}
+
 /// Removes the `_work` of a run that was killed between its answer and its end; readers of the answer do so, too.
 pub fn tidy(folder: &Path) {
     let work = folder.join(WORK);

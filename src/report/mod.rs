@@ -15,7 +15,7 @@ mod printed;
 mod texts;
 
 use super::documents::{Inputs, PairOpts, RunFile};
-use super::options::{Overwrite, output_file};
+use super::options::{INPUT, Overwrite, QUIET, output_file};
 use super::output::owned::{REPORT, RUN, is_page};
 use super::run::refuse_streams;
 use crate::args;
@@ -46,7 +46,7 @@ struct ReportOpts {
     overwrite: Overwrite,
     /// Documents of the run, if they have moved or came from a stream: files, folders, quoted patterns such
     /// as 'crawl/*.gz', or - for standard input
-    #[arg(long, num_args = 1.., value_name = "FILE")]
+    #[arg(short = INPUT, long, num_args = 1.., value_name = "FILE")]
     input: Vec<PathBuf>,
     /// Number of the largest clusters that are shown with their texts
     #[arg(long, default_value_t = 100, value_name = "N")]
@@ -61,14 +61,14 @@ struct ReportOpts {
     #[arg(long, default_value_t = 100_000, value_name = "N")]
     ids: usize,
     /// Print only errors
-    #[arg(long)]
+    #[arg(short = QUIET, long)]
     quiet: bool,
 }
 
 /// The command line.
 pub fn command() -> Command {
     ReportOpts::augment_args(Command::new("report"))
-        .about("Writes a page that shows a run: totals, histograms, the largest clusters, any two documents side by side")
+        .about("Writes a page that shows a run and its clusters")
         .long_about(None)
         .after_help(
             "The page is one HTML file that works without a network. The texts are read again from the inputs of \

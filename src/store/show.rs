@@ -1,6 +1,6 @@
 //! `twinsplit store`: what a store holds, and whether its files are what they were.
 
-use crate::options::threads;
+use crate::options::{thread_count, threads};
 use clap::{ArgMatches, Args, Command, FromArgMatches, Subcommand};
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -36,7 +36,7 @@ struct Verify {
     #[arg(value_name = "FOLDER")]
     store: PathBuf,
     /// Threads; by default the number of cores
-    #[arg(long, env = "TWINSPLIT_THREADS", value_name = "N")]
+    #[arg(long, env = "TWINSPLIT_THREADS", value_name = "N", value_parser = thread_count)]
     threads: Option<usize>,
 }
 

@@ -36,7 +36,7 @@ pub fn measure(
 ) -> Result<Measured> {
     let floor = distances.last().map_or(0, |greatest| greatest + MARGIN);
     let work = WorkFolder::temporary()?;
-    let (budget, progress) = (Budget::new(MEMORY << 20, threads)?, Progress::default());
+    let (budget, progress) = (Budget::new(MEMORY.bytes(), threads)?, Progress::default());
     let mut opts = kind.opts.clone();
     if fingerprints.counts() {
         let mut counted = Counted::new(fingerprints.sketch.features.spec()?);

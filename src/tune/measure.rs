@@ -97,7 +97,7 @@ pub fn measure(
     }
     let floor = below(*smallest);
     let work = WorkFolder::temporary()?;
-    let (budget, progress) = (Budget::new(MEMORY << 20, threads)?, Progress::default());
+    let (budget, progress) = (Budget::new(MEMORY.bytes(), threads)?, Progress::default());
     let mut opts = kind.opts.clone();
     opts.similarity.0 = floor;
     if let Similarity::Overlap(Overlap(least)) = *smallest {

@@ -128,9 +128,7 @@ pub fn command() -> Command {
     let command = Command::new("tune").args(of_run.cloned().collect::<Vec<_>>());
     TuneOpts::augment_args(command)
         .args(shared())
-        .about(
-            "Shows pairs, clusters and borderline examples of a sample at several thresholds, to choose one",
-        )
+        .about("Shows what each of several thresholds would merge")
         .long_about(None)
 }
 

@@ -27,6 +27,9 @@ use twinsplit_rows::stages::options::{
 };
 use twinsplit_store::{Batch, Finished, Settings, Store};
 
+/// The counter of documents that a run has added to a store.
+pub const ADDED: &str = "documents_added";
+
 /// A run with a store.
 pub struct StoreRun<'a> {
     folder: &'a Path,
@@ -157,7 +160,7 @@ impl<'a> StoreRun<'a> {
             Finished::Now(added) => {
                 let dropped = added.clusters.values().map(|members| members.len() as u64 - 1).sum();
                 vec![
-                    ("documents_added", added.added),
+                    (ADDED, added.added),
                     ("pairs", added.pairs),
                     ("candidate_pairs", added.verified),
                     ("clusters", added.clusters.len() as u64),
@@ -167,7 +170,7 @@ impl<'a> StoreRun<'a> {
             Finished::Before(batch, parts) => {
                 answer.borrow().write_again(&parts)?;
                 again = Some(batch.id);
-                vec![("documents_added", 0)]
+                vec![(ADDED, 0)]
             }
         };
         let counters = counters.into_iter().map(|(name, count)| (name.to_owned(), count)).collect();

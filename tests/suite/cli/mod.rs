@@ -10,6 +10,7 @@ mod facade;
 mod hints;
 mod install;
 mod overwrite;
+mod plain;
 mod progress;
 mod report;
 mod shell;

@@ -177,7 +177,7 @@ fn what_is_wrong_is_named() {
     here.say(&format!("{build} --distance 9")).fails(2, &["distance 9", "at most 8"]);
     here.say(&format!("{build} --layout multi-index:5")).fails(2, &["multi-index:5", "4 blocks at most"]);
     here.say(&format!("{build} --layout tree")).fails(2, &["scan, multi-index:M"]);
-    here.say(&format!("{build} --memory 0")).fails(1, &["do not fit into 0 bytes"]);
+    here.say(&format!("{build} --memory 0")).fails(2, &["--memory", "at least 1"]);
     here.say(build).ok();
     here.say("twinsplit fingerprints query index rows --distance 4").fails(2, &["built for 3"]);
     here.write("wide", "a\t000000000000000000000000000000ff\n");

@@ -1,0 +1,79 @@
+//! `run --dry-run`: what a run would do, and what it would refuse.
+
+use super::super::manifest::{Known, RunManifest};
+use super::super::options::RunOpts;
+use super::super::output::{self, owned};
+use super::super::table::wrapped;
+use super::checks::{Checked, Documents};
+use indicatif::BinaryBytes;
+use std::fs;
+use std::path::{Path, PathBuf};
+use twinsplit_core::visible;
+use twinsplit_engine::steps::answer_file;
+use twinsplit_io::Stdout;
+use twinsplit_io::error::Result;
+use twinsplit_io::terminal::plural;
+use twinsplit_rows::plan::Plan;
+
+/// Columns in front of what is said.
+const INDENT: usize = 9;
+
+/// Prints it on standard output, and does nothing else.
+pub fn show(plan: &Plan, opts: &RunOpts, documents: &Documents) -> Result<()> {
+    let (is_remote, folder) = (plan.engine.is_remote(), visible::path(&opts.output));
+    let there = if is_remote { ", in the file system of the cluster" } else { "" };
+    let memory = match is_remote {
+        true => String::new(),
+        false => {
+            format!(", {}, {} MB of memory", plural(opts.threads() as u64, "thread", "threads"), opts.memory)
+        }
+    };
+    let input = match is_remote {
+        true => format!("{}{there}", names(&plan.inputs)),
+        false => files(&documents.files),
+    };
+    let first = if documents.in_front.is_some() { "; converted to JSON lines first" } else { "" };
+    let data = plan.chain.output.data().into_iter();
+    let answer: Vec<_> = if is_remote { data.collect() } else { data.map(answer_file).collect() };
+    let mut lines = vec![
+        ("chain", format!("{}: {}", plan.family.name, plan.family.about)),
+        ("engine", format!("{}{memory}", plan.engine.name())),
+        ("input", format!("{input}{first}")),
+    ];
+    lines.extend(plan.params.get("queries").map(|queries| ("queries", visible::line(queries).into())));
+    lines.push(("answer", format!("{folder}: {}, {}{there}", answer.join(", "), owned::RUN)));
+    lines.push(match refused(plan, opts, documents) {
+        Ok(()) => ("refused", "nothing that is known before the documents are read".to_owned()),
+        Err(error) => ("refused", error.to_string()),
+    });
+    let mut out = Stdout::new();
+    for (name, text) in lines {
+        let text = wrapped(&visible::lines(&text), INDENT);
+        out.line(format!("{name:<INDENT$}{text}").as_bytes())?;
+    }
+    out.flush()
+}
+
+/// What stops the run before it begins.
+fn refused(plan: &Plan, opts: &RunOpts, documents: &Documents) -> Result<()> {
+    let checked = Checked::of(plan, opts, documents)?;
+    if plan.engine.is_remote() {
+        return Ok(());
+    }
+    let manifest = RunManifest::of(plan, [&checked.inputs, &checked.queries], Known::Names)?;
+    output::refuse_present(opts, &manifest)
+}
+
+/// How many files there are, and their bytes; those that are not there are named by what is refused.
+fn files(files: &[PathBuf]) -> String {
+    let is_stream = |path: &&PathBuf| path.as_path() == Path::new("-");
+    let bytes = files.iter().filter_map(|path| fs::metadata(path).ok()).map(|file| file.len()).sum();
+    match files.iter().any(|path| is_stream(&path)) {
+        true => "standard input".to_owned(),
+        false => format!("{}, {}", plural(files.len() as u64, "file", "files"), BinaryBytes(bytes)),
+    }
+}
+
+fn names(paths: &[PathBuf]) -> String {
+    paths.iter().map(|path| visible::path(path)).collect::<Vec<_>>().join(", ")
+}
