@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 use twinsplit_core::cluster::dropped::DROPPED;
 use twinsplit_core::cluster::keep::KeepRule;
+use twinsplit_core::hash;
 use twinsplit_io::error::{Error, Result};
 use twinsplit_io::{each_row, expand_inputs};
 use twinsplit_rows::chains::{Part, sets_of_documents};
@@ -199,10 +200,19 @@ fn add(sets: &Path, batch: &mut Batch<'_>, sink: &mut twinsplit_store::Sink<'_>)
             let Tokenized { doc, text } = Tokenized::decode(line)?;
             doc.features.read(&mut features)?;
             if failed.is_ok() {
-                failed = batch.add(doc.id, text.unwrap_or(0), &features, sink);
+                failed = batch.add(doc.id, content(text, &features), &features, sink);
             }
             Ok(())
         })?;
     }
     failed
+}
+
+/// What a document is known by when it comes again: the hash of its text, or, where texts are not compared, that of its features; 0 for a text that is blank.
+fn content(text: Option<u128>, features: &[u64]) -> u128 {
+    match text {
+        Some(text) => text,
+        None if features.is_empty() => 0,
+        None => hash::set(features).into(),
+    }
 }

@@ -163,6 +163,11 @@ fn documents_that_come_again_are_no_copies_of_themselves() {
     here.write("changed", jsonl(&[("x", "another text")]));
     run("changed", "--store s")
         .fails(2, &["the document x stands in the store with another text", "an id of its own"]);
+    // Where texts are not compared, a document is known by its features.
+    run("one", "--store plain --equal-texts off --quiet").ok();
+    run("changed", "--store plain --equal-texts off")
+        .fails(2, &["the document x stands in the store with another text"]);
+    run("one", "--store plain --equal-texts off --batch-id again").ok();
     run("one", "--store s --batch-id one").ok();
     run("two", "--store s --batch-id one").fails(2, &["has a batch one of other documents", "--batch-id"]);
     here.write("twice", jsonl(&[("t", "a b c d"), ("t", "e f g h")]));

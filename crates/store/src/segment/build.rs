@@ -135,7 +135,7 @@ fn ends(lengths: impl Iterator<Item = usize>) -> Vec<u8> {
     }))
 }
 
-/// The parts of a file; [`Segment`] names them in this order.
+/// The parts of a file; [`Segment`](super::Segment) names them in this order.
 fn parts(documents: &[&Document], small: usize, frequent: &[u64], postings: &[Posting]) -> [Vec<u8>; 12] {
     let keys: Vec<&[Posting]> = postings.chunk_by(|x, y| x.feature == y.feature).collect();
     let bits = directory_bits(keys.len());
