@@ -60,8 +60,8 @@ demo: build ## near-duplicates of the real documents in hdfs-fixtures
 # One selection of tests for all that build them, so that they are built once.
 TESTS = $(CARGO) test --locked --workspace --lib --test suite
 
-# Many wait for what they started, so one more runs than there are cores.
-THREADS = $(shell expr $$(nproc) + 1)
+# Many wait for what they started, a session of Spark for a minute and a half, so two more run than there are cores.
+THREADS = $(shell expr $$(nproc) + 2)
 
 test: check test-tools spark ## formatting, lints and all tests that need nothing but this repository
 	tests/with-tmpfs.sh $(TESTS) --no-fail-fast -- --show-output --test-threads=$(THREADS)
