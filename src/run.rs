@@ -85,7 +85,9 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
             return say_complete(&opts, || Stdout::new().file(&opts.output.join(owned::RUN)));
         }
     };
-    interrupt::clean_up(&output, |output| drop(leave(output, Error::Limit(String::new()))))?;
+    // A store takes a batch whole or not at all.
+    let resumes = with_store.is_none();
+    interrupt::clean_up(&output, move |output| drop(leave(output, resumes, Error::Limit(String::new()))))?;
     // As they were given: a process's argument list is too short for the files of a large folder.
     let (mut inputs, mut given, mut unread) = (inputs, plan.inputs.clone(), Vec::new());
     if let Some(in_front) = in_front {
@@ -99,7 +101,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
                     if checks_fields { keep_field::check(&plan.params, &file)? } else { String::new() };
                 Ok((file, warning, fields))
             });
-        (given, unread, fields) = converted.map_err(|error| leave(&output, error))?;
+        (given, unread, fields) = converted.map_err(|error| leave(&output, resumes, error))?;
         inputs.clone_from(&given);
     }
     let progress = Arc::new(Progress::default());
@@ -124,7 +126,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     let result = quarantine::settle(result, &output.work, &places, &plan.params, |done| &mut done.warnings);
     let mut done = match result {
         Ok(done) => done,
-        Err(error) => return Err(leave(&output, error)),
+        Err(error) => return Err(leave(&output, resumes, error)),
     };
     done.warnings.extend(unread);
     if is_read_once {
@@ -144,7 +146,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         answers: answers.map(|name| opts.output.join(name)).collect(),
     };
     let published = report.write(&output.answer).and_then(|text| output.publish().map(|()| text));
-    let text = published.map_err(|error| leave(&output, error))?;
+    let text = published.map_err(|error| leave(&output, resumes, error))?;
     output.finish(opts.keep_work)?;
     report.print(&opts, &text)
 }
@@ -160,15 +162,15 @@ pub(super) fn say_complete(opts: &RunOpts, print: impl FnOnce() -> Result<()>) -
     Ok(())
 }
 
-/// Leaves the folder after an error: what a later run can go on with, where there is such a thing, and nothing that
+/// Leaves the folder after an error: what a later run can go on with, where it resumes and there is such a thing, and nothing that
 /// looks finished otherwise.
-fn leave(output: &Output, error: Error) -> Error {
+fn leave(output: &Output, resumes: bool, error: Error) -> Error {
     // The same command may succeed later: when there is room on the disk, or with another bound.
     let may_succeed = matches!(error, Error::Io { .. } | Error::Limit(_) | Error::Failed(_));
     // An error in removing files hides nothing: the run's own error says more.
     if matches!(error, Error::BadRecords { .. }) {
         let _ = output.clear(&|name| name != QUARANTINE && name != "_run.json");
-    } else if may_succeed && output.has_steps() {
+    } else if resumes && may_succeed && output.has_steps() {
         let _ = output.remove_partial();
         terminal::note(format_args!(
             "finished steps are in {}; --resume goes on with them",

@@ -18,7 +18,7 @@ use twinsplit_core::cluster::keep::KeepRule;
 use twinsplit_core::hash;
 use twinsplit_io::error::{Error, Result};
 use twinsplit_io::{each_row, expand_inputs};
-use twinsplit_rows::chains::{Part, sets_of_documents};
+use twinsplit_rows::chains::{Part, QUERIES, sets_of_documents};
 use twinsplit_rows::params::Params;
 use twinsplit_rows::plan::{Engine, Plan};
 use twinsplit_rows::record::Record;
@@ -86,7 +86,7 @@ impl<'a> StoreRun<'a> {
             return Err(refused("is read and written by one process; leave --engine out"));
         }
         let chain: ChainOpts = plan.params.parse()?;
-        if plan.params.get("queries").is_some() {
+        if plan.params.get(QUERIES).is_some() {
             return Err(refused("is compared with the documents of --input; leave --queries out"));
         }
         if !chain.idf.idf.is_everything() {

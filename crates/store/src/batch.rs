@@ -21,9 +21,9 @@ use twinsplit_io::error::{Error, Result};
 use twinsplit_io::mapped::Bytes;
 use twinsplit_io::parts_file::Verify;
 
-/// A document of an earlier batch, or of the batch at hand.
+/// One of the two documents of a pair, of an earlier batch or of the batch at hand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Old<'a> {
+pub struct Side<'a> {
     /// Its id, escaped.
     pub id: &'a [u8],
     /// How many features it has.
@@ -36,9 +36,9 @@ pub struct Old<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pair<'a> {
     /// The smaller id.
-    pub a: Old<'a>,
+    pub a: Side<'a>,
     /// The larger id.
-    pub b: Old<'a>,
+    pub b: Side<'a>,
     /// What the two share.
     pub overlap: u64,
 }
@@ -116,7 +116,7 @@ struct Seek<'f> {
     scratch: Scratch,
     probe: Probe,
     features: Vec<u64>,
-    found: Vec<(Old<'f>, Old<'f>, u64)>,
+    found: Vec<(Side<'f>, Side<'f>, u64)>,
 }
 
 /// Documents are dealt out to threads in shares of so many.
@@ -263,16 +263,16 @@ impl<'s, D: Disk> Batch<'s, D> {
         let shares = documents.len().div_ceil(SHARE);
         tally.each_share(shares, sink, |at, seek| {
             for document in documents[share(at)].iter().take(SHARE).filter(|document| is_compared(document)) {
-                let new = Old { id: &document.id, size: document.features.len() as u64, batch };
+                let new = Side { id: &document.id, size: document.features.len() as u64, batch };
                 for segment in &large {
                     segment.query(similarity, &document.features, &mut seek.scratch, |number, overlap| {
-                        seek.found.push((new, segment.old(number), overlap));
+                        seek.found.push((new, segment.side(number), overlap));
                     });
                 }
                 own.find(&document.features, &mut seek.probe, |id, size, overlap| {
                     // Each pair of the batch is found from both sides.
                     if *id < *document.id {
-                        seek.found.push((new, Old { id, size, batch }, overlap));
+                        seek.found.push((new, Side { id, size, batch }, overlap));
                     }
                 });
             }
@@ -283,7 +283,7 @@ impl<'s, D: Disk> Batch<'s, D> {
                     if segment.size(number) >= least.max(1) {
                         segment.features(number, &mut seek.features);
                         own.find(&seek.features, &mut seek.probe, |id, size, overlap| {
-                            seek.found.push((Old { id, size, batch }, segment.old(number), overlap));
+                            seek.found.push((Side { id, size, batch }, segment.side(number), overlap));
                         });
                     }
                 }

@@ -2,9 +2,9 @@
 
 use crate::clusters::Clusters;
 use crate::disk::Disk;
-use crate::manifest::{self, Committed, Listed, Manifest};
+use crate::manifest::{self, Committed, Listed, Manifest, number_of};
 use crate::segment::{Segment, SegmentBuilder};
-use crate::store::{ANSWER, CLUSTERS, Store, UNNAMED};
+use crate::store::{ANSWER, CLUSTERS, LOCK, Store, UNNAMED, is_ours, names};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use twinsplit_io::error::Result;
@@ -29,12 +29,13 @@ impl<D: Disk> Store<D> {
             next.segments.push(listed);
             segments.push(segment);
         }
-        let merged = self.merge(&mut next, &mut segments)?;
-        self.put(batch, &mut next, clusters, answer)?;
+        self.merge(&mut next, &mut segments)?;
+        let rows = clusters.bytes();
+        self.put(batch, &mut next, &rows, answer)?;
         self.segments = segments;
-        self.clusters = next.clusters.is_some().then(|| Bytes::from(clusters.bytes()));
-        let old = std::mem::replace(&mut self.manifest, next);
-        self.remove_superseded(&old, merged)
+        self.clusters = next.clusters.is_some().then(|| rows.into());
+        self.manifest = next;
+        self.remove_superseded()
     }
 
     /// Writes all that a manifest names and is not there, then the manifest, then its name: that is the commit.
@@ -42,7 +43,7 @@ impl<D: Disk> Store<D> {
         &mut self,
         batch: Committed,
         next: &mut Manifest,
-        clusters: &Clusters,
+        clusters: &[u8],
         answer: &[Bytes],
     ) -> Result<()> {
         let number = next.number;
@@ -52,7 +53,7 @@ impl<D: Disk> Store<D> {
             disk.write(&name, &parts_file::pieces(&head, parts)).map(|()| name)
         };
         if !clusters.is_empty() {
-            next.clusters = Some(write(format!("clusters-{number:08}"), CLUSTERS, &[&clusters.bytes()])?);
+            next.clusters = Some(write(format!("clusters-{number:08}"), CLUSTERS, &[clusters])?);
         }
         let parts: Vec<&[u8]> = answer.iter().map(|part| &**part).collect();
         let answer = write(format!("answer-{number:08}"), ANSWER, &parts)?;
@@ -65,10 +66,9 @@ impl<D: Disk> Store<D> {
     }
 
     /// Merges the last segments as long as the one before the last is not much larger than that, and both fit into the memory of a batch together: a document
-    /// is written again as often as the logarithm of the number of documents, at most. Gives the files that are merged.
-    fn merge(&mut self, next: &mut Manifest, segments: &mut Vec<Arc<Segment>>) -> Result<Vec<String>> {
+    /// is written again as often as the logarithm of the number of documents, at most.
+    fn merge(&mut self, next: &mut Manifest, segments: &mut Vec<Arc<Segment>>) -> Result<()> {
         let mut merges = 0;
-        let mut superseded = Vec::new();
         while let [.., before, last] = &segments[..]
             && (before.len() as u64) < GROWTH * last.len() as u64
         {
@@ -77,7 +77,7 @@ impl<D: Disk> Store<D> {
                 for number in 0..segment.len() {
                     builder.push(segment.document(number));
                     if builder.bytes() > self.settings.memory {
-                        return Ok(superseded);
+                        return Ok(());
                     }
                 }
             }
@@ -87,22 +87,21 @@ impl<D: Disk> Store<D> {
             let merged = Segment::open(&self.disk.path().join(&name), Verify::Head)?;
             let documents = merged.len() as u64;
             segments.truncate(segments.len() - 2);
-            superseded.extend(next.segments.drain(segments.len()..).map(|one| one.file));
+            next.segments.truncate(segments.len());
             segments.push(Arc::new(merged));
             next.segments.push(Listed { file: name, documents });
             merges += 1;
         }
-        Ok(superseded)
+        Ok(())
     }
 
-    /// Removes what the manifest before had and this one has not, and what was merged at once.
-    fn remove_superseded(&mut self, old: &Manifest, merged: Vec<String>) -> Result<()> {
-        let mut files: BTreeSet<String> = old.files().map(str::to_owned).chain(merged).collect();
-        files.retain(|file| self.manifest.files().all(|kept| kept != file));
-        files.iter().try_for_each(|file| self.disk.remove(file))?;
-        match old.number {
-            0 => Ok(()),
-            number => self.disk.remove(&manifest::file_of(number)),
-        }
+    /// Removes what the manifest does not name: what it has taken the place of, what was merged at once, and what commits that failed have left.
+    fn remove_superseded(&mut self) -> Result<()> {
+        let named: BTreeSet<&str> = self.manifest.files().collect();
+        let is_last = |name: &str| number_of(name) == Some(self.manifest.number);
+        let mut files = names(self.disk.path())?;
+        files
+            .retain(|name| is_ours(name) && name != LOCK && !is_last(name) && !named.contains(name.as_str()));
+        files.iter().try_for_each(|name| self.disk.remove(name))
     }
 }

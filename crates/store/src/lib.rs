@@ -28,6 +28,6 @@ mod store;
 #[cfg(test)]
 mod tests;
 
-pub use batch::{Added, Batch, Finished, Member, Old, Pair, Sink};
+pub use batch::{Added, Batch, Finished, Member, Pair, Side, Sink};
 pub use segment::{Document, Segment, SegmentBuilder};
 pub use store::{Settings, Store, last_manifest};

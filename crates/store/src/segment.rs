@@ -8,7 +8,7 @@
 
 mod build;
 
-use crate::batch::Old;
+use crate::batch::Side;
 pub use build::{SegmentBuilder, SegmentFile};
 use rustc_hash::FxHashMap;
 use std::path::Path;
@@ -212,8 +212,8 @@ impl Segment {
     }
 
     /// The document as one of a pair.
-    pub fn old(&self, number: usize) -> Old<'_> {
-        Old { id: self.id(number), size: self.size(number), batch: self.batch(number) }
+    pub fn side(&self, number: usize) -> Side<'_> {
+        Side { id: self.id(number), size: self.size(number), batch: self.batch(number) }
     }
 
     /// The whole document.

@@ -6,6 +6,7 @@ use crate::disk::{Disk, Folder};
 use crate::manifest::{self, Committed, Listed, Manifest};
 use crate::segment::Segment;
 use rustix::fs::FlockOperation;
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::path::Path;
 use std::sync::Arc;
@@ -21,6 +22,8 @@ pub(crate) const CLUSTERS: &str = "store-clusters";
 pub(crate) const ANSWER: &str = "store-answer";
 /// What a manifest is called while it is written.
 pub(crate) const UNNAMED: &str = "commit.partial";
+/// The file that a writer has locked.
+pub(crate) const LOCK: &str = "lock";
 
 /// What a store is made with, and what a batch may take.
 #[derive(Clone, Debug)]
@@ -64,17 +67,38 @@ impl Store<Folder> {
     /// # Errors
     /// As [`open`](Self::open), and where another process has it open to add to, or the folder holds something else.
     pub fn writable(folder: &Path, settings: Settings) -> Result<Self> {
+        if folder.is_file() {
+            let problem = "is a file, and a store is a folder; name another --store".to_owned();
+            return Err(Error::File { path: folder.to_owned(), problem });
+        }
         fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
         Self::on(Folder(folder.to_owned()), settings, true)
     }
 }
 
+/// The names in a folder, in their order; one that is no UTF-8 is shown as it may be.
+pub(crate) fn names(folder: &Path) -> Result<BTreeSet<String>> {
+    let entries = fs::read_dir(folder).map_err(Error::io("read", folder))?;
+    let name = |entry: std::io::Result<fs::DirEntry>| {
+        entry.map(|entry| visible::path(Path::new(&entry.file_name())))
+    };
+    entries.map(name).collect::<std::io::Result<_>>().map_err(Error::io("read", folder))
+}
+
+/// Whether a name is one that stores give.
+pub(crate) fn is_ours(name: &str) -> bool {
+    [LOCK, UNNAMED].contains(&name)
+        || manifest::number_of(name).is_some()
+        || ["segment-", "clusters-", "answer-"].iter().any(|prefix| {
+            // The number of a commit, and what tells its segments apart.
+            let number = name.strip_prefix(prefix).unwrap_or_default();
+            number.len() >= 8 && number.bytes().all(|byte| b"0123456789-m".contains(&byte))
+        })
+}
+
 /// The number of the last manifest of a folder.
 fn last_commit(folder: &Path) -> Result<Option<u64>> {
-    let failed = Error::io("read", folder);
-    let entries = fs::read_dir(folder).map_err(failed)?;
-    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    Ok(names.filter_map(|name| manifest::number_of(&name)).max())
+    Ok(names(folder)?.iter().filter_map(|name| manifest::number_of(name)).max())
 }
 
 /// The last manifest of a store.
@@ -221,7 +245,7 @@ fn clusters_of(path: &Path) -> Result<Bytes> {
 
 /// Locks a store, so that one process at a time adds to it.
 fn locked(folder: &Path) -> Result<File> {
-    let path = folder.join("lock");
+    let path = folder.join(LOCK);
     let file = File::options().create(true).append(true).open(&path).map_err(Error::io("open", &path))?;
     match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => Ok(file),
@@ -235,19 +259,10 @@ fn locked(folder: &Path) -> Result<File> {
 
 /// Refuses a folder that holds anything but what a first commit may have left.
 fn refuse_others(folder: &Path) -> Result<()> {
-    let entries = fs::read_dir(folder).map_err(Error::io("read", folder))?;
-    let ours = |name: &str| {
-        ["lock", UNNAMED].contains(&name)
-            || ["segment-", "clusters-", "answer-"].iter().any(|prefix| name.starts_with(prefix))
-    };
-    let foreign = entries.filter_map(|entry| entry.ok().map(|entry| entry.file_name()));
-    match foreign.into_iter().find(|name| !name.to_str().is_some_and(ours)) {
+    match names(folder)?.into_iter().find(|name| !is_ours(name)) {
         Some(name) => Err(Error::File {
             path: folder.to_owned(),
-            problem: format!(
-                "is no store, and holds {}; a store is made in a folder of its own",
-                visible::path(Path::new(&name))
-            ),
+            problem: format!("is no store, and holds {name}; a store is made in a folder of its own"),
         }),
         None => Ok(()),
     }

@@ -148,6 +148,8 @@ fn documents_that_come_again_are_no_copies_of_themselves() {
         here.say(&run)
     };
     run("one", "--store s --quiet").ok();
+    // What somebody has put into the folder stays.
+    here.write("s/segment-notes", "mine");
     run("two", "--store s --write-kept --cluster components --quiet").ok();
     assert_eq!(here.read("out/pairs.tsv"), "b\tm\t29\t29\t29\t1.000000\n");
     assert_eq!(here.read("out/clusters.tsv"), "b\tb\tkeep\t-\nb\tm\tdrop\t1.000000\n");
@@ -160,6 +162,7 @@ fn documents_that_come_again_are_no_copies_of_themselves() {
     let said = run("two", "--store s");
     assert!(said.err.contains("this is the answer of then"), "{}", said.err);
     assert_eq!(here.read("out/changes.tsv"), "m\tm\tb\n");
+    assert_eq!(here.read("s/segment-notes"), "mine");
     here.write("changed", jsonl(&[("x", "another text")]));
     run("changed", "--store s")
         .fails(2, &["the document x stands in the store with another text", "an id of its own"]);
@@ -197,6 +200,7 @@ fn what_a_store_has_not_is_refused_by_name() {
         ("--against s --features words:2", 2, &["was made with features=words:3"]),
         ("--against nowhere", 1, &["nowhere"]),
         ("--against mine", 1, &["mine: holds no store", "run --store makes one"]),
+        ("--store docs", 1, &["docs: is a file, and a store is a folder"]),
         ("--store mine", 1, &["mine: is no store, and holds file"]),
     ] {
         run(more).fails(code, words);

@@ -42,6 +42,10 @@ pub fn overlap<T: Ord>(x: &[T], y: &[T]) -> u64 {
 pub fn overlap_reaching(x: &[u64], y: &[u64], needed: u64) -> Option<u64> {
     /// Steps between two looks at what is left.
     const STRIDE: usize = 32;
+    let (short, long) = if x.len() < y.len() { (x, y) } else { (y, x) };
+    if long.len() / LOPSIDED > short.len() {
+        return Some(searched(short, long)).filter(|shared| *shared >= needed);
+    }
     let (mut i, mut j, mut shared) = (0, 0, 0u64);
     loop {
         let left = (x.len() - i).min(y.len() - j);
