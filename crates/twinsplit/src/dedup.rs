@@ -1,9 +1,7 @@
-//! The options of a run, and what takes documents.
+//! The options of a run; what takes documents is in [`run`].
 
-use super::document::Document;
-use super::duplicates::Duplicates;
-use super::index::Index;
-use super::stream;
+mod run;
+
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -11,15 +9,10 @@ use twinsplit_core::cluster::keep::KeepRule;
 use twinsplit_core::idf::IdfRange;
 use twinsplit_core::similarity::Measure;
 use twinsplit_core::text::{FeatureKind, Marks, NormalForm};
-use twinsplit_engine::columnar::{ColumnarJoin, ColumnarOpts, ColumnarRun};
-use twinsplit_engine::progress::{Progress, documents};
-use twinsplit_engine::steps::LocalSteps;
-use twinsplit_engine::stores::StoreRun;
 use twinsplit_io::error::{Error, Result};
-use twinsplit_io::{AtomicFile, Blocks, document_files, each_line};
 use twinsplit_rows::chains::{FAMILIES, Family};
 use twinsplit_rows::config::Config;
-use twinsplit_rows::plan::{Asked, Engine, Given, Origin, Plan};
+use twinsplit_rows::plan::{Given, Origin};
 use twinsplit_rows::stages::all_options;
 use twinsplit_rows::stages::cluster::ClusterKind;
 use twinsplit_rows::stages::options::{SimilarityOpts, Write};
@@ -225,13 +218,13 @@ impl Dedup {
         self.set("keep", rule.name())
     }
 
-    /// Finds clusters and no [pairs](Duplicates::pairs), which grow with the square of what is alike.
+    /// Finds clusters and no [pairs](crate::Duplicates::pairs), which grow with the square of what is alike.
     pub fn clusters_only(self) -> Self {
         self.set("write", Write::Clusters.name())
     }
 
     /// Finds the pairs of a query and a document, instead of those of two documents. The queries are documents in a file of JSON lines, in a folder of such, or in those
-    /// that a pattern names. Each [pair](Duplicates::pairs) has the query first, and there are no clusters.
+    /// that a pattern names. Each [pair](crate::Duplicates::pairs) has the query first, and there are no clusters.
     ///
     /// ```
     /// use twinsplit::{Dedup, Measure};
@@ -254,7 +247,7 @@ impl Dedup {
     }
 
     /// Compares the documents of a run with those of the store in this folder, too, and adds them to it as a batch; a folder that is not there becomes a
-    /// store. What is found is the pairs that hold a document of the batch, the clusters that these are in, and what has [changed](Duplicates::changes)
+    /// store. What is found is the pairs that hold a document of the batch, the clusters that these are in, and what has [changed](crate::Duplicates::changes)
     /// for documents of earlier batches. The batch is called by `id`, or else by a digest of its documents: sent again, it changes nothing and finds what it has found.
     ///
     /// ```
@@ -304,7 +297,7 @@ impl Dedup {
         self.set("score", name)
     }
 
-    /// Bytes that a run may hold in memory, 2 GB by default; what does not fit goes to disk. An [`Index`] is in memory, whatever
+    /// Bytes that a run may hold in memory, 2 GB by default; what does not fit goes to disk. An [`Index`](crate::Index) is in memory, whatever
     /// is said here.
     pub fn memory(self, bytes: usize) -> Self {
         Self { memory: bytes, ..self }
@@ -320,119 +313,6 @@ impl Dedup {
         Self { folder: folder.into(), ..self }
     }
 
-    /// Finds the near-duplicates of these documents. They are taken one after the other, and are not held.
-    pub fn run<D: Into<Document>>(&self, documents: impl IntoIterator<Item = D>) -> Result<Duplicates> {
-        self.run_on(documents.into_iter().map(|document| Ok(document.into())))
-    }
-
-    /// The same of documents that may fail to come. The first failure is that of the run, as [`Error::Documents`].
-    pub fn try_run<D: Into<Document>, E: Into<Box<dyn std::error::Error + Send + Sync>>>(
-        &self,
-        documents: impl IntoIterator<Item = std::result::Result<D, E>>,
-    ) -> Result<Duplicates> {
-        self.run_on(documents.into_iter().map(coming))
-    }
-
-    fn run_on(&self, documents: impl Iterator<Item = Result<Document>>) -> Result<Duplicates> {
-        let names = self.clone().fields("id", "text").date_field("date").score_field("score");
-        stream::hand_over(documents, |blocks| names.find(&[], Some(blocks)))
-    }
-
-    /// Finds the near-duplicates of the documents in files of JSON lines, plain or gzip: files, folders with all below them,
-    /// and patterns such as `crawl/**/*.jsonl.gz`.
-    pub fn run_files<P: AsRef<Path>>(&self, paths: impl IntoIterator<Item = P>) -> Result<Duplicates> {
-        let paths: Vec<PathBuf> = paths.into_iter().map(|path| path.as_ref().to_owned()).collect();
-        self.find(&document_files(&paths)?, None)
-    }
-
-    /// Makes an index of these documents, to be asked for those that are like a text.
-    pub fn index<D: Into<Document>>(&self, documents: impl IntoIterator<Item = D>) -> Result<Index> {
-        self.index_of(documents.into_iter().map(|document| Ok(document.into())))
-    }
-
-    /// The same of documents that may fail to come. The first failure is that of the index, as [`Error::Documents`].
-    pub fn try_index<D: Into<Document>, E: Into<Box<dyn std::error::Error + Send + Sync>>>(
-        &self,
-        documents: impl IntoIterator<Item = std::result::Result<D, E>>,
-    ) -> Result<Index> {
-        self.index_of(documents.into_iter().map(coming))
-    }
-
-    fn index_of(&self, documents: impl Iterator<Item = Result<Document>>) -> Result<Index> {
-        let plan = self.plan(&[])?;
-        if !["doc-split", "term-split"].contains(&plan.family.name) {
-            return Err(Error::Usage(format!(
-                "an index compares sets exactly, which {} does not",
-                plan.family.name
-            )));
-        }
-        let opts: ColumnarOpts = plan.params.parse()?;
-        Index::of(&opts, self.threads, documents)
-    }
-
-    fn plan(&self, inputs: &[PathBuf]) -> Result<Plan> {
-        let (given, inputs) = (self.given.clone(), inputs.to_vec());
-        Plan::of(
-            Asked {
-                chain: self.chain.clone(),
-                engine: Engine::Local,
-                given,
-                inputs,
-                write_kept: false,
-                recall: None,
-                notes: Vec::new(),
-            },
-            &read_file,
-        )
-    }
-
-    fn find(&self, inputs: &[PathBuf], blocks: Option<Blocks>) -> Result<Duplicates> {
-        let folder = |what| {
-            tempfile::Builder::new()
-                .prefix(what)
-                .tempdir_in(&self.folder)
-                .map_err(Error::io("make a folder in", &self.folder))
-        };
-        let plan = self.plan(inputs)?;
-        let (output, work) = (folder("twinsplit-found-")?, folder("twinsplit-work-")?);
-        let progress = Progress::default();
-        let near = plan.family.compares_fingerprints();
-        if let Some(StoreFolder { path, adds, batch_id }) = &self.store {
-            let inputs = blocks.map_or_else(|| Ok(inputs.to_vec()), |blocks| spooled(blocks, work.path()))?;
-            let bounds = (self.threads, self.memory);
-            let run = StoreRun::of(&plan, (path, *adds), batch_id.as_deref(), bounds)?;
-            let steps = work.path().join("steps");
-            std::fs::create_dir(&steps).map_err(Error::io("create", &steps))?;
-            let ran = run.execute((&inputs, &plan.params), (&steps, output.path()), false, &progress)?;
-            return Ok(Duplicates::new(output, documents(&ran.steps), near));
-        }
-        let ways = plan.columnar().and_then(|ways| Some((ways, ColumnarJoin::of(ways)?)));
-        let Some((ways, join)) = ways else {
-            let inputs = blocks.map_or_else(|| Ok(inputs.to_vec()), |blocks| spooled(blocks, work.path()))?;
-            let (folder, params) = (work.path().join("steps"), &plan.params);
-            std::fs::create_dir(&folder).map_err(Error::io("create", &folder))?;
-            let mut steps = LocalSteps::new(&inputs, &folder, params, self.threads, self.memory, &progress)?;
-            let done = steps.run_plan(&plan, "no document has it", output.path())?;
-            return Ok(Duplicates::new(output, documents(&done), near));
-        };
-        let run = ColumnarRun {
-            inputs,
-            output: output.path(),
-            opts: ColumnarOpts::of(&plan.params, ways)?,
-            work: work.path(),
-            threads: self.threads,
-            memory: self.memory,
-            progress: &progress,
-            write_kept: false,
-            join,
-        };
-        let ran = match blocks {
-            Some(blocks) => run.run_on(blocks, |_| {}),
-            None => run.run(|_| {}),
-        }?;
-        Ok(Duplicates::new(output, documents(&ran.steps), near))
-    }
-
     fn checked<T: FromStr<Err: Display>>(self, name: &'static str, value: &str) -> Result<Self> {
         value.parse::<T>().map_err(|error| invalid(name, value, error))?;
         Ok(self.set(name, value))
@@ -442,24 +322,6 @@ impl Dedup {
         self.given.set(name, value, Origin::Program);
         self
     }
-}
-
-/// Puts documents down in a file, for a chain that reads them more than once.
-fn spooled(mut blocks: Blocks, folder: &Path) -> Result<Vec<PathBuf>> {
-    let path = folder.join("documents.jsonl");
-    let mut file = AtomicFile::create(&path)?;
-    while let Some(block) = blocks.next_block()? {
-        each_line(&block, |line, _| file.line(line))?;
-    }
-    file.finish()?;
-    Ok(vec![path])
-}
-
-/// A document that may have failed to come.
-fn coming<D: Into<Document>, E: Into<Box<dyn std::error::Error + Send + Sync>>>(
-    document: std::result::Result<D, E>,
-) -> Result<Document> {
-    document.map(Into::into).map_err(|error| Error::Documents(error.into()))
 }
 
 fn cores() -> usize {

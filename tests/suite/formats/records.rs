@@ -27,12 +27,12 @@ use twinsplit_rows::record::fingerprint::{
     FingerprintBlocks, FingerprintCount, FingerprintRow, Fingerprinted, GroupedFingerprint, GroupedRow,
     MemberFingerprint, ShortText, Table, TableRow,
 };
-use twinsplit_rows::record::held::OfQuery;
 use twinsplit_rows::record::lookup::{self, KeptFeature};
 use twinsplit_rows::record::meta::{InputPlace, Meta};
 use twinsplit_rows::record::near::{AnswerPair, AnyPair, Checked, Near, NearQuery};
 use twinsplit_rows::record::pair::{Candidate, Joined, Pair, Part};
 use twinsplit_rows::record::posting::{BlockPair, Posting, PostingRow, PrefixMark};
+use twinsplit_rows::record::query::OfQuery;
 use twinsplit_rows::record::round::{GraphInput, Neighbour};
 use twinsplit_rows::record::sampled::Sampled;
 use twinsplit_rows::record::set::{Copy, Doc, Features, HashedDoc, HashedRow, Member};

@@ -3,7 +3,7 @@
 
 use super::NoOpts;
 use super::index_doc::SLICES_MADE;
-use crate::record::held::OfQuery;
+use crate::record::query::OfQuery;
 use crate::stage::{Decl, Role, SideFile, Stage, Task};
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
