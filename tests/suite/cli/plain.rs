@@ -1,8 +1,6 @@
 //! No surprises: short options, usual names, suggestions that suit, help and results on one screen, and what a run would do.
 
-use crate::common::cli::{Place, Said, fixture, jsonl, search_path};
-use crate::common::harness::clean;
-use std::process::Command;
+use crate::common::cli::{Place, Said, fixture, jsonl};
 
 /// Two copies, one other document.
 fn place() -> Place {
@@ -14,12 +12,9 @@ fn place() -> Place {
     here
 }
 
-/// Runs a line at a terminal of 24 lines and 80 columns; what it shows is `out`.
+/// Runs a line at a terminal that has no colours; what it shows is `out`.
 fn on_a_screen(here: &Place, line: &str) -> Said {
-    let mut command = clean(Command::new("script"));
-    command.args(["-qec", &format!("stty cols 80 rows 24; {line}"), "/dev/null"]);
-    command.env("PATH", search_path()).env("TERM", "dumb").env_remove("COLUMNS").env_remove("LINES");
-    let mut said = here.run(command, "");
+    let mut said = here.at_a_terminal(line, &[("TERM", "dumb")]);
     assert_eq!(said.code, 0, "script is needed (apt-get install bsdutils): {}", said.out);
     said.out = said.out.replace('\r', "");
     said

@@ -1,6 +1,6 @@
 //! What a run says while it works and when it is over: to people on a terminal, to logs, to programs.
 
-use crate::common::cli::{Place, binaries, fixture, jsonl, search_path};
+use crate::common::cli::{Place, binaries, fixture, jsonl};
 use crate::common::harness::clean;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
@@ -75,18 +75,11 @@ fn a_terminal_shows_a_bar() {
     let here = Place::new();
     for way in WAYS {
         let run = format!("twinsplit run {way} --input {} --output out --overwrite", english());
-        let mut script = clean(Command::new("script"));
-        script.args(["-qec", &run, "/dev/null"]).env("PATH", search_path()).env("TERM", "xterm");
-        let said = here.run(script, "");
+        let said = here.at_a_terminal(&run, &[]);
         assert_eq!(said.code, 0, "script is needed (apt-get install bsdutils): {}", said.out);
         assert!(said.out.contains("\u{1b}[") && said.out.contains("[1/"), "{way}: {:?}", said.out);
         assert!(said.out.contains("785 documents, in "), "what was found follows");
-        let mut quiet = clean(Command::new("script"));
-        quiet
-            .args(["-qec", &format!("{run} --quiet"), "/dev/null"])
-            .env("PATH", search_path())
-            .env("TERM", "xterm");
-        let said = here.run(quiet, "");
+        let said = here.at_a_terminal(&format!("{run} --quiet"), &[]);
         assert!(!said.out.contains("[1/") && !said.out.contains("documents, in "), "{:?}", said.out);
     }
 }

@@ -1,6 +1,6 @@
 //! What a run says at a real terminal, in a pipe, to nobody, and when Ctrl-C ends it.
 
-use crate::common::cli::{Place, Said, binaries, jsonl, search_path};
+use crate::common::cli::{Place, binaries, jsonl};
 use crate::common::harness::clean;
 use std::io::Write;
 use std::os::fd::OwnedFd;
@@ -11,18 +11,6 @@ use std::process::{Command, Stdio};
 const RED: &str = "\u{1b}[1m\u{1b}[31merror:\u{1b}[0m ";
 const YELLOW: &str = "\u{1b}[1m\u{1b}[33mwarning:\u{1b}[0m ";
 const BOLD: &str = "\u{1b}[1mnote:\u{1b}[0m ";
-
-/// Runs a line with a pseudo-terminal for standard output and standard error; what it shows is `out`.
-fn at_a_terminal(here: &Place, line: &str, variables: &[(&str, &str)]) -> Said {
-    let mut command = clean(Command::new("script"));
-    command.args(["-qec", line, "/dev/null"]).env("PATH", search_path()).env("TERM", "xterm");
-    // Each decides on colours by itself; with `CI` set even a dumb terminal has them.
-    for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "CI"] {
-        command.env_remove(name);
-    }
-    command.envs(variables.iter().copied());
-    here.run(command, "")
-}
 
 /// An error, a warning (there is no document) and a note (a bound of tasks, in one process): as typed, what it starts
 /// with, and whether it is coloured by us or by clap.
@@ -48,10 +36,10 @@ fn messages_have_colour_at_a_terminal_alone() {
     here.write("none", "");
     for (line, start) in LINES {
         let word = start.split(['m', '\u{1b}']).find(|part| part.ends_with(':')).unwrap();
-        let shown = at_a_terminal(&here, line, &[]).out;
+        let shown = here.at_a_terminal(line, &[]).out;
         assert!(shown.contains(start), "{line}: {shown:?}");
         for variables in [&[("NO_COLOR", "1")][..], &[("TERM", "dumb")]] {
-            let shown = at_a_terminal(&here, line, variables).out;
+            let shown = here.at_a_terminal(line, variables).out;
             assert!(!coloured(&shown) && shown.contains(word), "{line} {variables:?}: {shown:?}");
         }
         let said = here.say(line);

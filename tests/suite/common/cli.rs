@@ -124,6 +124,19 @@ impl Place {
         self.run(command, input)
     }
 
+    /// Runs a line with a pseudo-terminal of 24 lines and 80 columns for standard output and standard error; what it shows is `out`.
+    pub fn at_a_terminal(&self, line: &str, variables: &[(&str, &str)]) -> Said {
+        let mut command = clean(Command::new("script"));
+        command.args(["-qec", &format!("stty cols 80 rows 24; {line}"), "/dev/null"]);
+        command.env("PATH", search_path()).env("TERM", "xterm");
+        // Each decides on colours by itself; with `CI` set even a dumb terminal has them.
+        for name in ["COLUMNS", "LINES", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "CI"] {
+            command.env_remove(name);
+        }
+        command.envs(variables.iter().copied());
+        self.run(command, "")
+    }
+
     /// Runs a command here.
     pub fn run(&self, mut command: Command, input: impl AsRef<[u8]>) -> Said {
         let mut file = tempfile::tempfile().expect("a file");

@@ -452,7 +452,7 @@ fn a_stage_that_dies_fails_its_job() {
 #[test]
 fn a_guard_stops_and_a_stopped_run_goes_on() {
     // With a cut, it is a step that counts the postings, as under Spark.
-    local("term-split --df-cut 1000000000 --max-pairs 3", &["tiny.jsonl"], "refused")
+    local("term-split --df-cut 1000000000 --max-pairs 3", &["tiny.jsonl"], "refused-guard")
         .fails(1, &["index-term: ", "(the limit is 3)"]);
     said("guarded").fails(1, &["index-term: ", "pairs of postings", "(the limit is 3)"]);
     said("begun").fails(1, &["holds a run that was stopped", "--resume"]);
