@@ -7,7 +7,7 @@ use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 use std::ffi::OsString;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Barrier};
 use twinsplit_engine::script::{self, quote_name};
 use twinsplit_io::error::{Error, Result};
 use twinsplit_io::terminal;
@@ -40,14 +40,19 @@ pub fn on_signal(folder: &Path, stop: impl FnOnce(Why) + Send + 'static) -> Resu
     let failed = Error::io("wait for signals in", folder);
     let mut signals =
         Signals::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM, allocator::EXHAUSTED]).map_err(failed)?;
+    // From the first byte on somebody tidies up: a busy machine may start a thread late.
+    let ready = Arc::new(Barrier::new(2));
+    let started = Arc::clone(&ready);
     let wait = move || {
         allocator::tidies_here();
+        started.wait();
         let all = &mut signals.forever();
         let Some(signal) = all.find(|signal| *signal != allocator::EXHAUSTED || allocator::is_exhausted())
         else {
             return;
         };
         if signal == allocator::EXHAUSTED {
+            allocator::make_room();
             stop(Why::Exhausted);
             allocator::end();
         }
@@ -56,8 +61,10 @@ pub fn on_signal(folder: &Path, stop: impl FnOnce(Why) + Send + 'static) -> Resu
         // What it does when it cannot end the process in the signal's own way is end it.
         let _ = emulate_default_handler(signal);
     };
-    let started = std::thread::Builder::new().name("signals".to_owned()).spawn(wait);
-    started.map(drop).map_err(Error::io("wait for signals in", folder))
+    let failed = Error::io("wait for signals in", folder);
+    std::thread::Builder::new().name("signals".to_owned()).spawn(wait).map_err(failed)?;
+    ready.wait();
+    Ok(())
 }
 
 /// The command line that goes on with a run, to be pasted into a shell.

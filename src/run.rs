@@ -87,7 +87,8 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     };
     // A store takes a batch whole or not at all.
     let resumes = with_store.is_none();
-    interrupt::clean_up(&output, move |output| drop(leave(output, resumes, Error::Limit(String::new()))))?;
+    interrupt::clean_up(&output, move |output| drop(leave(output, resumes, Error::Limit(String::new()))))
+        .map_err(|error| leave(&output, resumes, error))?;
     // As they were given: a process's argument list is too short for the files of a large folder.
     let (mut inputs, mut given, mut unread) = (inputs, plan.inputs.clone(), Vec::new());
     if let Some(in_front) = in_front {
