@@ -279,18 +279,15 @@ fn near_copies(path: &Path, documents: u64, words: usize) {
     std::fs::write(path, lines).unwrap();
 }
 
-/// A run with so many megabytes, or with as many as those that are refused ask for. While documents are read, a run knows what those that it has
-/// read need, and asks for more once it has read more.
-fn accepted(chain: &str, input: &Path, output: &Path, mut megabytes: u64) -> (u64, Took) {
-    loop {
-        let said = match try_run(chain, input, output, megabytes) {
-            Ok(took) => return (megabytes, took),
-            Err(said) => said,
-        };
-        let enough = asked_for(&said);
-        assert!(enough > megabytes, "{chain} --memory {megabytes}: {said}");
-        megabytes = enough;
-    }
+/// A run with so many megabytes, or with as many as one that is refused asks for: for all documents, even where it has read a part of them.
+fn accepted(chain: &str, input: &Path, output: &Path, megabytes: u64) -> (u64, Took) {
+    let said = match try_run(chain, input, output, megabytes) {
+        Ok(took) => return (megabytes, took),
+        Err(said) => said,
+    };
+    let enough = asked_for(&said);
+    assert!(enough > megabytes, "{chain} --memory {megabytes}: {said}");
+    (enough, run(chain, input, output, enough))
 }
 
 /// A chain with .5, .4 and .33 of what it takes where nothing binds it: it holds no more than it may, or says with how much it would

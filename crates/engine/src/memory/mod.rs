@@ -224,20 +224,33 @@ impl Budget {
         self.held.fetch_sub(bytes, Ordering::Relaxed);
     }
 
-    /// Stops when so many documents, and so many bytes of their ids and ranks, do not fit.
-    pub fn admit_documents(&self, documents: usize, names: usize) -> Result<()> {
+    /// Stops when so many documents, and so many bytes of their ids and ranks, do not fit. They are of the first so many bytes of an input of so
+    /// many: the memory that is asked for has room for the rest too, where that is like what was read.
+    pub fn admit_documents(&self, documents: usize, names: usize, [read, total]: [u64; 2]) -> Result<()> {
         let needed = documents * DOCUMENT + names;
         if needed <= self.by_name() {
             return Ok(());
         }
         let megabytes = |bytes: usize| bytes.div_ceil(1 << 20);
+        let known = (1..total).contains(&read);
+        let all = match known {
+            // Blocks are read ahead of those that were counted.
+            true => ((needed as u128 * u128::from(total) / u128::from(read)) as usize).saturating_mul(9) / 8,
+            false => needed,
+        };
+        let [share, hint] = match known {
+            true => [
+                format!(", {} % of the input,", read.saturating_mul(100) / total),
+                ", for all of it".to_owned(),
+            ],
+            false => [String::new(), " for so many".to_owned()],
+        };
         Err(Error::Limit(format!(
-            "tokenize: after {documents} documents their ids and numbers take {} MB, which must stay in memory; \
-             --memory {} is too small: give at least {} MB for so many, and more for those still unread \
-             (or take doc-split --engine pipes, which keeps nothing of a document in memory)",
+            "tokenize: after {documents} documents{share} their ids and numbers take {} MB, which must stay in memory; \
+             --memory {} is too small: give at least {} MB{hint} (or --engine pipes, which keeps nothing of a document in memory)",
             megabytes(needed),
             megabytes(self.memory),
-            megabytes(self.memory - self.usable() + needed + needed / 5 * 3)
+            megabytes(self.memory_for(all) + (1 << 20))
         )))
     }
 }
@@ -268,17 +281,22 @@ mod tests {
     #[test]
     fn too_many_documents_are_refused_with_the_way_out() {
         let budget = Budget::new(64 << 20, 2).unwrap();
-        budget.admit_documents(100_000, 1 << 20).unwrap();
+        budget.admit_documents(100_000, 1 << 20, [1, 2]).unwrap();
         let error = Budget::new(64 << 20, 16).err().map(|error| error.to_string()).unwrap_or_default();
         assert!(error.contains("--memory 64") && error.contains("92 MB"), "{error}");
-        let error = budget.admit_documents(1_000_000, 20 << 20).unwrap_err().to_string();
-        for word in ["1000000 documents", "82 MB", "--memory 64", "at least"] {
-            assert!(error.contains(word), "{word:?} is not in: {error}");
+        // Of an input of unknown length, of one that was read, and of one of which a half was read.
+        for (read, most) in [([0, 0], 1_000_000), ([8, 8], 1_000_000), ([4, 8], 2_000_000)] {
+            let error = budget.admit_documents(1_000_000, 20 << 20, read).unwrap_err().to_string();
+            for word in ["1000000 documents", "82 MB", "--memory 64", "at least"] {
+                assert!(error.contains(word), "{word:?} is not in: {error}");
+            }
+            assert_eq!(error.contains(", 50 % of the input,"), read == [4, 8], "{error}");
+            // What it asks for suffices.
+            let words: Vec<_> = error.split(' ').collect();
+            let at = words.windows(2).position(|two| two == ["at", "least"]).unwrap();
+            let enough: usize = words[at + 2].parse().unwrap();
+            let names = most / 1_000_000 * (20 << 20);
+            Budget::new(enough << 20, 2).unwrap().admit_documents(most, names, [8, 8]).unwrap();
         }
-        // What it asks for suffices.
-        let words: Vec<_> = error.split(' ').collect();
-        let at = words.windows(2).position(|two| two == ["at", "least"]).unwrap();
-        let enough: usize = words[at + 2].parse().unwrap();
-        Budget::new(enough << 20, 2).unwrap().admit_documents(1_000_000, 20 << 20).unwrap();
     }
 }

@@ -4,6 +4,7 @@ use super::read::Batch;
 use super::sites::Sites;
 use super::{Documents, Run};
 use crate::memory::{self, Budget};
+use crate::progress::Progress;
 use std::collections::BTreeMap;
 use std::path::Path;
 use twinsplit_io::error::Result;
@@ -12,6 +13,7 @@ use twinsplit_io::error::Result;
 pub(super) struct Gathered<'b> {
     budget: &'b Budget,
     work: &'b Path,
+    progress: &'b Progress,
     all: Documents,
     waiting: BTreeMap<u64, Batch>,
     next: u64,
@@ -20,8 +22,8 @@ pub(super) struct Gathered<'b> {
 
 impl<'b> Gathered<'b> {
     /// No batch yet, after these documents, which are none.
-    pub fn new(budget: &'b Budget, work: &'b Path, all: Documents) -> Self {
-        Self { budget, work, all, waiting: BTreeMap::new(), next: 0, bytes: 0 }
+    pub fn new(budget: &'b Budget, work: &'b Path, progress: &'b Progress, all: Documents) -> Self {
+        Self { budget, work, progress, all, waiting: BTreeMap::new(), next: 0, bytes: 0 }
     }
 
     /// The documents, and how many bytes they were read from.
@@ -94,6 +96,7 @@ impl<'b> Gathered<'b> {
         let after = names(all);
         self.budget.hold_documents(places * memory::DOCUMENT + after.saturating_sub(before));
         self.budget.release_documents(before.saturating_sub(after));
-        self.budget.admit_documents(all.places(), names(all))
+        let read = self.progress.now().map_or([0, 0], |(phase, read)| [read, phase.total]);
+        self.budget.admit_documents(all.places(), names(all), read)
     }
 }

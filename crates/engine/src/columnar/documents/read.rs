@@ -54,13 +54,13 @@ impl Documents {
         threads: usize,
         (features, texts): (&Sorter<'b, FeatureRow>, &Sorter<'b, TextRow>),
         (budget, work): (&'b Budget, &'b Path),
-        progress: &Progress,
+        progress: &'b Progress,
     ) -> Result<(Self, Counters)> {
         let blocks = Mutex::new(blocks);
         let spec = opts.features.spec()?;
         let idf = opts.weights_idf()?;
         let all = Documents { keys: BandKeys::new(opts.keys_of_a_document()?), ..Documents::none(opts) };
-        let gathered = Mutex::new(Gathered::new(budget, work, all));
+        let gathered = Mutex::new(Gathered::new(budget, work, progress, all));
         // The first error in the order of the input: all blocks before the one that failed are with some thread.
         let failed: Mutex<Option<(u64, Error)>> = Mutex::default();
         let fail = |number, error| {
