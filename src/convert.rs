@@ -283,21 +283,24 @@ fn convert(
 const MEMBER: usize = 1 << 20;
 
 /// Where the lines go.
-enum Lines {
+pub enum Lines {
+    /// As it is.
     File(AtomicFile),
     /// With the lines that are not packed yet.
     Gzip(AtomicFile, Vec<u8>),
 }
 
 impl Lines {
-    fn create(output: &Target) -> Result<Self> {
+    /// Starts a file.
+    pub fn create(output: &Target) -> Result<Self> {
         let file = output.start()?;
         let extension = output.path().extension();
         let is_gzip = extension.is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
         Ok(if is_gzip { Self::Gzip(file, Vec::new()) } else { Self::File(file) })
     }
 
-    fn line(&mut self, line: &[u8]) -> Result<()> {
+    /// Writes a line, which gets its end.
+    pub fn line(&mut self, line: &[u8]) -> Result<()> {
         match self {
             Self::File(file) => file.line(line),
             Self::Gzip(file, lines) => {
@@ -315,7 +318,8 @@ impl Lines {
         file.bytes(&packed)
     }
 
-    fn finish(self) -> Result<()> {
+    /// Gives the file its name.
+    pub fn finish(self) -> Result<()> {
         match self {
             Self::File(file) => file.finish(),
             Self::Gzip(mut file, mut lines) => {

@@ -9,12 +9,13 @@ use serde_json::Value;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use twinsplit_core::hash::Checksum;
 use twinsplit_core::idf::IdfRange;
 use twinsplit_core::text::{Extractor, FeatureKind, FeatureSpec};
 use twinsplit_core::visible;
-use twinsplit_io::error::{Error, Result};
+use twinsplit_io::error::{Error, FieldError, Result};
 use twinsplit_io::terminal::plural;
-use twinsplit_io::{Blocks, document_files, each_line, name_of};
+use twinsplit_io::{Blocks, document_files, each_line, each_row, name_of};
 use twinsplit_rows::bad_records::BadRecords;
 use twinsplit_rows::params::Params;
 use twinsplit_rows::record::document::{Document, DocumentOpts};
@@ -84,6 +85,28 @@ impl RunFile {
 
     fn list(&self, name: &str) -> &[Value] {
         self.value[name].as_array().map_or(&[], Vec::as_slice)
+    }
+
+    /// The checksum that is recorded of a file of the answer; `None` when the run did not write it.
+    pub fn checksum(&self, name: &str) -> Option<&str> {
+        let is_it = |path: &str| Path::new(path).file_name().is_some_and(|file| file == name);
+        let mut listed = self.list("outputs").iter();
+        listed.find(|output| output["path"].as_str().is_some_and(is_it))?["xxh3"].as_str()
+    }
+
+    /// Calls `visit` with each line of a file of the answer, which must be the one that the run wrote.
+    pub fn each_row(&self, name: &str, mut visit: impl FnMut(&[u8]) -> Result<(), FieldError>) -> Result<()> {
+        let path = self.folder().join(name);
+        let mut checksum = Checksum::default();
+        each_row(&path, |line| {
+            checksum.line(line);
+            visit(line)
+        })?;
+        if self.checksum(name) == Some(checksum.hex().as_str()) {
+            return Ok(());
+        }
+        let problem = format!("is not the {name} that {} describes; run again", visible::path(&self.path));
+        Err(Error::File { path, problem })
     }
 
     /// The folder of the answer.
@@ -208,6 +231,11 @@ impl Inputs {
     /// Files by their own names.
     pub fn of(files: Vec<PathBuf>) -> Self {
         Self { names: files.iter().map(|file| name_of(file)).collect(), files }
+    }
+
+    /// Their names.
+    pub fn names(&self) -> Vec<Arc<str>> {
+        self.names.clone()
     }
 
     /// These and others.

@@ -40,6 +40,10 @@ pub const EXAMPLES: &[Example] = &[
     ),
     example("A page to look at: clusters, and any two documents side by side", "twinsplit report out2"),
     example(
+        "All documents with their clusters, dropped only where nearly all of one stands in the kept one",
+        "twinsplit annotate out2 --drop-if-contained 0.95 --output annotated.jsonl.gz",
+    ),
+    example(
         "What each threshold would merge, on a sample of the documents",
         "twinsplit tune --input docs.jsonl.gz --taus 0.5,0.7,0.9 --kinds words:2,words:5",
     ),

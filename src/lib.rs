@@ -3,6 +3,7 @@
 #![deny(clippy::print_stderr)]
 
 pub mod allocator;
+mod annotate;
 mod args;
 pub mod audit;
 mod cluster_driver;
@@ -96,11 +97,12 @@ pub fn main() -> ExitCode {
 type Entry = (&'static str, fn() -> Command, fn(&ArgMatches) -> Result<()>);
 
 /// The driver's commands, in the order in which help shows them.
-const COMMANDS: [Entry; 15] = [
+const COMMANDS: [Entry; 16] = [
     ("run", run::command, run::run),
     ("explain", explain::command, explain::run),
     ("plan", plan::command, plan::run),
     ("report", report::command, report::run),
+    ("annotate", annotate::command, annotate::run),
     ("tune", tune::command, tune::run),
     ("join", join::command, join::run),
     ("fingerprints", fingerprints::command, fingerprints::run),

@@ -96,7 +96,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     let target = target(&opts, &run, &params)?;
     let inputs = inputs(&opts, &run, &pair.idf)?;
     let bounds = Bounds { clusters: opts.clusters, members: opts.members, ids: opts.ids };
-    let answer = Answer::read(&opts.folder, &run, by_fingerprints, bounds)?;
+    let answer = Answer::read(&run, by_fingerprints, bounds)?;
     let texts = match &inputs {
         None => None,
         Some(inputs) => Some(Texts::read(inputs, &pair, &answer.shown, opts.text)?),

@@ -5,12 +5,8 @@ use crate::documents::RunFile;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::path::Path;
-use twinsplit_core::hash::Checksum;
 use twinsplit_core::similarity::Score;
-use twinsplit_core::visible;
-use twinsplit_io::each_row;
-use twinsplit_io::error::{Error, FieldError, Result};
+use twinsplit_io::error::{FieldError, Result};
 use twinsplit_rows::record::Record;
 use twinsplit_rows::record::cluster::{ClusterRow, Verdict};
 use twinsplit_rows::record::near::AnswerPair;
@@ -86,26 +82,25 @@ pub struct Answer {
 type Rank = (u64, Reverse<Vec<u8>>, Option<Score>);
 
 impl Answer {
-    /// Reads the answer in `folder`.
-    pub fn read(folder: &Path, run: &RunFile, fingerprints: bool, bounds: Bounds) -> Result<Self> {
+    /// Reads the answer of a run.
+    pub fn read(run: &RunFile, fingerprints: bool, bounds: Bounds) -> Result<Self> {
         let mut answer = Self { fingerprints, ..Self::default() };
-        let files = Files { folder, run };
-        if files.checksum("pairs.tsv").is_some() {
+        if run.checksum("pairs.tsv").is_some() {
             let mut pairs = 0;
-            files.each_row("pairs.tsv", |line| {
+            run.each_row("pairs.tsv", |line| {
                 pairs += 1;
                 answer.similarities.add(AnswerPair::of_run(line, fingerprints)?.score());
                 Ok(())
             })?;
             answer.pairs = Some(pairs);
         }
-        let largest = answer.count(&files, bounds.clusters)?;
-        answer.gather(&files, largest, bounds)?;
+        let largest = answer.count(run, bounds.clusters)?;
+        answer.gather(run, largest, bounds)?;
         Ok(answer)
     }
 
     /// Counts clusters and finds the largest.
-    fn count(&mut self, files: &Files, most: usize) -> Result<Vec<Rank>> {
+    fn count(&mut self, run: &RunFile, most: usize) -> Result<Vec<Rank>> {
         let mut largest: BinaryHeap<Reverse<Rank>> = BinaryHeap::new();
         let mut current: Rank = (0, Reverse(Vec::new()), None);
         let mut finish = |cluster: Rank, answer: &mut Self| {
@@ -121,7 +116,7 @@ impl Answer {
         };
         let fingerprints = self.fingerprints;
         let less_alike = |x: Score, y: Score| if fingerprints { x.max(y) } else { x.min(y) };
-        files.each_row("clusters.tsv", |line| {
+        run.each_row("clusters.tsv", |line| {
             let row = ClusterRow::decode(line)?;
             if current.1.0 != row.kept {
                 let next = (0, Reverse(row.kept.to_vec()), None);
@@ -142,14 +137,14 @@ impl Answer {
     }
 
     /// Gathers the documents of the largest clusters, and ids of others.
-    fn gather(&mut self, files: &Files, largest: Vec<Rank>, bounds: Bounds) -> Result<()> {
+    fn gather(&mut self, run: &RunFile, largest: Vec<Rank>, bounds: Bounds) -> Result<()> {
         let mut places: FxHashMap<Vec<u8>, usize> = FxHashMap::default();
         for (at, (size, Reverse(kept), least)) in largest.into_iter().enumerate() {
             self.shown.push(Cluster { size, least, members: Vec::new(), others: Vec::new() });
             places.insert(kept, at);
         }
         let mut left = bounds.ids;
-        files.each_row("clusters.tsv", |line| {
+        run.each_row("clusters.tsv", |line| {
             let row = ClusterRow::decode(line)?;
             let id = utf8("id", row.id)?;
             if let Some(&at) = places.get(row.kept) {
@@ -198,37 +193,6 @@ impl Answer {
             });
         }
         Ok(())
-    }
-}
-
-/// The files of an answer, which must be those that its `run.json` describes.
-struct Files<'a> {
-    folder: &'a Path,
-    run: &'a RunFile,
-}
-
-impl Files<'_> {
-    /// The checksum that `run.json` has for a file; `None` when the run did not write it.
-    fn checksum(&self, name: &str) -> Option<&str> {
-        let mut listed = self.run.value["outputs"].as_array().into_iter().flatten();
-        let is_it = |path: &str| Path::new(path).file_name().is_some_and(|file| file == name);
-        listed.find(|output| output["path"].as_str().is_some_and(is_it))?["xxh3"].as_str()
-    }
-
-    /// Calls `visit` with each line of a file.
-    fn each_row(&self, name: &str, mut visit: impl FnMut(&[u8]) -> Result<(), FieldError>) -> Result<()> {
-        let path = self.folder.join(name);
-        let mut checksum = Checksum::default();
-        each_row(&path, |line| {
-            checksum.line(line);
-            visit(line)
-        })?;
-        if self.checksum(name) == Some(checksum.hex().as_str()) {
-            return Ok(());
-        }
-        let problem =
-            format!("is not the {name} that {} describes; run again", visible::path(&self.run.path));
-        Err(Error::File { path, problem })
     }
 }
 

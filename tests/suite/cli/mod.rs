@@ -1,5 +1,6 @@
 //! What people meet at a shell: commands, help, messages, reports; and the crate as another program calls it.
 
+mod annotate;
 mod chosen_chain;
 mod completions;
 mod config;

@@ -20,12 +20,13 @@ fn place() -> Place {
 }
 
 /// A command with `OUT` for the file that it writes, and the files that it reads.
-const COMMANDS: [(&str, &[&str]); 6] = [
+const COMMANDS: [(&str, &[&str]); 7] = [
     ("twinsplit idf --from documents --features words:2 --output OUT", &["documents"]),
     ("twinsplit convert trec --format trec --output OUT", &["trec"]),
     ("twinsplit join sets --tau 0.5 --output OUT", &["sets"]),
     ("twinsplit fingerprints build rows --output OUT", &["rows"]),
     ("twinsplit tune --input documents --kinds words:2 --write-sample OUT", &["documents"]),
+    ("twinsplit annotate run --output OUT", &["documents", "run/run.json", "run/clusters.tsv"]),
     ("twinsplit report run --to OUT", &["documents", "run/run.json", "run/pairs.tsv", "run/clusters.tsv"]),
 ];
 
@@ -97,7 +98,10 @@ fn a_file_is_replaced_where_the_user_says_so() {
         here.write("out", "mine");
         let damaged =
             line.replace(" documents", " run/run.json").replace(" trec ", " sets ").replace(" rows", " sets");
-        let damaged = damaged.replace("join sets", "join documents").replace("report run", "report none");
+        let damaged = damaged
+            .replace("join sets", "join documents")
+            .replace("report run", "report none")
+            .replace("annotate run", "annotate none");
         let said = here.say(&format!("{damaged} --overwrite"));
         assert!(said.code == 0 && damaged.contains("convert") || said.code > 0, "{damaged}: {said:?}");
         assert!(said.code == 0 || here.read("out") == "mine", "{damaged}");
