@@ -3,6 +3,7 @@
 use crate::common::cli::{Place, fixture, jsonl};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 /// The lines of a file of JSON lines.
 fn lines(text: &str) -> Vec<Value> {
@@ -77,6 +78,21 @@ fn every_document_says_what_the_answer_says() {
         said.err
     );
     assert_eq!(said.err.contains("less than half"), unlike > 0, "{}", said.err);
+    // Of those, docs/choosing.md has the number.
+    let unsafe_ones = |(id, kept): (&str, &str)| {
+        let [overlap, own, _] = pairs[&(id.to_owned(), kept.to_owned())];
+        10 * overlap < 9 * own
+    };
+    let drops = expected.iter().filter(|(_, row)| row.3).map(|(id, row)| (*id, row.0));
+    let stay = drops.filter(|drop| unsafe_ones(*drop)).count();
+    let said = here.say("twinsplit annotate out --drop-if-contained 0.9 -o contained.jsonl");
+    assert!(said.err.contains(&format!("\n{stay} documents of clusters stay")), "{stay}: {}", said.err);
+    let advice =
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/choosing.md")).unwrap();
+    assert!(
+        advice.contains(&format!("Of the {dropped} documents"))
+            && advice.contains(&format!("{stay} have less"))
+    );
     // With little room the kept documents come in parts; the bytes are the same, packed or not.
     assert_eq!(here.say("twinsplit annotate out -o - --memory 1").ok(), text);
     here.shell("twinsplit annotate out -qo all.jsonl.gz && zcat all.jsonl.gz | cmp - all.jsonl").ok();

@@ -13,6 +13,7 @@ mod install;
 mod overwrite;
 mod plain;
 mod progress;
+mod recipes;
 mod report;
 mod shell;
 mod terminal;
