@@ -55,12 +55,12 @@ pub struct ConvertOpts {
 /// How documents are found in files.
 #[derive(Args, Clone, Debug)]
 struct SourceArgs {
-    /// What holds the id: a field of jsonl and json, a column of csv and tsv, an element of trec, a field of the records of warc. `auto` makes ids of the
+    /// What holds the id: a field of jsonl and json, a column of csv, tsv and parquet, an element of trec, a field of the records of warc. `auto` makes ids of the
     /// form FILE@OFFSET for trec, and asks for none where documents keep their fields; `row` gives every document the id FILE@NUMBER, which is the
     /// number of a line of jsonl, and else of the document in its file [default: id; DOCNO; WARC-Record-ID]
     #[arg(long, value_name = "NAME")]
     id: Option<String>,
-    /// What holds the text: fields of jsonl and json, by names or paths such as meta.content; columns of csv and tsv or elements of trec, which are
+    /// What holds the text: fields of jsonl and json, by names or paths such as meta.content; columns of csv, tsv and parquet or elements of trec, which are
     /// joined in their order [default: text; TEXT, or all that follows a DOCHDR]
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     text: Vec<String>,

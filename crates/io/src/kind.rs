@@ -32,6 +32,8 @@ enum Command {
     File(&'static str),
     /// `convert` with this format.
     Convert(&'static str),
+    /// The same of a file that is not packed.
+    ConvertUnpacked(&'static str),
     /// None that is known.
     None,
 }
@@ -89,12 +91,11 @@ const MAGIC: [(&[u8], Kind); 25] = [
 /// The same of kinds whose first bytes could be the beginning of a text, so that others must follow.
 const MAGIC_AND_BYTES: [(&[u8], Kind); 4] = [
     (b"BZh", filter("packed by bzip2", "bzip2 -dc")),
-    (b"PAR1", file("Parquet", DATASET_PARQUET)),
+    (b"PAR1", Kind { name: "Parquet", command: Command::ConvertUnpacked("parquet") }),
     (b"ORC", file("ORC", DATASET_ORC)),
     (b"%PDF-", file("PDF", "pdftotext {} - | jq -cRs --arg id {} '{id: $id, text: .}'")),
 ];
 
-const DATASET_PARQUET: &str = r#"python3 -c 'import json, sys, pyarrow.dataset; [print(json.dumps(row, default=str)) for part in pyarrow.dataset.dataset(sys.argv[1], format="parquet").to_batches() for row in part.to_pylist()]' {}"#;
 const DATASET_IPC: &str = r#"python3 -c 'import json, sys, pyarrow.dataset; [print(json.dumps(row, default=str)) for part in pyarrow.dataset.dataset(sys.argv[1], format="ipc").to_batches() for row in part.to_pylist()]' {}"#;
 const DATASET_ORC: &str = r#"python3 -c 'import json, sys, pyarrow.dataset; [print(json.dumps(row, default=str)) for part in pyarrow.dataset.dataset(sys.argv[1], format="orc").to_batches() for row in part.to_pylist()]' {}"#;
 const ARROW_STREAM: &str = r#"python3 -c 'import json, sys, pyarrow; [print(json.dumps(row, default=str)) for part in pyarrow.ipc.open_stream(sys.stdin.buffer) for row in part.to_pylist()]'"#;
@@ -172,6 +173,11 @@ impl Kind {
         self.name == "WARC"
     }
 
+    /// Whether this is a table of Parquet.
+    pub fn is_parquet(self) -> bool {
+        self.name == "Parquet"
+    }
+
     /// What is wrong with a file of this kind where another was `expected`, and what makes `to` of it. `packing` was taken off
     /// before its kind was seen.
     pub fn problem(self, expected: &str, name: &str, packing: Option<Packing>, to: &str) -> String {
@@ -209,7 +215,12 @@ impl Kind {
             (Command::File(command), before) => {
                 format!("{before} < {name} > unpacked && {} > {to}", command.replace("{}", "unpacked"))
             }
-            (Command::Convert(format), _) => {
+            (Command::ConvertUnpacked(format), before) if !before.is_empty() => {
+                format!(
+                    "{before} < {name} > unpacked && twinsplit convert unpacked --format {format} --output {to}"
+                )
+            }
+            (Command::Convert(format) | Command::ConvertUnpacked(format), _) => {
                 format!("twinsplit convert {name} --format {format} --output {to}")
             }
             (Command::None, _) => return None,

@@ -3,6 +3,7 @@
 //! | what | format |
 //! |---|---|
 //! | begins with `WARC/` | `warc` |
+//! | begins with `PAR1` and bytes that are no text | `parquet` |
 //! | begins with `{` and then `"` or `}` on the same line | `jsonl` |
 //! | begins with `{` or `[`, and then, over any white space, as an object, an array of objects or an empty array does | `json` |
 //! | begins with `<DOC>` | `trec` |
@@ -17,7 +18,7 @@ use std::path::Path;
 use twinsplit_io::{Kind, Opened, Packing, blank_start};
 
 /// Endings of names, and what they say.
-pub const ENDINGS: [(&str, Format); 16] = [
+pub const ENDINGS: [(&str, Format); 17] = [
     ("jsonl", Format::Jsonl),
     ("ndjson", Format::Jsonl),
     ("jl", Format::Jsonl),
@@ -25,6 +26,7 @@ pub const ENDINGS: [(&str, Format); 16] = [
     ("csv", Format::Csv),
     ("tsv", Format::Tsv),
     ("tab", Format::Tsv),
+    ("parquet", Format::Parquet),
     ("txt", Format::Text),
     ("text", Format::Text),
     ("md", Format::Text),
@@ -39,8 +41,10 @@ pub const ENDINGS: [(&str, Format); 16] = [
 impl Format {
     /// The format of a file of this name that begins with these bytes, unpacked.
     pub fn of(head: &[u8], path: &Path) -> Self {
-        if Kind::of(head).is_some_and(Kind::is_warc) {
-            return Self::Warc;
+        match Kind::of(head) {
+            Some(kind) if kind.is_warc() => return Self::Warc,
+            Some(kind) if kind.is_parquet() => return Self::Parquet,
+            _ => {}
         }
         let text = &head[blank_start(head)..];
         Self::of_text(text).or_else(|| Self::of_name(path)).unwrap_or(Self::Jsonl)
@@ -95,7 +99,7 @@ mod tests {
 
     #[test]
     fn content_decides_and_then_the_name() {
-        let cases: [(&[u8], &str, Format); 36] = [
+        let cases: [(&[u8], &str, Format); 38] = [
             (b"{\"id\":1}", "a.txt", Format::Jsonl),
             (b"\xef\xbb\xbf \n{ \"id\":1}", "a", Format::Jsonl),
             (b"{}\n", "a.json", Format::Jsonl),
@@ -131,7 +135,9 @@ mod tests {
             (b"", "-", Format::Jsonl),
             (b"not json", "a.jsonl", Format::Jsonl),
             (b"not json", "a.json", Format::Json),
-            (b"PAR1\x15\x04", "a.parquet", Format::Jsonl),
+            (b"PAR1\x15\x04", "a.txt", Format::Parquet),
+            (b"PAR1 is", "a.txt", Format::Text),
+            (b"", "a.parquet", Format::Parquet),
         ];
         for (head, name, format) in cases {
             assert_eq!(Format::of(head, Path::new(name)), format, "{name} {}", head.escape_ascii());

@@ -17,12 +17,14 @@ mod html;
 mod input;
 mod json;
 mod json_lines;
+mod parquet;
 mod place_ids;
 mod plain;
 mod trec;
 mod warc;
 
 use crate::csv::Csv;
+use crate::parquet::Parquet;
 use html::Html;
 use input::Input;
 use json::Json;
@@ -160,6 +162,8 @@ twinsplit_core::choice! {
         Csv = "csv",
         /// The same with cells parted by tabs
         Tsv = "tsv",
+        /// Parquet, a row a document, with all its columns
+        Parquet = "parquet",
         /// Plain text, a file a document: the id is the file's name
         Text = "text",
         /// Plain text, a line a document: the id is the file's name and the line's offset
@@ -174,10 +178,10 @@ twinsplit_core::choice! {
 pub struct SourceOpts {
     /// The format of the files
     pub format: Format,
-    /// What holds the id: a field of jsonl and json, a column of csv and tsv, an element of trec, a field of the record of warc. `auto` makes ids of the
+    /// What holds the id: a field of jsonl and json, a column of csv, tsv and parquet, an element of trec, a field of the record of warc. `auto` makes ids of the
     /// form FILE@OFFSET for trec, and asks for none where documents keep their fields; nothing for the usual one
     pub id: Option<String>,
-    /// What holds the text: fields of jsonl and json, columns of csv and tsv, elements of trec; nothing for the usual ones
+    /// What holds the text: fields of jsonl and json, columns of csv, tsv and parquet, elements of trec; nothing for the usual ones
     pub text: Vec<String>,
     /// What holds the date, if anything does
     pub date: Option<String>,
@@ -206,7 +210,7 @@ pub struct SourceOpts {
 impl Format {
     /// Whether a document keeps the fields that its file has, under their names.
     pub fn keeps_fields(self) -> bool {
-        matches!(self, Self::Jsonl | Self::Json | Self::Csv | Self::Tsv)
+        matches!(self, Self::Jsonl | Self::Json | Self::Csv | Self::Tsv | Self::Parquet)
     }
 }
 
@@ -246,6 +250,7 @@ impl SourceOpts {
             Format::Html => Box::new(Html::open(opts, input)?),
             Format::Csv => Box::new(Csv::open(opts, input, false)?),
             Format::Tsv => Box::new(Csv::open(opts, input, true)?),
+            Format::Parquet => Box::new(Parquet::open(opts, input)?),
             Format::Text => Box::new(Plain::open(opts, input, false)?),
             Format::Lines => Box::new(Plain::open(opts, input, true)?),
             Format::Warc => Box::new(Warc::open(opts, input)?),

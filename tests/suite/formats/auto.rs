@@ -134,7 +134,8 @@ fn standard_input_has_a_format_too() {
 fn what_is_none_is_refused_by_name() {
     let here = mix();
     for (name, bytes, words) in [
-        ("x.parquet", &b"PAR1\x15\x04\x15"[..], &["mix/x.parquet: this is Parquet", "pyarrow.dataset"][..]),
+        ("x.arrow", &b"ARROW1\0\0"[..], &["mix/x.arrow: this is Arrow", "pyarrow.dataset"][..]),
+        ("x.parquet", b"PAR1\x15\x04\x15", &["mix/x.parquet", "is no whole Parquet file"]),
         ("x.csv", b"\x89PNG\r\n\x1a\n", &["mix/x.csv: this is an image", "leave it out"]),
         ("x.xml", b"<?xml version='1.0'?>\n<rss>", &["mix/x.xml, line 1", "if the file is XML"]),
         ("x", b"id\ttext\n", &["mix/x, line 1", "--format tsv"]),

@@ -130,7 +130,7 @@ fn others() -> Vec<(Vec<u8>, Vec<&'static str>)> {
     vec![
         other(b"\x04\x22\x4d\x18\x64\x40", "packed by lz4", "`lz4 -dc < docs > documents.jsonl`"),
         other(b"PK\x03\x04\x14\0", "a zip archive", "`unzip -p docs > documents.jsonl`"),
-        other(b"PAR1\x15\x04", "Parquet", "format=\"parquet\").to_batches()"),
+        other(b"ORC\x0a\x06\x12", "ORC", "format=\"orc\").to_batches()"),
         other(b"ARROW1\0\0", "Arrow", "format=\"ipc\").to_batches()"),
         other(b"%PDF-1.7\n%\xe2\xe3", "PDF", "`pdftotext docs - |"),
         other(&marked, "UTF-16, not JSON lines", "`iconv -f UTF-16 -t UTF-8 < docs > documents.jsonl`"),
@@ -422,7 +422,8 @@ fn containers_blanks_marks_padding_and_halves_are_told_apart() {
         here.say(&format!("twinsplit {command}"))
             .fails(1, &["folder/b.jsonl: this is packed by lz4", "`lz4 -dc < folder/b.jsonl > documents."]);
     }
-    here.with("tokenize", &b"PAR1\x15\x04"[..], &[]).fails(1, &["standard input: this is Parquet", " FILE "]);
+    here.with("tokenize", &b"PAR1\x15\x04"[..], &[])
+        .fails(1, &["standard input: this is Parquet", " FILE ", "--format parquet"]);
     // A task of Hadoop is given what Hadoop has unpacked, by the name of the file.
     let share = [("mapreduce_map_input_file", "hdfs:///a/docs"), ("mapreduce_map_input_start", "0")];
     here.with("tokenize", gzip("{}"), &share)

@@ -10,5 +10,6 @@ mod inputs;
 mod long_lines;
 mod named_inputs;
 mod packed;
+mod parquet;
 mod records;
 mod tables;
