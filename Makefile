@@ -41,15 +41,6 @@ STATIC = -C target-feature=+crt-static
 BUILD_DIST = RUSTFLAGS="$(STATIC)" $(CARGO) build --locked --profile dist --target $(HOST) --bin twinsplit
 DIST = target/$(HOST)/dist
 
-# With STATIC_TESTS=1 the tests are static, and the binary for clusters is the one that is compiled for them, by their profile: one of
-# its own takes two cores two minutes more.
-ifdef STATIC_TESTS
-export RUSTFLAGS := $(STATIC)
-export CARGO_BUILD_TARGET := $(HOST)
-BUILD_DIST = $(TESTS) --no-run
-DIST = target/$(HOST)/debug
-endif
-
 dist: tools ## one static binary for clusters, target/dist/twinsplit
 	$(BUILD_DIST)
 	@mkdir -p target/dist && cp -f $(DIST)/twinsplit target/dist/
