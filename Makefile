@@ -108,6 +108,7 @@ test-long: dist test-tools ## property tests with many cases, the matrix on whol
 	PROPTEST_CASES=20000 $(CARGO) test --locked --release -p twinsplit-engine -p twinsplit-hamming --lib
 	PROPTEST_CASES=20000 $(CARGO) test --locked --release --test suite rounds::
 	PROPTEST_CASES=2000 $(CARGO) test --locked --release --test suite properties::
+	$(CARGO) test --locked --release -p twinsplit-store --lib -- --ignored
 	$(CARGO) test --locked --release --test suite -- --ignored --skip full_
 
 fuzz: build ## coverage-guided fuzzing of every record and reader, FUZZ_SECONDS each (FUZZ_TARGETS: only these)

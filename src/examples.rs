@@ -27,6 +27,14 @@ pub const EXAMPLES: &[Example] = &[
     example("What a store holds", "twinsplit store ls news.store"),
     example("Whether its files are what they were", "twinsplit store verify news.store"),
     example(
+        "Documents that leave a store, and which others were dropped in favour of them",
+        "twinsplit store forget news.store en-01 en-05 --output orphans",
+    ),
+    example(
+        "The same of whole batches: by name, and by when they came",
+        "twinsplit store drop-batch news.store monday --dry-run; twinsplit store expire news.store --before 2020-01-01",
+    ),
+    example(
         "All files that a pattern matches, expanded by twinsplit itself; the lines of kept documents too",
         "twinsplit run term-split --input 'crawl/*.jsonl.gz' --tau 0.5 --write-kept --output out2",
     ),

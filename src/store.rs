@@ -1,14 +1,17 @@
 //! Stores: `run --store` and `run --against`, and `twinsplit store`.
 
+mod commands;
+mod forget;
 mod show;
 
-pub use show::{command, run};
+pub use commands::{command, run};
 
 use super::options::RunOpts;
 use clap::Args;
 use std::path::PathBuf;
+use twinsplit_core::cluster::keep::Date;
 use twinsplit_core::visible;
-use twinsplit_engine::stores::StoreRun;
+use twinsplit_engine::stores::{BatchOf, StoreRun};
 use twinsplit_io::error::{Error, Result};
 use twinsplit_rows::plan::Plan;
 
@@ -24,6 +27,9 @@ pub struct StoreOpts {
     /// What the batch is called in the store; sent again it changes nothing and has the same answer [default: a digest of its documents]
     #[arg(long, value_name = "ID")]
     pub batch_id: Option<String>,
+    /// When the batch came, by which twinsplit store expire knows it: a date, a date and time, or seconds since 1970 [default: now]
+    #[arg(long, value_name = "TIME")]
+    pub batch_time: Option<Date>,
 }
 
 /// The store of a run, if it has one.
@@ -31,25 +37,28 @@ pub struct StoreOpts {
 /// # Errors
 /// When the run asks for what stores have not.
 pub fn of<'a>(opts: &'a RunOpts, plan: &Plan) -> Result<Option<StoreRun<'a>>> {
-    let StoreOpts { store, against, batch_id } = &opts.store;
+    let StoreOpts { store, against, batch_id, batch_time } = &opts.store;
     let Some(folder) = store.as_deref().or(against.as_deref()) else {
-        return match batch_id {
-            Some(_) => Err(Error::Usage("--batch-id goes with --store or --against".to_owned())),
+        let given = [("--batch-id", batch_id.is_some()), ("--batch-time", batch_time.is_some())];
+        return match given.iter().find(|(_, is_given)| *is_given) {
+            Some((option, _)) => Err(Error::Usage(format!("{option} goes with --store or --against"))),
             None => Ok(None),
         };
     };
     let bounds = (opts.threads(), opts.memory_bytes());
-    StoreRun::of(plan, (folder, store.is_some()), batch_id.as_deref(), bounds).map(Some)
+    let batch = BatchOf { id: batch_id.as_deref(), time: *batch_time };
+    StoreRun::of(plan, (folder, store.is_some()), batch, bounds).map(Some)
 }
 
 /// The names of the options that a run with a store was given, and their values, for `run.json`.
 pub fn parameters(opts: &RunOpts) -> impl Iterator<Item = (&'static str, String)> {
-    let StoreOpts { store, against, batch_id } = &opts.store;
+    let StoreOpts { store, against, batch_id, batch_time } = &opts.store;
     let folder = |folder: &PathBuf| visible::stored(folder).to_string();
     let named = [
         ("store", store.as_ref().map(folder)),
         ("against", against.as_ref().map(folder)),
         ("batch-id", batch_id.clone()),
+        ("batch-time", batch_time.map(Date::shown)),
     ];
     named.into_iter().filter_map(|(name, value)| Some((name, value?)))
 }

@@ -3,8 +3,10 @@
 //! Texts become sets by the stage `tokenize`, as for any chain. The answer is files, as that of any run.
 
 mod answer;
+mod open;
 
-pub use answer::{BATCHES, CHANGES};
+pub use answer::{BATCHES, CHANGES, change};
+pub use open::open;
 
 use crate::progress::{Done, Progress};
 use crate::steps::LocalSteps;
@@ -12,9 +14,9 @@ use answer::Answer;
 use std::cell::RefCell;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use twinsplit_core::cluster::dropped::DROPPED;
-use twinsplit_core::cluster::keep::KeepRule;
+use twinsplit_core::cluster::keep::{Date, KeepRule};
 use twinsplit_core::hash;
 use twinsplit_io::error::{Error, Result};
 use twinsplit_io::{each_row, expand_inputs};
@@ -31,11 +33,31 @@ use twinsplit_store::{Batch, Finished, Settings, Store};
 /// The counter of documents that a run has added to a store.
 pub const ADDED: &str = "documents_added";
 
+/// What is said of a batch.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct BatchOf<'a> {
+    /// What it is called; otherwise by a digest of its documents.
+    pub id: Option<&'a str>,
+    /// When it came; otherwise now.
+    pub time: Option<Date>,
+}
+
+/// The time of a batch of which nobody says when it came. Only what expires depends on it.
+fn now() -> Result<Date> {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).map_err(|_| {
+        Error::Usage(
+            "the clock of this machine stands before 1970; say with --batch-time when the batch came"
+                .to_owned(),
+        )
+    })?;
+    Date::of_number(&since.as_secs().to_string()).map_err(|error| Error::Usage(error.to_string()))
+}
+
 /// A run with a store.
 pub struct StoreRun<'a> {
     folder: &'a Path,
     adds: bool,
-    batch_id: Option<&'a str>,
+    batch: BatchOf<'a>,
     settings: Settings,
     memory: usize,
     max_pairs: u64,
@@ -61,17 +83,17 @@ fn refused(what: &str) -> Error {
 }
 
 impl<'a> StoreRun<'a> {
-    /// A run of a plan with the store in this folder, to which its documents are added or not, as the batch of this id. It takes so many threads and bytes.
+    /// A run of a plan with the store in this folder, to which its documents are added or not, as this batch. It takes so many threads and bytes.
     ///
     /// # Errors
     /// When the plan asks for what stores have not.
     pub fn of(
         plan: &Plan,
         (folder, adds): (&'a Path, bool),
-        batch_id: Option<&'a str>,
+        batch: BatchOf<'a>,
         (threads, memory): (usize, usize),
     ) -> Result<Self> {
-        if batch_id.is_some_and(|id| id.is_empty() || id.chars().any(char::is_control)) {
+        if batch.id.is_some_and(|id| id.is_empty() || id.chars().any(char::is_control)) {
             return Err(refused(
                 "calls a batch by a name without control characters; give another --batch-id",
             ));
@@ -119,11 +141,10 @@ impl<'a> StoreRun<'a> {
             similarity,
             least: least.min_features.max(1),
             equal_texts: texts.are_compared(),
-            // The documents at hand, their index and the clusters.
-            memory: memory / 4,
+            memory: open::for_documents(memory),
             threads,
         };
-        Ok(Self { folder, adds, batch_id, settings, memory, max_pairs: max_pairs.max_pairs })
+        Ok(Self { folder, adds, batch, settings, memory, max_pairs: max_pairs.max_pairs })
     }
 
     /// Compares the documents of the files with the store, and writes what has come of it into a folder.
@@ -151,7 +172,8 @@ impl<'a> StoreRun<'a> {
         let answer = RefCell::new(Answer::start(work, answer, &self.settings, self.max_pairs)?);
         let fresh = work.join("_segments");
         fs::create_dir_all(&fresh).map_err(Error::io("create", &fresh))?;
-        let mut batch = store.batch(self.batch_id, &fresh);
+        let time = self.batch.time.map_or_else(now, Ok)?;
+        let mut batch = store.batch(self.batch.id, &fresh).dated(time);
         let mut sink = |pair: twinsplit_store::Pair<'_>| answer.borrow_mut().pair(pair);
         add(&sets, &mut batch, &mut sink)?;
         let finished =

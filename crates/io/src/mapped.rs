@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Bytes that are not changed any more.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Bytes {
     /// In memory.
     Owned(Vec<u8>),

@@ -1,98 +1,136 @@
-//! How a batch becomes a part of a store, and how segments grow together.
+//! How changes become a part of a store, and how segments grow together.
 
-use crate::clusters::Clusters;
+use crate::clusters::Changed;
 use crate::disk::Disk;
 use crate::manifest::{self, Committed, Listed, Manifest, number_of};
 use crate::segment::{Segment, SegmentBuilder};
 use crate::store::{ANSWER, CLUSTERS, LOCK, Store, UNNAMED, is_ours, names};
+use crate::tombstones;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use twinsplit_io::error::Result;
+use twinsplit_io::error::{Error, Result};
 use twinsplit_io::mapped::Bytes;
 use twinsplit_io::parts_file::{self, Verify};
 
 /// A segment takes in the one before it unless that has so many times its documents.
 const GROWTH: u64 = 2;
 
+/// What a commit makes of a store.
+pub(crate) struct Next {
+    /// Its manifest, as far as files are there.
+    pub manifest: Manifest,
+    /// The segments that it lists. What is forgotten of them may be more than it says.
+    pub segments: Vec<Arc<Segment>>,
+}
+
 impl<D: Disk> Store<D> {
-    /// Makes a batch a part of the store: its segments, the clusters that it ends in, and what was answered.
-    pub(crate) fn commit(
-        &mut self,
-        batch: Committed,
-        fresh: Vec<(Listed, Arc<Segment>)>,
-        clusters: &Clusters,
-        answer: &[Bytes],
-    ) -> Result<()> {
-        let mut next = Manifest { number: self.manifest.number + 1, ..self.manifest.clone() };
-        let mut segments = self.segments.clone();
-        for (listed, segment) in fresh {
-            next.segments.push(listed);
-            segments.push(segment);
-        }
-        self.merge(&mut next, &mut segments)?;
-        let rows = clusters.bytes();
-        self.put(batch, &mut next, &rows, answer)?;
-        self.segments = segments;
-        self.clusters = next.clusters.is_some().then(|| rows.into());
-        self.manifest = next;
-        self.remove_superseded()
+    /// The next manifest, with other segments than before or the same without more of their documents.
+    pub(crate) fn next(&self, segments: Vec<Arc<Segment>>) -> Next {
+        Next { manifest: Manifest { number: self.manifest.number + 1, ..self.manifest.clone() }, segments }
     }
 
-    /// Writes all that a manifest names and is not there, then the manifest, then its name: that is the commit.
-    fn put(
+    /// Makes a batch a part of the store: its segments, the clusters that it changes, and what was answered.
+    pub(crate) fn commit_batch(
         &mut self,
         batch: Committed,
-        next: &mut Manifest,
-        clusters: &[u8],
+        mut next: Next,
+        fresh: Vec<(Listed, Arc<Segment>)>,
+        changed: &Changed,
         answer: &[Bytes],
     ) -> Result<()> {
-        let number = next.number;
-        let disk = &mut self.disk;
-        let mut write = |name: String, kind: &str, parts: &[&[u8]]| {
-            let head = parts_file::head_of_parts(kind, &[], parts);
-            disk.write(&name, &parts_file::pieces(&head, parts)).map(|()| name)
-        };
-        if !clusters.is_empty() {
-            next.clusters = Some(write(format!("clusters-{number:08}"), CLUSTERS, &[clusters])?);
+        for (listed, segment) in fresh {
+            next.manifest.segments.push(listed);
+            next.segments.push(segment);
         }
+        self.merge(&mut next)?;
         let parts: Vec<&[u8]> = answer.iter().map(|part| &**part).collect();
-        let answer = write(format!("answer-{number:08}"), ANSWER, &parts)?;
-        next.batches.push(Committed { answer, ..batch });
-        disk.write(UNNAMED, &[&next.bytes()])?;
+        let answer = format!("answer-{:08}", next.manifest.number);
+        self.put(&answer, ANSWER, &parts)?;
+        next.manifest.batches.push(Committed { answer: Some(answer), ..batch });
+        self.commit(next, changed)
+    }
+
+    /// Writes a file of parts.
+    fn put(&mut self, name: &str, kind: &str, parts: &[&[u8]]) -> Result<()> {
+        let head = parts_file::head_of_parts(kind, &[], parts);
+        self.disk.write(name, &parts_file::pieces(&head, parts))
+    }
+
+    /// Writes the tombstones and clusters that a manifest does not have yet, then the manifest, then its name: that is the commit.
+    pub(crate) fn commit(&mut self, next: Next, changed: &Changed) -> Result<()> {
+        if self.lock.is_none() {
+            let problem = "is open to be read, and nothing is changed of it".to_owned();
+            return Err(Error::File { path: self.disk.path().to_owned(), problem });
+        }
+        let Next { mut manifest, segments } = next;
+        let number = manifest.number;
+        for (at, (listed, segment)) in manifest.segments.iter_mut().zip(&segments).enumerate() {
+            let forgotten = segment.forgotten();
+            if listed.living() != segment.count_living() as u64 {
+                let name = format!("tombstones-{number:08}-{at}");
+                self.put(&name, tombstones::KIND, &[&forgotten.bytes()])?;
+                listed.forgotten = Some((name, forgotten.len() as u64));
+            }
+        }
+        let clusters = (!changed.is_empty()).then(|| self.clusters.with(changed));
+        if let Some(clusters) = &clusters {
+            let name = format!("clusters-{number:08}");
+            manifest.clusters = match clusters.is_empty() {
+                true => None,
+                false => self.put(&name, CLUSTERS, &[clusters.bytes()]).map(|()| Some(name))?,
+            };
+        }
+        let disk = &mut self.disk;
+        disk.write(UNNAMED, &[&manifest.bytes()])?;
         // All that the manifest names is on the disk before it has its name.
         disk.sync()?;
         disk.rename(UNNAMED, &manifest::file_of(number))?;
-        disk.sync()
+        disk.sync()?;
+        self.segments = segments;
+        self.clusters = clusters.unwrap_or_else(|| std::mem::take(&mut self.clusters));
+        self.manifest = manifest;
+        self.remove_superseded()
     }
 
     /// Merges the last segments as long as the one before the last is not much larger than that, and both fit into the memory of a batch together: a document
-    /// is written again as often as the logarithm of the number of documents, at most.
-    fn merge(&mut self, next: &mut Manifest, segments: &mut Vec<Arc<Segment>>) -> Result<()> {
+    /// is written again as often as the logarithm of the number of documents, at most. What is forgotten is left out.
+    fn merge(&mut self, next: &mut Next) -> Result<()> {
+        let Next { manifest, segments } = next;
         let mut merges = 0;
         while let [.., before, last] = &segments[..]
-            && (before.len() as u64) < GROWTH * last.len() as u64
+            && (before.count_living() as u64) < GROWTH * last.count_living() as u64
         {
             let mut builder = SegmentBuilder::default();
             for segment in [before, last] {
-                for number in 0..segment.len() {
+                for number in segment.living() {
                     builder.push(segment.document(number));
                     if builder.bytes() > self.settings.memory {
                         return Ok(());
                     }
                 }
             }
-            let file = builder.finish(self.settings.similarity, self.settings.least);
-            let name = format!("segment-{:08}-m{merges}", next.number);
-            self.disk.write(&name, &file.pieces())?;
-            let merged = Segment::open(&self.disk.path().join(&name), Verify::Head)?;
-            let documents = merged.len() as u64;
+            let name = format!("segment-{:08}-m{merges}", manifest.number);
+            let (listed, merged) = self.write_segment(name, &builder)?;
             segments.truncate(segments.len() - 2);
-            next.segments.truncate(segments.len());
-            segments.push(Arc::new(merged));
-            next.segments.push(Listed { file: name, documents });
+            manifest.segments.truncate(segments.len());
+            segments.push(merged);
+            manifest.segments.push(listed);
             merges += 1;
         }
         Ok(())
+    }
+
+    /// Writes a segment of the store, and opens it.
+    pub(crate) fn write_segment(
+        &mut self,
+        name: String,
+        builder: &SegmentBuilder,
+    ) -> Result<(Listed, Arc<Segment>)> {
+        let file = builder.finish(self.settings.similarity, self.settings.least);
+        self.disk.write(&name, &file.pieces())?;
+        let segment = Segment::open(&self.disk.path().join(&name), Verify::Head)?;
+        let listed = Listed { file: name, documents: segment.len() as u64, forgotten: None };
+        Ok((listed, Arc::new(segment)))
     }
 
     /// Removes what the manifest does not name: what it has taken the place of, what was merged at once, and what commits that failed have left.

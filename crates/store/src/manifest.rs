@@ -1,6 +1,7 @@
 //! Manifests: what a store was made with, its segments and its batches, as a checked file of lines.
 
 use std::path::Path;
+use twinsplit_core::cluster::keep::Date;
 use twinsplit_io::checked_file::{self, CheckedWriter, broken};
 use twinsplit_io::error::{Error, Result};
 
@@ -9,13 +10,25 @@ const KIND: &str = "store";
 /// What a manifest's file is called, before its number.
 const PREFIX: &str = "commit-";
 
+/// What stands where an answer is not kept any more.
+const NONE: &str = "-";
+
 /// A segment, as a manifest knows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listed {
     /// Its file.
     pub file: String,
-    /// Its documents.
+    /// Its documents, those that are forgotten among them.
     pub documents: u64,
+    /// The file of its tombstones, if it has some, and how many it has.
+    pub forgotten: Option<(String, u64)>,
+}
+
+impl Listed {
+    /// How many of its documents are not forgotten.
+    pub fn living(&self) -> u64 {
+        self.documents.saturating_sub(self.forgotten.as_ref().map_or(0, |(_, count)| *count))
+    }
 }
 
 /// A batch that was committed.
@@ -31,8 +44,10 @@ pub struct Committed {
     pub added: u64,
     /// The same for the same documents, in whatever order.
     pub digest: u128,
-    /// The file of what was answered.
-    pub answer: String,
+    /// The file of what was answered, while that is kept.
+    pub answer: Option<String>,
+    /// When it came: as whoever sent it says, or by the clock. Batches of the first stores have none.
+    pub time: Option<Date>,
 }
 
 /// A manifest.
@@ -70,11 +85,17 @@ impl Manifest {
             .collect();
         let (mut text, mut lines) = CheckedWriter::start(KIND, &parameters);
         text.push(b'\n');
-        let segments = self.segments.iter().map(|one| format!("segment\t{}\t{}", one.file, one.documents));
+        let segments = self.segments.iter().map(|Listed { file, documents, forgotten }| {
+            let forgotten =
+                forgotten.as_ref().map_or_else(String::new, |(file, count)| format!("\t{file}\t{count}"));
+            format!("segment\t{file}\t{documents}{forgotten}")
+        });
         let clusters = self.clusters.iter().map(|file| format!("clusters\t{file}"));
         let batches = self.batches.iter().map(|one| {
-            let Committed { number, id, documents, added, digest, answer } = one;
-            format!("batch\t{number}\t{id}\t{documents}\t{added}\t{digest:032x}\t{answer}")
+            let Committed { number, id, documents, added, digest, answer, time } = one;
+            let answer = answer.as_deref().unwrap_or(NONE);
+            let time = time.map_or_else(String::new, |time| format!("\t{time}"));
+            format!("batch\t{number}\t{id}\t{documents}\t{added}\t{digest:032x}\t{answer}{time}")
         });
         for line in segments.chain(clusters).chain(batches) {
             lines.line(line.as_bytes());
@@ -97,19 +118,30 @@ impl Manifest {
             let text = std::str::from_utf8(line).map_err(|_| wrong())?;
             let fields: Vec<&str> = text.split('\t').collect();
             match fields[..] {
-                ["segment", file, documents] => {
+                ["segment", file, documents, ref more @ ..] => {
                     let documents = documents.parse().map_err(|_| wrong())?;
-                    manifest.segments.push(Listed { file: file.to_owned(), documents });
+                    let forgotten = match more {
+                        [] => None,
+                        [file, count] => Some(((*file).to_owned(), count.parse().map_err(|_| wrong())?)),
+                        _ => return Err(wrong()),
+                    };
+                    manifest.segments.push(Listed { file: file.to_owned(), documents, forgotten });
                 }
                 ["clusters", file] => manifest.clusters = Some(file.to_owned()),
-                ["batch", number, id, documents, added, digest, answer] => {
+                ["batch", number, id, documents, added, digest, answer, ref more @ ..] => {
+                    let time = match more {
+                        [] => None,
+                        [time] => Some(Date::of_nanoseconds(time).map_err(|_| wrong())?),
+                        _ => return Err(wrong()),
+                    };
                     manifest.batches.push(Committed {
                         number: number.parse().map_err(|_| wrong())?,
                         id: id.to_owned(),
                         documents: documents.parse().map_err(|_| wrong())?,
                         added: added.parse().map_err(|_| wrong())?,
                         digest: u128::from_str_radix(digest, 16).map_err(|_| wrong())?,
-                        answer: answer.to_owned(),
+                        answer: Some(answer).filter(|file| *file != NONE).map(str::to_owned),
+                        time,
                     });
                 }
                 _ => return Err(wrong()),
@@ -139,10 +171,21 @@ impl Manifest {
         }
     }
 
+    /// How many documents are there that are not forgotten.
+    pub fn living(&self) -> u64 {
+        self.segments.iter().map(Listed::living).sum()
+    }
+
+    /// The batch of an id.
+    pub fn batch(&self, id: &str) -> Option<&Committed> {
+        self.batches.iter().find(|batch| batch.id == id)
+    }
+
     /// Every file that it names, but for its own.
     pub fn files(&self) -> impl Iterator<Item = &str> {
         let segments = self.segments.iter().map(|one| one.file.as_str());
-        let answers = self.batches.iter().map(|one| one.answer.as_str());
-        segments.chain(self.clusters.as_deref()).chain(answers)
+        let tombstones = self.segments.iter().filter_map(|one| Some(one.forgotten.as_ref()?.0.as_str()));
+        let answers = self.batches.iter().filter_map(|one| one.answer.as_deref());
+        segments.chain(tombstones).chain(self.clusters.as_deref()).chain(answers)
     }
 }

@@ -9,6 +9,7 @@
 mod build;
 
 use crate::batch::Side;
+use crate::tombstones::Tombstones;
 pub use build::{SegmentBuilder, SegmentFile};
 use rustc_hash::FxHashMap;
 use std::path::Path;
@@ -47,6 +48,7 @@ fn bucket_of(key: u64, bits: u32) -> u64 {
 }
 
 /// The order of features of a segment.
+#[derive(Clone)]
 struct Order {
     /// From 1, the most frequent one last.
     ranks: FxHashMap<u64, u32>,
@@ -67,7 +69,8 @@ impl Order {
     }
 }
 
-/// A segment that is open: its file is mapped.
+/// A segment that is open: its file is mapped. Its clones share that.
+#[derive(Clone)]
 pub struct Segment {
     id_ends: Bytes,
     ids: Bytes,
@@ -84,6 +87,7 @@ pub struct Segment {
     documents: usize,
     small: usize,
     bits: u32,
+    forgotten: Tombstones,
 }
 
 /// The working memory of a thread that holds documents against segments.
@@ -163,10 +167,17 @@ impl Segment {
             documents,
             small,
             bits,
+            forgotten: Tombstones::default(),
         })
     }
 
-    /// How many documents it holds.
+    /// The same without some documents.
+    #[must_use]
+    pub fn without(self, forgotten: Tombstones) -> Self {
+        Self { forgotten, ..self }
+    }
+
+    /// How many documents its file holds, whether they are forgotten or not.
     pub fn len(&self) -> usize {
         self.documents
     }
@@ -174,6 +185,21 @@ impl Segment {
     /// Whether it holds none.
     pub fn is_empty(&self) -> bool {
         self.documents == 0
+    }
+
+    /// The documents that are forgotten.
+    pub fn forgotten(&self) -> &Tombstones {
+        &self.forgotten
+    }
+
+    /// The numbers of the others.
+    pub fn living(&self) -> impl Iterator<Item = usize> {
+        (0..self.documents).filter(|number| !self.forgotten.has(*number))
+    }
+
+    /// How many others there are.
+    pub fn count_living(&self) -> usize {
+        self.documents - self.forgotten.len()
     }
 
     /// Where a thing begins, by where it and the one before end.
@@ -224,18 +250,20 @@ impl Segment {
         Document { id, batch, text, features: features.into() }
     }
 
-    /// The number of the document of an id.
+    /// The number of the document of an id, if it is not forgotten.
     pub fn find(&self, id: &[u8]) -> Option<usize> {
         let number = |place: usize| self.orders.number(place) as usize;
         let place = partition_point(0, self.documents, |place| self.id(number(place)) < id);
-        (place < self.documents).then(|| number(place)).filter(|number| self.id(*number) == id)
+        let found = (place < self.documents).then(|| number(place));
+        found.filter(|number| self.id(*number) == id && !self.forgotten.has(*number))
     }
 
-    /// The numbers of the documents that are too small to be compared and have this text.
+    /// The numbers of the documents that are too small to be compared and have this text, without those that are forgotten.
     pub fn of_text(&self, text: u128) -> impl Iterator<Item = usize> {
         let number = move |place: usize| self.orders.number(self.documents + place) as usize;
         let first = partition_point(0, self.small, |place| self.text(number(place)) < text);
-        (first..self.small).map(number).take_while(move |number| self.text(*number) == text)
+        let of_text = (first..self.small).map(number).take_while(move |number| self.text(*number) == text);
+        of_text.filter(|number| !self.forgotten.has(*number))
     }
 
     /// The first document that has so many features.
@@ -254,7 +282,7 @@ impl Segment {
     }
 
     /// Calls `hit` with number and overlap of each document that is in the answer together with the one of these features, which ascend and are as many as
-    /// documents need to be compared.
+    /// documents need to be compared. One that is forgotten is in no answer.
     pub fn query(
         &self,
         similarity: Similarity,
@@ -284,7 +312,7 @@ impl Segment {
                 if largest < self.size(document) {
                     break;
                 }
-                if u64::from(self.postings.number(2 * at + 1)) >= size {
+                if u64::from(self.postings.number(2 * at + 1)) >= size && !self.forgotten.has(document) {
                     candidates.push(document as u32);
                 }
             }

@@ -4,7 +4,9 @@ use crate::batch::Batch;
 use crate::clusters::Clusters;
 use crate::disk::{Disk, Folder};
 use crate::manifest::{self, Committed, Listed, Manifest};
+use crate::regroup::find;
 use crate::segment::Segment;
+use crate::tombstones::Tombstones;
 use rustix::fs::FlockOperation;
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -48,7 +50,7 @@ pub struct Store<D = Folder> {
     pub(crate) settings: Settings,
     pub(crate) manifest: Manifest,
     pub(crate) segments: Vec<Arc<Segment>>,
-    pub(crate) clusters: Option<Bytes>,
+    pub(crate) clusters: Clusters,
     /// Held while the store may be written.
     pub(crate) lock: Option<File>,
 }
@@ -89,7 +91,7 @@ pub(crate) fn names(folder: &Path) -> Result<BTreeSet<String>> {
 pub(crate) fn is_ours(name: &str) -> bool {
     [LOCK, UNNAMED].contains(&name)
         || manifest::number_of(name).is_some()
-        || ["segment-", "clusters-", "answer-"].iter().any(|prefix| {
+        || ["segment-", "tombstones-", "clusters-", "answer-"].iter().any(|prefix| {
             // The number of a commit, and what tells its segments apart.
             let number = name.strip_prefix(prefix).unwrap_or_default();
             number.len() >= 8 && number.bytes().all(|byte| b"0123456789-m".contains(&byte))
@@ -150,7 +152,7 @@ impl<D: Disk> Store<D> {
         settings: &Settings,
         number: Option<u64>,
         to_add: bool,
-    ) -> Result<(Manifest, Vec<Arc<Segment>>, Option<Bytes>)> {
+    ) -> Result<(Manifest, Vec<Arc<Segment>>, Clusters)> {
         let manifest = match number {
             Some(number) => {
                 let manifest = Manifest::read(&folder.join(manifest::file_of(number)))?;
@@ -164,11 +166,10 @@ impl<D: Disk> Store<D> {
             }
             None => return Err(no_store(folder)),
         };
-        let open = |one: &Listed| Segment::open(&folder.join(&one.file), Verify::Head).map(Arc::new);
+        let open = |one: &Listed| segment_of(folder, one, Verify::Head).map(Arc::new);
         let segments = manifest.segments.iter().map(open).collect::<Result<_>>()?;
-        let clusters =
-            manifest.clusters.iter().map(|file| clusters_of(&folder.join(file))).next().transpose()?;
-        Ok((manifest, segments, clusters))
+        let clusters = manifest.clusters.as_ref().map(|file| clusters_of(&folder.join(file)));
+        Ok((manifest, segments, clusters.transpose()?.unwrap_or_default()))
     }
 
     /// What it holds.
@@ -195,21 +196,27 @@ impl<D: Disk> Store<D> {
     /// The parts of what was answered to a batch.
     ///
     /// # Errors
-    /// The file cannot be read, or is damaged.
+    /// The file cannot be read, or is damaged, or is not kept any more.
     pub fn answer(&self, batch: &Committed) -> Result<Vec<Bytes>> {
-        let path = self.disk.path().join(&batch.answer);
-        Ok(parts_file::open(&path, ANSWER, Verify::All { threads: 1 })?.1)
+        let answer = batch.answer.as_ref().ok_or_else(|| {
+            Error::Usage(format!(
+                "the store {} has the batch {} and keeps its answer no more (store compact --answers); it changes nothing to send it again, \
+                 and --against compares its documents with what is there now",
+                visible::path(self.disk.path()),
+                visible::line(&batch.id)
+            ))
+        })?;
+        Ok(parts_file::open(&self.disk.path().join(answer), ANSWER, Verify::All { threads: 1 })?.1)
+    }
+
+    /// Whether it has a document of this escaped id.
+    pub fn has(&self, id: &[u8]) -> bool {
+        find(&self.segments, id).is_some()
     }
 
     /// The clusters.
-    ///
-    /// # Errors
-    /// A line of the file is none.
-    pub fn clusters(&self) -> Result<Clusters> {
-        let Some(rows) = &self.clusters else { return Ok(Clusters::default()) };
-        let wrong =
-            || broken(self.disk.path(), "a line of its clusters is no document with the one that is kept");
-        Clusters::read(rows).ok_or_else(wrong)
+    pub fn clusters(&self) -> &Clusters {
+        &self.clusters
     }
 
     /// Compares every file with its checksums. Gives how many bytes there are.
@@ -217,30 +224,41 @@ impl<D: Disk> Store<D> {
     /// # Errors
     /// One is missing or damaged.
     pub fn verify(&self) -> Result<u64> {
+        let folder = self.disk.path();
         let mut bytes = 0;
         for file in self.manifest.files() {
-            let path = self.disk.path().join(file);
+            let path = folder.join(file);
             bytes += fs::metadata(&path).map_err(Error::io("read", &path))?.len();
         }
         let threads = self.settings.threads;
         for one in &self.manifest.segments {
-            Segment::open(&self.disk.path().join(&one.file), Verify::All { threads })?;
+            segment_of(folder, one, Verify::All { threads })?;
         }
-        self.clusters()?;
-        self.manifest.batches.iter().try_for_each(|batch| self.answer(batch).map(drop))?;
+        self.manifest.clusters.iter().try_for_each(|file| clusters_of(&folder.join(file)).map(drop))?;
+        let mut answered = self.manifest.batches.iter().filter(|batch| batch.answer.is_some());
+        answered.try_for_each(|batch| self.answer(batch).map(drop))?;
         Ok(bytes)
-    }
-
-    /// A document of the store: the segment, and its number there.
-    pub(crate) fn find(&self, id: &[u8]) -> Option<(&Segment, usize)> {
-        self.segments.iter().find_map(|segment| Some((&**segment, segment.find(id)?)))
     }
 }
 
-/// The rows of a file of clusters.
-fn clusters_of(path: &Path) -> Result<Bytes> {
+/// A segment, without what is forgotten of it.
+pub(crate) fn segment_of(folder: &Path, listed: &Listed, verify: Verify) -> Result<Segment> {
+    let segment = Segment::open(&folder.join(&listed.file), verify)?;
+    let Some((file, count)) = &listed.forgotten else { return Ok(segment) };
+    let path = folder.join(file);
+    let forgotten = Tombstones::open(&path, segment.len())?;
+    if forgotten.len() as u64 != *count {
+        return Err(broken(&path, "it has not as many numbers as the manifest says"));
+    }
+    Ok(segment.without(forgotten))
+}
+
+fn clusters_of(path: &Path) -> Result<Clusters> {
     let (_, parts) = parts_file::open(path, CLUSTERS, Verify::All { threads: 1 })?;
-    parts.into_iter().next().ok_or_else(|| broken(path, "it has no part"))
+    let rows = parts.into_iter().next().and_then(Clusters::read);
+    rows.ok_or_else(|| {
+        broken(path, "a line of it is no document with the one that is kept, or they are in no order")
+    })
 }
 
 /// Locks a store, so that one process at a time adds to it.

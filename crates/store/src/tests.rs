@@ -1,6 +1,7 @@
 //! Stores against brute force over all documents, whatever the batches and the memory.
 
 mod faults;
+mod model;
 
 use super::disk::Disk;
 use super::*;
@@ -8,6 +9,7 @@ use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
+use twinsplit_core::cluster::keep::Date;
 use twinsplit_core::similarity::{Measure, SetSimilarity, Similarity};
 use twinsplit_io::error::Result;
 
@@ -67,6 +69,19 @@ fn clusters(documents: &[Text], similarity: Similarity) -> BTreeMap<String, Stri
     }
 }
 
+/// The documents for which another one is kept than before: id, before, now.
+fn changes<'t>(
+    was: &'t BTreeMap<String, String>,
+    now: &'t BTreeMap<String, String>,
+    documents: &'t [Text],
+) -> impl Iterator<Item = [String; 3]> + 't {
+    let mut ids: Vec<&String> = documents.iter().map(|document| &document.0).collect();
+    ids.sort();
+    let kept = |of: &BTreeMap<String, String>, id: &String| of.get(id).unwrap_or(id).clone();
+    let change = move |id: &String| [id.clone(), kept(was, id), kept(now, id)];
+    ids.into_iter().map(change).filter(|[_, was, now]| was != now)
+}
+
 fn string(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
@@ -78,12 +93,23 @@ fn add<D: Disk>(
     documents: &[Text],
     work: &Path,
 ) -> Result<(Pairs, Finished)> {
+    add_dated(store, id, Date::of_number("0").unwrap(), documents, work)
+}
+
+/// The same of a batch of some time.
+fn add_dated<D: Disk>(
+    store: &mut Store<D>,
+    id: &str,
+    time: Date,
+    documents: &[Text],
+    work: &Path,
+) -> Result<(Pairs, Finished)> {
     let mut found = BTreeSet::new();
     let mut sink = |pair: Pair<'_>| {
         assert!(found.insert((string(pair.a.id), string(pair.b.id), pair.overlap)), "twice: {pair:?}");
         Ok(())
     };
-    let mut batch = store.batch(Some(id), work);
+    let mut batch = store.batch(Some(id), work).dated(time);
     for (id, text, features) in documents {
         batch.add(id.as_bytes(), *text, &features.iter().copied().collect::<Vec<_>>(), &mut sink)?;
     }
@@ -113,8 +139,7 @@ fn left<D: Disk>(store: &Store<D>, folder: &Path) -> Vec<String> {
 
 /// The clusters of a store.
 fn held<D: Disk>(store: &Store<D>) -> BTreeMap<String, String> {
-    let bytes = store.clusters().unwrap().bytes();
-    let rows = string(&bytes);
+    let rows = string(store.clusters().bytes());
     let row = |line: &str| line.split_once('\t').map(|(id, kept)| (id.to_owned(), kept.to_owned())).unwrap();
     rows.lines().map(row).collect()
 }
@@ -184,13 +209,10 @@ proptest! {
                 let ids: BTreeSet<String> = members.iter().map(|member| string(&member.id)).collect();
                 let whole: BTreeSet<String> = now.iter().filter(|(_, of)| **of == kept).map(|(id, _)| id.clone()).collect();
                 prop_assert_eq!(&ids, &whole);
-                for member in members {
-                    let id = string(&member.id);
-                    let is_old = old.iter().any(|one| one.0 == id);
-                    let expected = is_old.then(|| was.get(&id).cloned().unwrap_or_else(|| id.clone()));
-                    prop_assert_eq!(member.before.as_deref().map(string), expected);
-                }
             }
+            let expected: Vec<_> = changes(&was, &now, old).collect();
+            let found = added.changes.iter().map(|change| [&change.id, &change.before, &change.now].map(|id| string(id)));
+            prop_assert_eq!(found.collect::<Vec<_>>(), expected);
             // Every cluster that is another than before was touched.
             for (id, kept) in now.iter().filter(|(id, kept)| was.get(*id) != Some(kept)) {
                 prop_assert!(added.clusters.contains_key(kept.as_bytes()), "{id} {kept}");

@@ -10,12 +10,12 @@ use crate::common::oracle::Doc;
 use crate::common::real;
 use crate::common::rng::Rng;
 
-fn lines(docs: &[Doc]) -> String {
+pub fn lines(docs: &[Doc]) -> String {
     docs.iter().map(|doc| doc.line.clone() + "\n").collect()
 }
 
 /// Real pages, copies of some with a sentence less, and texts that are too short for features, in an order that chance gives.
-fn documents() -> Vec<Doc> {
+pub fn documents() -> Vec<Doc> {
     let pages = real::every(3, real::read(&fixture("documents/en.jsonl.gz")));
     let mut all = pages.clone();
     for (at, page) in pages.iter().enumerate().step_by(4) {
@@ -33,7 +33,7 @@ fn documents() -> Vec<Doc> {
     all
 }
 
-fn rows(text: &str) -> BTreeSet<&str> {
+pub fn rows(text: &str) -> BTreeSet<&str> {
     text.lines().collect()
 }
 
@@ -42,7 +42,7 @@ fn field(row: &str, at: usize) -> &str {
 }
 
 /// The document that is kept of each one's cluster.
-fn kept(clusters: &str) -> BTreeMap<&str, &str> {
+pub fn kept(clusters: &str) -> BTreeMap<&str, &str> {
     clusters.lines().map(|row| (field(row, 1), field(row, 0))).collect()
 }
 

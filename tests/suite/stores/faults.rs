@@ -42,7 +42,10 @@ fn killed_writers_leave_the_old_store_or_the_new_one() {
             "--output",
             output,
         ]);
-        command.args(["--store", store, "--batch-id", &id]).current_dir(here.path(""));
+        // The time, so that two stores are the same.
+        command
+            .args(["--store", store, "--batch-id", &id, "--batch-time", "2026-01-01"])
+            .current_dir(here.path(""));
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         command
     };

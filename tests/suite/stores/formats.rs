@@ -41,5 +41,22 @@ fn stores_of_all_versions_are_opened() {
         let again = "twinsplit run --input first --store store --batch-id first --output again --quiet";
         here.say(again).ok();
         assert_eq!(here.read("again/pairs.tsv"), first);
+        // It came at no time that is known, and documents of it are forgotten as others are.
+        let said = here.say("twinsplit store expire store --before 2000-01-01");
+        assert!(
+            said.err.contains("1 batch of an earlier version came at no time that is known"),
+            "{}",
+            said.err
+        );
+        said.ok();
+        let gone = lines[0].split('"').nth(3).unwrap();
+        let said = here.say(&format!("twinsplit store forget store {gone}"));
+        assert!(said.err.contains("forgot 1 document;"), "{}", said.err);
+        said.ok();
+        here.write("left", lines[1..].concat());
+        here.say("twinsplit run doc-split --input left --output run-left --quiet").ok();
+        here.say("twinsplit run --input left --against store --output held --quiet").ok();
+        assert_eq!(here.read("held/clusters.tsv"), here.read("run-left/clusters.tsv"));
+        here.say("twinsplit store verify store").ok();
     }
 }

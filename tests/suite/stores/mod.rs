@@ -2,4 +2,5 @@
 
 mod batches;
 mod faults;
+mod forget;
 mod formats;

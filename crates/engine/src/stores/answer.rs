@@ -13,7 +13,7 @@ use twinsplit_rows::chains::{CLUSTERS, DOCUMENTS, KEPT, PAIRS, Part, Step};
 use twinsplit_rows::record::Record;
 use twinsplit_rows::record::cluster::{ClusterRow, Verdict};
 use twinsplit_rows::record::pair;
-use twinsplit_store::{Added, Member, Pair, Settings, Store};
+use twinsplit_store::{Added, Change, Member, Pair, Settings, Store};
 
 /// Documents of earlier batches for which another one is kept than before.
 pub const CHANGES: &str = "changes.tsv";
@@ -75,11 +75,11 @@ impl Answer {
         self.pairs.take().map_or(Ok(()), AtomicFile::finish)?;
         engine.sort(PAIRS, &self.folder.join(FILES[0]))?;
         let number = store.manifest().batches.iter().map(|batch| batch.number).max().unwrap_or(0) + 1;
-        let (mut clusters, mut changes, mut batches) = (Vec::new(), Vec::new(), Vec::new());
+        let changes = added.changes.iter().map(change).collect();
+        let (mut clusters, mut batches) = (Vec::new(), Vec::new());
         for (kept, members) in &added.clusters {
             for member in members {
                 clusters.push(row_of(kept, member));
-                changes.extend(change(kept, member));
                 let batch = store.batch_of(member.batch).filter(|_| member.batch != number);
                 batches.extend(batch.map(|batch| [&member.id[..], b"\t", batch.id.as_bytes()].concat()));
             }
@@ -126,10 +126,9 @@ fn row_of(kept: &[u8], member: &Member) -> Vec<u8> {
     row
 }
 
-/// A document of an earlier batch for which another one is kept now than before.
-fn change(kept: &[u8], member: &Member) -> Option<Vec<u8>> {
-    let before = member.before.as_ref().filter(|before| ***before != *kept)?;
-    Some([&member.id, &b"\t"[..], before, b"\t", kept].concat())
+/// The row of a document for which another one is kept than before.
+pub fn change(change: &Change) -> Vec<u8> {
+    [&*change.id, &*change.before, &*change.now].join(&b'\t')
 }
 
 fn write(path: &Path, rows: &[Vec<u8>]) -> Result<()> {

@@ -115,67 +115,106 @@ fn put(folder: &Path, files: &BTreeMap<String, Vec<u8>>) -> PathBuf {
     folder.to_owned()
 }
 
-/// At every operation of a commit the power fails, or the disk: then the store is that of before or that of after, and takes the batch again.
+/// What is asked of a store.
+enum Step {
+    Add(&'static str, u64),
+    Forget(Vec<&'static str>),
+    Drop(&'static str),
+}
+
+impl Step {
+    fn take<D: Disk>(&self, store: &mut Store<D>, work: &Path) -> Result<()> {
+        match self {
+            Step::Add(prefix, count) => add(store, prefix, &family(prefix, *count), work).map(drop),
+            Step::Forget(ids) => store.forget(ids.iter().map(|id| id.as_bytes()))?.commit(),
+            // Whoever drops it again is told that it is not there.
+            Step::Drop(id) if store.manifest().batch(id).is_none() => Ok(()),
+            Step::Drop(id) => store.drop_batches([*id])?.commit(),
+        }
+    }
+}
+
+/// What a store holds: the documents, and the clusters.
+type Contents = (BTreeSet<String>, BTreeMap<String, String>);
+
+fn contents<D: Disk>(store: &Store<D>) -> Contents {
+    let ids =
+        store.segments.iter().flat_map(|segment| segment.living().map(|number| string(segment.id(number))));
+    (ids.collect(), held(store))
+}
+
+/// At every operation of a commit the power fails, or the disk: then the store is that of before or that of after, and takes the step again.
 #[test]
 fn after_a_fault_the_store_is_the_old_or_the_new_one() {
     let place = tempfile::tempdir().unwrap();
     let path = place.path().join("store");
     // Small, so that a batch is several segments, and merges happen.
     let settings = || settings(jaccard(), 6000);
-    let batches = [family("a", 7), family("b", 9), family("c", 4)];
-    let mut before_batch = BTreeMap::new();
+    let steps = [
+        Step::Add("a", 7),
+        Step::Add("b", 9),
+        Step::Forget(vec!["a00", "a04", "b03", "nobody"]),
+        Step::Add("c", 4),
+        Step::Forget(vec!["b01", "c00"]),
+        Step::Drop("b"),
+    ];
+    let mut before = BTreeMap::new();
     let (mut cases, mut olds, mut news) = (0, 0, 0);
     let mut chance = 7;
-    for (number, batch) in batches.iter().enumerate() {
-        let id = number.to_string();
+    for (number, step) in steps.iter().enumerate() {
         let log = Rc::new(RefCell::new(Vec::new()));
         fs::create_dir_all(&path).unwrap();
         let disk = Recorded { folder: Folder(path.clone()), log: log.clone(), fails_at: usize::MAX };
         let mut store = Store::on(disk, settings(), true).unwrap();
-        let old = held(&store);
-        add(&mut store, &id, batch, place.path()).unwrap();
-        let new = held(&store);
+        let (old, commit) = (contents(&store), store.manifest().number);
+        step.take(&mut store, place.path()).unwrap();
+        let new = contents(&store);
+        assert_ne!(old, new);
         drop(store);
         let log = log.borrow().clone();
         for at in 0..=log.len() {
             for _ in 0..6 {
                 cases += 1;
-                let files = after_power_loss(&before_batch, &log, at, &mut chance);
+                let files = after_power_loss(&before, &log, at, &mut chance);
                 let folder = put(&place.path().join(format!("case-{cases}")), &files);
                 let mut store = Store::writable(&folder, settings()).unwrap();
                 store.verify().unwrap();
-                let is_new = store.manifest().batches.len() > number;
-                assert_eq!(held(&store), if is_new { new.clone() } else { old.clone() }, "{at} of {log:?}");
+                let is_new = store.manifest().number > commit;
+                assert_eq!(
+                    contents(&store),
+                    if is_new { new.clone() } else { old.clone() },
+                    "{at} of {log:?}"
+                );
                 // What was acknowledged stays.
                 assert!(is_new || at < log.len());
                 olds += usize::from(!is_new);
                 news += usize::from(is_new);
-                add(&mut store, &id, batch, place.path()).unwrap();
-                assert_eq!(held(&store), new);
-                // What failed commits have left goes with the next one; a batch that is there already makes none.
+                step.take(&mut store, place.path()).unwrap();
+                assert_eq!(contents(&store), new);
+                // What failed commits have left goes with the next one; a step that was taken already makes none.
                 assert!(is_new || left(&store, &folder).is_empty(), "{:?}", left(&store, &folder));
                 drop(store);
                 fs::remove_dir_all(&folder).unwrap();
             }
             // An error of the disk.
-            let folder = put(&place.path().join("full"), &before_batch);
+            let folder = put(&place.path().join("full"), &before);
             let disk = Recorded { folder: Folder(folder.clone()), log: Rc::default(), fails_at: at };
             let mut store = Store::on(disk, settings(), true).unwrap();
-            let failed = add(&mut store, &id, batch, place.path());
+            let failed = step.take(&mut store, place.path());
             assert_eq!(failed.is_err(), at < log.len(), "{at}");
             drop(store);
             let store = Store::open(&folder, settings());
             if let Ok(store) = &store {
                 store.verify().unwrap();
-                assert!([&old, &new].contains(&&held(store)));
+                assert!([&old, &new].contains(&&contents(store)));
             }
             assert!(store.is_ok() || number == 0);
             fs::remove_dir_all(&folder).unwrap();
         }
-        before_batch = files_of(&path);
+        before = files_of(&path);
     }
     println!("{cases} cases: {olds} of before, {news} of after");
-    assert!(cases > 150 && olds > 20 && news > 20, "{cases} {olds} {news}");
+    assert!(cases > 300 && olds > 60 && news > 60, "{cases} {olds} {news}");
 }
 
 /// A thousand flipped bytes: each is refused, by a reader or when all is verified, or lies where nothing is.
@@ -186,7 +225,8 @@ fn damage_is_refused_or_harmless() {
     let mut store = Store::writable(&path, settings(jaccard(), 1 << 20)).unwrap();
     add(&mut store, "one", &family("a", 12), place.path()).unwrap();
     add(&mut store, "two", &family("b", 12), place.path()).unwrap();
-    let good = held(&store);
+    store.forget([&b"a00"[..], b"b07"]).unwrap().commit().unwrap();
+    let good = contents(&store);
     drop(store);
     let files = files_of(&path);
     let (mut refused, mut harmless) = (0, 0);
@@ -200,7 +240,7 @@ fn damage_is_refused_or_harmless() {
         bad[(chance >> 20) as usize % bytes] ^= 1 << (chance >> 60 & 7);
         fs::write(path.join(name), &bad).unwrap();
         match Store::open(&path, settings(jaccard(), 1 << 20))
-            .and_then(|store| store.verify().map(|_| held(&store)))
+            .and_then(|store| store.verify().map(|_| contents(&store)))
         {
             Err(_) => refused += 1,
             Ok(found) => {

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use twinsplit_engine::columnar::{ColumnarJoin, ColumnarOpts, ColumnarRun};
 use twinsplit_engine::progress::{Progress, documents};
 use twinsplit_engine::steps::LocalSteps;
-use twinsplit_engine::stores::StoreRun;
+use twinsplit_engine::stores::{BatchOf, StoreRun};
 use twinsplit_io::error::{Error, Result};
 use twinsplit_io::{AtomicFile, Blocks, document_files, each_line};
 use twinsplit_rows::plan::{Asked, Engine, Plan};
@@ -95,7 +95,8 @@ impl Dedup {
         if let Some(StoreFolder { path, adds, batch_id }) = &self.store {
             let inputs = blocks.map_or_else(|| Ok(inputs.to_vec()), |blocks| spooled(blocks, work.path()))?;
             let bounds = (self.threads, self.memory);
-            let run = StoreRun::of(&plan, (path, *adds), batch_id.as_deref(), bounds)?;
+            let batch = BatchOf { id: batch_id.as_deref(), time: None };
+            let run = StoreRun::of(&plan, (path, *adds), batch, bounds)?;
             let steps = work.path().join("steps");
             std::fs::create_dir(&steps).map_err(Error::io("create", &steps))?;
             let ran = run.execute((&inputs, &plan.params), (&steps, output.path()), false, &progress)?;

@@ -65,6 +65,11 @@ impl Date {
         number.scaled(places).map(Self).ok_or(DateError)
     }
 
+    /// As people write it, `2024-01-31T12:30:00Z`; the nanoseconds where it is out of the calendar.
+    pub fn shown(self) -> String {
+        jiff::Timestamp::from_nanosecond(self.0).map_or_else(|_| self.to_string(), |time| time.to_string())
+    }
+
     /// Reads what [`Display`](fmt::Display) writes.
     pub fn of_nanoseconds(text: &str) -> Result<Self, DateError> {
         text.parse().map(Self).map_err(|_| DateError)
@@ -187,6 +192,9 @@ mod tests {
             assert_eq!(date(text), seconds * SECOND, "{text}");
         }
         assert_eq!(date("1969-12-31T23:59:59.75Z"), -250_000_000);
+        let shown = |text: &str| text.parse().map(Date::shown);
+        assert_eq!(shown("1706704205"), Ok("2024-01-31T12:30:05Z".to_owned()));
+        assert_eq!(shown("1969-12-31T23:59:59.75-01"), Ok("1970-01-01T00:59:59.75Z".to_owned()));
         assert_eq!(date("2024-01-31 12:30:05,000000001"), 1_706_704_205 * SECOND + 1);
     }
 

@@ -1,0 +1,68 @@
+//! `twinsplit store`: looks at stores, and changes what is in them.
+
+use super::{forget, show};
+use crate::options::{MEMORY, thread_count, threads};
+use clap::{ArgMatches, Args, Command, FromArgMatches, Subcommand};
+use std::path::PathBuf;
+use twinsplit_engine::stores::open;
+use twinsplit_io::Megabytes;
+use twinsplit_io::error::{Error, Result};
+use twinsplit_store::Store;
+
+#[derive(Subcommand)]
+enum Asked {
+    /// Shows what a store was made with, its batches and its segments
+    Ls(show::Ls),
+    /// Compares every file of a store with its checksums
+    Verify(show::Verify),
+    /// Forgets documents, and says for which others another document is kept now
+    Forget(forget::Forget),
+    /// Drops batches with the documents that came in them first, and says for which others another document is kept now
+    DropBatch(forget::DropBatch),
+    /// Drops the batches that came before a time, and says for which documents another one is kept now
+    Expire(forget::Expire),
+}
+
+/// What every command has that changes a store.
+#[derive(Args, Clone, Copy)]
+pub struct Bounds {
+    /// Threads; by default the number of cores
+    #[arg(long, env = "TWINSPLIT_THREADS", value_name = "N", value_parser = thread_count)]
+    threads: Option<usize>,
+    /// Memory that the command may hold, in megabytes or such as 4G
+    #[arg(long, env = "TWINSPLIT_MEMORY", default_value_t = MEMORY, value_name = "MB")]
+    memory: Megabytes,
+}
+
+impl Bounds {
+    /// Opens a store within them.
+    pub fn open(&self, store: &std::path::Path, changes: bool) -> Result<Store> {
+        open(store, changes, (threads(self.threads), self.memory.bytes()))
+    }
+}
+
+/// The store that is meant.
+#[derive(Args)]
+pub struct Folder {
+    /// The store
+    #[arg(value_name = "FOLDER")]
+    pub store: PathBuf,
+}
+
+/// The command line.
+pub fn command() -> Command {
+    let about = "Shows, checks and changes stores, which run --store makes";
+    Asked::augment_subcommands(Command::new("store").about(about).subcommand_required(true))
+}
+
+/// Runs the command.
+pub fn run(matches: &ArgMatches) -> Result<()> {
+    let asked = Asked::from_arg_matches(matches).map_err(|error| Error::Usage(error.to_string()))?;
+    match asked {
+        Asked::Ls(opts) => show::ls(&opts),
+        Asked::Verify(opts) => show::verify(&opts),
+        Asked::Forget(opts) => forget::forget(&opts),
+        Asked::DropBatch(opts) => forget::drop_batch(&opts),
+        Asked::Expire(opts) => forget::expire(&opts),
+    }
+}
