@@ -35,6 +35,10 @@ pub const EXAMPLES: &[Example] = &[
         "twinsplit store drop-batch news.store monday --dry-run; twinsplit store expire news.store --before 2020-01-01",
     ),
     example(
+        "The space that forgotten documents take, and old answers, given back",
+        "twinsplit store compact news.store --answers 30",
+    ),
+    example(
         "All files that a pattern matches, expanded by twinsplit itself; the lines of kept documents too",
         "twinsplit run term-split --input 'crawl/*.jsonl.gz' --tau 0.5 --write-kept --output out2",
     ),

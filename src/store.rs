@@ -1,6 +1,7 @@
 //! Stores: `run --store` and `run --against`, and `twinsplit store`.
 
 mod commands;
+mod compact;
 mod forget;
 mod show;
 

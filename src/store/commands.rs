@@ -1,6 +1,6 @@
 //! `twinsplit store`: looks at stores, and changes what is in them.
 
-use super::{forget, show};
+use super::{compact, forget, show};
 use crate::options::{MEMORY, thread_count, threads};
 use clap::{ArgMatches, Args, Command, FromArgMatches, Subcommand};
 use std::path::PathBuf;
@@ -21,6 +21,8 @@ enum Asked {
     DropBatch(forget::DropBatch),
     /// Drops the batches that came before a time, and says for which documents another one is kept now
     Expire(forget::Expire),
+    /// Writes segments again without what is forgotten of them, and drops answers of old batches: space comes back
+    Compact(compact::Compact),
 }
 
 /// What every command has that changes a store.
@@ -64,5 +66,6 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         Asked::Forget(opts) => forget::forget(&opts),
         Asked::DropBatch(opts) => forget::drop_batch(&opts),
         Asked::Expire(opts) => forget::expire(&opts),
+        Asked::Compact(opts) => compact::compact(&opts),
     }
 }

@@ -50,6 +50,13 @@ impl<D: Disk> Store<D> {
         self.commit(next, changed)
     }
 
+    /// Refuses to change what is open to be read.
+    pub(crate) fn is_writable(&self) -> Result<()> {
+        let problem = "is open to be read, and nothing is changed of it";
+        let refused = || Error::File { path: self.disk.path().to_owned(), problem: problem.to_owned() };
+        self.lock.is_some().then_some(()).ok_or_else(refused)
+    }
+
     /// Writes a file of parts.
     fn put(&mut self, name: &str, kind: &str, parts: &[&[u8]]) -> Result<()> {
         let head = parts_file::head_of_parts(kind, &[], parts);
@@ -58,10 +65,7 @@ impl<D: Disk> Store<D> {
 
     /// Writes the tombstones and clusters that a manifest does not have yet, then the manifest, then its name: that is the commit.
     pub(crate) fn commit(&mut self, next: Next, changed: &Changed) -> Result<()> {
-        if self.lock.is_none() {
-            let problem = "is open to be read, and nothing is changed of it".to_owned();
-            return Err(Error::File { path: self.disk.path().to_owned(), problem });
-        }
+        self.is_writable()?;
         let Next { mut manifest, segments } = next;
         let number = manifest.number;
         for (at, (listed, segment)) in manifest.segments.iter_mut().zip(&segments).enumerate() {

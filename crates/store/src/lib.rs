@@ -24,6 +24,7 @@
 mod batch;
 pub mod clusters;
 mod commit;
+mod compact;
 pub mod disk;
 pub mod forget;
 pub mod manifest;

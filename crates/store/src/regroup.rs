@@ -14,10 +14,6 @@ use twinsplit_core::join::doc_split::SliceBuilder;
 use twinsplit_core::threads::in_threads;
 use twinsplit_io::error::{Error, Result};
 
-/// Bytes that a feature of a document takes in a slice, at most, and a document beside them.
-const OF_FEATURE: usize = 72;
-const OF_DOCUMENT: usize = 160;
-
 /// A document for which another one is kept than before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
@@ -113,7 +109,8 @@ fn components(settings: &Settings, documents: &[(&Segment, usize)]) -> Result<Ve
         (0..).zip(documents).filter(|(_, document)| is_compared(document)).map(|(at, _)| at).collect();
     for (place, at) in compared.iter().enumerate() {
         let (segment, number) = documents[*at as usize];
-        let of_document = OF_DOCUMENT + OF_FEATURE * segment.size(number) as usize;
+        // A slice takes what a segment takes that is made.
+        let of_document = segment.bytes_to_build(number);
         if bytes.saturating_add(of_document) > memory / threads {
             slices.push(place..place);
             bytes = 0;

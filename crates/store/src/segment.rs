@@ -218,6 +218,11 @@ impl Segment {
         Self::span(&self.set_ends, number).len() as u64
     }
 
+    /// Bytes of memory that it takes in the making of a segment.
+    pub fn bytes_to_build(&self, number: usize) -> usize {
+        build::bytes_of(Self::span(&self.id_ends, number).len(), self.size(number) as usize)
+    }
+
     /// The hash of its text.
     pub fn text(&self, number: usize) -> u128 {
         let sixteen = self.texts.get(16 * number..).and_then(|bytes| bytes.first_chunk());

@@ -219,17 +219,25 @@ impl<D: Disk> Store<D> {
         &self.clusters
     }
 
+    /// How many bytes its files have.
+    ///
+    /// # Errors
+    /// One is missing.
+    pub fn bytes(&self) -> Result<u64> {
+        let bytes = |file| {
+            let path = self.disk.path().join(file);
+            fs::metadata(&path).map(|file| file.len()).map_err(Error::io("read", &path))
+        };
+        self.manifest.files().map(bytes).sum()
+    }
+
     /// Compares every file with its checksums. Gives how many bytes there are.
     ///
     /// # Errors
     /// One is missing or damaged.
     pub fn verify(&self) -> Result<u64> {
         let folder = self.disk.path();
-        let mut bytes = 0;
-        for file in self.manifest.files() {
-            let path = folder.join(file);
-            bytes += fs::metadata(&path).map_err(Error::io("read", &path))?.len();
-        }
+        let bytes = self.bytes()?;
         let threads = self.settings.threads;
         for one in &self.manifest.segments {
             segment_of(folder, one, Verify::All { threads })?;

@@ -1,5 +1,6 @@
 //! Stores against brute force over all documents, whatever the batches and the memory.
 
+mod compact;
 mod faults;
 mod model;
 

@@ -121,6 +121,18 @@ fn what_is_left_is_a_run_over_it() {
         here.say("twinsplit store drop-batch store day-1")
             .fails(2, &["has no batch day-1", "twinsplit store ls"]);
         assert_eq!(ls(&here), was);
+        // Compact, it is the same store, but for the space and for the answers that are no longer kept.
+        let said = here.say("twinsplit store compact store --answers 0");
+        assert!(said.err.contains(&format!("{} documents in 1 segment", left.len())), "{}", said.err);
+        said.ok();
+        assert_eq!(ls(&here)["forgotten"], 0);
+        assert_eq!(held(&here, options, &left), before);
+        here.write("batch", lines(&docs[2 * third..]));
+        here.say(&format!("twinsplit run {options} --input batch --output x --store store --batch-id day-2"))
+            .fails(2, &["has the batch day-2 and keeps its answer no more", "--against"]);
+        let said = here.say("twinsplit store compact store");
+        assert!(said.err.contains("nothing to give back"), "{}", said.err);
+        said.ok();
         // A batch that was dropped, and documents that were forgotten, come again as new ones.
         here.write("batch", lines(&docs[third..2 * third]));
         let again =
@@ -129,9 +141,11 @@ fn what_is_left_is_a_run_over_it() {
         left.extend_from_slice(&docs[third..2 * third]);
         assert_eq!(held(&here, options, &left), run_over(&here, options, &left));
         // A retry changes nothing, though documents of it were forgotten.
-        here.write("batch", lines(&docs[2 * third..]));
+        let first = docs[third].id.clone();
+        here.say(&format!("twinsplit store forget store {first}")).ok();
         let was = ls(&here);
-        here.say(&format!("{again} batch --batch-id day-2")).ok();
+        here.write("batch", lines(&docs[third..2 * third]));
+        here.say(&format!("{again} batch --batch-id day-1")).ok();
         assert_eq!(ls(&here), was);
     }
     println!("{steps} steps, {orphans} orphans, {others} others");

@@ -21,10 +21,15 @@ pub struct SegmentBuilder {
 const OF_FEATURE: usize = 72;
 const OF_DOCUMENT: usize = 160;
 
+/// Bytes that it takes to make a segment of a document with an id of so many bytes, and so many features.
+pub(super) fn bytes_of(id: usize, features: usize) -> usize {
+    OF_DOCUMENT + id + OF_FEATURE * features
+}
+
 impl SegmentBuilder {
     /// Takes a document.
     pub fn push(&mut self, document: Document) {
-        self.bytes += OF_DOCUMENT + document.id.len() + OF_FEATURE * document.features.len();
+        self.bytes += bytes_of(document.id.len(), document.features.len());
         self.documents.push(document);
     }
 

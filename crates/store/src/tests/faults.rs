@@ -120,6 +120,7 @@ enum Step {
     Add(&'static str, u64),
     Forget(Vec<&'static str>),
     Drop(&'static str),
+    Compact,
 }
 
 impl Step {
@@ -130,17 +131,20 @@ impl Step {
             // Whoever drops it again is told that it is not there.
             Step::Drop(id) if store.manifest().batch(id).is_none() => Ok(()),
             Step::Drop(id) => store.drop_batches([*id])?.commit(),
+            Step::Compact => store.compact(Some(1)).map(drop),
         }
     }
 }
 
-/// What a store holds: the documents, and the clusters.
-type Contents = (BTreeSet<String>, BTreeMap<String, String>);
+/// What a store holds: the documents, the clusters, and how many answers and forgotten documents.
+type Contents = (BTreeSet<String>, BTreeMap<String, String>, usize, usize);
 
 fn contents<D: Disk>(store: &Store<D>) -> Contents {
     let ids =
         store.segments.iter().flat_map(|segment| segment.living().map(|number| string(segment.id(number))));
-    (ids.collect(), held(store))
+    let answers = store.manifest().batches.iter().filter(|batch| batch.answer.is_some()).count();
+    let forgotten = store.segments.iter().map(|segment| segment.forgotten().len()).sum();
+    (ids.collect(), held(store), answers, forgotten)
 }
 
 /// At every operation of a commit the power fails, or the disk: then the store is that of before or that of after, and takes the step again.
@@ -156,7 +160,9 @@ fn after_a_fault_the_store_is_the_old_or_the_new_one() {
         Step::Forget(vec!["a00", "a04", "b03", "nobody"]),
         Step::Add("c", 4),
         Step::Forget(vec!["b01", "c00"]),
+        Step::Compact,
         Step::Drop("b"),
+        Step::Compact,
     ];
     let mut before = BTreeMap::new();
     let (mut cases, mut olds, mut news) = (0, 0, 0);

@@ -20,6 +20,7 @@ struct Sent {
     documents: Vec<Text>,
     /// How many pairs it had.
     pairs: usize,
+    has_answer: bool,
 }
 
 impl Model {
@@ -45,8 +46,9 @@ impl Model {
         }
         assert_eq!(found, self.documents);
         assert_eq!(store.manifest().living(), found.len() as u64);
-        let batches = store.manifest().batches.iter().map(|batch| (batch.id.clone(), batch.time));
-        let expected = self.batches.iter().map(|batch| (batch.id.clone(), Some(batch.time)));
+        let batches =
+            store.manifest().batches.iter().map(|one| (one.id.clone(), one.time, one.answer.is_some()));
+        let expected = self.batches.iter().map(|one| (one.id.clone(), Some(one.time), one.has_answer));
         assert_eq!(batches.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
     }
 }
@@ -97,7 +99,7 @@ fn operate(seed: u64, operations: usize, counts: &mut Counts) {
     for number in 0..operations {
         let old = model.documents();
         let is_there = !store.manifest().batches.is_empty();
-        let operation = match chance.below(12) {
+        let operation = match chance.below(13) {
             kind @ 0..=4 => {
                 let mut batch: BTreeMap<String, Text> = BTreeMap::new();
                 for _ in 0..1 + chance.below(5) {
@@ -118,7 +120,12 @@ fn operate(seed: u64, operations: usize, counts: &mut Counts) {
             }
             5 if !model.batches.is_empty() => {
                 let sent = model.batches[chance.below(model.batches.len())].clone();
-                let (found, finished) = add(&mut store, &sent.id, &sent.documents, &work).unwrap();
+                let said = add(&mut store, &sent.id, &sent.documents, &work);
+                if !sent.has_answer {
+                    assert!(said.unwrap_err().to_string().contains("keeps its answer no more"));
+                    continue;
+                }
+                let (found, finished) = said.unwrap();
                 let Finished::Before(_, parts) = finished else { panic!("it was there") };
                 assert!(found.is_empty());
                 assert_eq!(string(&parts[0]), sent.pairs.to_string());
@@ -158,6 +165,22 @@ fn operate(seed: u64, operations: usize, counts: &mut Counts) {
                 } else {
                     said
                 }
+            }
+            11 if is_there => {
+                let answers = (chance.below(2) == 0).then(|| chance.below(9));
+                let commit = store.manifest().number;
+                let has_work = store.compact(answers).unwrap();
+                assert_eq!(store.manifest().number, commit + u64::from(has_work));
+                let old = model.batches.len().saturating_sub(answers.unwrap_or(usize::MAX));
+                model.batches[..old].iter_mut().for_each(|batch| batch.has_answer = false);
+                assert!(
+                    store
+                        .segments
+                        .iter()
+                        .all(|segment| segment.forgotten().is_empty() && !segment.is_empty())
+                );
+                assert!(!store.compact(answers).unwrap());
+                "compact"
             }
             _ => {
                 drop(store);
@@ -230,7 +253,13 @@ fn add_some(
     for text in new {
         model.documents.insert(text.0.clone(), (text, id.clone()));
     }
-    model.batches.push(Sent { id, time: date(number), documents: batch, pairs: found.len() });
+    model.batches.push(Sent {
+        id,
+        time: date(number),
+        documents: batch,
+        pairs: found.len(),
+        has_answer: true,
+    });
     "add"
 }
 
@@ -275,9 +304,10 @@ fn run(operations: usize) {
         seed += 1;
     }
     println!("{operations} operations: {counts:?}");
-    for name in
-        ["add", "against", "refused", "retry", "forget", "looked", "drop", "expire", "reopen", "changed"]
-    {
+    for name in [
+        "add", "against", "refused", "retry", "forget", "looked", "drop", "expire", "compact", "reopen",
+        "changed",
+    ] {
         assert!(counts.get(name).is_some_and(|count| *count > operations / 200), "{name} {counts:?}");
     }
 }
