@@ -35,6 +35,14 @@ pub const EXAMPLES: &[Example] = &[
         "twinsplit store drop-batch news.store monday --dry-run; twinsplit store expire news.store --before 2020-01-01",
     ),
     example(
+        "New texts of documents that a store has, and the same compared with one batch alone",
+        "twinsplit run --input docs.jsonl.gz --store news.store --known-id version --batch-id tuesday --output third; twinsplit run --input docs.jsonl.gz --against news.store --batches tuesday --output fourth",
+    ),
+    example(
+        "Each document of a store: its batch, and which one is kept of its cluster",
+        "twinsplit store export news.store --output documents-of-store.jsonl",
+    ),
+    example(
         "The space that forgotten documents take, and old answers, given back",
         "twinsplit store compact news.store --answers 30",
     ),

@@ -15,7 +15,7 @@ use twinsplit_core::visible;
 use twinsplit_engine::columnar::minhash::audit;
 use twinsplit_engine::progress::{Done, documents};
 use twinsplit_engine::steps::answer_file;
-use twinsplit_engine::stores::ADDED;
+use twinsplit_engine::stores::{ADDED, REPLACED};
 use twinsplit_io::error::Result;
 use twinsplit_io::terminal::{self, plural};
 use twinsplit_io::{AtomicFile, Stdout};
@@ -219,6 +219,12 @@ impl Report<'_> {
         let mut lines: Vec<String> = reached(self.steps).iter().map(ToString::to_string).collect();
         lines.extend(left_out(self.steps).into_iter().chain(unlike_kept(self.steps)));
         lines.push(format!("{}, in {:.2} s", plural(documents, "document", "documents"), self.seconds));
+        if count(REPLACED) > 0 {
+            lines.push(format!(
+                "{} in place of earlier versions",
+                plural(count(REPLACED), "document", "documents")
+            ));
+        }
         let copies = match count(EQUAL_TEXTS) {
             0 => String::new(),
             copies => format!(" ({copies} by equal texts)"),

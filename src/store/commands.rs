@@ -1,6 +1,6 @@
 //! `twinsplit store`: looks at stores, and changes what is in them.
 
-use super::{compact, forget, show};
+use super::{compact, export, forget, show};
 use crate::options::{MEMORY, thread_count, threads};
 use clap::{ArgMatches, Args, Command, FromArgMatches, Subcommand};
 use std::path::PathBuf;
@@ -23,6 +23,8 @@ enum Asked {
     Expire(forget::Expire),
     /// Writes segments again without what is forgotten of them, and drops answers of old batches: space comes back
     Compact(compact::Compact),
+    /// Writes a JSON line for each document: its id, batch, the document that is kept of its cluster, and the hash of its text
+    Export(export::Export),
 }
 
 /// What every command has that changes a store.
@@ -67,5 +69,6 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         Asked::DropBatch(opts) => forget::drop_batch(&opts),
         Asked::Expire(opts) => forget::expire(&opts),
         Asked::Compact(opts) => compact::compact(&opts),
+        Asked::Export(opts) => export::export(&opts),
     }
 }

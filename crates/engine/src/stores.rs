@@ -28,14 +28,29 @@ use twinsplit_rows::record::tokenized::Tokenized;
 use twinsplit_rows::stages::options::{
     EqualTextsOpts, FeatureOpts, IdfOpts, KeepOpts, MaxPairsOpts, MinFeaturesOpts, SimilarityOpts,
 };
-use twinsplit_store::{Batch, Finished, Settings, Store};
+use twinsplit_store::{Finished, Settings, Store};
 
 /// The counter of documents that a run has added to a store.
 pub const ADDED: &str = "documents_added";
 
+twinsplit_core::choice! {
+    /// What becomes of a document of which the store has the id with another text.
+    #[derive(Default)]
+    pub enum KnownId {
+        /// An error, which names the batch of the earlier text
+        Refuse = "refuse"; default,
+        /// A new version, in whose favour the earlier one is forgotten
+        Version = "version",
+    }
+}
+
 /// What is said of a batch.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BatchOf<'a> {
+    /// The batches that it is compared with, where these are not all.
+    pub only: &'a [String],
+    /// What becomes of documents that are there with another text.
+    pub known_id: KnownId,
     /// What it is called; otherwise by a digest of its documents.
     pub id: Option<&'a str>,
     /// When it came; otherwise now.
@@ -52,6 +67,9 @@ fn now() -> Result<Date> {
     })?;
     Date::of_number(&since.as_secs().to_string()).map_err(|error| Error::Usage(error.to_string()))
 }
+
+/// The counter of those of them that have taken the place of an earlier version.
+pub const REPLACED: &str = "documents_replaced";
 
 /// A run with a store.
 pub struct StoreRun<'a> {
@@ -162,6 +180,9 @@ impl<'a> StoreRun<'a> {
             true => Store::writable(self.folder, self.settings.clone())?,
             false => Store::open(self.folder, self.settings.clone())?,
         };
+        if !self.batch.only.is_empty() {
+            store.restrict(self.batch.only.iter().map(String::as_str))?;
+        }
         let mut engine = LocalSteps::new(inputs, work, params, self.settings.threads, self.memory, progress)?;
         let step = sets_of_documents();
         let mut done = engine.run_parts(&[Part::Step(step.clone())], "")?;
@@ -175,7 +196,14 @@ impl<'a> StoreRun<'a> {
         let time = self.batch.time.map_or_else(now, Ok)?;
         let mut batch = store.batch(self.batch.id, &fresh).dated(time);
         let mut sink = |pair: twinsplit_store::Pair<'_>| answer.borrow_mut().pair(pair);
-        add(&sets, &mut batch, &mut sink)?;
+        if self.batch.known_id == KnownId::Version {
+            each_document(&sets, |id, text, features| {
+                batch.announce(id, text, features.len() as u64);
+                Ok(())
+            })?;
+            batch.replace_announced()?;
+        }
+        each_document(&sets, |id, text, features| batch.add(id, text, features, &mut sink))?;
         let finished =
             batch.finish(&mut sink, |added, store| answer.borrow_mut().write(&engine, added, store))?;
         let mut again = None;
@@ -184,6 +212,7 @@ impl<'a> StoreRun<'a> {
                 let dropped = added.clusters.values().map(|members| members.len() as u64 - 1).sum();
                 vec![
                     (ADDED, added.added),
+                    (REPLACED, added.replaced),
                     ("pairs", added.pairs),
                     ("candidate_pairs", added.verified),
                     ("clusters", added.clusters.len() as u64),
@@ -213,8 +242,8 @@ pub struct StoreRan {
     pub again: Option<String>,
 }
 
-/// Adds the rows of a file to a batch.
-fn add(sets: &Path, batch: &mut Batch<'_>, sink: &mut twinsplit_store::Sink<'_>) -> Result<()> {
+/// Calls `take` with id, text and features of each document of a file.
+fn each_document(sets: &Path, mut take: impl FnMut(&[u8], u128, &[u64]) -> Result<()>) -> Result<()> {
     let mut features = Vec::new();
     let mut failed = Ok(());
     for file in expand_inputs(&[sets.to_owned()])? {
@@ -222,7 +251,7 @@ fn add(sets: &Path, batch: &mut Batch<'_>, sink: &mut twinsplit_store::Sink<'_>)
             let Tokenized { doc, text } = Tokenized::decode(line)?;
             doc.features.read(&mut features)?;
             if failed.is_ok() {
-                failed = batch.add(doc.id, content(text, &features), &features, sink);
+                failed = take(doc.id, content(text, &features), &features);
             }
             Ok(())
         })?;

@@ -8,7 +8,7 @@ use crate::manifest::{Committed, Listed};
 use crate::regroup::{Change, Without, find};
 use crate::segment::{Document, Segment, SegmentBuilder};
 use crate::store::{Settings, Store};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 use twinsplit_core::cluster::components::Components;
@@ -60,6 +60,8 @@ pub struct Added {
     pub documents: u64,
     /// How many of them were new; the others were in the store, with the same text.
     pub added: u64,
+    /// How many of them have taken the place of an earlier version.
+    pub replaced: u64,
     /// How many pairs there are of which one is new.
     pub pairs: u64,
     /// How many pairs of documents were compared.
@@ -93,6 +95,8 @@ pub struct Batch<'s, D: Disk = Folder> {
     store: &'s mut Store<D>,
     /// The segments that it is compared with.
     without: Without,
+    /// Earlier versions of its documents, by the place of a segment.
+    earlier: BTreeMap<usize, BTreeSet<usize>>,
     number: u32,
     id: Option<String>,
     time: Option<Date>,
@@ -121,10 +125,11 @@ impl<'s, D: Disk> Batch<'s, D> {
         let last = store.manifest.batches.iter().map(|batch| batch.number).max().unwrap_or(0);
         Self {
             without: Without { segments: store.segments.clone(), ..Without::default() },
+            earlier: BTreeMap::new(),
             number: last + 1,
             id: id.map(str::to_owned),
             time: None,
-            is_there: id.is_some_and(|id| store.manifest.batch(id).is_some()),
+            is_there: !store.is_restricted && id.is_some_and(|id| store.manifest.batch(id).is_some()),
             refused: None,
             work: Folder(work.to_owned()),
             builder: SegmentBuilder::default(),
@@ -143,6 +148,35 @@ impl<'s, D: Disk> Batch<'s, D> {
         Self { time: Some(time), ..self }
     }
 
+    /// Announces a document that will be [added](Self::add), which is a new version where the store has its id with another text: then the earlier one goes. All are
+    /// announced before the first one is added.
+    pub fn announce(&mut self, id: &[u8], text: u128, size: u64) {
+        if self.is_there {
+            return;
+        }
+        for (place, segment) in self.store.segments.iter().enumerate() {
+            if let Some(number) = segment.find(id).filter(|number| !segment.is(*number, text, size)) {
+                self.earlier.entry(place).or_default().insert(number);
+            }
+        }
+    }
+
+    /// Ends what is announced.
+    ///
+    /// # Errors
+    /// The store is restricted; or clusters cannot be made of what stays.
+    pub fn replace_announced(&mut self) -> Result<()> {
+        if self.store.is_restricted {
+            return Err(Error::Usage(
+                "new versions take the place of others in a whole store, not in some batches of it"
+                    .to_owned(),
+            ));
+        }
+        self.without = self.store.without(std::mem::take(&mut self.earlier))?;
+        self.added.replaced = self.without.forgotten;
+        Ok(())
+    }
+
     /// Takes a document: its escaped id, the hash of its text or 0, and its features in ascending order.
     ///
     /// # Errors
@@ -155,14 +189,14 @@ impl<'s, D: Disk> Batch<'s, D> {
             return Ok(());
         }
         if let Some((segment, number)) = find(&self.without.segments, id) {
-            if segment.text(number) == text && segment.size(number) == features.len() as u64 {
+            if segment.is(number, text, features.len() as u64) {
                 self.known.push(id.into());
                 return Ok(());
             }
             let batch = segment.batch(number);
             let batch = self.store.batch_of(batch).map_or_else(String::new, |batch| batch.id.clone());
             let refused = Error::Usage(format!(
-                "the document {} stands in the store with another text, from the batch {batch}; give the new version an id of its own",
+                "the document {} stands in the store with another text, from the batch {batch}; give the new version an id of its own, or --known-id version, and it takes the place of that",
                 visible::line(&String::from_utf8_lossy(id))
             ));
             // A batch that is called by its documents may have been there before this one changed.
@@ -225,7 +259,9 @@ impl<'s, D: Disk> Batch<'s, D> {
         answer: impl FnOnce(&Added, &Store<D>) -> Result<Vec<Bytes>>,
     ) -> Result<Finished> {
         let id = self.id.clone().unwrap_or_else(|| format!("{:032x}", self.digest));
-        if let Some(before) = self.store.manifest.batch(&id) {
+        // What was answered then is about all batches.
+        let known = self.store.manifest.batch(&id).filter(|_| !self.store.is_restricted);
+        if let Some(before) = known {
             if before.digest != self.digest || before.documents != self.added.documents {
                 return Err(Error::Usage(format!(
                     "the store {} has a batch {id} of other documents; give this one another --batch-id",
@@ -239,9 +275,14 @@ impl<'s, D: Disk> Batch<'s, D> {
         }
         self.flush(sink)?;
         let graph = std::mem::take(&mut self.graph);
-        let known = std::mem::take(&mut self.known).into_iter();
-        let (changed, touched) = self.store.clusters.merge(graph, known);
-        self.added.changes = self.changes(&changed);
+        let known = std::mem::take(&mut self.known);
+        let base = self.base(&graph, &known)?;
+        let (of_edges, touched) =
+            base.as_ref().unwrap_or(&self.store.clusters).merge(graph, known.into_iter());
+        let before = base.as_ref().filter(|_| self.store.is_restricted).unwrap_or(&self.store.clusters);
+        let mut changed = std::mem::take(&mut self.without.changed);
+        changed.extend(of_edges);
+        self.added.changes = self.changes(before, &changed);
         for (kept, ids) in touched {
             let members = self.members(&kept, ids)?;
             self.added.clusters.insert(kept, members);

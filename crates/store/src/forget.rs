@@ -10,8 +10,7 @@ use crate::regroup::Without;
 use crate::store::Store;
 use std::collections::{BTreeMap, BTreeSet};
 use twinsplit_core::cluster::keep::Date;
-use twinsplit_core::visible;
-use twinsplit_io::error::{Error, Result};
+use twinsplit_io::error::Result;
 
 /// What forgetting some documents does to a store. Nothing is done before [`commit`](Self::commit).
 pub struct Removal<'s, D: Disk> {
@@ -44,17 +43,7 @@ impl<D: Disk> Store<D> {
     /// # Errors
     /// The store has no batch of an id; or clusters cannot be made of what stays.
     pub fn drop_batches<'i>(&mut self, ids: impl IntoIterator<Item = &'i str>) -> Result<Removal<'_, D>> {
-        let missing = |id: &str| {
-            Error::Usage(format!(
-                "the store {} has no batch {}; twinsplit store ls shows those that it has",
-                visible::path(self.disk.path()),
-                visible::line(id)
-            ))
-        };
-        let batches: Vec<Committed> = ids
-            .into_iter()
-            .map(|id| self.manifest.batch(id).cloned().ok_or_else(|| missing(id)))
-            .collect::<Result<_>>()?;
+        let batches: Vec<Committed> = self.batches(ids)?.into_iter().cloned().collect();
         let numbers: BTreeSet<u32> = batches.iter().map(|batch| batch.number).collect();
         let mut gone = BTreeMap::new();
         for (place, segment) in self.segments.iter().enumerate() {
@@ -64,8 +53,6 @@ impl<D: Disk> Store<D> {
                 gone.insert(place, of_batches);
             }
         }
-        let batches =
-            self.manifest.batches.iter().filter(|batch| numbers.contains(&batch.number)).cloned().collect();
         self.removal(gone, batches, Vec::new())
     }
 

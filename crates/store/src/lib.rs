@@ -26,6 +26,7 @@ pub mod clusters;
 mod commit;
 mod compact;
 pub mod disk;
+mod export;
 pub mod forget;
 pub mod manifest;
 mod regroup;
@@ -36,6 +37,7 @@ mod tests;
 pub mod tombstones;
 
 pub use batch::{Added, Batch, Finished, Member, Pair, Side, Sink};
+pub use export::Entry;
 pub use forget::{Change, Removal};
 pub use segment::{Document, Segment, SegmentBuilder};
 pub use store::{Settings, Store, last_manifest};

@@ -229,6 +229,11 @@ impl Segment {
         sixteen.map_or(0, |sixteen| u128::from_le_bytes(*sixteen))
     }
 
+    /// Whether it has this text, and so many features.
+    pub fn is(&self, number: usize, text: u128, size: u64) -> bool {
+        self.text(number) == text && self.size(number) == size
+    }
+
     /// The number of the batch that it came in.
     pub fn batch(&self, number: usize) -> u32 {
         self.batches.number(number)
@@ -255,17 +260,21 @@ impl Segment {
         Document { id, batch, text, features: features.into() }
     }
 
+    /// The number of the document at a place in the order of ids.
+    pub fn in_order(&self, place: usize) -> usize {
+        self.orders.number(place) as usize
+    }
+
     /// The number of the document of an id, if it is not forgotten.
     pub fn find(&self, id: &[u8]) -> Option<usize> {
-        let number = |place: usize| self.orders.number(place) as usize;
-        let place = partition_point(0, self.documents, |place| self.id(number(place)) < id);
-        let found = (place < self.documents).then(|| number(place));
+        let place = partition_point(0, self.documents, |place| self.id(self.in_order(place)) < id);
+        let found = (place < self.documents).then(|| self.in_order(place));
         found.filter(|number| self.id(*number) == id && !self.forgotten.has(*number))
     }
 
     /// The numbers of the documents that are too small to be compared and have this text, without those that are forgotten.
     pub fn of_text(&self, text: u128) -> impl Iterator<Item = usize> {
-        let number = move |place: usize| self.orders.number(self.documents + place) as usize;
+        let number = move |place: usize| self.in_order(self.documents + place);
         let first = partition_point(0, self.small, |place| self.text(number(place)) < text);
         let of_text = (first..self.small).map(number).take_while(move |number| self.text(*number) == text);
         of_text.filter(|number| !self.forgotten.has(*number))

@@ -51,6 +51,8 @@ pub struct Store<D = Folder> {
     pub(crate) manifest: Manifest,
     pub(crate) segments: Vec<Arc<Segment>>,
     pub(crate) clusters: Clusters,
+    /// Whether only a part of what is there counts; then what stands in the clusters may be no longer connected.
+    pub(crate) is_restricted: bool,
     /// Held while the store may be written.
     pub(crate) lock: Option<File>,
 }
@@ -140,7 +142,8 @@ impl<D: Disk> Store<D> {
                 Err(_) if last != number => number = last,
                 Err(error) => return Err(error),
                 Ok((manifest, segments, clusters)) => {
-                    return Ok(Self { disk, settings, manifest, segments, clusters, lock });
+                    let is_restricted = false;
+                    return Ok(Self { disk, settings, manifest, segments, clusters, is_restricted, lock });
                 }
             }
         }

@@ -94,14 +94,13 @@ fn add<D: Disk>(
     documents: &[Text],
     work: &Path,
 ) -> Result<(Pairs, Finished)> {
-    add_dated(store, id, Date::of_number("0").unwrap(), documents, work)
+    add_as(store, (id, Date::of_number("0").unwrap(), false), documents, work)
 }
 
-/// The same of a batch of some time.
-fn add_dated<D: Disk>(
+/// The same of a batch of some time, which has new versions of documents or not.
+fn add_as<D: Disk>(
     store: &mut Store<D>,
-    id: &str,
-    time: Date,
+    (id, time, has_versions): (&str, Date, bool),
     documents: &[Text],
     work: &Path,
 ) -> Result<(Pairs, Finished)> {
@@ -111,6 +110,12 @@ fn add_dated<D: Disk>(
         Ok(())
     };
     let mut batch = store.batch(Some(id), work).dated(time);
+    if has_versions {
+        for (id, text, features) in documents {
+            batch.announce(id.as_bytes(), *text, features.len() as u64);
+        }
+        batch.replace_announced()?;
+    }
     for (id, text, features) in documents {
         batch.add(id.as_bytes(), *text, &features.iter().copied().collect::<Vec<_>>(), &mut sink)?;
     }

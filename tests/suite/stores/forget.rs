@@ -10,7 +10,7 @@ use crate::common::oracle::Doc;
 use crate::common::rng::Rng;
 
 /// A store of three batches, of these days.
-fn three_days(here: &Place, options: &str, docs: &[Doc]) {
+pub fn three_days(here: &Place, options: &str, docs: &[Doc]) {
     let third = docs.len().div_ceil(3);
     for (day, batch) in docs.chunks(third).enumerate() {
         here.write("batch", lines(batch));
@@ -23,7 +23,7 @@ fn three_days(here: &Place, options: &str, docs: &[Doc]) {
 }
 
 /// The clusters of a run over some documents.
-fn run_over(here: &Place, options: &str, docs: &[Doc]) -> String {
+pub fn run_over(here: &Place, options: &str, docs: &[Doc]) -> String {
     here.write("all", lines(docs));
     here.say(&format!("twinsplit run doc-split {options} --input all --output all-out --overwrite --quiet"))
         .ok();
@@ -31,7 +31,7 @@ fn run_over(here: &Place, options: &str, docs: &[Doc]) -> String {
 }
 
 /// The rows of what changes, from these clusters to those, for the documents that stay.
-fn changes(before: &str, after: &str, docs: &[Doc]) -> BTreeSet<String> {
+pub fn changes(before: &str, after: &str, docs: &[Doc]) -> BTreeSet<String> {
     let (was, now) = (kept(before), kept(after));
     let of = |kept: &std::collections::BTreeMap<&str, &str>, id: &str| {
         kept.get(id).copied().unwrap_or(id).to_owned()
@@ -42,7 +42,7 @@ fn changes(before: &str, after: &str, docs: &[Doc]) -> BTreeSet<String> {
 }
 
 /// The clusters that a store has: those that documents are in which it has already.
-fn held(here: &Place, options: &str, docs: &[Doc]) -> String {
+pub fn held(here: &Place, options: &str, docs: &[Doc]) -> String {
     here.write("known", lines(docs));
     here.say(&format!(
         "twinsplit run {options} --input known --against store --output known-out --overwrite --quiet"

@@ -4,3 +4,4 @@ mod batches;
 mod faults;
 mod forget;
 mod formats;
+mod versions;

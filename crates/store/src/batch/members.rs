@@ -1,27 +1,37 @@
 //! The clusters that a batch has touched, for its answer.
 
 use super::{Batch, Member};
-use crate::clusters::Changed;
+use crate::clusters::{Changed, Clusters};
 use crate::disk::Disk;
-use crate::regroup::{Change, find};
+use crate::regroup::{Change, find, regroup};
 use crate::store::Settings;
 use std::collections::BTreeSet;
+use twinsplit_core::cluster::components::Components;
 use twinsplit_core::join::overlap;
 use twinsplit_io::error::{Error, Result};
 
 impl<D: Disk> Batch<'_, D> {
-    /// What is new for documents of earlier batches.
-    pub(super) fn changes(&self, changed: &Changed) -> Vec<Change> {
+    /// The clusters that pairs are put into, where these are not those of the store: earlier versions have gone, or some batches are all that counts.
+    pub(super) fn base(&self, graph: &Components, known: &[Box<[u8]>]) -> Result<Option<Clusters>> {
+        let clusters = &self.store.clusters;
+        if !self.store.is_restricted {
+            return Ok((!self.without.changed.is_empty()).then(|| clusters.with(&self.without.changed)));
+        }
+        let ends = (0..graph.ids.len() as u32).map(|number| graph.ids.get(number));
+        let touched = ends.chain(known.iter().map(|id| &**id)).filter_map(|id| clusters.find(id)).collect();
+        let (changed, _) = regroup(&self.store.settings, &self.store.segments, &clusters.keeping(&touched))?;
+        Ok(Some(clusters.with(&changed)))
+    }
+
+    /// What is new for documents of earlier batches, by what was kept before and by what is changed of that.
+    pub(super) fn changes(&self, before: &Clusters, changed: &Changed) -> Vec<Change> {
+        let segments = &self.without.segments;
         let mut changes = Vec::new();
         for (id, now) in changed {
-            let (before, now) = (self.store.clusters.kept(id), now.as_deref().unwrap_or(id));
-            if before != now && find(&self.without.segments, id).is_some() {
-                changes.push(Change {
-                    id: id.clone(),
-                    before: before.into(),
-                    now: now.into(),
-                    is_orphan: false,
-                });
+            let (before, now) = (before.kept(id), now.as_deref().unwrap_or(id));
+            if before != now && find(segments, id).is_some() {
+                let is_orphan = find(segments, before).is_none();
+                changes.push(Change { id: id.clone(), before: before.into(), now: now.into(), is_orphan });
             }
         }
         changes

@@ -5,6 +5,7 @@ use crate::disk::Folder;
 use std::cell::RefCell;
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::sync::Arc;
 use twinsplit_io::error::Error;
 
 /// A disk that remembers what was asked of it, and fails where it is told to.
@@ -118,6 +119,8 @@ fn put(folder: &Path, files: &BTreeMap<String, Vec<u8>>) -> PathBuf {
 /// What is asked of a store.
 enum Step {
     Add(&'static str, u64),
+    /// Other texts of documents of a family.
+    Versions(&'static str, u64),
     Forget(Vec<&'static str>),
     Drop(&'static str),
     Compact,
@@ -127,6 +130,11 @@ impl Step {
     fn take<D: Disk>(&self, store: &mut Store<D>, work: &Path) -> Result<()> {
         match self {
             Step::Add(prefix, count) => add(store, prefix, &family(prefix, *count), work).map(drop),
+            Step::Versions(prefix, count) => {
+                let mut texts = family(prefix, *count);
+                texts.iter_mut().for_each(|text| text.1 += 1000);
+                add_as(store, ("versions", Date::of_number("0").unwrap(), true), &texts, work).map(drop)
+            }
             Step::Forget(ids) => store.forget(ids.iter().map(|id| id.as_bytes()))?.commit(),
             // Whoever drops it again is told that it is not there.
             Step::Drop(id) if store.manifest().batch(id).is_none() => Ok(()),
@@ -136,15 +144,18 @@ impl Step {
     }
 }
 
-/// What a store holds: the documents, the clusters, and how many answers and forgotten documents.
-type Contents = (BTreeSet<String>, BTreeMap<String, String>, usize, usize);
+/// What a store holds: the documents with their texts, the clusters, and how many answers and forgotten documents.
+type Contents = (BTreeSet<(String, u128)>, BTreeMap<String, String>, usize, usize);
 
 fn contents<D: Disk>(store: &Store<D>) -> Contents {
-    let ids =
-        store.segments.iter().flat_map(|segment| segment.living().map(|number| string(segment.id(number))));
+    let texts = |segment: &Arc<Segment>| {
+        let texts: Vec<_> = segment.living().map(|at| (string(segment.id(at)), segment.text(at))).collect();
+        texts
+    };
+    let texts = store.segments.iter().flat_map(texts);
     let answers = store.manifest().batches.iter().filter(|batch| batch.answer.is_some()).count();
     let forgotten = store.segments.iter().map(|segment| segment.forgotten().len()).sum();
-    (ids.collect(), held(store), answers, forgotten)
+    (texts.collect(), held(store), answers, forgotten)
 }
 
 /// At every operation of a commit the power fails, or the disk: then the store is that of before or that of after, and takes the step again.
@@ -159,6 +170,7 @@ fn after_a_fault_the_store_is_the_old_or_the_new_one() {
         Step::Add("b", 9),
         Step::Forget(vec!["a00", "a04", "b03", "nobody"]),
         Step::Add("c", 4),
+        Step::Versions("c", 6),
         Step::Forget(vec!["b01", "c00"]),
         Step::Compact,
         Step::Drop("b"),

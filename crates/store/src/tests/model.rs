@@ -45,6 +45,16 @@ impl Model {
             }
         }
         assert_eq!(found, self.documents);
+        let (clusters, mut entries) = (self.clusters(), Vec::new());
+        let mut take = |Entry { id, batch, kept, text, features }: Entry<'_>| {
+            entries.push((string(id), batch.to_owned(), kept.map(string), text, features));
+            Ok(())
+        };
+        store.each_entry(&mut take).unwrap();
+        let entry = |(id, ((_, text, features), batch)): (&String, &(Text, String))| {
+            (id.clone(), batch.clone(), clusters.get(id).cloned(), *text, features.len() as u64)
+        };
+        assert_eq!(entries, self.documents.iter().map(entry).collect::<Vec<_>>());
         assert_eq!(store.manifest().living(), found.len() as u64);
         let batches =
             store.manifest().batches.iter().map(|one| (one.id.clone(), one.time, one.answer.is_some()));
@@ -104,19 +114,22 @@ fn operate(seed: u64, operations: usize, counts: &mut Counts) {
                 let mut batch: BTreeMap<String, Text> = BTreeMap::new();
                 for _ in 0..1 + chance.below(5) {
                     let id = format!("d{:02}", chance.below(40));
-                    let known = model.documents.get(&id).filter(|_| chance.below(8) > 0);
+                    let known =
+                        model.documents.get(&id).filter(|_| chance.below(if kind == 3 { 2 } else { 8 }) > 0);
                     let text = known.map_or_else(|| document(id.clone(), chance), |(text, _)| text.clone());
                     batch.insert(id, text);
                 }
                 let batch: Vec<Text> = batch.into_values().collect();
-                add_some(
-                    &mut model,
-                    &mut store,
-                    (number, batch),
-                    (kind == 4 && is_there).then_some(&path),
-                    &work,
-                    &settings,
-                )
+                let way = match (kind, is_there) {
+                    (3, _) => Way::Versions,
+                    (4, true) if chance.below(2) == 0 => Way::Against(path.clone(), None),
+                    (4, true) => {
+                        let some = model.batches.iter().filter(|_| chance.below(2) == 0);
+                        Way::Against(path.clone(), Some(some.map(|one| one.id.clone()).collect()))
+                    }
+                    _ => Way::Adds,
+                };
+                add_some(&mut model, &mut store, (number, batch), way, (&work, &settings))
             }
             5 if !model.batches.is_empty() => {
                 let sent = model.batches[chance.below(model.batches.len())].clone();
@@ -204,41 +217,66 @@ fn date(number: usize) -> Date {
     Date::of_number(&(1_000_000 + number).to_string()).unwrap()
 }
 
+/// How a batch is compared.
+enum Way {
+    /// It is added.
+    Adds,
+    /// The same, and other texts take the place of those that are there.
+    Versions,
+    /// A reader of the folder compares it, with some batches or all.
+    Against(std::path::PathBuf, Option<BTreeSet<String>>),
+}
+
 /// Adds a batch, or compares it as a reader does.
 fn add_some(
     model: &mut Model,
     store: &mut Store,
     (number, batch): (usize, Vec<Text>),
-    reads: Option<&std::path::PathBuf>,
-    work: &Path,
-    settings: &dyn Fn() -> Settings,
+    way: Way,
+    (work, settings): (&Path, &dyn Fn() -> Settings),
 ) -> &'static str {
-    let old = model.documents();
-    let is_refused = batch.iter().any(|text| {
-        model.documents.get(&text.0).is_some_and(|(old, _)| (old.1, old.2.len()) != (text.1, text.2.len()))
-    });
-    let new: Vec<Text> =
-        batch.iter().filter(|text| !model.documents.contains_key(&text.0)).cloned().collect();
-    let id = format!("batch {number}");
-    let said = match reads {
-        Some(path) => add_dated(&mut Store::open(path, settings()).unwrap(), &id, date(number), &batch, work),
-        None => add_dated(store, &id, date(number), &batch, work),
+    let counts = |of: &String| match &way {
+        Way::Against(_, Some(batches)) => batches.contains(of),
+        _ => true,
     };
-    if is_refused {
+    let there = model.documents.iter().filter(|(_, (_, of))| counts(of));
+    let there: BTreeMap<&String, &Text> = there.map(|(id, (text, _))| (id, text)).collect();
+    let old: Vec<Text> = there.values().map(|text| (*text).clone()).collect();
+    let is_other =
+        |text: &&Text| there.get(&text.0).is_some_and(|old| (old.1, old.2.len()) != (text.1, text.2.len()));
+    let others: BTreeSet<&String> = batch.iter().filter(is_other).map(|text| &text.0).collect();
+    let new: Vec<Text> = batch
+        .iter()
+        .filter(|text| !there.contains_key(&text.0) || others.contains(&text.0))
+        .cloned()
+        .collect();
+    let stays: Vec<Text> = old.iter().filter(|text| !others.contains(&text.0)).cloned().collect();
+    let (id, time) = (format!("batch {number}"), date(number));
+    let said = match &way {
+        Way::Adds => add_as(store, (&id, time, false), &batch, work),
+        Way::Versions => add_as(store, (&id, time, true), &batch, work),
+        Way::Against(path, batches) => {
+            let mut reader = Store::open(path, settings()).unwrap();
+            batches.iter().for_each(|ids| reader.restrict(ids.iter().map(String::as_str)).unwrap());
+            add_as(&mut reader, (&id, time, false), &batch, work)
+        }
+    };
+    if !others.is_empty() && !matches!(way, Way::Versions) {
         assert!(said.unwrap_err().to_string().contains("with another text"));
         return "refused";
     }
     let (found, finished) = said.unwrap();
     let Finished::Now(added) = finished else { panic!("it is new") };
-    let mut after: Vec<Text> = [old.clone(), new.clone()].concat();
+    let mut after: Vec<Text> = [stays.clone(), new.clone()].concat();
     after.sort();
     let (was, now) = (clusters(&old, model.similarity), clusters(&after, model.similarity));
-    let earlier = pairs(&old, model.similarity);
+    let earlier = pairs(&stays, model.similarity);
     let expected: Pairs = pairs(&after, model.similarity).difference(&earlier).cloned().collect();
     assert_eq!(found, expected);
+    assert_eq!((added.added as usize, added.replaced as usize), (new.len(), others.len()));
     let of_changes =
         added.changes.iter().map(|change| [&change.id, &change.before, &change.now].map(|id| string(id)));
-    assert_eq!(of_changes.collect::<Vec<_>>(), changes(&was, &now, &old).collect::<Vec<_>>());
+    assert_eq!(of_changes.collect::<Vec<_>>(), changes(&was, &now, &stays).collect::<Vec<_>>());
     let touched: BTreeSet<&String> = batch.iter().filter_map(|text| now.get(&text.0)).collect();
     let members =
         added.clusters.iter().flat_map(|(kept, of)| of.iter().map(|one| (string(&one.id), string(kept))));
@@ -247,20 +285,18 @@ fn add_some(
         members.collect::<BTreeMap<_, _>>(),
         expected.map(|(id, kept)| (id.clone(), kept.clone())).collect()
     );
-    if reads.is_some() {
-        return "against";
-    }
+    let said = match way {
+        Way::Adds => "add",
+        Way::Versions if others.is_empty() => "add",
+        Way::Versions => "versions",
+        Way::Against(_, None) => return "against",
+        Way::Against(_, Some(_)) => return "against some",
+    };
     for text in new {
         model.documents.insert(text.0.clone(), (text, id.clone()));
     }
-    model.batches.push(Sent {
-        id,
-        time: date(number),
-        documents: batch,
-        pairs: found.len(),
-        has_answer: true,
-    });
-    "add"
+    model.batches.push(Sent { id, time, documents: batch, pairs: found.len(), has_answer: true });
+    said
 }
 
 /// Forgets documents, or only looks at what it would do.

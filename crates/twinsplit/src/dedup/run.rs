@@ -95,7 +95,7 @@ impl Dedup {
         if let Some(StoreFolder { path, adds, batch_id }) = &self.store {
             let inputs = blocks.map_or_else(|| Ok(inputs.to_vec()), |blocks| spooled(blocks, work.path()))?;
             let bounds = (self.threads, self.memory);
-            let batch = BatchOf { id: batch_id.as_deref(), time: None };
+            let batch = BatchOf { id: batch_id.as_deref(), ..BatchOf::default() };
             let run = StoreRun::of(&plan, (path, *adds), batch, bounds)?;
             let steps = work.path().join("steps");
             std::fs::create_dir(&steps).map_err(Error::io("create", &steps))?;
