@@ -5,16 +5,21 @@ use std::collections::BTreeSet;
 use std::fs;
 
 /// The crates from the bottom to the top, each with its folder and those of the others on which it may stand.
-const LAYERS: [(&str, &str, &[&str]); 9] = [
+const LAYERS: [(&str, &str, &[&str]); 10] = [
     ("twinsplit-core", "crates/core", &[]),
     ("twinsplit-io", "crates/io", &["core"]),
     ("twinsplit-hamming", "crates/hamming", &["core", "io"]),
     ("twinsplit-store", "crates/store", &["core", "io"]),
+    ("twinsplit-serve", "crates/serve", &["core", "io", "hamming", "store"]),
     ("twinsplit-rows", "crates/rows", &["core", "io", "hamming"]),
     ("twinsplit-engine", "crates/engine", &["core", "io", "hamming", "store", "rows"]),
     ("twinsplit-sources", "crates/sources", &["core", "io", "rows"]),
     ("twinsplit", "crates/twinsplit", &["core", "io", "hamming", "rows", "engine"]),
-    ("twinsplit-cli", ".", &["core", "io", "hamming", "store", "rows", "engine", "sources", "twinsplit"]),
+    (
+        "twinsplit-cli",
+        ".",
+        &["core", "io", "hamming", "store", "rows", "serve", "engine", "sources", "twinsplit"],
+    ),
 ];
 
 fn read(path: &str) -> String {

@@ -101,6 +101,11 @@ impl TextComparer {
         Self { check, edit: EditDistance::default() }
     }
 
+    /// What it compares.
+    pub fn measure(&self) -> TextMeasure {
+        self.check.measure
+    }
+
     /// How alike two contents are, rounded to millionths, where they are a pair; `None` where they are none.
     pub fn compare(&mut self, x: &Content, y: &Content) -> Option<Score> {
         match (x, y) {

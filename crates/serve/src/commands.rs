@@ -1,0 +1,303 @@
+//! What clients ask for: words as commands, and answers as replies.
+
+use crate::document::{Document, Verdict};
+use crate::resp::{Replies, Version};
+use crate::sketch::Sketch;
+use crate::state::{Answer, Asked, Compared};
+use std::borrow::Cow;
+
+/// A command as it is declared.
+struct Declared {
+    name: &'static str,
+    /// Words with the name; at least so many where it is negative, as Redis tells it.
+    arity: i64,
+    /// What it does, for `COMMAND DOCS`.
+    about: &'static str,
+    /// Whether its first argument is a namespace.
+    keyed: bool,
+    writes: bool,
+}
+
+const fn of_namespace(name: &'static str, arity: i64, writes: bool, about: &'static str) -> Declared {
+    Declared { name, arity, about, keyed: true, writes }
+}
+
+const fn of_server(name: &'static str, arity: i64, about: &'static str) -> Declared {
+    Declared { name, arity, about, keyed: false, writes: false }
+}
+
+const COMMANDS: [Declared; 16] = [
+    of_namespace("fp.checkadd", 5, true, "Says whether a document is new, and takes it in"),
+    of_namespace("fp.mcheckadd", -5, true, "Does that with several documents, one after the other"),
+    of_namespace("fp.check", 4, false, "Says whether a document would be new"),
+    of_namespace("fp.add", 5, true, "Takes a document in and keeps it, whatever it is like"),
+    of_namespace("fp.del", 3, true, "Forgets a document, and lists what was dropped in its favour"),
+    of_namespace("fp.why", 4, false, "Says how two documents compare"),
+    of_namespace("fp.count", 2, false, "Counts documents, and those that are kept"),
+    of_server("ping", -1, "Answers"),
+    of_server("echo", 2, "Says it again"),
+    of_server("hello", -1, "Chooses the version of the protocol"),
+    of_server("auth", -2, "Gives the password"),
+    of_server("info", -1, "Shows figures of the service"),
+    of_server("command", -1, "Lists the commands"),
+    of_server("client", -2, "Takes the name of a client, and does nothing with it"),
+    of_server("select", 2, "Takes database 0, which is the only one"),
+    of_server("quit", 1, "Ends the connection"),
+];
+
+/// What a client asks for.
+#[derive(Debug)]
+pub(crate) enum Command {
+    /// Something of a namespace, which the writer answers.
+    Ask(Box<[u8]>, Asked),
+    Ping(Option<Box<[u8]>>),
+    Echo(Box<[u8]>),
+    Hello {
+        version: Option<Version>,
+        password: Option<Box<[u8]>>,
+    },
+    Auth(Box<[u8]>),
+    Info,
+    List,
+    HowMany,
+    Docs,
+    Ok,
+    Quit,
+    /// It is refused with this error.
+    Wrong(String),
+}
+
+/// Bytes of the longest id.
+const ID: usize = 4096;
+/// Bytes of the longest name of a namespace.
+const NAME: usize = 256;
+
+type Word<'b> = Cow<'b, [u8]>;
+
+/// What some words ask for; there is at least one.
+pub(crate) fn command(words: &[Word<'_>], sketch: &mut Sketch) -> Command {
+    read(words, sketch).unwrap_or_else(Command::Wrong)
+}
+
+fn read(words: &[Word<'_>], sketch: &mut Sketch) -> Result<Command, String> {
+    let name = words.first().map(|word| word.to_ascii_lowercase()).unwrap_or_default();
+    let Some(declared) = COMMANDS.iter().find(|known| known.name.as_bytes() == name) else {
+        return Err(format!("ERR unknown command '{}'; COMMAND lists those that there are", shown(&name)));
+    };
+    let count = words.len() as i64;
+    if (declared.arity >= 0 && count != declared.arity) || count < -declared.arity {
+        return Err(format!("ERR wrong number of arguments for '{}' command", declared.name));
+    }
+    let arguments = &words[1..];
+    if declared.keyed {
+        let (namespace, arguments) = arguments.split_first().ok_or("ERR no namespace is given")?;
+        let namespace = bounded("namespace", namespace, NAME)?;
+        return Ok(Command::Ask(namespace, asked(declared.name, arguments, sketch)?));
+    }
+    Ok(match (declared.name, arguments) {
+        ("ping", []) => Command::Ping(None),
+        ("ping", [text]) => Command::Ping(Some((**text).into())),
+        ("echo", [text]) => Command::Echo((**text).into()),
+        ("hello", arguments) => hello(arguments)?,
+        ("auth", [password]) => Command::Auth((**password).into()),
+        ("auth", [user, password]) => Command::Auth(of_user(user, password)?),
+        ("info", _) => Command::Info,
+        ("command", []) => Command::List,
+        ("command", [what, ..]) => match &what.to_ascii_lowercase()[..] {
+            b"count" => Command::HowMany,
+            b"docs" => Command::Docs,
+            other => return Err(format!("ERR unknown subcommand '{}'", shown(other))),
+        },
+        ("client", [what, ..]) => match &what.to_ascii_lowercase()[..] {
+            b"setname" | b"setinfo" => Command::Ok,
+            other => return Err(format!("ERR unknown subcommand '{}'", shown(other))),
+        },
+        ("select", [number]) if **number == *b"0" => Command::Ok,
+        ("select", _) => {
+            return Err("ERR there is one database, 0; a namespace is the first argument".to_owned());
+        }
+        ("quit", _) => Command::Quit,
+        _ => return Err(format!("ERR wrong number of arguments for '{}' command", declared.name)),
+    })
+}
+
+fn asked(name: &str, arguments: &[Word<'_>], sketch: &mut Sketch) -> Result<Asked, String> {
+    let id = |id: &Word<'_>| bounded("id", id, ID);
+    Ok(match (name, arguments) {
+        ("fp.checkadd", [of, kind, content]) => Asked::CheckAdd(id(of)?, document(kind, content, sketch)?),
+        ("fp.add", [of, kind, content]) => Asked::Add(id(of)?, document(kind, content, sketch)?),
+        ("fp.check", [kind, content]) => Asked::Check(document(kind, content, sketch)?),
+        ("fp.del", [of]) => Asked::Delete(id(of)?),
+        ("fp.why", [one, other]) => Asked::Why(id(one)?, id(other)?),
+        ("fp.count", []) => Asked::Count,
+        ("fp.mcheckadd", [kind, rest @ ..]) if rest.len() % 2 == 0 => {
+            let two = rest.chunks_exact(2);
+            let all = two.map(|two| Ok((id(&two[0])?, document(kind, &two[1], sketch)?)));
+            Asked::CheckAddAll(all.collect::<Result<_, String>>()?)
+        }
+        _ => return Err(format!("ERR wrong number of arguments for '{name}' command")),
+    })
+}
+
+fn bounded(what: &str, word: &[u8], most: usize) -> Result<Box<[u8]>, String> {
+    match word.len() {
+        0 => Err(format!("ERR the {what} is empty")),
+        length if length > most => Err(format!("ERR the {what} has {length} bytes, and {most} is the most")),
+        _ => Ok(word.into()),
+    }
+}
+
+fn document(kind: &[u8], content: &[u8], sketch: &mut Sketch) -> Result<Document, String> {
+    match &kind.to_ascii_lowercase()[..] {
+        b"text" => {
+            let text = std::str::from_utf8(content).map_err(|error| {
+                format!("ERR the text is not UTF-8: byte {} begins no character", error.valid_up_to())
+            })?;
+            Ok(sketch.of_text(text))
+        }
+        b"fp" => sketch.of_fingerprint(content).map_err(|problem| format!("ERR {problem}")),
+        other => Err(format!("ERR expected TEXT or FP, found '{}'", shown(other))),
+    }
+}
+
+fn hello(arguments: &[Word<'_>]) -> Result<Command, String> {
+    let version = match arguments.first().map(|word| &**word) {
+        None => None,
+        Some(b"2") => Some(Version::Two),
+        Some(b"3") => Some(Version::Three),
+        Some(_) => return Err("NOPROTO unsupported protocol version: 2 and 3 are spoken".to_owned()),
+    };
+    let mut rest = arguments.get(1..).unwrap_or_default();
+    let mut password = None;
+    while let Some(option) = rest.first() {
+        (password, rest) = match (&option.to_ascii_lowercase()[..], rest) {
+            (b"auth", [_, user, given, rest @ ..]) => (Some(of_user(user, given)?), rest),
+            (b"setname", [_, _, rest @ ..]) => (password, rest),
+            _ => return Err(format!("ERR syntax error in HELLO option '{}'", shown(option))),
+        };
+    }
+    Ok(Command::Hello { version, password })
+}
+
+/// There is one user, `default`.
+fn of_user(user: &[u8], password: &[u8]) -> Result<Box<[u8]>, String> {
+    if user == b"default" { Ok(password.into()) } else { Err(WRONG_PASSWORD.to_owned()) }
+}
+
+/// What a wrong password is answered with.
+pub(crate) const WRONG_PASSWORD: &str = "WRONGPASS invalid username-password pair; the user is 'default'";
+
+/// A word for an error: short, and nothing that changes a terminal.
+fn shown(word: &[u8]) -> String {
+    let text = String::from_utf8_lossy(&word[..word.len().min(64)]).into_owned();
+    twinsplit_core::visible::line(&text).into_owned()
+}
+
+/// Replies with an answer of the writer.
+pub(crate) fn reply(answer: &Answer, out: &mut Replies) {
+    match answer {
+        Answer::Refused(refused) => out.error(&refused.to_string()),
+        Answer::Verdict(verdict) => reply_verdict(verdict, out),
+        Answer::Verdicts(all) => {
+            out.array(all.len());
+            for one in all {
+                match one {
+                    Ok(verdict) => reply_verdict(verdict, out),
+                    Err(refused) => out.error(&refused.to_string()),
+                }
+            }
+        }
+        Answer::Orphans(None) | Answer::Why(None) => out.null(),
+        Answer::Orphans(Some(ids)) => {
+            out.array(ids.len());
+            ids.iter().for_each(|id| out.bulk(id));
+        }
+        Answer::Count(documents, kept) => {
+            out.map(2);
+            for (name, count) in [("documents", documents), ("kept", kept)] {
+                out.bulk(name.as_bytes());
+                out.number(*count);
+            }
+        }
+        Answer::Why(Some(compared)) => reply_why(compared, out),
+    }
+}
+
+fn reply_verdict(verdict: &Verdict, out: &mut Replies) {
+    match verdict {
+        Verdict::New => {
+            out.array(1);
+            out.bulk(b"NEW");
+        }
+        Verdict::Duplicate { id, distance, measure } => {
+            out.array(4);
+            out.bulk(b"DUPLICATE");
+            out.bulk(id);
+            out.number((*distance).into());
+            out.bulk(measure.to_string().as_bytes());
+        }
+    }
+}
+
+fn reply_why(compared: &Compared, out: &mut Replies) {
+    let Compared { verdicts, distance, share, equal_texts, alike } = compared;
+    let yes = |is: bool| if is { &b"yes"[..] } else { b"no" };
+    let count = 3
+        + 2 * usize::from(distance.is_some())
+        + usize::from(share.is_some())
+        + usize::from(equal_texts.is_some());
+    out.map(count);
+    for (name, verdict) in [("first", &verdicts[0]), ("second", &verdicts[1])] {
+        out.bulk(name.as_bytes());
+        reply_verdict(verdict, out);
+    }
+    if let Some((distance, most)) = distance {
+        for (name, number) in [("distance", distance), ("distance_allowed", most)] {
+            out.bulk(name.as_bytes());
+            out.number((*number).into());
+        }
+    }
+    if let Some(share) = share {
+        out.bulk(b"similarity");
+        out.bulk(format!("{}.{:06}", share / 1_000_000, share % 1_000_000).as_bytes());
+    }
+    if let Some(equal) = equal_texts {
+        out.bulk(b"equal_texts");
+        out.bulk(yes(*equal));
+    }
+    out.bulk(b"alike");
+    out.bulk(yes(*alike));
+}
+
+/// Replies with the list of commands, as `COMMAND` has it.
+pub(crate) fn reply_commands(out: &mut Replies) {
+    out.array(COMMANDS.len());
+    for command in &COMMANDS {
+        out.array(6);
+        out.bulk(command.name.as_bytes());
+        match u64::try_from(command.arity) {
+            Ok(arity) => out.number(arity),
+            Err(_) => out.bytes.extend_from_slice(format!(":{}\r\n", command.arity).as_bytes()),
+        }
+        out.array(1);
+        out.simple(if command.writes { "write" } else { "readonly" });
+        let keys = u64::from(command.keyed);
+        [keys, keys, keys].into_iter().for_each(|key| out.number(key));
+    }
+}
+
+/// Replies with how many commands there are.
+pub(crate) fn reply_count(out: &mut Replies) {
+    out.number(COMMANDS.len() as u64);
+}
+
+/// Replies with what the commands do.
+pub(crate) fn reply_docs(out: &mut Replies) {
+    out.map(COMMANDS.len());
+    for command in &COMMANDS {
+        out.bulk(command.name.as_bytes());
+        out.map(1);
+        out.bulk(b"summary");
+        out.bulk(command.about.as_bytes());
+    }
+}

@@ -1,0 +1,102 @@
+//! What is compared of a document, and what is said of it.
+
+use std::fmt;
+use twinsplit_core::similarity::Score;
+use twinsplit_core::similarity::text::{Content, TextMeasure};
+
+/// By what a document finds others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Key {
+    /// Its SimHash fingerprint, of 64 bits in the lower half or of 128, and the most bits in which others may differ from it.
+    Fingerprint {
+        /// The bits.
+        value: u128,
+        /// The distance, which is that of the document's length.
+        most: u32,
+    },
+    /// The hash of its text, which has too few features for a fingerprint: equal texts find it, and no others.
+    Text(u128),
+    /// Nothing, for there is no text: it is like no other document.
+    Nothing,
+}
+
+/// A document, as it is compared and stored.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Document {
+    /// By what it finds others.
+    pub key: Key,
+    /// A hash of all that the client sent of it but the id: by it a retry is told from other content under the same id.
+    pub digest: u64,
+    /// What the second stage compares, where there is one.
+    pub content: Option<Box<Content>>,
+}
+
+/// By what a document is a duplicate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Measure {
+    /// By the distance of the fingerprints.
+    Hamming,
+    /// By equal texts, too short for fingerprints.
+    EqualText,
+    /// By near fingerprints, and then by how alike the texts are: a share in millionths.
+    Text(TextMeasure, u32),
+}
+
+impl fmt::Display for Measure {
+    /// `hamming`, `equal-text`, or a measure of texts and its share, such as `jaccard:0.812500`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Measure::Hamming => f.write_str("hamming"),
+            Measure::EqualText => f.write_str("equal-text"),
+            Measure::Text(measure, share) => {
+                write!(f, "{}:{}", measure.name(), Score::share(*share).unwrap_or(Score::ONE))
+            }
+        }
+    }
+}
+
+/// What is answered of a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Nothing that is kept is like it: it is kept.
+    New,
+    /// It is like this one, the first of those that are kept.
+    Duplicate {
+        /// The kept document's id.
+        id: Box<[u8]>,
+        /// In how many bits the fingerprints differ.
+        distance: u32,
+        /// By what it is like it.
+        measure: Measure,
+    },
+}
+
+/// Why a request is refused; nothing has changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// The id stands for a document with other content.
+    Conflict,
+    /// There is no more memory than this many bytes.
+    Memory(u64),
+    /// There may be so many namespaces and no more.
+    Namespaces(usize),
+}
+
+impl fmt::Display for Refused {
+    /// As RESP has errors: a word in capitals, by which programs know it, and a sentence.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refused::Conflict => f.write_str(
+                "IDCONFLICT this id stands for a document with other content; FP.DEL forgets that, or give another id",
+            ),
+            Refused::Memory(bytes) => write!(
+                f,
+                "OOM the {} MB of --memory are taken; FP.DEL, --retain or --max make room, or give more",
+                bytes >> 20
+            ),
+            Refused::Namespaces(most) => {
+                write!(f, "ERR there are {most} namespaces, as many as --namespaces lets be")
+            }
+        }
+    }
+}

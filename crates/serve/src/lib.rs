@@ -1,0 +1,44 @@
+//! A service that keeps exactly one of two documents that are alike, loses nothing that it has acknowledged, and says why.
+//!
+//! | | |
+//! |---|---|
+//! | [`State`], [`Namespace`] | what is kept and compared: the same requests at the same times have the same answers |
+//! | [`Engine`] | the same with a log and snapshots: what was synced is there after any stop |
+//! | [`Server`] | the same for clients of Redis |
+//! | [`disk`] | what the log asks of a disk |
+
+#![deny(clippy::print_stderr)]
+
+mod codec;
+mod commands;
+mod connection;
+pub mod disk;
+mod document;
+mod engine;
+mod entries;
+mod expiry;
+mod info;
+mod live;
+mod log;
+mod namespace;
+mod record;
+pub mod resp;
+mod server;
+mod settings;
+mod sketch;
+mod snapshot;
+mod state;
+#[cfg(test)]
+mod tests;
+mod walk;
+mod writer;
+
+pub use document::{Document, Key, Measure, Refused, Verdict};
+pub use engine::{Engine, Recovered};
+pub use log::Torn;
+pub use namespace::{Counts, Namespace};
+pub use server::{Server, ServerOptions, Stopper};
+pub use settings::{Retention, Settings};
+pub use sketch::{Sketch, Sketching};
+pub use state::{Answer, Asked, Compared, State};
+pub use writer::{Fsync, WriterOptions};

@@ -1,0 +1,235 @@
+//! The protocol of Redis, RESP: requests as arrays of byte strings or as lines, and answers of version 2 or 3.
+//!
+//! What a request announces is compared with the limits before anything is allocated for it.
+
+use std::borrow::Cow;
+
+/// What a request may be.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Bytes of a request.
+    pub request: usize,
+    /// Byte strings of a request.
+    pub arguments: usize,
+}
+
+impl Limits {
+    /// Those of a client that has not given the password yet.
+    pub const UNKNOWN: Self = Self { request: 16 << 10, arguments: 10 };
+}
+
+/// Bytes of the longest line.
+const LINE: usize = 64 << 10;
+
+/// What is no request. Nothing can be read behind it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Malformed(pub String);
+
+/// The words of a request, and where it ends.
+pub type Request<'b> = (Vec<Cow<'b, [u8]>>, usize);
+
+/// Reads the first request of some bytes. `None` where it is not all there; an empty one asks for nothing.
+///
+/// # Errors
+/// The bytes are no request, or one beyond the limits.
+pub fn request(bytes: &[u8], limits: Limits) -> Result<Option<Request<'_>>, Malformed> {
+    match bytes.first() {
+        None => Ok(None),
+        Some(b'*') => array(bytes, limits),
+        Some(_) => inline(bytes, limits),
+    }
+}
+
+fn malformed<T>(problem: impl Into<String>) -> Result<T, Malformed> {
+    Err(Malformed(problem.into()))
+}
+
+/// The line at a place without its end, and where that is.
+fn line(bytes: &[u8], at: usize, most: usize) -> Result<Option<(&[u8], usize)>, Malformed> {
+    let rest = bytes.get(at..).unwrap_or_default();
+    let some = &rest[..rest.len().min(most)];
+    match some.iter().position(|byte| *byte == b'\n') {
+        Some(end) => {
+            let line = &some[..end];
+            Ok(Some((line.strip_suffix(b"\r").unwrap_or(line), at + end + 1)))
+        }
+        None if some.len() == most => malformed(format!("a line is longer than {most} bytes")),
+        None => Ok(None),
+    }
+}
+
+/// A number of at most ten digits behind a mark.
+fn number(line: &[u8], mark: u8) -> Option<i64> {
+    let (first, digits) = line.split_first()?;
+    if *first != mark || digits.len() > 10 {
+        return None;
+    }
+    std::str::from_utf8(digits).ok()?.parse().ok()
+}
+
+/// Bytes of a line that has a number.
+const NUMBER: usize = 32;
+
+fn array(bytes: &[u8], limits: Limits) -> Result<Option<Request<'_>>, Malformed> {
+    let Some((head, mut at)) = line(bytes, 0, NUMBER)? else { return Ok(None) };
+    let Some(count) = number(head, b'*') else { return malformed("invalid multibulk length") };
+    if count > limits.arguments as i64 {
+        return malformed(format!(
+            "invalid multibulk length: {count} where {} is the most",
+            limits.arguments
+        ));
+    }
+    // What is announced is not allocated for before it is there.
+    let mut words = Vec::with_capacity(count.clamp(0, 16) as usize);
+    for _ in 0..count {
+        let Some((head, start)) = line(bytes, at, NUMBER)? else { return Ok(None) };
+        let Some(length) = number(head, b'$').and_then(|length| usize::try_from(length).ok()) else {
+            return malformed("expected '$' and a bulk length");
+        };
+        let Some(end) = start.checked_add(length).filter(|end| *end <= limits.request) else {
+            return malformed(format!("a request is longer than {} bytes", limits.request));
+        };
+        let Some(word) = bytes.get(start..end) else { return Ok(None) };
+        match bytes.get(end..end + 2) {
+            Some(b"\r\n") => {}
+            Some(_) => return malformed("expected CR and LF behind a bulk string"),
+            None => return Ok(None),
+        }
+        words.push(word.into());
+        at = end + 2;
+    }
+    Ok(Some((words, at)))
+}
+
+fn inline(bytes: &[u8], limits: Limits) -> Result<Option<Request<'_>>, Malformed> {
+    let Some((line, end)) = line(bytes, 0, LINE.min(limits.request))? else { return Ok(None) };
+    let mut words = Vec::new();
+    let mut rest = line.trim_ascii_start();
+    while !rest.is_empty() {
+        if words.len() == limits.arguments {
+            return malformed(format!("a line has more than {} words", limits.arguments));
+        }
+        let (word, behind) = word(rest)?;
+        if behind.first().is_some_and(|byte| !byte.is_ascii_whitespace()) {
+            return malformed("unbalanced quotes in request");
+        }
+        words.push(word);
+        rest = behind.trim_ascii_start();
+    }
+    Ok(Some((words, end)))
+}
+
+/// The first word of a line, as redis-cli has words, and what is behind it.
+fn word(line: &[u8]) -> Result<(Cow<'_, [u8]>, &[u8]), Malformed> {
+    let quote = match line.first() {
+        Some(quote @ (b'"' | b'\'')) => *quote,
+        _ => {
+            let end = line.iter().position(u8::is_ascii_whitespace).unwrap_or(line.len());
+            return Ok((line[..end].into(), &line[end..]));
+        }
+    };
+    let (mut word, mut at) = (Vec::new(), 1);
+    loop {
+        match line.get(at..).unwrap_or_default() {
+            [] => return malformed("unbalanced quotes in request"),
+            [byte, ..] if *byte == quote => return Ok((word.into(), &line[at + 1..])),
+            [b'\\', b'x', high, low, ..]
+                if quote == b'"' && high.is_ascii_hexdigit() && low.is_ascii_hexdigit() =>
+            {
+                let digit = |digit: &u8| (*digit as char).to_digit(16).unwrap_or(0) as u8;
+                word.push(digit(high) << 4 | digit(low));
+                at += 4;
+            }
+            [b'\\', b'\'', ..] if quote == b'\'' => {
+                word.push(b'\'');
+                at += 2;
+            }
+            [b'\\', escaped, ..] if quote == b'"' => {
+                word.push(match escaped {
+                    b'n' => b'\n',
+                    b'r' => b'\r',
+                    b't' => b'\t',
+                    b'b' => 8,
+                    b'a' => 7,
+                    other => *other,
+                });
+                at += 2;
+            }
+            [byte, ..] => {
+                word.push(*byte);
+                at += 1;
+            }
+        }
+    }
+}
+
+/// Which version a client speaks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Version {
+    /// RESP2: what clients speak that ask for nothing.
+    #[default]
+    Two,
+    /// RESP3, which a client asks for by `HELLO 3`.
+    Three,
+}
+
+/// Writes answers.
+#[derive(Debug, Default)]
+pub struct Replies {
+    /// Which version they are of.
+    pub version: Version,
+    /// What is to be sent.
+    pub bytes: Vec<u8>,
+}
+
+impl Replies {
+    fn head(&mut self, mark: u8, number: impl std::fmt::Display) {
+        use std::io::Write;
+        self.bytes.push(mark);
+        // Writing to a vector does not fail.
+        let _ = write!(self.bytes, "{number}\r\n");
+    }
+
+    /// A short text.
+    pub fn simple(&mut self, text: &str) {
+        self.head(b'+', text);
+    }
+
+    /// An error: a word in capitals and a sentence.
+    pub fn error(&mut self, text: &str) {
+        self.head(b'-', text.replace(['\r', '\n'], " "));
+    }
+
+    /// A number.
+    pub fn number(&mut self, number: u64) {
+        self.head(b':', number);
+    }
+
+    /// A byte string.
+    pub fn bulk(&mut self, bytes: &[u8]) {
+        self.head(b'$', bytes.len());
+        self.bytes.extend_from_slice(bytes);
+        self.bytes.extend_from_slice(b"\r\n");
+    }
+
+    /// Nothing.
+    pub fn null(&mut self) {
+        self.bytes.extend_from_slice(match self.version {
+            Version::Two => b"$-1\r\n",
+            Version::Three => b"_\r\n",
+        });
+    }
+
+    /// Begins an array of so many.
+    pub fn array(&mut self, count: usize) {
+        self.head(b'*', count);
+    }
+
+    /// Begins a map of so many names and values, which RESP2 has as an array.
+    pub fn map(&mut self, count: usize) {
+        match self.version {
+            Version::Two => self.head(b'*', 2 * count),
+            Version::Three => self.head(b'%', count),
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! What a service promises, against what is slow and obvious.
+
+mod faults;
+mod model;
+mod power;

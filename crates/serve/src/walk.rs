@@ -1,0 +1,88 @@
+//! A snapshot of a namespace while documents come and go: some at a time, and as all were at one moment.
+//!
+//! The walk goes by number up to that of the moment. What is forgotten before the walk has come to it is saved then; what comes later has a larger number.
+//! The time at which a document was last found may be a later one than that of the moment: the log that follows has that as well, and
+//! what lives until it is found again is forgotten no sooner for that.
+
+use crate::codec::{self, Reader, put_bytes, put_document, put_grounds, put_number};
+use crate::document::Document;
+use crate::entries::{Entry, Grounds};
+use crate::namespace::Namespace;
+
+/// How far a snapshot of a namespace is.
+#[derive(Debug)]
+pub(crate) struct Walk {
+    /// Documents with smaller numbers are in the snapshot.
+    at: u64,
+    /// Those with this one or larger ones came later.
+    end: u64,
+    /// Documents that were forgotten before the walk came to them.
+    saved: Vec<u8>,
+    count: u64,
+}
+
+/// A document of a snapshot.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Saved {
+    pub id: Box<[u8]>,
+    pub number: u64,
+    pub time: u64,
+    pub renewed: bool,
+    pub document: Document,
+    pub grounds: Option<Grounds>,
+}
+
+impl Walk {
+    /// Begins a snapshot of a namespace as it is now.
+    pub fn begin(namespace: &mut Namespace) {
+        let end = namespace.next();
+        namespace.walk = Some(Self { at: 0, end, saved: Vec::new(), count: 0 });
+    }
+
+    /// Takes note of a document that is forgotten.
+    pub fn save(&mut self, entry: &Entry, grounds: Option<Grounds>) {
+        if (self.at..self.end).contains(&entry.seq) {
+            put_saved(entry, grounds, &mut self.saved);
+            self.count += 1;
+        }
+    }
+}
+
+fn put_saved(entry: &Entry, grounds: Option<Grounds>, out: &mut Vec<u8>) {
+    put_bytes(&entry.id, out);
+    put_number(entry.seq, out);
+    put_number(entry.time, out);
+    out.push(entry.renewed.into());
+    put_grounds(grounds, out);
+    put_document((entry.key(), entry.digest, entry.content.as_deref()), out);
+}
+
+/// Reads a document of a snapshot.
+pub(crate) fn saved(from: &mut Reader<'_>) -> Option<Saved> {
+    let (id, number, time) = (from.bytes()?.into(), from.number()?, from.number()?);
+    let renewed = from.byte()? != 0;
+    let grounds = codec::grounds(from)?;
+    Some(Saved { id, number, time, renewed, grounds, document: codec::document(from)? })
+}
+
+/// Appends the next documents of a snapshot, about so many; how many they are, and `None` at its end.
+pub(crate) fn step(namespace: &mut Namespace, most: u64, out: &mut Vec<u8>) -> Option<u64> {
+    let mut walk = namespace.walk.take()?;
+    walk.at = walk.at.max(namespace.base());
+    let mut count = std::mem::take(&mut walk.count);
+    out.append(&mut walk.saved);
+    let until = walk.end.min(walk.at.saturating_add(most));
+    for number in walk.at..until {
+        let entry = namespace.slot(number).and_then(|slot| namespace.entries.get(slot));
+        if let Some(entry) = entry {
+            put_saved(entry, namespace.entries.grounds(entry), out);
+            count += 1;
+        }
+    }
+    walk.at = walk.at.max(until);
+    let goes_on = walk.at < walk.end || count > 0;
+    if goes_on {
+        namespace.walk = Some(walk);
+    }
+    goes_on.then_some(count)
+}
