@@ -4,6 +4,9 @@
 //! together, in an index of its own. Such *runs* follow one another in time; when one is as large as half of the run before, both become
 //! one. So there are as many runs as N has binary digits at most, and a fingerprint is built into an index about as often.
 //!
+//! Where nobody may wait, large runs are merged by a thread of their own ([`DynamicIndex::in_background`]): until it is done they are asked as they are, and so are
+//! the new ones behind them.
+//!
 //! What is removed is noted, and left out of what is found until its run is built anew. Ids grow, so what is older than some id
 //! is known by the id alone, and a run that is too old as a whole is dropped at once. At all times a search finds exactly
 //! what has been inserted and neither removed nor expired.
@@ -12,10 +15,15 @@ use super::bits::Fingerprint;
 use super::index::{Index, IndexOptions, Scratch};
 use super::rows::Id;
 use rustc_hash::FxHashSet;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
 use twinsplit_io::error::{Error, Result};
 
 /// How many new fingerprints are scanned: about a microsecond.
 const FRESH: usize = 2048;
+
+/// How many are merged at once where others are merged in the background: some milliseconds.
+const AT_ONCE: usize = if cfg!(test) { 2 * FRESH } else { 16 * FRESH };
 
 /// An index of fingerprints with growing ids, to which they are added one by one.
 ///
@@ -34,23 +42,94 @@ const FRESH: usize = 2048;
 #[derive(Debug)]
 pub struct DynamicIndex<F> {
     options: IndexOptions,
-    /// In the order of their ids, each more than twice as large as the next.
-    runs: Vec<Index<F>>,
+    /// In the order of their ids, each more than twice as large as the next, but for those that are being merged and what comes behind them.
+    runs: Vec<Arc<Index<F>>>,
     /// What came after the runs.
     fresh: Vec<(u64, F)>,
+    alive: Alive,
+    /// The smallest id that may come next; `None` after the largest of all.
+    next: Option<u64>,
+    /// Whether large runs are merged in the background.
+    in_background: bool,
+    merge: Option<Merge<F>>,
+}
+
+/// Runs that are being merged.
+#[derive(Debug)]
+struct Merge<F> {
+    /// The first of them, and the first that is none of them.
+    from: usize,
+    end: usize,
+    thread: JoinHandle<Result<Merged<F>>>,
+}
+
+/// What runs have become; nothing where nothing of them is alive.
+#[derive(Debug)]
+struct Merged<F> {
+    run: Option<Index<F>>,
+    /// What was left out.
+    gone: Vec<u64>,
+}
+
+/// Which ids are alive.
+#[derive(Clone, Debug, Default)]
+struct Alive {
     /// What the runs hold and was removed.
     removed: FxHashSet<u64>,
     /// Smaller ids are expired.
     oldest: u64,
-    /// The smallest id that may come next; `None` after the largest of all.
-    next: Option<u64>,
+}
+
+impl Alive {
+    fn is(&self, id: u64) -> bool {
+        id >= self.oldest && (self.removed.is_empty() || !self.removed.contains(&id))
+    }
+}
+
+/// An index of what is alive in some runs and in what comes after them.
+fn merged<F: Fingerprint>(
+    runs: &[Arc<Index<F>>],
+    fresh: &[(u64, F)],
+    alive: &Alive,
+    options: IndexOptions,
+) -> Result<Merged<F>> {
+    let mut all: Vec<(u64, F)> = Vec::new();
+    let mut gone = Vec::new();
+    for run in runs {
+        let mut values = vec![F::default(); run.len()];
+        run.each_distinct(&mut |place, value| {
+            run.rows.of(place).for_each(|row| values[row as usize] = value)
+        });
+        for (row, value) in (0..).zip(values) {
+            let id = number(run, row);
+            if alive.is(id) { all.push((id, value)) } else { gone.push(id) }
+        }
+    }
+    all.extend(fresh.iter().filter(|(id, _)| alive.is(*id)));
+    let (ids, values): (Vec<u64>, Vec<F>) = all.into_iter().unzip();
+    let index = Index::build(&values, options)?.with_numbers(&ids)?;
+    Ok(Merged { run: Some(index).filter(|index| !index.is_empty()), gone })
 }
 
 impl<F: Fingerprint> DynamicIndex<F> {
     /// An empty index. The options are those of its runs: the memory is that of each.
     pub fn new(options: IndexOptions) -> Self {
-        let (runs, fresh, removed) = (Vec::new(), Vec::new(), FxHashSet::default());
-        Self { options, runs, fresh, removed, oldest: 0, next: Some(0) }
+        let (runs, fresh) = (Vec::new(), Vec::new());
+        Self {
+            options,
+            runs,
+            fresh,
+            alive: Alive::default(),
+            next: Some(0),
+            in_background: false,
+            merge: None,
+        }
+    }
+
+    /// From now on large runs are merged by a thread of their own, so that no insertion waits for more than a few thousand. What is found is the
+    /// same.
+    pub fn in_background(self) -> Self {
+        Self { in_background: true, ..self }
     }
 
     /// Begins with an index, such as one of a file, whose ids are row numbers, or numbers that grow with the rows.
@@ -66,7 +145,7 @@ impl<F: Fingerprint> DynamicIndex<F> {
             }
         }
         if !base.is_empty() {
-            live.runs.push(base);
+            live.runs.push(Arc::new(base));
         }
         Ok(live)
     }
@@ -91,53 +170,74 @@ impl<F: Fingerprint> DynamicIndex<F> {
         if self.fresh.len() < FRESH {
             return Ok(());
         }
-        let mut from = self.runs.len();
-        let mut size = self.fresh.len();
+        self.take_merged()?;
+        // What is being merged is left alone.
+        let busy = self.merge.as_ref().map_or(0, |merge| merge.end);
+        let (mut from, mut size) = (self.runs.len(), self.fresh.len());
+        while from > busy
+            && let next = self.runs[from - 1].len()
+            && next <= 2 * size
+            && (!self.in_background || size + next <= AT_ONCE)
+        {
+            from -= 1;
+            size += next;
+        }
+        let Merged { run, gone } = merged(&self.runs[from..], &self.fresh, &self.alive, self.options)?;
+        self.runs.truncate(from);
+        self.runs.extend(run.map(Arc::new));
+        self.fresh.clear();
+        self.forget(&gone);
+        self.start_merge()
+    }
+
+    /// Those that no run holds any more need not be noted.
+    fn forget(&mut self, gone: &[u64]) {
+        for id in gone {
+            self.alive.removed.remove(id);
+        }
+    }
+
+    /// Begins to merge the last runs in the background, where they are too many.
+    fn start_merge(&mut self) -> Result<()> {
+        let Some(last) = self.runs.last().filter(|_| self.in_background && self.merge.is_none()) else {
+            return Ok(());
+        };
+        let (mut from, mut size) = (self.runs.len() - 1, last.len());
         while from > 0 && self.runs[from - 1].len() <= 2 * size {
             from -= 1;
             size += self.runs[from].len();
         }
-        let run = self.built(from)?;
-        self.runs.truncate(from);
-        self.runs.extend(run);
-        self.fresh.clear();
+        let end = self.runs.len();
+        if end - from < 2 {
+            return Ok(());
+        }
+        let (runs, alive, options) = (self.runs[from..].to_vec(), self.alive.clone(), self.options);
+        let thread = thread::Builder::new().name("merge".to_owned());
+        let thread = thread.spawn(move || merged(&runs, &[], &alive, options));
+        let thread = thread.map_err(Error::io("start a thread for", "an index"))?;
+        self.merge = Some(Merge { from, end, thread });
         Ok(())
     }
 
-    /// An index of what is alive in the runs from one on, and in what is fresh.
-    fn built(&mut self, from: usize) -> Result<Option<Index<F>>> {
-        let mut all: Vec<(u64, F)> = Vec::new();
-        let mut gone = Vec::new();
-        for run in &self.runs[from..] {
-            let mut values = vec![F::default(); run.len()];
-            run.each_distinct(&mut |place, value| {
-                run.rows.of(place).for_each(|row| values[row as usize] = value)
-            });
-            for (row, value) in (0..).zip(values) {
-                let id = number(run, row);
-                if self.is_alive(id) { all.push((id, value)) } else { gone.push(id) }
-            }
-        }
-        all.extend(self.fresh.iter().filter(|(id, _)| self.is_alive(*id)));
-        let (ids, values): (Vec<u64>, Vec<F>) = all.into_iter().unzip();
-        let index = Index::build(&values, self.options)?.with_numbers(&ids)?;
-        for id in &gone {
-            self.removed.remove(id);
-        }
-        Ok(Some(index).filter(|index| !index.is_empty()))
-    }
-
-    fn is_alive(&self, id: u64) -> bool {
-        id >= self.oldest && (self.removed.is_empty() || !self.removed.contains(&id))
+    /// Puts what was merged in the background into its place, if it is done.
+    fn take_merged(&mut self) -> Result<()> {
+        let Some(Merge { from, end, thread }) = self.merge.take_if(|merge| merge.thread.is_finished()) else {
+            return Ok(());
+        };
+        let stopped = |_| Err(Error::Failed("the thread that merges an index panicked".to_owned()));
+        let Merged { run, gone } = thread.join().unwrap_or_else(stopped)?;
+        self.runs.splice(from..end, run.map(Arc::new));
+        self.forget(&gone);
+        Ok(())
     }
 
     /// Takes a fingerprint out; whether it was there.
     pub fn remove(&mut self, id: u64) -> bool {
         if let Ok(at) = self.fresh.binary_search_by_key(&id, |(id, _)| *id) {
             self.fresh.remove(at);
-            return id >= self.oldest;
+            return id >= self.alive.oldest;
         }
-        let holds = |run: &Index<F>| {
+        let holds = |run: &Arc<Index<F>>| {
             let rows = (run.len() as u32, 0);
             let (mut end, mut start) = rows;
             while start < end {
@@ -146,17 +246,20 @@ impl<F: Fingerprint> DynamicIndex<F> {
             }
             start < rows.0 && number(run, start) == id
         };
-        self.is_alive(id) && self.runs.iter().any(holds) && self.removed.insert(id)
+        self.alive.is(id) && self.runs.iter().any(holds) && self.alive.removed.insert(id)
     }
 
     /// Takes out all whose ids are smaller.
     pub fn expire_before(&mut self, id: u64) {
-        self.oldest = self.oldest.max(id);
-        let oldest = self.oldest;
-        let is_old = |run: &Index<F>| !run.is_empty() && number(run, run.len() as u32 - 1) < oldest;
-        self.runs.retain(|run| !is_old(run));
+        let oldest = self.alive.oldest.max(id);
+        self.alive.oldest = oldest;
+        // The places of what is being merged must not change: it is dropped another time.
+        if self.merge.is_none() {
+            let is_old = |run: &Index<F>| !run.is_empty() && number(run, run.len() as u32 - 1) < oldest;
+            self.runs.retain(|run| !is_old(run));
+        }
         self.fresh.retain(|(id, _)| *id >= oldest);
-        self.removed.retain(|id| *id >= oldest);
+        self.alive.removed.retain(|id| *id >= oldest);
     }
 
     /// The ids of all within the distance of a query, and their distances; ascending.
@@ -165,7 +268,7 @@ impl<F: Fingerprint> DynamicIndex<F> {
         for run in &self.runs {
             run.search_all(&[query], &mut scratch, |_, one| found.push((number(run, one.row), one.distance)));
         }
-        found.retain(|(id, _)| self.is_alive(*id));
+        found.retain(|(id, _)| self.alive.is(*id));
         let fresh = self.fresh.iter().map(|(id, value)| (*id, value.distance(query)));
         found.extend(fresh.filter(|(_, distance)| *distance <= self.options.distance));
         found.sort_unstable();
@@ -174,7 +277,7 @@ impl<F: Fingerprint> DynamicIndex<F> {
 
     /// Bytes of all runs.
     pub fn memory(&self) -> u64 {
-        self.runs.iter().map(Index::memory).sum()
+        self.runs.iter().map(|run| run.memory()).sum()
     }
 }
 
@@ -199,11 +302,14 @@ mod tests {
         #[test]
         fn it_finds_what_is_there(
             steps in prop::collection::vec((0u8..6, 1u64..900, any::<u64>()), 1..60),
-            base in 1usize..3000,
+            base in 1usize..3000, in_background: bool,
         ) {
             let values: Vec<u64> = (0..base as u64).map(|n| (n % 700).mixed()).collect();
             let options = IndexOptions { distance: 2, memory: 1 << 22, ..IndexOptions::default() };
             let mut live = DynamicIndex::over(Index::build(&values, options).unwrap(), options).unwrap();
+            if in_background {
+                live = live.in_background();
+            }
             let mut truth: BTreeMap<u64, u64> = (0..).zip(values).collect();
             let mut id = base as u64;
             for (kind, some, random) in steps {
@@ -229,7 +335,7 @@ mod tests {
                 prop_assert_eq!(live.search(query), near.filter(|(_, distance)| *distance <= 2).collect::<Vec<_>>());
             }
             prop_assert!(live.insert(id - 1, 0).is_err());
-            prop_assert!(live.runs.windows(2).all(|two| two[0].len() > two[1].len()));
+            prop_assert!(in_background || live.runs.windows(2).all(|two| two[0].len() > two[1].len()));
         }
     }
 
