@@ -18,8 +18,8 @@ impl Live {
     pub fn new(bits: Bits, distance: u32) -> Self {
         let options = options(distance);
         match bits {
-            Bits::B64 => Live::B64(DynamicIndex::new(options)),
-            Bits::B128 => Live::B128(DynamicIndex::new(options)),
+            Bits::B64 => Live::B64(DynamicIndex::new(options).in_background()),
+            Bits::B128 => Live::B128(DynamicIndex::new(options).in_background()),
         }
     }
 
@@ -30,11 +30,11 @@ impl Live {
             Bits::B64 => {
                 let narrow: Vec<u64> = values.iter().map(|value| *value as u64).collect();
                 let base = Index::build(&narrow, options)?.with_numbers(numbers)?;
-                Live::B64(DynamicIndex::over(base, options)?)
+                Live::B64(DynamicIndex::over(base, options)?.in_background())
             }
             Bits::B128 => {
                 let base = Index::build(values, options)?.with_numbers(numbers)?;
-                Live::B128(DynamicIndex::over(base, options)?)
+                Live::B128(DynamicIndex::over(base, options)?.in_background())
             }
         })
     }

@@ -117,7 +117,8 @@ struct Writing<D: LogDisk> {
 
 /// A snapshot on its way.
 struct Snapshotting {
-    chunks: SyncSender<Chunk>,
+    /// Until the last one is sent.
+    chunks: Option<SyncSender<Chunk>>,
     /// What has no room there yet.
     next: Option<Chunk>,
     thread: JoinHandle<Result<()>>,
@@ -216,24 +217,28 @@ impl<D: LogDisk> Writing<D> {
                         }
                         Ok(())
                     })?;
-                    self.snapshot = Some(Snapshotting { chunks, next: None, thread });
+                    self.snapshot = Some(Snapshotting { chunks: Some(chunks), next: None, thread });
                 }
             }
             return Ok(());
         };
+        if snapshot.thread.is_finished() {
+            // It is at its end, or its disk failed.
+            engine.give_up();
+            self.snapshot = None;
+            return Ok(());
+        }
+        // While the end is written there is nothing to do, and no other snapshot begins.
+        let Some(chunks) = &snapshot.chunks else { return Ok(()) };
         let chunk = snapshot.next.take().unwrap_or_else(|| match engine.step(STEP) {
             Some((count, content)) => Chunk::Documents(count, content),
             None => Chunk::End,
         });
         let is_end = matches!(chunk, Chunk::End);
-        match snapshot.chunks.try_send(chunk) {
+        match chunks.try_send(chunk) {
             Err(TrySendError::Full(chunk)) => snapshot.next = Some(chunk),
             Ok(()) if !is_end => {}
-            // It is at its end, or its disk failed.
-            Ok(()) | Err(TrySendError::Disconnected(_)) => {
-                engine.give_up();
-                self.snapshot = None;
-            }
+            Ok(()) | Err(TrySendError::Disconnected(_)) => snapshot.chunks = None,
         }
         Ok(())
     }

@@ -1,0 +1,115 @@
+//! A client of the protocol of Redis, for tests: it sends requests many at a time, and reads what comes.
+
+use std::io::{BufRead, BufReader, Read, Result, Write};
+use std::net::{SocketAddr, TcpStream};
+
+/// A reply.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// A short text.
+    Simple(String),
+    /// An error.
+    Error(String),
+    /// A number.
+    Number(i64),
+    /// A byte string.
+    Bulk(String),
+    /// Nothing.
+    Null,
+    /// An array.
+    Array(Vec<Value>),
+    /// A map of RESP3: names and values in turn.
+    Map(Vec<Value>),
+}
+
+/// A connection.
+pub struct Client {
+    to: TcpStream,
+    from: BufReader<TcpStream>,
+}
+
+impl Client {
+    /// Connects.
+    pub fn to(address: SocketAddr) -> Self {
+        let to = TcpStream::connect(address).unwrap();
+        to.set_nodelay(true).unwrap();
+        let from = BufReader::new(to.try_clone().unwrap());
+        Self { to, from }
+    }
+
+    /// Sends bytes as they are.
+    pub fn raw(&mut self, bytes: &[u8]) -> Result<()> {
+        self.to.write_all(bytes)
+    }
+
+    /// Sends requests together.
+    pub fn send(&mut self, requests: &[Vec<String>]) -> Result<()> {
+        let mut bytes = Vec::new();
+        for words in requests {
+            bytes.extend(format!("*{}\r\n", words.len()).bytes());
+            for word in words {
+                bytes.extend(format!("${}\r\n{word}\r\n", word.len()).bytes());
+            }
+        }
+        self.raw(&bytes)
+    }
+
+    /// Says that nothing more comes.
+    pub fn no_more(&mut self) {
+        // The server may have ended the connection.
+        let _ = self.to.shutdown(std::net::Shutdown::Write);
+    }
+
+    /// The next reply.
+    pub fn reply(&mut self) -> Result<Value> {
+        let mut line = String::new();
+        if self.from.read_line(&mut line)? == 0 {
+            return Err(std::io::ErrorKind::UnexpectedEof.into());
+        }
+        let (mark, text) = line.trim_end().split_at(1);
+        let number = || text.parse::<i64>().unwrap_or_else(|_| panic!("{line:?}"));
+        Ok(match mark {
+            "+" => Value::Simple(text.to_owned()),
+            "-" => Value::Error(text.to_owned()),
+            ":" => Value::Number(number()),
+            "_" => Value::Null,
+            "$" if text == "-1" => Value::Null,
+            "$" => {
+                let mut bytes = vec![0; number() as usize + 2];
+                self.from.read_exact(&mut bytes)?;
+                bytes.truncate(bytes.len() - 2);
+                Value::Bulk(String::from_utf8(bytes).unwrap())
+            }
+            "*" => Value::Array((0..number()).map(|_| self.reply()).collect::<Result<_>>()?),
+            "%" => Value::Map((0..2 * number()).map(|_| self.reply()).collect::<Result<_>>()?),
+            _ => panic!("{line:?}"),
+        })
+    }
+
+    /// Sends requests together, and reads their replies.
+    pub fn ask_all(&mut self, requests: &[Vec<String>]) -> Result<Vec<Value>> {
+        self.send(requests)?;
+        requests.iter().map(|_| self.reply()).collect()
+    }
+
+    /// Sends the words of a line, with blanks between them, and reads the reply.
+    pub fn ask(&mut self, line: &str) -> Value {
+        self.ask_all(&[words(line)]).unwrap().remove(0)
+    }
+}
+
+/// The words of a line.
+pub fn words(line: &str) -> Vec<String> {
+    line.split(' ').map(str::to_owned).collect()
+}
+
+/// That something is new.
+pub fn new() -> Value {
+    Value::Array(vec![Value::Bulk("NEW".to_owned())])
+}
+
+/// That something is a duplicate.
+pub fn duplicate(id: &str, distance: i64, measure: &str) -> Value {
+    let bulk = |text: &str| Value::Bulk(text.to_owned());
+    Value::Array(vec![bulk("DUPLICATE"), bulk(id), Value::Number(distance), bulk(measure)])
+}
