@@ -5,13 +5,14 @@ PREFIX ?= /usr/local
 OUT ?= out/demo
 FUZZ_SECONDS ?= 600
 FUZZ_TARGETS ?=
+REQUESTS ?= 1000000
 
 # What `make install` installs; links to it have the names of the stages.
 BINARY ?= target/release/twinsplit
 # Debian packages of programs that tests alone run.
-TEST_PACKAGES = bsdutils chromium chromium-driver curl fish mandoc maven openjdk-17-jdk-headless zsh
+TEST_PACKAGES = bsdutils chromium chromium-driver curl fish mandoc maven openjdk-17-jdk-headless redis-tools zsh
 
-.PHONY: help demo test test-build test-corpora check test-long test-tools fuzz bench bench-minhash bench-hamming bench-hamming-layouts bench-parts bench-cliffs bench-strategies engines approximations experiments \
+.PHONY: help demo test test-build test-corpora check test-long test-tools fuzz bench bench-minhash bench-hamming bench-hamming-layouts bench-serve bench-parts bench-cliffs bench-strategies engines approximations experiments \
   experiments-page fig8 feature-choice edge ccdet-accuracy ccdet-time simhash-curve minhash-vs-simhash minhash-scale recall table1 fig9a fig9b ccdet-scale experiments-full \
   derived build install uninstall clean tools \
   dist hadoop spark cluster-up cluster-status cluster-down cluster-test cluster-test-full
@@ -129,6 +130,10 @@ bench-hamming: tools ## Hamming search beside mih-rs, gaoya, faiss, pynear, hamm
 
 bench-hamming-layouts: tools ## what each layout of a Hamming index takes, beside what its plan expects
 	$(CARGO) bench --locked --bench hamming_layouts
+
+bench-serve: tools ## a service under load, fingerprints and texts, beside Redis with the same client (redis-server; REQUESTS=N: of a row)
+	$(call need,redis-server,on Debian: apt-get install redis-server)
+	$(CARGO) bench --locked -p twinsplit-serve --bench load -- --requests $(REQUESTS)
 
 bench-parts: tools ## what reading, counting, indexing, probing, verifying and signatures take, each on its own
 	$(CARGO) bench --locked --manifest-path benches/parts/Cargo.toml --target-dir target

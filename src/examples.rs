@@ -47,6 +47,10 @@ pub const EXAMPLES: &[Example] = &[
         "twinsplit store compact news.store --answers 30",
     ),
     example(
+        "A service that says of each document whether it is new, and one that asks it",
+        "twinsplit serve seen --listen 127.0.0.1:6381 & until redis-cli -p 6381 FP.CHECKADD news a TEXT 'It rained all day.'; do sleep 0.1; done; kill $!; wait $!",
+    ),
+    example(
         "All files that a pattern matches, expanded by twinsplit itself; the lines of kept documents too",
         "twinsplit run term-split --input 'crawl/*.jsonl.gz' --tau 0.5 --write-kept --output out2",
     ),

@@ -41,7 +41,7 @@ const OF_RUN: [(&str, &[(&str, &str)]); 3] = [
 const AFTER_RUN: &str = "All options: twinsplit run --help, man twinsplit-run. Advice: docs/choosing.md";
 
 /// The driver's help on one screen: commands, how to begin, and where the rest is.
-const OF_DRIVER: &str = "{about}\n\n{usage-heading} {usage}\n\n{subcommands}\n\n\
+const OF_DRIVER: &str = "{about}\n{usage-heading} {usage}\n\n{subcommands}\n\n\
      Begin with     twinsplit run -i docs.jsonl.gz -o out\n\
      Options        twinsplit COMMAND -h, and all of them --help; -V for the version\n\
      Read on        man twinsplit, README.md, docs/ (or share/doc/twinsplit)";

@@ -36,6 +36,7 @@ mod recall;
 pub mod report;
 pub mod run;
 pub mod sample;
+pub mod serve;
 mod sketches;
 
 pub mod stage;
@@ -107,6 +108,7 @@ const COMMANDS: [Entry; 16] = [
     ("join", join::command, join::run),
     ("fingerprints", fingerprints::command, fingerprints::run),
     ("store", store::command, store::run),
+    ("serve", serve::command, serve::run),
     ("convert", convert::command, convert::run),
     ("stages", stages::command, stages::run),
     ("idf", idf::command, idf::run),

@@ -9,6 +9,7 @@ pub mod features;
 pub mod fingerprints;
 pub mod parsers;
 pub mod records;
+pub mod service;
 pub mod sources;
 pub mod spotsigs;
 pub mod stages;
@@ -17,7 +18,7 @@ pub mod stages;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 11] = [
+pub const TARGETS: [Target; 12] = [
     ("blocks", blocks::run),
     ("doc_split", doc_split::run),
     ("documents", documents::run),
@@ -26,6 +27,7 @@ pub const TARGETS: [Target; 11] = [
     ("parsers", parsers::run),
     ("records", records::run),
     ("checked_file", checked_file::run),
+    ("service", service::run),
     ("sources", sources::run),
     ("spotsigs", spotsigs::run),
     ("stages", stages::run),

@@ -14,4 +14,5 @@ mod engines;
 mod families;
 mod formats;
 mod repository;
+mod service;
 mod stores;

@@ -1,0 +1,289 @@
+//! A service under load, beside Redis with the same client on the same machine in the same run: `make bench-serve`.
+//!
+//! The service is a process of its own, this program by another argument. Clients are threads that send some requests together and wait for all of their replies;
+//! a latency is the time from sending these to the last reply. Rates count requests, as redis-benchmark does. What is printed is a table in
+//! Markdown. `--requests N` says how many requests a row of fingerprints has; rows of texts have a tenth, and those without a pipeline a fifth.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+use twinsplit_core::hash::mix;
+use twinsplit_core::sketch::simhash::{Bits, Tie};
+use twinsplit_core::sketch::{Hash, Idf, Weights};
+use twinsplit_core::text::{FeatureKind, FeatureSpec};
+use twinsplit_serve::disk::LogFolder;
+use twinsplit_serve::resp::Limits;
+use twinsplit_serve::{Engine, Fsync, Retention, Server, ServerOptions, Settings, Sketching, WriterOptions};
+
+fn main() {
+    let args: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
+    match args.first().map(String::as_str) {
+        Some("serve") => serve(&args[1..]),
+        Some("--requests") => load(args[1].parse().expect("a number")),
+        _ => println!("load: --requests N"),
+    }
+}
+
+/// Serves until it is killed; says its port.
+fn serve(args: &[String]) {
+    let [folder, fsync, features] = args else { panic!("{args:?}") };
+    let kind = FeatureKind::parse(features, &|_| panic!("a file")).unwrap();
+    let is_jieba = features == "jieba";
+    let sketching = Sketching {
+        features: FeatureSpec::new(kind),
+        least: 1,
+        weights: if is_jieba { Weights::TfIdf } else { Weights::Tf },
+        idf: if is_jieba { Idf::Jieba } else { Idf::None },
+        hash: Hash::Xxh3,
+        bits: Bits::B64,
+        tie: Tie::Zero,
+        distances: "3".parse().unwrap(),
+        check: None,
+    };
+    let settings = Settings {
+        bits: Bits::B64,
+        distance: 3,
+        check: None,
+        retention: Retention::default(),
+        memory: 16 << 30,
+        namespaces: 10,
+    };
+    fs::create_dir_all(folder).unwrap();
+    let began = Instant::now();
+    let (engine, _) = Engine::open(LogFolder(folder.into()), settings, Vec::new()).unwrap();
+    let ready = began.elapsed();
+    let options = ServerOptions {
+        address: "127.0.0.1:0".parse().unwrap(),
+        password: None,
+        limits: Limits { request: 16 << 20, arguments: 1 << 16 },
+        pipeline: 1000,
+        connections: 1000,
+        idle: None,
+    };
+    let fsync = match fsync.as_str() {
+        "always" => Fsync::Always,
+        _ => Fsync::Within(Duration::from_millis(100)),
+    };
+    let writer = WriterOptions { fsync, snapshot_after: 1 << 30 };
+    let server = Server::start(engine, sketching, options, writer, Vec::new()).unwrap();
+    println!("{} {}", server.address().port(), ready.as_millis());
+    server.serve().unwrap();
+}
+
+/// A server that is killed at the end.
+struct Running {
+    child: Child,
+    address: SocketAddr,
+    ready: String,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Running {
+    fn ours(folder: &str, fsync: &str, features: &str) -> Self {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args(["serve", folder, fsync, features]).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let (port, ready) = line.trim().split_once(' ').unwrap();
+        Self { child, address: format!("127.0.0.1:{port}").parse().unwrap(), ready: ready.to_owned() }
+    }
+
+    fn redis(folder: &str, fsync: &str) -> Self {
+        fs::create_dir_all(folder).unwrap();
+        let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let fsync = if fsync == "always" { "always" } else { "everysec" };
+        let port = free.port().to_string();
+        let mut command = Command::new("redis-server");
+        command.args([
+            "--port",
+            &port,
+            "--dir",
+            folder,
+            "--appendonly",
+            "yes",
+            "--appendfsync",
+            fsync,
+            "--save",
+            "",
+        ]);
+        let child =
+            command.stdout(Stdio::null()).spawn().expect("redis-server: apt-get install redis-server");
+        while TcpStream::connect(free).is_err() {
+            std::thread::yield_now();
+        }
+        Self { child, address: free, ready: String::new() }
+    }
+
+    /// Bytes that it holds.
+    fn memory(&self) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        line.trim().strip_suffix(" kB").unwrap().parse::<u64>().unwrap() << 10
+    }
+}
+
+/// Sends so many requests by some clients, some together, and prints a row.
+fn row(
+    name: &str,
+    server: &Running,
+    (clients, together, count): (usize, usize, u64),
+    request: impl Fn(u64, &mut Vec<u8>) + Sync,
+) {
+    let latencies = Mutex::new(Vec::new());
+    let share = count / clients as u64;
+    let began = Instant::now();
+    std::thread::scope(|scope| {
+        for client in 0..clients as u64 {
+            let (latencies, request) = (&latencies, &request);
+            scope.spawn(move || {
+                let mut stream = TcpStream::connect(server.address).unwrap();
+                stream.set_nodelay(true).unwrap();
+                let mut from = BufReader::with_capacity(1 << 16, stream.try_clone().unwrap());
+                let (mut bytes, mut mine) = (Vec::new(), Vec::new());
+                for start in (0..share).step_by(together) {
+                    bytes.clear();
+                    let end = share.min(start + together as u64);
+                    (start..end).for_each(|number| request(client * share + number, &mut bytes));
+                    let sent = Instant::now();
+                    stream.write_all(&bytes).unwrap();
+                    (start..end).for_each(|_| reply(&mut from));
+                    mine.push(sent.elapsed());
+                }
+                latencies.lock().unwrap().append(&mut mine);
+            });
+        }
+    });
+    let took = began.elapsed().as_secs_f64();
+    let mut latencies = latencies.into_inner().unwrap();
+    latencies.sort_unstable();
+    let at = |share: f64| latencies[((latencies.len() - 1) as f64 * share) as usize].as_secs_f64() * 1e3;
+    println!(
+        "| {name} | {clients} | {together} | {:.0} | {:.2} | {:.2} | {:.2} | {:.2} |",
+        (share * clients as u64) as f64 / took,
+        at(0.5),
+        at(0.99),
+        at(0.999),
+        at(1.0)
+    );
+}
+
+/// Reads a reply.
+fn reply(from: &mut BufReader<TcpStream>) {
+    let mut line = Vec::new();
+    from.read_until(b'\n', &mut line).unwrap();
+    let number = || std::str::from_utf8(&line[1..]).unwrap().trim().parse::<usize>().unwrap();
+    match line[0] {
+        b'*' => (0..number()).for_each(|_| reply(from)),
+        b'$' => {
+            let mut bytes = vec![0; number() + 2];
+            from.read_exact(&mut bytes).unwrap();
+        }
+        b'+' | b':' => {}
+        _ => panic!("{}", String::from_utf8_lossy(&line)),
+    }
+}
+
+fn words(words: &[&[u8]], out: &mut Vec<u8>) {
+    write!(out, "*{}\r\n", words.len()).unwrap();
+    for word in words {
+        write!(out, "${}\r\n", word.len()).unwrap();
+        out.extend_from_slice(word);
+        out.extend_from_slice(b"\r\n");
+    }
+}
+
+/// A random fingerprint of a document, of ten one near another.
+fn fingerprint(number: u64, out: &mut Vec<u8>) {
+    let near = if number % 10 == 9 { number - 1 } else { number };
+    let value = mix(near) ^ u64::from(near != number);
+    words(
+        &[
+            b"FP.CHECKADD",
+            b"bench",
+            format!("doc-{number:012}").as_bytes(),
+            b"FP",
+            format!("{value:016x}").as_bytes(),
+        ],
+        out,
+    );
+}
+
+fn set(number: u64, out: &mut Vec<u8>) {
+    words(&[b"SET", format!("doc-{number:012}").as_bytes(), format!("{:016x}", mix(number)).as_bytes()], out);
+}
+
+/// About a kilobyte of words, which a document has in its own order.
+fn text(number: u64, of: &[&str], gap: &str) -> String {
+    let mut text = String::new();
+    for place in 0.. {
+        if text.len() >= 1000 {
+            break;
+        }
+        text.push_str(of[mix(number << 16 | place) as usize % of.len()]);
+        text.push_str(if place % 12 == 11 { "。" } else { gap });
+    }
+    text
+}
+
+fn document(number: u64, text: &str, out: &mut Vec<u8>) {
+    words(&[b"FP.CHECKADD", b"texts", format!("doc-{number:012}").as_bytes(), b"TEXT", text.as_bytes()], out);
+}
+
+const CHINESE: &str = "我们 今天 开始 研究 中国 经济 发展 问题 政府 公司 市场 技术 工作 社会 学生 学校 老师 国家 世界 城市 农村 北京 上海 天气 下雨 新闻 报道 记者 表示 认为 可以 因为 所以 但是 已经 没有 进行 使用 系统 数据 分析 方法 文本 相似 重复 网页 采集 搜索 引擎 的 了 在 是 和 有 这 不 人 大 为 上 个 到 说 们";
+const ENGLISH: &str = "the of and to in that is was for it with as his on be at by had not are but from or have an they which one you were all her she there would their we him been has when who will no more if out so up said what its about than into them can only other time new some could these two may first then do any like my now over such our man me even most made after also did many before must through back years where much your way well down should because long each just state those people too";
+
+fn load(requests: u64) {
+    let place = std::env::temp_dir().join(format!("twinsplit-bench-serve-{}", std::process::id()));
+    let folder = |name: &str| -> String { place.join(name).display().to_string() };
+    println!("| what | clients | together | requests/s | p50 ms | p99 | p99.9 | most |");
+    println!("|---|---|---|---|---|---|---|---|");
+    for fsync in ["100ms", "always"] {
+        let before = Running::ours(&folder(&format!("ours-{fsync}")), fsync, "words:3");
+        let empty = before.memory();
+        row(&format!("FP.CHECKADD, --fsync {fsync}"), &before, (50, 32, requests), fingerprint);
+        let held = before.memory();
+        let more = |number: u64, out: &mut Vec<u8>| fingerprint(number + requests, out);
+        row(&format!("FP.CHECKADD, --fsync {fsync}"), &before, (50, 1, requests / 5), more);
+        drop(before);
+        let again = Running::ours(&folder(&format!("ours-{fsync}")), fsync, "words:3");
+        eprintln!(
+            "--fsync {fsync}: {:.0} bytes a document; ready again from the log in {} ms",
+            (held - empty) as f64 / requests as f64,
+            again.ready
+        );
+        drop(again);
+        let redis = Running::redis(&folder(&format!("redis-{fsync}")), fsync);
+        let name = if fsync == "always" { "always" } else { "everysec" };
+        row(&format!("Redis SET, appendfsync {name}"), &redis, (50, 32, requests), set);
+        let more = |number: u64, out: &mut Vec<u8>| set(number + requests, out);
+        row(&format!("Redis SET, appendfsync {name}"), &redis, (50, 1, requests / 5), more);
+    }
+    for (name, features, of, gap) in [
+        ("1 KB Chinese texts, jieba", "jieba", CHINESE, ""),
+        ("1 KB English texts, words:3", "words:3", ENGLISH, " "),
+    ] {
+        let server = Running::ours(&folder(features), "100ms", features);
+        let of: Vec<&str> = of.split(' ').collect();
+        let texts: Vec<String> = (0..2000).map(|number| text(number, &of, gap)).collect();
+        // Each is another one by its first word.
+        let request = |number: u64, out: &mut Vec<u8>| {
+            let text = format!("{number} {}", texts[number as usize % texts.len()]);
+            document(number, &text, out);
+        };
+        row(name, &server, (8, 16, requests / 10), request);
+    }
+    let place: PathBuf = place;
+    fs::remove_dir_all(place).unwrap();
+}

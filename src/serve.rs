@@ -1,0 +1,310 @@
+//! `twinsplit serve`: a service that compares documents as they come.
+
+use crate::args::{self, OptionsArgs};
+use clap::{ArgMatches, Args, Command};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use signal_hook::low_level::emulate_default_handler;
+use std::fs;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::time::Duration;
+use twinsplit_core::visible;
+use twinsplit_io::Megabytes;
+use twinsplit_io::error::{Error, Result};
+use twinsplit_io::terminal::{self, plural};
+use twinsplit_rows::stages::signature_check::{Check, CheckOpts};
+use twinsplit_rows::stages::simhash::FingerprintOpts;
+use twinsplit_serve::disk::LogFolder;
+use twinsplit_serve::resp::Limits;
+use twinsplit_serve::{
+    Engine, Fsync, Recovered, Retention, Server, ServerOptions, Settings, Sketching, WriterOptions,
+};
+
+/// Options.
+#[derive(Args, Clone, Debug)]
+pub struct Opts {
+    /// Where documents, their verdicts and the log are kept; a folder that is not there is made
+    #[arg(value_name = "FOLDER")]
+    folder: PathBuf,
+    /// The address and port to listen at; port 0 for one that is free. Any other than one of this machine alone needs a password
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:6380")]
+    listen: SocketAddr,
+    /// A file whose first line is the password of clients (AUTH)
+    #[arg(long, value_name = "FILE")]
+    password_file: Option<PathBuf>,
+    /// When an answer is sent: always, when what it rests on is on the disk; after a time such as 100ms, within which it will be; off,
+    /// when the system has it
+    #[arg(long, value_name = "WHEN", default_value = "always")]
+    fsync: FsyncWhen,
+    /// How long documents are kept, such as 48h (ms, s, m, h, d); for ever by default
+    #[arg(long, value_name = "TIME")]
+    retain: Option<Time>,
+    /// From when that counts
+    #[arg(long, value_parser = args::choice::<From>(), default_value = "insertion", value_name = "WHEN")]
+    retain_from: From,
+    /// The most documents of a namespace: before there are more, the oldest is forgotten
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    max: Option<u64>,
+    /// Megabytes that documents may take; what is new beyond that is refused
+    #[arg(long, default_value_t = Megabytes::new(4096), value_name = "MB")]
+    memory: Megabytes,
+    /// The most namespaces
+    #[arg(long, default_value_t = 1000, value_name = "N")]
+    namespaces: usize,
+    /// Megabytes of the log after which a snapshot is written, beside the work
+    #[arg(long, default_value_t = Megabytes::new(1024), value_name = "MB")]
+    snapshot_after: Megabytes,
+    /// Megabytes of the longest request
+    #[arg(long, default_value_t = Megabytes::new(16), value_name = "MB")]
+    max_request: Megabytes,
+    /// Requests of one client that are answered together
+    #[arg(long, default_value_t = 1000, value_name = "N")]
+    pipeline: usize,
+    /// Clients at one time
+    #[arg(long, default_value_t = 1000, value_name = "N")]
+    connections: usize,
+    /// How long a client may say nothing before it is sent away; 0s for ever
+    #[arg(long, default_value = "5m", value_name = "TIME")]
+    idle: Time,
+    #[command(flatten)]
+    fingerprint: OptionsArgs<FingerprintOpts>,
+    #[command(flatten)]
+    check: OptionsArgs<CheckOpts>,
+}
+
+twinsplit_core::choice! {
+    /// From when the time counts for which a document is kept.
+    enum From {
+        /// From when it came
+        Insertion = "insertion",
+        /// From when it was last found
+        LastSeen = "last-seen",
+    }
+}
+
+/// A time, in milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Time(u64);
+
+impl FromStr for Time {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+        let (number, unit) = text.split_at(digits);
+        let unit = match unit {
+            "ms" => Some(1),
+            "s" => Some(1000),
+            "m" => Some(60_000),
+            "h" => Some(3_600_000),
+            "d" => Some(86_400_000),
+            _ => None,
+        };
+        let time = unit.zip(number.parse::<u64>().ok()).and_then(|(unit, number)| number.checked_mul(unit));
+        time.map(Self).ok_or_else(|| "expected a number and ms, s, m, h or d, such as 48h".to_owned())
+    }
+}
+
+/// When an answer is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct FsyncWhen(Fsync);
+
+impl FromStr for FsyncWhen {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        Ok(Self(match text {
+            "always" => Fsync::Always,
+            "off" => Fsync::Off,
+            time => match time.parse() {
+                Ok(Time(milliseconds @ 1..)) => Fsync::Within(Duration::from_millis(milliseconds)),
+                _ => return Err("expected always, off, or a time such as 100ms".to_owned()),
+            },
+        }))
+    }
+}
+
+/// The command line.
+pub fn command() -> Command {
+    Opts::augment_args(Command::new("serve"))
+        .about("Says of each document that comes whether it is new")
+        .long_about(None)
+}
+
+/// Runs the command.
+pub fn run(matches: &ArgMatches) -> Result<()> {
+    let opts = args::read::<Opts>(matches)?;
+    let sketching = sketching(&opts)?;
+    let made_with = made_with(&opts)?;
+    let retention = Retention {
+        keep: opts.retain.map(|time| time.0),
+        from_last_seen: opts.retain_from == From::LastSeen,
+        most: opts.max,
+    };
+    let settings = Settings {
+        bits: sketching.bits,
+        distance: sketching.distances.most(),
+        check: sketching.check,
+        retention,
+        memory: opts.memory.bytes() as u64,
+        namespaces: opts.namespaces,
+    };
+    let server = ServerOptions {
+        address: opts.listen,
+        password: opts.password_file.as_deref().map(password).transpose()?,
+        limits: Limits { request: opts.max_request.bytes(), arguments: 1 << 16 },
+        pipeline: opts.pipeline.max(1),
+        connections: opts.connections,
+        idle: Some(opts.idle.0).filter(|time| *time > 0).map(Duration::from_millis),
+    };
+    server.must_be_safe()?;
+    // Before anything is read, so that a signal is never lost.
+    let mut signals =
+        Signals::new([SIGHUP, SIGINT, SIGTERM]).map_err(Error::io("wait for signals in", &opts.folder))?;
+    fs::create_dir_all(&opts.folder).map_err(Error::io("create", &opts.folder))?;
+    let about = made_with.clone();
+    let (engine, recovered) = Engine::open(LogFolder(opts.folder.clone()), settings, made_with)?;
+    report(&opts.folder, &recovered, engine.state().namespaces().map(|(_, held)| held.held().0).sum());
+    let writer = WriterOptions { fsync: opts.fsync.0, snapshot_after: opts.snapshot_after.bytes() as u64 };
+    let server = Server::start(engine, sketching, server, writer, about)?;
+    terminal::line(format_args!(
+        "listening at {}; redis-cli -p {} ping",
+        server.address(),
+        server.address().port()
+    ));
+    let stopper = server.stopper();
+    let wait = move || {
+        let mut signals = signals.forever();
+        if signals.next().is_some() {
+            stopper.stop();
+        }
+        // Whoever asks twice does not wait: the log has all that was acknowledged.
+        if let Some(signal) = signals.next() {
+            let _ = emulate_default_handler(signal);
+        }
+    };
+    let waiting = std::thread::Builder::new().name("signals".to_owned()).spawn(wait);
+    waiting.map_err(Error::io("wait for signals in", &opts.folder))?;
+    server.serve()?;
+    terminal::line(format_args!(
+        "stopped; {} holds a snapshot of all there was",
+        visible::path(&opts.folder)
+    ));
+    Ok(())
+}
+
+/// Says what a restart found.
+fn report(folder: &Path, recovered: &Recovered, documents: u64) {
+    let folder = visible::path(folder);
+    if let Some(torn) = &recovered.torn {
+        terminal::warning(format_args!(
+            "{folder}/{}: {} behind byte {} were cut off: the service or its machine had stopped while they were written, before anything in them was acknowledged as on the disk",
+            torn.file,
+            plural(torn.cut, "byte", "bytes"),
+            torn.kept
+        ));
+    }
+    let documents = plural(documents, "document", "documents");
+    let changes = plural(recovered.replayed, "change", "changes");
+    match recovered.snapshot {
+        Some(_) => {
+            terminal::line(format_args!("{folder}: {documents}, of a snapshot and {changes} after it"))
+        }
+        None => terminal::line(format_args!("{folder}: {documents}, of {changes}")),
+    }
+}
+
+/// How texts become documents.
+fn sketching(opts: &Opts) -> Result<Sketching> {
+    let FingerprintOpts { sketch, distance } = &opts.fingerprint.0;
+    let check = match opts.check.0.check {
+        Check::Exact => None,
+        Check::Texts(check) => Some(check),
+        Check::Signature | Check::None => {
+            return Err(Error::Usage(
+                "serve compares fingerprints: --check names what is compared of near texts, jaccard:T, cosine:T or edit:T".to_owned(),
+            ));
+        }
+    };
+    let distances = distance.distance.clone();
+    if distances.most() > twinsplit_hamming::MOST_DISTANCE {
+        return Err(Error::Usage(format!(
+            "--distance {distances}: serve has an index, of distances up to {}",
+            twinsplit_hamming::MOST_DISTANCE
+        )));
+    }
+    let idf = sketch.idf()?.ok_or_else(|| {
+        Error::Usage(
+            "serve: these --weights need document frequencies: give --idf-table FILE, which twinsplit idf makes, or --weights-idf jieba"
+                .to_owned(),
+        )
+    })?;
+    // What sets alone have is refused here.
+    sketch.sketcher(idf.clone())?;
+    Ok(Sketching {
+        features: sketch.features.spec()?,
+        least: sketch.least.min_features,
+        weights: sketch.weights,
+        idf,
+        hash: sketch.hash,
+        bits: sketch.bits,
+        tie: sketch.tie,
+        distances,
+        check,
+    })
+}
+
+/// What verdicts depend on: a folder that was made with other values is refused.
+fn made_with(opts: &Opts) -> Result<Vec<(&'static str, String)>> {
+    let FingerprintOpts { sketch, distance } = &opts.fingerprint.0;
+    let mut made_with = sketch.features.parameters()?;
+    made_with.extend([
+        ("min-features", sketch.least.min_features.to_string()),
+        ("weights", sketch.weights.name().to_owned()),
+        ("weights-idf", sketch.weights_idf.name().to_owned()),
+        ("bits", sketch.bits.name().to_owned()),
+        ("tie", sketch.tie.name().to_owned()),
+        ("hash", sketch.hash.name().to_owned()),
+        ("distance", distance.distance.to_string()),
+        ("check", opts.check.0.texts().map_or("exact".to_owned(), |check| check.to_string())),
+    ]);
+    if let Some(path) = sketch.table.idf_table.as_deref().filter(|_| sketch.weights.need_idf()) {
+        made_with.push(("idf-table", twinsplit_io::contents(path)?.xxh3));
+    }
+    Ok(made_with)
+}
+
+/// The first line of a file.
+fn password(path: &Path) -> Result<Box<[u8]>> {
+    let text = fs::read(path).map_err(Error::io("read", path))?;
+    let line = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let password = line.strip_suffix(b"\r").unwrap_or(line);
+    if password.is_empty() {
+        return Err(Error::File {
+            path: path.to_owned(),
+            problem: "its first line is empty; a password was expected".to_owned(),
+        });
+    }
+    Ok(password.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_units() {
+        let read = |text: &str| text.parse::<Time>().map(|time| time.0).ok();
+        assert_eq!(
+            ["100ms", "5s", "3m", "48h", "2d"].map(read),
+            [100, 5000, 180_000, 172_800_000, 172_800_000].map(Some)
+        );
+        assert_eq!(
+            ["", "5", "h", "-1s", "1w", "1.5h", "99999999999999999999s", "999999999999999999d"].map(read),
+            [None; 8]
+        );
+        assert!("0s".parse::<FsyncWhen>().is_err() && "never".parse::<FsyncWhen>().is_err());
+    }
+}

@@ -1,0 +1,129 @@
+//! Services that are killed under load: all that was acknowledged is there, once, with its first verdict.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::Service;
+use super::client::{Value, words};
+use crate::common::cli::Place;
+use crate::common::rng::Rng;
+
+/// Clients at one time.
+const CLIENTS: usize = 4;
+
+/// Requests that a client sends together.
+const TOGETHER: usize = 16;
+
+/// The request of a number: every third one is near one that came before.
+fn request(number: u64) -> Vec<String> {
+    let near = if number % 3 == 2 { number - 1 } else { number };
+    let value = Rng::new(near).bits() ^ u64::from(near != number);
+    words(&format!("FP.CHECKADD load {number} FP {value:016x}"))
+}
+
+/// Loads a service until it is killed: all numbers that were sent, and what was said of those that were answered.
+fn load(service: &Service, from: u64, kill_after: usize) -> (Vec<u64>, BTreeMap<u64, Value>) {
+    let answered = AtomicUsize::new(0);
+    let run = |client: u64| {
+        let (mut sent, mut said): (Vec<u64>, _) = (Vec::new(), BTreeMap::new());
+        let mut connection = service.client();
+        for round in 0.. {
+            let numbers: Vec<u64> = (0..TOGETHER as u64)
+                .map(|at| from + (round * CLIENTS as u64 + client) * TOGETHER as u64 + at)
+                .collect();
+            sent.extend(&numbers);
+            let requests: Vec<_> = numbers.iter().map(|number| request(*number)).collect();
+            if connection.send(&requests).is_err() {
+                break;
+            }
+            for number in numbers {
+                let Ok(value) = connection.reply() else { return (sent, said) };
+                assert!(matches!(value, Value::Array(_)), "{value:?}");
+                said.insert(number, value);
+                answered.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+        (sent, said)
+    };
+    std::thread::scope(|scope| {
+        let clients: Vec<_> =
+            (0..CLIENTS as u64).map(|client| scope.spawn(move || run(client))).collect::<Vec<_>>();
+        while answered.load(Ordering::Relaxed) < kill_after {
+            std::thread::yield_now();
+        }
+        service.signal("KILL");
+        let (mut sent, mut said): (Vec<u64>, _) = (Vec::new(), BTreeMap::new());
+        for client in clients {
+            let (theirs, answers) = client.join().unwrap();
+            sent.extend(theirs);
+            said.extend(answers);
+        }
+        (sent, said)
+    })
+}
+
+fn kills(count: usize, fsync: &str) {
+    let here = Place::new();
+    // Small snapshots, so that many kills come while one is written.
+    let options = format!("served --fsync {fsync} --snapshot-after 1");
+    let mut rng = Rng::new(count as u64);
+    let (mut all, mut acknowledged) = (Vec::new(), BTreeMap::new());
+    let mut torn = 0;
+    for _ in 0..count {
+        let service = Service::start(&here, &options);
+        torn += usize::from(service.said.contains("cut off"));
+        let from = all.iter().max().map_or(0, |last| last + 1);
+        let (sent, said) = load(&service, from, 50 + rng.below(3000));
+        drop(service);
+        all.extend(sent);
+        let numbers: Vec<u64> = said.keys().copied().collect();
+        acknowledged.extend(said);
+        // As many as were answered are there, and no more than were sent.
+        let service = Service::start(&here, &options);
+        let mut client = service.client();
+        let Value::Array(parts) = client.ask("FP.COUNT load") else { panic!("a count") };
+        let Value::Number(there) = parts[1] else { panic!("{parts:?}") };
+        let (least, most) = (acknowledged.len() as i64, all.len() as i64);
+        assert!((least..=most).contains(&there), "{there} of {least} to {most}");
+        // Each that was answered before this kill has its first verdict again.
+        for some in numbers.chunks(500) {
+            let requests: Vec<_> = some.iter().map(|number| request(*number)).collect();
+            for (number, value) in some.iter().zip(client.ask_all(&requests).unwrap()) {
+                assert_eq!(value, acknowledged[number], "{number}");
+            }
+        }
+        assert_eq!(client.ask("FP.COUNT load"), Value::Array(parts), "a retry adds nothing");
+        drop(service);
+    }
+    // And all is sent again, what was not answered too: then each is there once, and all verdicts are the first ones.
+    let service = Service::start(&here, &options);
+    let mut client = service.client();
+    for some in all.chunks(500) {
+        let requests: Vec<_> = some.iter().map(|number| request(*number)).collect();
+        for (number, value) in some.iter().zip(client.ask_all(&requests).unwrap()) {
+            assert_eq!(acknowledged.get(number).unwrap_or(&value), &value, "{number}");
+        }
+    }
+    let Value::Array(parts) = client.ask("FP.COUNT load") else { panic!("a count") };
+    assert_eq!(parts[1], Value::Number(all.len() as i64));
+    println!("{count} kills, --fsync {fsync}: {} requests, {torn} torn tails", all.len());
+    assert!(all.len() > 50 * count);
+}
+
+#[test]
+fn ten_kills_lose_nothing_that_was_acknowledged() {
+    kills(10, "always");
+}
+
+/// What the system has outlives the process, with whatever `--fsync`.
+#[test]
+fn kills_of_the_process_lose_nothing_with_any_fsync() {
+    kills(3, "100ms");
+    kills(3, "off");
+}
+
+#[test]
+#[ignore = "minutes: make test-long"]
+fn long_a_hundred_kills_lose_nothing_that_was_acknowledged() {
+    kills(100, "always");
+}
