@@ -126,6 +126,14 @@ impl Running {
         Self { child, address: free, ready: String::new() }
     }
 
+    /// Seconds of processor time that it has taken.
+    fn processor(&self) -> f64 {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap();
+        let fields: Vec<&str> = stat.rsplit(") ").next().unwrap().split(' ').collect();
+        let ticks: u64 = fields[11..13].iter().map(|ticks| ticks.parse::<u64>().unwrap()).sum();
+        ticks as f64 / 100.0
+    }
+
     /// Bytes that it holds.
     fn memory(&self) -> u64 {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
@@ -143,7 +151,7 @@ fn row(
 ) {
     let latencies = Mutex::new(Vec::new());
     let share = count / clients as u64;
-    let began = Instant::now();
+    let (began, processor) = (Instant::now(), server.processor());
     std::thread::scope(|scope| {
         for client in 0..clients as u64 {
             let (latencies, request) = (&latencies, &request);
@@ -170,12 +178,13 @@ fn row(
     latencies.sort_unstable();
     let at = |share: f64| latencies[((latencies.len() - 1) as f64 * share) as usize].as_secs_f64() * 1e3;
     println!(
-        "| {name} | {clients} | {together} | {:.0} | {:.2} | {:.2} | {:.2} | {:.2} |",
+        "| {name} | {clients} | {together} | {:.0} | {:.2} | {:.2} | {:.2} | {:.2} | {:.1} |",
         (share * clients as u64) as f64 / took,
         at(0.5),
         at(0.99),
         at(0.999),
-        at(1.0)
+        at(1.0),
+        (server.processor() - processor) * 1e6 / (share * clients as u64) as f64
     );
 }
 
@@ -247,8 +256,10 @@ const ENGLISH: &str = "the of and to in that is was for it with as his on be at 
 fn load(requests: u64) {
     let place = std::env::temp_dir().join(format!("twinsplit-bench-serve-{}", std::process::id()));
     let folder = |name: &str| -> String { place.join(name).display().to_string() };
-    println!("| what | clients | together | requests/s | p50 ms | p99 | p99.9 | most |");
-    println!("|---|---|---|---|---|---|---|---|");
+    println!(
+        "| what | clients | together | requests/s | p50 ms | p99 | p99.9 | most | server's CPU, us a request |"
+    );
+    println!("|---|---|---|---|---|---|---|---|---|");
     for fsync in ["100ms", "always"] {
         let before = Running::ours(&folder(&format!("ours-{fsync}")), fsync, "words:3");
         let empty = before.memory();

@@ -55,11 +55,13 @@ pub(crate) struct Grounds {
 }
 
 /// All documents of a namespace.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Entries {
     slots: Vec<Option<Entry>>,
     free: Vec<u32>,
-    ids: HashTable<u32>,
+    /// Slots by the hashes of ids, in many tables: one that is full grows at once, and nobody waits for all of them.
+    ids: Vec<HashTable<u32>>,
+    held: usize,
     hasher: RandomState,
     /// How many are kept.
     kept: u64,
@@ -70,10 +72,26 @@ pub(crate) struct Entries {
 /// What an id takes beside its bytes, and what an entry takes in the table of ids and in the order of a namespace.
 const BESIDE: u64 = 16 + 7 + 4;
 
+/// How many tables of ids there are.
+const TABLES: usize = 256;
+
+impl Default for Entries {
+    fn default() -> Self {
+        let ids = (0..TABLES).map(|_| HashTable::new()).collect();
+        let (slots, free, hasher) = (Vec::new(), Vec::new(), RandomState::new());
+        Self { slots, free, ids, held: 0, hasher, kept: 0, outside: 0 }
+    }
+}
+
+/// The table of a hash: by bits that no table looks at.
+fn table(hash: u64) -> usize {
+    (hash >> 48) as usize % TABLES
+}
+
 impl Entries {
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.ids.len()
+        self.held
     }
 
     /// How many of them are kept.
@@ -84,13 +102,14 @@ impl Entries {
     /// Bytes that they take, about.
     pub fn bytes(&self) -> u64 {
         let slot = size_of::<Option<Entry>>() as u64 + BESIDE;
-        self.outside + slot * self.ids.len() as u64
+        self.outside + slot * self.held as u64
     }
 
     /// The slot of an id.
     pub fn find(&self, id: &[u8]) -> Option<u32> {
         let same = |slot: &u32| self.get(*slot).is_some_and(|entry| *entry.id == *id);
-        self.ids.find(self.hasher.hash_one(id), same).copied()
+        let hash = self.hasher.hash_one(id);
+        self.ids.get(table(hash))?.find(hash, same).copied()
     }
 
     /// What is in a slot.
@@ -148,11 +167,15 @@ impl Entries {
             after.links.previous = slot;
         }
         let Self { slots, ids, hasher, .. } = self;
-        let hash = |slot: &u32| {
+        let of = |slot: &u32| {
             let entry = slots.get(*slot as usize).and_then(Option::as_ref);
             hasher.hash_one(entry.map_or(&[][..], |entry| &entry.id))
         };
-        ids.insert_unique(hasher.hash_one(id), slot, hash);
+        let hash = hasher.hash_one(id);
+        if let Some(ids) = ids.get_mut(table(hash)) {
+            ids.insert_unique(hash, slot, of);
+        }
+        self.held += 1;
         slot
     }
 
@@ -160,9 +183,11 @@ impl Entries {
     pub fn remove(&mut self, slot: u32) -> Option<Entry> {
         let entry = self.slots.get_mut(slot as usize)?.take()?;
         let hash = self.hasher.hash_one(&*entry.id);
-        if let Ok(found) = self.ids.find_entry(hash, |other| *other == slot) {
+        let ids = self.ids.get_mut(table(hash))?;
+        if let Ok(found) = ids.find_entry(hash, |other| *other == slot) {
             found.remove();
         }
+        self.held -= 1;
         self.free.push(slot);
         self.kept -= u64::from(entry.links.of == NONE);
         self.outside -= outside(&entry);

@@ -301,3 +301,48 @@ fn without_memory_what_is_new_is_refused() {
     let other = state.ask(1, b"b", Asked::CheckAdd(b"x"[..].into(), document(7)), &mut |_| {});
     assert!(matches!(other, Answer::Refused(_)), "{other:?}");
 }
+
+/// Enough documents for indexes that are merged in the background, and for many that are forgotten together: what is kept is found, and nothing else.
+#[test]
+fn of_many_documents_those_that_are_kept_are_found() {
+    const MANY: u64 = 120_000;
+    const KEPT: u64 = 40_000;
+    for from_last_seen in [false, true] {
+        let retention = Retention { keep: Some(KEPT), from_last_seen, most: None };
+        let (memory, namespaces) = (1 << 30, 1);
+        let settings = Settings { bits: Bits::B64, distance: 3, check: None, retention, memory, namespaces };
+        let mut state = State::new(settings);
+        let document = |number: u64, flip: u32| {
+            let value = u128::from(twinsplit_core::hash::mix(number) ^ 1 << flip);
+            Document { key: Key::Fingerprint { value, most: 3 }, digest: number, content: None }
+        };
+        let mut ask = |now: u64, asked: Asked| state.ask(now, b"a", asked, &mut |_| {});
+        // A document a millisecond.
+        for number in 0..MANY {
+            let added =
+                ask(number, Asked::CheckAdd(number.to_string().into_bytes().into(), document(number, 0)));
+            assert_eq!(added, Answer::Verdict(Verdict::New), "{number}");
+        }
+        let now = MANY - 1;
+        assert_eq!(ask(now, Asked::Count), Answer::Count(KEPT, KEPT));
+        for number in (0..MANY).step_by(7) {
+            let is_kept = number + KEPT > now;
+            let expected = match is_kept {
+                false => Verdict::New,
+                true => Verdict::Duplicate {
+                    id: number.to_string().into_bytes().into(),
+                    distance: 2,
+                    measure: Measure::Hamming,
+                },
+            };
+            let query = Document { digest: 0, ..document(number, 0) };
+            let Key::Fingerprint { value, most } = query.key else { panic!("a fingerprint") };
+            let key = Key::Fingerprint { value: value ^ 0b11 << 40, most };
+            assert_eq!(
+                ask(now, Asked::Check(Document { key, ..query })),
+                Answer::Verdict(expected),
+                "{number}"
+            );
+        }
+    }
+}
