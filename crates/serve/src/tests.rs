@@ -4,4 +4,5 @@ mod client;
 mod faults;
 mod model;
 mod power;
+mod serving;
 mod sockets;

@@ -1,0 +1,103 @@
+//! A server for tests, in this process.
+
+use super::client::Client;
+use crate::disk::LogFolder;
+use crate::engine::Engine;
+use crate::resp::Limits;
+use crate::server::{Server, ServerOptions, Stopper};
+use crate::settings::{Retention, Settings};
+use crate::sketch::Sketching;
+use crate::writer::{Fsync, WriterOptions};
+use std::net::SocketAddr;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+use tempfile::TempDir;
+use twinsplit_core::sketch::simhash::{Bits, Tie};
+use twinsplit_core::sketch::{Hash, Idf, Weights};
+use twinsplit_core::text::{FeatureKind, FeatureSpec};
+use twinsplit_io::error::Result;
+
+/// A server in this process, in a folder of its own.
+pub(super) struct Serving {
+    pub address: SocketAddr,
+    stopper: Stopper,
+    thread: Option<JoinHandle<Result<()>>>,
+    pub folder: TempDir,
+}
+
+/// What a server has where a test says nothing else.
+pub(super) fn options() -> ServerOptions {
+    ServerOptions {
+        address: "127.0.0.1:0".parse().unwrap(),
+        password: None,
+        limits: Limits { request: 1 << 20, arguments: 1000 },
+        pipeline: 64,
+        connections: 50,
+        idle: None,
+    }
+}
+
+fn sketching(check: Option<&str>) -> Sketching {
+    let kind = FeatureKind::parse("words:1", &|_| panic!("a file")).unwrap();
+    Sketching {
+        features: FeatureSpec::new(kind),
+        least: 3,
+        weights: Weights::Tf,
+        idf: Idf::None,
+        hash: Hash::Xxh3,
+        bits: Bits::B64,
+        tie: Tie::Zero,
+        distances: "3,60:8".parse().unwrap(),
+        check: check.map(|check| check.parse().unwrap()),
+    }
+}
+
+impl Serving {
+    pub fn start(options: ServerOptions, check: Option<&str>, fsync: Fsync) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let (address, stopper, thread) = Self::over(&folder, options, check, fsync);
+        Self { address, stopper, thread: Some(thread), folder }
+    }
+
+    pub fn over(
+        folder: &TempDir,
+        options: ServerOptions,
+        check: Option<&str>,
+        fsync: Fsync,
+    ) -> (SocketAddr, Stopper, JoinHandle<Result<()>>) {
+        let sketching = sketching(check);
+        let settings = Settings {
+            bits: sketching.bits,
+            distance: sketching.distances.most(),
+            check: sketching.check,
+            retention: Retention::default(),
+            memory: 1 << 30,
+            namespaces: 4,
+        };
+        let (engine, _) = Engine::open(LogFolder(folder.path().to_owned()), settings, Vec::new()).unwrap();
+        // So small that there are snapshots all the time.
+        let writer = WriterOptions { fsync, snapshot_after: 1 << 16 };
+        let about = vec![("weights", "tf".to_owned())];
+        let server = Server::start(engine, sketching, options, writer, about).unwrap();
+        (server.address(), server.stopper(), thread::spawn(|| server.serve()))
+    }
+
+    pub fn client(&self) -> Client {
+        Client::to(self.address)
+    }
+
+    pub fn stop(&mut self) {
+        self.stopper.stop();
+        self.thread.take().unwrap().join().unwrap().unwrap();
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        if self.thread.is_some() && !thread::panicking() {
+            self.stop();
+        }
+    }
+}
+
+pub(super) const FSYNCS: [Fsync; 3] = [Fsync::Always, Fsync::Within(Duration::from_millis(20)), Fsync::Off];
