@@ -1,6 +1,5 @@
 //! `twinsplit explain A B`: why two documents are a pair, or are not.
 
-mod arithmetic;
 mod chain;
 mod fingerprints;
 mod lexicons;
@@ -12,9 +11,8 @@ use super::options;
 use super::run::refuse_streams;
 use crate::args;
 use clap::{Arg, ArgMatches, Command, value_parser};
-use std::collections::BTreeMap;
-use std::ops::Range;
 use std::path::PathBuf;
+use twinsplit::explain::{Counts, Passage, TextFeatures, arithmetic, in_context};
 use twinsplit_core::similarity::SetSimilarity;
 use twinsplit_core::text::{Extractor, FeatureSpec};
 use twinsplit_core::visible;
@@ -65,12 +63,10 @@ pub fn command() -> Command {
     ))
 }
 
-/// A document's text and its features: hash -> text, first place.
+/// A document's features, and whether it is compared as a whole.
 #[derive(Default)]
 struct Explained {
-    text: String,
-    features: BTreeMap<u64, (String, Range<usize>)>,
-    order: Vec<u64>,
+    text: TextFeatures,
     /// Where the text has too few features in the IDF range, and is compared as a whole: its hash, if there is a text.
     short: Option<Option<u128>>,
 }
@@ -124,20 +120,20 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     let removed = restrict(&counted, &opts, &spec, [&mut a, &mut b])?;
     let mut extractor = Extractor::new(spec);
     for document in [&mut a, &mut b] {
-        let compared = opts.texts.compares(&opts.least, document.order.len() as u64);
-        document.short = compared.then(|| extractor.text_hash(&document.text));
+        let compared = opts.texts.compares(&opts.least, document.text.order.len() as u64);
+        document.short = compared.then(|| extractor.text_hash(&document.text.text));
     }
     let mut out = Stdout::new();
     let may_be_joined = print(wanted, [&a, &b], &opts, removed, show, &mut out)?;
     if by_bands {
-        let overlap = a.order.iter().filter(|feature| b.features.contains_key(feature)).count() as u64;
-        let lines = signatures::lines(&params, [&a.order, &b.order], overlap)?;
+        let overlap = a.text.shared(&b.text).len() as u64;
+        let lines = signatures::lines(&params, [&a.text.order, &b.text.order], overlap)?;
         out.line(b"")?;
         lines.iter().try_for_each(|line| out.line(line.as_bytes()))?;
     }
     if by_lexicons {
         out.line(b"")?;
-        out.line(lexicons::line(&params, [&a, &b].map(|document| document.order.clone()))?.as_bytes())?;
+        out.line(lexicons::line(&params, [&a, &b].map(|document| document.text.order.clone()))?.as_bytes())?;
     }
     if let (true, Some(folder)) = (may_be_joined, matches.get_one::<PathBuf>("run")) {
         chain::show(folder, false, |id, at| is_named(id, wanted[at]), &mut out)?;
@@ -207,21 +203,9 @@ fn find(
     let mut found = [Explained::default(), Explained::default()];
     let mut extractor = Extractor::new(spec.clone());
     each_named(inputs, params, &opts.document, wanted, |at, document| {
-        found[at] = explained(&document.text, &mut extractor);
+        found[at].text = TextFeatures::of(&document.text, &mut extractor);
     })?;
     Ok(found)
-}
-
-fn explained(text: &str, extractor: &mut Extractor) -> Explained {
-    let mut features = BTreeMap::new();
-    let mut order = Vec::new();
-    extractor.each_hashed(text, |hash, feature, span| {
-        features.entry(hash).or_insert_with(|| {
-            order.push(hash);
-            (feature.to_owned(), span)
-        });
-    });
-    Explained { text: text.to_owned(), features, order, short: None }
 }
 
 /// Leaves out features out of the IDF range, counted over the corpus or taken from the table, and says how many.
@@ -234,13 +218,12 @@ fn restrict(
     if opts.idf.idf.is_everything() {
         return Ok([0, 0]);
     }
-    let all = documents.iter().flat_map(|document| document.features.keys().copied());
+    let all = documents.iter().flat_map(|document| document.text.features.keys().copied());
     let kept = in_range(inputs, opts, spec, "explain", all)?;
     Ok(documents.map(|document| {
-        let before = document.order.len();
-        document.order.retain(|feature| kept.contains(feature));
-        document.features.retain(|feature, _| kept.contains(feature));
-        before - document.order.len()
+        let before = document.text.order.len();
+        document.text.retain(|feature| kept.contains(&feature));
+        before - document.text.order.len()
     }))
 }
 
@@ -253,9 +236,8 @@ fn print(
     show: usize,
     out: &mut Stdout,
 ) -> Result<bool> {
-    let [a, b] = documents;
-    let shared: Vec<u64> =
-        a.order.iter().copied().filter(|feature| b.features.contains_key(feature)).collect();
+    let [a, b] = documents.map(|document| &document.text);
+    let shared = a.shared(b);
     let (overlap, size_a, size_b) = (shared.len() as u64, a.order.len() as u64, b.order.len() as u64);
     let names = names.map(visible::line);
     out.line(format!("A  {}  {size_a} features", names[0]).as_bytes())?;
@@ -266,11 +248,11 @@ fn print(
                 .as_bytes(),
         )?;
     }
-    let passages = passages(&shared, a, b);
+    let passages = a.passages(b);
     let shown = if show == 0 { passages.len() } else { show.min(passages.len()) };
     out.line(format!("\nShared features: {overlap}, passages: {}", passages.len()).as_bytes())?;
-    for (features, in_a, in_b) in &passages[..shown] {
-        out.line(format!("  {}", plural(*features as u64, "feature", "features")).as_bytes())?;
+    for Passage { features, in_a, in_b } in &passages[..shown] {
+        out.line(format!("  {}", plural(*features, "feature", "features")).as_bytes())?;
         out.line(format!("    A  {}", in_context(&a.text, in_a)).as_bytes())?;
         out.line(format!("    B  {}", in_context(&b.text, in_b)).as_bytes())?;
     }
@@ -281,8 +263,8 @@ fn print(
     let small = [size_a, size_b].iter().any(|size| !opts.least.admits(*size));
     let pair = !small && similarity.accepts(overlap, size_a, size_b);
     out.line(b"")?;
-    let counts = arithmetic::Counts { overlap, size_a, size_b };
-    arithmetic::lines(similarity, counts).iter().try_for_each(|line| out.line(line.as_bytes()))?;
+    let counts = Counts { overlap, size_a, size_b };
+    arithmetic(similarity, counts).iter().try_for_each(|line| out.line(line.as_bytes()))?;
     let why = match (pair, small) {
         (true, _) => "a pair".to_owned(),
         (false, true) => too_small(documents.map(|document| document.short), opts.least.min_features.max(1)),
@@ -309,46 +291,4 @@ fn too_small([a, b]: [Option<Option<u128>>; 2], least: u64) -> String {
         _ => "a text of nothing but white space is a copy of none",
     };
     format!("not a pair: both documents have fewer than --min-features {least}; {texts}")
-}
-
-/// Shared features that touch or overlap in A and follow one another in B too make one passage: how many features,
-/// and where it stands in A and in B.
-fn passages(shared: &[u64], a: &Explained, b: &Explained) -> Vec<(usize, Range<usize>, Range<usize>)> {
-    let mut passages: Vec<(usize, Range<usize>, Range<usize>)> = Vec::new();
-    for feature in shared {
-        let (in_a, in_b) = (a.features[feature].1.clone(), b.features[feature].1.clone());
-        if let Some((count, last_a, last_b)) = passages.last_mut() {
-            let follows =
-                |span: &Range<usize>, last: &Range<usize>| (last.start..=last.end).contains(&span.start);
-            if follows(&in_a, last_a) && follows(&in_b, last_b) {
-                *count += 1;
-                last_a.end = last_a.end.max(in_a.end);
-                last_b.end = last_b.end.max(in_b.end);
-                continue;
-            }
-        }
-        passages.push((1, in_a, in_b));
-    }
-    // The longest passages say most.
-    passages.sort_by_key(|(count, in_a, _)| (std::cmp::Reverse(*count), in_a.start));
-    passages
-}
-
-/// A passage between brackets with some of the text around it, on one line.
-fn in_context(text: &str, span: &Range<usize>) -> String {
-    const AROUND: usize = 30;
-    const INSIDE: usize = 160;
-    let before: Vec<char> = text[..span.start].chars().rev().take(AROUND).collect();
-    let before: String = before.into_iter().rev().collect();
-    let inside = &text[span.clone()];
-    let inside = if inside.chars().count() > INSIDE {
-        let head: String = inside.chars().take(INSIDE / 2).collect();
-        let tail: Vec<char> = inside.chars().rev().take(INSIDE / 2).collect();
-        format!("{head} […] {}", tail.into_iter().rev().collect::<String>())
-    } else {
-        inside.to_owned()
-    };
-    let after: String = text[span.end..].chars().take(AROUND).collect();
-    let line = format!("{before}[{inside}]{after}");
-    visible::line(&line.split_whitespace().collect::<Vec<_>>().join(" ")).into_owned()
 }

@@ -209,6 +209,8 @@ pub enum Error {
     Limit(String),
     /// The documents that a program hands over ended with an error of its own.
     Documents(Box<dyn std::error::Error + Send + Sync>),
+    /// Whoever watches the run has stopped it.
+    Cancelled,
     /// A command of a chain that failed; its own message stands on standard error already.
     Failed(String),
 }
@@ -272,6 +274,7 @@ impl fmt::Display for Error {
                 write!(f, "cannot {action} {}: {source}{}", visible::path(path), advice(source.kind()))
             }
             Error::Value { name, value, problem } => write!(f, "{name} {value:?}: {problem}"),
+            Error::Cancelled => f.write_str("the run was cancelled"),
             Error::Documents(source) => write!(f, "cannot read the documents: {source}"),
             Error::Usage(text) | Error::Limit(text) | Error::Failed(text) => f.write_str(text),
         }

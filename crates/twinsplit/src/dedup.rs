@@ -5,10 +5,14 @@ mod run;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use twinsplit_core::cluster::keep::KeepRule;
 use twinsplit_core::idf::IdfRange;
+use twinsplit_core::options::Field;
 use twinsplit_core::similarity::Measure;
 use twinsplit_core::text::{FeatureKind, Marks, NormalForm};
+use twinsplit_engine::progress::{Phase, Watch};
 use twinsplit_io::error::{Error, Result};
 use twinsplit_rows::chains::{FAMILIES, Family};
 use twinsplit_rows::config::Config;
@@ -91,6 +95,7 @@ pub struct Dedup {
     memory: usize,
     folder: PathBuf,
     store: Option<StoreFolder>,
+    watch: Watch,
 }
 
 /// A store that documents are compared with.
@@ -120,6 +125,7 @@ impl Dedup {
             memory: MEMORY,
             folder: std::env::temp_dir(),
             store: None,
+            watch: Watch::default(),
         }
     }
 
@@ -134,14 +140,20 @@ impl Dedup {
         Ok(Self { chain: Some(family.name.to_owned()), ..self })
     }
 
-    /// An option of the chain by its name on the command line, such as `bands`.
+    /// An option of the chain by its name on the command line, such as `bands`, or by the other name that it has there, such as `threshold`.
     pub fn option(self, name: &str, value: &str) -> Result<Self> {
         let fields = all_options();
         let unknown = || invalid("option", name, "no chain has an option of this name");
-        let field = fields.iter().find(|field| field.name == name).ok_or_else(unknown)?;
+        let is_called = |field: &&Field| field.name == name || field.alias == Some(name);
+        let field = fields.iter().find(is_called).ok_or_else(unknown)?;
         (field.check)(value.as_ref())
             .map_err(|problem| invalid("option", &format!("{name}={value}"), problem))?;
-        Ok(self.set(name, value))
+        Ok(self.set(&field.name, value))
+    }
+
+    /// All options that [`option`](Self::option) takes: their names, what they mean, their defaults.
+    pub fn options() -> Vec<Field> {
+        all_options()
     }
 
     /// The chain and options of a file, as `twinsplit run --config` takes them; what was set before stays, unless it stands in the file.
@@ -311,6 +323,48 @@ impl Dedup {
     /// A folder for what does not fit into memory and for what is found, instead of the system's for temporary files.
     pub fn folder(self, folder: impl Into<PathBuf>) -> Self {
         Self { folder: folder.into(), ..self }
+    }
+
+    /// Stops a run or the making of an index soon after this becomes true, with [`Error::Cancelled`]. Its temporary files go, and a
+    /// [store](Self::store) stays as it was.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use std::sync::atomic::{AtomicBool, Ordering};
+    /// use twinsplit::{Dedup, Error};
+    /// let stop = Arc::new(AtomicBool::new(false));
+    /// let endless = (0..).map(|number: u64| {
+    ///     if number == 100_000 {
+    ///         stop.store(true, Ordering::Relaxed);
+    ///     }
+    ///     (number.to_string(), "Rain fell on the harbour all night.")
+    /// });
+    /// let found = Dedup::new().cancelled_by(&stop).run(endless);
+    /// assert!(matches!(found, Err(Error::Cancelled)));
+    /// ```
+    pub fn cancelled_by(mut self, stop: &Arc<AtomicBool>) -> Self {
+        self.watch.cancelled = stop.clone();
+        self
+    }
+
+    /// Tells how far a run is: the phase, and how much of its total is done. `tell` is called when a phase begins, and at most ten times a second
+    /// while it lasts, by a thread that works; it should not take long.
+    ///
+    /// ```
+    /// use std::sync::{Arc, Mutex};
+    /// use twinsplit::Dedup;
+    /// # fn main() -> twinsplit::Result<()> {
+    /// let steps = Arc::new(Mutex::new(Vec::new()));
+    /// let told = steps.clone();
+    /// let dedup = Dedup::new().on_progress(move |phase, _| told.lock().unwrap().push(phase.step.clone()));
+    /// dedup.run([("a", "Rain fell all night."), ("b", "Rain fell all night!")])?;
+    /// assert!(steps.lock().unwrap().contains(&"tokenize".to_owned()));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn on_progress(mut self, tell: impl Fn(&Phase, u64) + Send + Sync + 'static) -> Self {
+        self.watch.tell = Some(Arc::new(tell));
+        self
     }
 
     fn checked<T: FromStr<Err: Display>>(self, name: &'static str, value: &str) -> Result<Self> {

@@ -135,6 +135,11 @@ impl Duplicates {
         Ok(Self { folder: Folder::Foreign(folder), documents, near })
     }
 
+    /// Whether its pairs are of fingerprints, and are [near pairs](Self::near_pairs).
+    pub fn compares_fingerprints(&self) -> bool {
+        self.near
+    }
+
     /// How many documents were read.
     pub fn documents(&self) -> u64 {
         self.documents

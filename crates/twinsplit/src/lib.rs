@@ -22,6 +22,8 @@
 //! | [`Document`] | a document: an id, a text, and what a keep rule may ask for |
 //! | [`Duplicates`] | what was found: [pairs](Duplicates::pairs) and [clusters](Duplicates::clusters) |
 //! | [`Index`] | a collection that is asked for the documents that are like a text |
+//! | [`Dedup::compare`], [`explain`] | why two texts are a pair, or are not |
+//! | [`MinHash`], [`SimHash`] | signatures and fingerprints of single texts |
 //! | [`Measure`], [`Relation`] | what documents are compared by; which of two contains the other |
 //!
 //! Both ways lead through the parts that the command line runs: documents go through the local engine
@@ -32,7 +34,9 @@
 mod dedup;
 mod document;
 mod duplicates;
+pub mod explain;
 mod index;
+mod sketches;
 mod stream;
 #[cfg(test)]
 mod tests;
@@ -41,11 +45,14 @@ pub use dedup::Dedup;
 pub use document::Document;
 pub use duplicates::{Change, Cluster, Clusters, Dropped, Duplicates, NearPair, NearPairs, Pair, Pairs};
 pub use index::{Index, Match};
+pub use sketches::{MinHash, SimHash};
 pub use twinsplit_core::choice::{Choice, Unnamed};
 pub use twinsplit_core::cluster::keep::KeepRule;
+pub use twinsplit_core::options::Field;
 pub use twinsplit_core::similarity::Measure;
 pub use twinsplit_core::similarity::containment::Relation;
 pub use twinsplit_core::text::{Marks, NormalForm};
+pub use twinsplit_engine::progress::{Phase, Unit};
 pub use twinsplit_hamming as hamming;
 pub use twinsplit_io::MaxLine;
 pub use twinsplit_io::error::{Error, FieldError, Place, Result};

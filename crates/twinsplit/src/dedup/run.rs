@@ -30,7 +30,16 @@ impl Dedup {
 
     fn run_on(&self, documents: impl Iterator<Item = Result<Document>>) -> Result<Duplicates> {
         let names = self.clone().fields("id", "text").date_field("date").score_field("score");
-        stream::hand_over(documents, |blocks| names.find(&[], Some(blocks)))
+        stream::hand_over(self.until_cancelled(documents), |blocks| names.find(&[], Some(blocks)))
+    }
+
+    /// The documents; those that come when the run shall stop are an error.
+    fn until_cancelled(
+        &self,
+        documents: impl Iterator<Item = Result<Document>>,
+    ) -> impl Iterator<Item = Result<Document>> {
+        let watch = &self.watch;
+        documents.map(|document| if watch.is_cancelled() { Err(Error::Cancelled) } else { document })
     }
 
     /// Finds the near-duplicates of the documents in files of JSON lines, plain or gzip: files, folders with all below them,
@@ -62,10 +71,10 @@ impl Dedup {
             )));
         }
         let opts: ColumnarOpts = plan.params.parse()?;
-        Index::of(&opts, self.threads, documents)
+        Index::of(&opts, self.threads, self.until_cancelled(documents))
     }
 
-    fn plan(&self, inputs: &[PathBuf]) -> Result<Plan> {
+    pub(crate) fn plan(&self, inputs: &[PathBuf]) -> Result<Plan> {
         let (given, inputs) = (self.given.clone(), inputs.to_vec());
         Plan::of(
             Asked {
@@ -82,6 +91,10 @@ impl Dedup {
     }
 
     fn find(&self, inputs: &[PathBuf], blocks: Option<Blocks>) -> Result<Duplicates> {
+        self.watch.over(|| self.find_watched(inputs, blocks))
+    }
+
+    fn find_watched(&self, inputs: &[PathBuf], blocks: Option<Blocks>) -> Result<Duplicates> {
         let folder = |what| {
             tempfile::Builder::new()
                 .prefix(what)
@@ -90,7 +103,7 @@ impl Dedup {
         };
         let plan = self.plan(inputs)?;
         let (output, work) = (folder("twinsplit-found-")?, folder("twinsplit-work-")?);
-        let progress = Progress::default();
+        let progress = Progress::watched(&self.watch);
         let near = plan.family.compares_fingerprints();
         if let Some(StoreFolder { path, adds, batch_id }) = &self.store {
             let inputs = blocks.map_or_else(|| Ok(inputs.to_vec()), |blocks| spooled(blocks, work.path()))?;

@@ -3,7 +3,7 @@
 use twinsplit_core::similarity::{Measure, SetSimilarity, Similarity};
 
 /// What two sets share, and their sizes.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counts {
     /// Features in both.
     pub overlap: u64,
@@ -14,7 +14,7 @@ pub struct Counts {
 }
 
 /// The measure in words, its number for the two documents, and the comparison with the threshold, a line each.
-pub fn lines(similarity: Similarity, counts: Counts) -> [String; 4] {
+pub fn arithmetic(similarity: Similarity, counts: Counts) -> [String; 4] {
     let Counts { overlap, size_a, size_b } = counts;
     let measure = similarity.measure();
     let score = measure.score(overlap, size_a, size_b);
@@ -111,7 +111,7 @@ mod tests {
             for threshold in ["0.25", "0.333333333", "0.4", "0.5", "0.571428571", "0.6", "1", "4", "5"] {
                 let Ok(similarity) = measure.reaching(threshold) else { continue };
                 for (overlap, size_a, size_b) in [(4, 6, 5), (4, 8, 8), (3, 9, 4), (5, 5, 5), (1, 2, 8)] {
-                    let lines = lines(similarity, Counts { overlap, size_a, size_b });
+                    let lines = arithmetic(similarity, Counts { overlap, size_a, size_b });
                     let accepted = similarity.accepts(overlap, size_a, size_b);
                     assert_eq!(lines[3].contains(">="), accepted, "{lines:?}");
                 }
@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn each_measure_has_its_own_arithmetic() {
         let shown = |measure: Measure, tau: &str| {
-            lines(measure.reaching(tau).unwrap(), Counts { overlap: 4, size_a: 16, size_b: 9 })[1..]
+            arithmetic(measure.reaching(tau).unwrap(), Counts { overlap: 4, size_a: 16, size_b: 9 })[1..]
                 .join("\n")
         };
         assert_eq!(
