@@ -14,7 +14,7 @@ TEST_PACKAGES = bsdutils chromium chromium-driver curl fish mandoc maven openjdk
 
 .PHONY: help demo test test-build test-corpora check test-long test-tools fuzz bench bench-minhash bench-hamming bench-hamming-layouts bench-serve bench-parts bench-cliffs bench-strategies engines approximations experiments \
   experiments-page fig8 feature-choice edge ccdet-accuracy ccdet-time simhash-curve minhash-vs-simhash minhash-scale recall table1 fig9a fig9b ccdet-scale experiments-full \
-  derived build install uninstall clean tools \
+  derived build wheel check-python test-python bench-python install uninstall clean tools \
   dist hadoop spark cluster-up cluster-status cluster-down cluster-test cluster-test-full
 
 help: ## this list
@@ -41,6 +41,12 @@ HOST = $(shell rustc -vV | sed -n 's/^host: //p')
 STATIC = -C target-feature=+crt-static
 BUILD_DIST = RUSTFLAGS="$(STATIC)" $(CARGO) build --locked --profile dist --target $(HOST) --bin twinsplit
 DIST = target/$(HOST)/dist
+wheel: tools ## the Python package, target/wheels/twinsplit-*.whl (Python 3.11, PyPI)
+	$(call need,python3,on Debian: apt-get install python3 python3-venv)
+	@[ -x .tools/maturin/bin/maturin ] || { python3 -m venv .tools/maturin && \
+	  .tools/maturin/bin/pip install --quiet --require-hashes --no-deps -r python/requirements-build.txt; }
+	python/build.sh .tools/maturin/bin/maturin release target/wheels
+	@ls target/wheels/*.whl
 
 dist: tools ## one static binary for clusters, target/dist/twinsplit
 	$(BUILD_DIST)
@@ -58,6 +64,15 @@ THREADS = $(shell expr $$(nproc) + 2)
 test: check test-tools spark ## formatting, lints and all tests that need nothing but this repository
 	tests/with-tmpfs.sh $(TESTS) --no-fail-fast -- --show-output --test-threads=$(THREADS)
 	$(CARGO) test --locked --workspace --doc
+	$(MAKE) --no-print-directory test-python
+
+check-python: tools ## clippy on the Python package, which compiles what it needs once more
+	$(CARGO) clippy --locked --manifest-path python/Cargo.toml --target-dir target/python -- -D warnings
+
+# Beside the program that its answers are compared with.
+test-python: tools ## the Python package in a fresh environment: its tests, types and the examples of docs/python.md (Python 3.11, PyPI)
+	$(TESTS) --no-run
+	TWINSPLIT=$(CURDIR)/target/debug/twinsplit python/test.sh
 
 test-corpora: tools ## the tests of tests/suite/corpora, on the larger corpora in CORPORA_DIR (../shared/corpora): fails without them
 	tests/with-tmpfs.sh $(TESTS) --no-fail-fast -- --ignored --skip ::long_ corpora:: --show-output --test-threads=$(THREADS)
@@ -71,6 +86,7 @@ check: tools
 	$(CARGO) fmt --all --check
 	$(CARGO) fmt --check --manifest-path fuzz/Cargo.toml
 	$(CARGO) fmt --check --manifest-path benches/parts/Cargo.toml
+	$(CARGO) fmt --check --manifest-path python/Cargo.toml
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --workspace --no-deps --lib --document-private-items
 	# In the same folder and by the same profile, so that what both need is checked once.
@@ -122,6 +138,9 @@ bench: build ## beside SetSimilaritySearch, datasketch, rensa, gaoya, FastSketch
 
 bench-minhash: build ## the chain minhash beside MinHash libraries: precision, recall, seconds, minutes (Python 3.11, PyPI)
 	benches/peers/run.py --peers rensa,FastSketchLSH,gaoya,datasketch $(if $(SAVE),--save docs/performance/minhash-peers.md)
+
+bench-python: build wheel ## the Python package beside the command line, datasketch and rensa: fails where it takes 1.15 times as long as the command line (PyPI, CORPORA_DIR)
+	benches/python.py $(if $(SAVE),--save)
 
 bench-hamming: tools ## Hamming search beside mih-rs, gaoya, faiss, pynear, hammingbird and simhash at 1, 10 and 50 million (Python 3.11, PyPI; 10 GB)
 	RUSTFLAGS="-C target-cpu=native" \

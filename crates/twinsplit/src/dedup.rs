@@ -372,7 +372,7 @@ impl Dedup {
         Ok(self.set(name, value))
     }
 
-    fn set(mut self, name: &str, value: impl Into<String>) -> Self {
+    pub(crate) fn set(mut self, name: &str, value: impl Into<String>) -> Self {
         self.given.set(name, value, Origin::Program);
         self
     }

@@ -76,7 +76,8 @@ impl Dedup {
     /// # Ok::<(), twinsplit::Error>(())
     /// ```
     pub fn min_hash(&self) -> Result<MinHash> {
-        let params = self.clone().chain("minhash")?.plan(&[])?.params;
+        // Of signatures alone there are no bands, which would need as many values.
+        let params = self.clone().set("bands", "1").set("rows", "1").chain("minhash")?.plan(&[])?.params;
         let opts: SignatureOpts = params.parse()?;
         let work = (Extractor::new(opts.features.spec()?), opts.signer.signer(), Vec::new());
         Ok(MinHash { work: Mutex::new(work), least: params.parse()? })

@@ -12,7 +12,7 @@ use twinsplit_engine::steps::LocalSteps;
 use twinsplit_engine::stores::{BatchOf, StoreRun};
 use twinsplit_io::error::{Error, Result};
 use twinsplit_io::{AtomicFile, Blocks, document_files, each_line};
-use twinsplit_rows::plan::{Asked, Engine, Plan};
+use twinsplit_rows::plan::{Asked, Engine, Given, Origin, Plan, refuse_unused};
 
 impl Dedup {
     /// Finds the near-duplicates of these documents. They are taken one after the other, and are not held.
@@ -72,6 +72,25 @@ impl Dedup {
         }
         let opts: ColumnarOpts = plan.params.parse()?;
         Index::of(&opts, self.threads, self.until_cancelled(documents))
+    }
+
+    /// Refuses options that were set and that the chain does not use, as the command line does; a run ignores them.
+    ///
+    /// ```
+    /// use twinsplit::Dedup;
+    /// let bands = Dedup::new().option("bands", "20")?;
+    /// assert!(bands.clone().chain("minhash")?.refuse_unused().is_ok());
+    /// let error = bands.chain("doc-split")?.refuse_unused().unwrap_err();
+    /// assert!(error.to_string().starts_with("doc-split does not use --bands here, and minhash does"));
+    /// # Ok::<(), twinsplit::Error>(())
+    /// ```
+    pub fn refuse_unused(&self) -> Result<()> {
+        let plan = self.plan(&[])?;
+        let mut given = Given::default();
+        for (name, value) in self.given.params.iter() {
+            given.set(name, value, Origin::CommandLine);
+        }
+        refuse_unused(plan.family, &plan.params, &given, false).map(drop)
     }
 
     pub(crate) fn plan(&self, inputs: &[PathBuf]) -> Result<Plan> {

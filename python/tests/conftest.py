@@ -1,0 +1,45 @@
+"""What several tests need."""
+
+import gzip
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+# Real documents, which are a part of the repository.
+DOCUMENTS = ROOT / "hdfs-fixtures" / "documents"
+
+
+def records(language):
+    with gzip.open(DOCUMENTS / f"{language}.jsonl.gz", "rt", encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
+
+
+@pytest.fixture(scope="session")
+def english():
+    return records("en")
+
+
+@pytest.fixture(scope="session")
+def program():
+    """The command line."""
+    path = Path(os.environ.get("TWINSPLIT", ROOT / "target" / "debug" / "twinsplit"))
+    assert path.is_file(), f"{path} is missing: build it (cargo build --bin twinsplit), or name it in TWINSPLIT"
+    return path
+
+
+@pytest.fixture
+def run(program, tmp_path):
+    """Runs a chain on a file, and gives the folder of its answer."""
+
+    def run(chain, source, *options):
+        out = tmp_path / "-".join(["out", chain, *options]).replace("/", "_")
+        command = [program, "run", chain, "--input", source, "--output", out, "--quiet", *options]
+        clean = {name: value for name, value in os.environ.items() if not name.startswith("TWINSPLIT_")}
+        subprocess.run(command, check=True, env=clean)
+        return out
+
+    return run
