@@ -106,7 +106,7 @@ def dedup(
     which they are compared only.
 
     `memory` is the most bytes that the run holds, 2 GB by default; what does not fit goes to temporary files in `folder`. `progress=True` shows how
-    far the run is; a function is called with a [Progress][twinsplit.Progress]. The work is done on `threads` threads (0: as many as there are cores) without the
+    far the run is; a function is called with a [Progress][twinsplit.Progress]. The work is done on `threads` threads (0: all cores) without the
     interpreter's lock, and Control-C ends it.
     """
     _refuse_both(store, against, queries)
