@@ -89,7 +89,10 @@ def test_another_threshold_is_another_run(english):
 
 def test_queries_come_first(english, tmp_path):
     asked = [row["text"][:400] for row in english[:3]]
-    found = twinsplit.dedup(english, id="id", queries=asked, similarity="query-containment", threshold=0.9)
+    options = {"id": "id", "similarity": "query-containment", "threshold": 0.9, "folder": tmp_path}
+    found = twinsplit.dedup(english, queries=asked, **options)
+    assert list(found.pairs()) == list(twinsplit.find_pairs(english, queries=iter(asked), **options))
+    assert len(list(tmp_path.iterdir())) == 1
     assert {pair.a for pair in found.pairs()} == {0, 1, 2}
     assert all(found.why(pair.a, pair.b).is_pair for pair in found.pairs())
     assert {(row, english[row]["id"]) for row in range(3)} <= {(pair.a, pair.b) for pair in found.pairs()}

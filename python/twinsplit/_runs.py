@@ -6,7 +6,8 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from typing import Any, NamedTuple, TextIO
 
 from . import _inputs, _options, _twinsplit
@@ -128,7 +129,7 @@ def dedup(
     ranks = None if names is not None else _ranks(documents.ids)
 
     def run(settings: _twinsplit.Settings) -> _twinsplit.Found:
-        return _run(settings, documents, ranks, names, asked, progress)
+        return _run(settings, documents, ranks, names, asked, folder, progress)
 
     def again(tau: str) -> Duplicates:
         changed = [(name, value) for name, value in listed if name != "tau"] + [("tau", tau)]
@@ -200,34 +201,36 @@ def _run(
     ranks: list[int] | None,
     names: list[str] | None,
     asked: Documents | None,
+    folder: str | os.PathLike[str] | None,
     progress: Tell,
 ) -> _twinsplit.Found:
     line = _Line(sys.stderr) if progress is True else None
     shown: Callable[[Progress], object] | None = line or (progress if callable(progress) else None)
     tell = None if shown is None else lambda *told: shown(Progress(*told))
-    with tempfile.TemporaryDirectory(prefix="twinsplit-queries-") as made:
+    with ExitStack() as until:
+        if line is not None:
+            until.callback(line.end)
         if asked is not None:
+            made = until.enter_context(tempfile.TemporaryDirectory(prefix="twinsplit-queries-", dir=folder))
             path = os.path.join(made, "queries.jsonl")
             with open(path, "w", encoding="utf-8") as out:
                 for row in range(len(asked.texts)):
                     if (query := asked.texts[row]) is not None:
                         out.write(json.dumps({"id": f"{row:010}", "text": query}) + "\n")
             settings = settings.with_queries(path)
-        try:
-            return settings.run(
-                documents.texts,
-                ranks=ranks,
-                names=names,
-                dates=documents.dates,
-                scores=documents.scores,
-                tell=tell,
-            )
-        finally:
-            if line is not None:
-                line.end()
+        return settings.run(
+            documents.texts,
+            ranks=ranks,
+            names=names,
+            dates=documents.dates,
+            scores=documents.scores,
+            tell=tell,
+        )
 
 
 def _queries(queries: Any, text: str, id: Any) -> Documents:  # noqa: A002
+    if isinstance(queries, Iterator):
+        queries = list(queries)
     try:
         return _inputs.read(queries, text=text, id=id if isinstance(id, str) else None)
     except TypeError:
