@@ -28,4 +28,7 @@ if [[ -z $wheel ]]; then
   wheel=$(echo "$made"/wheels/*.whl)
 fi
 "$bin/python" -m pip install --quiet --no-deps "$wheel"
-"$bin/python" -m pytest -q -p no:cacheprovider tests
+# From elsewhere, so that what is installed is found, and not the sources beside the tests.
+tests=$PWD/tests
+cd "$made"
+"$bin/python" -m pytest -q -p no:cacheprovider "$tests"
