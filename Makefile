@@ -14,7 +14,7 @@ TEST_PACKAGES = bsdutils chromium chromium-driver curl fish mandoc maven openjdk
 
 .PHONY: help demo test test-build test-corpora check test-long test-tools fuzz bench bench-minhash bench-hamming bench-hamming-layouts bench-serve bench-parts bench-cliffs bench-strategies engines approximations experiments \
   experiments-page fig8 feature-choice edge ccdet-accuracy ccdet-time simhash-curve minhash-vs-simhash minhash-scale recall table1 fig9a fig9b ccdet-scale experiments-full \
-  derived build wheel check-python test-python bench-python install uninstall clean tools \
+  derived build wheel test-python bench-python install uninstall clean tools \
   dist hadoop spark cluster-up cluster-status cluster-down cluster-test cluster-test-full
 
 help: ## this list
@@ -66,9 +66,6 @@ test: check test-tools spark ## formatting, lints and all tests that need nothin
 	$(CARGO) test --locked --workspace --doc
 	$(MAKE) --no-print-directory test-python
 
-check-python: tools ## clippy on the Python package, which compiles what it needs once more
-	$(CARGO) clippy --locked --manifest-path python/Cargo.toml --target-dir target/python -- -D warnings
-
 # Beside the program that its answers are compared with.
 test-python: tools ## the Python package in a fresh environment: its tests, types and the examples of docs/python.md (Python 3.11, PyPI)
 	$(TESTS) --no-run
@@ -86,7 +83,6 @@ check: tools
 	$(CARGO) fmt --all --check
 	$(CARGO) fmt --check --manifest-path fuzz/Cargo.toml
 	$(CARGO) fmt --check --manifest-path benches/parts/Cargo.toml
-	$(CARGO) fmt --check --manifest-path python/Cargo.toml
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --workspace --no-deps --lib --document-private-items
 	# In the same folder and by the same profile, so that what both need is checked once.

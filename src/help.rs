@@ -53,7 +53,13 @@ pub fn asked_for(driver: Command, args: &[OsString]) -> Command {
             letters.ends_with('h') && letters.chars().all(|letter| letter.is_ascii_alphabetic())
         })
     };
-    match args.len() < 2 || args.iter().any(is_short) {
+    let is_asked = args.len() < 2 || args.iter().any(is_short);
+    // People deal rows out in scripts alone, and a screen has no line to spare.
+    let driver = match is_asked && driver.find_subcommand("partition").is_some() {
+        true => driver.mut_subcommand("partition", |partition| partition.hide(true)),
+        false => driver,
+    };
+    match is_asked {
         true if driver.find_subcommand("run").is_some() => {
             driver.help_template(OF_DRIVER).mut_subcommand("run", |run| {
                 let text = of_run(&run);

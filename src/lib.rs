@@ -98,7 +98,7 @@ pub fn main() -> ExitCode {
 type Entry = (&'static str, fn() -> Command, fn(&ArgMatches) -> Result<()>);
 
 /// The driver's commands, in the order in which help shows them.
-const COMMANDS: [Entry; 16] = [
+const COMMANDS: [Entry; 17] = [
     ("run", run::command, run::run),
     ("explain", explain::command, explain::run),
     ("plan", plan::command, plan::run),
