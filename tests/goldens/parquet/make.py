@@ -88,7 +88,7 @@ def main():
         "plain": {"compression": "none", "use_dictionary": False, "row_group_size": 7},
         "gzip": {"compression": "gzip", "data_page_version": "2.0"},
         "zstd": {"compression": "zstd", "data_page_size": 64, "row_group_size": 50},
-        "lz4": {"compression": "lz4", "version": "2.4"},
+        "lz4": {"compression": "lz4"},
         "delta": {"compression": "none", "use_dictionary": False, "column_encoding": {
             "id": "DELTA_BYTE_ARRAY", "text": "DELTA_LENGTH_BYTE_ARRAY", "number": "DELTA_BINARY_PACKED"}},
     }.items():
