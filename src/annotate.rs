@@ -9,7 +9,7 @@ mod fields;
 mod shares;
 
 use super::convert::Lines;
-use super::documents::{Inputs, PairOpts, RunFile};
+use super::documents::{Inputs, PairOpts, RunFile, each_line_of_document};
 use super::options::{INPUT, OUTPUT, Overwrite, QUIET, output_file_in_new_folder};
 use super::progress::Display;
 use crate::args;
@@ -24,9 +24,7 @@ use twinsplit_core::visible;
 use twinsplit_engine::progress::{Progress, Unit};
 use twinsplit_io::error::{Error, Place, Result};
 use twinsplit_io::terminal::{self, plural};
-use twinsplit_io::{Blocks, Megabytes, Target, each_line};
-use twinsplit_rows::bad_records::BadRecords;
-use twinsplit_rows::params::Params;
+use twinsplit_io::{Megabytes, Target};
 use twinsplit_rows::record::document::{Document, DocumentOpts};
 
 const NAME: &str = "annotate";
@@ -92,16 +90,8 @@ fn contained(least: &str) -> std::result::Result<Similarity, String> {
 /// Runs the command.
 pub fn run(matches: &ArgMatches) -> Result<()> {
     let opts: AnnotateOpts = args::read(matches)?;
-    let run = RunFile::read(&opts.folder)?;
-    let mut params = Params::default();
-    run.complete(&mut params);
-    if params.get("queries").is_some() {
-        return Err(Error::Usage(format!(
-            "the run in {} has looked for pairs with queries, and made no clusters",
-            visible::path(&opts.folder)
-        )));
-    }
-    let names = Names::new(&opts.prefix, run.value["chain"] == "simhash")?;
+    let (run, params) = RunFile::of_clusters(&opts.folder)?;
+    let names = Names::new(&opts.prefix, run.compares_fingerprints())?;
     let pair: PairOpts = params.parse()?;
     let clusters = Clusters::read(&run, opts.memory)?;
     let inputs = run.documents(&opts.input, "")?;
@@ -123,10 +113,8 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
 
 /// Where the documents are written: over nothing that they are made from.
 fn target(opts: &AnnotateOpts, run: &RunFile) -> Result<Target> {
-    let answer = ["run.json", "pairs.tsv", "clusters.tsv", "kept.jsonl"].map(|name| opts.folder.join(name));
-    let (inputs, given) = (run.inputs(), twinsplit_io::expand_inputs(&opts.input)?);
-    let reads = answer.iter().chain(&inputs).chain(&given).map(PathBuf::as_path);
-    Target::of(&opts.output, opts.overwrite.overwrite, reads)
+    let reads = run.reads(&opts.input)?;
+    Target::of(&opts.output, opts.overwrite.overwrite, reads.iter().map(PathBuf::as_path))
 }
 
 /// The documents of the run, which are read several times.
@@ -146,18 +134,10 @@ impl Documents<'_> {
     ) -> Result<()> {
         let sizes = self.inputs.iter().map(|path| path.metadata().map_or(0, |meta| meta.len()));
         self.progress.start(NAME, doing, Unit::Bytes, sizes.sum());
-        let mut bad = BadRecords::counted(NAME, self.opts.bad_records);
-        let mut blocks = Blocks::new(self.inputs.to_vec(), 1 << 20)
-            .of_documents(self.opts.max_line)
-            .with_names(self.inputs.names());
-        while let Some(block) = blocks.next_block()? {
-            each_line(&block, |line, place| match self.opts.read(line, place) {
-                Ok(document) => visit(&document, line, place),
-                Err(error) => bad.pass(line, place, error),
-            })?;
-            self.progress.set(blocks.raw_bytes());
-        }
-        Ok(())
+        let read = |bytes| self.progress.set(bytes);
+        each_line_of_document(self.inputs, self.opts, NAME, read, |document, line, place| {
+            visit(&document, line, place)
+        })
     }
 }
 

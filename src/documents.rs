@@ -13,10 +13,11 @@ use twinsplit_core::hash::Checksum;
 use twinsplit_core::idf::IdfRange;
 use twinsplit_core::text::{Extractor, FeatureKind, FeatureSpec};
 use twinsplit_core::visible;
-use twinsplit_io::error::{Error, FieldError, Result};
+use twinsplit_io::error::{Error, FieldError, Place, Result};
 use twinsplit_io::terminal::plural;
-use twinsplit_io::{Blocks, document_files, each_line, each_row, name_of};
+use twinsplit_io::{Blocks, document_files, each_line, each_row, expand_inputs, name_of};
 use twinsplit_rows::bad_records::BadRecords;
+use twinsplit_rows::chains::Family;
 use twinsplit_rows::params::Params;
 use twinsplit_rows::record::document::{Document, DocumentOpts};
 use twinsplit_rows::stages::feature_order::read_reference;
@@ -63,6 +64,36 @@ impl RunFile {
             }
             Err(error) => Err(Error::File { path, problem: format!("is not what a run writes: {error}") }),
         }
+    }
+
+    /// Reads the `run.json` of a run that has clusters, and its options.
+    ///
+    /// # Errors
+    /// The run has looked for pairs with queries, and has none.
+    pub fn of_clusters(folder: &Path) -> Result<(Self, Params)> {
+        let run = Self::read(folder)?;
+        let mut params = Params::default();
+        run.complete(&mut params);
+        match params.get("queries") {
+            None => Ok((run, params)),
+            Some(_) => Err(Error::Usage(format!(
+                "the run in {0} has looked for pairs with queries and made no clusters; \
+                 twinsplit explain QUERY ID --run {0} shows a pair",
+                visible::path(folder)
+            ))),
+        }
+    }
+
+    /// Whether the run compared fingerprints: what its answer calls a similarity is a distance.
+    pub fn compares_fingerprints(&self) -> bool {
+        let family = self.value["chain"].as_str().and_then(Family::named);
+        family.is_some_and(Family::compares_fingerprints)
+    }
+
+    /// What a command reads that shows this run: the answer, and the documents as they were named then and are named now.
+    pub fn reads(&self, given: &[PathBuf]) -> Result<Vec<PathBuf>> {
+        let answer = [RUN, "pairs.tsv", "clusters.tsv", "kept.jsonl"].map(|name| self.folder().join(name));
+        Ok([answer.to_vec(), self.inputs(), expand_inputs(given)?].concat())
     }
 
     /// Sets the options of the run that `params` does not hold yet; files that they name are found where they were.
@@ -233,11 +264,6 @@ impl Inputs {
         Self { names: files.iter().map(|file| name_of(file)).collect(), files }
     }
 
-    /// Their names.
-    pub fn names(&self) -> Vec<Arc<str>> {
-        self.names.clone()
-    }
-
     /// These and others.
     pub fn and(&self, others: &Self) -> Self {
         let mut all = self.clone();
@@ -262,14 +288,26 @@ pub fn each_document(
     stage: &'static str,
     mut visit: impl FnMut(Document<'_>) -> Result<()>,
 ) -> Result<()> {
+    each_line_of_document(inputs, opts, stage, |_| {}, |document, _, _| visit(document))
+}
+
+/// The same with the line of each document and its place; `read` is called with how many bytes of the files have been read.
+pub fn each_line_of_document(
+    inputs: &Inputs,
+    opts: &DocumentOpts,
+    stage: &'static str,
+    read: impl Fn(u64),
+    mut visit: impl FnMut(Document<'_>, &[u8], &Place) -> Result<()>,
+) -> Result<()> {
     let mut bad = BadRecords::counted(stage, opts.bad_records);
     let mut blocks =
         Blocks::new(inputs.to_vec(), 1 << 20).of_documents(opts.max_line).with_names(inputs.names.clone());
     while let Some(block) = blocks.next_block()? {
         each_line(&block, |line, place| match opts.read(line, place) {
-            Ok(document) => visit(document),
+            Ok(document) => visit(document, line, place),
             Err(error) => bad.pass(line, place, error),
         })?;
+        read(blocks.raw_bytes());
     }
     Ok(())
 }

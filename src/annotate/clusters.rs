@@ -1,7 +1,6 @@
 //! The clusters of an answer, by the ids of their documents.
 
 use crate::documents::RunFile;
-use std::cmp::Reverse;
 use twinsplit_core::similarity::Score;
 use twinsplit_core::visible;
 use twinsplit_io::Megabytes;
@@ -50,7 +49,7 @@ impl Clusters {
     pub fn read(run: &RunFile, memory: Megabytes) -> Result<Self> {
         let mut all = Self::default();
         let (mut bytes, mut first, mut kept) = (0, 0, Vec::new());
-        let fingerprints = run.value["chain"] == "simhash";
+        let fingerprints = run.compares_fingerprints();
         run.each_row("clusters.tsv", |line| {
             let row = ClusterRow::decode(line)?;
             bytes += row.id.len() + MEMBER;
@@ -91,14 +90,9 @@ impl Clusters {
 
     /// Ranks the documents of the cluster that begins with this row and ends with the last one.
     fn end_cluster(&mut self, first: usize, fingerprints: bool) {
-        let rank = |row: &Row| match row.verdict {
-            Verdict::Keep => (0, None, Reverse(None)),
-            Verdict::Drop(distance) if fingerprints => (1, distance, Reverse(None)),
-            Verdict::Drop(score) => (1, None, Reverse(score)),
-        };
         // Rows of a cluster stand in the order of their ids.
         let mut order: Vec<usize> = (first..self.rows.len()).collect();
-        order.sort_by_key(|row| rank(&self.rows[*row]));
+        order.sort_by_key(|row| self.rows[*row].verdict.rank(fingerprints));
         let kept = order.first().copied().unwrap_or(first) as Member;
         let size = order.len() as u32;
         for (at, row) in (1..).zip(order) {

@@ -62,8 +62,8 @@ impl Names {
         out: &mut Vec<u8>,
     ) -> std::result::Result<(), &str> {
         let line = line.trim_ascii_end();
-        // A document is an object, for it has been read as one, and has at least a text.
-        let Some(body) = line.strip_suffix(b"}") else { return Ok(()) };
+        // A document has been read as an object, and has at least a text.
+        let body = line.strip_suffix(b"}").unwrap_or(line);
         if let Some(taken) = self.taken(line) {
             return Err(taken);
         }

@@ -16,7 +16,7 @@ mod texts;
 
 use super::documents::{Inputs, PairOpts, RunFile};
 use super::options::{INPUT, Overwrite, QUIET, output_file};
-use super::output::owned::{REPORT, RUN, is_page};
+use super::output::owned::{REPORT, is_page};
 use super::run::refuse_streams;
 use crate::args;
 use clap::{ArgMatches, Args, Command};
@@ -26,9 +26,9 @@ use printed::Printed;
 use std::path::{Path, PathBuf};
 use texts::Texts;
 use twinsplit_core::visible;
+use twinsplit_io::Target;
 use twinsplit_io::error::{Error, Result};
 use twinsplit_io::terminal;
-use twinsplit_io::{Target, expand_inputs};
 use twinsplit_rows::params::Params;
 use twinsplit_rows::stages::options::IdfOpts;
 use twinsplit_rows::stages::simhash::FingerprintOpts;
@@ -79,19 +79,9 @@ pub fn command() -> Command {
 /// Runs the command.
 pub fn run(matches: &ArgMatches) -> Result<()> {
     let opts: ReportOpts = args::read(matches)?;
-    let run = RunFile::read(&opts.folder)?;
-    let mut params = Params::default();
-    run.complete(&mut params);
-    if params.get("queries").is_some() {
-        return Err(Error::Usage(format!(
-            "the run in {} has looked for pairs with queries, and the page shows clusters, of which there are none; \
-             twinsplit explain QUERY ID --run {} shows a pair",
-            visible::path(&opts.folder),
-            visible::path(&opts.folder)
-        )));
-    }
+    let (run, params) = RunFile::of_clusters(&opts.folder)?;
     let pair: PairOpts = params.parse()?;
-    let by_fingerprints = run.value["chain"] == "simhash";
+    let by_fingerprints = run.compares_fingerprints();
     let fingerprints = by_fingerprints.then(|| params.parse::<FingerprintOpts>()).transpose()?;
     let target = target(&opts, &run, &params)?;
     let inputs = inputs(&opts, &run, &pair.idf)?;
@@ -146,10 +136,9 @@ fn target(opts: &ReportOpts, run: &RunFile, params: &Params) -> Result<Target> {
             visible::path(&path)
         )));
     }
-    let answer = [RUN, "pairs.tsv", "clusters.tsv", "kept.jsonl"].map(|name| opts.folder.join(name));
-    let (inputs, given) = (run.inputs(), expand_inputs(&opts.input)?);
+    let reads = run.reads(&opts.input)?;
     let side = params.named_files().into_iter().map(|(_, file)| Path::new(file));
-    let reads = answer.iter().chain(&inputs).chain(&given).map(PathBuf::as_path).chain(side);
+    let reads = reads.iter().map(PathBuf::as_path).chain(side);
     Target::of(&path, opts.overwrite.overwrite, reads)
 }
 

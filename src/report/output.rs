@@ -184,11 +184,7 @@ impl Answer {
         for cluster in &mut self.shown {
             // The kept document has no similarity, and stands first; then the most similar one, equals by id.
             cluster.members.sort_by(|x, y| {
-                let rank = |member: &Member| match member.verdict {
-                    Verdict::Keep => (0, None, Reverse(None)),
-                    Verdict::Drop(distance) if fingerprints => (1, distance, Reverse(None)),
-                    Verdict::Drop(score) => (1, None, Reverse(score)),
-                };
+                let rank = |member: &Member| member.verdict.rank(fingerprints);
                 (rank(x), &x.id).cmp(&(rank(y), &y.id))
             });
         }

@@ -3,6 +3,7 @@
 use super::near::AnyPair;
 use super::set::{Features, Member};
 use super::{Fields, Keys, Record, is_member, push_number, push_tagged, second_field, tag};
+use std::cmp::Reverse;
 use twinsplit_core::similarity::Score;
 use twinsplit_core::sketch::simhash::Fingerprint;
 use twinsplit_io::error::FieldError;
@@ -380,6 +381,17 @@ pub enum Verdict {
     /// It is dropped: its similarity to the kept document, even below tau. `None` where their texts are equal and too
     /// short for sets, and the measure is no share.
     Drop(Option<Score>),
+}
+
+impl Verdict {
+    /// The place of a document in its cluster: the kept one first, then the most similar to it. Of fingerprints the score is a distance.
+    pub fn rank(self, fingerprints: bool) -> impl Ord {
+        match self {
+            Verdict::Keep => (0, None, Reverse(None)),
+            Verdict::Drop(distance) if fingerprints => (1, distance, Reverse(None)),
+            Verdict::Drop(score) => (1, None, Reverse(score)),
+        }
+    }
 }
 
 /// A line of `clusters.tsv`.
