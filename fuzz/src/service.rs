@@ -7,7 +7,7 @@ use twinsplit_core::sketch::simhash::Bits;
 use twinsplit_io::checked_file::CheckedWriter;
 use twinsplit_serve::disk::LogFolder;
 use twinsplit_serve::resp::{Limits, request};
-use twinsplit_serve::{Asked, Engine, Retention, Settings, State};
+use twinsplit_serve::{Engine, Operation, Retention, Settings, State};
 
 /// One input: what it is, and its bytes; those of files are cut into records by line ends.
 pub fn run(data: &[u8]) {
@@ -79,7 +79,7 @@ fn files(kind: &str, name: &str, bytes: &[u8], framed: bool) {
 fn open(folder: &Path) -> Option<Vec<(Box<[u8]>, u64)>> {
     let (mut engine, _) = Engine::open(LogFolder(folder.to_owned()), settings(), Vec::new()).ok()?;
     let count = engine.state().namespaces().map(|(name, held)| (name.into(), held.held().0)).collect();
-    engine.ask(0, b"more", Asked::Count);
+    engine.ask(0, b"more", Operation::Count);
     engine.sync().expect("a disk");
     Some(count)
 }

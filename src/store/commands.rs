@@ -3,14 +3,15 @@
 use super::{compact, export, forget, show};
 use crate::options::{MEMORY, thread_count, threads};
 use clap::{ArgMatches, Args, Command, FromArgMatches, Subcommand};
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 use twinsplit_engine::stores::open;
-use twinsplit_io::Megabytes;
 use twinsplit_io::error::{Error, Result};
+use twinsplit_io::{Megabytes, Target};
 use twinsplit_store::Store;
 
 #[derive(Subcommand)]
-enum Asked {
+enum StoreCommand {
     /// Shows what a store was made with, its batches and its segments
     Ls(show::Ls),
     /// Compares every file of a store with its checksums
@@ -40,7 +41,7 @@ pub struct Bounds {
 
 impl Bounds {
     /// Opens a store within them.
-    pub fn open(&self, store: &std::path::Path, changes: bool) -> Result<Store> {
+    pub fn open(&self, store: &Path, changes: bool) -> Result<Store> {
         open(store, changes, (threads(self.threads), self.memory.bytes()))
     }
 }
@@ -53,22 +54,34 @@ pub struct Folder {
     pub store: PathBuf,
 }
 
+impl Folder {
+    /// Where a command writes what it says of the store: over no file of it, and over none of `more`, which it reads besides.
+    pub fn target(&self, output: &Path, replaces: bool, more: Option<&Path>) -> Result<Target> {
+        let failed = || Error::io("read", &self.store);
+        let files: Vec<PathBuf> = fs::read_dir(&self.store)
+            .map_err(failed())?
+            .map(|entry| entry.map(|entry| entry.path()).map_err(failed()))
+            .collect::<Result<_>>()?;
+        Target::of(output, replaces, files.iter().map(PathBuf::as_path).chain(more))
+    }
+}
+
 /// The command line.
 pub fn command() -> Command {
     let about = "Shows, checks and changes stores, which run --store makes";
-    Asked::augment_subcommands(Command::new("store").about(about).subcommand_required(true))
+    StoreCommand::augment_subcommands(Command::new("store").about(about).subcommand_required(true))
 }
 
 /// Runs the command.
 pub fn run(matches: &ArgMatches) -> Result<()> {
-    let asked = Asked::from_arg_matches(matches).map_err(|error| Error::Usage(error.to_string()))?;
+    let asked = StoreCommand::from_arg_matches(matches).map_err(|error| Error::Usage(error.to_string()))?;
     match asked {
-        Asked::Ls(opts) => show::ls(&opts),
-        Asked::Verify(opts) => show::verify(&opts),
-        Asked::Forget(opts) => forget::forget(&opts),
-        Asked::DropBatch(opts) => forget::drop_batch(&opts),
-        Asked::Expire(opts) => forget::expire(&opts),
-        Asked::Compact(opts) => compact::compact(&opts),
-        Asked::Export(opts) => export::export(&opts),
+        StoreCommand::Ls(opts) => show::ls(&opts),
+        StoreCommand::Verify(opts) => show::verify(&opts),
+        StoreCommand::Forget(opts) => forget::forget(&opts),
+        StoreCommand::DropBatch(opts) => forget::drop_batch(&opts),
+        StoreCommand::Expire(opts) => forget::expire(&opts),
+        StoreCommand::Compact(opts) => compact::compact(&opts),
+        StoreCommand::Export(opts) => export::export(&opts),
     }
 }

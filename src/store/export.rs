@@ -6,7 +6,6 @@ use clap::Args;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use twinsplit_engine::stores::open;
-use twinsplit_io::Target;
 use twinsplit_io::error::Result;
 use twinsplit_rows::record::id::unescape;
 
@@ -23,7 +22,7 @@ pub struct Export {
 
 pub fn export(opts: &Export) -> Result<()> {
     let store = open(&opts.folder.store, false, (1, 0))?;
-    let mut out = Target::of(&opts.output, opts.overwrite.overwrite, [])?.start()?;
+    let mut out = opts.folder.target(&opts.output, opts.overwrite.overwrite, None)?.start()?;
     store.each_entry(|entry| {
         // In this order, with the id first.
         let fields: [(&str, Value); 6] = [

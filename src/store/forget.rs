@@ -5,7 +5,7 @@ use super::commands::{Bounds, Folder};
 use crate::options::{OUTPUT, Overwrite, output_file};
 use clap::Args;
 use serde_json::json;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use twinsplit_core::cluster::keep::Date;
 use twinsplit_core::visible;
 use twinsplit_engine::stores::change;
@@ -17,7 +17,7 @@ use twinsplit_store::{Removal, Store, disk};
 
 /// What all of them are asked.
 #[derive(Args)]
-struct Said {
+struct RemovalOpts {
     /// File for the documents that stay and for which another one is kept now: id⇥kept before⇥kept now
     #[arg(short = OUTPUT, long, value_name = "FILE", default_value = "-", value_parser = output_file())]
     output: PathBuf,
@@ -44,7 +44,7 @@ pub struct Forget {
     #[arg(long = "ids", value_name = "FILE")]
     file: Option<PathBuf>,
     #[command(flatten)]
-    said: Said,
+    shared: RemovalOpts,
 }
 
 #[derive(Args)]
@@ -55,7 +55,7 @@ pub struct DropBatch {
     #[arg(value_name = "BATCH", required = true)]
     batches: Vec<String>,
     #[command(flatten)]
-    said: Said,
+    shared: RemovalOpts,
 }
 
 #[derive(Args)]
@@ -66,7 +66,7 @@ pub struct Expire {
     #[arg(long, value_name = "TIME")]
     before: Date,
     #[command(flatten)]
-    said: Said,
+    shared: RemovalOpts,
 }
 
 pub fn forget(opts: &Forget) -> Result<()> {
@@ -77,23 +77,26 @@ pub fn forget(opts: &Forget) -> Result<()> {
             Ok(())
         })?;
     }
-    let mut store = opts.said.open(&opts.folder)?;
+    let target = opts.shared.target(&opts.folder, opts.file.as_deref())?;
+    let mut store = opts.shared.open(&opts.folder)?;
     // An id is written as it is, or as rows have it.
     for id in ids.iter_mut().filter(|id| !store.has(id)) {
         let mut escaped = Vec::new();
         escape(id, &mut escaped);
         *id = escaped;
     }
-    opts.said.say(store.forget(ids.iter().map(Vec::as_slice))?)
+    opts.shared.say(store.forget(ids.iter().map(Vec::as_slice))?, &target)
 }
 
 pub fn drop_batch(opts: &DropBatch) -> Result<()> {
-    let mut store = opts.said.open(&opts.folder)?;
-    opts.said.say(store.drop_batches(opts.batches.iter().map(String::as_str))?)
+    let target = opts.shared.target(&opts.folder, None)?;
+    let mut store = opts.shared.open(&opts.folder)?;
+    opts.shared.say(store.drop_batches(opts.batches.iter().map(String::as_str))?, &target)
 }
 
 pub fn expire(opts: &Expire) -> Result<()> {
-    let mut store = opts.said.open(&opts.folder)?;
+    let target = opts.shared.target(&opts.folder, None)?;
+    let mut store = opts.shared.open(&opts.folder)?;
     let without = store.manifest().batches.iter().filter(|batch| batch.time.is_none()).count();
     if without > 0 {
         let batches = plural(without as u64, "batch", "batches");
@@ -102,17 +105,21 @@ pub fn expire(opts: &Expire) -> Result<()> {
         ));
     }
     let expired = store.batches_before(opts.before);
-    opts.said.say(store.drop_batches(expired.iter().map(String::as_str))?)
+    opts.shared.say(store.drop_batches(expired.iter().map(String::as_str))?, &target)
 }
 
-impl Said {
+impl RemovalOpts {
     fn open(&self, folder: &Folder) -> Result<Store> {
         self.bounds.open(&folder.store, !self.dry_run)
     }
 
+    fn target(&self, folder: &Folder, ids: Option<&Path>) -> Result<Target> {
+        folder.target(&self.output, self.overwrite.overwrite, ids)
+    }
+
     /// Writes what changes, and changes it.
-    fn say(&self, removal: Removal<'_, disk::Folder>) -> Result<()> {
-        let mut out = Target::of(&self.output, self.overwrite.overwrite, [])?.start()?;
+    fn say(&self, removal: Removal<'_, disk::Folder>, target: &Target) -> Result<()> {
+        let mut out = target.start()?;
         if self.json {
             let id = |id: &[u8]| unescape(id);
             let changes = removal.changes().iter().map(|change| {

@@ -3,7 +3,7 @@
 use crate::document::{Document, Verdict};
 use crate::resp::{Replies, Version};
 use crate::sketch::Sketch;
-use crate::state::{Answer, Asked, Compared};
+use crate::state::{Answer, Compared, Operation};
 use std::borrow::Cow;
 
 /// A command as it is declared.
@@ -49,7 +49,7 @@ const COMMANDS: [Declared; 16] = [
 #[derive(Debug)]
 pub(crate) enum Command {
     /// Something of a namespace, which the writer answers.
-    Ask(Box<[u8]>, Asked),
+    Ask(Box<[u8]>, Operation),
     Ping(Option<Box<[u8]>>),
     Echo(Box<[u8]>),
     Hello {
@@ -121,19 +121,21 @@ fn read(words: &[Word<'_>], sketch: &mut Sketch) -> Result<Command, String> {
     })
 }
 
-fn asked(name: &str, arguments: &[Word<'_>], sketch: &mut Sketch) -> Result<Asked, String> {
+fn asked(name: &str, arguments: &[Word<'_>], sketch: &mut Sketch) -> Result<Operation, String> {
     let id = |id: &Word<'_>| bounded("id", id, ID);
     Ok(match (name, arguments) {
-        ("fp.checkadd", [of, kind, content]) => Asked::CheckAdd(id(of)?, document(kind, content, sketch)?),
-        ("fp.add", [of, kind, content]) => Asked::Add(id(of)?, document(kind, content, sketch)?),
-        ("fp.check", [kind, content]) => Asked::Check(document(kind, content, sketch)?),
-        ("fp.del", [of]) => Asked::Delete(id(of)?),
-        ("fp.why", [one, other]) => Asked::Why(id(one)?, id(other)?),
-        ("fp.count", []) => Asked::Count,
+        ("fp.checkadd", [of, kind, content]) => {
+            Operation::CheckAdd(id(of)?, document(kind, content, sketch)?)
+        }
+        ("fp.add", [of, kind, content]) => Operation::Add(id(of)?, document(kind, content, sketch)?),
+        ("fp.check", [kind, content]) => Operation::Check(document(kind, content, sketch)?),
+        ("fp.del", [of]) => Operation::Delete(id(of)?),
+        ("fp.why", [one, other]) => Operation::Why(id(one)?, id(other)?),
+        ("fp.count", []) => Operation::Count,
         ("fp.mcheckadd", [kind, rest @ ..]) if rest.len() % 2 == 0 => {
             let two = rest.chunks_exact(2);
             let all = two.map(|two| Ok((id(&two[0])?, document(kind, &two[1], sketch)?)));
-            Asked::CheckAddAll(all.collect::<Result<_, String>>()?)
+            Operation::CheckAddAll(all.collect::<Result<_, String>>()?)
         }
         _ => return Err(format!("ERR wrong number of arguments for '{name}' command")),
     })

@@ -124,7 +124,7 @@ impl<'c> Connection<'c> {
     fn ask(&self, commands: &mut [Command]) -> Option<Vec<Answer>> {
         let take = |command: &mut Command| match command {
             Command::Ask(namespace, asked) => {
-                let asked = std::mem::replace(asked, crate::state::Asked::Count);
+                let asked = std::mem::replace(asked, crate::state::Operation::Count);
                 Some((std::mem::take(namespace), asked))
             }
             _ => None,

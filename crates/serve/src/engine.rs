@@ -8,12 +8,12 @@ use crate::disk::LogDisk;
 use crate::log::{self, Log, LogFileRead, Syncer, Torn};
 use crate::settings::{Retention, Settings};
 use crate::snapshot::{self, SNAPSHOT, SnapshotWriter};
-use crate::state::{Answer, Asked, State};
-use rustix::fs::FlockOperation;
+use crate::state::{Answer, Operation, State};
 use std::fs::{self, File};
 use std::path::Path;
 use twinsplit_io::checked_file::Head;
 use twinsplit_io::error::{Error, Result};
+use twinsplit_store::disk::locked;
 
 /// The file that one process has locked.
 const LOCK: &str = "lock";
@@ -52,7 +52,8 @@ impl<D: LogDisk> Engine<D> {
     ) -> Result<(Self, Recovered)> {
         let folder = disk.path().to_owned();
         refuse_others(&folder)?;
-        let lock = locked(&folder)?;
+        let busy = "another service has this folder; stop it, or give another folder";
+        let lock = locked(&folder, LOCK, busy)?;
         let retention = settings.retention;
         let mut state = State::new(settings);
         let mut recovered = Recovered::default();
@@ -105,10 +106,10 @@ impl<D: LogDisk> Engine<D> {
         &mut self.state
     }
 
-    /// Does what is asked of a namespace. What it changes is on the disk after [`Engine::sync`], and not before.
-    pub fn ask(&mut self, now: u64, namespace: &[u8], asked: Asked) -> Answer {
+    /// Does what is operation of a namespace. What it changes is on the disk after [`Engine::sync`], and not before.
+    pub fn ask(&mut self, now: u64, namespace: &[u8], operation: Operation) -> Answer {
         let Self { state, log, .. } = self;
-        state.ask(now, namespace, asked, &mut |change| log.push(change))
+        state.ask(now, namespace, operation, &mut |change| log.push(change))
     }
 
     /// Forgets what is too old.
@@ -214,18 +215,4 @@ fn refuse_others(folder: &Path) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// Locks a folder, so that one process has it.
-fn locked(folder: &Path) -> Result<File> {
-    let path = folder.join(LOCK);
-    let file = File::options().create(true).append(true).open(&path).map_err(Error::io("open", &path))?;
-    match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => Ok(file),
-        Err(rustix::io::Errno::WOULDBLOCK) => Err(Error::File {
-            path: folder.to_owned(),
-            problem: "another service has this folder; stop it, or give another folder".to_owned(),
-        }),
-        Err(error) => Err(Error::io("lock", &path)(error.into())),
-    }
 }

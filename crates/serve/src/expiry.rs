@@ -89,14 +89,14 @@ impl Namespace {
         }
         if self.base - self.cut >= CUT {
             self.cut = self.base;
-            self.live.expire_before(self.base);
+            self.index.expire_before(self.base);
         }
         orphans
     }
 
     fn take_one(&mut self, slot: u32) -> Option<Box<[u8]>> {
-        if let (Some(walk), Some(entry)) = (&mut self.walk, self.entries.get(slot)) {
-            walk.save(entry, self.entries.grounds(entry));
+        if let (Some(pass), Some(entry)) = (&mut self.pass, self.entries.get(slot)) {
+            pass.save(entry, self.entries.grounds(entry));
         }
         let entry = self.entries.remove(slot)?;
         if let Some(place) = self.order.get_mut((entry.seq - self.base) as usize) {
@@ -106,7 +106,7 @@ impl Namespace {
             Key::Text(hash) => drop(self.texts.remove(&(hash, entry.seq))),
             // The first of all go together, some time later.
             Key::Fingerprint { .. } if entry.is_kept() && entry.seq != self.base => {
-                self.live.remove(entry.seq)
+                self.index.remove(entry.seq)
             }
             _ => {}
         }

@@ -17,10 +17,11 @@ mod document;
 mod engine;
 mod entries;
 mod expiry;
+mod index;
 mod info;
-mod live;
 mod log;
 mod namespace;
+mod pass;
 mod record;
 pub mod resp;
 mod server;
@@ -30,7 +31,6 @@ mod snapshot;
 mod state;
 #[cfg(test)]
 mod tests;
-mod walk;
 mod writer;
 
 pub use document::{Document, Key, Measure, Refused, Verdict};
@@ -40,5 +40,5 @@ pub use namespace::{Counts, Namespace};
 pub use server::{Server, ServerOptions, Stopper};
 pub use settings::{Retention, Settings};
 pub use sketch::{Sketch, Sketching};
-pub use state::{Answer, Asked, Compared, State};
+pub use state::{Answer, Compared, Operation, State};
 pub use writer::{Fsync, WriterOptions};

@@ -9,9 +9,9 @@
 
 use crate::document::{Document, Key, Measure, Refused, Verdict};
 use crate::entries::{Entries, Entry, Grounds, NONE};
-use crate::live::Live;
+use crate::index::FingerprintIndex;
+use crate::pass::SnapshotPass;
 use crate::settings::{Retention, Settings};
-use crate::walk::Walk;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, VecDeque};
 use twinsplit_core::similarity::Score;
@@ -47,7 +47,7 @@ pub struct Namespace {
     pub(crate) cursor: u64,
     /// Those that were, by the time of that, which may be an older one than the entry has by now.
     pub(crate) renewed: BinaryHeap<Reverse<(u64, u64)>>,
-    pub(crate) live: Live,
+    pub(crate) index: FingerprintIndex,
     /// The first number that the index may hold.
     pub(crate) cut: u64,
     /// Kept texts without fingerprints, by hash and number.
@@ -55,7 +55,7 @@ pub struct Namespace {
     comparer: Option<TextComparer>,
     pub(crate) counts: Counts,
     /// A snapshot on its way.
-    pub(crate) walk: Option<Walk>,
+    pub(crate) pass: Option<SnapshotPass>,
     /// Bytes of the index when it was last looked at, and how many were put in since.
     index_bytes: (u64, u32),
 }
@@ -73,12 +73,12 @@ impl Namespace {
             base: 0,
             cursor: 0,
             renewed: BinaryHeap::new(),
-            live: Live::new(settings.bits, settings.distance),
+            index: FingerprintIndex::new(settings.bits, settings.distance),
             cut: 0,
             texts: BTreeSet::new(),
             comparer: settings.check.map(TextComparer::new),
             counts: Counts::default(),
-            walk: None,
+            pass: None,
             index_bytes: (0, 0),
         }
     }
@@ -128,7 +128,7 @@ impl Namespace {
                 Some(Grounds { of: *of, distance: 0, measure: Measure::EqualText })
             }
             Key::Fingerprint { value, most } => {
-                let found = self.live.search(value);
+                let found = self.index.search(value);
                 found.into_iter().find_map(|(of, distance)| {
                     let slot = self.slot(of)?;
                     let entry = self.entries.get(slot)?;
@@ -248,10 +248,10 @@ impl Namespace {
                 Ok(())
             }
             Key::Fingerprint { value, .. } => {
-                let inserted = self.live.insert(number, value);
+                let inserted = self.index.insert(number, value);
                 self.index_bytes.1 += 1;
                 if self.index_bytes.1 == ASKED {
-                    self.index_bytes = (self.live.memory(), 0);
+                    self.index_bytes = (self.index.memory(), 0);
                 }
                 inserted
             }
@@ -280,7 +280,7 @@ impl Namespace {
     /// The index cannot be built.
     pub(crate) fn restore(
         &mut self,
-        rows: Vec<crate::walk::Saved>,
+        rows: Vec<crate::pass::Saved>,
         next: u64,
         counts: Counts,
     ) -> Result<bool> {
@@ -318,9 +318,10 @@ impl Namespace {
         }
         self.order.resize((next - self.base) as usize, NONE);
         if !numbers.is_empty() {
-            self.live = Live::over(self.settings.bits, self.settings.distance, &numbers, &values)?;
+            self.index =
+                FingerprintIndex::over(self.settings.bits, self.settings.distance, &numbers, &values)?;
         }
-        self.index_bytes = (self.live.memory(), 0);
+        self.index_bytes = (self.index.memory(), 0);
         self.counts = counts;
         Ok(true)
     }

@@ -7,9 +7,9 @@ use crate::codec::{Reader, put_bytes, put_number};
 use crate::disk::{LogDisk, LogFile};
 use crate::log;
 use crate::namespace::Counts;
+use crate::pass::{self, Saved, SnapshotPass};
 use crate::record;
 use crate::state::State;
-use crate::walk::{self, Saved, Walk};
 use std::path::Path;
 use twinsplit_io::checked_file::Head;
 use twinsplit_io::error::{Error, Result};
@@ -34,7 +34,7 @@ pub(crate) fn begin(state: &mut State) -> Vec<u8> {
         for count in [new, duplicates, retries, deleted, expired, orphans] {
             put_number(count, &mut head);
         }
-        Walk::begin(namespace);
+        SnapshotPass::begin(namespace);
     }
     head
 }
@@ -45,7 +45,7 @@ pub(crate) fn step(state: &mut State, most: u64) -> Option<(u64, Vec<u8>)> {
     for (name, namespace) in state.namespaces_mut() {
         let mut out = Vec::new();
         put_bytes(name, &mut out);
-        if let Some(count) = walk::step(namespace, most, &mut out) {
+        if let Some(count) = pass::step(namespace, most, &mut out) {
             return Some((count, out));
         }
     }
@@ -54,7 +54,7 @@ pub(crate) fn step(state: &mut State, most: u64) -> Option<(u64, Vec<u8>)> {
 
 /// Gives a snapshot up.
 pub(crate) fn give_up(state: &mut State) {
-    state.namespaces_mut().for_each(|(_, namespace)| namespace.walk = None);
+    state.namespaces_mut().for_each(|(_, namespace)| namespace.pass = None);
 }
 
 /// Writes a snapshot.
@@ -169,7 +169,7 @@ pub(crate) fn read(
         let place =
             place.map_err(|_| wrong(*at, "a record names a namespace that the first one does not"))?;
         while from.end().is_none() {
-            let row = walk::saved(&mut from).ok_or_else(|| wrong(*at, "a record holds no documents"))?;
+            let row = pass::saved(&mut from).ok_or_else(|| wrong(*at, "a record holds no documents"))?;
             rows[place].push(row);
         }
     }

@@ -1,4 +1,4 @@
-//! All namespaces, and what can be asked of them. Nothing here knows of clocks, files or sockets: times are handed in, and what has changed is handed
+//! All namespaces, and what can be operation of them. Nothing here knows of clocks, files or sockets: times are handed in, and what has changed is handed
 //! out, as bytes for a log.
 
 use crate::codec::{self, Change};
@@ -8,9 +8,9 @@ use crate::settings::{Retention, Settings};
 use std::collections::BTreeMap;
 use twinsplit_core::similarity::text::TextComparer;
 
-/// What is asked.
+/// What is operation.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Asked {
+pub enum Operation {
     /// What a document is, which is taken in at once.
     CheckAdd(Box<[u8]>, Document),
     /// The same of several, one after the other.
@@ -104,36 +104,36 @@ impl State {
         self.namespaces.values().map(Namespace::bytes).sum()
     }
 
-    /// Forgets what is too old. Nothing of it has to be in a log: what is asked later would forget it first.
+    /// Forgets what is too old. Nothing of it has to be in a log: what is operation later would forget it first.
     pub fn expire(&mut self, now: u64) {
         self.now = self.now.max(now);
         let now = self.now;
         self.namespaces.values_mut().for_each(|namespace| namespace.expire(now));
     }
 
-    /// Does what is asked of a namespace. For each change `changed` is called with bytes from which [`State::replay`] makes it again.
+    /// Does what is operation of a namespace. For each change `changed` is called with bytes from which [`State::replay`] makes it again.
     pub fn ask(
         &mut self,
         now: u64,
         namespace: &[u8],
-        asked: Asked,
+        operation: Operation,
         changed: &mut dyn FnMut(&[u8]),
     ) -> Answer {
         self.now = self.now.max(now);
         let now = self.now;
-        match asked {
-            Asked::CheckAdd(id, document) => answer(self.add(namespace, &id, document, true, changed)),
-            Asked::Add(id, document) => answer(self.add(namespace, &id, document, false, changed)),
-            Asked::CheckAddAll(all) => {
+        match operation {
+            Operation::CheckAdd(id, document) => answer(self.add(namespace, &id, document, true, changed)),
+            Operation::Add(id, document) => answer(self.add(namespace, &id, document, false, changed)),
+            Operation::CheckAddAll(all) => {
                 let mut add =
                     |(id, document): (Box<[u8]>, Document)| self.add(namespace, &id, document, true, changed);
                 Answer::Verdicts(all.into_iter().map(&mut add).collect())
             }
-            Asked::Check(document) => {
+            Operation::Check(document) => {
                 let namespace = self.namespaces.get_mut(namespace);
                 Answer::Verdict(namespace.map_or(Verdict::New, |namespace| namespace.check(now, &document)))
             }
-            Asked::Delete(id) => {
+            Operation::Delete(id) => {
                 let orphans = self.namespaces.get_mut(namespace).and_then(|held| held.delete(now, &id));
                 if orphans.is_some() {
                     let mut bytes = Vec::new();
@@ -142,14 +142,14 @@ impl State {
                 }
                 Answer::Orphans(orphans)
             }
-            Asked::Why(one, other) => {
+            Operation::Why(one, other) => {
                 let compared = self.namespaces.get_mut(namespace).and_then(|namespace| {
                     namespace.expire(now);
                     compared(namespace, self.settings.check.map(TextComparer::new), [&one, &other])
                 });
                 Answer::Why(compared.map(Box::new))
             }
-            Asked::Count => {
+            Operation::Count => {
                 let (all, kept) = self.namespaces.get_mut(namespace).map_or((0, 0), |namespace| {
                     namespace.expire(now);
                     namespace.held()

@@ -8,7 +8,7 @@ use crate::engine::{Engine, STEP};
 use crate::info::{Figures, Held, Shared};
 use crate::log::Syncer;
 use crate::snapshot::SnapshotWriter;
-use crate::state::{Answer, Asked};
+use crate::state::{Answer, Operation};
 use std::sync::Arc;
 use std::sync::mpsc::{
     Receiver, RecvTimeoutError, Sender, SyncSender, TryRecvError, TrySendError, channel, sync_channel,
@@ -40,7 +40,7 @@ pub(crate) enum Message {
 
 /// Requests of one client, each with its namespace.
 pub(crate) struct Batch {
-    pub asked: Vec<(Box<[u8]>, Asked)>,
+    pub asked: Vec<(Box<[u8]>, Operation)>,
     pub answers: Sender<Vec<Answer>>,
 }
 
@@ -155,7 +155,8 @@ impl<D: LogDisk> Writing<D> {
                     Message::Stop => stops = true,
                     Message::Info(reply) => drop(reply.send(figures(engine))),
                     Message::Batch(Batch { asked, answers: reply }) => {
-                        let ask = |(namespace, asked): (Box<[u8]>, Asked)| engine.ask(now, &namespace, asked);
+                        let ask =
+                            |(namespace, asked): (Box<[u8]>, Operation)| engine.ask(now, &namespace, asked);
                         answers.push((reply, asked.into_iter().map(ask).collect()));
                     }
                 }

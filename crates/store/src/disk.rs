@@ -1,7 +1,7 @@
 //! What a store asks of a disk: few operations, each of which may fail, and none of which is done before it says so. Tests put another disk in
 //! their place, that forgets what was not synced.
 
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use twinsplit_io::error::{Error, Result};
@@ -22,6 +22,22 @@ pub trait Disk {
 
     /// Removes a file.
     fn remove(&mut self, name: &str) -> Result<()>;
+}
+
+/// Locks a file of a folder, which is made if it is not there, so that one process at a time has the folder. Where another one has it, `busy` says so.
+///
+/// # Errors
+/// Another process has it, or the file cannot be made.
+pub fn locked(folder: &Path, name: &str, busy: &str) -> Result<File> {
+    let path = folder.join(name);
+    let file = File::options().create(true).append(true).open(&path).map_err(Error::io("open", &path))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => {
+            Err(Error::File { path: folder.to_owned(), problem: busy.to_owned() })
+        }
+        Err(TryLockError::Error(error)) => Err(Error::io("lock", &path)(error)),
+    }
 }
 
 /// A folder of this machine.

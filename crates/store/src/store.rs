@@ -2,12 +2,11 @@
 
 use crate::batch::Batch;
 use crate::clusters::Clusters;
-use crate::disk::{Disk, Folder};
+use crate::disk::{self, Disk, Folder};
 use crate::manifest::{self, Committed, Listed, Manifest};
 use crate::regroup::find;
 use crate::segment::Segment;
 use crate::tombstones::Tombstones;
-use rustix::fs::FlockOperation;
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::path::Path;
@@ -132,7 +131,8 @@ impl<D: Disk> Store<D> {
         if to_add && last_commit(&folder)?.is_none() {
             refuse_others(&folder)?;
         }
-        let lock = to_add.then(|| locked(&folder)).transpose()?;
+        let busy = "another process is adding to this store; wait until it has ended";
+        let lock = to_add.then(|| disk::locked(&folder, LOCK, busy)).transpose()?;
         let mut number = last_commit(&folder)?;
         loop {
             let opened = Self::files(&folder, &settings, number, to_add);
@@ -270,20 +270,6 @@ fn clusters_of(path: &Path) -> Result<Clusters> {
     rows.ok_or_else(|| {
         broken(path, "a line of it is no document with the one that is kept, or they are in no order")
     })
-}
-
-/// Locks a store, so that one process at a time adds to it.
-fn locked(folder: &Path) -> Result<File> {
-    let path = folder.join(LOCK);
-    let file = File::options().create(true).append(true).open(&path).map_err(Error::io("open", &path))?;
-    match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => Ok(file),
-        Err(rustix::io::Errno::WOULDBLOCK) => Err(Error::File {
-            path: folder.to_owned(),
-            problem: "another process is adding to this store; wait until it has ended".to_owned(),
-        }),
-        Err(error) => Err(Error::io("lock", &path)(error.into())),
-    }
 }
 
 /// Refuses a folder that holds anything but what a first commit may have left.

@@ -186,3 +186,30 @@ fn what_is_forgotten_is_named() {
     here.say("twinsplit run --input docs --store s --output x --batch-time noon")
         .fails(2, &["noon", "--batch-time"]);
 }
+
+/// A store's files are read, and so are ids: nothing that is said of them is written over them, by whatever name.
+#[test]
+fn nothing_is_written_over_what_is_read() {
+    let here = Place::new();
+    three_days(&here, "--features words:1 --tau 0.5", &documents());
+    here.write("ids", "no-such-id\n");
+    here.shell("cp -r store before; ln store/commit-00000003 hard; ln -s store/lock link").ok();
+    let mut tried = 0;
+    for file in
+        here.names("store").iter().map(|name| format!("store/{name}")).chain(["hard".into(), "link".into()])
+    {
+        for command in
+            ["export store", "forget store id", "drop-batch store day-1", "expire store --before 2027-01-01"]
+        {
+            here.say(&format!("twinsplit store {command} --output {file} --overwrite"))
+                .fails(2, &[&file, "which this command reads"]);
+            tried += 1;
+        }
+    }
+    assert!(tried > 20, "{tried}");
+    here.say("twinsplit store forget store --ids ids --output ids --overwrite").fails(2, &["ids", "reads"]);
+    assert_eq!(here.read("ids"), "no-such-id\n");
+    here.shell("diff -r store before && twinsplit store verify store").ok();
+    here.say("twinsplit store export store --output lines").ok();
+    here.say("twinsplit store export store --output lines").fails(2, &["lines is there already"]);
+}

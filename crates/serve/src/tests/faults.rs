@@ -5,7 +5,7 @@ use super::power::{Recorded, after_power_loss};
 use crate::disk::{LogDisk, LogFolder};
 use crate::engine::Engine;
 use crate::settings::{Retention, Settings};
-use crate::state::{Answer, Asked, State};
+use crate::state::{Answer, Operation, State};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use std::collections::BTreeMap;
@@ -34,10 +34,10 @@ fn seen(state: &mut State, now: u64) -> Vec<Answer> {
     let mut all = Vec::new();
     for namespace in 0..2u8 {
         let mut ask = |asked| all.push(state.ask(now, &[namespace], asked, &mut |_| panic!("a change")));
-        ask(Asked::Count);
+        ask(Operation::Count);
         for id in 0..40 {
             let id: Box<[u8]> = id.to_string().into_bytes().into();
-            ask(Asked::Why(id.clone(), id));
+            ask(Operation::Why(id.clone(), id));
         }
     }
     all
@@ -320,15 +320,15 @@ fn retention_changes_with_a_restart() {
         engine.ask(last, b"a", asked);
     }
     engine.sync().unwrap();
-    let before = engine.ask(last, b"a", Asked::Count);
+    let before = engine.ask(last, b"a", Operation::Count);
     drop(engine);
     let mut engine = open(100);
-    let Answer::Count(few, _) = engine.ask(last, b"a", Asked::Count) else { panic!("a count") };
+    let Answer::Count(few, _) = engine.ask(last, b"a", Operation::Count) else { panic!("a count") };
     let Answer::Count(many, _) = before else { panic!("a count") };
     assert!(0 < few && few < many, "{few} of {many}");
     engine.sync().unwrap();
     drop(engine);
-    let again = open(100).ask(last, b"a", Asked::Count);
+    let again = open(100).ask(last, b"a", Operation::Count);
     assert_eq!(
         again,
         Answer::Count(

@@ -2,7 +2,7 @@
 
 use crate::document::{Document, Key, Measure, Refused, Verdict};
 use crate::settings::{Retention, Settings};
-use crate::state::{Answer, Asked, State};
+use crate::state::{Answer, Operation, State};
 use proptest::prelude::*;
 use twinsplit_core::similarity::Score;
 use twinsplit_core::similarity::text::{Content, TextComparer};
@@ -113,25 +113,25 @@ impl Oracle {
         Ok(verdict)
     }
 
-    fn ask(&mut self, now: u64, namespace: u8, asked: Asked) -> Answer {
+    fn ask(&mut self, now: u64, namespace: u8, operation: Operation) -> Answer {
         self.now = self.now.max(now);
         self.expire(namespace);
         let answer = |verdict: Result<Verdict, Refused>| match verdict {
             Ok(verdict) => Answer::Verdict(verdict),
             Err(refused) => Answer::Refused(refused),
         };
-        match asked {
-            Asked::CheckAdd(id, document) => answer(self.add(namespace, &id, document, true)),
-            Asked::Add(id, document) => answer(self.add(namespace, &id, document, false)),
-            Asked::CheckAddAll(all) => Answer::Verdicts(
+        match operation {
+            Operation::CheckAdd(id, document) => answer(self.add(namespace, &id, document, true)),
+            Operation::Add(id, document) => answer(self.add(namespace, &id, document, false)),
+            Operation::CheckAddAll(all) => Answer::Verdicts(
                 all.into_iter().map(|(id, document)| self.add(namespace, &id, document, true)).collect(),
             ),
-            Asked::Check(document) => Answer::Verdict(self.find(namespace, &document)),
-            Asked::Delete(id) => {
+            Operation::Check(document) => Answer::Verdict(self.find(namespace, &document)),
+            Operation::Delete(id) => {
                 let at = self.at(namespace, &id);
                 Answer::Orphans(at.map(|at| self.forget(at)))
             }
-            Asked::Why(one, other) => {
+            Operation::Why(one, other) => {
                 let found = (self.at(namespace, &one), self.at(namespace, &other));
                 let (Some(one), Some(other)) = found else { return Answer::Why(None) };
                 let [one, other] = [one, other].map(|at| &self.held[at]);
@@ -163,7 +163,7 @@ impl Oracle {
                     alike: found.is_some(),
                 })))
             }
-            Asked::Count => {
+            Operation::Count => {
                 let mine = self.held.iter().filter(|held| held.namespace == namespace);
                 Answer::Count(
                     mine.clone().count() as u64,
@@ -197,17 +197,17 @@ pub(super) fn documents(bits: Bits, checked: bool) -> impl Strategy<Value = Docu
     prop_oneof![8 => near, 2 => short, 1 => nothing]
 }
 
-pub(super) fn requests(bits: Bits, checked: bool) -> impl Strategy<Value = Asked> {
+pub(super) fn requests(bits: Bits, checked: bool) -> impl Strategy<Value = Operation> {
     let id = || (0u32..40).prop_map(|id| id.to_string().into_bytes().into_boxed_slice());
     let document = move || documents(bits, checked);
     prop_oneof![
-        8 => (id(), document()).prop_map(|(id, document)| Asked::CheckAdd(id, document)),
-        1 => prop::collection::vec((id(), document()), 0..5).prop_map(Asked::CheckAddAll),
-        2 => document().prop_map(Asked::Check),
-        1 => (id(), document()).prop_map(|(id, document)| Asked::Add(id, document)),
-        2 => id().prop_map(Asked::Delete),
-        1 => (id(), id()).prop_map(|(one, other)| Asked::Why(one, other)),
-        1 => Just(Asked::Count),
+        8 => (id(), document()).prop_map(|(id, document)| Operation::CheckAdd(id, document)),
+        1 => prop::collection::vec((id(), document()), 0..5).prop_map(Operation::CheckAddAll),
+        2 => document().prop_map(Operation::Check),
+        1 => (id(), document()).prop_map(|(id, document)| Operation::Add(id, document)),
+        2 => id().prop_map(Operation::Delete),
+        1 => (id(), id()).prop_map(|(one, other)| Operation::Why(one, other)),
+        1 => Just(Operation::Count),
     ]
 }
 
@@ -227,7 +227,7 @@ pub(super) fn settings() -> impl Strategy<Value = Settings> {
 }
 
 /// Some requests, each with its namespace, whether it is the one before again, and how many milliseconds pass before it.
-pub(super) type Asking = (Asked, u8, bool, u64);
+pub(super) type Asking = (Operation, u8, bool, u64);
 
 pub(super) fn asked(settings: &Settings, most: usize) -> impl Strategy<Value = Vec<Asking>> + use<> {
     let (bits, checked) = (settings.bits, settings.check.is_some());
@@ -261,10 +261,10 @@ proptest! {
         let now = state.now();
         for name in 0..2u8 {
             let ask = |state: &mut State, asked| state.ask(now, &[name], asked, &mut |_| panic!("a change"));
-            prop_assert_eq!(ask(&mut state, Asked::Count), ask(&mut again, Asked::Count));
+            prop_assert_eq!(ask(&mut state, Operation::Count), ask(&mut again, Operation::Count));
             for id in 0..40 {
                 let id: Box<[u8]> = id.to_string().into_bytes().into();
-                let why = Asked::Why(id.clone(), id);
+                let why = Operation::Why(id.clone(), id);
                 prop_assert_eq!(ask(&mut state, why.clone()), ask(&mut again, why));
             }
         }
@@ -289,16 +289,16 @@ fn without_memory_what_is_new_is_refused() {
     };
     let mut add = |number: u64| {
         let id = number.to_string().into_bytes().into();
-        state.ask(1, b"a", Asked::CheckAdd(id, document(number)), &mut |_| {})
+        state.ask(1, b"a", Operation::CheckAdd(id, document(number)), &mut |_| {})
     };
     let taken = (0..1000).take_while(|number| add(*number) == Answer::Verdict(Verdict::New)).count() as u64;
     assert!((20..400).contains(&taken), "{taken}");
     assert_eq!(add(taken), Answer::Refused(Refused::Memory(20_000)));
     assert_eq!(add(3), Answer::Verdict(Verdict::New));
-    assert_eq!(state.ask(1, b"a", Asked::Count, &mut |_| {}), Answer::Count(taken, taken));
-    let deleted = state.ask(1, b"a", Asked::Delete(b"3"[..].into()), &mut |_| {});
+    assert_eq!(state.ask(1, b"a", Operation::Count, &mut |_| {}), Answer::Count(taken, taken));
+    let deleted = state.ask(1, b"a", Operation::Delete(b"3"[..].into()), &mut |_| {});
     assert_eq!(deleted, Answer::Orphans(Some(Vec::new())));
-    let other = state.ask(1, b"b", Asked::CheckAdd(b"x"[..].into(), document(7)), &mut |_| {});
+    let other = state.ask(1, b"b", Operation::CheckAdd(b"x"[..].into(), document(7)), &mut |_| {});
     assert!(matches!(other, Answer::Refused(_)), "{other:?}");
 }
 
@@ -316,15 +316,15 @@ fn of_many_documents_those_that_are_kept_are_found() {
             let value = u128::from(twinsplit_core::hash::mix(number) ^ 1 << flip);
             Document { key: Key::Fingerprint { value, most: 3 }, digest: number, content: None }
         };
-        let mut ask = |now: u64, asked: Asked| state.ask(now, b"a", asked, &mut |_| {});
+        let mut ask = |now: u64, operation: Operation| state.ask(now, b"a", operation, &mut |_| {});
         // A document a millisecond.
         for number in 0..MANY {
             let added =
-                ask(number, Asked::CheckAdd(number.to_string().into_bytes().into(), document(number, 0)));
+                ask(number, Operation::CheckAdd(number.to_string().into_bytes().into(), document(number, 0)));
             assert_eq!(added, Answer::Verdict(Verdict::New), "{number}");
         }
         let now = MANY - 1;
-        assert_eq!(ask(now, Asked::Count), Answer::Count(KEPT, KEPT));
+        assert_eq!(ask(now, Operation::Count), Answer::Count(KEPT, KEPT));
         for number in (0..MANY).step_by(7) {
             let is_kept = number + KEPT > now;
             let expected = match is_kept {
@@ -339,7 +339,7 @@ fn of_many_documents_those_that_are_kept_are_found() {
             let Key::Fingerprint { value, most } = query.key else { panic!("a fingerprint") };
             let key = Key::Fingerprint { value: value ^ 0b11 << 40, most };
             assert_eq!(
-                ask(now, Asked::Check(Document { key, ..query })),
+                ask(now, Operation::Check(Document { key, ..query })),
                 Answer::Verdict(expected),
                 "{number}"
             );

@@ -1,6 +1,6 @@
 //! A snapshot of a namespace while documents come and go: some at a time, and as all were at one moment.
 //!
-//! The walk goes by number up to that of the moment. What is forgotten before the walk has come to it is saved then; what comes later has a larger number.
+//! The pass goes by number up to that of the moment. What is forgotten before the pass has come to it is saved then; what comes later has a larger number.
 //! The time at which a document was last found may be a later one than that of the moment: the log that follows has that as well, and
 //! what lives until it is found again is forgotten no sooner for that.
 
@@ -11,12 +11,12 @@ use crate::namespace::Namespace;
 
 /// How far a snapshot of a namespace is.
 #[derive(Debug)]
-pub(crate) struct Walk {
+pub(crate) struct SnapshotPass {
     /// Documents with smaller numbers are in the snapshot.
     at: u64,
     /// Those with this one or larger ones came later.
     end: u64,
-    /// Documents that were forgotten before the walk came to them.
+    /// Documents that were forgotten before the pass came to them.
     saved: Vec<u8>,
     count: u64,
 }
@@ -32,11 +32,11 @@ pub(crate) struct Saved {
     pub grounds: Option<Grounds>,
 }
 
-impl Walk {
+impl SnapshotPass {
     /// Begins a snapshot of a namespace as it is now.
     pub fn begin(namespace: &mut Namespace) {
         let end = namespace.next();
-        namespace.walk = Some(Self { at: 0, end, saved: Vec::new(), count: 0 });
+        namespace.pass = Some(Self { at: 0, end, saved: Vec::new(), count: 0 });
     }
 
     /// Takes note of a document that is forgotten.
@@ -67,22 +67,22 @@ pub(crate) fn saved(from: &mut Reader<'_>) -> Option<Saved> {
 
 /// Appends the next documents of a snapshot, about so many; how many they are, and `None` at its end.
 pub(crate) fn step(namespace: &mut Namespace, most: u64, out: &mut Vec<u8>) -> Option<u64> {
-    let mut walk = namespace.walk.take()?;
-    walk.at = walk.at.max(namespace.base());
-    let mut count = std::mem::take(&mut walk.count);
-    out.append(&mut walk.saved);
-    let until = walk.end.min(walk.at.saturating_add(most));
-    for number in walk.at..until {
+    let mut pass = namespace.pass.take()?;
+    pass.at = pass.at.max(namespace.base());
+    let mut count = std::mem::take(&mut pass.count);
+    out.append(&mut pass.saved);
+    let until = pass.end.min(pass.at.saturating_add(most));
+    for number in pass.at..until {
         let entry = namespace.slot(number).and_then(|slot| namespace.entries.get(slot));
         if let Some(entry) = entry {
             put_saved(entry, namespace.entries.grounds(entry), out);
             count += 1;
         }
     }
-    walk.at = walk.at.max(until);
-    let goes_on = walk.at < walk.end || count > 0;
+    pass.at = pass.at.max(until);
+    let goes_on = pass.at < pass.end || count > 0;
     if goes_on {
-        namespace.walk = Some(walk);
+        namespace.pass = Some(pass);
     }
     goes_on.then_some(count)
 }

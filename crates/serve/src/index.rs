@@ -6,20 +6,20 @@ use twinsplit_io::error::Result;
 
 /// An index of fingerprints by the numbers of their documents.
 #[derive(Debug)]
-pub(crate) enum Live {
+pub(crate) enum FingerprintIndex {
     /// Of 64 bits.
     B64(DynamicIndex<u64>),
     /// Of 128.
     B128(DynamicIndex<u128>),
 }
 
-impl Live {
+impl FingerprintIndex {
     /// An empty one, whose searches are within a distance.
     pub fn new(bits: Bits, distance: u32) -> Self {
         let options = options(distance);
         match bits {
-            Bits::B64 => Live::B64(DynamicIndex::new(options).in_background()),
-            Bits::B128 => Live::B128(DynamicIndex::new(options).in_background()),
+            Bits::B64 => FingerprintIndex::B64(DynamicIndex::new(options).in_background()),
+            Bits::B128 => FingerprintIndex::B128(DynamicIndex::new(options).in_background()),
         }
     }
 
@@ -30,11 +30,11 @@ impl Live {
             Bits::B64 => {
                 let narrow: Vec<u64> = values.iter().map(|value| *value as u64).collect();
                 let base = Index::build(&narrow, options)?.with_numbers(numbers)?;
-                Live::B64(DynamicIndex::over(base, options)?.in_background())
+                FingerprintIndex::B64(DynamicIndex::over(base, options)?.in_background())
             }
             Bits::B128 => {
                 let base = Index::build(values, options)?.with_numbers(numbers)?;
-                Live::B128(DynamicIndex::over(base, options)?.in_background())
+                FingerprintIndex::B128(DynamicIndex::over(base, options)?.in_background())
             }
         })
     }
@@ -42,40 +42,40 @@ impl Live {
     /// Adds one, whose number is larger than all before.
     pub fn insert(&mut self, number: u64, value: u128) -> Result<()> {
         match self {
-            Live::B64(live) => live.insert(number, value as u64),
-            Live::B128(live) => live.insert(number, value),
+            FingerprintIndex::B64(index) => index.insert(number, value as u64),
+            FingerprintIndex::B128(index) => index.insert(number, value),
         }
     }
 
     /// Takes one out.
     pub fn remove(&mut self, number: u64) {
         match self {
-            Live::B64(live) => live.remove(number),
-            Live::B128(live) => live.remove(number),
+            FingerprintIndex::B64(index) => index.remove(number),
+            FingerprintIndex::B128(index) => index.remove(number),
         };
     }
 
     /// Takes out all with smaller numbers.
     pub fn expire_before(&mut self, number: u64) {
         match self {
-            Live::B64(live) => live.expire_before(number),
-            Live::B128(live) => live.expire_before(number),
+            FingerprintIndex::B64(index) => index.expire_before(number),
+            FingerprintIndex::B128(index) => index.expire_before(number),
         }
     }
 
     /// The numbers of all within the distance, ascending, and their distances.
     pub fn search(&self, value: u128) -> Vec<(u64, u32)> {
         match self {
-            Live::B64(live) => live.search(value as u64),
-            Live::B128(live) => live.search(value),
+            FingerprintIndex::B64(index) => index.search(value as u64),
+            FingerprintIndex::B128(index) => index.search(value),
         }
     }
 
     /// Bytes that it takes.
     pub fn memory(&self) -> u64 {
         match self {
-            Live::B64(live) => live.memory(),
-            Live::B128(live) => live.memory(),
+            FingerprintIndex::B64(index) => index.memory(),
+            FingerprintIndex::B128(index) => index.memory(),
         }
     }
 }
