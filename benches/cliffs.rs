@@ -136,7 +136,7 @@ const CLUSTERS: [Way; 8] = [
 ];
 
 /// The same as stages, where lists of few documents go the way of large ones.
-const STAGES: [Way; 8] = [
+const STAGES: [Way; 9] = [
     Way {
         name: "term-split stages",
         args: &[
@@ -198,6 +198,22 @@ const STAGES: [Way; 8] = [
         args: &["doc-split", "--write", "clusters", "--cluster", "star", "--engine", "pipes"],
         steps: &["star-centres"],
         counts: &["", "", "", "compared_with_centres"],
+    },
+    Way {
+        name: "simhash star stages",
+        args: &[
+            "simhash",
+            "--distance",
+            "8",
+            "--write",
+            "clusters",
+            "--cluster",
+            "star",
+            "--engine",
+            "pipes",
+        ],
+        steps: &["hamming-pairs", "star-centres"],
+        counts: &["", "", "fingerprints_compared", "compared_with_centres"],
     },
     Way {
         name: "minhash star stages",

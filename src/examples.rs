@@ -295,6 +295,10 @@ pub const EXAMPLES: &[Example] = &[
         "cat sets-of-components star-members | star-centres | LC_ALL=C sort | star-bands-reduce > labels-by-bands",
     ),
     example(
+        "The same of fingerprints",
+        "printf 'a\\t0\\t-\\ta\\ta\\t\\\\#\\t00000000000000ff\\t3\\na\\t0\\t-\\tb\\tb\\t\\\\#\\t00000000000000fe\\t3\\na\\t1\\ta\\ta\\na\\t1\\tb\\tb\\n' | star-fingerprints-reduce > labels-by-fingerprints",
+    ),
+    example(
         "The best document of each star, and the others' similarity to it",
         "cat star-labels members | keep-rank | LC_ALL=C sort | keep-rank-reduce | LC_ALL=C sort | keep-best | LC_ALL=C sort | keep-choose > star-clusters",
     ),

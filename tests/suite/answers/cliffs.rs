@@ -171,13 +171,17 @@ fn pipes_hold_near_equal_documents_against_their_centre() {
     let shape = Shape::named("near-equal").unwrap();
     let documents = 300;
     shape.write(90, documents, &place.path("in.jsonl")).unwrap();
-    for way in [FAMILIES[0].0, FAMILIES[1].0, FAMILIES[2].0, "doc-split --slices 2"] {
+    for way in FAMILIES.map(|(way, ..)| way).into_iter().chain(["doc-split --slices 2"]) {
         let line = format!("twinsplit run {} --cluster star", alike(way));
         let said =
             place.say(&format!("{line} --engine pipes --write clusters --graph 1000 --output pipes")).ok();
         let report: serde_json::Value = serde_json::from_str(&said).unwrap();
         let compared = report["counters"]["star-centres"]["compared_with_centres"].as_u64();
-        assert_eq!(compared, Some(documents as u64 - 1), "{way}");
+        // Of fingerprints some are equal, and some are too far from the first centre.
+        match way.starts_with("simhash") {
+            true => assert!((100..1200).contains(&compared.unwrap()), "{way}: {compared:?}"),
+            false => assert_eq!(compared, Some(documents as u64 - 1), "{way}"),
+        }
         if let Some(pairs) = report["counters"]["docsplit-query"]["map_records_out"].as_u64() {
             assert!((299..600).contains(&pairs), "{way}: {pairs} pairs");
             let verified = report["counters"]["docsplit-query"]["candidate_pairs"].as_u64();

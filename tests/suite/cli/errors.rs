@@ -155,6 +155,7 @@ fn every_reducer_refuses_unsorted_rows() {
         ("star-sets-reduce", format!("z\t1\t{set}")),
         ("star-bands-reduce", format!("y\t0\t\tz\tz\t{set}")),
         ("star-centres-reduce", format!("y\t0\t\tz\tz\t{set}")),
+        ("star-fingerprints-reduce", "y\t0\t\tz\tz\t\\#\t00000000000000ff\t3".to_owned()),
         ("cluster-reduce", "2\ty\tz".to_owned()),
         ("keep-rank-reduce", "z\t0\ty".to_owned()),
         ("keep-best", format!("y\t1\tz\tz\t{set}")),

@@ -6,6 +6,7 @@
 //! and decides only where a tau is given.
 
 use super::front::{self, SetFront};
+use super::hubs::HubVerification;
 use super::output::Output;
 use super::step::{Data, Guard, Part, Step};
 use super::term_split::{CANDIDATES, Verification};
@@ -27,25 +28,36 @@ pub const FAMILY: Family = Family {
 const LISTS: Data = "lexicon-lists";
 
 fn compose(params: &Params, wanted: Wanted) -> Chain {
-    Chain {
-        front: Box::new(SetFront::of(params)),
-        candidates: Box::new(Lexicons),
-        check: Box::new(Verification),
-        output: Output::of(params, wanted),
-    }
+    let output = Output::of(params, wanted);
+    let paired = !output.is_components_alone();
+    let check: Box<dyn Component> =
+        if paired { Box::new(Verification) } else { Box::new(HubVerification { pairs: pairs(), output }) };
+    let candidates = Box::new(Lexicons { paired });
+    Chain { front: Box::new(SetFront::of(params)), candidates, check, output }
+}
+
+/// The bound on candidates.
+const MAX_PAIRS: Guard = Guard {
+    counter: "pairs_of_postings",
+    option: "max-pairs",
+    advice: "pairs of documents with the same features in a lexicon; a lower --lexicon-drops has fewer, or raise --max-pairs",
+};
+
+/// The step that pairs the documents of keys.
+fn pairs() -> Step {
+    Step::map("lsh-candidates", "Pairs the documents of each key whose sizes fit.", &[LISTS], CANDIDATES)
+        .guarded(MAX_PAIRS)
 }
 
 /// Candidates are the pairs of documents whose sets a lexicon makes equal.
 #[derive(Debug)]
-struct Lexicons;
+struct Lexicons {
+    /// The documents of a key are paired here, and not by the check.
+    paired: bool,
+}
 
 impl Component for Lexicons {
     fn parts(&self) -> Vec<Part> {
-        let guard = Guard {
-            counter: "pairs_of_postings",
-            option: "max-pairs",
-            advice: "pairs of documents with the same features in a lexicon; a lower --lexicon-drops has fewer, or raise --max-pairs",
-        };
         let lists = Step::map_reduce(
             "i-match",
             "lsh-bands-reduce",
@@ -53,12 +65,8 @@ impl Component for Lexicons {
             &[MEMBERS],
             LISTS,
         );
-        let pairs = Step::map(
-            "lsh-candidates",
-            "Pairs the documents of each key whose sizes fit.",
-            &[LISTS],
-            CANDIDATES,
-        );
-        [lists, pairs].map(|step| Part::Step(step.guarded(guard))).into()
+        // Where components alone are asked for, not each pair of a key is a candidate.
+        let lists = if self.paired { lists.guarded(MAX_PAIRS) } else { lists };
+        std::iter::once(lists).chain(self.paired.then(pairs)).map(Part::Step).collect()
     }
 }

@@ -29,7 +29,7 @@ pub struct Output {
     bound: Guard,
     /// Fingerprints are compared, and not sets.
     fingerprints: bool,
-    /// The reducer that makes stars of sets, where these say of any two whether they are a pair.
+    /// The reducer that makes stars of sets or fingerprints, where these say of any two whether they are a pair.
     of_sets: Option<&'static str>,
 }
 
@@ -65,9 +65,10 @@ impl Output {
         Self { of_sets: Some("star-bands-reduce"), ..self }
     }
 
-    /// The same for pairs of fingerprints.
-    pub fn of_fingerprints(self) -> Self {
-        Self { bound: Guard { advice: TOO_MANY_NEAR, ..MAX_PAIRS }, fingerprints: true, ..self }
+    /// The same for pairs of fingerprints, whose texts may have to be alike besides.
+    pub fn of_fingerprints(self, texts: bool) -> Self {
+        let of_sets = (!texts).then_some("star-fingerprints-reduce");
+        Self { bound: Guard { advice: TOO_MANY_NEAR, ..MAX_PAIRS }, fingerprints: true, of_sets, ..self }
     }
 
     /// The pairs of documents as the chain has found them, and nothing else.
@@ -303,21 +304,21 @@ fn stars() -> [Step; 3] {
     ]
 }
 
-/// Stars of the sets inside of components; see [`crate::stages::star_sets`].
+/// Stars of the sets or fingerprints inside of components; see [`crate::stages::star_sets`].
 fn stars_of_sets(reducer: &'static str) -> [Step; 3] {
     [
         star_rank(),
         Step::map_reduce(
             "star-sets",
             "star-sets-reduce",
-            "Brings each set the component and the rank of the best document that has it; sorted by representative, documents come before their set.",
+            "Brings each set or fingerprint the component and the rank of the best document that has it; sorted by representative, documents come before their set.",
             &["star-members", MEMBERS],
             "sets-of-components",
         ),
         Step::map_reduce(
             "star-centres",
             reducer,
-            "Goes through each component, best set first: it is a centre unless it pairs with an earlier one; sorted by component, then rank, documents come last.",
+            "Goes through each component, best first: what pairs with no earlier centre is one; sorted by component, then rank, documents come last.",
             &["sets-of-components", "star-members"],
             LABELS,
         ),

@@ -39,11 +39,13 @@ fn compose(params: &Params, wanted: Wanted) -> Chain {
         return queries::of_fingerprints(params, wanted, counts);
     }
     let front = Fingerprints { counts, field: params.get("keep").and_then(KeepField::named) };
+    let texts = compares_texts(params);
+    let output = Output::of(params, wanted).of_fingerprints(texts);
     Chain {
         front: Box::new(front),
         candidates: Box::new(ByTables { in_memory: opts.is_some_and(|opts| opts.join_in_memory()) }),
-        check: Box::new(Distance { texts: compares_texts(params) }),
-        output: Output::of(params, wanted).of_fingerprints(),
+        check: Box::new(Distance { texts, output }),
+        output,
     }
 }
 
@@ -122,6 +124,8 @@ impl Component for ByTables {
 #[derive(Debug)]
 struct Distance {
     texts: bool,
+    /// What is made of the pairs.
+    output: Output,
 }
 
 /// Whether the check is one of texts.
@@ -138,7 +142,7 @@ impl Component for Distance {
             if self.texts { NEAR } else { JOINED },
         );
         if !self.texts {
-            return vec![Part::Step(near)];
+            return vec![Part::Step(self.output.connecting(near))];
         }
         let content = Step::map(
             "text-content",

@@ -240,8 +240,47 @@ pub enum Compared<'a> {
 }
 
 impl<'a> Compared<'a> {
+    /// That of a row of the joined stream, with its document; copies have none.
+    pub fn of(member: &Member<'a>) -> Option<(&'a [u8], Self)> {
+        match member {
+            Member::Doc(doc) => Some((doc.id, Compared::Set(doc.features))),
+            Member::Fingerprint(one) if one.representative.is_none() => {
+                Some((one.id, Compared::Fingerprint(one.fingerprint, one.distance)))
+            }
+            Member::Copy(_) | Member::Fingerprint(_) | Member::Meta(_) => None,
+        }
+    }
+
+    /// The set.
+    ///
+    /// # Errors
+    /// It is a fingerprint.
+    pub fn set(&self) -> Result<Features<'a>, FieldError> {
+        match self {
+            Compared::Set(features) => Ok(*features),
+            Compared::Fingerprint(..) => Err(self.is_no("a set of features")),
+        }
+    }
+
+    /// The fingerprint, and the greatest distance of a pair that it is in.
+    ///
+    /// # Errors
+    /// It is a set.
+    pub fn fingerprint(&self) -> Result<(Fingerprint, u32), FieldError> {
+        match self {
+            Compared::Fingerprint(fingerprint, distance) => Ok((*fingerprint, *distance)),
+            Compared::Set(_) => Err(self.is_no("a fingerprint and a distance")),
+        }
+    }
+
+    fn is_no(&self, expected: &'static str) -> FieldError {
+        let mut found = Vec::new();
+        self.encode(&mut found);
+        FieldError::new("features", expected, &found)
+    }
+
     /// Reads it at the end of a row.
-    fn decode(text: &'a [u8]) -> Result<Self, FieldError> {
+    pub(super) fn decode(text: &'a [u8]) -> Result<Self, FieldError> {
         if !text.starts_with(tag::FINGERPRINT) {
             return Features::decode(text).map(Compared::Set);
         }
@@ -253,7 +292,7 @@ impl<'a> Compared<'a> {
     }
 
     /// Appends it to a row.
-    fn encode(&self, out: &mut Vec<u8>) {
+    pub(super) fn encode(&self, out: &mut Vec<u8>) {
         match self {
             Compared::Set(features) => features.encode(out),
             Compared::Fingerprint(fingerprint, distance) => {

@@ -294,6 +294,12 @@ impl<'a> Record<'a> for MemberFingerprint<'a> {
     }
 }
 
+/// Whether two fingerprints, each with the greatest distance of a pair that it is in, are near enough for one, and how far apart they are.
+pub fn are_near((one, most): (Fingerprint, u32), (other, at_most): (Fingerprint, u32)) -> (bool, u32) {
+    let distance = one.distance(other);
+    (distance <= most.min(at_most), distance)
+}
+
 /// A fingerprint on its way to others of its cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PrintedFingerprint<'a> {
@@ -308,8 +314,8 @@ pub struct PrintedFingerprint<'a> {
 impl<'a> PrintedFingerprint<'a> {
     /// Whether two fingerprints are near enough for a pair, and how far apart they are.
     pub fn pairs_with(&self, other: &Self) -> (bool, u32) {
-        let distance = self.fingerprint.distance(other.fingerprint);
-        (distance <= self.distance.min(other.distance), distance)
+        let of = |one: &Self| (one.fingerprint, one.distance);
+        are_near(of(self), of(other))
     }
 }
 

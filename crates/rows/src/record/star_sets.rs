@@ -1,6 +1,7 @@
-//! The rows that make star clusters of sets, component by component, without their pairs.
+//! The rows that make star clusters of sets or fingerprints, component by component, without their pairs.
 
-use super::set::{Doc, Features, Member};
+use super::cluster::Compared;
+use super::set::Member;
 use super::star::{StarMember, row};
 use super::{Fields, Keys, Record, second_field, tag};
 use twinsplit_io::error::FieldError;
@@ -10,12 +11,13 @@ use twinsplit_io::error::FieldError;
 pub enum StarSetsInput<'a> {
     /// A document of a component.
     Member(StarMember<'a>),
-    /// A set, or what is passed over.
+    /// A set, a fingerprint, or what is passed over.
     Set(Member<'a>),
 }
 
 impl<'a> Record<'a> for StarSetsInput<'a> {
-    const FIELDS: &'static str = r"representative⇥\s⇥rank⇥id⇥component; id⇥features; copies";
+    const FIELDS: &'static str =
+        r"representative⇥\s⇥rank⇥id⇥component; id⇥features; id⇥\#⇥fingerprint⇥distance; copies";
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
         match second_field(line) {
@@ -32,17 +34,17 @@ impl<'a> Record<'a> for StarSetsInput<'a> {
     }
 }
 
-/// Under each representative the documents with its set first, where they are in a component, then the set.
+/// Under each representative the documents that it stands for first, where they are in a component, then what is compared of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum StarSetsRow<'a> {
-    /// A document with the representative's set.
+    /// A document that the representative stands for.
     Member(StarMember<'a>),
-    /// The set.
-    Set(Doc<'a>),
+    /// What is compared of the representative.
+    Set(&'a [u8], Compared<'a>),
 }
 
 impl<'a> Record<'a> for StarSetsRow<'a> {
-    const FIELDS: &'static str = "representative⇥0⇥rank⇥id⇥component; representative⇥1⇥features";
+    const FIELDS: &'static str = "representative⇥0⇥rank⇥id⇥component; representative⇥1⇥features; representative⇥1⇥\\#⇥fingerprint⇥distance";
     const KEYS: Option<Keys> = Some(Keys { partition: 1, sort: 2 });
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
@@ -51,8 +53,8 @@ impl<'a> Record<'a> for StarSetsRow<'a> {
         match fields.next("tag", "0 or 1")? {
             b"0" => StarMember::rest(representative, fields).map(StarSetsRow::Member),
             b"1" => {
-                let features = Features::decode(fields.rest())?;
-                Ok(StarSetsRow::Set(Doc { id: representative, features }))
+                let compared = Compared::decode(fields.rest())?;
+                Ok(StarSetsRow::Set(representative, compared))
             }
             tag => Err(FieldError::new("tag", "0 or 1", tag)),
         }
@@ -63,40 +65,40 @@ impl<'a> Record<'a> for StarSetsRow<'a> {
             StarSetsRow::Member(member) => {
                 row(out, &[member.representative, b"0", member.rank, member.id, member.component]);
             }
-            StarSetsRow::Set(doc) => {
-                row(out, &[doc.id, b"1", b""]);
-                doc.features.encode(out);
+            StarSetsRow::Set(representative, compared) => {
+                row(out, &[representative, b"1", b""]);
+                compared.encode(out);
             }
         }
     }
 }
 
-/// A set with its place in the keep order of its component.
+/// A set or a fingerprint with its place in the keep order of its component.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StarSet<'a> {
     /// The component.
     pub component: &'a [u8],
-    /// The rank of the best document with the set.
+    /// The rank of the best document that has it.
     pub rank: &'a [u8],
     /// That document.
     pub best: &'a [u8],
-    /// The representative of the documents with the set.
+    /// The representative of the documents that have it.
     pub representative: &'a [u8],
-    /// The set.
-    pub features: Features<'a>,
+    /// What is compared of it.
+    pub compared: Compared<'a>,
 }
 
 impl<'a> StarSet<'a> {
     fn rest(component: &'a [u8], mut fields: Fields<'a>) -> Result<Self, FieldError> {
         let rank = fields.next("rank", "a rank")?;
         let (best, representative) = (fields.id("best")?, fields.id("representative")?);
-        let features = Features::decode(fields.rest())?;
-        Ok(Self { component, rank, best, representative, features })
+        let compared = Compared::decode(fields.rest())?;
+        Ok(Self { component, rank, best, representative, compared })
     }
 }
 
 impl<'a> Record<'a> for StarSet<'a> {
-    const FIELDS: &'static str = "component⇥0⇥rank⇥best⇥representative⇥features";
+    const FIELDS: &'static str = "component⇥0⇥rank⇥best⇥representative⇥features; component⇥0⇥rank⇥best⇥representative⇥\\#⇥fingerprint⇥distance";
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
         let mut fields = Fields::of(line);
@@ -107,22 +109,21 @@ impl<'a> Record<'a> for StarSet<'a> {
 
     fn encode(&self, out: &mut Vec<u8>) {
         row(out, &[self.component, b"0", self.rank, self.best, self.representative, b""]);
-        self.features.encode(out);
+        self.compared.encode(out);
     }
 }
 
 /// What `star-centres` reads.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum StarCentresInput<'a> {
-    /// A set.
+    /// A set or a fingerprint.
     Set(StarSet<'a>),
     /// A document of a component.
     Member(StarMember<'a>),
 }
 
 impl<'a> Record<'a> for StarCentresInput<'a> {
-    const FIELDS: &'static str =
-        r"component⇥0⇥rank⇥best⇥representative⇥features; representative⇥\s⇥rank⇥id⇥component";
+    const FIELDS: &'static str = r"component⇥0⇥rank⇥best⇥representative⇥features; component⇥0⇥rank⇥best⇥representative⇥\#⇥fingerprint⇥distance; representative⇥\s⇥rank⇥id⇥component";
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
         match second_field(line) {
@@ -139,10 +140,10 @@ impl<'a> Record<'a> for StarCentresInput<'a> {
     }
 }
 
-/// A component: its sets in keep order, then its documents.
+/// A component: its sets or fingerprints in keep order, then its documents.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum StarCentresRow<'a> {
-    /// A set.
+    /// A set or a fingerprint.
     Set(StarSet<'a>),
     /// A document.
     Member {
@@ -156,8 +157,7 @@ pub enum StarCentresRow<'a> {
 }
 
 impl<'a> Record<'a> for StarCentresRow<'a> {
-    const FIELDS: &'static str =
-        "component⇥0⇥rank⇥best⇥representative⇥features; component⇥1⇥representative⇥id";
+    const FIELDS: &'static str = "component⇥0⇥rank⇥best⇥representative⇥features; component⇥0⇥rank⇥best⇥representative⇥\\#⇥fingerprint⇥distance; component⇥1⇥representative⇥id";
     const KEYS: Option<Keys> = Some(Keys { partition: 1, sort: 4 });
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {

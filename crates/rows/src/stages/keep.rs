@@ -29,17 +29,6 @@ use twinsplit_core::sketch::simhash::Fingerprint;
 use twinsplit_io as io;
 use twinsplit_io::error::{FieldError, Result};
 
-/// The set or the fingerprint that a row of the joined stream brings, with its document; copies bring none.
-fn own_set<'a>(member: &Member<'a>) -> Option<(&'a [u8], Compared<'a>)> {
-    match member {
-        Member::Doc(doc) => Some((doc.id, Compared::Set(doc.features))),
-        Member::Fingerprint(one) if one.representative.is_none() => {
-            Some((one.id, Compared::Fingerprint(one.fingerprint, one.distance)))
-        }
-        Member::Copy(_) | Member::Fingerprint(_) | Member::Meta(_) => None,
-    }
-}
-
 /// `keep`, the mapper that knows the clusters.
 pub struct Keep {
     clusters: Arc<Clusters>,
@@ -62,7 +51,7 @@ impl Stage for Keep {
 
     fn push(&mut self, member: Member<'_>, task: &mut Task<'_>) -> Result<()> {
         // Each document has its properties in one row, whether it has a set of its own or not.
-        let (id, what) = match (&member, own_set(&member)) {
+        let (id, what) = match (&member, Compared::of(&member)) {
             (Member::Meta(meta), _) => (meta.id, Chosen::Document(meta.id)),
             (_, Some((id, set))) => (id, Chosen::Set(set)),
             _ => return Ok(()),
@@ -111,7 +100,7 @@ impl Stage for KeepRank {
         if let Some((id, representative)) = member.as_copy() {
             return task.emit(&KeepRow::Copy { id, representative });
         }
-        match own_set(&member) {
+        match Compared::of(&member) {
             Some((id, set)) => task.emit(&KeepRow::Set { id, set }),
             None => Ok(()),
         }

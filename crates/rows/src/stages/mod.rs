@@ -37,6 +37,7 @@ pub mod site;
 pub mod slice_plan;
 mod spool;
 pub mod star;
+pub mod star_fingerprints;
 pub mod star_sets;
 pub mod text_check;
 pub mod tokenize;
@@ -136,6 +137,7 @@ pub static STAGES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
         Entry::of::<star_sets::StarCentres>(),
         Entry::of::<star_sets::StarCentresReduce>(),
         Entry::of::<star_sets::StarBandsReduce>(),
+        Entry::of::<star_fingerprints::StarFingerprintsReduce>(),
         Entry::of::<keep::KeepRank>(),
         Entry::of::<keep::KeepRankReduce>(),
         Entry::of::<keep::KeepBest>(),

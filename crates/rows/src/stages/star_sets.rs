@@ -1,4 +1,4 @@
-//! `star-sets`, `star-centres`, `star-bands`: star clusters of sets, component by component, without the pairs of documents that are no centres.
+//! `star-sets`, `star-centres`, `star-bands`, `star-fingerprints`: star clusters, component by component, without the pairs of documents that are no centres.
 //!
 //! A star and all that decides on it lie in one component. Where no pairs are written, the join passes on those alone that connect components,
 //! and what pairs with what inside of them is found here:
@@ -8,6 +8,7 @@
 //!   it is held against, then each set is held against the centres before it ([`twinsplit_core::join::centres`]). Then the
 //!   component's documents come and are written with the centre of their set.
 //! - `star-bands` does the same for documents that are a pair only where their signatures agree in a band: it signs each set once more.
+//! - [`star-fingerprints`](super::star_fingerprints) does it for fingerprints.
 //!
 //! Memory: `star-centres`' reducer holds the ids of the representatives of one component with about 25 bytes each, the different features of these, and the
 //! sets of its centres; all sets of a component are in a file where they are many.
@@ -16,8 +17,7 @@ use super::NoOpts;
 use super::minhash::{BandOpts, SignerOpts};
 use super::options::SimilarityOpts;
 use super::spool::Spool;
-use crate::record::cluster::Label;
-use crate::record::set::Member;
+use crate::record::cluster::{Compared, Label};
 use crate::record::star::StarMember;
 use crate::record::star_sets::{StarCentresInput, StarCentresRow, StarSet, StarSetsInput, StarSetsRow};
 use crate::stage::{Decl, Role, Stage, Task};
@@ -37,7 +37,7 @@ impl Stage for StarSets {
     const DECL: Decl = Decl {
         name: "star-sets",
         role: Role::Map,
-        about: "Brings each set to the documents that have it",
+        about: "Brings each set, or each fingerprint, to the documents that have it",
         side: &[],
     };
 
@@ -48,8 +48,10 @@ impl Stage for StarSets {
     fn push(&mut self, row: StarSetsInput<'_>, task: &mut Task<'_>) -> Result<()> {
         match row {
             StarSetsInput::Member(member) => task.emit(&StarSetsRow::Member(member)),
-            StarSetsInput::Set(Member::Doc(doc)) => task.emit(&StarSetsRow::Set(doc)),
-            StarSetsInput::Set(_) => Ok(()),
+            StarSetsInput::Set(member) => match Compared::of(&member) {
+                Some((id, compared)) => task.emit(&StarSetsRow::Set(id, compared)),
+                None => Ok(()),
+            },
         }
     }
 }
@@ -70,7 +72,7 @@ impl Stage for StarSetsReduce {
     const DECL: Decl = Decl {
         name: "star-sets-reduce",
         role: Role::Reduce,
-        about: "Writes each set of a component by the rank of the best document that has it",
+        about: "Writes each set or fingerprint of a component by the rank of the best document that has it",
         side: &[],
     };
 
@@ -91,13 +93,13 @@ impl Stage for StarSetsReduce {
                 }
                 Ok(())
             }
-            StarSetsRow::Set(_) if self.best.is_empty() => Ok(()),
-            StarSetsRow::Set(doc) => task.emit(&StarSet {
+            StarSetsRow::Set(..) if self.best.is_empty() => Ok(()),
+            StarSetsRow::Set(representative, compared) => task.emit(&StarSet {
                 component: &self.component,
                 rank: &self.rank,
                 best: &self.best,
-                representative: doc.id,
-                features: doc.features,
+                representative,
+                compared,
             }),
         }
     }
@@ -118,7 +120,7 @@ impl Stage for StarCentres {
     const DECL: Decl = Decl {
         name: "star-centres",
         role: Role::Map,
-        about: "Brings the sets and the documents of each component together",
+        about: "Brings the sets or fingerprints and the documents of each component together",
         side: &[],
     };
 
@@ -136,17 +138,58 @@ impl Stage for StarCentres {
     }
 }
 
+/// The representatives of a component in keep order, and the centre of each.
+#[derive(Default)]
+pub(super) struct Representatives {
+    ids: Ids,
+    /// By representative, the place of its centre, as far as they have been found.
+    centres: Vec<u32>,
+}
+
+impl Representatives {
+    /// The next one; an error where it has come before.
+    pub fn add(&mut self, representative: &[u8], task: &Task<'_>) -> Result<()> {
+        let before = self.ids.len();
+        if self.ids.number(representative) as usize != before {
+            let expected = "a representative that comes once";
+            return Err(task.wrong(FieldError::new("representative", expected, representative)));
+        }
+        Ok(())
+    }
+
+    /// The centre of the next one that has none yet.
+    pub fn set_centre(&mut self, centre: u32) {
+        self.centres.push(centre);
+    }
+
+    /// Whether each has its centre.
+    fn is_settled(&self) -> bool {
+        self.centres.len() == self.ids.len()
+    }
+
+    /// Writes a document with the centre of its representative.
+    pub fn label(&self, representative: &[u8], id: &[u8], task: &mut Task<'_>) -> Result<()> {
+        // Documents whose equal texts alone make them copies have nothing that is compared.
+        let centre = self.ids.find(representative).map(|one| self.centres[one as usize]);
+        let label = centre.map_or(representative, |centre| self.ids.get(centre));
+        task.emit(&Label { id, label })
+    }
+
+    /// Forgets them.
+    pub fn clear(&mut self) {
+        self.ids.clear();
+        self.centres.clear();
+    }
+}
+
 /// The second reducer.
 pub struct StarCentresReduce {
     similarity: Similarity,
     /// Where sets are a pair only under a common key.
     hasher: Option<BandHasher>,
-    /// Representatives of the component in keep order.
-    ids: Ids,
+    representatives: Representatives,
     frequencies: Frequencies,
     sets: Spool,
-    /// The centre of each, when all have come.
-    centres: Vec<u32>,
     features: Vec<u64>,
     compared: u64,
 }
@@ -156,10 +199,9 @@ impl StarCentresReduce {
         Self {
             similarity,
             hasher,
-            ids: Ids::default(),
+            representatives: Representatives::default(),
             frequencies: Frequencies::default(),
             sets: Spool::new(task.folder.clone()),
-            centres: Vec::new(),
             features: Vec::new(),
             compared: 0,
         }
@@ -169,7 +211,7 @@ impl StarCentresReduce {
     fn settle(&mut self) -> Result<()> {
         let frequencies = std::mem::take(&mut self.frequencies);
         let mut centres = Centres::new(self.similarity, frequencies);
-        let (found, hasher, mut keys) = (&mut self.centres, &mut self.hasher, Vec::new());
+        let (representatives, hasher, mut keys) = (&mut self.representatives, &mut self.hasher, Vec::new());
         self.sets.each(&mut self.features, |features| {
             let meets = match hasher {
                 Some(hasher) => {
@@ -179,7 +221,7 @@ impl StarCentresReduce {
                 }
                 None => Meets::Prefix,
             };
-            found.push(centres.next(features, meets));
+            representatives.set_centre(centres.next(features, meets));
         })?;
         self.compared += centres.compared;
         Ok(())
@@ -204,30 +246,24 @@ impl Stage for StarCentresReduce {
     fn push(&mut self, row: StarCentresRow<'_>, task: &mut Task<'_>) -> Result<()> {
         match row {
             StarCentresRow::Set(set) => {
-                let before = self.ids.len();
-                if self.ids.number(set.representative) as usize != before {
-                    let expected = "a representative that comes once";
-                    return Err(task.wrong(FieldError::new("representative", expected, set.representative)));
-                }
-                set.features.read(&mut self.features).map_err(|error| task.wrong(error))?;
+                self.representatives.add(set.representative, task)?;
+                let features = set.compared.set();
+                let read = features.and_then(|features| features.read(&mut self.features));
+                read.map_err(|error| task.wrong(error))?;
                 self.frequencies.count(&self.features);
                 self.sets.push(&self.features)
             }
             StarCentresRow::Member { representative, id, .. } => {
-                if self.centres.len() < self.ids.len() {
+                if !self.representatives.is_settled() {
                     self.settle()?;
                 }
-                // Documents whose equal texts alone make them copies have no set.
-                let centre = self.ids.find(representative).map(|set| self.centres[set as usize]);
-                let label = centre.map_or(representative, |centre| self.ids.get(centre));
-                task.emit(&Label { id, label })
+                self.representatives.label(representative, id, task)
             }
         }
     }
 
     fn end_group(&mut self, _: &mut Task<'_>) -> Result<()> {
-        self.ids.clear();
-        self.centres.clear();
+        self.representatives.clear();
         self.frequencies = Frequencies::default();
         self.sets.clear();
         Ok(())

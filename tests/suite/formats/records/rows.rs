@@ -116,7 +116,8 @@ pub fn rows(values: &Values) -> Vec<Row> {
     BlockPair::push_posting(&Posting { id: b, size: *n3, mark }, &mut postings);
     let star_member = StarMember { representative: a, rank, id: b, component: a };
     let link = StarLink { component: b, rank, best: a, representative: b, other: a };
-    let star_set = StarSet { component: b, rank, best: a, representative: b, features: doc.features };
+    let star_set =
+        StarSet { component: b, rank, best: a, representative: b, compared: Compared::Set(doc.features) };
     let copied_from = star::RankRow::Copy { id: b, representative: a };
     let star_pair = star::LinkRow::Pair { representative: b, other: a };
     let score = Some(measure.score(overlap, size_a, size_b));
@@ -176,6 +177,8 @@ pub fn rows(values: &Values) -> Vec<Row> {
     row!(FingerprintRow, FingerprintRow::Meta(meta));
     row!(GroupedRow, GroupedRow::Meta(meta));
     for set in [Compared::Set(doc.features), Compared::Fingerprint(fingerprint, distance)] {
+        row!(StarSetsRow, StarSetsRow::Set(a, set));
+        row!(StarSet, StarSet { component: b, rank, best: a, representative: b, compared: set });
         row!(KeepRow, KeepRow::Set { id: a, set });
         row!(Ranked, Ranked { label: b, rank, id: a, representative: a, set: Some(set) });
         row!(ChosenRow, ChosenRow { kept: a, other: *flag, representative: b, what: Chosen::Set(set) });
@@ -319,7 +322,6 @@ pub fn rows(values: &Values) -> Vec<Row> {
     row!(StarSetsInput, StarSetsInput::Set(Member::Doc(doc)));
     row!(StarSetsInput, StarSetsInput::Set(Member::Copy(copy)));
     row!(StarSetsRow, StarSetsRow::Member(star_member));
-    row!(StarSetsRow, StarSetsRow::Set(doc));
     row!(StarSet, star_set);
     row!(StarCentresInput, StarCentresInput::Set(star_set));
     row!(StarCentresInput, StarCentresInput::Member(star_member));
