@@ -12,6 +12,7 @@
 //! what has been inserted and neither removed nor expired.
 
 use super::bits::Fingerprint;
+use super::fresh::Fresh;
 use super::index::{Index, IndexOptions, Scratch};
 use super::rows::Id;
 use rustc_hash::FxHashSet;
@@ -45,7 +46,7 @@ pub struct DynamicIndex<F> {
     /// In the order of their ids, each more than twice as large as the next, but for those that are being merged and what comes behind them.
     runs: Vec<Arc<Index<F>>>,
     /// What came after the runs.
-    fresh: Vec<(u64, F)>,
+    fresh: Fresh<F>,
     alive: Alive,
     /// The smallest id that may come next; `None` after the largest of all.
     next: Option<u64>,
@@ -89,24 +90,29 @@ impl Alive {
 /// An index of what is alive in some runs and in what comes after them.
 fn merged<F: Fingerprint>(
     runs: &[Arc<Index<F>>],
-    fresh: &[(u64, F)],
+    fresh: Option<&Fresh<F>>,
     alive: &Alive,
     options: IndexOptions,
 ) -> Result<Merged<F>> {
-    let mut all: Vec<(u64, F)> = Vec::new();
+    let most = runs.iter().map(|run| run.len()).sum::<usize>() + fresh.map_or(0, Fresh::len);
+    let (mut ids, mut values) = (Vec::with_capacity(most), Vec::with_capacity(most));
     let mut gone = Vec::new();
+    let mut add = |id: u64, value: F| {
+        if alive.is(id) {
+            ids.push(id);
+            values.push(value);
+        } else {
+            gone.push(id);
+        }
+    };
     for run in runs {
         let mut values = vec![F::default(); run.len()];
         run.each_distinct(&mut |place, value| {
             run.rows.of(place).for_each(|row| values[row as usize] = value)
         });
-        for (row, value) in (0..).zip(values) {
-            let id = number(run, row);
-            if alive.is(id) { all.push((id, value)) } else { gone.push(id) }
-        }
+        (0..).zip(values).for_each(|(row, value)| add(number(run, row), value));
     }
-    all.extend(fresh.iter().filter(|(id, _)| alive.is(*id)));
-    let (ids, values): (Vec<u64>, Vec<F>) = all.into_iter().unzip();
+    fresh.into_iter().flat_map(Fresh::iter).for_each(|(id, value)| add(id, value));
     let index = Index::build(&values, options)?.with_numbers(&ids)?;
     Ok(Merged { run: Some(index).filter(|index| !index.is_empty()), gone })
 }
@@ -114,7 +120,7 @@ fn merged<F: Fingerprint>(
 impl<F: Fingerprint> DynamicIndex<F> {
     /// An empty index. The options are those of its runs: the memory is that of each.
     pub fn new(options: IndexOptions) -> Self {
-        let (runs, fresh) = (Vec::new(), Vec::new());
+        let (runs, fresh) = (Vec::new(), Fresh::default());
         Self {
             options,
             runs,
@@ -166,7 +172,7 @@ impl<F: Fingerprint> DynamicIndex<F> {
     /// An id that is not, or a run that does not fit into the memory of the options; nothing is lost then.
     pub fn insert(&mut self, id: u64, fingerprint: F) -> Result<()> {
         self.must_grow(id)?;
-        self.fresh.push((id, fingerprint));
+        self.fresh.push(id, fingerprint);
         if self.fresh.len() < FRESH {
             return Ok(());
         }
@@ -182,7 +188,7 @@ impl<F: Fingerprint> DynamicIndex<F> {
             from -= 1;
             size += next;
         }
-        let Merged { run, gone } = merged(&self.runs[from..], &self.fresh, &self.alive, self.options)?;
+        let Merged { run, gone } = merged(&self.runs[from..], Some(&self.fresh), &self.alive, self.options)?;
         self.runs.truncate(from);
         self.runs.extend(run.map(Arc::new));
         self.fresh.clear();
@@ -213,7 +219,7 @@ impl<F: Fingerprint> DynamicIndex<F> {
         }
         let (runs, alive, options) = (self.runs[from..].to_vec(), self.alive.clone(), self.options);
         let thread = thread::Builder::new().name("merge".to_owned());
-        let thread = thread.spawn(move || merged(&runs, &[], &alive, options));
+        let thread = thread.spawn(move || merged(&runs, None, &alive, options));
         let thread = thread.map_err(Error::io("start a thread for", "an index"))?;
         self.merge = Some(Merge { from, end, thread });
         Ok(())
@@ -233,8 +239,7 @@ impl<F: Fingerprint> DynamicIndex<F> {
 
     /// Takes a fingerprint out; whether it was there.
     pub fn remove(&mut self, id: u64) -> bool {
-        if let Ok(at) = self.fresh.binary_search_by_key(&id, |(id, _)| *id) {
-            self.fresh.remove(at);
+        if self.fresh.remove(id) {
             return id >= self.alive.oldest;
         }
         let holds = |run: &Arc<Index<F>>| {
@@ -258,26 +263,43 @@ impl<F: Fingerprint> DynamicIndex<F> {
             let is_old = |run: &Index<F>| !run.is_empty() && number(run, run.len() as u32 - 1) < oldest;
             self.runs.retain(|run| !is_old(run));
         }
-        self.fresh.retain(|(id, _)| *id >= oldest);
+        self.fresh.expire_before(oldest);
         self.alive.removed.retain(|id| *id >= oldest);
     }
 
     /// The ids of all within the distance of a query, and their distances; ascending.
     pub fn search(&self, query: F) -> Vec<(u64, u32)> {
-        let (mut found, mut scratch) = (Vec::new(), Scratch::default());
-        for run in &self.runs {
-            run.search_all(&[query], &mut scratch, |_, one| found.push((number(run, one.row), one.distance)));
-        }
-        found.retain(|(id, _)| self.alive.is(*id));
-        let fresh = self.fresh.iter().map(|(id, value)| (*id, value.distance(query)));
-        found.extend(fresh.filter(|(_, distance)| *distance <= self.options.distance));
+        let mut found = Vec::new();
+        self.search_all(&[query], &mut Scratch::default(), |_, id, distance| found.push((id, distance)));
         found.sort_unstable();
         found
     }
 
-    /// Bytes of all runs.
+    /// The same for many queries, which takes less time for each: `visit` is called with a query's place, an id and its distance, in no
+    /// order that means something.
+    pub fn search_all(
+        &self,
+        queries: &[F],
+        scratch: &mut Scratch<F>,
+        mut visit: impl FnMut(usize, u64, u32),
+    ) {
+        for run in &self.runs {
+            run.search_all(queries, scratch, |query, one| {
+                let id = number(run, one.row);
+                if self.alive.is(id) {
+                    visit(query, id, one.distance);
+                }
+            });
+        }
+        for (place, query) in queries.iter().enumerate() {
+            self.fresh.search(*query, self.options.distance, |id, distance| visit(place, id, distance));
+        }
+    }
+
+    /// Bytes of all runs, and of what came after them.
     pub fn memory(&self) -> u64 {
-        self.runs.iter().map(|run| run.memory()).sum()
+        let runs: u64 = self.runs.iter().map(|run| run.memory()).sum();
+        runs + (self.fresh.len() * size_of::<(u64, F)>()) as u64
     }
 }
 

@@ -21,6 +21,7 @@ mod connect;
 mod dynamic;
 mod file;
 mod file_writer;
+mod fresh;
 mod id_files;
 mod index;
 mod join;

@@ -106,13 +106,18 @@ pub(crate) fn put_document((key, digest, content): (Key, u64, Option<&Content>),
     }
 }
 
+/// Reads a distance.
+fn distance(from: &mut Reader<'_>) -> Option<u32> {
+    Some(u32::from(from.byte()?)).filter(|distance| *distance <= twinsplit_hamming::MOST_DISTANCE)
+}
+
 /// Reads a document.
 pub(crate) fn document(from: &mut Reader<'_>) -> Option<Document> {
     let key = match from.byte()? {
         NOTHING => Key::Nothing,
         TEXT => Key::Text(u128::from_le_bytes(from.fixed()?)),
         FINGERPRINT => {
-            let most = u32::from(from.byte()?);
+            let most = distance(from)?;
             Key::Fingerprint { value: u128::from_le_bytes(from.fixed()?), most }
         }
         _ => return None,
@@ -172,7 +177,7 @@ pub(crate) fn grounds(from: &mut Reader<'_>) -> Option<Option<Grounds>> {
             Measure::Text(measure, share)
         }
     };
-    Some(Some(Grounds { of: from.number()?, distance: from.byte()?.into(), measure }))
+    Some(Some(Grounds { of: from.number()?, distance: distance(from)?, measure }))
 }
 
 /// What happened, as the log has it: what was decided, and not only what was asked.

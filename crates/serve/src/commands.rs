@@ -1,6 +1,6 @@
 //! What clients ask for: words as commands, and answers as replies.
 
-use crate::document::{Document, Verdict};
+use crate::document::{Document, Measure, Verdict};
 use crate::resp::{Replies, Version};
 use crate::sketch::Sketch;
 use crate::state::{Answer, Compared, Operation};
@@ -80,9 +80,10 @@ pub(crate) fn command(words: &[Word<'_>], sketch: &mut Sketch) -> Command {
 }
 
 fn read(words: &[Word<'_>], sketch: &mut Sketch) -> Result<Command, String> {
-    let name = words.first().map(|word| word.to_ascii_lowercase()).unwrap_or_default();
-    let Some(declared) = COMMANDS.iter().find(|known| known.name.as_bytes() == name) else {
-        return Err(format!("ERR unknown command '{}'; COMMAND lists those that there are", shown(&name)));
+    let name = words.first().map_or(&b""[..], |word| word);
+    let Some(declared) = COMMANDS.iter().find(|known| is_word(name, known.name)) else {
+        let name = shown(&name.to_ascii_lowercase());
+        return Err(format!("ERR unknown command '{name}'; COMMAND lists those that there are"));
     };
     let count = words.len() as i64;
     if (declared.arity >= 0 && count != declared.arity) || count < -declared.arity {
@@ -141,6 +142,11 @@ fn asked(name: &str, arguments: &[Word<'_>], sketch: &mut Sketch) -> Result<Oper
     })
 }
 
+/// Whether that is a word, in capitals or not.
+fn is_word(given: &[u8], word: &str) -> bool {
+    given.eq_ignore_ascii_case(word.as_bytes())
+}
+
 fn bounded(what: &str, word: &[u8], most: usize) -> Result<Box<[u8]>, String> {
     match word.len() {
         0 => Err(format!("ERR the {what} is empty")),
@@ -150,16 +156,16 @@ fn bounded(what: &str, word: &[u8], most: usize) -> Result<Box<[u8]>, String> {
 }
 
 fn document(kind: &[u8], content: &[u8], sketch: &mut Sketch) -> Result<Document, String> {
-    match &kind.to_ascii_lowercase()[..] {
-        b"text" => {
-            let text = std::str::from_utf8(content).map_err(|error| {
-                format!("ERR the text is not UTF-8: byte {} begins no character", error.valid_up_to())
-            })?;
-            Ok(sketch.of_text(text))
-        }
-        b"fp" => sketch.of_fingerprint(content).map_err(|problem| format!("ERR {problem}")),
-        other => Err(format!("ERR expected TEXT or FP, found '{}'", shown(other))),
+    if is_word(kind, "text") {
+        let text = std::str::from_utf8(content).map_err(|error| {
+            format!("ERR the text is not UTF-8: byte {} begins no character", error.valid_up_to())
+        })?;
+        return Ok(sketch.of_text(text));
     }
+    if is_word(kind, "fp") {
+        return sketch.of_fingerprint(content).map_err(|problem| format!("ERR {problem}"));
+    }
+    Err(format!("ERR expected TEXT or FP, found '{}'", shown(&kind.to_ascii_lowercase())))
 }
 
 fn hello(arguments: &[Word<'_>]) -> Result<Command, String> {
@@ -236,7 +242,10 @@ fn reply_verdict(verdict: &Verdict, out: &mut Replies) {
             out.bulk(b"DUPLICATE");
             out.bulk(id);
             out.number((*distance).into());
-            out.bulk(measure.to_string().as_bytes());
+            match measure {
+                Measure::Hamming => out.bulk(b"hamming"),
+                other => out.bulk(other.to_string().as_bytes()),
+            }
         }
     }
 }

@@ -2,19 +2,20 @@
 
 use crate::commands::{self, Command};
 use crate::info;
+use crate::received::Received;
 use crate::resp::{self, Limits, Malformed, Replies};
 use crate::server::Common;
 use crate::sketch::Sketch;
 use crate::state::Answer;
 use crate::writer::{Batch, Message};
-use std::io::{ErrorKind, Read, Write};
+use std::io::Write;
 use std::net::TcpStream;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-/// Bytes that are read at one time.
-const READ: usize = 64 << 10;
+/// Bytes for which there is room for answers.
+const ANSWERS: usize = 64 << 10;
 
 /// How long a client may take to receive an answer.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -42,32 +43,14 @@ impl<'c> Connection<'c> {
         self.stream.set_nodelay(true)?;
         self.stream.set_read_timeout(self.common.options.idle)?;
         self.stream.set_write_timeout(Some(PATIENCE))?;
-        let (mut buffer, mut start) = (Vec::new(), 0);
+        let mut received = Received::default();
         loop {
-            let (goes_on, used) = self.answer(&buffer[start..])?;
-            start += used;
+            let (goes_on, used) = self.answer(received.bytes())?;
+            received.take(used);
             if !goes_on {
                 return Ok(());
             }
-            if used > 0 && start < buffer.len() {
-                continue;
-            }
-            buffer.drain(..start);
-            start = 0;
-            let end = buffer.len();
-            buffer.resize(end + READ, 0);
-            let read = loop {
-                match self.stream.read(&mut buffer[end..]) {
-                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                    read => break read?,
-                }
-            };
-            buffer.truncate(end + read);
-            // What large requests took is given back.
-            if buffer.len() < READ && buffer.capacity() > 16 * READ {
-                buffer.shrink_to(2 * READ);
-            }
-            if read == 0 {
+            if (used == 0 || received.bytes().is_empty()) && received.read(&mut self.stream)? == 0 {
                 return Ok(());
             }
         }
@@ -116,7 +99,7 @@ impl<'c> Connection<'c> {
         }
         self.stream.write_all(&self.replies.bytes)?;
         self.replies.bytes.clear();
-        self.replies.bytes.shrink_to(READ);
+        self.replies.bytes.shrink_to(ANSWERS);
         Ok((goes_on, used))
     }
 

@@ -1,6 +1,7 @@
 //! What is compared of a document, and what is said of it.
 
 use std::fmt;
+use twinsplit_core::hash;
 use twinsplit_core::similarity::Score;
 use twinsplit_core::similarity::text::{Content, TextMeasure};
 
@@ -29,6 +30,14 @@ pub struct Document {
     pub digest: u64,
     /// What the second stage compares, where there is one.
     pub content: Option<Box<Content>>,
+}
+
+/// Keeps a fingerprint that was sent from being taken for a text of the same bytes.
+const SENT: u64 = 0x6670;
+
+/// The digest of a document of which its fingerprint was sent.
+pub(crate) fn sent_digest(value: u128) -> u64 {
+    hash::mix(hash::feature(&value.to_le_bytes()) ^ SENT)
 }
 
 /// By what a document is a duplicate.

@@ -112,6 +112,16 @@ impl<D: LogDisk> Engine<D> {
         state.ask(now, namespace, operation, &mut |change| log.push(change))
     }
 
+    /// Searches ahead for what is asked next, in this order.
+    pub(crate) fn look_ahead<'a>(&mut self, asked: impl Iterator<Item = (&'a [u8], &'a Operation)> + Clone) {
+        self.state.look_ahead(asked);
+    }
+
+    /// What was searched for has been asked for.
+    pub(crate) fn look_no_further(&mut self) {
+        self.state.look_no_further();
+    }
+
     /// Forgets what is too old.
     pub fn expire(&mut self, now: u64) {
         self.state.expire(now);

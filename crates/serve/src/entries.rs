@@ -1,96 +1,101 @@
-//! The documents of a namespace: by slot, by id, and each with those that were dropped in its favour.
+//! The documents of a namespace: by number, by id, and each with those that were dropped in its favour.
 
-use crate::document::{Document, Key, Measure, Verdict};
-use hashbrown::HashTable;
+use crate::chunk::{self, CHUNK, Chunk, Fields};
+pub(crate) use crate::chunk::{Entry, Grounds, NONE};
+use crate::document::Key;
+use hashbrown::{HashMap, HashTable};
+use std::collections::VecDeque;
 use std::hash::{BuildHasher, RandomState};
 use twinsplit_core::similarity::text::Content;
 
-/// No slot.
-pub(crate) const NONE: u32 = u32::MAX;
+/// The lowest bytes of a number, as tables of ids have it: all numbers that are there at one time differ in them.
+type Low = [u8; 5];
 
-/// A document.
-#[derive(Debug)]
-pub(crate) struct Entry {
-    /// Its id.
-    pub id: Box<[u8]>,
-    /// Its number in the namespace: it came before those with larger ones.
-    pub seq: u64,
-    /// When it came, or was last found where that counts; milliseconds since 1970.
-    pub time: u64,
-    /// Its [`Key`], in less room: the halves of its number, and what it is.
-    halves: [u64; 2],
-    kind: u8,
-    /// See [`Document::digest`].
-    pub digest: u64,
-    /// What the second stage compares.
-    pub content: Option<Box<Content>>,
-    /// Whether it was found after it came, and that counts.
-    pub renewed: bool,
-    /// In how many bits it differs from what it was dropped for.
-    distance: u8,
-    measure: Measure,
-    links: Links,
-}
-
-/// Slots, or [`NONE`].
-#[derive(Debug)]
-struct Links {
-    /// The document in whose favour it was dropped.
-    of: u32,
-    /// Those that were dropped in its favour, as a list: the first of them, and its own place in such a list.
-    first: u32,
-    previous: u32,
-    next: u32,
-}
-
-/// What a verdict rests on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Grounds {
-    /// The number of the document that is kept.
-    pub of: u64,
-    /// In how many bits the fingerprints differ.
-    pub distance: u32,
-    /// By what it was found.
-    pub measure: Measure,
-}
+/// Numbers that are there at one time differ by less.
+pub(crate) const WINDOW: u64 = 1 << 40;
 
 /// All documents of a namespace.
 #[derive(Debug)]
 pub(crate) struct Entries {
-    slots: Vec<Option<Entry>>,
-    free: Vec<u32>,
-    /// Slots by the hashes of ids, in many tables: one that is full grows at once, and nobody waits for all of them.
-    ids: Vec<HashTable<u32>>,
-    held: usize,
+    /// By number; nothing where no document is left.
+    chunks: VecDeque<Option<Box<Chunk>>>,
+    /// The number of the first chunk.
+    first: u64,
+    /// Before this number there is nothing.
+    base: u64,
+    /// The number of the next document.
+    next: u64,
+    /// Numbers by the hashes of ids, in many tables: one that is full grows at once, and nobody waits for all of them.
+    ids: Vec<HashTable<Low>>,
+    /// Of kept documents the last one that was dropped in favour of each, where there is one.
+    favoured: HashMap<u64, u64, RandomState>,
     hasher: RandomState,
-    /// How many are kept.
+    held: u64,
     kept: u64,
-    /// Bytes of ids and contents.
-    outside: u64,
+    /// Bytes of chunks.
+    bytes: u64,
 }
 
-/// What an id takes beside its bytes, and what an entry takes in the table of ids and in the order of a namespace.
-const BESIDE: u64 = 16 + 7 + 4;
+/// A document that was taken out.
+pub(crate) struct Gone {
+    pub id: Box<[u8]>,
+    pub key: Key,
+    pub is_kept: bool,
+}
+
+/// What a document takes in the table of ids, which is full to seven eighths at most and to seven sixteenths at least.
+const IN_TABLE: u64 = 9;
+/// What a kept one takes in the table of those that others were dropped for.
+const FAVOURED: u64 = 26;
 
 /// How many tables of ids there are.
-const TABLES: usize = 256;
+const TABLES: usize = 1024;
 
 impl Default for Entries {
     fn default() -> Self {
-        let ids = (0..TABLES).map(|_| HashTable::new()).collect();
-        let (slots, free, hasher) = (Vec::new(), Vec::new(), RandomState::new());
-        Self { slots, free, ids, held: 0, hasher, kept: 0, outside: 0 }
+        Self {
+            chunks: VecDeque::new(),
+            first: 0,
+            base: 0,
+            next: 0,
+            ids: (0..TABLES).map(|_| HashTable::new()).collect(),
+            favoured: HashMap::default(),
+            hasher: RandomState::new(),
+            held: 0,
+            kept: 0,
+            bytes: 0,
+        }
     }
 }
 
 /// The table of a hash: by bits that no table looks at.
 fn table(hash: u64) -> usize {
-    (hash >> 48) as usize % TABLES
+    (hash >> 40) as usize % TABLES
+}
+
+fn low(number: u64) -> Low {
+    let [a, b, c, d, e, ..] = number.to_le_bytes();
+    [a, b, c, d, e]
+}
+
+/// The number of some lowest bytes, from `base` on.
+fn whole([a, b, c, d, e]: Low, base: u64) -> u64 {
+    let low = u64::from_le_bytes([a, b, c, d, e, 0, 0, 0]);
+    base + (low.wrapping_sub(base) & (WINDOW - 1))
+}
+
+fn chunk_of(chunks: &VecDeque<Option<Box<Chunk>>>, first: u64, number: u64) -> Option<&Chunk> {
+    let place = (number / CHUNK).checked_sub(first)?;
+    chunks.get(place as usize)?.as_deref()
+}
+
+fn entry_of(chunks: &VecDeque<Option<Box<Chunk>>>, first: u64, number: u64) -> Option<Entry<'_>> {
+    chunk_of(chunks, first, number)?.get(number, number % CHUNK)
 }
 
 impl Entries {
     /// How many there are.
-    pub fn len(&self) -> usize {
+    pub fn len(&self) -> u64 {
         self.held
     }
 
@@ -99,174 +104,221 @@ impl Entries {
         self.kept
     }
 
+    /// The number of the next document.
+    pub fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// Before this number there is nothing.
+    pub fn base(&self) -> u64 {
+        self.base
+    }
+
     /// Bytes that they take, about.
     pub fn bytes(&self) -> u64 {
-        let slot = size_of::<Option<Entry>>() as u64 + BESIDE;
-        self.outside + slot * self.held as u64
+        self.bytes
+            + 8 * self.chunks.len() as u64
+            + IN_TABLE * self.held
+            + FAVOURED * self.favoured.len() as u64
     }
 
-    /// The slot of an id.
-    pub fn find(&self, id: &[u8]) -> Option<u32> {
-        let same = |slot: &u32| self.get(*slot).is_some_and(|entry| *entry.id == *id);
-        let hash = self.hasher.hash_one(id);
-        self.ids.get(table(hash))?.find(hash, same).copied()
+    /// The hash of an id.
+    pub fn hash(&self, id: &[u8]) -> u64 {
+        self.hasher.hash_one(id)
     }
 
-    /// What is in a slot.
-    pub fn get(&self, slot: u32) -> Option<&Entry> {
-        self.slots.get(slot as usize)?.as_ref()
-    }
-
-    /// The same, to be changed.
-    pub fn get_mut(&mut self, slot: u32) -> Option<&mut Entry> {
-        self.slots.get_mut(slot as usize)?.as_mut()
-    }
-
-    /// Puts a document in, whose id is not there: kept, or dropped in favour of what is in the slot `of`.
-    pub fn insert(
-        &mut self,
-        (id, seq, time): (&[u8], u64, u64),
-        document: Document,
-        dropped: Option<(u32, u32, Measure)>,
-    ) -> u32 {
-        let (of, distance, measure) = dropped.unwrap_or((NONE, 0, Measure::Hamming));
-        let Document { key, digest, content } = document;
-        let next = match self.get_mut(of) {
-            Some(kept) => std::mem::replace(&mut kept.links.first, NONE),
-            None => NONE,
+    /// The document of an id, whose hash is given.
+    pub fn find(&self, id: &[u8], hash: u64) -> Option<Entry<'_>> {
+        let mut found = None;
+        let same = |low: &Low| {
+            let entry = self.get(whole(*low, self.base));
+            let entry = entry.filter(|entry| entry.id() == id);
+            found = entry.or(found);
+            entry.is_some()
         };
-        let (halves, kind) = packed(key);
-        let links = Links { of, first: NONE, previous: NONE, next };
-        let distance = distance as u8;
-        let entry = Entry {
-            id: id.into(),
-            seq,
-            time,
-            halves,
-            kind,
-            digest,
-            content,
-            renewed: false,
-            distance,
-            measure,
-            links,
-        };
-        self.kept += u64::from(of == NONE);
-        self.outside += outside(&entry);
-        let slot = self.free.pop().unwrap_or_else(|| {
-            self.slots.push(None);
-            (self.slots.len() - 1) as u32
-        });
-        if let Some(place) = self.slots.get_mut(slot as usize) {
-            *place = Some(entry);
+        self.ids.get(table(hash))?.find(hash, same)?;
+        found
+    }
+
+    /// The document of a number.
+    pub fn get(&self, number: u64) -> Option<Entry<'_>> {
+        entry_of(&self.chunks, self.first, number)
+    }
+
+    /// Does something with the chunk of a number, and keeps count of its bytes.
+    fn change<T>(&mut self, number: u64, change: impl FnOnce(&mut Chunk, u64) -> T) -> Option<T> {
+        let place = (number / CHUNK).checked_sub(self.first)?;
+        let chunk = self.chunks.get_mut(place as usize)?.as_deref_mut()?;
+        let before = chunk.memory();
+        let out = change(chunk, number % CHUNK);
+        self.bytes = self.bytes + chunk.memory() - before;
+        Some(out)
+    }
+
+    fn with_bytes(&mut self, number: u64, change: impl FnOnce(&mut [u8])) {
+        self.change(number, |chunk, place| chunk.get_mut(place).map(change));
+    }
+
+    /// A document was found at this time.
+    pub fn renew(&mut self, number: u64, time: u64) {
+        self.with_bytes(number, |record| chunk::renew(record, time));
+    }
+
+    /// Leaves numbers without documents up to this one; whether there may be so many.
+    pub fn skip_to(&mut self, number: u64) -> bool {
+        if self.held == 0 {
+            // There is nothing before.
+            self.chunks.clear();
+            (self.first, self.base, self.next, self.bytes) = (number / CHUNK, number, number, 0);
+            (0..number % CHUNK).for_each(|_| self.skip());
+            return true;
         }
-        if let Some(kept) = self.get_mut(of) {
-            kept.links.first = slot;
+        if number - self.base >= WINDOW {
+            return false;
         }
-        if let Some(after) = self.get_mut(next) {
-            after.links.previous = slot;
+        while self.next < number {
+            if self.next.is_multiple_of(CHUNK) && number - self.next >= CHUNK {
+                self.seal();
+                self.chunks.push_back(None);
+                self.next += CHUNK;
+            } else {
+                self.skip();
+                self.next += 1;
+            }
         }
-        let Self { slots, ids, hasher, .. } = self;
-        let of = |slot: &u32| {
-            let entry = slots.get(*slot as usize).and_then(Option::as_ref);
-            hasher.hash_one(entry.map_or(&[][..], |entry| &entry.id))
-        };
-        let hash = hasher.hash_one(id);
-        if let Some(ids) = ids.get_mut(table(hash)) {
-            ids.insert_unique(hash, slot, of);
+        true
+    }
+
+    fn skip(&mut self) {
+        let chunk = self.open();
+        let before = chunk.memory();
+        chunk.skip();
+        let more = chunk.memory() - before;
+        self.bytes += more;
+    }
+
+    /// The chunk that the next document comes into.
+    fn open(&mut self) -> &mut Chunk {
+        if self.chunks.is_empty() {
+            self.first = self.next / CHUNK;
         }
+        if self.chunks.back().is_none_or(|last| last.as_deref().is_none_or(|last| last.len() == CHUNK)) {
+            self.seal();
+            self.chunks.push_back(None);
+        }
+        let last = self.chunks.len() - 1;
+        let bytes = &mut self.bytes;
+        self.chunks[last].get_or_insert_with(|| {
+            let chunk = Box::<Chunk>::default();
+            *bytes += chunk.memory();
+            chunk
+        })
+    }
+
+    /// What is full gives back what it does not need.
+    fn seal(&mut self) {
+        let Some(place) = self.chunks.back_mut() else { return };
+        match place {
+            Some(chunk) if chunk.live == 0 => {
+                self.bytes -= chunk.memory();
+                *place = None;
+            }
+            Some(chunk) => chunk.seal(),
+            None => {}
+        }
+    }
+
+    /// Takes a document in, whose id is not there, and gives its number.
+    pub fn insert(&mut self, fields: Fields<'_>, hash: u64, content: Option<Box<Content>>) -> u64 {
+        let number = self.next;
+        let chunk = self.open();
+        let before = chunk.memory();
+        chunk.push(&fields, content);
+        let more = chunk.memory() - before;
+        self.bytes += more;
+        self.next += 1;
         self.held += 1;
-        slot
+        self.kept += u64::from(fields.dropped.is_none());
+        let Self { chunks, first, base, ids, hasher, .. } = self;
+        let rehash = |low: &Low| {
+            let entry = entry_of(chunks, *first, whole(*low, *base));
+            hasher.hash_one(entry.map_or(&[][..], |entry| entry.id()))
+        };
+        if let Some(ids) = ids.get_mut(table(hash)) {
+            ids.insert_unique(hash, low(number), rehash);
+        }
+        number
     }
 
-    /// Takes out what is in a slot. What was dropped in its favour has to be taken out before.
-    pub fn remove(&mut self, slot: u32) -> Option<Entry> {
-        let entry = self.slots.get_mut(slot as usize)?.take()?;
-        let hash = self.hasher.hash_one(&*entry.id);
-        let ids = self.ids.get_mut(table(hash))?;
-        if let Ok(found) = ids.find_entry(hash, |other| *other == slot) {
+    /// Links a document that was dropped to those that were dropped for the same.
+    pub fn favour(&mut self, number: u64, of: u64) {
+        let after = self.favoured.insert(of, number).unwrap_or(NONE);
+        self.with_bytes(number, |record| chunk::link(record, 1, after));
+        self.with_bytes(after, |record| chunk::link(record, 0, number));
+    }
+
+    fn unlink(&mut self, of: u64, [before, after]: [u64; 2]) {
+        self.with_bytes(before, |record| chunk::link(record, 1, after));
+        self.with_bytes(after, |record| chunk::link(record, 0, before));
+        match (before, after) {
+            (NONE, NONE) => drop(self.favoured.remove(&of)),
+            (NONE, after) => drop(self.favoured.insert(of, after)),
+            _ => {}
+        }
+    }
+
+    /// Takes a document out. What was dropped in its favour has to be taken out before.
+    pub fn remove(&mut self, number: u64) -> Option<Gone> {
+        let fields = self.get(number)?.fields();
+        let gone = Gone { id: fields.id.into(), key: fields.key, is_kept: fields.dropped.is_none() };
+        let hash = self.hash(fields.id);
+        if let Some((grounds, links)) = fields.dropped {
+            self.unlink(grounds.of, links);
+        }
+        if let Some(ids) = self.ids.get_mut(table(hash))
+            && let Ok(found) = ids.find_entry(hash, |other| *other == low(number))
+        {
             found.remove();
         }
         self.held -= 1;
-        self.free.push(slot);
-        self.kept -= u64::from(entry.links.of == NONE);
-        self.outside -= outside(&entry);
-        if let Some(before) = self.get_mut(entry.links.previous) {
-            before.links.next = entry.links.next;
-        } else if let Some(kept) = self.get_mut(entry.links.of) {
-            kept.links.first = entry.links.next;
+        self.kept -= u64::from(gone.is_kept);
+        let is_open = self.next.div_ceil(CHUNK) == number / CHUNK + 1;
+        let left = self.change(number, |chunk, place| {
+            chunk.remove(place);
+            chunk.live
+        });
+        if left == Some(0) && !is_open {
+            let place = (number / CHUNK - self.first) as usize;
+            let chunk = self.chunks.get_mut(place).and_then(Option::take);
+            self.bytes -= chunk.map_or(0, |chunk| chunk.memory());
         }
-        if let Some(after) = self.get_mut(entry.links.next) {
-            after.links.previous = entry.links.previous;
-        }
-        Some(entry)
+        self.advance();
+        Some(gone)
     }
 
-    /// The slots of those that were dropped in favour of what is in a slot, in the order of their numbers.
-    pub fn dropped_for(&self, slot: u32) -> Vec<u32> {
-        let first = self.get(slot).map_or(NONE, |entry| entry.links.first);
-        let next = |slot: &u32| self.get(*slot).map(|entry| entry.links.next);
-        let all = std::iter::successors(Some(first), next).take_while(|slot| *slot != NONE);
-        let mut slots: Vec<u32> = all.collect();
-        slots.sort_unstable_by_key(|slot| self.get(*slot).map(|entry| entry.seq));
-        slots
-    }
-
-    /// What was said of the document in a slot.
-    pub fn verdict(&self, entry: &Entry) -> Verdict {
-        match self.get(entry.links.of) {
-            None => Verdict::New,
-            Some(kept) => Verdict::Duplicate {
-                id: kept.id.clone(),
-                distance: entry.distance.into(),
-                measure: entry.measure,
-            },
+    /// Finds the first number of a document, and lets go of what is before.
+    fn advance(&mut self) {
+        while self.base < self.next {
+            match chunk_of(&self.chunks, self.first, self.base) {
+                None => self.base = self.next.min((self.base / CHUNK + 1) * CHUNK),
+                Some(chunk) if chunk.get(self.base, self.base % CHUNK).is_none() => self.base += 1,
+                Some(_) => break,
+            }
+        }
+        while self.first < self.base / CHUNK && self.chunks.len() > 1 {
+            if let Some(chunk) = self.chunks.pop_front().flatten() {
+                self.bytes -= chunk.memory();
+            }
+            self.first += 1;
         }
     }
 
-    /// What that rests on.
-    pub fn grounds(&self, entry: &Entry) -> Option<Grounds> {
-        let of = self.get(entry.links.of)?.seq;
-        Some(Grounds { of, distance: entry.distance.into(), measure: entry.measure })
+    /// The numbers of those that were dropped in favour of a document, ascending.
+    pub fn dropped_for(&self, number: u64) -> Vec<u64> {
+        let next = |number: &u64| self.get(*number)?.fields().dropped.map(|(_, [_, after])| after);
+        let first = self.favoured.get(&number).copied();
+        let mut all: Vec<u64> = std::iter::successors(first, next).take_while(|one| *one != NONE).collect();
+        all.sort_unstable();
+        all
     }
-}
-
-/// The kinds of keys; distances are added to the last.
-const NOTHING: u8 = 0;
-const TEXT: u8 = 1;
-const FINGERPRINT: u8 = 2;
-
-fn packed(key: Key) -> ([u64; 2], u8) {
-    let halves = |value: u128| [value as u64, (value >> 64) as u64];
-    match key {
-        Key::Nothing => ([0; 2], NOTHING),
-        Key::Text(hash) => (halves(hash), TEXT),
-        Key::Fingerprint { value, most } => (halves(value), FINGERPRINT + most as u8),
-    }
-}
-
-impl Entry {
-    /// By which other documents it is found.
-    pub fn key(&self) -> Key {
-        let value = u128::from(self.halves[1]) << 64 | u128::from(self.halves[0]);
-        match self.kind {
-            NOTHING => Key::Nothing,
-            TEXT => Key::Text(value),
-            kind => Key::Fingerprint { value, most: (kind - FINGERPRINT).into() },
-        }
-    }
-
-    /// Whether it is kept.
-    pub fn is_kept(&self) -> bool {
-        self.links.of == NONE
-    }
-}
-
-/// Bytes of what an entry points to.
-fn outside(entry: &Entry) -> u64 {
-    let content = entry.content.as_deref().map_or(0, |content| match content {
-        Content::Counts(counts) => size_of::<Content>() + 16 + 16 * counts.len(),
-        Content::Text(text) => size_of::<Content>() + 32 + text.len(),
-    });
-    (entry.id.len() + content) as u64
 }

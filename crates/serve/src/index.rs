@@ -1,7 +1,7 @@
 //! The fingerprints of kept documents, of 64 bits or of 128.
 
 use twinsplit_core::sketch::simhash::Bits;
-use twinsplit_hamming::{DynamicIndex, Index, IndexOptions, Layout};
+use twinsplit_hamming::{DynamicIndex, Index, IndexOptions, Layout, Scratch};
 use twinsplit_io::error::Result;
 
 /// An index of fingerprints by the numbers of their documents.
@@ -63,11 +63,15 @@ impl FingerprintIndex {
         }
     }
 
-    /// The numbers of all within the distance, ascending, and their distances.
-    pub fn search(&self, value: u128) -> Vec<(u64, u32)> {
+    /// For each of some values, by its place, the numbers of all within the distance, and their distances; in no order that means something.
+    pub fn search(&self, values: &[u128], room: &mut Room, visit: impl FnMut(usize, u64, u32)) {
         match self {
-            FingerprintIndex::B64(index) => index.search(value as u64),
-            FingerprintIndex::B128(index) => index.search(value),
+            FingerprintIndex::B64(index) => {
+                room.values.clear();
+                room.values.extend(values.iter().map(|value| *value as u64));
+                index.search_all(&room.values, &mut room.narrow, visit);
+            }
+            FingerprintIndex::B128(index) => index.search_all(values, &mut room.wide, visit),
         }
     }
 
@@ -78,6 +82,14 @@ impl FingerprintIndex {
             FingerprintIndex::B128(index) => index.memory(),
         }
     }
+}
+
+/// Room that searches share.
+#[derive(Debug, Default)]
+pub(crate) struct Room {
+    values: Vec<u64>,
+    narrow: Scratch<u64>,
+    wide: Scratch<u128>,
 }
 
 /// What is asked for by `--memory` is compared before documents are taken in, for all namespaces together: a run of an index has no bound of its own. At usual

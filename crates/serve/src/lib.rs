@@ -9,6 +9,8 @@
 
 #![deny(clippy::print_stderr)]
 
+mod ahead;
+mod chunk;
 mod codec;
 mod commands;
 mod connection;
@@ -22,6 +24,7 @@ mod info;
 mod log;
 mod namespace;
 mod pass;
+mod received;
 mod record;
 pub mod resp;
 mod server;

@@ -7,13 +7,15 @@
 //! **Time** is handed in, and never runs backwards; what is too old is forgotten before anything else is done. So the same requests with the
 //! same times have the same answers, in a replay as well.
 
+use crate::ahead::Ahead;
+use crate::chunk::Fields;
 use crate::document::{Document, Key, Measure, Refused, Verdict};
 use crate::entries::{Entries, Entry, Grounds, NONE};
 use crate::index::FingerprintIndex;
 use crate::pass::SnapshotPass;
 use crate::settings::{Retention, Settings};
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap, VecDeque};
+use std::collections::{BTreeSet, BinaryHeap};
 use twinsplit_core::similarity::Score;
 use twinsplit_core::similarity::text::{Content, TextComparer};
 use twinsplit_io::error::Result;
@@ -40,14 +42,14 @@ pub struct Counts {
 pub struct Namespace {
     pub(crate) settings: Settings,
     pub(crate) entries: Entries,
-    /// The slot of each number from `base` on; [`NONE`] where there is nothing any more.
-    pub(crate) order: VecDeque<u32>,
-    pub(crate) base: u64,
     /// Before this number there is nothing that was not found again.
     pub(crate) cursor: u64,
     /// Those that were, by the time of that, which may be an older one than the entry has by now.
     pub(crate) renewed: BinaryHeap<Reverse<(u64, u64)>>,
     pub(crate) index: FingerprintIndex,
+    /// What was searched for before it is asked for.
+    ahead: Ahead,
+    near: Vec<(u64, u32)>,
     /// The first number that the index may hold.
     pub(crate) cut: u64,
     /// Kept texts without fingerprints, by hash and number.
@@ -69,11 +71,11 @@ impl Namespace {
         Self {
             settings: settings.clone(),
             entries: Entries::default(),
-            order: VecDeque::new(),
-            base: 0,
             cursor: 0,
             renewed: BinaryHeap::new(),
             index: FingerprintIndex::new(settings.bits, settings.distance),
+            ahead: Ahead::default(),
+            near: Vec::new(),
             cut: 0,
             texts: BTreeSet::new(),
             comparer: settings.check.map(TextComparer::new),
@@ -85,17 +87,12 @@ impl Namespace {
 
     /// The number of the next document.
     pub fn next(&self) -> u64 {
-        self.base + self.order.len() as u64
-    }
-
-    /// Before this number there is nothing.
-    pub(crate) fn base(&self) -> u64 {
-        self.base
+        self.entries.next()
     }
 
     /// How many documents it holds, and how many of them are kept.
     pub fn held(&self) -> (u64, u64) {
-        (self.entries.len() as u64, self.entries.kept())
+        (self.entries.len(), self.entries.kept())
     }
 
     /// From now on documents are kept so long.
@@ -113,10 +110,14 @@ impl Namespace {
         self.entries.bytes() + self.index_bytes.0 + 48 * self.texts.len() as u64
     }
 
-    /// The slot of a number; what was forgotten has none.
-    pub(crate) fn slot(&self, number: u64) -> Option<u32> {
-        let place = number.checked_sub(self.base)?;
-        self.order.get(place as usize).copied().filter(|slot| *slot != NONE)
+    /// Searches for documents of these fingerprints together: they are asked for next, in this order.
+    pub(crate) fn look_ahead(&mut self, values: impl Iterator<Item = u128>) {
+        self.ahead.search(&self.index, values);
+    }
+
+    /// Those that were searched for have been asked for.
+    pub(crate) fn look_no_further(&mut self) {
+        self.ahead.forget();
     }
 
     /// The first kept document that is like this one.
@@ -128,19 +129,18 @@ impl Namespace {
                 Some(Grounds { of: *of, distance: 0, measure: Measure::EqualText })
             }
             Key::Fingerprint { value, most } => {
-                let found = self.index.search(value);
-                found.into_iter().find_map(|(of, distance)| {
-                    let slot = self.slot(of)?;
-                    let entry = self.entries.get(slot)?;
+                let Self { index, ahead, near, entries, comparer, settings, .. } = self;
+                ahead.near(index, value, settings.distance, near);
+                near.iter().find_map(|(of, distance)| {
+                    let (of, distance) = (*of, *distance);
+                    let entry = entries.get(of).filter(Entry::is_kept)?;
                     let Key::Fingerprint { most: theirs, .. } = entry.key() else { return None };
                     if distance > most.min(theirs) {
                         return None;
                     }
-                    let measure = match &mut self.comparer {
+                    let measure = match comparer {
                         None => Measure::Hamming,
-                        Some(comparer) => {
-                            alike(comparer, entry.content.as_deref(), document.content.as_deref())?
-                        }
+                        Some(comparer) => alike(comparer, entry.content, document.content.as_deref())?,
                     };
                     Some(Grounds { of, distance, measure })
                 })
@@ -158,41 +158,45 @@ impl Namespace {
     }
 
     fn said(&self, grounds: Grounds) -> Verdict {
-        let kept = self.slot(grounds.of).and_then(|slot| self.entries.get(slot));
-        match kept {
-            None => Verdict::New,
-            Some(kept) => {
-                let Grounds { distance, measure, .. } = grounds;
-                Verdict::Duplicate { id: kept.id.clone(), distance, measure }
-            }
-        }
+        let Grounds { of, distance, measure } = grounds;
+        let kept = self.entries.get(of);
+        kept.map_or(Verdict::New, |kept| Verdict::Duplicate { id: kept.id().into(), distance, measure })
     }
 
-    /// Takes a document in, and says what it is: in one step, so that of two that are alike one is kept. With `search` off it is kept whatever there
-    /// is. What came under this id with the same content has its first verdict again; the number is that of what was taken in.
+    /// What was said of a document.
+    pub(crate) fn verdict(&self, entry: &Entry<'_>) -> Verdict {
+        entry.grounds().map_or(Verdict::New, |grounds| self.said(grounds))
+    }
+
+    /// Takes a document in, and says what it is: in one step, so that of two that are alike one is kept. What came under this id with the same
+    /// content has its first verdict again. What is taken in is handed out before, with its number and what it rests on.
     pub(crate) fn add(
         &mut self,
-        now: u64,
-        id: &[u8],
+        arrival: Arrival<'_>,
         document: Document,
-        search: bool,
-    ) -> Result<(Verdict, Option<Taken>), Refused> {
+        taken_in: impl FnOnce(&Document, Taken),
+    ) -> Result<Verdict, Refused> {
+        let Arrival { now, id, search, refused } = arrival;
         self.expire(now);
-        if let Some(entry) = self.entries.find(id).and_then(|slot| self.entries.get(slot)) {
-            if entry.digest != document.digest {
+        let hash = self.entries.hash(id);
+        if let Some(entry) = self.entries.find(id, hash) {
+            if entry.digest() != document.digest {
                 return Err(Refused::Conflict);
             }
-            let verdict = self.entries.verdict(entry);
+            let verdict = self.verdict(&entry);
             self.counts.retries += 1;
-            return Ok((verdict, None));
+            return Ok(verdict);
+        }
+        if let Some(refused) = refused {
+            return Err(refused);
         }
         self.make_room();
         let grounds = if search { self.find(&document) } else { None };
         let verdict = grounds.map_or(Verdict::New, |grounds| self.said(grounds));
-        let number = self.next();
+        taken_in(&document, Taken { number: self.next(), grounds });
         // An index that cannot be built anew has the document all the same, and tries again with the next one.
-        let _ = self.put(now, number, id, document, grounds);
-        Ok((verdict, Some(Taken { number, grounds })))
+        let _ = self.put(now, (id, hash), document, grounds);
+        Ok(verdict)
     }
 
     /// Takes in what was taken in before, and was said to be this.
@@ -207,36 +211,34 @@ impl Namespace {
         document: Document,
     ) -> Result<(), &'static str> {
         self.expire(now);
-        if self.entries.find(id).is_some() {
+        let hash = self.entries.hash(id);
+        if self.entries.find(id, hash).is_some() {
             return Err("a document comes twice");
         }
         self.make_room();
         if taken.number != self.next() {
             return Err("a document's number is not the next one");
         }
-        if taken.grounds.is_some_and(|grounds| self.slot(grounds.of).is_none()) {
+        if taken.grounds.is_some_and(|grounds| self.entries.get(grounds.of).is_none()) {
             return Err("a verdict rests on a document that is not there");
         }
-        self.put(now, taken.number, id, document, taken.grounds).map_err(|_| "the index cannot be built")
+        self.put(now, (id, hash), document, taken.grounds).map_err(|_| "the index cannot be built")
     }
 
     fn put(
         &mut self,
         now: u64,
-        number: u64,
-        id: &[u8],
+        (id, hash): (&[u8], u64),
         document: Document,
         grounds: Option<Grounds>,
     ) -> Result<()> {
-        let key = document.key;
-        let dropped = grounds.and_then(|grounds| {
-            let slot = self.slot(grounds.of)?;
-            self.renew(slot, now);
-            Some((slot, grounds.distance, grounds.measure))
-        });
-        let slot = self.entries.insert((id, number, now), document, dropped);
-        self.order.push_back(slot);
-        if dropped.is_some() {
+        let Document { key, digest, content } = document;
+        let dropped = grounds.map(|grounds| (grounds, [NONE; 2]));
+        let fields = Fields { id, time: now, renewed: false, forced: false, key, digest, run: 0, dropped };
+        let number = self.entries.insert(fields, hash, content);
+        if let Some(grounds) = grounds {
+            self.renew(grounds.of, now);
+            self.entries.favour(number, grounds.of);
             self.counts.duplicates += 1;
             return Ok(());
         }
@@ -249,6 +251,7 @@ impl Namespace {
             }
             Key::Fingerprint { value, .. } => {
                 let inserted = self.index.insert(number, value);
+                self.ahead.put_in(number, value);
                 self.index_bytes.1 += 1;
                 if self.index_bytes.1 == ASKED {
                     self.index_bytes = (self.index.memory(), 0);
@@ -262,19 +265,19 @@ impl Namespace {
     /// no such document.
     pub fn delete(&mut self, now: u64, id: &[u8]) -> Option<Vec<Box<[u8]>>> {
         self.expire(now);
-        let slot = self.entries.find(id)?;
-        let orphans = self.take_out(slot);
+        let number = self.entry(id)?.number;
+        let orphans = self.take_out(number);
         self.counts.deleted += 1;
         self.counts.orphans += orphans.len() as u64;
         Some(orphans)
     }
 
     /// The document of an id.
-    pub(crate) fn entry(&self, id: &[u8]) -> Option<&Entry> {
-        self.entries.find(id).and_then(|slot| self.entries.get(slot))
+    pub(crate) fn entry(&self, id: &[u8]) -> Option<Entry<'_>> {
+        self.entries.find(id, self.entries.hash(id))
     }
 
-    /// Puts in what a snapshot holds, in the order of the numbers, of which the next one is given; the namespace is empty.
+    /// Puts in what a snapshot holds, in the order of the numbers, of which the next one is given; the namespace is empty. Whether it may be so.
     ///
     /// # Errors
     /// The index cannot be built.
@@ -284,21 +287,20 @@ impl Namespace {
         next: u64,
         counts: Counts,
     ) -> Result<bool> {
-        self.base = rows.first().map_or(next, |row| row.number);
         let (mut numbers, mut values) = (Vec::new(), Vec::new());
         for row in rows {
+            let Document { key, digest, content } = row.document;
+            let hash = self.entries.hash(&row.id);
             let grounds = row.grounds;
-            if row.number < self.next() || row.number >= next || self.entries.find(&row.id).is_some() {
+            if row.number < self.next()
+                || row.number >= next
+                || self.entries.find(&row.id, hash).is_some()
+                || grounds.is_some_and(|grounds| self.entries.get(grounds.of).is_none())
+                || !self.entries.skip_to(row.number)
+            {
                 return Ok(false);
             }
-            let dropped = match grounds {
-                None => None,
-                Some(grounds) => match self.slot(grounds.of) {
-                    Some(slot) => Some((slot, grounds.distance, grounds.measure)),
-                    None => return Ok(false),
-                },
-            };
-            match (row.document.key, dropped) {
+            match (key, grounds) {
                 (Key::Fingerprint { value, .. }, None) => {
                     numbers.push(row.number);
                     values.push(value);
@@ -306,17 +308,20 @@ impl Namespace {
                 (Key::Text(hash), None) => drop(self.texts.insert((hash, row.number))),
                 _ => {}
             }
-            self.order.resize((row.number - self.base) as usize, NONE);
-            let slot = self.entries.insert((&row.id, row.number, row.time), row.document, dropped);
-            self.order.push_back(slot);
+            let dropped = grounds.map(|grounds| (grounds, [NONE; 2]));
+            let (time, renewed) = (row.time, row.renewed);
+            let fields = Fields { id: &row.id, time, renewed, forced: false, key, digest, run: 0, dropped };
+            let number = self.entries.insert(fields, hash, content);
+            if let Some(grounds) = grounds {
+                self.entries.favour(number, grounds.of);
+            }
             if row.renewed {
                 self.renewed.push(Reverse((row.time, row.number)));
-                if let Some(entry) = self.entries.get_mut(slot) {
-                    entry.renewed = true;
-                }
             }
         }
-        self.order.resize((next - self.base) as usize, NONE);
+        if !self.entries.skip_to(next) {
+            return Ok(false);
+        }
         if !numbers.is_empty() {
             self.index =
                 FingerprintIndex::over(self.settings.bits, self.settings.distance, &numbers, &values)?;
@@ -325,6 +330,17 @@ impl Namespace {
         self.counts = counts;
         Ok(true)
     }
+}
+
+/// A document that comes.
+#[derive(Clone, Debug)]
+pub(crate) struct Arrival<'a> {
+    pub now: u64,
+    pub id: &'a [u8],
+    /// Whether it is searched for; else it is kept whatever there is.
+    pub search: bool,
+    /// Why it is refused where it is not there already.
+    pub refused: Option<Refused>,
 }
 
 /// A document that was taken in.

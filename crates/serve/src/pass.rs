@@ -40,21 +40,21 @@ impl SnapshotPass {
     }
 
     /// Takes note of a document that is forgotten.
-    pub fn save(&mut self, entry: &Entry, grounds: Option<Grounds>) {
-        if (self.at..self.end).contains(&entry.seq) {
-            put_saved(entry, grounds, &mut self.saved);
+    pub fn save(&mut self, entry: &Entry<'_>) {
+        if (self.at..self.end).contains(&entry.number) {
+            put_saved(entry, &mut self.saved);
             self.count += 1;
         }
     }
 }
 
-fn put_saved(entry: &Entry, grounds: Option<Grounds>, out: &mut Vec<u8>) {
-    put_bytes(&entry.id, out);
-    put_number(entry.seq, out);
-    put_number(entry.time, out);
-    out.push(entry.renewed.into());
-    put_grounds(grounds, out);
-    put_document((entry.key(), entry.digest, entry.content.as_deref()), out);
+fn put_saved(entry: &Entry<'_>, out: &mut Vec<u8>) {
+    put_bytes(entry.id(), out);
+    put_number(entry.number, out);
+    put_number(entry.time(), out);
+    out.push(entry.renewed().into());
+    put_grounds(entry.grounds(), out);
+    put_document((entry.key(), entry.digest(), entry.content), out);
 }
 
 /// Reads a document of a snapshot.
@@ -68,14 +68,13 @@ pub(crate) fn saved(from: &mut Reader<'_>) -> Option<Saved> {
 /// Appends the next documents of a snapshot, about so many; how many they are, and `None` at its end.
 pub(crate) fn step(namespace: &mut Namespace, most: u64, out: &mut Vec<u8>) -> Option<u64> {
     let mut pass = namespace.pass.take()?;
-    pass.at = pass.at.max(namespace.base());
+    pass.at = pass.at.max(namespace.entries.base());
     let mut count = std::mem::take(&mut pass.count);
     out.append(&mut pass.saved);
     let until = pass.end.min(pass.at.saturating_add(most));
     for number in pass.at..until {
-        let entry = namespace.slot(number).and_then(|slot| namespace.entries.get(slot));
-        if let Some(entry) = entry {
-            put_saved(entry, namespace.entries.grounds(entry), out);
+        if let Some(entry) = namespace.entries.get(number) {
+            put_saved(&entry, out);
             count += 1;
         }
     }

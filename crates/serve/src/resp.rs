@@ -183,21 +183,32 @@ pub struct Replies {
 }
 
 impl Replies {
-    fn head(&mut self, mark: u8, number: impl std::fmt::Display) {
-        use std::io::Write;
+    fn line(&mut self, mark: u8, text: &[u8]) {
         self.bytes.push(mark);
-        // Writing to a vector does not fail.
-        let _ = write!(self.bytes, "{number}\r\n");
+        self.bytes.extend_from_slice(text);
+        self.bytes.extend_from_slice(b"\r\n");
+    }
+
+    fn head(&mut self, mark: u8, mut number: u64) {
+        // The longest number has twenty digits.
+        let (mut digits, mut first) = ([b'0'; 20], 19);
+        while number > 9 {
+            digits[first] += (number % 10) as u8;
+            number /= 10;
+            first -= 1;
+        }
+        digits[first] += number as u8;
+        self.line(mark, &digits[first..]);
     }
 
     /// A short text.
     pub fn simple(&mut self, text: &str) {
-        self.head(b'+', text);
+        self.line(b'+', text.as_bytes());
     }
 
     /// An error: a word in capitals and a sentence.
     pub fn error(&mut self, text: &str) {
-        self.head(b'-', text.replace(['\r', '\n'], " "));
+        self.line(b'-', text.replace(['\r', '\n'], " ").as_bytes());
     }
 
     /// A number.
@@ -207,7 +218,7 @@ impl Replies {
 
     /// A byte string.
     pub fn bulk(&mut self, bytes: &[u8]) {
-        self.head(b'$', bytes.len());
+        self.head(b'$', bytes.len() as u64);
         self.bytes.extend_from_slice(bytes);
         self.bytes.extend_from_slice(b"\r\n");
     }
@@ -222,14 +233,14 @@ impl Replies {
 
     /// Begins an array of so many.
     pub fn array(&mut self, count: usize) {
-        self.head(b'*', count);
+        self.head(b'*', count as u64);
     }
 
     /// Begins a map of so many names and values, which RESP2 has as an array.
     pub fn map(&mut self, count: usize) {
         match self.version {
-            Version::Two => self.head(b'*', 2 * count),
-            Version::Three => self.head(b'%', count),
+            Version::Two => self.head(b'*', 2 * count as u64),
+            Version::Three => self.head(b'%', count as u64),
         }
     }
 }

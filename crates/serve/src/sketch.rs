@@ -1,6 +1,6 @@
 //! Texts and fingerprints of requests as documents, by the options that runs have.
 
-use crate::document::{Document, Key};
+use crate::document::{Document, Key, sent_digest};
 use twinsplit_core::hash;
 use twinsplit_core::similarity::text::TextCheck;
 use twinsplit_core::sketch::content::Contents;
@@ -56,9 +56,6 @@ impl Sketching {
     }
 }
 
-/// Keeps a fingerprint that was sent from being taken for a text of the same bytes.
-const SENT: u64 = 0x6670;
-
 impl Sketch {
     /// The document of a text. One with too few features for a fingerprint is known by the hash of the text.
     pub fn of_text(&mut self, text: &str) -> Document {
@@ -80,7 +77,11 @@ impl Sketch {
         if self.contents.is_some() {
             return Err("this service compares texts (--check): give TEXT and a text".to_owned());
         }
-        let found = Fingerprint::from_hex(&digits.to_ascii_lowercase());
+        let is_lower = digits.iter().all(|digit| !digit.is_ascii_uppercase());
+        let found = match is_lower {
+            true => Fingerprint::from_hex(digits),
+            false => Fingerprint::from_hex(&digits.to_ascii_lowercase()),
+        };
         let fingerprint = found.filter(|found| found.bits == self.bits).ok_or_else(|| {
             format!(
                 "expected a fingerprint of {} hex digits, found {} bytes",
@@ -88,8 +89,8 @@ impl Sketch {
                 digits.len()
             )
         })?;
-        let digest = hash::mix(hash::feature(&fingerprint.value.to_le_bytes()) ^ SENT);
-        let key = Key::Fingerprint { value: fingerprint.value, most: self.distances.all() };
-        Ok(Document { key, digest, content: None })
+        let Fingerprint { value, .. } = fingerprint;
+        let key = Key::Fingerprint { value, most: self.distances.all() };
+        Ok(Document { key, digest: sent_digest(value), content: None })
     }
 }

@@ -183,6 +183,7 @@ pub(crate) fn read(
             return Err(wrong(*first, "its documents contradict one another"));
         }
     }
+    state.count_bytes();
     Ok(())
 }
 

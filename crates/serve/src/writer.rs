@@ -3,6 +3,7 @@
 //! While one group is being synced the next one is decided. An answer is sent when all that it may rest on is on the disk: what a read found, too, and what a retry
 //! had its first verdict from.
 
+use crate::ahead::TOGETHER;
 use crate::disk::{LogDisk, LogFile};
 use crate::engine::{Engine, STEP};
 use crate::info::{Figures, Held, Shared};
@@ -131,7 +132,7 @@ enum Chunk {
 
 impl<D: LogDisk> Writing<D> {
     fn groups(&mut self, engine: &mut Engine<D>, messages: &Receiver<Message>) -> Result<()> {
-        let mut group = Vec::new();
+        let (mut group, mut all) = (Vec::new(), Group::default());
         loop {
             let wait = if self.snapshot.is_some() { Duration::from_millis(1) } else { TICK };
             let mut stops = false;
@@ -149,18 +150,14 @@ impl<D: LogDisk> Writing<D> {
             let now =
                 SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64);
             engine.expire(now);
-            let mut answers = Vec::new();
             for message in group.drain(..) {
                 match message {
                     Message::Stop => stops = true,
                     Message::Info(reply) => drop(reply.send(figures(engine))),
-                    Message::Batch(Batch { asked, answers: reply }) => {
-                        let ask =
-                            |(namespace, asked): (Box<[u8]>, Operation)| engine.ask(now, &namespace, asked);
-                        answers.push((reply, asked.into_iter().map(ask).collect()));
-                    }
+                    Message::Batch(batch) => all.push(batch),
                 }
             }
+            let answers = all.answer(engine, now);
             if self.syncing.as_ref().is_some_and(|(_, thread)| thread.is_finished()) {
                 return Err(gone());
             }
@@ -242,6 +239,49 @@ impl<D: LogDisk> Writing<D> {
             Ok(()) | Err(TrySendError::Disconnected(_)) => snapshot.chunks = None,
         }
         Ok(())
+    }
+}
+
+/// Requests that are written and synced together, each with the place of its client.
+#[derive(Default)]
+struct Group {
+    asked: Vec<(usize, Box<[u8]>, Operation)>,
+    answers: Vec<(Sender<Vec<Answer>>, Vec<Answer>)>,
+}
+
+impl Group {
+    fn push(&mut self, batch: Batch) {
+        let place = self.answers.len();
+        self.answers.push((batch.answers, Vec::with_capacity(batch.asked.len())));
+        let asked = batch.asked.into_iter();
+        self.asked.extend(asked.map(|(namespace, operation)| (place, namespace, operation)));
+    }
+
+    /// Answers all of them, one after the other; some at a time are searched for together.
+    fn answer<D: LogDisk>(
+        &mut self,
+        engine: &mut Engine<D>,
+        now: u64,
+    ) -> Vec<(Sender<Vec<Answer>>, Vec<Answer>)> {
+        let mut answers = std::mem::take(&mut self.answers);
+        let mut asked = self.asked.drain(..);
+        while !asked.as_slice().is_empty() {
+            let some = asked.len().min(TOGETHER);
+            if some > 1 {
+                let next = asked.as_slice()[..some].iter();
+                engine.look_ahead(next.map(|(_, namespace, operation)| (&**namespace, operation)));
+            }
+            for (place, namespace, operation) in asked.by_ref().take(some) {
+                let answer = engine.ask(now, &namespace, operation);
+                if let Some((_, answers)) = answers.get_mut(place) {
+                    answers.push(answer);
+                }
+            }
+            if some > 1 {
+                engine.look_no_further();
+            }
+        }
+        answers
     }
 }
 

@@ -1,0 +1,356 @@
+//! Documents in little room: those of numbers that follow one another, as bytes.
+//!
+//! A document takes as many bytes as it has to, and its place among them is all that is kept besides. What is taken out leaves a hole; when
+//! there are more bytes in holes than in documents, these are moved together.
+
+use crate::document::{Key, Measure, sent_digest};
+use twinsplit_core::similarity::text::{Content, TEXT_MEASURES};
+
+/// How many numbers a chunk has.
+pub(crate) const CHUNK: u64 = 1024;
+
+/// No number of a document.
+pub(crate) const NONE: u64 = u64::MAX;
+
+/// What a verdict rests on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Grounds {
+    /// The number of the document that is kept.
+    pub of: u64,
+    /// In how many bits the fingerprints differ.
+    pub distance: u32,
+    /// By what it was found.
+    pub measure: Measure,
+}
+
+/// All of a document but its number and what the second stage compares.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fields<'f> {
+    /// Its id.
+    pub id: &'f [u8],
+    /// When it came, or was last found where that counts; milliseconds since 1970.
+    pub time: u64,
+    /// Whether it was found after it came, and that counts.
+    pub renewed: bool,
+    /// Whether it is kept whatever it is like.
+    pub forced: bool,
+    /// By what it finds others.
+    pub key: Key,
+    /// See [`crate::Document::digest`].
+    pub digest: u64,
+    /// The run that it came with; 0 where it came with none.
+    pub run: u32,
+    /// What it was dropped for, and those before and after it that were dropped for the same, or [`NONE`].
+    pub dropped: Option<(Grounds, [u64; 2])>,
+}
+
+// The first byte: what there is of it, and the kind of its key in the highest two bits.
+const DROPPED: u8 = 1;
+const RENEWED: u8 = 2;
+const FORCED: u8 = 4;
+/// Its digest is not the one that follows from a fingerprint that was sent.
+const DIGEST: u8 = 8;
+const IN_RUN: u8 = 16;
+const KIND: u32 = 6;
+
+const NOTHING: u8 = 0;
+const TEXT: u8 = 1;
+const BITS_64: u8 = 2;
+const BITS_128: u8 = 3;
+
+/// Bytes of a key, by its kind.
+const KEYS: [usize; 4] = [0, 16, 8, 16];
+
+/// Where the time begins, behind the first byte and that of the distances.
+const TIME: usize = 2;
+const KEY: usize = 8;
+/// Of what a document was dropped for: the three numbers, the measure, the share.
+const LINKS: usize = 3 * 8 + 1 + 4;
+
+/// The latest time that is told from others, in the year 10889.
+pub(crate) const LATEST: u64 = (1 << 48) - 1;
+
+/// A document.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entry<'e> {
+    /// Its number in the namespace: it came before those with larger ones.
+    pub number: u64,
+    bytes: &'e [u8],
+    /// What the second stage compares.
+    pub content: Option<&'e Content>,
+}
+
+fn fixed<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
+    bytes.get(at..).and_then(|rest| rest.first_chunk()).copied().unwrap_or([0; N])
+}
+
+fn long(bytes: &[u8], at: usize) -> u64 {
+    u64::from_le_bytes(fixed(bytes, at))
+}
+
+fn put(bytes: &mut [u8], at: usize, part: &[u8]) {
+    if let Some(place) = bytes.get_mut(at..at + part.len()) {
+        place.copy_from_slice(part);
+    }
+}
+
+/// Where the digest, the links, the run and the id begin.
+fn places(flags: u8) -> [usize; 4] {
+    let there = |flag: u8, bytes: usize| if flags & flag > 0 { bytes } else { 0 };
+    let digest = KEY + KEYS[usize::from(flags >> KIND)];
+    let links = digest + there(DIGEST, 8);
+    let run = links + there(DROPPED, LINKS);
+    [digest, links, run, run + there(IN_RUN, 4)]
+}
+
+impl<'e> Entry<'e> {
+    fn flags(&self) -> u8 {
+        self.bytes.first().copied().unwrap_or(0)
+    }
+
+    pub fn id(&self) -> &'e [u8] {
+        self.bytes.get(places(self.flags())[3]..).unwrap_or_default()
+    }
+
+    pub fn time(&self) -> u64 {
+        let [a, b, c, d, e, f] = fixed(self.bytes, TIME);
+        u64::from_le_bytes([a, b, c, d, e, f, 0, 0])
+    }
+
+    pub fn renewed(&self) -> bool {
+        self.flags() & RENEWED > 0
+    }
+
+    pub fn is_kept(&self) -> bool {
+        self.flags() & DROPPED == 0
+    }
+
+    pub fn key(&self) -> Key {
+        let most = self.bytes.get(1).map_or(0, |distances| u32::from(distances & 15));
+        match self.flags() >> KIND {
+            NOTHING => Key::Nothing,
+            TEXT => Key::Text(u128::from_le_bytes(fixed(self.bytes, KEY))),
+            BITS_64 => Key::Fingerprint { value: long(self.bytes, KEY).into(), most },
+            _ => Key::Fingerprint { value: u128::from_le_bytes(fixed(self.bytes, KEY)), most },
+        }
+    }
+
+    pub fn digest(&self) -> u64 {
+        match self.key() {
+            Key::Fingerprint { value, .. } if self.flags() & DIGEST == 0 => sent_digest(value),
+            _ => long(self.bytes, places(self.flags())[0]),
+        }
+    }
+
+    pub fn run(&self) -> u32 {
+        if self.flags() & IN_RUN == 0 {
+            return 0;
+        }
+        u32::from_le_bytes(fixed(self.bytes, places(self.flags())[2]))
+    }
+
+    /// What its verdict rests on.
+    pub fn grounds(&self) -> Option<Grounds> {
+        self.fields().dropped.map(|(grounds, _)| grounds)
+    }
+
+    pub fn fields(&self) -> Fields<'e> {
+        let dropped = (!self.is_kept()).then(|| {
+            let at = places(self.flags())[1];
+            let distance = self.bytes.get(1).map_or(0, |distances| u32::from(distances >> 4));
+            let share = u32::from_le_bytes(fixed(self.bytes, at + 25));
+            let measure = match self.bytes.get(at + 24) {
+                Some(0) | None => Measure::Hamming,
+                Some(1) => Measure::EqualText,
+                Some(other) => {
+                    Measure::Text(TEXT_MEASURES[usize::from(other - 2) % TEXT_MEASURES.len()], share)
+                }
+            };
+            let grounds = Grounds { of: long(self.bytes, at), distance, measure };
+            (grounds, [long(self.bytes, at + 8), long(self.bytes, at + 16)])
+        });
+        Fields {
+            id: self.id(),
+            time: self.time(),
+            renewed: self.renewed(),
+            forced: self.flags() & FORCED > 0,
+            key: self.key(),
+            digest: self.digest(),
+            run: self.run(),
+            dropped,
+        }
+    }
+}
+
+/// Appends a document as bytes.
+pub(crate) fn encode(fields: &Fields<'_>, out: &mut Vec<u8>) {
+    let Fields { id, time, renewed, forced, key, digest, run, dropped } = fields;
+    let (kind, most, follows) = match key {
+        Key::Nothing => (NOTHING, 0, false),
+        Key::Text(_) => (TEXT, 0, false),
+        Key::Fingerprint { value, most } => {
+            let kind = if value >> 64 == 0 { BITS_64 } else { BITS_128 };
+            (kind, *most, sent_digest(*value) == *digest)
+        }
+    };
+    let flag = |is: bool, flag: u8| if is { flag } else { 0 };
+    let flags = kind << KIND
+        | flag(dropped.is_some(), DROPPED)
+        | flag(*renewed, RENEWED)
+        | flag(*forced, FORCED)
+        | flag(!follows, DIGEST)
+        | flag(*run > 0, IN_RUN);
+    let distance = dropped.map_or(0, |(grounds, _)| grounds.distance);
+    out.extend_from_slice(&[flags, (most & 15) as u8 | (distance as u8) << 4]);
+    out.extend_from_slice(&time.to_le_bytes()[..6]);
+    match key {
+        Key::Nothing => {}
+        Key::Text(value) | Key::Fingerprint { value, .. } => {
+            out.extend_from_slice(&value.to_le_bytes()[..KEYS[usize::from(kind)]]);
+        }
+    }
+    if !follows {
+        out.extend_from_slice(&digest.to_le_bytes());
+    }
+    if let Some((Grounds { of, measure, .. }, [before, after])) = dropped {
+        [of, before, after].into_iter().for_each(|number| out.extend_from_slice(&number.to_le_bytes()));
+        let (kind, share) = match measure {
+            Measure::Hamming => (0, 0),
+            Measure::EqualText => (1, 0),
+            Measure::Text(measure, share) => {
+                (2 + TEXT_MEASURES.iter().position(|one| one == measure).unwrap_or(0) as u8, *share)
+            }
+        };
+        out.push(kind);
+        out.extend_from_slice(&share.to_le_bytes());
+    }
+    if *run > 0 {
+        out.extend_from_slice(&run.to_le_bytes());
+    }
+    out.extend_from_slice(id);
+}
+
+/// Writes another time into a document, which was found then.
+pub(crate) fn renew(record: &mut [u8], time: u64) {
+    put(record, TIME, &time.to_le_bytes()[..6]);
+    if let Some(flags) = record.first_mut() {
+        *flags |= RENEWED;
+    }
+}
+
+/// Writes who stands before or after a document, 0 or 1, in the list of those that were dropped for the same.
+pub(crate) fn link(record: &mut [u8], which: usize, number: u64) {
+    let links = places(record.first().copied().unwrap_or(0))[1];
+    put(record, links + 8 * (1 + which), &number.to_le_bytes());
+}
+
+/// The bit of a start behind which there is nothing.
+const GONE: u32 = 1 << 31;
+
+/// Documents of [`CHUNK`] numbers that follow one another.
+#[derive(Debug, Default)]
+pub(crate) struct Chunk {
+    bytes: Vec<u8>,
+    starts: Vec<u32>,
+    /// What the second stage compares, where there is one.
+    contents: Vec<Option<Box<Content>>>,
+    /// Bytes of these.
+    outside: usize,
+    /// Documents that are there.
+    pub live: u64,
+    /// Bytes of those that are not.
+    dead: usize,
+}
+
+impl Chunk {
+    /// How many numbers it has by now.
+    pub fn len(&self) -> u64 {
+        self.starts.len() as u64
+    }
+
+    /// Bytes that it takes, about.
+    pub fn memory(&self) -> u64 {
+        (size_of::<Self>()
+            + self.bytes.len()
+            + 4 * self.starts.len()
+            + 8 * self.contents.len()
+            + self.outside) as u64
+    }
+
+    fn range(&self, place: usize) -> Option<std::ops::Range<usize>> {
+        let start = *self.starts.get(place).filter(|start| **start & GONE == 0)?;
+        let end = self.starts.get(place + 1).map_or(self.bytes.len(), |end| (end & !GONE) as usize);
+        Some(start as usize..end)
+    }
+
+    /// The document of a number, whose place among those of the chunk is given.
+    pub fn get(&self, number: u64, place: u64) -> Option<Entry<'_>> {
+        let bytes = self.bytes.get(self.range(place as usize)?)?;
+        let content = self.contents.get(place as usize).and_then(Option::as_deref);
+        Some(Entry { number, bytes, content })
+    }
+
+    /// Its bytes, to be changed.
+    pub fn get_mut(&mut self, place: u64) -> Option<&mut [u8]> {
+        let range = self.range(place as usize)?;
+        self.bytes.get_mut(range)
+    }
+
+    /// Takes the document of the next number in.
+    pub fn push(&mut self, fields: &Fields<'_>, content: Option<Box<Content>>) {
+        let place = self.starts.len();
+        self.starts.push(self.bytes.len() as u32);
+        encode(fields, &mut self.bytes);
+        self.live += 1;
+        if content.is_some() {
+            self.outside += content.as_deref().map_or(0, bytes_of);
+            self.contents.resize_with(place, || None);
+            self.contents.push(content);
+        }
+    }
+
+    /// Leaves the next number without a document.
+    pub fn skip(&mut self) {
+        self.starts.push(self.bytes.len() as u32 | GONE);
+    }
+
+    /// Takes a document out.
+    pub fn remove(&mut self, place: u64) {
+        let Some(range) = self.range(place as usize) else { return };
+        self.dead += range.len();
+        self.live -= 1;
+        if let Some(start) = self.starts.get_mut(place as usize) {
+            *start |= GONE;
+        }
+        let content = self.contents.get_mut(place as usize).and_then(Option::take);
+        self.outside -= content.as_deref().map_or(0, bytes_of);
+        if 2 * self.dead > self.bytes.len() {
+            self.close_up();
+        }
+    }
+
+    fn close_up(&mut self) {
+        let mut bytes = Vec::with_capacity(self.bytes.len() - self.dead);
+        let mut starts = Vec::with_capacity(self.starts.len());
+        for place in 0..self.starts.len() {
+            let record = self.range(place).and_then(|range| self.bytes.get(range));
+            starts.push(bytes.len() as u32 | if record.is_none() { GONE } else { 0 });
+            bytes.extend_from_slice(record.unwrap_or_default());
+        }
+        (self.bytes, self.starts, self.dead) = (bytes, starts, 0);
+    }
+
+    /// Gives back what no further document needs.
+    pub fn seal(&mut self) {
+        self.bytes.shrink_to_fit();
+        self.starts.shrink_to_fit();
+    }
+}
+
+/// Bytes of what the second stage compares.
+fn bytes_of(content: &Content) -> usize {
+    match content {
+        Content::Counts(counts) => size_of::<Content>() + 16 + 16 * counts.len(),
+        Content::Text(text) => size_of::<Content>() + 32 + text.len(),
+    }
+}
