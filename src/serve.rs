@@ -10,6 +10,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
+use twinsplit_core::join::memory;
 use twinsplit_core::visible;
 use twinsplit_io::Megabytes;
 use twinsplit_io::error::{Error, Result};
@@ -160,6 +161,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         idle: Some(opts.idle.0).filter(|time| *time > 0).map(Duration::from_millis),
     };
     server.must_be_safe()?;
+    memory::give_back_large();
     // Before anything is read, so that a signal is never lost.
     let mut signals =
         Signals::new([SIGHUP, SIGINT, SIGTERM]).map_err(Error::io("wait for signals in", &opts.folder))?;

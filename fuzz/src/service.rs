@@ -15,8 +15,8 @@ pub fn run(data: &[u8]) {
     match kind % 4 {
         0 => requests(rest),
         1 => changes(rest),
-        2 => files("service-log", "log-00000000000000000001", rest, kind & 4 > 0),
-        _ => files("service-snapshot", "snapshot-00000000000000000007", rest, kind & 4 > 0),
+        2 => files("service-log", "log-00000000000000000001", rest, *kind),
+        _ => files("service-snapshot", "snapshot-00000000000000000007", rest, *kind),
     }
 }
 
@@ -49,11 +49,12 @@ fn changes(bytes: &[u8]) {
     }
 }
 
-/// Writes a file with a head that is whole; with `framed` its records have the right numbers and checksums.
-fn files(kind: &str, name: &str, bytes: &[u8], framed: bool) {
+/// Writes a file with a head that is whole, of each format that is read. Where a bit is set its records have the right numbers and checksums.
+fn files(kind: &str, name: &str, bytes: &[u8], bits: u8) {
+    let (framed, format) = (bits & 4 > 0, if bits & 8 > 0 { "1" } else { "2" });
     let folder = tempfile::tempdir_in("/dev/shm").expect("a folder");
     let parameters =
-        [("service-format", "1"), ("retain-ms", "1000"), ("retain-from", "last-seen"), ("max", "20")];
+        [("service-format", format), ("retain-ms", "1000"), ("retain-from", "last-seen"), ("max", "20")];
     let parameters = parameters.map(|(name, value)| (name, value.to_owned()));
     let (mut text, lines) = CheckedWriter::start(kind, &parameters);
     text.push(b'\n');

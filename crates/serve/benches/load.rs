@@ -13,6 +13,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use twinsplit_core::hash::mix;
+use twinsplit_core::join::memory;
 use twinsplit_core::sketch::simhash::{Bits, Tie};
 use twinsplit_core::sketch::{Hash, Idf, Weights};
 use twinsplit_core::text::{FeatureKind, FeatureSpec};
@@ -54,6 +55,7 @@ fn serve(args: &[String]) {
         namespaces: 10,
     };
     fs::create_dir_all(folder).unwrap();
+    memory::give_back_large();
     let began = Instant::now();
     let (engine, _) = Engine::open(LogFolder(folder.into()), settings, Vec::new()).unwrap();
     let ready = began.elapsed();

@@ -314,6 +314,16 @@ impl Chunk {
         self.starts.push(self.bytes.len() as u32 | GONE);
     }
 
+    /// Puts other bytes into the place of a document.
+    pub fn replace(&mut self, place: u64, record: &[u8]) {
+        let Some(range) = self.range(place as usize) else { return };
+        let (before, after) = (range.len(), record.len());
+        self.bytes.splice(range, record.iter().copied());
+        for start in self.starts.iter_mut().skip(place as usize + 1) {
+            *start = (*start + after as u32) - before as u32;
+        }
+    }
+
     /// Takes a document out.
     pub fn remove(&mut self, place: u64) {
         let Some(range) = self.range(place as usize) else { return };

@@ -1,8 +1,8 @@
-//! Numbers, documents and changes as bytes, as logs and snapshots have them.
+//! Numbers, documents and verdicts as bytes, as logs and snapshots have them.
 
-use crate::document::{Document, Key, Measure};
+use crate::document::{Document, Key, Measure, Verdict};
 use crate::entries::Grounds;
-use crate::namespace::Taken;
+use crate::runs::{Ended, Mode, Settled};
 use twinsplit_core::similarity::text::{Content, TEXT_MEASURES};
 
 /// Appends a number, seven bits a byte, the lowest first.
@@ -141,6 +141,32 @@ pub(crate) fn document(from: &mut Reader<'_>) -> Option<Document> {
     Some(Document { key, digest, content: content.map(Box::new) })
 }
 
+/// Appends a measure.
+fn put_measure(measure: Measure, out: &mut Vec<u8>) {
+    match measure {
+        Measure::Hamming => out.push(HAMMING),
+        Measure::EqualText => out.push(EQUAL_TEXT),
+        Measure::Text(measure, share) => {
+            let place = TEXT_MEASURES.iter().position(|one| *one == measure).unwrap_or(0);
+            out.push(BY_TEXT + place as u8);
+            put_number(share.into(), out);
+        }
+    }
+}
+
+/// Reads a measure, whose first byte is given.
+fn measure(kind: u8, from: &mut Reader<'_>) -> Option<Measure> {
+    Some(match kind {
+        HAMMING => Measure::Hamming,
+        EQUAL_TEXT => Measure::EqualText,
+        other => {
+            let measure = *TEXT_MEASURES.get(usize::from(other.checked_sub(BY_TEXT)?))?;
+            let share = u32::try_from(from.number()?).ok().filter(|share| *share <= 1_000_000)?;
+            Measure::Text(measure, share)
+        }
+    })
+}
+
 const NEW: u8 = 0;
 const HAMMING: u8 = 1;
 const EQUAL_TEXT: u8 = 2;
@@ -152,15 +178,7 @@ pub(crate) fn put_grounds(grounds: Option<Grounds>, out: &mut Vec<u8>) {
         out.push(NEW);
         return;
     };
-    match measure {
-        Measure::Hamming => out.push(HAMMING),
-        Measure::EqualText => out.push(EQUAL_TEXT),
-        Measure::Text(measure, share) => {
-            let place = TEXT_MEASURES.iter().position(|one| *one == measure).unwrap_or(0);
-            out.push(BY_TEXT + place as u8);
-            put_number(share.into(), out);
-        }
-    }
+    put_measure(measure, out);
     put_number(of, out);
     out.push(distance as u8);
 }
@@ -169,87 +187,120 @@ pub(crate) fn put_grounds(grounds: Option<Grounds>, out: &mut Vec<u8>) {
 pub(crate) fn grounds(from: &mut Reader<'_>) -> Option<Option<Grounds>> {
     let measure = match from.byte()? {
         NEW => return Some(None),
-        HAMMING => Measure::Hamming,
-        EQUAL_TEXT => Measure::EqualText,
-        other => {
-            let measure = *TEXT_MEASURES.get(usize::from(other.checked_sub(BY_TEXT)?))?;
-            let share = u32::try_from(from.number()?).ok().filter(|share| *share <= 1_000_000)?;
-            Measure::Text(measure, share)
-        }
+        kind => measure(kind, from)?,
     };
     Some(Some(Grounds { of: from.number()?, distance: distance(from)?, measure }))
 }
 
-/// What happened, as the log has it: what was decided, and not only what was asked.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Change<'b> {
-    /// A document was taken in.
-    Added {
-        /// The id.
-        id: &'b [u8],
-        /// The document.
-        document: Document,
-        /// Its number, and what was said of it.
-        taken: Taken,
-    },
-    /// A document was forgotten.
-    Deleted {
-        /// Its id.
-        id: &'b [u8],
-    },
-}
-
-const ADDED: u8 = 1;
-const DELETED: u8 = 2;
-
-/// Appends that a document was taken in.
-pub(crate) fn put_added(
-    (now, namespace, id): (u64, &[u8], &[u8]),
-    document: (Key, u64, Option<&Content>),
-    taken: Taken,
-    out: &mut Vec<u8>,
-) {
-    out.push(ADDED);
-    put_number(now, out);
-    put_bytes(namespace, out);
-    put_bytes(id, out);
-    put_number(taken.number, out);
-    put_grounds(taken.grounds, out);
-    put_document(document, out);
-}
-
-/// Appends that one was deleted.
-pub(crate) fn put_deleted(now: u64, namespace: &[u8], id: &[u8], out: &mut Vec<u8>) {
-    out.push(DELETED);
-    put_number(now, out);
-    put_bytes(namespace, out);
-    put_bytes(id, out);
-}
-
-/// Reads when what happened in which namespace.
-pub(crate) fn change(bytes: &[u8]) -> Option<(u64, &[u8], Change<'_>)> {
-    let mut from = Reader(bytes);
-    let kind = from.byte()?;
-    let (now, namespace, id) = (from.number()?, from.bytes()?, from.bytes()?);
-    let change = match kind {
-        ADDED => {
-            let number = from.number()?;
-            let grounds = grounds(&mut from)?;
-            Change::Added { id, document: document(&mut from)?, taken: Taken { number, grounds } }
-        }
-        DELETED => Change::Deleted { id },
-        _ => return None,
+/// Appends a verdict.
+fn put_verdict(verdict: &Verdict, out: &mut Vec<u8>) {
+    let Verdict::Duplicate { id, distance, measure, pending } = verdict else {
+        out.push(NEW);
+        return;
     };
-    from.end()?;
-    Some((now, namespace, change))
+    put_measure(*measure, out);
+    put_bytes(id, out);
+    out.push(*distance as u8);
+    // A run has a name.
+    put_bytes(pending.as_deref().unwrap_or_default(), out);
+}
+
+/// Reads a verdict.
+fn verdict(from: &mut Reader<'_>) -> Option<Verdict> {
+    let measure = match from.byte()? {
+        NEW => return Some(Verdict::New),
+        kind => measure(kind, from)?,
+    };
+    let (id, distance, pending) = (from.bytes()?.into(), distance(from)?, from.bytes()?);
+    let pending = (!pending.is_empty()).then(|| pending.into());
+    Some(Verdict::Duplicate { id, distance, measure, pending })
+}
+
+const COMMITTED: u8 = 1;
+const CANCELLED: u8 = 2;
+
+const DUPLICATE: u8 = 0;
+const ORPHAN: u8 = 1;
+const CONFLICT: u8 = 2;
+
+/// Appends how a run has ended.
+pub(crate) fn put_ended(ended: &Ended, out: &mut Vec<u8>) {
+    match ended {
+        Ended::Committed(all) => {
+            out.push(COMMITTED);
+            put_number(all.len() as u64, out);
+            for (id, settled) in all {
+                put_bytes(id, out);
+                match settled {
+                    Settled::Duplicate(verdict) => {
+                        out.push(DUPLICATE);
+                        put_verdict(verdict, out);
+                    }
+                    Settled::Orphan => out.push(ORPHAN),
+                    Settled::Conflict => out.push(CONFLICT),
+                }
+            }
+        }
+        Ended::Cancelled(all) => {
+            out.push(CANCELLED);
+            put_number(all.len() as u64, out);
+            all.iter().for_each(|id| put_bytes(id, out));
+        }
+    }
+}
+
+/// Reads how a run has ended.
+pub(crate) fn ended(from: &mut Reader<'_>) -> Option<Ended> {
+    let (kind, count) = (from.byte()?, from.number()?);
+    Some(match kind {
+        COMMITTED => {
+            let mut all = Vec::new();
+            for _ in 0..count {
+                let id = from.bytes()?.into();
+                let settled = match from.byte()? {
+                    DUPLICATE => Settled::Duplicate(verdict(from)?),
+                    ORPHAN => Settled::Orphan,
+                    CONFLICT => Settled::Conflict,
+                    _ => return None,
+                };
+                all.push((id, settled));
+            }
+            Ended::Committed(all)
+        }
+        CANCELLED => {
+            let mut all = Vec::new();
+            for _ in 0..count {
+                all.push(from.bytes()?.into());
+            }
+            Ended::Cancelled(all)
+        }
+        _ => return None,
+    })
+}
+
+const ISOLATED: u8 = 0;
+const SHARED: u8 = 1;
+
+/// Appends the mode of a run.
+pub(crate) fn put_mode(mode: Mode, out: &mut Vec<u8>) {
+    out.push(if mode == Mode::Isolated { ISOLATED } else { SHARED });
+}
+
+/// Reads the mode of a run.
+pub(crate) fn mode(from: &mut Reader<'_>) -> Option<Mode> {
+    match from.byte()? {
+        ISOLATED => Some(Mode::Isolated),
+        SHARED => Some(Mode::Shared),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn documents() -> impl Strategy<Value = Document> {
+    pub(crate) fn documents() -> impl Strategy<Value = Document> {
         let key = prop_oneof![
             Just(Key::Nothing),
             any::<u128>().prop_map(Key::Text),
@@ -264,7 +315,7 @@ mod tests {
         (key, any::<u64>(), content).prop_map(|(key, digest, content)| Document { key, digest, content })
     }
 
-    fn all_grounds() -> impl Strategy<Value = Option<Grounds>> {
+    pub(crate) fn all_grounds() -> impl Strategy<Value = Option<Grounds>> {
         let measure = (0usize..5, 0u32..=1_000_000).prop_map(|(kind, share)| match kind {
             0 => Measure::Hamming,
             1 => Measure::EqualText,
@@ -278,23 +329,31 @@ mod tests {
     }
 
     proptest! {
-        /// What is read is what was put; what is cut off, or followed by more, is nothing.
+        /// What is read is what was put; what is cut off is nothing.
         #[test]
-        fn any_change_is_read_as_it_was_put(
-            document in documents(), grounds in all_grounds(),
-            now: u64, number: u64, namespace: Vec<u8>, id: Vec<u8>, cut: prop::sample::Index,
+        fn any_end_of_a_run_is_read_as_it_was_put(
+            committed: bool, ids in prop::collection::vec(any::<(Vec<u8>, u8)>(), 0..9), grounds in all_grounds(),
+            pending in "[a-z]{0,3}", cut: prop::sample::Index,
         ) {
+            let verdict = grounds.map_or(Verdict::New, |Grounds { distance, measure, .. }| Verdict::Duplicate {
+                id: b"kept"[..].into(),
+                distance,
+                measure,
+                pending: (!pending.is_empty()).then(|| pending.as_bytes().into()),
+            });
+            let settled = |kind: u8| match kind % 3 {
+                0 => Settled::Duplicate(verdict.clone()),
+                1 => Settled::Orphan,
+                _ => Settled::Conflict,
+            };
+            let end = match committed {
+                true => Ended::Committed(ids.iter().map(|(id, kind)| (id.clone().into(), settled(*kind))).collect()),
+                false => Ended::Cancelled(ids.iter().map(|(id, _)| id.clone().into()).collect()),
+            };
             let mut out = Vec::new();
-            let taken = Taken { number, grounds };
-            put_added((now, &namespace, &id), (document.key, document.digest, document.content.as_deref()), taken, &mut out);
-            let expected = Change::Added { id: &id, document, taken };
-            prop_assert_eq!(change(&out), Some((now, &namespace[..], expected)));
-            prop_assert_eq!(change(&out[..cut.index(out.len())]), None);
-            out.push(0);
-            prop_assert_eq!(change(&out), None);
-            let mut out = Vec::new();
-            put_deleted(now, &namespace, &id, &mut out);
-            prop_assert_eq!(change(&out), Some((now, &namespace[..], Change::Deleted { id: &id })));
+            put_ended(&end, &mut out);
+            prop_assert_eq!(ended(&mut Reader(&out)), Some(end));
+            prop_assert_eq!(ended(&mut Reader(&out[..cut.index(out.len())])), None);
         }
     }
 }

@@ -1,7 +1,8 @@
 //! What clients ask for: words as commands, and answers as replies.
 
-use crate::document::{Document, Measure, Verdict};
+use crate::document::{Document, Measure, Verdict, shown};
 use crate::resp::{Replies, Version};
+use crate::runs::{Mode, RunFigures, Settled};
 use crate::sketch::Sketch;
 use crate::state::{Answer, Compared, Operation};
 use std::borrow::Cow;
@@ -26,14 +27,18 @@ const fn of_server(name: &'static str, arity: i64, about: &'static str) -> Decla
     Declared { name, arity, about, keyed: false, writes: false }
 }
 
-const COMMANDS: [Declared; 16] = [
-    of_namespace("fp.checkadd", 5, true, "Says whether a document is new, and takes it in"),
+const COMMANDS: [Declared; 20] = [
+    of_namespace("fp.checkadd", -5, true, "Says whether a document is new, and takes it in"),
     of_namespace("fp.mcheckadd", -5, true, "Does that with several documents, one after the other"),
-    of_namespace("fp.check", 4, false, "Says whether a document would be new"),
-    of_namespace("fp.add", 5, true, "Takes a document in and keeps it, whatever it is like"),
-    of_namespace("fp.del", 3, true, "Forgets a document, and lists what was dropped in its favour"),
-    of_namespace("fp.why", 4, false, "Says how two documents compare"),
+    of_namespace("fp.check", -4, false, "Says whether a document would be new"),
+    of_namespace("fp.add", -5, true, "Takes a document in and keeps it, whatever it is like"),
+    of_namespace("fp.del", -3, true, "Forgets a document, and lists what was dropped in its favour"),
+    of_namespace("fp.why", -4, false, "Says how two documents compare"),
     of_namespace("fp.count", 2, false, "Counts documents, and those that are kept"),
+    of_namespace("fp.begin", 4, true, "Begins a run of a crawler"),
+    of_namespace("fp.commit", 3, true, "Commits a run, and lists its documents whose verdicts have changed"),
+    of_namespace("fp.cancel", 3, true, "Takes a run back, and lists what was dropped in its favour"),
+    of_namespace("fp.runs", 2, false, "Lists the runs"),
     of_server("ping", -1, "Answers"),
     of_server("echo", 2, "Says it again"),
     of_server("hello", -1, "Chooses the version of the protocol"),
@@ -123,8 +128,10 @@ fn read(words: &[Word<'_>], sketch: &mut Sketch) -> Result<Command, String> {
 }
 
 fn asked(name: &str, arguments: &[Word<'_>], sketch: &mut Sketch) -> Result<Operation, String> {
+    let (run, arguments) = of_run(name, arguments)?;
     let id = |id: &Word<'_>| bounded("id", id, ID);
-    Ok(match (name, arguments) {
+    let of = |run: &Word<'_>| bounded("name of the run", run, NAME);
+    let operation = match (name, arguments) {
         ("fp.checkadd", [of, kind, content]) => {
             Operation::CheckAdd(id(of)?, document(kind, content, sketch)?)
         }
@@ -138,8 +145,47 @@ fn asked(name: &str, arguments: &[Word<'_>], sketch: &mut Sketch) -> Result<Oper
             let all = two.map(|two| Ok((id(&two[0])?, document(kind, &two[1], sketch)?)));
             Operation::CheckAddAll(all.collect::<Result<_, String>>()?)
         }
+        ("fp.begin", [run, mode]) => Operation::Begin(of(run)?, mode_of(mode)?),
+        ("fp.commit", [run]) => Operation::Commit(of(run)?),
+        ("fp.cancel", [run]) => Operation::Cancel(of(run)?),
+        ("fp.runs", []) => Operation::Runs,
         _ => return Err(format!("ERR wrong number of arguments for '{name}' command")),
+    };
+    Ok(match run {
+        Some(run) => Operation::InRun(run, Box::new(operation)),
+        None => operation,
     })
+}
+
+/// The run with which a request comes, and the other arguments. It stands at the end; where documents follow one another it stands before them, for
+/// `RUN` may be an id.
+fn of_run<'w, 'b>(
+    name: &str,
+    arguments: &'w [Word<'b>],
+) -> Result<(Option<Box<[u8]>>, &'w [Word<'b>]), String> {
+    let without = match name {
+        "fp.checkadd" | "fp.add" => 3,
+        "fp.check" | "fp.why" => 2,
+        "fp.del" => 1,
+        "fp.mcheckadd" => 0,
+        _ => return Ok((None, arguments)),
+    };
+    let (run, rest) = match arguments {
+        [word, run, rest @ ..] if without == 0 && is_word(word, "run") => (run, rest),
+        [rest @ .., word, run] if without > 0 && rest.len() == without => {
+            if !is_word(word, "run") {
+                return Err(format!("ERR expected RUN, found '{}'", shown(word)));
+            }
+            (run, rest)
+        }
+        _ => return Ok((None, arguments)),
+    };
+    Ok((Some(bounded("name of the run", run, NAME)?), rest))
+}
+
+fn mode_of(word: &[u8]) -> Result<Mode, String> {
+    let known = [Mode::Isolated, Mode::Shared].into_iter().find(|mode| is_word(word, mode.name()));
+    known.ok_or_else(|| format!("ERR expected ISOLATED or SHARED, found '{}'", shown(word)))
 }
 
 /// Whether that is a word, in capitals or not.
@@ -195,12 +241,6 @@ fn of_user(user: &[u8], password: &[u8]) -> Result<Box<[u8]>, String> {
 /// What a wrong password is answered with.
 pub(crate) const WRONG_PASSWORD: &str = "WRONGPASS invalid username-password pair; the user is 'default'";
 
-/// A word for an error: short, and nothing that changes a terminal.
-fn shown(word: &[u8]) -> String {
-    let text = String::from_utf8_lossy(&word[..word.len().min(64)]).into_owned();
-    twinsplit_core::visible::line(&text).into_owned()
-}
-
 /// Replies with an answer of the writer.
 pub(crate) fn reply(answer: &Answer, out: &mut Replies) {
     match answer {
@@ -228,25 +268,58 @@ pub(crate) fn reply(answer: &Answer, out: &mut Replies) {
             }
         }
         Answer::Why(Some(compared)) => reply_why(compared, out),
+        Answer::Begun => out.simple("OK"),
+        Answer::Committed(settled) => {
+            out.array(settled.len());
+            for (id, settled) in settled {
+                match settled {
+                    Settled::Duplicate(verdict) => put_verdict(Some(id), verdict, out),
+                    Settled::Orphan => out.bulks(&[id, b"ORPHAN"]),
+                    Settled::Conflict => out.bulks(&[id, b"IDCONFLICT"]),
+                }
+            }
+        }
+        Answer::Runs(runs) => {
+            out.array(runs.len());
+            for RunFigures { name, mode, state, documents } in runs {
+                out.map(4);
+                let texts =
+                    [("name", &**name), ("mode", mode.name().as_bytes()), ("state", state.as_bytes())];
+                for (name, text) in texts {
+                    out.bulk(name.as_bytes());
+                    out.bulk(text);
+                }
+                out.bulk(b"documents");
+                out.number(*documents);
+            }
+        }
     }
 }
 
 fn reply_verdict(verdict: &Verdict, out: &mut Replies) {
-    match verdict {
-        Verdict::New => {
-            out.array(1);
-            out.bulk(b"NEW");
-        }
-        Verdict::Duplicate { id, distance, measure } => {
-            out.array(4);
-            out.bulk(b"DUPLICATE");
-            out.bulk(id);
-            out.number((*distance).into());
-            match measure {
-                Measure::Hamming => out.bulk(b"hamming"),
-                other => out.bulk(other.to_string().as_bytes()),
-            }
-        }
+    put_verdict(None, verdict, out);
+}
+
+/// Replies with a verdict, behind an id where it is not known of which document it is.
+fn put_verdict(of: Option<&[u8]>, verdict: &Verdict, out: &mut Replies) {
+    let count = match verdict {
+        Verdict::New => 1,
+        Verdict::Duplicate { pending: None, .. } => 4,
+        Verdict::Duplicate { pending: Some(_), .. } => 6,
+    };
+    out.array(count + usize::from(of.is_some()));
+    of.into_iter().for_each(|id| out.bulk(id));
+    let Verdict::Duplicate { id, distance, measure, pending } = verdict else { return out.bulk(b"NEW") };
+    out.bulk(b"DUPLICATE");
+    out.bulk(id);
+    out.number((*distance).into());
+    match measure {
+        Measure::Hamming => out.bulk(b"hamming"),
+        other => out.bulk(other.to_string().as_bytes()),
+    }
+    if let Some(run) = pending {
+        out.bulk(b"PENDING");
+        out.bulk(run);
     }
 }
 

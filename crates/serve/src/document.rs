@@ -77,6 +77,8 @@ pub enum Verdict {
         distance: u32,
         /// By what it is like it.
         measure: Measure,
+        /// The run that has brought the kept document, where it is another one and is still open.
+        pending: Option<Box<[u8]>>,
     },
 }
 
@@ -89,6 +91,20 @@ pub enum Refused {
     Memory(u64),
     /// There may be so many namespaces and no more.
     Namespaces(usize),
+    /// There is no run of this name.
+    NoRun(Box<[u8]>),
+    /// The run of this name was committed, or cancelled.
+    RunEnded(Box<[u8]>, &'static str),
+    /// The run of this name is open in the other mode.
+    RunMode(Box<[u8]>, &'static str),
+    /// There may be so many open runs and no more.
+    Runs(usize),
+}
+
+/// A word for an error: short, and nothing that changes a terminal.
+pub(crate) fn shown(word: &[u8]) -> String {
+    let text = String::from_utf8_lossy(&word[..word.len().min(64)]).into_owned();
+    twinsplit_core::visible::line(&text).into_owned()
 }
 
 impl fmt::Display for Refused {
@@ -105,6 +121,16 @@ impl fmt::Display for Refused {
             ),
             Refused::Namespaces(most) => {
                 write!(f, "ERR there are {most} namespaces, as many as --namespaces lets be")
+            }
+            Refused::NoRun(name) => {
+                write!(f, "NORUN there is no run '{}' in this namespace; FP.BEGIN begins one", shown(name))
+            }
+            Refused::RunEnded(name, how) => {
+                write!(f, "RUNENDED the run '{}' was {how}; begin one of another name", shown(name))
+            }
+            Refused::RunMode(name, mode) => write!(f, "ERR the run '{}' is open, and {mode}", shown(name)),
+            Refused::Runs(most) => {
+                write!(f, "ERR {most} runs are open in this namespace; commit or cancel some")
             }
         }
     }

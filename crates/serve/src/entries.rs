@@ -36,10 +36,22 @@ pub(crate) struct Entries {
     bytes: u64,
 }
 
+/// Whether the documents of a run are looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Seen {
+    /// They are, before others.
+    First,
+    /// Where there is no other.
+    Last,
+    /// They are not.
+    Not,
+}
+
 /// A document that was taken out.
 pub(crate) struct Gone {
     pub id: Box<[u8]>,
     pub key: Key,
+    pub run: u32,
     pub is_kept: bool,
 }
 
@@ -127,17 +139,20 @@ impl Entries {
         self.hasher.hash_one(id)
     }
 
-    /// The document of an id, whose hash is given.
-    pub fn find(&self, id: &[u8], hash: u64) -> Option<Entry<'_>> {
-        let mut found = None;
-        let same = |low: &Low| {
-            let entry = self.get(whole(*low, self.base));
-            let entry = entry.filter(|entry| entry.id() == id);
-            found = entry.or(found);
-            entry.is_some()
+    /// The document of an id, whose hash is given; documents of several runs may have the same. What comes with a run is asked of `seen`.
+    pub fn find(&self, id: &[u8], hash: u64, seen: impl Fn(u32) -> Seen) -> Option<Entry<'_>> {
+        let (mut found, mut other) = (None, None);
+        let is_first = |low: &Low| {
+            let entry = self.get(whole(*low, self.base)).filter(|entry| entry.id() == id);
+            match entry.map(|entry| seen(entry.run())) {
+                Some(Seen::First) => found = entry,
+                Some(Seen::Last) => other = entry,
+                Some(Seen::Not) | None => {}
+            }
+            found.is_some()
         };
-        self.ids.get(table(hash))?.find(hash, same)?;
-        found
+        self.ids.get(table(hash))?.find(hash, is_first);
+        found.or(other)
     }
 
     /// The document of a number.
@@ -267,10 +282,30 @@ impl Entries {
         }
     }
 
+    /// Says that a document was dropped for this, whatever was said of it before.
+    pub fn drop_for(&mut self, number: u64, grounds: Grounds) {
+        let Some(entry) = self.get(number) else { return };
+        let mut fields = entry.fields();
+        let before = fields.dropped.replace((grounds, [NONE; 2]));
+        let mut record = Vec::new();
+        chunk::encode(&fields, &mut record);
+        match before {
+            None => self.kept -= 1,
+            Some((grounds, links)) => self.unlink(grounds.of, links),
+        }
+        self.change(number, |chunk, place| chunk.replace(place, &record));
+        self.favour(number, grounds.of);
+    }
+
     /// Takes a document out. What was dropped in its favour has to be taken out before.
     pub fn remove(&mut self, number: u64) -> Option<Gone> {
         let fields = self.get(number)?.fields();
-        let gone = Gone { id: fields.id.into(), key: fields.key, is_kept: fields.dropped.is_none() };
+        let gone = Gone {
+            id: fields.id.into(),
+            key: fields.key,
+            run: fields.run,
+            is_kept: fields.dropped.is_none(),
+        };
         let hash = self.hash(fields.id);
         if let Some((grounds, links)) = fields.dropped {
             self.unlink(grounds.of, links);

@@ -96,7 +96,10 @@ impl Namespace {
             pass.save(&entry);
         }
         let is_first = number == self.entries.base();
-        let Gone { id, key, is_kept } = self.entries.remove(number)?;
+        let Gone { id, key, run, is_kept } = self.entries.remove(number)?;
+        if run > 0 {
+            self.runs.take_out(run);
+        }
         match key {
             Key::Text(hash) => drop(self.texts.remove(&(hash, number))),
             // The first of all go together, some time later.

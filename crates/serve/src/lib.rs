@@ -10,6 +10,8 @@
 #![deny(clippy::print_stderr)]
 
 mod ahead;
+mod asked;
+mod change;
 mod chunk;
 mod codec;
 mod commands;
@@ -27,8 +29,11 @@ mod pass;
 mod received;
 mod record;
 pub mod resp;
+mod restore;
+mod runs;
 mod server;
 mod settings;
+mod settle;
 mod sketch;
 mod snapshot;
 mod state;
@@ -40,6 +45,7 @@ pub use document::{Document, Key, Measure, Refused, Verdict};
 pub use engine::{Engine, Recovered};
 pub use log::Torn;
 pub use namespace::{Counts, Namespace};
+pub use runs::{Ended, Mode, RunFigures, Settled};
 pub use server::{Server, ServerOptions, Stopper};
 pub use settings::{Retention, Settings};
 pub use sketch::{Sketch, Sketching};

@@ -13,6 +13,7 @@ use crate::document::{Document, Key, Measure, Refused, Verdict};
 use crate::entries::{Entries, Entry, Grounds, NONE};
 use crate::index::FingerprintIndex;
 use crate::pass::SnapshotPass;
+use crate::runs::Runs;
 use crate::settings::{Retention, Settings};
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
@@ -54,12 +55,13 @@ pub struct Namespace {
     pub(crate) cut: u64,
     /// Kept texts without fingerprints, by hash and number.
     pub(crate) texts: BTreeSet<(u128, u64)>,
-    comparer: Option<TextComparer>,
+    pub(crate) comparer: Option<TextComparer>,
+    pub(crate) runs: Runs,
     pub(crate) counts: Counts,
     /// A snapshot on its way.
     pub(crate) pass: Option<SnapshotPass>,
     /// Bytes of the index when it was last looked at, and how many were put in since.
-    index_bytes: (u64, u32),
+    pub(crate) index_bytes: (u64, u32),
 }
 
 /// How often the index is asked for its bytes.
@@ -79,6 +81,7 @@ impl Namespace {
             cut: 0,
             texts: BTreeSet::new(),
             comparer: settings.check.map(TextComparer::new),
+            runs: Runs::default(),
             counts: Counts::default(),
             pass: None,
             index_bytes: (0, 0),
@@ -107,7 +110,7 @@ impl Namespace {
 
     /// Bytes that it takes, about.
     pub fn bytes(&self) -> u64 {
-        self.entries.bytes() + self.index_bytes.0 + 48 * self.texts.len() as u64
+        self.entries.bytes() + self.index_bytes.0 + 48 * self.texts.len() as u64 + self.runs.bytes()
     }
 
     /// Searches for documents of these fingerprints together: they are asked for next, in this order.
@@ -120,27 +123,35 @@ impl Namespace {
         self.ahead.forget();
     }
 
-    /// The first kept document that is like this one.
-    fn find(&mut self, document: &Document) -> Option<Grounds> {
-        match document.key {
+    /// The first kept document that is like this one, of those that a run sees (0 for none) and that count.
+    pub(crate) fn find(
+        &mut self,
+        key: Key,
+        content: Option<&Content>,
+        viewer: u32,
+        counts: impl Fn(&Entry<'_>) -> bool,
+    ) -> Option<Grounds> {
+        let Self { index, ahead, near, entries, comparer, settings, texts, runs, .. } = self;
+        let counts = |entry: &Entry<'_>| entry.is_kept() && runs.sees(viewer, entry.run()) && counts(entry);
+        match key {
             Key::Nothing => None,
             Key::Text(hash) => {
-                let (_, of) = self.texts.range((hash, 0)..=(hash, u64::MAX)).next()?;
+                let mut equal = texts.range((hash, 0)..=(hash, u64::MAX));
+                let (_, of) = equal.find(|(_, of)| entries.get(*of).is_some_and(|entry| counts(&entry)))?;
                 Some(Grounds { of: *of, distance: 0, measure: Measure::EqualText })
             }
             Key::Fingerprint { value, most } => {
-                let Self { index, ahead, near, entries, comparer, settings, .. } = self;
                 ahead.near(index, value, settings.distance, near);
                 near.iter().find_map(|(of, distance)| {
                     let (of, distance) = (*of, *distance);
-                    let entry = entries.get(of).filter(Entry::is_kept)?;
+                    let entry = entries.get(of).filter(&counts)?;
                     let Key::Fingerprint { most: theirs, .. } = entry.key() else { return None };
                     if distance > most.min(theirs) {
                         return None;
                     }
                     let measure = match comparer {
                         None => Measure::Hamming,
-                        Some(comparer) => alike(comparer, entry.content, document.content.as_deref())?,
+                        Some(comparer) => alike(comparer, entry.content, content)?,
                     };
                     Some(Grounds { of, distance, measure })
                 })
@@ -149,23 +160,24 @@ impl Namespace {
     }
 
     /// What a document is, without taking it in.
-    pub fn check(&mut self, now: u64, document: &Document) -> Verdict {
+    pub(crate) fn check(&mut self, now: u64, document: &Document, viewer: u32) -> Verdict {
         self.expire(now);
-        match self.find(document) {
+        match self.find(document.key, document.content.as_deref(), viewer, |_| true) {
             None => Verdict::New,
-            Some(grounds) => self.said(grounds),
+            Some(grounds) => self.said(grounds, viewer),
         }
     }
 
-    fn said(&self, grounds: Grounds) -> Verdict {
+    pub(crate) fn said(&self, grounds: Grounds, viewer: u32) -> Verdict {
         let Grounds { of, distance, measure } = grounds;
-        let kept = self.entries.get(of);
-        kept.map_or(Verdict::New, |kept| Verdict::Duplicate { id: kept.id().into(), distance, measure })
+        let Some(kept) = self.entries.get(of) else { return Verdict::New };
+        let pending = self.runs.pending(viewer, kept.run()).map(Into::into);
+        Verdict::Duplicate { id: kept.id().into(), distance, measure, pending }
     }
 
     /// What was said of a document.
-    pub(crate) fn verdict(&self, entry: &Entry<'_>) -> Verdict {
-        entry.grounds().map_or(Verdict::New, |grounds| self.said(grounds))
+    pub(crate) fn verdict(&self, entry: &Entry<'_>, viewer: u32) -> Verdict {
+        entry.grounds().map_or(Verdict::New, |grounds| self.said(grounds, viewer))
     }
 
     /// Takes a document in, and says what it is: in one step, so that of two that are alike one is kept. What came under this id with the same
@@ -176,14 +188,14 @@ impl Namespace {
         document: Document,
         taken_in: impl FnOnce(&Document, Taken),
     ) -> Result<Verdict, Refused> {
-        let Arrival { now, id, search, refused } = arrival;
+        let Arrival { now, id, run, search, refused } = arrival;
         self.expire(now);
         let hash = self.entries.hash(id);
-        if let Some(entry) = self.entries.find(id, hash) {
+        if let Some(entry) = self.entries.find(id, hash, self.runs.seen_by(run)) {
             if entry.digest() != document.digest {
                 return Err(Refused::Conflict);
             }
-            let verdict = self.verdict(&entry);
+            let verdict = self.verdict(&entry, run);
             self.counts.retries += 1;
             return Ok(verdict);
         }
@@ -191,11 +203,13 @@ impl Namespace {
             return Err(refused);
         }
         self.make_room();
-        let grounds = if search { self.find(&document) } else { None };
-        let verdict = grounds.map_or(Verdict::New, |grounds| self.said(grounds));
-        taken_in(&document, Taken { number: self.next(), grounds });
+        let Document { key, content, .. } = &document;
+        let grounds = if search { self.find(*key, content.as_deref(), run, |_| true) } else { None };
+        let verdict = grounds.map_or(Verdict::New, |grounds| self.said(grounds, run));
+        let taken = Taken { number: self.next(), grounds, run, forced: run > 0 && !search };
+        taken_in(&document, taken);
         // An index that cannot be built anew has the document all the same, and tries again with the next one.
-        let _ = self.put(now, (id, hash), document, grounds);
+        let _ = self.put(now, (id, hash), document, taken);
         Ok(verdict)
     }
 
@@ -212,7 +226,11 @@ impl Namespace {
     ) -> Result<(), &'static str> {
         self.expire(now);
         let hash = self.entries.hash(id);
-        if self.entries.find(id, hash).is_some() {
+        let Taken { run, .. } = taken;
+        if run > 0 && !self.runs.is_open(run) {
+            return Err("a document comes with a run that is not open");
+        }
+        if self.entries.find(id, hash, self.runs.seen_by(run)).is_some() {
             return Err("a document comes twice");
         }
         self.make_room();
@@ -222,20 +240,18 @@ impl Namespace {
         if taken.grounds.is_some_and(|grounds| self.entries.get(grounds.of).is_none()) {
             return Err("a verdict rests on a document that is not there");
         }
-        self.put(now, (id, hash), document, taken.grounds).map_err(|_| "the index cannot be built")
+        self.put(now, (id, hash), document, taken).map_err(|_| "the index cannot be built")
     }
 
-    fn put(
-        &mut self,
-        now: u64,
-        (id, hash): (&[u8], u64),
-        document: Document,
-        grounds: Option<Grounds>,
-    ) -> Result<()> {
+    fn put(&mut self, now: u64, (id, hash): (&[u8], u64), document: Document, taken: Taken) -> Result<()> {
         let Document { key, digest, content } = document;
+        let Taken { grounds, run, forced, .. } = taken;
         let dropped = grounds.map(|grounds| (grounds, [NONE; 2]));
-        let fields = Fields { id, time: now, renewed: false, forced: false, key, digest, run: 0, dropped };
+        let fields = Fields { id, time: now, renewed: false, forced, key, digest, run, dropped };
         let number = self.entries.insert(fields, hash, content);
+        if run > 0 {
+            self.runs.put_in(run, number, self.entries.base());
+        }
         if let Some(grounds) = grounds {
             self.renew(grounds.of, now);
             self.entries.favour(number, grounds.of);
@@ -263,72 +279,18 @@ impl Namespace {
 
     /// Forgets a document, and those that were dropped in its favour, whose ids are given: whoever sends them again has a new verdict. `None` where there is
     /// no such document.
-    pub fn delete(&mut self, now: u64, id: &[u8]) -> Option<Vec<Box<[u8]>>> {
+    pub(crate) fn delete(&mut self, now: u64, id: &[u8], viewer: u32) -> Option<Vec<Box<[u8]>>> {
         self.expire(now);
-        let number = self.entry(id)?.number;
+        let number = self.entry(id, viewer)?.number;
         let orphans = self.take_out(number);
         self.counts.deleted += 1;
         self.counts.orphans += orphans.len() as u64;
         Some(orphans)
     }
 
-    /// The document of an id.
-    pub(crate) fn entry(&self, id: &[u8]) -> Option<Entry<'_>> {
-        self.entries.find(id, self.entries.hash(id))
-    }
-
-    /// Puts in what a snapshot holds, in the order of the numbers, of which the next one is given; the namespace is empty. Whether it may be so.
-    ///
-    /// # Errors
-    /// The index cannot be built.
-    pub(crate) fn restore(
-        &mut self,
-        rows: Vec<crate::pass::Saved>,
-        next: u64,
-        counts: Counts,
-    ) -> Result<bool> {
-        let (mut numbers, mut values) = (Vec::new(), Vec::new());
-        for row in rows {
-            let Document { key, digest, content } = row.document;
-            let hash = self.entries.hash(&row.id);
-            let grounds = row.grounds;
-            if row.number < self.next()
-                || row.number >= next
-                || self.entries.find(&row.id, hash).is_some()
-                || grounds.is_some_and(|grounds| self.entries.get(grounds.of).is_none())
-                || !self.entries.skip_to(row.number)
-            {
-                return Ok(false);
-            }
-            match (key, grounds) {
-                (Key::Fingerprint { value, .. }, None) => {
-                    numbers.push(row.number);
-                    values.push(value);
-                }
-                (Key::Text(hash), None) => drop(self.texts.insert((hash, row.number))),
-                _ => {}
-            }
-            let dropped = grounds.map(|grounds| (grounds, [NONE; 2]));
-            let (time, renewed) = (row.time, row.renewed);
-            let fields = Fields { id: &row.id, time, renewed, forced: false, key, digest, run: 0, dropped };
-            let number = self.entries.insert(fields, hash, content);
-            if let Some(grounds) = grounds {
-                self.entries.favour(number, grounds.of);
-            }
-            if row.renewed {
-                self.renewed.push(Reverse((row.time, row.number)));
-            }
-        }
-        if !self.entries.skip_to(next) {
-            return Ok(false);
-        }
-        if !numbers.is_empty() {
-            self.index =
-                FingerprintIndex::over(self.settings.bits, self.settings.distance, &numbers, &values)?;
-        }
-        self.index_bytes = (self.index.memory(), 0);
-        self.counts = counts;
-        Ok(true)
+    /// The document of an id, as a run sees it.
+    pub(crate) fn entry(&self, id: &[u8], viewer: u32) -> Option<Entry<'_>> {
+        self.entries.find(id, self.entries.hash(id), self.runs.seen_by(viewer))
     }
 }
 
@@ -337,6 +299,8 @@ impl Namespace {
 pub(crate) struct Arrival<'a> {
     pub now: u64,
     pub id: &'a [u8],
+    /// The run that it comes with; 0 for none.
+    pub run: u32,
     /// Whether it is searched for; else it is kept whatever there is.
     pub search: bool,
     /// Why it is refused where it is not there already.
@@ -350,6 +314,10 @@ pub(crate) struct Taken {
     pub number: u64,
     /// What its verdict rests on; nothing where it is kept.
     pub grounds: Option<Grounds>,
+    /// The run that it came with; 0 for none.
+    pub run: u32,
+    /// Whether it was kept whatever there was; told of runs alone, for what comes with none is never compared again.
+    pub forced: bool,
 }
 
 /// How alike two contents are, where they are enough.

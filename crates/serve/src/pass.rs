@@ -4,10 +4,12 @@
 //! The time at which a document was last found may be a later one than that of the moment: the log that follows has that as well, and
 //! what lives until it is found again is forgotten no sooner for that.
 
+use crate::chunk::Fields;
 use crate::codec::{self, Reader, put_bytes, put_document, put_grounds, put_number};
 use crate::document::Document;
 use crate::entries::{Entry, Grounds};
 use crate::namespace::Namespace;
+use std::collections::HashSet;
 
 /// How far a snapshot of a namespace is.
 #[derive(Debug)]
@@ -16,9 +18,11 @@ pub(crate) struct SnapshotPass {
     at: u64,
     /// Those with this one or larger ones came later.
     end: u64,
-    /// Documents that were forgotten before the pass came to them.
+    /// Documents that were forgotten or changed before the pass came to them.
     saved: Vec<u8>,
     count: u64,
+    /// The numbers of those that were changed: they are in the snapshot.
+    changed: HashSet<u64>,
 }
 
 /// A document of a snapshot.
@@ -28,6 +32,8 @@ pub(crate) struct Saved {
     pub number: u64,
     pub time: u64,
     pub renewed: bool,
+    pub forced: bool,
+    pub run: u32,
     pub document: Document,
     pub grounds: Option<Grounds>,
 }
@@ -36,23 +42,41 @@ impl SnapshotPass {
     /// Begins a snapshot of a namespace as it is now.
     pub fn begin(namespace: &mut Namespace) {
         let end = namespace.next();
-        namespace.pass = Some(Self { at: 0, end, saved: Vec::new(), count: 0 });
+        namespace.pass = Some(Self { at: 0, end, saved: Vec::new(), count: 0, changed: HashSet::new() });
     }
 
     /// Takes note of a document that is forgotten.
     pub fn save(&mut self, entry: &Entry<'_>) {
-        if (self.at..self.end).contains(&entry.number) {
+        if (self.at..self.end).contains(&entry.number) && !self.changed.remove(&entry.number) {
             put_saved(entry, &mut self.saved);
             self.count += 1;
         }
     }
+
+    /// Takes note of a document of which something else is said from now on.
+    pub fn save_changed(&mut self, entry: &Entry<'_>) {
+        self.save(entry);
+        if (self.at..self.end).contains(&entry.number) {
+            self.changed.insert(entry.number);
+        }
+    }
 }
+
+// The bits of a byte of a saved document.
+const RENEWED: u8 = 1;
+const FORCED: u8 = 2;
+const IN_RUN: u8 = 4;
 
 fn put_saved(entry: &Entry<'_>, out: &mut Vec<u8>) {
     put_bytes(entry.id(), out);
     put_number(entry.number, out);
     put_number(entry.time(), out);
-    out.push(entry.renewed().into());
+    let Fields { renewed, forced, run, .. } = entry.fields();
+    let flag = |is: bool, flag: u8| if is { flag } else { 0 };
+    out.push(flag(renewed, RENEWED) | flag(forced, FORCED) | flag(run > 0, IN_RUN));
+    if run > 0 {
+        put_number(run.into(), out);
+    }
     put_grounds(entry.grounds(), out);
     put_document((entry.key(), entry.digest(), entry.content), out);
 }
@@ -60,9 +84,12 @@ fn put_saved(entry: &Entry<'_>, out: &mut Vec<u8>) {
 /// Reads a document of a snapshot.
 pub(crate) fn saved(from: &mut Reader<'_>) -> Option<Saved> {
     let (id, number, time) = (from.bytes()?.into(), from.number()?, from.number()?);
-    let renewed = from.byte()? != 0;
+    let flags = from.byte().filter(|flags| *flags <= RENEWED | FORCED | IN_RUN)?;
+    let is = |flag: u8| flags & flag > 0;
+    let run = if is(IN_RUN) { u32::try_from(from.number()?).ok()? } else { 0 };
     let grounds = codec::grounds(from)?;
-    Some(Saved { id, number, time, renewed, grounds, document: codec::document(from)? })
+    let (renewed, forced) = (is(RENEWED), is(FORCED));
+    Some(Saved { id, number, time, renewed, forced, run, grounds, document: codec::document(from)? })
 }
 
 /// Appends the next documents of a snapshot, about so many; how many they are, and `None` at its end.
@@ -73,6 +100,9 @@ pub(crate) fn step(namespace: &mut Namespace, most: u64, out: &mut Vec<u8>) -> O
     out.append(&mut pass.saved);
     let until = pass.end.min(pass.at.saturating_add(most));
     for number in pass.at..until {
+        if pass.changed.remove(&number) {
+            continue;
+        }
         if let Some(entry) = namespace.entries.get(number) {
             put_saved(&entry, out);
             count += 1;

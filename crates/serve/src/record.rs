@@ -16,9 +16,12 @@ use twinsplit_io::checked_file::{CheckedWriter, Head, read_prefix};
 use twinsplit_io::error::{Error, Result};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The version of logs and snapshots, which their first lines name.
-pub(crate) const FORMAT: &str = "1";
-const FORMAT_NAME: &str = "service-format";
+/// The version of logs and snapshots that are written, which their first lines name. The first one knows no runs, and is read as well.
+pub(crate) const FORMAT: &str = "2";
+/// The version before runs.
+pub(crate) const WITHOUT_RUNS: &str = "1";
+/// What the first lines call it.
+pub(crate) const FORMAT_NAME: &str = "service-format";
 const HEAD: usize = 28;
 
 /// The lines at the beginning of a file.
@@ -46,11 +49,11 @@ pub(crate) fn read_head(bytes: &[u8], path: &Path, kind: &str) -> Result<(Head, 
         other => other,
     })?;
     match head.get(FORMAT_NAME) {
-        FORMAT => Ok((head, end)),
+        FORMAT | WITHOUT_RUNS => Ok((head, end)),
         other => Err(Error::File {
             path: path.to_owned(),
             problem: format!(
-                "it is of format {other} of services, and this version of twinsplit reads {FORMAT}; use the version that wrote it, or a later one"
+                "it is of format {other} of services, and this version of twinsplit reads {WITHOUT_RUNS} and {FORMAT}; use the version that wrote it, or a later one"
             ),
         }),
     }

@@ -223,6 +223,12 @@ impl Replies {
         self.bytes.extend_from_slice(b"\r\n");
     }
 
+    /// An array of byte strings.
+    pub fn bulks(&mut self, all: &[&[u8]]) {
+        self.array(all.len());
+        all.iter().for_each(|bytes| self.bulk(bytes));
+    }
+
     /// Nothing.
     pub fn null(&mut self) {
         self.bytes.extend_from_slice(match self.version {

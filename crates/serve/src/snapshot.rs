@@ -3,12 +3,13 @@
 //! A snapshot has the records of a log ([`crate::record`]): the first one has the moment and the namespaces, the others documents, and the last one how many
 //! these are. It has its name when all of it is on the disk.
 
-use crate::codec::{Reader, put_bytes, put_number};
+use crate::codec::{self, Reader, put_bytes, put_ended, put_mode, put_number};
 use crate::disk::{LogDisk, LogFile};
 use crate::log;
 use crate::namespace::Counts;
 use crate::pass::{self, Saved, SnapshotPass};
-use crate::record;
+use crate::record::{self, FORMAT_NAME, WITHOUT_RUNS};
+use crate::runs::Runs;
 use crate::state::State;
 use std::path::Path;
 use twinsplit_io::checked_file::Head;
@@ -34,9 +35,51 @@ pub(crate) fn begin(state: &mut State) -> Vec<u8> {
         for count in [new, duplicates, retries, deleted, expired, orphans] {
             put_number(count, &mut head);
         }
+        put_runs(&namespace.runs, &mut head);
         SnapshotPass::begin(namespace);
     }
     head
+}
+
+/// Appends the runs of a namespace: those that are open, and those that have ended and are remembered.
+fn put_runs(runs: &Runs, out: &mut Vec<u8>) {
+    put_number(runs.last().into(), out);
+    let open = runs.all_open();
+    put_number(open.len() as u64, out);
+    for (number, name, mode) in open {
+        put_number(number.into(), out);
+        put_bytes(name, out);
+        put_mode(mode, out);
+    }
+    let ended = runs.all_ended();
+    put_number(ended.len() as u64, out);
+    for (name, mode, how) in ended {
+        put_bytes(name, out);
+        put_mode(mode, out);
+        put_ended(how, out);
+    }
+}
+
+fn read_runs(from: &mut Reader<'_>) -> Option<Runs> {
+    let mut runs = Runs::default();
+    let last = u32::try_from(from.number()?).ok()?;
+    let mut before = 0;
+    for _ in 0..from.number()? {
+        let number =
+            u32::try_from(from.number()?).ok().filter(|number| (before + 1..=last).contains(number))?;
+        let name = from.bytes()?;
+        if runs.find(name).is_some() {
+            return None;
+        }
+        runs.put(number, name, codec::mode(from)?);
+        before = number;
+    }
+    for _ in 0..from.number()? {
+        let name: Box<[u8]> = from.bytes()?.into();
+        runs.remember(name, codec::mode(from)?, codec::ended(from)?);
+    }
+    runs.go_on(last);
+    Some(runs)
 }
 
 /// The content of the next record, with about so many documents; `None` at the end. The namespace is called by its place among those of
@@ -144,6 +187,7 @@ pub(crate) fn read(
     let bytes = Map::of(&path)?;
     let (head, mut at) = record::read_head(&bytes, &path, KIND)?;
     start(&head, &path)?;
+    let with_runs = head.get(FORMAT_NAME) != WITHOUT_RUNS;
     let wrong = |at: usize, problem: &str| Error::File {
         path: path.clone(),
         problem: format!("at byte {at}: {problem}; restore the folder from a backup"),
@@ -160,7 +204,8 @@ pub(crate) fn read(
     };
     let count = Some(Reader(end)).and_then(|mut end| Some((end.number()?, end.end()?)));
     let (count, ()) = count.ok_or_else(|| wrong(*last, "it ends before its last record"))?;
-    let (now, namespaces) = read_first(head).ok_or_else(|| wrong(*first, "the first record is none"))?;
+    let (now, namespaces) =
+        read_first(head, with_runs).ok_or_else(|| wrong(*first, "the first record is none"))?;
     let mut rows: Vec<Vec<Saved>> = namespaces.iter().map(|_| Vec::new()).collect();
     for (at, content) in documents {
         let mut from = Reader(content);
@@ -176,10 +221,10 @@ pub(crate) fn read(
     if rows.iter().map(Vec::len).sum::<usize>() as u64 != count {
         return Err(wrong(*last, "it holds another number of documents than its last record says"));
     }
-    for ((name, next, counts), mut rows) in namespaces.into_iter().zip(rows) {
+    for ((name, next, counts, runs), mut rows) in namespaces.into_iter().zip(rows) {
         rows.sort_unstable_by_key(|row| row.number);
         let namespace = state.restored(name, now);
-        if !namespace.restore(rows, next, counts)? {
+        if !namespace.restore(rows, next, counts, runs)? {
             return Err(wrong(*first, "its documents contradict one another"));
         }
     }
@@ -187,12 +232,12 @@ pub(crate) fn read(
     Ok(())
 }
 
-type First<'b> = (u64, Vec<(&'b [u8], u64, Counts)>);
+type First<'b> = (u64, Vec<(&'b [u8], u64, Counts, Runs)>);
 
-fn read_first(content: &[u8]) -> Option<First<'_>> {
+fn read_first(content: &[u8], with_runs: bool) -> Option<First<'_>> {
     let mut from = Reader(content);
     let (now, count) = (from.number()?, from.number()?);
-    let mut namespaces: Vec<(&[u8], u64, Counts)> = Vec::new();
+    let mut namespaces: Vec<(&[u8], u64, Counts, Runs)> = Vec::new();
     for _ in 0..count {
         let (name, next) = (from.bytes()?, from.number()?);
         let mut count = || from.number();
@@ -207,7 +252,8 @@ fn read_first(content: &[u8]) -> Option<First<'_>> {
         if namespaces.last().is_some_and(|(last, ..)| *last >= name) {
             return None;
         }
-        namespaces.push((name, next, counts));
+        let runs = if with_runs { read_runs(&mut from)? } else { Runs::default() };
+        namespaces.push((name, next, counts, runs));
     }
     from.end()?;
     Some((now, namespaces))

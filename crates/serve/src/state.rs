@@ -1,64 +1,16 @@
-//! All namespaces, and what can be operation of them. Nothing here knows of clocks, files or sockets: times are handed in, and what has changed is handed
+//! All namespaces, and what can be asked of them. Nothing here knows of clocks, files or sockets: times are handed in, and what has changed is handed
 //! out, as bytes for a log.
 
+use crate::asked::compared;
+pub use crate::asked::{Answer, Compared, Operation};
+use crate::change::{Change, change, put_added, put_begun, put_cancelled, put_committed, put_deleted};
 use crate::chunk::LATEST;
-use crate::codec::{self, Change};
-use crate::document::{Document, Key, Refused, Verdict};
+use crate::document::{Document, Refused, Verdict};
 use crate::namespace::{Arrival, Namespace};
+use crate::runs::Mode;
 use crate::settings::{Retention, Settings};
 use std::collections::BTreeMap;
 use twinsplit_core::similarity::text::TextComparer;
-
-/// What is operation.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Operation {
-    /// What a document is, which is taken in at once.
-    CheckAdd(Box<[u8]>, Document),
-    /// The same of several, one after the other.
-    CheckAddAll(Vec<(Box<[u8]>, Document)>),
-    /// What a document is, and nothing changes.
-    Check(Document),
-    /// To take a document in and to keep it, whatever it is like.
-    Add(Box<[u8]>, Document),
-    /// To forget a document.
-    Delete(Box<[u8]>),
-    /// How two documents compare.
-    Why(Box<[u8]>, Box<[u8]>),
-    /// How many documents there are.
-    Count,
-}
-
-/// What is answered.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Answer {
-    /// What a document is.
-    Verdict(Verdict),
-    /// The same of several, in their order.
-    Verdicts(Vec<Result<Verdict, Refused>>),
-    /// The ids of the documents that were dropped in favour of what is deleted; `None` where there was no such document.
-    Orphans(Option<Vec<Box<[u8]>>>),
-    /// How two documents compare; `None` where one of them is not there.
-    Why(Option<Box<Compared>>),
-    /// How many documents there are, and how many of them are kept.
-    Count(u64, u64),
-    /// The request is refused.
-    Refused(Refused),
-}
-
-/// How two documents compare.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Compared {
-    /// What was said of each.
-    pub verdicts: [Verdict; 2],
-    /// In how many bits their fingerprints differ, where both have one, and in how many they may.
-    pub distance: Option<(u32, u32)>,
-    /// How alike the texts are, in millionths, where there is a second stage and they are alike enough.
-    pub share: Option<u32>,
-    /// Whether the texts are equal, where both are too short for fingerprints.
-    pub equal_texts: Option<bool>,
-    /// Whether one would be a duplicate of the other.
-    pub alike: bool,
-}
 
 /// All namespaces.
 #[derive(Debug)]
@@ -109,7 +61,7 @@ impl State {
         self.bytes
     }
 
-    /// Forgets what is too old. Nothing of it has to be in a log: what is operation later would forget it first.
+    /// Forgets what is too old. Nothing of it has to be in a log: what is asked later would forget it first.
     pub fn expire(&mut self, now: u64) {
         let now = self.at(now);
         self.namespaces.values_mut().for_each(|namespace| namespace.expire(now));
@@ -148,7 +100,7 @@ impl State {
         self.namespaces.values_mut().for_each(Namespace::look_no_further);
     }
 
-    /// Does what is operation of a namespace. For each change `changed` is called with bytes from which [`State::replay`] makes it again.
+    /// Does what is asked of a namespace. For each change `changed` is called with bytes from which [`State::replay`] makes it again.
     pub fn ask(
         &mut self,
         now: u64,
@@ -156,50 +108,122 @@ impl State {
         operation: Operation,
         changed: &mut dyn FnMut(&[u8]),
     ) -> Answer {
-        let now = self.at(now);
+        self.at(now);
+        self.of(0, namespace, operation, changed)
+    }
+
+    /// The same, as a run sees it; 0 for none.
+    fn of(&mut self, run: u32, name: &[u8], operation: Operation, changed: &mut dyn FnMut(&[u8])) -> Answer {
+        let now = self.now;
         match operation {
-            Operation::CheckAdd(id, document) => answer(self.add(namespace, &id, document, true, changed)),
-            Operation::Add(id, document) => answer(self.add(namespace, &id, document, false, changed)),
+            Operation::CheckAdd(id, document) => answer(self.add((run, name), &id, document, true, changed)),
+            Operation::Add(id, document) => answer(self.add((run, name), &id, document, false, changed)),
             Operation::CheckAddAll(all) => {
-                let mut add =
-                    |(id, document): (Box<[u8]>, Document)| self.add(namespace, &id, document, true, changed);
+                let mut add = |(id, document): (Box<[u8]>, Document)| {
+                    self.add((run, name), &id, document, true, changed)
+                };
                 Answer::Verdicts(all.into_iter().map(&mut add).collect())
             }
             Operation::Check(document) => {
-                let verdict = self.with(namespace, |namespace| namespace.check(now, &document));
+                let verdict = self.with(name, |namespace| namespace.check(now, &document, run));
                 Answer::Verdict(verdict.unwrap_or(Verdict::New))
             }
             Operation::Delete(id) => {
-                let orphans = self.with(namespace, |held| held.delete(now, &id)).flatten();
+                let orphans = self.with(name, |held| held.delete(now, &id, run)).flatten();
                 if orphans.is_some() {
-                    self.change.clear();
-                    codec::put_deleted(now, namespace, &id, &mut self.change);
-                    changed(&self.change);
+                    self.log(changed, |change| put_deleted((now, name, &id), run, change));
                 }
                 Answer::Orphans(orphans)
             }
             Operation::Why(one, other) => {
                 let comparer = self.settings.check.map(TextComparer::new);
-                let compared = self.with(namespace, |namespace| {
+                let compared = self.with(name, |namespace| {
                     namespace.expire(now);
-                    compared(namespace, comparer, [&one, &other])
+                    compared(namespace, comparer, [&one, &other], run)
                 });
                 Answer::Why(compared.flatten().map(Box::new))
             }
             Operation::Count => {
-                let held = self.with(namespace, |namespace| {
+                let held = self.with(name, |namespace| {
                     namespace.expire(now);
                     namespace.held()
                 });
                 let (all, kept) = held.unwrap_or_default();
                 Answer::Count(all, kept)
             }
+            Operation::InRun(run, operation) => {
+                let number = match self.namespaces.get(name) {
+                    Some(namespace) => namespace.runs.number(&run),
+                    None => Err(Refused::NoRun(run)),
+                };
+                number.map_or_else(Answer::Refused, |number| self.of(number, name, *operation, changed))
+            }
+            Operation::Begin(run, mode) => self.begin(name, &run, mode, changed),
+            Operation::Commit(run) => {
+                let mut change = std::mem::take(&mut self.change);
+                let committed = self.with(name, |namespace| {
+                    namespace.commit(now, &run, |decisions| {
+                        change.clear();
+                        put_committed((now, name, &run), decisions, &mut change);
+                        changed(&change);
+                    })
+                });
+                self.change = change;
+                committed.unwrap_or(Err(Refused::NoRun(run))).map_or_else(Answer::Refused, Answer::Committed)
+            }
+            Operation::Cancel(run) => match self.with(name, |namespace| namespace.cancel(now, &run)) {
+                Some(Ok((orphans, has_changed))) => {
+                    if has_changed {
+                        self.log(changed, |change| put_cancelled((now, name, &run), change));
+                    }
+                    Answer::Orphans(Some(orphans))
+                }
+                Some(Err(refused)) => Answer::Refused(refused),
+                None => Answer::Refused(Refused::NoRun(run)),
+            },
+            Operation::Runs => {
+                let runs = self.with(name, |namespace| {
+                    namespace.expire(now);
+                    namespace.runs.figures()
+                });
+                Answer::Runs(runs.unwrap_or_default())
+            }
+        }
+    }
+
+    /// Hands out a change.
+    fn log(&mut self, changed: &mut dyn FnMut(&[u8]), put: impl FnOnce(&mut Vec<u8>)) {
+        self.change.clear();
+        put(&mut self.change);
+        changed(&self.change);
+    }
+
+    fn begin(&mut self, name: &[u8], run: &[u8], mode: Mode, changed: &mut dyn FnMut(&[u8])) -> Answer {
+        let (now, memory) = (self.now, self.settings.memory);
+        if !self.namespaces.contains_key(name)
+            && let Err(refused) = self.make(name)
+        {
+            return Answer::Refused(refused);
+        }
+        if self.bytes >= memory && self.namespaces.get(name).is_some_and(|held| held.runs.find(run).is_none())
+        {
+            return Answer::Refused(Refused::Memory(memory));
+        }
+        match self.with(name, |namespace| namespace.runs.begin(run, mode)) {
+            Some(Ok(is_new)) => {
+                if is_new {
+                    self.log(changed, |change| put_begun((now, name, run), mode, change));
+                }
+                Answer::Begun
+            }
+            Some(Err(refused)) => Answer::Refused(refused),
+            None => Answer::Refused(Refused::NoRun(run.into())),
         }
     }
 
     fn add(
         &mut self,
-        name: &[u8],
+        (run, name): (u32, &[u8]),
         id: &[u8],
         document: Document,
         search: bool,
@@ -212,13 +236,13 @@ impl State {
         let memory = self.settings.memory;
         // A retry takes no memory.
         let refused = (self.bytes >= memory).then_some(Refused::Memory(memory));
-        let arrival = Arrival { now, id, search, refused };
+        let arrival = Arrival { now, id, run, search, refused };
         let mut change = std::mem::take(&mut self.change);
         let verdict = self.with(name, |namespace| {
             namespace.add(arrival, document, |document, taken| {
                 change.clear();
                 let Document { key, digest, content } = document;
-                codec::put_added((now, name, id), (*key, *digest, content.as_deref()), taken, &mut change);
+                put_added((now, name, id), (*key, *digest, content.as_deref()), taken, &mut change);
                 changed(&change);
             })
         });
@@ -251,13 +275,22 @@ impl State {
     /// # Errors
     /// The bytes are no change, or not one that follows.
     pub fn replay(&mut self, bytes: &[u8]) -> Result<(), &'static str> {
-        let (now, name, change) = codec::change(bytes).ok_or("it is no change that is known here")?;
+        let (now, name, change) = change(bytes).ok_or("it is no change that is known here")?;
         self.restored(name, now);
         let made = self.with(name, |namespace| match change {
             Change::Added { id, document, taken } => namespace.replay(now, taken, id, document),
-            Change::Deleted { id } => {
-                namespace.delete(now, id).map(drop).ok_or("a document is deleted that is not there")
+            Change::Deleted { id, run } => {
+                namespace.delete(now, id, run).map(drop).ok_or("a document is deleted that is not there")
             }
+            Change::Begun { run, mode } => match namespace.runs.begin(run, mode) {
+                Ok(true) => Ok(()),
+                _ => Err("a run begins that has begun"),
+            },
+            Change::Committed { run, decisions } => namespace.commit_again(now, run, &decisions),
+            Change::Cancelled { run } => match namespace.cancel(now, run) {
+                Ok((_, true)) => Ok(()),
+                _ => Err("a run is cancelled that is not open"),
+            },
         });
         made.unwrap_or(Ok(()))
     }
@@ -268,49 +301,6 @@ impl State {
     }
 }
 
-impl Operation {
-    /// The fingerprints for which is searched.
-    fn searched(&self) -> impl Iterator<Item = u128> {
-        let (one, all) = match self {
-            Operation::CheckAdd(_, document) | Operation::Check(document) => (Some(document), &[][..]),
-            Operation::CheckAddAll(all) => (None, &all[..]),
-            _ => (None, &[][..]),
-        };
-        let all = one.into_iter().chain(all.iter().map(|(_, document)| document));
-        all.filter_map(|document| match document.key {
-            Key::Fingerprint { value, .. } => Some(value),
-            _ => None,
-        })
-    }
-}
-
 fn answer(verdict: Result<Verdict, Refused>) -> Answer {
     verdict.map_or_else(Answer::Refused, Answer::Verdict)
-}
-
-fn compared(namespace: &Namespace, comparer: Option<TextComparer>, ids: [&[u8]; 2]) -> Option<Compared> {
-    let one = namespace.entry(ids[0])?;
-    let other = namespace.entry(ids[1])?;
-    let verdicts = [one, other].map(|entry| namespace.verdict(&entry));
-    let (mut distance, mut share, mut equal_texts) = (None, None, None);
-    let alike = match (one.key(), other.key()) {
-        (Key::Fingerprint { value: x, most: a }, Key::Fingerprint { value: y, most: b }) => {
-            let bits = (x ^ y).count_ones();
-            distance = Some((bits, a.min(b)));
-            let by_text = comparer.is_none_or(|mut comparer| {
-                let measure = crate::namespace::alike(&mut comparer, one.content, other.content);
-                if let Some(crate::document::Measure::Text(_, of)) = measure {
-                    share = Some(of);
-                }
-                measure.is_some()
-            });
-            bits <= a.min(b) && by_text
-        }
-        (Key::Text(x), Key::Text(y)) => {
-            equal_texts = Some(x == y);
-            x == y
-        }
-        _ => false,
-    };
-    Some(Compared { verdicts, distance, share, equal_texts, alike })
 }

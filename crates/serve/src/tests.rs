@@ -3,6 +3,9 @@
 mod client;
 mod faults;
 mod model;
+mod oracle;
+mod oracle_runs;
 mod power;
+mod runs;
 mod serving;
 mod sockets;

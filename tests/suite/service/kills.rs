@@ -122,6 +122,57 @@ fn kills_of_the_process_lose_nothing_with_any_fsync() {
     kills(3, "off");
 }
 
+/// A run that is not committed outlives the crawler and the service, and whoever commits it, or cancels it, has the same answer however often the service is killed.
+#[test]
+fn runs_outlive_the_service() {
+    let here = Place::new();
+    let options = "served --fsync always --snapshot-after 1";
+    let again = |service: Service| {
+        service.signal("KILL");
+        drop(service);
+        Service::start(&here, options)
+    };
+    let mut service = Service::start(&here, options);
+    let ask = |service: &Service, line: &str| service.client().ask(line);
+    for line in ["FP.BEGIN n alone ISOLATED", "FP.BEGIN n open SHARED"] {
+        assert_eq!(ask(&service, line), Value::Simple("OK".into()));
+    }
+    for line in [
+        "FP.CHECKADD n a FP 00000000000000ff RUN alone",
+        "FP.CHECKADD n b FP 00000000000000fe RUN open",
+        "FP.CHECKADD n c FP 00000000000000fc RUN alone",
+        "FP.CHECKADD n d FP 00000000000000fa",
+    ] {
+        ask(&service, line);
+        service = again(service);
+    }
+    let bulk = |text: &str| Value::Bulk(text.to_owned());
+    let runs = ask(&service, "FP.RUNS n");
+    let Value::Array(both) = &runs else { panic!("{runs:?}") };
+    assert!(
+        matches!(&both[..], [Value::Array(one), Value::Array(two)]
+        if one.contains(&bulk("alone")) && two.contains(&bulk("open"))),
+        "{runs:?}"
+    );
+    let committed = ask(&service, "FP.COMMIT n alone");
+    let said = format!("{committed:?}");
+    assert!(said.contains("DUPLICATE") && said.contains("PENDING") && said.contains("\"b\""), "{said}");
+    service = again(service);
+    assert_eq!(ask(&service, "FP.COMMIT n alone"), committed);
+    let orphans = ask(&service, "FP.CANCEL n open");
+    assert_eq!(orphans, Value::Array(["a", "c", "d"].map(bulk).to_vec()));
+    service = again(service);
+    assert_eq!(ask(&service, "FP.CANCEL n open"), orphans);
+    // A stop writes all of it into a snapshot.
+    service.signal("TERM");
+    assert_eq!(service.end().0, Some(0));
+    let service = Service::start(&here, options);
+    assert_eq!(ask(&service, "FP.COMMIT n alone"), committed);
+    assert_eq!(ask(&service, "FP.CANCEL n open"), orphans);
+    let Value::Array(count) = ask(&service, "FP.COUNT n") else { panic!("a count") };
+    assert_eq!(count[1], Value::Number(0));
+}
+
 #[test]
 #[ignore = "minutes: make test-long"]
 fn long_a_hundred_kills_lose_nothing_that_was_acknowledged() {

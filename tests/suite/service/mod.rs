@@ -3,6 +3,7 @@
 // The client that the crate's own tests have.
 #[path = "../../../crates/serve/src/tests/client.rs"]
 mod client;
+mod golden;
 mod kills;
 mod program;
 

@@ -1,6 +1,6 @@
 //! What is left of a service after a fault: of the power, of the disk, of single bytes.
 
-use super::model;
+use super::model::{self, seen};
 use super::power::{Recorded, after_power_loss};
 use crate::disk::{LogDisk, LogFolder};
 use crate::engine::Engine;
@@ -29,20 +29,6 @@ fn made_with() -> Vec<(&'static str, String)> {
     vec![("distance", "3".to_owned()), ("features", "words:3".to_owned())]
 }
 
-/// All that can be asked of a state without changing it.
-fn seen(state: &mut State, now: u64) -> Vec<Answer> {
-    let mut all = Vec::new();
-    for namespace in 0..2u8 {
-        let mut ask = |asked| all.push(state.ask(now, &[namespace], asked, &mut |_| panic!("a change")));
-        ask(Operation::Count);
-        for id in 0..40 {
-            let id: Box<[u8]> = id.to_string().into_bytes().into();
-            ask(Operation::Why(id.clone(), id));
-        }
-    }
-    all
-}
-
 fn requests(seed: u8, count: usize) -> Vec<model::Asking> {
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[seed; 32]);
     let mut runner = TestRunner::new_with_rng(Config::default(), rng);
@@ -50,6 +36,10 @@ fn requests(seed: u8, count: usize) -> Vec<model::Asking> {
     let mut all = Vec::new();
     while all.len() < count {
         all.extend(one.new_tree(&mut runner).unwrap().current());
+    }
+    let mut names = model::Names::default();
+    for (operation, namespace, ..) in &mut all {
+        *operation = names.put(*namespace, operation.clone());
     }
     all
 }
@@ -178,7 +168,7 @@ fn after_an_error_of_the_disk_there_is_all_that_was_synced() {
         let mut synced = 0;
         let work = || -> Result<()> {
             let (mut engine, _) = Engine::open(disk, settings(Retention::default()), made_with())?;
-            for (number, (asked, namespace, ..)) in requests(9, 60).into_iter().enumerate() {
+            for (number, (asked, namespace, ..)) in requests(9, 90).into_iter().enumerate() {
                 engine.ask(number as u64, &[namespace], asked);
                 engine.sync()?;
                 synced = engine.last();
@@ -293,12 +283,12 @@ fn folders_that_do_not_fit_are_refused_by_name() {
     let path = folder.join("log-00000000000000000001");
     let (head, lines) = twinsplit_io::checked_file::CheckedWriter::start(
         "service-log",
-        &[("service-format", "2".to_owned())],
+        &[("service-format", "3".to_owned())],
     );
     fs::write(&path, [&head[..], b"\n", &lines.end(), b"\n"].concat()).unwrap();
     let later = refused(made_with());
     assert!(
-        later.contains("it is of format 2 of services, and this version of twinsplit reads 1"),
+        later.contains("it is of format 3 of services, and this version of twinsplit reads 1 and 2"),
         "{later}"
     );
     fs::write(folder.join("notes.txt"), "mine").unwrap();

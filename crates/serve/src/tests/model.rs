@@ -1,184 +1,21 @@
 //! Random requests against an oracle: a list of documents that is searched from its beginning.
 
+use super::oracle::Oracle;
 use crate::document::{Document, Key, Measure, Refused, Verdict};
+use crate::runs::{Mode, Settled};
 use crate::settings::{Retention, Settings};
 use crate::state::{Answer, Operation, State};
 use proptest::prelude::*;
-use twinsplit_core::similarity::Score;
-use twinsplit_core::similarity::text::{Content, TextComparer};
+use proptest::strategy::ValueTree;
+use std::collections::BTreeMap;
+use twinsplit_core::similarity::text::Content;
 use twinsplit_core::sketch::simhash::Bits;
-
-/// A document of the oracle.
-#[derive(Clone, Debug)]
-struct Held {
-    namespace: u8,
-    id: Vec<u8>,
-    document: Document,
-    time: u64,
-    /// The id of the kept one, and what was said of that.
-    dropped: Option<(Vec<u8>, Verdict)>,
-}
-
-/// What the service should be: documents in the order in which they came.
-struct Oracle {
-    settings: Settings,
-    held: Vec<Held>,
-    now: u64,
-}
-
-impl Oracle {
-    fn expire(&mut self, namespace: u8) {
-        let Some(keep) = self.settings.retention.keep else { return };
-        let now = self.now;
-        let is_old = |held: &Held| held.namespace == namespace && held.time + keep <= now;
-        while let Some(at) = self.held.iter().position(is_old) {
-            self.forget(at);
-        }
-    }
-
-    fn forget(&mut self, at: usize) -> Vec<Box<[u8]>> {
-        let gone = self.held.remove(at);
-        let rests = |held: &Held| {
-            held.namespace == gone.namespace && held.dropped.as_ref().is_some_and(|(of, _)| *of == gone.id)
-        };
-        let orphans =
-            self.held.iter().filter(|held| rests(held)).map(|held| held.id.clone().into()).collect();
-        self.held.retain(|held| !rests(held));
-        orphans
-    }
-
-    fn at(&self, namespace: u8, id: &[u8]) -> Option<usize> {
-        self.held.iter().position(|held| held.namespace == namespace && held.id == id)
-    }
-
-    fn compare(&self, one: &Document, other: &Document) -> Option<(u32, Measure)> {
-        match (one.key, other.key) {
-            (Key::Text(x), Key::Text(y)) => (x == y).then_some((0, Measure::EqualText)),
-            (Key::Fingerprint { value: x, most: a }, Key::Fingerprint { value: y, most: b }) => {
-                let distance = (x ^ y).count_ones();
-                if distance > a || distance > b {
-                    return None;
-                }
-                let Some(check) = self.settings.check else { return Some((distance, Measure::Hamming)) };
-                let score =
-                    TextComparer::new(check).compare(one.content.as_ref()?, other.content.as_ref()?)?;
-                let Score::Share(share) = score else { panic!("a count") };
-                Some((distance, Measure::Text(check.measure, share)))
-            }
-            _ => None,
-        }
-    }
-
-    fn find(&self, namespace: u8, document: &Document) -> Verdict {
-        let kept = self.held.iter().filter(|held| held.namespace == namespace && held.dropped.is_none());
-        let found = kept.filter_map(|held| Some((held, self.compare(&held.document, document)?))).next();
-        found.map_or(Verdict::New, |(held, (distance, measure))| Verdict::Duplicate {
-            id: held.id.clone().into(),
-            distance,
-            measure,
-        })
-    }
-
-    fn add(
-        &mut self,
-        namespace: u8,
-        id: &[u8],
-        document: Document,
-        search: bool,
-    ) -> Result<Verdict, Refused> {
-        if let Some(at) = self.at(namespace, id) {
-            let held = &self.held[at];
-            if held.document.digest != document.digest {
-                return Err(Refused::Conflict);
-            }
-            return Ok(held.dropped.as_ref().map_or(Verdict::New, |(_, verdict)| verdict.clone()));
-        }
-        while let Some(most) = self.settings.retention.most
-            && self.held.iter().filter(|held| held.namespace == namespace).count() as u64 >= most
-        {
-            let mine = self.held.iter().enumerate().filter(|(_, held)| held.namespace == namespace);
-            let at = mine.min_by_key(|(at, held)| (held.time, *at)).unwrap().0;
-            self.forget(at);
-        }
-        let verdict = if search { self.find(namespace, &document) } else { Verdict::New };
-        let mut dropped = None;
-        if let Verdict::Duplicate { id, .. } = &verdict {
-            let at = self.at(namespace, id).unwrap();
-            if self.settings.retention.from_last_seen {
-                self.held[at].time = self.now;
-            }
-            dropped = Some((id.to_vec(), verdict.clone()));
-        }
-        self.held.push(Held { namespace, id: id.to_vec(), document, time: self.now, dropped });
-        Ok(verdict)
-    }
-
-    fn ask(&mut self, now: u64, namespace: u8, operation: Operation) -> Answer {
-        self.now = self.now.max(now);
-        self.expire(namespace);
-        let answer = |verdict: Result<Verdict, Refused>| match verdict {
-            Ok(verdict) => Answer::Verdict(verdict),
-            Err(refused) => Answer::Refused(refused),
-        };
-        match operation {
-            Operation::CheckAdd(id, document) => answer(self.add(namespace, &id, document, true)),
-            Operation::Add(id, document) => answer(self.add(namespace, &id, document, false)),
-            Operation::CheckAddAll(all) => Answer::Verdicts(
-                all.into_iter().map(|(id, document)| self.add(namespace, &id, document, true)).collect(),
-            ),
-            Operation::Check(document) => Answer::Verdict(self.find(namespace, &document)),
-            Operation::Delete(id) => {
-                let at = self.at(namespace, &id);
-                Answer::Orphans(at.map(|at| self.forget(at)))
-            }
-            Operation::Why(one, other) => {
-                let found = (self.at(namespace, &one), self.at(namespace, &other));
-                let (Some(one), Some(other)) = found else { return Answer::Why(None) };
-                let [one, other] = [one, other].map(|at| &self.held[at]);
-                let said =
-                    |held: &Held| held.dropped.as_ref().map_or(Verdict::New, |(_, verdict)| verdict.clone());
-                let found = self.compare(&one.document, &other.document);
-                let (mut distance, mut share, mut equal_texts) = (None, None, None);
-                match (one.document.key, other.document.key) {
-                    (Key::Fingerprint { value: x, most: a }, Key::Fingerprint { value: y, most: b }) => {
-                        distance = Some(((x ^ y).count_ones(), a.min(b)));
-                        if let Some(check) = self.settings.check {
-                            let contents = [one, other].map(|held| held.document.content.as_ref().unwrap());
-                            let score = TextComparer::new(check).compare(contents[0], contents[1]);
-                            share = score.map(|score| match score {
-                                Score::Share(share) => share,
-                                Score::Count(_) => panic!("a count"),
-                            });
-                        }
-                    }
-                    (Key::Text(x), Key::Text(y)) => equal_texts = Some(x == y),
-                    _ => {}
-                }
-                let verdicts = [said(one), said(other)];
-                Answer::Why(Some(Box::new(crate::state::Compared {
-                    verdicts,
-                    distance,
-                    share,
-                    equal_texts,
-                    alike: found.is_some(),
-                })))
-            }
-            Operation::Count => {
-                let mine = self.held.iter().filter(|held| held.namespace == namespace);
-                Answer::Count(
-                    mine.clone().count() as u64,
-                    mine.filter(|held| held.dropped.is_none()).count() as u64,
-                )
-            }
-        }
-    }
-}
 
 /// Documents of few kinds, so that many are alike.
 pub(super) fn documents(bits: Bits, checked: bool) -> impl Strategy<Value = Document> {
     let high = if bits == Bits::B128 { 0xabcdu128 << 100 } else { 0 };
     let flips = prop::collection::vec(0u32..bits.count(), 0..4);
-    let near = (0u64..12, flips, 1u32..=3, 0u64..3).prop_map(move |(seed, flips, most, words)| {
+    let near = (0u64..8, flips, 1u32..=3, 0u64..3).prop_map(move |(seed, flips, most, words)| {
         let value = u128::from(twinsplit_core::hash::mix(seed)) | high;
         let value = flips.iter().fold(value, |value, bit| value ^ 1 << bit);
         let content = Content::Counts((seed..seed + 4 + words).map(|word| (word, 1)).collect());
@@ -198,16 +35,27 @@ pub(super) fn documents(bits: Bits, checked: bool) -> impl Strategy<Value = Docu
 }
 
 pub(super) fn requests(bits: Bits, checked: bool) -> impl Strategy<Value = Operation> {
-    let id = || (0u32..40).prop_map(|id| id.to_string().into_bytes().into_boxed_slice());
+    let id = || (0u32..60).prop_map(|id| id.to_string().into_bytes().into_boxed_slice());
     let document = move || documents(bits, checked);
-    prop_oneof![
+    let run = || (0u8..2).prop_map(|run| vec![b'r', run].into_boxed_slice());
+    let mode = any::<bool>().prop_map(|is| if is { Mode::Isolated } else { Mode::Shared });
+    let of_documents = prop_oneof![
         8 => (id(), document()).prop_map(|(id, document)| Operation::CheckAdd(id, document)),
         1 => prop::collection::vec((id(), document()), 0..5).prop_map(Operation::CheckAddAll),
         2 => document().prop_map(Operation::Check),
         1 => (id(), document()).prop_map(|(id, document)| Operation::Add(id, document)),
         2 => id().prop_map(Operation::Delete),
         1 => (id(), id()).prop_map(|(one, other)| Operation::Why(one, other)),
-        1 => Just(Operation::Count),
+    ];
+    let of_documents = of_documents.boxed();
+    prop_oneof![
+        20 => of_documents.clone(),
+        40 => (run(), of_documents).prop_map(|(run, operation)| Operation::InRun(run, Box::new(operation))),
+        2 => Just(Operation::Count),
+        8 => (run(), mode).prop_map(|(run, mode)| Operation::Begin(run, mode)),
+        2 => run().prop_map(Operation::Commit),
+        1 => run().prop_map(Operation::Cancel),
+        1 => Just(Operation::Runs),
     ]
 }
 
@@ -234,6 +82,66 @@ pub(super) fn asked(settings: &Settings, most: usize) -> impl Strategy<Value = V
     prop::collection::vec((requests(bits, checked), 0u8..2, prop::bool::weighted(0.15), 0u64..6), 1..most)
 }
 
+/// All that can be asked of a state without changing it: what there is, as it is seen by all and by each run that is open.
+pub(super) fn seen(state: &mut State, now: u64) -> Vec<Answer> {
+    let mut all = Vec::new();
+    for namespace in 0..2u8 {
+        let mut ask = |asked| all.push(state.ask(now, &[namespace], asked, &mut |_| panic!("a change")));
+        ask(Operation::Count);
+        ask(Operation::Runs);
+        let Some(Answer::Runs(runs)) = all.last().cloned() else { panic!("runs") };
+        for run in runs.iter().filter(|run| run.state != "open") {
+            let end = match run.state {
+                "committed" => Operation::Commit(run.name.clone()),
+                _ => Operation::Cancel(run.name.clone()),
+            };
+            all.push(state.ask(now, &[namespace], end, &mut |_| panic!("a change")));
+        }
+        let mut ask = |asked| all.push(state.ask(now, &[namespace], asked, &mut |_| panic!("a change")));
+        for id in 0..60 {
+            let id: Box<[u8]> = id.to_string().into_bytes().into();
+            let why = Operation::Why(id.clone(), id);
+            for run in runs.iter().filter(|run| run.state == "open") {
+                ask(Operation::InRun(run.name.clone(), Box::new(why.clone())));
+            }
+            ask(why);
+        }
+    }
+    all
+}
+
+/// The names of runs: that of each is used until the run has ended, and now and then once more.
+#[derive(Default)]
+pub(super) struct Names {
+    /// By namespace and run, how many times it was ended.
+    ended: BTreeMap<(u8, u8), u8>,
+}
+
+impl Names {
+    /// Gives a request's run the name that it has by now.
+    pub fn put(&mut self, namespace: u8, operation: Operation) -> Operation {
+        let name = |names: &Self, run: &[u8]| -> Box<[u8]> {
+            let ended = names.ended.get(&(namespace, run[1])).copied().unwrap_or(0);
+            [b'r', run[1], ended / 2].into()
+        };
+        match operation {
+            Operation::InRun(run, operation) => Operation::InRun(name(self, &run), operation),
+            Operation::Begin(run, mode) => Operation::Begin(name(self, &run), mode),
+            Operation::Commit(run) => {
+                let named = Operation::Commit(name(self, &run));
+                *self.ended.entry((namespace, run[1])).or_default() += 1;
+                named
+            }
+            Operation::Cancel(run) => {
+                let named = Operation::Cancel(name(self, &run));
+                *self.ended.entry((namespace, run[1])).or_default() += 1;
+                named
+            }
+            other => other,
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
@@ -244,21 +152,22 @@ proptest! {
     ) {
         let mut state = State::new(settings.clone());
         let mut again = State::new(settings.clone());
-        let mut oracle = Oracle { settings, held: Vec::new(), now: 0 };
+        let mut oracle = Oracle::new(settings);
         let (mut now, mut last) = (1000, None);
+        let mut names = Names::default();
         for (place, (asked, namespace, repeats, passes)) in all.iter().cloned().enumerate() {
             // Some are searched for ahead, and not all of these are asked for.
             if place.is_multiple_of(9) {
                 let next = all[place..].iter().take(7);
-                let names = [[0u8], [1]];
-                state.look_ahead(next.map(|(asked, name, ..)| (&names[usize::from(*name)][..], asked)));
+                let namespaces = [[0u8], [1]];
+                state.look_ahead(next.map(|(asked, name, ..)| (&namespaces[usize::from(*name)][..], asked)));
             }
             if place % 9 == 8 {
                 state.look_no_further();
             }
             // A clock that goes back now and then.
             now = if passes == 5 { now - 3 } else { now + passes };
-            let (asked, namespace) = if repeats { last.unwrap_or((asked, namespace)) } else { (asked, namespace) };
+            let (asked, namespace) = if repeats { last.unwrap_or((asked, namespace)) } else { (names.put(namespace, asked), namespace) };
             last = Some((asked.clone(), namespace));
             let mut changes = Vec::new();
             let answer = state.ask(now, &[namespace], asked.clone(), &mut |change| changes.push(change.to_vec()));
@@ -268,16 +177,38 @@ proptest! {
             }
         }
         let now = state.now();
-        for name in 0..2u8 {
-            let ask = |state: &mut State, asked| state.ask(now, &[name], asked, &mut |_| panic!("a change"));
-            prop_assert_eq!(ask(&mut state, Operation::Count), ask(&mut again, Operation::Count));
-            for id in 0..40 {
-                let id: Box<[u8]> = id.to_string().into_bytes().into();
-                let why = Operation::Why(id.clone(), id);
-                prop_assert_eq!(ask(&mut state, why.clone()), ask(&mut again, why));
+        prop_assert_eq!(seen(&mut state, now), seen(&mut again, now));
+    }
+}
+
+/// The requests of the model are such that commits and cancels have something to decide, of each kind.
+#[test]
+fn runs_end_with_all_that_can_become_of_their_documents() {
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let mut told = BTreeMap::new();
+    for _ in 0..300 {
+        let settings = settings().new_tree(&mut runner).unwrap().current();
+        let all = asked(&settings, 300).new_tree(&mut runner).unwrap().current();
+        let (mut state, mut names) = (State::new(settings), Names::default());
+        for (operation, namespace, _, passes) in all {
+            let operation = names.put(namespace, operation);
+            let now = state.now() + passes;
+            let mut note = |what: &'static str| *told.entry(what).or_insert(0) += 1;
+            match state.ask(now, &[namespace], operation, &mut |_| {}) {
+                Answer::Committed(all) => all.iter().for_each(|(_, settled)| {
+                    note(match settled {
+                        Settled::Duplicate(Verdict::Duplicate { pending: None, .. }) => "duplicate",
+                        Settled::Duplicate(_) => "pending",
+                        Settled::Orphan => "orphan",
+                        Settled::Conflict => "conflict",
+                    })
+                }),
+                Answer::Verdict(Verdict::Duplicate { pending: Some(_), .. }) => note("verdict"),
+                _ => {}
             }
         }
     }
+    assert!(told.len() == 5 && told.values().all(|count| *count >= 3), "{told:?}");
 }
 
 /// A bound of memory refuses what is new, and nothing else.
@@ -342,6 +273,7 @@ fn of_many_documents_those_that_are_kept_are_found() {
                     id: number.to_string().into_bytes().into(),
                     distance: 2,
                     measure: Measure::Hamming,
+                    pending: None,
                 },
             };
             let query = Document { digest: 0, ..document(number, 0) };

@@ -1,0 +1,123 @@
+//! What can be asked of a service, and what is answered.
+
+use crate::document::{Document, Key, Measure, Refused, Verdict};
+use crate::namespace::{Namespace, alike};
+use crate::runs::{Mode, RunFigures, Settled};
+use twinsplit_core::similarity::text::TextComparer;
+
+/// What is asked.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Operation {
+    /// What a document is, which is taken in at once.
+    CheckAdd(Box<[u8]>, Document),
+    /// The same of several, one after the other.
+    CheckAddAll(Vec<(Box<[u8]>, Document)>),
+    /// What a document is, and nothing changes.
+    Check(Document),
+    /// To take a document in and to keep it, whatever it is like.
+    Add(Box<[u8]>, Document),
+    /// To forget a document.
+    Delete(Box<[u8]>),
+    /// How two documents compare.
+    Why(Box<[u8]>, Box<[u8]>),
+    /// How many documents there are.
+    Count,
+    /// To begin a run.
+    Begin(Box<[u8]>, Mode),
+    /// To commit a run.
+    Commit(Box<[u8]>),
+    /// To cancel a run.
+    Cancel(Box<[u8]>),
+    /// Which runs there are.
+    Runs,
+    /// Something of the first six, as a run sees the documents; what is taken in belongs to it.
+    InRun(Box<[u8]>, Box<Operation>),
+}
+
+/// What is answered.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Answer {
+    /// What a document is.
+    Verdict(Verdict),
+    /// The same of several, in their order.
+    Verdicts(Vec<Result<Verdict, Refused>>),
+    /// The ids of the documents that were dropped in favour of what is deleted; `None` where there was no such document.
+    Orphans(Option<Vec<Box<[u8]>>>),
+    /// How two documents compare; `None` where one of them is not there.
+    Why(Option<Box<Compared>>),
+    /// How many documents there are, and how many of them are kept.
+    Count(u64, u64),
+    /// A run has begun.
+    Begun,
+    /// The documents of a run whose verdicts have changed when it was committed.
+    Committed(Vec<(Box<[u8]>, Settled)>),
+    /// The runs.
+    Runs(Vec<RunFigures>),
+    /// The request is refused.
+    Refused(Refused),
+}
+
+/// How two documents compare.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Compared {
+    /// What was said of each.
+    pub verdicts: [Verdict; 2],
+    /// In how many bits their fingerprints differ, where both have one, and in how many they may.
+    pub distance: Option<(u32, u32)>,
+    /// How alike the texts are, in millionths, where there is a second stage and they are alike enough.
+    pub share: Option<u32>,
+    /// Whether the texts are equal, where both are too short for fingerprints.
+    pub equal_texts: Option<bool>,
+    /// Whether one would be a duplicate of the other.
+    pub alike: bool,
+}
+
+impl Operation {
+    /// The fingerprints for which is searched.
+    pub(crate) fn searched(&self) -> impl Iterator<Item = u128> {
+        let operation = if let Operation::InRun(_, operation) = self { operation } else { self };
+        let (one, all) = match operation {
+            Operation::CheckAdd(_, document) | Operation::Check(document) => (Some(document), &[][..]),
+            Operation::CheckAddAll(all) => (None, &all[..]),
+            _ => (None, &[][..]),
+        };
+        let all = one.into_iter().chain(all.iter().map(|(_, document)| document));
+        all.filter_map(|document| match document.key {
+            Key::Fingerprint { value, .. } => Some(value),
+            _ => None,
+        })
+    }
+}
+
+/// How the documents of two ids compare, as a run sees them; `None` where one of them is not there.
+pub(crate) fn compared(
+    namespace: &Namespace,
+    comparer: Option<TextComparer>,
+    ids: [&[u8]; 2],
+    run: u32,
+) -> Option<Compared> {
+    let one = namespace.entry(ids[0], run)?;
+    let other = namespace.entry(ids[1], run)?;
+    let verdicts = [one, other].map(|entry| namespace.verdict(&entry, run));
+    let (mut distance, mut share, mut equal_texts) = (None, None, None);
+    let alike = match (one.key(), other.key()) {
+        (Key::Fingerprint { value: x, most: a }, Key::Fingerprint { value: y, most: b }) => {
+            let bits = (x ^ y).count_ones();
+            distance = Some((bits, a.min(b)));
+            let by_text = comparer.is_none_or(|mut comparer| {
+                let measure = alike(&mut comparer, one.content, other.content);
+                if let Some(Measure::Text(_, of)) = measure {
+                    share = Some(of);
+                }
+                measure.is_some()
+            });
+            bits <= a.min(b) && by_text
+        }
+        (Key::Text(x), Key::Text(y)) => {
+            equal_texts = Some(x == y);
+            x == y
+        }
+        _ => false,
+    };
+    Some(Compared { verdicts, distance, share, equal_texts, alike })
+}
