@@ -1,5 +1,7 @@
 //! `twinsplit serve`: a service that compares documents as they come.
 
+mod page;
+
 use crate::args::{self, OptionsArgs};
 use clap::{ArgMatches, Args, Command};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -20,7 +22,8 @@ use twinsplit_rows::stages::simhash::FingerprintOpts;
 use twinsplit_serve::disk::LogFolder;
 use twinsplit_serve::resp::Limits;
 use twinsplit_serve::{
-    Engine, Fsync, Recovered, Retention, Server, ServerOptions, Settings, Sketching, WriterOptions,
+    Engine, Fsync, HttpOptions, Recovered, Retention, Server, ServerOptions, Settings, Sketching,
+    WriterOptions,
 };
 
 /// Options.
@@ -32,7 +35,10 @@ pub struct Opts {
     /// The address and port to listen at; port 0 for one that is free. Any other than one of this machine alone needs a password
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:6380")]
     listen: SocketAddr,
-    /// A file whose first line is the password of clients (AUTH)
+    /// Another address and port, to listen at for HTTP: JSON, /metrics for Prometheus, and a page for people; without it there is none
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    http: Option<SocketAddr>,
+    /// A file whose first line is the password of clients (AUTH; over HTTP as Bearer or Basic)
     #[arg(long, value_name = "FILE")]
     password_file: Option<PathBuf>,
     /// When an answer is sent: always, when what it rests on is on the disk; after a time such as 100ms, within which it will be; off,
@@ -159,6 +165,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         pipeline: opts.pipeline.max(1),
         connections: opts.connections,
         idle: Some(opts.idle.0).filter(|time| *time > 0).map(Duration::from_millis),
+        http: opts.http.map(|address| HttpOptions { address, page: page::page().into() }),
     };
     server.must_be_safe()?;
     memory::give_back_large();
@@ -167,10 +174,15 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         Signals::new([SIGHUP, SIGINT, SIGTERM]).map_err(Error::io("wait for signals in", &opts.folder))?;
     fs::create_dir_all(&opts.folder).map_err(Error::io("create", &opts.folder))?;
     let about = made_with.clone();
+    // What asks whether it is ready has an answer while the folder is read.
+    let listening = Server::listen(sketching, server, about)?;
+    if let Some(address) = listening.http() {
+        terminal::line(format_args!("HTTP at {address}; curl http://{address}/ready"));
+    }
     let (engine, recovered) = Engine::open(LogFolder(opts.folder.clone()), settings, made_with)?;
     report(&opts.folder, &recovered, engine.state().namespaces().map(|(_, held)| held.held().0).sum());
     let writer = WriterOptions { fsync: opts.fsync.0, snapshot_after: opts.snapshot_after.bytes() as u64 };
-    let server = Server::start(engine, sketching, server, writer, about)?;
+    let server = listening.start(engine, writer)?;
     terminal::line(format_args!(
         "listening at {}; redis-cli -p {} ping",
         server.address(),

@@ -2,13 +2,6 @@
 
 const HEIGHT = 190;
 
-function svg(name, attributes, ...children) {
-  const element = document.createElementNS("http://www.w3.org/2000/svg", name);
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-  element.append(...children);
-  return element;
-}
-
 /** A logarithmic scale where the smallest bar could not be seen beside the largest. */
 function scaleOf(bars) {
   const counts = bars.map((bar) => bar[1]).filter((value) => value > 0);

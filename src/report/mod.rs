@@ -10,7 +10,7 @@
 mod bins;
 mod marks;
 mod output;
-mod page;
+pub(crate) mod page;
 mod printed;
 mod texts;
 

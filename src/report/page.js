@@ -1,7 +1,5 @@
 // The page itself: totals, the list of clusters, the search, and the choice of two documents.
 
-const at = (id) => document.getElementById(id);
-
 function drawTotals() {
   const folder = visible(report.folder);
   document.title = `twinsplit report: ${folder}`;

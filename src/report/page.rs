@@ -27,6 +27,7 @@ const FRAME: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = concat!(
     include_str!("data.js"),
+    include_str!("helpers.js"),
     include_str!("charts.js"),
     include_str!("compare.js"),
     include_str!("page.js")
@@ -66,7 +67,7 @@ impl Page<'_> {
         for row in FRAME.lines() {
             match row.trim() {
                 "{{generator}}" => write(&format!("{REPORT_MARK}{}\">", env!("CARGO_PKG_VERSION")))?,
-                "{{policy}}" => write(&policy())?,
+                "{{policy}}" => write(&policy(STYLE, SCRIPT, ""))?,
                 "{{style}}" => write(&format!("<style>{STYLE}</style>"))?,
                 "{{script}}" => write(&format!("<script>{SCRIPT}</script>"))?,
                 "{{data}}" => {
@@ -192,13 +193,13 @@ fn cluster(cluster: &Cluster) -> Value {
     })
 }
 
-/// What the page may do: nothing but run its script and apply its style.
-fn policy() -> String {
+/// What a page may do: nothing but run its script, apply its style, and what is given.
+pub(crate) fn policy(style: &str, script: &str, more: &str) -> String {
     format!(
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src {}; script-src {}; \
-         base-uri 'none'; form-action 'none'\">",
-        source(STYLE),
-        source(SCRIPT)
+         base-uri 'none'; form-action 'none'{more}\">",
+        source(style),
+        source(script)
     )
 }
 
@@ -254,6 +255,7 @@ mod tests {
     fn a_policy_names_an_element_by_its_hash() {
         let expected = "'sha256-qznLcsROx4GACP2dm0UCKCzCG+HiZ1guq6ZZDob/Tng='";
         assert_eq!(source("alert('Hello, world.');"), expected);
-        assert!(!policy().contains("nonce") && !policy().contains("unsafe"), "{}", policy());
+        let policy = policy(STYLE, SCRIPT, "");
+        assert!(!policy.contains("nonce") && !policy.contains("unsafe"), "{policy}");
     }
 }

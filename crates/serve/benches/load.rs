@@ -66,6 +66,7 @@ fn serve(args: &[String]) {
         pipeline: 1000,
         connections: 1000,
         idle: None,
+        http: None,
     };
     let fsync = match fsync.as_str() {
         "always" => Fsync::Always,

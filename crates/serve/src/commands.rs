@@ -73,9 +73,9 @@ pub(crate) enum Command {
 }
 
 /// Bytes of the longest id.
-const ID: usize = 4096;
+pub(crate) const ID: usize = 4096;
 /// Bytes of the longest name of a namespace.
-const NAME: usize = 256;
+pub(crate) const NAME: usize = 256;
 
 type Word<'b> = Cow<'b, [u8]>;
 
@@ -193,7 +193,8 @@ fn is_word(given: &[u8], word: &str) -> bool {
     given.eq_ignore_ascii_case(word.as_bytes())
 }
 
-fn bounded(what: &str, word: &[u8], most: usize) -> Result<Box<[u8]>, String> {
+/// A name that is not empty, and not too long.
+pub(crate) fn bounded(what: &str, word: &[u8], most: usize) -> Result<Box<[u8]>, String> {
     match word.len() {
         0 => Err(format!("ERR the {what} is empty")),
         length if length > most => Err(format!("ERR the {what} has {length} bytes, and {most} is the most")),

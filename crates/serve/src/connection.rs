@@ -4,15 +4,13 @@ use crate::commands::{self, Command};
 use crate::info;
 use crate::received::Received;
 use crate::resp::{self, Limits, Malformed, Replies};
-use crate::server::Common;
+use crate::server::{Common, Protocol};
 use crate::sketch::Sketch;
 use crate::state::Answer;
-use crate::writer::{Batch, Message};
 use std::io::Write;
 use std::net::TcpStream;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::channel;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Bytes for which there is room for answers.
 const ANSWERS: usize = 64 << 10;
@@ -21,7 +19,30 @@ const ANSWERS: usize = 64 << 10;
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The word and the sentence of an answer that there is not.
-const STOPPED: &str = "IOERR the service has stopped: whether the request was done is not known; send it again when the service is there";
+pub(crate) const STOPPED: &str = "IOERR the service has stopped: whether the request was done is not known; send it again when the service is there";
+
+/// Reads what comes, and has it answered, until the client goes or is sent away. `answer` has what is there and says whether the client stays, and how many
+/// bytes it has taken.
+pub(crate) fn serve(
+    mut stream: &TcpStream,
+    idle: Option<Duration>,
+    mut answer: impl FnMut(&[u8]) -> std::io::Result<(bool, usize)>,
+) -> std::io::Result<()> {
+    stream.set_nodelay(true)?;
+    stream.set_read_timeout(idle)?;
+    stream.set_write_timeout(Some(PATIENCE))?;
+    let mut received = Received::default();
+    loop {
+        let (goes_on, used) = answer(received.bytes())?;
+        received.take(used);
+        if !goes_on {
+            return Ok(());
+        }
+        if (used == 0 || received.bytes().is_empty()) && received.read(&mut stream)? == 0 {
+            return Ok(());
+        }
+    }
+}
 
 /// What is known of a client.
 pub(crate) struct Connection<'c> {
@@ -40,20 +61,8 @@ impl<'c> Connection<'c> {
 
     /// Answers until the client goes, or is sent away.
     pub fn run(mut self) -> std::io::Result<()> {
-        self.stream.set_nodelay(true)?;
-        self.stream.set_read_timeout(self.common.options.idle)?;
-        self.stream.set_write_timeout(Some(PATIENCE))?;
-        let mut received = Received::default();
-        loop {
-            let (goes_on, used) = self.answer(received.bytes())?;
-            received.take(used);
-            if !goes_on {
-                return Ok(());
-            }
-            if (used == 0 || received.bytes().is_empty()) && received.read(&mut self.stream)? == 0 {
-                return Ok(());
-            }
-        }
+        let stream = self.stream.try_clone()?;
+        serve(&stream, self.common.options.idle, |bytes| self.answer(bytes))
     }
 
     fn limits(&self) -> Limits {
@@ -62,6 +71,7 @@ impl<'c> Connection<'c> {
 
     /// Answers the requests at the beginning of some bytes; whether the client stays, and how many bytes that were.
     fn answer(&mut self, bytes: &[u8]) -> std::io::Result<(bool, usize)> {
+        let began = Instant::now();
         let mut commands = Vec::new();
         let (mut used, mut goes_on) = (0, true);
         // Before the password is given, each request may change what the next one may be.
@@ -87,8 +97,7 @@ impl<'c> Connection<'c> {
         if commands.is_empty() {
             return Ok((goes_on, used));
         }
-        let shared = &self.common.shared;
-        shared.commands.fetch_add(commands.len() as u64, Ordering::Relaxed);
+        let count = commands.len() as u64;
         if !self.is_known {
             commands.iter_mut().for_each(refuse_unknown);
         }
@@ -97,6 +106,7 @@ impl<'c> Connection<'c> {
         for command in commands {
             self.reply(command, &mut answers);
         }
+        self.common.shared.answered(Protocol::Resp, count, began.elapsed());
         self.stream.write_all(&self.replies.bytes)?;
         self.replies.bytes.clear();
         self.replies.bytes.shrink_to(ANSWERS);
@@ -113,12 +123,7 @@ impl<'c> Connection<'c> {
             _ => None,
         };
         let asked: Vec<_> = commands.iter_mut().filter_map(take).collect();
-        if asked.is_empty() {
-            return None;
-        }
-        let (answers, received) = channel();
-        self.common.writer.send(Message::Batch(Batch { asked, answers })).ok()?;
-        received.recv().ok()
+        if asked.is_empty() { None } else { self.common.ask(asked) }
     }
 
     fn reply<'a>(&mut self, command: Command, answers: &mut impl Iterator<Item = &'a Answer>) {
@@ -154,18 +159,13 @@ impl<'c> Connection<'c> {
                     }
                 }
             }
-            Command::Info => {
-                let (reply, received) = channel();
-                let figures =
-                    self.common.writer.send(Message::Info(reply)).ok().and_then(|()| received.recv().ok());
-                match figures {
-                    Some(figures) => {
-                        let text = info::text(&figures, &self.common.shared, &self.common.about);
-                        out.bulk(text.as_bytes());
-                    }
-                    None => out.error(STOPPED),
+            Command::Info => match self.common.figures() {
+                Some(figures) => {
+                    let text = info::text(&figures, &self.common.shared, &self.common.about);
+                    out.bulk(text.as_bytes());
                 }
-            }
+                None => out.error(STOPPED),
+            },
         }
         if out.bytes.get(before) == Some(&b'-') {
             self.common.shared.errors.fetch_add(1, Ordering::Relaxed);

@@ -1,9 +1,11 @@
-//! What a service says of itself.
+//! What a service says of itself: each figure is declared once, for `INFO` and for `/metrics`.
 
+use crate::histogram::Histogram;
 use crate::namespace::Counts;
+use crate::server::Protocol;
 use std::fmt::Write;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use twinsplit_core::visible;
 use twinsplit_io::error::Error;
@@ -27,22 +29,34 @@ pub(crate) struct Held {
     pub counts: Counts,
 }
 
+/// Whether a service answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// It reads its folder.
+    Begins,
+    /// It does.
+    Serves,
+    /// It has stopped, or is about to.
+    Ended,
+}
+
 /// Figures of all threads.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub began: Instant,
+    phase: AtomicU8,
     pub connections: AtomicU64,
     pub connections_received: AtomicU64,
     pub connections_refused: AtomicU64,
-    pub commands: AtomicU64,
     pub errors: AtomicU64,
-    syncs: AtomicU64,
-    longest_sync: AtomicU64,
+    /// How long requests took: of RESP, and of HTTP.
+    requests: [Histogram; 2],
+    pub syncs: Histogram,
     snapshots: Mutex<Snapshots>,
 }
 
 #[derive(Debug, Default)]
-struct Snapshots {
+pub(crate) struct Snapshots {
     written: u64,
     failed: u64,
     bytes: u64,
@@ -55,24 +69,47 @@ impl Shared {
         let zero = AtomicU64::default;
         Self {
             began: Instant::now(),
+            phase: AtomicU8::new(Phase::Begins as u8),
             connections: zero(),
             connections_received: zero(),
             connections_refused: zero(),
-            commands: zero(),
             errors: zero(),
-            syncs: zero(),
-            longest_sync: zero(),
+            requests: [Histogram::default(), Histogram::default()],
+            syncs: Histogram::default(),
             snapshots: Mutex::default(),
         }
     }
 
+    /// Goes on to a phase, from which there is no way back.
+    pub fn is_now(&self, phase: Phase) {
+        self.phase.fetch_max(phase as u8, Ordering::AcqRel);
+    }
+
+    pub fn phase(&self) -> Phase {
+        let phase = self.phase.load(Ordering::Acquire);
+        [Phase::Begins, Phase::Serves].into_iter().find(|known| *known as u8 == phase).unwrap_or(Phase::Ended)
+    }
+
+    /// That so many requests were answered together after this time.
+    pub fn answered(&self, protocol: Protocol, count: u64, took: Duration) {
+        self.requests(protocol).took(count, took);
+    }
+
+    /// How long requests took.
+    pub fn requests(&self, protocol: Protocol) -> &Histogram {
+        let [resp, http] = &self.requests;
+        match protocol {
+            Protocol::Resp => resp,
+            Protocol::Http => http,
+        }
+    }
+
     pub fn synced(&self, took: Duration) {
-        self.syncs.fetch_add(1, Ordering::Relaxed);
-        self.longest_sync.fetch_max(took.as_micros() as u64, Ordering::Relaxed);
+        self.syncs.took(1, took);
     }
 
     pub fn snapshot_written(&self, bytes: u64, took: Duration) {
-        let mut snapshots = self.snapshots.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut snapshots = self.snapshots();
         snapshots.written += 1;
         snapshots.bytes = bytes;
         snapshots.milliseconds = took.as_millis() as u64;
@@ -80,80 +117,211 @@ impl Shared {
     }
 
     pub fn snapshot_failed(&self, error: &Error) {
-        let mut snapshots = self.snapshots.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut snapshots = self.snapshots();
         snapshots.failed += 1;
         snapshots.error = error.to_string();
     }
+
+    fn snapshots(&self) -> MutexGuard<'_, Snapshots> {
+        self.snapshots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A figure as it is declared.
+pub(crate) struct Figure {
+    /// The heading of `INFO` below which it stands.
+    section: &'static str,
+    /// Its name there.
+    pub name: &'static str,
+    /// Its name in `/metrics`, behind `twinsplit_`.
+    pub metric: &'static str,
+    pub kind: Kind,
+    pub about: &'static str,
+    of: fn(&Seen<'_>) -> Value,
+}
+
+/// What a figure is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// It never falls while the process lives.
+    Counter,
+    Gauge,
+    /// A gauge of which `INFO` has so many in a second, and `/metrics` seconds.
+    Time(u64),
+    /// A text, which in `/metrics` is the label `value` of a gauge that is 1.
+    Text,
+}
+
+/// Where figures are taken from.
+pub(crate) struct Seen<'a> {
+    figures: &'a Figures,
+    shared: &'a Shared,
+    snapshots: &'a Snapshots,
+}
+
+/// What a figure is at one moment.
+pub(crate) enum Value {
+    Number(u64),
+    Text(String),
+}
+
+/// The figures below a heading.
+macro_rules! figures {
+    ($($section:literal: $($name:ident $metric:ident $kind:expr, $about:literal, $of:expr;)+)+) => {
+        &[$($(Figure {
+            section: $section,
+            name: stringify!($name),
+            metric: stringify!($metric),
+            kind: $kind,
+            about: $about,
+            of: $of,
+        },)+)+]
+    };
+}
+
+fn get(number: &AtomicU64) -> Value {
+    Value::Number(number.load(Ordering::Relaxed))
+}
+
+fn sum(seen: &Seen<'_>, of: fn(&Held) -> u64) -> Value {
+    Value::Number(seen.figures.namespaces.iter().map(of).sum())
+}
+
+/// All figures but those of namespaces.
+pub(crate) const FIGURES: &[Figure] = figures! {
+    "Server":
+    twinsplit_version version_info Kind::Text, "the version",
+        |_| Value::Text(env!("CARGO_PKG_VERSION").to_owned());
+    process_id process_id Kind::Gauge, "the number of the process",
+        |_| Value::Number(std::process::id().into());
+    uptime_in_seconds uptime_seconds Kind::Gauge, "how long it has been there",
+        |seen| Value::Number(seen.shared.began.elapsed().as_secs());
+
+    "Clients":
+    connected_clients clients Kind::Gauge, "clients now",
+        |seen| get(&seen.shared.connections);
+    total_connections_received connections_total Kind::Counter, "clients since the start",
+        |seen| get(&seen.shared.connections_received);
+    rejected_connections connections_rejected_total Kind::Counter, "clients beyond `--connections`",
+        |seen| get(&seen.shared.connections_refused);
+
+    "Memory":
+    used_memory memory_bytes Kind::Gauge, "bytes of documents and their indexes, about; what `--memory` bounds",
+        |seen| Value::Number(seen.figures.bytes);
+
+    "Persistence":
+    log_last_change log_last_change Kind::Counter, "the number of the last change",
+        |seen| Value::Number(seen.figures.last);
+    log_bytes_since_snapshot log_bytes Kind::Gauge, "bytes of the log that no snapshot holds; a restart reads them",
+        |seen| Value::Number(seen.figures.log_bytes);
+    syncs syncs_total Kind::Counter, "fsyncs of the log since the start",
+        |seen| Value::Number(seen.shared.syncs.count());
+    longest_sync_usec longest_sync_seconds Kind::Time(1_000_000), "the longest of them",
+        |seen| Value::Number(seen.shared.syncs.times().longest);
+    snapshots_written snapshots_written_total Kind::Counter, "snapshots since the start",
+        |seen| Value::Number(seen.snapshots.written);
+    snapshots_failed snapshots_failed_total Kind::Counter, "those that failed",
+        |seen| Value::Number(seen.snapshots.failed);
+    last_snapshot_bytes last_snapshot_bytes Kind::Gauge, "bytes of the last one",
+        |seen| Value::Number(seen.snapshots.bytes);
+    last_snapshot_msec last_snapshot_seconds Kind::Time(1000), "how long it took",
+        |seen| Value::Number(seen.snapshots.milliseconds);
+    last_snapshot_error last_snapshot_error_info Kind::Text, "why the last one failed; empty where it did not",
+        |seen| Value::Text(visible::line(&seen.snapshots.error).to_string());
+
+    "Stats":
+    total_commands_processed requests_total Kind::Counter, "requests since the start",
+        |seen| Value::Number([Protocol::Resp, Protocol::Http].map(|of| seen.shared.requests(of).count()).iter().sum());
+    total_error_replies errors_total Kind::Counter, "those that were answered with an error",
+        |seen| get(&seen.shared.errors);
+    documents documents Kind::Gauge, "documents now",
+        |seen| sum(seen, |held| held.documents);
+    documents_kept documents_kept Kind::Gauge, "the kept ones among them",
+        |seen| sum(seen, |held| held.kept);
+    verdicts_new verdicts_new_total Kind::Counter, "documents taken in that were kept",
+        |seen| sum(seen, |held| held.counts.new);
+    verdicts_duplicate verdicts_duplicate_total Kind::Counter, "documents taken in that were dropped",
+        |seen| sum(seen, |held| held.counts.duplicates);
+    verdicts_again verdicts_again_total Kind::Counter,
+        "requests that had their first verdict again; those before the last snapshot may be missing after a restart",
+        |seen| sum(seen, |held| held.counts.retries);
+    deleted deleted_total Kind::Counter, "documents deleted",
+        |seen| sum(seen, |held| held.counts.deleted);
+    expired expired_total Kind::Counter, "documents forgotten for age or number",
+        |seen| sum(seen, |held| held.counts.expired);
+    orphans orphans_total Kind::Counter, "documents forgotten with these",
+        |seen| sum(seen, |held| held.counts.orphans);
+};
+
+/// A figure of a namespace, in its line of `INFO` and with its name as the label `namespace` in `/metrics`.
+pub(crate) struct OfNamespace {
+    pub name: &'static str,
+    pub metric: &'static str,
+    pub about: &'static str,
+    pub of: fn(&Held) -> u64,
+}
+
+/// All of them; all are gauges.
+pub(crate) const OF_NAMESPACES: [OfNamespace; 3] = [
+    OfNamespace {
+        name: "documents",
+        metric: "namespace_documents",
+        about: "documents of a namespace",
+        of: |held| held.documents,
+    },
+    OfNamespace {
+        name: "kept",
+        metric: "namespace_documents_kept",
+        about: "the kept ones among them",
+        of: |held| held.kept,
+    },
+    OfNamespace {
+        name: "bytes",
+        metric: "namespace_memory_bytes",
+        about: "bytes of them and their index, about",
+        of: |held| held.bytes,
+    },
+];
+
+/// Shows each figure and what it is now.
+pub(crate) fn each(figures: &Figures, shared: &Shared, mut show: impl FnMut(&Figure, Value)) {
+    let snapshots = &*shared.snapshots();
+    let seen = Seen { figures, shared, snapshots };
+    FIGURES.iter().for_each(|figure| show(figure, (figure.of)(&seen)));
 }
 
 /// The text of `INFO`: lines `name:value` below headings, as Redis has them.
 pub(crate) fn text(figures: &Figures, shared: &Shared, about: &[(&str, String)]) -> String {
-    let snapshots = shared.snapshots.lock().unwrap_or_else(PoisonError::into_inner);
-    let get = |number: &AtomicU64| number.load(Ordering::Relaxed).to_string();
-    let sum = |of: fn(&Held) -> u64| figures.namespaces.iter().map(of).sum::<u64>().to_string();
     let mut out = String::new();
-    let mut section = |name: &str, lines: &[(&str, String)]| {
-        let _ = write!(out, "{}# {name}\r\n", if out.is_empty() { "" } else { "\r\n" });
-        for (name, value) in lines {
+    let (mut section, first) = ("", FIGURES.first().map_or("", |figure| figure.section));
+    // Writing to a text does not fail.
+    let made_with = |out: &mut String| {
+        for (name, value) in about {
             let _ = write!(out, "{name}:{value}\r\n");
         }
     };
-    let mut server = vec![
-        ("twinsplit_version", env!("CARGO_PKG_VERSION").to_owned()),
-        ("process_id", std::process::id().to_string()),
-        ("uptime_in_seconds", shared.began.elapsed().as_secs().to_string()),
-    ];
-    server.extend(about.iter().cloned());
-    section("Server", &server);
-    section(
-        "Clients",
-        &[
-            ("connected_clients", get(&shared.connections)),
-            ("total_connections_received", get(&shared.connections_received)),
-            ("rejected_connections", get(&shared.connections_refused)),
-        ],
-    );
-    section("Memory", &[("used_memory", figures.bytes.to_string())]);
-    section(
-        "Persistence",
-        &[
-            ("log_last_change", figures.last.to_string()),
-            ("log_bytes_since_snapshot", figures.log_bytes.to_string()),
-            ("syncs", get(&shared.syncs)),
-            ("longest_sync_usec", get(&shared.longest_sync)),
-            ("snapshots_written", snapshots.written.to_string()),
-            ("snapshots_failed", snapshots.failed.to_string()),
-            ("last_snapshot_bytes", snapshots.bytes.to_string()),
-            ("last_snapshot_msec", snapshots.milliseconds.to_string()),
-            ("last_snapshot_error", visible::line(&snapshots.error).to_string()),
-        ],
-    );
-    section(
-        "Stats",
-        &[
-            ("total_commands_processed", get(&shared.commands)),
-            ("total_error_replies", get(&shared.errors)),
-            ("documents", sum(|held| held.documents)),
-            ("documents_kept", sum(|held| held.kept)),
-            ("verdicts_new", sum(|held| held.counts.new)),
-            ("verdicts_duplicate", sum(|held| held.counts.duplicates)),
-            ("verdicts_again", sum(|held| held.counts.retries)),
-            ("deleted", sum(|held| held.counts.deleted)),
-            ("expired", sum(|held| held.counts.expired)),
-            ("orphans", sum(|held| held.counts.orphans)),
-        ],
-    );
-    let lines: Vec<(String, String)> = figures
-        .namespaces
-        .iter()
-        .map(|held| {
-            let name = visible::line(&String::from_utf8_lossy(&held.name)).to_string();
-            let Held { documents, kept, bytes, .. } = held;
-            (name, format!("documents={documents},kept={kept},bytes={bytes}"))
-        })
-        .collect();
-    let lines: Vec<(&str, String)> =
-        lines.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
-    section("Namespaces", &lines);
+    each(figures, shared, |figure, value| {
+        if figure.section != section {
+            if section == first && !section.is_empty() {
+                made_with(&mut out);
+            }
+            let _ = write!(out, "{}# {}\r\n", if out.is_empty() { "" } else { "\r\n" }, figure.section);
+            section = figure.section;
+        }
+        let _ = match value {
+            Value::Number(number) => write!(out, "{}:{number}\r\n", figure.name),
+            Value::Text(text) => write!(out, "{}:{text}\r\n", figure.name),
+        };
+    });
+    out.push_str("\r\n# Namespaces\r\n");
+    for held in &figures.namespaces {
+        let values = OF_NAMESPACES.iter().map(|of| format!("{}={}", of.name, (of.of)(held)));
+        let _ = write!(out, "{}:{}\r\n", shown(&held.name), values.collect::<Vec<_>>().join(","));
+    }
     out
+}
+
+/// The name of a namespace for people.
+pub(crate) fn shown(name: &[u8]) -> String {
+    visible::line(&String::from_utf8_lossy(name)).to_string()
 }

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`State`], [`Namespace`] | what is kept and compared: the same requests at the same times have the same answers |
 //! | [`Engine`] | the same with a log and snapshots: what was synced is there after any stop |
-//! | [`Server`] | the same for clients of Redis |
+//! | [`Server`] | the same for clients of Redis, and over HTTP |
 //! | [`disk`] | what the log asks of a disk |
 
 #![deny(clippy::print_stderr)]
@@ -21,12 +21,16 @@ mod document;
 mod engine;
 mod entries;
 mod expiry;
+mod histogram;
+pub mod http;
 mod index;
 mod info;
 mod log;
+mod metrics;
 mod namespace;
 mod pass;
 mod received;
+mod recent;
 mod record;
 pub mod resp;
 mod restore;
@@ -46,7 +50,7 @@ pub use engine::{Engine, Recovered};
 pub use log::Torn;
 pub use namespace::{Counts, Namespace};
 pub use runs::{Ended, Mode, RunFigures, Settled};
-pub use server::{Server, ServerOptions, Stopper};
+pub use server::{HttpOptions, Listening, Server, ServerOptions, Stopper};
 pub use settings::{Retention, Settings};
 pub use sketch::{Sketch, Sketching};
 pub use state::{Answer, Compared, Operation, State};

@@ -3,10 +3,13 @@
 use crate::connection::Connection;
 use crate::disk::LogDisk;
 use crate::engine::Engine;
-use crate::info::Shared;
+use crate::http::connection as http;
+use crate::info::{Figures, Phase, Shared};
+use crate::recent::{self, Recent};
 use crate::resp::Limits;
 use crate::sketch::Sketching;
-use crate::writer::{self, Message, WriterOptions};
+use crate::state::{Answer, Operation};
+use crate::writer::{self, Batch, Message, WriterOptions};
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -33,6 +36,24 @@ pub struct ServerOptions {
     pub connections: usize,
     /// How long a client may say nothing; for ever where there is no bound.
     pub idle: Option<Duration>,
+    /// HTTP beside RESP.
+    pub http: Option<HttpOptions>,
+}
+
+/// How a service answers over HTTP.
+#[derive(Clone, Debug)]
+pub struct HttpOptions {
+    /// Where it listens; port 0 for any that is free.
+    pub address: SocketAddr,
+    /// The page for people, which asks for the rest itself.
+    pub page: Arc<str>,
+}
+
+/// What a client speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Protocol {
+    Resp,
+    Http,
 }
 
 impl ServerOptions {
@@ -41,13 +62,14 @@ impl ServerOptions {
     /// # Errors
     /// The address is not loopback, and there is no password.
     pub fn must_be_safe(&self) -> Result<()> {
-        if self.address.ip().is_loopback() || self.password.is_some() {
-            return Ok(());
+        let addresses = [Some(self.address), self.http.as_ref().map(|http| http.address)];
+        let open = addresses.into_iter().flatten().find(|address| !address.ip().is_loopback());
+        match open.filter(|_| self.password.is_none()) {
+            None => Ok(()),
+            Some(address) => Err(Error::Usage(format!(
+                "others reach {address}: give a password (--password-file), or an address of this machine alone, such as 127.0.0.1:6380"
+            ))),
         }
-        Err(Error::Usage(format!(
-            "others reach {}: give a password (--password-file), or an address of this machine alone, such as 127.0.0.1:6380",
-            self.address
-        )))
     }
 }
 
@@ -59,6 +81,8 @@ pub(crate) struct Common {
     pub shared: Arc<Shared>,
     /// What it was made with.
     pub about: Vec<(&'static str, String)>,
+    /// The last duplicates, where there is a page that shows them.
+    pub recent: Option<Recent>,
     stops: AtomicBool,
     clients: Mutex<BTreeMap<u64, TcpStream>>,
     left: Condvar,
@@ -71,14 +95,43 @@ impl Common {
         // How long it takes to compare hashes says nothing of the password.
         Some(hash::text(password) == hash::text(given) && password == given)
     }
+
+    /// Has the writer answer; nothing where it has stopped.
+    pub fn ask(&self, asked: Vec<(Box<[u8]>, Operation)>) -> Option<Vec<Answer>> {
+        let names = self.recent.as_ref().map(|recent| (recent, recent::names(&asked)));
+        let (answers, received) = channel();
+        self.writer.send(Message::Batch(Batch { asked, answers })).ok()?;
+        let answers = received.recv().ok()?;
+        if let Some((recent, names)) = names {
+            recent.note(names, &answers);
+        }
+        Some(answers)
+    }
+
+    /// What the writer knows; nothing where it has stopped.
+    pub fn figures(&self) -> Option<Figures> {
+        let (reply, received) = channel();
+        self.writer.send(Message::Info(reply)).ok()?;
+        received.recv().ok()
+    }
 }
+
+/// A service that has not read its folder yet. Over HTTP it says so.
+pub struct Listening {
+    common: Arc<Common>,
+    messages: Receiver<Message>,
+    accepting: Vec<Accepting>,
+}
+
+/// A thread that takes clients in, and where it listens.
+type Accepting = (SocketAddr, JoinHandle<()>);
 
 /// A service that has begun.
 pub struct Server {
     address: SocketAddr,
     common: Arc<Common>,
     events: (Sender<()>, Receiver<()>),
-    accepting: JoinHandle<()>,
+    accepting: Vec<Accepting>,
     writing: JoinHandle<Result<()>>,
 }
 
@@ -97,11 +150,84 @@ impl Stopper {
 /// Batches that may wait for the writer.
 const WAITING: usize = 4096;
 
-impl Server {
-    /// Listens, and serves what an engine holds. `about` is shown by `INFO`.
+impl Listening {
+    /// Where it listens for HTTP.
+    pub fn http(&self) -> Option<SocketAddr> {
+        self.accepting.first().map(|(address, _)| *address)
+    }
+
+    /// Serves what an engine holds, and listens for RESP.
     ///
     /// # Errors
-    /// The address is not loopback, and there is no password; it cannot be had; a thread cannot be started.
+    /// The address cannot be had; a thread cannot be started.
+    pub fn start<D: LogDisk>(self, engine: Engine<D>, writer: WriterOptions) -> Result<Server> {
+        let Self { common, messages, mut accepting } = self;
+        let events = channel();
+        let ended = Stopper(events.0.clone());
+        let shared = common.shared.clone();
+        let listener = listen(common.options.address)?;
+        common.shared.is_now(Phase::Serves);
+        let writing = thread::Builder::new().name("writer".to_owned()).spawn(move || {
+            let result = writer::run(engine, &messages, writer, &shared);
+            shared.is_now(Phase::Ended);
+            ended.stop();
+            result
+        });
+        let writing = writing.map_err(Error::io("start a thread of", "the service"))?;
+        let resp = take_clients_in(listener, Protocol::Resp, &common)?;
+        let address = resp.0;
+        accepting.push(resp);
+        Ok(Server { address, common, events, accepting, writing })
+    }
+}
+
+fn listen(address: SocketAddr) -> Result<TcpListener> {
+    TcpListener::bind(address).map_err(Error::io("listen at", address.to_string()))
+}
+
+fn take_clients_in(listener: TcpListener, protocol: Protocol, common: &Arc<Common>) -> Result<Accepting> {
+    let address = listener.local_addr().map_err(Error::io("listen at", "an address"))?;
+    let theirs = common.clone();
+    let thread = thread::Builder::new().name("accept".to_owned());
+    let thread = thread.spawn(move || accept(&listener, protocol, &theirs));
+    Ok((address, thread.map_err(Error::io("start a thread of", "the service"))?))
+}
+
+impl Server {
+    /// Listens for HTTP, where it is asked for. `about` is shown by `INFO`.
+    ///
+    /// # Errors
+    /// An address is not loopback, and there is no password; it cannot be had; a thread cannot be started.
+    pub fn listen(
+        sketching: Sketching,
+        options: ServerOptions,
+        about: Vec<(&'static str, String)>,
+    ) -> Result<Listening> {
+        options.must_be_safe()?;
+        let (to_writer, messages) = sync_channel(WAITING);
+        let recent = options.http.as_ref().map(|_| Recent::default());
+        let common = Arc::new(Common {
+            options,
+            sketching,
+            writer: to_writer,
+            shared: Arc::new(Shared::new()),
+            about,
+            recent,
+            stops: AtomicBool::new(false),
+            clients: Mutex::default(),
+            left: Condvar::new(),
+        });
+        let mut accepting = Vec::new();
+        if let Some(http) = &common.options.http {
+            accepting.push(take_clients_in(listen(http.address)?, Protocol::Http, &common)?);
+        }
+        Ok(Listening { common, messages, accepting })
+    }
+
+    /// Listens, and serves what an engine holds.
+    ///
+    /// # Errors
+    /// As [`Server::listen`] and [`Listening::start`].
     pub fn start<D: LogDisk>(
         engine: Engine<D>,
         sketching: Sketching,
@@ -109,41 +235,18 @@ impl Server {
         writer: WriterOptions,
         about: Vec<(&'static str, String)>,
     ) -> Result<Self> {
-        options.must_be_safe()?;
-        let wanted = options.address;
-        let failed = || Error::io("listen at", wanted.to_string());
-        let listener = TcpListener::bind(wanted).map_err(failed())?;
-        let address = listener.local_addr().map_err(failed())?;
-        let (to_writer, messages) = sync_channel(WAITING);
-        let shared = Arc::new(Shared::new());
-        let common = Arc::new(Common {
-            options,
-            sketching,
-            writer: to_writer,
-            shared: shared.clone(),
-            about,
-            stops: AtomicBool::new(false),
-            clients: Mutex::default(),
-            left: Condvar::new(),
-        });
-        let events = channel();
-        let spawn = thread::Builder::new;
-        let ended = Stopper(events.0.clone());
-        let writing = spawn().name("writer".to_owned()).spawn(move || {
-            let result = writer::run(engine, &messages, writer, &shared);
-            ended.stop();
-            result
-        });
-        let writing = writing.map_err(Error::io("start a thread of", "the service"))?;
-        let theirs = common.clone();
-        let accepting = spawn().name("accept".to_owned()).spawn(move || accept(&listener, &theirs));
-        let accepting = accepting.map_err(Error::io("start a thread of", "the service"))?;
-        Ok(Self { address, common, events, accepting, writing })
+        Self::listen(sketching, options, about)?.start(engine, writer)
     }
 
-    /// Where it listens.
+    /// Where it listens for RESP.
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// Where it listens for HTTP.
+    pub fn http(&self) -> Option<SocketAddr> {
+        let mut others = self.accepting.iter().map(|(address, _)| *address);
+        others.find(|address| *address != self.address)
     }
 
     /// What stops it.
@@ -156,17 +259,21 @@ impl Server {
     /// # Errors
     /// The log cannot be written: what was acknowledged is there, and the next start has it.
     pub fn serve(self) -> Result<()> {
-        let Self { address, common, events, accepting, writing } = self;
+        let Self { common, events, accepting, writing, .. } = self;
         let _ = events.1.recv();
         common.stops.store(true, Ordering::Release);
-        // The thread that takes clients in is waiting for one.
-        let loopback = match address.ip() {
-            IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
-            IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
-            ip => ip,
-        };
-        if TcpStream::connect_timeout(&(loopback, address.port()).into(), Duration::from_secs(1)).is_ok() {
-            let _ = accepting.join();
+        common.shared.is_now(Phase::Ended);
+        for (address, thread) in accepting {
+            // It is waiting for a client.
+            let loopback = match address.ip() {
+                IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+                IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+                ip => ip,
+            };
+            if TcpStream::connect_timeout(&(loopback, address.port()).into(), Duration::from_secs(1)).is_ok()
+            {
+                let _ = thread.join();
+            }
         }
         let mut clients = common.clients.lock().unwrap_or_else(PoisonError::into_inner);
         for client in clients.values() {
@@ -186,22 +293,22 @@ impl Server {
 /// How long a thread waits that could not take a client in, such as for want of file handles.
 const RESTS: Duration = Duration::from_millis(20);
 
-fn accept(listener: &TcpListener, common: &Arc<Common>) {
-    for number in 0.. {
+fn accept(listener: &TcpListener, protocol: Protocol, common: &Arc<Common>) {
+    loop {
         let client = listener.accept();
         if common.stops.load(Ordering::Acquire) {
             return;
         }
         match client {
-            Ok((stream, _)) => take_in(number, stream, common),
+            Ok((stream, _)) => take_in(stream, protocol, common),
             Err(_) => thread::sleep(RESTS),
         }
     }
 }
 
-fn take_in(number: u64, mut stream: TcpStream, common: &Arc<Common>) {
+fn take_in(mut stream: TcpStream, protocol: Protocol, common: &Arc<Common>) {
     let shared = &common.shared;
-    shared.connections_received.fetch_add(1, Ordering::Relaxed);
+    let number = shared.connections_received.fetch_add(1, Ordering::Relaxed);
     let mut clients = common.clients.lock().unwrap_or_else(PoisonError::into_inner);
     let known = if clients.len() < common.options.connections { stream.try_clone().ok() } else { None };
     let Some(known) = known else {
@@ -209,7 +316,10 @@ fn take_in(number: u64, mut stream: TcpStream, common: &Arc<Common>) {
         shared.connections_refused.fetch_add(1, Ordering::Relaxed);
         // It may not be there any more to hear it.
         let _ = stream.set_write_timeout(Some(RESTS));
-        let _ = stream.write_all(b"-ERR max number of clients reached\r\n");
+        let _ = match protocol {
+            Protocol::Resp => stream.write_all(b"-ERR max number of clients reached\r\n"),
+            Protocol::Http => stream.write_all(&http::too_many()),
+        };
         return;
     };
     clients.insert(number, known);
@@ -219,7 +329,10 @@ fn take_in(number: u64, mut stream: TcpStream, common: &Arc<Common>) {
     let started = thread::Builder::new().name("client".to_owned()).spawn(move || {
         let _leaves = Leaves(number, &theirs);
         // What happens to a connection is the client's to see.
-        let _ = Connection::new(stream, &theirs).run();
+        let _ = match protocol {
+            Protocol::Resp => Connection::new(stream, &theirs).run(),
+            Protocol::Http => http::Connection::new(stream, &theirs).run(),
+        };
     });
     if started.is_err() {
         shared.connections_refused.fetch_add(1, Ordering::Relaxed);

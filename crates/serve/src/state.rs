@@ -52,6 +52,11 @@ impl State {
         self.namespaces.iter().map(|(name, namespace)| (&**name, namespace))
     }
 
+    /// The namespace of a name.
+    pub(crate) fn get(&self, name: &[u8]) -> Option<&Namespace> {
+        self.namespaces.get(name)
+    }
+
     pub(crate) fn namespaces_mut(&mut self) -> impl Iterator<Item = (&[u8], &mut Namespace)> {
         self.namespaces.iter_mut().map(|(name, namespace)| (&**name, namespace))
     }

@@ -1,8 +1,14 @@
 //! What a service promises, against what is slow and obvious.
 
 mod client;
+mod documented;
 mod faults;
+mod figures;
+mod http;
+mod http_client;
+mod http_refusals;
 mod model;
+mod openapi;
 mod oracle;
 mod oracle_runs;
 mod power;

@@ -8,6 +8,7 @@ use crate::disk::{LogDisk, LogFile};
 use crate::engine::{Engine, STEP};
 use crate::info::{Figures, Held, Shared};
 use crate::log::Syncer;
+use crate::recent;
 use crate::snapshot::SnapshotWriter;
 use crate::state::{Answer, Operation};
 use std::sync::Arc;
@@ -35,6 +36,8 @@ pub(crate) enum Message {
     Batch(Batch),
     /// How much there is.
     Info(Sender<Figures>),
+    /// The texts of documents, where they are held.
+    Texts(Vec<recent::Named>, Sender<Vec<Option<String>>>),
     /// To stop when all before is answered.
     Stop,
 }
@@ -154,6 +157,7 @@ impl<D: LogDisk> Writing<D> {
                 match message {
                     Message::Stop => stops = true,
                     Message::Info(reply) => drop(reply.send(figures(engine))),
+                    Message::Texts(of, reply) => drop(reply.send(recent::texts(engine.state(), &of))),
                     Message::Batch(batch) => all.push(batch),
                 }
             }

@@ -112,9 +112,20 @@ impl Browser {
         );
     }
 
+    /// Has the page be as it is for people who prefer dark colours.
+    pub fn dark(&self) {
+        let feature = json!({ "features": [{ "name": "prefers-color-scheme", "value": "dark" }] });
+        self.post("/goog/cdp/execute", json!({ "cmd": "Emulation.setEmulatedMedia", "params": feature }));
+    }
+
     /// Opens a file and waits until it is loaded.
     pub fn open(&self, file: &Path) {
-        self.post("/url", json!({ "url": format!("file://{}", file.display()) }));
+        self.open_url(&format!("file://{}", file.display()));
+    }
+
+    /// Opens an address and waits until it is loaded.
+    pub fn open_url(&self, url: &str) {
+        self.post("/url", json!({ "url": url }));
     }
 
     /// What a script returns.

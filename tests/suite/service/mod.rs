@@ -4,6 +4,7 @@
 #[path = "../../../crates/serve/src/tests/client.rs"]
 mod client;
 mod golden;
+mod http;
 mod kills;
 mod program;
 
@@ -49,6 +50,12 @@ impl Service {
 
     fn client(&self) -> client::Client {
         client::Client::to(self.address)
+    }
+
+    /// Where it listens for HTTP.
+    fn http(&self) -> SocketAddr {
+        let line = self.said.lines().find_map(|line| line.strip_prefix("HTTP at "));
+        line.unwrap_or_else(|| panic!("{}", self.said)).split(';').next().unwrap().parse().unwrap()
     }
 
     /// Sends it a signal.

@@ -1,6 +1,6 @@
 //! A client of the protocol of Redis, for tests: it sends requests many at a time, and reads what comes.
 
-use std::io::{BufRead, BufReader, Read, Result, Write};
+use std::io::{BufRead, BufReader, Result, Write};
 use std::net::{SocketAddr, TcpStream};
 
 /// A reply.
@@ -26,6 +26,32 @@ pub enum Value {
 pub struct Client {
     to: TcpStream,
     from: BufReader<TcpStream>,
+}
+
+/// The reply that some bytes are.
+pub fn reply(from: &mut impl BufRead) -> Result<Value> {
+    let mut line = String::new();
+    if from.read_line(&mut line)? == 0 {
+        return Err(std::io::ErrorKind::UnexpectedEof.into());
+    }
+    let (mark, text) = line.trim_end().split_at(1);
+    let number = || text.parse::<i64>().unwrap_or_else(|_| panic!("{line:?}"));
+    Ok(match mark {
+        "+" => Value::Simple(text.to_owned()),
+        "-" => Value::Error(text.to_owned()),
+        ":" => Value::Number(number()),
+        "_" => Value::Null,
+        "$" if text == "-1" => Value::Null,
+        "$" => {
+            let mut bytes = vec![0; number() as usize + 2];
+            from.read_exact(&mut bytes)?;
+            bytes.truncate(bytes.len() - 2);
+            Value::Bulk(String::from_utf8(bytes).unwrap())
+        }
+        "*" => Value::Array((0..number()).map(|_| reply(from)).collect::<Result<_>>()?),
+        "%" => Value::Map((0..2 * number()).map(|_| reply(from)).collect::<Result<_>>()?),
+        _ => panic!("{line:?}"),
+    })
 }
 
 impl Client {
@@ -62,28 +88,7 @@ impl Client {
 
     /// The next reply.
     pub fn reply(&mut self) -> Result<Value> {
-        let mut line = String::new();
-        if self.from.read_line(&mut line)? == 0 {
-            return Err(std::io::ErrorKind::UnexpectedEof.into());
-        }
-        let (mark, text) = line.trim_end().split_at(1);
-        let number = || text.parse::<i64>().unwrap_or_else(|_| panic!("{line:?}"));
-        Ok(match mark {
-            "+" => Value::Simple(text.to_owned()),
-            "-" => Value::Error(text.to_owned()),
-            ":" => Value::Number(number()),
-            "_" => Value::Null,
-            "$" if text == "-1" => Value::Null,
-            "$" => {
-                let mut bytes = vec![0; number() as usize + 2];
-                self.from.read_exact(&mut bytes)?;
-                bytes.truncate(bytes.len() - 2);
-                Value::Bulk(String::from_utf8(bytes).unwrap())
-            }
-            "*" => Value::Array((0..number()).map(|_| self.reply()).collect::<Result<_>>()?),
-            "%" => Value::Map((0..2 * number()).map(|_| self.reply()).collect::<Result<_>>()?),
-            _ => panic!("{line:?}"),
-        })
+        reply(&mut self.from)
     }
 
     /// Sends requests together, and reads their replies.

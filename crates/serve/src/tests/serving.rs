@@ -1,10 +1,11 @@
 //! A server for tests, in this process.
 
 use super::client::Client;
+use super::http_client::HttpClient;
 use crate::disk::LogFolder;
 use crate::engine::Engine;
 use crate::resp::Limits;
-use crate::server::{Server, ServerOptions, Stopper};
+use crate::server::{HttpOptions, Server, ServerOptions, Stopper};
 use crate::settings::{Retention, Settings};
 use crate::sketch::Sketching;
 use crate::writer::{Fsync, WriterOptions};
@@ -20,6 +21,8 @@ use twinsplit_io::error::Result;
 /// A server in this process, in a folder of its own.
 pub(super) struct Serving {
     pub address: SocketAddr,
+    /// Where it listens for HTTP; the same as `address` where it does not.
+    pub http: SocketAddr,
     stopper: Stopper,
     thread: Option<JoinHandle<Result<()>>>,
     pub folder: TempDir,
@@ -34,10 +37,17 @@ pub(super) fn options() -> ServerOptions {
         pipeline: 64,
         connections: 50,
         idle: None,
+        http: None,
     }
 }
 
-fn sketching(check: Option<&str>) -> Sketching {
+/// The same with HTTP.
+pub(super) fn http_options() -> ServerOptions {
+    let http = HttpOptions { address: "127.0.0.1:0".parse().unwrap(), page: "<p>a page</p>".into() };
+    ServerOptions { http: Some(http), ..options() }
+}
+
+pub(super) fn sketching(check: Option<&str>) -> Sketching {
     let kind = FeatureKind::parse("words:1", &|_| panic!("a file")).unwrap();
     Sketching {
         features: FeatureSpec::new(kind),
@@ -55,8 +65,10 @@ fn sketching(check: Option<&str>) -> Sketching {
 impl Serving {
     pub fn start(options: ServerOptions, check: Option<&str>, fsync: Fsync) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let (address, stopper, thread) = Self::over(&folder, options, check, fsync);
-        Self { address, stopper, thread: Some(thread), folder }
+        let server = Self::server(&folder, options, check, fsync);
+        let (address, stopper) = (server.address(), server.stopper());
+        let http = server.http().unwrap_or(address);
+        Self { address, http, stopper, thread: Some(thread::spawn(|| server.serve())), folder }
     }
 
     pub fn over(
@@ -65,6 +77,11 @@ impl Serving {
         check: Option<&str>,
         fsync: Fsync,
     ) -> (SocketAddr, Stopper, JoinHandle<Result<()>>) {
+        let server = Self::server(folder, options, check, fsync);
+        (server.address(), server.stopper(), thread::spawn(|| server.serve()))
+    }
+
+    fn server(folder: &TempDir, options: ServerOptions, check: Option<&str>, fsync: Fsync) -> Server {
         let sketching = sketching(check);
         let settings = Settings {
             bits: sketching.bits,
@@ -78,12 +95,15 @@ impl Serving {
         // So small that there are snapshots all the time.
         let writer = WriterOptions { fsync, snapshot_after: 1 << 16 };
         let about = vec![("weights", "tf".to_owned())];
-        let server = Server::start(engine, sketching, options, writer, about).unwrap();
-        (server.address(), server.stopper(), thread::spawn(|| server.serve()))
+        Server::start(engine, sketching, options, writer, about).unwrap()
     }
 
     pub fn client(&self) -> Client {
         Client::to(self.address)
+    }
+
+    pub fn http(&self) -> HttpClient {
+        HttpClient::to(self.http)
     }
 
     pub fn stop(&mut self) {

@@ -1,0 +1,15 @@
+//! HTTP/1.1 and JSON beside RESP: the same commands, by the same writer, with the same answers; and what monitors ask for.
+//!
+//! | | |
+//! |---|---|
+//! | [`request`] | reads requests, with a limit for everything before anything is allocated for it |
+//! | `endpoints` | what there is to ask for: one declaration, from which the routes and the OpenAPI document follow |
+//! | `bodies` | what requests and answers hold, as JSON |
+//! | `connection` | one client |
+
+pub(crate) mod bodies;
+pub(crate) mod connection;
+pub(crate) mod endpoints;
+pub(crate) mod openapi;
+pub(crate) mod reply;
+pub mod request;

@@ -1,0 +1,507 @@
+//! What requests and answers hold, as JSON. Each is declared once: how it is read and written, and its schema in the OpenAPI document, follow from that.
+
+use crate::document::Verdict as Decided;
+use crate::runs::{Mode, RunFigures, Settled};
+use crate::state::Compared as HowAlike;
+use serde::de::{Error, MapAccess, Visitor};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value, json};
+use std::fmt::{self, Write};
+
+/// What has a schema.
+pub(crate) trait Described {
+    /// Whether it has to be there.
+    const IS_REQUIRED: bool = true;
+
+    /// Its schema; those of others by name, which are put into `all`.
+    fn schema(all: &mut Map<String, Value>) -> Value;
+
+    /// Whether it is not written.
+    fn is_left_out(&self) -> bool {
+        false
+    }
+}
+
+macro_rules! described {
+    ($($type:ty => $schema:expr;)*) => { $(
+        impl Described for $type {
+            fn schema(_: &mut Map<String, Value>) -> Value {
+                $schema
+            }
+        }
+    )* };
+}
+
+described! {
+    String => json!({ "type": "string" });
+    bool => json!({ "type": "boolean" });
+    u32 => json!({ "type": "integer", "minimum": 0 });
+    u64 => json!({ "type": "integer", "minimum": 0 });
+    f64 => json!({ "type": "number" });
+    Word => json!({ "type": "string", "enum": [Word::New, Word::Duplicate] });
+    ModeWord => json!({ "type": "string", "enum": [ModeWord::Isolated, ModeWord::Shared] });
+    ChangedWord => json!({
+        "type": "string",
+        "enum": [ChangedWord::Duplicate, ChangedWord::Orphan, ChangedWord::IdConflict],
+    });
+    Id => json!({ "oneOf": [
+        { "type": "string", "minLength": 1 },
+        { "type": "object", "properties": { "hex": { "type": "string" } }, "required": ["hex"], "additionalProperties": false,
+          "description": "an id that is no UTF-8: its bytes in hex digits" },
+    ] });
+}
+
+impl<T: Described> Described for Option<T> {
+    const IS_REQUIRED: bool = false;
+
+    fn schema(all: &mut Map<String, Value>) -> Value {
+        T::schema(all)
+    }
+
+    fn is_left_out(&self) -> bool {
+        self.is_none()
+    }
+}
+
+impl<T: Described> Described for Vec<T> {
+    fn schema(all: &mut Map<String, Value>) -> Value {
+        json!({ "type": "array", "items": T::schema(all) })
+    }
+}
+
+/// Declares objects: Rust structures, how they are read and written, and their schemas.
+macro_rules! objects {
+    ($derive:tt $($(#[doc = $about:literal])+ $name:ident { $($(#[doc = $says:literal])+ $field:ident: $type:ty,)* })*) => { $(
+        $(#[doc = $about])+
+        #[derive $derive]
+        #[serde(deny_unknown_fields)]
+        pub(crate) struct $name {
+            $($(#[doc = $says])+ #[serde(skip_serializing_if = "Described::is_left_out")] pub $field: $type,)*
+        }
+
+        impl Described for $name {
+            fn schema(all: &mut Map<String, Value>) -> Value {
+                if !all.contains_key(stringify!($name)) {
+                    // What it holds comes behind it, and nothing holds itself.
+                    let mut fields = Map::new();
+                    let mut required: Vec<&str> = Vec::new();
+                    $(
+                        let mut field = <$type>::schema(all);
+                        // What has a name is described there.
+                        if let Some(field) = field.as_object_mut().filter(|field| !field.contains_key("$ref")) {
+                            field.insert("description".to_owned(), concat!($($says),+).trim().into());
+                        }
+                        fields.insert(stringify!($field).to_owned(), field);
+                        if <$type>::IS_REQUIRED {
+                            required.push(stringify!($field));
+                        }
+                    )*
+                    all.insert(stringify!($name).to_owned(), json!({
+                        "type": "object",
+                        "description": concat!($($about),+).trim(),
+                        "properties": fields,
+                        "required": required,
+                        "additionalProperties": false,
+                    }));
+                }
+                json!({ "$ref": concat!("#/components/schemas/", stringify!($name)) })
+            }
+        }
+    )* };
+}
+
+// What is asked.
+objects! { (Clone, Debug, PartialEq, Deserialize)
+    /// A document, as it is compared: a text or a fingerprint.
+    Content {
+        /// The text.
+        text: Option<String>,
+        /// The fingerprint: 16 hex digits, 32 with --bits 128.
+        fingerprint: Option<String>,
+        /// The run of a crawler with which it comes.
+        run: Option<Id>,
+    }
+
+    /// A document with its id: a text or a fingerprint.
+    Document {
+        /// The id; 4,096 bytes at most.
+        id: Id,
+        /// The text.
+        text: Option<String>,
+        /// The fingerprint: 16 hex digits, 32 with --bits 128.
+        fingerprint: Option<String>,
+        /// The run of a crawler with which it comes.
+        run: Option<Id>,
+    }
+
+    /// One of several documents: a text or a fingerprint.
+    OneOfMany {
+        /// The id; 4,096 bytes at most.
+        id: Id,
+        /// The text.
+        text: Option<String>,
+        /// The fingerprint: 16 hex digits, 32 with --bits 128.
+        fingerprint: Option<String>,
+    }
+
+    /// Several documents.
+    Documents {
+        /// They are decided one after the other.
+        documents: Vec<OneOfMany>,
+        /// The run of a crawler with which they come.
+        run: Option<Id>,
+    }
+
+    /// Which document.
+    Named {
+        /// Its id.
+        id: Id,
+        /// The run of a crawler with which it comes.
+        run: Option<Id>,
+    }
+
+    /// A run that begins.
+    Begun {
+        /// Its name.
+        run: Id,
+        /// When what it brings counts for others.
+        mode: ModeWord,
+    }
+
+    /// Which run.
+    OfRun {
+        /// Its name.
+        run: Id,
+    }
+
+    /// Which two documents.
+    Two {
+        /// The id of one.
+        first: Id,
+        /// The id of the other.
+        second: Id,
+        /// The run of a crawler that sees them.
+        run: Option<Id>,
+    }
+
+}
+
+// What is answered.
+objects! { (Clone, Debug, PartialEq, Serialize)
+    /// What was said of a document.
+    Verdict {
+        /// Whether it is kept or like one that is.
+        verdict: Word,
+        /// The id of the first kept document that is near enough.
+        of: Option<Id>,
+        /// In how many bits the fingerprints differ.
+        distance: Option<u32>,
+        /// By what: hamming, equal-text, or the measure of --check and its value.
+        measure: Option<String>,
+        /// The run that has brought the kept document, where it is another one and still open.
+        pending: Option<Id>,
+    }
+
+    /// The documents of a run whose verdicts have changed when it was committed.
+    Committed {
+        /// In the order in which they came.
+        changed: Vec<Changed>,
+    }
+
+    /// What has become of a document of a run that was committed.
+    Changed {
+        /// Its id.
+        id: Id,
+        /// What it is by now.
+        outcome: ChangedWord,
+        /// What it is a duplicate of.
+        verdict: Option<Verdict>,
+    }
+
+    /// The runs of a namespace.
+    Runs {
+        /// Those that are open, and the last that have ended.
+        runs: Vec<Run>,
+    }
+
+    /// A run.
+    Run {
+        /// Its name.
+        name: Id,
+        /// When what it brings counts for others.
+        mode: ModeWord,
+        /// open, committed or cancelled.
+        state: String,
+        /// Its documents, where it is open.
+        documents: u64,
+    }
+
+    /// Why a request is refused.
+    Problem {
+        /// A word in capitals, by which programs know it.
+        error: String,
+        /// A sentence.
+        message: String,
+    }
+
+    /// What was said of several documents.
+    Outcomes {
+        /// In the order of the documents; what is refused has an error in its place.
+        results: Vec<Outcome>,
+    }
+
+    /// Documents whose verdicts are forgotten with one that was deleted.
+    Orphans {
+        /// Their ids.
+        orphans: Vec<Id>,
+    }
+
+    /// How two documents compare.
+    Compared {
+        /// What was said of one.
+        first: Verdict,
+        /// What was said of the other.
+        second: Verdict,
+        /// In how many bits their fingerprints differ.
+        distance: Option<u32>,
+        /// In how many bits they may.
+        distance_allowed: Option<u32>,
+        /// How alike the texts are by the measure of --check, where they are alike enough.
+        similarity: Option<f64>,
+        /// Whether the texts are equal, where both are too short for fingerprints.
+        equal_texts: Option<bool>,
+        /// Whether one would be a duplicate of the other.
+        alike: bool,
+    }
+
+    /// How much a namespace holds.
+    Count {
+        /// Documents.
+        documents: u64,
+        /// Those of them that are kept.
+        kept: u64,
+    }
+
+    /// How the service is.
+    Status {
+        /// ok, ready.
+        status: String,
+    }
+
+    /// The last duplicates.
+    Recent {
+        /// The newest first.
+        recent: Vec<Found>,
+    }
+
+    /// A duplicate, and what it is a duplicate of.
+    Found {
+        /// The namespace; what is no UTF-8 of it is written out.
+        namespace: String,
+        /// The id of the duplicate.
+        id: Id,
+        /// When it was found, milliseconds since 1970.
+        time: u64,
+        /// What was said of it.
+        verdict: Verdict,
+        /// How both compare; nothing where one has been forgotten.
+        compared: Option<Compared>,
+        /// The text of the duplicate, where it is kept (--check edit:N), as it is compared; its beginning where it is long.
+        text: Option<String>,
+        /// The text of what it is a duplicate of, likewise.
+        text_of: Option<String>,
+    }
+}
+
+/// Whether a document is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub(crate) enum Word {
+    /// It is.
+    New,
+    /// It is like one that is.
+    Duplicate,
+}
+
+/// When what a run brings counts for others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum ModeWord {
+    /// When it is committed.
+    Isolated,
+    /// At once.
+    Shared,
+}
+
+/// What has become of a document of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub(crate) enum ChangedWord {
+    /// It is like one that is kept.
+    Duplicate,
+    /// Nothing is like it any more, and it is forgotten.
+    Orphan,
+    /// Its id stands for other content.
+    IdConflict,
+}
+
+impl From<Mode> for ModeWord {
+    fn from(mode: Mode) -> Self {
+        match mode {
+            Mode::Isolated => Self::Isolated,
+            Mode::Shared => Self::Shared,
+        }
+    }
+}
+
+impl From<ModeWord> for Mode {
+    fn from(mode: ModeWord) -> Self {
+        match mode {
+            ModeWord::Isolated => Self::Isolated,
+            ModeWord::Shared => Self::Shared,
+        }
+    }
+}
+
+/// What became of one of several documents.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Outcome {
+    /// It was decided.
+    Said(Verdict),
+    /// It is refused.
+    Refused(Problem),
+}
+
+impl Described for Outcome {
+    fn schema(all: &mut Map<String, Value>) -> Value {
+        json!({ "oneOf": [Verdict::schema(all), Problem::schema(all)] })
+    }
+}
+
+/// An id: a text, or an object with hex digits where it is no UTF-8.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Id(pub Box<[u8]>);
+
+impl Serialize for Id {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if let Ok(text) = std::str::from_utf8(&self.0) {
+            return serializer.serialize_str(text);
+        }
+        let mut digits = String::with_capacity(2 * self.0.len());
+        for byte in &self.0 {
+            // Writing to a text does not fail.
+            let _ = write!(digits, "{byte:02x}");
+        }
+        let mut map = serializer.serialize_map(Some(1))?;
+        map.serialize_entry("hex", &digits)?;
+        map.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for Id {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct OfId;
+
+        impl<'de> Visitor<'de> for OfId {
+            type Value = Id;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an id as a string, or as {\"hex\": \"…\"}")
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<Id, E> {
+                Ok(Id(text.as_bytes().into()))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Id, A::Error> {
+                let entry = map.next_entry::<String, String>()?;
+                let digits = entry.filter(|(name, _)| name == "hex").map(|(_, digits)| digits);
+                let bytes = digits.as_deref().and_then(of_hex);
+                let more = map.next_key::<String>()?;
+                bytes.filter(|_| more.is_none()).map(|bytes| Id(bytes.into())).ok_or_else(|| {
+                    A::Error::custom(
+                        "expected an id as a string, or as {\"hex\": \"…\"} with two digits a byte",
+                    )
+                })
+            }
+        }
+
+        deserializer.deserialize_any(OfId)
+    }
+}
+
+fn of_hex(digits: &str) -> Option<Vec<u8>> {
+    let two = digits.as_bytes().chunks(2).map(|two| {
+        let [high, low] = two else { return None };
+        let digit = |of: &u8| char::from(*of).to_digit(16);
+        Some((digit(high)? << 4 | digit(low)?) as u8)
+    });
+    two.collect()
+}
+
+impl From<&Decided> for Verdict {
+    fn from(decided: &Decided) -> Self {
+        match decided {
+            Decided::New => {
+                Self { verdict: Word::New, of: None, distance: None, measure: None, pending: None }
+            }
+            Decided::Duplicate { id, distance, measure, pending } => Self {
+                verdict: Word::Duplicate,
+                of: Some(Id(id.clone())),
+                distance: Some(*distance),
+                measure: Some(measure.to_string()),
+                pending: pending.clone().map(Id),
+            },
+        }
+    }
+}
+
+impl From<&HowAlike> for Compared {
+    fn from(compared: &HowAlike) -> Self {
+        let HowAlike { verdicts: [first, second], distance, share, equal_texts, alike } = compared;
+        Self {
+            first: first.into(),
+            second: second.into(),
+            distance: distance.map(|(distance, _)| distance),
+            distance_allowed: distance.map(|(_, most)| most),
+            // Six decimals are written as they are.
+            similarity: share.map(|share| f64::from(share) / 1e6),
+            equal_texts: *equal_texts,
+            alike: *alike,
+        }
+    }
+}
+
+impl Changed {
+    /// Of what was settled when a run was committed.
+    pub fn of((id, settled): &(Box<[u8]>, Settled)) -> Self {
+        let (outcome, verdict) = match settled {
+            Settled::Duplicate(verdict) => (ChangedWord::Duplicate, Some(verdict.into())),
+            Settled::Orphan => (ChangedWord::Orphan, None),
+            Settled::Conflict => (ChangedWord::IdConflict, None),
+        };
+        Self { id: Id(id.clone()), outcome, verdict }
+    }
+}
+
+impl From<&RunFigures> for Run {
+    fn from(run: &RunFigures) -> Self {
+        let RunFigures { name, mode, state, documents } = run;
+        Self {
+            name: Id(name.clone()),
+            mode: (*mode).into(),
+            state: (*state).to_owned(),
+            documents: *documents,
+        }
+    }
+}
+
+impl Problem {
+    /// Of an error as RESP has it: a word and a sentence.
+    pub fn of(problem: &str) -> Self {
+        let (error, message) = problem.split_once(' ').unwrap_or((problem, ""));
+        Self { error: error.to_owned(), message: message.to_owned() }
+    }
+}
