@@ -7,6 +7,7 @@ pub mod doc_split;
 pub mod documents;
 pub mod features;
 pub mod fingerprints;
+pub mod http;
 pub mod parsers;
 pub mod records;
 pub mod service;
@@ -18,12 +19,13 @@ pub mod stages;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 12] = [
+pub const TARGETS: [Target; 13] = [
     ("blocks", blocks::run),
     ("doc_split", doc_split::run),
     ("documents", documents::run),
     ("features", features::run),
     ("fingerprints", fingerprints::run),
+    ("http", http::run),
     ("parsers", parsers::run),
     ("records", records::run),
     ("checked_file", checked_file::run),
