@@ -19,7 +19,9 @@ use twinsplit_core::sketch::{Hash, Idf, Weights};
 use twinsplit_core::text::{FeatureKind, FeatureSpec};
 use twinsplit_serve::disk::LogFolder;
 use twinsplit_serve::resp::Limits;
-use twinsplit_serve::{Engine, Fsync, Retention, Server, ServerOptions, Settings, Sketching, WriterOptions};
+use twinsplit_serve::{
+    Engine, Fsync, HttpOptions, Retention, Server, ServerOptions, Settings, Sketching, WriterOptions,
+};
 
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
@@ -66,7 +68,7 @@ fn serve(args: &[String]) {
         pipeline: 1000,
         connections: 1000,
         idle: None,
-        http: None,
+        http: Some(HttpOptions { address: "127.0.0.1:0".parse().unwrap(), page: "".into() }),
     };
     let fsync = match fsync.as_str() {
         "always" => Fsync::Always,
@@ -74,7 +76,8 @@ fn serve(args: &[String]) {
     };
     let writer = WriterOptions { fsync, snapshot_after: 1 << 30 };
     let server = Server::start(engine, sketching, options, writer, Vec::new()).unwrap();
-    println!("{} {}", server.address().port(), ready.as_millis());
+    let http = server.http().unwrap().port();
+    println!("{} {http} {}", server.address().port(), ready.as_millis());
     server.serve().unwrap();
 }
 
@@ -82,6 +85,8 @@ fn serve(args: &[String]) {
 struct Running {
     child: Child,
     address: SocketAddr,
+    /// Where it listens for HTTP; Redis does not.
+    http: SocketAddr,
     ready: String,
 }
 
@@ -99,8 +104,9 @@ impl Running {
         let mut child = command.spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let (port, ready) = line.trim().split_once(' ').unwrap();
-        Self { child, address: format!("127.0.0.1:{port}").parse().unwrap(), ready: ready.to_owned() }
+        let [port, http, ready] = line.trim().split(' ').collect::<Vec<_>>()[..] else { panic!("{line}") };
+        let address = |port: &str| format!("127.0.0.1:{port}").parse().unwrap();
+        Self { child, address: address(port), http: address(http), ready: ready.to_owned() }
     }
 
     fn redis(folder: &str, fsync: &str) -> Self {
@@ -126,7 +132,7 @@ impl Running {
         while TcpStream::connect(free).is_err() {
             std::thread::yield_now();
         }
-        Self { child, address: free, ready: String::new() }
+        Self { child, address: free, http: free, ready: String::new() }
     }
 
     /// Seconds of processor time that it has taken.
@@ -149,6 +155,17 @@ impl Running {
 fn row(
     name: &str,
     server: &Running,
+    counts: (usize, usize, u64),
+    request: impl Fn(u64, &mut Vec<u8>) + Sync,
+) {
+    row_over(name, server, (server.address, reply), counts, request);
+}
+
+/// The same at an address, with what reads a reply there.
+fn row_over(
+    name: &str,
+    server: &Running,
+    (address, reply): (SocketAddr, fn(&mut BufReader<TcpStream>)),
     (clients, together, count): (usize, usize, u64),
     request: impl Fn(u64, &mut Vec<u8>) + Sync,
 ) {
@@ -159,7 +176,7 @@ fn row(
         for client in 0..clients as u64 {
             let (latencies, request) = (&latencies, &request);
             scope.spawn(move || {
-                let mut stream = TcpStream::connect(server.address).unwrap();
+                let mut stream = TcpStream::connect(address).unwrap();
                 stream.set_nodelay(true).unwrap();
                 let mut from = BufReader::with_capacity(1 << 16, stream.try_clone().unwrap());
                 let (mut bytes, mut mine) = (Vec::new(), Vec::new());
@@ -207,6 +224,20 @@ fn reply(from: &mut BufReader<TcpStream>) {
     }
 }
 
+/// Reads an answer of HTTP.
+fn answer(from: &mut BufReader<TcpStream>) {
+    let (mut line, mut length) = (String::new(), 0);
+    while line != "\r\n" {
+        line.clear();
+        from.read_line(&mut line).unwrap();
+        if let Some(number) = line.strip_prefix("Content-Length: ") {
+            length = number.trim().parse().unwrap();
+        }
+        assert!(!line.starts_with("HTTP/1.1 ") || line.starts_with("HTTP/1.1 200 "), "{line}");
+    }
+    from.read_exact(&mut vec![0; length]).unwrap();
+}
+
 fn words(words: &[&[u8]], out: &mut Vec<u8>) {
     write!(out, "*{}\r\n", words.len()).unwrap();
     for word in words {
@@ -216,10 +247,26 @@ fn words(words: &[&[u8]], out: &mut Vec<u8>) {
     }
 }
 
-/// A random fingerprint of a document, of ten one near another.
-fn fingerprint(number: u64, out: &mut Vec<u8>) {
+/// A random fingerprint, of ten one near another.
+fn value(number: u64) -> u64 {
     let near = if number % 10 == 9 { number - 1 } else { number };
-    let value = mix(near) ^ u64::from(near != number);
+    mix(near) ^ u64::from(near != number)
+}
+
+/// A document with the same over HTTP.
+fn posted(number: u64, out: &mut Vec<u8>) {
+    let body = format!("{{\"id\":\"doc-{number:012}\",\"fingerprint\":\"{:016x}\"}}", value(number));
+    write!(
+        out,
+        "POST /v1/bench/check-add HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    )
+    .unwrap();
+}
+
+/// A document with a fingerprint.
+fn fingerprint(number: u64, out: &mut Vec<u8>) {
+    let value = value(number);
     words(
         &[
             b"FP.CHECKADD",
@@ -278,6 +325,13 @@ fn load(requests: u64) {
             again.ready
         );
         drop(again);
+        let http = Running::ours(&folder(&format!("http-{fsync}")), fsync, "words:3");
+        let over = (http.http, answer as fn(&mut BufReader<TcpStream>));
+        let name = format!("check-add over HTTP, --fsync {fsync}");
+        row_over(&name, &http, over, (50, 32, requests), posted);
+        let more = |number: u64, out: &mut Vec<u8>| posted(number + requests, out);
+        row_over(&name, &http, over, (50, 1, requests / 5), more);
+        drop(http);
         let redis = Running::redis(&folder(&format!("redis-{fsync}")), fsync);
         let name = if fsync == "always" { "always" } else { "everysec" };
         row(&format!("Redis SET, appendfsync {name}"), &redis, (50, 32, requests), set);
