@@ -30,6 +30,8 @@ pub enum Operation {
     Cancel(Box<[u8]>),
     /// Which runs there are.
     Runs,
+    /// To have requests that would change the namespace refused from here on, or not.
+    ReadOnly(bool),
     /// Something of the first six, as a run sees the documents; what is taken in belongs to it.
     InRun(Box<[u8]>, Box<Operation>),
 }
@@ -53,6 +55,8 @@ pub enum Answer {
     Committed(Vec<(Box<[u8]>, Settled)>),
     /// The runs.
     Runs(Vec<RunFigures>),
+    /// Whether the namespace is read-only now.
+    ReadOnly(bool),
     /// The request is refused.
     Refused(Refused),
 }

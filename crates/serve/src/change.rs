@@ -45,6 +45,8 @@ pub(crate) enum Change<'b> {
         /// Its name.
         run: &'b [u8],
     },
+    /// From here on the namespace may be changed or not.
+    ReadOnly(bool),
 }
 
 const ADDED: u8 = 1;
@@ -54,6 +56,7 @@ const DELETED_IN_RUN: u8 = 4;
 const BEGUN: u8 = 5;
 const COMMITTED: u8 = 6;
 const CANCELLED: u8 = 7;
+const READ_ONLY: u8 = 8;
 
 /// Appends what all changes begin with: the time, the namespace, and the id or the name of the run.
 fn put_head(kind: u8, (now, namespace, name): (u64, &[u8], &[u8]), out: &mut Vec<u8>) {
@@ -124,6 +127,11 @@ pub(crate) fn put_cancelled(head: (u64, &[u8], &[u8]), out: &mut Vec<u8>) {
     put_head(CANCELLED, head, out);
 }
 
+/// Appends that a namespace may be changed from here on, or not, in the place of a name.
+pub(crate) fn put_read_only(now: u64, namespace: &[u8], is: bool, out: &mut Vec<u8>) {
+    put_head(READ_ONLY, (now, namespace, &[is.into()]), out);
+}
+
 fn decision(from: &mut Reader<'_>) -> Option<(u64, Decision)> {
     let number = from.number()?;
     Some((
@@ -166,6 +174,11 @@ pub(crate) fn change(bytes: &[u8]) -> Option<(u64, &[u8], Change<'_>)> {
             Change::Committed { run: name, decisions }
         }
         CANCELLED => Change::Cancelled { run: name },
+        READ_ONLY => Change::ReadOnly(match name {
+            [0] => false,
+            [1] => true,
+            _ => return None,
+        }),
         _ => return None,
     };
     from.end()?;
@@ -194,18 +207,20 @@ mod tests {
                 _ => Decision::Conflict,
             };
             let decisions: Vec<_> = (number >> 1..).zip(kinds).map(|(number, kind)| (number, decision(kind))).collect();
-            let mut all = [const { Vec::new() }; 5];
+            let mut all = [const { Vec::new() }; 6];
             put_added(head, (document.key, document.digest, document.content.as_deref()), taken, &mut all[0]);
             put_deleted(head, run, &mut all[1]);
             put_begun(head, mode, &mut all[2]);
             put_committed(head, &decisions, &mut all[3]);
             put_cancelled(head, &mut all[4]);
+            put_read_only(now, &namespace, forced, &mut all[5]);
             let expected = [
                 Change::Added { id: &id, document, taken },
                 Change::Deleted { id: &id, run },
                 Change::Begun { run: &id, mode },
                 Change::Committed { run: &id, decisions },
                 Change::Cancelled { run: &id },
+                Change::ReadOnly(forced),
             ];
             for (out, expected) in all.into_iter().zip(expected) {
                 prop_assert_eq!(change(&out), Some((now, &namespace[..], expected)));

@@ -27,7 +27,7 @@ const fn of_server(name: &'static str, arity: i64, about: &'static str) -> Decla
     Declared { name, arity, about, keyed: false, writes: false }
 }
 
-const COMMANDS: [Declared; 20] = [
+const COMMANDS: [Declared; 21] = [
     of_namespace("fp.checkadd", -5, true, "Says whether a document is new, and takes it in"),
     of_namespace("fp.mcheckadd", -5, true, "Does that with several documents, one after the other"),
     of_namespace("fp.check", -4, false, "Says whether a document would be new"),
@@ -39,6 +39,7 @@ const COMMANDS: [Declared; 20] = [
     of_namespace("fp.commit", 3, true, "Commits a run, and lists its documents whose verdicts have changed"),
     of_namespace("fp.cancel", 3, true, "Takes a run back, and lists what was dropped in its favour"),
     of_namespace("fp.runs", 2, false, "Lists the runs"),
+    of_namespace("fp.readonly", 3, true, "Has requests that would change a namespace refused, or not"),
     of_server("ping", -1, "Answers"),
     of_server("echo", 2, "Says it again"),
     of_server("hello", -1, "Chooses the version of the protocol"),
@@ -140,6 +141,9 @@ fn asked(name: &str, arguments: &[Word<'_>], sketch: &mut Sketch) -> Result<Oper
         ("fp.del", [of]) => Operation::Delete(id(of)?),
         ("fp.why", [one, other]) => Operation::Why(id(one)?, id(other)?),
         ("fp.count", []) => Operation::Count,
+        ("fp.readonly", [word]) if word.eq_ignore_ascii_case(b"on") => Operation::ReadOnly(true),
+        ("fp.readonly", [word]) if word.eq_ignore_ascii_case(b"off") => Operation::ReadOnly(false),
+        ("fp.readonly", [other]) => return Err(format!("ERR expected ON or OFF, found '{}'", shown(other))),
         ("fp.mcheckadd", [kind, rest @ ..]) if rest.len() % 2 == 0 => {
             let two = rest.chunks_exact(2);
             let all = two.map(|two| Ok((id(&two[0])?, document(kind, &two[1], sketch)?)));
@@ -257,6 +261,7 @@ pub(crate) fn reply(answer: &Answer, out: &mut Replies) {
             }
         }
         Answer::Orphans(None) | Answer::Why(None) => out.null(),
+        Answer::ReadOnly(_) => out.simple("OK"),
         Answer::Orphans(Some(ids)) => {
             out.array(ids.len());
             ids.iter().for_each(|id| out.bulk(id));

@@ -99,6 +99,8 @@ pub enum Refused {
     RunMode(Box<[u8]>, &'static str),
     /// There may be so many open runs and no more.
     Runs(usize),
+    /// The namespace may not be changed.
+    ReadOnly,
 }
 
 /// A word for an error: short, and nothing that changes a terminal.
@@ -119,6 +121,9 @@ impl fmt::Display for Refused {
                 "OOM the {} MB of --memory are taken; FP.DEL, --retain or --max make room, or give more",
                 bytes >> 20
             ),
+            Refused::ReadOnly => {
+                f.write_str("READONLY this namespace is read-only; FP.READONLY ns OFF has it changed again")
+            }
             Refused::Namespaces(most) => {
                 write!(f, "ERR there are {most} namespaces, as many as --namespaces lets be")
             }

@@ -27,6 +27,7 @@ pub(crate) struct Held {
     pub kept: u64,
     pub bytes: u64,
     pub counts: Counts,
+    pub read_only: bool,
 }
 
 /// Whether a service answers.
@@ -262,7 +263,7 @@ pub(crate) struct OfNamespace {
 }
 
 /// All of them; all are gauges.
-pub(crate) const OF_NAMESPACES: [OfNamespace; 3] = [
+pub(crate) const OF_NAMESPACES: [OfNamespace; 4] = [
     OfNamespace {
         name: "documents",
         metric: "namespace_documents",
@@ -280,6 +281,12 @@ pub(crate) const OF_NAMESPACES: [OfNamespace; 3] = [
         metric: "namespace_memory_bytes",
         about: "bytes of them and their index, about",
         of: |held| held.bytes,
+    },
+    OfNamespace {
+        name: "read_only",
+        metric: "namespace_read_only",
+        about: "1 where it is read-only, else 0",
+        of: |held| held.read_only.into(),
     },
 ];
 

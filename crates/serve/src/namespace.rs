@@ -58,6 +58,8 @@ pub struct Namespace {
     pub(crate) comparer: Option<TextComparer>,
     pub(crate) runs: Runs,
     pub(crate) counts: Counts,
+    /// Whether requests that would change it are refused.
+    pub(crate) read_only: bool,
     /// A snapshot on its way.
     pub(crate) pass: Option<SnapshotPass>,
     /// Bytes of the index when it was last looked at, and how many were put in since.
@@ -83,6 +85,7 @@ impl Namespace {
             comparer: settings.check.map(TextComparer::new),
             runs: Runs::default(),
             counts: Counts::default(),
+            read_only: false,
             pass: None,
             index_bytes: (0, 0),
         }

@@ -36,6 +36,7 @@ pub(crate) fn begin(state: &mut State) -> Vec<u8> {
             put_number(count, &mut head);
         }
         put_runs(&namespace.runs, &mut head);
+        put_number(namespace.read_only.into(), &mut head);
         SnapshotPass::begin(namespace);
     }
     head
@@ -221,9 +222,10 @@ pub(crate) fn read(
     if rows.iter().map(Vec::len).sum::<usize>() as u64 != count {
         return Err(wrong(*last, "it holds another number of documents than its last record says"));
     }
-    for ((name, next, counts, runs), mut rows) in namespaces.into_iter().zip(rows) {
+    for ((name, next, counts, (runs, read_only)), mut rows) in namespaces.into_iter().zip(rows) {
         rows.sort_unstable_by_key(|row| row.number);
         let namespace = state.restored(name, now);
+        namespace.read_only = read_only;
         if !namespace.restore(rows, next, counts, runs)? {
             return Err(wrong(*first, "its documents contradict one another"));
         }
@@ -232,12 +234,15 @@ pub(crate) fn read(
     Ok(())
 }
 
-type First<'b> = (u64, Vec<(&'b [u8], u64, Counts, Runs)>);
+/// A namespace: its name, the next number, counts, its runs, and whether it is read-only.
+type OfNamespace<'b> = (&'b [u8], u64, Counts, (Runs, bool));
+
+type First<'b> = (u64, Vec<OfNamespace<'b>>);
 
 fn read_first(content: &[u8], with_runs: bool) -> Option<First<'_>> {
     let mut from = Reader(content);
     let (now, count) = (from.number()?, from.number()?);
-    let mut namespaces: Vec<(&[u8], u64, Counts, Runs)> = Vec::new();
+    let mut namespaces: Vec<OfNamespace<'_>> = Vec::new();
     for _ in 0..count {
         let (name, next) = (from.bytes()?, from.number()?);
         let mut count = || from.number();
@@ -253,7 +258,8 @@ fn read_first(content: &[u8], with_runs: bool) -> Option<First<'_>> {
             return None;
         }
         let runs = if with_runs { read_runs(&mut from)? } else { Runs::default() };
-        namespaces.push((name, next, counts, runs));
+        let read_only = with_runs && from.number()? != 0;
+        namespaces.push((name, next, counts, (runs, read_only)));
     }
     from.end()?;
     Some((now, namespaces))

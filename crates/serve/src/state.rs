@@ -3,7 +3,9 @@
 
 use crate::asked::compared;
 pub use crate::asked::{Answer, Compared, Operation};
-use crate::change::{Change, change, put_added, put_begun, put_cancelled, put_committed, put_deleted};
+use crate::change::{
+    Change, change, put_added, put_begun, put_cancelled, put_committed, put_deleted, put_read_only,
+};
 use crate::chunk::LATEST;
 use crate::document::{Document, Refused, Verdict};
 use crate::namespace::{Arrival, Namespace};
@@ -133,6 +135,15 @@ impl State {
                 let verdict = self.with(name, |namespace| namespace.check(now, &document, run));
                 Answer::Verdict(verdict.unwrap_or(Verdict::New))
             }
+            Operation::Delete(_) | Operation::Begin(..) | Operation::Commit(_) | Operation::Cancel(_)
+                if self.get(name).is_some_and(|held| held.read_only) =>
+            {
+                Answer::Refused(Refused::ReadOnly)
+            }
+            Operation::ReadOnly(is) => match self.set_read_only(name, is, changed) {
+                Err(refused) => Answer::Refused(refused),
+                Ok(()) => Answer::ReadOnly(is),
+            },
             Operation::Delete(id) => {
                 let orphans = self.with(name, |held| held.delete(now, &id, run)).flatten();
                 if orphans.is_some() {
@@ -239,8 +250,11 @@ impl State {
             self.make(name)?;
         }
         let memory = self.settings.memory;
-        // A retry takes no memory.
-        let refused = (self.bytes >= memory).then_some(Refused::Memory(memory));
+        // A retry changes nothing, and takes no memory.
+        let refused = match self.get(name).is_some_and(|held| held.read_only) {
+            true => Some(Refused::ReadOnly),
+            false => (self.bytes >= memory).then_some(Refused::Memory(memory)),
+        };
         let arrival = Arrival { now, id, run, search, refused };
         let mut change = std::mem::take(&mut self.change);
         let verdict = self.with(name, |namespace| {
@@ -253,6 +267,22 @@ impl State {
         });
         self.change = change;
         verdict.unwrap_or(Err(Refused::Namespaces(self.settings.namespaces)))
+    }
+
+    fn set_read_only(
+        &mut self,
+        name: &[u8],
+        is: bool,
+        changed: &mut dyn FnMut(&[u8]),
+    ) -> Result<(), Refused> {
+        let now = self.now;
+        if !self.namespaces.contains_key(name) {
+            self.make(name)?;
+        }
+        if self.with(name, |held| std::mem::replace(&mut held.read_only, is)) == Some(!is) {
+            self.log(changed, |change| put_read_only(now, name, is, change));
+        }
+        Ok(())
     }
 
     /// Makes a namespace.
@@ -284,6 +314,10 @@ impl State {
         self.restored(name, now);
         let made = self.with(name, |namespace| match change {
             Change::Added { id, document, taken } => namespace.replay(now, taken, id, document),
+            Change::ReadOnly(is) => {
+                namespace.read_only = is;
+                Ok(())
+            }
             Change::Deleted { id, run } => {
                 namespace.delete(now, id, run).map(drop).ok_or("a document is deleted that is not there")
             }

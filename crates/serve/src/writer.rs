@@ -293,7 +293,8 @@ fn figures<D: LogDisk>(engine: &Engine<D>) -> Figures {
     let state = engine.state();
     let namespaces = state.namespaces().map(|(name, namespace)| {
         let (documents, kept) = namespace.held();
-        Held { name: name.into(), documents, kept, bytes: namespace.bytes(), counts: namespace.counts() }
+        let (bytes, counts, read_only) = (namespace.bytes(), namespace.counts(), namespace.read_only);
+        Held { name: name.into(), documents, kept, bytes, counts, read_only }
     });
     Figures {
         namespaces: namespaces.collect(),

@@ -31,7 +31,7 @@ fn the_examples_in_curl_run() {
         assert!(output.status.success(), "{request}: {line}: {out}");
         said.push((request, out));
     }
-    assert_eq!(said.len(), 17);
+    assert_eq!(said.len(), 18);
     let answer = |request: &str| {
         let found = said.iter().find(|(known, _)| *known == format!("`{request}`"));
         serde_json::from_str::<Value>(&found.unwrap_or_else(|| panic!("{request}")).1).unwrap()

@@ -187,6 +187,15 @@ objects! { (Clone, Debug, PartialEq, Deserialize)
 
 }
 
+// What is asked, and answered in the same form.
+objects! { (Clone, Debug, PartialEq, Deserialize, Serialize)
+    /// Whether a namespace can be changed.
+    ReadOnly {
+        /// Requests that would change it are refused.
+        read_only: bool,
+    }
+}
+
 // What is answered.
 objects! { (Clone, Debug, PartialEq, Serialize)
     /// What was said of a document.

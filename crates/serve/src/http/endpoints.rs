@@ -131,7 +131,7 @@ impl Endpoint {
 pub(crate) const NAMESPACE: &str = "{namespace}";
 
 /// All there is to ask for.
-pub(crate) const ENDPOINTS: [Endpoint; 17] = [
+pub(crate) const ENDPOINTS: [Endpoint; 18] = [
     post(
         "checkAdd",
         "/v1/{namespace}/check-add",
@@ -143,7 +143,7 @@ pub(crate) const ENDPOINTS: [Endpoint; 17] = [
         },
     )
     .about("Says whether a document is new, and takes it in")
-    .refuses(&[404, 409, 507]),
+    .refuses(&[403, 404, 409, 507]),
     post(
         "batchCheckAdd",
         "/v1/{namespace}/batch-check-add",
@@ -176,19 +176,31 @@ pub(crate) const ENDPOINTS: [Endpoint; 17] = [
         in_run(run, Operation::Add(id, document))
     })
     .about("Takes a document in and keeps it, whatever it is like")
-    .refuses(&[404, 409, 507]),
+    .refuses(&[403, 404, 409, 507]),
     post("delete", "/v1/{namespace}/delete", bodies::Named::schema, bodies::Orphans::schema, |body, _| {
         let bodies::Named { id, run } = read(body)?;
         in_run(run, Operation::Delete(id_of(id)?))
     })
     .about("Forgets a document, and lists what was dropped in its favour")
-    .refuses(&[404, 409]),
+    .refuses(&[403, 404, 409]),
     post("why", "/v1/{namespace}/why", bodies::Two::schema, bodies::Compared::schema, |body, _| {
         let bodies::Two { first, second, run } = read(body)?;
         in_run(run, Operation::Why(id_of(first)?, id_of(second)?))
     })
     .about("Says how two documents compare")
     .refuses(&[404, 409]),
+    post(
+        "readOnly",
+        "/v1/{namespace}/read-only",
+        bodies::ReadOnly::schema,
+        bodies::ReadOnly::schema,
+        |body, _| {
+            let bodies::ReadOnly { read_only } = read(body)?;
+            Ok(Operation::ReadOnly(read_only))
+        },
+    )
+    .about("Has requests that would change a namespace refused, or not")
+    .refuses(&[507]),
     get(
         "count",
         "/v1/{namespace}/count",
@@ -201,19 +213,19 @@ pub(crate) const ENDPOINTS: [Endpoint; 17] = [
         Ok(Operation::Begin(run_of(run)?, mode.into()))
     })
     .about("Begins a run of a crawler")
-    .refuses(&[409, 507]),
+    .refuses(&[403, 409, 507]),
     post("commit", "/v1/{namespace}/commit", bodies::OfRun::schema, bodies::Committed::schema, |body, _| {
         let bodies::OfRun { run } = read(body)?;
         Ok(Operation::Commit(run_of(run)?))
     })
     .about("Commits a run, and lists its documents whose verdicts have changed")
-    .refuses(&[404, 409]),
+    .refuses(&[403, 404, 409]),
     post("cancel", "/v1/{namespace}/cancel", bodies::OfRun::schema, bodies::Orphans::schema, |body, _| {
         let bodies::OfRun { run } = read(body)?;
         Ok(Operation::Cancel(run_of(run)?))
     })
     .about("Takes back what a run has brought, and lists what was dropped in favour of that")
-    .refuses(&[404, 409]),
+    .refuses(&[403, 404, 409]),
     get(
         "runs",
         "/v1/{namespace}/runs",

@@ -79,6 +79,7 @@ impl Reply {
             Answer::Runs(runs) => {
                 Self::json(&bodies::Runs { runs: runs.iter().map(bodies::Run::from).collect() })
             }
+            Answer::ReadOnly(is) => Self::json(&bodies::ReadOnly { read_only: *is }),
             Answer::Refused(refused) => Self::failure(&Failure::new(status(refused), refused.to_string())),
         }
     }
@@ -115,6 +116,7 @@ fn status(refused: &Refused) -> u16 {
         Refused::NoRun(_) => 404,
         Refused::Conflict | Refused::RunEnded(..) | Refused::RunMode(..) => 409,
         Refused::Memory(_) | Refused::Namespaces(_) | Refused::Runs(_) => 507,
+        Refused::ReadOnly => 403,
     }
 }
 

@@ -56,6 +56,7 @@ pub(super) fn requests(bits: Bits, checked: bool) -> impl Strategy<Value = Opera
         2 => run().prop_map(Operation::Commit),
         1 => run().prop_map(Operation::Cancel),
         1 => Just(Operation::Runs),
+        2 => prop::bool::weighted(0.2).prop_map(Operation::ReadOnly),
     ]
 }
 
@@ -86,6 +87,7 @@ pub(super) fn asked(settings: &Settings, most: usize) -> impl Strategy<Value = V
 pub(super) fn seen(state: &mut State, now: u64) -> Vec<Answer> {
     let mut all = Vec::new();
     for namespace in 0..2u8 {
+        all.push(Answer::ReadOnly(state.get(&[namespace]).is_some_and(|held| held.read_only)));
         let mut ask = |asked| all.push(state.ask(now, &[namespace], asked, &mut |_| panic!("a change")));
         ask(Operation::Count);
         ask(Operation::Runs);

@@ -144,6 +144,15 @@ fn the_openapi_document_is_what_is_served() {
         ("add", json!({ "id": "x", "text": "y", "run": "none" }), 404),
         ("batch-check-add", json!({ "documents": [], "run": "none" }), 404),
         ("check", json!({ "text": "y", "run": "none" }), 404),
+        ("read-only", json!({ "read_only": 1 }), 400),
+        ("read-only", json!({ "read_only": true }), 200),
+        ("check-add", text("q", "other"), 403),
+        ("add", text("q", "other"), 403),
+        ("delete", json!({ "id": "a" }), 403),
+        ("begin", json!({ "run": "u", "mode": "isolated" }), 403),
+        ("commit", json!({ "run": "s" }), 403),
+        ("cancel", json!({ "run": "s" }), 403),
+        ("check-add", text("a", "one two three four five"), 200),
     ] {
         checked.case(&serving, path, body, status);
     }
@@ -177,6 +186,7 @@ fn the_openapi_document_is_what_is_served() {
         ("check-add", text("a", "x")),
         ("add", text("a", "x")),
         ("begin", json!({ "run": "r", "mode": "shared" })),
+        ("read-only", json!({ "read_only": true })),
     ] {
         let answer = serving.http().post(&format!("/v1/more/{path}"), body);
         checked.answer("POST", &format!("/v1/{{namespace}}/{path}"), 507, answer);
@@ -195,6 +205,7 @@ fn the_openapi_document_is_what_is_served() {
             "why" => json!({ "first": "a", "second": "b" }),
             "delete" => json!({ "id": "a" }),
             "begin" => json!({ "run": "r", "mode": "shared" }),
+            "read-only" => json!({ "read_only": true }),
             "commit" | "cancel" => json!({ "run": "r" }),
             _ => id,
         };

@@ -45,13 +45,22 @@ pub(super) struct Oracle {
     now: u64,
     serial: u64,
     ended: usize,
+    read_only: [bool; 2],
 }
 
 type Viewer<'v> = Option<&'v [u8]>;
 
 impl Oracle {
     pub fn new(settings: Settings) -> Self {
-        Self { settings, held: Vec::new(), runs: Vec::new(), now: 0, serial: 0, ended: 0 }
+        Self {
+            settings,
+            held: Vec::new(),
+            runs: Vec::new(),
+            now: 0,
+            serial: 0,
+            ended: 0,
+            read_only: [false; 2],
+        }
     }
 
     fn expire(&mut self, namespace: u8) {
@@ -159,6 +168,9 @@ impl Oracle {
             }
             return Ok(self.said(held.dropped, viewer));
         }
+        if self.read_only[usize::from(namespace)] {
+            return Err(Refused::ReadOnly);
+        }
         while let Some(most) = self.settings.retention.most
             && self.held.iter().filter(|held| held.namespace == namespace).count() as u64 >= most
         {
@@ -229,6 +241,15 @@ impl Oracle {
             Operation::Check(document) => {
                 let found = self.find(namespace, &document, |held| self.sees(viewer, held));
                 Answer::Verdict(self.said(found, viewer))
+            }
+            Operation::Delete(_) | Operation::Begin(..) | Operation::Commit(_) | Operation::Cancel(_)
+                if self.read_only[usize::from(namespace)] =>
+            {
+                Answer::Refused(Refused::ReadOnly)
+            }
+            Operation::ReadOnly(is) => {
+                self.read_only[usize::from(namespace)] = is;
+                Answer::ReadOnly(is)
             }
             Operation::Delete(id) => {
                 let at = self.at(namespace, &id, viewer);

@@ -155,10 +155,18 @@ fn commands_answer_as_they_are_documented() {
         new(), duplicate("e", 0, "hamming"),
         Value::Error("IDCONFLICT this id stands for a document with other content; FP.DEL forgets that, or give another id".into()),
     ]));
+    says("FP.READONLY n ON", Value::Simple("OK".into()));
+    says("FP.CHECK n TEXT SHORT", duplicate("s", 0, "equal-text"));
+    says("FP.CHECKADD n t TEXT SHORT", duplicate("s", 0, "equal-text"));
     let fails = |client: &mut Client, line: &str, words: &[&str]| {
         let Value::Error(error) = client.ask(line) else { panic!("{line}") };
         words.iter().for_each(|word| assert!(error.contains(word), "{line}: {error}"));
     };
+    for line in ["FP.CHECKADD n u TEXT SHORT", "FP.ADD n u TEXT more", "FP.DEL n t", "fp.del n none"] {
+        fails(&mut client, line, &["READONLY ", "FP.READONLY ns OFF"]);
+    }
+    fails(&mut client, "FP.READONLY n MAYBE", &["ON or OFF", "MAYBE"]);
+    assert_eq!(client.ask("fp.readonly n off"), Value::Simple("OK".into()));
     for (line, expected) in [
         ("FP.CHECKADD n a FP 12", &["ERR", "16 hex digits", "2 bytes"][..]),
         ("FP.CHECKADD n a FP 000000000000000g", &["16 hex digits"]),
