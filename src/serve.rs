@@ -1,6 +1,7 @@
 //! `twinsplit serve`: a service that compares documents as they come.
 
 mod page;
+mod ready;
 
 use crate::args::{self, OptionsArgs};
 use clap::{ArgMatches, Args, Command};
@@ -38,6 +39,9 @@ pub struct Opts {
     /// Another address and port, to listen at for HTTP: JSON, /metrics for Prometheus, and a page for people; without it there is none
     #[arg(long, value_name = "ADDRESS:PORT")]
     http: Option<SocketAddr>,
+    /// Asks the service that has this --http whether it is ready, and ends: 0 where it is
+    #[arg(long, requires = "http")]
+    is_ready: bool,
     /// A file whose first line is the password of clients (AUTH; over HTTP as Bearer or Basic)
     #[arg(long, value_name = "FILE")]
     password_file: Option<PathBuf>,
@@ -143,6 +147,9 @@ pub fn command() -> Command {
 /// Runs the command.
 pub fn run(matches: &ArgMatches) -> Result<()> {
     let opts = args::read::<Opts>(matches)?;
+    if let Some(address) = opts.http.filter(|_| opts.is_ready) {
+        return ready::ask(address);
+    }
     let sketching = sketching(&opts)?;
     let made_with = made_with(&opts)?;
     let retention = Retention {
@@ -188,10 +195,12 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         server.address(),
         server.address().port()
     ));
+    ready::tell("READY=1");
     let stopper = server.stopper();
     let wait = move || {
         let mut signals = signals.forever();
         if signals.next().is_some() {
+            ready::tell("STOPPING=1");
             stopper.stop();
         }
         // Whoever asks twice does not wait: the log has all that was acknowledged.

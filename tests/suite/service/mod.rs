@@ -3,6 +3,7 @@
 // The client that the crate's own tests have.
 #[path = "../../../crates/serve/src/tests/client.rs"]
 mod client;
+mod deploy;
 mod golden;
 mod http;
 mod kills;
@@ -27,12 +28,18 @@ struct Service {
 impl Service {
     /// Starts one, and waits until it says that it listens.
     fn start(here: &Place, options: &str) -> Self {
+        Self::start_with(here, options, &[])
+    }
+
+    /// The same with variables of the environment.
+    fn start_with(here: &Place, options: &str, variables: &[(&str, &str)]) -> Self {
         let mut command = clean(Command::new(binaries().join("twinsplit")));
         let options: Vec<&str> = options.split(' ').collect();
         command.arg("serve").args(&options);
         if !options.contains(&"--listen") {
             command.args(["--listen", "127.0.0.1:0"]);
         }
+        command.envs(variables.iter().copied());
         command.current_dir(here.path("")).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let mut stderr = BufReader::new(child.stderr.take().unwrap());
