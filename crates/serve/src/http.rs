@@ -9,7 +9,9 @@
 
 pub(crate) mod bodies;
 pub(crate) mod connection;
+mod described;
 pub(crate) mod endpoints;
+mod id;
 pub(crate) mod openapi;
 pub(crate) mod reply;
 pub mod request;

@@ -71,7 +71,7 @@ fn post(service: &Service, path: &str, body: Value) -> Value {
 fn the_page_shows_what_the_service_does() {
     let here = Place::new();
     let service =
-        Service::start(&here, "seen --http 127.0.0.1:0 --features words:1 --min-features 3 --check edit:9");
+        Service::start(&here, "seen --http 127.0.0.1:0 --features words:1 --min-features 3 --check edit:0.5");
     let evil = "<img src=x onerror=\"document.title='caught'\"> \u{202e}one two three four five six seven";
     let add =
         |id: &str, text: &str| post(&service, "/v1/%3Cb%3Enews/check-add", json!({ "id": id, "text": text }));

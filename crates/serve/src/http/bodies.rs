@@ -1,115 +1,12 @@
 //! What requests and answers hold, as JSON. Each is declared once: how it is read and written, and its schema in the OpenAPI document, follow from that.
 
+use super::described::{Described, described, objects};
+use super::id::Id;
 use crate::document::Verdict as Decided;
 use crate::runs::{Mode, RunFigures, Settled};
 use crate::state::Compared as HowAlike;
-use serde::de::{Error, MapAccess, Visitor};
-use serde::ser::SerializeMap;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use std::fmt::{self, Write};
-
-/// What has a schema.
-pub(crate) trait Described {
-    /// Whether it has to be there.
-    const IS_REQUIRED: bool = true;
-
-    /// Its schema; those of others by name, which are put into `all`.
-    fn schema(all: &mut Map<String, Value>) -> Value;
-
-    /// Whether it is not written.
-    fn is_left_out(&self) -> bool {
-        false
-    }
-}
-
-macro_rules! described {
-    ($($type:ty => $schema:expr;)*) => { $(
-        impl Described for $type {
-            fn schema(_: &mut Map<String, Value>) -> Value {
-                $schema
-            }
-        }
-    )* };
-}
-
-described! {
-    String => json!({ "type": "string" });
-    bool => json!({ "type": "boolean" });
-    u32 => json!({ "type": "integer", "minimum": 0 });
-    u64 => json!({ "type": "integer", "minimum": 0 });
-    f64 => json!({ "type": "number" });
-    Word => json!({ "type": "string", "enum": [Word::New, Word::Duplicate] });
-    ModeWord => json!({ "type": "string", "enum": [ModeWord::Isolated, ModeWord::Shared] });
-    ChangedWord => json!({
-        "type": "string",
-        "enum": [ChangedWord::Duplicate, ChangedWord::Orphan, ChangedWord::IdConflict],
-    });
-    Id => json!({ "oneOf": [
-        { "type": "string", "minLength": 1 },
-        { "type": "object", "properties": { "hex": { "type": "string" } }, "required": ["hex"], "additionalProperties": false,
-          "description": "an id that is no UTF-8: its bytes in hex digits" },
-    ] });
-}
-
-impl<T: Described> Described for Option<T> {
-    const IS_REQUIRED: bool = false;
-
-    fn schema(all: &mut Map<String, Value>) -> Value {
-        T::schema(all)
-    }
-
-    fn is_left_out(&self) -> bool {
-        self.is_none()
-    }
-}
-
-impl<T: Described> Described for Vec<T> {
-    fn schema(all: &mut Map<String, Value>) -> Value {
-        json!({ "type": "array", "items": T::schema(all) })
-    }
-}
-
-/// Declares objects: Rust structures, how they are read and written, and their schemas.
-macro_rules! objects {
-    ($derive:tt $($(#[doc = $about:literal])+ $name:ident { $($(#[doc = $says:literal])+ $field:ident: $type:ty,)* })*) => { $(
-        $(#[doc = $about])+
-        #[derive $derive]
-        #[serde(deny_unknown_fields)]
-        pub(crate) struct $name {
-            $($(#[doc = $says])+ #[serde(skip_serializing_if = "Described::is_left_out")] pub $field: $type,)*
-        }
-
-        impl Described for $name {
-            fn schema(all: &mut Map<String, Value>) -> Value {
-                if !all.contains_key(stringify!($name)) {
-                    // What it holds comes behind it, and nothing holds itself.
-                    let mut fields = Map::new();
-                    let mut required: Vec<&str> = Vec::new();
-                    $(
-                        let mut field = <$type>::schema(all);
-                        // What has a name is described there.
-                        if let Some(field) = field.as_object_mut().filter(|field| !field.contains_key("$ref")) {
-                            field.insert("description".to_owned(), concat!($($says),+).trim().into());
-                        }
-                        fields.insert(stringify!($field).to_owned(), field);
-                        if <$type>::IS_REQUIRED {
-                            required.push(stringify!($field));
-                        }
-                    )*
-                    all.insert(stringify!($name).to_owned(), json!({
-                        "type": "object",
-                        "description": concat!($($about),+).trim(),
-                        "properties": fields,
-                        "required": required,
-                        "additionalProperties": false,
-                    }));
-                }
-                json!({ "$ref": concat!("#/components/schemas/", stringify!($name)) })
-            }
-        }
-    )* };
-}
 
 // What is asked.
 objects! { (Clone, Debug, PartialEq, Deserialize)
@@ -316,7 +213,7 @@ objects! { (Clone, Debug, PartialEq, Serialize)
         verdict: Verdict,
         /// How both compare; nothing where one has been forgotten.
         compared: Option<Compared>,
-        /// The text of the duplicate, where it is kept (--check edit:N), as it is compared; its beginning where it is long.
+        /// The text of the duplicate, where it is kept (--check edit:T), as it is compared; its beginning where it is long.
         text: Option<String>,
         /// The text of what it is a duplicate of, likewise.
         text_of: Option<String>,
@@ -373,6 +270,15 @@ impl From<ModeWord> for Mode {
     }
 }
 
+described! {
+    Word => json!({ "type": "string", "enum": [Word::New, Word::Duplicate] });
+    ModeWord => json!({ "type": "string", "enum": [ModeWord::Isolated, ModeWord::Shared] });
+    ChangedWord => json!({
+        "type": "string",
+        "enum": [ChangedWord::Duplicate, ChangedWord::Orphan, ChangedWord::IdConflict],
+    });
+}
+
 /// What became of one of several documents.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
@@ -387,67 +293,6 @@ impl Described for Outcome {
     fn schema(all: &mut Map<String, Value>) -> Value {
         json!({ "oneOf": [Verdict::schema(all), Problem::schema(all)] })
     }
-}
-
-/// An id: a text, or an object with hex digits where it is no UTF-8.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Id(pub Box<[u8]>);
-
-impl Serialize for Id {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if let Ok(text) = std::str::from_utf8(&self.0) {
-            return serializer.serialize_str(text);
-        }
-        let mut digits = String::with_capacity(2 * self.0.len());
-        for byte in &self.0 {
-            // Writing to a text does not fail.
-            let _ = write!(digits, "{byte:02x}");
-        }
-        let mut map = serializer.serialize_map(Some(1))?;
-        map.serialize_entry("hex", &digits)?;
-        map.end()
-    }
-}
-
-impl<'de> Deserialize<'de> for Id {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct OfId;
-
-        impl<'de> Visitor<'de> for OfId {
-            type Value = Id;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an id as a string, or as {\"hex\": \"…\"}")
-            }
-
-            fn visit_str<E: Error>(self, text: &str) -> Result<Id, E> {
-                Ok(Id(text.as_bytes().into()))
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Id, A::Error> {
-                let entry = map.next_entry::<String, String>()?;
-                let digits = entry.filter(|(name, _)| name == "hex").map(|(_, digits)| digits);
-                let bytes = digits.as_deref().and_then(of_hex);
-                let more = map.next_key::<String>()?;
-                bytes.filter(|_| more.is_none()).map(|bytes| Id(bytes.into())).ok_or_else(|| {
-                    A::Error::custom(
-                        "expected an id as a string, or as {\"hex\": \"…\"} with two digits a byte",
-                    )
-                })
-            }
-        }
-
-        deserializer.deserialize_any(OfId)
-    }
-}
-
-fn of_hex(digits: &str) -> Option<Vec<u8>> {
-    let two = digits.as_bytes().chunks(2).map(|two| {
-        let [high, low] = two else { return None };
-        let digit = |of: &u8| char::from(*of).to_digit(16);
-        Some((digit(high)? << 4 | digit(low)?) as u8)
-    });
-    two.collect()
 }
 
 impl From<&Decided> for Verdict {

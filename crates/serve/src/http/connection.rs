@@ -1,7 +1,8 @@
 //! One client of HTTP: its requests are read, as many as are there at once, and answered in their order.
 
-use super::bodies::{self, Id};
+use super::bodies;
 use super::endpoints::{Does, Endpoint, route};
+use super::id::Id;
 use super::openapi;
 use super::reply::Reply;
 use super::request::{Failure, Head, Item, Reader, Request};

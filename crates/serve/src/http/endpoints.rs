@@ -1,6 +1,8 @@
 //! What there is to ask for. Routes, what they take and answer, and the OpenAPI document follow from this one declaration.
 
-use super::bodies::{self, Described};
+use super::bodies;
+use super::described::Described;
+use super::id::Id;
 use super::request::{Failure, Head, Length, unescaped};
 use crate::commands::{ID, NAME, bounded};
 use crate::document::Document;
@@ -257,23 +259,23 @@ fn wrong(problem: String) -> Failure {
     Failure::new(400, problem)
 }
 
-fn id_of(id: bodies::Id) -> Result<Box<[u8]>, Failure> {
+fn id_of(id: Id) -> Result<Box<[u8]>, Failure> {
     bounded("id", &id.0, ID).map_err(wrong)
 }
 
 fn document_of(
     document: bodies::Document,
     sketch: &mut Sketch,
-) -> Result<(Box<[u8]>, Document, Option<bodies::Id>), Failure> {
+) -> Result<(Box<[u8]>, Document, Option<Id>), Failure> {
     let bodies::Document { id, text, fingerprint, run } = document;
     Ok((id_of(id)?, content(text, fingerprint, sketch)?, run))
 }
 
-fn run_of(name: bodies::Id) -> Result<Box<[u8]>, Failure> {
+fn run_of(name: Id) -> Result<Box<[u8]>, Failure> {
     bounded("name of the run", &name.0, NAME).map_err(wrong)
 }
 
-fn in_run(run: Option<bodies::Id>, operation: Operation) -> Result<Operation, Failure> {
+fn in_run(run: Option<Id>, operation: Operation) -> Result<Operation, Failure> {
     match run {
         None => Ok(operation),
         Some(run) => Ok(Operation::InRun(run_of(run)?, Box::new(operation))),

@@ -1,6 +1,7 @@
 //! The OpenAPI 3.1 document, of the endpoints as they are declared.
 
-use super::bodies::{Described, Problem};
+use super::bodies::Problem;
+use super::described::Described;
 use super::endpoints::{Answers, ENDPOINTS, Endpoint, NAMESPACE};
 use super::reply::reason;
 use serde_json::{Map, Value, json};

@@ -1,6 +1,7 @@
 //! Answers of HTTP.
 
-use super::bodies::{self, Id, Outcome};
+use super::bodies::{self, Outcome};
+use super::id::Id;
 use super::request::{Failure, Head};
 use crate::document::{Refused, Verdict};
 use crate::state::Answer;
