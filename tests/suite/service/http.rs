@@ -46,6 +46,13 @@ fn the_examples_in_curl_run() {
     assert_eq!(answer("POST /v1/{namespace}/delete"), json!({ "orphans": ["c"] }));
     assert_eq!(answer("GET /v1/{namespace}/count"), json!({ "documents": 2, "kept": 2 }));
     assert_eq!(answer("GET /ready"), json!({ "status": "ready" }));
+    // A body so long that curl asks before it sends it.
+    here.write("long", json!({ "id": "long", "text": "word ".repeat(300_000) }).to_string());
+    let url = format!("http://{}/v1/books/check-add", service.http());
+    let file = format!("@{}", here.path("long").display());
+    let output =
+        Command::new("curl").args(["--silent", "--noproxy", "*", "--json", &file, &url]).output().unwrap();
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "{\"verdict\":\"NEW\"}");
     service.signal("TERM");
     assert_eq!(service.end().0, Some(0));
 }

@@ -263,10 +263,10 @@ fn id_of(id: Id) -> Result<Box<[u8]>, Failure> {
     bounded("id", &id.0, ID).map_err(wrong)
 }
 
-fn document_of(
-    document: bodies::Document,
-    sketch: &mut Sketch,
-) -> Result<(Box<[u8]>, Document, Option<Id>), Failure> {
+/// A document with its id, and the run with which it comes.
+type Arriving = (Box<[u8]>, Document, Option<Id>);
+
+fn document_of(document: bodies::Document, sketch: &mut Sketch) -> Result<Arriving, Failure> {
     let bodies::Document { id, text, fingerprint, run } = document;
     Ok((id_of(id)?, content(text, fingerprint, sketch)?, run))
 }

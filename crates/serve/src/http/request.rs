@@ -218,16 +218,18 @@ struct Body {
     content: Vec<u8>,
     rest: Rest,
     most: usize,
+    /// Whether the client waits to be told to send it.
+    waits: bool,
 }
 
 impl Body {
-    fn new(length: Length, most: usize) -> Result<Self, Failure> {
-        let rest = match length {
+    fn new(head: &Head, most: usize) -> Result<Self, Failure> {
+        let rest = match head.length {
             Length::Bytes(0) => Rest::Nothing,
             Length::Bytes(bytes) => Rest::Bytes(fits(bytes, most)?),
             Length::Chunked => Rest::Size,
         };
-        Ok(Self { content: Vec::new(), rest, most })
+        Ok(Self { content: Vec::new(), rest, most, waits: head.waits })
     }
 
     /// Takes what is there of it; how many bytes that was.
@@ -366,7 +368,7 @@ impl<T> Reader<T> {
                 }
                 Err(failure) => return Err(failure),
             };
-            let body = Body::new(head.length, self.most)?;
+            let body = Body::new(&head, self.most)?;
             self.begun = Some((head, asked, body));
         }
         let Some((_, _, body)) = &mut self.begun else { return Ok((used, Item::Partial)) };
@@ -383,11 +385,8 @@ impl<T> Reader<T> {
     /// Whether the client waits to be told to send its body; once for each.
     pub fn must_continue(&mut self) -> bool {
         match &mut self.begun {
-            Some((head, _, body)) if head.waits => {
-                head.waits = false;
-                body.content.is_empty()
-            }
-            _ => false,
+            Some((.., body)) => std::mem::take(&mut body.waits) && body.content.is_empty(),
+            None => false,
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::model::{self, seen};
 use super::power::{Recorded, after_power_loss};
 use crate::disk::{LogDisk, LogFolder};
+use crate::document::{Document, Key, Refused, Verdict};
 use crate::engine::Engine;
 use crate::settings::{Retention, Settings};
 use crate::state::{Answer, Operation, State};
@@ -329,4 +330,36 @@ fn retention_changes_with_a_restart() {
             }
         )
     );
+}
+
+/// A namespace that is read-only is so after a restart, of the log and of a snapshot, until that is ended.
+#[test]
+fn what_is_read_only_is_so_after_a_restart() {
+    let place = tempfile::tempdir().unwrap();
+    let settings = || settings(Retention::default());
+    let open = || Engine::open(LogFolder(place.path().to_owned()), settings(), made_with()).unwrap().0;
+    let document = Document { key: Key::Text(7), digest: 7, content: None };
+    let add = |engine: &mut Engine<LogFolder>, namespace: &[u8], id: &[u8]| {
+        engine.ask(1, namespace, Operation::CheckAdd(id.into(), document.clone()))
+    };
+    let refused = Answer::Refused(Refused::ReadOnly);
+    let mut engine = open();
+    assert_eq!(add(&mut engine, b"a", b"1"), Answer::Verdict(Verdict::New));
+    assert_eq!(engine.ask(1, b"a", Operation::ReadOnly(true)), Answer::ReadOnly(true));
+    for with_snapshot in [false, true, false] {
+        engine.sync().unwrap();
+        if with_snapshot {
+            engine.snapshot().unwrap();
+        }
+        drop(engine);
+        engine = open();
+        assert_eq!(add(&mut engine, b"a", b"2"), refused);
+        assert_eq!(engine.ask(1, b"a", Operation::Delete(b"1"[..].into())), refused);
+        assert_eq!(add(&mut engine, b"a", b"1"), Answer::Verdict(Verdict::New), "a retry changes nothing");
+        assert!(matches!(add(&mut engine, b"b", b"2"), Answer::Verdict(_)), "another namespace");
+    }
+    assert_eq!(engine.ask(1, b"a", Operation::ReadOnly(false)), Answer::ReadOnly(false));
+    engine.sync().unwrap();
+    drop(engine);
+    assert!(matches!(add(&mut open(), b"a", b"2"), Answer::Verdict(Verdict::Duplicate { .. })));
 }

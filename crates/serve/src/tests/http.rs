@@ -126,7 +126,7 @@ fn operation(number: u64) -> (Operation, Vec<String>, Vec<u8>) {
             post("cancel", json!({ "run": run })),
         ),
         10 => (Operation::Runs, words("FP.RUNS n"), request("GET", "/v1/n/runs", None)),
-        11 | 12 | 13 => (
+        11..=13 => (
             Operation::InRun(bytes(&run), Box::new(Operation::CheckAdd(bytes(&one), document(&fp)))),
             words(&format!("FP.CHECKADD n {one} FP {fp} RUN {run}")),
             post("check-add", json!({ "id": one, "fingerprint": fp, "run": run })),
@@ -188,10 +188,10 @@ fn both_protocols_have_the_same_answers() {
     for number in 0..6000 {
         let (operation, line, bytes) = operation(number);
         let expected = state.ask(1, b"n", operation, &mut |_| {});
-        if mix(number) % 2 == 0 {
+        if mix(number).is_multiple_of(2) {
             let mut replies = Replies::default();
             crate::commands::reply(&expected, &mut replies);
-            let said = redis.ask_all(&[line.clone()]).unwrap().remove(0);
+            let said = redis.ask_all(std::slice::from_ref(&line)).unwrap().remove(0);
             assert_eq!(said, client::reply(&mut &replies.bytes[..]).unwrap(), "{line:?}");
         } else {
             http.raw(&bytes).unwrap();
@@ -217,7 +217,7 @@ fn one_is_new_whatever_is_spoken() {
         (0..RACES)
             .map(|race| {
                 let id = format!("{race}-{number}");
-                if number % 2 == 0 {
+                if number.is_multiple_of(2) {
                     let answer = http
                         .post("/v1/races/check-add", json!({ "id": id, "fingerprint": value(race) }))
                         .json();
@@ -239,10 +239,11 @@ fn one_is_new_whatever_is_spoken() {
         all.into_iter().map(|one| one.join().unwrap()).collect()
     });
     for race in 0..RACES {
-        let winners: Vec<usize> = (0..4).filter(|number| said[*number][race].is_none()).collect();
+        let of_race: Vec<&Option<String>> = said.iter().map(|all| &all[race]).collect();
+        let winners: Vec<usize> = (0..4).filter(|number| of_race[*number].is_none()).collect();
         let [winner] = winners[..] else { panic!("race {race}: {winners:?}") };
         let kept = Some(format!("{race}-{winner}"));
-        assert!((0..4).all(|number| number == winner || said[number][race] == kept), "{race}");
+        assert!((0..4).all(|number| number == winner || *of_race[number] == kept), "{race}");
     }
 }
 
@@ -311,34 +312,6 @@ fn requests_come_in_any_form() {
             assert!(client.answer(true).is_err());
         }
     }
-}
-
-/// curl, which people have.
-#[test]
-fn curl_is_a_client() {
-    let serving = Serving::start(http_options(), None, Fsync::Always);
-    let says = |path: &str, data: &str| {
-        let mut command = std::process::Command::new("curl");
-        command.args(["--silent", "--show-error", "--fail-with-body", "--noproxy", "*"]);
-        command.args(["--json", data]).arg(format!("http://{}{path}", serving.http));
-        let output = command.output().unwrap_or_else(|error| panic!("curl: {error}; apt-get install curl"));
-        (output.status.success(), String::from_utf8(output.stdout).unwrap())
-    };
-    assert_eq!(
-        says("/v1/n/check-add", "{\"id\":\"a\",\"text\":\"a text of some words in a row\"}"),
-        (true, "{\"verdict\":\"NEW\"}".into())
-    );
-    // One so long that curl asks before it sends it.
-    let long = format!("{{\"id\":\"b\",\"text\":\"{}\"}}", "word ".repeat(200_000));
-    let file = serving.folder.path().parent().unwrap().join(format!("curl-{}", std::process::id()));
-    std::fs::write(&file, long).unwrap();
-    assert_eq!(
-        says("/v1/n/check-add", &format!("@{}", file.display())),
-        (true, "{\"verdict\":\"NEW\"}".into())
-    );
-    std::fs::remove_file(file).unwrap();
-    let (succeeded, said) = says("/v1/n/check-add", "{\"id\":\"a\",\"text\":\"other\"}");
-    assert!(!succeeded && said.contains("IDCONFLICT"), "{said}");
 }
 
 /// A service that ends answers what has come, and says that it goes.
