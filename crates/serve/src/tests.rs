@@ -2,6 +2,7 @@
 
 mod client;
 mod documented;
+mod entries;
 mod faults;
 mod figures;
 mod http;

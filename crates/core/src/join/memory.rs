@@ -99,7 +99,7 @@ mod linux {
     }
 }
 
-/// From now on what this process lets go of goes back to the system at once, where it is large: 1 MB. The GNU C library keeps blocks of up to 32 MB for
+/// From now on what this process lets go of goes back to the system at once, where it is large: 4 MB, for what is made for each text is smaller. The GNU C library keeps blocks of up to 32 MB for
 /// later by itself, and a process that lives long and builds indexes of all sizes holds half as much again as it uses. With other
 /// libraries nothing changes.
 pub fn give_back_large() {
@@ -119,7 +119,7 @@ mod gnu {
 
     pub fn give_back_large() {
         // SAFETY: the signature is that of the GNU C library, which takes any values. An error means that nothing has changed.
-        let _ = unsafe { mallopt(MMAP_THRESHOLD, 1 << 20) };
+        let _ = unsafe { mallopt(MMAP_THRESHOLD, 4 << 20) };
     }
 }
 
