@@ -161,12 +161,12 @@ fn asked(name: &str, arguments: &[Word<'_>], sketch: &mut Sketch) -> Result<Oper
     })
 }
 
-/// The run with which a request comes, and the other arguments. It stands at the end; where documents follow one another it stands before them, for
+/// The run with which a request comes, and the other arguments.
+type RunAndRest<'w, 'b> = (Option<Box<[u8]>>, &'w [Word<'b>]);
+
+/// Takes the run off the arguments of a request. It stands at the end; where documents follow one another it stands before them, for
 /// `RUN` may be an id.
-fn of_run<'w, 'b>(
-    name: &str,
-    arguments: &'w [Word<'b>],
-) -> Result<(Option<Box<[u8]>>, &'w [Word<'b>]), String> {
+fn of_run<'w, 'b>(name: &str, arguments: &'w [Word<'b>]) -> Result<RunAndRest<'w, 'b>, String> {
     let without = match name {
         "fp.checkadd" | "fp.add" => 3,
         "fp.check" | "fp.why" => 2,

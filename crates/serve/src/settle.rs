@@ -26,6 +26,9 @@ pub(crate) enum Decision {
 
 type Listed = Vec<(Box<[u8]>, Settled)>;
 
+/// Ids of documents whose verdicts are forgotten.
+type Orphans = Vec<Box<[u8]>>;
+
 impl Namespace {
     /// Commits a run. What was decided is handed out before anything changes. One that is committed already has its first answer again.
     pub(crate) fn commit(
@@ -207,7 +210,7 @@ impl Namespace {
 
     /// Cancels a run: its documents are forgotten, and what was dropped in favour of them, of which the ids of others are given. One that is
     /// cancelled already has its first answer again; whether anything has changed is told.
-    pub(crate) fn cancel(&mut self, now: u64, name: &[u8]) -> Result<(Vec<Box<[u8]>>, bool), Refused> {
+    pub(crate) fn cancel(&mut self, now: u64, name: &[u8]) -> Result<(Orphans, bool), Refused> {
         self.expire(now);
         let run = match self.runs.find(name) {
             None => return Err(Refused::NoRun(name.into())),

@@ -4,6 +4,9 @@ use super::oracle::{Held, Oracle};
 use crate::document::Measure;
 use crate::runs::{Mode, Settled};
 
+/// A document, what it is dropped for, whether it stays under its id, and whether something is told of it.
+type Fate = (u64, Option<(u64, u32, Measure)>, bool, bool);
+
 impl Oracle {
     /// What its documents are when a run that is open is committed.
     pub fn commit(&mut self, namespace: u8, name: &[u8]) -> Vec<(Box<[u8]>, Settled)> {
@@ -14,7 +17,7 @@ impl Oracle {
         let mine: Vec<Held> = self.held.iter().filter(|held| is_of(held)).cloned().collect();
         let common = |oracle: &Self, held: &Held| !is_of(held) && oracle.sees(None, held);
         // What becomes of each by itself: what it is dropped for, whether it stays under its id, and what is told.
-        let mut fates: Vec<(u64, Option<(u64, u32, Measure)>, bool, bool)> = Vec::new();
+        let mut fates: Vec<Fate> = Vec::new();
         for held in &mine {
             let same = self
                 .held
