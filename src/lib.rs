@@ -56,6 +56,7 @@ use std::process::ExitCode;
 use twinsplit_core::options::variable_of;
 use twinsplit_core::visible;
 use twinsplit_io::error::{Error, Result};
+use twinsplit_rows::stage::partition::PARTITIONER;
 use twinsplit_rows::stages::STAGES;
 
 /// The `main` of `twinsplit`: the driver, or, when it is called by the name of a stage, that stage.
@@ -182,7 +183,7 @@ fn refuse_unknown_variables() -> Result<()> {
     if given.is_empty() {
         return Ok(());
     }
-    let mut known: BTreeSet<String> = [stage::COUNTERS, stage::TASK].map(str::to_owned).into();
+    let mut known: BTreeSet<String> = [stage::COUNTERS, stage::TASK, PARTITIONER].map(str::to_owned).into();
     let driver = options::RunOpts::augment_args(Command::new("run"));
     for command in STAGES.iter().map(args::stage_command).chain([driver]) {
         known.extend(

@@ -8,6 +8,7 @@ use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
 use twinsplit_io::error::{Error, Result};
 use twinsplit_rows::stage::Entry;
+use twinsplit_rows::stage::partition::PARTITIONER;
 
 /// A manual page: its name without the section, and its text.
 pub struct Page {
@@ -173,6 +174,11 @@ fn environment(roff: &mut Roff, command: &Command, stage: bool) {
         let of_hadoop = "mapreduce_task_partition, mapreduce_task_output_dir, mapreduce_task_attempt_id";
         item(roff, COUNTERS, "A folder: the task's counters are written there, as lines of name and number.");
         item(roff, TASK, "The number of the task, from 0, where Hadoop does not say it.");
+        item(
+            roff,
+            PARTITIONER,
+            "Under Hadoop, the class of the job's own partitioner: what is not known here brings the rows of a key to one task.",
+        );
         item(
             roff,
             of_hadoop,

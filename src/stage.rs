@@ -15,6 +15,7 @@ use twinsplit_io::{self as io, Blocks, MaxLine, Stdout, each_line};
 use twinsplit_rows::bad_records;
 use twinsplit_rows::record::parse_number;
 use twinsplit_rows::stage::chained::{self, Surroundings};
+use twinsplit_rows::stage::partition::Partition;
 use twinsplit_rows::stage::{Counters, Entry, Role, Sink, Task};
 use twinsplit_rows::stages;
 
@@ -168,7 +169,8 @@ fn run(entry: &'static Entry, matches: &ArgMatches, then: Vec<(&'static Entry, V
     };
     let number = split.map_or_else(task_number, |split| split.number);
     let mut out = ToStdout { out: Stdout::new(), cr: !on_hadoop(), row: Vec::new() };
-    let around = Surroundings { number, folder: task_folder(), row_limit: None };
+    let partition = Partition::of_job(entry, setting_of_job)?;
+    let around = Surroundings { number, folder: task_folder(), row_limit: None, partition };
     let bound = stages[0].1.get::<MaxLine>("max-line");
     let mut blocks = Blocks::new(inputs, SPLIT_BLOCK);
     let share = Share::of_environment();
@@ -309,6 +311,11 @@ fn without_tab<'a>(entry: &Entry, row: &'a [u8]) -> &'a [u8] {
         Some(stripped) if (entry.input.decodes)(stripped).is_ok() => stripped,
         _ => row,
     }
+}
+
+/// A setting of the job that this task is part of: Hadoop puts all of them into the environment, dots as underscores.
+fn setting_of_job(name: &str) -> Option<String> {
+    std::env::var_os(name.replace('.', "_")).map(|value| value.to_string_lossy().into_owned())
 }
 
 /// Whether Hadoop runs this task: a broken pipe is an error there, and counters go to standard error.

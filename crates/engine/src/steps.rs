@@ -331,7 +331,8 @@ impl<'a> LocalSteps<'a> {
         let with_options = |entry: &'static Entry| Ok((entry, params.values_for(entry, side)));
         let mapper = mapper.into_iter().map(with_options).collect::<Result<Vec<_>>>()?;
         let row_limit = Some(self.budget.row_limit());
-        let around = Surroundings { number: number as u32, folder: folder.to_owned(), row_limit };
+        let around =
+            Surroundings { number: number as u32, folder: folder.to_owned(), row_limit, partition: None };
         chained::run(&mapper, &around, sink, &mut |first| {
             while let Some(block) = self.next(blocks)? {
                 each_line(&block, |line, place| {

@@ -168,6 +168,15 @@ pub enum Error {
         place: Place,
         /// The command that sorts it as the stage needs it.
         sort: String,
+        /// The option of a job on Hadoop that does.
+        option: String,
+    },
+    /// A reducer's input that is not what its job must bring to one task.
+    Partition {
+        /// The stage that read it.
+        stage: String,
+        /// What is wrong with the job, and the options that it should have.
+        problem: String,
     },
     /// Two documents with one id.
     DuplicateId {
@@ -258,9 +267,11 @@ impl fmt::Display for Error {
                 f,
                 "{place}: the line is longer than {bound}; if it is a document, let it in with --max-line"
             ),
-            Error::Unsorted { stage, place, sort } => {
-                write!(f, "{stage}: {place}: the input is not sorted by its key; put `{sort}` before {stage}")
-            }
+            Error::Unsorted { stage, place, sort, option } => write!(
+                f,
+                "{stage}: {place}: the input is not sorted by its key; put `{sort}` before {stage}, or give its job on Hadoop {option}"
+            ),
+            Error::Partition { stage, problem } => write!(f, "{stage}: {problem}"),
             Error::DuplicateId { stage, id, places } => write!(
                 f,
                 "{stage}: the id {id:?} stands at more than one document{places}; \

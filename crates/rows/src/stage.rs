@@ -7,13 +7,17 @@
 //! There is no combiner role: a mapper that can combine does so in its own state.
 
 pub mod chained;
+pub mod growth;
+pub mod partition;
+mod runner;
 
-use crate::bad_records::{self, BadRecords, MostBad};
-use crate::record::{Keys, Record, key_end};
+use crate::record::{Keys, Record};
+use growth::Growth;
+use partition::Partition;
+pub use runner::Runner;
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::path::PathBuf;
-use twinsplit_core::options::{Field, Given, Options, Values};
+use twinsplit_core::options::{Field, Options, Values};
 use twinsplit_io::error::{Error, FieldError, Place, Result};
 
 /// Whether a stage maps or reduces.
@@ -62,6 +66,10 @@ pub trait Stage: Sized + Send + 'static {
     /// The tag in the second field of the rows that it reads, by which they are known among rows that go on to the stage
     /// after it as they are; nothing where it cannot stand before a stage that reads others.
     const TAG: Option<&'static [u8]> = None;
+    /// Whether one task must see all rows, whatever their keys. Reduce stages only.
+    const ONE_TASK: bool = false;
+    /// How what it writes grows with the collection.
+    const GROWTH: Growth = Growth::Input;
 
     /// Starts a task.
     fn open(opts: Self::Opts, task: &mut Task<'_>) -> Result<Self>;
@@ -123,6 +131,8 @@ pub struct Task<'s> {
     pub counters: Counters,
     /// Nothing for a task that is a process of its own.
     pub row_limit: Option<RowLimit>,
+    /// Which keys are this task's, where that is the job's own business.
+    pub partition: Option<Partition>,
     sink: &'s mut dyn Sink,
     row: Vec<u8>,
     role: Role,
@@ -143,6 +153,7 @@ impl<'s> Task<'s> {
             place: Place::default(),
             counters: Counters::new(),
             row_limit: None,
+            partition: None,
             sink,
             row: Vec::new(),
             role: entry.decl.role,
@@ -290,6 +301,10 @@ pub struct Entry {
     pub keeps_bad_records: bool,
     /// See [`Stage::TAG`].
     pub tag: Option<&'static [u8]>,
+    /// See [`Stage::ONE_TASK`].
+    pub one_task: bool,
+    /// See [`Stage::GROWTH`].
+    pub growth: Growth,
     /// The stage's own options, without those that every stage has.
     pub fields: fn() -> Vec<Field>,
     /// Starts a task with the values of options.
@@ -315,6 +330,8 @@ impl Entry {
             },
             keeps_bad_records: S::KEEPS_BAD_RECORDS,
             tag: S::TAG,
+            one_task: S::ONE_TASK,
+            growth: S::GROWTH,
             fields: S::Opts::fields,
             open: |values, task| {
                 let opts = S::Opts::read(values)?;
@@ -354,94 +371,5 @@ pub fn sort_line(keys: Keys) -> String {
     match keys.sort {
         0 => "cat".to_owned(),
         sort => format!("LC_ALL=C sort -t$'\\t' -k1,{sort} -s"),
-    }
-}
-
-/// Says of a side file that is not there what it is and which option names it.
-fn missing_side_file(entry: &Entry, values: &Values, error: Error) -> Error {
-    let Error::Io { path, source, .. } = &error else { return error };
-    let default = |side: &SideFile| {
-        let field = (entry.fields)().into_iter().find(|field| field.name == side.option);
-        field.and_then(|field| field.default).map(OsString::from)
-    };
-    let named = |side: &&SideFile| match values.value(side.option) {
-        Some(value) => value == path.as_os_str(),
-        None => default(side).is_some_and(|value| value == path.as_os_str()),
-    };
-    match entry.decl.side.iter().find(named) {
-        Some(side) if source.kind() == std::io::ErrorKind::NotFound => Error::File {
-            path: path.clone(),
-            problem: format!(
-                "{} does not find this file; --{} names it: {}",
-                entry.decl.name, side.option, side.about
-            ),
-        },
-        _ => error,
-    }
-}
-
-/// Feeds rows to a stage, and for a reduce stage ends its groups and checks its order.
-pub struct Runner {
-    stage: Box<dyn DynStage>,
-    bad: BadRecords,
-    keys: Option<Keys>,
-    last: Vec<u8>,
-    started: bool,
-}
-
-impl Runner {
-    /// A runner of one task of a stage.
-    pub fn open(entry: &Entry, values: &Values, task: &mut Task<'_>) -> Result<Self> {
-        let keys = (entry.decl.role == Role::Reduce).then_some(entry.input.keys).flatten();
-        let stage = (entry.open)(values, task).map_err(|error| missing_side_file(entry, values, error))?;
-        // Stages that read documents declare how many bad ones may pass; to the others every row must be right.
-        let allowed = values.get("bad-records").filter(|_| entry.knows("bad-records")).unwrap_or(MostBad(0));
-        let bad = match entry.keeps_bad_records {
-            true => BadRecords::kept(task.stage, allowed, &task.folder, task.number)?,
-            false => BadRecords::counted(task.stage, allowed),
-        };
-        Ok(Self { stage, bad, keys, last: Vec::new(), started: false })
-    }
-
-    /// Takes one row; [`Task::place`] says where it stands.
-    pub fn row(&mut self, row: &[u8], task: &mut Task<'_>) -> Result<()> {
-        task.rows_in += 1;
-        task.bytes_in += row.len() as u64 + 1;
-        if let Some(keys) = self.keys {
-            let key = &row[..key_end(row, keys.sort)];
-            if self.started {
-                if key < self.last.as_slice() {
-                    return Err(Error::Unsorted {
-                        stage: task.stage.to_owned(),
-                        place: task.place.clone(),
-                        sort: sort_line(keys),
-                    });
-                }
-                if row[..key_end(row, keys.partition)] != self.last[..key_end(&self.last, keys.partition)] {
-                    self.stage.end_group(task)?;
-                }
-            }
-            self.last.clear();
-            self.last.extend_from_slice(key);
-            self.started = true;
-        }
-        match self.stage.row(row, task) {
-            Err(Error::Document { place, error, .. }) => self.bad.pass(row, &place, error),
-            result => result,
-        }
-    }
-
-    /// Ends the last group and the task.
-    pub fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
-        if self.started {
-            self.stage.end_group(task)?;
-        }
-        self.stage.finish(task)?;
-        let passed = self.bad.finish()?;
-        if passed > 0 {
-            task.count(bad_records::COUNTER, passed);
-        }
-        task.close();
-        Ok(())
     }
 }

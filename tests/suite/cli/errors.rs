@@ -117,11 +117,10 @@ fn a_device_is_not_replaced() {
     }
 }
 
-/// A reducer that is given rows out of order would miss groups in silence: it says which sort it needs.
-#[test]
-fn every_reducer_refuses_unsorted_rows() {
+/// Each reducer whose rows are sorted, with what it needs to start, and a row of it.
+pub fn reducers() -> Vec<(&'static str, String)> {
     let set = "0000000000000001";
-    let rows = [
+    vec![
         ("feature-count-reduce", "ffffffffffffffff\t1".to_owned()),
         ("feature-order", "-\t3".to_owned()),
         ("idf-table", "-\t3".to_owned()),
@@ -160,20 +159,32 @@ fn every_reducer_refuses_unsorted_rows() {
         ("keep-rank-reduce", "z\t0\ty".to_owned()),
         ("keep-best", format!("y\t1\tz\tz\t{set}")),
         ("keep-choose", "y\t0\tz\t1\ty".to_owned()),
-    ];
+    ]
+}
+
+/// The stage of a command line.
+pub fn name_of(command: &'static str) -> &'static str {
+    command.split(' ').next().unwrap()
+}
+
+/// A reducer that is given rows out of order would miss groups in silence: it says which sort it needs.
+#[test]
+fn every_reducer_refuses_unsorted_rows() {
     let sorted = STAGES.iter().filter(|e| e.input.keys.is_some_and(|keys| keys.sort > 0));
     let reducers: BTreeSet<_> =
         sorted.filter(|e| e.decl.role == twinsplit_rows::stage::Role::Reduce).map(|e| e.decl.name).collect();
-    let name_of = |command: &'static str| command.split(' ').next().unwrap();
+    let rows = self::reducers();
     assert_eq!(reducers, rows.iter().map(|row| name_of(row.0)).collect());
     let here = Place::new();
     for (command, row) in rows {
         let name = name_of(command);
         let line = STAGES.iter().find(|entry| entry.decl.name == name).and_then(|entry| entry.sort_line());
         let message = format!("put `{}` before {name}", line.unwrap());
+        let keys = STAGES.iter().find(|entry| entry.decl.name == name).and_then(|entry| entry.input.keys);
+        let option = format!("on Hadoop -D stream.num.map.output.key.fields={}", keys.unwrap().sort);
         // `!` is below every letter and digit.
         here.with(command, format!("{row}\n!{row}\n"), &[])
-            .fails(1, &[name, "standard input, line 2", &message]);
+            .fails(1, &[name, "standard input, line 2", &message, &option]);
         here.with(command, format!("{row}\n"), &[]).ok();
     }
 }

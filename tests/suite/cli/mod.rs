@@ -11,6 +11,7 @@ mod facade;
 mod hints;
 mod install;
 mod overwrite;
+mod partitions;
 mod plain;
 mod progress;
 mod recipes;

@@ -1,5 +1,6 @@
 use super::*;
 use crate::stage::Role;
+use crate::stages;
 use std::collections::BTreeSet;
 
 fn all() -> Vec<Vec<Part>> {
@@ -180,4 +181,22 @@ fn mappers_map_and_reducers_read_what_their_mapper_writes() {
             }
         }
     }
+}
+
+/// What a stage says of itself is what chains do with it.
+#[test]
+fn a_reducer_that_must_see_all_rows_is_one_task() {
+    let mut met = BTreeSet::new();
+    for parts in all() {
+        for step in parts.iter().flat_map(Part::steps) {
+            let Some(reduce) = step.stages().unwrap().1 else { continue };
+            let one = step.tasks == Tasks::One;
+            assert!(!reduce.one_task || one, "{}", step.name);
+            // The forest of hubs is one file for those that read it.
+            assert!(reduce.one_task || !one || step.name == "hub-forest", "{}", step.name);
+            met.extend(reduce.one_task.then_some(reduce.decl.name));
+        }
+    }
+    let declared = stages::STAGES.iter().filter(|entry| entry.one_task).map(|entry| entry.decl.name);
+    assert_eq!(met, declared.collect());
 }

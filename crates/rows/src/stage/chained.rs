@@ -1,6 +1,7 @@
 //! Stages that run one after another in one task: the rows of each are the next one's, without a file or a process between
 //! them. A step whose rows only one other step reads rides in that step's mappers this way.
 
+use super::partition::Partition;
 use super::{Counters, Entry, RowLimit, Runner, Sink, Task};
 use crate::record::second_field;
 use std::path::PathBuf;
@@ -16,6 +17,8 @@ pub struct Surroundings {
     pub folder: PathBuf,
     /// See [`Task::row_limit`].
     pub row_limit: Option<RowLimit>,
+    /// See [`Task::partition`].
+    pub partition: Option<Partition>,
 }
 
 /// The first stage of a task, to which rows are given.
@@ -75,6 +78,7 @@ fn run_before(
 ) -> Result<()> {
     let mut task = Task::new(entry, around.number, around.folder.clone(), sink);
     task.row_limit = around.row_limit;
+    task.partition.clone_from(&around.partition);
     let mut runner = Runner::open(entry, values, &mut task)?;
     match before.split_last() {
         None => feed(&mut First { runner: &mut runner, task: &mut task, tag: None })?,

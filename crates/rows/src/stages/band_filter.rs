@@ -10,6 +10,7 @@ use crate::record::Record;
 use crate::record::band_filter::FilterChunk;
 use crate::record::checked::CheckedLine;
 use crate::record::signature::Signature;
+use crate::stage::growth::Growth;
 use crate::stage::{Decl, Role, Stage, Task};
 use std::path::Path;
 use std::sync::Arc;
@@ -98,6 +99,7 @@ impl Stage for BandFilter {
     type In<'a> = Signature<'a>;
     type Out<'a> = FilterChunk;
     type Opts = BandFilterOpts;
+    const GROWTH: Growth = Growth::Constant;
     const DECL: Decl = Decl {
         name: "band-filter",
         role: Role::Map,
@@ -139,6 +141,8 @@ impl Stage for BandFilterReduce {
     type In<'a> = FilterChunk;
     type Out<'a> = CheckedLine<'a>;
     type Opts = BandFilterOpts;
+    const ONE_TASK: bool = true;
+    const GROWTH: Growth = Growth::Constant;
     const DECL: Decl = Decl {
         name: "band-filter-reduce",
         role: Role::Reduce,

@@ -7,6 +7,7 @@ use crate::record::Record;
 use crate::record::cluster::{ClusterInput, Clustered, GraphRow};
 use crate::record::meta::Meta;
 use crate::record::set::Member;
+use crate::stage::growth::Growth;
 use crate::stage::{Decl, Role, SideFile, Stage, Task};
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
@@ -125,6 +126,8 @@ impl Stage for ClusterReduce {
     type In<'a> = GraphRow<'a>;
     type Out<'a> = Clustered<'a>;
     type Opts = ClusterOpts;
+    const ONE_TASK: bool = true;
+    const GROWTH: Growth = Growth::Members;
     const DECL: Decl = Decl {
         name: "cluster-reduce",
         role: Role::Reduce,

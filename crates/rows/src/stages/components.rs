@@ -43,6 +43,7 @@
 use super::NoOpts;
 use crate::record::cluster::Label;
 use crate::record::round::{GraphInput, Neighbour};
+use crate::stage::growth::Growth;
 use crate::stage::{Decl, Role, Stage, Task};
 use twinsplit_core::cluster::components::Components;
 use twinsplit_io::error::Result;
@@ -99,6 +100,7 @@ impl Stage for LargeStar {
     type In<'a> = GraphInput<'a>;
     type Out<'a> = Neighbour<'a>;
     type Opts = ForestSize;
+    const GROWTH: Growth = Growth::Members;
     const DECL: Decl = Decl {
         name: "large-star",
         role: Role::Map,
@@ -138,6 +140,7 @@ impl Stage for LargeStarReduce {
     type In<'a> = Neighbour<'a>;
     type Out<'a> = Label<'a>;
     type Opts = NoOpts;
+    const GROWTH: Growth = Growth::Members;
     const DECL: Decl = Decl {
         name: "large-star-reduce",
         role: Role::Reduce,
@@ -187,6 +190,7 @@ impl Stage for SmallStar {
     type In<'a> = Label<'a>;
     type Out<'a> = Neighbour<'a>;
     type Opts = NoOpts;
+    const GROWTH: Growth = Growth::Members;
     const DECL: Decl = Decl {
         name: "small-star",
         role: Role::Map,
@@ -215,6 +219,7 @@ impl Stage for SmallStarReduce {
     type In<'a> = Neighbour<'a>;
     type Out<'a> = Label<'a>;
     type Opts = NoOpts;
+    const GROWTH: Growth = Growth::Members;
     const DECL: Decl = Decl {
         name: "small-star-reduce",
         role: Role::Reduce,

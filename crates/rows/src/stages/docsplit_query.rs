@@ -7,6 +7,7 @@ use super::options::{FeatureOpts, MinFeaturesOpts, SimilarityOpts};
 use crate::record::Record;
 use crate::record::pair::Pair;
 use crate::record::set::{Doc, Member};
+use crate::stage::growth::Growth;
 use crate::stage::{Decl, Role, SideFile, Stage, Task};
 use std::path::{Path, PathBuf};
 use twinsplit_core::join::doc_split::{Slice, SliceBuilder};
@@ -64,6 +65,7 @@ impl Stage for DocsplitQuery {
     type In<'a> = Member<'a>;
     type Out<'a> = Pair<'a>;
     type Opts = DocsplitQueryOpts;
+    const GROWTH: Growth = Growth::Pairs;
     const DECL: Decl = Decl {
         name: "docsplit-query",
         role: Role::Map,

@@ -10,6 +10,7 @@ use crate::record::expand::{ExpandRow, LeftInput, RightInput};
 use crate::record::near::{AnswerPair, AnyPair, Checked, Near};
 use crate::record::pair::Pair;
 use crate::record::set::{Copy, Member};
+use crate::stage::growth::Growth;
 use crate::stage::{Decl, Role, Stage, Task};
 use rustc_hash::FxHashMap;
 use std::path::Path;
@@ -179,6 +180,7 @@ impl Stage for Expand {
     type In<'a> = LeftInput<'a>;
     type Out<'a> = AnswerPair<'a>;
     type Opts = ExpandOpts;
+    const GROWTH: Growth = Growth::Pairs;
     const DECL: Decl = Decl {
         name: "expand-pairs",
         role: Role::Map,
@@ -246,6 +248,7 @@ impl Stage for ExpandLeft {
     type In<'a> = LeftInput<'a>;
     type Out<'a> = ExpandRow<'a>;
     type Opts = NoOpts;
+    const GROWTH: Growth = Growth::Pairs;
     const DECL: Decl = Decl {
         name: "expand-left",
         role: Role::Map,
@@ -326,6 +329,7 @@ impl Stage for ExpandLeftReduce {
     type In<'a> = ExpandRow<'a>;
     type Out<'a> = ExpandRow<'a>;
     type Opts = NoOpts;
+    const GROWTH: Growth = Growth::Pairs;
     const DECL: Decl = Decl {
         name: "expand-left-reduce",
         role: Role::Reduce,
@@ -384,6 +388,7 @@ impl Stage for ExpandRight {
     type In<'a> = RightInput<'a>;
     type Out<'a> = ExpandRow<'a>;
     type Opts = NoOpts;
+    const GROWTH: Growth = Growth::Pairs;
     const DECL: Decl = Decl {
         name: "expand-right",
         role: Role::Map,
@@ -424,6 +429,7 @@ impl Stage for ExpandRightReduce {
     type In<'a> = ExpandRow<'a>;
     type Out<'a> = AnswerPair<'a>;
     type Opts = ExpandRightOpts;
+    const GROWTH: Growth = Growth::Pairs;
     const DECL: Decl = Decl {
         name: "expand-right-reduce",
         role: Role::Reduce,

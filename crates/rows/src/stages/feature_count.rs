@@ -3,6 +3,7 @@
 use super::NoOpts;
 use crate::record::count::FeatureCount;
 use crate::record::set::Member;
+use crate::stage::growth::Growth;
 use crate::stage::{Decl, Role, Stage, Task};
 use rustc_hash::FxHashMap;
 use twinsplit_io::error::Result;
@@ -39,6 +40,7 @@ impl Stage for FeatureCountMap {
     type In<'a> = Member<'a>;
     type Out<'a> = FeatureCount;
     type Opts = FeatureCountOpts;
+    const GROWTH: Growth = Growth::Combined;
     const DECL: Decl = Decl {
         name: "feature-count",
         role: Role::Map,
@@ -81,6 +83,7 @@ impl Stage for FeatureCountReduce {
     type In<'a> = FeatureCount;
     type Out<'a> = FeatureCount;
     type Opts = NoOpts;
+    const GROWTH: Growth = Growth::Distinct;
     const DECL: Decl = Decl {
         name: "feature-count-reduce",
         role: Role::Reduce,

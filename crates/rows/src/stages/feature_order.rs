@@ -6,6 +6,7 @@ use super::options::{FeatureOpts, IdfOpts};
 use crate::record::Record;
 use crate::record::checked::CheckedLine;
 use crate::record::count::{CountSums, FeatureCount};
+use crate::stage::growth::Growth;
 use crate::stage::{Decl, Role, SideFile, Stage, Task};
 use crate::stages::order::{Listed, MostFrequent, OrderLine};
 use std::path::Path;
@@ -115,6 +116,8 @@ impl Stage for FeatureOrder {
     type In<'a> = FeatureCount;
     type Out<'a> = CheckedLine<'a>;
     type Opts = FeatureOrderOpts;
+    const ONE_TASK: bool = true;
+    const GROWTH: Growth = Growth::Distinct;
     const DECL: Decl = Decl {
         name: "feature-order",
         role: Role::Reduce,
@@ -258,6 +261,8 @@ impl Stage for IdfTable {
     type In<'a> = FeatureCount;
     type Out<'a> = CheckedLine<'a>;
     type Opts = FeatureOpts;
+    const ONE_TASK: bool = true;
+    const GROWTH: Growth = Growth::Distinct;
     const DECL: Decl = Decl {
         name: "idf-table",
         role: Role::Reduce,

@@ -15,6 +15,7 @@ use crate::record::fingerprint::{
 };
 use crate::record::near::{AnyPair, Near};
 use crate::record::set::Member;
+use crate::stage::growth::Growth;
 use crate::stage::{Decl, Role, SideFile, Stage, Task};
 use std::path::{Path, PathBuf};
 use twinsplit_core::cluster::bucket;
@@ -56,6 +57,7 @@ impl Stage for HammingCount {
     type In<'a> = Member<'a>;
     type Out<'a> = FingerprintCount;
     type Opts = NoOpts;
+    const GROWTH: Growth = Growth::Constant;
     const DECL: Decl =
         Decl { name: "hamming-count", role: Role::Map, about: "Counts different fingerprints", side: &[] };
 
@@ -87,6 +89,8 @@ impl Stage for HammingPlan {
     type In<'a> = FingerprintCount;
     type Out<'a> = CheckedLine<'a>;
     type Opts = NoOpts;
+    const ONE_TASK: bool = true;
+    const GROWTH: Growth = Growth::Constant;
     const DECL: Decl = Decl {
         name: "hamming-plan",
         role: Role::Reduce,
@@ -197,6 +201,7 @@ impl Stage for HammingIndexReduce {
     type In<'a> = TableRow<'a>;
     type Out<'a> = FingerprintBlocks<'a>;
     type Opts = BlockOpts;
+    const GROWTH: Growth = Growth::Repeated;
     const DECL: Decl = Decl {
         name: "hamming-index-reduce",
         role: Role::Reduce,
@@ -277,6 +282,7 @@ impl Stage for HammingPairs {
     type In<'a> = FingerprintBlocks<'a>;
     type Out<'a> = AnyPair<'a>;
     type Opts = HammingPairsOpts;
+    const GROWTH: Growth = Growth::Pairs;
     const DECL: Decl = Decl {
         name: "hamming-pairs",
         role: Role::Map,

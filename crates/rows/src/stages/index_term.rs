@@ -11,6 +11,7 @@ use super::options::{MinFeaturesOpts, OrderOpts, SimilarityOpts};
 use super::side::load_order;
 use crate::record::posting::{BlockPair, Posting, PostingRow, PrefixMark};
 use crate::record::set::{Doc, Member};
+use crate::stage::growth::Growth;
 use crate::stage::{Decl, Role, SideFile, Stage, Task};
 use crate::stages::order::Order;
 use twinsplit_core::similarity::SetSimilarity;
@@ -145,6 +146,7 @@ impl Stage for IndexTermReduce {
     type In<'a> = PostingRow<'a>;
     type Out<'a> = BlockPair<'a>;
     type Opts = IndexTermReduceOpts;
+    const GROWTH: Growth = Growth::Repeated;
     const DECL: Decl = Decl {
         name: "index-term-reduce",
         role: Role::Reduce,

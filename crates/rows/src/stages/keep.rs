@@ -17,6 +17,7 @@ use crate::record::cluster::{
 };
 use crate::record::document::{DocumentOpts, Line};
 use crate::record::set::Member;
+use crate::stage::growth::Growth;
 use crate::stage::{Decl, Role, SideFile, Stage, Task};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -38,6 +39,7 @@ impl Stage for Keep {
     type In<'a> = Member<'a>;
     type Out<'a> = ChosenRow<'a>;
     type Opts = ClusteredOpts;
+    const GROWTH: Growth = Growth::Members;
     const DECL: Decl = Decl {
         name: "keep",
         role: Role::Map,
@@ -132,6 +134,7 @@ impl Stage for KeepRankReduce {
     type In<'a> = KeepRow<'a>;
     type Out<'a> = Ranked<'a>;
     type Opts = NoOpts;
+    const GROWTH: Growth = Growth::Members;
     const DECL: Decl = Decl {
         name: "keep-rank-reduce",
         role: Role::Reduce,
@@ -184,6 +187,7 @@ impl Stage for KeepBest {
     type In<'a> = Ranked<'a>;
     type Out<'a> = ChosenRow<'a>;
     type Opts = NoOpts;
+    const GROWTH: Growth = Growth::Members;
     const DECL: Decl = Decl {
         name: "keep-best",
         role: Role::Reduce,
@@ -307,6 +311,7 @@ impl Stage for KeepChoose {
     type In<'a> = ChosenRow<'a>;
     type Out<'a> = ClusterRow<'a>;
     type Opts = KeepChooseOpts;
+    const GROWTH: Growth = Growth::Members;
     const DECL: Decl = Decl {
         name: "keep-choose",
         role: Role::Reduce,

@@ -17,6 +17,7 @@ use crate::record::posting::{BlockPair, Posting, PostingRow};
 use crate::record::set::Member;
 use crate::record::signature::{Signature, Values, push_values};
 use crate::record::tag;
+use crate::stage::growth::Growth;
 use crate::stage::{Decl, Role, SideFile, Stage, Task};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -277,6 +278,7 @@ impl Stage for LshBandsReduce {
     type In<'a> = PostingRow<'a>;
     type Out<'a> = BlockPair<'a>;
     type Opts = BlockOpts;
+    const GROWTH: Growth = Growth::Repeated;
     const DECL: Decl = Decl {
         name: "lsh-bands-reduce",
         role: Role::Reduce,
@@ -351,6 +353,7 @@ impl Stage for LshCandidates {
     type In<'a> = BlockPair<'a>;
     type Out<'a> = Candidate<'a>;
     type Opts = LshCandidatesOpts;
+    const GROWTH: Growth = Growth::Pairs;
     const DECL: Decl = Decl {
         name: "lsh-candidates",
         role: Role::Map,

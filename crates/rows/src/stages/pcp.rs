@@ -10,6 +10,7 @@ use super::options::{MaxPairsOpts, SimilarityOpts};
 use crate::record::pair::{Candidate, Joined, Pair, Part};
 use crate::record::posting::{BlockPair, Posting};
 use crate::record::tag;
+use crate::stage::growth::Growth;
 use crate::stage::{Decl, Role, Stage, Task};
 use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
@@ -137,6 +138,7 @@ impl Stage for PcpMap {
     type In<'a> = BlockPair<'a>;
     type Out<'a> = Joined<'a>;
     type Opts = PcpMapOpts;
+    const GROWTH: Growth = Growth::Pairs;
     const DECL: Decl = Decl {
         name: "pcp-map",
         role: Role::Map,
@@ -205,6 +207,7 @@ impl Stage for PcpReduce {
     type In<'a> = Part<'a>;
     type Out<'a> = Pair<'a>;
     type Opts = JoinedOpts;
+    const GROWTH: Growth = Growth::Pairs;
     const DECL: Decl = Decl {
         name: "pcp-reduce",
         role: Role::Reduce,

@@ -5,6 +5,7 @@
 use super::NoOpts;
 use crate::record::document::{DocumentOpts, Line};
 use crate::record::sampled::Sampled;
+use crate::stage::growth::Growth;
 use crate::stage::{Decl, Role, Stage, Task};
 use std::collections::BTreeMap;
 use twinsplit_core::hash;
@@ -72,6 +73,7 @@ impl Stage for SampleDocuments {
     type In<'a> = Line<'a>;
     type Out<'a> = Sampled<'a>;
     type Opts = SampleDocumentsOpts;
+    const GROWTH: Growth = Growth::Constant;
     const DECL: Decl = Decl {
         name: "sample-documents",
         role: Role::Map,
@@ -123,6 +125,7 @@ impl Stage for SampleDocumentsReduce {
     type In<'a> = Sampled<'a>;
     type Out<'a> = Sampled<'a>;
     type Opts = NoOpts;
+    const GROWTH: Growth = Growth::Constant;
     const DECL: Decl = Decl {
         name: "sample-documents-reduce",
         role: Role::Reduce,

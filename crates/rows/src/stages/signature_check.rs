@@ -9,6 +9,7 @@ use crate::record::pair::Pair;
 use crate::record::signature::{
     HalfSigned, LeftInput, LeftRow, RightInput, RightRow, Signature, Signed, Values, push_values,
 };
+use crate::stage::growth::Growth;
 use crate::stage::{Decl, Role, Stage, Task};
 use std::str::FromStr;
 use twinsplit_core::similarity::text::TextCheck;
@@ -196,6 +197,7 @@ impl Stage for MatchLeftReduce {
     type In<'a> = LeftRow<'a>;
     type Out<'a> = HalfSigned<'a>;
     type Opts = super::NoOpts;
+    const GROWTH: Growth = Growth::Pairs;
     const DECL: Decl = Decl {
         name: "match-left-reduce",
         role: Role::Reduce,
@@ -322,6 +324,7 @@ impl Stage for MatchRightReduce {
     type In<'a> = RightRow<'a>;
     type Out<'a> = Pair<'a>;
     type Opts = MatchRightOpts;
+    const GROWTH: Growth = Growth::Pairs;
     const DECL: Decl = Decl {
         name: "match-right-reduce",
         role: Role::Reduce,

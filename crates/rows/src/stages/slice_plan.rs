@@ -5,6 +5,7 @@ use crate::record::checked::CheckedLine;
 use crate::record::count::SizeRow;
 use crate::record::set::Member;
 use crate::record::{Fields, push_number};
+use crate::stage::growth::Growth;
 use crate::stage::{Decl, Role, Stage, Task};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -27,6 +28,7 @@ impl Stage for SizeCountMap {
     type In<'a> = Member<'a>;
     type Out<'a> = SizeRow;
     type Opts = MinFeaturesOpts;
+    const GROWTH: Growth = Growth::Combined;
     const DECL: Decl =
         Decl { name: "size-count", role: Role::Map, about: "Counts the sets of each size", side: &[] };
 
@@ -104,6 +106,8 @@ impl Stage for SlicePlan {
     type In<'a> = SizeRow;
     type Out<'a> = CheckedLine<'a>;
     type Opts = SlicePlanOpts;
+    const ONE_TASK: bool = true;
+    const GROWTH: Growth = Growth::Constant;
     const DECL: Decl = Decl {
         name: "slice-plan",
         role: Role::Reduce,

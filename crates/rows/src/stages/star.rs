@@ -20,6 +20,7 @@ use super::options::KeepOpts;
 use crate::record::cluster::{Label, LabelOrMember};
 use crate::record::set::Member;
 use crate::record::star::{LinkInput, LinkRow, RankRow, StarInput, StarLink, StarMember, StarRow};
+use crate::stage::growth::Growth;
 use crate::stage::{Decl, Role, Stage, Task};
 use twinsplit_core::cluster::ids::Ids;
 use twinsplit_core::cluster::keep::KeepRule;
@@ -35,6 +36,7 @@ impl Stage for StarRank {
     type In<'a> = LabelOrMember<'a>;
     type Out<'a> = RankRow<'a>;
     type Opts = KeepOpts;
+    const GROWTH: Growth = Growth::Members;
     const DECL: Decl = Decl {
         name: "star-rank",
         role: Role::Map,
@@ -74,6 +76,7 @@ impl Stage for StarRankReduce {
     type In<'a> = RankRow<'a>;
     type Out<'a> = StarMember<'a>;
     type Opts = NoOpts;
+    const GROWTH: Growth = Growth::Members;
     const DECL: Decl = Decl {
         name: "star-rank-reduce",
         role: Role::Reduce,
@@ -122,6 +125,7 @@ impl Stage for StarLinkMap {
     type In<'a> = LinkInput<'a>;
     type Out<'a> = LinkRow<'a>;
     type Opts = NoOpts;
+    const GROWTH: Growth = Growth::Pairs;
     const DECL: Decl = Decl {
         name: "star-link",
         role: Role::Map,
@@ -160,6 +164,7 @@ impl Stage for StarLinkReduce {
     type In<'a> = LinkRow<'a>;
     type Out<'a> = StarLink<'a>;
     type Opts = NoOpts;
+    const GROWTH: Growth = Growth::Pairs;
     const DECL: Decl = Decl {
         name: "star-link-reduce",
         role: Role::Reduce,
@@ -209,6 +214,7 @@ impl Stage for StarMap {
     type In<'a> = StarInput<'a>;
     type Out<'a> = StarRow<'a>;
     type Opts = NoOpts;
+    const GROWTH: Growth = Growth::Pairs;
     const DECL: Decl = Decl {
         name: "star",
         role: Role::Map,
@@ -241,6 +247,7 @@ impl Stage for StarReduce {
     type In<'a> = StarRow<'a>;
     type Out<'a> = Label<'a>;
     type Opts = NoOpts;
+    const GROWTH: Growth = Growth::Members;
     const DECL: Decl = Decl {
         name: "star-reduce",
         role: Role::Reduce,

@@ -20,6 +20,7 @@ use super::spool::Spool;
 use crate::record::cluster::{Compared, Label};
 use crate::record::star::StarMember;
 use crate::record::star_sets::{StarCentresInput, StarCentresRow, StarSet, StarSetsInput, StarSetsRow};
+use crate::stage::growth::Growth;
 use crate::stage::{Decl, Role, Stage, Task};
 use twinsplit_core::cluster::ids::Ids;
 use twinsplit_core::join::centres::{Centres, Frequencies, Meets};
@@ -69,6 +70,7 @@ impl Stage for StarSetsReduce {
     type In<'a> = StarSetsRow<'a>;
     type Out<'a> = StarSet<'a>;
     type Opts = NoOpts;
+    const GROWTH: Growth = Growth::Members;
     const DECL: Decl = Decl {
         name: "star-sets-reduce",
         role: Role::Reduce,
@@ -232,6 +234,7 @@ impl Stage for StarCentresReduce {
     type In<'a> = StarCentresRow<'a>;
     type Out<'a> = Label<'a>;
     type Opts = SimilarityOpts;
+    const GROWTH: Growth = Growth::Members;
     const DECL: Decl = Decl {
         name: "star-centres-reduce",
         role: Role::Reduce,
@@ -292,6 +295,7 @@ impl Stage for StarBandsReduce {
     type In<'a> = StarCentresRow<'a>;
     type Out<'a> = Label<'a>;
     type Opts = StarBandsOpts;
+    const GROWTH: Growth = Growth::Members;
     const DECL: Decl = Decl {
         name: "star-bands-reduce",
         role: Role::Reduce,

@@ -12,6 +12,7 @@ use super::signature_check::CheckOpts;
 use crate::record::content::{ContentRow, HalfNear, LeftRow, RightRow, push_content, read_content};
 use crate::record::document::{DocumentOpts, Line};
 use crate::record::near::{AnyPair, Checked, Near};
+use crate::stage::growth::Growth;
 use crate::stage::{Decl, Role, Stage, Task};
 use twinsplit_core::hash;
 use twinsplit_core::similarity::text::{Content, TextCheck, TextComparer};
@@ -116,6 +117,7 @@ impl Stage for TextLeft {
     type In<'a> = LeftRow<'a>;
     type Out<'a> = HalfNear<'a>;
     type Opts = NoOpts;
+    const GROWTH: Growth = Growth::Pairs;
     const DECL: Decl = Decl {
         name: "text-left",
         role: Role::Reduce,
@@ -171,6 +173,7 @@ impl Stage for TextRight {
     type In<'a> = RightRow<'a>;
     type Out<'a> = AnyPair<'a>;
     type Opts = TextRightOpts;
+    const GROWTH: Growth = Growth::Pairs;
     const DECL: Decl = Decl {
         name: "text-right",
         role: Role::Reduce,

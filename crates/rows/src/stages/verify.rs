@@ -8,6 +8,7 @@ use super::forest::{Forest, JoinedOpts};
 use crate::record::pair::Pair;
 use crate::record::set::{Features, Member};
 use crate::record::verify::{Half, LeftInput, LeftRow, RightInput, RightRow};
+use crate::stage::growth::Growth;
 use crate::stage::{Decl, Role, Stage, Task};
 use twinsplit_core::join::overlap;
 use twinsplit_core::similarity::{SetSimilarity, Similarity};
@@ -105,6 +106,7 @@ impl Stage for VerifyLeftReduce {
     type In<'a> = LeftRow<'a>;
     type Out<'a> = Half<'a>;
     type Opts = NoOpts;
+    const GROWTH: Growth = Growth::Pairs;
     const DECL: Decl = Decl {
         name: "verify-left-reduce",
         role: Role::Reduce,
@@ -181,6 +183,7 @@ impl Stage for VerifyRightReduce {
     type In<'a> = RightRow<'a>;
     type Out<'a> = Pair<'a>;
     type Opts = JoinedOpts;
+    const GROWTH: Growth = Growth::Pairs;
     const DECL: Decl = Decl {
         name: "verify-right-reduce",
         role: Role::Reduce,
