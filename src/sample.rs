@@ -26,6 +26,8 @@ pub struct Sample {
     pub lines: Vec<(Place, Vec<u8>)>,
     /// How many documents there were to choose from.
     pub documents: u64,
+    /// Bytes of all their lines, line ends among them.
+    pub bytes: u64,
 }
 
 /// A chosen document.
@@ -57,7 +59,7 @@ impl Sample {
         let blocks = Mutex::new(Blocks::new(inputs.to_vec(), BLOCK).of_documents(document.max_line));
         let bottom = Bottom { most, limit: AtomicU64::new(u64::MAX), held: Mutex::new(BTreeMap::new()) };
         let seen = in_threads(threads, threads, |_| {
-            let mut seen = 0;
+            let mut seen = (0, 0);
             let mut bad = BadRecords::counted(who, document.bad_records);
             loop {
                 let Some(block) = lock(&blocks).next_block()? else { return Ok::<_, Error>(seen) };
@@ -66,7 +68,7 @@ impl Sample {
                         Ok(document) => document,
                         Err(error) => return bad.pass(line, place, error),
                     };
-                    seen += 1;
+                    seen = (seen.0 + 1, seen.1 + line.len() as u64 + 1);
                     bottom.offer(hash::sample(seed, &document.id), document.id, line, place);
                     Ok(())
                 })?;
@@ -85,7 +87,8 @@ impl Sample {
             });
         }
         let lines = chosen.into_iter().map(|(_, held)| (held.place, held.line)).collect();
-        Ok(Self { lines, documents: seen.iter().sum() })
+        let sum = |of: fn(&(u64, u64)) -> u64| seen.iter().map(of).sum();
+        Ok(Self { lines, documents: sum(|seen| seen.0), bytes: sum(|seen| seen.1) })
     }
 
     /// Whether no document was left out.
@@ -155,7 +158,8 @@ mod tests {
 
     #[test]
     fn estimates_are_rounded_to_the_nearest() {
-        let of = |sampled, documents| Sample { lines: vec![Default::default(); sampled], documents };
+        let of =
+            |sampled, documents| Sample { lines: vec![Default::default(); sampled], documents, bytes: 0 };
         // 3 of 10 pairs are in a sample of 3 of 5.
         assert_eq!(of(3, 5).estimate(1), Some(3));
         assert_eq!(of(3, 5).estimate(2), Some(7));

@@ -1,6 +1,6 @@
-//! The chain on a sample and on its two halves, by the engine whose steps are those of a cluster.
+//! The chain on a sample and on its quarters, by the engine whose steps are those of a cluster.
 
-use super::growth::Growth;
+use super::growth::{Counted, PARTS};
 use crate::sample::Sample;
 use std::collections::BTreeMap;
 use std::fs;
@@ -21,10 +21,10 @@ use twinsplit_rows::record::set::Member;
 use twinsplit_rows::stages::options::MinFeaturesOpts;
 use twinsplit_rows::stages::slice_plan::SlicesOpts;
 
-/// The seed of the halves, other than the sample's own.
-const HALVES: u64 = 0x68616c66;
+/// The seed of the quarters, other than the sample's own.
+const QUARTERS: u64 = 0x71756172;
 
-/// What the chain made of the sample and of its halves.
+/// What the chain made of the sample and of its quarters.
 pub struct Measured {
     /// The sample's steps in their order.
     pub steps: Vec<String>,
@@ -33,12 +33,12 @@ pub struct Measured {
     /// The sets of each size in the sample that enter a join.
     sizes: Vec<SizeCount>,
     whole: BTreeMap<String, Done>,
-    halves: [BTreeMap<String, Done>; 2],
+    parts: Vec<BTreeMap<String, Done>>,
     empty: BTreeMap<String, Done>,
 }
 
 impl Measured {
-    /// Runs the chain four times in a folder: on the sample, its halves, and no document.
+    /// Runs the chain in a folder: on the sample, its quarters, and no document.
     pub fn of(plan: &Plan, mut params: Params, sample: &Sample, folder: &Path) -> Result<Self> {
         // The collection's counts are compared with the limits, not the sample's.
         params.set("max-pairs", i64::MAX.to_string());
@@ -49,14 +49,15 @@ impl Measured {
             fs::create_dir_all(&place).map_err(Error::io("create", &place))?;
             run(&script, &place, lines)
         };
-        // By a hash, so that whether two documents are in one half does not depend on how alike they are.
-        let lines = |half: u64| {
+        // By a hash, so that whether two documents are in one quarter does not depend on how alike they are.
+        let lines = |part: usize| {
             let lines = sample.lines.iter().map(|(_, line)| line.as_slice());
-            lines.filter(move |line| hash::sample(HALVES, line) % 2 == half)
+            lines.filter(move |line| hash::sample(QUARTERS, line) % PARTS as u64 == part as u64)
         };
         let all = sample.lines.iter().map(|(_, line)| line.as_slice());
         let whole = run("whole", &mut all.clone())?;
-        let halves = [run("one", &mut lines(0))?, run("other", &mut lines(1))?];
+        let parts = (0..PARTS).map(|part| run(&format!("part-{part}"), &mut lines(part)));
+        let parts = parts.collect::<Result<Vec<_>>>()?;
         let empty = run("empty", &mut std::iter::empty())?;
         let by_name = |steps: Vec<Done>| steps.into_iter().map(|step| (step.name.clone(), step)).collect();
         Ok(Self {
@@ -64,17 +65,17 @@ impl Measured {
             document_bytes: all.map(|line| line.len() as u64 + 1).sum(),
             sizes: sizes(&folder.join("whole/work/members"), &least)?,
             whole: by_name(whole),
-            halves: halves.map(by_name),
+            parts: parts.into_iter().map(by_name).collect(),
             empty: by_name(empty),
         })
     }
 
-    /// How a counter of a step grows.
-    pub fn growth(&self, step: &str, counter: &str) -> Growth {
+    /// A counter of a step.
+    pub fn counted(&self, step: &str, counter: &str) -> Counted {
         let of = |steps: &BTreeMap<String, Done>| {
             steps.get(step).and_then(|done| done.counters.get(counter).copied()).unwrap_or(0)
         };
-        Growth { whole: of(&self.whole), halves: of(&self.halves[0]) + of(&self.halves[1]) }
+        Counted { whole: of(&self.whole), parts: std::array::from_fn(|part| of(&self.parts[part])) }
     }
 
     /// Seconds that a step took, without those that it takes for no document.

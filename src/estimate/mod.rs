@@ -1,7 +1,7 @@
 //! `twinsplit plan --estimate`: what a run over a whole collection will read, shuffle and write, before it is begun.
 //!
-//! The chain is run on a sample and on its two halves (`measure`), from which follows how each volume grows with the
-//! collection (`growth`), and from the volumes the tasks, the cores' time and the memory (`volume`).
+//! The chain is run on a sample and on its quarters (`measure`). Each stage declares what its rows grow with, from which follows
+//! what the collection has, and within which bounds (`growth`), and from the volumes the tasks, the cores' time and the memory (`volume`).
 
 mod growth;
 mod measure;
@@ -14,6 +14,7 @@ use super::options::{self, INPUT};
 use super::recall::{self, Forecast};
 use super::sample::Sample;
 use clap::Args;
+use growth::{Range, Scale};
 use measure::Measured;
 use std::path::PathBuf;
 use twinsplit_core::idf::IdfRange;
@@ -66,9 +67,11 @@ struct Estimate {
     /// Documents of the sample.
     sampled: u64,
     /// Bytes of the collection's documents.
-    bytes: f64,
+    bytes: Range,
+    /// Whether the sample is one of all documents, and not of some of their files.
+    uniform: bool,
     /// The answer's pairs, and how many of them the sample has; none where the chain writes none.
-    pairs: Option<(f64, u64)>,
+    pairs: Option<(Range, u64)>,
     steps: Vec<StepVolume>,
     /// What bands are expected to do, and what the exact join takes instead; of chains that approximate by bands alone.
     bands: Option<Bands>,
@@ -85,7 +88,7 @@ struct Bands {
 impl Bands {
     /// Whether the exact join takes no more time.
     fn are_needless(&self, steps: &[StepVolume]) -> bool {
-        let seconds = |steps: &[StepVolume]| steps.iter().map(|step| step.core_seconds).sum::<f64>();
+        let seconds = |steps: &[StepVolume]| steps.iter().map(|step| step.core_seconds.mid).sum::<f64>();
         seconds(&self.exact) <= seconds(steps)
     }
 }
@@ -129,9 +132,14 @@ pub fn run(mut plan: Plan, opts: &EstimateOpts) -> Result<()> {
         let table = idf::table(&inputs, params, work.path())?;
         of_sample.set("idf-table", table.to_string_lossy());
     }
-    let times = documents as f64 / sampled as f64;
-    // The way to the clusters is that of the collection, whose pairs grow at least as its documents do.
-    of_sample.set("graph", ((params.number("graph") as f64 / times) as u64).to_string());
+    let scale = Scale {
+        times: documents as f64 / sampled as f64,
+        read: sample.documents.min(documents) as f64 / sampled as f64,
+        sampled,
+    };
+    let times = scale.times;
+    // The way to the clusters is that of the collection's pairs.
+    of_sample.set("graph", ((params.number("graph") as f64 / (times * scale.read)) as u64).to_string());
     let measured = Measured::of(&plan, of_sample.clone(), &sample, &work.path().join("chain"))?;
     let (similarity, slices): (SimilarityOpts, SlicesOpts) = (params.parse()?, params.parse()?);
     // Scripts that are told nothing take two tasks, or those that a step of Spark has after a shuffle.
@@ -139,7 +147,8 @@ pub fn run(mut plan: Plan, opts: &EstimateOpts) -> Result<()> {
     let target = Target {
         engine: plan.engine,
         params,
-        times,
+        scale,
+        bytes: Range::exactly(sample.bytes as f64 * documents as f64 / sample.documents as f64),
         files: opts.documents.map_or(files, |_| 1),
         split: opts.block.bytes() as f64,
         reducers: opts.reducers,
@@ -161,12 +170,13 @@ pub fn run(mut plan: Plan, opts: &EstimateOpts) -> Result<()> {
     let estimate = Estimate {
         documents,
         sampled,
-        bytes: measured.document_bytes as f64 * times,
+        bytes: target.bytes,
+        uniform: scale.is_uniform(),
         pairs: plan.chain.output.writes_pairs().then(|| {
             let expands = |step: &&String| ["expand-pairs", "expand-right"].contains(&step.as_str());
             let step = measured.steps.iter().find(expands).map_or("expand-pairs", String::as_str);
-            let pairs = measured.growth(step, "pairs");
-            (pairs.of_pairs(times), pairs.whole)
+            let pairs = measured.counted(step, "pairs");
+            (scale.pairs(pairs, pairs.whole), pairs.whole)
         }),
         steps,
         bands,

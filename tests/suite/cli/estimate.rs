@@ -26,8 +26,8 @@ pub fn volumes_within_two(estimate: &Value, run: &Value) -> usize {
         let name = step["step"].as_str().unwrap();
         let counters = &run["counters"][name];
         let first_of = |names: [&str; 2]| names.iter().find_map(|name| counters[*name].as_u64());
+        // What a step reads is what others wrote.
         let real = [
-            ("bytes_read", first_of(["map_bytes_in", "reduce_bytes_in"])),
             ("bytes_shuffled", first_of(["reduce_bytes_in"; 2]).or(Some(0))),
             ("bytes_written", first_of(["reduce_bytes_out", "map_bytes_out"])),
         ];
@@ -116,4 +116,87 @@ fn a_run_that_its_limit_will_stop_is_named_before_it_is_begun() {
     assert_eq!((guard["option"].as_str(), guard["limit"].as_u64()), (Some("max-pairs"), Some(1_000_000)));
     here.say("twinsplit plan doc-split --estimate --input docs --documents 10")
         .fails(2, &["--documents 10", "400"]);
+}
+
+/// What is expected of one number in an estimate.
+fn range(of: &Value, what: &str) -> [f64; 3] {
+    let bounds = &of[format!("{what}_range")];
+    [bounds[0].as_f64().unwrap(), of[what].as_f64().unwrap(), bounds[1].as_f64().unwrap()]
+}
+
+/// Steps whose rows belong to documents alone.
+const OF_DOCUMENTS: [&str; 3] = ["tokenize", "index-doc", "write-kept"];
+
+/// A sixteenth of a generated crawl says what a run over all of it moves: within the interval of each volume, and within 1.5 times where
+/// it belongs to documents; of pairs a small sample has few. Gives how many volumes were compared.
+fn sixteen_times(line: &str, sample: u32) -> usize {
+    let here = Place::new();
+    here.say("twinsplit generate-corpus --documents 6400 --bytes 6M --quiet --output corpus").ok();
+    let line = format!("{line} --write-kept --engine pipes --input corpus/documents.jsonl");
+    here.say(&format!("twinsplit run {line} --quiet --output out")).ok();
+    let run: Value = serde_json::from_str(&here.read("out/run.json")).unwrap();
+    let estimate = estimated(&here, &format!("{line} --sample {sample}"));
+    let [low, likely, high] = range(&estimate, "pairs");
+    let pairs = here.read("out/pairs.tsv").lines().count() as f64;
+    assert!(low <= pairs && pairs <= high, "{pairs} pairs, {low} to {high} by {likely}");
+    let mut compared = 0;
+    for step in estimate["steps"].as_array().unwrap() {
+        let name = step["step"].as_str().unwrap();
+        let counters = &run["counters"][name];
+        let first_of = |names: [&str; 2]| names.iter().find_map(|name| counters[*name].as_f64());
+        // What a step reads is what others wrote.
+        for (what, came) in [
+            ("bytes_shuffled", first_of(["reduce_bytes_in"; 2]).or(Some(0.0))),
+            ("bytes_written", first_of(["reduce_bytes_out", "map_bytes_out"])),
+        ] {
+            let ([low, likely, high], came) = (range(step, what), came.unwrap());
+            if came.max(likely) < SMALL as f64 {
+                continue;
+            }
+            let said = format!("{name}, {what}: {came} came, {low} to {high} by {likely} were estimated");
+            // Rounding of whole numbers.
+            assert!(low <= came * 1.001 && came * 0.999 <= high, "{said}");
+            let near = likely <= 1.5 * came && came <= 1.5 * likely;
+            assert!(near || step["unknown"].is_string() || !OF_DOCUMENTS.contains(&name), "{said}");
+            compared += 1;
+        }
+    }
+    compared
+}
+
+#[test]
+fn a_sixteenth_of_a_crawl_tells_what_all_of_it_moves() {
+    let doc_split = sixteen_times("doc-split --tau 0.65", 400);
+    let prefix = sixteen_times("term-split --pcp prefix --tau 0.65", 400);
+    let minhash = sixteen_times("minhash --bands 20 --rows 5 --tau 0.65", 400);
+    println!("{doc_split}, {prefix} and {minhash} volumes");
+    assert!(doc_split >= 6 && prefix >= 6 && minhash >= 6, "{doc_split}, {prefix} and {minhash} volumes");
+}
+
+/// A small part of billions of documents: nothing is larger than what can be, and what a sample cannot know is said.
+#[test]
+fn billions_of_documents_have_no_absurd_volumes() {
+    let here = Place::new();
+    here.say("twinsplit generate-corpus --documents 600 --bytes 600K --quiet --output corpus").ok();
+    let line =
+        "term-split --pcp prefix --engine hadoop --input corpus/documents.jsonl --documents 3000000000";
+    let estimate = estimated(&here, line);
+    let steps = estimate["steps"].as_array().unwrap();
+    let bytes = estimate["bytes"].as_f64().unwrap();
+    let tokenize = steps.iter().find(|step| step["step"] == "tokenize").unwrap();
+    // Features of three words take about twice the text, and of equal texts one is left.
+    for what in ["bytes_shuffled", "bytes_written"] {
+        let [low, likely, high] = range(tokenize, what);
+        assert!(
+            bytes < 4.0 * low && low <= likely && likely <= high && high < 5.0 * bytes,
+            "{what}: {tokenize}"
+        );
+    }
+    // Numbers of 64 bits end there.
+    assert!(!estimate.to_string().contains(&u64::MAX.to_string()), "{estimate}");
+    let said = here.say(&format!("twinsplit plan {line} --estimate")).ok();
+    assert!(said.contains("Beyond the documents that were read"), "{said}");
+    assert!(said.contains("A sample does not tell features that are in few documents"), "{said}");
+    assert!(!said.contains("16.00 EiB"), "{said}");
+    assert_eq!(estimate["uniform"], false);
 }

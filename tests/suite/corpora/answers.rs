@@ -76,5 +76,5 @@ fn volumes_and_pairs_are_within_a_factor_of_two() {
 
         compared += volumes_within_two(&estimate, &run);
     }
-    assert!(compared > 30, "{compared} volumes were compared");
+    assert!(compared > 15, "{compared} volumes were compared");
 }
