@@ -10,6 +10,7 @@ use super::star_sets::Representatives;
 use crate::record::cluster::Label;
 use crate::record::fingerprint::are_near;
 use crate::record::star_sets::StarCentresRow;
+use crate::stage::growth::Growth;
 use crate::stage::{Decl, Role, Stage, Task};
 use twinsplit_core::sketch::simhash::Fingerprint;
 use twinsplit_io::error::Result;
@@ -44,6 +45,7 @@ impl Stage for StarFingerprintsReduce {
     type In<'a> = StarCentresRow<'a>;
     type Out<'a> = Label<'a>;
     type Opts = NoOpts;
+    const GROWTH: Growth = Growth::Members;
     const DECL: Decl = Decl {
         name: "star-fingerprints-reduce",
         role: Role::Reduce,
