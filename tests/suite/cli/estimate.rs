@@ -18,7 +18,8 @@ pub fn within_two(what: &str, estimate: u64, real: u64) {
     );
 }
 
-/// Compares each step's volumes with those that a run counted, and gives how many were not too small to compare.
+/// Compares each step's volumes with those that a run counted, and gives how many were not too small to compare. Where a sample does not tell
+/// something of a step, the step's volumes are within their bounds.
 #[track_caller]
 pub fn volumes_within_two(estimate: &Value, run: &Value) -> usize {
     let mut compared = 0;
@@ -34,7 +35,14 @@ pub fn volumes_within_two(estimate: &Value, run: &Value) -> usize {
         for (what, real) in real {
             let (estimate, real) = (step[what].as_u64().unwrap(), real.unwrap());
             if real.max(estimate) > SMALL {
-                within_two(&format!("{name}, {what}"), estimate, real);
+                let [low, _, high] = range(step, what);
+                match step["unknown"].as_str() {
+                    None => within_two(&format!("{name}, {what}"), estimate, real),
+                    Some(unknown) => assert!(
+                        low <= real as f64 && real as f64 <= high,
+                        "{name}, {what}: {low} to {high} were estimated, and {real} came ({unknown})"
+                    ),
+                }
                 compared += 1;
             }
         }

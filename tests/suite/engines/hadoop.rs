@@ -216,7 +216,7 @@ fn ccdet_equals_brute_force() -> BTreeSet<String> {
 }
 
 /// Ways in which, with CCDet and queries, every stage of every family has its turn.
-const CHAINS: [&str; 9] = [
+const CHAINS: [&str; 10] = [
     "term-split --features words:2 --pcp prefix --idf 0.05,1 --idf-table tables/table --tau 0.5 --cluster star --keep longest",
     "term-split --features words:2 --tau 0.5 --idf 0.05,1 --idf-lookup shuffle --write clusters",
     "doc-split --features words:2 --slices 3 --similarity cosine --tau 0.6 --write clusters",
@@ -226,6 +226,7 @@ const CHAINS: [&str; 9] = [
     "minhash --features words:2 --bands 32 --rows 4 --tau 0.5 --bloom 1 --check signature",
     "i-match --lexicons 40 --idf 0.05,1 --tau 0.3",
     "simhash --features words:2 --weights tf-idf --distance 20 --check cosine:0.4 --posting-block 7",
+    "simhash --features words:2 --distance 20 --write clusters",
 ];
 
 /// Bands that are chosen by a sample are the same wherever it is drawn, and so are the pairs; gives the stages that drew it.

@@ -23,6 +23,7 @@ const COMMITTED: [&str; 1] = ["doc-split"];
 /// All programs over [`DOCUMENTS`]: the committed ones, and what `plan` prints for these options.
 const VARIANTS: [&str; 4] = ["term-split", "term-split-prefix", "doc-split", "doc-split-by-task"];
 const SIMHASH: &str = "simhash --features words:2 --weights levels --distance 20,200:24 --check edit:0.4";
+const STARS_OF_FINGERPRINTS: &str = "simhash --features words:2 --distance 20 --write clusters";
 const MINHASH: &str =
     "minhash --features words:2 --bands 32 --rows 4 --similarity dice --tau 0.6 --bloom 1 --write clusters";
 const COSINE: &str = "doc-split --features words:2 --similarity cosine --tau 0.6";
@@ -40,11 +41,12 @@ const QUERIES: [(&str, &str); 3] = [
     ),
     ("lsh-queries", "minhash --features words:2 --tau 0.5 --bands 32 --rows 4 --query-parts 3 --queries odd"),
 ];
-const PLANNED: [(&str, &str); 14] = [
+const PLANNED: [(&str, &str); 15] = [
     ("term-split", "term-split"),
     ("term-split-prefix", "term-split --pcp prefix"),
     ("doc-split-by-task", "doc-split --partition by-task --slices 3"),
     ("simhash", SIMHASH),
+    ("fingerprints", STARS_OF_FINGERPRINTS),
     ("minhash", MINHASH),
     ("signatures", SIGNATURES),
     ("cosine", COSINE),
@@ -169,7 +171,8 @@ fn jobs() -> Vec<Value> {
         args.extend((variant == "doc-split").then_some("--overwrite"));
         job(variant, variant, variant, &args, &[]);
     }
-    for name in ["simhash", "minhash", "signatures", "cosine", "stars", "overlap", "i-match"] {
+    for name in ["simhash", "fingerprints", "minhash", "signatures", "cosine", "stars", "overlap", "i-match"]
+    {
         job(name, name, name, &[&DOCUMENTS[..], &["--reducers", "3", "--shuffled"]].concat(), &[]);
     }
     for (name, _) in QUERIES {
@@ -285,13 +288,16 @@ fn all_variants_give_the_answer_of_a_run() {
     assert_eq!(left, ["clusters", "counters.json", "kept", "pairs"]);
 }
 
-/// Fingerprints and the texts of near ones: the bytes of a local run.
+/// Fingerprints and the texts of near ones, and stars of fingerprints: the bytes of a local run.
 #[test]
 fn simhash_gives_the_answer_of_a_run() {
-    local(&format!("{SIMHASH} --write-kept"), &DOCUMENTS, "expected-simhash").ok();
-    let said = said("simhash");
-    assert_eq!(said.code, 0, "{}", said.err);
-    assert_same("simhash", "expected-simhash", 20);
+    for (name, options) in [("simhash", SIMHASH), ("fingerprints", STARS_OF_FINGERPRINTS)] {
+        let expected = format!("expected-{name}");
+        local(&format!("{options} --write-kept"), &DOCUMENTS, &expected).ok();
+        let said = said(name);
+        assert_eq!(said.code, 0, "{}", said.err);
+        assert_same(name, &expected, 20);
+    }
 }
 
 /// Signatures, with a filter of keys before the shuffle, and compared with one another; similarities beside Jaccard: the bytes of a
