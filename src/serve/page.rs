@@ -13,7 +13,8 @@ const SCRIPT: &str =
 /// The page.
 pub(crate) fn page() -> String {
     FRAME
-        .replace("{{policy}}", &policy(STYLE, SCRIPT, "; connect-src 'self'"))
+        // Its icon is one of no bytes.
+        .replace("{{policy}}", &policy(STYLE, SCRIPT, "; connect-src 'self'; img-src data:"))
         .replace("{{style}}", &format!("<style>{STYLE}</style>"))
         .replace("{{script}}", &format!("<script>{SCRIPT}</script>"))
 }
