@@ -226,7 +226,7 @@ const CHAINS: [&str; 10] = [
     "minhash --features words:2 --bands 32 --rows 4 --tau 0.5 --bloom 1 --check signature",
     "i-match --lexicons 40 --idf 0.05,1 --tau 0.3",
     "simhash --features words:2 --weights tf-idf --distance 20 --check cosine:0.4 --posting-block 7",
-    "simhash --features words:2 --distance 20 --write clusters",
+    "simhash --features words:2 --weights tf-idf --distance 20 --write clusters",
 ];
 
 /// Bands that are chosen by a sample are the same wherever it is drawn, and so are the pairs; gives the stages that drew it.
