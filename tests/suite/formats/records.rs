@@ -16,17 +16,18 @@ use twinsplit_rows::record::bad::BadLine;
 use twinsplit_rows::record::band_filter::FilterChunk;
 use twinsplit_rows::record::checked::CheckedLine;
 use twinsplit_rows::record::cluster::{
-    Chosen, ChosenRow, ClusterInput, ClusterRow, Clustered, Compared, GraphRow, KeepRow, Label,
-    LabelOrMember, Ranked, Verdict,
+    Chosen, ChosenRow, ClusterInput, ClusterRow, Clustered, GraphRow, KeepRow, Label, LabelOrMember, Ranked,
+    Verdict,
 };
+use twinsplit_rows::record::compared::Compared;
 use twinsplit_rows::record::content;
 use twinsplit_rows::record::count::{FeatureCount, SizeRow};
 use twinsplit_rows::record::document::Line;
 use twinsplit_rows::record::expand::{self, ExpandRow};
 use twinsplit_rows::record::fingerprint::{
-    FingerprintBlocks, FingerprintCount, FingerprintRow, Fingerprinted, GroupedFingerprint, GroupedRow,
-    MemberFingerprint, ShortText, Table, TableRow,
+    FingerprintRow, Fingerprinted, GroupedFingerprint, GroupedRow, MemberFingerprint, ShortText,
 };
+use twinsplit_rows::record::hamming::{FingerprintBlocks, FingerprintCount, Table, TableRow};
 use twinsplit_rows::record::lookup::{self, KeptFeature};
 use twinsplit_rows::record::meta::{InputPlace, Meta};
 use twinsplit_rows::record::near::{AnswerPair, AnyPair, Checked, Near, NearQuery};

@@ -1,6 +1,6 @@
 //! The rows that make star clusters of sets or fingerprints, component by component, without their pairs.
 
-use super::cluster::Compared;
+use super::compared::Compared;
 use super::set::Member;
 use super::star::{StarMember, row};
 use super::{Fields, Keys, Record, second_field, tag};

@@ -10,9 +10,8 @@ use super::blocks::{BlockOpts, Blocks};
 use super::forest::{Forest, ForestOpts};
 use super::signature_check::CheckOpts;
 use crate::record::checked::CheckedLine;
-use crate::record::fingerprint::{
-    FingerprintBlocks, FingerprintCount, MemberFingerprint, PrintedFingerprint, Table, TableRow,
-};
+use crate::record::fingerprint::{MemberFingerprint, PrintedFingerprint};
+use crate::record::hamming::{FingerprintBlocks, FingerprintCount, Table, TableRow};
 use crate::record::near::{AnyPair, Near};
 use crate::record::set::Member;
 use crate::stage::growth::Growth;

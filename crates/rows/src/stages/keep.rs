@@ -12,9 +12,8 @@ use super::options::{KeepOpts, SimilarityOpts};
 use super::shared::Shared;
 use super::{NoOpts, options};
 use crate::record::Record;
-use crate::record::cluster::{
-    Chosen, ChosenRow, ClusterRow, Compared, KeepRow, LabelOrMember, Ranked, Verdict,
-};
+use crate::record::cluster::{Chosen, ChosenRow, ClusterRow, KeepRow, LabelOrMember, Ranked, Verdict};
+use crate::record::compared::Compared;
 use crate::record::document::{DocumentOpts, Line};
 use crate::record::set::Member;
 use crate::stage::growth::Growth;

@@ -19,18 +19,14 @@ use twinsplit_io::error::Result;
 #[derive(Default)]
 pub struct StarFingerprintsReduce {
     representatives: Representatives,
-    /// How many fingerprints of the component have come.
-    count: u32,
     /// Its centres in keep order, each with its place among the representatives.
     centres: Vec<(u32, (Fingerprint, u32))>,
     compared: u64,
 }
 
 impl StarFingerprintsReduce {
-    /// The place of a fingerprint's centre: the first that it is a pair with, or itself.
-    fn centre(&mut self, one: (Fingerprint, u32)) -> u32 {
-        let place = self.count;
-        self.count += 1;
+    /// The place of the centre of a fingerprint at a place: the first that it is a pair with, or itself.
+    fn centre(&mut self, place: u32, one: (Fingerprint, u32)) -> u32 {
         let found = self.centres.iter().position(|(_, centre)| are_near(*centre, one).0);
         self.compared += found.map_or(self.centres.len(), |at| at + 1) as u64;
         if let Some(at) = found {
@@ -60,9 +56,9 @@ impl Stage for StarFingerprintsReduce {
     fn push(&mut self, row: StarCentresRow<'_>, task: &mut Task<'_>) -> Result<()> {
         match row {
             StarCentresRow::Set(set) => {
-                self.representatives.add(set.representative, task)?;
+                let place = self.representatives.add(set.representative, task)?;
                 let one = set.compared.fingerprint().map_err(|error| task.wrong(error))?;
-                let centre = self.centre(one);
+                let centre = self.centre(place, one);
                 self.representatives.set_centre(centre);
                 Ok(())
             }
@@ -75,7 +71,6 @@ impl Stage for StarFingerprintsReduce {
     fn end_group(&mut self, _: &mut Task<'_>) -> Result<()> {
         self.representatives.clear();
         self.centres.clear();
-        self.count = 0;
         Ok(())
     }
 

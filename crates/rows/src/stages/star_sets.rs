@@ -17,7 +17,8 @@ use super::NoOpts;
 use super::minhash::{BandOpts, SignerOpts};
 use super::options::SimilarityOpts;
 use super::spool::Spool;
-use crate::record::cluster::{Compared, Label};
+use crate::record::cluster::Label;
+use crate::record::compared::Compared;
 use crate::record::star::StarMember;
 use crate::record::star_sets::{StarCentresInput, StarCentresRow, StarSet, StarSetsInput, StarSetsRow};
 use crate::stage::growth::Growth;
@@ -149,14 +150,14 @@ pub(super) struct Representatives {
 }
 
 impl Representatives {
-    /// The next one; an error where it has come before.
-    pub fn add(&mut self, representative: &[u8], task: &Task<'_>) -> Result<()> {
-        let before = self.ids.len();
-        if self.ids.number(representative) as usize != before {
+    /// The next one, and its place; an error where it has come before.
+    pub fn add(&mut self, representative: &[u8], task: &Task<'_>) -> Result<u32> {
+        let (next, place) = (self.ids.len(), self.ids.number(representative));
+        if place as usize != next {
             let expected = "a representative that comes once";
             return Err(task.wrong(FieldError::new("representative", expected, representative)));
         }
-        Ok(())
+        Ok(place)
     }
 
     /// The centre of the next one that has none yet.
