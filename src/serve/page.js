@@ -107,7 +107,7 @@ function why({ verdict, compared }) {
   const parts = [`distance ${verdict.distance}`];
   if (compared?.distance_allowed !== undefined) parts[0] += ` of ${compared.distance_allowed} allowed`;
   parts.push(`by ${verdict.measure}`);
-  if (compared === undefined) parts.push("one of both has been forgotten since");
+  if (compared === undefined) parts.push("one of the two is forgotten, or of a run that is not committed");
   return parts.join(", ");
 }
 

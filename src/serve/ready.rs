@@ -1,10 +1,11 @@
 //! What others are told and ask of a service: that it is ready.
 
 use std::io::{Read, Write};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::os::unix::net::UnixDatagram;
 use std::time::Duration;
 use twinsplit_io::error::{Error, Result};
+use twinsplit_serve::reached_at;
 
 /// How long a service may take to say whether it is ready.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -14,12 +15,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// # Errors
 /// It is not, or it is not there.
 pub(crate) fn ask(address: SocketAddr) -> Result<()> {
-    let ip = match address.ip() {
-        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
-        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
-        ip => ip,
-    };
-    let address = SocketAddr::new(ip, address.port());
+    let address = reached_at(address);
     let asked = |mut stream: TcpStream| {
         stream.set_read_timeout(Some(PATIENCE))?;
         stream.write_all(

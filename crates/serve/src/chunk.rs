@@ -3,8 +3,9 @@
 //! A document takes as many bytes as it has to, and its place among them is all that is kept besides. What is taken out leaves a hole; when
 //! there are more bytes in holes than in documents, these are moved together.
 
+use crate::codec::{kind_of, measure_of};
 use crate::document::{Key, Measure, sent_digest};
-use twinsplit_core::similarity::text::{Content, TEXT_MEASURES};
+use twinsplit_core::similarity::text::Content;
 
 /// How many numbers a chunk has.
 pub(crate) const CHUNK: u64 = 1024;
@@ -159,13 +160,8 @@ impl<'e> Entry<'e> {
             let at = places(self.flags())[1];
             let distance = self.bytes.get(1).map_or(0, |distances| u32::from(distances >> 4));
             let share = u32::from_le_bytes(fixed(self.bytes, at + 25));
-            let measure = match self.bytes.get(at + 24) {
-                Some(0) | None => Measure::Hamming,
-                Some(1) => Measure::EqualText,
-                Some(other) => {
-                    Measure::Text(TEXT_MEASURES[usize::from(other - 2) % TEXT_MEASURES.len()], share)
-                }
-            };
+            let kind = self.bytes.get(at + 24).copied().unwrap_or(0);
+            let measure = measure_of(kind, || Some(share)).unwrap_or(Measure::Hamming);
             let grounds = Grounds { of: long(self.bytes, at), distance, measure };
             (grounds, [long(self.bytes, at + 8), long(self.bytes, at + 16)])
         });
@@ -214,15 +210,9 @@ pub(crate) fn encode(fields: &Fields<'_>, out: &mut Vec<u8>) {
     }
     if let Some((Grounds { of, measure, .. }, [before, after])) = dropped {
         [of, before, after].into_iter().for_each(|number| out.extend_from_slice(&number.to_le_bytes()));
-        let (kind, share) = match measure {
-            Measure::Hamming => (0, 0),
-            Measure::EqualText => (1, 0),
-            Measure::Text(measure, share) => {
-                (2 + TEXT_MEASURES.iter().position(|one| one == measure).unwrap_or(0) as u8, *share)
-            }
-        };
+        let (kind, share) = kind_of(*measure);
         out.push(kind);
-        out.extend_from_slice(&share.to_le_bytes());
+        out.extend_from_slice(&share.unwrap_or(0).to_le_bytes());
     }
     if *run > 0 {
         out.extend_from_slice(&run.to_le_bytes());

@@ -143,26 +143,36 @@ pub(crate) fn document(from: &mut Reader<'_>) -> Option<Document> {
 
 /// Appends a measure.
 fn put_measure(measure: Measure, out: &mut Vec<u8>) {
+    let (kind, share) = kind_of(measure);
+    out.push(kind);
+    share.iter().for_each(|share| put_number((*share).into(), out));
+}
+
+/// The byte that stands for a measure, and its share, where it has one.
+pub(crate) fn kind_of(measure: Measure) -> (u8, Option<u32>) {
     match measure {
-        Measure::Hamming => out.push(HAMMING),
-        Measure::EqualText => out.push(EQUAL_TEXT),
+        Measure::Hamming => (HAMMING, None),
+        Measure::EqualText => (EQUAL_TEXT, None),
         Measure::Text(measure, share) => {
             let place = TEXT_MEASURES.iter().position(|one| *one == measure).unwrap_or(0);
-            out.push(BY_TEXT + place as u8);
-            put_number(share.into(), out);
+            (BY_TEXT + place as u8, Some(share))
         }
     }
 }
 
 /// Reads a measure, whose first byte is given.
 fn measure(kind: u8, from: &mut Reader<'_>) -> Option<Measure> {
+    measure_of(kind, || u32::try_from(from.number()?).ok().filter(|share| *share <= 1_000_000))
+}
+
+/// The measure that a byte stands for, which may have a share.
+pub(crate) fn measure_of(kind: u8, share: impl FnOnce() -> Option<u32>) -> Option<Measure> {
     Some(match kind {
         HAMMING => Measure::Hamming,
         EQUAL_TEXT => Measure::EqualText,
         other => {
             let measure = *TEXT_MEASURES.get(usize::from(other.checked_sub(BY_TEXT)?))?;
-            let share = u32::try_from(from.number()?).ok().filter(|share| *share <= 1_000_000)?;
-            Measure::Text(measure, share)
+            Measure::Text(measure, share()?)
         }
     })
 }

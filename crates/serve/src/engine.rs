@@ -106,20 +106,20 @@ impl<D: LogDisk> Engine<D> {
         &mut self.state
     }
 
-    /// Does what is operation of a namespace. What it changes is on the disk after [`Engine::sync`], and not before.
+    /// Does what is asked of a namespace. What it changes is on the disk after [`Engine::sync`], and not before.
     pub fn ask(&mut self, now: u64, namespace: &[u8], operation: Operation) -> Answer {
         let Self { state, log, .. } = self;
         state.ask(now, namespace, operation, &mut |change| log.push(change))
     }
 
     /// Searches ahead for what is asked next, in this order.
-    pub(crate) fn look_ahead<'a>(&mut self, asked: impl Iterator<Item = (&'a [u8], &'a Operation)> + Clone) {
-        self.state.look_ahead(asked);
+    pub(crate) fn prefetch<'a>(&mut self, asked: impl Iterator<Item = (&'a [u8], &'a Operation)> + Clone) {
+        self.state.prefetch(asked);
     }
 
     /// What was searched for has been asked for.
-    pub(crate) fn look_no_further(&mut self) {
-        self.state.look_no_further();
+    pub(crate) fn end_prefetch(&mut self) {
+        self.state.end_prefetch();
     }
 
     /// Forgets what is too old.

@@ -9,7 +9,6 @@
 
 #![deny(clippy::print_stderr)]
 
-mod ahead;
 mod asked;
 mod change;
 mod chunk;
@@ -29,6 +28,7 @@ mod log;
 mod metrics;
 mod namespace;
 mod pass;
+mod prefetch;
 mod received;
 mod recent;
 mod record;
@@ -50,7 +50,7 @@ pub use engine::{Engine, Recovered};
 pub use log::Torn;
 pub use namespace::{Counts, Namespace};
 pub use runs::{Ended, Mode, RunFigures, Settled};
-pub use server::{HttpOptions, Listening, Server, ServerOptions, Stopper};
+pub use server::{HttpOptions, Listening, Server, ServerOptions, Stopper, reached_at};
 pub use settings::{Retention, Settings};
 pub use sketch::{Sketch, Sketching};
 pub use state::{Answer, Compared, Operation, State};

@@ -7,12 +7,12 @@
 //! **Time** is handed in, and never runs backwards; what is too old is forgotten before anything else is done. So the same requests with the
 //! same times have the same answers, in a replay as well.
 
-use crate::ahead::Ahead;
 use crate::chunk::Fields;
 use crate::document::{Document, Key, Measure, Refused, Verdict};
 use crate::entries::{Entries, Entry, Grounds, NONE};
 use crate::index::FingerprintIndex;
 use crate::pass::SnapshotPass;
+use crate::prefetch::Prefetched;
 use crate::runs::Runs;
 use crate::settings::{Retention, Settings};
 use std::cmp::Reverse;
@@ -49,7 +49,7 @@ pub struct Namespace {
     pub(crate) renewed: BinaryHeap<Reverse<(u64, u64)>>,
     pub(crate) index: FingerprintIndex,
     /// What was searched for before it is asked for.
-    ahead: Ahead,
+    prefetched: Prefetched,
     near: Vec<(u64, u32)>,
     /// The first number that the index may hold.
     pub(crate) cut: u64,
@@ -78,7 +78,7 @@ impl Namespace {
             cursor: 0,
             renewed: BinaryHeap::new(),
             index: FingerprintIndex::new(settings.bits, settings.distance),
-            ahead: Ahead::default(),
+            prefetched: Prefetched::default(),
             near: Vec::new(),
             cut: 0,
             texts: BTreeSet::new(),
@@ -117,13 +117,13 @@ impl Namespace {
     }
 
     /// Searches for documents of these fingerprints together: they are asked for next, in this order.
-    pub(crate) fn look_ahead(&mut self, values: impl Iterator<Item = u128>) {
-        self.ahead.search(&self.index, values);
+    pub(crate) fn prefetch(&mut self, values: impl Iterator<Item = u128>) {
+        self.prefetched.search(&self.index, values);
     }
 
     /// Those that were searched for have been asked for.
-    pub(crate) fn look_no_further(&mut self) {
-        self.ahead.forget();
+    pub(crate) fn end_prefetch(&mut self) {
+        self.prefetched.forget();
     }
 
     /// The first kept document that is like this one, of those that a run sees (0 for none) and that count.
@@ -134,7 +134,7 @@ impl Namespace {
         viewer: u32,
         counts: impl Fn(&Entry<'_>) -> bool,
     ) -> Option<Grounds> {
-        let Self { index, ahead, near, entries, comparer, settings, texts, runs, .. } = self;
+        let Self { index, prefetched, near, entries, comparer, settings, texts, runs, .. } = self;
         let counts = |entry: &Entry<'_>| entry.is_kept() && runs.sees(viewer, entry.run()) && counts(entry);
         match key {
             Key::Nothing => None,
@@ -144,7 +144,7 @@ impl Namespace {
                 Some(Grounds { of: *of, distance: 0, measure: Measure::EqualText })
             }
             Key::Fingerprint { value, most } => {
-                ahead.near(index, value, settings.distance, near);
+                prefetched.near(index, value, settings.distance, near);
                 near.iter().find_map(|(of, distance)| {
                     let (of, distance) = (*of, *distance);
                     let entry = entries.get(of).filter(&counts)?;
@@ -270,7 +270,7 @@ impl Namespace {
             }
             Key::Fingerprint { value, .. } => {
                 let inserted = self.index.insert(number, value);
-                self.ahead.put_in(number, value);
+                self.prefetched.put_in(number, value);
                 self.index_bytes.1 += 1;
                 if self.index_bytes.1 == ASKED {
                     self.index_bytes = (self.index.memory(), 0);

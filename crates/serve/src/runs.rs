@@ -7,10 +7,12 @@
 
 use crate::document::{Refused, Verdict};
 use crate::entries::Seen;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 
 /// When what a run brings counts for others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Mode {
     /// When the run is committed.
     Isolated,
@@ -49,20 +51,14 @@ pub enum Ended {
 }
 
 /// A run that is open.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OpenRun {
     pub name: Box<[u8]>,
-    pub is_isolated: bool,
+    pub mode: Mode,
     /// The numbers of its documents, ascending; some of them may be gone.
     pub numbers: VecDeque<u64>,
     /// How many are there.
     pub held: u64,
-}
-
-impl OpenRun {
-    fn mode(&self) -> Mode {
-        if self.is_isolated { Mode::Isolated } else { Mode::Shared }
-    }
 }
 
 impl Ended {
@@ -142,7 +138,7 @@ impl Runs {
 
     /// Whether a run is open and isolated.
     pub fn is_isolated(&self, run: u32) -> bool {
-        self.isolated > 0 && self.open.get(&run).is_some_and(|run| run.is_isolated)
+        self.isolated > 0 && self.open.get(&run).is_some_and(|run| run.mode == Mode::Isolated)
     }
 
     /// The numbers that an open run has taken in.
@@ -173,8 +169,8 @@ impl Runs {
     /// It has begun in the other mode, or has ended; too many are open.
     pub fn begin(&mut self, name: &[u8], mode: Mode) -> Result<bool, Refused> {
         match self.find(name) {
-            Some(Found::Open(_, run)) if run.mode() == mode => return Ok(false),
-            Some(Found::Open(_, run)) => return Err(Refused::RunMode(name.into(), run.mode().name())),
+            Some(Found::Open(_, run)) if run.mode == mode => return Ok(false),
+            Some(Found::Open(_, run)) => return Err(Refused::RunMode(name.into(), run.mode.name())),
             Some(Found::Ended(ended)) => return Err(Refused::RunEnded(name.into(), ended.how())),
             None if self.open.len() >= MOST_RUNS => return Err(Refused::Runs(MOST_RUNS)),
             None => {}
@@ -185,11 +181,10 @@ impl Runs {
 
     /// Puts an open run in.
     pub fn put(&mut self, number: u32, name: &[u8], mode: Mode) {
-        let is_isolated = mode == Mode::Isolated;
-        self.isolated += usize::from(is_isolated);
+        self.isolated += usize::from(mode == Mode::Isolated);
         self.bytes += name.len() as u64 + 100;
         self.last = self.last.max(number);
-        let run = OpenRun { name: name.into(), is_isolated, numbers: VecDeque::new(), held: 0 };
+        let run = OpenRun { name: name.into(), mode, numbers: VecDeque::new(), held: 0 };
         self.open.insert(number, run);
         self.names.insert(name.into(), number);
     }
@@ -216,11 +211,10 @@ impl Runs {
     /// Ends a run that is open.
     pub fn end(&mut self, number: u32, how: Ended) {
         let Some(run) = self.open.remove(&number) else { return };
-        self.isolated -= usize::from(run.is_isolated);
-        let mode = run.mode();
+        self.isolated -= usize::from(run.mode == Mode::Isolated);
         self.names.remove(&run.name);
         self.bytes -= (run.name.len() + 100 + 8 * run.numbers.len()) as u64;
-        self.remember(run.name, mode, how);
+        self.remember(run.name, run.mode, how);
     }
 
     /// Remembers a run that has ended, and forgets the first one where there are too many.
@@ -246,7 +240,7 @@ impl Runs {
 
     /// Those that are open, by number.
     pub fn all_open(&self) -> impl ExactSizeIterator<Item = (u32, &[u8], Mode)> {
-        self.open.iter().map(|(number, run)| (*number, &*run.name, run.mode()))
+        self.open.iter().map(|(number, run)| (*number, &*run.name, run.mode))
     }
 
     /// Those that have ended, in that order.
@@ -258,7 +252,7 @@ impl Runs {
     pub fn figures(&self) -> Vec<RunFigures> {
         let open = self.open.values().map(|run| RunFigures {
             name: run.name.clone(),
-            mode: run.mode(),
+            mode: run.mode,
             state: "open",
             documents: run.held,
         });

@@ -116,6 +116,16 @@ impl Common {
     }
 }
 
+/// Where this machine reaches what listens at an address, which may stand for all of its own.
+pub fn reached_at(address: SocketAddr) -> SocketAddr {
+    let ip = match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
+    };
+    (ip, address.port()).into()
+}
+
 /// A service that has not read its folder yet. Over HTTP it says so.
 pub struct Listening {
     common: Arc<Common>,
@@ -265,13 +275,7 @@ impl Server {
         common.shared.is_now(Phase::Ended);
         for (address, thread) in accepting {
             // It is waiting for a client.
-            let loopback = match address.ip() {
-                IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
-                IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
-                ip => ip,
-            };
-            if TcpStream::connect_timeout(&(loopback, address.port()).into(), Duration::from_secs(1)).is_ok()
-            {
+            if TcpStream::connect_timeout(&reached_at(address), Duration::from_secs(1)).is_ok() {
                 let _ = thread.join();
             }
         }

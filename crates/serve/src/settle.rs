@@ -4,10 +4,10 @@
 //! compared with what counts for all by now, and is dropped in favour of the first that is like it; what others have committed stays as it is. What was
 //! dropped in favour of such a document is compared again, and is forgotten where nothing that is kept is like it: nobody has its text any more.
 
-use crate::ahead::TOGETHER;
 use crate::document::{Key, Measure, Refused};
 use crate::entries::{Entry, Grounds, Seen};
 use crate::namespace::{Namespace, alike};
+use crate::prefetch::TOGETHER;
 use crate::runs::{Ended, Found, Settled};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -146,7 +146,7 @@ impl Namespace {
                 .filter_map(|number| self.entries.get(*number))
                 .map(|entry| (entry.number, entry.key(), entry.content.cloned()))
                 .collect();
-            self.look_ahead(documents.iter().filter_map(|(_, key, _)| match key {
+            self.prefetch(documents.iter().filter_map(|(_, key, _)| match key {
                 Key::Fingerprint { value, .. } => Some(*value),
                 _ => None,
             }));
@@ -157,7 +157,7 @@ impl Namespace {
                 found(*number, self.find(*key, content.as_ref(), viewer, counts));
             }
         }
-        self.look_no_further();
+        self.end_prefetch();
     }
 
     fn settle(&mut self, now: u64, run: u32, decisions: &[(u64, Decision)]) -> Result<Listed, &'static str> {

@@ -91,20 +91,20 @@ impl State {
     }
 
     /// Searches ahead for what is asked next, in this order, of one namespace after the other. Answers are the same without.
-    pub(crate) fn look_ahead<'a>(&mut self, asked: impl Iterator<Item = (&'a [u8], &'a Operation)> + Clone) {
+    pub(crate) fn prefetch<'a>(&mut self, asked: impl Iterator<Item = (&'a [u8], &'a Operation)> + Clone) {
         let mut names: Vec<&[u8]> = asked.clone().map(|(name, _)| name).collect();
         names.sort_unstable();
         names.dedup();
         for name in names {
             let Some(namespace) = self.namespaces.get_mut(name) else { continue };
             let of_it = asked.clone().filter(|(of, _)| *of == name);
-            namespace.look_ahead(of_it.flat_map(|(_, operation)| operation.searched()));
+            namespace.prefetch(of_it.flat_map(|(_, operation)| operation.searched()));
         }
     }
 
     /// What was searched for has been asked for.
-    pub(crate) fn look_no_further(&mut self) {
-        self.namespaces.values_mut().for_each(Namespace::look_no_further);
+    pub(crate) fn end_prefetch(&mut self) {
+        self.namespaces.values_mut().for_each(Namespace::end_prefetch);
     }
 
     /// Does what is asked of a namespace. For each change `changed` is called with bytes from which [`State::replay`] makes it again.

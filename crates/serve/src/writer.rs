@@ -3,11 +3,11 @@
 //! While one group is being synced the next one is decided. An answer is sent when all that it may rest on is on the disk: what a read found, too, and what a retry
 //! had its first verdict from.
 
-use crate::ahead::TOGETHER;
 use crate::disk::{LogDisk, LogFile};
 use crate::engine::{Engine, STEP};
 use crate::info::{Figures, Held, Shared};
 use crate::log::Syncer;
+use crate::prefetch::TOGETHER;
 use crate::recent;
 use crate::snapshot::SnapshotWriter;
 use crate::state::{Answer, Operation};
@@ -273,7 +273,7 @@ impl Group {
             let some = asked.len().min(TOGETHER);
             if some > 1 {
                 let next = asked.as_slice()[..some].iter();
-                engine.look_ahead(next.map(|(_, namespace, operation)| (&**namespace, operation)));
+                engine.prefetch(next.map(|(_, namespace, operation)| (&**namespace, operation)));
             }
             for (place, namespace, operation) in asked.by_ref().take(some) {
                 let answer = engine.ask(now, &namespace, operation);
@@ -282,7 +282,7 @@ impl Group {
                 }
             }
             if some > 1 {
-                engine.look_no_further();
+                engine.end_prefetch();
             }
         }
         answers

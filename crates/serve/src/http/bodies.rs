@@ -33,7 +33,7 @@ objects! { (Clone, Debug, PartialEq, Deserialize)
     }
 
     /// One of several documents: a text or a fingerprint.
-    OneOfMany {
+    BatchDocument {
         /// The id; 4,096 bytes at most.
         id: Id,
         /// The text.
@@ -45,13 +45,13 @@ objects! { (Clone, Debug, PartialEq, Deserialize)
     /// Several documents.
     Documents {
         /// They are decided one after the other.
-        documents: Vec<OneOfMany>,
+        documents: Vec<BatchDocument>,
         /// The run of a crawler with which they come.
         run: Option<Id>,
     }
 
     /// Which document.
-    Named {
+    DocumentId {
         /// Its id.
         id: Id,
         /// The run of a crawler with which it comes.
@@ -59,21 +59,21 @@ objects! { (Clone, Debug, PartialEq, Deserialize)
     }
 
     /// A run that begins.
-    Begun {
+    BeginRun {
         /// Its name.
         run: Id,
         /// When what it brings counts for others.
-        mode: ModeWord,
+        mode: Mode,
     }
 
     /// Which run.
-    OfRun {
+    RunName {
         /// Its name.
         run: Id,
     }
 
     /// Which two documents.
-    Two {
+    DocumentPair {
         /// The id of one.
         first: Id,
         /// The id of the other.
@@ -81,7 +81,6 @@ objects! { (Clone, Debug, PartialEq, Deserialize)
         /// The run of a crawler that sees them.
         run: Option<Id>,
     }
-
 }
 
 // What is asked, and answered in the same form.
@@ -98,7 +97,7 @@ objects! { (Clone, Debug, PartialEq, Serialize)
     /// What was said of a document.
     Verdict {
         /// Whether it is kept or like one that is.
-        verdict: Word,
+        verdict: VerdictKind,
         /// The id of the first kept document that is near enough.
         of: Option<Id>,
         /// In how many bits the fingerprints differ.
@@ -120,7 +119,7 @@ objects! { (Clone, Debug, PartialEq, Serialize)
         /// Its id.
         id: Id,
         /// What it is by now.
-        outcome: ChangedWord,
+        outcome: ChangeKind,
         /// What it is a duplicate of.
         verdict: Option<Verdict>,
     }
@@ -136,7 +135,7 @@ objects! { (Clone, Debug, PartialEq, Serialize)
         /// Its name.
         name: Id,
         /// When what it brings counts for others.
-        mode: ModeWord,
+        mode: Mode,
         /// open, committed or cancelled.
         state: String,
         /// Its documents, where it is open.
@@ -198,11 +197,11 @@ objects! { (Clone, Debug, PartialEq, Serialize)
     /// The last duplicates.
     Recent {
         /// The newest first.
-        recent: Vec<Found>,
+        recent: Vec<RecentDuplicate>,
     }
 
     /// A duplicate, and what it is a duplicate of.
-    Found {
+    RecentDuplicate {
         /// The namespace; what is no UTF-8 of it is written out.
         namespace: String,
         /// The id of the duplicate.
@@ -223,27 +222,17 @@ objects! { (Clone, Debug, PartialEq, Serialize)
 /// Whether a document is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "UPPERCASE")]
-pub(crate) enum Word {
+pub(crate) enum VerdictKind {
     /// It is.
     New,
     /// It is like one that is.
     Duplicate,
 }
 
-/// When what a run brings counts for others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum ModeWord {
-    /// When it is committed.
-    Isolated,
-    /// At once.
-    Shared,
-}
-
 /// What has become of a document of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "UPPERCASE")]
-pub(crate) enum ChangedWord {
+pub(crate) enum ChangeKind {
     /// It is like one that is kept.
     Duplicate,
     /// Nothing is like it any more, and it is forgotten.
@@ -252,30 +241,12 @@ pub(crate) enum ChangedWord {
     IdConflict,
 }
 
-impl From<Mode> for ModeWord {
-    fn from(mode: Mode) -> Self {
-        match mode {
-            Mode::Isolated => Self::Isolated,
-            Mode::Shared => Self::Shared,
-        }
-    }
-}
-
-impl From<ModeWord> for Mode {
-    fn from(mode: ModeWord) -> Self {
-        match mode {
-            ModeWord::Isolated => Self::Isolated,
-            ModeWord::Shared => Self::Shared,
-        }
-    }
-}
-
 described! {
-    Word => json!({ "type": "string", "enum": [Word::New, Word::Duplicate] });
-    ModeWord => json!({ "type": "string", "enum": [ModeWord::Isolated, ModeWord::Shared] });
-    ChangedWord => json!({
+    VerdictKind => json!({ "type": "string", "enum": [VerdictKind::New, VerdictKind::Duplicate] });
+    Mode => json!({ "type": "string", "enum": [Mode::Isolated, Mode::Shared] });
+    ChangeKind => json!({
         "type": "string",
-        "enum": [ChangedWord::Duplicate, ChangedWord::Orphan, ChangedWord::IdConflict],
+        "enum": [ChangeKind::Duplicate, ChangeKind::Orphan, ChangeKind::IdConflict],
     });
 }
 
@@ -299,10 +270,10 @@ impl From<&Decided> for Verdict {
     fn from(decided: &Decided) -> Self {
         match decided {
             Decided::New => {
-                Self { verdict: Word::New, of: None, distance: None, measure: None, pending: None }
+                Self { verdict: VerdictKind::New, of: None, distance: None, measure: None, pending: None }
             }
             Decided::Duplicate { id, distance, measure, pending } => Self {
-                verdict: Word::Duplicate,
+                verdict: VerdictKind::Duplicate,
                 of: Some(Id(id.clone())),
                 distance: Some(*distance),
                 measure: Some(measure.to_string()),
@@ -332,9 +303,9 @@ impl Changed {
     /// Of what was settled when a run was committed.
     pub fn of((id, settled): &(Box<[u8]>, Settled)) -> Self {
         let (outcome, verdict) = match settled {
-            Settled::Duplicate(verdict) => (ChangedWord::Duplicate, Some(verdict.into())),
-            Settled::Orphan => (ChangedWord::Orphan, None),
-            Settled::Conflict => (ChangedWord::IdConflict, None),
+            Settled::Duplicate(verdict) => (ChangeKind::Duplicate, Some(verdict.into())),
+            Settled::Orphan => (ChangeKind::Orphan, None),
+            Settled::Conflict => (ChangeKind::IdConflict, None),
         };
         Self { id: Id(id.clone()), outcome, verdict }
     }
@@ -343,12 +314,7 @@ impl Changed {
 impl From<&RunFigures> for Run {
     fn from(run: &RunFigures) -> Self {
         let RunFigures { name, mode, state, documents } = run;
-        Self {
-            name: Id(name.clone()),
-            mode: (*mode).into(),
-            state: (*state).to_owned(),
-            documents: *documents,
-        }
+        Self { name: Id(name.clone()), mode: *mode, state: (*state).to_owned(), documents: *documents }
     }
 }
 

@@ -1,7 +1,7 @@
 //! One client of HTTP: its requests are read, as many as are there at once, and answered in their order.
 
 use super::bodies;
-use super::endpoints::{Does, Endpoint, route};
+use super::endpoints::{Does, Endpoint, HTML, PROMETHEUS, route};
 use super::id::Id;
 use super::openapi;
 use super::reply::Reply;
@@ -233,7 +233,7 @@ fn done(does: Does, common: &Common) -> Reply {
         Does::Ask(_) => stopped(),
         Does::Page => {
             let page = common.options.http.as_ref().map(|http| http.page.as_bytes());
-            Reply::text("text/html; charset=utf-8", page.unwrap_or_default())
+            Reply::text(HTML, page.unwrap_or_default())
         }
         Does::OpenApi => Reply::json(&openapi::document()),
         Does::Health => status("ok"),
@@ -248,7 +248,7 @@ fn done(does: Does, common: &Common) -> Reply {
             let figures = (common.shared.phase() == Phase::Serves).then(|| common.figures()).flatten();
             figures.map_or_else(stopped, |figures| {
                 let text = metrics::text(&figures, &common.shared, &common.about);
-                Reply::text("text/plain; version=0.0.4; charset=utf-8", text)
+                Reply::text(PROMETHEUS, text)
             })
         }
         Does::Recent => recent(common).map_or_else(stopped, |recent| Reply::json(&recent)),
@@ -268,7 +268,7 @@ fn recent(common: &Common) -> Option<bodies::Recent> {
     let (reply, received) = channel();
     common.writer.send(Message::Texts(names.collect(), reply)).ok()?;
     let mut texts = received.recv().ok()?.into_iter();
-    let found = all.into_iter().zip(answers).map(|(dropped, answer)| bodies::Found {
+    let found = all.into_iter().zip(answers).map(|(dropped, answer)| bodies::RecentDuplicate {
         namespace: info::shown(&dropped.namespace),
         id: Id(dropped.id),
         time: dropped.time,

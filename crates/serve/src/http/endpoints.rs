@@ -129,6 +129,11 @@ impl Endpoint {
     }
 }
 
+/// The type of a page.
+pub(crate) const HTML: &str = "text/html; charset=utf-8";
+/// The type of figures, as Prometheus has them.
+pub(crate) const PROMETHEUS: &str = "text/plain; version=0.0.4; charset=utf-8";
+
 /// The part of a path that stands for a namespace.
 pub(crate) const NAMESPACE: &str = "{namespace}";
 
@@ -153,7 +158,7 @@ pub(crate) const ENDPOINTS: [Endpoint; 18] = [
         bodies::Outcomes::schema,
         |body, sketch| {
             let bodies::Documents { documents, run } = read(body)?;
-            let all = documents.into_iter().map(|bodies::OneOfMany { id, text, fingerprint }| {
+            let all = documents.into_iter().map(|bodies::BatchDocument { id, text, fingerprint }| {
                 Ok((id_of(id)?, content(text, fingerprint, sketch)?))
             });
             in_run(run, Operation::CheckAddAll(all.collect::<Result<_, Failure>>()?))
@@ -179,14 +184,20 @@ pub(crate) const ENDPOINTS: [Endpoint; 18] = [
     })
     .about("Takes a document in and keeps it, whatever it is like")
     .refuses(&[403, 404, 409, 507]),
-    post("delete", "/v1/{namespace}/delete", bodies::Named::schema, bodies::Orphans::schema, |body, _| {
-        let bodies::Named { id, run } = read(body)?;
-        in_run(run, Operation::Delete(id_of(id)?))
-    })
+    post(
+        "delete",
+        "/v1/{namespace}/delete",
+        bodies::DocumentId::schema,
+        bodies::Orphans::schema,
+        |body, _| {
+            let bodies::DocumentId { id, run } = read(body)?;
+            in_run(run, Operation::Delete(id_of(id)?))
+        },
+    )
     .about("Forgets a document, and lists what was dropped in its favour")
     .refuses(&[403, 404, 409]),
-    post("why", "/v1/{namespace}/why", bodies::Two::schema, bodies::Compared::schema, |body, _| {
-        let bodies::Two { first, second, run } = read(body)?;
+    post("why", "/v1/{namespace}/why", bodies::DocumentPair::schema, bodies::Compared::schema, |body, _| {
+        let bodies::DocumentPair { first, second, run } = read(body)?;
         in_run(run, Operation::Why(id_of(first)?, id_of(second)?))
     })
     .about("Says how two documents compare")
@@ -210,20 +221,26 @@ pub(crate) const ENDPOINTS: [Endpoint; 18] = [
         Does::Ask(|_, _| Ok(Operation::Count)),
     )
     .about("Counts documents, and those that are kept"),
-    post("begin", "/v1/{namespace}/begin", bodies::Begun::schema, bodies::Status::schema, |body, _| {
-        let bodies::Begun { run, mode } = read(body)?;
-        Ok(Operation::Begin(run_of(run)?, mode.into()))
+    post("begin", "/v1/{namespace}/begin", bodies::BeginRun::schema, bodies::Status::schema, |body, _| {
+        let bodies::BeginRun { run, mode } = read(body)?;
+        Ok(Operation::Begin(run_of(run)?, mode))
     })
     .about("Begins a run of a crawler")
     .refuses(&[403, 409, 507]),
-    post("commit", "/v1/{namespace}/commit", bodies::OfRun::schema, bodies::Committed::schema, |body, _| {
-        let bodies::OfRun { run } = read(body)?;
-        Ok(Operation::Commit(run_of(run)?))
-    })
+    post(
+        "commit",
+        "/v1/{namespace}/commit",
+        bodies::RunName::schema,
+        bodies::Committed::schema,
+        |body, _| {
+            let bodies::RunName { run } = read(body)?;
+            Ok(Operation::Commit(run_of(run)?))
+        },
+    )
     .about("Commits a run, and lists its documents whose verdicts have changed")
     .refuses(&[403, 404, 409]),
-    post("cancel", "/v1/{namespace}/cancel", bodies::OfRun::schema, bodies::Orphans::schema, |body, _| {
-        let bodies::OfRun { run } = read(body)?;
+    post("cancel", "/v1/{namespace}/cancel", bodies::RunName::schema, bodies::Orphans::schema, |body, _| {
+        let bodies::RunName { run } = read(body)?;
         Ok(Operation::Cancel(run_of(run)?))
     })
     .about("Takes back what a run has brought, and lists what was dropped in favour of that")
@@ -237,8 +254,8 @@ pub(crate) const ENDPOINTS: [Endpoint; 18] = [
     .about("Lists runs, and how they are"),
     get("recent", "/v1/recent", Answers::Json(bodies::Recent::schema), Does::Recent)
         .about("The last duplicates, and how they compare"),
-    get("page", "/", Answers::Text("text/html; charset=utf-8"), Does::Page).about("A page for people"),
-    get("metrics", "/metrics", Answers::Text("text/plain; version=0.0.4; charset=utf-8"), Does::Metrics)
+    get("page", "/", Answers::Text(HTML), Does::Page).about("A page for people"),
+    get("metrics", "/metrics", Answers::Text(PROMETHEUS), Does::Metrics)
         .about("Figures, as Prometheus reads them"),
     get("health", "/health", Answers::Json(bodies::Status::schema), Does::Health)
         .about("That the process is there")

@@ -1,6 +1,7 @@
 //! Ids in JSON.
 
 use super::described::{Described, described};
+use super::request::byte_of;
 use serde::de::{Error, MapAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -68,10 +69,5 @@ impl<'de> Deserialize<'de> for Id {
 }
 
 fn of_hex(digits: &str) -> Option<Vec<u8>> {
-    let two = digits.as_bytes().chunks(2).map(|two| {
-        let [high, low] = two else { return None };
-        let digit = |of: &u8| char::from(*of).to_digit(16);
-        Some((digit(high)? << 4 | digit(low)?) as u8)
-    });
-    two.collect()
+    digits.as_bytes().chunks(2).map(|two| byte_of(two.try_into().ok()?)).collect()
 }

@@ -180,6 +180,12 @@ fn path(target: &str) -> Result<String, Failure> {
     }
 }
 
+/// The byte of two hex digits.
+pub(super) fn byte_of([high, low]: &[u8; 2]) -> Option<u8> {
+    let digit = |of: &u8| char::from(*of).to_digit(16);
+    Some((digit(high)? << 4 | digit(low)?) as u8)
+}
+
 /// The bytes that a part of a path stands for; `None` where a percent sign has no two hex digits behind it.
 pub fn unescaped(part: &str) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(part.len());
@@ -187,9 +193,8 @@ pub fn unescaped(part: &str) -> Option<Vec<u8>> {
     while let Some((byte, after)) = rest.split_first() {
         rest = after;
         if *byte == b'%' {
-            let (two, after) = rest.split_first_chunk::<2>()?;
-            let digit = |at: usize| char::from(two[at]).to_digit(16);
-            out.push((digit(0)? << 4 | digit(1)?) as u8);
+            let (two, after) = rest.split_first_chunk()?;
+            out.push(byte_of(two)?);
             rest = after;
         } else {
             out.push(*byte);

@@ -25,7 +25,8 @@ pub enum Value {
 /// A connection.
 pub struct Client {
     to: TcpStream,
-    from: BufReader<TcpStream>,
+    /// What comes.
+    pub from: BufReader<TcpStream>,
 }
 
 /// The reply that some bytes are.

@@ -3,11 +3,10 @@
 use super::client;
 use super::http_client::HttpClient;
 use super::power::Recorded;
-use super::serving::{Serving, http_options, sketching};
+use super::serving::{Serving, http_options, settings, sketching};
 use crate::engine::Engine;
 use crate::info;
 use crate::server::Server;
-use crate::settings::{Retention, Settings};
 use crate::writer::{Fsync, WriterOptions};
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -17,14 +16,6 @@ use twinsplit_core::hash::mix;
 /// A service is there before it is ready, and not ready when its disk has failed.
 #[test]
 fn it_is_ready_when_it_answers() {
-    let settings = || Settings {
-        bits: sketching(None).bits,
-        distance: 8,
-        check: None,
-        retention: Retention::default(),
-        memory: 1 << 30,
-        namespaces: 4,
-    };
     let folder = tempfile::tempdir().unwrap();
     let disk = Recorded::new(folder.path(), 40);
     let listening = Server::listen(sketching(None), http_options(), Vec::new()).unwrap();
@@ -36,7 +27,7 @@ fn it_is_ready_when_it_answers() {
     };
     assert_eq!(statuses(&mut client), [200, 503, 503, 503, 503, 200]);
     assert_eq!(client.get("/ready").json()["error"], "LOADING");
-    let (engine, _) = Engine::open(disk, settings(), Vec::new()).unwrap();
+    let (engine, _) = Engine::open(disk, settings(&sketching(None)), Vec::new()).unwrap();
     let server =
         listening.start(engine, WriterOptions { fsync: Fsync::Always, snapshot_after: 1 << 30 }).unwrap();
     assert_eq!(server.http(), Some(address));

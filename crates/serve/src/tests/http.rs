@@ -2,11 +2,10 @@
 
 use super::client::{self, Client, words};
 use super::http_client::request;
-use super::serving::{Serving, http_options, sketching};
+use super::serving::{Serving, http_options, settings, sketching};
 use crate::http::reply::Reply;
 use crate::resp::Replies;
 use crate::runs::Mode;
-use crate::settings::{Retention, Settings};
 use crate::state::{Operation, State};
 use crate::writer::Fsync;
 use serde_json::{Value, json};
@@ -175,15 +174,7 @@ fn operation(number: u64) -> (Operation, Vec<String>, Vec<u8>) {
 fn both_protocols_have_the_same_answers() {
     let serving = Serving::start(http_options(), None, Fsync::Off);
     let (mut redis, mut http) = (serving.client(), serving.http());
-    let settings = Settings {
-        bits: sketching(None).bits,
-        distance: 8,
-        check: None,
-        retention: Retention::default(),
-        memory: 1 << 30,
-        namespaces: 4,
-    };
-    let mut state = State::new(settings);
+    let mut state = State::new(settings(&sketching(None)));
     let (mut errors, mut duplicates) = (0, 0);
     for number in 0..6000 {
         let (operation, line, bytes) = operation(number);

@@ -1,9 +1,10 @@
 //! A client of HTTP, for tests: it sends bytes or requests, and reads answers one after the other.
 
+use super::client::Client;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Read, Result, Write};
-use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::io::{BufRead, Read, Result};
+use std::net::SocketAddr;
 
 /// An answer.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,37 +24,30 @@ impl Answer {
     }
 }
 
-/// A connection.
-pub struct HttpClient {
-    to: TcpStream,
-    from: BufReader<TcpStream>,
-}
+/// A connection, which is that of any client.
+pub struct HttpClient(Client);
 
 impl HttpClient {
     /// Connects.
     pub fn to(address: SocketAddr) -> Self {
-        let to = TcpStream::connect(address).unwrap();
-        to.set_nodelay(true).unwrap();
-        let from = BufReader::new(to.try_clone().unwrap());
-        Self { to, from }
+        Self(Client::to(address))
     }
 
     /// Sends bytes as they are.
     pub fn raw(&mut self, bytes: &[u8]) -> Result<()> {
-        self.to.write_all(bytes)
+        self.0.raw(bytes)
     }
 
     /// Says that nothing more comes.
     pub fn no_more(&mut self) {
-        // The server may have ended the connection.
-        let _ = self.to.shutdown(Shutdown::Write);
+        self.0.no_more();
     }
 
     /// The next answer; that to HEAD has no body.
     pub fn answer(&mut self, has_body: bool) -> Result<Answer> {
         let mut line = || {
             let mut line = String::new();
-            match self.from.read_line(&mut line)? {
+            match self.0.from.read_line(&mut line)? {
                 0 => Err(std::io::Error::from(std::io::ErrorKind::UnexpectedEof)),
                 _ => Ok(line.trim_end().to_owned()),
             }
@@ -69,7 +63,7 @@ impl HttpClient {
         }
         let length = head.get("content-length").filter(|_| has_body);
         let mut body = vec![0; length.map_or(0, |length| length.parse().unwrap())];
-        self.from.read_exact(&mut body)?;
+        self.0.from.read_exact(&mut body)?;
         Ok(Answer { status, head, body: String::from_utf8(body).unwrap() })
     }
 

@@ -1,12 +1,11 @@
 //! What the service refuses over HTTP, and with which status.
 
 use super::http_client::{HttpClient, request};
-use super::serving::{Serving, http_options};
+use super::serving::{Serving, damaged, http_options};
 use crate::server::{HttpOptions, ServerOptions};
 use crate::writer::Fsync;
 use serde_json::json;
 use std::time::Duration;
-use twinsplit_core::hash::mix;
 
 /// What is refused, with its status, and whether the client may go on.
 #[test]
@@ -126,16 +125,11 @@ fn what_is_refused_has_its_status() {
         assert_eq!(bystander.get("/health").status, 200);
     }
     // Bytes of any kind; what is left of requests.
+    let requests =
+        request("POST", "/v1/n/check-add", Some(&json!({ "id": "a", "text": "some text" }))).repeat(3);
     for seed in 0..300u64 {
         let mut client = serving.http();
-        let mut bytes =
-            request("POST", "/v1/n/check-add", Some(&json!({ "id": "a", "text": "some text" }))).repeat(3);
-        for change in 0..1 + seed % 4 {
-            let at = mix(seed * 7 + change) as usize % bytes.len();
-            bytes[at] = mix(seed + change * 1000) as u8;
-        }
-        bytes.truncate(mix(seed ^ 0xff) as usize % bytes.len() + 1);
-        client.raw(&bytes).unwrap();
+        client.raw(&damaged(&requests, seed)).unwrap();
         client.no_more();
         while client.answer(true).is_ok() {}
     }

@@ -161,10 +161,10 @@ proptest! {
             if place.is_multiple_of(9) {
                 let next = all[place..].iter().take(7);
                 let namespaces = [[0u8], [1]];
-                state.look_ahead(next.map(|(asked, name, ..)| (&namespaces[usize::from(*name)][..], asked)));
+                state.prefetch(next.map(|(asked, name, ..)| (&namespaces[usize::from(*name)][..], asked)));
             }
             if place % 9 == 8 {
-                state.look_no_further();
+                state.end_prefetch();
             }
             // A clock that goes back now and then.
             now = if passes == 5 { now - 3 } else { now + passes };

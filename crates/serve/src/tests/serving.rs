@@ -13,6 +13,7 @@ use std::net::SocketAddr;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 use tempfile::TempDir;
+use twinsplit_core::hash::mix;
 use twinsplit_core::sketch::simhash::{Bits, Tie};
 use twinsplit_core::sketch::{Hash, Idf, Weights};
 use twinsplit_core::text::{FeatureKind, FeatureSpec};
@@ -62,6 +63,29 @@ pub(super) fn sketching(check: Option<&str>) -> Sketching {
     }
 }
 
+/// What the state of a server is made with.
+pub(super) fn settings(sketching: &Sketching) -> Settings {
+    Settings {
+        bits: sketching.bits,
+        distance: sketching.distances.most(),
+        check: sketching.check,
+        retention: Retention::default(),
+        memory: 1 << 30,
+        namespaces: 4,
+    }
+}
+
+/// Some requests, cut off and with other bytes in some places.
+pub(super) fn damaged(requests: &[u8], seed: u64) -> Vec<u8> {
+    let mut bytes = requests.to_vec();
+    for change in 0..1 + seed % 4 {
+        let at = mix(seed * 7 + change) as usize % bytes.len();
+        bytes[at] = mix(seed + change * 1000) as u8;
+    }
+    bytes.truncate(mix(seed ^ 0xff) as usize % bytes.len() + 1);
+    bytes
+}
+
 impl Serving {
     pub fn start(options: ServerOptions, check: Option<&str>, fsync: Fsync) -> Self {
         let folder = tempfile::tempdir().unwrap();
@@ -83,15 +107,8 @@ impl Serving {
 
     fn server(folder: &TempDir, options: ServerOptions, check: Option<&str>, fsync: Fsync) -> Server {
         let sketching = sketching(check);
-        let settings = Settings {
-            bits: sketching.bits,
-            distance: sketching.distances.most(),
-            check: sketching.check,
-            retention: Retention::default(),
-            memory: 1 << 30,
-            namespaces: 4,
-        };
-        let (engine, _) = Engine::open(LogFolder(folder.path().to_owned()), settings, Vec::new()).unwrap();
+        let disk = LogFolder(folder.path().to_owned());
+        let (engine, _) = Engine::open(disk, settings(&sketching), Vec::new()).unwrap();
         // So small that there are snapshots all the time.
         let writer = WriterOptions { fsync, snapshot_after: 1 << 16 };
         let about = vec![("weights", "tf".to_owned())];

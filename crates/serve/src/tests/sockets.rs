@@ -1,7 +1,7 @@
 //! A server and its clients, over sockets.
 
 use super::client::{Client, Value, duplicate, new, words};
-use super::serving::{FSYNCS, Serving, options};
+use super::serving::{FSYNCS, Serving, damaged, options};
 use crate::server::ServerOptions;
 use crate::writer::Fsync;
 use std::process::Command;
@@ -304,16 +304,11 @@ fn malformed_requests_end_their_connection_alone() {
         assert_eq!(bystander.ask("PING"), Value::Simple("PONG".into()));
     }
     // Bytes of any kind; what is left of requests.
+    let requests =
+        b"*5\r\n$11\r\nFP.CHECKADD\r\n$1\r\nn\r\n$1\r\na\r\n$4\r\nTEXT\r\n$9\r\nsome text\r\n".repeat(3);
     for seed in 0..300u64 {
         let mut client = serving.client();
-        let mut bytes =
-            b"*5\r\n$11\r\nFP.CHECKADD\r\n$1\r\nn\r\n$1\r\na\r\n$4\r\nTEXT\r\n$9\r\nsome text\r\n".repeat(3);
-        for change in 0..1 + seed % 4 {
-            let at = mix(seed * 7 + change) as usize % bytes.len();
-            bytes[at] = mix(seed + change * 1000) as u8;
-        }
-        bytes.truncate(mix(seed ^ 0xff) as usize % bytes.len() + 1);
-        client.raw(&bytes).unwrap();
+        client.raw(&damaged(&requests, seed)).unwrap();
         client.no_more();
         while client.reply().is_ok() {}
     }

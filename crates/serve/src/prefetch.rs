@@ -11,7 +11,7 @@ pub(crate) const TOGETHER: usize = 256;
 
 /// What was found ahead, in the order in which it will be asked for.
 #[derive(Debug, Default)]
-pub(crate) struct Ahead {
+pub(crate) struct Prefetched {
     values: Vec<u128>,
     /// Of each value the place of what was found.
     ranges: Vec<Range<u32>>,
@@ -25,7 +25,7 @@ pub(crate) struct Ahead {
     room: Room,
 }
 
-impl Ahead {
+impl Prefetched {
     /// Searches for some values.
     pub fn search(&mut self, index: &FingerprintIndex, values: impl Iterator<Item = u128>) {
         self.forget();
