@@ -2,9 +2,11 @@
 //! after the other in one process (LocalJobRunner). Every stage runs here; its jobs share that process where it does not
 //! matter how it is started. What needs YARN is in `cluster/chains.rs`.
 
+mod by_hand;
+mod scripts;
+
 use std::collections::BTreeSet;
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::process::Command;
 use std::time::Instant;
 
 use serde_json::Value;
@@ -12,7 +14,7 @@ use serde_json::Value;
 use crate::common::ccdet;
 use crate::common::chains::{assert_same, families};
 use crate::common::cli::{Place, Said, fixture};
-use crate::common::cluster::{hadoop_home, java_home, with_hadoop};
+use crate::common::cluster::{hadoop_home, with_hadoop};
 use crate::common::command_server::CommandServer;
 use crate::common::odd;
 use crate::common::stages::{SAMPLE_STAGES, assert_all_ran, stages_of};
@@ -264,54 +266,6 @@ fn every_stage_gives_what_it_gives_locally() {
     assert_all_ran(&ran);
 }
 
-/// A committed script as it stands equals a run, where there are the system, Java, Hadoop and one file of ours.
-fn script_equals_local(here: &Place, name: &str) {
-    let script = fixture("../jobs/hadoop").join(name);
-    let text = std::fs::read_to_string(&script).unwrap();
-    let plan = text.lines().nth(1).and_then(|line| line.strip_prefix("# twinsplit plan ")).unwrap();
-    let options = plan.replace("--engine hadoop", "--quiet");
-    say(here, &format!("twinsplit run {options} --overwrite --input docs --output local")).ok();
-    let mut command = Command::new(script);
-    command.env_clear().env("PATH", format!("{}:/usr/bin:/bin", here.path("alone").display()));
-    let hadoop = CommandServer::local().home().to_owned();
-    command.envs([("HADOOP_HOME", hadoop), ("JAVA_HOME", java_home()), ("TMPDIR", here.path(""))]);
-    command.envs([
-        ("REDUCERS", "3"),
-        ("HADOOP_OPTIONS", &format!("-D fs.local.block.size=20000\n{ODD_SETTINGS}")),
-    ]);
-    command.args([name, "docs"]);
-    let said = here.run(command, "");
-    assert!(said.code == 0 && said.err.contains("write-kept: Passes on"), "{}", said.err);
-    assert_same(here, "local", name);
-    assert!(!here.path(&format!("{name}/_work")).exists());
-}
-
-/// A place for scripts: documents, and a folder with the program and nothing else.
-fn alone() -> Place {
-    let here = Place::new();
-    documents(&here);
-    std::fs::create_dir(here.path("alone")).unwrap();
-    symlink(env!("CARGO_BIN_EXE_twinsplit"), here.path("alone/twinsplit")).unwrap();
-    here
-}
-
-#[test]
-#[ignore = "a minute; run by `make cluster-test`"]
-fn a_committed_script_needs_nothing_of_ours_but_the_program() {
-    script_equals_local(&alone(), "doc-split.sh");
-}
-
-#[test]
-#[ignore = "minutes; run by `make cluster-test-full`"]
-fn full_all_committed_scripts_need_nothing_of_ours_but_the_program() {
-    let here = alone();
-    let scripts: Vec<_> = std::fs::read_dir(fixture("../jobs/hadoop")).unwrap().collect();
-    assert_eq!(scripts.len(), 2);
-    for script in scripts {
-        script_equals_local(&here, script.unwrap().file_name().to_str().unwrap());
-    }
-}
-
 /// A mapper that refuses what it reads is made to end well here, so that one run shows it of all files; an id that stands
 /// twice is met by a reducer. Files are cut, so that lines are told from where a task begins.
 #[test]
@@ -427,71 +381,4 @@ fn the_tutorial_can_be_followed() {
     let page = std::fs::read_to_string(fixture("../docs/hadoop.md")).unwrap();
     let here = Place::new();
     assert_eq!(follow(&page, |lines| say(&here, lines)), (6, 12));
-}
-
-/// A job by hand, with two reducers; gives what Hadoop said.
-fn plain_job(here: &Place, settings: &str, stages: [&str; 2], from: &str, to: &str) -> Said {
-    let files: Vec<_> =
-        stages.iter().map(|stage| format!("$(command -v {})", stage.split(' ').next().unwrap())).collect();
-    let [mapper, reducer] = stages;
-    let line = format!(
-        "hadoop jar $STREAMING -files {} -D mapreduce.job.reduces=2 {settings} -mapper '{mapper}' -reducer '{reducer}' \
-         -input $PWD/{from} -output $PWD/{to}",
-        files.join(",")
-    );
-    say_by_server(here, &line)
-}
-
-/// A job whose partitioner divides the rows of a key fails and names the options that it needs; one that is right by
-/// another of Hadoop's partitioners gives the pairs of a run. Ids are odd, so that hashes of any bytes are compared with Hadoop's own.
-#[test]
-fn a_job_that_divides_the_rows_of_a_key_fails_and_says_what_it_needs() {
-    const BY_FIELDS: &str = "-partitioner org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner";
-    let here = Place::new();
-    documents(&here);
-    say_by_server(
-        &here,
-        "twinsplit run term-split --features words:2 --tau 0.5 --quiet --input docs --output local; \
-         tokenize --features words:2 --input docs > sets",
-    )
-    .ok();
-    let fields = |met: usize, sorted: usize| {
-        format!(
-            "-D stream.num.map.output.key.fields={sorted} -D mapreduce.partition.keypartitioner.options=-k1,{met} {BY_FIELDS}"
-        )
-    };
-    let refused = |said: Said, words: &[&str]| {
-        assert_ne!(said.code, 0, "{}", said.err);
-        words.iter().for_each(|word| assert!(said.err.contains(word), "{word:?} is not in {}", said.err));
-    };
-    let lists = ["index-term", "index-term-reduce"];
-    let needs = fields(1, 2);
-    for (to, settings) in [
-        ("whole-key", "-D stream.num.map.output.key.fields=2"),
-        ("two-fields", &*fields(2, 2)),
-        // The job says that it is right, and Hadoop finds the fields elsewhere.
-        ("separator", &format!("-D mapreduce.map.output.key.field.separator=. {needs}")),
-    ] {
-        refused(
-            plain_job(&here, settings, lists, "sets", to),
-            &["index-term-reduce: ", "would be lost", &needs],
-        );
-    }
-    let unsorted = plain_job(&here, "", lists, "sets", "unsorted");
-    refused(unsorted, &["index-term-reduce: ", "not sorted", "-D stream.num.map.output.key.fields=2"]);
-    let plans = plain_job(&here, "", ["size-count", "slice-plan"], "sets", "plans");
-    refused(plans, &["slice-plan: ", "-D mapreduce.job.reduces=1"]);
-    plain_job(&here, &needs, lists, "sets", "made").ok();
-
-    let expected = here.read("local/pairs.tsv");
-    assert!(expected.lines().count() > 50, "{expected}");
-    let pairs = ["pcp-map", "pcp-reduce --tau 0.5"];
-    for (to, settings) in [
-        ("by-fields", &*fields(2, 2)),
-        ("by-first-field", &*fields(1, 2)),
-        ("by-whole-key", "-D stream.num.map.output.key.fields=2"),
-    ] {
-        plain_job(&here, settings, pairs, "made", to).ok();
-        assert_eq!(here.shell(&format!("cat {to}/part-* | LC_ALL=C sort")).ok(), expected, "{to}");
-    }
 }
