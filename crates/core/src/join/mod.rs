@@ -8,6 +8,7 @@
 //! | [`kernel`] | in one process (Doc-Split): which sets match this one? |
 //! | [`doc_split`] | in many processes (Doc-Split): which documents of this slice match that one? |
 //! | [`queries`] | in one process or many (queries): which of some queries match this document? |
+//! | [`growing`] | in a service: which sets, that come and go one by one, match this one? |
 //! | [`centres`] | in many processes (stars): which centre does this set of a component join? |
 //! | `memory` | what the processor is told of memory: large pages, and lines that are read soon |
 //! | [`slices`] | which sizes go into which slice of Doc-Split, so that the slices cost the same? |
@@ -19,6 +20,7 @@
 
 pub mod centres;
 pub mod doc_split;
+pub mod growing;
 pub mod integers;
 pub mod kernel;
 pub mod memory;
