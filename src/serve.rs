@@ -1,9 +1,10 @@
 //! `twinsplit serve`: a service that compares documents as they come.
 
+mod compared;
 mod page;
 mod ready;
 
-use crate::args::{self, OptionsArgs};
+use crate::args;
 use clap::{ArgMatches, Args, Command};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -18,13 +19,10 @@ use twinsplit_core::visible;
 use twinsplit_io::Megabytes;
 use twinsplit_io::error::{Error, Result};
 use twinsplit_io::terminal::{self, plural};
-use twinsplit_rows::stages::signature_check::{Check, CheckOpts};
-use twinsplit_rows::stages::simhash::FingerprintOpts;
 use twinsplit_serve::disk::LogFolder;
 use twinsplit_serve::resp::Limits;
 use twinsplit_serve::{
-    Engine, Fsync, HttpOptions, Recovered, Retention, Server, ServerOptions, Settings, Sketching,
-    WriterOptions,
+    Engine, Fsync, HttpOptions, Recovered, Retention, Server, ServerOptions, Settings, WriterOptions,
 };
 
 /// Options.
@@ -80,9 +78,7 @@ pub struct Opts {
     #[arg(long, default_value = "5m", value_name = "TIME")]
     idle: Time,
     #[command(flatten)]
-    fingerprint: OptionsArgs<FingerprintOpts>,
-    #[command(flatten)]
-    check: OptionsArgs<CheckOpts>,
+    compared: compared::Opts,
 }
 
 twinsplit_core::choice! {
@@ -150,17 +146,15 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     if let Some(address) = opts.http.filter(|_| opts.is_ready) {
         return ready::ask(address);
     }
-    let sketching = sketching(&opts)?;
-    let made_with = made_with(&opts)?;
+    let sketching = opts.compared.sketching(matches)?;
+    let made_with = opts.compared.made_with()?;
     let retention = Retention {
         keep: opts.retain.map(|time| time.0),
         from_last_seen: opts.retain_from == From::LastSeen,
         most: opts.max,
     };
     let settings = Settings {
-        bits: sketching.bits,
-        distance: sketching.distances.most(),
-        check: sketching.check,
+        comparison: sketching.comparison(),
         retention,
         memory: opts.memory.bytes() as u64,
         namespaces: opts.namespaces,
@@ -237,66 +231,6 @@ fn report(folder: &Path, recovered: &Recovered, documents: u64) {
         }
         None => terminal::line(format_args!("{folder}: {documents}, of {changes}")),
     }
-}
-
-/// How texts become documents.
-fn sketching(opts: &Opts) -> Result<Sketching> {
-    let FingerprintOpts { sketch, distance } = &opts.fingerprint.0;
-    let check = match opts.check.0.check {
-        Check::Exact => None,
-        Check::Texts(check) => Some(check),
-        Check::Signature | Check::None => {
-            return Err(Error::Usage(
-                "serve compares fingerprints: --check names what is compared of near texts, jaccard:T, cosine:T or edit:T".to_owned(),
-            ));
-        }
-    };
-    let distances = distance.distance.clone();
-    if distances.most() > twinsplit_hamming::MOST_DISTANCE {
-        return Err(Error::Usage(format!(
-            "--distance {distances}: serve has an index, of distances up to {}",
-            twinsplit_hamming::MOST_DISTANCE
-        )));
-    }
-    let idf = sketch.idf()?.ok_or_else(|| {
-        Error::Usage(
-            "serve: these --weights need document frequencies: give --idf-table FILE, which twinsplit idf makes, or --weights-idf jieba"
-                .to_owned(),
-        )
-    })?;
-    // What sets alone have is refused here.
-    sketch.sketcher(idf.clone())?;
-    Ok(Sketching {
-        features: sketch.features.spec()?,
-        least: sketch.least.min_features,
-        weights: sketch.weights,
-        idf,
-        hash: sketch.hash,
-        bits: sketch.bits,
-        tie: sketch.tie,
-        distances,
-        check,
-    })
-}
-
-/// What verdicts depend on: a folder that was made with other values is refused.
-fn made_with(opts: &Opts) -> Result<Vec<(&'static str, String)>> {
-    let FingerprintOpts { sketch, distance } = &opts.fingerprint.0;
-    let mut made_with = sketch.features.parameters()?;
-    made_with.extend([
-        ("min-features", sketch.least.min_features.to_string()),
-        ("weights", sketch.weights.name().to_owned()),
-        ("weights-idf", sketch.weights_idf.name().to_owned()),
-        ("bits", sketch.bits.name().to_owned()),
-        ("tie", sketch.tie.name().to_owned()),
-        ("hash", sketch.hash.name().to_owned()),
-        ("distance", distance.distance.to_string()),
-        ("check", opts.check.0.texts().map_or("exact".to_owned(), |check| check.to_string())),
-    ]);
-    if let Some(path) = sketch.table.idf_table.as_deref().filter(|_| sketch.weights.need_idf()) {
-        made_with.push(("idf-table", twinsplit_io::contents(path)?.xxh3));
-    }
-    Ok(made_with)
 }
 
 /// The first line of a file.

@@ -3,18 +3,19 @@
 
 use std::path::Path;
 use twinsplit_core::hash;
+use twinsplit_core::similarity::Measure;
 use twinsplit_core::sketch::simhash::Bits;
 use twinsplit_io::checked_file::CheckedWriter;
 use twinsplit_serve::disk::LogFolder;
 use twinsplit_serve::resp::{Limits, request};
-use twinsplit_serve::{Engine, Operation, Retention, Settings, State};
+use twinsplit_serve::{Comparison, Engine, Operation, Retention, Settings, State};
 
 /// One input: what it is, and its bytes; those of files are cut into records by line ends.
 pub fn run(data: &[u8]) {
     let Some((kind, rest)) = data.split_first() else { return };
     match kind % 4 {
         0 => requests(rest),
-        1 => changes(rest),
+        1 => changes(rest, *kind),
         2 => files("service-log", "log-00000000000000000001", rest, *kind),
         _ => files("service-snapshot", "snapshot-00000000000000000007", rest, *kind),
     }
@@ -33,13 +34,18 @@ fn requests(bytes: &[u8]) {
     }
 }
 
-fn settings() -> Settings {
+/// Of fingerprints, or where a bit is set of sets.
+fn settings(bits: u8) -> Settings {
     let retention = Retention { keep: Some(1000), from_last_seen: true, most: Some(20) };
-    Settings { bits: Bits::B64, distance: 3, check: None, retention, memory: 1 << 20, namespaces: 4 }
+    let comparison = match bits & 16 {
+        0 => Comparison::Fingerprints { bits: Bits::B64, distance: 3, check: None },
+        _ => Comparison::Sets(Measure::Jaccard.reaching("0.6").expect("a threshold")),
+    };
+    Settings { comparison, retention, memory: 1 << 20, namespaces: 4 }
 }
 
-fn changes(bytes: &[u8]) {
-    let mut state = State::new(settings());
+fn changes(bytes: &[u8], bits: u8) {
+    let mut state = State::new(settings(bits));
     for change in bytes.split(|byte| *byte == b'\n') {
         let _ = state.replay(change);
     }
@@ -72,13 +78,13 @@ fn files(kind: &str, name: &str, bytes: &[u8], bits: u8) {
         text.extend_from_slice(bytes);
     }
     std::fs::write(folder.path().join(name), text).expect("a file");
-    let Some(count) = open(folder.path()) else { return };
-    assert_eq!(open(folder.path()), Some(count), "what opens once opens again");
+    let Some(count) = open(folder.path(), bits) else { return };
+    assert_eq!(open(folder.path(), bits), Some(count), "what opens once opens again");
 }
 
 /// How many documents there are, if the folder opens.
-fn open(folder: &Path) -> Option<Vec<(Box<[u8]>, u64)>> {
-    let (mut engine, _) = Engine::open(LogFolder(folder.to_owned()), settings(), Vec::new()).ok()?;
+fn open(folder: &Path, bits: u8) -> Option<Vec<(Box<[u8]>, u64)>> {
+    let (mut engine, _) = Engine::open(LogFolder(folder.to_owned()), settings(bits), Vec::new()).ok()?;
     let count = engine.state().namespaces().map(|(name, held)| (name.into(), held.held().0)).collect();
     engine.ask(0, b"more", Operation::Count);
     engine.sync().expect("a disk");

@@ -104,9 +104,16 @@ const idOf = (id) => (typeof id === "string" ? idText(id) : idText(`hex ${id.hex
 
 /** Why one document is a duplicate of another. */
 function why({ verdict, compared }) {
-  const parts = [`distance ${verdict.distance}`];
-  if (compared?.distance_allowed !== undefined) parts[0] += ` of ${compared.distance_allowed} allowed`;
+  const parts = [];
+  if (verdict.distance !== undefined) {
+    const allowed = compared?.distance_allowed;
+    parts.push(`distance ${verdict.distance}${allowed === undefined ? "" : ` of ${allowed} allowed`}`);
+  }
   parts.push(`by ${verdict.measure}`);
+  if (compared?.features_shared !== undefined) {
+    const { features_first: dropped, features_second: kept, features_shared: shared } = compared;
+    parts.push(`${grouped(shared)} features in both, of ${grouped(dropped)} and ${grouped(kept)}`);
+  }
   if (compared === undefined) parts.push("one of the two is forgotten, or of a run that is not committed");
   return parts.join(", ");
 }

@@ -14,8 +14,8 @@ use twinsplit_core::hash;
 pub const VERSION: u64 = 1;
 /// The parameter that says by which version of the tokenizer the features were made; it is no option.
 pub const TOKENIZER: &str = "tokenizer";
-/// Parameters that stand in a first line where they are not off, for there were files before them.
-const SWITCHES: [&str; 1] = ["counts"];
+/// Parameters that stand in a first line where they have another value than this, for there were files before them.
+const UNSAID: [(&str, &str); 2] = [("counts", "off"), ("chain", "simhash")];
 
 /// Writes the first and the last line of a checked file and keeps the checksum of those between.
 pub struct CheckedWriter {
@@ -73,11 +73,11 @@ impl Head {
 
     /// Refuses a file that was made with other parameters than these, which are options.
     pub fn must_have(&self, parameters: &[(&str, String)], path: &Path) -> Result<()> {
-        let off = SWITCHES.map(|name| (name, "off".to_owned()));
-        let not_given = off.iter().filter(|(name, _)| parameters.iter().all(|(given, _)| given != name));
-        let mut wanted = parameters.iter().chain(not_given);
+        let unsaid = UNSAID.map(|(name, value)| (name, value.to_owned()));
+        let not_given = unsaid.iter().filter(|(name, _)| parameters.iter().all(|(given, _)| given != name));
+        let mut wanted = not_given.chain(parameters);
         let found = |name: &str| match self.get(name) {
-            "" if SWITCHES.contains(&name) => "off",
+            "" => UNSAID.iter().find(|(unsaid, _)| *unsaid == name).map_or("", |(_, value)| value),
             found => found,
         };
         match wanted.find(|(name, value)| found(name) != value) {

@@ -14,13 +14,15 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use twinsplit_core::hash::mix;
 use twinsplit_core::join::memory;
+use twinsplit_core::similarity::Measure;
 use twinsplit_core::sketch::simhash::{Bits, Tie};
 use twinsplit_core::sketch::{Hash, Idf, Weights};
 use twinsplit_core::text::{FeatureKind, FeatureSpec};
 use twinsplit_serve::disk::LogFolder;
 use twinsplit_serve::resp::Limits;
 use twinsplit_serve::{
-    Engine, Fsync, HttpOptions, Retention, Server, ServerOptions, Settings, Sketching, WriterOptions,
+    Engine, Fingerprinting, Fsync, HttpOptions, Retention, Server, ServerOptions, Settings, Sketched,
+    Sketching, WriterOptions,
 };
 
 fn main() {
@@ -32,26 +34,32 @@ fn main() {
     }
 }
 
+/// How the name of features begins whose sets are compared, and not their fingerprints.
+const SETS: &str = "sets ";
+
 /// Serves until it is killed; says its port.
 fn serve(args: &[String]) {
-    let [folder, fsync, features] = args else { panic!("{args:?}") };
-    let kind = FeatureKind::parse(features, &|_| panic!("a file")).unwrap();
-    let is_jieba = features == "jieba";
-    let sketching = Sketching {
-        features: FeatureSpec::new(kind),
-        least: 1,
-        weights: if is_jieba { Weights::TfIdf } else { Weights::Tf },
-        idf: if is_jieba { Idf::Jieba } else { Idf::None },
-        hash: Hash::Xxh3,
-        bits: Bits::B64,
-        tie: Tie::Zero,
-        distances: "3".parse().unwrap(),
-        check: None,
+    let [folder, fsync, compared] = args else { panic!("{args:?}") };
+    let (features, sketched) = match compared.strip_prefix(SETS) {
+        Some(features) => (features, Sketched::Sets(Measure::Jaccard.reaching("0.65").unwrap())),
+        None => {
+            let is_jieba = compared == "jieba";
+            let fingerprinting = Fingerprinting {
+                weights: if is_jieba { Weights::TfIdf } else { Weights::Tf },
+                idf: if is_jieba { Idf::Jieba } else { Idf::None },
+                hash: Hash::Xxh3,
+                bits: Bits::B64,
+                tie: Tie::Zero,
+                distances: "3".parse().unwrap(),
+                check: None,
+            };
+            (&**compared, Sketched::Fingerprints(fingerprinting))
+        }
     };
+    let kind = FeatureKind::parse(features, &|_| panic!("a file")).unwrap();
+    let sketching = Sketching { features: FeatureSpec::new(kind), least: 1, sketched };
     let settings = Settings {
-        bits: Bits::B64,
-        distance: 3,
-        check: None,
+        comparison: sketching.comparison(),
         retention: Retention::default(),
         memory: 16 << 30,
         namespaces: 10,
@@ -341,6 +349,7 @@ fn load(requests: u64) {
     for (name, features, of, gap) in [
         ("1 KB Chinese texts, jieba", "jieba", CHINESE, ""),
         ("1 KB English texts, words:3", "words:3", ENGLISH, " "),
+        ("the same, --chain doc-split at .65", "sets words:3", ENGLISH, " "),
     ] {
         let server = Running::ours(&folder(features), "100ms", features);
         let of: Vec<&str> = of.split(' ').collect();

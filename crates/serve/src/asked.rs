@@ -1,9 +1,14 @@
 //! What can be asked of a service, and what is answered.
 
+use crate::content::Content;
 use crate::document::{Document, Key, Measure, Refused, Verdict};
-use crate::namespace::{Namespace, alike};
+use crate::kept::alike;
+use crate::namespace::Namespace;
 use crate::runs::{Mode, RunFigures, Settled};
+use crate::settings::Comparison;
+use twinsplit_core::join::overlap;
 use twinsplit_core::similarity::text::TextComparer;
+use twinsplit_core::similarity::{Score, SetSimilarity};
 
 /// What is asked.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,9 +73,11 @@ pub struct Compared {
     pub verdicts: [Verdict; 2],
     /// In how many bits their fingerprints differ, where both have one, and in how many they may.
     pub distance: Option<(u32, u32)>,
-    /// How alike the texts are, in millionths, where there is a second stage and they are alike enough.
-    pub share: Option<u32>,
-    /// Whether the texts are equal, where both are too short for fingerprints.
+    /// The features of one, of the other and of both, where sets are compared.
+    pub features: Option<[u64; 3]>,
+    /// How alike the sets are; or how alike the texts are, where there is a second stage and they are alike enough.
+    pub similarity: Option<Score>,
+    /// Whether the texts are equal, where both are too short for anything else.
     pub equal_texts: Option<bool>,
     /// Whether one would be a duplicate of the other.
     pub alike: bool,
@@ -96,26 +103,38 @@ impl Operation {
 /// How the documents of two ids compare, as a run sees them; `None` where one of them is not there.
 pub(crate) fn compared(
     namespace: &Namespace,
-    comparer: Option<TextComparer>,
+    comparison: &Comparison,
     ids: [&[u8]; 2],
     run: u32,
 ) -> Option<Compared> {
     let one = namespace.entry(ids[0], run)?;
     let other = namespace.entry(ids[1], run)?;
     let verdicts = [one, other].map(|entry| namespace.verdict(&entry, run));
-    let (mut distance, mut share, mut equal_texts) = (None, None, None);
+    let (mut distance, mut similarity, mut equal_texts, mut features) = (None, None, None, None);
     let alike = match (one.key(), other.key()) {
         (Key::Fingerprint { value: x, most: a }, Key::Fingerprint { value: y, most: b }) => {
             let bits = (x ^ y).count_ones();
             distance = Some((bits, a.min(b)));
-            let by_text = comparer.is_none_or(|mut comparer| {
-                let measure = alike(&mut comparer, one.content, other.content);
-                if let Some(Measure::Text(_, of)) = measure {
-                    share = Some(of);
+            let by_text = comparison.check().is_none_or(|check| {
+                let measure = alike(&mut TextComparer::new(check), one.content, other.content);
+                if let Some(Measure::Text(_, share)) = measure {
+                    similarity = Score::share(share);
                 }
                 measure.is_some()
             });
             bits <= a.min(b) && by_text
+        }
+        (Key::Set, Key::Set) => {
+            let [a, b] = [one, other].map(|entry| entry.content.and_then(Content::set).unwrap_or_default());
+            let (x, y, shared) = (a.len() as u64, b.len() as u64, overlap(a, b));
+            features = Some([x, y, shared]);
+            match comparison {
+                Comparison::Sets(by) => {
+                    similarity = Some(by.measure().score(shared, x, y));
+                    by.accepts(shared, x, y)
+                }
+                Comparison::Fingerprints { .. } => false,
+            }
         }
         (Key::Text(x), Key::Text(y)) => {
             equal_texts = Some(x == y);
@@ -123,5 +142,5 @@ pub(crate) fn compared(
         }
         _ => false,
     };
-    Some(Compared { verdicts, distance, share, equal_texts, alike })
+    Some(Compared { verdicts, distance, features, similarity, equal_texts, alike })
 }

@@ -1,11 +1,11 @@
 //! Changes as the log has them: what was decided, and not only what was asked.
 
 use crate::codec::{self, Reader, put_bytes, put_document, put_grounds, put_mode, put_number};
+use crate::content::Content;
 use crate::document::{Document, Key};
 use crate::namespace::Taken;
 use crate::runs::Mode;
 use crate::settle::Decision;
-use twinsplit_core::similarity::text::Content;
 
 /// What happened.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,8 +4,8 @@
 //! there are more bytes in holes than in documents, these are moved together.
 
 use crate::codec::{kind_of, measure_of};
+use crate::content::Content;
 use crate::document::{Key, Measure, sent_digest};
-use twinsplit_core::similarity::text::Content;
 
 /// How many numbers a chunk has.
 pub(crate) const CHUNK: u64 = 1024;
@@ -24,7 +24,7 @@ pub(crate) struct Grounds {
     pub measure: Measure,
 }
 
-/// All of a document but its number and what the second stage compares.
+/// All of a document but its number and its content.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fields<'f> {
     /// Its id.
@@ -45,22 +45,23 @@ pub(crate) struct Fields<'f> {
     pub dropped: Option<(Grounds, [u64; 2])>,
 }
 
-// The first byte: what there is of it, and the kind of its key in the highest two bits.
+// The first byte: what there is of it, and the kind of its key in the highest three bits.
 const DROPPED: u8 = 1;
 const RENEWED: u8 = 2;
 const FORCED: u8 = 4;
 /// Its digest is not the one that follows from a fingerprint that was sent.
 const DIGEST: u8 = 8;
 const IN_RUN: u8 = 16;
-const KIND: u32 = 6;
+const KIND: u32 = 5;
 
 const NOTHING: u8 = 0;
 const TEXT: u8 = 1;
 const BITS_64: u8 = 2;
 const BITS_128: u8 = 3;
+const SET: u8 = 4;
 
 /// Bytes of a key, by its kind.
-const KEYS: [usize; 4] = [0, 16, 8, 16];
+const KEYS: [usize; 5] = [0, 16, 8, 16, 0];
 
 /// Where the time begins, behind the first byte and that of the distances.
 const TIME: usize = 2;
@@ -77,7 +78,7 @@ pub(crate) struct Entry<'e> {
     /// Its number in the namespace: it came before those with larger ones.
     pub number: u64,
     bytes: &'e [u8],
-    /// What the second stage compares.
+    /// What is compared of it beside its key.
     pub content: Option<&'e Content>,
 }
 
@@ -98,7 +99,7 @@ fn put(bytes: &mut [u8], at: usize, part: &[u8]) {
 /// Where the digest, the links, the run and the id begin.
 fn places(flags: u8) -> [usize; 4] {
     let there = |flag: u8, bytes: usize| if flags & flag > 0 { bytes } else { 0 };
-    let digest = KEY + KEYS[usize::from(flags >> KIND)];
+    let digest = KEY + KEYS.get(usize::from(flags >> KIND)).copied().unwrap_or(0);
     let links = digest + there(DIGEST, 8);
     let run = links + there(DROPPED, LINKS);
     [digest, links, run, run + there(IN_RUN, 4)]
@@ -130,6 +131,7 @@ impl<'e> Entry<'e> {
         let most = self.bytes.get(1).map_or(0, |distances| u32::from(distances & 15));
         match self.flags() >> KIND {
             NOTHING => Key::Nothing,
+            SET => Key::Set,
             TEXT => Key::Text(u128::from_le_bytes(fixed(self.bytes, KEY))),
             BITS_64 => Key::Fingerprint { value: long(self.bytes, KEY).into(), most },
             _ => Key::Fingerprint { value: u128::from_le_bytes(fixed(self.bytes, KEY)), most },
@@ -183,6 +185,7 @@ pub(crate) fn encode(fields: &Fields<'_>, out: &mut Vec<u8>) {
     let Fields { id, time, renewed, forced, key, digest, run, dropped } = fields;
     let (kind, most, follows) = match key {
         Key::Nothing => (NOTHING, 0, false),
+        Key::Set => (SET, 0, false),
         Key::Text(_) => (TEXT, 0, false),
         Key::Fingerprint { value, most } => {
             let kind = if value >> 64 == 0 { BITS_64 } else { BITS_128 };
@@ -200,7 +203,7 @@ pub(crate) fn encode(fields: &Fields<'_>, out: &mut Vec<u8>) {
     out.extend_from_slice(&[flags, (most & 15) as u8 | (distance as u8) << 4]);
     out.extend_from_slice(&time.to_le_bytes()[..6]);
     match key {
-        Key::Nothing => {}
+        Key::Nothing | Key::Set => {}
         Key::Text(value) | Key::Fingerprint { value, .. } => {
             out.extend_from_slice(&value.to_le_bytes()[..KEYS[usize::from(kind)]]);
         }
@@ -242,7 +245,7 @@ const GONE: u32 = 1 << 31;
 pub(crate) struct Chunk {
     bytes: Vec<u8>,
     starts: Vec<u32>,
-    /// What the second stage compares, where there is one.
+    /// What is compared of documents beside their keys, where there is something.
     contents: Vec<Option<Box<Content>>>,
     /// Bytes of these.
     outside: usize,
@@ -293,7 +296,7 @@ impl Chunk {
         encode(fields, &mut self.bytes);
         self.live += 1;
         if content.is_some() {
-            self.outside += content.as_deref().map_or(0, bytes_of);
+            self.outside += content.as_deref().map_or(0, Content::memory);
             self.contents.resize_with(place, || None);
             self.contents.push(content);
         }
@@ -314,19 +317,20 @@ impl Chunk {
         }
     }
 
-    /// Takes a document out.
-    pub fn remove(&mut self, place: u64) {
-        let Some(range) = self.range(place as usize) else { return };
+    /// Takes a document out, and gives its content.
+    pub fn remove(&mut self, place: u64) -> Option<Box<Content>> {
+        let range = self.range(place as usize)?;
         self.dead += range.len();
         self.live -= 1;
         if let Some(start) = self.starts.get_mut(place as usize) {
             *start |= GONE;
         }
         let content = self.contents.get_mut(place as usize).and_then(Option::take);
-        self.outside -= content.as_deref().map_or(0, bytes_of);
+        self.outside -= content.as_deref().map_or(0, Content::memory);
         if 2 * self.dead > self.bytes.len() {
             self.close_up();
         }
+        content
     }
 
     fn close_up(&mut self) {
@@ -344,13 +348,5 @@ impl Chunk {
     pub fn seal(&mut self) {
         self.bytes.shrink_to_fit();
         self.starts.shrink_to_fit();
-    }
-}
-
-/// Bytes of what the second stage compares.
-fn bytes_of(content: &Content) -> usize {
-    match content {
-        Content::Counts(counts) => size_of::<Content>() + 16 + 16 * counts.len(),
-        Content::Text(text) => size_of::<Content>() + 32 + text.len(),
     }
 }

@@ -1,9 +1,14 @@
 //! Numbers, documents and verdicts as bytes, as logs and snapshots have them.
 
-use crate::document::{Document, Key, Measure, Verdict};
+mod ended;
+
+pub(crate) use self::ended::{ended, mode, put_ended, put_mode};
+use crate::content::Content;
+use crate::document::{Document, Key, Measure};
 use crate::entries::Grounds;
-use crate::runs::{Ended, Mode, Settled};
-use twinsplit_core::similarity::text::{Content, TEXT_MEASURES};
+
+use twinsplit_core::similarity::Measure as SetMeasure;
+use twinsplit_core::similarity::text::{Content as TextContent, TEXT_MEASURES};
 
 /// Appends a number, seven bits a byte, the lowest first.
 pub(crate) fn put_number(mut number: u64, out: &mut Vec<u8>) {
@@ -69,15 +74,18 @@ impl<'b> Reader<'b> {
 const NOTHING: u8 = 0;
 const TEXT: u8 = 1;
 const FINGERPRINT: u8 = 2;
+const SET: u8 = 3;
 
 const NO_CONTENT: u8 = 0;
 const COUNTS: u8 = 1;
 const CHARACTERS: u8 = 2;
+const FEATURES: u8 = 3;
 
 /// Appends a document.
 pub(crate) fn put_document((key, digest, content): (Key, u64, Option<&Content>), out: &mut Vec<u8>) {
     match key {
         Key::Nothing => out.push(NOTHING),
+        Key::Set => out.push(SET),
         Key::Text(hash) => {
             out.push(TEXT);
             out.extend_from_slice(&hash.to_le_bytes());
@@ -91,11 +99,16 @@ pub(crate) fn put_document((key, digest, content): (Key, u64, Option<&Content>),
     out.extend_from_slice(&digest.to_le_bytes());
     match content {
         None => out.push(NO_CONTENT),
-        Some(Content::Text(text)) => {
+        Some(Content::Checked(TextContent::Text(text))) => {
             out.push(CHARACTERS);
             put_bytes(text.as_bytes(), out);
         }
-        Some(Content::Counts(counts)) => {
+        Some(Content::Set(features)) => {
+            out.push(FEATURES);
+            put_number(features.len() as u64, out);
+            features.iter().for_each(|feature| out.extend_from_slice(&feature.to_le_bytes()));
+        }
+        Some(Content::Checked(TextContent::Counts(counts))) => {
             out.push(COUNTS);
             put_number(counts.len() as u64, out);
             for (feature, count) in counts {
@@ -115,6 +128,7 @@ fn distance(from: &mut Reader<'_>) -> Option<u32> {
 pub(crate) fn document(from: &mut Reader<'_>) -> Option<Document> {
     let key = match from.byte()? {
         NOTHING => Key::Nothing,
+        SET => Key::Set,
         TEXT => Key::Text(u128::from_le_bytes(from.fixed()?)),
         FINGERPRINT => {
             let most = distance(from)?;
@@ -125,7 +139,20 @@ pub(crate) fn document(from: &mut Reader<'_>) -> Option<Document> {
     let digest = u64::from_le_bytes(from.fixed()?);
     let content = match from.byte()? {
         NO_CONTENT => None,
-        CHARACTERS => Some(Content::Text(String::from_utf8(from.bytes()?.to_vec()).ok()?)),
+        CHARACTERS => {
+            let text = String::from_utf8(from.bytes()?.to_vec()).ok()?;
+            Some(Content::Checked(TextContent::Text(text)))
+        }
+        FEATURES => {
+            let count = usize::try_from(from.number()?).ok().filter(|count| *count <= from.0.len() / 8)?;
+            let mut features = Vec::with_capacity(count);
+            for _ in 0..count {
+                features.push(u64::from_le_bytes(from.fixed()?));
+            }
+            // What is compared ascends.
+            let ascends = features.windows(2).all(|two| two[0] < two[1]);
+            Some(Content::Set(Some(features).filter(|_| ascends)?.into()))
+        }
         COUNTS => {
             let count = from.number()?;
             // Each takes nine bytes at least, so nothing is allocated for what is not there.
@@ -134,10 +161,14 @@ pub(crate) fn document(from: &mut Reader<'_>) -> Option<Document> {
             for _ in 0..count {
                 counts.push((u64::from_le_bytes(from.fixed()?), from.number()?));
             }
-            Some(Content::Counts(counts))
+            Some(Content::Checked(TextContent::Counts(counts)))
         }
         _ => return None,
     };
+    // A set is found by its features, and nothing else has any.
+    if (key == Key::Set) != matches!(content, Some(Content::Set(_))) {
+        return None;
+    }
     Some(Document { key, digest, content: content.map(Box::new) })
 }
 
@@ -157,12 +188,19 @@ pub(crate) fn kind_of(measure: Measure) -> (u8, Option<u32>) {
             let place = TEXT_MEASURES.iter().position(|one| *one == measure).unwrap_or(0);
             (BY_TEXT + place as u8, Some(share))
         }
+        Measure::Set(measure, share) => {
+            let place = SET_MEASURES.iter().position(|one| *one == measure).unwrap_or(0);
+            (BY_SET + place as u8, Some(share))
+        }
     }
 }
 
 /// Reads a measure, whose first byte is given.
 fn measure(kind: u8, from: &mut Reader<'_>) -> Option<Measure> {
-    measure_of(kind, || u32::try_from(from.number()?).ok().filter(|share| *share <= 1_000_000))
+    measure_of(kind, || u32::try_from(from.number()?).ok()).filter(|measure| match measure {
+        Measure::Hamming | Measure::EqualText | Measure::Set(SetMeasure::Overlap, _) => true,
+        Measure::Text(_, share) | Measure::Set(_, share) => *share <= 1_000_000,
+    })
 }
 
 /// The measure that a byte stands for, which may have a share.
@@ -170,6 +208,7 @@ pub(crate) fn measure_of(kind: u8, share: impl FnOnce() -> Option<u32>) -> Optio
     Some(match kind {
         HAMMING => Measure::Hamming,
         EQUAL_TEXT => Measure::EqualText,
+        BY_SET.. => Measure::Set(*SET_MEASURES.get(usize::from(kind - BY_SET))?, share()?),
         other => {
             let measure = *TEXT_MEASURES.get(usize::from(other.checked_sub(BY_TEXT)?))?;
             Measure::Text(measure, share()?)
@@ -181,6 +220,17 @@ const NEW: u8 = 0;
 const HAMMING: u8 = 1;
 const EQUAL_TEXT: u8 = 2;
 const BY_TEXT: u8 = 3;
+const BY_SET: u8 = 16;
+
+/// The measures of sets: the byte that stands for one is its place, so new ones come last.
+const SET_MEASURES: [SetMeasure; 6] = [
+    SetMeasure::Jaccard,
+    SetMeasure::Containment,
+    SetMeasure::Cosine,
+    SetMeasure::Dice,
+    SetMeasure::Overlap,
+    SetMeasure::QueryContainment,
+];
 
 /// Appends what a verdict rests on.
 pub(crate) fn put_grounds(grounds: Option<Grounds>, out: &mut Vec<u8>) {
@@ -202,109 +252,6 @@ pub(crate) fn grounds(from: &mut Reader<'_>) -> Option<Option<Grounds>> {
     Some(Some(Grounds { of: from.number()?, distance: distance(from)?, measure }))
 }
 
-/// Appends a verdict.
-fn put_verdict(verdict: &Verdict, out: &mut Vec<u8>) {
-    let Verdict::Duplicate { id, distance, measure, pending } = verdict else {
-        out.push(NEW);
-        return;
-    };
-    put_measure(*measure, out);
-    put_bytes(id, out);
-    out.push(*distance as u8);
-    // A run has a name.
-    put_bytes(pending.as_deref().unwrap_or_default(), out);
-}
-
-/// Reads a verdict.
-fn verdict(from: &mut Reader<'_>) -> Option<Verdict> {
-    let measure = match from.byte()? {
-        NEW => return Some(Verdict::New),
-        kind => measure(kind, from)?,
-    };
-    let (id, distance, pending) = (from.bytes()?.into(), distance(from)?, from.bytes()?);
-    let pending = (!pending.is_empty()).then(|| pending.into());
-    Some(Verdict::Duplicate { id, distance, measure, pending })
-}
-
-const COMMITTED: u8 = 1;
-const CANCELLED: u8 = 2;
-
-const DUPLICATE: u8 = 0;
-const ORPHAN: u8 = 1;
-const CONFLICT: u8 = 2;
-
-/// Appends how a run has ended.
-pub(crate) fn put_ended(ended: &Ended, out: &mut Vec<u8>) {
-    match ended {
-        Ended::Committed(all) => {
-            out.push(COMMITTED);
-            put_number(all.len() as u64, out);
-            for (id, settled) in all {
-                put_bytes(id, out);
-                match settled {
-                    Settled::Duplicate(verdict) => {
-                        out.push(DUPLICATE);
-                        put_verdict(verdict, out);
-                    }
-                    Settled::Orphan => out.push(ORPHAN),
-                    Settled::Conflict => out.push(CONFLICT),
-                }
-            }
-        }
-        Ended::Cancelled(all) => {
-            out.push(CANCELLED);
-            put_number(all.len() as u64, out);
-            all.iter().for_each(|id| put_bytes(id, out));
-        }
-    }
-}
-
-/// Reads how a run has ended.
-pub(crate) fn ended(from: &mut Reader<'_>) -> Option<Ended> {
-    let (kind, count) = (from.byte()?, from.number()?);
-    Some(match kind {
-        COMMITTED => {
-            let mut all = Vec::new();
-            for _ in 0..count {
-                let id = from.bytes()?.into();
-                let settled = match from.byte()? {
-                    DUPLICATE => Settled::Duplicate(verdict(from)?),
-                    ORPHAN => Settled::Orphan,
-                    CONFLICT => Settled::Conflict,
-                    _ => return None,
-                };
-                all.push((id, settled));
-            }
-            Ended::Committed(all)
-        }
-        CANCELLED => {
-            let mut all = Vec::new();
-            for _ in 0..count {
-                all.push(from.bytes()?.into());
-            }
-            Ended::Cancelled(all)
-        }
-        _ => return None,
-    })
-}
-
-const ISOLATED: u8 = 0;
-const SHARED: u8 = 1;
-
-/// Appends the mode of a run.
-pub(crate) fn put_mode(mode: Mode, out: &mut Vec<u8>) {
-    out.push(if mode == Mode::Isolated { ISOLATED } else { SHARED });
-}
-
-/// Reads the mode of a run.
-pub(crate) fn mode(from: &mut Reader<'_>) -> Option<Mode> {
-    match from.byte()? {
-        ISOLATED => Some(Mode::Isolated),
-        SHARED => Some(Mode::Shared),
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
@@ -318,52 +265,46 @@ pub(crate) mod tests {
         ];
         let content = prop_oneof![
             Just(None),
-            ".*".prop_map(|text| Some(Box::new(Content::Text(text)))),
+            ".*".prop_map(|text| Some(Content::Checked(TextContent::Text(text)))),
             prop::collection::vec(any::<(u64, u64)>(), 0..9)
-                .prop_map(|counts| Some(Box::new(Content::Counts(counts)))),
+                .prop_map(|counts| Some(Content::Checked(TextContent::Counts(counts)))),
         ];
-        (key, any::<u64>(), content).prop_map(|(key, digest, content)| Document { key, digest, content })
+        let set = prop::collection::btree_set(any::<u64>(), 0..9)
+            .prop_map(|set| (Key::Set, Some(Content::Set(set.into_iter().collect()))));
+        let compared = prop_oneof![4 => (key, content), 1 => set];
+        (compared, any::<u64>()).prop_map(|((key, content), digest)| Document {
+            key,
+            digest,
+            content: content.map(Box::new),
+        })
+    }
+
+    /// A document of a set has one, and no other has.
+    #[test]
+    fn a_set_is_read_where_it_ascends() {
+        let read = |key: u8, features: &[u64]| {
+            let mut out = vec![key];
+            out.extend([0; 8]);
+            out.extend([FEATURES, features.len() as u8]);
+            features.iter().for_each(|feature| out.extend(feature.to_le_bytes()));
+            document(&mut Reader(&out)).map(|document| document.key)
+        };
+        assert_eq!(read(SET, &[1, 5]), Some(Key::Set));
+        assert_eq!([read(SET, &[5, 1]), read(SET, &[5, 5]), read(NOTHING, &[1])], [None; 3]);
+        assert_eq!(document(&mut Reader(&[&[SET][..], &[0; 9]].concat())), None);
     }
 
     pub(crate) fn all_grounds() -> impl Strategy<Value = Option<Grounds>> {
-        let measure = (0usize..5, 0u32..=1_000_000).prop_map(|(kind, share)| match kind {
+        let measure = (0usize..11, 0u32..=1_000_000).prop_map(|(kind, share)| match kind {
             0 => Measure::Hamming,
             1 => Measure::EqualText,
-            kind => Measure::Text(TEXT_MEASURES[kind - 2], share),
+            kind @ 2..5 => Measure::Text(TEXT_MEASURES[kind - 2], share),
+            kind => Measure::Set(SET_MEASURES[kind - 5], share),
         });
         prop::option::of((any::<u64>(), 0u32..9, measure).prop_map(|(of, distance, measure)| Grounds {
             of,
             distance,
             measure,
         }))
-    }
-
-    proptest! {
-        /// What is read is what was put; what is cut off is nothing.
-        #[test]
-        fn any_end_of_a_run_is_read_as_it_was_put(
-            committed: bool, ids in prop::collection::vec(any::<(Vec<u8>, u8)>(), 0..9), grounds in all_grounds(),
-            pending in "[a-z]{0,3}", cut: prop::sample::Index,
-        ) {
-            let verdict = grounds.map_or(Verdict::New, |Grounds { distance, measure, .. }| Verdict::Duplicate {
-                id: b"kept"[..].into(),
-                distance,
-                measure,
-                pending: (!pending.is_empty()).then(|| pending.as_bytes().into()),
-            });
-            let settled = |kind: u8| match kind % 3 {
-                0 => Settled::Duplicate(verdict.clone()),
-                1 => Settled::Orphan,
-                _ => Settled::Conflict,
-            };
-            let end = match committed {
-                true => Ended::Committed(ids.iter().map(|(id, kind)| (id.clone().into(), settled(*kind))).collect()),
-                false => Ended::Cancelled(ids.iter().map(|(id, _)| id.clone().into()).collect()),
-            };
-            let mut out = Vec::new();
-            put_ended(&end, &mut out);
-            prop_assert_eq!(ended(&mut Reader(&out)), Some(end));
-            prop_assert_eq!(ended(&mut Reader(&out[..cut.index(out.len())])), None);
-        }
     }
 }

@@ -3,6 +3,7 @@
 use crate::commands::{self, Command};
 use crate::info;
 use crate::received::Received;
+use crate::replies;
 use crate::resp::{self, Limits, Malformed, Replies};
 use crate::server::{Common, Protocol};
 use crate::sketch::Sketch;
@@ -131,7 +132,7 @@ impl<'c> Connection<'c> {
         let before = out.bytes.len();
         match command {
             Command::Ask(..) => match answers.next() {
-                Some(answer) => commands::reply(answer, out),
+                Some(answer) => replies::reply(answer, out),
                 None => out.error(STOPPED),
             },
             Command::Ping(None) => out.simple("PONG"),

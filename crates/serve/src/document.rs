@@ -1,9 +1,10 @@
 //! What is compared of a document, and what is said of it.
 
+use crate::content::Content;
 use std::fmt;
 use twinsplit_core::hash;
-use twinsplit_core::similarity::Score;
-use twinsplit_core::similarity::text::{Content, TextMeasure};
+use twinsplit_core::similarity::text::TextMeasure;
+use twinsplit_core::similarity::{Measure as SetMeasure, Score};
 
 /// By what a document finds others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,7 +16,9 @@ pub enum Key {
         /// The distance, which is that of the document's length.
         most: u32,
     },
-    /// The hash of its text, which has too few features for a fingerprint: equal texts find it, and no others.
+    /// The set of its features, which is its content.
+    Set,
+    /// The hash of its text, which has too few features for anything else: equal texts find it, and no others.
     Text(u128),
     /// Nothing, for there is no text: it is like no other document.
     Nothing,
@@ -28,7 +31,7 @@ pub struct Document {
     pub key: Key,
     /// A hash of all that the client sent of it but the id: by it a retry is told from other content under the same id.
     pub digest: u64,
-    /// What the second stage compares, where there is one.
+    /// What is compared beside the key, where there is something.
     pub content: Option<Box<Content>>,
 }
 
@@ -45,19 +48,32 @@ pub(crate) fn sent_digest(value: u128) -> u64 {
 pub enum Measure {
     /// By the distance of the fingerprints.
     Hamming,
-    /// By equal texts, too short for fingerprints.
+    /// By equal texts, too short for anything else.
     EqualText,
     /// By near fingerprints, and then by how alike the texts are: a share in millionths.
     Text(TextMeasure, u32),
+    /// By the features that both have: a share in millionths, or how many they are.
+    Set(SetMeasure, u32),
+}
+
+impl Measure {
+    /// Whether fingerprints were compared, or stand for something that was, so that there is a distance.
+    pub(crate) fn has_distance(self) -> bool {
+        !matches!(self, Measure::Set(..))
+    }
 }
 
 impl fmt::Display for Measure {
-    /// `hamming`, `equal-text`, or a measure of texts and its share, such as `jaccard:0.812500`.
+    /// `hamming`, `equal-text`, or a measure of texts or sets and what it is, such as `jaccard:0.812500`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Measure::Hamming => f.write_str("hamming"),
             Measure::EqualText => f.write_str("equal-text"),
             Measure::Text(measure, share) => {
+                write!(f, "{}:{}", measure.name(), Score::share(*share).unwrap_or(Score::ONE))
+            }
+            Measure::Set(SetMeasure::Overlap, count) => write!(f, "{}:{count}", SetMeasure::Overlap.name()),
+            Measure::Set(measure, share) => {
                 write!(f, "{}:{}", measure.name(), Score::share(*share).unwrap_or(Score::ONE))
             }
         }
@@ -73,8 +89,8 @@ pub enum Verdict {
     Duplicate {
         /// The kept document's id.
         id: Box<[u8]>,
-        /// In how many bits the fingerprints differ.
-        distance: u32,
+        /// In how many bits the fingerprints differ, where these are compared; 0 of equal texts.
+        distance: Option<u32>,
         /// By what it is like it.
         measure: Measure,
         /// The run that has brought the kept document, where it is another one and is still open.

@@ -2,11 +2,11 @@
 
 use crate::chunk::{self, CHUNK, Chunk, Fields};
 pub(crate) use crate::chunk::{Entry, Grounds, NONE};
+use crate::content::Content;
 use crate::document::Key;
 use hashbrown::{HashMap, HashTable};
 use std::collections::VecDeque;
 use std::hash::{BuildHasher, RandomState};
-use twinsplit_core::similarity::text::Content;
 
 /// The lowest bytes of a number, as tables of ids have it: all numbers that are there at one time differ in them.
 type Low = [u8; 5];
@@ -53,6 +53,7 @@ pub(crate) struct Gone {
     pub key: Key,
     pub run: u32,
     pub is_kept: bool,
+    pub content: Option<Box<Content>>,
 }
 
 /// What a document takes in the table of ids, which is full to seven eighths at most and to seven sixteenths at least.
@@ -300,11 +301,12 @@ impl Entries {
     /// Takes a document out. What was dropped in its favour has to be taken out before.
     pub fn remove(&mut self, number: u64) -> Option<Gone> {
         let fields = self.get(number)?.fields();
-        let gone = Gone {
+        let mut gone = Gone {
             id: fields.id.into(),
             key: fields.key,
             run: fields.run,
             is_kept: fields.dropped.is_none(),
+            content: None,
         };
         let hash = self.hash(fields.id);
         if let Some((grounds, links)) = fields.dropped {
@@ -319,7 +321,7 @@ impl Entries {
         self.kept -= u64::from(gone.is_kept);
         let is_open = self.next.div_ceil(CHUNK) == number / CHUNK + 1;
         let left = self.change(number, |chunk, place| {
-            chunk.remove(place);
+            gone.content = chunk.remove(place);
             chunk.live
         });
         if left == Some(0) && !is_open {

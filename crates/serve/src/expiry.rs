@@ -3,13 +3,9 @@
 //! Documents are forgotten by age, or by number where there may be so many: always the oldest first. In the order of their numbers they are in the order of
 //! their times as well, but for those that were found again where that counts, which wait in a heap.
 
-use crate::document::Key;
 use crate::entries::Gone;
 use crate::namespace::Namespace;
 use std::cmp::Reverse;
-
-/// How many documents may be gone before their fingerprints are.
-const CUT: u64 = 4096;
 
 impl Namespace {
     /// Forgets what is too old at this time.
@@ -83,11 +79,7 @@ impl Namespace {
         let dropped = self.entries.dropped_for(number);
         let orphans = dropped.into_iter().filter_map(|number| self.take_one(number)).collect();
         self.take_one(number);
-        let base = self.entries.base();
-        if base - self.cut >= CUT {
-            self.cut = base;
-            self.index.expire_before(base);
-        }
+        self.kept.begins_at(self.entries.base());
         orphans
     }
 
@@ -96,15 +88,14 @@ impl Namespace {
             pass.save(&entry);
         }
         let is_first = number == self.entries.base();
-        let Gone { id, key, run, is_kept } = self.entries.remove(number)?;
+        let Gone { id, key, run, is_kept, content } = self.entries.remove(number)?;
         if run > 0 {
             self.runs.take_out(run);
         }
-        match key {
-            Key::Text(hash) => drop(self.texts.remove(&(hash, number))),
-            // The first of all go together, some time later.
-            Key::Fingerprint { .. } if is_kept && !is_first => self.index.remove(number),
-            _ => {}
+        match (is_kept, is_first) {
+            (false, _) => {}
+            (true, false) => self.kept.remove(number, key, content.as_deref()),
+            (true, true) => self.kept.remove_first(number, key, content.as_deref()),
         }
         Some(id)
     }

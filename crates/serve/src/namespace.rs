@@ -8,17 +8,15 @@
 //! same times have the same answers, in a replay as well.
 
 use crate::chunk::Fields;
-use crate::document::{Document, Key, Measure, Refused, Verdict};
+use crate::content::Content;
+use crate::document::{Document, Key, Refused, Verdict};
 use crate::entries::{Entries, Entry, Grounds, NONE};
-use crate::index::FingerprintIndex;
+use crate::kept::KeptIndex;
 use crate::pass::SnapshotPass;
-use crate::prefetch::Prefetched;
 use crate::runs::Runs;
 use crate::settings::{Retention, Settings};
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap};
-use twinsplit_core::similarity::Score;
-use twinsplit_core::similarity::text::{Content, TextComparer};
+use std::collections::BinaryHeap;
 use twinsplit_io::error::Result;
 
 /// Counts of what has been asked of a namespace, since it was made.
@@ -47,27 +45,14 @@ pub struct Namespace {
     pub(crate) cursor: u64,
     /// Those that were, by the time of that, which may be an older one than the entry has by now.
     pub(crate) renewed: BinaryHeap<Reverse<(u64, u64)>>,
-    pub(crate) index: FingerprintIndex,
-    /// What was searched for before it is asked for.
-    prefetched: Prefetched,
-    near: Vec<(u64, u32)>,
-    /// The first number that the index may hold.
-    pub(crate) cut: u64,
-    /// Kept texts without fingerprints, by hash and number.
-    pub(crate) texts: BTreeSet<(u128, u64)>,
-    pub(crate) comparer: Option<TextComparer>,
+    pub(crate) kept: KeptIndex,
     pub(crate) runs: Runs,
     pub(crate) counts: Counts,
     /// Whether requests that would change it are refused.
     pub(crate) read_only: bool,
     /// A snapshot on its way.
     pub(crate) pass: Option<SnapshotPass>,
-    /// Bytes of the index when it was last looked at, and how many were put in since.
-    pub(crate) index_bytes: (u64, u32),
 }
-
-/// How often the index is asked for its bytes.
-const ASKED: u32 = 1024;
 
 impl Namespace {
     /// An empty one.
@@ -77,17 +62,11 @@ impl Namespace {
             entries: Entries::default(),
             cursor: 0,
             renewed: BinaryHeap::new(),
-            index: FingerprintIndex::new(settings.bits, settings.distance),
-            prefetched: Prefetched::default(),
-            near: Vec::new(),
-            cut: 0,
-            texts: BTreeSet::new(),
-            comparer: settings.check.map(TextComparer::new),
+            kept: KeptIndex::new(settings),
             runs: Runs::default(),
             counts: Counts::default(),
             read_only: false,
             pass: None,
-            index_bytes: (0, 0),
         }
     }
 
@@ -113,17 +92,17 @@ impl Namespace {
 
     /// Bytes that it takes, about.
     pub fn bytes(&self) -> u64 {
-        self.entries.bytes() + self.index_bytes.0 + 48 * self.texts.len() as u64 + self.runs.bytes()
+        self.entries.bytes() + self.kept.bytes() + self.runs.bytes()
     }
 
     /// Searches for documents of these fingerprints together: they are asked for next, in this order.
     pub(crate) fn prefetch(&mut self, values: impl Iterator<Item = u128>) {
-        self.prefetched.search(&self.index, values);
+        self.kept.prefetch(values);
     }
 
     /// Those that were searched for have been asked for.
     pub(crate) fn end_prefetch(&mut self) {
-        self.prefetched.forget();
+        self.kept.end_prefetch();
     }
 
     /// The first kept document that is like this one, of those that a run sees (0 for none) and that count.
@@ -134,32 +113,9 @@ impl Namespace {
         viewer: u32,
         counts: impl Fn(&Entry<'_>) -> bool,
     ) -> Option<Grounds> {
-        let Self { index, prefetched, near, entries, comparer, settings, texts, runs, .. } = self;
+        let Self { kept, entries, runs, .. } = self;
         let counts = |entry: &Entry<'_>| entry.is_kept() && runs.sees(viewer, entry.run()) && counts(entry);
-        match key {
-            Key::Nothing => None,
-            Key::Text(hash) => {
-                let mut equal = texts.range((hash, 0)..=(hash, u64::MAX));
-                let (_, of) = equal.find(|(_, of)| entries.get(*of).is_some_and(|entry| counts(&entry)))?;
-                Some(Grounds { of: *of, distance: 0, measure: Measure::EqualText })
-            }
-            Key::Fingerprint { value, most } => {
-                prefetched.near(index, value, settings.distance, near);
-                near.iter().find_map(|(of, distance)| {
-                    let (of, distance) = (*of, *distance);
-                    let entry = entries.get(of).filter(&counts)?;
-                    let Key::Fingerprint { most: theirs, .. } = entry.key() else { return None };
-                    if distance > most.min(theirs) {
-                        return None;
-                    }
-                    let measure = match comparer {
-                        None => Measure::Hamming,
-                        Some(comparer) => alike(comparer, entry.content, content)?,
-                    };
-                    Some(Grounds { of, distance, measure })
-                })
-            }
-        }
+        kept.find((key, content), entries, counts)
     }
 
     /// What a document is, without taking it in.
@@ -175,6 +131,7 @@ impl Namespace {
         let Grounds { of, distance, measure } = grounds;
         let Some(kept) = self.entries.get(of) else { return Verdict::New };
         let pending = self.runs.pending(viewer, kept.run()).map(Into::into);
+        let distance = measure.has_distance().then_some(distance);
         Verdict::Duplicate { id: kept.id().into(), distance, measure, pending }
     }
 
@@ -262,22 +219,7 @@ impl Namespace {
             return Ok(());
         }
         self.counts.new += 1;
-        match key {
-            Key::Nothing => Ok(()),
-            Key::Text(hash) => {
-                self.texts.insert((hash, number));
-                Ok(())
-            }
-            Key::Fingerprint { value, .. } => {
-                let inserted = self.index.insert(number, value);
-                self.prefetched.put_in(number, value);
-                self.index_bytes.1 += 1;
-                if self.index_bytes.1 == ASKED {
-                    self.index_bytes = (self.index.memory(), 0);
-                }
-                inserted
-            }
-        }
+        self.kept.insert(number, key, &self.entries)
     }
 
     /// Forgets a document, and those that were dropped in its favour, whose ids are given: whoever sends them again has a new verdict. `None` where there is
@@ -321,15 +263,4 @@ pub(crate) struct Taken {
     pub run: u32,
     /// Whether it was kept whatever there was; told of runs alone, for what comes with none is never compared again.
     pub forced: bool,
-}
-
-/// How alike two contents are, where they are enough.
-pub(crate) fn alike(
-    comparer: &mut TextComparer,
-    one: Option<&Content>,
-    other: Option<&Content>,
-) -> Option<Measure> {
-    let score = comparer.compare(one?, other?)?;
-    let Score::Share(share) = score else { return None };
-    Some(Measure::Text(comparer.measure(), share))
 }

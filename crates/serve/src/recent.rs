@@ -1,11 +1,12 @@
 //! The last duplicates, for the page: by name alone, so that nothing is held that was deleted.
 
+use crate::content::Content;
 use crate::document::Verdict;
 use crate::state::{Answer, Operation, State};
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
-use twinsplit_core::similarity::text::Content;
+use twinsplit_core::similarity::text;
 
 /// How many there are at most.
 const MOST: usize = 50;
@@ -93,8 +94,8 @@ pub(crate) type Named = (Box<[u8]>, Box<[u8]>);
 /// How the texts of documents begin that are held as texts, of those that count for all.
 pub(crate) fn texts(state: &State, of: &[Named]) -> Vec<Option<String>> {
     let text = |(namespace, id): &Named| match state.get(namespace)?.entry(id, 0)?.content? {
-        Content::Text(text) => Some(text.chars().take(SHOWN).collect()),
-        Content::Counts(_) => None,
+        Content::Checked(text::Content::Text(text)) => Some(text.chars().take(SHOWN).collect()),
+        Content::Checked(text::Content::Counts(_)) | Content::Set(_) => None,
     };
     of.iter().map(text).collect()
 }

@@ -1,9 +1,8 @@
 //! A namespace as a snapshot holds it.
 
 use crate::chunk::Fields;
-use crate::document::{Document, Key};
+use crate::document::Document;
 use crate::entries::NONE;
-use crate::index::FingerprintIndex;
 use crate::namespace::{Counts, Namespace};
 use crate::pass::Saved;
 use crate::runs::Runs;
@@ -23,7 +22,7 @@ impl Namespace {
         runs: Runs,
     ) -> Result<bool> {
         self.runs = runs;
-        let (mut numbers, mut values, mut linked) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut kept, mut linked) = (Vec::new(), Vec::new());
         for row in rows {
             let Document { key, digest, content } = row.document;
             let hash = self.entries.hash(&row.id);
@@ -35,15 +34,10 @@ impl Namespace {
             {
                 return Ok(false);
             }
-            match (key, grounds) {
-                (Key::Fingerprint { value, .. }, None) => {
-                    numbers.push(number);
-                    values.push(value);
-                }
-                (Key::Text(hash), None) => drop(self.texts.insert((hash, number))),
-                _ => {}
+            match grounds {
+                None => kept.push(number),
+                Some(grounds) => linked.push((number, grounds.of)),
             }
-            linked.extend(grounds.map(|grounds| (number, grounds.of)));
             let dropped = grounds.map(|grounds| (grounds, [NONE; 2]));
             let fields = Fields { id: &row.id, time, renewed, forced, key, digest, run, dropped };
             self.entries.insert(fields, hash, content);
@@ -64,11 +58,7 @@ impl Namespace {
         if !self.entries.skip_to(next) {
             return Ok(false);
         }
-        if !numbers.is_empty() {
-            self.index =
-                FingerprintIndex::over(self.settings.bits, self.settings.distance, &numbers, &values)?;
-        }
-        self.index_bytes = (self.index.memory(), 0);
+        self.kept.fill(&kept, &self.entries)?;
         self.counts = counts;
         Ok(true)
     }

@@ -1,6 +1,7 @@
 //! What a service was made with, and how long it keeps what.
 
 use std::path::Path;
+use twinsplit_core::similarity::Similarity;
 use twinsplit_core::similarity::text::TextCheck;
 use twinsplit_core::sketch::simhash::Bits;
 use twinsplit_io::checked_file::Head;
@@ -9,18 +10,40 @@ use twinsplit_io::error::Result;
 /// What decides verdicts. All namespaces have it in common.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Bits of a fingerprint.
-    pub bits: Bits,
-    /// The greatest distance of any two documents, at most [`twinsplit_hamming::MOST_DISTANCE`].
-    pub distance: u32,
-    /// The second stage, where there is one.
-    pub check: Option<TextCheck>,
+    /// When two documents are alike.
+    pub comparison: Comparison,
     /// How long documents are kept.
     pub retention: Retention,
     /// The most bytes that entries and their indexes may take together.
     pub memory: u64,
     /// The most namespaces.
     pub namespaces: usize,
+}
+
+/// When two documents are alike.
+#[derive(Clone, Copy, Debug)]
+pub enum Comparison {
+    /// When their fingerprints are near.
+    Fingerprints {
+        /// Bits of a fingerprint.
+        bits: Bits,
+        /// The greatest distance of any two documents, at most [`twinsplit_hamming::MOST_DISTANCE`].
+        distance: u32,
+        /// The second stage, where there is one.
+        check: Option<TextCheck>,
+    },
+    /// When their sets of features are in the answer of this similarity, in which the document that comes is the query.
+    Sets(Similarity),
+}
+
+impl Comparison {
+    /// The second stage, where there is one.
+    pub fn check(&self) -> Option<TextCheck> {
+        match self {
+            Comparison::Fingerprints { check, .. } => *check,
+            Comparison::Sets(_) => None,
+        }
+    }
 }
 
 /// How long documents are kept, in each namespace.

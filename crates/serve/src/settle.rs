@@ -4,9 +4,9 @@
 //! compared with what counts for all by now, and is dropped in favour of the first that is like it; what others have committed stays as it is. What was
 //! dropped in favour of such a document is compared again, and is forgotten where nothing that is kept is like it: nobody has its text any more.
 
-use crate::document::{Key, Measure, Refused};
+use crate::document::{Key, Refused};
 use crate::entries::{Entry, Grounds, Seen};
-use crate::namespace::{Namespace, alike};
+use crate::namespace::Namespace;
 use crate::prefetch::TOGETHER;
 use crate::runs::{Ended, Found, Settled};
 use std::collections::{BTreeMap, BTreeSet};
@@ -112,22 +112,15 @@ impl Namespace {
 
     /// What becomes of a document whose id is there for all already.
     fn same_id(&mut self, run: u32, number: u64) -> Option<Decision> {
-        let Self { entries, runs, comparer, .. } = self;
+        let Self { entries, runs, kept, .. } = self;
         let entry = entries.get(number)?;
         let seen = |of: u32| if of != run && runs.sees(0, of) { Seen::First } else { Seen::Not };
         let other = entries.find(entry.id(), entries.hash(entry.id()), seen)?;
         if other.digest() != entry.digest() {
             return Some(Decision::Conflict);
         }
-        let itself = || {
-            let by_text =
-                comparer.as_mut().and_then(|comparer| alike(comparer, other.content, entry.content));
-            let measure = match other.key() {
-                Key::Fingerprint { .. } => by_text.unwrap_or(Measure::Hamming),
-                _ => Measure::EqualText,
-            };
-            Grounds { of: other.number, distance: 0, measure }
-        };
+        let itself =
+            || Grounds { of: other.number, distance: 0, measure: kept.measure_of_same(&other, &entry) };
         Some(Decision::Merge(other.grounds().unwrap_or_else(itself)))
     }
 
@@ -200,10 +193,9 @@ impl Namespace {
         if let (Some(pass), Some(entry)) = (&mut self.pass, self.entries.get(number)) {
             pass.save_changed(&entry);
         }
-        match was_kept {
-            Some(Key::Fingerprint { .. }) => self.index.remove(number),
-            Some(Key::Text(hash)) => drop(self.texts.remove(&(hash, number))),
-            _ => {}
+        if let Some(key) = was_kept {
+            let content = self.entries.get(number).and_then(|entry| entry.content);
+            self.kept.remove(number, key, content);
         }
         self.entries.drop_for(number, grounds);
     }

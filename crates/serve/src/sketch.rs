@@ -1,7 +1,10 @@
 //! Texts and fingerprints of requests as documents, by the options that runs have.
 
+use crate::content::Content;
 use crate::document::{Document, Key, sent_digest};
+use crate::settings::Comparison;
 use twinsplit_core::hash;
+use twinsplit_core::similarity::Similarity;
 use twinsplit_core::similarity::text::TextCheck;
 use twinsplit_core::sketch::content::Contents;
 use twinsplit_core::sketch::distance::Distances;
@@ -14,8 +17,24 @@ use twinsplit_core::text::{Extractor, FeatureSpec};
 pub struct Sketching {
     /// What the features are.
     pub features: FeatureSpec,
-    /// The least different features of a text that has a fingerprint.
+    /// The least different features of a text that is compared by them.
     pub least: u64,
+    /// What is made of them.
+    pub sketched: Sketched,
+}
+
+/// What is made of the features of a text.
+#[derive(Clone, Debug)]
+pub enum Sketched {
+    /// A fingerprint.
+    Fingerprints(Fingerprinting),
+    /// A set, by this similarity.
+    Sets(Similarity),
+}
+
+/// How features become a fingerprint.
+#[derive(Clone, Debug)]
+pub struct Fingerprinting {
     /// What a feature weighs.
     pub weights: Weights,
     /// Where inverse document frequencies come from.
@@ -35,8 +54,20 @@ pub struct Sketching {
 /// Makes documents. It holds buffers that are reused from text to text: each connection has one.
 #[derive(Debug)]
 pub struct Sketch {
-    sketcher: Sketcher,
     extractor: Extractor,
+    least: u64,
+    making: Making,
+}
+
+#[derive(Debug)]
+enum Making {
+    Fingerprints(Box<MakingFingerprints>),
+    Sets(Vec<u64>),
+}
+
+#[derive(Debug)]
+struct MakingFingerprints {
+    sketcher: Sketcher,
     contents: Option<Contents>,
     distances: Distances,
     bits: Bits,
@@ -45,52 +76,84 @@ pub struct Sketch {
 impl Sketching {
     /// What makes documents.
     pub fn sketch(&self) -> Sketch {
-        let Self { features, least, weights, idf, hash, bits, tie, distances, check } = self;
-        Sketch {
-            sketcher: Sketcher::new(features.clone(), *least, *weights, idf.clone(), *hash, *bits, *tie),
-            extractor: Extractor::new(features.clone()),
-            contents: check.map(|check| Contents::new(check.measure, features.clone())),
-            distances: distances.clone(),
-            bits: *bits,
+        let Self { features, least, sketched } = self;
+        let making = match sketched {
+            Sketched::Fingerprints(of) => {
+                let Fingerprinting { weights, idf, hash, bits, tie, distances, check } = of;
+                let sketcher =
+                    Sketcher::new(features.clone(), *least, *weights, idf.clone(), *hash, *bits, *tie);
+                Making::Fingerprints(Box::new(MakingFingerprints {
+                    sketcher,
+                    contents: check.map(|check| Contents::new(check.measure, features.clone())),
+                    distances: distances.clone(),
+                    bits: *bits,
+                }))
+            }
+            Sketched::Sets(_) => Making::Sets(Vec::new()),
+        };
+        Sketch { extractor: Extractor::new(features.clone()), least: (*least).max(1), making }
+    }
+
+    /// When two documents are alike.
+    pub fn comparison(&self) -> Comparison {
+        match &self.sketched {
+            Sketched::Fingerprints(Fingerprinting { bits, distances, check, .. }) => {
+                Comparison::Fingerprints { bits: *bits, distance: distances.most(), check: *check }
+            }
+            Sketched::Sets(similarity) => Comparison::Sets(*similarity),
         }
     }
 }
 
 impl Sketch {
-    /// The document of a text. One with too few features for a fingerprint is known by the hash of the text.
+    /// The document of a text. One with too few features is known by the hash of the text.
     pub fn of_text(&mut self, text: &str) -> Document {
-        let key = match self.sketcher.fingerprint(text) {
-            Some(fingerprint) => {
-                Key::Fingerprint { value: fingerprint.value, most: self.distances.of_text(text) }
+        let Self { extractor, least, making } = self;
+        let (key, content) = match making {
+            Making::Fingerprints(making) => {
+                let MakingFingerprints { sketcher, contents, distances, .. } = &mut **making;
+                let key = sketcher.fingerprint(text).map(|fingerprint| Key::Fingerprint {
+                    value: fingerprint.value,
+                    most: distances.of_text(text),
+                });
+                (key, contents.as_mut().map(|contents| Content::Checked(contents.content(text))))
             }
-            None => self.extractor.text_hash(text).map_or(Key::Nothing, Key::Text),
+            Making::Sets(features) => {
+                extractor.set(text, features);
+                let is_set = features.len() as u64 >= *least;
+                (is_set.then_some(Key::Set), is_set.then(|| Content::Set(features[..].into())))
+            }
         };
-        let content = self.contents.as_mut().map(|contents| Box::new(contents.content(text)));
-        Document { key, digest: hash::feature(text.as_bytes()), content }
+        let key = key.unwrap_or_else(|| extractor.text_hash(text).map_or(Key::Nothing, Key::Text));
+        Document { key, digest: hash::feature(text.as_bytes()), content: content.map(Box::new) }
     }
 
     /// The document of a fingerprint in hex digits.
     ///
     /// # Errors
-    /// It has another number of digits; texts are needed for a second stage.
+    /// It has another number of digits; texts are needed, for a second stage or for sets.
     pub fn of_fingerprint(&self, digits: &[u8]) -> Result<Document, String> {
-        if self.contents.is_some() {
-            return Err("this service compares texts (--check): give TEXT and a text".to_owned());
-        }
+        let (distances, bits) = match &self.making {
+            Making::Fingerprints(making) if making.contents.is_none() => (&making.distances, making.bits),
+            Making::Fingerprints(_) => {
+                return Err("this service compares texts (--check): give TEXT and a text".to_owned());
+            }
+            Making::Sets(_) => {
+                let problem =
+                    "this service compares sets of features (--chain doc-split): give TEXT and a text";
+                return Err(problem.to_owned());
+            }
+        };
         let is_lower = digits.iter().all(|digit| !digit.is_ascii_uppercase());
         let found = match is_lower {
             true => Fingerprint::from_hex(digits),
             false => Fingerprint::from_hex(&digits.to_ascii_lowercase()),
         };
-        let fingerprint = found.filter(|found| found.bits == self.bits).ok_or_else(|| {
-            format!(
-                "expected a fingerprint of {} hex digits, found {} bytes",
-                self.bits.count() / 4,
-                digits.len()
-            )
+        let fingerprint = found.filter(|found| found.bits == bits).ok_or_else(|| {
+            format!("expected a fingerprint of {} hex digits, found {} bytes", bits.count() / 4, digits.len())
         })?;
         let Fingerprint { value, .. } = fingerprint;
-        let key = Key::Fingerprint { value, most: self.distances.all() };
+        let key = Key::Fingerprint { value, most: distances.all() };
         Ok(Document { key, digest: sent_digest(value), content: None })
     }
 }

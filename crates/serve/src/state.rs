@@ -12,7 +12,6 @@ use crate::namespace::{Arrival, Namespace};
 use crate::runs::Mode;
 use crate::settings::{Retention, Settings};
 use std::collections::BTreeMap;
-use twinsplit_core::similarity::text::TextComparer;
 
 /// All namespaces.
 #[derive(Debug)]
@@ -152,10 +151,10 @@ impl State {
                 Answer::Orphans(orphans)
             }
             Operation::Why(one, other) => {
-                let comparer = self.settings.check.map(TextComparer::new);
+                let comparison = self.settings.comparison;
                 let compared = self.with(name, |namespace| {
                     namespace.expire(now);
-                    compared(namespace, comparer, [&one, &other], run)
+                    compared(namespace, &comparison, [&one, &other], run)
                 });
                 Answer::Why(compared.flatten().map(Box::new))
             }

@@ -15,4 +15,5 @@ mod oracle_runs;
 mod power;
 mod runs;
 mod serving;
+mod sets;
 mod sockets;

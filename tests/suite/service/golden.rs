@@ -84,3 +84,64 @@ fn folders_of_format_1_open() {
     let other = "Something else altogether stands in this text of Words";
     says(&mut client, "news", "d", ("TEXT", other), duplicate("c", 0, "jaccard:1.000000"));
 }
+
+/// Format 2, with runs: one that was committed, one that was cancelled, and a namespace that is read-only. What was said of fingerprints and of sets was checked
+/// by hand.
+#[test]
+fn folders_of_format_2_open() {
+    let options = "--features words:2 --min-features 2";
+    let bulk = |text: &str| Value::Bulk(text.to_owned());
+    let alike = |of: &str, said: [&str; 2]| {
+        let [distance, measure] = said;
+        let distance = distance.parse().map_or(Value::Null, Value::Number);
+        Value::Array(vec![bulk("DUPLICATE"), bulk(of), distance, bulk(measure)])
+    };
+    for (name, options, [b, f, g]) in [
+        ("runs-2", format!("{options} --distance 8"), [["6", "hamming"], ["6", "hamming"], ["0", "hamming"]]),
+        (
+            "sets-2",
+            format!("{options} --chain doc-split --tau 0.5"),
+            // 8 of 10, 7 of 9.
+            [["", "jaccard:0.800000"], ["", "jaccard:0.777778"], ["", "jaccard:1.000000"]],
+        ),
+    ] {
+        let here = Place::new();
+        for again in [false, true] {
+            let service = match again {
+                false => start(&here, name, &options),
+                true => Service::start(&here, &format!("{name} {options}")),
+            };
+            if !again {
+                assert!(service.said.contains("of a snapshot and 7 changes after it"), "{}", service.said);
+            }
+            let mut client = service.client();
+            for (namespace, id, text, expected) in [
+                ("news", "a", "It rained in the north all day, and rivers rose.", new()),
+                ("news", "b", "It rained in the north all day and rivers fell!", alike("a", b)),
+                ("news", "c", "Rain fell.", new()),
+                ("news", "d", "RAIN fell.", duplicate("c", 0, "equal-text")),
+                ("news", "e", "Somebody sang in the street, and nobody heard of it.", new()),
+                ("news", "f", "Somebody sang in the street and nobody heard.", alike("e", f)),
+                ("news", "g", "The ferry left the harbour at six in the morning.", alike("h", g)),
+                ("news", "h", "The ferry left the harbour at six in the morning!", new()),
+                ("more", "i", "The ferry left the harbour at six in the morning!", new()),
+            ] {
+                says(&mut client, namespace, id, ("TEXT", text), expected);
+            }
+            let committed = Value::Array(vec![Value::Array(vec![
+                bulk("g"),
+                bulk("DUPLICATE"),
+                bulk("h"),
+                g[0].parse().map_or(Value::Null, Value::Number),
+                bulk(g[1]),
+            ])]);
+            assert_eq!(client.ask("FP.COMMIT news monday"), committed);
+            for asked in ["FP.CHECKADD more j TEXT x", "FP.CANCEL more tuesday"] {
+                let Value::Error(error) = client.ask(asked) else { panic!("{asked}") };
+                assert!(error.starts_with("READONLY"), "{error}");
+            }
+            service.signal("TERM");
+            assert_eq!(service.end().0, Some(0));
+        }
+    }
+}

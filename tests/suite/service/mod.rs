@@ -8,6 +8,7 @@ mod golden;
 mod http;
 mod kills;
 mod program;
+mod sets;
 
 use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;

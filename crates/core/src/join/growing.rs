@@ -1,9 +1,9 @@
 //! Sets that come and go one by one, each of which finds those that it is in the answer with.
 //!
 //! **Prefixes.** Each set stands in the posting lists of its probe prefix, the first of its features in a total order
-//! (chaudhuri2006, section 4). Two sets in the answer share a feature of both prefixes, whatever the order is; the order decides how long the lists are. A
+//! (bayardo2007). Two sets in the answer share a feature of both prefixes, whatever the order is; the order decides how long the lists are. A
 //! posting has the place of the feature and the size of its set, so that most contacts are passed over without a look at the sets
-//! (xiao2008, section 3: the positional filter).
+//! (xiao2008: the position filter).
 //!
 //! **The order.** Features that a sample of the sets holds twice and more come last, by how often it holds them; all others come before, by
 //! their hash. When there are [`GROWS`] times as many sets as the order was made for, another sample is counted, and the sets move
@@ -131,6 +131,27 @@ impl GrowingIndex {
             ordered: first / GROWS,
             first,
         }
+    }
+
+    /// The sets of these numbers, of which `sets` has the features, as [`GrowingIndex::insert`] takes them.
+    pub fn over<'s>(
+        similarity: Similarity,
+        numbers: Vec<u64>,
+        sets: impl Fn(u64) -> Option<&'s [u64]>,
+    ) -> Self {
+        let mut index = Self::new(similarity);
+        if numbers.len() >= GROWS * index.ordered {
+            let mut counts = FxHashMap::default();
+            for number in numbers.iter().step_by(numbers.len().div_ceil(SAMPLE)) {
+                count(sets(*number).unwrap_or_default(), &mut counts);
+            }
+            index.ordered = numbers.len();
+            index.lists = Lists::new(Order::of(counts), GROWS * numbers.len());
+        }
+        for number in numbers {
+            index.insert(number, sets(number).unwrap_or_default(), &sets);
+        }
+        index
     }
 
     /// How many sets there are that can be found.
@@ -290,7 +311,7 @@ impl GrowingIndex {
                 match slot {
                     Some(slot) => {
                         let set = slot.and_then(|slot| sets(slot.number)).unwrap_or_default();
-                        set.iter().for_each(|feature| *counts.entry(*feature).or_default() += 1);
+                        count(set, counts);
                     }
                     None => {
                         let order = Order::of(std::mem::take(counts));
@@ -330,6 +351,10 @@ impl GrowingIndex {
         self.lists.insert(place, set, length);
         self.slots[place as usize] = Some(Slot { order: self.order, ..slot });
     }
+}
+
+fn count(set: &[u64], counts: &mut FxHashMap<u64, u32>) {
+    set.iter().for_each(|feature| *counts.entry(*feature).or_default() += 1);
 }
 
 #[cfg(test)]
@@ -401,6 +426,13 @@ mod tests {
                                 expected.push((*number, overlap));
                             }
                         }
+                        prop_assert_eq!(&found, &expected);
+                        found.clear();
+                        let again = GrowingIndex::over(similarity, held.keys().copied().collect(), |number| held.get(&number).map(|set| &set[..]));
+                        again.search(&set, |number| held.get(&number).map(|set| &set[..]), &mut room, |number, overlap| {
+                            found.push((number, overlap));
+                            ControlFlow::Continue(())
+                        });
                         prop_assert_eq!(found, expected);
                     }
                 }

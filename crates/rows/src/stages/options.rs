@@ -21,6 +21,10 @@ pub const TAU: &str = "0.65";
 #[derive(Clone, Copy, Debug)]
 pub struct SimilarityOpts(pub Similarity);
 
+/// The same where what comes is the query of what is there, so that a similarity may be the share of a query.
+#[derive(Clone, Copy, Debug)]
+pub struct QuerySimilarityOpts(pub Similarity);
+
 /// A threshold of any similarity.
 #[derive(Clone, Debug)]
 struct Threshold(String);
@@ -54,20 +58,31 @@ impl Options for SimilarityOpts {
     }
 
     fn read(given: &dyn Given) -> std::result::Result<Self, Invalid> {
+        let QuerySimilarityOpts(similarity) = QuerySimilarityOpts::read(given)?;
+        if similarity.measure() == Measure::QueryContainment && given.value(QUERIES).is_none() {
+            return Err(Invalid {
+                option: "similarity".to_owned(),
+                value: similarity.measure().name().to_owned(),
+                problem: "it is the share of a query, so it goes with --queries; between documents of the input take containment"
+                    .to_owned(),
+            });
+        }
+        Ok(Self(similarity))
+    }
+}
+
+impl Options for QuerySimilarityOpts {
+    fn fields() -> Vec<Field> {
+        SimilarityFields::fields()
+    }
+
+    fn read(given: &dyn Given) -> std::result::Result<Self, Invalid> {
         let SimilarityFields { similarity, tau: Threshold(tau) } = SimilarityFields::read(given)?;
         let wrong = |error: ThresholdError| Invalid {
             option: "tau".to_owned(),
             value: tau.clone(),
             problem: error.to_string(),
         };
-        if similarity == Measure::QueryContainment && given.value(QUERIES).is_none() {
-            return Err(Invalid {
-                option: "similarity".to_owned(),
-                value: similarity.name().to_owned(),
-                problem: "it is the share of a query, so it goes with --queries; between documents of the input take containment"
-                    .to_owned(),
-            });
-        }
         similarity.reaching(&tau).map(Self).map_err(wrong)
     }
 }

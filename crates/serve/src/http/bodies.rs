@@ -7,6 +7,7 @@ use crate::runs::{Mode, RunFigures, Settled};
 use crate::state::Compared as HowAlike;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+use twinsplit_core::similarity::Score;
 
 // What is asked.
 objects! { (Clone, Debug, PartialEq, Deserialize)
@@ -100,9 +101,9 @@ objects! { (Clone, Debug, PartialEq, Serialize)
         verdict: VerdictKind,
         /// The id of the first kept document that is near enough.
         of: Option<Id>,
-        /// In how many bits the fingerprints differ.
+        /// In how many bits the fingerprints differ, where these are compared.
         distance: Option<u32>,
-        /// By what: hamming, equal-text, or the measure of --check and its value.
+        /// By what: hamming, equal-text, or the measure of --check or --similarity and its value.
         measure: Option<String>,
         /// The run that has brought the kept document, where it is another one and still open.
         pending: Option<Id>,
@@ -172,9 +173,15 @@ objects! { (Clone, Debug, PartialEq, Serialize)
         distance: Option<u32>,
         /// In how many bits they may.
         distance_allowed: Option<u32>,
-        /// How alike the texts are by the measure of --check, where they are alike enough.
+        /// How many features the first one has, where sets are compared.
+        features_first: Option<u64>,
+        /// How many features the second one has.
+        features_second: Option<u64>,
+        /// How many features both have.
+        features_shared: Option<u64>,
+        /// How alike they are by --similarity; or by the measure of --check, where they are alike enough.
         similarity: Option<f64>,
-        /// Whether the texts are equal, where both are too short for fingerprints.
+        /// Whether the texts are equal, where both are too short for anything else.
         equal_texts: Option<bool>,
         /// Whether one would be a duplicate of the other.
         alike: bool,
@@ -275,7 +282,7 @@ impl From<&Decided> for Verdict {
             Decided::Duplicate { id, distance, measure, pending } => Self {
                 verdict: VerdictKind::Duplicate,
                 of: Some(Id(id.clone())),
-                distance: Some(*distance),
+                distance: *distance,
                 measure: Some(measure.to_string()),
                 pending: pending.clone().map(Id),
             },
@@ -285,14 +292,21 @@ impl From<&Decided> for Verdict {
 
 impl From<&HowAlike> for Compared {
     fn from(compared: &HowAlike) -> Self {
-        let HowAlike { verdicts: [first, second], distance, share, equal_texts, alike } = compared;
+        let HowAlike { verdicts: [first, second], distance, features, similarity, equal_texts, alike } =
+            compared;
         Self {
             first: first.into(),
             second: second.into(),
             distance: distance.map(|(distance, _)| distance),
             distance_allowed: distance.map(|(_, most)| most),
+            features_first: features.map(|[first, ..]| first),
+            features_second: features.map(|[_, second, _]| second),
+            features_shared: features.map(|[.., shared]| shared),
             // Six decimals are written as they are.
-            similarity: share.map(|share| f64::from(share) / 1e6),
+            similarity: similarity.map(|similarity| match similarity {
+                Score::Share(millionths) => f64::from(millionths) / 1e6,
+                Score::Count(count) => count as f64,
+            }),
             equal_texts: *equal_texts,
             alike: *alike,
         }

@@ -1,11 +1,12 @@
 //! Documents in chunks, against a map.
 
 use crate::chunk::{CHUNK, Fields};
+use crate::content::Content;
 use crate::document::{Key, Measure, sent_digest};
 use crate::entries::{Entries, Grounds, NONE, Seen};
 use std::collections::BTreeMap;
 use twinsplit_core::hash::mix;
-use twinsplit_core::similarity::text::{Content, TextMeasure};
+use twinsplit_core::similarity::text::{Content as TextContent, TextMeasure};
 
 /// A document of the map.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,9 +28,14 @@ fn held(number: u64) -> Held {
     let key = match chance >> 8 & 7 {
         0 => Key::Nothing,
         1 => Key::Text(value),
+        2 => Key::Set,
         _ => Key::Fingerprint { value, most: (chance >> 12 & 3) as u32 },
     };
-    let content = (chance >> 16 & 7 == 0).then(|| Content::Text("x".repeat((chance >> 20 & 31) as usize)));
+    let text = || "x".repeat((chance >> 20 & 31) as usize);
+    let content = match key {
+        Key::Set => Some(Content::Set((number..number + (chance >> 20 & 31)).collect())),
+        _ => (chance >> 16 & 7 == 0).then(|| Content::Checked(TextContent::Text(text()))),
+    };
     Held {
         id: number.to_string().repeat(1 + (chance >> 28 & 3) as usize).into_bytes(),
         time: number * 3,

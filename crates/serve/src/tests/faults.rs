@@ -5,13 +5,14 @@ use super::power::{Recorded, after_power_loss};
 use crate::disk::{LogDisk, LogFolder};
 use crate::document::{Document, Key, Refused, Verdict};
 use crate::engine::Engine;
-use crate::settings::{Retention, Settings};
+use crate::settings::{Comparison, Retention, Settings};
 use crate::state::{Answer, Operation, State};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use twinsplit_core::similarity::Measure;
 use twinsplit_core::sketch::simhash::Bits;
 use twinsplit_io::error::Result;
 
@@ -23,7 +24,15 @@ fn put(folder: &Path, files: &BTreeMap<String, Vec<u8>>) -> PathBuf {
 
 fn settings(retention: Retention) -> Settings {
     let check = Some("jaccard:0.6".parse().unwrap());
-    Settings { bits: Bits::B64, distance: 3, check, retention, memory: 1 << 30, namespaces: 3 }
+    let comparison = Comparison::Fingerprints { bits: Bits::B64, distance: 3, check };
+    Settings { comparison, retention, memory: 1 << 30, namespaces: 3 }
+}
+
+/// Fingerprints, or sets.
+fn settings_of(seed: u8, retention: Retention) -> Settings {
+    let sets = Comparison::Sets(Measure::Jaccard.reaching("0.6").unwrap());
+    let settings = settings(retention);
+    if seed.is_multiple_of(2) { settings } else { Settings { comparison: sets, ..settings } }
 }
 
 fn made_with() -> Vec<(&'static str, String)> {
@@ -33,7 +42,7 @@ fn made_with() -> Vec<(&'static str, String)> {
 fn requests(seed: u8, count: usize) -> Vec<model::Asking> {
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[seed; 32]);
     let mut runner = TestRunner::new_with_rng(Config::default(), rng);
-    let one = model::asked(&settings(Retention::default()), 2);
+    let one = model::asked(&settings_of(seed, Retention::default()), 2);
     let mut all = Vec::new();
     while all.len() < count {
         all.extend(one.new_tree(&mut runner).unwrap().current());
@@ -65,10 +74,10 @@ fn after_power_loss_there_is_all_that_was_synced() {
         let folder = place.path().join(format!("run-{seed}"));
         fs::create_dir(&folder).unwrap();
         let disk = Recorded::new(&folder, usize::MAX);
-        let (mut engine, _) = Engine::open(disk.clone(), settings(retention), made_with()).unwrap();
+        let (mut engine, _) = Engine::open(disk.clone(), settings_of(seed, retention), made_with()).unwrap();
         // A state without a disk after each change, by their number, and what was on the disk when.
-        let mut twin = State::new(settings(retention));
-        let mut again = State::new(settings(retention));
+        let mut twin = State::new(settings_of(seed, retention));
+        let mut again = State::new(settings_of(seed, retention));
         let mut states = vec![seen(&mut again, 0)];
         let mut synced = vec![(disk.log.lock().unwrap().len(), 0)];
         let mut now = 0;
@@ -119,7 +128,8 @@ fn after_power_loss_there_is_all_that_was_synced() {
                 cases += 1;
                 let files = after_power_loss(&log, at, &mut next);
                 let folder = put(&place.path().join(format!("case-{cases}")), &files);
-                let opened = Engine::open(LogFolder(folder.clone()), settings(retention), made_with());
+                let opened =
+                    Engine::open(LogFolder(folder.clone()), settings_of(seed, retention), made_with());
                 let (mut engine, recovered) =
                     opened.unwrap_or_else(|error| panic!("{seed}, {at} of {log:?}: {error}"));
                 cut += usize::from(recovered.torn.is_some());
@@ -137,7 +147,8 @@ fn after_power_loss_there_is_all_that_was_synced() {
             }
         }
         // The same folder, opened once more, and then from a snapshot alone.
-        let open = || Engine::open(LogFolder(folder.clone()), settings(retention), made_with()).unwrap();
+        let open =
+            || Engine::open(LogFolder(folder.clone()), settings_of(seed, retention), made_with()).unwrap();
         for _ in 0..3 {
             let (mut engine, recovered) = open();
             assert_eq!((recovered.torn, engine.last() as usize), (None, changes.len()));

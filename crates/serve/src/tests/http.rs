@@ -181,7 +181,7 @@ fn both_protocols_have_the_same_answers() {
         let expected = state.ask(1, b"n", operation, &mut |_| {});
         if mix(number).is_multiple_of(2) {
             let mut replies = Replies::default();
-            crate::commands::reply(&expected, &mut replies);
+            crate::replies::reply(&expected, &mut replies);
             let said = redis.ask_all(std::slice::from_ref(&line)).unwrap().remove(0);
             assert_eq!(said, client::reply(&mut &replies.bytes[..]).unwrap(), "{line:?}");
         } else {

@@ -1,30 +1,27 @@
 //! Random requests against an oracle: a list of documents that is searched from its beginning.
 
 use super::oracle::Oracle;
+use crate::content::Content;
 use crate::document::{Document, Key, Measure, Refused, Verdict};
 use crate::runs::{Mode, Settled};
-use crate::settings::{Retention, Settings};
+use crate::settings::{Comparison, Retention, Settings};
 use crate::state::{Answer, Operation, State};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use std::collections::BTreeMap;
-use twinsplit_core::similarity::text::Content;
+use twinsplit_core::similarity::Measure as SetMeasure;
+use twinsplit_core::similarity::text::Content as TextContent;
 use twinsplit_core::sketch::simhash::Bits;
 
 /// Documents of few kinds, so that many are alike.
-pub(super) fn documents(bits: Bits, checked: bool) -> impl Strategy<Value = Document> {
-    let high = if bits == Bits::B128 { 0xabcdu128 << 100 } else { 0 };
-    let flips = prop::collection::vec(0u32..bits.count(), 0..4);
-    let near = (0u64..8, flips, 1u32..=3, 0u64..3).prop_map(move |(seed, flips, most, words)| {
-        let value = u128::from(twinsplit_core::hash::mix(seed)) | high;
-        let value = flips.iter().fold(value, |value, bit| value ^ 1 << bit);
-        let content = Content::Counts((seed..seed + 4 + words).map(|word| (word, 1)).collect());
-        let digest =
-            twinsplit_core::hash::mix(value as u64 ^ (value >> 64) as u64 ^ words << 7 ^ u64::from(most));
-        let content = checked.then(|| Box::new(content));
-        Document { key: Key::Fingerprint { value, most }, digest, content }
-    });
-    let content = move || checked.then(|| Box::new(Content::Counts(Vec::new())));
+pub(super) fn documents(comparison: Comparison) -> impl Strategy<Value = Document> {
+    let (near, checked) = match comparison {
+        Comparison::Fingerprints { bits, check, .. } => {
+            (fingerprints(bits, check.is_some()).boxed(), check.is_some())
+        }
+        Comparison::Sets(_) => (sets().boxed(), false),
+    };
+    let content = move || checked.then(|| Box::new(Content::Checked(TextContent::Counts(Vec::new()))));
     let short = (0u64..4).prop_map(move |text| Document {
         key: Key::Text(text.into()),
         digest: text,
@@ -34,9 +31,34 @@ pub(super) fn documents(bits: Bits, checked: bool) -> impl Strategy<Value = Docu
     prop_oneof![8 => near, 2 => short, 1 => nothing]
 }
 
-pub(super) fn requests(bits: Bits, checked: bool) -> impl Strategy<Value = Operation> {
+fn sets() -> impl Strategy<Value = Document> {
+    let others = prop::collection::btree_set(0u64..30, 0..4);
+    (0u64..8, 4u64..9, others).prop_map(|(seed, count, mut features)| {
+        features.extend(3 * seed..3 * seed + count);
+        let features: Vec<u64> = features.into_iter().collect();
+        let digest = features.iter().fold(7, |digest, feature| twinsplit_core::hash::mix(digest ^ feature));
+        Document { key: Key::Set, digest, content: Some(Box::new(Content::Set(features.into()))) }
+    })
+}
+
+fn fingerprints(bits: Bits, checked: bool) -> impl Strategy<Value = Document> {
+    let high = if bits == Bits::B128 { 0xabcdu128 << 100 } else { 0 };
+    let flips = prop::collection::vec(0u32..bits.count(), 0..4);
+    (0u64..8, flips, 1u32..=3, 0u64..3).prop_map(move |(seed, flips, most, words)| {
+        let value = u128::from(twinsplit_core::hash::mix(seed)) | high;
+        let value = flips.iter().fold(value, |value, bit| value ^ 1 << bit);
+        let counts = (seed..seed + 4 + words).map(|word| (word, 1)).collect();
+        let content = Content::Checked(TextContent::Counts(counts));
+        let digest =
+            twinsplit_core::hash::mix(value as u64 ^ (value >> 64) as u64 ^ words << 7 ^ u64::from(most));
+        let content = checked.then(|| Box::new(content));
+        Document { key: Key::Fingerprint { value, most }, digest, content }
+    })
+}
+
+pub(super) fn requests(comparison: Comparison) -> impl Strategy<Value = Operation> {
     let id = || (0u32..60).prop_map(|id| id.to_string().into_bytes().into_boxed_slice());
-    let document = move || documents(bits, checked);
+    let document = move || documents(comparison);
     let run = || (0u8..2).prop_map(|run| vec![b'r', run].into_boxed_slice());
     let mode = any::<bool>().prop_map(|is| if is { Mode::Isolated } else { Mode::Shared });
     let of_documents = prop_oneof![
@@ -62,24 +84,38 @@ pub(super) fn requests(bits: Bits, checked: bool) -> impl Strategy<Value = Opera
 pub(super) fn settings() -> impl Strategy<Value = Settings> {
     let keep = prop::option::of(1u64..60);
     let most = prop::option::of(1u64..25);
-    (any::<bool>(), keep, any::<bool>(), most, any::<bool>()).prop_map(
-        |(wide, keep, from_last_seen, most, checked)| Settings {
-            bits: if wide { Bits::B128 } else { Bits::B64 },
-            distance: 3,
-            check: checked.then(|| "jaccard:0.6".parse().unwrap()),
-            retention: Retention { keep, from_last_seen, most },
-            memory: 1 << 30,
-            namespaces: 2,
-        },
-    )
+    (comparisons(), keep, any::<bool>(), most).prop_map(|(comparison, keep, from_last_seen, most)| Settings {
+        comparison,
+        retention: Retention { keep, from_last_seen, most },
+        memory: 1 << 30,
+        namespaces: 2,
+    })
+}
+
+fn comparisons() -> impl Strategy<Value = Comparison> {
+    let fingerprints = (any::<bool>(), any::<bool>()).prop_map(|(wide, checked)| Comparison::Fingerprints {
+        bits: if wide { Bits::B128 } else { Bits::B64 },
+        distance: 3,
+        check: checked.then(|| "jaccard:0.6".parse().unwrap()),
+    });
+    let sets = prop_oneof![
+        Just((SetMeasure::Jaccard, "0.6")),
+        Just((SetMeasure::Containment, "0.8")),
+        Just((SetMeasure::QueryContainment, "0.8")),
+        Just((SetMeasure::Overlap, "5")),
+    ];
+    let sets = sets.prop_map(|(measure, tau)| Comparison::Sets(measure.reaching(tau).unwrap()));
+    prop_oneof![fingerprints, sets]
 }
 
 /// Some requests, each with its namespace, whether it is the one before again, and how many milliseconds pass before it.
 pub(super) type Asking = (Operation, u8, bool, u64);
 
 pub(super) fn asked(settings: &Settings, most: usize) -> impl Strategy<Value = Vec<Asking>> + use<> {
-    let (bits, checked) = (settings.bits, settings.check.is_some());
-    prop::collection::vec((requests(bits, checked), 0u8..2, prop::bool::weighted(0.15), 0u64..6), 1..most)
+    prop::collection::vec(
+        (requests(settings.comparison), 0u8..2, prop::bool::weighted(0.15), 0u64..6),
+        1..most,
+    )
 }
 
 /// All that can be asked of a state without changing it: what there is, as it is seen by all and by each run that is open.
@@ -216,17 +252,13 @@ fn runs_end_with_all_that_can_become_of_their_documents() {
     assert!(told.len() == 5 && told.values().all(|count| *count >= 2), "{told:?}");
 }
 
+const FINGERPRINTS: Comparison = Comparison::Fingerprints { bits: Bits::B64, distance: 3, check: None };
+
 /// A bound of memory refuses what is new, and nothing else.
 #[test]
 fn without_memory_what_is_new_is_refused() {
-    let settings = Settings {
-        bits: Bits::B64,
-        distance: 3,
-        check: None,
-        retention: Retention::default(),
-        memory: 20_000,
-        namespaces: 1,
-    };
+    let settings =
+        Settings { comparison: FINGERPRINTS, retention: Retention::default(), memory: 20_000, namespaces: 1 };
     let mut state = State::new(settings);
     let document = |number: u64| {
         let value = twinsplit_core::hash::mix(number).into();
@@ -255,7 +287,7 @@ fn of_many_documents_those_that_are_kept_are_found() {
     for from_last_seen in [false, true] {
         let retention = Retention { keep: Some(KEPT), from_last_seen, most: None };
         let (memory, namespaces) = (1 << 30, 1);
-        let settings = Settings { bits: Bits::B64, distance: 3, check: None, retention, memory, namespaces };
+        let settings = Settings { comparison: FINGERPRINTS, retention, memory, namespaces };
         let mut state = State::new(settings);
         let document = |number: u64, flip: u32| {
             let value = u128::from(twinsplit_core::hash::mix(number) ^ 1 << flip);
@@ -276,7 +308,7 @@ fn of_many_documents_those_that_are_kept_are_found() {
                 false => Verdict::New,
                 true => Verdict::Duplicate {
                     id: number.to_string().into_bytes().into(),
-                    distance: 2,
+                    distance: Some(2),
                     measure: Measure::Hamming,
                     pending: None,
                 },
@@ -289,6 +321,52 @@ fn of_many_documents_those_that_are_kept_are_found() {
                 Answer::Verdict(expected),
                 "{number}"
             );
+        }
+    }
+}
+
+/// Enough sets for orders that change while they come and go: what is kept is found, at once and after a restart, and nothing else.
+#[test]
+fn of_many_sets_those_that_are_kept_are_found() {
+    const MANY: u64 = 12_000;
+    const KEPT: u64 = 5000;
+    let settings = Settings {
+        comparison: Comparison::Sets(SetMeasure::Jaccard.reaching("0.7").unwrap()),
+        retention: Retention { most: Some(KEPT), ..Retention::default() },
+        memory: 1 << 30,
+        namespaces: 1,
+    };
+    // Each has twenty features of its own, and three that all have.
+    let document = |number: u64, left_out: usize| {
+        let own = (0..20).map(|nth| twinsplit_core::hash::mix(20 * number + nth));
+        let mut features: Vec<u64> = own.skip(left_out).chain([1, 2, 3]).collect();
+        features.sort_unstable();
+        Document { key: Key::Set, digest: number, content: Some(Box::new(Content::Set(features.into()))) }
+    };
+    let (mut state, mut again) = (State::new(settings.clone()), State::new(settings));
+    for number in 0..MANY {
+        let id = number.to_string().into_bytes().into();
+        let mut changes = Vec::new();
+        let added = state.ask(number, b"a", Operation::CheckAdd(id, document(number, 0)), &mut |change| {
+            changes.push(change.to_vec())
+        });
+        assert_eq!(added, Answer::Verdict(Verdict::New), "{number}");
+        changes.iter().for_each(|change| assert_eq!(again.replay(change), Ok(())));
+    }
+    for state in [&mut state, &mut again] {
+        for number in (0..MANY).step_by(7) {
+            // 21 of 23 features; 17 of 23 are .739, and 16 are .696.
+            for (left_out, similarity) in [(2, Some(913_043)), (6, Some(739_130)), (7, None)] {
+                let duplicate = |share: u32| Verdict::Duplicate {
+                    id: number.to_string().into_bytes().into(),
+                    distance: None,
+                    measure: Measure::Set(SetMeasure::Jaccard, share),
+                    pending: None,
+                };
+                let expected = similarity.filter(|_| number >= MANY - KEPT).map_or(Verdict::New, duplicate);
+                let asked = Operation::Check(document(number, left_out));
+                assert_eq!(state.ask(MANY, b"a", asked, &mut |_| {}), Answer::Verdict(expected), "{number}");
+            }
         }
     }
 }

@@ -2,10 +2,10 @@
 
 use crate::document::{Document, Key, Measure, Refused, Verdict};
 use crate::runs::{Mode, RunFigures, Settled};
-use crate::settings::Settings;
+use crate::settings::{Comparison, Settings};
 use crate::state::{Answer, Compared, Operation};
-use twinsplit_core::similarity::Score;
 use twinsplit_core::similarity::text::TextComparer;
+use twinsplit_core::similarity::{Measure as SetMeasure, Score, Similarity};
 
 /// A document of the oracle.
 #[derive(Clone, Debug)]
@@ -18,7 +18,7 @@ pub(super) struct Held {
     pub run: Option<Vec<u8>>,
     pub forced: bool,
     /// What it was dropped for, and how far that is.
-    pub dropped: Option<(u64, u32, Measure)>,
+    pub dropped: Option<(u64, Option<u32>, Measure)>,
 }
 
 #[derive(Clone, Debug)]
@@ -100,17 +100,27 @@ impl Oracle {
         self.held.iter().position(own).or_else(|| self.held.iter().position(is_it))
     }
 
-    fn compare(&self, one: &Document, other: &Document) -> Option<(u32, Measure)> {
+    /// How a document that comes is like one that is kept.
+    fn compare(&self, one: &Document, other: &Document) -> Option<(Option<u32>, Measure)> {
         match (one.key, other.key) {
-            (Key::Text(x), Key::Text(y)) => (x == y).then_some((0, Measure::EqualText)),
+            (Key::Text(x), Key::Text(y)) => (x == y).then_some((Some(0), Measure::EqualText)),
+            (Key::Set, Key::Set) => {
+                let Comparison::Sets(similarity) = self.settings.comparison else { panic!("sets") };
+                let (counts, alike, number) = compared_sets(similarity, [one, other]);
+                assert!(counts[2] <= counts[0].min(counts[1]));
+                alike.then_some((None, Measure::Set(similarity.measure(), number)))
+            }
             (Key::Fingerprint { value: x, most: a }, Key::Fingerprint { value: y, most: b }) => {
                 let distance = (x ^ y).count_ones();
                 if distance > a || distance > b {
                     return None;
                 }
-                let Some(check) = self.settings.check else { return Some((distance, Measure::Hamming)) };
-                let score =
-                    TextComparer::new(check).compare(one.content.as_ref()?, other.content.as_ref()?)?;
+                let distance = Some(distance);
+                let Some(check) = self.settings.comparison.check() else {
+                    return Some((distance, Measure::Hamming));
+                };
+                let [one, other] = [one, other].map(|held| held.content.as_ref()?.checked());
+                let score = TextComparer::new(check).compare(one?, other?)?;
                 let Score::Share(share) = score else { panic!("a count") };
                 Some((distance, Measure::Text(check.measure, share)))
             }
@@ -120,8 +130,16 @@ impl Oracle {
 
     /// By what a document is like one of the same content.
     pub fn of_itself(&self, document: &Document) -> Measure {
-        let Key::Fingerprint { .. } = document.key else { return Measure::EqualText };
-        self.compare(document, document).map_or(Measure::Hamming, |(_, measure)| measure)
+        match document.key {
+            Key::Fingerprint { .. } => {
+                self.compare(document, document).map_or(Measure::Hamming, |(_, measure)| measure)
+            }
+            Key::Set => {
+                let Comparison::Sets(similarity) = self.settings.comparison else { panic!("sets") };
+                Measure::Set(similarity.measure(), compared_sets(similarity, [document, document]).2)
+            }
+            _ => Measure::EqualText,
+        }
     }
 
     /// The first kept document that is like one, of those that count.
@@ -130,15 +148,15 @@ impl Oracle {
         namespace: u8,
         document: &Document,
         counts: impl Fn(&Held) -> bool,
-    ) -> Option<(u64, u32, Measure)> {
+    ) -> Option<(u64, Option<u32>, Measure)> {
         let mut kept = self.held.iter().filter(|held| held.namespace == namespace && held.dropped.is_none());
         kept.find_map(|held| {
-            let (distance, measure) = self.compare(&held.document, document).filter(|_| counts(held))?;
+            let (distance, measure) = self.compare(document, &held.document).filter(|_| counts(held))?;
             Some((held.serial, distance, measure))
         })
     }
 
-    pub fn said(&self, dropped: Option<(u64, u32, Measure)>, viewer: Viewer<'_>) -> Verdict {
+    pub fn said(&self, dropped: Option<(u64, Option<u32>, Measure)>, viewer: Viewer<'_>) -> Verdict {
         let Some((of, distance, measure)) = dropped else { return Verdict::New };
         let kept = self.held.iter().find(|held| held.serial == of).unwrap();
         let run = kept.run.as_deref().filter(|run| viewer != Some(run));
@@ -328,23 +346,50 @@ impl Oracle {
         };
         let [one, other] = [one, other].map(|at| &self.held[at]);
         let alike = self.compare(&one.document, &other.document).is_some();
-        let (mut distance, mut share, mut equal_texts) = (None, None, None);
+        let (mut distance, mut similarity, mut equal_texts, mut features) = (None, None, None, None);
         match (one.document.key, other.document.key) {
             (Key::Fingerprint { value: x, most: a }, Key::Fingerprint { value: y, most: b }) => {
                 distance = Some(((x ^ y).count_ones(), a.min(b)));
-                if let Some(check) = self.settings.check {
+                if let Some(check) = self.settings.comparison.check() {
                     let contents = [one, other].map(|held| held.document.content.as_ref().unwrap());
-                    let score = TextComparer::new(check).compare(contents[0], contents[1]);
-                    share = score.map(|score| match score {
-                        Score::Share(share) => share,
-                        Score::Count(_) => panic!("a count"),
-                    });
+                    let [a, b] = contents.map(|content| content.checked().unwrap());
+                    similarity = TextComparer::new(check).compare(a, b);
                 }
+            }
+            (Key::Set, Key::Set) => {
+                let Comparison::Sets(by) = self.settings.comparison else { panic!("sets") };
+                let (counts, _, number) = compared_sets(by, [&one.document, &other.document]);
+                features = Some(counts);
+                similarity = Some(match by.measure() {
+                    SetMeasure::Overlap => Score::Count(number.into()),
+                    _ => Score::share(number).unwrap(),
+                });
             }
             (Key::Text(x), Key::Text(y)) => equal_texts = Some(x == y),
             _ => {}
         }
         let verdicts = [one, other].map(|held| self.said(held.dropped, viewer));
-        Answer::Why(Some(Box::new(Compared { verdicts, distance, share, equal_texts, alike })))
+        Answer::Why(Some(Box::new(Compared { verdicts, distance, features, similarity, equal_texts, alike })))
     }
+}
+
+/// The features of two documents and of both, whether the first is like the second, and the number that is said of them, by the definitions.
+fn compared_sets(similarity: Similarity, two: [&Document; 2]) -> ([u64; 3], bool, u32) {
+    let [x, y] = two.map(|document| document.content.as_ref().unwrap().set().unwrap());
+    let shared = x.iter().filter(|feature| y.contains(feature)).count() as u64;
+    let (a, b) = (x.len() as u64, y.len() as u64);
+    let whole = match similarity.measure() {
+        SetMeasure::Jaccard => a + b - shared,
+        SetMeasure::Containment => a.min(b),
+        SetMeasure::QueryContainment => a,
+        SetMeasure::Overlap => {
+            let Similarity::Overlap(least) = similarity else { panic!("another one") };
+            return ([a, b, shared], shared >= least.0, shared as u32);
+        }
+        other => panic!("{other:?} is not asked for"),
+    };
+    let (p, q) = similarity.tau().unwrap().fraction();
+    let (p, q) = (u64::from(p), u64::from(q));
+    let millionths = (2_000_000 * shared + whole) / (2 * whole);
+    ([a, b, shared], shared > 0 && shared * q >= p * whole, millionths as u32)
 }

@@ -5,7 +5,7 @@ use crate::document::Measure;
 use crate::runs::{Mode, Settled};
 
 /// A document, what it is dropped for, whether it stays under its id, and whether something is told of it.
-type Fate = (u64, Option<(u64, u32, Measure)>, bool, bool);
+type Fate = (u64, Option<(u64, Option<u32>, Measure)>, bool, bool);
 
 impl Oracle {
     /// What its documents are when a run that is open is committed.
@@ -27,7 +27,11 @@ impl Oracle {
                 Some(other) if other.document.digest != held.document.digest => Some((None, false, true)),
                 Some(other) => {
                     let measure = self.of_itself(&held.document);
-                    Some((other.dropped.or(Some((other.serial, 0, measure))), false, false))
+                    Some((
+                        other.dropped.or(Some((other.serial, measure.has_distance().then_some(0), measure))),
+                        false,
+                        false,
+                    ))
                 }
                 None if held.dropped.is_none() && !held.forced => {
                     let found = self.find(namespace, &held.document, |other| common(self, other));

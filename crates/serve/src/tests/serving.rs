@@ -7,7 +7,7 @@ use crate::engine::Engine;
 use crate::resp::Limits;
 use crate::server::{HttpOptions, Server, ServerOptions, Stopper};
 use crate::settings::{Retention, Settings};
-use crate::sketch::Sketching;
+use crate::sketch::{Fingerprinting, Sketched, Sketching};
 use crate::writer::{Fsync, WriterOptions};
 use std::net::SocketAddr;
 use std::thread::{self, JoinHandle};
@@ -53,22 +53,22 @@ pub(super) fn sketching(check: Option<&str>) -> Sketching {
     Sketching {
         features: FeatureSpec::new(kind),
         least: 3,
-        weights: Weights::Tf,
-        idf: Idf::None,
-        hash: Hash::Xxh3,
-        bits: Bits::B64,
-        tie: Tie::Zero,
-        distances: "3,60:8".parse().unwrap(),
-        check: check.map(|check| check.parse().unwrap()),
+        sketched: Sketched::Fingerprints(Fingerprinting {
+            weights: Weights::Tf,
+            idf: Idf::None,
+            hash: Hash::Xxh3,
+            bits: Bits::B64,
+            tie: Tie::Zero,
+            distances: "3,60:8".parse().unwrap(),
+            check: check.map(|check| check.parse().unwrap()),
+        }),
     }
 }
 
 /// What the state of a server is made with.
 pub(super) fn settings(sketching: &Sketching) -> Settings {
     Settings {
-        bits: sketching.bits,
-        distance: sketching.distances.most(),
-        check: sketching.check,
+        comparison: sketching.comparison(),
         retention: Retention::default(),
         memory: 1 << 30,
         namespaces: 4,
@@ -88,8 +88,12 @@ pub(super) fn damaged(requests: &[u8], seed: u64) -> Vec<u8> {
 
 impl Serving {
     pub fn start(options: ServerOptions, check: Option<&str>, fsync: Fsync) -> Self {
+        Self::of(options, sketching(check), fsync)
+    }
+
+    pub fn of(options: ServerOptions, sketching: Sketching, fsync: Fsync) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let server = Self::server(&folder, options, check, fsync);
+        let server = Self::server(&folder, options, sketching, fsync);
         let (address, stopper) = (server.address(), server.stopper());
         let http = server.http().unwrap_or(address);
         Self { address, http, stopper, thread: Some(thread::spawn(|| server.serve())), folder }
@@ -101,12 +105,11 @@ impl Serving {
         check: Option<&str>,
         fsync: Fsync,
     ) -> (SocketAddr, Stopper, JoinHandle<Result<()>>) {
-        let server = Self::server(folder, options, check, fsync);
+        let server = Self::server(folder, options, sketching(check), fsync);
         (server.address(), server.stopper(), thread::spawn(|| server.serve()))
     }
 
-    fn server(folder: &TempDir, options: ServerOptions, check: Option<&str>, fsync: Fsync) -> Server {
-        let sketching = sketching(check);
+    fn server(folder: &TempDir, options: ServerOptions, sketching: Sketching, fsync: Fsync) -> Server {
         let disk = LogFolder(folder.path().to_owned());
         let (engine, _) = Engine::open(disk, settings(&sketching), Vec::new()).unwrap();
         // So small that there are snapshots all the time.
