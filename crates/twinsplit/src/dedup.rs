@@ -113,7 +113,7 @@ impl Default for Dedup {
 }
 
 /// Bytes that a run may hold by default: 2 GB.
-const MEMORY: usize = 2 << 30;
+pub(crate) const MEMORY: usize = 2 << 30;
 
 impl Dedup {
     /// The defaults, and as many threads as there are cores.
@@ -378,7 +378,7 @@ impl Dedup {
     }
 }
 
-fn cores() -> usize {
+pub(crate) fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 

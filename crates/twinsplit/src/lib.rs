@@ -22,6 +22,7 @@
 //! | [`Document`] | a document: an id, a text, and what a keep rule may ask for |
 //! | [`Duplicates`] | what was found: [pairs](Duplicates::pairs) and [clusters](Duplicates::clusters) |
 //! | [`Index`] | a collection that is asked for the documents that are like a text |
+//! | [`Store`] | a folder that batches were added to: what it holds, and what to take out of it |
 //! | [`Dedup::compare`], [`explain`] | why two texts are a pair, or are not |
 //! | [`MinHash`], [`SimHash`] | signatures and fingerprints of single texts |
 //! | [`Measure`], [`Relation`] | what documents are compared by; which of two contains the other |
@@ -37,6 +38,7 @@ mod duplicates;
 pub mod explain;
 mod index;
 mod sketches;
+mod store;
 mod stream;
 #[cfg(test)]
 mod tests;
@@ -46,8 +48,9 @@ pub use document::Document;
 pub use duplicates::{Change, Cluster, Clusters, Dropped, Duplicates, NearPair, NearPairs, Pair, Pairs};
 pub use index::{Index, Match};
 pub use sketches::{MinHash, SimHash};
+pub use store::{Batch, Removal, RemovalChange, Store, StoredDocument};
 pub use twinsplit_core::choice::{Choice, Unnamed};
-pub use twinsplit_core::cluster::keep::KeepRule;
+pub use twinsplit_core::cluster::keep::{Date, KeepRule};
 pub use twinsplit_core::options::Field;
 pub use twinsplit_core::similarity::Measure;
 pub use twinsplit_core::similarity::containment::Relation;

@@ -14,7 +14,7 @@ const LAYERS: [(&str, &str, &[&str]); 10] = [
     ("twinsplit-rows", "crates/rows", &["core", "io", "hamming"]),
     ("twinsplit-engine", "crates/engine", &["core", "io", "hamming", "store", "rows"]),
     ("twinsplit-sources", "crates/sources", &["core", "io", "rows"]),
-    ("twinsplit", "crates/twinsplit", &["core", "io", "hamming", "rows", "engine"]),
+    ("twinsplit", "crates/twinsplit", &["core", "io", "hamming", "store", "rows", "engine"]),
     (
         "twinsplit-cli",
         ".",
