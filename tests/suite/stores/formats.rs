@@ -1,9 +1,59 @@
 //! Stores that earlier versions have written are opened, and find what a run over all documents finds.
 
+use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::Path;
 
 use crate::common::cli::{Place, fixture};
+
+/// Copies a store, so that it can be changed.
+fn copy(golden: &Path, here: &Place) {
+    fs::create_dir(here.path("store")).unwrap();
+    for file in fs::read_dir(golden).unwrap().map(|entry| entry.unwrap()) {
+        fs::copy(file.path(), here.path("store").join(file.file_name())).unwrap();
+    }
+}
+
+/// Two batches, of which two documents were forgotten: what is there is what a run without them finds.
+#[test]
+fn a_store_with_tombstones_is_opened() {
+    let here = Place::new();
+    copy(&fixture("../tests/goldens/store/forgotten-1"), &here);
+    here.say("twinsplit store verify store").ok();
+    let tiny = fs::read_to_string(fixture("documents/tiny.jsonl")).unwrap();
+    let lines: Vec<&str> = tiny.split_inclusive('\n').collect();
+    let is_gone = |line: &&&str| ["\"en-01\"", "\"zh-02\""].iter().any(|id| line.contains(id));
+    let left: Vec<&str> = lines[..15].iter().filter(|line| !is_gone(line)).copied().collect();
+    assert_eq!(left.len(), 13);
+    here.write("left", left.concat());
+    let shown = here.say("twinsplit store ls store").ok();
+    assert!(shown.contains("13 documents in 2 segments"), "{shown}");
+    assert!(shown.contains("2026-11-02T08:00:00Z  second"), "{shown}");
+    here.say("twinsplit run doc-split --input left --output run-left --quiet").ok();
+    let clusters = |export: &str| -> BTreeSet<[String; 2]> {
+        let rows = export.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let rows = rows.filter(|row| row["in_cluster"] == true);
+        rows.map(|row| ["kept", "id"].map(|name| row[name].as_str().unwrap().to_owned())).collect()
+    };
+    let run = here.read("run-left/clusters.tsv");
+    let expected = run.lines().map(|line| {
+        let mut fields = line.split('\t').map(str::to_owned);
+        [fields.next().unwrap(), fields.next().unwrap()]
+    });
+    let expected: BTreeSet<[String; 2]> = expected.collect();
+    assert!(expected.contains(&["en-02", "en-03"].map(str::to_owned)), "{expected:?}");
+    for _ in 0..2 {
+        assert_eq!(clusters(&here.say("twinsplit store export store").ok()), expected);
+        here.say("twinsplit store compact store").ok();
+        here.say("twinsplit store verify store").ok();
+    }
+    // What comes again is new.
+    here.write("gone", lines[..1].concat());
+    here.say("twinsplit run --input gone --store store --output out --quiet").ok();
+    let pairs = here.read("out/pairs.tsv");
+    assert!(pairs.contains("en-01\ten-02\t") && pairs.contains("en-01\ten-03\t"), "{pairs}");
+}
 
 #[test]
 fn stores_of_all_versions_are_opened() {
@@ -12,15 +62,12 @@ fn stores_of_all_versions_are_opened() {
     let versions: Vec<_> = fs::read_dir(fixture("../tests/goldens/store"))
         .unwrap()
         .map(|entry| entry.unwrap().path())
-        .filter(|path| path.is_dir())
+        .filter(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("version-")))
         .collect();
     assert_eq!(versions.len(), 1);
     for version in versions {
         let here = Place::new();
-        fs::create_dir(here.path("store")).unwrap();
-        for file in fs::read_dir(&version).unwrap().map(|entry| entry.unwrap()) {
-            fs::copy(file.path(), here.path("store").join(file.file_name())).unwrap();
-        }
+        copy(&version, &here);
         here.write("first", lines[..15].concat());
         here.write("second", lines[15..].concat());
         here.write("all", &tiny);
