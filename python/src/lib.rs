@@ -8,10 +8,12 @@
 //! | [`found`] | what a run found, by row numbers |
 //! | [`watched`] | work without the interpreter's lock, which can be interrupted |
 //! | [`sketches`] | signatures, fingerprints, and an index of these |
+//! | [`stores`] | what a store holds, and what leaves it |
 
 mod found;
 mod settings;
 mod sketches;
+mod stores;
 mod table;
 mod texts;
 mod watched;
@@ -41,6 +43,10 @@ mod _twinsplit {
     use super::settings::{Index, Settings, options};
     #[pymodule_export]
     use super::sketches::{HammingIndex, MinHash, SimHash};
+    #[pymodule_export]
+    use super::stores::{
+        store_about, store_compact, store_documents, store_drop_batches, store_expire, store_forget,
+    };
     #[pymodule_export]
     use super::table::Table;
     #[pymodule_export]

@@ -18,10 +18,12 @@ exactly, with the answer of the command line. It takes lists of texts or dicts, 
 from ._duplicates import Change, Cluster, Dropped, Duplicates, Explanation, NearPair, NearPairs, Pair, Pairs
 from ._indexes import HammingIndex, Index, Match, MinHash, SimHash
 from ._runs import Progress, clusters, dedup, explain, find_pairs, options
+from ._stores import Batch, Removal, Store, StoredDocument
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Batch",
     "Change",
     "Cluster",
     "Dropped",
@@ -36,7 +38,10 @@ __all__ = [
     "Pair",
     "Pairs",
     "Progress",
+    "Removal",
     "SimHash",
+    "Store",
+    "StoredDocument",
     "clusters",
     "dedup",
     "explain",
