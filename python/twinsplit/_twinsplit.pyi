@@ -3,7 +3,23 @@ from collections.abc import Callable, Sequence
 from os import PathLike
 from typing import Any, Self, final
 
-__all__ = ["Found", "HammingIndex", "Index", "MinHash", "Settings", "SimHash", "Table", "Texts", "options"]
+__all__ = [
+    "Found",
+    "HammingIndex",
+    "Index",
+    "MinHash",
+    "Settings",
+    "SimHash",
+    "Table",
+    "Texts",
+    "options",
+    "store_about",
+    "store_compact",
+    "store_documents",
+    "store_drop_batches",
+    "store_expire",
+    "store_forget",
+]
 
 def options() -> list[tuple[str, str | None, str, str | None]]: ...
 
