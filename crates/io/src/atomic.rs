@@ -114,6 +114,17 @@ impl AtomicFile {
     }
 }
 
+/// For what packs as it writes; whoever has the writer names the file in errors.
+impl Write for AtomicFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.writer.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.writer.flush()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -12,6 +12,7 @@ mod kind;
 mod lines;
 pub mod mapped;
 mod megabytes;
+mod packed_file;
 mod packing;
 pub mod parts_file;
 mod target;
@@ -25,6 +26,7 @@ pub use inputs::{Selection, document_files, expand_inputs, matches_name, selecte
 pub use kind::{HEAD, Kind, MARK};
 pub use lines::{MaxLine, parse_bytes, read_rest, read_row};
 pub use megabytes::Megabytes;
+pub use packed_file::PackedFile;
 pub use packing::Packing;
 pub use target::Target;
 pub use work_folder::{MadeFolders, WorkFolder, has_name};
