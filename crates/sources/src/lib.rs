@@ -20,6 +20,7 @@ mod json_lines;
 mod parquet;
 mod place_ids;
 mod plain;
+mod subset;
 mod trec;
 mod warc;
 
@@ -45,6 +46,7 @@ use warc::Warc;
 pub use detect::ENDINGS;
 pub use encoding::{Decoding, Encoding};
 pub use place_ids::PlaceIds;
+pub use subset::Keeps;
 
 /// Finds the documents of one file.
 pub trait Source {
@@ -238,10 +240,7 @@ impl SourceOpts {
     /// content.
     pub fn open(&self, path: &Path, number: u32) -> Result<Box<dyn Source>> {
         let input = Input::open(path, number)?;
-        let format = match self.format {
-            Format::Auto => Format::of(&input.head, path),
-            given => given,
-        };
+        let format = self.format_of(&input.head, path);
         let opts = &self.of_one(format);
         let source: Box<dyn Source> = match format {
             Format::Auto | Format::Jsonl => Box::new(JsonLines::open(opts, input)?),
@@ -259,6 +258,14 @@ impl SourceOpts {
             Some(ids) => Box::new(WithPlaceIds::new(source, ids.clone(), format == Format::Jsonl)),
             None => source,
         })
+    }
+
+    /// The format of a file that begins with these bytes, unpacked.
+    fn format_of(&self, head: &[u8], path: &Path) -> Format {
+        match self.format {
+            Format::Auto => Format::of(head, path),
+            given => given,
+        }
     }
 
     /// The options for a file of one format. Where each file has its own, names say something to the formats that have such names, and

@@ -70,7 +70,7 @@ impl Parquet {
 }
 
 /// The library ends in a panic over some damaged files and some types that it does not read; that is an error of the file.
-fn guarded<T>(read: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
+pub fn guarded<T>(read: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
     catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| {
         Err(ParquetError::General("it is damaged, or has a column of a type that is not read".to_owned()))
     })

@@ -1,0 +1,83 @@
+//! A file again, with some of its documents alone: in its own format and compression.
+//!
+//! What is written is what was read, without the bytes of the documents that are left out. So a row keeps its quotes, a table its first
+//! row, a crawl its other records, and a file of which nothing is left out is the same file but for how it was packed. Four ways
+//! do this, by what separates documents: bytes alone ([`spans`]), lines ([`lines`]), records of WARC ([`records`]), and the columns of Parquet
+//! ([`columns`]).
+
+mod columns;
+mod lines;
+mod records;
+mod spans;
+
+use crate::input::Input;
+use crate::{Format, Found, SourceOpts};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use twinsplit_io::error::{Error, Place, Result};
+
+/// Says whether a document is written, by its JSON line, its place, and how many bytes of the file have been read, as they stand on disk.
+pub type Keeps<'k> = dyn FnMut(&[u8], &Place, u64) -> Result<bool> + 'k;
+
+impl SourceOpts {
+    /// Writes those documents of a file that `keeps` says into another file, as they stand there; those that cannot be read are left out, too. A
+    /// file that is one document, such as a page, is written or not; every other one is, even when none of its documents is. `number` is
+    /// that of [`SourceOpts::open`].
+    ///
+    /// # Errors
+    /// Those of the file, which is read twice at the same time, so that it is no stream; those of writing; and that arrays of JSON have
+    /// no form without some of their elements.
+    pub fn write_subset(&self, path: &Path, number: u32, to: &Path, keeps: &mut Keeps<'_>) -> Result<()> {
+        let input = Input::open(path, number)?;
+        let (format, read) = (self.format_of(&input.head, path), Arc::clone(&input.read));
+        let mut source = self.open(path, number)?;
+        let mut takes = |found: &Found<'_>| match found.line {
+            Ok(line) => keeps(line, found.place, read.load(Ordering::Relaxed)),
+            Err(_) => Ok(false),
+        };
+        match format {
+            Format::Warc => records::write(&mut *source, input, to, &mut takes),
+            Format::Parquet => columns::write(&mut *source, path, to, &mut takes),
+            Format::Text | Format::Html => match source.next_document()? {
+                Some(found) if takes(&found)? => whole(path, to),
+                _ => Ok(()),
+            },
+            Format::Json => Err(Error::File { path: path.to_owned(), problem: NO_ARRAYS.to_owned() }),
+            Format::Lines => lines::write(&mut *source, input, self.max_line, to, &mut takes),
+            Format::Auto | Format::Jsonl | Format::Trec | Format::Csv | Format::Tsv => {
+                spans::write(&mut *source, input, to, &mut takes)
+            }
+        }
+    }
+
+    /// Refuses a file that has no form without some of its documents, before anything is made of it.
+    pub fn refuse_no_subset(&self, path: &Path) -> Result<()> {
+        let format = match self.format {
+            Format::Auto => Format::of_file(path),
+            given => given,
+        };
+        match format {
+            Format::Json => Err(Error::File { path: path.to_owned(), problem: NO_ARRAYS.to_owned() }),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What is said of JSON that is no JSON lines.
+const NO_ARRAYS: &str = "JSON that is no JSON lines is not written in its own form; leave =same out, for kept.jsonl, or make JSON lines of it first \
+                         with twinsplit convert";
+
+/// Says whether a document is written.
+type Takes<'t> = dyn FnMut(&Found<'_>) -> Result<bool> + 't;
+
+/// Copies a file, byte for byte.
+fn whole(path: &Path, to: &Path) -> Result<()> {
+    let mut file = twinsplit_io::AtomicFile::create(to)?;
+    let mut from = std::fs::File::open(path).map_err(Error::io("open", path))?;
+    std::io::copy(&mut from, &mut file).map_err(Error::io("write", to))?;
+    file.finish()
+}
+
+#[cfg(test)]
+mod tests;
