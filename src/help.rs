@@ -1,5 +1,6 @@
 //! Help on one screen: what `-h` shows of `twinsplit` and of `twinsplit run`, where `--help` has all.
 
+use clap::builder::Str;
 use clap::{Arg, Command};
 use std::ffi::OsString;
 use twinsplit_rows::chains::FAMILIES;
@@ -13,7 +14,7 @@ const OF_RUN: [(&str, &[(&str, &str)]); 3] = [
             ("id", "field, column or element that holds the id"),
             ("text", "the same of the text; several may be given"),
             ("output", "for pairs.tsv, clusters.tsv and run.json"),
-            ("write-kept", "write the documents to keep, too"),
+            ("write-kept", "write the documents to keep, too; =same as files"),
             ("overwrite", "replace the answer that is there"),
         ],
     ),
@@ -91,7 +92,11 @@ fn of_run(run: &Command) -> String {
 fn line(arg: &Arg, what: &str) -> String {
     let short = arg.get_short().map_or("    ".to_owned(), |short| format!("-{short}, "));
     let names = arg.get_value_names().filter(|_| arg.get_action().takes_values()).unwrap_or_default();
-    let values: String = names.iter().map(|name| format!(" <{name}>")).collect();
+    let value = |name: &Str| match arg.is_require_equals_set() {
+        true => format!("[=<{name}>]"),
+        false => format!(" <{name}>"),
+    };
+    let values: String = names.iter().map(value).collect();
     let option = format!("{short}--{}{values}", arg.get_long().unwrap_or_default());
     let default = arg.get_default_values().first().filter(|_| !values.is_empty());
     let default = default.map(|value| format!(" [{}]", value.to_string_lossy())).unwrap_or_default();

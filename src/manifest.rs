@@ -1,5 +1,6 @@
 //! What a run is, so that another run knows whether it may go on with what that one left.
 
+use super::output::owned::{FILES_OF_FOLDER, files_below};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -226,6 +227,20 @@ fn size(path: &Path) -> Result<Value> {
     let mut fields = file(path);
     if path != Path::new("-") && path.is_file() {
         fields["bytes"] = path.metadata().map_err(Error::io("read", path))?.len().into();
+    }
+    Ok(fields)
+}
+
+/// What was written under a name: of a folder all files below it, by their paths in it.
+pub fn digest_of_output(path: &Path) -> Result<Value> {
+    let mut fields = digest(path)?;
+    if path.is_dir() {
+        let of_file = |name: PathBuf| {
+            let Contents { bytes, xxh3 } = contents(&path.join(&name))?;
+            Ok(json!({ "path": visible::stored(&name), "bytes": bytes, "xxh3": xxh3 }))
+        };
+        let files = files_below(path)?.into_iter().map(of_file);
+        fields[FILES_OF_FOLDER] = files.collect::<Result<Vec<_>>>()?.into();
     }
     Ok(fields)
 }

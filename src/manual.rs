@@ -27,6 +27,14 @@ const ANSWER: &[(&str, &str)] = &[
     ("OUTPUT/pairs.tsv", "Every pair at or above tau: both ids, shared features, both sizes, similarity."),
     ("OUTPUT/clusters.tsv", "Every member of every cluster: the kept id, the id, keep or drop, similarity."),
     ("OUTPUT/kept.jsonl", "With --write-kept: the input lines of documents that no cluster drops."),
+    (
+        "OUTPUT/kept",
+        "With --write-kept=same: of each file of the input the documents that no cluster drops, in its own format and compression.",
+    ),
+    (
+        "OUTPUT/pairs.jsonl, OUTPUT/pairs.parquet, OUTPUT/clusters.jsonl, OUTPUT/clusters.parquet",
+        "With --tables: pairs and clusters with named columns.",
+    ),
     ("OUTPUT/run.json", "Parameters, digests of inputs and outputs, counters, seconds, warnings."),
     (
         "OUTPUT.documents.jsonl",
@@ -40,7 +48,7 @@ const ANSWER: &[(&str, &str)] = &[
 ];
 
 /// The day on which the manual last changed in more than its words.
-const DATE: &str = "2026-11-21";
+const DATE: &str = "2026-11-30";
 
 /// The page of the driver, and one for each of its commands and of theirs.
 pub fn driver_pages() -> Result<Vec<Page>> {

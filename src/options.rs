@@ -3,6 +3,7 @@
 use super::args;
 use super::inputs::InputOpts;
 use super::recall::{self, SampleThere};
+use super::run::TableForm;
 use super::store::StoreOpts;
 use clap::builder::{PathBufValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::parser::ValueSource;
@@ -13,7 +14,7 @@ use twinsplit_io::error::{Error, Result};
 use twinsplit_io::{Megabytes, terminal};
 use twinsplit_rows::chains::FAMILIES;
 use twinsplit_rows::config::Config;
-use twinsplit_rows::plan::{Asked, Engine, Given, Origin, Plan};
+use twinsplit_rows::plan::{Asked, Engine, Given, KeptForm, Origin, Plan};
 use twinsplit_rows::stages;
 
 /// What stands for `--input` of every command that reads documents.
@@ -146,9 +147,13 @@ pub struct RunOpts {
     /// The store that the documents are compared with.
     #[command(flatten)]
     pub store: StoreOpts,
-    /// Write the lines of kept documents to kept.jsonl
-    #[arg(long)]
-    pub write_kept: bool,
+    /// Write the kept documents: their lines to kept.jsonl, or with =same, of each file those that are kept to a file of its name in the folder kept
+    #[arg(long, value_parser = args::choice::<KeptForm>(), value_name = "FORM", num_args = 0..=1, require_equals = true,
+        default_missing_value = "jsonl")]
+    pub write_kept: Option<KeptForm>,
+    /// Write pairs and clusters as tables of named columns, too: pairs.jsonl and clusters.jsonl, or pairs.parquet and clusters.parquet
+    #[arg(long, value_parser = args::choice::<TableForm>(), value_name = "FORM", value_delimiter = ',')]
+    pub tables: Vec<TableForm>,
     /// Replace the output of an earlier run in this folder, when the new one is complete
     #[arg(long)]
     pub overwrite: bool,
@@ -276,7 +281,7 @@ pub fn asked(
     matches: &ArgMatches,
     engine: Engine,
     inputs: &[PathBuf],
-    write_kept: bool,
+    write_kept: Option<KeptForm>,
     there: Option<&SampleThere<'_>>,
 ) -> Result<Asked> {
     let (given, of_file) = with_config_and_preset(matches)?;

@@ -8,7 +8,7 @@ use clap::{Arg, ArgMatches, Args, Command};
 use twinsplit_engine::{self as engine, library::Library};
 use twinsplit_io::Stdout;
 use twinsplit_io::error::{Error, Result};
-use twinsplit_rows::plan::Engine;
+use twinsplit_rows::plan::{Engine, KeptForm};
 
 /// The command line of `plan`.
 pub fn command() -> Command {
@@ -51,7 +51,8 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     if matches.contains_id("recall") {
         InFront::refuse_sample(&opts.inputs, &selected)?;
     }
-    let asked = options::asked(matches, engine, &selected, matches.get_flag("write-kept"), None)?;
+    let write_kept = matches.get_flag("write-kept").then_some(KeptForm::Jsonl);
+    let asked = options::asked(matches, engine, &selected, write_kept, None)?;
     let plan = options::plan(asked, false)?;
     keep_field::check(&plan.params, &[])?;
     let library = if matches.get_flag("inline") { Library::Inside } else { Library::Beside };

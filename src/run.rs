@@ -2,8 +2,11 @@
 
 mod checks;
 mod dry;
+mod kept;
+mod tables;
 
 pub use checks::refuse_streams;
+pub use tables::TableForm;
 
 use super::convert::{InFront, UNREAD};
 use super::manifest::{Known, RunManifest};
@@ -18,10 +21,12 @@ use super::{cluster_driver, cluster_sample, forecast, interrupt, keep_field, sum
 use crate::args;
 use checks::{Checked, Documents};
 use clap::{ArgMatches, Args, Command};
+use kept::KeptFiles;
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
+use tables::Tables;
 use twinsplit_core::visible;
 use twinsplit_engine::columnar::{ColumnarJoin, ColumnarOpts, ColumnarRun, Ran};
 use twinsplit_engine::library::Library;
@@ -66,18 +71,20 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     }
     let plan = options::plan(asked, opts.quiet)?;
     if opts.dry_run {
-        return dry::show(&plan, &opts, &documents);
+        return dry::show(&plan, &opts, &documents, &as_asked);
     }
-    let checked = Checked::of(&plan, &opts, &documents)?;
+    let checked = Checked::of(&plan, &opts, &documents, &as_asked)?;
     if plan.engine.is_remote() {
         return cluster_driver::run(&plan, &opts);
     }
-    let Checked { with_store, inputs, queries, forecasts, checks_fields, ways, mut fields } = checked;
+    let Checked { with_store, inputs, queries, forecasts, checks_fields, ways, mut fields, kept } = checked;
     // The columnar way leaves no steps to go on with, so its input is compared only with that of an answer.
     let is_read_once = ways.is_some() && in_front.is_none();
     let known = if is_read_once && !opts.resume { Known::Sizes } else { Known::Digests };
     let mut manifest = RunManifest::of(&plan, [&inputs, &queries], known)?;
     let as_given = in_front.into_iter().flat_map(InFront::parameters);
+    let tables = Tables::of(&plan, &opts.tables);
+    let as_given = as_given.chain(tables.parameter().map(|forms| ("tables", forms)));
     as_given.chain(store::parameters(&opts)).for_each(|(name, value)| manifest.add_parameter(name, value));
     let output = match Output::open(&opts, &manifest)? {
         Start::Run(output) => Arc::new(output),
@@ -115,11 +122,13 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         output: &output,
         progress: &progress,
     };
-    let display = Display::start(&progress, plan.chain.steps().len(), opts.quiet);
+    let steps = plan.chain.steps().len() + usize::from(kept.is_some()) + usize::from(!opts.tables.is_empty());
+    let display = Display::start(&progress, steps, opts.quiet);
     let result = match &with_store {
         Some(store) => run.with_store(store),
         None => run.execute(ways),
     };
+    let result = result.and_then(|done| done.with_files(kept.as_ref(), &tables, &output, &progress));
     drop(display);
     let [made, failed] = [&output.answer, &output.work].map(|at| Target::of(&at.join(QUARANTINE), true, []));
     let (made, failed, shown) = (made?, failed?, output.folder.join(QUARANTINE));
@@ -134,10 +143,10 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         manifest.add_digests(&done.read);
     }
     let answers = plan.chain.output.data().into_iter().map(answer_file);
-    let more = [CHANGES, BATCHES, QUARANTINE, DOCUMENTS, UNREAD]
+    let more = [owned::KEPT_FILES, CHANGES, BATCHES, QUARANTINE, DOCUMENTS, UNREAD]
         .into_iter()
         .filter(|name| output.answer.join(name).exists());
-    let answers = answers.chain(more);
+    let answers = answers.chain(more).map(str::to_owned).chain(tables.files());
     let report = summary::Report {
         manifest: &manifest,
         threads: opts.threads(),
@@ -191,6 +200,23 @@ struct Finished {
     read: Vec<Contents>,
 }
 
+impl Finished {
+    /// The same with what is made of the answer of the chain, where that is asked for: files of kept documents, and tables.
+    fn with_files(
+        mut self,
+        kept: Option<&KeptFiles>,
+        tables: &Tables<'_>,
+        output: &Output,
+        progress: &Progress,
+    ) -> Result<Self> {
+        self.steps.extend(tables.write(&output.answer, progress)?);
+        if let Some(kept) = kept {
+            self.steps.push(kept.write(&output.answer, progress)?);
+        }
+        Ok(self)
+    }
+}
+
 struct Run<'a> {
     plan: &'a Plan,
     opts: &'a RunOpts,
@@ -224,7 +250,7 @@ impl Run<'_> {
             threads: self.opts.threads(),
             memory: self.opts.memory_bytes(),
             progress: self.progress,
-            write_kept: self.plan.write_kept,
+            write_kept: self.plan.writes_lines(),
             join,
         };
         let Ran { steps, large, read } = run.run(|_| {})?;
@@ -258,7 +284,8 @@ impl Run<'_> {
     fn with_store(&self, store: &StoreRun<'_>) -> Result<Finished> {
         let folders = (&*self.output.work, &*self.output.answer);
         let asked = (self.inputs, &self.plan.params);
-        let StoreRan { steps, again } = store.execute(asked, folders, self.plan.write_kept, self.progress)?;
+        let StoreRan { steps, again } =
+            store.execute(asked, folders, self.plan.writes_lines(), self.progress)?;
         if let Some(id) = again.filter(|_| !self.opts.quiet) {
             let id = visible::line(&id).into_owned();
             terminal::note(format_args!("the store has the batch {id} already: this is the answer of then"));

@@ -10,7 +10,7 @@ use twinsplit_core::visible;
 use twinsplit_engine::{self as engine, library::Library};
 use twinsplit_io::Target;
 use twinsplit_io::error::{Error, Result};
-use twinsplit_rows::plan::{Asked, Engine, Given, Origin, Plan};
+use twinsplit_rows::plan::{Asked, Engine, Given, KeptForm, Origin, Plan};
 use twinsplit_rows::record::Keys;
 use twinsplit_rows::stage::{Entry, Role};
 use twinsplit_rows::stages::STAGES;
@@ -79,7 +79,7 @@ pub fn derived() -> Result<Vec<(String, String)>> {
             engine: *engine,
             given,
             inputs: Vec::new(),
-            write_kept: true,
+            write_kept: Some(KeptForm::Jsonl),
             recall: None,
             notes: Vec::new(),
         };

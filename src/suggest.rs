@@ -5,8 +5,10 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command};
 use std::ffi::OsString;
 use std::path::Path;
+use twinsplit_core::choice::Choice as _;
 use twinsplit_core::nearest::nearest;
 use twinsplit_rows::chains::FAMILIES;
+use twinsplit_rows::plan::KeptForm;
 
 /// An option, what is to be given for it where that is not what was given, and what the field and other programs call it.
 type Usual = (&'static str, &'static str, &'static [&'static str]);
@@ -93,6 +95,11 @@ pub fn improved(mut error: clap::Error, driver: &Command, args: &[OsString]) -> 
         error.insert(ContextKind::Usage, ContextValue::StyledStr(command.clone().render_usage()));
         return error;
     }
+    if let Some(form) = kept_form(&word, args) {
+        let text =
+            format!("unexpected argument '{word}' found; the form of kept documents is given as {form}\n");
+        return clap::Error::raw(error.kind(), text);
+    }
     let has_input = command.get_arguments().any(|arg| arg.get_short() == Some(options::INPUT));
     let is_documents = match error.kind() {
         ErrorKind::UnknownArgument => !word.starts_with('-'),
@@ -108,6 +115,13 @@ pub fn improved(mut error: clap::Error, driver: &Command, args: &[OsString]) -> 
         ),
         false => error,
     }
+}
+
+/// The option and its form as they are to be written, where a form stands behind `--write-kept` as a word of its own: there a chain may stand,
+/// too.
+fn kept_form(word: &str, args: &[OsString]) -> Option<String> {
+    let is_there = args.windows(2).any(|two| two[0] == "--write-kept" && two[1] == word);
+    (is_there && KeptForm::named(word).is_some()).then(|| format!("--write-kept={word}"))
 }
 
 /// Whether a word that is no name of a chain is rather one that was mistyped than the name of a file: it is near one, or documents are

@@ -1,7 +1,7 @@
 //! What a run says when it is over: `run.json`, the warnings, and in four lines what was found and where it lies.
 
 use super::audit::Audit;
-use super::manifest::{self, RunManifest, digest};
+use super::manifest::{self, RunManifest, digest_of_output};
 use super::options::RunOpts;
 use super::output::owned::RUN;
 use super::table::{table, wrapped};
@@ -144,7 +144,7 @@ impl Report<'_> {
     /// gets, and gives its text.
     pub fn write(&self, made: &Path) -> Result<String> {
         let outputs = self.answers.iter().map(|file| {
-            let mut output = digest(&made.join(file.file_name().unwrap_or_default()))?;
+            let mut output = digest_of_output(&made.join(file.file_name().unwrap_or_default()))?;
             if let (Some(output), Value::Object(named)) = (output.as_object_mut(), manifest::file(file)) {
                 output.extend(named);
             }
@@ -179,7 +179,10 @@ impl Report<'_> {
             None => self.found(),
         };
         found.iter().for_each(|line| terminal::line(at_terminal(line)));
-        let name = |file: &PathBuf| file.file_name().map(|name| name.to_string_lossy().into_owned());
+        let name = |file: &PathBuf| {
+            let name = file.file_name()?.to_string_lossy().into_owned();
+            Some(if file.is_dir() { name + "/" } else { name })
+        };
         let names: Vec<_> = self.answers.iter().filter_map(name).chain([RUN.to_owned()]).collect();
         let answer = format!("answer in {}: {}", visible::path(&opts.output), names.join(", "));
         terminal::line(at_terminal(&answer));

@@ -79,7 +79,7 @@ impl InFront {
     }
 
     /// How the documents are found, by the options of the command as they were given.
-    fn source(&self, params: &Params) -> Result<SourceOpts> {
+    pub fn source(&self, params: &Params) -> Result<SourceOpts> {
         let document: DocumentOpts = params.parse()?;
         let keeps_fields = self.format.keeps_fields() || self.format == Format::Auto;
         let field = |path: Option<FieldPath>, is_one: bool| {

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use twinsplit_core::visible;
 use twinsplit_engine::stores::{BATCHES, CHANGES};
 use twinsplit_io::contents;
@@ -23,6 +23,8 @@ pub const COUNTERS: &str = "counters.json";
 pub const REPORT: &str = "report.html";
 /// The documents that a run has converted before it read them.
 pub const DOCUMENTS: &str = "documents.jsonl";
+/// The folder of the files of kept documents: one for each file of the input, or on a cluster one of each task.
+pub const KEPT_FILES: &str = "kept";
 /// Where in the folder of a run the files of its answer lie until all are complete.
 pub const ANSWER: &str = "_answer";
 /// The folder of a run that is at work.
@@ -39,10 +41,14 @@ pub const REPLACED: &str = "_replaced";
 pub const REPORT_MARK: &str = "<meta name=\"generator\" content=\"twinsplit ";
 
 /// All names that runs, of whichever engine, give to what they leave for good.
-const FILES: [&str; 11] = [
+const FILES: [&str; 15] = [
     RUN,
     "pairs.tsv",
+    "pairs.jsonl",
+    "pairs.parquet",
     "clusters.tsv",
+    "clusters.jsonl",
+    "clusters.parquet",
     "kept.jsonl",
     "quarantine.tsv",
     CHANGES,
@@ -52,7 +58,7 @@ const FILES: [&str; 11] = [
     COUNTERS,
     REPORT,
 ];
-const FOLDERS: [&str; 5] = ["pairs", "clusters", "kept", "quarantine", SAMPLE];
+const FOLDERS: [&str; 5] = ["pairs", "clusters", KEPT_FILES, "quarantine", SAMPLE];
 
 /// The names that a record lists, its own among them; none when it is no record of ours.
 pub fn recorded_in(files: &dyn Files, path: &Path) -> Result<BTreeSet<String>> {
@@ -118,35 +124,75 @@ pub fn refuse_others(folder: &Path, owned: &BTreeSet<String>) -> Result<()> {
     refuse_others_in(&Local, folder, owned)
 }
 
-/// Refuses to replace what was changed after a run recorded it: lengths are looked at first, then digests.
+/// Refuses to replace what was changed after a run recorded it: lengths are looked at first, then digests. In a folder whose files are recorded there
+/// is nothing else.
 pub fn refuse_edited(folder: &Path) -> Result<()> {
     let record = json(&Local, &folder.join(RUN))?.unwrap_or_default();
     let owned = recorded(&folder.join(RUN));
-    let outputs = record["outputs"].as_array().into_iter().flatten();
-    let recorded = outputs.filter_map(|output| {
-        let name = Path::new(output["path"].as_str()?).file_name()?.to_str()?;
-        let known = (output["bytes"].as_u64()?, output["xxh3"].as_str()?);
-        (owned.contains(name) && folder.join(name).is_file()).then(|| (folder.join(name), known))
-    });
-    let recorded: Vec<_> = recorded.collect();
+    let mut known = Vec::new();
+    let mut add = |path: PathBuf, output: &Value| {
+        if let (true, Some(bytes), Some(xxh3)) =
+            (path.is_file(), output["bytes"].as_u64(), output["xxh3"].as_str())
+        {
+            known.push((path, bytes, xxh3.to_owned()));
+        }
+    };
+    for output in record["outputs"].as_array().into_iter().flatten() {
+        let name = output["path"].as_str().and_then(|path| Path::new(path).file_name()?.to_str());
+        let Some(name) = name.filter(|name| owned.contains(*name)) else { continue };
+        add(folder.join(name), output);
+        let Some(files) = output[FILES_OF_FOLDER].as_array() else { continue };
+        let name_of = |file: &Value| visible::named(file["path"].as_str().unwrap_or_default());
+        let names: BTreeSet<_> = files.iter().map(name_of).collect();
+        let (inside, found) = (folder.join(name), files_below(&folder.join(name))?);
+        if let Some(other) = found.into_iter().find(|found| !names.contains(found)) {
+            return Err(not_ours(&inside.join(other), "was put there after the run that wrote the folder"));
+        }
+        files.iter().for_each(|file| add(inside.join(name_of(file)), file));
+    }
     let mut changed = None;
-    for (path, (bytes, _)) in &recorded {
+    for (path, bytes, _) in &known {
         let length = path.metadata().map_err(Error::io("look at", path))?.len();
         changed = changed.or_else(|| (length != *bytes).then_some(path));
     }
-    for (path, (_, xxh3)) in &recorded {
+    for (path, _, xxh3) in &known {
         if changed.is_none() && contents(path)?.xxh3 != *xxh3 {
             changed = Some(path);
         }
     }
     match changed {
         None => Ok(()),
-        Some(path) => Err(Error::Usage(format!(
-            "{} was changed after the run that wrote it: it is not what {RUN} beside it records, so it is not replaced; \
-             move it, or choose another --output",
-            visible::path(path)
-        ))),
+        Some(path) => Err(not_ours(path, "was changed after the run that wrote it")),
     }
+}
+
+fn not_ours(path: &Path, why: &str) -> Error {
+    Error::Usage(format!(
+        "{} {why}: it is not what {RUN} beside it records, so it is not replaced; move it, or choose another --output",
+        visible::path(path)
+    ))
+}
+
+/// The field of a folder among the outputs that lists the files in it.
+pub const FILES_OF_FOLDER: &str = "files";
+
+/// The paths below a folder of all that is no folder, in byte order; none where it is not there.
+pub fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
+    let (mut files, mut folders) = (Vec::new(), vec![PathBuf::new()]);
+    while let Some(inside) = folders.pop() {
+        let at = folder.join(&inside);
+        if !at.is_dir() {
+            continue;
+        }
+        for entry in fs::read_dir(&at).map_err(Error::io("read", &at))? {
+            let entry = entry.map_err(Error::io("read", &at))?;
+            let kind = entry.file_type().map_err(Error::io("look at", &entry.path()))?;
+            let into = if kind.is_dir() { &mut folders } else { &mut files };
+            into.push(inside.join(entry.file_name()));
+        }
+    }
+    files.sort_by(|x, y| x.as_os_str().cmp(y.as_os_str()));
+    Ok(files)
 }
 
 /// Refuses input that a run would replace: what lies in the folder under a name of a run's, or is the same file.

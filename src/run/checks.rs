@@ -4,6 +4,7 @@ use super::super::options::RunOpts;
 use super::super::output::{self, owned};
 use super::super::store;
 use super::super::{forecast, keep_field};
+use super::kept::KeptFiles;
 use crate::convert::InFront;
 use std::path::{Path, PathBuf};
 use twinsplit_core::visible;
@@ -13,7 +14,8 @@ use twinsplit_engine::steps;
 use twinsplit_engine::stores::StoreRun;
 use twinsplit_io::error::{Error, Result};
 use twinsplit_rows::chains::{Columnar, Family};
-use twinsplit_rows::plan::Plan;
+use twinsplit_rows::params::Params;
+use twinsplit_rows::plan::{KeptForm, Plan};
 
 /// What is known of a run that may begin. Of one on a cluster nothing is: its files are looked at there.
 #[derive(Default)]
@@ -32,6 +34,8 @@ pub struct Checked<'a> {
     pub ways: Option<([Columnar; 4], ColumnarJoin)>,
     /// Which fields they have, where the keep rule asks for one.
     pub fields: String,
+    /// The files of kept documents, where these are written in the form of the input.
+    pub kept: Option<KeptFiles>,
 }
 
 impl<'a> Checked<'a> {
@@ -39,7 +43,7 @@ impl<'a> Checked<'a> {
     ///
     /// # Errors
     /// When it cannot be done as it is asked for.
-    pub fn of(plan: &Plan, opts: &'a RunOpts, documents: &Documents) -> Result<Self> {
+    pub fn of(plan: &Plan, opts: &'a RunOpts, documents: &Documents, as_asked: &Params) -> Result<Self> {
         refuse_settings(opts)?;
         let in_front = documents.in_front.as_ref();
         if let (Some(_), Some(_)) = (in_front, plan.params.get("queries")) {
@@ -74,13 +78,36 @@ impl<'a> Checked<'a> {
             true => keep_field::check(&plan.params, &inputs)?,
             false => String::new(),
         };
-        Ok(Self { with_store, inputs, queries, forecasts, checks_fields, ways, fields })
+        let kept = match plan.write_kept {
+            Some(KeptForm::Same) => {
+                // A store's clusters have documents of other batches, too.
+                let is_all = with_store.is_none();
+                let params = (as_asked, &plan.params);
+                let bounds = (opts.memory_bytes(), opts.threads());
+                Some(KeptFiles::of(&inputs, in_front, params, bounds, is_all)?)
+            }
+            _ => None,
+        };
+        Ok(Self { with_store, inputs, queries, forecasts, checks_fields, ways, fields, kept })
     }
 }
 
 /// Refuses what only a cluster's jobs have.
 fn refuse_settings(opts: &RunOpts) -> Result<()> {
     let given = [("--reducers", opts.reducers.is_some()), ("--define", !opts.settings.is_empty())];
+    if let (Some(KeptForm::Same), true) = (opts.write_kept, opts.engine.is_remote()) {
+        return Err(Error::Usage(format!(
+            "--write-kept=same is for --engine local and pipes; with --engine {} kept documents are lines: leave =same out",
+            opts.engine.name()
+        )));
+    }
+    if !opts.tables.is_empty() && opts.engine.is_remote() {
+        return Err(Error::Usage(format!(
+            "--tables is for --engine local and pipes; the pairs and clusters of --engine {} lie in folders of TSV, which DuckDB and Spark read: leave \
+             --tables out",
+            opts.engine.name()
+        )));
+    }
     match given.into_iter().find(|(_, given)| *given && !opts.engine.is_remote()) {
         Some((option, _)) => {
             Err(Error::Usage(format!("{option} is for the jobs of --engine hadoop and spark")))

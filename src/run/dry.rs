@@ -5,6 +5,7 @@ use super::super::options::RunOpts;
 use super::super::output::{self, owned};
 use super::super::table::wrapped;
 use super::checks::{Checked, Documents};
+use super::tables::Tables;
 use indicatif::BinaryBytes;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,13 +14,14 @@ use twinsplit_engine::steps::answer_file;
 use twinsplit_io::Stdout;
 use twinsplit_io::error::Result;
 use twinsplit_io::terminal::plural;
-use twinsplit_rows::plan::Plan;
+use twinsplit_rows::params::Params;
+use twinsplit_rows::plan::{KeptForm, Plan};
 
 /// Columns in front of what is said.
 const INDENT: usize = 9;
 
 /// Prints it on standard output, and does nothing else.
-pub fn show(plan: &Plan, opts: &RunOpts, documents: &Documents) -> Result<()> {
+pub fn show(plan: &Plan, opts: &RunOpts, documents: &Documents, as_asked: &Params) -> Result<()> {
     let (is_remote, folder) = (plan.engine.is_remote(), visible::path(&opts.output));
     let there = if is_remote { ", in the file system of the cluster" } else { "" };
     let memory = match is_remote {
@@ -34,7 +36,12 @@ pub fn show(plan: &Plan, opts: &RunOpts, documents: &Documents) -> Result<()> {
     };
     let first = if documents.in_front.is_some() { "; converted to JSON lines first" } else { "" };
     let data = plan.chain.output.data().into_iter();
-    let answer: Vec<_> = if is_remote { data.collect() } else { data.map(answer_file).collect() };
+    let mut answer: Vec<_> = if is_remote { data.collect() } else { data.map(answer_file).collect() };
+    let tables = Tables::of(plan, &opts.tables).files();
+    answer.extend(tables.iter().map(String::as_str));
+    if plan.write_kept == Some(KeptForm::Same) {
+        answer.push("kept/");
+    }
     let mut lines = vec![
         ("chain", format!("{}: {}", plan.family.name, plan.family.about)),
         ("engine", format!("{}{memory}", plan.engine.name())),
@@ -42,7 +49,7 @@ pub fn show(plan: &Plan, opts: &RunOpts, documents: &Documents) -> Result<()> {
     ];
     lines.extend(plan.params.get("queries").map(|queries| ("queries", visible::line(queries).into())));
     lines.push(("answer", format!("{folder}: {}, {}{there}", answer.join(", "), owned::RUN)));
-    lines.push(match refused(plan, opts, documents) {
+    lines.push(match refused(plan, opts, documents, as_asked) {
         Ok(()) => ("refused", "nothing that is known before the documents are read".to_owned()),
         Err(error) => ("refused", error.to_string()),
     });
@@ -55,8 +62,8 @@ pub fn show(plan: &Plan, opts: &RunOpts, documents: &Documents) -> Result<()> {
 }
 
 /// What stops the run before it begins.
-fn refused(plan: &Plan, opts: &RunOpts, documents: &Documents) -> Result<()> {
-    let checked = Checked::of(plan, opts, documents)?;
+fn refused(plan: &Plan, opts: &RunOpts, documents: &Documents, as_asked: &Params) -> Result<()> {
+    let checked = Checked::of(plan, opts, documents, as_asked)?;
     if plan.engine.is_remote() {
         return Ok(());
     }

@@ -38,7 +38,7 @@ pub fn script_of(plan: &Plan, library: Library) -> Result<String> {
     for (name, value) in plan.params.iter() {
         title.push_str(&format!(" --{name} {}", quote(value)));
     }
-    if plan.write_kept {
+    if plan.writes_lines() {
         title.push_str(" --write-kept");
     }
     if library == Library::Inside {

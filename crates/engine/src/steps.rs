@@ -92,7 +92,7 @@ impl<'a> LocalSteps<'a> {
             }
         }
         let kept = self.work.join(KEPT).join("part-00000");
-        if plan.write_kept && kept.exists() {
+        if plan.writes_lines() && kept.exists() {
             fs::rename(&kept, folder.join(answer_file(KEPT))).map_err(Error::io("rename", &kept))?;
         }
         Ok(done)

@@ -45,6 +45,16 @@ twinsplit_core::choice! {
     }
 }
 
+twinsplit_core::choice! {
+    /// In which form the kept documents are written.
+    pub enum KeptForm {
+        /// Their lines in kept.jsonl; documents of other formats are the JSON lines that the run makes of them
+        Jsonl = "jsonl",
+        /// A file for each one of the input in the folder kept, in its own format and compression
+        Same = "same",
+    }
+}
+
 impl Engine {
     /// Whether input and output are addresses in a cluster's file system.
     pub fn is_remote(self) -> bool {
@@ -166,8 +176,8 @@ pub struct Asked {
     pub given: Given,
     /// The input as it was named.
     pub inputs: Vec<PathBuf>,
-    /// Whether the kept documents' lines are written.
-    pub write_kept: bool,
+    /// In which form the kept documents are written, if they are.
+    pub write_kept: Option<KeptForm>,
     /// The share of the pairs that was asked for, where bands were chosen by it.
     pub recall: Option<f64>,
     /// What was decided before, a sentence each.
@@ -188,8 +198,8 @@ pub struct Plan {
     options: BTreeMap<String, (String, Origin)>,
     /// The input as it was named.
     pub inputs: Vec<PathBuf>,
-    /// Whether the kept documents' lines are written.
-    pub write_kept: bool,
+    /// In which form the kept documents are written, if they are.
+    pub write_kept: Option<KeptForm>,
     /// The share of the pairs that was asked for, where bands were chosen by it.
     pub recall: Option<f64>,
     /// What was decided that nobody has asked for, a sentence each.
@@ -227,16 +237,17 @@ impl Plan {
         notes.extend(decided);
         family.defaults.iter().for_each(|(name, value)| given.set_missing(name, *value, Origin::Family));
         given.settle_features(read)?;
-        if write_kept && given.params.get("cluster").is_none() {
+        if write_kept.is_some() && given.params.get("cluster").is_none() {
             // Documents go for good then, so each must reach tau with the one that stays.
             given.set("cluster", "star", Origin::Follows("write-kept"));
             notes.push(STAR_NOTE.to_owned());
         }
-        let wanted = Wanted { kept: write_kept, rounds: engine != Engine::Local };
+        let lines = write_kept == Some(KeptForm::Jsonl);
+        let wanted = Wanted { kept: lines, rounds: engine != Engine::Local };
         let chain = family.chain(&given.params, wanted);
-        refuse_with_queries(family, &given.params, write_kept)?;
+        refuse_with_queries(family, &given.params, write_kept.is_some())?;
         refuse_check(family, &chain, &given.params)?;
-        let unused = refuse_unused(family, &given.params, &given, write_kept)?;
+        let unused = refuse_unused(family, &given.params, &given, lines)?;
         notes.extend(unused.iter().map(|name| {
             format!("{} does not use --{name}, which the {} gives", family.name, given.origin(name))
         }));
@@ -273,7 +284,7 @@ impl Plan {
 
     /// The same chain on another engine, with options that make the same steps.
     pub fn on(&self, engine: Engine, params: Params) -> Self {
-        let wanted = Wanted { kept: self.write_kept, rounds: engine != Engine::Local };
+        let wanted = Wanted { kept: self.writes_lines(), rounds: engine != Engine::Local };
         Self {
             family: self.family,
             chain: self.family.chain(&params, wanted),
@@ -300,14 +311,23 @@ impl Plan {
 
     /// Whether the input is read once, so that it may be a stream.
     pub fn reads_once(&self) -> bool {
-        self.columnar().is_some() && !self.write_kept
+        self.columnar().is_some() && self.write_kept.is_none()
+    }
+
+    /// Whether the chain writes the lines of kept documents.
+    pub fn writes_lines(&self) -> bool {
+        self.write_kept == Some(KeptForm::Jsonl)
     }
 
     /// The names of the program, the chain and the engine, and every option with its value, as `run.json` has them.
     pub fn fields(&self) -> Map<String, Value> {
         let mut parameters: Map<String, Value> =
             self.options.iter().map(|(name, (value, _))| (name.clone(), value.as_str().into())).collect();
-        parameters.insert("write-kept".to_owned(), self.write_kept.into());
+        let write_kept = match self.write_kept {
+            Some(KeptForm::Same) => KeptForm::Same.name().into(),
+            form => form.is_some().into(),
+        };
+        parameters.insert("write-kept".to_owned(), write_kept);
         parameters.extend(self.recall.map(|recall| ("recall".to_owned(), recall.to_string().into())));
         let origins = self.options.iter().filter(|(_, (_, origin))| *origin != Origin::Default);
         let origins: Map<String, Value> =

@@ -100,7 +100,7 @@ fn every_program_has_a_manual_page_that_says_all() {
             );
             let found = page.lines().any(|line| {
                 line.strip_prefix("       ")
-                    .is_some_and(|line| line.split([' ', ',']).take(3).any(|word| word == long))
+                    .is_some_and(|line| line.split([' ', ',', '[']).take(3).any(|word| word == long))
             });
             assert!(found, "{name} says nothing of {long}: {page}");
             if let Some(variable) = arg.get_env() {

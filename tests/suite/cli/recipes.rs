@@ -30,6 +30,15 @@ fn files() -> Place {
     std::fs::create_dir_all(here.path("crawl")).unwrap();
     here.write("crawl/one.warc", record("a", &long) + &record("b", &near) + &record("c", &other));
     here.shell("gzip crawl/one.warc").ok();
+    std::fs::create_dir_all(here.path("collection")).unwrap();
+    here.write(
+        "collection/table.csv",
+        format!(
+            "id,title,text\n1,One,{other}\n2,\"One, again\",\"{other}more\"\n3,Three,{}\n",
+            words("q", 50)
+        ),
+    );
+    here.shell("cp -r crawl collection").ok();
     let menu = words("menu", 30);
     let page = |id: &str, site: &str, text: &str| {
         serde_json::json!({"id": id, "url": format!("http://{site}/{id}"), "text": text}).to_string() + "\n"
@@ -59,10 +68,20 @@ fn files() -> Place {
 }
 
 /// Of each recipe, its heading, and what its commands leave: a file and what it holds.
-const LEFT: [(&str, &str, &str); 11] = [
+const LEFT: [(&str, &str, &str); 13] = [
     ("A folder of texts", "ls kept", "a b.txt\nd.txt\n"),
     ("A table", "grep -c '\"body\"' annotated.jsonl; grep -c '\"dup_drop\":true' annotated.jsonl", "3\n1\n"),
     ("A crawl", "cut -f1,2 out/pairs.tsv; test -s out/report.html", "urn:a\turn:b\n"),
+    (
+        "A folder without its near-duplicates",
+        "cut -c1-8 out/kept/table.csv; zcat out/kept/crawl/one.warc.gz | grep -a ^WARC-Record",
+        "id,title\n1,One,v0\n3,Three,\nWARC-Record-ID: <urn:a>\r\n",
+    ),
+    (
+        "Tables for DuckDB, pandas and Polars",
+        "cut -d, -f1,2 out/pairs.jsonl | tail -n 1; head -c 4 out/clusters.parquet; ls out | wc -l",
+        "{\"id_a\":\"doc-3\",\"id_b\":\"doc-4\"\nPAR17\n",
+    ),
     ("Pages with templates", "cut -f1,2 out/pairs.tsv", "a\tc\n"),
     ("Chinese", "cut -f1,2 out/pairs.tsv", "a\tb\n"),
     (

@@ -294,7 +294,7 @@ fn a_document_of_100_megabytes_is_a_document() {
 }
 
 /// Runs a script as root of a namespace of our own, where a file system can be mounted that goes with it.
-fn with_mounts(here: &Place, script: &str) -> Said {
+pub(super) fn with_mounts(here: &Place, script: &str) -> Said {
     let works = here.shell("unshare -rm true");
     assert_eq!(
         works.code, 0,

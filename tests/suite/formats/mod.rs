@@ -1,5 +1,6 @@
 //! What is read and what lies between steps: documents in every form, records, and what is said of those that are wrong.
 
+mod answer_tables;
 mod auto;
 mod bad_input;
 mod bad_records;
@@ -7,6 +8,7 @@ pub mod convert;
 mod file_names;
 mod generate_corpus;
 mod inputs;
+mod kept_files;
 mod long_lines;
 mod named_inputs;
 mod packed;

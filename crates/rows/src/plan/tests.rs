@@ -6,7 +6,7 @@ fn no_file(_: &str) -> std::result::Result<String, String> {
     Err("there are no files here".to_owned())
 }
 
-fn plan(chain: Option<&str>, engine: Engine, options: &[(&str, &str)], write_kept: bool) -> Plan {
+fn plan(chain: Option<&str>, engine: Engine, options: &[(&str, &str)], write_kept: Option<KeptForm>) -> Plan {
     let mut given = Given::default();
     options.iter().for_each(|(name, value)| given.set(name, *value, Origin::CommandLine));
     let chain = chain.map(str::to_owned);
@@ -38,7 +38,7 @@ fn families_have_options_of_their_own() {
 #[test]
 fn a_chain_that_is_not_named_is_the_one_that_has_the_options() {
     let by_options = |options: &[(&str, &str)]| {
-        let plan = plan(None, Engine::Local, options, false);
+        let plan = plan(None, Engine::Local, options, None);
         (plan.family.name, plan.notes.join("; "))
     };
     let (name, note) = by_options(&[("tau", "0.5")]);
@@ -59,7 +59,7 @@ fn said(
     others.iter().for_each(|(name, value)| given.set(name, *value, Origin::CommandLine));
     given.set(option.0, option.1, origin);
     let (chain, engine, inputs) = (Some(chain.name.to_owned()), Engine::Pipes, Vec::new());
-    let asked = Asked { chain, engine, given, inputs, write_kept: false, recall: None, notes: Vec::new() };
+    let asked = Asked { chain, engine, given, inputs, write_kept: None, recall: None, notes: Vec::new() };
     Plan::of(asked, &no_file).map(|plan| plan.notes)
 }
 
@@ -134,7 +134,12 @@ fn an_option_that_goes_with_another_one_is_refused_without_it() {
 
 #[test]
 fn options_say_where_their_values_come_from() {
-    let plan = plan(Some("doc-split"), Engine::Pipes, &[("features", "spotsigs"), ("tau", "0.4")], true);
+    let plan = plan(
+        Some("doc-split"),
+        Engine::Pipes,
+        &[("features", "spotsigs"), ("tau", "0.4")],
+        Some(KeptForm::Jsonl),
+    );
     let json = plan.json();
     assert_eq!(
         json["origins"],
@@ -150,7 +155,7 @@ fn options_say_where_their_values_come_from() {
 
 #[test]
 fn a_family_has_defaults_of_its_own() {
-    let plan = plan(Some("ccdet"), Engine::Local, &[("keep", "newest"), ("site", "url")], false);
+    let plan = plan(Some("ccdet"), Engine::Local, &[("keep", "newest"), ("site", "url")], None);
     let json = plan.json();
     let origins = json!({
         "features": "chain", "similarity": "chain", "tau": "chain", "keep": "command line", "site": "command line",
@@ -166,12 +171,12 @@ fn a_family_has_defaults_of_its_own() {
 #[test]
 fn one_process_has_columns_for_all_but_counted_postings_and_approximations() {
     let has = |chain, options: &[(&str, &str)]| {
-        plan(Some(chain), Engine::Local, options, false).columnar().is_some()
+        plan(Some(chain), Engine::Local, options, None).columnar().is_some()
     };
     assert!(has("doc-split", &[]) && has("doc-split", &[("partition", "by-task")]));
     assert!(!has("term-split", &[]) && has("term-split", &[("pcp", "prefix")]));
     for approximation in [("df-cut", "100"), ("accumulators", "1000")] {
         assert!(!has("term-split", &[("pcp", "prefix"), approximation]));
     }
-    assert!(plan(Some("doc-split"), Engine::Pipes, &[], false).columnar().is_none());
+    assert!(plan(Some("doc-split"), Engine::Pipes, &[], None).columnar().is_none());
 }

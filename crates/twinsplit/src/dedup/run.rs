@@ -101,7 +101,7 @@ impl Dedup {
                 engine: Engine::Local,
                 given,
                 inputs,
-                write_kept: false,
+                write_kept: None,
                 recall: None,
                 notes: Vec::new(),
             },

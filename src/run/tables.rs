@@ -1,0 +1,117 @@
+//! `--tables`: the pairs and clusters of an answer as tables with named columns, beside the files of fields.
+//!
+//! pairs.tsv and clusters.tsv are what every engine writes and every command reads. A table is made of them when they are complete: a row for
+//! each line, in its order, with the same numbers. Ids are as the documents have them, without the escapes that lines need.
+
+mod columns;
+mod lines;
+mod parquet;
+
+use self::parquet::Parquet;
+use columns::{Cell, Column};
+use lines::Lines;
+use std::path::Path;
+use std::time::Instant;
+use twinsplit_core::choice::Choice as _;
+use twinsplit_engine::progress::{Done, Progress, Unit};
+use twinsplit_engine::steps::answer_file;
+use twinsplit_io::each_row;
+use twinsplit_io::error::Result;
+use twinsplit_rows::chains::{CLUSTERS, Data, PAIRS};
+use twinsplit_rows::plan::Plan;
+
+twinsplit_core::choice! {
+    /// The forms of tables.
+    pub enum TableForm {
+        /// JSON lines: an object a row
+        Jsonl = "jsonl",
+        /// Parquet
+        Parquet = "parquet",
+    }
+}
+
+impl TableForm {
+    /// The name of the file of such a table.
+    pub fn file(self, data: Data) -> String {
+        format!("{data}.{}", self.name())
+    }
+}
+
+/// The tables of a run.
+pub struct Tables<'p> {
+    plan: &'p Plan,
+    forms: Vec<TableForm>,
+}
+
+/// A table that is written.
+trait Table {
+    fn row(&mut self, cells: &[Cell<'_>]) -> Result<()>;
+    fn finish(self: Box<Self>) -> Result<()>;
+}
+
+impl<'p> Tables<'p> {
+    /// Those of a plan in these forms.
+    pub fn of(plan: &'p Plan, forms: &[TableForm]) -> Self {
+        let forms = TableForm::values().filter(|form| forms.contains(form)).collect();
+        Self { plan, forms }
+    }
+
+    /// The data sets that become tables.
+    fn data(&self) -> impl Iterator<Item = Data> {
+        self.plan.chain.output.data().into_iter().filter(|data| [PAIRS, CLUSTERS].contains(data))
+    }
+
+    /// The names of the forms, as the manifest of a run has them; nothing where there are none.
+    pub fn parameter(&self) -> Option<String> {
+        let names: Vec<_> = self.forms.iter().map(|form| form.name()).collect();
+        (!names.is_empty()).then(|| names.join(","))
+    }
+
+    /// The names of the files.
+    pub fn files(&self) -> Vec<String> {
+        self.data().flat_map(|data| self.forms.iter().map(move |form| form.file(data))).collect()
+    }
+
+    /// Writes them into the folder of an answer, beside the files that they are made of.
+    pub fn write(&self, answer: &Path, progress: &Progress) -> Result<Option<Done>> {
+        if self.forms.is_empty() {
+            return Ok(None);
+        }
+        let start = Instant::now();
+        let mut rows = 0;
+        for data in self.data() {
+            let columns = match data {
+                PAIRS => columns::of_pairs(self.plan)?,
+                _ => columns::of_clusters(self.plan)?,
+            };
+            let mut tables = Vec::new();
+            for form in &self.forms {
+                let file = answer.join(form.file(data));
+                tables.push(match form {
+                    TableForm::Jsonl => Box::new(Lines::create(&file, &columns)?) as Box<dyn Table>,
+                    TableForm::Parquet => Box::new(Parquet::create(&file, data, &columns)?),
+                });
+            }
+            rows += write(&answer.join(answer_file(data)), &columns, &mut tables, progress)?;
+            tables.into_iter().try_for_each(Table::finish)?;
+        }
+        let counters = [("rows".to_owned(), rows)].into();
+        Ok(Some(Done { name: "tables".to_owned(), seconds: start.elapsed().as_secs_f64(), counters }))
+    }
+}
+
+/// Writes each line of a file into tables, and gives how many there are.
+fn write(from: &Path, columns: &[Column], tables: &mut [Box<dyn Table>], progress: &Progress) -> Result<u64> {
+    progress.start("tables", "writing", Unit::Bytes, from.metadata().map_or(0, |meta| meta.len()));
+    let (mut rows, mut written) = (0, Ok(()));
+    each_row(from, |line| {
+        let cells = columns::cells(line, columns)?;
+        if written.is_ok() {
+            written = tables.iter_mut().try_for_each(|table| table.row(&cells));
+        }
+        rows += 1;
+        progress.add(line.len() as u64 + 1);
+        Ok(())
+    })?;
+    written.map(|()| rows)
+}
