@@ -131,6 +131,10 @@ pub const EXAMPLES: &[Example] = &[
         "feature-count < sets | LC_ALL=C sort | feature-count-reduce > counts",
     ),
     example("These counts as a table for --idf-table", "idf-table < counts > counts.table"),
+    example(
+        "The same in a sample of about ten of twenty sets, and no more than can be ordered in one task",
+        "feature-sample --order-sample 10 --sets 20 < sets | LC_ALL=C sort | feature-sample-reduce --ranked 100000 | LC_ALL=C sort > sampled-counts",
+    ),
     example("The order of features, and those in an IDF range", "feature-order --idf 0.1,1 < counts > order"),
     example(
         "The sets without the features out of this range",
@@ -206,7 +210,7 @@ pub const EXAMPLES: &[Example] = &[
     ),
     example(
         "Term-Split over prefixes: posting lists of rare features, and candidates",
-        "feature-order < counts > all-order; index-term --pcp prefix --order all-order < members | LC_ALL=C sort | index-term-reduce | pcp-map > candidates",
+        "feature-order < sampled-counts > all-order; index-term --pcp prefix --order all-order < members | LC_ALL=C sort | index-term-reduce | pcp-map > candidates",
     ),
     example(
         "A candidate meets its first set",

@@ -14,8 +14,10 @@ source "$JOBS_LIB/hadoop.sh"
 step tokenize 'Turns each document into its set of features, and takes what the keep rule needs. Joins equal sets once; sorted by hash, then id, the smallest id of a group comes first, and two documents with one id meet and are named.'
   map_reduce 1 2 "documents" members tokenize --meta on --then equal-sets -- equal-sets-reduce
   guard bad_records 0 'bad documents in all tasks together; correct them, or raise --bad-records'
-step feature-count 'Orders features by frequency and lists those in the IDF range; N sorts before all features.'
-  reducers=1 map_mb=283 reduce_mb=268 map_reduce 1 1 "members" order feature-count -- feature-order
+step feature-sample 'Counts the features of a sample of the sets; sorted by bucket, then feature, its counts meet, and each bucket passes on its most frequent.'
+  map_mb=283 reduce_mb=268 map_reduce 1 2 "members" sampled-counts feature-sample --sets "$(counted sets tokenize)" -- feature-sample-reduce
+step feature-order 'Orders these by frequency; N sorts before all features.'
+  reducers=1 map_mb=150 reduce_mb=268 map_reduce 1 1 "sampled-counts" order cat -- feature-order
 step index-term 'Builds posting lists; sorted by feature, then id, a list comes in order of ids.'
   map_reduce 1 2 "members" posting-lists index-term --pcp prefix --order "$(only_part order)" -- index-term-reduce
 step pcp-map 'Pairs the postings that pass the prefix filter. Brings a candidate its first set; sorted by id, a set comes before the candidates that wait for it.'

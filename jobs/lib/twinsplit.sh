@@ -70,8 +70,7 @@ few() {
 
 # until_zero COUNTER DATA LAST: when the step that has just ended in round $round counted no COUNTER, its DATA-$round is LAST
 until_zero() {
-  local sum
-  sum=$(counted "$1" "$STEP")
+  local sum && sum=$(counted "$1" "$STEP")
   say "round $round: $sum $1"
   ((sum > 0)) || name "$2-$round" "$3"
 }
@@ -86,7 +85,6 @@ some() {
 
 # guard COUNTER LIMIT ADVICE: stops when the step that has just ended counted more than LIMIT
 guard() {
-  local sum
-  sum=$(counted "$1" "$STEP")
+  local sum && sum=$(counted "$1" "$STEP")
   [[ $2 == all ]] || ((sum <= $2)) || fail "$sum $3 (the limit is $2)"
 }

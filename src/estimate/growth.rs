@@ -62,6 +62,13 @@ impl Range {
         Self { low: self.low.min(other), high: self.high.max(other), ..self }
     }
 
+    /// The number where it is no more than another one, which it is not known to be.
+    fn at_most(self, most: Self) -> Self {
+        let [low, mid, high] =
+            [(self.low, most.low), (self.mid, most.mid), (self.high, most.high)].map(|(x, y)| x.min(y));
+        Self { low, mid, high }
+    }
+
     /// Most times that the number is expected to be more or less than the likely one; nothing where it may be none at all.
     pub fn factor(self) -> Option<f64> {
         let factor = (self.high / self.mid).max(self.mid / self.low);
@@ -152,7 +159,12 @@ impl Bytes {
 
     /// Those of the collection.
     pub fn all(self) -> Range {
-        self.documents.1 + self.pairs.1
+        self.total().1
+    }
+
+    /// Those of the sample and of the collection.
+    fn total(self) -> (f64, Range) {
+        (self.documents.0 + self.pairs.0, self.documents.1 + self.pairs.1)
     }
 }
 
@@ -180,6 +192,8 @@ pub struct Scale {
     pub read: f64,
     /// Documents of the sample.
     pub sampled: u64,
+    /// Documents by which the collection's features are ordered (`--order-sample`) for each of those by which the sample's are.
+    pub drawn: f64,
 }
 
 /// What a stage writes in the sample.
@@ -241,22 +255,26 @@ impl Scale {
             Growth::Distinct => {
                 let power = bytes.power().clamp(0.0, 1.0);
                 let at = |power: f64| whole * self.times.powf(power.clamp(0.0, 1.0));
-                documents(Range { low: at(power - FLATTER), mid: at(power), high: at(power + 0.1) })
+                let grown = Range { low: at(power - FLATTER), mid: at(power), high: at(power + 0.1) };
+                documents(grown.at_most(ratio(from.total()).times(whole)))
             }
-            Growth::Combined => {
-                // In a task that reads so many times what one of the sample reads. A task without room for more writes what it
-                // has, so there may be as many as there are documents.
-                let larger = self.times * stage.tasks.0 / stage.tasks.1;
-                let at =
-                    |power: f64| whole * larger.powf(power.clamp(0.0, 1.0)) * stage.tasks.1 / stage.tasks.0;
-                let power = bytes.power().clamp(0.0, 1.0);
-                let [one, other] = [at(power), at(1.0)];
-                let low = at(power - FLATTER).min(other);
-                documents(Range { low, mid: (one * other).sqrt(), high: one.max(other) })
-            }
+            Growth::Combined => documents(self.combined(stage, self.times)),
+            Growth::Drawn => documents(self.combined(stage, self.drawn)),
             Growth::Repeated => documents(self.repeated(stage, from)),
             Growth::Constant => documents(Range { high: whole * 2.0, ..Range::exactly(whole) }),
         }
+    }
+
+    /// Different things of each map task, where the collection has so many times the documents that they are of. A task without room for
+    /// more writes what it has, so there may be as many as there are documents.
+    fn combined(self, stage: Written, times: f64) -> Range {
+        let (whole, power) = (stage.bytes.whole(), stage.bytes.power().clamp(0.0, 1.0));
+        // A task reads so many times what one of the sample reads.
+        let larger = times * stage.tasks.0 / stage.tasks.1;
+        let at = |power: f64| whole * larger.powf(power.clamp(0.0, 1.0)) * stage.tasks.1 / stage.tasks.0;
+        let [one, other] = [at(power), at(1.0)];
+        let low = at(power - FLATTER).min(other);
+        Range { low, mid: (one * other).sqrt(), high: one.max(other) }
     }
 
     /// Rows for rows. Of those that two documents with one set share one is left, so there may be fewer than rows are read.
@@ -265,9 +283,6 @@ impl Scale {
             true if from.documents.0 > 0.0 => stage.bytes.of_pairs(),
             true => stage.bytes.whole(),
             false => 0.0,
-        };
-        let ratio = |(sample, all): (f64, Range)| {
-            if sample > 0.0 { all.times(1.0 / sample) } else { Range::default() }
         };
         let of_documents = stage.bytes.whole() - of_pairs;
         let fewer = (stage.bytes.power() - stage.read.power()).clamp(-0.5, 0.0);
@@ -310,6 +325,11 @@ impl Scale {
         let left = (all.mid * (1.0 - share)).max(of_sample.mid);
         Range { low: of_sample.low, mid: (of_sample.mid * left).sqrt(), high: all.high.max(of_sample.high) }
     }
+}
+
+/// How many times the sample's bytes the collection has.
+fn ratio((sample, all): (f64, Range)) -> Range {
+    if sample > 0.0 { all.times(1.0 / sample) } else { Range::default() }
 }
 
 #[cfg(test)]

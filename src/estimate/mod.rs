@@ -132,12 +132,14 @@ pub fn run(mut plan: Plan, opts: &EstimateOpts) -> Result<()> {
         let table = idf::table(&inputs, params, work.path())?;
         of_sample.set("idf-table", table.to_string_lossy());
     }
+    let times = documents as f64 / sampled as f64;
+    let drawn = |documents: u64| documents.min(params.number("order-sample")).max(1) as f64;
     let scale = Scale {
-        times: documents as f64 / sampled as f64,
+        times,
         read: sample.documents.min(documents) as f64 / sampled as f64,
         sampled,
+        drawn: drawn(documents) / drawn(sampled),
     };
-    let times = scale.times;
     // The way to the clusters is that of the collection's pairs.
     of_sample.set("graph", ((params.number("graph") as f64 / (times * scale.read)) as u64).to_string());
     let measured = Measured::of(&plan, of_sample.clone(), &sample, &work.path().join("chain"))?;

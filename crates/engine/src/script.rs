@@ -23,7 +23,7 @@ pub fn calls(
     settings: impl Fn(&Step) -> Result<Vec<(&'static str, String)>>,
     limit: impl Fn(&'static str) -> String,
 ) -> Result<String> {
-    let call = |step: &Step, names: &Names| call(step, names, params, settings(step)?);
+    let call = |step: &Step, names: &Names| call(step, names, (params, parts), settings(step)?);
     let text = "\n# The chain. map \"FROM…\" TO MAPPER; map_reduce P S \"FROM…\" TO MAPPER -- REDUCER: rows meet by their first P fields and\n\
                 # are sorted by their first S. MAPPER --then MAPPER: both in one process.\n".to_owned();
     Ok(text + &calls_of(parts, parts, params, &call, &limit)?)
@@ -99,19 +99,19 @@ fn rounds(repeat: &Repeat, call: &impl Fn(&Step, &Names) -> Result<String>) -> R
 fn call(
     step: &Step,
     names: &Names,
-    params: &Params,
+    chain: (&Params, &[Part]),
     settings: Vec<(&'static str, String)>,
 ) -> Result<String> {
     let (map, reduce) = step.stages()?;
     let Names { step: name, inputs, output } = names;
     let inputs = inputs.join(" ");
-    let mapper: Vec<_> = map.iter().map(|entry| command(entry, step, params)).collect();
+    let mapper: Vec<_> = map.iter().map(|entry| command(entry, step, chain)).collect();
     let mapper = if mapper.is_empty() { "cat".to_owned() } else { mapper.join(" --then ") };
     let before: String = settings.iter().map(|(name, value)| format!("{name}={value} ")).collect();
     let call = match (reduce, step.tasks) {
         (Some(reduce), _) => {
             let Keys { partition, sort } = reduce.input.keys.unwrap_or(Keys { partition: 0, sort: 0 });
-            let reducer = command(reduce, step, params);
+            let reducer = command(reduce, step, chain);
             format!("map_reduce {partition} {sort} \"{inputs}\" {output} {mapper} -- {reducer}")
         }
         (None, Tasks::EachFile(option, data)) => {
@@ -136,7 +136,7 @@ pub fn tasks(step: &Step, params: &Params) -> Option<(&'static str, String)> {
 }
 
 /// A stage's command line: the options given, and the side files that it knows.
-fn command(entry: &Entry, step: &Step, params: &Params) -> String {
+fn command(entry: &Entry, step: &Step, (params, chain): (&Params, &[Part])) -> String {
     let mut words = vec![entry.decl.name.to_owned()];
     words.extend(step.params(params).args_for(entry).iter().map(|word| quote(word)));
     for (option, data) in &step.side {
@@ -147,6 +147,11 @@ fn command(entry: &Entry, step: &Step, params: &Params) -> String {
                 _ => format!("--{option} \"$(only_part {data})\""),
             });
         }
+    }
+    if let Some(counted) = step.counted.filter(|counted| entry.knows(counted.option))
+        && let Some(step) = counted.step(chain)
+    {
+        words.push(format!("--{} \"$(counted {} {step})\"", counted.option, counted.counter));
     }
     words.join(" ")
 }

@@ -66,8 +66,8 @@ fn push_parts(
 ) -> Result<()> {
     for part in parts {
         match part {
-            Part::Step(step) => push_step(text, indent, step, params)?,
-            Part::Repeat(repeat) => push_rounds(text, indent, repeat, params)?,
+            Part::Step(step) => push_step(text, indent, step, (params, chain))?,
+            Part::Repeat(repeat) => push_rounds(text, indent, repeat, (params, chain))?,
             Part::Choice(choice) => {
                 let counters = choice.counters(chain);
                 let counters =
@@ -94,9 +94,10 @@ fn limit(option: &str, params: &Params) -> String {
     )
 }
 
-fn push_step(text: &mut String, indent: &str, step: &Step, params: &Params) -> Result<()> {
+fn push_step(text: &mut String, indent: &str, step: &Step, chain: (&Params, &[Part])) -> Result<()> {
+    let params = chain.0;
     let inputs = list(step.inputs.iter().map(|data| quote(data)));
-    push_call(text, indent, step, params, [quote(step.name), quote(step.output), inputs])?;
+    push_call(text, indent, step, chain, [quote(step.name), quote(step.output), inputs])?;
     for guard in &step.guards {
         let limit = limit(guard.option, params);
         let (counter, advice) = (quote(guard.counter), quote(guard.advice));
@@ -116,7 +117,7 @@ fn push_step(text: &mut String, indent: &str, step: &Step, params: &Params) -> R
 }
 
 /// Steps in rounds are a loop; what a step of round R makes has `-R` at the end of its name.
-fn push_rounds(text: &mut String, indent: &str, repeat: &Repeat, params: &Params) -> Result<()> {
+fn push_rounds(text: &mut String, indent: &str, repeat: &Repeat, chain: (&Params, &[Part])) -> Result<()> {
     let inner = format!("{indent}    ");
     let _ = writeln!(text, "{indent}for r in chain.rounds({}, {}):", quote(repeat.name), quote(repeat.why));
     let of_round = |name: &str| format!("{} % r", quote(&format!("{name}-%d")));
@@ -128,7 +129,7 @@ fn push_rounds(text: &mut String, indent: &str, repeat: &Repeat, params: &Params
             let before = quote(&format!("{}-%d", repeat.again()));
             inputs = format!("{inputs} if r == 1 else [{before} % (r - 1)]");
         }
-        push_call(text, &inner, step, params, [of_round(step.name), of_round(step.output), inputs])?;
+        push_call(text, &inner, step, chain, [of_round(step.name), of_round(step.output), inputs])?;
         if number == 0 {
             let _ = writeln!(
                 text,
@@ -147,20 +148,20 @@ fn push_call(
     text: &mut String,
     indent: &str,
     step: &Step,
-    params: &Params,
+    (params, chain): (&Params, &[Part]),
     [name, output, inputs]: [String; 3],
 ) -> Result<()> {
     let (map, reduce) = step.stages()?;
-    let command = |entry: &Entry| command(entry, step, params);
+    let command = |entry: &Entry| command(entry, step, (params, chain));
     let mapper: Vec<_> = map.iter().map(|entry| command(entry)).collect();
     let mapper = match &mapper[..] {
         [] => "None".to_owned(),
-        stages => words(&stages.join(&"--then".to_owned())),
+        stages => list(stages.join(&quote("--then"))),
     };
     let mut call = match (reduce, step.tasks) {
         (Some(reduce), _) => {
             let Keys { partition, sort } = reduce.input.keys.unwrap_or(Keys { partition: 0, sort: 0 });
-            let reducer = words(&command(reduce));
+            let reducer = list(command(reduce));
             format!("map_reduce({partition}, {sort}, {inputs}, {output}, {mapper}, {reducer}")
         }
         (None, Tasks::EachFile(option, data)) => {
@@ -188,9 +189,9 @@ fn push_call(
     Ok(())
 }
 
-/// A stage's command line as a list: the options given, and the side files that it knows. Those and the files that
+/// The words of a stage's command line as expressions: the options given, and the side files that it knows. Those and the files that
 /// options name lie in the task's folder.
-fn command(entry: &Entry, step: &Step, params: &Params) -> Vec<String> {
+fn command(entry: &Entry, step: &Step, (params, chain): (&Params, &[Part])) -> Vec<String> {
     let mut words = vec![entry.decl.name.to_owned()];
     words.extend(step.params(params).args_for(entry));
     let mut side: Vec<&str> = step.side.iter().map(|(option, _)| *option).collect();
@@ -199,15 +200,18 @@ fn command(entry: &Entry, step: &Step, params: &Params) -> Vec<String> {
     }
     side.retain(|option| entry.has_side(option));
     words.extend(side.iter().flat_map(|option| [format!("--{option}"), (*option).to_owned()]));
+    let mut words: Vec<String> = words.iter().map(|word| quote(word)).collect();
+    if let Some(counted) = step.counted.filter(|counted| entry.knows(counted.option))
+        && let Some(step) = counted.step(chain)
+    {
+        let value = format!("str(chain.counted({}, {}))", quote(counted.counter), quote(step));
+        words.extend([quote(&format!("--{}", counted.option)), value]);
+    }
     words
 }
 
-fn words(words: &[String]) -> String {
-    list(words.iter().map(|word| quote(word)))
-}
-
-fn list(items: impl Iterator<Item = String>) -> String {
-    format!("[{}]", items.collect::<Vec<_>>().join(", "))
+fn list(items: impl IntoIterator<Item = String>) -> String {
+    format!("[{}]", items.into_iter().collect::<Vec<_>>().join(", "))
 }
 
 /// A text as Python reads it back: what JSON writes is a string of Python too.

@@ -101,7 +101,14 @@ impl<'a> LocalSteps<'a> {
     fn run_some(&mut self, parts: &[Part], chain: &[Part], fields: &str, done: &mut Vec<Done>) -> Result<()> {
         for part in parts {
             match part {
-                Part::Step(step) => done.push(self.guarded(step, &Names::of(step), fields)?),
+                Part::Step(step) => {
+                    if let Some(counted) = step.counted {
+                        let ended = done.iter().find(|ended| Some(&*ended.name) == counted.step(chain));
+                        let counter = ended.and_then(|ended| ended.counters.get(counted.counter));
+                        self.params.set(counted.option, counter.copied().unwrap_or(0).to_string());
+                    }
+                    done.push(self.guarded(step, &Names::of(step), fields)?);
+                }
                 Part::Repeat(repeat) => self.rounds(repeat, fields, done)?,
                 Part::Choice(choice) => {
                     let counted = |(counter, step): &(&str, &str)| {

@@ -43,7 +43,7 @@ pub use front::{IDF_TABLE, idf_table, sets_of_documents};
 pub use output::Output;
 pub use queries::OF_QUERIES;
 use std::fmt;
-pub use step::{Data, Guard, Names, Part, Repeat, Step, Tasks};
+pub use step::{CountedOption, Data, Guard, Names, Part, Repeat, Step, Tasks};
 
 /// The input documents of a chain.
 pub const DOCUMENTS: Data = "documents";

@@ -415,7 +415,11 @@ fn refuse_with_queries(family: &Family, params: &Params, write_kept: bool) -> Re
 
 fn step_json(step: &Step) -> Value {
     let side: BTreeMap<&str, Data> = step.side.iter().copied().collect();
-    let options: BTreeMap<&str, &str> = step.options.iter().copied().collect();
+    let mut options: BTreeMap<&str, String> =
+        step.options.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
+    options.extend(step.counted.map(|counted| {
+        (counted.option, format!("the counter {} of the step that writes {}", counted.counter, counted.data))
+    }));
     let tasks = match step.tasks {
         Tasks::Many => "many".to_owned(),
         Tasks::One => "one".to_owned(),

@@ -276,14 +276,14 @@ class Chain:
         self.log("steps/" + done["step"], "\n".join("%s\t%d" % number for number in sorted(numbers.items())))
         self.log("_order", "\n".join(done["step"] for done in self.steps))
 
-    # Between steps: what the one that has just ended counted.
+    # Between steps: what the one that has just ended counted, or another one.
 
-    def counted(self, counter):
-        return self.steps[-1]["counters"].get(counter, 0)
+    def counted(self, counter, step=None):
+        return sum(done["counters"].get(counter, 0) for done in self.steps if done["step"] == (step or self.steps[-1]["step"]))
 
     def few(self, limit, *counters):
         """Whether counters of steps add up to no more than the limit."""
-        return sum(done["counters"].get(counter, 0) for counter, step in counters for done in self.steps if done["step"] == step) <= limit
+        return sum(self.counted(*counter) for counter in counters) <= limit
 
     def guard(self, counter, limit, advice):
         """Stops when it counted more than the limit."""

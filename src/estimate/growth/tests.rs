@@ -1,6 +1,6 @@
 use super::*;
 
-const SCALE: Scale = Scale { times: 100.0, read: 100.0, sampled: 1000 };
+const SCALE: Scale = Scale { times: 100.0, read: 100.0, sampled: 1000, drawn: 1.0 };
 
 fn counted(whole: u64, part: u64) -> Counted {
     Counted { whole, parts: [part; PARTS] }
@@ -28,6 +28,17 @@ fn each_growth_is_what_it_says() {
     assert!((mid(Growth::Distinct, 2000, 1000) - 20_000.0).abs() < 1e-6);
     // A task may have no room to find out what it has met before.
     assert!((mid(Growth::Combined, 2000, 1000) - (20_000.0 * 200_000.0f64).sqrt()).abs() < 1e-6);
+    // An option bounds the documents that are counted: of twice as many in as many tasks there are half as much again or twice as much.
+    let scale = Scale { drawn: 2.0, ..SCALE };
+    let drawn = scale.written(stage(Growth::Drawn, counted(2000, 1000)), documents()).all();
+    assert!(
+        (drawn.mid - (2000.0 * 2f64.sqrt() * 4000.0).sqrt()).abs() < 1e-6 && drawn.high == 4000.0,
+        "{drawn:?}"
+    );
+    // Of what does not grow there are no more different things.
+    let bounded = Bytes::of_documents(4000.0, Range::exactly(5000.0));
+    let distinct = SCALE.written(stage(Growth::Distinct, counted(2000, 1000)), bounded).all();
+    assert_eq!((distinct.mid, distinct.high), (2500.0, 2500.0));
     // Members grow by 4^1.5 from a quarter to the sample, and there are no more than documents.
     let few = Written { rows: counted(10, 2), ..stage(Growth::Members, counted(800, 100)) };
     let members = SCALE.written(few, documents()).all();

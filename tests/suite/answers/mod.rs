@@ -13,6 +13,7 @@ mod matrix;
 pub mod matrix_real;
 mod options;
 mod oracle_self;
+mod order_sample;
 mod properties;
 mod rounds;
 mod unseen;

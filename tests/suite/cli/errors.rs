@@ -122,6 +122,7 @@ pub fn reducers() -> Vec<(&'static str, String)> {
     let set = "0000000000000001";
     vec![
         ("feature-count-reduce", "ffffffffffffffff\t1".to_owned()),
+        ("feature-sample-reduce", "fff\tffffffffffffffff\t1".to_owned()),
         ("feature-order", "-\t3".to_owned()),
         ("idf-table", "-\t3".to_owned()),
         ("idf-left-reduce", "ffffffffffffffff\t0".to_owned()),
@@ -206,6 +207,11 @@ fn rows_that_cannot_belong_together_are_refused() {
         ("pcp-reduce", "a\tb\t1\t3\t4\na\tb\t1\t3\t5\n".to_owned(), "more than one document"),
         ("feature-count-reduce", format!("{feature}\t{most}\n{feature}\t1\n"), "line 2, field documents: "),
         ("feature-order", format!("-\t{most}\n-\t1\n"), "line 2, field documents: "),
+        (
+            "feature-sample-reduce",
+            format!("000\t{feature}\t{most}\n000\t{feature}\t1\n"),
+            "line 2, field documents: ",
+        ),
         (
             "idf-right-reduce",
             format!("a\t0\t-\na\t1\t{feature}\na\t1\t{feature}\n"),

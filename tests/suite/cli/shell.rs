@@ -98,6 +98,7 @@ fn every_stage_runs_on_its_defaults() {
                     .contains(&entry.decl.name);
                 let expected = match entry.decl.name {
                     "feature-count" => "-\t0\n",
+                    "feature-sample" => "-\t-\t0\n",
                     "hamming-count" => "0\t0\t-\n",
                     _ if sealed => out.as_str(),
                     _ => "",

@@ -60,7 +60,7 @@ fn tells_its_settings(here: &Place) {
 }
 
 /// Steps whose volume depends on the number of mappers, which add up before they write or leave out what they know, or on names of files.
-const VARYING: [&str; 12] = [
+const VARYING: [&str; 13] = [
     "band-filter",
     "tokenize",
     "idf-filter",
@@ -68,6 +68,7 @@ const VARYING: [&str; 12] = [
     "equal-sets",
     "simhash",
     "feature-count",
+    "feature-sample",
     "feature-order",
     "size-count",
     "cluster",
@@ -218,7 +219,8 @@ fn ccdet_equals_brute_force() -> BTreeSet<String> {
 }
 
 /// Ways in which, with CCDet and queries, every stage of every family has its turn.
-const CHAINS: [&str; 10] = [
+const CHAINS: [&str; 11] = [
+    "term-split --features words:2 --pcp prefix --order-sample 30 --tau 0.5 --counts on",
     "term-split --features words:2 --pcp prefix --idf 0.05,1 --idf-table tables/table --tau 0.5 --cluster star --keep longest",
     "term-split --features words:2 --tau 0.5 --idf 0.05,1 --idf-lookup shuffle --write clusters",
     "doc-split --features words:2 --slices 3 --similarity cosine --tau 0.6 --write clusters",

@@ -12,3 +12,4 @@ mod plans;
 mod resume;
 mod scripts;
 mod spark;
+mod task_growth;

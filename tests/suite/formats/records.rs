@@ -21,7 +21,7 @@ use twinsplit_rows::record::cluster::{
 };
 use twinsplit_rows::record::compared::Compared;
 use twinsplit_rows::record::content;
-use twinsplit_rows::record::count::{FeatureCount, SizeRow};
+use twinsplit_rows::record::count::{BucketCount, FeatureCount, SizeRow};
 use twinsplit_rows::record::document::Line;
 use twinsplit_rows::record::expand::{self, ExpandRow};
 use twinsplit_rows::record::fingerprint::{
@@ -209,6 +209,9 @@ fn errors_name_the_field() {
         ("verify-right-reduce", "a\t1\t", "a"),
         ("feature-order", "-\t", "documents"),
         ("feature-order", &format!("{set}\t1\t1"), "end of line"),
+        ("feature-sample-reduce", &format!("001\t{set}\t1"), "bucket"),
+        ("feature-sample-reduce", "000\t-\t1", "bucket"),
+        ("feature-sample-reduce", &format!("000\t{set}"), "documents"),
         ("idf-left", "a\t1x", "feature"),
         ("idf-left-reduce", &format!("{set}\t2\ta"), "tag"),
         ("idf-left-reduce", &format!("{set}\t1\t"), "id"),
@@ -340,6 +343,7 @@ fn every_stages_records_are_among_the_rows() {
         SlicedDoc,
         SliceRow,
         FeatureCount,
+        BucketCount,
         SizeRow,
         PostingRow,
         BlockPair,

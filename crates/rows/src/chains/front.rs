@@ -5,6 +5,7 @@ use super::step::{Data, Guard, Part, Step};
 use super::{Choices, Columnar, Component, DOCUMENTS, MEMBERS, ORDER, QUERIES, fuse};
 use crate::bad_records;
 use crate::params::Params;
+use crate::stages::feature_sample;
 use crate::stages::keep_field::KeepField;
 use crate::stages::meta::META;
 use crate::stages::options::HASHED_TEXTS;
@@ -29,12 +30,21 @@ enum IdfLookup {
     Shuffle,
 }
 
+/// What an order of features is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ordered {
+    /// The counts of all features, in one task.
+    ByCounts,
+    /// Those of a sample of the sets, of which one task has a bounded number.
+    BySample,
+}
+
 /// Documents as sets of features, in groups of equal sets.
 #[derive(Clone, Copy, Debug)]
 pub struct SetFront {
     idf: Option<IdfLookup>,
-    /// Features have an order, by document frequency.
-    order: bool,
+    /// What the order of features is made of, for those who join by prefixes. With an IDF range all features are counted anyway.
+    order: Option<Ordered>,
     /// The field of documents that the keep rule looks at.
     field: Option<KeepField>,
     /// The sets that are counted and filtered.
@@ -47,12 +57,12 @@ impl SetFront {
         let in_range = |range: &str| range.parse().is_ok_and(|range: IdfRange| range.is_everything());
         let lookup = if params.is("idf-lookup", "shuffle") { IdfLookup::Shuffle } else { IdfLookup::List };
         let idf = params.get("idf").is_some_and(|range| !in_range(range)).then_some(lookup);
-        Self { idf, order: false, field: params.get("keep").and_then(KeepField::named), source: SETS }
+        Self { idf, order: None, field: params.get("keep").and_then(KeepField::named), source: SETS }
     }
 
     /// The same, with an order of features for those who join by prefixes.
-    pub fn ordered(self) -> Self {
-        Self { order: true, ..self }
+    pub(super) fn ordered(self, order: Ordered) -> Self {
+        Self { order: Some(order), ..self }
     }
 
     /// The same, of sets that other steps have made of those of all documents.
@@ -97,10 +107,14 @@ impl SetFront {
             &[self.sets()],
             MEMBERS,
         ));
-        if self.order && self.idf.is_none() {
-            // Any order will do: that of the different sets needs no job of its own for counts.
-            let order = Step::map_reduce("feature-count", "feature-order", ORDERS, &[MEMBERS], ORDER);
-            steps.push(order.one_task());
+        match self.order.filter(|_| self.idf.is_none()) {
+            None => {}
+            // That of the different sets needs no job of its own for counts.
+            Some(Ordered::ByCounts) => {
+                let order = Step::map_reduce("feature-count", "feature-order", ORDERS, &[MEMBERS], ORDER);
+                steps.push(order.one_task());
+            }
+            Some(Ordered::BySample) => steps.extend(order_of_sample()),
         }
         steps
     }
@@ -137,6 +151,8 @@ impl Component for SetFront {
 }
 
 const COUNTS: Data = "feature-counts";
+/// The most frequent features of a sample of the sets.
+const SAMPLED: Data = "sampled-counts";
 const ORDERS: &str =
     "Orders features by frequency and lists those in the IDF range; N sorts before all features.";
 
@@ -165,6 +181,27 @@ fn count_features(sets: &[Data]) -> Step {
 /// The steps that count features and find out which are in the IDF range.
 fn order_of_counts(sets: &[Data]) -> [Step; 2] {
     [count_features(sets), Step::reduce("feature-order", ORDERS, &[COUNTS], ORDER).one_task()]
+}
+
+/// The steps that count the features of a sample, and order the most frequent ones.
+fn order_of_sample() -> [Step; 2] {
+    [
+        Step::map_reduce(
+            "feature-sample",
+            "feature-sample-reduce",
+            "Counts the features of a sample of the sets; sorted by bucket, then feature, its counts meet, and each bucket passes on its most frequent.",
+            &[MEMBERS],
+            SAMPLED,
+        )
+        .counting(feature_sample::SETS, "sets", MEMBERS),
+        Step::reduce(
+            "feature-order",
+            "Orders these by frequency; N sorts before all features.",
+            &[SAMPLED],
+            ORDER,
+        )
+        .one_task(),
+    ]
 }
 
 /// The names of the steps that leave features out, and of what they write in between.

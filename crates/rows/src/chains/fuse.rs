@@ -71,6 +71,7 @@ fn joins(first: &Step, then: &Step) -> bool {
         && others.clone().all(|input| !first.inputs.contains(input))
         && first.side.iter().all(|(option, _)| then.side.iter().all(|(other, _)| option != other))
         && (first.field.is_none() || then.field.is_none())
+        && (first.counted.is_none() || then.counted.is_none())
 }
 
 fn join(first: &Step, then: &Step) -> Step {
@@ -85,6 +86,7 @@ fn join(first: &Step, then: &Step) -> Step {
         inputs: inputs.collect(),
         side: first.side.iter().chain(&then.side).copied().collect(),
         options: first.options.iter().chain(&then.options).copied().collect(),
+        counted: first.counted.or(then.counted),
         guards: first.guards.iter().chain(&then.guards).copied().collect(),
         field: first.field.or(then.field),
         ..then.clone()

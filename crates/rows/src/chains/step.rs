@@ -45,6 +45,8 @@ pub struct Step {
     pub side: Vec<(&'static str, Data)>,
     /// Options that the step sets for its stages: the option, and its value.
     pub options: Vec<(&'static str, &'static str)>,
+    /// An option whose value is what the step that has made a data set counted.
+    pub counted: Option<CountedOption>,
     /// How many tasks.
     pub tasks: Tasks,
     /// Counters that must not exceed an option's value when the step has ended, and what to do then.
@@ -65,6 +67,7 @@ impl Step {
             output,
             side: Vec::new(),
             options: Vec::new(),
+            counted: None,
             tasks: Tasks::Many,
             guards: Vec::new(),
             field: None,
@@ -109,6 +112,11 @@ impl Step {
         self
     }
 
+    /// The step with an option whose value is a counter of the step that has made a data set.
+    pub fn counting(self, option: &'static str, counter: &'static str, data: Data) -> Self {
+        Self { counted: Some(CountedOption { option, counter, data }), ..self }
+    }
+
     /// The options of a run with those of the step, and without those that name its side files: what the chain has made takes the
     /// place of a file of the user.
     pub fn params(&self, params: &Params) -> Params {
@@ -130,6 +138,24 @@ impl Step {
     /// The names of all its stages.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         self.map.iter().copied().chain(self.reduce)
+    }
+}
+
+/// See [`Step::counted`].
+#[derive(Clone, Copy, Debug)]
+pub struct CountedOption {
+    /// The option.
+    pub option: &'static str,
+    /// The counter.
+    pub counter: &'static str,
+    /// What the step that counts makes.
+    pub data: Data,
+}
+
+impl CountedOption {
+    /// The name of the step that counts, among the parts of the chain; nothing where none of them makes the data set.
+    pub fn step(&self, parts: &[Part]) -> Option<&'static str> {
+        parts.iter().flat_map(Part::steps).find(|step| step.output == self.data).map(|step| step.name)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Term-Split: posting lists by feature, pairs by counting what they share (zhang2011, section 2.3.1).
 
-use super::front::{self, SetFront};
+use super::front::{self, Ordered, SetFront};
 use super::hubs::HubVerification;
 use super::output::Output;
 use super::step::{Data, Guard, Part, Step};
@@ -32,8 +32,9 @@ fn compose(params: &Params, wanted: Wanted) -> Chain {
         let [candidates, check]: [Box<dyn Component>; 2] = [Box::new(PostingLists), Box::new(Counting)];
         return Chain { front: Box::new(front), candidates, check, output };
     }
-    let front = front.ordered();
     let approximate = ["df-cut", "accumulators"].iter().any(|option| params.get(option).is_some());
+    // Any order gives the same pairs, but of lists that are cut it decides what stands in them.
+    let front = front.ordered(if approximate { Ordered::ByCounts } else { Ordered::BySample });
     let output = Output::of(params, wanted);
     // Of lists that are cut not each two similar sets are a pair.
     let output = if approximate { output } else { output.of_similar_sets() };

@@ -30,6 +30,7 @@ fn known_after(parts: &[Part], mut known: Vec<Data>) -> Vec<Data> {
             for data in step.inputs.iter().chain(step.side.iter().map(|(_, data)| data)).chain(&each) {
                 assert!(known.contains(data), "{} reads {data} before it is written", step.name);
             }
+            assert!(step.counted.is_none_or(|counted| known.contains(&counted.data)), "{}", step.name);
             assert!(!known.contains(&step.output), "{} is written twice", step.output);
             known.push(step.output);
         }
@@ -50,6 +51,25 @@ fn every_step_reads_what_an_earlier_one_wrote() {
             false => assert!(known.contains(&CLUSTERS) || known.contains(&IDF_TABLE)),
         }
     }
+}
+
+/// An option that is a counter is that of a step whose reducer has the counter, and no user's.
+#[test]
+fn a_counted_option_is_what_a_step_before_counts() {
+    let mut met = 0;
+    for parts in all() {
+        for step in parts.iter().flat_map(Part::steps) {
+            let Some(counted) = step.counted else { continue };
+            let counts =
+                parts.iter().flat_map(Part::steps).find(|step| Some(step.name) == counted.step(&parts));
+            assert_eq!(counts.and_then(|step| step.reduce), Some("equal-sets-reduce"), "{}", step.name);
+            let (map, reduce) = step.stages().unwrap();
+            assert!(map.into_iter().chain(reduce).any(|entry| entry.knows(counted.option)), "{}", step.name);
+            assert!(stages::all_options().iter().all(|field| field.name != counted.option));
+            met += 1;
+        }
+    }
+    assert!(met > 10, "{met}");
 }
 
 /// Step names are names of files, and a choice finds its counters by them.
@@ -108,7 +128,8 @@ fn few_jobs_do_a_chain() {
         jobs("term-split", plain.clone().with("pcp", "prefix")),
         [
             "tokenize",
-            "feature-count",
+            "feature-sample",
+            "feature-order",
             "index-term",
             "pcp-map",
             "verify-right",

@@ -49,6 +49,13 @@ fn advice(family: &Family, params: &Params, name: &str) -> String {
     if params.get(QUERIES).is_some() && used(family, &params.clone().without(QUERIES), false).contains(name) {
         return ": it says nothing of pairs with queries; leave {} out, or --queries".to_owned();
     }
+    // An option that is given may take the place of what would use it.
+    let without = |other: &&str| used(family, &params.clone().without(other), false).contains(name);
+    let others: Vec<String> =
+        params.iter().map(|(other, _)| other).filter(without).map(|other| format!("--{other}")).collect();
+    if !others.is_empty() {
+        return format!(": it does without {}; leave {{}} out, or that", listed(&others, "or"));
+    }
     let users = FAMILIES.into_iter().filter(|other| options_of(other).contains(name));
     let users: Vec<String> = users.map(|other| other.name.to_owned()).collect();
     let does = if users.len() == 1 { "does" } else { "do" };
@@ -91,8 +98,9 @@ fn used(family: &Family, params: &Params, kept: bool) -> BTreeSet<String> {
 pub(super) fn of_tasks(plan: &Plan, given: &Given) -> Vec<String> {
     let used = known_options(&plan.chain.steps());
     let in_one_process = plan.columnar().is_some();
-    // A stage of the chain has --graph, but only tasks have a choice by it.
-    let in_tasks = |name: &&str| match BOUNDS.contains(name) || *name == "graph" {
+    // A stage of the chain has them, but only tasks have a choice by the one, and an order of features by the other.
+    let of_stages = ["graph", "order-sample"];
+    let in_tasks = |name: &&str| match BOUNDS.contains(name) || of_stages.contains(name) {
         true => in_one_process && *name != "max-pairs",
         false => !used.contains(*name) && plan.family.choices().all(|(choice, _)| choice != *name),
     };

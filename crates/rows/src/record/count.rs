@@ -22,6 +22,49 @@ impl FeatureCount {
     }
 }
 
+/// A count under the bucket of its feature, so that each bucket can bound what it passes on without knowing of the others: the
+/// first digits of a feature, which is a hash, are a bucket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BucketCount(pub FeatureCount);
+
+impl BucketCount {
+    /// How many buckets there are: as many tasks at most have something to do.
+    pub const BUCKETS: usize = 1 << (4 * Self::DIGITS);
+    const DIGITS: usize = 3;
+
+    fn push_bucket(count: &FeatureCount, out: &mut Vec<u8>) {
+        let start = out.len();
+        match count.feature {
+            None => out.push(b'-'),
+            Some(feature) => {
+                set::push_feature(out, feature);
+                out.truncate(start + Self::DIGITS);
+            }
+        }
+    }
+}
+
+impl<'a> Record<'a> for BucketCount {
+    const FIELDS: &'static str = "bucket or -⇥feature or -⇥documents";
+    const KEYS: Option<Keys> = Some(Keys { partition: 1, sort: 2 });
+
+    fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
+        const BUCKET: &str = "the first 3 digits of the feature, or - before -";
+        let mut fields = Fields::of(line);
+        let bucket = fields.next("bucket", BUCKET)?;
+        let count = FeatureCount::decode(fields.rest())?;
+        let mut expected = Vec::new();
+        Self::push_bucket(&count, &mut expected);
+        if bucket == expected { Ok(Self(count)) } else { Err(FieldError::new("bucket", BUCKET, bucket)) }
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        Self::push_bucket(&self.0, out);
+        out.push(b'\t');
+        self.0.encode(out);
+    }
+}
+
 /// Sorted counts of tasks, added up: those of a feature are neighbours.
 #[derive(Debug, Default)]
 pub struct CountSums {

@@ -13,7 +13,9 @@ pub enum Growth {
     Distinct,
     /// The same of what each map task reads.
     Combined,
-    /// The postings of things that more than one document has, which a sample shows too few of.
+    /// The same of no more documents than an option says (`--order-sample`).
+    Drawn,
+    /// The postings, or the counts, of things that more than one document has, which a sample shows too few of.
     Repeated,
     /// Nothing: options bound it.
     Constant,

@@ -69,6 +69,7 @@ pub struct EqualSetsReduce {
     texts: Vec<(Vec<u8>, u128)>,
     features: Vec<u64>,
     ids: SingleIds,
+    sets: u64,
     copies: u64,
     equal_texts: u64,
 }
@@ -116,6 +117,7 @@ impl Stage for EqualSetsReduce {
             let size = features.len() as u64;
             return task.emit(&Member::Copy(Copy { id: doc.id, representative, size }));
         }
+        self.sets += 1;
         self.group.push((doc.id.to_vec(), self.features.clone()));
         task.emit(&Member::Doc(doc))
     }
@@ -127,6 +129,7 @@ impl Stage for EqualSetsReduce {
     }
 
     fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
+        task.count("sets", self.sets);
         task.count("copies", self.copies);
         task.count("equal_texts", self.equal_texts);
         Ok(())

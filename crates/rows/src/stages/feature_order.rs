@@ -8,7 +8,7 @@ use crate::record::checked::CheckedLine;
 use crate::record::count::{CountSums, FeatureCount};
 use crate::stage::growth::Growth;
 use crate::stage::{Decl, Role, SideFile, Stage, Task};
-use crate::stages::order::{Listed, MostFrequent, OrderLine};
+use crate::stages::order::{Listed, MostFrequent, OrderLine, RankedOpts};
 use std::path::Path;
 use twinsplit_core::idf::IdfRange;
 use twinsplit_io::checked_file::{self, CheckedWriter};
@@ -99,14 +99,13 @@ twinsplit_core::choice! {
 twinsplit_core::options! {
     /// Its options.
     pub struct FeatureOrderOpts {
-        /// How many of the most frequent features are ordered by frequency; all others come before these, by hash
-        ranked: usize = 1_000_000, "N";
         /// How tasks find out whether a feature is in the IDF range
         idf_lookup: Lookup = "list";
         /// Features of the longest list that a task may hold for --idf-lookup list (about 16 bytes each)
         idf_list: usize = 50_000_000, "N";
     }
     with {
+        ranked: RankedOpts,
         idf: IdfOpts,
         features: FeatureOpts,
     }
@@ -147,7 +146,7 @@ impl Stage for FeatureOrder {
             reference_at: 0,
             documents: None,
             kept_frequencies: (1, u64::MAX),
-            ranked: MostFrequent::new(opts.ranked),
+            ranked: MostFrequent::new(opts.ranked.ranked),
             kept: list(),
             dropped: list(),
             shuffled,
@@ -238,9 +237,9 @@ impl FeatureOrder {
         let (head, mut writer) = CheckedWriter::start(ORDER, &parameters);
         task.emit_row(&head)?;
         let mut row = Vec::new();
-        let ranked = self.ranked.ascending();
+        let ranked = self.ranked.take();
         let listed = list.features.iter().map(|f| OrderLine::Listed(*f));
-        let lines = ranked.iter().map(|f| OrderLine::Ranked(*f)).chain(listed);
+        let lines = ranked.into_iter().map(|(_, feature)| OrderLine::Ranked(feature)).chain(listed);
         for line in lines {
             row.clear();
             line.encode(&mut row);

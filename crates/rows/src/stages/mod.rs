@@ -10,6 +10,7 @@ pub mod equal_sets;
 pub mod expand;
 pub mod feature_count;
 pub mod feature_order;
+pub mod feature_sample;
 pub mod forest;
 pub mod hamming;
 pub mod hamming_queries;
@@ -62,6 +63,8 @@ pub static STAGES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
         Entry::of::<tokenize::Tokenize>(),
         Entry::of::<feature_count::FeatureCountMap>(),
         Entry::of::<feature_count::FeatureCountReduce>(),
+        Entry::of::<feature_sample::FeatureSample>(),
+        Entry::of::<feature_sample::FeatureSampleReduce>(),
         Entry::of::<feature_order::FeatureOrder>(),
         Entry::of::<feature_order::IdfTable>(),
         Entry::of::<idf_filter::IdfFilter>(),
@@ -156,12 +159,13 @@ pub fn find(name: &str) -> Option<&'static Entry> {
 }
 
 /// Options that steps of chains set, and no user.
-const SET_BY_CHAINS: [&str; 5] = [
+const SET_BY_CHAINS: [&str; 6] = [
     meta::META.0,
     options::HASHED_TEXTS.0,
     keep::BY_FINGERPRINTS.0,
     list_pairs::HUBS.0,
     list_pairs::CONNECTED,
+    feature_sample::SETS,
 ];
 
 /// All options of all stages but side files that the chain itself makes, and what its steps set, each once.

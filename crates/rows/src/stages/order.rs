@@ -10,6 +10,14 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+twinsplit_core::options! {
+    /// The bound on the features that are ordered by frequency.
+    pub struct RankedOpts {
+        /// How many of the most frequent features are ordered by frequency; all others come before these, by hash
+        pub ranked: usize = 1_000_000, "N";
+    }
+}
+
 /// Collects the K most frequent features.
 pub struct MostFrequent {
     heap: BinaryHeap<Reverse<(u64, u64)>>,
@@ -36,11 +44,11 @@ impl MostFrequent {
         }
     }
 
-    /// The features in ascending order of frequency, ties by feature.
-    pub fn ascending(&self) -> Vec<u64> {
-        let mut entries: Vec<_> = self.heap.iter().map(|entry| entry.0).collect();
+    /// Gives the features, each behind its frequency, in ascending order of frequency, ties by feature; it holds none then.
+    pub fn take(&mut self) -> Vec<(u64, u64)> {
+        let mut entries: Vec<_> = self.heap.drain().map(|entry| entry.0).collect();
         entries.sort_unstable();
-        entries.into_iter().map(|(_, feature)| feature).collect()
+        entries
     }
 }
 
@@ -161,9 +169,11 @@ mod tests {
         for (feature, frequency) in [(9, 5), (8, 2), (7, 5), (6, 3), (5, 1)] {
             most.visit(feature, frequency);
         }
-        assert_eq!(most.ascending(), [7, 9]);
         let mut order = Order::default();
-        most.ascending().into_iter().for_each(|feature| order.push(feature));
+        let taken = most.take();
+        assert_eq!(taken, [(5, 7), (5, 9)]);
+        assert!(most.take().is_empty());
+        taken.into_iter().for_each(|(_, feature)| order.push(feature));
         let mut features = [5, 6, 7, 8, 9];
         order.sort(&mut features);
         assert_eq!(features, [5, 6, 8, 7, 9]);

@@ -235,6 +235,7 @@ pub fn rows(values: &Values) -> Vec<Row> {
     row!(SlicedDoc, SlicedDoc { slice: key.as_bytes(), size: *n1, doc });
     row!(SliceRow, SliceRow::Doc(SlicedDoc { slice: key.as_bytes(), size: *n1, doc }));
     row!(FeatureCount, FeatureCount { feature: flag.then_some(*n0), documents: *n1 });
+    row!(BucketCount, BucketCount(FeatureCount { feature: flag.then_some(*n0), documents: *n1 }));
     let count = FeatureCount { feature: flag.then_some(*n0), documents: *n1 % 1_000_000_000_000_000 };
     let kept = KeptFeature { id: a, feature: *n0 };
     row!(lookup::LeftInput, lookup::LeftInput::Count(count));
