@@ -99,8 +99,10 @@ fn every_program_has_a_manual_page_that_says_all() {
                 |long| format!("--{long}"),
             );
             let found = page.lines().any(|line| {
-                line.strip_prefix("       ")
-                    .is_some_and(|line| line.split([' ', ',', '[']).take(3).any(|word| word == long))
+                // A value that may be left out stands in brackets.
+                let is_it =
+                    |word: &str| word == long || word.split_once("[=").is_some_and(|(name, _)| name == long);
+                line.strip_prefix("       ").is_some_and(|line| line.split([' ', ',']).take(3).any(is_it))
             });
             assert!(found, "{name} says nothing of {long}: {page}");
             if let Some(variable) = arg.get_env() {
