@@ -1,7 +1,7 @@
 //! The front of a chain of sets: documents become sets of features, those out of the IDF range go, equal sets meet.
 
 use super::queries::{HELD, OF_QUERIES};
-use super::step::{Data, Guard, Part, Step};
+use super::step::{CountedOption, Data, Guard, Part, Step};
 use super::{Choices, Columnar, Component, DOCUMENTS, MEMBERS, ORDER, QUERIES, fuse};
 use crate::bad_records;
 use crate::params::Params;
@@ -193,7 +193,7 @@ fn order_of_sample() -> [Step; 2] {
             &[MEMBERS],
             SAMPLED,
         )
-        .counting(feature_sample::SETS, "sets", MEMBERS),
+        .counting(&CountedOption { option: feature_sample::SETS, counter: "sets", data: MEMBERS }),
         Step::reduce(
             "feature-order",
             "Orders these by frequency; N sorts before all features.",

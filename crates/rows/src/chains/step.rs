@@ -46,7 +46,7 @@ pub struct Step {
     /// Options that the step sets for its stages: the option, and its value.
     pub options: Vec<(&'static str, &'static str)>,
     /// An option whose value is what the step that has made a data set counted.
-    pub counted: Option<CountedOption>,
+    pub counted: Option<&'static CountedOption>,
     /// How many tasks.
     pub tasks: Tasks,
     /// Counters that must not exceed an option's value when the step has ended, and what to do then.
@@ -113,8 +113,8 @@ impl Step {
     }
 
     /// The step with an option whose value is a counter of the step that has made a data set.
-    pub fn counting(self, option: &'static str, counter: &'static str, data: Data) -> Self {
-        Self { counted: Some(CountedOption { option, counter, data }), ..self }
+    pub fn counting(self, counted: &'static CountedOption) -> Self {
+        Self { counted: Some(counted), ..self }
     }
 
     /// The options of a run with those of the step, and without those that name its side files: what the chain has made takes the
