@@ -12,7 +12,7 @@ BINARY ?= target/release/twinsplit
 # Debian packages of programs that tests alone run.
 TEST_PACKAGES = bsdutils chromium chromium-driver curl fish mandoc maven openjdk-17-jdk-headless redis-tools systemd zsh
 
-.PHONY: help demo test test-build test-corpora check test-long test-tools fuzz bench bench-minhash bench-hamming bench-hamming-layouts bench-serve bench-parts bench-cliffs bench-strategies bench-estimate engines approximations experiments \
+.PHONY: help demo test test-build test-corpora check test-long test-tools fuzz bench bench-minhash bench-hamming bench-hamming-layouts bench-serve bench-parts bench-cliffs bench-strategies bench-estimate bench-order engines approximations experiments \
   experiments-page fig8 feature-choice edge ccdet-accuracy ccdet-time simhash-curve minhash-vs-simhash minhash-scale recall table1 fig9a fig9b ccdet-scale experiments-full \
   derived build wheel test-python bench-python install uninstall clean tools \
   dist hadoop spark cluster-up cluster-status cluster-down cluster-test cluster-test-full
@@ -158,6 +158,9 @@ bench-cliffs: tools ## shapes that make joins slow, at N and 2N documents: fails
 
 bench-estimate: build ## plan --estimate by a sixteenth of 100,000 documents beside runs over all: fails where a volume is out of its interval
 	benches/estimate.py --work out/estimate $(if $(CORPUS),--corpus "$(CORPUS)")
+
+bench-order: build ## prefix Term-Split by orders of features of samples and of all: shuffled bytes, largest task, candidates; GROWTH=1: at N, 2N, 4N documents
+	benches/order.py --work out/order $(if $(GROWTH),--growth) $(if $(CORPUS),--corpus $(CORPUS))
 
 bench-strategies: tools ## every way of the join on eight real collections beside the way it chooses: fails where that takes 1.3 times as long
 	$(CARGO) bench --locked --bench strategies -- --all
