@@ -37,7 +37,7 @@ const ANSWER: &[(&str, &str)] = &[
     ),
     ("OUTPUT/run.json", "Parameters, digests of inputs and outputs, counters, seconds, warnings."),
     (
-        "OUTPUT.documents.jsonl",
+        "OUTPUT/documents.jsonl",
         "Where a file was not JSON lines in UTF-8: the documents as such lines, which are the input of the run.",
     ),
     ("OUTPUT/_work", "The data sets between steps; removed at the end, unless --keep-work is given."),
