@@ -223,6 +223,8 @@ fn reply(from: &mut BufReader<TcpStream>) {
     let number = || std::str::from_utf8(&line[1..]).unwrap().trim().parse::<usize>().unwrap();
     match line[0] {
         b'*' => (0..number()).for_each(|_| reply(from)),
+        // Nothing.
+        b'$' if line.starts_with(b"$-1") => {}
         b'$' => {
             let mut bytes = vec![0; number() + 2];
             from.read_exact(&mut bytes).unwrap();
