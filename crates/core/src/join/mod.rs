@@ -12,6 +12,7 @@
 //! | [`centres`] | in many processes (stars): which centre does this set of a component join? |
 //! | `memory` | what the processor is told of memory: large pages, and lines that are read soon |
 //! | [`slices`] | which sizes go into which slice of Doc-Split, so that the slices cost the same? |
+//! | [`order`] | in which order do features stand, so that frequent ones are in few prefixes? |
 //! | [`prefix`] | in many processes (Term-Split): may these two postings of one feature pair? |
 //!
 //! What makes two sets similar, and what they must share at least, is in [`similarity`](crate::similarity).
@@ -24,6 +25,7 @@ pub mod growing;
 pub mod integers;
 pub mod kernel;
 pub mod memory;
+pub mod order;
 pub mod prefix;
 pub mod queries;
 pub mod sets;

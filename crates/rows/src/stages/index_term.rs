@@ -13,7 +13,7 @@ use crate::record::posting::{BlockPair, Posting, PostingRow, PrefixMark};
 use crate::record::set::{Doc, Member};
 use crate::stage::growth::Growth;
 use crate::stage::{Decl, Role, SideFile, Stage, Task};
-use crate::stages::order::Order;
+use twinsplit_core::join::order::Order;
 use twinsplit_core::similarity::SetSimilarity;
 use twinsplit_io::error::{FieldError, Result};
 use twinsplit_io::terminal;

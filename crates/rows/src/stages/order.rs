@@ -6,7 +6,7 @@
 //! those, the most frequent one last. K bounds the memory of every task that holds the order.
 
 use crate::record::set::{parse_feature, push_feature};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -116,26 +116,6 @@ impl OrderLine {
     }
 }
 
-/// The order in memory. The default is the order by hash alone.
-#[derive(Debug, Default)]
-pub struct Order {
-    /// From 1, ascending frequency.
-    ranks: FxHashMap<u64, u32>,
-}
-
-impl Order {
-    /// Adds the next ranked feature.
-    pub fn push(&mut self, feature: u64) {
-        let next = self.ranks.len() as u32 + 1;
-        self.ranks.insert(feature, next);
-    }
-
-    /// Sorts the features of a document, those shared by the fewest first.
-    pub fn sort(&self, features: &mut [u64]) {
-        features.sort_unstable_by_key(|feature| (self.ranks.get(feature).copied().unwrap_or(0), *feature));
-    }
-}
-
 /// The features of an IDF range in memory.
 #[derive(Debug, Default)]
 pub struct Filter {
@@ -162,6 +142,7 @@ impl Filter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use twinsplit_core::join::order::Order;
 
     #[test]
     fn the_most_frequent_come_last_and_others_by_hash_before_them() {

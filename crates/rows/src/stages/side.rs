@@ -2,10 +2,11 @@
 
 use super::options::OrderOpts;
 use crate::stages::feature_order::ORDER;
-use crate::stages::order::{Filter, Listed, Order, OrderLine};
+use crate::stages::order::{Filter, Listed, OrderLine};
 use rustc_hash::FxHashSet;
 use std::ops::RangeInclusive;
 use std::path::Path;
+use twinsplit_core::join::order::Order;
 use twinsplit_io::checked_file::{self, broken};
 use twinsplit_io::error::Result;
 

@@ -1,39 +1,7 @@
 //! Posting lists of the prefixes of sets in one order.
 
+use crate::join::order::Order;
 use rustc_hash::FxHashMap;
-
-/// A total order of features.
-#[derive(Debug, Default)]
-pub(super) struct Order {
-    /// The features that come last, from 1 on; all others come before them, by their value.
-    ranks: FxHashMap<u64, u32>,
-}
-
-impl Order {
-    /// That of a sample, in which features stand so often.
-    pub fn of(counts: FxHashMap<u64, u32>) -> Self {
-        let mut frequent: Vec<(u32, u64)> = counts
-            .into_iter()
-            .filter(|(_, count)| *count > 1)
-            .map(|(feature, count)| (count, feature))
-            .collect();
-        frequent.sort_unstable();
-        Self { ranks: frequent.into_iter().map(|(_, feature)| feature).zip(1..).collect() }
-    }
-
-    /// The first features of a set, in this order, so many or all.
-    pub fn prefix(&self, set: &[u64], length: u64, keys: &mut Vec<(u32, u64)>) {
-        keys.clear();
-        let rank = |feature: &u64| self.ranks.get(feature).copied().unwrap_or(0);
-        keys.extend(set.iter().map(|feature| (rank(feature), *feature)));
-        let length = usize::try_from(length).unwrap_or(usize::MAX);
-        if let Some(last) = length.checked_sub(1).filter(|last| *last < keys.len()) {
-            keys.select_nth_unstable(last);
-        }
-        keys.truncate(length);
-        keys.sort_unstable();
-    }
-}
 
 /// A set in the list of a feature: its slot, its size and the place of the feature among those of the set, in the order.
 #[derive(Clone, Copy, Debug)]
@@ -97,7 +65,7 @@ impl Lists {
     pub fn new(order: Order, sets: usize) -> Self {
         // A prefix has some tens of features.
         let shards = (32 * sets).div_ceil(IN_SHARD).next_power_of_two();
-        let memory = (12 * order.ranks.capacity() + size_of::<Shard>() * shards) as u64;
+        let memory = (order.memory() + size_of::<Shard>() * shards) as u64;
         Self { order, shards: (0..shards).map(|_| Shard::default()).collect(), keys: Vec::new(), memory }
     }
 
