@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use twinsplit_core::cluster::keep::Date;
 use twinsplit_core::visible;
 use twinsplit_engine::stores::change;
-use twinsplit_io::error::Result;
+use twinsplit_io::error::{Error, Result};
 use twinsplit_io::terminal::{self, plural};
-use twinsplit_io::{Target, each_row};
+use twinsplit_io::{MARK, Target, each_row};
 use twinsplit_rows::record::id::{escape, unescape};
 use twinsplit_store::{Removal, Store, disk};
 
@@ -72,19 +72,36 @@ pub struct Expire {
 pub fn forget(opts: &Forget) -> Result<()> {
     let mut ids: Vec<Vec<u8>> = opts.ids.iter().map(|id| id.clone().into_bytes()).collect();
     if let Some(file) = &opts.file {
+        let mut is_first = true;
         each_row(file, |id| {
-            ids.push(id.to_vec());
+            // As lists are that were made elsewhere.
+            let id = if is_first { id.strip_prefix(&MARK).unwrap_or(id) } else { id };
+            let id = id.strip_suffix(b"\r").unwrap_or(id);
+            ids.extend((!id.is_empty()).then(|| id.to_vec()));
+            is_first = false;
             Ok(())
         })?;
     }
     let target = opts.shared.target(&opts.folder, opts.file.as_deref())?;
     let mut store = opts.shared.open(&opts.folder)?;
     // An id is written as it is, or as rows have it.
-    for id in ids.iter_mut().filter(|id| !store.has(id)) {
+    for id in &mut ids {
         let mut escaped = Vec::new();
         escape(id, &mut escaped);
-        *id = escaped;
+        let is_other = escaped != *id && store.has(&escaped);
+        if is_other && store.has(id) {
+            return Err(Error::Usage(format!(
+                "{0} names two documents, the one that is called so and {1:?}, of which rows have that as the id; give {2} for the first, and the second as it is",
+                String::from_utf8_lossy(id),
+                unescape(id),
+                String::from_utf8_lossy(&escaped)
+            )));
+        }
+        if is_other || !store.has(id) {
+            *id = escaped;
+        }
     }
+    store.check()?;
     opts.shared.say(store.forget(ids.iter().map(Vec::as_slice))?, &target)
 }
 

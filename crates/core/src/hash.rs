@@ -191,6 +191,11 @@ pub fn lexicon(lexicon: u64, features: &[u64]) -> u64 {
     state.digest()
 }
 
+/// The checksum of a page of a file: XXH3, 64 bits.
+pub fn page(bytes: &[u8]) -> u64 {
+    xxh3_64(bytes)
+}
+
 /// A running checksum over lines, their ends included.
 #[derive(Default)]
 pub struct Checksum(Xxh3Default);

@@ -7,6 +7,7 @@
 
 use crate::Packing;
 use std::fmt::Write as _;
+use std::path::Path;
 use twinsplit_core::visible::quote;
 
 /// So many bytes of a file are enough to tell its kind.
@@ -183,6 +184,7 @@ impl Kind {
     pub fn problem(self, expected: &str, name: &str, packing: Option<Packing>, to: &str) -> String {
         let inside = packing.map_or(String::new(), |packing| format!(" inside {}", packing.name()));
         let before = packing.map_or(String::new(), Packing::command);
+        let to = &other_than(name, to);
         let mut problem = format!("this is {}{inside}, not {expected}", self.name);
         // A string takes everything.
         let _ = match self.line(name, &before, to) {
@@ -195,7 +197,7 @@ impl Kind {
     /// The same as advice about a line, of which the file may be packed by gzip or not.
     pub fn advice(self, name: &str) -> String {
         let named = self.name;
-        match self.line(name, "gzip -dcf", "documents.jsonl") {
+        match self.line(name, "gzip -dcf", &other_than(name, "documents.jsonl")) {
             Some(command) => {
                 format!(
                     "if the file is {named}, `{command}` makes JSON lines of it; otherwise correct the line"
@@ -243,6 +245,12 @@ fn without_mark(head: &[u8]) -> Option<Kind> {
         [Some(true), Some(false), Some(true), Some(false)] => Some(UTF_16BE),
         _ => None,
     }
+}
+
+/// A name for what a command makes of a file of another name: a shell empties what it writes to before anything is read.
+fn other_than(name: &str, to: &str) -> String {
+    let is_same = Path::new(name).file_name().is_some_and(|name| name == to);
+    if is_same { format!("converted-{to}") } else { to.to_owned() }
 }
 
 #[cfg(test)]
@@ -337,6 +345,8 @@ mod tests {
             zstd.problem("JSON lines", "a b.zst", None, "documents.jsonl"),
             "this is packed by zstd, not JSON lines; `zstd -dc < 'a b.zst' > documents.jsonl` makes documents.jsonl of it"
         );
+        let same = zstd.problem("JSON lines", "x/documents.jsonl", None, "documents.jsonl");
+        assert!(same.ends_with("`zstd -dc < x/documents.jsonl > converted-documents.jsonl` makes converted-documents.jsonl of it"), "{same}");
         let packed = zstd.problem("JSON lines", "", Some(Packing::Gzip), "d");
         assert!(
             packed.contains("inside gzip") && packed.contains("`gzip -dc < FILE | zstd -dc > d`"),

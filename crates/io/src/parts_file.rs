@@ -5,11 +5,13 @@
 //!
 //! **What is verified when.** To open a file its lines are read, whose own checksum they hold, and the file's length: so a file that is truncated, of
 //! another kind or version is refused at once, and a large one is open in milliseconds. The parts' checksums are compared with
-//! [`Verify::All`], which reads all of it: about a tenth of a second for a gigabyte that is in the system's cache. No damage that is not looked
+//! [`Verify::All`], which reads all of it: about a tenth of a second for a gigabyte that is in the system's cache; or, where a part behind the others has checksums of
+//! their pages, of each page when it is looked at ([`checked_parts`](super::checked_parts)). No damage that is not looked
 //! for leads outside of the file: each place is compared with the bounds.
 
 use crate::AtomicFile;
 use crate::checked_file::{CheckedWriter, Head, broken, read_prefix};
+use crate::checked_parts::{CheckedBytes, Pages};
 use crate::error::{Error, Result};
 use crate::mapped::{Bytes, Map};
 use std::ops::Range;
@@ -96,40 +98,88 @@ pub fn head_of(path: &Path, kind: &str) -> Result<Head> {
 /// # Errors
 /// The file is no such file, is of another version, truncated or, as far as it is verified, damaged.
 pub fn open(path: &Path, kind: &str, verify: Verify) -> Result<(Head, Vec<Bytes>)> {
-    let map = Arc::new(Map::of(path)?);
-    let mut parts = Vec::new();
-    let (head, end) = read_prefix(&map, path, kind, |line| {
-        parts.push(Part::of(line).ok_or_else(|| broken(path, "a line of its head names no part"))?);
-        Ok(())
-    })?;
-    let data = end.next_multiple_of(PAGE as usize);
-    let mut expected = 0;
-    for part in &parts {
-        if part.range.start != expected {
-            return Err(broken(path, "its parts do not follow one another"));
-        }
-        expected = part.range.end.next_multiple_of(PAGE as usize);
-    }
-    if parts.last().is_none_or(|last| data.checked_add(last.range.end) != Some(map.len())) {
-        return Err(broken(path, "it is truncated, or something follows its end"));
-    }
+    let opened = Opened::of(path, kind)?;
     if let Verify::All { threads } = verify {
-        let damaged = in_threads(parts.len(), threads, |number| {
-            let part = &parts[number];
-            let bytes = map.get(data + part.range.start..data + part.range.end).unwrap_or_default();
-            Ok::<_, Error>(checksum(bytes) != part.checksum)
+        opened.compare(path, 0, threads)?;
+    }
+    let parts = (0..opened.parts.len()).map(|part| opened.bytes(part)).collect();
+    Ok((opened.head, parts))
+}
+
+/// The same of a file of so many parts and one behind them, which has the [checksums](crate::checked_parts::sums) of their pages: these are compared when they are
+/// looked at. A file without that part is compared as a whole, by so many threads.
+///
+/// # Errors
+/// As above.
+pub fn open_checked(
+    path: &Path,
+    kind: &str,
+    parts: usize,
+    threads: usize,
+) -> Result<(Head, Vec<CheckedBytes>, Option<Arc<Pages>>)> {
+    let opened = Opened::of(path, kind)?;
+    if opened.parts.len() != parts + 1 {
+        opened.compare(path, 0, threads)?;
+        let parts = (0..opened.parts.len()).map(|part| opened.bytes(part).into()).collect();
+        return Ok((opened.head, parts, None));
+    }
+    opened.compare(path, parts, threads)?;
+    let ranges: Vec<_> = opened.parts.iter().map(|part| part.range.clone()).collect();
+    let (pages, parts) = Pages::of(path, opened.map, opened.data, &ranges)
+        .ok_or_else(|| broken(path, "it has not as many checksums as pages"))?;
+    Ok((opened.head, parts, Some(pages)))
+}
+
+/// A file that is mapped.
+struct Opened {
+    head: Head,
+    map: Arc<Map>,
+    /// Where the first part begins.
+    data: usize,
+    parts: Vec<Part>,
+}
+
+impl Opened {
+    /// Reads the lines at its head, and looks at its length.
+    fn of(path: &Path, kind: &str) -> Result<Self> {
+        let map = Arc::new(Map::of(path)?);
+        let mut parts = Vec::new();
+        let (head, end) = read_prefix(&map, path, kind, |line| {
+            parts.push(Part::of(line).ok_or_else(|| broken(path, "a line of its head names no part"))?);
+            Ok(())
         })?;
-        if let Some(number) = damaged.iter().position(|is| *is) {
-            let place = data + parts[number].range.start;
-            return Err(broken(
-                path,
-                &format!("it is damaged: the part at byte {place} has another checksum"),
-            ));
+        let data = end.next_multiple_of(PAGE as usize);
+        let mut expected = 0;
+        for part in &parts {
+            if part.range.start != expected {
+                return Err(broken(path, "its parts do not follow one another"));
+            }
+            expected = part.range.end.next_multiple_of(PAGE as usize);
+        }
+        if parts.last().is_none_or(|last| data.checked_add(last.range.end) != Some(map.len())) {
+            return Err(broken(path, "it is truncated, or something follows its end"));
+        }
+        Ok(Self { head, map, data, parts })
+    }
+
+    fn bytes(&self, part: usize) -> Bytes {
+        let range = &self.parts[part].range;
+        Bytes::Mapped(self.map.clone(), self.data + range.start..self.data + range.end)
+    }
+
+    /// Compares the parts from this one on with their checksums.
+    fn compare(&self, path: &Path, first: usize, threads: usize) -> Result<()> {
+        let damaged = in_threads(self.parts.len() - first, threads, |number| {
+            Ok::<_, Error>(checksum(&self.bytes(first + number)) != self.parts[first + number].checksum)
+        })?;
+        match damaged.iter().position(|is| *is) {
+            None => Ok(()),
+            Some(number) => {
+                let place = self.data + self.parts[first + number].range.start;
+                Err(broken(path, &format!("it is damaged: the part at byte {place} has another checksum")))
+            }
         }
     }
-    let bytes =
-        parts.iter().map(|part| Bytes::Mapped(map.clone(), data + part.range.start..data + part.range.end));
-    Ok((head, bytes.collect()))
 }
 
 /// Where a part lies, from the first one on, and its checksum.

@@ -166,11 +166,13 @@ impl Namespace {
                     if original.is_none() || grounds.of == *number {
                         return Err("a verdict rests on a document that is not there");
                     }
+                    // A document that is kept under its own id is no duplicate of itself: nothing has changed for who brought it.
+                    let is_itself = original.is_some_and(|original| original.id() == &*id);
                     self.renew(grounds.of, now);
-                    Settled::Duplicate(self.said(*grounds, 0))
+                    (!is_itself).then(|| Settled::Duplicate(self.said(*grounds, 0)))
                 }
-                Decision::Orphan => Settled::Orphan,
-                Decision::Conflict => Settled::Conflict,
+                Decision::Orphan => Some(Settled::Orphan),
+                Decision::Conflict => Some(Settled::Conflict),
             };
             if let Decision::Drop(grounds) = decision {
                 if !self.entries.dropped_for(*number).is_empty() {
@@ -181,7 +183,7 @@ impl Namespace {
                 self.counts.orphans += u64::from(*decision == Decision::Orphan);
                 self.take_out(*number);
             }
-            settled.insert(*number, (id, what));
+            settled.extend(what.map(|what| (*number, (id, what))));
         }
         let listed = Vec::from_iter(settled.into_values());
         self.runs.end(run, Ended::Committed(listed.clone()));

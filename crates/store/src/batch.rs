@@ -18,7 +18,6 @@ use twinsplit_core::similarity::Score;
 use twinsplit_core::visible;
 use twinsplit_io::error::{Error, Result};
 use twinsplit_io::mapped::Bytes;
-use twinsplit_io::parts_file::Verify;
 
 /// One of the two documents of a pair, of an earlier batch or of the batch at hand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -193,6 +192,7 @@ impl<'s, D: Disk> Batch<'s, D> {
                 self.known.push(id.into());
                 return Ok(());
             }
+            self.store.check()?;
             let batch = segment.batch(number);
             let batch = self.store.batch_of(batch).map_or_else(String::new, |batch| batch.id.clone());
             let refused = Error::Usage(format!(
@@ -233,8 +233,8 @@ impl<'s, D: Disk> Batch<'s, D> {
         let commit = self.store.manifest.number + 1;
         let name = format!("segment-{commit:08}-{}", self.fresh.len());
         if self.store.lock.is_some() {
-            let fresh = self.store.write_segment(name, &builder)?;
-            self.fresh.push(fresh);
+            let fresh = self.store.write_segment(name, &builder);
+            self.fresh.push(self.store.undone(fresh)?);
             return Ok(());
         }
         let Settings { similarity, least, .. } = self.store.settings;
@@ -242,9 +242,15 @@ impl<'s, D: Disk> Batch<'s, D> {
         let documents = builder.documents().len() as u64;
         drop(builder);
         self.work.write(&name, &file.pieces())?;
-        let segment = Segment::open(&self.work.path().join(&name), Verify::Head)?;
+        let segment = Segment::open(&self.work.path().join(&name), self.store.settings.threads)?;
         self.fresh.push((Listed { file: name, documents, forgotten: None }, Arc::new(segment)));
         Ok(())
+    }
+
+    /// Whether all that it was compared with is as it was written.
+    fn check(&self) -> Result<()> {
+        self.store.check()?;
+        self.fresh.iter().try_for_each(|(_, segment)| segment.check())
     }
 
     /// Ends the batch: the last pairs, and the clusters that it has touched. Where the store was opened to add to it, `answer` says what is put down as
@@ -287,6 +293,7 @@ impl<'s, D: Disk> Batch<'s, D> {
             let members = self.members(&kept, ids)?;
             self.added.clusters.insert(kept, members);
         }
+        self.check()?;
         let parts = answer(&self.added, self.store)?;
         if self.store.lock.is_some() {
             let Self { store, without, number, time, digest, added, fresh, .. } = self;

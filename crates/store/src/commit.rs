@@ -1,6 +1,6 @@
 //! How changes become a part of a store, and how segments grow together.
 
-use crate::clusters::Changed;
+use crate::clusters::{Changed, Clusters};
 use crate::disk::Disk;
 use crate::manifest::{self, Committed, Listed, Manifest, number_of};
 use crate::segment::{Segment, SegmentBuilder};
@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use twinsplit_io::error::{Error, Result};
 use twinsplit_io::mapped::Bytes;
-use twinsplit_io::parts_file::{self, Verify};
+use twinsplit_io::parts_file;
 
 /// A segment takes in the one before it unless that has so many times its documents.
 const GROWTH: u64 = 2;
@@ -42,12 +42,24 @@ impl<D: Disk> Store<D> {
             next.manifest.segments.push(listed);
             next.segments.push(segment);
         }
-        self.merge(&mut next)?;
-        let parts: Vec<&[u8]> = answer.iter().map(|part| &**part).collect();
-        let answer = format!("answer-{:08}", next.manifest.number);
-        self.put(&answer, ANSWER, &parts)?;
-        next.manifest.batches.push(Committed { answer: Some(answer), ..batch });
+        let merged = self.merge(&mut next).and_then(|()| {
+            let parts: Vec<&[u8]> = answer.iter().map(|part| &**part).collect();
+            let answer = format!("answer-{:08}", next.manifest.number);
+            self.put(&answer, ANSWER, &parts)?;
+            next.manifest.batches.push(Committed { answer: Some(answer), ..batch });
+            Ok(next)
+        });
+        let next = self.undone(merged)?;
         self.commit(next, changed)
+    }
+
+    /// What is to become a part of the store; where it does not, its files go again, so that a disk that was full has the room that it had.
+    pub(crate) fn undone<T>(&mut self, made: Result<T>) -> Result<T> {
+        if made.is_err() && self.lock.is_some() {
+            // What went wrong is being told. What stays goes with the next commit.
+            let _ = self.remove_superseded();
+        }
+        made
     }
 
     /// Refuses to change what is open to be read.
@@ -66,7 +78,28 @@ impl<D: Disk> Store<D> {
     /// Writes the tombstones and clusters that a manifest does not have yet, then the manifest, then its name: that is the commit.
     pub(crate) fn commit(&mut self, next: Next, changed: &Changed) -> Result<()> {
         self.is_writable()?;
+        let written = self.write(next, changed);
+        let (manifest, segments, clusters) = self.undone(written)?;
+        // From here on the new store may be there, whatever fails, and all of its files stay.
+        let disk = &mut self.disk;
+        disk.rename(UNNAMED, &manifest::file_of(manifest.number))?;
+        disk.sync()?;
+        self.segments = segments;
+        self.clusters = clusters.unwrap_or_else(|| std::mem::take(&mut self.clusters));
+        self.manifest = manifest;
+        self.remove_superseded()
+    }
+
+    /// Writes all files of a commit. When it is done they are on the disk, and the manifest has no name yet.
+    fn write(
+        &mut self,
+        next: Next,
+        changed: &Changed,
+    ) -> Result<(Manifest, Vec<Arc<Segment>>, Option<Clusters>)> {
         let Next { mut manifest, segments } = next;
+        // Nothing is made of what was damaged.
+        self.check()?;
+        segments.iter().try_for_each(|segment| segment.check())?;
         let number = manifest.number;
         for (at, (listed, segment)) in manifest.segments.iter_mut().zip(&segments).enumerate() {
             let forgotten = segment.forgotten();
@@ -84,16 +117,10 @@ impl<D: Disk> Store<D> {
                 false => self.put(&name, CLUSTERS, &[clusters.bytes()]).map(|()| Some(name))?,
             };
         }
-        let disk = &mut self.disk;
-        disk.write(UNNAMED, &[&manifest.bytes()])?;
+        self.disk.write(UNNAMED, &[&manifest.bytes()])?;
         // All that the manifest names is on the disk before it has its name.
-        disk.sync()?;
-        disk.rename(UNNAMED, &manifest::file_of(number))?;
-        disk.sync()?;
-        self.segments = segments;
-        self.clusters = clusters.unwrap_or_else(|| std::mem::take(&mut self.clusters));
-        self.manifest = manifest;
-        self.remove_superseded()
+        self.disk.sync()?;
+        Ok((manifest, segments, clusters))
     }
 
     /// Merges the last segments as long as the one before the last is not much larger than that, and both fit into the memory of a batch together: a document
@@ -113,6 +140,8 @@ impl<D: Disk> Store<D> {
                     }
                 }
             }
+            before.check()?;
+            last.check()?;
             let name = format!("segment-{:08}-m{merges}", manifest.number);
             let (listed, merged) = self.write_segment(name, &builder)?;
             segments.truncate(segments.len() - 2);
@@ -132,13 +161,13 @@ impl<D: Disk> Store<D> {
     ) -> Result<(Listed, Arc<Segment>)> {
         let file = builder.finish(self.settings.similarity, self.settings.least);
         self.disk.write(&name, &file.pieces())?;
-        let segment = Segment::open(&self.disk.path().join(&name), Verify::Head)?;
+        let segment = Segment::open(&self.disk.path().join(&name), self.settings.threads)?;
         let listed = Listed { file: name, documents: segment.len() as u64, forgotten: None };
         Ok((listed, Arc::new(segment)))
     }
 
     /// Removes what the manifest does not name: what it has taken the place of, what was merged at once, and what commits that failed have left.
-    fn remove_superseded(&mut self) -> Result<()> {
+    pub(crate) fn remove_superseded(&mut self) -> Result<()> {
         let named: BTreeSet<&str> = self.manifest.files().collect();
         let is_last = |name: &str| number_of(name) == Some(self.manifest.number);
         let mut files = names(self.disk.path())?;

@@ -28,7 +28,8 @@ impl<D: Disk> Store<D> {
                     next.segments.push(self.segments[group.start].clone());
                 }
                 _ => {
-                    for (listed, segment) in self.rewrite(group)? {
+                    let written = self.rewrite(group);
+                    for (listed, segment) in self.undone(written)? {
                         next.manifest.segments.push(listed);
                         next.segments.push(segment);
                     }
@@ -41,8 +42,9 @@ impl<D: Disk> Store<D> {
         }
         let is_same = next.manifest.segments == self.manifest.segments
             && next.manifest.batches == self.manifest.batches;
-        if !is_same {
-            self.commit(next, &Changed::new())?;
+        match is_same {
+            true => self.remove_superseded()?,
+            false => self.commit(next, &Changed::new())?,
         }
         Ok(!is_same)
     }
@@ -83,6 +85,7 @@ impl<D: Disk> Store<D> {
             }
             builder.push(segment.document(number));
         }
+        from.iter().try_for_each(|segment| segment.check())?;
         if !builder.documents().is_empty() {
             let name = name(written.len());
             written.push(self.write_segment(name, &builder)?);

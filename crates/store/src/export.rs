@@ -29,7 +29,7 @@ impl<D: Disk> Store<D> {
     /// Calls `visit` with each document, in the order of ids. Nothing is held in memory.
     ///
     /// # Errors
-    /// What `visit` returns.
+    /// What `visit` returns; and, behind the last document, that a file is damaged: then what was visited is worth nothing.
     pub fn each_entry(&self, mut visit: impl FnMut(Entry<'_>) -> Result<()>) -> Result<()> {
         let mut clusters = self.clusters.rows().peekable();
         // Of each segment the next document.
@@ -51,7 +51,7 @@ impl<D: Disk> Store<D> {
             visit(Entry { id, batch, kept, text: of.text(number), features: of.size(number) })?;
             heap.extend(next(segment, place + 1));
         }
-        Ok(())
+        self.check()
     }
 
     /// The batches of these ids, in the order in which they came.

@@ -59,6 +59,7 @@ impl<D: Disk> Store<D> {
         }
         let clusters = self.clusters.keeping(&touched);
         let (changed, changes) = regroup(&self.settings, &segments, &clusters)?;
+        self.check()?;
         Ok(Without { segments, forgotten, changed, changes })
     }
 }

@@ -4,6 +4,9 @@
 //! end. The order is total, so the first feature that two similar sets share stands in the prefix of either (bayardo2007; [`kernel`](twinsplit_core::join::kernel)),
 //! and only the frequent ones have to be known to put a document into it.
 //!
+//! **Damage** is found where it is read: each page of the file has a checksum, with which it is compared when it is looked at. Whoever makes something of what was
+//! read asks [`Segment::check`] before.
+//!
 //! **Documents** are numbered by ascending size, then by id. Those that are too small to be compared come first, and are found by their text.
 
 mod build;
@@ -13,15 +16,18 @@ use crate::tombstones::Tombstones;
 pub use build::{SegmentBuilder, SegmentFile};
 use rustc_hash::FxHashMap;
 use std::path::Path;
+use std::sync::Arc;
 use twinsplit_core::join::overlap_reaching;
 use twinsplit_core::similarity::{SetSimilarity, Similarity};
 use twinsplit_io::checked_file::{Head, broken};
+use twinsplit_io::checked_parts::{CheckedBytes, Pages};
 use twinsplit_io::error::Result;
-use twinsplit_io::mapped::Bytes;
-use twinsplit_io::parts_file::{self, Verify};
+use twinsplit_io::parts_file;
 
 /// The kind that the first line names.
 const KIND: &str = "store-segment";
+/// Parts of a file, without the checksums of their pages.
+const PARTS: usize = 12;
 /// Keys of a bucket of the directory, on average.
 const BUCKET: usize = 8;
 
@@ -72,22 +78,24 @@ impl Order {
 /// A segment that is open: its file is mapped. Its clones share that.
 #[derive(Clone)]
 pub struct Segment {
-    id_ends: Bytes,
-    ids: Bytes,
-    set_ends: Bytes,
-    features: Bytes,
-    texts: Bytes,
-    batches: Bytes,
-    keys: Bytes,
-    key_ends: Bytes,
-    postings: Bytes,
-    directory: Bytes,
-    orders: Bytes,
+    id_ends: CheckedBytes,
+    ids: CheckedBytes,
+    set_ends: CheckedBytes,
+    features: CheckedBytes,
+    texts: CheckedBytes,
+    batches: CheckedBytes,
+    keys: CheckedBytes,
+    key_ends: CheckedBytes,
+    postings: CheckedBytes,
+    directory: CheckedBytes,
+    orders: CheckedBytes,
     order: Order,
     documents: usize,
     small: usize,
     bits: u32,
     forgotten: Tombstones,
+    /// Nothing of a file that has no checksums of pages: such a one was compared as a whole.
+    pages: Option<Arc<Pages>>,
 }
 
 /// The working memory of a thread that holds documents against segments.
@@ -101,20 +109,40 @@ pub struct Scratch {
 }
 
 impl Segment {
-    /// Opens a file.
+    /// Opens a file, whose pages are compared with their checksums when they are looked at. One that was written before there were such is compared as a
+    /// whole, by so many threads.
     ///
     /// # Errors
-    /// It is no segment, of another version, truncated or, as far as it is verified, damaged.
-    pub fn open(path: &Path, verify: Verify) -> Result<Self> {
-        let (head, parts) = parts_file::open(path, KIND, verify)?;
-        Self::of(path, &head, parts)
+    /// It is no segment, of another version, truncated or, as far as it is compared, damaged.
+    pub fn open(path: &Path, threads: usize) -> Result<Self> {
+        let (head, parts, pages) = parts_file::open_checked(path, KIND, PARTS, threads)?;
+        Self::of(path, &head, parts, pages)
     }
 
-    fn of(path: &Path, head: &Head, parts: Vec<Bytes>) -> Result<Self> {
+    /// Compares all of its pages with their checksums, by so many threads. A file without these was compared when it was opened.
+    ///
+    /// # Errors
+    /// It is damaged.
+    pub fn verify(&self, threads: usize) -> Result<()> {
+        match &self.pages {
+            Some(pages) => pages.check_all(threads),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether all that was read of it is as it was written.
+    ///
+    /// # Errors
+    /// It is damaged.
+    pub fn check(&self) -> Result<()> {
+        self.pages.as_ref().map_or(Ok(()), |pages| pages.check())
+    }
+
+    fn of(path: &Path, head: &Head, parts: Vec<CheckedBytes>, pages: Option<Arc<Pages>>) -> Result<Self> {
         let wrong = || broken(path, "a part is missing, or has another size than its first line says");
         let (documents, small) =
             (head.number("documents", path)? as usize, head.number("small", path)? as usize);
-        let parts: [Bytes; 12] = parts.try_into().map_err(|_| wrong())?;
+        let parts: [CheckedBytes; PARTS] = parts.try_into().map_err(|_| wrong())?;
         let [
             id_ends,
             ids,
@@ -129,7 +157,7 @@ impl Segment {
             directory,
             orders,
         ] = parts;
-        let last = |ends: &Bytes, count: usize| match count.checked_sub(1) {
+        let last = |ends: &CheckedBytes, count: usize| match count.checked_sub(1) {
             None => Some(0),
             Some(at) => ends.long(at).map(|end| end as usize),
         };
@@ -168,6 +196,7 @@ impl Segment {
             small,
             bits,
             forgotten: Tombstones::default(),
+            pages,
         })
     }
 
@@ -203,7 +232,7 @@ impl Segment {
     }
 
     /// Where a thing begins, by where it and the one before end.
-    fn span(ends: &Bytes, number: usize) -> std::ops::Range<usize> {
+    fn span(ends: &CheckedBytes, number: usize) -> std::ops::Range<usize> {
         let start = number.checked_sub(1).and_then(|before| ends.long(before)).unwrap_or(0);
         start as usize..ends.long(number).unwrap_or(0).max(start) as usize
     }
@@ -225,7 +254,7 @@ impl Segment {
 
     /// The hash of its text.
     pub fn text(&self, number: usize) -> u128 {
-        let sixteen = self.texts.get(16 * number..).and_then(|bytes| bytes.first_chunk());
+        let sixteen = self.texts.get(16 * number..16 * number + 16).and_then(|bytes| bytes.first_chunk());
         sixteen.map_or(0, |sixteen| u128::from_le_bytes(*sixteen))
     }
 

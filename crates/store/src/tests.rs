@@ -289,6 +289,17 @@ fn one_process_adds_and_others_read() {
     // The reader keeps what it has opened, though its segment was merged and is gone.
     let (found, _) = add(&mut reader, "q", &family("q", 1), folder.path()).unwrap();
     assert_eq!(found.len(), 5);
+    // All of that is as it was written, and what has gone since is missed by nobody.
+    add(&mut store, "three", &family("c", 6), folder.path()).unwrap();
+    let later = Store::open(&path, settings(jaccard(), 1 << 20)).unwrap();
+    store.compact(Some(1)).unwrap();
+    for opened in [&reader, &later] {
+        opened.verify().unwrap();
+    }
+    // What is missing though nobody has put anything in its place is.
+    let last = store.manifest().batches.last().unwrap().answer.clone().unwrap();
+    fs::remove_file(path.join(last)).unwrap();
+    assert!(store.verify().is_err());
     drop(store);
     let other = settings(Measure::Jaccard.reaching("0.7").unwrap(), 1 << 20);
     let refused = Store::writable(&path, other).map(|_| ()).unwrap_err().to_string();

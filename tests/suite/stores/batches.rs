@@ -221,3 +221,20 @@ fn what_a_store_has_not_is_refused_by_name() {
     here.say("twinsplit store verify s").fails(1, &["segment-00000001-0", "it is damaged"]);
     here.say("twinsplit store ls mine").fails(1, &["mine: holds no store"]);
 }
+
+/// A store has no texts: whoever would look at one is told so, and what comes next is what goes without.
+#[test]
+fn what_shows_texts_says_that_a_store_has_none() {
+    let here = Place::new();
+    let text = "one two three four five";
+    here.write("old", jsonl(&[("a", text)]));
+    here.write("new", jsonl(&[("b", text)]));
+    here.say("twinsplit run -i old --store store -qo first").ok();
+    let said = here.say("twinsplit run -i new --against store -o out");
+    assert!(said.err.contains("\nnext: twinsplit annotate out "), "{}", said.err);
+    said.ok();
+    here.say("twinsplit explain a b --run out").fails(2, &["\"a\"", "a store, which has no texts"]);
+    here.say("twinsplit report out").fails(2, &["a store, which has no texts", "--text 0"]);
+    here.say("twinsplit report out --text 0 -q").ok();
+    assert!(here.say("twinsplit annotate out -qo -").ok().contains("\"dup_kept\":\"a\",\"dup_size\":2"));
+}

@@ -158,11 +158,11 @@ fn what_is_forgotten_is_named() {
     let text = |at: usize| (0..30).map(|word| format!("w{} ", (word * at) % 41)).collect::<String>();
     here.write("docs", jsonl(&[("a\tb", &text(1)), ("a\\x09b", &text(1)), ("c", &text(1)), ("e", &text(5))]));
     here.say("twinsplit run --input docs --store s --output out --quiet").ok();
-    // Ids as they are, as rows have them, and on standard input.
+    // Ids as they are, and on standard input.
     let said = here.say("twinsplit store forget s a\tb --dry-run");
     assert_eq!(said.out, "a\\x5cx09b\ta\\x09b\ta\\x5cx09b\nc\ta\\x09b\ta\\x5cx09b\n");
     said.ok();
-    let json = here.with("twinsplit store forget s e --ids - --json", "nobody\na\\x09b\n", &[]).ok();
+    let json = here.with("twinsplit store forget s e --ids - --json", "nobody\na\tb\n", &[]).ok();
     let json: Value = serde_json::from_str(&json).unwrap();
     assert_eq!((&json["forgotten"], &json["unknown"][0]), (&2.into(), &"nobody".into()), "{json}");
     assert_eq!(json["changes"][0]["kept_before"], "a\tb");
@@ -212,4 +212,29 @@ fn nothing_is_written_over_what_is_read() {
     here.shell("diff -r store before && twinsplit store verify store").ok();
     here.say("twinsplit store export store --output lines").ok();
     here.say("twinsplit store export store --output lines").fails(2, &["lines is there already"]);
+}
+
+/// Ids as other programs write lists of them; an id that could be two is refused, and each of the two has a name.
+#[test]
+fn ids_are_those_that_are_meant() {
+    let here = Place::new();
+    let docs = [
+        ("a", "one two three four"),
+        ("b", "five six seven eight"),
+        ("x\ty", "nine ten eleven twelve"),
+        ("x\\x09y", "a b c d"),
+    ];
+    here.write("docs", jsonl(&docs));
+    here.say("twinsplit run doc-split -i docs --store store -qo out").ok();
+    here.write("ids", "\u{feff}a\r\n\r\nb\r\n");
+    let said = here.say("twinsplit store forget store --ids ids");
+    assert!(said.err.contains("forgot 2 documents"), "{}", said.err);
+    here.say("twinsplit store forget store x\\x09y").fails(2, &["names two documents", "x\\x5cx09y"]);
+    assert_eq!(ls(&here)["documents"], 2);
+    here.say("twinsplit store forget store x\\x5cx09y").ok();
+    let left: Value = serde_json::from_str(here.say("twinsplit store export store").ok().trim()).unwrap();
+    assert_eq!(left["id"], "x\ty");
+    // Now it names one, as rows have its id.
+    here.say("twinsplit store forget store x\\x09y").ok();
+    assert_eq!(ls(&here)["documents"], 0);
 }

@@ -18,8 +18,14 @@ fn copy(golden: &Path, here: &Place) {
 /// Two batches, of which two documents were forgotten: what is there is what a run without them finds.
 #[test]
 fn a_store_with_tombstones_is_opened() {
+    for golden in ["forgotten-1", "forgotten-2"] {
+        with_tombstones(golden);
+    }
+}
+
+fn with_tombstones(golden: &str) {
     let here = Place::new();
-    copy(&fixture("../tests/goldens/store/forgotten-1"), &here);
+    copy(&fixture("../tests/goldens/store").join(golden), &here);
     here.say("twinsplit store verify store").ok();
     let tiny = fs::read_to_string(fixture("documents/tiny.jsonl")).unwrap();
     let lines: Vec<&str> = tiny.split_inclusive('\n').collect();

@@ -57,15 +57,15 @@ impl Oracle {
         fates.sort_unstable_by_key(|fate| fate.0);
         let mut told = Vec::new();
         for (serial, dropped, _, conflict) in &fates {
-            let id = mine.iter().find(|held| held.serial == *serial).unwrap().id.clone().into();
-            told.push((
-                id,
-                match dropped {
-                    _ if *conflict => Settled::Conflict,
-                    None => Settled::Orphan,
-                    dropped => Settled::Duplicate(self.said(*dropped, None)),
-                },
-            ));
+            let id: Box<[u8]> = mine.iter().find(|held| held.serial == *serial).unwrap().id.clone().into();
+            let of = dropped.and_then(|(of, ..)| self.held.iter().find(|held| held.serial == of));
+            let is_itself = of.is_some_and(|of| of.id.as_slice() == &*id);
+            let what = match dropped {
+                _ if *conflict => Settled::Conflict,
+                None => Settled::Orphan,
+                dropped => Settled::Duplicate(self.said(*dropped, None)),
+            };
+            told.extend((!is_itself).then_some((id, what)));
         }
         for (serial, dropped, stays, _) in fates {
             dropped.into_iter().for_each(|(of, ..)| self.seen_now(of));

@@ -1,10 +1,10 @@
 //! How a segment is made of documents.
 
-use super::{Document, KIND, Order, bucket_of, directory_bits};
+use super::{Document, KIND, Order, PARTS, bucket_of, directory_bits};
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use twinsplit_core::similarity::{SetSimilarity, Similarity};
-use twinsplit_io::parts_file;
+use twinsplit_io::{checked_parts, parts_file};
 
 /// Features that more documents of a segment have come last in its order.
 const MANY: u32 = 32;
@@ -64,23 +64,27 @@ impl SegmentBuilder {
             ("similarity", similarity.measure().name().to_owned()),
             ("tau", similarity.threshold()),
         ];
-        let refs: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
-        let head = parts_file::head_of_parts(KIND, &parameters, &refs);
+        let mut parts = Vec::from(parts);
+        parts.push(checked_parts::sums(&slices(&parts)));
+        let head = parts_file::head_of_parts(KIND, &parameters, &slices(&parts));
         SegmentFile { head, parts }
     }
+}
+
+fn slices(parts: &[Vec<u8>]) -> Vec<&[u8]> {
+    parts.iter().map(Vec::as_slice).collect()
 }
 
 /// The bytes of a segment's file.
 pub struct SegmentFile {
     head: Vec<u8>,
-    parts: [Vec<u8>; 12],
+    parts: Vec<Vec<u8>>,
 }
 
 impl SegmentFile {
     /// All of them, in their order.
     pub fn pieces(&self) -> Vec<&[u8]> {
-        let parts: Vec<&[u8]> = self.parts.iter().map(Vec::as_slice).collect();
-        parts_file::pieces(&self.head, &parts)
+        parts_file::pieces(&self.head, &slices(&self.parts))
     }
 }
 
@@ -141,7 +145,7 @@ fn ends(lengths: impl Iterator<Item = usize>) -> Vec<u8> {
 }
 
 /// The parts of a file; [`Segment`](super::Segment) names them in this order.
-fn parts(documents: &[&Document], small: usize, frequent: &[u64], postings: &[Posting]) -> [Vec<u8>; 12] {
+fn parts(documents: &[&Document], small: usize, frequent: &[u64], postings: &[Posting]) -> [Vec<u8>; PARTS] {
     let keys: Vec<&[Posting]> = postings.chunk_by(|x, y| x.feature == y.feature).collect();
     let bits = directory_bits(keys.len());
     let directory = (0..=1_u64 << bits)

@@ -12,7 +12,17 @@ use twinsplit_io::error::Error;
 struct Recorded {
     folder: Folder,
     log: Rc<RefCell<Vec<Asked>>>,
+    /// From so many operations on, those of this kind fail.
     fails_at: usize,
+    fails: Fails,
+}
+
+/// What a disk does no more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fails {
+    Everything,
+    /// It is full: what is removed is.
+    Writes,
 }
 
 /// What was asked of a disk.
@@ -27,7 +37,8 @@ enum Asked {
 impl Recorded {
     fn ask(&self, asked: Asked) -> Result<()> {
         let mut log = self.log.borrow_mut();
-        if log.len() == self.fails_at {
+        let is_hit = self.fails == Fails::Everything || matches!(asked, Asked::Write(..));
+        if log.len() >= self.fails_at && is_hit {
             return Err(Error::io("write", self.folder.path())(std::io::ErrorKind::StorageFull.into()));
         }
         log.push(asked);
@@ -182,7 +193,12 @@ fn after_a_fault_the_store_is_the_old_or_the_new_one() {
     for (number, step) in steps.iter().enumerate() {
         let log = Rc::new(RefCell::new(Vec::new()));
         fs::create_dir_all(&path).unwrap();
-        let disk = Recorded { folder: Folder(path.clone()), log: log.clone(), fails_at: usize::MAX };
+        let disk = Recorded {
+            folder: Folder(path.clone()),
+            log: log.clone(),
+            fails_at: usize::MAX,
+            fails: Fails::Everything,
+        };
         let mut store = Store::on(disk, settings(), true).unwrap();
         let (old, commit) = (contents(&store), store.manifest().number);
         step.take(&mut store, place.path()).unwrap();
@@ -215,19 +231,29 @@ fn after_a_fault_the_store_is_the_old_or_the_new_one() {
                 fs::remove_dir_all(&folder).unwrap();
             }
             // An error of the disk.
-            let folder = put(&place.path().join("full"), &before);
-            let disk = Recorded { folder: Folder(folder.clone()), log: Rc::default(), fails_at: at };
-            let mut store = Store::on(disk, settings(), true).unwrap();
-            let failed = step.take(&mut store, place.path());
-            assert_eq!(failed.is_err(), at < log.len(), "{at}");
-            drop(store);
-            let store = Store::open(&folder, settings());
-            if let Ok(store) = &store {
-                store.verify().unwrap();
-                assert!([&old, &new].contains(&&contents(store)));
+            for fails in [Fails::Everything, Fails::Writes] {
+                let folder = put(&place.path().join("full"), &before);
+                let disk =
+                    Recorded { folder: Folder(folder.clone()), log: Rc::default(), fails_at: at, fails };
+                let mut store = Store::on(disk, settings(), true).unwrap();
+                let failed = step.take(&mut store, place.path());
+                let has_writes = log[at..].iter().any(|asked| matches!(asked, Asked::Write(..)));
+                assert_eq!(failed.is_err(), if fails == Fails::Writes { has_writes } else { at < log.len() });
+                // Where there was no room for all of a commit, what was there of it gives its room back.
+                assert!(
+                    fails == Fails::Everything || left(&store, &folder).is_empty(),
+                    "{:?}",
+                    left(&store, &folder)
+                );
+                drop(store);
+                let store = Store::open(&folder, settings());
+                if let Ok(store) = &store {
+                    store.verify().unwrap();
+                    assert!([&old, &new].contains(&&contents(store)));
+                }
+                assert!(store.is_ok() || number == 0);
+                fs::remove_dir_all(&folder).unwrap();
             }
-            assert!(store.is_ok() || number == 0);
-            fs::remove_dir_all(&folder).unwrap();
         }
         before = files_of(&path);
     }
@@ -235,7 +261,21 @@ fn after_a_fault_the_store_is_the_old_or_the_new_one() {
     assert!(cases > 300 && olds > 60 && news > 60, "{cases} {olds} {news}");
 }
 
-/// A thousand flipped bytes: each is refused, by a reader or when all is verified, or lies where nothing is.
+/// What readers say of a store: its entries, and pairs and clusters of a batch that is compared with it.
+fn read(path: &Path, work: &Path) -> Result<(Vec<String>, Pairs, String)> {
+    let mut store = Store::open(path, settings(jaccard(), 1 << 20))?;
+    let mut entries = Vec::new();
+    store.each_entry(|entry| {
+        entries.push(format!("{entry:?}"));
+        Ok(())
+    })?;
+    let mut batch = family("a", 14);
+    batch.extend(family("c", 3));
+    let (pairs, finished) = add(&mut store, "new", &batch, work)?;
+    Ok((entries, pairs, format!("{finished:?}")))
+}
+
+/// A thousand flipped bytes: each is refused by whoever reads it, or lies where nothing is read. Nothing is made of it.
 #[test]
 fn damage_is_refused_or_harmless() {
     let place = tempfile::tempdir().unwrap();
@@ -246,28 +286,57 @@ fn damage_is_refused_or_harmless() {
     store.forget([&b"a00"[..], b"b07"]).unwrap().commit().unwrap();
     let good = contents(&store);
     drop(store);
+    let answer = read(&path, place.path()).unwrap();
+    assert!(answer.0.len() == 22 && answer.1.len() > 10);
     let files = files_of(&path);
-    let (mut refused, mut harmless) = (0, 0);
+    let compacted = |path: &Path| {
+        let mut store = Store::writable(path, settings(jaccard(), 1 << 20))?;
+        store.compact(None)?;
+        drop(store);
+        let store = Store::open(path, settings(jaccard(), 1 << 20))?;
+        store.verify()?;
+        let rows = read(path, place.path())?;
+        Ok::<_, Error>((contents(&store), rows))
+    };
+    let other = place.path().join("other");
+    let whole = compacted(&put(&other, &files)).unwrap();
+    let (mut refused, mut harmless, mut unread) = (0, 0, 0);
     let mut chance = 1;
     let all: Vec<(&String, usize)> =
         files.iter().filter(|file| *file.0 != "lock").map(|(name, bytes)| (name, bytes.len())).collect();
-    for _ in 0..1000 {
+    for number in 0..1000 {
         chance = twinsplit_core::hash::mix(chance);
         let (name, bytes) = all[chance as usize % all.len()];
         let mut bad = files[name].clone();
         bad[(chance >> 20) as usize % bytes] ^= 1 << (chance >> 60 & 7);
         fs::write(path.join(name), &bad).unwrap();
-        match Store::open(&path, settings(jaccard(), 1 << 20))
+        let is_damaged = match Store::open(&path, settings(jaccard(), 1 << 20))
             .and_then(|store| store.verify().map(|_| contents(&store)))
         {
-            Err(_) => refused += 1,
+            Err(_) => true,
             Ok(found) => {
                 assert_eq!(found, good);
-                harmless += 1;
+                false
+            }
+        };
+        *(if is_damaged { &mut refused } else { &mut harmless }) += 1;
+        match read(&path, place.path()) {
+            Err(error) => assert!(is_damaged, "{name}: {error}"),
+            Ok(found) => {
+                assert_eq!(found, answer, "{name}");
+                unread += usize::from(is_damaged);
+            }
+        }
+        if number % 8 == 0 {
+            fs::remove_dir_all(&other).unwrap();
+            let mut files = files.clone();
+            files.insert(name.clone(), bad);
+            if let Ok(found) = compacted(&put(&other, &files)) {
+                assert_eq!(found, whole, "{name}");
             }
         }
         fs::write(path.join(name), &files[name]).unwrap();
     }
-    println!("{refused} refused, {harmless} harmless");
-    assert!(refused > 100, "{refused}");
+    println!("{refused} refused, of which a batch reads {}, {harmless} harmless", refused - unread);
+    assert!(refused > 100 && unread < refused / 2, "{refused} {unread}");
 }
