@@ -2,20 +2,22 @@
 //!
 //! The answer of any engine will do. The clusters are held in memory ([`clusters`]), the documents are read again, and each line gets its
 //! fields ([`fields`]). How much of a dropped document stands in the one that is kept is counted from their features ([`shares`]): to be similar is
-//! one thing, to be safe to drop another.
+//! one thing, to be safe to drop another. They are written as one file of JSON lines ([`write`]), or each file of the input again in its own form
+//! ([`same`]).
 
 mod clusters;
 mod fields;
+mod same;
 mod shares;
 
 use super::convert::Lines;
 use super::documents::{Inputs, PairOpts, RunFile, each_line_of_document};
-use super::options::{INPUT, OUTPUT, Overwrite, QUIET, output_file_in_new_folder};
+use super::options::{INPUT, OUTPUT, Overwrite, QUIET};
 use super::progress::Display;
 use crate::args;
 use clap::{ArgMatches, Args, Command, ValueEnum};
 use clusters::Clusters;
-use fields::Names;
+use same::Originals;
 use shares::Shares;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -26,6 +28,7 @@ use twinsplit_io::error::{Error, Place, Result};
 use twinsplit_io::terminal::{self, plural};
 use twinsplit_io::{Megabytes, Target};
 use twinsplit_rows::record::document::{Document, DocumentOpts};
+use twinsplit_sources::cells::{Cell, Column, Members, end, is_taken};
 
 const NAME: &str = "annotate";
 
@@ -35,11 +38,15 @@ struct AnnotateOpts {
     /// The output folder of a run
     #[arg(value_name = "OUT")]
     folder: PathBuf,
-    /// The file of JSON lines, gzip when its name ends in .gz; - for standard output
-    #[arg(short = OUTPUT, long, value_name = "FILE", value_parser = output_file_in_new_folder())]
+    /// The file of JSON lines, gzip when its name ends in .gz; - for standard output. With --form same a folder that is new or empty
+    #[arg(short = OUTPUT, long, value_name = "FILE")]
     output: PathBuf,
     #[command(flatten)]
     overwrite: Overwrite,
+    /// What is written: jsonl, one file of JSON lines, or same, a file for each file of the input, in its own format and compression: for JSON lines, CSV,
+    /// TSV and Parquet
+    #[arg(long, value_parser = args::choice::<Form>(), default_value = "jsonl")]
+    form: Form,
     /// Documents of the run, if they have moved or came from a stream: files, folders, quoted patterns such
     /// as 'crawl/*.gz', or - for standard input
     #[arg(short = INPUT, long, num_args = 1.., value_name = "FILE")]
@@ -62,6 +69,16 @@ struct AnnotateOpts {
     quiet: bool,
 }
 
+twinsplit_core::choice! {
+    /// In which form documents are written.
+    enum Form {
+        /// One file of JSON lines
+        Jsonl = "jsonl",
+        /// A file for each file of the input, in its own format and compression
+        Same = "same",
+    }
+}
+
 /// Which documents are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Only {
@@ -78,7 +95,7 @@ pub fn command() -> Command {
             "Each line is that of the document with six fields behind its own: dup_kept, the id of the document that its cluster keeps; dup_size, how many \
              documents the cluster has; dup_rank, 1 for the kept one, then the most similar first; dup_drop; dup_similarity to the kept document (dup_distance \
              of fingerprints); dup_share, the part of its features that stands in the kept one. Documents of other formats are written as the JSON lines \
-             that the run made of them.",
+             that the run made of them, or with --form same in their own form, with six columns more.",
         )
 }
 
@@ -91,18 +108,28 @@ fn contained(least: &str) -> std::result::Result<Similarity, String> {
 pub fn run(matches: &ArgMatches) -> Result<()> {
     let opts: AnnotateOpts = args::read(matches)?;
     let (run, params) = RunFile::of_clusters(&opts.folder)?;
-    let names = Names::new(&opts.prefix, run.compares_fingerprints())?;
     let pair: PairOpts = params.parse()?;
+    let measure = (!run.compares_fingerprints()).then(|| pair.similarity.0.measure());
+    let columns = fields::columns(&opts.prefix, measure)?;
     let clusters = Clusters::read(&run, opts.memory)?;
-    let inputs = run.documents(&opts.input, "")?;
+    let form = match opts.form {
+        Form::Jsonl => Destination::Lines(target(&opts, &run)?),
+        Form::Same => Destination::Same(Box::new(Originals::of(&run, &params, &pair.document, &opts)?)),
+    };
+    // What has its own form is named instead of what was made of it.
+    let given = if form.reads_converted(&run) { &[] } else { opts.input.as_slice() };
+    let inputs = run.documents(given, "")?;
     super::run::refuse_streams(&inputs, "documents are read more than once")?;
-    let target = target(&opts, &run)?;
     let progress = Arc::new(Progress::default());
     let display = Display::start(&progress, 1, opts.quiet);
     let documents = Documents { inputs: &inputs, opts: &pair.document, progress: &progress };
     let room = opts.memory.bytes().saturating_sub(clusters.bytes());
     let shares = Shares::count(&documents, &pair, &clusters, room, opts.drop_if_contained)?;
-    let written = write(&documents, &target, &opts, &names, &clusters, &shares);
+    let said = Said { clusters: &clusters, shares: &shares, only: opts.only };
+    let written = match form {
+        Destination::Lines(target) => write(&documents, &target, &columns, &said),
+        Destination::Same(originals) => originals.write(&documents, &columns, &said),
+    };
     drop(display);
     let written = written?;
     if !opts.quiet && opts.output != Path::new("-") {
@@ -111,8 +138,27 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     Ok(())
 }
 
+/// What the documents are written into.
+enum Destination {
+    Lines(Target),
+    Same(Box<Originals>),
+}
+
+impl Destination {
+    /// Whether what the features of documents are counted from is what the run has made of other formats, in its answer.
+    fn reads_converted(&self, run: &RunFile) -> bool {
+        matches!(self, Self::Same(_)) && run.has_converted()
+    }
+}
+
 /// Where the documents are written: over nothing that they are made from.
 fn target(opts: &AnnotateOpts, run: &RunFile) -> Result<Target> {
+    if opts.output.is_dir() {
+        return Err(Error::Usage(format!(
+            "{} is a folder; name a file, or give --form same as well for a folder",
+            visible::path(&opts.output)
+        )));
+    }
     let reads = run.reads(&opts.input)?;
     Target::of(&opts.output, opts.overwrite.overwrite, reads.iter().map(PathBuf::as_path))
 }
@@ -148,42 +194,68 @@ struct Written {
     dropped: u64,
     /// Dropped by the run, and kept for their own part.
     spared: u64,
+    /// Documents of clusters.
+    members: u64,
     /// Of the dropped ones, those that have less than half of their features in the kept document.
     unlike: u64,
 }
 
-fn write(
-    documents: &Documents<'_>,
-    target: &Target,
-    opts: &AnnotateOpts,
-    names: &Names,
-    clusters: &Clusters,
-    shares: &Shares,
-) -> Result<Written> {
+/// What is said of documents.
+struct Said<'a> {
+    clusters: &'a Clusters,
+    shares: &'a Shares,
+    only: Option<Only>,
+}
+
+impl Said<'_> {
+    /// The cells of the document of this id, if it is to be written; it is counted in any case.
+    fn of(&self, id: &[u8], written: &mut Written) -> Option<[Cell<'static>; 6]> {
+        let member = self.clusters.member(id);
+        let share = member.and_then(|member| self.shares.of(member));
+        let is_dropped = member.is_some_and(|member| self.clusters.is_dropped(member));
+        let drops = is_dropped && share.is_none_or(|share| share.lets_drop);
+        written.members += u64::from(member.is_some());
+        written.kept += u64::from(!drops);
+        written.dropped += u64::from(drops);
+        written.spared += u64::from(is_dropped && !drops);
+        written.unlike += u64::from(drops && share.is_some_and(|share| 2 * share.overlap < share.size));
+        let is_written = self.only.is_none_or(|only| (only == Only::Dropped) == drops);
+        is_written.then(|| fields::cells(self.clusters.show(member, id), drops, share))
+    }
+
+    /// Refuses documents that are not those of the run: of a stream nobody knows what it was.
+    fn check(&self, inputs: &Inputs, written: &Written) -> Result<()> {
+        let missing = (self.clusters.members() as u64).saturating_sub(written.members);
+        // Those of a store are where it is.
+        if missing == 0 || !inputs.elsewhere().is_empty() {
+            return Ok(());
+        }
+        Err(Error::Usage(format!(
+            "{} of clusters.tsv not among the documents that were read; name those of the run with --input",
+            plural(missing, "document is", "documents are")
+        )))
+    }
+}
+
+/// Writes the lines of all documents.
+fn write(documents: &Documents<'_>, target: &Target, columns: &[Column], said: &Said<'_>) -> Result<Written> {
+    let members = Members::of(columns);
     let mut written = Written::default();
     let _folders = target.make_folder()?;
     let mut out = Lines::create(target)?;
     let mut annotated = Vec::new();
     documents.each("writing", |document, line, place| {
-        let member = clusters.member(&document.id);
-        let share = member.and_then(|member| shares.of(member));
-        let is_dropped = member.is_some_and(|member| clusters.is_dropped(member));
-        let drops = is_dropped && share.is_none_or(|share| share.lets_drop);
-        written.kept += u64::from(!drops);
-        written.dropped += u64::from(drops);
-        written.spared += u64::from(is_dropped && !drops);
-        written.unlike += u64::from(drops && share.is_some_and(|share| 2 * share.overlap < share.size));
-        if opts.only.is_some_and(|only| (only == Only::Dropped) != drops) {
-            return Ok(());
+        let Some(cells) = said.of(&document.id, &mut written) else { return Ok(()) };
+        if let Some(taken) = members.taken(line) {
+            return Err(Error::Usage(format!("{place}: the document {}", is_taken("field", taken))));
         }
-        let shown = clusters.show(member, &document.id);
-        names.add(line, &shown, drops, share, &mut annotated).map_err(|taken| {
-            Error::Usage(format!(
-                "{place}: the document has a field {taken:?} already; give the new ones other names with --prefix"
-            ))
-        })?;
+        annotated.clear();
+        annotated.extend_from_slice(line[..end(line)].trim_ascii_end());
+        members.write(&cells, false, &mut annotated).map_err(Error::io("write", target.path()))?;
+        annotated.push(b'}');
         out.line(&annotated)
     })?;
+    said.check(documents.inputs, &written)?;
     out.finish()?;
     Ok(written)
 }

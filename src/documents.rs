@@ -90,6 +90,14 @@ impl RunFile {
         family.is_some_and(Family::compares_fingerprints)
     }
 
+    /// What is said of a document that is not among those of the run, whose clusters and pairs may have others where it was compared with a store.
+    fn elsewhere(&self) -> &'static str {
+        match ["store", "against"].iter().any(|name| self.value["parameters"][*name].is_string()) {
+            true => "; the run has compared its documents with those of a store, which has no texts",
+            false => "",
+        }
+    }
+
     /// What a command reads that shows this run: the answer, and the documents as they were named then and are named now.
     pub fn reads(&self, given: &[PathBuf]) -> Result<Vec<PathBuf>> {
         let answer = [RUN, "pairs.tsv", "clusters.tsv", "kept.jsonl"].map(|name| self.folder().join(name));
@@ -145,18 +153,25 @@ impl RunFile {
         self.path.parent().unwrap_or(&self.path)
     }
 
-    /// What is known of the files that the run read as documents: those that it converted, in the answer, or its inputs. The
-    /// queries are no part of them.
+    /// What is known of the files that the run read as documents: those that it converted, in the answer, or its inputs.
     fn recorded(&self) -> Vec<&Value> {
-        let converted = |output: &&Value| {
-            output["path"]
-                .as_str()
-                .is_some_and(|path| visible::named(path).file_name() == Some(DOCUMENTS.as_ref()))
-        };
-        match self.list("outputs").iter().find(converted) {
-            Some(output) => vec![output],
-            None => self.list("inputs").iter().filter(|input| input[QUERIES] != true).collect(),
-        }
+        self.converted().map_or_else(|| self.given(), |converted| vec![converted])
+    }
+
+    /// What is known of the documents that the run converted, if it did.
+    fn converted(&self) -> Option<&Value> {
+        let is_it = |path: &str| visible::named(path).file_name() == Some(DOCUMENTS.as_ref());
+        self.list("outputs").iter().find(|output| output["path"].as_str().is_some_and(is_it))
+    }
+
+    /// Whether the run converted its documents.
+    pub fn has_converted(&self) -> bool {
+        self.converted().is_some()
+    }
+
+    /// What is known of the files that the run was given. The queries are no part of them.
+    fn given(&self) -> Vec<&Value> {
+        self.list("inputs").iter().filter(|input| input[QUERIES] != true).collect()
     }
 
     /// Where a file that the run read is now: beside the answer, where it was, or by the name that was given.
@@ -177,9 +192,18 @@ impl RunFile {
     /// The documents that the run read, as they were then: in the files given, where they have moved, or else where they were. A
     /// stream cannot be read again: who waits for it waits for ever. What to do without the documents is put behind the advice.
     pub fn documents(&self, given: &[PathBuf], without: &str) -> Result<Inputs> {
-        let recorded = self.recorded();
+        self.as_recorded(&self.recorded(), given, without)
+    }
+
+    /// The files that the run was given, in their own form; in the same way.
+    pub fn originals(&self, given: &[PathBuf]) -> Result<Inputs> {
+        self.as_recorded(&self.given(), given, "")
+    }
+
+    fn as_recorded(&self, recorded: &[&Value], given: &[PathBuf], without: &str) -> Result<Inputs> {
         let is_stream = |path: &PathBuf| path == Path::new("-") || (path.exists() && !path.is_file());
-        let files = if given.is_empty() { self.inputs() } else { document_files(given)? };
+        let there = || recorded.iter().map(|recorded| self.place(recorded)).collect();
+        let files: Vec<PathBuf> = if given.is_empty() { there() } else { document_files(given)? };
         if let (true, Some(stream)) = (given.is_empty(), files.iter().find(|path| is_stream(path))) {
             let name = |path: &PathBuf| match path == Path::new("-") {
                 true => "standard input".to_owned(),
@@ -196,7 +220,11 @@ impl RunFile {
         // What was a stream has no digest, and a run on a cluster knows none.
         if !recorded.iter().all(|recorded| recorded["xxh3"].is_string()) || files.iter().any(is_stream) {
             let missing = files.iter().find(|path| given.is_empty() && !path.exists());
-            return missing.map_or(Ok(()), |path| Err(self.gone(path, without))).map(|()| Inputs::of(files));
+            let elsewhere = self.elsewhere();
+            return match missing {
+                Some(path) => Err(self.gone(path, without)),
+                None => Ok(Inputs { elsewhere, ..Inputs::of(files) }),
+            };
         }
         if files.len() != recorded.len() {
             return Err(Error::Usage(format!(
@@ -206,7 +234,7 @@ impl RunFile {
                 recorded.len()
             )));
         }
-        for (file, recorded) in files.iter().zip(&recorded) {
+        for (file, recorded) in files.iter().zip(recorded) {
             if !file.exists() {
                 return Err(self.gone(file, without));
             }
@@ -239,7 +267,7 @@ impl RunFile {
                 false => path,
             })
         };
-        Ok(Inputs { names: recorded.iter().map(name).collect(), files })
+        Ok(Inputs { names: recorded.iter().map(name).collect(), files, elsewhere: self.elsewhere() })
     }
 
     fn gone(&self, path: &Path, without: &str) -> Error {
@@ -256,12 +284,24 @@ impl RunFile {
 pub struct Inputs {
     files: Vec<PathBuf>,
     names: Vec<Arc<str>>,
+    /// What is said of a document that is not among them.
+    elsewhere: &'static str,
 }
 
 impl Inputs {
     /// Files by their own names.
     pub fn of(files: Vec<PathBuf>) -> Self {
-        Self { names: files.iter().map(|file| name_of(file)).collect(), files }
+        Self { names: files.iter().map(|file| name_of(file)).collect(), files, elsewhere: "" }
+    }
+
+    /// The name of the file of this number, counted from 0.
+    pub fn name(&self, at: usize) -> &Arc<str> {
+        &self.names[at]
+    }
+
+    /// What is to be said behind a word on a document that is not among them, such as where it may be.
+    pub fn elsewhere(&self) -> &'static str {
+        self.elsewhere
     }
 
     /// These and others.

@@ -188,7 +188,7 @@ fn each_named(
         None => Ok(()),
         Some(at) => {
             let what = [first, "document"][at];
-            Err(Error::Usage(format!("no {what} has the id {:?}", names[at])))
+            Err(Error::Usage(format!("no {what} has the id {:?}{}", names[at], inputs.elsewhere())))
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::output::Output;
 use crate::allocator;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 use std::ffi::OsString;
@@ -19,6 +19,12 @@ pub enum Why {
     Interrupted,
     /// The system gives no more memory.
     Exhausted,
+}
+
+/// From now on a file that becomes longer than the system lets this process write (`ulimit -f`) is an error, as a full disk is, and no end.
+pub fn long_files_are_errors() {
+    // Where it cannot be, the system ends the process, as it would have done.
+    let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
 }
 
 /// From now on an interrupted run ends its tasks, removes what it was writing, says how to go on, and ends by the

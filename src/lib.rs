@@ -35,7 +35,8 @@ pub mod quarantine;
 mod recall;
 pub mod report;
 pub mod run;
-pub mod sample;
+pub mod same_form;
+mod sample;
 pub mod serve;
 mod sketches;
 
@@ -61,6 +62,7 @@ use twinsplit_rows::stages::STAGES;
 
 /// The `main` of `twinsplit`: the driver, or, when it is called by the name of a stage, that stage.
 pub fn main() -> ExitCode {
+    interrupt::long_files_are_errors();
     let args: Vec<OsString> = std::env::args_os().collect();
     let called = args.first().and_then(|path| Path::new(path).file_name()?.to_str().map(str::to_owned));
     if let Some(name) = called.filter(|name| twinsplit_rows::stages::find(name).is_some()) {

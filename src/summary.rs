@@ -190,7 +190,11 @@ impl Report<'_> {
         let is_here = self.answers.iter().any(|file| file.is_file() && file.ends_with(answer_file(CLUSTERS)));
         if is_here {
             let folder = visible::quote_name(opts.output.as_os_str());
-            terminal::line(format_args!("next: twinsplit report {folder}"));
+            // A store has no texts that a page could show.
+            match opts.store.store.is_some() || opts.store.against.is_some() {
+                true => terminal::line(format_args!("next: twinsplit annotate {folder} -o annotated.jsonl")),
+                false => terminal::line(format_args!("next: twinsplit report {folder}")),
+            }
         }
         Ok(())
     }

@@ -31,15 +31,30 @@ def program():
     return path
 
 
+def call(*command):
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("TWINSPLIT_")}
+    subprocess.run(command, check=True, env=clean)
+
+
 @pytest.fixture
 def run(program, tmp_path):
     """Runs a chain on a file, and gives the folder of its answer."""
 
     def run(chain, source, *options):
         out = tmp_path / "-".join(["out", chain, *options]).replace("/", "_")
-        command = [program, "run", chain, "--input", source, "--output", out, "--quiet", *options]
-        clean = {name: value for name, value in os.environ.items() if not name.startswith("TWINSPLIT_")}
-        subprocess.run(command, check=True, env=clean)
+        call(program, "run", chain, "--input", source, "--output", out, "--quiet", *options)
         return out
 
     return run
+
+
+@pytest.fixture
+def annotate(program, tmp_path):
+    """Writes what an answer says of each document, and gives where."""
+
+    def annotate(out, *options):
+        to = tmp_path / "annotated"
+        call(program, "annotate", out, "--output", to, "--quiet", *options)
+        return to
+
+    return annotate

@@ -3,6 +3,7 @@
 import csv
 import io
 import random
+import subprocess
 
 import duckdb
 import pandas
@@ -130,3 +131,61 @@ def test_kept_rows_of_a_table_are_those_that_stay(run, english, tmp_path):
 
     gone = dropped(out)
     assert rows(out / "kept" / "table.csv") == [row for row in rows(source) if row["id"] not in gone]
+
+
+@pytest.mark.parametrize("codec", ["snappy", "zstd"])
+def test_annotated_rows_of_parquet_are_read_by_others(run, annotate, english, tmp_path, codec):
+    ids = [document["id"] for document in english]
+    table = pyarrow.table(
+        {
+            "id": ids,
+            "text": pyarrow.array([document["text"] for document in english], pyarrow.large_string()),
+            "list": [[{"a": n}] * (n % 3) if n % 5 else None for n in range(len(ids))],
+            "word": pyarrow.array([f"w{n % 4}" for n in range(len(ids))]).dictionary_encode(),
+        }
+    ).replace_schema_metadata({"who": "wrote it"})
+    source = tmp_path / "rows.parquet"
+    pyarrow.parquet.write_table(table, source, compression=codec, row_group_size=100)
+    out = run("doc-split", source)
+    path = annotate(out, "--form", "same") / "rows.parquet"
+    names = ["kept", "size", "rank", "drop", "similarity", "share"]
+    columns = [f"dup_{name}" for name in names]
+    found = pyarrow.parquet.read_table(path)
+    assert found.column_names == [*table.column_names, *columns]
+    assert found.select(table.column_names).to_pylist() == table.to_pylist()
+    assert found.schema.metadata == {b"who": b"wrote it"}
+    clusters = {row[1]: row for row in fields(out / "clusters.tsv")}
+    members = {}
+    for kept, *_ in clusters.values():
+        members[kept] = members.get(kept, 0) + 1
+    for row in found.to_pylist():
+        kept, _, keeps, score = clusters.get(row["id"], (row["id"], None, True, None))
+        values = [row[name] for name in columns]
+        assert values[:2] + values[3:5] == [kept, members.get(kept, 1), not keeps, score]
+        assert (values[2] == 1) is keeps
+        assert (values[5] is None) is keeps
+    rows = plain(tuple(row[name] for name in ["id", *columns]) for row in found.to_pylist())
+    frame = pandas.read_parquet(path)[["id", *columns]]
+    assert plain(frame.astype(object).itertuples(index=False)) == rows
+    assert plain(polars.read_parquet(path).select(["id", *columns]).rows()) == rows
+    assert plain(duckdb.sql(f"select id, {', '.join(columns)} from '{path}'").fetchall()) == rows
+
+
+def test_two_columns_of_one_name_are_refused(run, tmp_path, capfd):
+    table = pyarrow.Table.from_arrays([pyarrow.array([value]) for value in ["1", "one", "two"]], ["id", "text", "text"])
+    pyarrow.parquet.write_table(table, tmp_path / "twice.parquet")
+    with pytest.raises(subprocess.CalledProcessError):
+        run("doc-split", tmp_path / "twice.parquet")
+    assert 'two of its columns are called "text"' in capfd.readouterr().err
+
+
+def test_a_page_of_parquet_that_changed_is_refused(run, english, tmp_path, capfd):
+    path = tmp_path / "rows.parquet"
+    table = pyarrow.table({"id": [row["id"] for row in english], "text": [row["text"] for row in english]})
+    pyarrow.parquet.write_table(table, path, compression="none", use_dictionary=False, write_page_checksum=True)
+    whole = path.read_bytes()
+    at = whole.index(english[7]["text"].encode()) + 5
+    path.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+    with pytest.raises(subprocess.CalledProcessError):
+        run("doc-split", path)
+    assert "rows.parquet" in capfd.readouterr().err

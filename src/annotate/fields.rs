@@ -1,87 +1,47 @@
-//! The fields that a line gets.
+//! The fields that a document gets.
 
 use super::clusters::Shown;
 use super::shares::Share;
-use memchr::memmem::Finder;
-use serde_json::Value;
-use std::io::Write as _;
-use twinsplit_core::similarity::Measure;
+use twinsplit_core::similarity::{Measure, Score};
 use twinsplit_io::error::{Error, Result};
+use twinsplit_sources::cells::{Cell, Column, Kind};
 
-/// Their names.
-pub struct Names {
-    kept: String,
-    size: String,
-    rank: String,
-    drop: String,
-    score: String,
-    share: String,
-    /// What finds how they begin.
-    beginning: Finder<'static>,
+/// The columns, whose names begin with `prefix`. `score` is what a similarity is; without one the chain compares fingerprints, which have a
+/// distance.
+pub fn columns(prefix: &str, measure: Option<Measure>) -> Result<Vec<Column>> {
+    if prefix.chars().any(|c| c == '"' || c == '\\' || c.is_control()) {
+        return Err(Error::Usage(format!(
+            "--prefix {prefix:?}: expected no quotation marks, backslashes or control characters"
+        )));
+    }
+    let score = match measure {
+        None => ("distance", Kind::Whole),
+        Some(Measure::Overlap) => ("similarity", Kind::Whole),
+        Some(_) => ("similarity", Kind::Share),
+    };
+    let all = [
+        (("kept", Kind::Text), false),
+        (("size", Kind::Whole), false),
+        (("rank", Kind::Whole), false),
+        (("drop", Kind::Is), false),
+        (score, true),
+        (("share", Kind::Share), true),
+    ];
+    let column = |((name, kind), may_miss)| Column { name: format!("{prefix}{name}"), kind, may_miss };
+    Ok(all.map(column).into())
 }
 
-impl Names {
-    /// Names that begin like this; those of fingerprints have a distance.
-    pub fn new(prefix: &str, fingerprints: bool) -> Result<Self> {
-        if prefix.chars().any(|c| c == '"' || c == '\\' || c.is_control()) {
-            return Err(Error::Usage(format!(
-                "--prefix {prefix:?}: expected no quotation marks, backslashes or control characters"
-            )));
-        }
-        let name = |name: &str| format!("{prefix}{name}");
-        Ok(Self {
-            kept: name("kept"),
-            size: name("size"),
-            rank: name("rank"),
-            drop: name("drop"),
-            score: name(if fingerprints { "distance" } else { "similarity" }),
-            share: name("share"),
-            beginning: Finder::new(&format!("\"{prefix}")).into_owned(),
-        })
-    }
-
-    fn all(&self) -> [&str; 6] {
-        [&self.kept, &self.size, &self.rank, &self.drop, &self.score, &self.share]
-    }
-
-    /// A name that a document has already. Few have the beginning of one anywhere, and only these are looked at closely.
-    fn taken(&self, line: &[u8]) -> Option<&str> {
-        self.beginning.find(line)?;
-        let document: Value = serde_json::from_slice(line).ok()?;
-        self.all().into_iter().find(|name| document.get(name).is_some())
-    }
-
-    /// Writes the line of a document with its fields behind those it has, which stay as they are. An error is the name of one that it has
-    /// already.
-    pub fn add(
-        &self,
-        line: &[u8],
-        shown: &Shown,
-        drops: bool,
-        share: Option<Share>,
-        out: &mut Vec<u8>,
-    ) -> std::result::Result<(), &str> {
-        let line = line.trim_ascii_end();
-        // A document has been read as an object, and has at least a text.
-        let body = line.strip_suffix(b"}").unwrap_or(line);
-        if let Some(taken) = self.taken(line) {
-            return Err(taken);
-        }
-        out.clear();
-        out.extend_from_slice(body.trim_ascii_end());
-        let kept = Value::from(shown.kept.as_str());
-        let (size, rank) = (shown.size, shown.rank);
-        let score = shown.score.map_or_else(|| "null".to_owned(), |score| score.to_string());
-        let of_query = |share: Share| {
-            Measure::QueryContainment.score(share.overlap.into(), share.size.into(), u64::MAX).to_string()
-        };
-        let share = share.filter(|share| share.size > 0).map_or_else(|| "null".to_owned(), of_query);
-        let [kept_name, size_name, rank_name, drop_name, score_name, share_name] = self.all();
-        // Memory takes everything.
-        let _ = write!(
-            out,
-            r#","{kept_name}":{kept},"{size_name}":{size},"{rank_name}":{rank},"{drop_name}":{drops},"{score_name}":{score},"{share_name}":{share}}}"#
-        );
-        Ok(())
-    }
+/// The cells of a document.
+pub fn cells(shown: Shown, drops: bool, share: Option<Share>) -> [Cell<'static>; 6] {
+    let score = shown.score.map_or(Cell::Missing, |score| match score {
+        Score::Count(count) => Cell::Whole(i64::try_from(count).unwrap_or(i64::MAX)),
+        share @ Score::Share(_) => Cell::Share(share.to_string().into()),
+    });
+    let of_query = |share: Share| {
+        let score = Measure::QueryContainment.score(share.overlap.into(), share.size.into(), u64::MAX);
+        Cell::Share(score.to_string().into())
+    };
+    let share = share.filter(|share| share.size > 0).map_or(Cell::Missing, of_query);
+    let [size, rank] = [shown.size, shown.rank].map(|number| Cell::Whole(number.into()));
+    [Cell::Text(shown.kept.into()), size, rank, Cell::Is(drops), score, share]
 }

@@ -11,6 +11,7 @@ use super::super::quarantine::QUARANTINE;
 use super::Converted;
 use std::fs;
 use std::path::PathBuf;
+use twinsplit_core::choice;
 use twinsplit_io::Target;
 use twinsplit_io::error::{Error, Result};
 use twinsplit_rows::params::Params;
@@ -76,6 +77,21 @@ impl InFront {
     pub fn id_field(params: &Params) -> Option<&'static str> {
         let is_place = ["auto", "row"].into_iter().any(|id| params.get("id") == Some(id));
         is_place.then_some(ID)
+    }
+
+    /// How a run has found the documents that it converted, by the options in its `run.json`.
+    ///
+    /// # Errors
+    /// Such an option has no value of today.
+    pub fn source_of_run(params: &Params) -> Result<SourceOpts> {
+        let given = |name: &str| params.get(name).unwrap_or_default();
+        let unknown = |error: String| Error::Usage(format!("run.json: {error}"));
+        let format = choice::parse::<Format>(given("format")).map_err(|error| unknown(error.to_string()))?;
+        let encoding = params.get("encoding").map(str::parse).transpose().map_err(unknown)?;
+        // The lines have the ids that places gave them.
+        let is_place = given("id") == ID;
+        let params = if is_place { params.clone().with("id", IdField::Row.name()) } else { params.clone() };
+        Self { format, encoding, option: String::new() }.source(&params)
     }
 
     /// How the documents are found, by the options of the command as they were given.

@@ -182,12 +182,18 @@ fn look(opts: &RunOpts, manifest: &RunManifest, is_stopped: bool) -> Result<Foun
         }
         (true, false, true) => {
             compare(manifest, &done)?;
-            return owned::refuse_edited(folder).map(|()| Found::Complete);
+            owned::refuse_edited(folder)?;
+            return owned::refuse_missing(folder).map(|()| Found::Complete);
         }
         (false, true, _) => {
+            // A store takes a batch whole or not at all, so nothing of it is there to go on with.
+            let has_store = opts.store.store.is_some() || opts.store.against.is_some();
             return Err(refuse(
                 folder,
-                "holds a run that was stopped; --resume continues it, --overwrite starts again",
+                match has_store {
+                    true => "holds a run that was stopped; --overwrite starts again",
+                    false => "holds a run that was stopped; --resume continues it, --overwrite starts again",
+                },
             ));
         }
         _ => {}

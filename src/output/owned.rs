@@ -124,16 +124,16 @@ pub fn refuse_others(folder: &Path, owned: &BTreeSet<String>) -> Result<()> {
     refuse_others_in(&Local, folder, owned)
 }
 
-/// Refuses to replace what was changed after a run recorded it: lengths are looked at first, then digests. In a folder whose files are recorded there
-/// is nothing else.
-pub fn refuse_edited(folder: &Path) -> Result<()> {
+/// A file that a run has recorded: where it is, its length and its digest.
+type Recorded = (PathBuf, u64, String);
+
+/// The files that the run of a folder has recorded. In a folder whose files are recorded there is nothing else.
+fn recorded_files(folder: &Path) -> Result<Vec<Recorded>> {
     let record = json(&Local, &folder.join(RUN))?.unwrap_or_default();
     let owned = recorded(&folder.join(RUN));
     let mut known = Vec::new();
     let mut add = |path: PathBuf, output: &Value| {
-        if let (true, Some(bytes), Some(xxh3)) =
-            (path.is_file(), output["bytes"].as_u64(), output["xxh3"].as_str())
-        {
+        if let (Some(bytes), Some(xxh3)) = (output["bytes"].as_u64(), output["xxh3"].as_str()) {
             known.push((path, bytes, xxh3.to_owned()));
         }
     };
@@ -150,6 +150,13 @@ pub fn refuse_edited(folder: &Path) -> Result<()> {
         }
         files.iter().for_each(|file| add(inside.join(name_of(file)), file));
     }
+    Ok(known)
+}
+
+/// Refuses to replace what was changed after a run recorded it: lengths are looked at first, then digests.
+pub fn refuse_edited(folder: &Path) -> Result<()> {
+    let mut known = recorded_files(folder)?;
+    known.retain(|(path, ..)| path.is_file());
     let mut changed = None;
     for (path, bytes, _) in &known {
         let length = path.metadata().map_err(Error::io("look at", path))?.len();
@@ -163,6 +170,17 @@ pub fn refuse_edited(folder: &Path) -> Result<()> {
     match changed {
         None => Ok(()),
         Some(path) => Err(not_ours(path, "was changed after the run that wrote it")),
+    }
+}
+
+/// Refuses to call an answer complete of which a file is missing.
+pub fn refuse_missing(folder: &Path) -> Result<()> {
+    match recorded_files(folder)?.into_iter().find(|(path, ..)| !path.is_file()) {
+        None => Ok(()),
+        Some((path, ..)) => Err(Error::Usage(format!(
+            "{} is missing, which {RUN} beside it records; --overwrite makes the answer again",
+            visible::path(&path)
+        ))),
     }
 }
 

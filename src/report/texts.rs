@@ -94,9 +94,13 @@ impl Texts {
             text.hash = text.hash.filter(|_| opts.texts.compares(&opts.least, counted as u64));
         }
         let texts = found.into_iter().collect::<Option<Vec<_>>>().ok_or_else(|| {
-            Error::Usage(
-                "an id in clusters.tsv belongs to no document of the run's inputs; run again".to_owned(),
-            )
+            Error::Usage(format!(
+                "an id in clusters.tsv belongs to no document of the run's inputs{}",
+                match inputs.elsewhere() {
+                    "" => "; run again".to_owned(),
+                    elsewhere => format!("{elsewhere}: --text 0 makes the page without texts"),
+                }
+            ))
         })?;
         Ok(Self { texts, features, numbered: 0 })
     }

@@ -8,7 +8,7 @@ mod lines;
 mod parquet;
 
 use self::parquet::Parquet;
-use columns::{Cell, Column};
+use columns::Field;
 use lines::Lines;
 use std::path::Path;
 use std::time::Instant;
@@ -19,6 +19,7 @@ use twinsplit_io::each_row;
 use twinsplit_io::error::Result;
 use twinsplit_rows::chains::{CLUSTERS, Data, PAIRS};
 use twinsplit_rows::plan::Plan;
+use twinsplit_sources::cells::{Cell, Column};
 
 twinsplit_core::choice! {
     /// The forms of tables.
@@ -80,10 +81,11 @@ impl<'p> Tables<'p> {
         let start = Instant::now();
         let mut rows = 0;
         for data in self.data() {
-            let columns = match data {
+            let fields = match data {
                 PAIRS => columns::of_pairs(self.plan)?,
                 _ => columns::of_clusters(self.plan)?,
             };
+            let columns: Vec<Column> = fields.iter().map(Field::column).collect();
             let mut tables = Vec::new();
             for form in &self.forms {
                 let file = answer.join(form.file(data));
@@ -92,7 +94,7 @@ impl<'p> Tables<'p> {
                     TableForm::Parquet => Box::new(Parquet::create(&file, data, &columns)?),
                 });
             }
-            rows += write(&answer.join(answer_file(data)), &columns, &mut tables, progress)?;
+            rows += write(&answer.join(answer_file(data)), &fields, &mut tables, progress)?;
             tables.into_iter().try_for_each(Table::finish)?;
         }
         let counters = [("rows".to_owned(), rows)].into();
@@ -101,11 +103,11 @@ impl<'p> Tables<'p> {
 }
 
 /// Writes each line of a file into tables, and gives how many there are.
-fn write(from: &Path, columns: &[Column], tables: &mut [Box<dyn Table>], progress: &Progress) -> Result<u64> {
+fn write(from: &Path, fields: &[Field], tables: &mut [Box<dyn Table>], progress: &Progress) -> Result<u64> {
     progress.start("tables", "writing", Unit::Bytes, from.metadata().map_or(0, |meta| meta.len()));
     let (mut rows, mut written) = (0, Ok(()));
     each_row(from, |line| {
-        let cells = columns::cells(line, columns)?;
+        let cells = columns::cells(line, fields)?;
         if written.is_ok() {
             written = tables.iter_mut().try_for_each(|table| table.row(&cells));
         }

@@ -20,11 +20,16 @@ use twinsplit_rows::record::document::{DocumentOpts, IdField, TextFields};
 /// The rows of one file.
 pub struct Csv {
     reader: csv::Reader<Tee>,
+    /// How rows are read.
+    builder: ReaderBuilder,
     path: PathBuf,
     read: Arc<AtomicU64>,
     encoding: Encoding,
     bound: MaxLine,
+    delimiter: u8,
     columns: Vec<String>,
+    /// Where the first row ends, without its line end, if there is one.
+    first_row_end: Option<u64>,
     /// Columns that are joined to a text, where there are several.
     joined: Vec<usize>,
     opts: DocumentOpts,
@@ -42,6 +47,7 @@ struct Tee {
     start: u64,
     /// How many may be kept: the longest row, and what is read ahead.
     most: u64,
+    is_at_end: bool,
 }
 
 /// What is said of a row that is longer than it may be, in the place of more bytes.
@@ -54,6 +60,7 @@ impl Read for Tee {
         }
         let read = self.inner.read(buffer)?;
         self.bytes.extend_from_slice(&buffer[..read]);
+        self.is_at_end |= read == 0;
         Ok(read)
     }
 }
@@ -79,6 +86,8 @@ const AHEAD: usize = 64 << 10;
 /// The delimiter of a table by its first bytes: the one that parts the first row, outside of quotation marks, most often.
 fn delimiter(head: &[u8]) -> u8 {
     let mut quoted = false;
+    let blank = head.iter().take_while(|byte| matches!(byte, b'\n' | b'\r')).count();
+    let head = &head[blank..];
     let mut counts = [(b',', 0), (b';', 0), (b'|', 0)];
     for byte in head.iter().take_while(|byte| **byte != b'\n') {
         quoted ^= *byte == b'"';
@@ -100,16 +109,19 @@ impl Csv {
         let delimiter = if tabs { b'\t' } else { delimiter(&input.head) };
         let most = opts.max_line.bytes().saturating_add(2 * AHEAD as u64);
         let place = input.place();
-        let kept = Tee { inner: input.opened.reader, bytes: Vec::new(), start: 0, most };
+        let kept = Tee { inner: input.opened.reader, bytes: Vec::new(), start: 0, most, is_at_end: false };
         let mut builder = ReaderBuilder::new();
         builder.delimiter(delimiter).flexible(true).has_headers(false).buffer_capacity(AHEAD);
         let mut table = Self {
             reader: builder.from_reader(kept),
+            builder,
             path: input.path,
             read: input.read,
             encoding: opts.encoding.unwrap_or_default(),
             bound: opts.max_line,
+            delimiter,
             columns: Vec::new(),
+            first_row_end: None,
             joined: Vec::new(),
             opts: opts.document()?,
             record: ByteRecord::new(),
@@ -121,12 +133,32 @@ impl Csv {
         Ok(table)
     }
 
+    /// What parts its cells.
+    pub fn delimiter(&self) -> u8 {
+        self.delimiter
+    }
+
+    /// The names of its columns.
+    pub fn columns(&self) -> impl Iterator<Item = &str> {
+        self.columns.iter().map(String::as_str)
+    }
+
+    /// Where its first row ends, without the line end, if there is one.
+    pub fn first_row_end(&self) -> Option<u64> {
+        self.first_row_end
+    }
+
     /// Takes the names of the columns from the first row.
     fn read_columns(&mut self, opts: &SourceOpts, what: &str) -> Result<()> {
         let wrong = |path: &Path, problem: String| Error::File { path: path.to_owned(), problem };
         if !self.next_row()? {
             return Ok(());
         }
+        if self.is_open() {
+            let problem = "first row: a quotation mark opens a cell, and none closes it until the file ends";
+            return Err(wrong(&self.path, problem.to_owned()));
+        }
+        self.first_row_end = Some(self.place.offset + self.raw.len() as u64);
         for cell in &self.record {
             let name = self
                 .encoding
@@ -199,8 +231,25 @@ impl Csv {
         Ok(more)
     }
 
+    /// Whether a quotation mark opens a cell that nothing closes, so that the rest of the file is taken for its text: then a row that follows would be a part of it,
+    /// too.
+    fn is_open(&self) -> bool {
+        // What was not read to the end is not the last row.
+        if !self.reader.get_ref().is_at_end {
+            return false;
+        }
+        let with_another = self.raw.as_slice().chain(&b"\nx"[..]);
+        let mut rows = self.builder.from_reader(with_another);
+        rows.byte_records().map_while(std::result::Result::ok).count() == 1
+    }
+
     /// The row as a JSON line.
     fn line(&mut self) -> Result<Result<(), FieldError>> {
+        if self.is_open() {
+            let mut wrong = FieldError::new("row", "a quotation mark that closes the cell", &self.raw);
+            wrong.advice = Some("one opens a cell, and none closes it until the file ends; close it, or double it and quote the cell".into());
+            return Ok(Err(wrong));
+        }
         let (found, expected) = (self.record.len(), self.columns.len());
         if found != expected {
             let mut wrong = FieldError::new("row", "as many cells as the first row has", &self.raw);

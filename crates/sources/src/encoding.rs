@@ -56,6 +56,12 @@ impl Encoding {
         self.0.decode_without_bom_handling_and_without_replacement(raw).ok_or_else(|| self.wrong(raw))
     }
 
+    /// The bytes of a text in this encoding; nothing where it lacks some of the characters.
+    pub fn encode(self, text: &str) -> Option<Cow<'_, [u8]>> {
+        let (bytes, _, lacks_some) = self.0.encode(text);
+        (!lacks_some).then_some(bytes)
+    }
+
     /// The error about bytes that are not of this encoding.
     fn wrong(self, raw: &[u8]) -> FieldError {
         let at = self.first_wrong(raw);

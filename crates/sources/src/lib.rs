@@ -10,6 +10,7 @@
 
 #![deny(clippy::print_stderr)]
 
+pub mod cells;
 mod csv;
 mod detect;
 mod encoding;
@@ -46,7 +47,7 @@ use warc::Warc;
 pub use detect::ENDINGS;
 pub use encoding::{Decoding, Encoding};
 pub use place_ids::PlaceIds;
-pub use subset::Keeps;
+pub use subset::{Annotates, Keeps};
 
 /// Finds the documents of one file.
 pub trait Source {

@@ -10,6 +10,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::reader::RowIter;
 use parquet::record::{Field, Row};
 use serde_json::{Map, Value};
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -55,7 +56,15 @@ impl Parquet {
         let bytes = file.metadata().map_err(Error::io("read", &path))?.len();
         let reader = guarded(|| SerializedFileReader::new(file))
             .map_err(|error| broken(format!("is no whole Parquet file (it may be truncated): {error}")))?;
-        let count = reader.metadata().file_metadata().num_rows().try_into().unwrap_or(0);
+        let metadata = reader.metadata().file_metadata();
+        let count = metadata.num_rows().try_into().unwrap_or(0);
+        let mut names = BTreeSet::new();
+        let mut columns = metadata.schema_descr().root_schema().get_fields().iter().map(|field| field.name());
+        if let Some(twice) = columns.find(|name| !names.insert(*name)) {
+            return Err(broken(format!(
+                "two of its columns are called {twice:?}; give one of them another name"
+            )));
+        }
         Ok(Self {
             rows: RowIter::from_file_into(Box::new(reader)),
             opts: opts.document()?,

@@ -31,7 +31,7 @@ impl Dropped {
         if part.len() as u64 == count {
             return Ok(Self { which: Which::Ids(part), count });
         }
-        let (mut numbers, mut done) = (vec![Vec::new(); kept.files.len()], 0);
+        let (mut numbers, mut done) = (vec![Vec::new(); kept.form.files().len()], 0);
         loop {
             kept.each_document(progress, |file, number, id| {
                 let (of_file, at, bit) = (&mut numbers[file], (number / 64) as usize, number % 64);
@@ -88,8 +88,8 @@ fn part_of(clusters: &Path, skip: u64, room: usize) -> Result<(Ids, u64)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{of_lines, stamp};
     use super::*;
+    use crate::same_form::{SameForm, of_lines};
     use std::fs;
     use std::path::PathBuf;
     use twinsplit_engine::progress::Progress;
@@ -120,10 +120,7 @@ mod tests {
         for room in [1, 27, 500, 2000, 1 << 20] {
             for threads in [1, 3] {
                 let kept = KeptFiles {
-                    files: files.clone(),
-                    stamps: files.iter().map(|file| stamp(file)).collect(),
-                    names: names.clone(),
-                    source: of_lines(&document),
+                    form: SameForm::of(&files, of_lines(&document), "").unwrap(),
                     document: document.clone(),
                     room,
                     threads,

@@ -1,11 +1,10 @@
 //! A table as JSON lines.
 
 use super::Table;
-use super::columns::{Cell, Column};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use twinsplit_io::AtomicFile;
 use twinsplit_io::error::{Error, Result};
+use twinsplit_sources::cells::{Cell, Column};
 
 /// See the module.
 pub struct Lines {
@@ -34,13 +33,7 @@ impl Lines {
         self.line.clear();
         for (name, cell) in self.names.iter().zip(cells) {
             self.line.extend_from_slice(name.as_bytes());
-            match cell {
-                Cell::Missing => self.line.extend_from_slice(b"null"),
-                Cell::Text(text) => serde_json::to_writer(&mut self.line, text)?,
-                Cell::Whole(number) => write!(self.line, "{number}")?,
-                Cell::Share(share) => self.line.extend_from_slice(share.as_bytes()),
-                Cell::Is(is) => write!(self.line, "{is}")?,
-            }
+            cell.write_json(&mut self.line)?;
         }
         self.line.push(b'}');
         Ok(())

@@ -176,6 +176,10 @@ fn what_does_not_fit_is_refused() {
     let docs = [("a", "one two three four"), ("b", "one two three four")];
     here.write("docs", jsonl(&docs));
     here.say("twinsplit run -i docs -qo out").ok();
+    here.shell("twinsplit run -i - -qo piped < docs").ok();
+    here.write("other", jsonl(&[("a", "one two three four"), ("c", "one two three four")]));
+    here.say("twinsplit annotate piped -i other -o x").fails(2, &["1 document is", "--input"]);
+    here.say("twinsplit annotate piped -i docs -o - -q").ok();
     here.say("twinsplit annotate out -o docs --overwrite").fails(2, &["docs", "reads"]);
     here.say("twinsplit annotate out -qo once").ok();
     here.say("twinsplit run -i once -qo again").ok();

@@ -70,7 +70,11 @@ fn files() -> Place {
 /// Of each recipe, its heading, and what its commands leave: a file and what it holds.
 const LEFT: [(&str, &str, &str); 13] = [
     ("A folder of texts", "ls kept", "a b.txt\nd.txt\n"),
-    ("A table", "grep -c '\"body\"' annotated.jsonl; grep -c '\"dup_drop\":true' annotated.jsonl", "3\n1\n"),
+    (
+        "A table",
+        "head -1 annotated/table.csv; grep -c ',[12],true,' annotated/table.csv",
+        "nr,title,body,dup_kept,dup_size,dup_rank,dup_drop,dup_similarity,dup_share\n1\n",
+    ),
     ("A crawl", "cut -f1,2 out/pairs.tsv; test -s out/report.html", "urn:a\turn:b\n"),
     (
         "A folder without its near-duplicates",

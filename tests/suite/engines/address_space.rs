@@ -1,4 +1,4 @@
-//! A bound of the address space (`ulimit -v`): what the system does not give ends a run as an error does.
+//! Bounds of the address space (`ulimit -v`) and of files (`ulimit -f`): what the system does not give ends a run as an error does.
 
 use crate::common::harness::{on_disk, twinsplit};
 use std::fmt::Write as _;
@@ -64,4 +64,32 @@ fn without_address_space_a_run_is_an_error() {
     let (code, said) =
         bounded(folder.path(), 40 << 10, &["fingerprints", "pairs", "rows", "--memory", "2000"]);
     assert!(code == Some(1) && said.contains("error: ") && said.contains("ulimit -v"), "{code:?} {said}");
+}
+
+/// A file that may not be as long as it would be is an error that names it, and nothing is left that looks like an answer.
+#[test]
+fn a_file_that_may_not_be_so_long_is_an_error() {
+    let folder = on_disk();
+    let text = "one two three four five six seven";
+    let lines =
+        |from: usize| (from..from + 4000).map(|at| format!("{{\"id\":\"d{at}\",\"text\":\"{text}\"}}\n"));
+    std::fs::write(folder.path().join("docs.jsonl"), lines(0).collect::<String>()).unwrap();
+    let run = |limit: &str, words: &[&str]| {
+        let mut command = Command::new("bash");
+        command.args(["-c", "ulimit -f \"$1\"; shift; exec \"$@\"", "bash", limit]);
+        let done =
+            command.arg(twinsplit().get_program()).args(words).current_dir(folder.path()).output().unwrap();
+        (done.status.code(), String::from_utf8_lossy(&done.stderr).into_owned())
+    };
+    let words = ["run", "doc-split", "-i", "docs.jsonl", "--write", "clusters", "-qo", "out"];
+    let (code, said) = run("20", &words);
+    assert!(
+        code == Some(1) && said.contains("clusters.tsv") && said.contains("File too large"),
+        "{code:?} {said}"
+    );
+    assert!(!folder.path().join("out/run.json").exists());
+    let stored = [&words[..], &["--store", "store", "--overwrite"]].concat();
+    let (code, said) = run("20", &stored);
+    assert!(code == Some(1) && said.contains("File too large"), "{code:?} {said}");
+    assert_eq!(run("unlimited", &stored), (Some(0), String::new()));
 }

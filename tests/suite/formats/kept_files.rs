@@ -1,7 +1,7 @@
 //! `run --write-kept=same`: of each file of the input the documents that are kept, in its own form. What is expected is put together here,
 //! from the records of the input and the ids that clusters.tsv drops.
 
-mod forms;
+pub mod forms;
 
 use super::bad_input::with_mounts;
 use crate::common::cli::{Place, binaries, fixture, jsonl};
@@ -349,8 +349,8 @@ fn a_full_disk_leaves_no_half_of_an_answer() {
     let docs = fixture("documents/en.jsonl.gz").display().to_string();
     here.shell(&format!("zcat {docs} > docs.jsonl; cp {docs} docs.jsonl.gz")).ok();
     for (file, options, size, what) in [
-        ("docs.jsonl", "--write clusters --write-kept=same", "1m", "kept-0.partial"),
-        ("docs.jsonl.gz", "--write clusters --write-kept=same", "200k", "kept-0.partial"),
+        ("docs.jsonl", "--write clusters --write-kept=same", "1m", "kept.partial/part-0"),
+        ("docs.jsonl.gz", "--write clusters --write-kept=same", "200k", "kept.partial/part-0"),
         ("docs.jsonl", "--tables jsonl", "300k", "pairs.jsonl"),
     ] {
         let script = format!(

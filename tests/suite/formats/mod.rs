@@ -1,5 +1,6 @@
 //! What is read and what lies between steps: documents in every form, records, and what is said of those that are wrong.
 
+mod annotated_files;
 mod answer_tables;
 mod auto;
 mod bad_input;

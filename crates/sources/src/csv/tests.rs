@@ -46,14 +46,43 @@ fn a_row_is_a_document_with_all_its_cells() {
 
 #[test]
 fn delimiters_are_those_of_the_first_row() {
-    for table in ["id;text;x,y\n1;a, b;2\n", "id|text|x,y\n1|a, b|2\n", "\"id\",text,\"x,y\"\n1,\"a, b\",2\n"]
-    {
+    for table in [
+        "id;text;x,y\n1;a, b;2\n",
+        "\r\n\nid;text;x,y\n1;a, b;2\n",
+        "id|text|x,y\n1|a, b|2\n",
+        "\"id\",text,\"x,y\"\n1,\"a, b\",2\n",
+    ] {
         let seen = read(table.as_bytes(), &opts()).unwrap();
         let expected = serde_json::json!({"id": "1", "text": "a, b", "x,y": "2"});
         assert_eq!(seen[0].3, Ok(expected), "{table}");
     }
     let seen = read(b"id\ttext\n1\ta, b; c\n", &SourceOpts::of(Format::Tsv)).unwrap();
     assert_eq!(seen[0].3, Ok(serde_json::json!({"id": "1", "text": "a, b; c"})));
+}
+
+/// A quotation mark that nothing closes would take the rest of the file for a cell: the row is wrong, and no row is lost in silence.
+#[test]
+fn a_cell_that_is_never_closed_is_wrong() {
+    for table in ["id,text\n1,a\n2,\"b\n3,c\n", "id,text\n1,a\n2,\"b \"\"\n3,c", "id,text\r\n1,a\r\n2,\"\r\n"]
+    {
+        let seen = read(table.as_bytes(), &opts()).unwrap();
+        assert_eq!(seen.len(), 2, "{table}");
+        assert!(seen[0].3.is_ok());
+        let wrong = seen[1].3.as_ref().unwrap_err();
+        assert!(wrong.contains("a quotation mark that closes the cell"), "{wrong}");
+        assert!(table.trim_end().ends_with(std::str::from_utf8(&seen[1].2).unwrap()));
+    }
+    let error = read(b"id,\"text\n1,a\n", &opts()).unwrap_err().to_string();
+    assert!(error.contains("first row: a quotation mark"), "{error}");
+    // Marks inside of cells that do not begin with one are characters.
+    for table in [
+        "id,text\n1,5\" disk\n2,\"b\"\n",
+        "id,text\n1,a\n2,5\" disk",
+        "id,text\n1,\"a\"\"\"\n",
+        "id,text\n1,\"a\"",
+    ] {
+        assert!(read(table.as_bytes(), &opts()).unwrap().iter().all(|row| row.3.is_ok()), "{table}");
+    }
 }
 
 #[test]

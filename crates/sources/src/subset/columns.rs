@@ -1,21 +1,24 @@
 //! Rows of Parquet, column by column: schema, groups of rows, codecs, and what the file says of itself stay.
 //!
-//! The source says which rows are written, a bit each. Of each group of rows and each column the values of those rows are read and written
-//! with the levels that say where lists and missing values are, so nothing is interpreted.
+//! Of each group of rows the source says which are written, a bit each. Of each column the values of those rows are read and written with
+//! the levels that say where lists and missing values are, so nothing is interpreted. Columns that are added stand behind all others; their
+//! values are held for a group.
 
 use super::Takes;
+use super::added::refuse_taken;
 use crate::Source;
+use crate::cells::{Column, Values, field};
 use crate::parquet::guarded;
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::column::writer::ColumnWriterImpl;
 use parquet::data_type::DataType;
 use parquet::errors::ParquetError;
-use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
+use parquet::file::metadata::{KeyValue, ParquetMetaData, RowGroupMetaData};
 use parquet::file::properties::WriterProperties;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
+use parquet::schema::types::{Type, TypePtr};
 use std::fs::File;
-use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use twinsplit_io::AtomicFile;
@@ -27,14 +30,33 @@ const BATCH: u64 = 4 << 20;
 /// The most rows that are held at a time.
 const MOST_ROWS: u64 = 8192;
 
-/// Which rows are written.
-#[derive(Default)]
+/// Which rows of a group are written, and what they get.
 struct Rows {
     bits: Vec<u64>,
     count: u64,
+    are_any: bool,
+    added: Vec<Values>,
 }
 
 impl Rows {
+    /// Asks for each row of a group of so many.
+    fn of(source: &mut dyn Source, count: u64, columns: &[Column], takes: &mut Takes<'_>) -> Result<Self> {
+        let added = columns.iter().map(Values::of).collect();
+        let mut rows = Self { bits: Vec::new(), count: 0, are_any: false, added };
+        let mut cells = Vec::new();
+        while rows.count < count {
+            // What ends before its rows do is an error of the source.
+            let Some(found) = source.next_document()? else { break };
+            cells.clear();
+            let is_written = takes(&found, &mut cells)?;
+            if is_written {
+                rows.added.iter_mut().zip(&cells).for_each(|(column, cell)| column.push(cell));
+            }
+            rows.push(is_written);
+        }
+        Ok(rows)
+    }
+
     fn push(&mut self, is_written: bool) {
         if self.count.is_multiple_of(64) {
             self.bits.push(0);
@@ -43,74 +65,114 @@ impl Rows {
             *last |= u64::from(is_written) << (self.count % 64);
         }
         self.count += 1;
+        self.are_any |= is_written;
     }
 
     fn is_written(&self, row: u64) -> bool {
         self.bits.get((row / 64) as usize).is_some_and(|bits| bits >> (row % 64) & 1 == 1)
     }
 
-    /// How many rows from `row` to `end` are treated as it is, and whether they are written.
-    fn run(&self, row: u64, end: u64) -> (u64, bool) {
+    /// How many rows from this one on are treated as it is, and whether they are written.
+    fn run(&self, row: u64) -> (u64, bool) {
         let is_written = self.is_written(row);
-        let next = (row..end).find(|next| self.is_written(*next) != is_written);
-        (next.unwrap_or(end) - row, is_written)
+        let next = (row..self.count).find(|next| self.is_written(*next) != is_written);
+        (next.unwrap_or(self.count) - row, is_written)
     }
 }
 
-/// Writes the file of a source without the rows that `takes` does not take.
-pub fn write(source: &mut dyn Source, path: &Path, to: &Path, takes: &mut Takes<'_>) -> Result<()> {
-    let mut rows = Rows::default();
-    while let Some(found) = source.next_document()? {
-        rows.push(takes(&found)?);
-    }
+/// Writes the file of a source without the rows that `takes` does not take, and with more columns.
+pub fn write(
+    source: &mut dyn Source,
+    path: &Path,
+    to: &Path,
+    columns: &[Column],
+    takes: &mut Takes<'_>,
+) -> Result<()> {
     let file = File::open(path).map_err(Error::io("open", path))?;
     let mut out = AtomicFile::create(to)?;
-    guarded(|| copy(file, &rows, &mut out)).map_err(|error| match error {
+    let failed = |error| match error {
         ParquetError::External(error) if error.is::<std::io::Error>() => {
             let kind =
                 error.downcast::<std::io::Error>().map_or(std::io::ErrorKind::Other.into(), |error| *error);
             Error::io("write", to)(kind)
         }
         error => Error::File { path: path.to_owned(), problem: format!("cannot be written again: {error}") },
-    })?;
+    };
+    let reader = guarded(|| SerializedFileReader::new(file)).map_err(failed)?;
+    let metadata = reader.metadata();
+    let root = metadata.file_metadata().schema_descr().root_schema_ptr();
+    refuse_taken(path, columns, root.get_fields().iter().map(|field| field.name()))?;
+    let start = || {
+        let properties = Arc::new(properties(metadata, columns));
+        SerializedFileWriter::new(&mut out, with_columns(root, columns)?, properties)
+    };
+    let mut writer = guarded(start).map_err(failed)?;
+    for (at, group) in metadata.row_groups().iter().enumerate() {
+        let count = u64::try_from(group.num_rows()).unwrap_or(0);
+        let rows = Rows::of(source, count, columns, takes)?;
+        if rows.are_any {
+            guarded(|| copy_group(&reader, at, group, &rows, &mut writer)).map_err(failed)?;
+        }
+    }
+    guarded(|| writer.close().map(drop)).map_err(failed)?;
     out.finish()
 }
 
-fn copy(file: File, rows: &Rows, out: &mut AtomicFile) -> Result<(), ParquetError> {
-    let reader = SerializedFileReader::new(file)?;
-    let metadata = reader.metadata();
-    let schema = metadata.file_metadata().schema_descr().root_schema_ptr();
-    let mut writer = SerializedFileWriter::new(out, schema, Arc::new(properties(metadata)))?;
-    let mut first = 0;
-    for (at, group) in metadata.row_groups().iter().enumerate() {
-        let of_group = first..first + u64::try_from(group.num_rows()).unwrap_or(0);
-        first = of_group.end;
-        if !of_group.clone().any(|row| rows.is_written(row)) {
-            continue;
+/// Writes the rows of a group.
+fn copy_group(
+    reader: &SerializedFileReader<File>,
+    at: usize,
+    group: &RowGroupMetaData,
+    rows: &Rows,
+    to: &mut SerializedFileWriter<&mut AtomicFile>,
+) -> Result<(), ParquetError> {
+    let from = reader.get_row_group(at)?;
+    let mut to = to.next_row_group()?;
+    let mut column = 0_usize;
+    while let Some(mut writer) = to.next_column()? {
+        match column.checked_sub(group.num_columns()).and_then(|added| rows.added.get(added)) {
+            Some(added) => added.write(&mut writer)?,
+            None => {
+                let most = batch(group, column);
+                copy_column(from.get_column_reader(column)?, &mut writer, rows, most)?;
+            }
         }
-        let from = reader.get_row_group(at)?;
-        let mut to = writer.next_row_group()?;
-        let mut column = 0;
-        while let Some(mut writer) = to.next_column()? {
-            let most = batch(group, column);
-            copy_column(from.get_column_reader(column)?, &mut writer, rows, of_group.clone(), most)?;
-            writer.close()?;
-            column += 1;
-        }
-        to.close()?;
+        writer.close()?;
+        column += 1;
     }
-    writer.close().map(drop)
+    to.close().map(drop)
 }
 
+/// A schema with columns behind its own.
+fn with_columns(root: TypePtr, columns: &[Column]) -> Result<TypePtr, ParquetError> {
+    if columns.is_empty() {
+        return Ok(root);
+    }
+    let mut fields = root.get_fields().to_vec();
+    for column in columns {
+        fields.push(field(column)?);
+    }
+    Ok(Arc::new(Type::group_type_builder(root.name()).with_fields(fields).build()?))
+}
+
+/// The note in which Arrow's libraries keep the schema as they have it. They expect as many columns in it as the file has.
+const SCHEMA_OF_ARROW: &str = "ARROW:schema";
+
 /// How the file is written: as it was, as far as that can be told.
-fn properties(metadata: &ParquetMetaData) -> WriterProperties {
-    let mut properties = WriterProperties::builder()
-        .set_key_value_metadata(metadata.file_metadata().key_value_metadata().cloned());
+fn properties(metadata: &ParquetMetaData, columns: &[Column]) -> WriterProperties {
+    let is_true = |note: &&KeyValue| columns.is_empty() || note.key != SCHEMA_OF_ARROW;
+    let notes = metadata.file_metadata().key_value_metadata();
+    let notes = notes.map(|notes| notes.iter().filter(is_true).cloned().collect());
+    let mut properties = WriterProperties::builder().set_key_value_metadata(notes);
     if let Some(group) = metadata.row_groups().first() {
         properties = properties.set_sorting_columns(group.sorting_columns().cloned());
         for column in group.columns() {
             let (path, codec) = (column.column_path().clone(), column.compression());
             properties = properties.set_column_compression(path, codec);
+        }
+        // What is added is packed like the first one.
+        if let Some(first) = group.columns().first() {
+            properties = properties.set_compression(first.compression());
         }
     }
     properties.build()
@@ -127,20 +189,17 @@ fn copy_column(
     from: ColumnReader,
     to: &mut SerializedColumnWriter<'_>,
     rows: &Rows,
-    of_group: Range<u64>,
     most: usize,
 ) -> Result<(), ParquetError> {
     match from {
-        ColumnReader::BoolColumnReader(from) => copy_values(from, to.typed(), rows, of_group, most),
-        ColumnReader::Int32ColumnReader(from) => copy_values(from, to.typed(), rows, of_group, most),
-        ColumnReader::Int64ColumnReader(from) => copy_values(from, to.typed(), rows, of_group, most),
-        ColumnReader::Int96ColumnReader(from) => copy_values(from, to.typed(), rows, of_group, most),
-        ColumnReader::FloatColumnReader(from) => copy_values(from, to.typed(), rows, of_group, most),
-        ColumnReader::DoubleColumnReader(from) => copy_values(from, to.typed(), rows, of_group, most),
-        ColumnReader::ByteArrayColumnReader(from) => copy_values(from, to.typed(), rows, of_group, most),
-        ColumnReader::FixedLenByteArrayColumnReader(from) => {
-            copy_values(from, to.typed(), rows, of_group, most)
-        }
+        ColumnReader::BoolColumnReader(from) => copy_values(from, to.typed(), rows, most),
+        ColumnReader::Int32ColumnReader(from) => copy_values(from, to.typed(), rows, most),
+        ColumnReader::Int64ColumnReader(from) => copy_values(from, to.typed(), rows, most),
+        ColumnReader::Int96ColumnReader(from) => copy_values(from, to.typed(), rows, most),
+        ColumnReader::FloatColumnReader(from) => copy_values(from, to.typed(), rows, most),
+        ColumnReader::DoubleColumnReader(from) => copy_values(from, to.typed(), rows, most),
+        ColumnReader::ByteArrayColumnReader(from) => copy_values(from, to.typed(), rows, most),
+        ColumnReader::FixedLenByteArrayColumnReader(from) => copy_values(from, to.typed(), rows, most),
     }
 }
 
@@ -148,15 +207,14 @@ fn copy_values<T: DataType>(
     mut from: ColumnReaderImpl<T>,
     to: &mut ColumnWriterImpl<'_, T>,
     rows: &Rows,
-    of_group: Range<u64>,
     most: usize,
 ) -> Result<(), ParquetError> {
     let (mut values, mut missing, mut repeated) = (Vec::new(), Vec::new(), Vec::new());
     let (has_missing, has_repeated) =
         (to.get_descriptor().max_def_level() > 0, to.get_descriptor().max_rep_level() > 0);
-    let mut row = of_group.start;
-    while row < of_group.end {
-        let (run, is_written) = rows.run(row, of_group.end);
+    let mut row = 0;
+    while row < rows.count {
+        let (run, is_written) = rows.run(row);
         let wanted = run.min(most as u64) as usize;
         let read = if is_written {
             values.clear();

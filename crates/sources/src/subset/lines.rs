@@ -19,7 +19,7 @@ pub fn write(
     let mut out = PackedFile::create(to, input.opened.packing)?;
     let (mut line, mut end) = (Vec::new(), 0);
     while let Some(found) = source.next_document()? {
-        let (document, is_taken) = (found.place.offset, takes(&found)?);
+        let (document, is_taken) = (found.place.offset, takes(&found, &mut Vec::new())?);
         // Lines of nothing come before it.
         while end <= document {
             line.clear();

@@ -33,5 +33,5 @@ pub fn write(source: &mut dyn Source, input: Input, to: &Path, takes: &mut Takes
 
 fn place_of(source: &mut dyn Source, takes: &mut Takes<'_>) -> Result<Option<(u64, bool)>> {
     let Some(found) = source.next_document()? else { return Ok(None) };
-    Ok(Some((found.place.offset, takes(&found)?)))
+    Ok(Some((found.place.offset, takes(&found, &mut Vec::new())?)))
 }

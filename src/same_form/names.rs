@@ -6,11 +6,11 @@ use twinsplit_core::visible;
 use twinsplit_io::error::{Error, Result};
 
 /// The paths of files below the innermost folder around all of them, links as they are named. So files of one name in different
-/// folders have different paths, and a folder that is read is there again.
+/// folders have different paths, and a folder that is read is there again. `option` asks for them.
 ///
 /// # Errors
 /// When a file is named twice.
-pub fn below_one_folder(files: &[PathBuf]) -> Result<Vec<PathBuf>> {
+pub fn below_one_folder(files: &[PathBuf], option: &str) -> Result<Vec<PathBuf>> {
     let places = files.iter().map(|file| place(file)).collect::<Result<Vec<_>>>()?;
     let mut around: Option<&Path> = None;
     for place in &places {
@@ -21,7 +21,7 @@ pub fn below_one_folder(files: &[PathBuf]) -> Result<Vec<PathBuf>> {
     for (place, file) in places.iter().zip(files) {
         if let Some(other) = seen.insert(place, file) {
             return Err(Error::Usage(format!(
-                "{} and {} are one file, which --write-kept=same writes once; name it once",
+                "{} and {} are one file, which {option} writes once; name it once",
                 visible::path(other),
                 visible::path(file)
             )));
@@ -68,12 +68,12 @@ mod tests {
             (&["/x/a.gz", "/x/a"], &["a.gz", "a"]),
         ] {
             let files: Vec<_> = files.iter().map(PathBuf::from).collect();
-            let names = below_one_folder(&files).unwrap();
+            let names = below_one_folder(&files, "").unwrap();
             assert_eq!(names, expected.iter().map(PathBuf::from).collect::<Vec<_>>(), "{files:?}");
         }
         let odd = [&b"x/\xff"[..], b"y/\xff"].map(|name| PathBuf::from(OsStr::from_bytes(name)));
-        assert_eq!(below_one_folder(&odd).unwrap(), odd);
-        assert!(below_one_folder(&["a", "./a"].map(PathBuf::from)).is_err());
+        assert_eq!(below_one_folder(&odd, "").unwrap(), odd);
+        assert!(below_one_folder(&["a", "./a"].map(PathBuf::from), "").is_err());
     }
 
     #[test]
@@ -85,6 +85,6 @@ mod tests {
         std::fs::write(at.join("b"), "").unwrap();
         std::os::unix::fs::symlink(at.join("x/y"), at.join("link")).unwrap();
         let files = [at.join("link/../a"), at.join("b")];
-        assert_eq!(below_one_folder(&files).unwrap(), ["x/a", "b"].map(PathBuf::from));
+        assert_eq!(below_one_folder(&files, "").unwrap(), ["x/a", "b"].map(PathBuf::from));
     }
 }
