@@ -86,7 +86,7 @@ fn files(kind: &str, name: &str, bytes: &[u8], bits: u8) {
 fn open(folder: &Path, bits: u8) -> Option<Vec<(Box<[u8]>, u64)>> {
     let (mut engine, _) = Engine::open(LogFolder(folder.to_owned()), settings(bits), Vec::new()).ok()?;
     let count = engine.state().namespaces().map(|(name, held)| (name.into(), held.held().0)).collect();
-    engine.ask(0, b"more", Operation::Count);
+    engine.ask(0, b"more", &mut Operation::Count);
     engine.sync().expect("a disk");
     Some(count)
 }

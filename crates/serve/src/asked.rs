@@ -10,17 +10,17 @@ use twinsplit_core::join::overlap;
 use twinsplit_core::similarity::text::TextComparer;
 use twinsplit_core::similarity::{Score, SetSimilarity};
 
-/// What is asked.
+/// What is asked, of documents as they are compared or as they were sent.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Operation {
+pub enum Operation<D = Document> {
     /// What a document is, which is taken in at once.
-    CheckAdd(Box<[u8]>, Document),
+    CheckAdd(Box<[u8]>, D),
     /// The same of several, one after the other.
-    CheckAddAll(Vec<(Box<[u8]>, Document)>),
+    CheckAddAll(Vec<(Box<[u8]>, D)>),
     /// What a document is, and nothing changes.
-    Check(Document),
+    Check(D),
     /// To take a document in and to keep it, whatever it is like.
-    Add(Box<[u8]>, Document),
+    Add(Box<[u8]>, D),
     /// To forget a document.
     Delete(Box<[u8]>),
     /// How two documents compare.
@@ -38,7 +38,7 @@ pub enum Operation {
     /// To have requests that would change the namespace refused from here on, or not.
     ReadOnly(bool),
     /// Something of the first six, as a run sees the documents; what is taken in belongs to it.
-    InRun(Box<[u8]>, Box<Operation>),
+    InRun(Box<[u8]>, Box<Operation<D>>),
 }
 
 /// What is answered.
@@ -83,17 +83,49 @@ pub struct Compared {
     pub alike: bool,
 }
 
+impl<D> Operation<D> {
+    /// The same of other forms of its documents.
+    pub(crate) fn map<T>(self, of: &mut impl FnMut(D) -> T) -> Operation<T> {
+        match self {
+            Operation::CheckAdd(id, document) => Operation::CheckAdd(id, of(document)),
+            Operation::CheckAddAll(all) => {
+                Operation::CheckAddAll(all.into_iter().map(|(id, document)| (id, of(document))).collect())
+            }
+            Operation::Check(document) => Operation::Check(of(document)),
+            Operation::Add(id, document) => Operation::Add(id, of(document)),
+            Operation::Delete(id) => Operation::Delete(id),
+            Operation::Why(one, other) => Operation::Why(one, other),
+            Operation::Count => Operation::Count,
+            Operation::Begin(run, mode) => Operation::Begin(run, mode),
+            Operation::Commit(run) => Operation::Commit(run),
+            Operation::Cancel(run) => Operation::Cancel(run),
+            Operation::Runs => Operation::Runs,
+            Operation::ReadOnly(is) => Operation::ReadOnly(is),
+            Operation::InRun(run, operation) => Operation::InRun(run, Box::new(operation.map(of))),
+        }
+    }
+
+    /// Its documents.
+    pub(crate) fn documents(&self) -> impl Iterator<Item = &D> {
+        let operation = if let Operation::InRun(_, operation) = self { operation } else { self };
+        let (one, all) = match operation {
+            Operation::CheckAdd(_, document) | Operation::Check(document) | Operation::Add(_, document) => {
+                (Some(document), &[][..])
+            }
+            Operation::CheckAddAll(all) => (None, &all[..]),
+            _ => (None, &[][..]),
+        };
+        one.into_iter().chain(all.iter().map(|(_, document)| document))
+    }
+}
+
 impl Operation {
     /// The fingerprints for which is searched.
     pub(crate) fn searched(&self) -> impl Iterator<Item = u128> {
         let operation = if let Operation::InRun(_, operation) = self { operation } else { self };
-        let (one, all) = match operation {
-            Operation::CheckAdd(_, document) | Operation::Check(document) => (Some(document), &[][..]),
-            Operation::CheckAddAll(all) => (None, &all[..]),
-            _ => (None, &[][..]),
-        };
-        let all = one.into_iter().chain(all.iter().map(|(_, document)| document));
-        all.filter_map(|document| match document.key {
+        // What is kept whatever there is needs no search.
+        let searches = !matches!(operation, Operation::Add(..));
+        self.documents().filter(move |_| searches).filter_map(|document| match document.key {
             Key::Fingerprint { value, .. } => Some(value),
             _ => None,
         })

@@ -1,9 +1,9 @@
 //! What clients ask for: words as commands.
 
-use crate::document::{Document, shown};
+use crate::document::shown;
 use crate::resp::{Replies, Version};
 use crate::runs::Mode;
-use crate::sketch::Sketch;
+use crate::sketch::{Sent, Sketching};
 use crate::state::Operation;
 use std::borrow::Cow;
 
@@ -53,9 +53,16 @@ const COMMANDS: [Declared; 21] = [
 
 /// What a client asks for.
 #[derive(Debug)]
+pub(crate) enum Request {
+    /// Something of a namespace.
+    OfNamespace(Box<[u8]>, Operation<Sent>),
+    /// Something of the service.
+    OfServer(Command),
+}
+
+/// What a client asks the service for.
+#[derive(Debug)]
 pub(crate) enum Command {
-    /// Something of a namespace, which the writer answers.
-    Ask(Box<[u8]>, Operation),
     Ping(Option<Box<[u8]>>),
     Echo(Box<[u8]>),
     Hello {
@@ -81,11 +88,11 @@ pub(crate) const NAME: usize = 256;
 type Word<'b> = Cow<'b, [u8]>;
 
 /// What some words ask for; there is at least one.
-pub(crate) fn command(words: &[Word<'_>], sketch: &mut Sketch) -> Command {
-    read(words, sketch).unwrap_or_else(Command::Wrong)
+pub(crate) fn request(words: &[Word<'_>], sketching: &Sketching) -> Request {
+    read(words, sketching).unwrap_or_else(|problem| Request::OfServer(Command::Wrong(problem)))
 }
 
-fn read(words: &[Word<'_>], sketch: &mut Sketch) -> Result<Command, String> {
+fn read(words: &[Word<'_>], sketching: &Sketching) -> Result<Request, String> {
     let name = words.first().map_or(&b""[..], |word| word);
     let Some(declared) = COMMANDS.iter().find(|known| is_word(name, known.name)) else {
         let name = shown(&name.to_ascii_lowercase());
@@ -99,9 +106,9 @@ fn read(words: &[Word<'_>], sketch: &mut Sketch) -> Result<Command, String> {
     if declared.keyed {
         let (namespace, arguments) = arguments.split_first().ok_or("ERR no namespace is given")?;
         let namespace = bounded("namespace", namespace, NAME)?;
-        return Ok(Command::Ask(namespace, asked(declared.name, arguments, sketch)?));
+        return Ok(Request::OfNamespace(namespace, asked(declared.name, arguments, sketching)?));
     }
-    Ok(match (declared.name, arguments) {
+    Ok(Request::OfServer(match (declared.name, arguments) {
         ("ping", []) => Command::Ping(None),
         ("ping", [text]) => Command::Ping(Some((**text).into())),
         ("echo", [text]) => Command::Echo((**text).into()),
@@ -125,19 +132,19 @@ fn read(words: &[Word<'_>], sketch: &mut Sketch) -> Result<Command, String> {
         }
         ("quit", _) => Command::Quit,
         _ => return Err(format!("ERR wrong number of arguments for '{}' command", declared.name)),
-    })
+    }))
 }
 
-fn asked(name: &str, arguments: &[Word<'_>], sketch: &mut Sketch) -> Result<Operation, String> {
+fn asked(name: &str, arguments: &[Word<'_>], sketching: &Sketching) -> Result<Operation<Sent>, String> {
     let (run, arguments) = of_run(name, arguments)?;
     let id = |id: &Word<'_>| bounded("id", id, ID);
     let of = |run: &Word<'_>| bounded("name of the run", run, NAME);
     let operation = match (name, arguments) {
         ("fp.checkadd", [of, kind, content]) => {
-            Operation::CheckAdd(id(of)?, document(kind, content, sketch)?)
+            Operation::CheckAdd(id(of)?, document(kind, content, sketching)?)
         }
-        ("fp.add", [of, kind, content]) => Operation::Add(id(of)?, document(kind, content, sketch)?),
-        ("fp.check", [kind, content]) => Operation::Check(document(kind, content, sketch)?),
+        ("fp.add", [of, kind, content]) => Operation::Add(id(of)?, document(kind, content, sketching)?),
+        ("fp.check", [kind, content]) => Operation::Check(document(kind, content, sketching)?),
         ("fp.del", [of]) => Operation::Delete(id(of)?),
         ("fp.why", [one, other]) => Operation::Why(id(one)?, id(other)?),
         ("fp.count", []) => Operation::Count,
@@ -146,7 +153,7 @@ fn asked(name: &str, arguments: &[Word<'_>], sketch: &mut Sketch) -> Result<Oper
         ("fp.readonly", [other]) => return Err(format!("ERR expected ON or OFF, found '{}'", shown(other))),
         ("fp.mcheckadd", [kind, rest @ ..]) if rest.len() % 2 == 0 => {
             let two = rest.chunks_exact(2);
-            let all = two.map(|two| Ok((id(&two[0])?, document(kind, &two[1], sketch)?)));
+            let all = two.map(|two| Ok((id(&two[0])?, document(kind, &two[1], sketching)?)));
             Operation::CheckAddAll(all.collect::<Result<_, String>>()?)
         }
         ("fp.begin", [run, mode]) => Operation::Begin(of(run)?, mode_of(mode)?),
@@ -206,15 +213,16 @@ pub(crate) fn bounded(what: &str, word: &[u8], most: usize) -> Result<Box<[u8]>,
     }
 }
 
-fn document(kind: &[u8], content: &[u8], sketch: &mut Sketch) -> Result<Document, String> {
+fn document(kind: &[u8], content: &[u8], sketching: &Sketching) -> Result<Sent, String> {
     if is_word(kind, "text") {
         let text = std::str::from_utf8(content).map_err(|error| {
             format!("ERR the text is not UTF-8: byte {} begins no character", error.valid_up_to())
         })?;
-        return Ok(sketch.of_text(text));
+        return Ok(Sent::Text(text.into()));
     }
     if is_word(kind, "fp") {
-        return sketch.of_fingerprint(content).map_err(|problem| format!("ERR {problem}"));
+        let document = sketching.of_fingerprint(content);
+        return document.map(Sent::Fingerprint).map_err(|problem| format!("ERR {problem}"));
     }
     Err(format!("ERR expected TEXT or FP, found '{}'", shown(&kind.to_ascii_lowercase())))
 }

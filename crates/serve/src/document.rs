@@ -7,7 +7,7 @@ use twinsplit_core::similarity::text::TextMeasure;
 use twinsplit_core::similarity::{Measure as SetMeasure, Score};
 
 /// By what a document finds others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Key {
     /// Its SimHash fingerprint, of 64 bits in the lower half or of 128, and the most bits in which others may differ from it.
     Fingerprint {
@@ -21,11 +21,12 @@ pub enum Key {
     /// The hash of its text, which has too few features for anything else: equal texts find it, and no others.
     Text(u128),
     /// Nothing, for there is no text: it is like no other document.
+    #[default]
     Nothing,
 }
 
 /// A document, as it is compared and stored.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Document {
     /// By what it finds others.
     pub key: Key,
@@ -117,6 +118,8 @@ pub enum Refused {
     Runs(usize),
     /// The namespace may not be changed.
     ReadOnly,
+    /// It is not what was expected, which this says.
+    Wrong(String),
 }
 
 /// A word for an error: short, and nothing that changes a terminal.
@@ -150,6 +153,7 @@ impl fmt::Display for Refused {
                 write!(f, "RUNENDED the run '{}' was {how}; begin one of another name", shown(name))
             }
             Refused::RunMode(name, mode) => write!(f, "ERR the run '{}' is open, and {mode}", shown(name)),
+            Refused::Wrong(problem) => f.write_str(problem),
             Refused::Runs(most) => {
                 write!(f, "ERR {most} runs are open in this namespace; commit or cancel some")
             }

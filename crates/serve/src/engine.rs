@@ -106,8 +106,8 @@ impl<D: LogDisk> Engine<D> {
         &mut self.state
     }
 
-    /// Does what is asked of a namespace. What it changes is on the disk after [`Engine::sync`], and not before.
-    pub fn ask(&mut self, now: u64, namespace: &[u8], operation: Operation) -> Answer {
+    /// Does what is asked of a namespace, and takes the documents out of it. What it changes is on the disk after [`Engine::sync`], and not before.
+    pub fn ask(&mut self, now: u64, namespace: &[u8], operation: &mut Operation) -> Answer {
         let Self { state, log, .. } = self;
         state.ask(now, namespace, operation, &mut |change| log.push(change))
     }
@@ -130,6 +130,11 @@ impl<D: LogDisk> Engine<D> {
     /// The number of the last change.
     pub fn last(&self) -> u64 {
         self.log.last()
+    }
+
+    /// The number of the last change that is known to be on the disk.
+    pub(crate) fn synced(&self) -> u64 {
+        self.log.synced()
     }
 
     /// Bytes of the log that no snapshot holds.

@@ -5,13 +5,14 @@
 //! | [`request`] | reads requests, with a limit for everything before anything is allocated for it |
 //! | `endpoints` | what there is to ask for: one declaration, from which the routes and the OpenAPI document follow |
 //! | `bodies` | what requests and answers hold, as JSON |
-//! | `connection` | one client |
+//! | `session` | one client |
 
 pub(crate) mod bodies;
-pub(crate) mod connection;
+pub(crate) mod date;
 mod described;
 pub(crate) mod endpoints;
 mod id;
 pub(crate) mod openapi;
 pub(crate) mod reply;
 pub mod request;
+pub(crate) mod session;

@@ -2,7 +2,7 @@
 
 use crate::histogram::Histogram;
 use crate::namespace::Counts;
-use crate::server::Protocol;
+use crate::session::Protocol;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -10,22 +10,27 @@
 #![deny(clippy::print_stderr)]
 
 mod asked;
+mod backend;
 mod change;
 mod chunk;
+mod client;
 mod codec;
 mod commands;
-mod connection;
 mod content;
+mod decider;
 pub mod disk;
 mod document;
 mod engine;
 mod entries;
+mod event_loop;
 mod expiry;
+mod group;
 mod histogram;
 pub mod http;
 mod index;
 mod info;
 mod kept;
+mod listener;
 mod log;
 mod metrics;
 mod namespace;
@@ -36,19 +41,25 @@ mod recent;
 mod record;
 mod replies;
 pub mod resp;
+mod resp_session;
 mod restore;
 mod runs;
 mod server;
+mod session;
 mod settings;
 mod settle;
 mod sketch;
 mod snapshot;
+mod snapshotting;
 mod state;
+mod syncing;
 #[cfg(test)]
 mod tests;
-mod writer;
+mod threads;
+mod workers;
 
 pub use content::Content;
+pub use decider::{Fsync, WriterOptions};
 pub use document::{Document, Key, Measure, Refused, Verdict};
 pub use engine::{Engine, Recovered};
 pub use log::Torn;
@@ -58,4 +69,3 @@ pub use server::{HttpOptions, Listening, Server, ServerOptions, Stopper, reached
 pub use settings::{Comparison, Retention, Settings};
 pub use sketch::{Fingerprinting, Sketch, Sketched, Sketching};
 pub use state::{Answer, Compared, Operation, State};
-pub use writer::{Fsync, WriterOptions};

@@ -76,6 +76,11 @@ impl<D: LogDisk> Log<D> {
         self.last
     }
 
+    /// Up to which record all is known to be on the disk.
+    pub fn synced(&self) -> u64 {
+        self.synced.load(Ordering::Acquire)
+    }
+
     /// Bytes of the file that is written.
     pub fn bytes(&self) -> u64 {
         self.bytes

@@ -2,7 +2,7 @@
 
 use crate::histogram::{BOUNDS, Times};
 use crate::info::{self, Figures, Kind, OF_NAMESPACES, Shared, Value};
-use crate::server::Protocol;
+use crate::session::Protocol;
 use std::fmt::Write;
 
 /// What all names begin with.

@@ -1,53 +1,46 @@
-//! What a client has sent and was not answered yet.
+//! What a client has sent and was not read as a request yet.
 
-use std::io::{ErrorKind, Read, Result};
+/// Bytes for which room is kept while nothing is there.
+const KEPT: usize = 4 << 10;
 
-/// Bytes for which there is room when more is read.
-const READ: usize = 64 << 10;
-
-/// Bytes that have come. Room is made once and used again, for what is small and comes often.
+/// The beginning of a request that is not all there, or requests that were too many to be answered together. An idle client has nothing here.
 #[derive(Debug, Default)]
 pub(crate) struct Received {
-    room: Vec<u8>,
+    bytes: Vec<u8>,
     start: usize,
-    end: usize,
 }
 
 impl Received {
-    /// What is there.
-    pub fn bytes(&self) -> &[u8] {
-        &self.room[self.start..self.end]
+    /// Whether nothing is there.
+    pub fn is_empty(&self) -> bool {
+        self.start == self.bytes.len()
     }
 
-    /// The first of it is answered.
-    pub fn take(&mut self, bytes: usize) {
-        self.start = self.end.min(self.start + bytes);
-    }
-
-    /// Waits for more; how many bytes that are, none at the end.
-    ///
-    /// # Errors
-    /// Those of the client's connection.
-    pub fn read(&mut self, from: &mut impl Read) -> Result<usize> {
-        self.room.copy_within(self.start..self.end, 0);
-        (self.start, self.end) = (0, self.end - self.start);
-        // What large requests took is given back.
-        if self.end < READ && self.room.len() > 16 * READ {
-            self.room.truncate(2 * READ);
-            self.room.shrink_to_fit();
+    /// Shows all that is there, and what has come behind it; what is not taken of it is kept. Bytes that are taken at once are never copied.
+    pub fn feed<T>(&mut self, new: &[u8], read: impl FnOnce(&[u8]) -> (usize, T)) -> T {
+        if self.is_empty() {
+            let (used, out) = read(new);
+            self.push(new.get(used..).unwrap_or_default());
+            return out;
         }
-        if self.room.len() - self.end < READ {
-            self.room.resize((self.end + READ).max(self.room.len() + self.room.len() / 2), 0);
-        }
-        loop {
-            match from.read(&mut self.room[self.end..]) {
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                read => {
-                    let read = read?;
-                    self.end += read;
-                    return Ok(read);
-                }
+        self.push(new);
+        let (used, out) = read(&self.bytes[self.start..]);
+        self.start = self.bytes.len().min(self.start + used);
+        if self.is_empty() {
+            self.bytes.clear();
+            self.start = 0;
+            if self.bytes.capacity() > KEPT {
+                self.bytes = Vec::new();
             }
+        }
+        out
+    }
+
+    fn push(&mut self, new: &[u8]) {
+        if !new.is_empty() {
+            self.bytes.drain(..self.start);
+            self.start = 0;
+            self.bytes.extend_from_slice(new);
         }
     }
 }
@@ -59,20 +52,20 @@ mod tests {
     use std::collections::VecDeque;
 
     proptest! {
-        /// What is there is what has come and was not taken, however much comes at one time.
+        /// What is shown is what has come and was not taken, however much comes at one time.
         #[test]
         fn bytes_come_in_their_order(
-            steps in prop::collection::vec((0usize..300_000, 0usize..300_000), 1..20),
+            steps in prop::collection::vec((0usize..30_000, 0usize..30_000), 1..20),
         ) {
-            let (mut received, mut expected, mut next) = (Received::default(), VecDeque::new(), 0u8);
+            let (mut received, mut expected, mut next) = (Received::default(), VecDeque::<u8>::new(), 0u8);
             for (comes, takes) in steps {
                 let sent: Vec<u8> = (0..comes).map(|_| { next = next.wrapping_mul(5).wrapping_add(1); next }).collect();
-                let mut from = &sent[..];
-                while received.read(&mut from).unwrap() > 0 {}
-                expected.extend(sent);
-                prop_assert!(received.bytes().iter().eq(&expected));
-                received.take(takes);
-                expected.drain(..takes.min(expected.len()));
+                expected.extend(&sent);
+                let takes = takes.min(expected.len());
+                let is_right = received.feed(&sent, |bytes| (takes, bytes.iter().eq(&expected)));
+                prop_assert!(is_right);
+                expected.drain(..takes);
+                prop_assert_eq!(received.is_empty(), expected.is_empty());
             }
         }
     }

@@ -4,8 +4,6 @@ use crate::content::Content;
 use crate::document::Verdict;
 use crate::state::{Answer, Operation, State};
 use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
 use twinsplit_core::similarity::text;
 
 /// How many there are at most.
@@ -22,66 +20,40 @@ pub(crate) struct Dropped {
     pub verdict: Verdict,
 }
 
-/// The last documents that were dropped.
+/// The last documents that were dropped, the newest first.
 #[derive(Debug, Default)]
-pub(crate) struct Recent(Mutex<VecDeque<Dropped>>);
-
-/// The namespace and the ids of the documents that a request takes in.
-pub(crate) type Names = (Box<[u8]>, Vec<Box<[u8]>>);
-
-/// Those of some requests, in their order.
-pub(crate) fn names(asked: &[(Box<[u8]>, Operation)]) -> Vec<Names> {
-    let of = |(namespace, operation): &(Box<[u8]>, Operation)| {
-        let operation = if let Operation::InRun(_, operation) = operation { operation } else { operation };
-        match operation {
-            Operation::CheckAdd(id, _) => (namespace.clone(), vec![id.clone()]),
-            Operation::CheckAddAll(all) => {
-                (namespace.clone(), all.iter().map(|(id, _)| id.clone()).collect())
-            }
-            _ => Names::default(),
-        }
-    };
-    asked.iter().map(of).collect()
-}
+pub(crate) struct Recent(VecDeque<Dropped>);
 
 impl Recent {
-    /// Takes note of the duplicates among some answers. A retry is there already.
-    pub fn note(&self, names: Vec<Names>, answers: &[Answer]) {
-        let mut found = Vec::new();
-        for ((namespace, ids), answer) in names.into_iter().zip(answers) {
-            let mut note = |id: Box<[u8]>, verdict: &Verdict| {
-                if let Verdict::Duplicate { id: of, .. } = verdict {
-                    let (namespace, of, verdict) = (namespace.clone(), of.clone(), verdict.clone());
-                    found.push(Dropped { namespace, id, time: 0, of, verdict });
-                }
-            };
-            match answer {
-                Answer::Verdict(verdict) => ids.into_iter().for_each(|id| note(id, verdict)),
-                Answer::Verdicts(all) => {
-                    let said = ids.into_iter().zip(all);
-                    said.for_each(|(id, one)| one.iter().for_each(|verdict| note(id.clone(), verdict)));
-                }
-                _ => {}
+    /// Takes note of the duplicates among the answers to what was asked of a namespace. A retry is there already.
+    pub fn note(&mut self, time: u64, namespace: &[u8], operation: &Operation, answer: &Answer) {
+        let operation = if let Operation::InRun(_, operation) = operation { operation } else { operation };
+        match (operation, answer) {
+            (Operation::CheckAdd(id, _), Answer::Verdict(verdict)) => {
+                self.note_one(time, namespace, id, verdict);
             }
-        }
-        if found.is_empty() {
-            return;
-        }
-        let time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64);
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let first = found.len().saturating_sub(MOST);
-        for dropped in found.drain(first..) {
-            let is_known = |known: &Dropped| known.id == dropped.id && known.namespace == dropped.namespace;
-            if !all.iter().any(is_known) {
-                all.truncate(MOST - 1);
-                all.push_front(Dropped { time, ..dropped });
+            (Operation::CheckAddAll(all), Answer::Verdicts(said)) => {
+                for ((id, _), verdict) in all.iter().zip(said) {
+                    verdict.iter().for_each(|verdict| self.note_one(time, namespace, id, verdict));
+                }
             }
+            _ => {}
         }
     }
 
+    fn note_one(&mut self, time: u64, namespace: &[u8], id: &[u8], verdict: &Verdict) {
+        let Verdict::Duplicate { id: of, .. } = verdict else { return };
+        if self.0.iter().any(|known| *known.id == *id && *known.namespace == *namespace) {
+            return;
+        }
+        self.0.truncate(MOST - 1);
+        let (of, verdict) = (of.clone(), verdict.clone());
+        self.0.push_front(Dropped { namespace: namespace.into(), id: id.into(), time, of, verdict });
+    }
+
     /// All, the newest first.
-    pub fn all(&self) -> Vec<Dropped> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+    pub fn all(&self) -> impl Iterator<Item = &Dropped> {
+        self.0.iter()
     }
 }
 

@@ -3,6 +3,7 @@
 //! What a request announces is compared with the limits before anything is allocated for it.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// What a request may be.
 #[derive(Clone, Copy, Debug)]
@@ -33,10 +34,85 @@ pub type Request<'b> = (Vec<Cow<'b, [u8]>>, usize);
 /// # Errors
 /// The bytes are no request, or one beyond the limits.
 pub fn request(bytes: &[u8], limits: Limits) -> Result<Option<Request<'_>>, Malformed> {
-    match bytes.first() {
-        None => Ok(None),
-        Some(b'*') => array(bytes, limits),
-        Some(_) => inline(bytes, limits),
+    Reader::default().read(bytes, limits)
+}
+
+/// Reads requests as they come. Of one that is not all there it remembers what it has seen, so that each byte is looked at once,
+/// however few come at a time.
+#[derive(Debug, Default)]
+pub struct Reader {
+    /// Words of an array that are still to come.
+    left: usize,
+    /// Where those are that are there.
+    words: Vec<Range<usize>>,
+    /// Up to where the request was read; 0 where it has not begun.
+    at: usize,
+}
+
+impl Reader {
+    /// Reads the request that some bytes begin with, as [`request`] does. Where it is not all there, the next bytes must be these and what has
+    /// come behind them.
+    ///
+    /// # Errors
+    /// The bytes are no request, or one beyond the limits.
+    pub fn read<'b>(&mut self, bytes: &'b [u8], limits: Limits) -> Result<Option<Request<'b>>, Malformed> {
+        let read = match bytes.first() {
+            None => Ok(None),
+            Some(b'*') => self.array(bytes, limits),
+            Some(_) => self.inline(bytes, limits),
+        };
+        if !matches!(read, Ok(None)) {
+            self.words.clear();
+            (self.left, self.at) = (0, 0);
+        }
+        read
+    }
+
+    fn array<'b>(&mut self, bytes: &'b [u8], limits: Limits) -> Result<Option<Request<'b>>, Malformed> {
+        if self.at == 0 {
+            let Some((head, at)) = line(bytes, 0, NUMBER)? else { return Ok(None) };
+            let Some(count) = number(head, b'*') else { return malformed("invalid multibulk length") };
+            if count > limits.arguments as i64 {
+                return malformed(format!(
+                    "invalid multibulk length: {count} where {} is the most",
+                    limits.arguments
+                ));
+            }
+            (self.left, self.at) = (usize::try_from(count).unwrap_or(0), at);
+        }
+        // What is announced is not allocated for before it is there.
+        while self.left > 0 {
+            let Some(word) = bulk(bytes, self.at, limits)? else { return Ok(None) };
+            self.at = word.end + 2;
+            self.words.push(word);
+            self.left -= 1;
+        }
+        let words = self.words.iter().map(|word| Cow::Borrowed(&bytes[word.clone()]));
+        Ok(Some((words.collect(), self.at)))
+    }
+
+    fn inline<'b>(&mut self, bytes: &'b [u8], limits: Limits) -> Result<Option<Request<'b>>, Malformed> {
+        let most = LINE.min(limits.request);
+        let new = bytes.get(self.at..most.min(bytes.len())).unwrap_or_default();
+        if memchr::memchr(b'\n', new).is_none() && bytes.len() < most {
+            self.at = bytes.len();
+            return Ok(None);
+        }
+        let Some((line, end)) = line(bytes, 0, most)? else { return Ok(None) };
+        let mut words = Vec::new();
+        let mut rest = line.trim_ascii_start();
+        while !rest.is_empty() {
+            if words.len() == limits.arguments {
+                return malformed(format!("a line has more than {} words", limits.arguments));
+            }
+            let (word, behind) = word(rest)?;
+            if behind.first().is_some_and(|byte| !byte.is_ascii_whitespace()) {
+                return malformed("unbalanced quotes in request");
+            }
+            words.push(word);
+            rest = behind.trim_ascii_start();
+        }
+        Ok(Some((words, end)))
     }
 }
 
@@ -48,7 +124,7 @@ fn malformed<T>(problem: impl Into<String>) -> Result<T, Malformed> {
 fn line(bytes: &[u8], at: usize, most: usize) -> Result<Option<(&[u8], usize)>, Malformed> {
     let rest = bytes.get(at..).unwrap_or_default();
     let some = &rest[..rest.len().min(most)];
-    match some.iter().position(|byte| *byte == b'\n') {
+    match memchr::memchr(b'\n', some) {
         Some(end) => {
             let line = &some[..end];
             Ok(Some((line.strip_suffix(b"\r").unwrap_or(line), at + end + 1)))
@@ -70,53 +146,20 @@ fn number(line: &[u8], mark: u8) -> Option<i64> {
 /// Bytes of a line that has a number.
 const NUMBER: usize = 32;
 
-fn array(bytes: &[u8], limits: Limits) -> Result<Option<Request<'_>>, Malformed> {
-    let Some((head, mut at)) = line(bytes, 0, NUMBER)? else { return Ok(None) };
-    let Some(count) = number(head, b'*') else { return malformed("invalid multibulk length") };
-    if count > limits.arguments as i64 {
-        return malformed(format!(
-            "invalid multibulk length: {count} where {} is the most",
-            limits.arguments
-        ));
+/// Where the byte string is that begins at a place.
+fn bulk(bytes: &[u8], at: usize, limits: Limits) -> Result<Option<Range<usize>>, Malformed> {
+    let Some((head, start)) = line(bytes, at, NUMBER)? else { return Ok(None) };
+    let Some(length) = number(head, b'$').and_then(|length| usize::try_from(length).ok()) else {
+        return malformed("expected '$' and a bulk length");
+    };
+    let Some(end) = start.checked_add(length).filter(|end| *end <= limits.request) else {
+        return malformed(format!("a request is longer than {} bytes", limits.request));
+    };
+    match bytes.get(end..end + 2) {
+        Some(b"\r\n") => Ok(Some(start..end)),
+        Some(_) => malformed("expected CR and LF behind a bulk string"),
+        None => Ok(None),
     }
-    // What is announced is not allocated for before it is there.
-    let mut words = Vec::with_capacity(count.clamp(0, 16) as usize);
-    for _ in 0..count {
-        let Some((head, start)) = line(bytes, at, NUMBER)? else { return Ok(None) };
-        let Some(length) = number(head, b'$').and_then(|length| usize::try_from(length).ok()) else {
-            return malformed("expected '$' and a bulk length");
-        };
-        let Some(end) = start.checked_add(length).filter(|end| *end <= limits.request) else {
-            return malformed(format!("a request is longer than {} bytes", limits.request));
-        };
-        let Some(word) = bytes.get(start..end) else { return Ok(None) };
-        match bytes.get(end..end + 2) {
-            Some(b"\r\n") => {}
-            Some(_) => return malformed("expected CR and LF behind a bulk string"),
-            None => return Ok(None),
-        }
-        words.push(word.into());
-        at = end + 2;
-    }
-    Ok(Some((words, at)))
-}
-
-fn inline(bytes: &[u8], limits: Limits) -> Result<Option<Request<'_>>, Malformed> {
-    let Some((line, end)) = line(bytes, 0, LINE.min(limits.request))? else { return Ok(None) };
-    let mut words = Vec::new();
-    let mut rest = line.trim_ascii_start();
-    while !rest.is_empty() {
-        if words.len() == limits.arguments {
-            return malformed(format!("a line has more than {} words", limits.arguments));
-        }
-        let (word, behind) = word(rest)?;
-        if behind.first().is_some_and(|byte| !byte.is_ascii_whitespace()) {
-            return malformed("unbalanced quotes in request");
-        }
-        words.push(word);
-        rest = behind.trim_ascii_start();
-    }
-    Ok(Some((words, end)))
 }
 
 /// The first word of a line, as redis-cli has words, and what is behind it.

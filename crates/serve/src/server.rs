@@ -1,24 +1,24 @@
-//! The threads of a service: one that takes clients in, one for each of these, and the [`writer`].
+//! A service from outside: how it is started, told something, and stopped. What it does is done by one thread ([`crate::event_loop`]) and those that help it.
 
-use crate::connection::Connection;
+use crate::backend::{Backend, Common};
+use crate::decider::{Decider, WriterOptions};
 use crate::disk::LogDisk;
 use crate::engine::Engine;
-use crate::http::connection as http;
-use crate::info::{Figures, Phase, Shared};
-use crate::recent::{self, Recent};
+use crate::event_loop::{EventLoop, Note, WAKER};
+use crate::http::date::Date;
+use crate::info::Shared;
+use crate::recent::Recent;
 use crate::resp::Limits;
+use crate::session::Protocol;
 use crate::sketch::Sketching;
-use crate::state::{Answer, Operation};
-use crate::writer::{self, Batch, Message, WriterOptions};
-use std::collections::BTreeMap;
-use std::io::Write;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::thread::{self, JoinHandle};
+use crate::threads::{self, Work};
+use crate::workers::Workers;
+use mio::net::TcpListener;
+use mio::{Poll, Waker};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
-use twinsplit_core::hash;
 use twinsplit_io::error::{Error, Result};
 
 /// How a service serves.
@@ -49,13 +49,6 @@ pub struct HttpOptions {
     pub page: Arc<str>,
 }
 
-/// What a client speaks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Protocol {
-    Resp,
-    Http,
-}
-
 impl ServerOptions {
     /// That nobody gets in unasked.
     ///
@@ -73,49 +66,6 @@ impl ServerOptions {
     }
 }
 
-/// What all threads of a service have in common.
-pub(crate) struct Common {
-    pub options: ServerOptions,
-    pub sketching: Sketching,
-    pub writer: SyncSender<Message>,
-    pub shared: Arc<Shared>,
-    /// What it was made with.
-    pub about: Vec<(&'static str, String)>,
-    /// The last duplicates, where there is a page that shows them.
-    pub recent: Option<Recent>,
-    stops: AtomicBool,
-    clients: Mutex<BTreeMap<u64, TcpStream>>,
-    left: Condvar,
-}
-
-impl Common {
-    /// Whether that is the password, where there is one.
-    pub fn is_password(&self, given: &[u8]) -> Option<bool> {
-        let password = self.options.password.as_deref()?;
-        // How long it takes to compare hashes says nothing of the password.
-        Some(hash::text(password) == hash::text(given) && password == given)
-    }
-
-    /// Has the writer answer; nothing where it has stopped.
-    pub fn ask(&self, asked: Vec<(Box<[u8]>, Operation)>) -> Option<Vec<Answer>> {
-        let names = self.recent.as_ref().map(|recent| (recent, recent::names(&asked)));
-        let (answers, received) = channel();
-        self.writer.send(Message::Batch(Batch { asked, answers })).ok()?;
-        let answers = received.recv().ok()?;
-        if let Some((recent, names)) = names {
-            recent.note(names, &answers);
-        }
-        Some(answers)
-    }
-
-    /// What the writer knows; nothing where it has stopped.
-    pub fn figures(&self) -> Option<Figures> {
-        let (reply, received) = channel();
-        self.writer.send(Message::Info(reply)).ok()?;
-        received.recv().ok()
-    }
-}
-
 /// Where this machine reaches what listens at an address, which may stand for all of its own.
 pub fn reached_at(address: SocketAddr) -> SocketAddr {
     let ip = match address.ip() {
@@ -126,23 +76,19 @@ pub fn reached_at(address: SocketAddr) -> SocketAddr {
     (ip, address.port()).into()
 }
 
-/// A service that has not read its folder yet. Over HTTP it says so.
+/// A service that has not read its folder yet. Over HTTP it says so. It ends when it is dropped.
 pub struct Listening {
+    http: Option<SocketAddr>,
     common: Arc<Common>,
-    messages: Receiver<Message>,
-    accepting: Vec<Accepting>,
+    remote: Remote,
+    events: (Sender<()>, Receiver<()>),
+    thread: Work,
 }
 
-/// A thread that takes clients in, and where it listens.
-type Accepting = (SocketAddr, JoinHandle<()>);
-
-/// A service that has begun.
+/// A service that has begun. It ends when it is dropped.
 pub struct Server {
     address: SocketAddr,
-    common: Arc<Common>,
-    events: (Sender<()>, Receiver<()>),
-    accepting: Vec<Accepting>,
-    writing: JoinHandle<Result<()>>,
+    listening: Listening,
 }
 
 /// Stops a service.
@@ -157,13 +103,30 @@ impl Stopper {
     }
 }
 
-/// Batches that may wait for the writer.
-const WAITING: usize = 4096;
+/// What tells the thread of a service something.
+struct Remote {
+    notes: Sender<Note>,
+    waker: Arc<Waker>,
+}
+
+impl Remote {
+    fn tell(&self, note: Note) {
+        // One that has ended needs to be told nothing.
+        let _ = self.notes.send(note);
+        let _ = self.waker.wake();
+    }
+}
+
+impl Drop for Remote {
+    fn drop(&mut self) {
+        self.tell(Note::Stop);
+    }
+}
 
 impl Listening {
     /// Where it listens for HTTP.
     pub fn http(&self) -> Option<SocketAddr> {
-        self.accepting.first().map(|(address, _)| *address)
+        self.http
     }
 
     /// Serves what an engine holds, and listens for RESP.
@@ -171,36 +134,25 @@ impl Listening {
     /// # Errors
     /// The address cannot be had; a thread cannot be started.
     pub fn start<D: LogDisk>(self, engine: Engine<D>, writer: WriterOptions) -> Result<Server> {
-        let Self { common, messages, mut accepting } = self;
-        let events = channel();
-        let ended = Stopper(events.0.clone());
-        let shared = common.shared.clone();
-        let listener = listen(common.options.address)?;
-        common.shared.is_now(Phase::Serves);
-        let writing = thread::Builder::new().name("writer".to_owned()).spawn(move || {
-            let result = writer::run(engine, &messages, writer, &shared);
-            shared.is_now(Phase::Ended);
-            ended.stop();
-            result
-        });
-        let writing = writing.map_err(Error::io("start a thread of", "the service"))?;
-        let resp = take_clients_in(listener, Protocol::Resp, &common)?;
-        let address = resp.0;
-        accepting.push(resp);
-        Ok(Server { address, common, events, accepting, writing })
+        let (socket, address) = listen(self.common.options.address)?;
+        let waker = self.remote.waker.clone();
+        // Waking fails where the thread has ended.
+        let synced = move || drop(waker.wake());
+        let decider = Decider::new(engine, writer, self.common.shared.clone(), synced)?;
+        let (told, serves) = channel();
+        self.remote.tell(Note::Serve(socket, Box::new(decider), told));
+        let ended = || Err(Error::Failed("the service has ended".to_owned()));
+        serves.recv().unwrap_or_else(|_| ended())?;
+        Ok(Server { address, listening: self })
     }
 }
 
-fn listen(address: SocketAddr) -> Result<TcpListener> {
-    TcpListener::bind(address).map_err(Error::io("listen at", address.to_string()))
-}
-
-fn take_clients_in(listener: TcpListener, protocol: Protocol, common: &Arc<Common>) -> Result<Accepting> {
-    let address = listener.local_addr().map_err(Error::io("listen at", "an address"))?;
-    let theirs = common.clone();
-    let thread = thread::Builder::new().name("accept".to_owned());
-    let thread = thread.spawn(move || accept(&listener, protocol, &theirs));
-    Ok((address, thread.map_err(Error::io("start a thread of", "the service"))?))
+fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr)> {
+    let listening = TcpListener::bind(address).and_then(|socket| {
+        let address = socket.local_addr()?;
+        Ok((socket, address))
+    });
+    listening.map_err(Error::io("listen at", address.to_string()))
 }
 
 impl Server {
@@ -214,24 +166,24 @@ impl Server {
         about: Vec<(&'static str, String)>,
     ) -> Result<Listening> {
         options.must_be_safe()?;
-        let (to_writer, messages) = sync_channel(WAITING);
-        let recent = options.http.as_ref().map(|_| Recent::default());
-        let common = Arc::new(Common {
-            options,
-            sketching,
-            writer: to_writer,
-            shared: Arc::new(Shared::new()),
-            about,
-            recent,
-            stops: AtomicBool::new(false),
-            clients: Mutex::default(),
-            left: Condvar::new(),
-        });
-        let mut accepting = Vec::new();
-        if let Some(http) = &common.options.http {
-            accepting.push(take_clients_in(listen(http.address)?, Protocol::Http, &common)?);
+        let failed = || Error::io("wait for clients of", "the service");
+        let poll = Poll::new().map_err(failed())?;
+        let waker = Arc::new(Waker::new(poll.registry(), WAKER).map_err(failed())?);
+        let http = options.http.as_ref().map(|http| listen(http.address)).transpose()?;
+        let recent = http.as_ref().map(|_| Recent::default());
+        let common = Arc::new(Common { options, sketching, shared: Arc::new(Shared::new()), about });
+        let wake = waker.clone();
+        let workers = Workers::start(&common.sketching, move || drop(wake.wake()))?;
+        let backend = Backend { common: common.clone(), decider: None, recent, date: Date::default() };
+        let (notes, received) = channel();
+        let events = channel();
+        let mut serving = EventLoop::new(poll, received, workers, backend, Stopper(events.0.clone()));
+        let address = http.as_ref().map(|(_, address)| *address);
+        if let Some((socket, _)) = http {
+            serving.listen(socket, Protocol::Http)?;
         }
-        Ok(Listening { common, messages, accepting })
+        let thread = threads::start("serve", move || serving.run())?;
+        Ok(Listening { http: address, common, remote: Remote { notes, waker }, events, thread })
     }
 
     /// Listens, and serves what an engine holds.
@@ -255,13 +207,12 @@ impl Server {
 
     /// Where it listens for HTTP.
     pub fn http(&self) -> Option<SocketAddr> {
-        let mut others = self.accepting.iter().map(|(address, _)| *address);
-        others.find(|address| *address != self.address)
+        self.listening.http
     }
 
     /// What stops it.
     pub fn stopper(&self) -> Stopper {
-        Stopper(self.events.0.clone())
+        Stopper(self.listening.events.0.clone())
     }
 
     /// Serves until it is stopped, then answers what has come, and writes a snapshot.
@@ -269,89 +220,9 @@ impl Server {
     /// # Errors
     /// The log cannot be written: what was acknowledged is there, and the next start has it.
     pub fn serve(self) -> Result<()> {
-        let Self { common, events, accepting, writing, .. } = self;
+        let Listening { remote, events, thread, .. } = self.listening;
         let _ = events.1.recv();
-        common.stops.store(true, Ordering::Release);
-        common.shared.is_now(Phase::Ended);
-        for (address, thread) in accepting {
-            // It is waiting for a client.
-            if TcpStream::connect_timeout(&reached_at(address), Duration::from_secs(1)).is_ok() {
-                let _ = thread.join();
-            }
-        }
-        let mut clients = common.clients.lock().unwrap_or_else(PoisonError::into_inner);
-        for client in clients.values() {
-            // It reads what has come, and then the end.
-            let _ = client.shutdown(Shutdown::Read);
-        }
-        while !clients.is_empty() {
-            clients = common.left.wait(clients).unwrap_or_else(PoisonError::into_inner);
-        }
-        drop(clients);
-        // A writer that failed is not there any more.
-        let _ = common.writer.send(Message::Stop);
-        writing.join().unwrap_or_else(|_| Err(Error::Failed("the writer of the service panicked".to_owned())))
-    }
-}
-
-/// How long a thread waits that could not take a client in, such as for want of file handles.
-const RESTS: Duration = Duration::from_millis(20);
-
-fn accept(listener: &TcpListener, protocol: Protocol, common: &Arc<Common>) {
-    loop {
-        let client = listener.accept();
-        if common.stops.load(Ordering::Acquire) {
-            return;
-        }
-        match client {
-            Ok((stream, _)) => take_in(stream, protocol, common),
-            Err(_) => thread::sleep(RESTS),
-        }
-    }
-}
-
-fn take_in(mut stream: TcpStream, protocol: Protocol, common: &Arc<Common>) {
-    let shared = &common.shared;
-    let number = shared.connections_received.fetch_add(1, Ordering::Relaxed);
-    let mut clients = common.clients.lock().unwrap_or_else(PoisonError::into_inner);
-    let known = if clients.len() < common.options.connections { stream.try_clone().ok() } else { None };
-    let Some(known) = known else {
-        drop(clients);
-        shared.connections_refused.fetch_add(1, Ordering::Relaxed);
-        // It may not be there any more to hear it.
-        let _ = stream.set_write_timeout(Some(RESTS));
-        let _ = match protocol {
-            Protocol::Resp => stream.write_all(b"-ERR max number of clients reached\r\n"),
-            Protocol::Http => stream.write_all(&http::too_many()),
-        };
-        return;
-    };
-    clients.insert(number, known);
-    drop(clients);
-    shared.connections.fetch_add(1, Ordering::Relaxed);
-    let theirs = common.clone();
-    let started = thread::Builder::new().name("client".to_owned()).spawn(move || {
-        let _leaves = Leaves(number, &theirs);
-        // What happens to a connection is the client's to see.
-        let _ = match protocol {
-            Protocol::Resp => Connection::new(stream, &theirs).run(),
-            Protocol::Http => http::Connection::new(stream, &theirs).run(),
-        };
-    });
-    if started.is_err() {
-        shared.connections_refused.fetch_add(1, Ordering::Relaxed);
-        drop(Leaves(number, common));
-    }
-}
-
-/// Takes a client out when its thread ends, in whatever way.
-struct Leaves<'c>(u64, &'c Common);
-
-impl Drop for Leaves<'_> {
-    fn drop(&mut self) {
-        let Self(number, common) = self;
-        common.shared.connections.fetch_sub(1, Ordering::Relaxed);
-        common.clients.lock().unwrap_or_else(PoisonError::into_inner).remove(number);
-        common.left.notify_all();
+        drop(remote);
+        threads::joined(thread)
     }
 }

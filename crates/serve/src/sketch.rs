@@ -51,7 +51,26 @@ pub struct Fingerprinting {
     pub check: Option<TextCheck>,
 }
 
-/// Makes documents. It holds buffers that are reused from text to text: each connection has one.
+/// A document as a client has sent it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Sent {
+    /// A text, of which a [`Sketch`] makes the document.
+    Text(Box<str>),
+    /// A fingerprint, which is all that there is to its document.
+    Fingerprint(Document),
+}
+
+impl Sent {
+    /// Bytes of a text.
+    pub fn text(&self) -> usize {
+        match self {
+            Sent::Text(text) => text.len(),
+            Sent::Fingerprint(_) => 0,
+        }
+    }
+}
+
+/// Makes documents. It holds buffers that are reused from text to text: each thread has one.
 #[derive(Debug)]
 pub struct Sketch {
     extractor: Extractor,
@@ -70,7 +89,6 @@ struct MakingFingerprints {
     sketcher: Sketcher,
     contents: Option<Contents>,
     distances: Distances,
-    bits: Bits,
 }
 
 impl Sketching {
@@ -86,12 +104,40 @@ impl Sketching {
                     sketcher,
                     contents: check.map(|check| Contents::new(check.measure, features.clone())),
                     distances: distances.clone(),
-                    bits: *bits,
                 }))
             }
             Sketched::Sets(_) => Making::Sets(Vec::new()),
         };
         Sketch { extractor: Extractor::new(features.clone()), least: (*least).max(1), making }
+    }
+
+    /// The document of a fingerprint in hex digits.
+    ///
+    /// # Errors
+    /// It has another number of digits; texts are needed, for a second stage or for sets.
+    pub fn of_fingerprint(&self, digits: &[u8]) -> Result<Document, String> {
+        let (distances, bits) = match &self.sketched {
+            Sketched::Fingerprints(of) if of.check.is_none() => (&of.distances, of.bits),
+            Sketched::Fingerprints(_) => {
+                return Err("this service compares texts (--check): give TEXT and a text".to_owned());
+            }
+            Sketched::Sets(_) => {
+                let problem =
+                    "this service compares sets of features (--chain doc-split): give TEXT and a text";
+                return Err(problem.to_owned());
+            }
+        };
+        let is_lower = digits.iter().all(|digit| !digit.is_ascii_uppercase());
+        let found = match is_lower {
+            true => Fingerprint::from_hex(digits),
+            false => Fingerprint::from_hex(&digits.to_ascii_lowercase()),
+        };
+        let fingerprint = found.filter(|found| found.bits == bits).ok_or_else(|| {
+            format!("expected a fingerprint of {} hex digits, found {} bytes", bits.count() / 4, digits.len())
+        })?;
+        let Fingerprint { value, .. } = fingerprint;
+        let key = Key::Fingerprint { value, most: distances.all() };
+        Ok(Document { key, digest: sent_digest(value), content: None })
     }
 
     /// When two documents are alike.
@@ -106,6 +152,14 @@ impl Sketching {
 }
 
 impl Sketch {
+    /// The document of what was sent.
+    pub(crate) fn of(&mut self, sent: Sent) -> Document {
+        match sent {
+            Sent::Text(text) => self.of_text(&text),
+            Sent::Fingerprint(document) => document,
+        }
+    }
+
     /// The document of a text. One with too few features is known by the hash of the text.
     pub fn of_text(&mut self, text: &str) -> Document {
         let Self { extractor, least, making } = self;
@@ -126,34 +180,5 @@ impl Sketch {
         };
         let key = key.unwrap_or_else(|| extractor.text_hash(text).map_or(Key::Nothing, Key::Text));
         Document { key, digest: hash::feature(text.as_bytes()), content: content.map(Box::new) }
-    }
-
-    /// The document of a fingerprint in hex digits.
-    ///
-    /// # Errors
-    /// It has another number of digits; texts are needed, for a second stage or for sets.
-    pub fn of_fingerprint(&self, digits: &[u8]) -> Result<Document, String> {
-        let (distances, bits) = match &self.making {
-            Making::Fingerprints(making) if making.contents.is_none() => (&making.distances, making.bits),
-            Making::Fingerprints(_) => {
-                return Err("this service compares texts (--check): give TEXT and a text".to_owned());
-            }
-            Making::Sets(_) => {
-                let problem =
-                    "this service compares sets of features (--chain doc-split): give TEXT and a text";
-                return Err(problem.to_owned());
-            }
-        };
-        let is_lower = digits.iter().all(|digit| !digit.is_ascii_uppercase());
-        let found = match is_lower {
-            true => Fingerprint::from_hex(digits),
-            false => Fingerprint::from_hex(&digits.to_ascii_lowercase()),
-        };
-        let fingerprint = found.filter(|found| found.bits == bits).ok_or_else(|| {
-            format!("expected a fingerprint of {} hex digits, found {} bytes", bits.count() / 4, digits.len())
-        })?;
-        let Fingerprint { value, .. } = fingerprint;
-        let key = Key::Fingerprint { value, most: distances.all() };
-        Ok(Document { key, digest: sent_digest(value), content: None })
     }
 }

@@ -106,12 +106,13 @@ impl State {
         self.namespaces.values_mut().for_each(Namespace::end_prefetch);
     }
 
-    /// Does what is asked of a namespace. For each change `changed` is called with bytes from which [`State::replay`] makes it again.
+    /// Does what is asked of a namespace, and takes the documents out of it. For each change `changed` is called with bytes from which
+    /// [`State::replay`] makes it again.
     pub fn ask(
         &mut self,
         now: u64,
         namespace: &[u8],
-        operation: Operation,
+        operation: &mut Operation,
         changed: &mut dyn FnMut(&[u8]),
     ) -> Answer {
         self.at(now);
@@ -119,19 +120,29 @@ impl State {
     }
 
     /// The same, as a run sees it; 0 for none.
-    fn of(&mut self, run: u32, name: &[u8], operation: Operation, changed: &mut dyn FnMut(&[u8])) -> Answer {
+    fn of(
+        &mut self,
+        run: u32,
+        name: &[u8],
+        operation: &mut Operation,
+        changed: &mut dyn FnMut(&[u8]),
+    ) -> Answer {
         let now = self.now;
         match operation {
-            Operation::CheckAdd(id, document) => answer(self.add((run, name), &id, document, true, changed)),
-            Operation::Add(id, document) => answer(self.add((run, name), &id, document, false, changed)),
+            Operation::CheckAdd(id, document) => {
+                answer(self.add((run, name), id, std::mem::take(document), true, changed))
+            }
+            Operation::Add(id, document) => {
+                answer(self.add((run, name), id, std::mem::take(document), false, changed))
+            }
             Operation::CheckAddAll(all) => {
-                let mut add = |(id, document): (Box<[u8]>, Document)| {
-                    self.add((run, name), &id, document, true, changed)
+                let mut add = |(id, document): &mut (Box<[u8]>, Document)| {
+                    self.add((run, name), id, std::mem::take(document), true, changed)
                 };
-                Answer::Verdicts(all.into_iter().map(&mut add).collect())
+                Answer::Verdicts(all.iter_mut().map(&mut add).collect())
             }
             Operation::Check(document) => {
-                let verdict = self.with(name, |namespace| namespace.check(now, &document, run));
+                let verdict = self.with(name, |namespace| namespace.check(now, document, run));
                 Answer::Verdict(verdict.unwrap_or(Verdict::New))
             }
             Operation::Delete(_) | Operation::Begin(..) | Operation::Commit(_) | Operation::Cancel(_)
@@ -139,14 +150,14 @@ impl State {
             {
                 Answer::Refused(Refused::ReadOnly)
             }
-            Operation::ReadOnly(is) => match self.set_read_only(name, is, changed) {
+            Operation::ReadOnly(is) => match self.set_read_only(name, *is, changed) {
                 Err(refused) => Answer::Refused(refused),
-                Ok(()) => Answer::ReadOnly(is),
+                Ok(()) => Answer::ReadOnly(*is),
             },
             Operation::Delete(id) => {
-                let orphans = self.with(name, |held| held.delete(now, &id, run)).flatten();
+                let orphans = self.with(name, |held| held.delete(now, id, run)).flatten();
                 if orphans.is_some() {
-                    self.log(changed, |change| put_deleted((now, name, &id), run, change));
+                    self.log(changed, |change| put_deleted((now, name, id), run, change));
                 }
                 Answer::Orphans(orphans)
             }
@@ -154,7 +165,7 @@ impl State {
                 let comparison = self.settings.comparison;
                 let compared = self.with(name, |namespace| {
                     namespace.expire(now);
-                    compared(namespace, &comparison, [&one, &other], run)
+                    compared(namespace, &comparison, [one, other], run)
                 });
                 Answer::Why(compared.flatten().map(Box::new))
             }
@@ -168,33 +179,34 @@ impl State {
             }
             Operation::InRun(run, operation) => {
                 let number = match self.namespaces.get(name) {
-                    Some(namespace) => namespace.runs.number(&run),
-                    None => Err(Refused::NoRun(run)),
+                    Some(namespace) => namespace.runs.number(run),
+                    None => Err(Refused::NoRun(run.clone())),
                 };
-                number.map_or_else(Answer::Refused, |number| self.of(number, name, *operation, changed))
+                number.map_or_else(Answer::Refused, |number| self.of(number, name, operation, changed))
             }
-            Operation::Begin(run, mode) => self.begin(name, &run, mode, changed),
+            Operation::Begin(run, mode) => self.begin(name, run, *mode, changed),
             Operation::Commit(run) => {
                 let mut change = std::mem::take(&mut self.change);
                 let committed = self.with(name, |namespace| {
-                    namespace.commit(now, &run, |decisions| {
+                    namespace.commit(now, run, |decisions| {
                         change.clear();
-                        put_committed((now, name, &run), decisions, &mut change);
+                        put_committed((now, name, run), decisions, &mut change);
                         changed(&change);
                     })
                 });
                 self.change = change;
-                committed.unwrap_or(Err(Refused::NoRun(run))).map_or_else(Answer::Refused, Answer::Committed)
+                let committed = committed.unwrap_or_else(|| Err(Refused::NoRun(run.clone())));
+                committed.map_or_else(Answer::Refused, Answer::Committed)
             }
-            Operation::Cancel(run) => match self.with(name, |namespace| namespace.cancel(now, &run)) {
+            Operation::Cancel(run) => match self.with(name, |namespace| namespace.cancel(now, run)) {
                 Some(Ok((orphans, has_changed))) => {
                     if has_changed {
-                        self.log(changed, |change| put_cancelled((now, name, &run), change));
+                        self.log(changed, |change| put_cancelled((now, name, run), change));
                     }
                     Answer::Orphans(Some(orphans))
                 }
                 Some(Err(refused)) => Answer::Refused(refused),
-                None => Answer::Refused(Refused::NoRun(run)),
+                None => Answer::Refused(Refused::NoRun(run.clone())),
             },
             Operation::Runs => {
                 let runs = self.with(name, |namespace| {

@@ -5,8 +5,7 @@ use super::described::Described;
 use super::id::Id;
 use super::request::{Failure, Head, Length, unescaped};
 use crate::commands::{ID, NAME, bounded};
-use crate::document::Document;
-use crate::sketch::Sketch;
+use crate::sketch::{Sent, Sketching};
 use crate::state::Operation;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -14,13 +13,13 @@ use serde_json::{Map, Value};
 /// The schema of what is sent or answered; those that have a name are put into the map.
 pub(crate) type Schema = fn(&mut Map<String, Value>) -> Value;
 
-/// The namespace and the body of a request as an operation.
-pub(crate) type Reads = fn(&[u8], &mut Sketch) -> Result<Operation, Failure>;
+/// The body of a request as an operation, or what is wrong with it.
+pub(crate) type Reads = fn(&[u8], &Sketching) -> Result<Operation<Sent>, String>;
 
 /// What is done.
 #[derive(Clone, Copy)]
 pub(crate) enum Does {
-    /// The writer answers.
+    /// What is kept decides.
     Ask(Reads),
     /// The page for people.
     Page,
@@ -144,8 +143,8 @@ pub(crate) const ENDPOINTS: [Endpoint; 18] = [
         "/v1/{namespace}/check-add",
         bodies::Document::schema,
         bodies::Verdict::schema,
-        |body, sketch| {
-            let (id, document, run) = document_of(read(body)?, sketch)?;
+        |body, sketching| {
+            let (id, document, run) = document_of(read(body)?, sketching)?;
             in_run(run, Operation::CheckAdd(id, document))
         },
     )
@@ -156,12 +155,12 @@ pub(crate) const ENDPOINTS: [Endpoint; 18] = [
         "/v1/{namespace}/batch-check-add",
         bodies::Documents::schema,
         bodies::Outcomes::schema,
-        |body, sketch| {
+        |body, sketching| {
             let bodies::Documents { documents, run } = read(body)?;
             let all = documents.into_iter().map(|bodies::BatchDocument { id, text, fingerprint }| {
-                Ok((id_of(id)?, content(text, fingerprint, sketch)?))
+                Ok((id_of(id)?, content(text, fingerprint, sketching)?))
             });
-            in_run(run, Operation::CheckAddAll(all.collect::<Result<_, Failure>>()?))
+            in_run(run, Operation::CheckAddAll(all.collect::<Result<_, String>>()?))
         },
     )
     .about("Does that with several documents, one after the other")
@@ -171,17 +170,23 @@ pub(crate) const ENDPOINTS: [Endpoint; 18] = [
         "/v1/{namespace}/check",
         bodies::Content::schema,
         bodies::Verdict::schema,
-        |body, sketch| {
+        |body, sketching| {
             let bodies::Content { text, fingerprint, run } = read(body)?;
-            in_run(run, Operation::Check(content(text, fingerprint, sketch)?))
+            in_run(run, Operation::Check(content(text, fingerprint, sketching)?))
         },
     )
     .about("Says whether a document would be new")
     .refuses(&[404, 409]),
-    post("add", "/v1/{namespace}/add", bodies::Document::schema, bodies::Verdict::schema, |body, sketch| {
-        let (id, document, run) = document_of(read(body)?, sketch)?;
-        in_run(run, Operation::Add(id, document))
-    })
+    post(
+        "add",
+        "/v1/{namespace}/add",
+        bodies::Document::schema,
+        bodies::Verdict::schema,
+        |body, sketching| {
+            let (id, document, run) = document_of(read(body)?, sketching)?;
+            in_run(run, Operation::Add(id, document))
+        },
+    )
     .about("Takes a document in and keeps it, whatever it is like")
     .refuses(&[403, 404, 409, 507]),
     post(
@@ -267,49 +272,45 @@ pub(crate) const ENDPOINTS: [Endpoint; 18] = [
     get("openApi", "/openapi.json", Answers::Any, Does::OpenApi).about("This document"),
 ];
 
-fn read<'b, T: Deserialize<'b>>(body: &'b [u8]) -> Result<T, Failure> {
-    serde_json::from_slice(body)
-        .map_err(|error| Failure::new(400, format!("ERR the body is not what was expected: {error}")))
+fn read<'b, T: Deserialize<'b>>(body: &'b [u8]) -> Result<T, String> {
+    serde_json::from_slice(body).map_err(|error| format!("ERR the body is not what was expected: {error}"))
 }
 
 fn wrong(problem: String) -> Failure {
     Failure::new(400, problem)
 }
 
-fn id_of(id: Id) -> Result<Box<[u8]>, Failure> {
-    bounded("id", &id.0, ID).map_err(wrong)
+fn id_of(id: Id) -> Result<Box<[u8]>, String> {
+    bounded("id", &id.0, ID)
 }
 
 /// A document with its id, and the run with which it comes.
-type Arriving = (Box<[u8]>, Document, Option<Id>);
+type Arriving = (Box<[u8]>, Sent, Option<Id>);
 
-fn document_of(document: bodies::Document, sketch: &mut Sketch) -> Result<Arriving, Failure> {
+fn document_of(document: bodies::Document, sketching: &Sketching) -> Result<Arriving, String> {
     let bodies::Document { id, text, fingerprint, run } = document;
-    Ok((id_of(id)?, content(text, fingerprint, sketch)?, run))
+    Ok((id_of(id)?, content(text, fingerprint, sketching)?, run))
 }
 
-fn run_of(name: Id) -> Result<Box<[u8]>, Failure> {
-    bounded("name of the run", &name.0, NAME).map_err(wrong)
+fn run_of(name: Id) -> Result<Box<[u8]>, String> {
+    bounded("name of the run", &name.0, NAME)
 }
 
-fn in_run(run: Option<Id>, operation: Operation) -> Result<Operation, Failure> {
+fn in_run(run: Option<Id>, operation: Operation<Sent>) -> Result<Operation<Sent>, String> {
     match run {
         None => Ok(operation),
         Some(run) => Ok(Operation::InRun(run_of(run)?, Box::new(operation))),
     }
 }
 
-fn content(
-    text: Option<String>,
-    fingerprint: Option<String>,
-    sketch: &mut Sketch,
-) -> Result<Document, Failure> {
+fn content(text: Option<String>, fingerprint: Option<String>, sketching: &Sketching) -> Result<Sent, String> {
     match (text, fingerprint) {
-        (Some(text), None) => Ok(sketch.of_text(&text)),
+        (Some(text), None) => Ok(Sent::Text(text.into())),
         (None, Some(digits)) => {
-            sketch.of_fingerprint(digits.as_bytes()).map_err(|problem| wrong(format!("ERR {problem}")))
+            let document = sketching.of_fingerprint(digits.as_bytes());
+            document.map(Sent::Fingerprint).map_err(|problem| format!("ERR {problem}"))
         }
-        _ => Err(wrong("ERR expected one of text and fingerprint".to_owned())),
+        _ => Err("ERR expected one of text and fingerprint".to_owned()),
     }
 }
 

@@ -118,6 +118,7 @@ fn status(refused: &Refused) -> u16 {
         Refused::Conflict | Refused::RunEnded(..) | Refused::RunMode(..) => 409,
         Refused::Memory(_) | Refused::Namespaces(_) | Refused::Runs(_) => 507,
         Refused::ReadOnly => 403,
+        Refused::Wrong(_) => 400,
     }
 }
 

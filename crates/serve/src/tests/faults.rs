@@ -83,11 +83,11 @@ fn after_power_loss_there_is_all_that_was_synced() {
         let mut now = 0;
         let mut changes: Vec<Vec<u8>> = Vec::new();
         let mut writer = None;
-        for (number, (asked, namespace, _, passes)) in requests(seed, 160).into_iter().enumerate() {
+        for (number, (mut asked, namespace, _, passes)) in requests(seed, 160).into_iter().enumerate() {
             now += passes;
-            let answer = engine.ask(now, &[namespace], asked.clone());
+            let answer = engine.ask(now, &[namespace], &mut asked.clone());
             let mut made = Vec::new();
-            let same = twin.ask(now, &[namespace], asked, &mut |change| made.push(change.to_vec()));
+            let same = twin.ask(now, &[namespace], &mut asked, &mut |change| made.push(change.to_vec()));
             assert_eq!(answer, same);
             for change in made {
                 changes.push(change);
@@ -180,8 +180,8 @@ fn after_an_error_of_the_disk_there_is_all_that_was_synced() {
         let mut synced = 0;
         let work = || -> Result<()> {
             let (mut engine, _) = Engine::open(disk, settings(Retention::default()), made_with())?;
-            for (number, (asked, namespace, ..)) in requests(9, 90).into_iter().enumerate() {
-                engine.ask(number as u64, &[namespace], asked);
+            for (number, (mut asked, namespace, ..)) in requests(9, 90).into_iter().enumerate() {
+                engine.ask(number as u64, &[namespace], &mut asked);
                 engine.sync()?;
                 synced = engine.last();
                 if number % 20 == 10 {
@@ -222,8 +222,8 @@ fn damage_is_refused() {
     fs::create_dir(&folder).unwrap();
     let open = || Engine::open(LogFolder(folder.clone()), settings(Retention::default()), made_with());
     let mut engine = open().unwrap().0;
-    for (number, (asked, namespace, ..)) in requests(3, 200).into_iter().enumerate() {
-        engine.ask(number as u64, &[namespace], asked);
+    for (number, (mut asked, namespace, ..)) in requests(3, 200).into_iter().enumerate() {
+        engine.ask(number as u64, &[namespace], &mut asked);
         engine.sync().unwrap();
         if number == 100 {
             engine.snapshot().unwrap();
@@ -281,8 +281,8 @@ fn folders_that_do_not_fit_are_refused_by_name() {
     let refused = |made_with| open(made_with).err().unwrap().to_string();
     let (mut engine, _) = open(made_with()).unwrap();
     assert!(refused(made_with()).contains("another service has this folder"));
-    let (asked, ..) = requests(1, 1).remove(0);
-    engine.ask(1, b"a", asked);
+    let (mut asked, ..) = requests(1, 1).remove(0);
+    engine.ask(1, b"a", &mut asked);
     engine.sync().unwrap();
     drop(engine);
     let other = refused(vec![("distance", "5".to_owned())]);
@@ -317,20 +317,20 @@ fn retention_changes_with_a_restart() {
     let open = |keep| Engine::open(LogFolder(folder.clone()), settings(kept(keep)), made_with()).unwrap().0;
     let mut engine = open(1000);
     let mut last = 0;
-    for (asked, ..) in requests(4, 120) {
+    for (mut asked, ..) in requests(4, 120) {
         last += 4;
-        engine.ask(last, b"a", asked);
+        engine.ask(last, b"a", &mut asked);
     }
     engine.sync().unwrap();
-    let before = engine.ask(last, b"a", Operation::Count);
+    let before = engine.ask(last, b"a", &mut Operation::Count);
     drop(engine);
     let mut engine = open(100);
-    let Answer::Count(few, _) = engine.ask(last, b"a", Operation::Count) else { panic!("a count") };
+    let Answer::Count(few, _) = engine.ask(last, b"a", &mut Operation::Count) else { panic!("a count") };
     let Answer::Count(many, _) = before else { panic!("a count") };
     assert!(0 < few && few < many, "{few} of {many}");
     engine.sync().unwrap();
     drop(engine);
-    let again = open(100).ask(last, b"a", Operation::Count);
+    let again = open(100).ask(last, b"a", &mut Operation::Count);
     assert_eq!(
         again,
         Answer::Count(
@@ -351,12 +351,12 @@ fn what_is_read_only_is_so_after_a_restart() {
     let open = || Engine::open(LogFolder(place.path().to_owned()), settings(), made_with()).unwrap().0;
     let document = Document { key: Key::Text(7), digest: 7, content: None };
     let add = |engine: &mut Engine<LogFolder>, namespace: &[u8], id: &[u8]| {
-        engine.ask(1, namespace, Operation::CheckAdd(id.into(), document.clone()))
+        engine.ask(1, namespace, &mut Operation::CheckAdd(id.into(), document.clone()))
     };
     let refused = Answer::Refused(Refused::ReadOnly);
     let mut engine = open();
     assert_eq!(add(&mut engine, b"a", b"1"), Answer::Verdict(Verdict::New));
-    assert_eq!(engine.ask(1, b"a", Operation::ReadOnly(true)), Answer::ReadOnly(true));
+    assert_eq!(engine.ask(1, b"a", &mut Operation::ReadOnly(true)), Answer::ReadOnly(true));
     for with_snapshot in [false, true, false] {
         engine.sync().unwrap();
         if with_snapshot {
@@ -365,11 +365,11 @@ fn what_is_read_only_is_so_after_a_restart() {
         drop(engine);
         engine = open();
         assert_eq!(add(&mut engine, b"a", b"2"), refused);
-        assert_eq!(engine.ask(1, b"a", Operation::Delete(b"1"[..].into())), refused);
+        assert_eq!(engine.ask(1, b"a", &mut Operation::Delete(b"1"[..].into())), refused);
         assert_eq!(add(&mut engine, b"a", b"1"), Answer::Verdict(Verdict::New), "a retry changes nothing");
         assert!(matches!(add(&mut engine, b"b", b"2"), Answer::Verdict(_)), "another namespace");
     }
-    assert_eq!(engine.ask(1, b"a", Operation::ReadOnly(false)), Answer::ReadOnly(false));
+    assert_eq!(engine.ask(1, b"a", &mut Operation::ReadOnly(false)), Answer::ReadOnly(false));
     engine.sync().unwrap();
     drop(engine);
     assert!(matches!(add(&mut open(), b"a", b"2"), Answer::Verdict(Verdict::Duplicate { .. })));

@@ -3,11 +3,11 @@
 use super::client::{self, Client, words};
 use super::http_client::request;
 use super::serving::{Serving, http_options, settings, sketching};
+use crate::decider::Fsync;
 use crate::http::reply::Reply;
 use crate::resp::Replies;
 use crate::runs::Mode;
 use crate::state::{Operation, State};
-use crate::writer::Fsync;
 use serde_json::{Value, json};
 use std::thread;
 use std::time::Duration;
@@ -97,11 +97,11 @@ fn endpoints_answer_as_they_are_documented() {
 
 /// An operation of a number, as the state, RESP and HTTP have it.
 fn operation(number: u64) -> (Operation, Vec<String>, Vec<u8>) {
-    let sketch = sketching(None).sketch();
+    let sketching = sketching(None);
     let of = |salt: u64| mix(number * 8 + salt);
     let id = |salt: u64| (of(salt) % 150).to_string();
     let fingerprint = |salt: u64| format!("{:016x}", mix(of(salt) % 40) ^ (of(salt) >> 32 & 0b11));
-    let document = |digits: &str| sketch.of_fingerprint(digits.as_bytes()).unwrap();
+    let document = |digits: &str| sketching.of_fingerprint(digits.as_bytes()).unwrap();
     let bytes = |id: &str| id.as_bytes().to_vec().into_boxed_slice();
     let post = |path: &str, body: Value| request("POST", &format!("/v1/n/{path}"), Some(&body));
     let (one, two, fp) = (id(0), id(1), fingerprint(2));
@@ -177,8 +177,8 @@ fn both_protocols_have_the_same_answers() {
     let mut state = State::new(settings(&sketching(None)));
     let (mut errors, mut duplicates) = (0, 0);
     for number in 0..6000 {
-        let (operation, line, bytes) = operation(number);
-        let expected = state.ask(1, b"n", operation, &mut |_| {});
+        let (mut operation, line, bytes) = operation(number);
+        let expected = state.ask(1, b"n", &mut operation, &mut |_| {});
         if mix(number).is_multiple_of(2) {
             let mut replies = Replies::default();
             crate::replies::reply(&expected, &mut replies);

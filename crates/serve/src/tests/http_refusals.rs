@@ -2,8 +2,8 @@
 
 use super::http_client::{HttpClient, request};
 use super::serving::{Serving, damaged, http_options};
+use crate::decider::Fsync;
 use crate::server::{HttpOptions, ServerOptions};
-use crate::writer::Fsync;
 use serde_json::json;
 use std::time::Duration;
 

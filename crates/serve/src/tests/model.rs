@@ -123,18 +123,20 @@ pub(super) fn seen(state: &mut State, now: u64) -> Vec<Answer> {
     let mut all = Vec::new();
     for namespace in 0..2u8 {
         all.push(Answer::ReadOnly(state.get(&[namespace]).is_some_and(|held| held.read_only)));
-        let mut ask = |asked| all.push(state.ask(now, &[namespace], asked, &mut |_| panic!("a change")));
+        let mut ask =
+            |mut asked| all.push(state.ask(now, &[namespace], &mut asked, &mut |_| panic!("a change")));
         ask(Operation::Count);
         ask(Operation::Runs);
         let Some(Answer::Runs(runs)) = all.last().cloned() else { panic!("runs") };
         for run in runs.iter().filter(|run| run.state != "open") {
-            let end = match run.state {
+            let mut end = match run.state {
                 "committed" => Operation::Commit(run.name.clone()),
                 _ => Operation::Cancel(run.name.clone()),
             };
-            all.push(state.ask(now, &[namespace], end, &mut |_| panic!("a change")));
+            all.push(state.ask(now, &[namespace], &mut end, &mut |_| panic!("a change")));
         }
-        let mut ask = |asked| all.push(state.ask(now, &[namespace], asked, &mut |_| panic!("a change")));
+        let mut ask =
+            |mut asked| all.push(state.ask(now, &[namespace], &mut asked, &mut |_| panic!("a change")));
         for id in 0..60 {
             let id: Box<[u8]> = id.to_string().into_bytes().into();
             let why = Operation::Why(id.clone(), id);
@@ -210,7 +212,7 @@ proptest! {
             // Read-only now and then, and not for long.
             let read_only = (passes == 4 && place.is_multiple_of(3)).then_some(Operation::ReadOnly(place.is_multiple_of(9)));
             for asked in read_only.into_iter().chain([asked]) {
-                let answer = state.ask(now, &[namespace], asked.clone(), &mut |change| changes.push(change.to_vec()));
+                let answer = state.ask(now, &[namespace], &mut asked.clone(), &mut |change| changes.push(change.to_vec()));
                 prop_assert_eq!(&answer, &oracle.ask(now, namespace, asked.clone()), "{:?}", asked);
             }
             for change in changes {
@@ -232,10 +234,10 @@ fn runs_end_with_all_that_can_become_of_their_documents() {
         let all = asked(&settings, 300).new_tree(&mut runner).unwrap().current();
         let (mut state, mut names) = (State::new(settings), Names::default());
         for (operation, namespace, _, passes) in all {
-            let operation = names.put(namespace, operation);
+            let mut operation = names.put(namespace, operation);
             let now = state.now() + passes;
             let mut note = |what: &'static str| *told.entry(what).or_insert(0) += 1;
-            match state.ask(now, &[namespace], operation, &mut |_| {}) {
+            match state.ask(now, &[namespace], &mut operation, &mut |_| {}) {
                 Answer::Committed(all) => all.iter().for_each(|(_, settled)| {
                     note(match settled {
                         Settled::Duplicate(Verdict::Duplicate { pending: None, .. }) => "duplicate",
@@ -266,16 +268,16 @@ fn without_memory_what_is_new_is_refused() {
     };
     let mut add = |number: u64| {
         let id = number.to_string().into_bytes().into();
-        state.ask(1, b"a", Operation::CheckAdd(id, document(number)), &mut |_| {})
+        state.ask(1, b"a", &mut Operation::CheckAdd(id, document(number)), &mut |_| {})
     };
     let taken = (0..1000).take_while(|number| add(*number) == Answer::Verdict(Verdict::New)).count() as u64;
     assert!((50..600).contains(&taken), "{taken}");
     assert_eq!(add(taken), Answer::Refused(Refused::Memory(20_000)));
     assert_eq!(add(3), Answer::Verdict(Verdict::New));
-    assert_eq!(state.ask(1, b"a", Operation::Count, &mut |_| {}), Answer::Count(taken, taken));
-    let deleted = state.ask(1, b"a", Operation::Delete(b"3"[..].into()), &mut |_| {});
+    assert_eq!(state.ask(1, b"a", &mut Operation::Count, &mut |_| {}), Answer::Count(taken, taken));
+    let deleted = state.ask(1, b"a", &mut Operation::Delete(b"3"[..].into()), &mut |_| {});
     assert_eq!(deleted, Answer::Orphans(Some(Vec::new())));
-    let other = state.ask(1, b"b", Operation::CheckAdd(b"x"[..].into(), document(7)), &mut |_| {});
+    let other = state.ask(1, b"b", &mut Operation::CheckAdd(b"x"[..].into(), document(7)), &mut |_| {});
     assert!(matches!(other, Answer::Refused(_)), "{other:?}");
 }
 
@@ -293,7 +295,7 @@ fn of_many_documents_those_that_are_kept_are_found() {
             let value = u128::from(twinsplit_core::hash::mix(number) ^ 1 << flip);
             Document { key: Key::Fingerprint { value, most: 3 }, digest: number, content: None }
         };
-        let mut ask = |now: u64, operation: Operation| state.ask(now, b"a", operation, &mut |_| {});
+        let mut ask = |now: u64, mut operation: Operation| state.ask(now, b"a", &mut operation, &mut |_| {});
         // A document a millisecond.
         for number in 0..MANY {
             let added =
@@ -347,9 +349,10 @@ fn of_many_sets_those_that_are_kept_are_found() {
     for number in 0..MANY {
         let id = number.to_string().into_bytes().into();
         let mut changes = Vec::new();
-        let added = state.ask(number, b"a", Operation::CheckAdd(id, document(number, 0)), &mut |change| {
-            changes.push(change.to_vec())
-        });
+        let added =
+            state.ask(number, b"a", &mut Operation::CheckAdd(id, document(number, 0)), &mut |change| {
+                changes.push(change.to_vec())
+            });
         assert_eq!(added, Answer::Verdict(Verdict::New), "{number}");
         changes.iter().for_each(|change| assert_eq!(again.replay(change), Ok(())));
     }
@@ -364,8 +367,12 @@ fn of_many_sets_those_that_are_kept_are_found() {
                     pending: None,
                 };
                 let expected = similarity.filter(|_| number >= MANY - KEPT).map_or(Verdict::New, duplicate);
-                let asked = Operation::Check(document(number, left_out));
-                assert_eq!(state.ask(MANY, b"a", asked, &mut |_| {}), Answer::Verdict(expected), "{number}");
+                let mut asked = Operation::Check(document(number, left_out));
+                assert_eq!(
+                    state.ask(MANY, b"a", &mut asked, &mut |_| {}),
+                    Answer::Verdict(expected),
+                    "{number}"
+                );
             }
         }
     }

@@ -2,8 +2,8 @@
 
 use super::http_client::{Answer, HttpClient, request};
 use super::serving::{Serving, http_options, sketching};
+use crate::decider::Fsync;
 use crate::server::{Server, ServerOptions};
-use crate::writer::Fsync;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 

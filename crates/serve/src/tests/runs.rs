@@ -2,7 +2,7 @@
 
 use super::client::{Client, Value, duplicate, new, words};
 use super::serving::{FSYNCS, Serving, options};
-use crate::writer::Fsync;
+use crate::decider::Fsync;
 use std::collections::{BTreeMap, BTreeSet};
 use std::thread;
 use twinsplit_core::hash::mix;

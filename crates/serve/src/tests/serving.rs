@@ -2,13 +2,13 @@
 
 use super::client::Client;
 use super::http_client::HttpClient;
+use crate::decider::{Fsync, WriterOptions};
 use crate::disk::LogFolder;
 use crate::engine::Engine;
 use crate::resp::Limits;
 use crate::server::{HttpOptions, Server, ServerOptions, Stopper};
 use crate::settings::{Retention, Settings};
 use crate::sketch::{Fingerprinting, Sketched, Sketching};
-use crate::writer::{Fsync, WriterOptions};
 use std::net::SocketAddr;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;

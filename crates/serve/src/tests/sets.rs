@@ -2,8 +2,8 @@
 
 use super::client::{Client, Value, new};
 use super::serving::{Serving, http_options, sketching};
+use crate::decider::Fsync;
 use crate::sketch::{Sketched, Sketching};
-use crate::writer::Fsync;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::thread;

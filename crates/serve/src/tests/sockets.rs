@@ -2,8 +2,8 @@
 
 use super::client::{Client, Value, duplicate, new, words};
 use super::serving::{FSYNCS, Serving, damaged, options};
+use crate::decider::Fsync;
 use crate::server::ServerOptions;
-use crate::writer::Fsync;
 use std::process::Command;
 use std::sync::Barrier;
 use std::thread;
