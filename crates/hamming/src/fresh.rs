@@ -3,7 +3,7 @@
 use super::bits::Fingerprint;
 use twinsplit_core::processor::{self, Instructions, Work};
 
-/// Fingerprints, ascending by id.
+/// Fingerprints, ascending by id, that are few enough to be scanned.
 #[derive(Debug, Default)]
 pub struct Fresh<F> {
     ids: Vec<u64>,
@@ -17,6 +17,11 @@ impl<F: Fingerprint> Fresh<F> {
     /// How many there are.
     pub fn len(&self) -> usize {
         self.ids.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.ids.is_empty()
     }
 
     /// Adds one, whose id is larger than all before.
@@ -52,27 +57,32 @@ impl<F: Fingerprint> Fresh<F> {
     }
 
     /// Calls `visit` with the id and the distance of each that is within a distance of a query.
-    pub fn search(&self, query: F, most: u32, mut visit: impl FnMut(u64, u32)) {
-        for (values, ids) in self.values.chunks(BLOCK).zip(self.ids.chunks(BLOCK)) {
-            if processor::run(Instructions::Avx2, Nearest { values, query }) <= most {
+    pub fn search(&self, query: F, most: u32, visit: impl FnMut(u64, u32)) {
+        processor::run(Instructions::Avx512, Search { fresh: self, query, most, visit });
+    }
+}
+
+/// A search. Which processor this is is asked once for each, for the answer costs as much as to compare some fingerprints.
+struct Search<'f, F, V> {
+    fresh: &'f Fresh<F>,
+    query: F,
+    most: u32,
+    visit: V,
+}
+
+impl<F: Fingerprint, V: FnMut(u64, u32)> Work for Search<'_, F, V> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { fresh: Fresh { ids, values }, query, most, mut visit } = self;
+        for (values, ids) in values.chunks(BLOCK).zip(ids.chunks(BLOCK)) {
+            // The distance of the nearest: what is done does not depend on what they are, so several are compared at once.
+            let nearest = values.iter().fold(F::BITS, |nearest, value| nearest.min(value.distance(query)));
+            if nearest <= most {
                 let all = ids.iter().zip(values).map(|(id, value)| (*id, value.distance(query)));
                 all.filter(|(_, distance)| *distance <= most).for_each(|(id, distance)| visit(id, distance));
             }
         }
-    }
-}
-
-/// The distance of the nearest of some: what is done does not depend on what they are, so several are compared at once.
-struct Nearest<'v, F> {
-    values: &'v [F],
-    query: F,
-}
-
-impl<F: Fingerprint> Work for Nearest<'_, F> {
-    type Out = u32;
-
-    #[inline(always)]
-    fn run(self) -> u32 {
-        self.values.iter().fold(F::BITS, |nearest, value| nearest.min(value.distance(self.query)))
     }
 }

@@ -41,6 +41,7 @@ pub use bits::Fingerprint;
 pub use connect::connect;
 pub use dynamic::DynamicIndex;
 pub use file::bits_of;
+pub use fresh::Fresh;
 pub use id_files::{IdWriter, MappedIds};
 pub use index::{Index, IndexOptions, Match, Scratch};
 pub use join::{JoinOptions, join};

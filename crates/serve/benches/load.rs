@@ -1,8 +1,9 @@
 //! A service under load, beside Redis with the same client on the same machine in the same run: `make bench-serve`.
 //!
 //! The service is a process of its own, this program by another argument. Clients are threads that send some requests together and wait for all of their replies;
-//! a latency is the time from sending these to the last reply. Rates count requests, as redis-benchmark does. What is printed is a table in
-//! Markdown. `--requests N` says how many requests a row of fingerprints has; rows of texts have a tenth, and those without a pipeline a fifth.
+//! a latency is the time from sending these to the last reply. Rates count requests, as redis-benchmark does. The servers of a table are asked in turn, some times each,
+//! and of each figure the middle is shown. What is printed is a table in Markdown. `--requests N` says how many requests a row of fingerprints has; rows of texts have a tenth, and those without a pipeline a fifth; with `--alone` there are
+//! the last ones only.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use std::fs;
@@ -29,8 +30,10 @@ fn main() {
     let args: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
     match args.first().map(String::as_str) {
         Some("serve") => serve(&args[1..]),
-        Some("--requests") => load(args[1].parse().expect("a number")),
-        _ => println!("load: --requests N"),
+        Some("--requests") => {
+            load(args[1].parse().expect("a number"), args.get(2).is_some_and(|arg| arg == "--alone"))
+        }
+        _ => println!("load: --requests N [--alone]"),
     }
 }
 
@@ -159,26 +162,34 @@ impl Running {
     }
 }
 
-/// Sends so many requests by some clients, some together, and prints a row.
-fn row(
-    name: &str,
-    server: &Running,
-    counts: (usize, usize, u64),
-    request: impl Fn(u64, &mut Vec<u8>) + Sync,
-) {
-    row_over(name, server, (server.address, reply), counts, request);
+/// Who is asked, and what reads a reply.
+struct Asked<'a> {
+    name: String,
+    server: &'a Running,
+    address: SocketAddr,
+    reply: fn(&mut BufReader<TcpStream>),
+    request: fn(u64, &mut Vec<u8>),
 }
 
-/// The same at an address, with what reads a reply there.
-fn row_over(
-    name: &str,
-    server: &Running,
-    (address, reply): (SocketAddr, fn(&mut BufReader<TcpStream>)),
+/// What was measured.
+#[derive(Clone, Copy)]
+struct Measured {
+    rate: f64,
+    /// Milliseconds: half of the latencies, all but a hundredth, all but a thousandth, and all are no longer.
+    latencies: [f64; 4],
+    /// Microseconds of processor time of the server for a request.
+    processor: f64,
+}
+
+/// Sends so many requests from a number on, by some clients, some together.
+fn measure(
+    asked: &Asked<'_>,
     (clients, together, count): (usize, usize, u64),
     request: impl Fn(u64, &mut Vec<u8>) + Sync,
-) {
+) -> Measured {
     let latencies = Mutex::new(Vec::new());
     let share = count / clients as u64;
+    let Asked { server, address, reply, .. } = *asked;
     let (began, processor) = (Instant::now(), server.processor());
     std::thread::scope(|scope| {
         for client in 0..clients as u64 {
@@ -205,15 +216,55 @@ fn row_over(
     let mut latencies = latencies.into_inner().unwrap();
     latencies.sort_unstable();
     let at = |share: f64| latencies[((latencies.len() - 1) as f64 * share) as usize].as_secs_f64() * 1e3;
+    let all = (share * clients as u64) as f64;
+    Measured {
+        rate: all / took,
+        latencies: [0.5, 0.99, 0.999, 1.0].map(at),
+        processor: (server.processor() - processor) * 1e6 / all,
+    }
+}
+
+fn row(name: &str, (clients, together): (usize, usize), of: Measured, beside: &str) {
+    let [half, p99, p999, most] = of.latencies;
     println!(
-        "| {name} | {clients} | {together} | {:.0} | {:.2} | {:.2} | {:.2} | {:.2} | {:.1} |",
-        (share * clients as u64) as f64 / took,
-        at(0.5),
-        at(0.99),
-        at(0.999),
-        at(1.0),
-        (server.processor() - processor) * 1e6 / (share * clients as u64) as f64
+        "| {name} | {clients} | {together} | {:.0} | {beside} | {half:.2} | {p99:.2} | {p999:.2} | {most:.2} | {:.1} |",
+        of.rate, of.processor
     );
+}
+
+/// How often each is asked, in turn: what else the machine does in a second is then no one's alone.
+const TIMES: usize = 9;
+
+/// Measures some in turn, each as often as the others, and prints of each the middle of what was measured, with its rate beside that of the last of them.
+fn rows(all: &[Asked<'_>], (clients, together, count): (usize, usize, u64), begun: &mut u64) {
+    let share = count / TIMES as u64;
+    let mut measured: Vec<Vec<Measured>> = all.iter().map(|_| Vec::new()).collect();
+    for _ in 0..TIMES {
+        let first = *begun;
+        *begun += share;
+        for (asked, measured) in all.iter().zip(&mut measured) {
+            let request = |number: u64, out: &mut Vec<u8>| (asked.request)(first + number, out);
+            measured.push(measure(asked, (clients, together, share), request));
+        }
+    }
+    let beside: Vec<f64> = measured.last().unwrap().iter().map(|last| last.rate).collect();
+    for (asked, measured) in all.iter().zip(&measured) {
+        let of = |figure: &dyn Fn(&Measured) -> f64| middle(measured.iter().map(figure));
+        let figures = Measured {
+            rate: of(&|one| one.rate),
+            latencies: std::array::from_fn(|place| of(&|one| one.latencies[place])),
+            processor: of(&|one| one.processor),
+        };
+        let ratio = middle(measured.iter().zip(&beside).map(|(one, beside)| one.rate / beside));
+        row(&asked.name, (clients, together), figures, &format!("{ratio:.2}"));
+    }
+}
+
+/// The middle of some numbers.
+fn middle(all: impl Iterator<Item = f64>) -> f64 {
+    let mut all: Vec<f64> = all.collect();
+    all.sort_unstable_by(f64::total_cmp);
+    all[all.len() / 2]
 }
 
 /// Reads a reply.
@@ -313,46 +364,44 @@ fn document(number: u64, text: &str, out: &mut Vec<u8>) {
 const CHINESE: &str = "我们 今天 开始 研究 中国 经济 发展 问题 政府 公司 市场 技术 工作 社会 学生 学校 老师 国家 世界 城市 农村 北京 上海 天气 下雨 新闻 报道 记者 表示 认为 可以 因为 所以 但是 已经 没有 进行 使用 系统 数据 分析 方法 文本 相似 重复 网页 采集 搜索 引擎 的 了 在 是 和 有 这 不 人 大 为 上 个 到 说 们";
 const ENGLISH: &str = "the of and to in that is was for it with as his on be at by had not are but from or have an they which one you were all her she there would their we him been has when who will no more if out so up said what its about than into them can only other time new some could these two may first then do any like my now over such our man me even most made after also did many before must through back years where much your way well down should because long each just state those people too";
 
-fn load(requests: u64) {
+fn load(requests: u64, alone: bool) {
     let place = std::env::temp_dir().join(format!("twinsplit-bench-serve-{}", std::process::id()));
     let folder = |name: &str| -> String { place.join(name).display().to_string() };
     println!(
-        "| what | clients | together | requests/s | p50 ms | p99 | p99.9 | most | server's CPU, us a request |"
+        "| what | clients | together | requests/s | of Redis' | p50 ms | p99 | p99.9 | most | server's CPU, us a request |"
     );
-    println!("|---|---|---|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|---|---|---|---|");
     for fsync in ["100ms", "always"] {
-        let before = Running::ours(&folder(&format!("ours-{fsync}")), fsync, "words:3");
-        let empty = before.memory();
-        row(&format!("FP.CHECKADD, --fsync {fsync}"), &before, (50, 32, requests), fingerprint);
-        let held = before.memory();
-        let more = |number: u64, out: &mut Vec<u8>| fingerprint(number + requests, out);
-        row(&format!("FP.CHECKADD, --fsync {fsync}"), &before, (50, 1, requests / 5), more);
-        drop(before);
-        let again = Running::ours(&folder(&format!("ours-{fsync}")), fsync, "words:3");
-        eprintln!(
-            "--fsync {fsync}: {:.0} bytes a document; ready again from the log in {} ms",
-            (held - empty) as f64 / requests as f64,
-            again.ready
-        );
-        drop(again);
+        let ours = Running::ours(&folder(&format!("ours-{fsync}")), fsync, "words:3");
         let http = Running::ours(&folder(&format!("http-{fsync}")), fsync, "words:3");
-        let over = (http.http, answer as fn(&mut BufReader<TcpStream>));
-        let name = format!("check-add over HTTP, --fsync {fsync}");
-        row_over(&name, &http, over, (50, 32, requests), posted);
-        let more = |number: u64, out: &mut Vec<u8>| posted(number + requests, out);
-        row_over(&name, &http, over, (50, 1, requests / 5), more);
-        drop(http);
         let redis = Running::redis(&folder(&format!("redis-{fsync}")), fsync);
-        let name = if fsync == "always" { "always" } else { "everysec" };
-        row(&format!("Redis SET, appendfsync {name}"), &redis, (50, 32, requests), set);
-        let more = |number: u64, out: &mut Vec<u8>| set(number + requests, out);
-        row(&format!("Redis SET, appendfsync {name}"), &redis, (50, 1, requests / 5), more);
+        let of_redis = if fsync == "always" { "always" } else { "everysec" };
+        let asked =
+            |name: String, server, address, reply, request| Asked { name, server, address, reply, request };
+        let all = [
+            asked(format!("FP.CHECKADD, --fsync {fsync}"), &ours, ours.address, reply, fingerprint),
+            asked(format!("check-add over HTTP, --fsync {fsync}"), &http, http.http, answer, posted),
+            asked(format!("Redis SET, appendfsync {of_redis}"), &redis, redis.address, reply, set),
+        ];
+        let (empty, mut begun) = (ours.memory(), 0);
+        if !alone {
+            rows(&all, (50, 32, requests), &mut begun);
+            let held = (ours.memory() - empty) as f64 / begun as f64;
+            eprintln!("--fsync {fsync}: {held:.0} bytes a document");
+        }
+        rows(&all, (50, 1, requests / 5), &mut begun);
+        drop(ours);
+        let again = Running::ours(&folder(&format!("ours-{fsync}")), fsync, "words:3");
+        eprintln!("--fsync {fsync}: ready again from the log in {} ms", again.ready);
     }
     for (name, features, of, gap) in [
         ("1 KB Chinese texts, jieba", "jieba", CHINESE, ""),
         ("1 KB English texts, words:3", "words:3", ENGLISH, " "),
         ("the same, --chain doc-split at .65", "sets words:3", ENGLISH, " "),
-    ] {
+    ]
+    .into_iter()
+    .filter(|_| !alone)
+    {
         let server = Running::ours(&folder(features), "100ms", features);
         let of: Vec<&str> = of.split(' ').collect();
         let texts: Vec<String> = (0..2000).map(|number| text(number, &of, gap)).collect();
@@ -361,7 +410,14 @@ fn load(requests: u64) {
             let text = format!("{number} {}", texts[number as usize % texts.len()]);
             document(number, &text, out);
         };
-        row(name, &server, (8, 16, requests / 10), request);
+        let asked = Asked {
+            name: name.to_owned(),
+            server: &server,
+            address: server.address,
+            reply,
+            request: fingerprint,
+        };
+        row(name, (8, 16), measure(&asked, (8, 16, requests / 10), request), "");
     }
     let place: PathBuf = place;
     fs::remove_dir_all(place).unwrap();

@@ -156,15 +156,14 @@ impl Client {
     }
 
     /// Replies to the requests of its last turn. There are no answers where nothing decides any more.
-    pub fn reply(
-        &mut self,
-        answers: Option<Vec<Answer>>,
-        now: Instant,
-        backend: &mut Backend,
-    ) -> Result<Turn> {
+    pub fn reply(&mut self, answers: Option<&[Answer]>, now: Instant, backend: &mut Backend) -> Result<Turn> {
         self.session.reply(answers, backend, &mut self.unsent);
         let (requests, came) = self.requests;
-        backend.common.shared.answered(self.session.protocol(), requests as u64, came.elapsed());
+        backend.common.shared.answered(
+            self.session.protocol(),
+            requests as u64,
+            now.saturating_duration_since(came),
+        );
         self.phase = Phase::Writes;
         self.send(now)
     }

@@ -5,7 +5,7 @@
 
 use crate::disk::LogDisk;
 use crate::engine::Engine;
-use crate::group::Group;
+use crate::group::{Answered, Group};
 use crate::info::{Figures, Held, Shared};
 use crate::recent::{self, Recent};
 use crate::snapshotting::Snapshotting;
@@ -41,8 +41,8 @@ pub(crate) trait Decides: Send {
     /// is forgotten, and a snapshot goes on.
     ///
     /// # Errors
-    /// Those of the log's disk: nobody may have an answer that rests on what is not there.
-    fn decide(&mut self, group: &mut Group, recent: Option<&mut Recent>) -> Result<()>;
+    /// Those of the log's disk: nobody may have an answer that rests on what is not there, and the group is as it was.
+    fn decide(&mut self, group: &mut Group, recent: Option<&mut Recent>) -> Result<Answered>;
 
     /// The number of the last change, on which what was decided may rest.
     fn last(&self) -> u64;
@@ -111,11 +111,11 @@ impl<D: LogDisk> Decider<D> {
         Ok(Self { engine, options, shared, syncing, snapshot: None, failed: false })
     }
 
-    fn try_decide(&mut self, group: &mut Group, recent: Option<&mut Recent>) -> Result<()> {
+    fn try_decide(&mut self, group: &mut Group, recent: Option<&mut Recent>) -> Result<Answered> {
         let now = now();
         self.engine.expire(now);
         let before = self.engine.last();
-        group.answer(&mut self.engine, now, recent);
+        let answers = group.answer(&mut self.engine, now, recent);
         if let Some(syncing) = &self.syncing {
             syncing.must_run()?;
         }
@@ -125,7 +125,8 @@ impl<D: LogDisk> Decider<D> {
         {
             syncing.ask(self.engine.last());
         }
-        self.go_on_with_snapshot()
+        self.go_on_with_snapshot()?;
+        Ok(group.take(answers))
     }
 
     /// Goes on with a snapshot, or begins one where the log is long.
@@ -152,7 +153,7 @@ impl<D: LogDisk> Decider<D> {
 }
 
 impl<D: LogDisk> Decides for Decider<D> {
-    fn decide(&mut self, group: &mut Group, recent: Option<&mut Recent>) -> Result<()> {
+    fn decide(&mut self, group: &mut Group, recent: Option<&mut Recent>) -> Result<Answered> {
         let decided = self.try_decide(group, recent);
         self.failed |= decided.is_err();
         decided

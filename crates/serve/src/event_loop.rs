@@ -12,12 +12,13 @@ use crate::group::{Answered, Group};
 use crate::info::Phase;
 use crate::listener::Listener;
 use crate::server::Stopper;
-use crate::session::Protocol;
+use crate::session::{Asked, Protocol};
 use crate::sketch::Sketch;
 use crate::workers::{self, Workers};
 use mio::net::TcpListener;
 use mio::{Events, Interest, Poll, Token};
-use std::collections::{HashMap, VecDeque};
+use rustc_hash::FxHashMap;
+use std::collections::VecDeque;
 use std::io::ErrorKind;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError};
@@ -60,14 +61,16 @@ pub(crate) struct EventLoop {
     /// Told where the disk has failed.
     stopper: Stopper,
     stops: bool,
-    listeners: HashMap<usize, Listener>,
-    clients: HashMap<usize, Client>,
+    listeners: FxHashMap<usize, Listener>,
+    clients: FxHashMap<usize, Client>,
     next: usize,
     /// Clients that have a turn, in this order.
     queue: VecDeque<usize>,
     group: Group,
     /// Answers that wait for the disk, and the changes on which they rest.
-    held: VecDeque<(u64, Vec<Answered>)>,
+    held: VecDeque<(u64, Answered)>,
+    /// What is asked for in a turn.
+    asked: Vec<Asked>,
     sketch: Sketch,
     room: Vec<u8>,
     now: Instant,
@@ -93,12 +96,13 @@ impl EventLoop {
             failed: None,
             stopper,
             stops: false,
-            listeners: HashMap::new(),
-            clients: HashMap::new(),
+            listeners: FxHashMap::default(),
+            clients: FxHashMap::default(),
             next: FIRST,
             queue: VecDeque::new(),
             group: Group::default(),
             held: VecDeque::new(),
+            asked: Vec::new(),
             sketch,
             room: vec![0; ROOM],
             now,
@@ -265,17 +269,18 @@ impl EventLoop {
     fn turn(&mut self, number: usize) {
         let Some(client) = self.clients.get_mut(&number) else { return };
         client.is_queued = false;
-        let mut asked = Vec::new();
-        let turn = client.turn(self.now, &mut self.room, &self.backend.common, &mut asked);
+        let turn = client.turn(self.now, &mut self.room, &self.backend.common, &mut self.asked);
         if !matches!(turn, Ok(Turn::Requests)) {
             self.end_turn(number, turn);
-        } else if asked.is_empty() || self.backend.decider.is_none() {
+        } else if self.asked.is_empty() || self.backend.decider.is_none() {
+            self.asked.clear();
             self.reply(number, None);
-        } else if workers::bytes(&asked) > 0 {
-            self.workers.ask(number, asked);
+        } else if workers::bytes(&self.asked) > 0 {
+            self.workers.ask(number, std::mem::take(&mut self.asked));
         } else {
             let (sketching, sketch) = (&self.backend.common.sketching, &mut self.sketch);
-            self.group.push(number, asked.into_iter().map(|asked| workers::ready(asked, sketching, sketch)));
+            let ready = self.asked.drain(..).map(|asked| workers::ready(asked, sketching, sketch));
+            self.group.push(number, ready);
         }
     }
 
@@ -288,7 +293,7 @@ impl EventLoop {
         }
     }
 
-    fn reply(&mut self, number: usize, answers: Option<Vec<Answer>>) {
+    fn reply(&mut self, number: usize, answers: Option<&[Answer]>) {
         let Some(client) = self.clients.get_mut(&number) else { return };
         let turn = client.reply(answers, self.now, &mut self.backend);
         self.end_turn(number, turn);
@@ -298,31 +303,40 @@ impl EventLoop {
     fn decide(&mut self) {
         let Backend { decider, recent, .. } = &mut self.backend;
         let Some(decides) = decider else { return self.refuse() };
-        if let Err(error) = decides.decide(&mut self.group, recent.as_mut()) {
-            let ended = decider.take().map_or(Ok(()), Decides::end);
-            // Where a thread that waits for the disk has ended, it says why.
-            self.failed = Some(ended.err().unwrap_or(error));
-            self.backend.common.shared.is_now(Phase::Ended);
-            self.stopper.stop();
-            return self.refuse();
-        }
+        let decided = decides.decide(&mut self.group, recent.as_mut());
+        let answered = match decided {
+            Ok(answered) => answered,
+            Err(error) => return self.fail(error),
+        };
         let (last, safe) = (decides.last(), decides.safe());
-        let answered = self.group.take();
         if !answered.is_empty() {
             self.held.push_back((last, answered));
         }
-        while self.held.front().is_some_and(|(upto, _)| *upto <= safe) {
-            for (number, answers) in self.held.pop_front().into_iter().flat_map(|(_, answered)| answered) {
-                self.reply(number, Some(answers));
+        let safe = self.held.partition_point(|(upto, _)| *upto <= safe);
+        if safe > 0 {
+            self.now = Instant::now();
+            let rest = self.held.split_off(safe);
+            for (_, answered) in std::mem::replace(&mut self.held, rest) {
+                answered.each().for_each(|(number, answers)| self.reply(number, answers));
             }
         }
     }
 
+    /// Nothing is decided any more: its disk has failed.
+    fn fail(&mut self, error: Error) {
+        let ended = self.backend.decider.take().map_or(Ok(()), Decides::end);
+        // Where a thread that waits for the disk has ended, it says why.
+        self.failed = Some(ended.err().unwrap_or(error));
+        self.backend.common.shared.is_now(Phase::Ended);
+        self.stopper.stop();
+        self.refuse();
+    }
+
     /// Answers that nothing decides any more.
     fn refuse(&mut self) {
-        let held = std::mem::take(&mut self.held).into_iter().flat_map(|(_, answered)| answered);
-        for (number, _) in held.chain(self.group.take()) {
-            self.reply(number, None);
+        let held = std::mem::take(&mut self.held).into_iter().map(|(_, answered)| answered);
+        for answered in held.chain([self.group.take(Vec::new())]) {
+            answered.each().for_each(|(number, _)| self.reply(number, None));
         }
     }
 

@@ -5,6 +5,7 @@
 
 use crate::index::{FingerprintIndex, Room};
 use std::ops::Range;
+use twinsplit_hamming::Fresh;
 
 /// How many documents are searched for together.
 pub(crate) const TOGETHER: usize = 256;
@@ -19,8 +20,8 @@ pub(crate) struct Prefetched {
     found: Vec<(u64, u32)>,
     /// Values that have been asked for.
     at: usize,
-    /// What was put in since, by number.
-    since: Vec<(u64, u128)>,
+    /// What was put in since.
+    since: Fresh<u128>,
     triples: Vec<(u32, u64, u32)>,
     room: Room,
 }
@@ -57,7 +58,7 @@ impl Prefetched {
     pub fn put_in(&mut self, number: u64, value: u128) {
         // Nobody asks when all have been asked for.
         if self.at < self.values.len() {
-            self.since.push((number, value));
+            self.since.push(number, value);
         }
     }
 
@@ -74,7 +75,6 @@ impl Prefetched {
         self.at = place + 1;
         let range = self.ranges[place].clone();
         near.extend_from_slice(&self.found[range.start as usize..range.end as usize]);
-        let since = self.since.iter().map(|(number, other)| (*number, (value ^ other).count_ones()));
-        near.extend(since.filter(|(_, distance)| *distance <= most));
+        self.since.search(value, most, |number, distance| near.push((number, distance)));
     }
 }

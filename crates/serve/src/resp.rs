@@ -134,13 +134,22 @@ fn line(bytes: &[u8], at: usize, most: usize) -> Result<Option<(&[u8], usize)>, 
     }
 }
 
-/// A number of at most ten digits behind a mark.
+/// A number of at most ten characters behind a mark.
 fn number(line: &[u8], mark: u8) -> Option<i64> {
     let (first, digits) = line.split_first()?;
     if *first != mark || digits.len() > 10 {
         return None;
     }
-    std::str::from_utf8(digits).ok()?.parse().ok()
+    let (sign, digits) = match digits {
+        [b'-', digits @ ..] => (-1, digits),
+        [b'+', digits @ ..] => (1, digits),
+        digits => (1, digits),
+    };
+    if digits.is_empty() {
+        return None;
+    }
+    let digit = |number: i64, byte: &u8| byte.is_ascii_digit().then(|| number * 10 + i64::from(byte - b'0'));
+    Some(sign * digits.iter().try_fold(0, digit)?)
 }
 
 /// Bytes of a line that has a number.
@@ -291,5 +300,44 @@ impl Replies {
             Version::Two => self.head(b'*', 2 * count as u64),
             Version::Three => self.head(b'%', count as u64),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::serving::damaged;
+
+    /// However a request comes, it is read as if all of it had been there at once; so is what is wrong with it.
+    #[test]
+    fn requests_are_read_as_they_come() {
+        let limits = Limits { request: 100, arguments: 6 };
+        let requests = b"*3\r\n$4\r\nECHO\r\n$0\r\n\r\n$11\r\nfive\r\nbytes\r\n\r\nECHO \"a b\\x41\" 'c'\n*0\r\n*1\r\n$4\r\nPING\r\n";
+        let (mut whole, mut partial, mut wrong) = (0, 0, 0);
+        for seed in 0..2000 {
+            let bytes = if seed == 0 { requests.to_vec() } else { damaged(&requests.repeat(2), seed) };
+            for piece in [1, 2, 7] {
+                let (mut reader, mut start) = (Reader::default(), 0);
+                for end in (piece..bytes.len()).step_by(piece).chain([bytes.len()]) {
+                    loop {
+                        let there = &bytes[start..end];
+                        let read = reader.read(there, limits);
+                        assert_eq!(read, request(there, limits), "{:?}", there.escape_ascii().to_string());
+                        match read {
+                            Ok(Some((_, used))) => start += used,
+                            Ok(None) => break,
+                            Err(_) => {
+                                wrong += 1;
+                                break;
+                            }
+                        }
+                        whole += 1;
+                    }
+                    partial += 1;
+                }
+            }
+        }
+        println!("{whole} requests, {partial} pieces, {wrong} that are none");
+        assert!(whole > 5000 && partial > 50_000 && wrong > 1000);
     }
 }

@@ -9,6 +9,9 @@ use crate::resp::{Limits, Malformed, Reader, Replies, Version};
 use crate::session::{Asked, STOPPED, Taken, Wanted};
 use std::sync::atomic::Ordering;
 
+/// Requests for which room is kept.
+const KEPT: usize = 16;
+
 /// What is known of a client.
 pub(crate) struct RespSession {
     reader: Reader,
@@ -77,11 +80,12 @@ impl RespSession {
     }
 
     /// Replies to what was read last.
-    pub fn reply(&mut self, answers: Option<Vec<Answer>>, backend: &mut Backend, out: &mut Vec<u8>) {
-        let mut answers = answers.iter().flatten();
+    pub fn reply(&mut self, answers: Option<&[Answer]>, backend: &mut Backend, out: &mut Vec<u8>) {
+        let mut answers = answers.unwrap_or_default().iter();
         let mut replies = Replies { version: self.version, bytes: std::mem::take(out) };
         let mut errors = 0;
-        for waiting in std::mem::take(&mut self.waiting) {
+        let mut all = std::mem::take(&mut self.waiting);
+        for waiting in all.drain(..) {
             let before = replies.bytes.len();
             match waiting {
                 Waiting::Answer => match answers.next() {
@@ -92,6 +96,9 @@ impl RespSession {
             }
             errors += u64::from(replies.bytes.get(before) == Some(&b'-'));
         }
+        // Its room is used again.
+        self.waiting = all;
+        self.waiting.shrink_to(KEPT);
         if errors > 0 {
             backend.common.shared.errors.fetch_add(errors, Ordering::Relaxed);
         }

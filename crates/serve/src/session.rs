@@ -75,7 +75,7 @@ impl Session {
     }
 
     /// Replies to the requests that were read last. There are no answers where nothing decides any more.
-    pub fn reply(&mut self, answers: Option<Vec<Answer>>, backend: &mut Backend, out: &mut Vec<u8>) {
+    pub fn reply(&mut self, answers: Option<&[Answer]>, backend: &mut Backend, out: &mut Vec<u8>) {
         match self {
             Session::Resp(session) => session.reply(answers, backend, out),
             Session::Http(session) => session.reply(answers, backend, out),

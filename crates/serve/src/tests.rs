@@ -3,6 +3,7 @@
 mod client;
 mod documented;
 mod entries;
+mod event_loop;
 mod faults;
 mod figures;
 mod http;
@@ -14,6 +15,6 @@ mod oracle;
 mod oracle_runs;
 mod power;
 mod runs;
-mod serving;
+pub(crate) mod serving;
 mod sets;
 mod sockets;

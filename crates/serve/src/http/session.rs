@@ -100,8 +100,8 @@ impl HttpSession {
     }
 
     /// Answers what was read last.
-    pub fn reply(&mut self, answers: Option<Vec<Answer>>, backend: &mut Backend, out: &mut Vec<u8>) {
-        let mut answers = answers.iter().flatten();
+    pub fn reply(&mut self, answers: Option<&[Answer]>, backend: &mut Backend, out: &mut Vec<u8>) {
+        let mut answers = answers.unwrap_or_default().iter();
         let mut errors = 0;
         for Waiting { head, stays, reply } in std::mem::take(&mut self.waiting) {
             let reply = match reply {

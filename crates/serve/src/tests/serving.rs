@@ -76,7 +76,7 @@ pub(super) fn settings(sketching: &Sketching) -> Settings {
 }
 
 /// Some requests, cut off and with other bytes in some places.
-pub(super) fn damaged(requests: &[u8], seed: u64) -> Vec<u8> {
+pub(crate) fn damaged(requests: &[u8], seed: u64) -> Vec<u8> {
     let mut bytes = requests.to_vec();
     for change in 0..1 + seed % 4 {
         let at = mix(seed * 7 + change) as usize % bytes.len();
