@@ -41,8 +41,8 @@ pub(crate) enum Turn {
     Over,
     /// There is more to do.
     Again,
-    /// Requests are to be answered.
-    Requests,
+    /// Requests are to be answered, and whether what decides has a part in that.
+    Requests(bool),
     /// It has gone.
     Gone,
 }
@@ -150,7 +150,7 @@ impl Client {
         if taken.requests > 0 {
             self.phase = Phase::Waits;
             self.requests = (taken.requests, now);
-            return Ok(Turn::Requests);
+            return Ok(Turn::Requests(taken.asks));
         }
         self.send(now)
     }

@@ -44,6 +44,9 @@ pub(crate) trait Decides: Send {
     /// Those of the log's disk: nobody may have an answer that rests on what is not there, and the group is as it was.
     fn decide(&mut self, group: &mut Group, recent: Option<&mut Recent>) -> Result<Answered>;
 
+    /// How many documents are looked at to decide a group, about.
+    fn work(&self, group: &Group) -> u64;
+
     /// The number of the last change, on which what was decided may rest.
     fn last(&self) -> u64;
 
@@ -157,6 +160,11 @@ impl<D: LogDisk> Decides for Decider<D> {
         let decided = self.try_decide(group, recent);
         self.failed |= decided.is_err();
         decided
+    }
+
+    fn work(&self, group: &Group) -> u64 {
+        let state = self.engine.state();
+        group.operations().map(|(namespace, operation)| state.work(namespace, operation)).sum()
     }
 
     fn last(&self) -> u64 {

@@ -4,12 +4,15 @@
 //! replies. What takes long is made ready by [`Workers`], and decided in the round after. With `--fsync always` replies are held until what they
 //! rest on is on the disk, while the next round goes on.
 
+mod deciding;
+
 use crate::asked::Answer;
 use crate::backend::Backend;
 use crate::client::{Client, LINGERS, Turn};
 use crate::decider::Decides;
 use crate::group::{Answered, Group};
 use crate::info::Phase;
+use crate::lender::Lender;
 use crate::listener::Listener;
 use crate::server::Stopper;
 use crate::session::{Asked, Protocol};
@@ -48,6 +51,9 @@ const ROOM: usize = 64 << 10;
 /// Requests of a round, about, after which others have to wait for the next one: some milliseconds.
 const ROUND: usize = 2048;
 
+/// How often it is asked for what was lent.
+const ASKS: Duration = Duration::from_millis(50);
+
 /// The least time between two looks for clients that are idle.
 const SWEEPS: Duration = Duration::from_millis(10);
 
@@ -56,6 +62,7 @@ pub(crate) struct EventLoop {
     poll: Poll,
     notes: Receiver<Note>,
     workers: Workers,
+    lender: Lender,
     backend: Backend,
     failed: Option<Error>,
     /// Told where the disk has failed.
@@ -84,6 +91,7 @@ impl EventLoop {
         poll: Poll,
         notes: Receiver<Note>,
         workers: Workers,
+        lender: Lender,
         backend: Backend,
         stopper: Stopper,
     ) -> Self {
@@ -92,6 +100,7 @@ impl EventLoop {
             poll,
             notes,
             workers,
+            lender,
             backend,
             failed: None,
             stopper,
@@ -133,7 +142,7 @@ impl EventLoop {
     /// The log cannot be written; the system cannot tell what clients have sent.
     pub fn run(mut self) -> Result<()> {
         let mut events = Events::with_capacity(EVENTS);
-        while !self.stops || !self.clients.is_empty() {
+        while !self.stops || !self.clients.is_empty() || self.lender.is_away() {
             match self.poll.poll(&mut events, self.patience()) {
                 Err(error) if error.kind() != ErrorKind::Interrupted => {
                     return Err(Error::io("wait for clients of", "the service")(error));
@@ -179,7 +188,10 @@ impl EventLoop {
         let sweeps = (!self.clients.is_empty()).then_some(self.sweeps);
         let until = accepts.into_iter().chain(sweeps).min();
         let until = until.map(|until| until.saturating_duration_since(Instant::now()));
-        let decides = self.backend.decider.as_ref().map(|decider| decider.patience());
+        let decides = match &self.backend.decider {
+            Some(decider) => Some(decider.patience()),
+            None => self.lender.is_away().then_some(ASKS),
+        };
         until.into_iter().chain(decides).min()
     }
 
@@ -270,9 +282,9 @@ impl EventLoop {
         let Some(client) = self.clients.get_mut(&number) else { return };
         client.is_queued = false;
         let turn = client.turn(self.now, &mut self.room, &self.backend.common, &mut self.asked);
-        if !matches!(turn, Ok(Turn::Requests)) {
-            self.end_turn(number, turn);
-        } else if self.asked.is_empty() || self.backend.decider.is_none() {
+        let Ok(Turn::Requests(asks)) = turn else { return self.end_turn(number, turn) };
+        let decides = self.backend.decider.is_some() || self.lender.is_away();
+        if !asks || !decides {
             self.asked.clear();
             self.reply(number, None);
         } else if workers::bytes(&self.asked) > 0 {
@@ -287,7 +299,7 @@ impl EventLoop {
     fn end_turn(&mut self, number: usize, turn: std::io::Result<Turn>) {
         match turn {
             Ok(Turn::Again) => self.queue_up(number),
-            Ok(Turn::Over | Turn::Requests) => {}
+            Ok(Turn::Over | Turn::Requests(_)) => {}
             // What happens to a connection is the client's to see.
             Ok(Turn::Gone) | Err(_) => self.leave(number),
         }
@@ -297,47 +309,6 @@ impl EventLoop {
         let Some(client) = self.clients.get_mut(&number) else { return };
         let turn = client.reply(answers, self.now, &mut self.backend);
         self.end_turn(number, turn);
-    }
-
-    /// Decides what has come, and replies to what may be answered.
-    fn decide(&mut self) {
-        let Backend { decider, recent, .. } = &mut self.backend;
-        let Some(decides) = decider else { return self.refuse() };
-        let decided = decides.decide(&mut self.group, recent.as_mut());
-        let answered = match decided {
-            Ok(answered) => answered,
-            Err(error) => return self.fail(error),
-        };
-        let (last, safe) = (decides.last(), decides.safe());
-        if !answered.is_empty() {
-            self.held.push_back((last, answered));
-        }
-        let safe = self.held.partition_point(|(upto, _)| *upto <= safe);
-        if safe > 0 {
-            self.now = Instant::now();
-            let rest = self.held.split_off(safe);
-            for (_, answered) in std::mem::replace(&mut self.held, rest) {
-                answered.each().for_each(|(number, answers)| self.reply(number, answers));
-            }
-        }
-    }
-
-    /// Nothing is decided any more: its disk has failed.
-    fn fail(&mut self, error: Error) {
-        let ended = self.backend.decider.take().map_or(Ok(()), Decides::end);
-        // Where a thread that waits for the disk has ended, it says why.
-        self.failed = Some(ended.err().unwrap_or(error));
-        self.backend.common.shared.is_now(Phase::Ended);
-        self.stopper.stop();
-        self.refuse();
-    }
-
-    /// Answers that nothing decides any more.
-    fn refuse(&mut self) {
-        let held = std::mem::take(&mut self.held).into_iter().map(|(_, answered)| answered);
-        for answered in held.chain([self.group.take(Vec::new())]) {
-            answered.each().for_each(|(number, _)| self.reply(number, None));
-        }
     }
 
     /// Sends clients away that have been idle for too long.

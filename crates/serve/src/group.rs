@@ -49,6 +49,16 @@ impl Group {
         self.asked.len()
     }
 
+    /// Whether nobody waits for an answer.
+    pub fn is_empty(&self) -> bool {
+        self.clients.is_empty()
+    }
+
+    /// The requests.
+    pub fn operations(&self) -> impl Iterator<Item = (&[u8], &Operation)> {
+        self.asked.iter().filter_map(|(namespace, asked)| Some((&**namespace, asked.as_ref().ok()?)))
+    }
+
     /// Puts the requests of a client in.
     pub fn push(&mut self, client: usize, asked: impl Iterator<Item = Ready>) {
         let before = self.asked.len();

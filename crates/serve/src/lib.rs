@@ -30,6 +30,7 @@ pub mod http;
 mod index;
 mod info;
 mod kept;
+mod lender;
 mod listener;
 mod log;
 mod metrics;

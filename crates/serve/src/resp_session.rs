@@ -37,7 +37,7 @@ impl RespSession {
 
     /// Reads the requests at the beginning of some bytes.
     pub fn read(&mut self, bytes: &[u8], common: &Common, asked: &mut Vec<Asked>) -> (usize, Taken) {
-        let (mut used, mut stays, mut is_partial) = (0, true, false);
+        let (mut used, mut stays, mut is_partial, mut asks) = (0, true, false, false);
         // Before the password is given, each request may change what the next one may be.
         let (limits, most) = match self.is_known {
             true => (common.options.limits, common.options.pipeline),
@@ -61,10 +61,12 @@ impl RespSession {
                     self.waiting.push(match request {
                         Request::OfNamespace(namespace, operation) => {
                             asked.push((namespace, Wanted::Operation(operation)));
+                            asks = true;
                             Waiting::Answer
                         }
                         Request::OfServer(command) => {
                             stays = !matches!(command, Command::Quit);
+                            asks |= matches!(command, Command::Info);
                             Waiting::Turn(command)
                         }
                     });
@@ -76,7 +78,7 @@ impl RespSession {
                 }
             }
         }
-        (used, Taken { requests: self.waiting.len(), stays, is_partial })
+        (used, Taken { requests: self.waiting.len(), stays, is_partial, asks })
     }
 
     /// Replies to what was read last.

@@ -151,6 +151,14 @@ impl Runs {
         self.open.get(&run).filter(|_| run != viewer).map(|run| &*run.name)
     }
 
+    /// How many documents there are of a run that is open.
+    pub fn held(&self, name: &[u8]) -> u64 {
+        match self.find(name) {
+            Some(Found::Open(_, run)) => run.held,
+            _ => 0,
+        }
+    }
+
     /// The number of a run that is open.
     ///
     /// # Errors

@@ -7,6 +7,7 @@ use crate::engine::Engine;
 use crate::event_loop::{EventLoop, Note, WAKER};
 use crate::http::date::Date;
 use crate::info::Shared;
+use crate::lender::Lender;
 use crate::recent::Recent;
 use crate::resp::Limits;
 use crate::session::Protocol;
@@ -172,12 +173,17 @@ impl Server {
         let http = options.http.as_ref().map(|http| listen(http.address)).transpose()?;
         let recent = http.as_ref().map(|_| Recent::default());
         let common = Arc::new(Common { options, sketching, shared: Arc::new(Shared::new()), about });
-        let wake = waker.clone();
-        let workers = Workers::start(&common.sketching, move || drop(wake.wake()))?;
+        // Waking fails where the thread has ended.
+        let wake = {
+            let waker = waker.clone();
+            move || drop(waker.wake())
+        };
+        let workers = Workers::start(&common.sketching, wake.clone())?;
+        let lender = Lender::start(wake)?;
         let backend = Backend { common: common.clone(), decider: None, recent, date: Date::default() };
         let (notes, received) = channel();
         let events = channel();
-        let mut serving = EventLoop::new(poll, received, workers, backend, Stopper(events.0.clone()));
+        let mut serving = EventLoop::new(poll, received, workers, lender, backend, Stopper(events.0.clone()));
         let address = http.as_ref().map(|(_, address)| *address);
         if let Some((socket, _)) = http {
             serving.listen(socket, Protocol::Http)?;

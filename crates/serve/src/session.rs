@@ -29,6 +29,8 @@ pub(crate) struct Taken {
     pub stays: bool,
     /// Whether nothing can be read before more bytes have come.
     pub is_partial: bool,
+    /// Whether what decides has a part in a reply.
+    pub asks: bool,
 }
 
 /// What a client speaks.

@@ -101,6 +101,18 @@ impl State {
         }
     }
 
+    /// How many documents are looked at for what is asked, about.
+    pub(crate) fn work(&self, name: &[u8], operation: &Operation) -> u64 {
+        match operation {
+            Operation::CheckAddAll(all) => all.len() as u64,
+            Operation::InRun(_, operation) => self.work(name, operation),
+            Operation::Commit(run) | Operation::Cancel(run) => {
+                self.get(name).map_or(0, |namespace| namespace.runs.held(run))
+            }
+            _ => 1,
+        }
+    }
+
     /// What was searched for has been asked for.
     pub(crate) fn end_prefetch(&mut self) {
         self.namespaces.values_mut().for_each(Namespace::end_prefetch);

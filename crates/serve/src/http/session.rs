@@ -70,7 +70,7 @@ impl HttpSession {
         asked: &mut Vec<Asked>,
         out: &mut Vec<u8>,
     ) -> (usize, Taken) {
-        let (mut used, mut stays, mut is_partial) = (0, true, false);
+        let (mut used, mut stays, mut is_partial, mut asks) = (0, true, false, false);
         while stays && self.waiting.len() < common.options.pipeline {
             let (head, reply) = match self.reader.read(&bytes[used..], |head| admit(head, common)) {
                 Ok((taken, Item::Partial)) => {
@@ -90,13 +90,14 @@ impl HttpSession {
                 Err(failure) => (None, Pending::Reply(Reply::failure(&failure))),
             };
             stays = head.as_ref().is_some_and(|head| head.stays);
+            asks |= matches!(reply, Pending::Answer | Pending::Does(Does::Metrics | Does::Recent));
             self.waiting.push(Waiting { head, stays, reply });
         }
         // What comes before it is answered first.
         if self.waiting.is_empty() && self.reader.must_continue() {
             out.extend_from_slice(b"HTTP/1.1 100 Continue\r\n\r\n");
         }
-        (used, Taken { requests: self.waiting.len(), stays, is_partial })
+        (used, Taken { requests: self.waiting.len(), stays, is_partial, asks })
     }
 
     /// Answers what was read last.

@@ -244,3 +244,45 @@ fn who_waits_for_an_answer_is_not_idle() {
     }
     panic!("each client was sent away");
 }
+
+/// While a large run is committed or cancelled, clients are taken in and told that the service is there; what they ask for comes after, in its order.
+#[test]
+fn a_large_run_ends_beside_the_rest() {
+    const DOCUMENTS: u64 = 40_000;
+    let options = ServerOptions { pipeline: 1000, ..http_options() };
+    let serving = Serving::start(options, None, Fsync::Always);
+    let (mut one, mut other) = (serving.client(), serving.client());
+    let mut beside = 0;
+    for (round, (mode, end)) in
+        [("ISOLATED", "COMMIT"), ("SHARED", "CANCEL")].iter().cycle().take(12).enumerate()
+    {
+        let run = format!("run-{round}");
+        assert_eq!(one.ask(&format!("FP.BEGIN n {run} {mode}")), Value::Simple("OK".into()));
+        let numbers: Vec<u64> = (0..DOCUMENTS).map(|number| number + round as u64 * DOCUMENTS).collect();
+        for some in numbers.chunks(1000) {
+            let request =
+                |number: &u64| words(&format!("FP.CHECKADD n {number} FP {:016x} RUN {run}", mix(*number)));
+            assert!(
+                one.ask_all(&some.iter().map(request).collect::<Vec<_>>())
+                    .unwrap()
+                    .iter()
+                    .all(|said| *said == new())
+            );
+        }
+        let twin = format!("FP.CHECKADD n twin-{round} FP {:016x}", mix(numbers[0]));
+        one.send(&[words(&format!("FP.{end} n {run}"))]).unwrap();
+        // The first of these may be answered before the service has begun.
+        seen(&mut other);
+        seen(&mut serving.client());
+        assert_eq!(serving.http().get("/health").status, 200);
+        let is_first = one.is_there();
+        beside += usize::from(!is_first);
+        other.send(&[words(&twin)]).unwrap();
+        assert_eq!(one.reply().unwrap(), Value::Array(Vec::new()));
+        let expected =
+            if *end == "COMMIT" { duplicate(&numbers[0].to_string(), 0, "hamming") } else { new() };
+        assert_eq!(other.reply().unwrap(), expected, "{end}");
+    }
+    println!("{beside} of 12 beside others");
+    assert!(beside > 0);
+}
