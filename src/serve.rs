@@ -1,6 +1,7 @@
 //! `twinsplit serve`: a service that compares documents as they come.
 
 mod compared;
+mod descriptors;
 mod page;
 mod ready;
 
@@ -48,11 +49,11 @@ pub struct Opts {
     #[arg(long, value_name = "WHEN", default_value = "always")]
     fsync: FsyncWhen,
     /// How long documents are kept, such as 48h (ms, s, m, h, d); for ever by default
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", value_parser = some_time)]
     retain: Option<Time>,
-    /// From when that counts
-    #[arg(long, value_parser = args::choice::<From>(), default_value = "insertion", value_name = "WHEN")]
-    retain_from: From,
+    /// From when that counts [default: insertion]
+    #[arg(long, value_parser = args::choice::<From>(), requires = "retain", value_name = "WHEN")]
+    retain_from: Option<From>,
     /// The most documents of a namespace: before there are more, the oldest is forgotten
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     max: Option<u64>,
@@ -69,10 +70,10 @@ pub struct Opts {
     #[arg(long, default_value_t = Megabytes::new(16), value_name = "MB")]
     max_request: Megabytes,
     /// Requests of one client that are answered together
-    #[arg(long, default_value_t = 1000, value_name = "N")]
+    #[arg(long, default_value_t = 1000, value_name = "N", value_parser = some)]
     pipeline: usize,
     /// Clients at one time
-    #[arg(long, default_value_t = 1000, value_name = "N")]
+    #[arg(long, default_value_t = 1000, value_name = "N", value_parser = some)]
     connections: usize,
     /// How long a client may say nothing before it is sent away; 0s for ever
     #[arg(long, default_value = "5m", value_name = "TIME")]
@@ -114,6 +115,21 @@ impl FromStr for Time {
     }
 }
 
+/// A number that is not 0.
+fn some(text: &str) -> std::result::Result<usize, String> {
+    text.parse().ok().filter(|number| *number > 0).ok_or_else(|| "expected a number from 1 on".to_owned())
+}
+
+/// A time that is not none at all: what is kept for that is never there.
+fn some_time(text: &str) -> std::result::Result<Time, String> {
+    match text.parse()? {
+        Time(0) => {
+            Err("expected a time, such as 48h; without --retain documents are kept for ever".to_owned())
+        }
+        time => Ok(time),
+    }
+}
+
 /// When an answer is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct FsyncWhen(Fsync);
@@ -150,7 +166,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     let made_with = opts.compared.made_with()?;
     let retention = Retention {
         keep: opts.retain.map(|time| time.0),
-        from_last_seen: opts.retain_from == From::LastSeen,
+        from_last_seen: opts.retain_from == Some(From::LastSeen),
         most: opts.max,
     };
     let settings = Settings {
@@ -163,13 +179,14 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         address: opts.listen,
         password: opts.password_file.as_deref().map(password).transpose()?,
         limits: Limits { request: opts.max_request.bytes(), arguments: 1 << 16 },
-        pipeline: opts.pipeline.max(1),
+        pipeline: opts.pipeline,
         connections: opts.connections,
         idle: Some(opts.idle.0).filter(|time| *time > 0).map(Duration::from_millis),
         http: opts.http.map(|address| HttpOptions { address, page: page::page().into() }),
     };
     server.must_be_safe()?;
     memory::give_back_large();
+    descriptors::allow(opts.connections);
     // Before anything is read, so that a signal is never lost.
     let mut signals =
         Signals::new([SIGHUP, SIGINT, SIGTERM]).map_err(Error::io("wait for signals in", &opts.folder))?;

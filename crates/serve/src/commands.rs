@@ -152,8 +152,17 @@ fn asked(name: &str, arguments: &[Word<'_>], sketching: &Sketching) -> Result<Op
         ("fp.readonly", [word]) if word.eq_ignore_ascii_case(b"off") => Operation::ReadOnly(false),
         ("fp.readonly", [other]) => return Err(format!("ERR expected ON or OFF, found '{}'", shown(other))),
         ("fp.mcheckadd", [kind, rest @ ..]) if rest.len() % 2 == 0 => {
-            let two = rest.chunks_exact(2);
-            let all = two.map(|two| Ok((id(&two[0])?, document(kind, &two[1], sketching)?)));
+            let read = |two: &[Word<'_>]| Ok((id(&two[0])?, document(kind, &two[1], sketching)?));
+            let named = |(at, two): (usize, &[Word<'_>])| {
+                read(two).map_err(|problem: String| {
+                    format!(
+                        "{problem} (document {} of the request, whose id is '{}')",
+                        at + 1,
+                        shown(&two[0])
+                    )
+                })
+            };
+            let all = rest.chunks_exact(2).enumerate().map(named);
             Operation::CheckAddAll(all.collect::<Result<_, String>>()?)
         }
         ("fp.begin", [run, mode]) => Operation::Begin(of(run)?, mode_of(mode)?),

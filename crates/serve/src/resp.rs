@@ -99,6 +99,9 @@ impl Reader {
             return Ok(None);
         }
         let Some((line, end)) = line(bytes, 0, most)? else { return Ok(None) };
+        if is_http(line) {
+            return malformed("this is HTTP, which has an address of its own (--http)");
+        }
         let mut words = Vec::new();
         let mut rest = line.trim_ascii_start();
         while !rest.is_empty() {
@@ -114,6 +117,14 @@ impl Reader {
         }
         Ok(Some((words, end)))
     }
+}
+
+/// Whether a line is the first or the second one of a request of HTTP. A page in somebody's browser can send one to any port of this machine, with requests
+/// in its body, and must not have those answered.
+fn is_http(line: &[u8]) -> bool {
+    let word = line.split(u8::is_ascii_whitespace).next().unwrap_or_default();
+    let version = line.rsplit(|byte| *byte == b' ').next().unwrap_or_default();
+    word.eq_ignore_ascii_case(b"post") || word.eq_ignore_ascii_case(b"host:") || version.starts_with(b"HTTP/")
 }
 
 fn malformed<T>(problem: impl Into<String>) -> Result<T, Malformed> {
@@ -307,6 +318,24 @@ impl Replies {
 mod tests {
     use super::*;
     use crate::tests::serving::damaged;
+
+    /// What a browser sends for a page of anybody's ends the connection before its body is read.
+    #[test]
+    fn requests_of_http_are_none() {
+        let limits = Limits { request: 1000, arguments: 6 };
+        for head in [
+            "POST / HTTP/1.1\r\n",
+            "post / http/1.1\n",
+            "GET / HTTP/1.0\r\n",
+            "host: x\r\n",
+            "OPTIONS * HTTP/1.1\n",
+        ] {
+            let bytes = format!("{head}\r\nFP.DEL n a\r\n");
+            assert!(request(bytes.as_bytes(), limits).unwrap_err().0.contains("HTTP"), "{head}");
+        }
+        assert!(request(b"ECHO posted\r\n", limits).unwrap().is_some());
+        assert!(request(b"*2\r\n$4\r\nECHO\r\n$4\r\nPOST\r\n", limits).unwrap().is_some());
+    }
 
     /// However a request comes, it is read as if all of it had been there at once; so is what is wrong with it.
     #[test]

@@ -47,6 +47,10 @@ fn what_does_not_fit_is_refused_at_the_start() {
     refused("new --check signature", 2, &["jaccard:T, cosine:T or edit:T"]);
     refused("new --counts on", 2, &["--counts is for sets"]);
     refused("new --retain 2", 2, &["--retain", "48h"]);
+    refused("new --retain 0h", 2, &["--retain", "for ever"]);
+    refused("new --retain-from last-seen", 2, &["--retain <TIME>"]);
+    refused("new --connections 0", 2, &["--connections", "from 1 on"]);
+    refused("new --pipeline 0", 2, &["--pipeline", "from 1 on"]);
     refused("new --fsync never", 2, &["--fsync", "100ms"]);
     here.write("empty", "\n");
     refused("new --listen 0.0.0.0:0 --password-file empty", 1, &["empty", "its first line is empty"]);
@@ -88,4 +92,19 @@ fn a_password_opens_other_addresses() {
     // One that has nothing more to ask is done with.
     client.no_more();
     assert!(client.reply().is_err());
+}
+
+/// Where the system allows fewer clients than the service is to take in, it says so at its start.
+#[test]
+fn too_few_open_files_are_told() {
+    let here = Place::new();
+    let said = here.shell("ulimit -n 100; twinsplit serve new --listen 127.0.0.1:0 --connections 200 2> said & pid=$!; until grep -q listening said; do kill -0 $pid || break; sleep .05; done; kill $pid; wait $pid; cat said");
+    let text = said.ok();
+    assert!(
+        text.contains("allows this process 100 open files") && text.contains("--connections 200 needs 264"),
+        "{text}"
+    );
+    // What is allowed beyond that is taken.
+    let text = here.shell("ulimit -Sn 100; twinsplit serve new --listen 127.0.0.1:0 --connections 200 2> said & pid=$!; until grep -q listening said; do kill -0 $pid || break; sleep .05; done; kill $pid; wait $pid; cat said").ok();
+    assert!(!text.contains("open files"), "{text}");
 }

@@ -157,8 +157,10 @@ pub(crate) const ENDPOINTS: [Endpoint; 18] = [
         bodies::Outcomes::schema,
         |body, sketching| {
             let bodies::Documents { documents, run } = read(body)?;
-            let all = documents.into_iter().map(|bodies::BatchDocument { id, text, fingerprint }| {
-                Ok((id_of(id)?, content(text, fingerprint, sketching)?))
+            let all = documents.into_iter().zip(1..).map(|(document, number)| {
+                let bodies::BatchDocument { id, text, fingerprint } = document;
+                let of = |problem: String| format!("{problem} (document {number} of the request)");
+                Ok((id_of(id).map_err(of)?, content(text, fingerprint, sketching).map_err(of)?))
             });
             in_run(run, Operation::CheckAddAll(all.collect::<Result<_, String>>()?))
         },

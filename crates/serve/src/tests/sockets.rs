@@ -173,6 +173,7 @@ fn commands_answer_as_they_are_documented() {
         ("FP.CHECKADD n a HTML x", &["TEXT or FP", "html"]),
         ("FP.CHECKADD n a TEXT", &["wrong number of arguments for 'fp.checkadd'"]),
         ("FP.MCHECKADD n FP a", &["wrong number of arguments"]),
+        ("FP.MCHECKADD n FP never 1111111111111111 no 11", &["hex digits", "document 2", "'no'"]),
         ("FP.CHECKADD  a TEXT x", &["the namespace is empty"]),
         ("FP.COUNT", &["wrong number"]),
         ("GET x", &["unknown command 'get'"]),
