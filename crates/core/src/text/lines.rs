@@ -10,7 +10,7 @@ use super::normalise::Normaliser;
 use super::normalised::{NormalisedText, Space};
 use crate::hash;
 
-fn is_newline(c: char) -> bool {
+pub(super) fn is_newline(c: char) -> bool {
     matches!(c, '\n'..='\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 

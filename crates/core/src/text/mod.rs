@@ -58,6 +58,7 @@ pub mod sentence_ends;
 pub mod sentences;
 pub mod spotsigs;
 mod stretch;
+pub mod units;
 pub mod words;
 
 use crate::nearest::nearest;
