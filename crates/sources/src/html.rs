@@ -10,6 +10,7 @@ use std::io::Read;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use text::Wanted;
 use twinsplit_io::error::{Error, FieldError, Place, Result};
 use twinsplit_io::{Kind, MaxLine, Opened, Packing};
 
@@ -18,22 +19,23 @@ use twinsplit_io::{Kind, MaxLine, Opened, Packing};
 pub(super) enum Markup {
     /// It stays.
     Kept,
-    /// The text is taken, with that of templates in scripts or without.
-    Text { templates: bool },
+    /// The text is taken.
+    Text(Wanted),
 }
 
 impl Markup {
     /// What was asked for.
     pub fn of(opts: &SourceOpts) -> Self {
-        if opts.keep_markup { Self::Kept } else { Self::Text { templates: opts.script_templates } }
+        let wanted = Wanted { templates: opts.script_templates, blocks_apart: opts.blocks_apart };
+        if opts.keep_markup { Self::Kept } else { Self::Text(wanted) }
     }
 
     /// What is taken of a page, and whether more of it stands in scripts that are templates and were left out.
     pub fn text(self, page: Cow<'_, str>) -> (Cow<'_, str>, bool) {
         match self {
             Self::Kept => (page, false),
-            Self::Text { templates } => {
-                let (text, in_templates) = text::text(&page, templates);
+            Self::Text(wanted) => {
+                let (text, in_templates) = text::text(&page, wanted);
                 (Cow::Owned(text), in_templates)
             }
         }

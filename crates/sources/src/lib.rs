@@ -23,6 +23,7 @@ mod place_ids;
 mod plain;
 mod subset;
 mod trec;
+mod units;
 mod warc;
 
 use crate::csv::Csv;
@@ -48,6 +49,7 @@ pub use detect::ENDINGS;
 pub use encoding::{Decoding, Encoding};
 pub use place_ids::PlaceIds;
 pub use subset::{Annotates, Keeps};
+pub use units::{Divided, UnitOpts};
 
 /// Finds the documents of one file.
 pub trait Source {
@@ -204,6 +206,8 @@ pub struct SourceOpts {
     /// Take the templates in scripts of web pages, such as text/x-handlebars-template, for text: there are pages that have
     /// most of theirs in them, and more that have names of variables
     pub script_templates: bool,
+    /// Put an empty line between the blocks of a web page, so that each is a paragraph
+    pub blocks_apart: bool,
     /// How many documents that cannot be read may pass
     pub bad_records: MostBad,
     /// The longest document that is accepted: megabytes, or a number with the suffix B, K, M or G
@@ -232,6 +236,7 @@ impl SourceOpts {
             encoding: None,
             keep_markup: false,
             script_templates: false,
+            blocks_apart: false,
             bad_records: MostBad(0),
             max_line: MaxLine::default(),
         }

@@ -22,6 +22,7 @@ use twinsplit_rows::record::cluster::{
 use twinsplit_rows::record::compared::Compared;
 use twinsplit_rows::record::content;
 use twinsplit_rows::record::count::{BucketCount, FeatureCount, SizeRow};
+use twinsplit_rows::record::cut::{CutDocument, CutRow};
 use twinsplit_rows::record::document::Line;
 use twinsplit_rows::record::expand::{self, ExpandRow};
 use twinsplit_rows::record::fingerprint::{
@@ -45,6 +46,7 @@ use twinsplit_rows::record::star_sets::{
     StarCentresInput, StarCentresRow, StarSet, StarSetsInput, StarSetsRow,
 };
 use twinsplit_rows::record::tokenized::{SetRow, Tokenized};
+use twinsplit_rows::record::unit::Span;
 use twinsplit_rows::record::verify::{self, Half, LeftRow, RightRow};
 use twinsplit_rows::record::{Keys, Record, id, key_end};
 use twinsplit_rows::stage::{Entry, RecordInfo};
@@ -404,6 +406,8 @@ fn every_stages_records_are_among_the_rows() {
         KeepRow,
         Ranked,
         ClusterRow,
+        CutRow,
+        CutDocument,
     );
     for (stage, info) in DECODERS.iter() {
         let records: Vec<_> = known.iter().filter(|(_, fields)| *fields == info.fields).collect();

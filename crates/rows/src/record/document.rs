@@ -21,9 +21,9 @@ use twinsplit_core::visible::quote;
 use twinsplit_io::error::{FieldError, Place};
 use twinsplit_io::{Kind, MaxLine};
 
-pub use fields::{field_names, string_field};
+pub use fields::{field_names, raw_fields, string_field};
 pub use path::{FieldPath, IdField, TextFields};
-pub use text::RawText;
+pub use text::{JOINT, RawParts, RawString, RawText};
 
 /// A document's line, not yet taken apart: its field names are options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

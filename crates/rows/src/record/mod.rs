@@ -12,6 +12,7 @@ pub mod cluster;
 pub mod compared;
 pub mod content;
 pub mod count;
+pub mod cut;
 pub mod document;
 pub mod expand;
 pub mod fingerprint;
@@ -32,6 +33,7 @@ pub mod slice;
 pub mod star;
 pub mod star_sets;
 pub mod tokenized;
+pub mod unit;
 pub mod verify;
 
 use twinsplit_core::choice::Choice;

@@ -21,10 +21,18 @@
 use super::tokens::{self, State, Token, TokenReader};
 use std::borrow::Cow;
 
-/// The text of a page; `templates`: what stands in scripts that are templates, too. Where that is left out, gives besides whether it is more
-/// than the text.
-pub fn text(page: &str, templates: bool) -> (String, bool) {
-    let mut read = Page { templates, ..Page::default() };
+/// What is asked of the text of a page.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// What stands in scripts that are templates is text, too.
+    pub templates: bool,
+    /// An empty line stands before and behind every block, and not those of `p` alone.
+    pub blocks_apart: bool,
+}
+
+/// The text of a page. Where templates are left out, gives besides whether they are more than the text.
+pub fn text(page: &str, wanted: Wanted) -> (String, bool) {
+    let mut read = Page { wanted, ..Page::default() };
     tokens::read(page.as_bytes(), &mut read);
     // What is written are parts of the page, and what character references stand for.
     (String::from_utf8_lossy(&read.text).into_owned(), read.in_templates > read.text.len())
@@ -34,8 +42,7 @@ pub fn text(page: &str, templates: bool) -> (String, bool) {
 #[derive(Default)]
 struct Page {
     text: Vec<u8>,
-    /// Templates in scripts are markup.
-    templates: bool,
+    wanted: Wanted,
     /// Bytes of those that are left out.
     in_templates: usize,
     /// What stands between the text and what comes next.
@@ -184,7 +191,7 @@ impl TokenReader for Page {
 impl Page {
     /// Whether what is in the script whose tag was read last is markup like any other.
     fn is_markup(&self) -> bool {
-        self.is_template && self.templates
+        self.is_template && self.wanted.templates
     }
 
     fn begins(&mut self, element: Element) {
@@ -234,6 +241,7 @@ impl Page {
     }
 
     fn ends_line(&mut self, lines: usize) {
+        let lines = if self.wanted.blocks_apart { 2 } else { lines };
         self.gap.lines = self.gap.lines.max(lines);
     }
 
@@ -280,6 +288,9 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    const PLAIN: Wanted = Wanted { templates: false, blocks_apart: false };
+    const TEMPLATES: Wanted = Wanted { templates: true, blocks_apart: false };
+
     #[test]
     fn blocks_are_lines_and_what_is_not_shown_is_left_out() {
         for (page, expected) in [
@@ -305,8 +316,15 @@ mod tests {
                 "neighbours changes\n\nab\n\nx\ny",
             ),
         ] {
-            assert_eq!(text(page, false), (expected.to_owned(), false), "{page}");
+            assert_eq!(text(page, PLAIN), (expected.to_owned(), false), "{page}");
         }
+    }
+
+    #[test]
+    fn blocks_are_paragraphs_where_that_is_asked_for() {
+        let page = "<div>a<br>b</div><ul><li>c<li>d</ul><h1>e</h1>f<p>g</p><pre>h\ni</pre><table><tr><td>j<td>k<tr><td>l</table>";
+        let apart = Wanted { blocks_apart: true, ..PLAIN };
+        assert_eq!(text(page, apart).0, "a\nb\n\nc\n\nd\n\ne\n\nf\n\ng\n\nh\ni\n\nj\tk\n\nl");
     }
 
     /// What a script puts into the page is text where that is asked for; what it is to do is none.
@@ -314,12 +332,12 @@ mod tests {
     fn scripts_that_are_templates_are_markup() {
         let page = "<script id=c type=\"text/x-handlebars-template\"><h1>Kafka</h1><p>A &lt; b</p></script><script \
                     type=text/javascript>x</script><script type='TEXT/HTML'>y</script><script data-type=template>z</script>";
-        assert_eq!(text(page, true), ("Kafka\n\nA < b\n\ny".to_owned(), false));
-        assert_eq!(text(page, false), (String::new(), true));
+        assert_eq!(text(page, TEMPLATES), ("Kafka\n\nA < b\n\ny".to_owned(), false));
+        assert_eq!(text(page, PLAIN), (String::new(), true));
         // As many bytes as the text has: the page is no template.
         let page = "<script type=text/template>12345</script><p>12345";
-        assert_eq!(text(page, false), ("12345".to_owned(), false));
-        assert_eq!(text(&page.replace("</s", "6</s"), false), ("12345".to_owned(), true));
+        assert_eq!(text(page, PLAIN), ("12345".to_owned(), false));
+        assert_eq!(text(&page.replace("</s", "6</s"), PLAIN), ("12345".to_owned(), true));
     }
 
     proptest! {
@@ -329,7 +347,7 @@ mod tests {
             prop::sample::select(vec!["a", "é ", " 中", "\n", "<p>", "</p>", "<b>", "<br>", "<td>", "<li>", "</div>", "<x y='>'>", "<!-- z -->",
                 "<style>z</style>", "<script>z</script>", "<title>z</title>", "&amp;"]), 0..40)
         ) {
-            let (found, _) = text(&parts.concat(), true);
+            let (found, _) = text(&parts.concat(), TEMPLATES);
             let words: String = parts.iter().filter(|part| !part.starts_with('<')).map(|part| part.replace("&amp;", "&")).collect();
             let without = |text: &str| text.split_ascii_whitespace().collect::<String>();
             prop_assert_eq!(without(&found), without(&words));
@@ -339,7 +357,7 @@ mod tests {
 
         #[test]
         fn any_text_is_read(page in "\\PC{0,80}|(<|>|/|!|-|&|;|#|script|template|p|title|[a-z \n'\"=]){0,60}") {
-            text(&page, true);
+            text(&page, TEMPLATES);
         }
     }
 }

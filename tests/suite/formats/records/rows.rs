@@ -337,5 +337,14 @@ pub fn rows(values: &Values) -> Vec<Row> {
     for verdict in [Verdict::Keep, Verdict::Drop(score), Verdict::Drop(None)] {
         row!(ClusterRow, ClusterRow { kept: a, id: b, verdict });
     }
+    let [unit, start, end, kept_unit] = [*n0, *n1, *n2, *n3];
+    for score in [score, None] {
+        let (span, text) = (Span { start, end }, b);
+        row!(CutRow, CutRow { document: a, unit, span, kept_document: b, kept_unit, score, text });
+    }
+    row!(
+        CutDocument,
+        CutDocument { document: a, units: unit, cut: start, characters: end, cut_characters: kept_unit }
+    );
     rows
 }

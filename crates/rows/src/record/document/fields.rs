@@ -54,15 +54,26 @@ pub(super) fn field_of_objects(line: &[u8]) -> Option<String> {
     fields.into_iter().find(|(_, raw)| holds(raw)).map(|(name, _)| name.into_owned())
 }
 
-/// The text of a field of a line that is a JSON object; nothing where it is not there, or `null`.
-pub fn string_field<'a>(line: &'a [u8], path: &FieldPath) -> Result<Option<Cow<'a, str>>, FieldError> {
+/// The values of fields of a line that is a JSON object, as they stand there; nothing for those that are not there.
+pub fn raw_fields<'a>(line: &'a [u8], paths: &[&FieldPath]) -> Result<Vec<Option<&'a str>>, FieldError> {
+    if paths.is_empty() {
+        return Ok(Vec::new());
+    }
     let whole = |_| FieldError::new("document", "a JSON object in UTF-8 on one line", line);
     let fields: BTreeMap<Cow<'a, str>, &'a RawValue> = serde_json::from_slice(line).map_err(whole)?;
-    let mut slot = Slot::default();
-    for (name, raw) in &fields {
-        slot.take(path, name, raw).map_err(|error: serde_json::Error| whole(error))?;
-    }
-    let Some(raw) = slot.value(path).map_err(whole)?.filter(|raw| *raw != "null") else {
+    let value = |path: &&FieldPath| {
+        let mut slot = Slot::default();
+        for (name, raw) in &fields {
+            slot.take(path, name, raw).map_err(|error: serde_json::Error| whole(error))?;
+        }
+        slot.value(path).map_err(whole)
+    };
+    paths.iter().map(value).collect()
+}
+
+/// The text of a field of a line that is a JSON object; nothing where it is not there, or `null`.
+pub fn string_field<'a>(line: &'a [u8], path: &FieldPath) -> Result<Option<Cow<'a, str>>, FieldError> {
+    let Some(raw) = raw_fields(line, &[path])?.pop().flatten().filter(|raw| *raw != "null") else {
         return Ok(None);
     };
     let wrong = |_| FieldError::new("site", "a string, or null", raw.as_bytes());

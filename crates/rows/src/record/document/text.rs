@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::Range;
 use twinsplit_io::error::FieldError;
 
 pub(super) const TEXT: &str = "text";
@@ -15,7 +16,65 @@ pub struct RawText<'a> {
 }
 
 /// What stands between texts that are joined.
-const JOINT: &str = "\n";
+pub const JOINT: &str = "\n";
+
+/// One JSON string of a text, as it stands in its line.
+#[derive(Clone, Copy, Debug)]
+pub struct RawString<'a>(&'a str);
+
+impl<'a> RawString<'a> {
+    /// With its quotes, as a part of the line.
+    pub fn raw(self) -> &'a str {
+        self.0
+    }
+
+    /// Its text.
+    pub fn text(self) -> Result<Cow<'a, str>, FieldError> {
+        decoded(self.0).map(|(text, _)| text)
+    }
+
+    /// The parts of it that stand for parts of its text, with escapes as they are.
+    pub fn parts(self) -> RawParts<'a> {
+        RawParts { inside: inside(self.0).unwrap_or_default(), raw: 0, text: 0 }
+    }
+}
+
+/// Goes through a JSON string beside its text.
+#[derive(Debug)]
+pub struct RawParts<'a> {
+    inside: &'a str,
+    /// Where it is, and how many bytes of the text stand before.
+    raw: usize,
+    text: usize,
+}
+
+impl<'a> RawParts<'a> {
+    /// What stands for these bytes of the text, which begin and end between characters, and not before those of the call before.
+    pub fn part(&mut self, of_text: Range<usize>) -> &'a str {
+        let from = self.go_to(of_text.start);
+        &self.inside[from..self.go_to(of_text.end)]
+    }
+
+    fn go_to(&mut self, to: usize) -> usize {
+        while self.text < to {
+            let rest = &self.inside.as_bytes()[self.raw..];
+            let rest = &rest[..rest.len().min(to - self.text)];
+            let plain = memchr::memchr(b'\\', rest).unwrap_or(rest.len());
+            self.raw += plain;
+            self.text += plain;
+            if plain == rest.len() {
+                if rest.is_empty() {
+                    break;
+                }
+                continue;
+            }
+            let Some((c, length)) = escape(&self.inside[self.raw..]) else { break };
+            self.raw += length;
+            self.text += c.unwrap_or(char::REPLACEMENT_CHARACTER).len_utf8();
+        }
+        self.raw
+    }
+}
 
 impl<'a> RawText<'a> {
     /// The text of one JSON string.
@@ -26,6 +85,11 @@ impl<'a> RawText<'a> {
     /// The same with another one behind it.
     pub(super) fn push(&mut self, raw: &'a str) -> Result<(), FieldError> {
         checked(raw).map(|raw| self.rest.push(raw))
+    }
+
+    /// The strings that it is made of, in their order.
+    pub fn strings(&self) -> impl Iterator<Item = RawString<'a>> {
+        std::iter::once(self.first).chain(self.rest.iter().copied()).map(RawString)
     }
 
     /// The text, and how many lone surrogates are in it.
@@ -196,6 +260,24 @@ mod tests {
             let visit = |part: &str| { parts.push_str(part); Ok::<(), ()>(()) };
             prop_assert_eq!(RawText::new(&raw).unwrap().each_part(visit), Ok(Ok(0)));
             prop_assert_eq!(parts, text);
+        }
+
+        /// The parts of a string that stand for parts of its text are strings of these.
+        #[test]
+        fn parts_stand_for_parts(text in "([\\x00-\\x7f]|\\\\|\\PC|\n|\"){0,20}", ascii: bool, ends in proptest::collection::vec(0_usize..40, 0..5)) {
+            let raw = serde_json::to_string(&text).unwrap();
+            let units = |c: char| c.encode_utf16(&mut [0; 2]).iter().map(|u| format!("\\u{u:04X}")).collect::<String>();
+            let raw: String = if ascii { raw.chars().map(|c| if c.is_ascii() { c.to_string() } else { units(c) }).collect() } else { raw };
+            let mut ends: Vec<usize> = ends.into_iter().filter(|end| text.is_char_boundary(*end)).collect();
+            ends.sort_unstable();
+            let string = RawText::new(&raw).unwrap().strings().next().unwrap();
+            prop_assert_eq!(string.text().unwrap(), text.as_str());
+            let mut parts = string.parts();
+            for two in ends.windows(2) {
+                let part = parts.part(two[0]..two[1]);
+                let read: String = serde_json::from_str(&format!("\"{part}\"")).unwrap();
+                prop_assert_eq!(read, &text[two[0]..two[1]]);
+            }
         }
 
         /// Whatever the decoder of JSON refuses is refused, but for lone surrogates.
