@@ -63,7 +63,7 @@ pub fn run(plan: &Plan, opts: &RunOpts) -> Result<()> {
         threads: opts.threads.unwrap_or(JOBS),
         seconds: start.elapsed().as_secs_f64(),
         steps: &steps,
-        warnings: warnings::warnings(plan, &steps, &[]),
+        warnings: warnings::warnings(plan, None, &steps, &[]),
         answers: plan.chain.output.data().into_iter().map(folder).collect(),
     };
     let text =

@@ -20,11 +20,12 @@ use twinsplit_io::error::Result;
 use twinsplit_io::terminal::{self, plural};
 use twinsplit_io::{AtomicFile, Target, pack};
 use twinsplit_rows::bad_records::{BadRecords, MostBad};
+use twinsplit_rows::params::Params;
 use twinsplit_rows::record::document::IdField;
 use twinsplit_rows::record::id;
-use twinsplit_sources::{Decoding, PlaceIds, SourceOpts};
+use twinsplit_sources::{Decoding, PlaceIds, SourceOpts, UnitOpts};
 
-pub use in_front::{InFront, UNREAD};
+pub use in_front::{InFront, UNIT, UNREAD};
 
 const NAME: &str = "convert";
 
@@ -86,7 +87,33 @@ struct SourceArgs {
 }
 
 impl ConvertOpts {
-    fn source(&self) -> SourceOpts {
+    /// How documents are found, and divided if they are.
+    fn source(&self) -> Result<(SourceOpts, Option<UnitOpts>)> {
+        let in_front = InFront::of(&self.inputs, &[]).filter(|_| self.inputs.unit.is_some());
+        let Some(in_front) = in_front else { return Ok((self.source_of_documents(), None)) };
+        // Units have the fields that a run gives them, whatever their documents are.
+        let (args, mut params) = (&self.source, Params::default());
+        let text = Some(args.text.join(",")).filter(|text| !text.is_empty());
+        let given = [
+            ("id", args.id.clone()),
+            ("text", text),
+            ("date", args.date.clone()),
+            ("score", args.score.clone()),
+        ];
+        for (name, value) in given.into_iter().filter_map(|(name, value)| Some((name, value?))) {
+            params.set(name, value);
+        }
+        let source = SourceOpts {
+            keep_markup: args.keep_markup,
+            script_templates: args.script_templates,
+            bad_records: args.bad_records,
+            max_line: args.max_line,
+            ..in_front.source(&params)?
+        };
+        Ok((source, in_front.units(&params)?))
+    }
+
+    fn source_of_documents(&self) -> SourceOpts {
         let (args, is_row) = (self.source.clone(), self.source.id.as_deref() == Some(IdField::Row.name()));
         SourceOpts {
             id: args.id.filter(|_| !is_row),
@@ -115,22 +142,18 @@ pub fn command() -> Command {
 pub fn run(matches: &ArgMatches) -> Result<()> {
     let opts: ConvertOpts = args::read(matches)?;
     let (files, replaces) = (opts.inputs.files(&opts.input)?, opts.overwrite.overwrite);
-    let source = opts.source();
+    let (source, units) = opts.source()?;
     let reads = || files.iter().map(PathBuf::as_path);
     let output = Target::of(&opts.output, replaces, reads())?;
     let quarantine = quarantine::beside(&output, source.bad_records, reads())?;
-    let converted = write(&files, &output, quarantine.as_ref(), &source, opts.quiet)?;
+    let converted = write(&files, &output, quarantine.as_ref(), (&source, units.as_ref()), opts.quiet)?;
     if let (Some(quarantine), 0) = (&quarantine, converted.bad) {
         // What an earlier call let pass is not this one's.
         quarantine::remove_old(quarantine)?;
     }
     converted.warnings(quarantine.as_ref().map(Target::path)).iter().for_each(terminal::warning);
     if !opts.quiet && opts.output != Path::new("-") {
-        terminal::line(format_args!(
-            "{}: {}",
-            plural(converted.documents, "document", "documents"),
-            visible::path(&opts.output)
-        ));
+        terminal::line(format_args!("{}: {}", converted.what(units.as_ref()), visible::path(&opts.output)));
     }
     Ok(())
 }
@@ -138,6 +161,8 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
 /// What was read.
 pub struct Converted {
     documents: u64,
+    /// Their units, where these were written.
+    units: u64,
     /// Documents that could not be read.
     bad: u64,
     /// Parts of the files that were no documents, such as the images of a crawl.
@@ -146,6 +171,15 @@ pub struct Converted {
 }
 
 impl Converted {
+    /// What was written.
+    fn what(&self, units: Option<&UnitOpts>) -> String {
+        let documents = plural(self.documents, "document", "documents");
+        match units.map(|units| units.unit.nouns()) {
+            Some([one, several]) => format!("{} of {documents}", plural(self.units, one, several)),
+            None => documents,
+        }
+    }
+
     /// What to say of it; `unread` is where documents lie that could not be read, if they are kept.
     pub fn warnings(&self, unread: Option<&Path>) -> Vec<String> {
         let mut warnings = Vec::new();
@@ -173,12 +207,12 @@ fn note_passed_over(passed_over: u64, quiet: bool) {
     }
 }
 
-/// Converts all documents of files into one file.
+/// Converts all documents of files, or their units, into one file.
 pub fn write(
     files: &[PathBuf],
     output: &Target,
     quarantine: Option<&Target>,
-    opts: &SourceOpts,
+    (opts, units): (&SourceOpts, Option<&UnitOpts>),
     quiet: bool,
 ) -> Result<Converted> {
     let mut bad = BadRecords::kept_in(NAME, opts.bad_records, quarantine.cloned());
@@ -187,7 +221,8 @@ pub fn write(
     progress.start(NAME, "reading", Unit::Bytes, sizes.sum());
     let display = Display::start(&progress, 1, quiet);
     let _folders = output.make_folder()?;
-    let converted = Lines::create(output).and_then(|out| convert(files, opts, &mut bad, out, &progress));
+    let converted =
+        Lines::create(output).and_then(|out| convert(files, (opts, units), &mut bad, out, &progress));
     drop(display);
     let converted = Converted { bad: bad.finish()?, ..converted? };
     note_passed_over(converted.passed_over, quiet);
@@ -246,19 +281,30 @@ impl Pages {
 /// Writes the documents of all files, and counts them.
 fn convert(
     files: &[PathBuf],
-    opts: &SourceOpts,
+    (opts, units): (&SourceOpts, Option<&UnitOpts>),
     bad: &mut BadRecords,
     mut out: Lines,
     progress: &Progress,
 ) -> Result<Converted> {
-    let (mut documents, mut passed_over, mut pages, mut escaped) = (0, 0, Pages::default(), Vec::new());
+    let (mut documents, mut of_documents, mut passed_over) = (0, 0, 0);
+    let (mut pages, mut escaped) = (Pages::default(), Vec::new());
     for (number, path) in (0..).zip(files) {
         let mut source = opts.open(path, number)?;
         let mut read = 0;
         while let Some(found) = source.next_document()? {
-            match found.line {
-                Ok(line) => {
-                    out.line(line)?;
+            let written = match (found.line, units) {
+                (Ok(line), None) => out.line(line).map(Ok)?,
+                (Ok(line), Some(units)) => match units.divide(line, found.place) {
+                    Ok(divided) => {
+                        of_documents += divided.count();
+                        units.each_line(&divided, |line| out.line(line))?
+                    }
+                    Err(error) => Err(error),
+                },
+                (Err(error), _) => Err(error),
+            };
+            match written {
+                Ok(()) => {
                     documents += 1;
                     pages.add(found.decoding, found.in_templates);
                 }
@@ -276,7 +322,7 @@ fn convert(
         passed_over += source.passed_over();
     }
     out.finish()?;
-    Ok(Converted { documents, bad: 0, passed_over, pages })
+    Ok(Converted { documents, units: of_documents, bad: 0, passed_over, pages })
 }
 
 /// Bytes that become a gzip member.

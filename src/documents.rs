@@ -2,7 +2,7 @@
 //! which features lie in the IDF range.
 
 use super::manifest::{QUERIES, digest};
-use super::output::owned::{ANSWER, DOCUMENTS, RUN, WORK};
+use super::output::owned::{ANSWER, DOCUMENTS, RUN, UNITS, WORK};
 use super::output::tidy;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::Value;
@@ -160,7 +160,7 @@ impl RunFile {
 
     /// What is known of the documents that the run converted, if it did.
     fn converted(&self) -> Option<&Value> {
-        let is_it = |path: &str| visible::named(path).file_name() == Some(DOCUMENTS.as_ref());
+        let is_it = |path: &str| made_name(&visible::named(path)).is_some();
         self.list("outputs").iter().find(|output| output["path"].as_str().is_some_and(is_it))
     }
 
@@ -178,8 +178,8 @@ impl RunFile {
     fn place(&self, recorded: &Value) -> PathBuf {
         let path = |field: &str| recorded[field].as_str().map(visible::named);
         let given = path("path").unwrap_or_default();
-        if given.file_name() == Some(DOCUMENTS.as_ref()) && self.list("outputs").contains(recorded) {
-            return self.folder().join(DOCUMENTS);
+        if let (Some(name), true) = (made_name(&given), self.list("outputs").contains(recorded)) {
+            return self.folder().join(name);
         }
         path("absolute").filter(|path| path.exists()).unwrap_or(given)
     }
@@ -262,9 +262,9 @@ impl RunFile {
         // A run that converted its documents read them before they had their place.
         let name = |recorded: &&Value| {
             let path = visible::named(recorded["path"].as_str().unwrap_or_default());
-            name_of(&match self.list("outputs").contains(recorded) {
-                true => path.with_file_name(WORK).join(ANSWER).join(DOCUMENTS),
-                false => path,
+            name_of(&match made_name(&path).filter(|_| self.list("outputs").contains(recorded)) {
+                Some(name) => path.with_file_name(WORK).join(ANSWER).join(name),
+                None => path,
             })
         };
         Ok(Inputs { names: recorded.iter().map(name).collect(), files, elsewhere: self.elsewhere() })
@@ -277,6 +277,11 @@ impl RunFile {
         );
         Error::File { path: path.to_owned(), problem }
     }
+}
+
+/// The name of a file of an answer that has what the run read: documents that it has converted, or their units.
+fn made_name(path: &Path) -> Option<&'static str> {
+    [DOCUMENTS, UNITS].into_iter().find(|name| path.file_name() == Some(name.as_ref()))
 }
 
 /// Files of documents, and the names that places and automatic ids have of them.

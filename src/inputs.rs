@@ -8,6 +8,7 @@ use crate::args;
 use clap::{Args, Command};
 use std::ops::Deref;
 use std::path::PathBuf;
+use twinsplit_core::text::units::Unit;
 use twinsplit_io::error::Result;
 use twinsplit_io::terminal;
 use twinsplit_io::{Selection, Target, WorkFolder, selected_files};
@@ -25,6 +26,10 @@ pub struct InputOpts {
     /// it are errors [default: utf-8; of a web page, what it says]
     #[arg(long, value_name = "NAME")]
     pub encoding: Option<Encoding>,
+    /// Compare parts of documents instead of whole ones, each as a document of its own, with the id DOCUMENT#NUMBER. run cuts out what is
+    /// repeated: it lists that in cut.tsv, and writes the documents without it with --write-kept
+    #[arg(long, value_parser = args::choice::<Unit>(), value_name = "UNIT")]
+    pub unit: Option<Unit>,
     /// Of the files that folders and patterns stand for, take those that match: by their names, or by their paths where the
     /// pattern has a /; may be repeated
     #[arg(long, value_name = "GLOB")]
@@ -40,9 +45,14 @@ pub fn with_inputs(command: Command) -> Command {
     InputOpts::augment_args(command).about(about).long_about(None)
 }
 
+/// What is compared, one and several: units, or whole documents.
+pub fn nouns(unit: Option<Unit>) -> [&'static str; 2] {
+    unit.map_or(["document", "documents"], Unit::nouns)
+}
+
 impl InputOpts {
     /// The names of these options.
-    pub const NAMES: [&str; 4] = ["format", "encoding", "include", "exclude"];
+    pub const NAMES: [&str; 5] = ["format", "encoding", "unit", "include", "exclude"];
 
     /// The files that names on a command line stand for.
     pub fn files(&self, given: &[PathBuf]) -> Result<Vec<PathBuf>> {
@@ -69,6 +79,7 @@ impl InputOpts {
             |name, values: &[String]| values.iter().map(|value| (name, value.clone())).collect::<Vec<_>>();
         let mut words: Vec<_> = format.map(|format| ("format", format)).into_iter().collect();
         words.extend(encoding.map(|encoding| ("encoding", encoding)));
+        words.extend(self.unit.map(|unit| ("unit", unit.name().to_owned())));
         words.extend(of("include", &self.include));
         words.extend(of("exclude", &self.exclude));
         words

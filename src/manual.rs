@@ -40,6 +40,11 @@ const ANSWER: &[(&str, &str)] = &[
         "OUTPUT/documents.jsonl",
         "Where a file was not JSON lines in UTF-8: the documents as such lines, which are the input of the run.",
     ),
+    ("OUTPUT/units.jsonl", "With --unit: the units of the documents, which are the input of the run."),
+    (
+        "OUTPUT/cut.tsv, OUTPUT/cut-documents.tsv",
+        "With --unit: each unit that is cut, and the one for which it is; each document of which something is cut, and how much.",
+    ),
     ("OUTPUT/_work", "The data sets between steps; removed at the end, unless --keep-work is given."),
     (
         "*.partial",

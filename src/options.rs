@@ -151,6 +151,9 @@ pub struct RunOpts {
     #[arg(long, value_parser = args::choice::<KeptForm>(), value_name = "FORM", num_args = 0..=1, require_equals = true,
         default_missing_value = "jsonl")]
     pub write_kept: Option<KeptForm>,
+    /// With --unit: of a unit that stands in at least N documents leave none, not even the first
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100_000))]
+    pub cut_all: Option<u32>,
     /// Write pairs and clusters as tables of named columns, too: pairs.jsonl and clusters.jsonl, or pairs.parquet and clusters.parquet
     #[arg(long, value_parser = args::choice::<TableForm>(), value_name = "FORM", value_delimiter = ',')]
     pub tables: Vec<TableForm>,

@@ -1,6 +1,7 @@
 //! `twinsplit run`: a chain from documents to pairs and clusters.
 
 mod checks;
+pub mod cut;
 mod dry;
 mod kept;
 mod tables;
@@ -8,10 +9,10 @@ mod tables;
 pub use checks::refuse_streams;
 pub use tables::TableForm;
 
-use super::convert::{InFront, UNREAD};
+use super::convert::{InFront, UNIT, UNREAD};
 use super::manifest::{Known, RunManifest};
 use super::options::{self, RunOpts};
-use super::output::owned::{self, DOCUMENTS};
+use super::output::owned::{self, DOCUMENTS, UNITS};
 use super::output::{Output, Start};
 use super::progress::Display;
 use super::quarantine::{self, Places, QUARANTINE};
@@ -21,6 +22,7 @@ use super::{cluster_driver, cluster_sample, forecast, interrupt, keep_field, sum
 use crate::args;
 use checks::{Checked, Documents};
 use clap::{ArgMatches, Args, Command};
+use cut::Cut;
 use kept::KeptFiles;
 use std::fs;
 use std::path::PathBuf;
@@ -64,8 +66,15 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     let in_front = documents.in_front.as_ref();
     let there = |asked: &Asked| cluster_sample::draw(asked, &opts);
     let there: Option<&SampleThere<'_>> = opts.engine.is_remote().then_some(&there);
-    let mut asked = options::asked(matches, opts.engine, &documents.given, opts.write_kept, there)?;
+    // Of units, no chain writes what is kept.
+    let write_kept = opts.write_kept.filter(|_| opts.inputs.unit.is_none());
+    let mut asked = options::asked(matches, opts.engine, &documents.given, write_kept, there)?;
     let as_asked = asked.given.params.clone();
+    if let Some(unit) = opts.inputs.unit {
+        asked.given.set_missing("cluster", "star", Origin::Follows(UNIT));
+        asked.given.set_missing("keep", "first", Origin::Follows(UNIT));
+        asked.notes.push(cut::note(unit, &as_asked));
+    }
     if let (Some(_), Some(field)) = (in_front, InFront::id_field(&as_asked)) {
         asked.given.set("id", field, Origin::Follows("format"));
     }
@@ -77,7 +86,8 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     if plan.engine.is_remote() {
         return cluster_driver::run(&plan, &opts);
     }
-    let Checked { with_store, inputs, queries, forecasts, checks_fields, ways, mut fields, kept } = checked;
+    let Checked { with_store, inputs, queries, forecasts, checks_fields, ways, mut fields, kept, cut } =
+        checked;
     // The columnar way leaves no steps to go on with, so its input is compared only with that of an answer.
     let is_read_once = ways.is_some() && in_front.is_none();
     let known = if is_read_once && !opts.resume { Known::Sizes } else { Known::Digests };
@@ -85,6 +95,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     let as_given = in_front.into_iter().flat_map(InFront::parameters);
     let tables = Tables::of(&plan, &opts.tables);
     let as_given = as_given.chain(tables.parameter().map(|forms| ("tables", forms)));
+    let as_given = as_given.chain(cut.iter().flat_map(|_| cut::parameters(&opts)));
     as_given.chain(store::parameters(&opts)).for_each(|(name, value)| manifest.add_parameter(name, value));
     let output = match Output::open(&opts, &manifest)? {
         Start::Run(output) => Arc::new(output),
@@ -122,13 +133,15 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         output: &output,
         progress: &progress,
     };
-    let steps = plan.chain.steps().len() + usize::from(kept.is_some()) + usize::from(!opts.tables.is_empty());
+    let more = [kept.is_some(), cut.is_some(), !opts.tables.is_empty()];
+    let steps = plan.chain.steps().len() + more.into_iter().filter(|is_there| *is_there).count();
     let display = Display::start(&progress, steps, opts.quiet);
     let result = match &with_store {
         Some(store) => run.with_store(store),
         None => run.execute(ways),
     };
-    let result = result.and_then(|done| done.with_files(kept.as_ref(), &tables, &output, &progress));
+    let result =
+        result.and_then(|done| done.with_files((kept.as_ref(), cut.as_ref()), &tables, &output, &progress));
     drop(display);
     let [made, failed] = [&output.answer, &output.work].map(|at| Target::of(&at.join(QUARANTINE), true, []));
     let (made, failed, shown) = (made?, failed?, output.folder.join(QUARANTINE));
@@ -143,10 +156,11 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         manifest.add_digests(&done.read);
     }
     let answers = plan.chain.output.data().into_iter().map(answer_file);
-    let more = [owned::KEPT_FILES, CHANGES, BATCHES, QUARANTINE, DOCUMENTS, UNREAD]
+    let more = [owned::KEPT_FILES, CHANGES, BATCHES, QUARANTINE, DOCUMENTS, UNITS, UNREAD]
         .into_iter()
         .filter(|name| output.answer.join(name).exists());
-    let answers = answers.chain(more).map(str::to_owned).chain(tables.files());
+    let answers =
+        answers.chain(cut.iter().flat_map(Cut::files)).chain(more).map(str::to_owned).chain(tables.files());
     let report = summary::Report {
         manifest: &manifest,
         threads: opts.threads(),
@@ -204,7 +218,7 @@ impl Finished {
     /// The same with what is made of the answer of the chain, where that is asked for: files of kept documents, and tables.
     fn with_files(
         mut self,
-        kept: Option<&KeptFiles>,
+        (kept, cut): (Option<&KeptFiles>, Option<&Cut>),
         tables: &Tables<'_>,
         output: &Output,
         progress: &Progress,
@@ -212,6 +226,9 @@ impl Finished {
         self.steps.extend(tables.write(&output.answer, progress)?);
         if let Some(kept) = kept {
             self.steps.push(kept.write(&output.answer, progress)?);
+        }
+        if let Some(cut) = cut {
+            self.steps.push(cut.write(&output.answer, progress)?);
         }
         Ok(self)
     }
@@ -254,7 +271,11 @@ impl Run<'_> {
             join,
         };
         let Ran { steps, large, read } = run.run(|_| {})?;
-        Ok(Finished { warnings: warnings::warnings(self.plan, &steps, &large), steps, read })
+        Ok(Finished {
+            warnings: warnings::warnings(self.plan, self.opts.inputs.unit, &steps, &large),
+            steps,
+            read,
+        })
     }
 
     fn steps(&self) -> Result<Finished> {
@@ -290,7 +311,11 @@ impl Run<'_> {
             let id = visible::line(&id).into_owned();
             terminal::note(format_args!("the store has the batch {id} already: this is the answer of then"));
         }
-        Ok(Finished { warnings: warnings::warnings(self.plan, &steps, &[]), steps, read: Vec::new() })
+        Ok(Finished {
+            warnings: warnings::warnings(self.plan, self.opts.inputs.unit, &steps, &[]),
+            steps,
+            read: Vec::new(),
+        })
     }
 
     fn finish(&self, steps: Vec<Done>) -> Result<Finished> {
@@ -299,6 +324,10 @@ impl Run<'_> {
             true => warnings::large_clusters(&clusters, &members, &steps)?,
             false => Vec::new(),
         };
-        Ok(Finished { warnings: warnings::warnings(self.plan, &steps, &large), steps, read: Vec::new() })
+        Ok(Finished {
+            warnings: warnings::warnings(self.plan, self.opts.inputs.unit, &steps, &large),
+            steps,
+            read: Vec::new(),
+        })
     }
 }

@@ -59,28 +59,32 @@ impl SameForm {
     /// # Errors
     /// When one of the files that were read has changed since.
     pub fn publish(&self, work: &Path, folder: &Path) -> Result<()> {
-        self.refuse_changes()?;
+        refuse_changes(&self.files, &self.stamps)?;
         let files = work.join(FILES);
         fs::create_dir_all(&files).map_err(Error::io("create", &files))?;
         fs::rename(files, folder).map_err(Error::io("write", folder))
     }
+}
 
-    /// Refuses input that is not what the command has read: the places of its documents are others.
-    fn refuse_changes(&self) -> Result<()> {
-        match self.files.iter().zip(&self.stamps).find(|(file, before)| stamp(file) != **before) {
-            None => Ok(()),
-            Some((file, _)) => Err(Error::File {
-                path: file.clone(),
-                problem: "has changed while it was read; run again when nothing writes to it".to_owned(),
-            }),
-        }
+/// Refuses input that is not what the command has read, of which these are the [stamps](stamp) of before: the places of its documents are others.
+pub fn refuse_changes(files: &[PathBuf], stamps: &[Option<(u64, SystemTime)>]) -> Result<()> {
+    match files.iter().zip(stamps).find(|(file, before)| stamp(file) != **before) {
+        None => Ok(()),
+        Some((file, _)) => Err(changed(file)),
     }
+}
+
+/// The error about input that is not what the command has read.
+pub fn changed(file: &Path) -> Error {
+    let problem = "has changed while it was read; run again when nothing writes to it".to_owned();
+    Error::File { path: file.to_owned(), problem }
 }
 
 /// What the folder is called while files come into it.
 const FILES: &str = "files";
 
-fn stamp(file: &Path) -> Option<(u64, SystemTime)> {
+/// How long a file is, and when it was written last.
+pub fn stamp(file: &Path) -> Option<(u64, SystemTime)> {
     let meta = file.metadata().ok()?;
     Some((meta.len(), meta.modified().ok()?))
 }

@@ -4,6 +4,7 @@ use super::audit::Audit;
 use super::manifest::{self, RunManifest, digest_of_output};
 use super::options::RunOpts;
 use super::output::owned::RUN;
+use super::run::cut;
 use super::table::{table, wrapped};
 use indicatif::HumanCount;
 use serde_json::{Map, Value, json};
@@ -223,9 +224,16 @@ impl Report<'_> {
         let once = with_readers_once(self.steps);
         let count = |name| sum(&once, name);
         let (documents, dropped) = (count("documents"), count(DROPPED));
+        let [one, several] = cut::nouns(self.manifest);
+        let of_documents = cut::of_documents(self.steps);
         let mut lines: Vec<String> = reached(self.steps).iter().map(ToString::to_string).collect();
         lines.extend(left_out(self.steps).into_iter().chain(unlike_kept(self.steps)));
-        lines.push(format!("{}, in {:.2} s", plural(documents, "document", "documents"), self.seconds));
+        lines.push(format!(
+            "{}{}, in {:.2} s",
+            plural(documents, one, several),
+            of_documents.as_deref().unwrap_or_default(),
+            self.seconds
+        ));
         if count(REPLACED) > 0 {
             lines.push(format!(
                 "{} in place of earlier versions",
@@ -239,8 +247,12 @@ impl Report<'_> {
         lines.push(format!(
             "{}, {} to drop{copies}",
             plural(count("clusters"), "cluster", "clusters"),
-            plural(dropped, "document", "documents")
+            plural(dropped, one, several)
         ));
+        if let Some(cut) = cut::said(self.steps, [one, several]) {
+            lines.push(cut);
+            return lines;
+        }
         // The clusters of a store have documents of other batches, too.
         lines.extend(match once.iter().any(|step| step.counters.contains_key(ADDED)) {
             true => None,

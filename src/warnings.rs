@@ -1,11 +1,13 @@
 //! The warnings of a run: what makes an answer another one than its reader takes it for, and what to do about it. Each is one
 //! sentence that ends in what to do, and names nothing that the run has done already.
 
+use super::inputs::nouns;
 use super::summary::{EQUAL_TEXTS, most, reached, sum, with_readers_once};
 use std::collections::BTreeMap;
 use std::path::Path;
 use twinsplit_core::cluster::ids::Ids;
 use twinsplit_core::idf::IdfRange;
+use twinsplit_core::text::units::Unit;
 use twinsplit_engine::columnar::output::{CommonFeatures, FeatureCounts, LARGE_SHARE, LargeCluster};
 use twinsplit_engine::progress::Done;
 use twinsplit_io::error::Result;
@@ -31,8 +33,8 @@ fn percent(part: u64, whole: u64) -> u128 {
     100 * u128::from(part) / u128::from(whole)
 }
 
-/// All of them.
-pub fn warnings(plan: &Plan, steps: &[Done], clusters: &[LargeCluster]) -> Vec<String> {
+/// All of them. `unit` is what is compared, if not whole documents: to be short, and to stand in many of them, is no accident there.
+pub fn warnings(plan: &Plan, unit: Option<Unit>, steps: &[Done], clusters: &[LargeCluster]) -> Vec<String> {
     let steps = with_readers_once(steps);
     let steps = &steps[..];
     let documents = sum(steps, "documents");
@@ -43,29 +45,29 @@ pub fn warnings(plan: &Plan, steps: &[Done], clusters: &[LargeCluster]) -> Vec<S
     }
     let mut warnings: Vec<String> = Vec::new();
     if documents >= FEW {
-        warnings.extend(without_features(plan, steps, documents));
-        warnings.extend(too_few_features(plan, steps, documents));
+        warnings.extend(without_features(plan, unit, steps, documents));
+        warnings.extend(too_few_features(plan, unit, steps, documents));
     }
     warnings.extend(out_of_range(plan, steps));
     warnings.extend(surrogates(steps));
     warnings.extend(reached(steps).and_then(|audit| audit.warning(plan.recall)));
     warnings.extend(estimated(steps));
-    if documents >= FEW {
+    if documents >= FEW && unit.is_none() {
         warnings.extend(large(plan, documents, clusters));
     }
     warnings
 }
 
 /// A share of which nobody would say that the answer is that of the collection.
-fn loud(part: u64, documents: u64) -> String {
-    match 5 * part > documents {
+fn loud(unit: Option<Unit>, part: u64, documents: u64) -> String {
+    match 5 * part > documents && unit.is_none() {
         true => format!("{} % OF THE DOCUMENTS CANNOT BE COMPARED: ", percent(part, documents)),
         false => String::new(),
     }
 }
 
 /// Documents that nothing can be said of, by script.
-fn without_features(plan: &Plan, steps: &[&Done], documents: u64) -> Option<String> {
+fn without_features(plan: &Plan, unit: Option<Unit>, steps: &[&Done], documents: u64) -> Option<String> {
     let without = sum(steps, "without_features");
     if without * LARGE_SHARE <= documents {
         return None;
@@ -89,7 +91,7 @@ fn without_features(plan: &Plan, steps: &[&Done], documents: u64) -> Option<Stri
     };
     let copies = match sum(steps, EQUAL_TEXTS) {
         0 => String::new(),
-        copies => format!("; {copies} copies among such documents were found by their equal texts"),
+        copies => format!("; {copies} copies among such {} were found by their equal texts", nouns(unit)[1]),
     };
     let kind = plan.params.get("features").unwrap_or_default();
     let advice = if kind.starts_with("sentence-ends") {
@@ -103,14 +105,15 @@ fn without_features(plan: &Plan, steps: &[&Done], documents: u64) -> Option<Stri
     } else {
         "take shorter features, such as a smaller K, or chars:K, to reach them".to_owned()
     };
-    let loud = loud(without, documents);
+    let (loud, [one, several]) = (loud(unit, without, documents), nouns(unit));
     Some(format!(
-        "{loud}{without} of {documents} documents have {what} and pair with nothing ({scripts}){copies}; {advice}"
+        "{loud}{without} of {} have {what} and pair with nothing ({scripts}){copies}; {advice}",
+        plural(documents, one, several)
     ))
 }
 
 /// Documents that have features, but fewer than are asked for, where these are most.
-fn too_few_features(plan: &Plan, steps: &[&Done], documents: u64) -> Option<String> {
+fn too_few_features(plan: &Plan, unit: Option<Unit>, steps: &[&Done], documents: u64) -> Option<String> {
     let below = most(steps, "sets_below_min_features");
     let without = sum(steps, "without_features");
     if 2 * below <= documents || below - without.min(below) <= without {
@@ -123,9 +126,10 @@ fn too_few_features(plan: &Plan, steps: &[&Done], documents: u64) -> Option<Stri
         (None, Some(range)) => (format!(" after --idf {range}"), "give a wider --idf"),
         (None, None) => (String::new(), "give a smaller --min-features, or shorter features"),
     };
-    let (loud, least) = (loud(below, documents), params.number("min-features").max(1));
+    let (loud, least) = (loud(unit, below, documents), params.number("min-features").max(1));
+    let several = nouns(unit)[1];
     Some(format!(
-        "{loud}{below} of {documents} documents have fewer features than --min-features {least}{cause} and pair with nothing; {advice}"
+        "{loud}{below} of {documents} {several} have fewer features than --min-features {least}{cause} and pair with nothing; {advice}"
     ))
 }
 

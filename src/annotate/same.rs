@@ -4,7 +4,7 @@
 //! them, one for one: the lines have the ids.
 
 use super::{AnnotateOpts, Documents, Said, Written};
-use crate::convert::InFront;
+use crate::convert::{InFront, UNIT};
 use crate::documents::{Inputs, RunFile};
 use crate::same_form::{SameForm, of_lines, size};
 use std::path::Path;
@@ -31,6 +31,11 @@ impl Originals {
     pub fn of(run: &RunFile, params: &Params, document: &DocumentOpts, opts: &AnnotateOpts) -> Result<Self> {
         if opts.output == Path::new("-") {
             return Err(Error::Usage("--form same makes a folder; name one with --output".to_owned()));
+        }
+        if let Some(unit) = params.get(UNIT) {
+            return Err(Error::Usage(format!(
+                "the run compared parts of documents (--unit {unit}), which have no files of their own: leave --form same out for a line for each of them"
+            )));
         }
         let are_converted = run.has_converted();
         let source = if are_converted { InFront::source_of_run(params)? } else { of_lines(document) };

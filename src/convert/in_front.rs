@@ -1,4 +1,5 @@
-//! Documents of other formats in front of a command: they become JSON lines, and these are what the command reads.
+//! Documents of other formats in front of a command: they become JSON lines, and these are what the command reads. So do units of documents, of JSON
+//! lines, too.
 //!
 //! Of a run they are a file of the answer, so that `explain` and `report` read the very lines that the run has read, which have their place
 //! when the rest of the answer has its own. `run.json` names the documents as they were given; `--resume` compares these, and goes on
@@ -6,23 +7,26 @@
 
 use super::super::inputs::InputOpts;
 use super::super::output::Output;
-use super::super::output::owned::DOCUMENTS;
+use super::super::output::owned::{DOCUMENTS, UNITS};
 use super::super::quarantine::QUARANTINE;
 use super::Converted;
 use std::fs;
 use std::path::PathBuf;
 use twinsplit_core::choice;
+use twinsplit_core::text::units::Unit;
 use twinsplit_io::Target;
 use twinsplit_io::error::{Error, Result};
 use twinsplit_rows::params::Params;
 use twinsplit_rows::record::document::{DocumentOpts, FieldPath, IdField};
-use twinsplit_sources::{Encoding, FieldNames, Format, PlaceIds, SourceOpts};
+use twinsplit_sources::{Encoding, FieldNames, Format, PlaceIds, SourceOpts, UnitOpts};
 
 /// Documents that are converted before a command reads them.
 #[derive(Clone, Debug)]
 pub struct InFront {
     format: Format,
     encoding: Option<Encoding>,
+    /// What becomes a document, if not each document.
+    unit: Option<Unit>,
     /// What the user would say of all files to `convert`.
     option: String,
 }
@@ -31,21 +35,28 @@ pub struct InFront {
 const ID: &str = "twinsplit_id";
 
 impl InFront {
-    /// What is to be converted; nothing for JSON lines in UTF-8.
+    /// What is to be converted; nothing for whole documents that are JSON lines in UTF-8.
     pub fn of(opts: &InputOpts, files: &[PathBuf]) -> Option<Self> {
-        let option = match (opts.format, opts.encoding) {
+        let format = match (opts.format, opts.encoding) {
             (Format::Jsonl | Format::Auto, Some(encoding)) if !encoding.is_utf_8() => {
-                format!("--format {} --encoding {encoding}", opts.format.name())
+                Some(format!("--format {} --encoding {encoding}", opts.format.name()))
             }
-            (Format::Jsonl, _) => return None,
+            (Format::Jsonl, _) => None,
             (Format::Auto, _) => {
                 let other =
                     files.iter().map(|file| Format::of_file(file)).find(|format| *format != Format::Jsonl);
-                format!("--format {}", other?.name())
+                other.map(|other| format!("--format {}", other.name()))
             }
-            (other, _) => format!("--format {}", other.name()),
+            (other, _) => Some(format!("--format {}", other.name())),
         };
-        Some(Self { format: opts.format, encoding: opts.encoding, option })
+        let unit = opts.unit.map(|unit| format!("--unit {}", unit.name()));
+        let options: Vec<_> = format.into_iter().chain(unit).collect();
+        (!options.is_empty()).then(|| Self {
+            format: opts.format,
+            encoding: opts.encoding,
+            unit: opts.unit,
+            option: options.join(" "),
+        })
     }
 
     /// Refuses to convert for a command that cannot; `why` says so.
@@ -70,7 +81,9 @@ impl InFront {
     /// What decides how they are read: the options and their values.
     pub fn parameters(&self) -> Vec<(&'static str, String)> {
         let encoding = self.encoding.map(|encoding| ("encoding", encoding.to_string()));
-        std::iter::once(("format", self.format.name().to_owned())).chain(encoding).collect()
+        let unit = self.unit.map(|unit| (UNIT, unit.name().to_owned()));
+        let format = std::iter::once(("format", self.format.name().to_owned()));
+        format.chain(encoding).chain(unit).collect()
     }
 
     /// The field that holds the ids once documents are JSON lines, where these are made of places: the lines have others then.
@@ -91,7 +104,7 @@ impl InFront {
         // The lines have the ids that places gave them.
         let is_place = given("id") == ID;
         let params = if is_place { params.clone().with("id", IdField::Row.name()) } else { params.clone() };
-        Self { format, encoding, option: String::new() }.source(&params)
+        Self { format, encoding, unit: None, option: String::new() }.source(&params)
     }
 
     /// How the documents are found, by the options of the command as they were given.
@@ -130,13 +143,25 @@ impl InFront {
             // The command joins them.
             joins_columns: false,
             encoding: self.encoding,
+            blocks_apart: self.unit == Some(Unit::Paragraph),
             bad_records: document.bad_records,
             max_line: document.max_line,
             ..SourceOpts::of(self.format)
         })
     }
 
-    /// Writes the documents of these files into one.
+    /// How documents are divided, where units are compared.
+    pub fn units(&self, params: &Params) -> Result<Option<UnitOpts>> {
+        let Some(unit) = self.unit else { return Ok(None) };
+        let mut settled = params.clone();
+        if let Some(field) = Self::id_field(params) {
+            settled.set("id", field);
+        }
+        let site = params.get("site").map(FieldPath::new);
+        UnitOpts::new(unit, settled.parse()?, site).map(Some)
+    }
+
+    /// Writes the documents of these files, or their units, into one.
     pub fn write(
         &self,
         files: &[PathBuf],
@@ -145,7 +170,7 @@ impl InFront {
         params: &Params,
         quiet: bool,
     ) -> Result<Converted> {
-        super::write(files, to, quarantine, &self.source(params)?, quiet)
+        super::write(files, to, quarantine, (&self.source(params)?, self.units(params)?.as_ref()), quiet)
     }
 
     /// Converts the documents of these files for a run, unless a run that was stopped has done so. Gives the file that the run is to read,
@@ -157,7 +182,7 @@ impl InFront {
         params: &Params,
         quiet: bool,
     ) -> Result<(PathBuf, Vec<String>)> {
-        let file = output.answer.join(DOCUMENTS);
+        let file = output.answer.join(if self.unit.is_some() { UNITS } else { DOCUMENTS });
         if file.exists() {
             return Ok((file, Vec::new()));
         }
@@ -172,6 +197,9 @@ impl InFront {
         Ok((file, warnings))
     }
 }
+
+/// The name of the option of units, in `run.json`, too.
+pub const UNIT: &str = "unit";
 
 /// The name of the file of documents that could not be read.
 pub const UNREAD: &str = "documents.jsonl.quarantine.tsv";

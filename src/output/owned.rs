@@ -23,6 +23,14 @@ pub const COUNTERS: &str = "counters.json";
 pub const REPORT: &str = "report.html";
 /// The documents that a run has converted before it read them.
 pub const DOCUMENTS: &str = "documents.jsonl";
+/// The units that a run has divided its documents into before it read them.
+pub const UNITS: &str = "units.jsonl";
+/// What is cut out of documents, and the documents of which something is.
+pub const CUT: &str = "cut.tsv";
+/// See [`CUT`].
+pub const CUT_DOCUMENTS: &str = "cut-documents.tsv";
+/// The lines of kept documents.
+pub const KEPT: &str = "kept.jsonl";
 /// The folder of the files of kept documents: one for each file of the input, or on a cluster one of each task.
 pub const KEPT_FILES: &str = "kept";
 /// Where in the folder of a run the files of its answer lie until all are complete.
@@ -41,7 +49,7 @@ pub const REPLACED: &str = "_replaced";
 pub const REPORT_MARK: &str = "<meta name=\"generator\" content=\"twinsplit ";
 
 /// All names that runs, of whichever engine, give to what they leave for good.
-const FILES: [&str; 15] = [
+const FILES: [&str; 18] = [
     RUN,
     "pairs.tsv",
     "pairs.jsonl",
@@ -49,12 +57,15 @@ const FILES: [&str; 15] = [
     "clusters.tsv",
     "clusters.jsonl",
     "clusters.parquet",
-    "kept.jsonl",
+    KEPT,
     "quarantine.tsv",
     CHANGES,
     BATCHES,
     DOCUMENTS,
     UNREAD,
+    UNITS,
+    CUT,
+    CUT_DOCUMENTS,
     COUNTERS,
     REPORT,
 ];

@@ -4,6 +4,7 @@ use super::super::options::RunOpts;
 use super::super::output::{self, owned};
 use super::super::store;
 use super::super::{forecast, keep_field};
+use super::cut::Cut;
 use super::kept::KeptFiles;
 use crate::convert::InFront;
 use std::path::{Path, PathBuf};
@@ -36,6 +37,8 @@ pub struct Checked<'a> {
     pub fields: String,
     /// The files of kept documents, where these are written in the form of the input.
     pub kept: Option<KeptFiles>,
+    /// What is cut out of the documents, where their units are compared.
+    pub cut: Option<Cut>,
 }
 
 impl<'a> Checked<'a> {
@@ -46,10 +49,19 @@ impl<'a> Checked<'a> {
     pub fn of(plan: &Plan, opts: &'a RunOpts, documents: &Documents, as_asked: &Params) -> Result<Self> {
         refuse_settings(opts)?;
         let in_front = documents.in_front.as_ref();
-        if let (Some(_), Some(_)) = (in_front, plan.params.get("queries")) {
-            return Err(Error::Usage(
-                "--queries goes with documents that are JSON lines in UTF-8; convert queries and documents with twinsplit convert first"
-                    .to_owned(),
+        if let (Some(in_front), Some(_)) = (in_front, plan.params.get("queries")) {
+            return Err(Error::Usage(match opts.inputs.unit {
+                Some(_) => in_front.refuse("does not go with --queries, which says of documents what stands in them").to_string(),
+                None => {
+                    "--queries goes with documents that are JSON lines in UTF-8; convert queries and documents with twinsplit convert first"
+                        .to_owned()
+                }
+            }));
+        }
+        let has_store = opts.store.store.is_some() || opts.store.against.is_some();
+        if let (Some(in_front), Some(_), true) = (in_front, opts.inputs.unit, has_store) {
+            return Err(in_front.refuse(
+                "does not go with a store, whose clusters have units of documents that are not read again",
             ));
         }
         let with_store = store::of(opts, plan)?;
@@ -78,6 +90,8 @@ impl<'a> Checked<'a> {
             true => keep_field::check(&plan.params, &inputs)?,
             false => String::new(),
         };
+        let asked = (opts.write_kept, opts.cut_all);
+        let cut = Cut::of(plan, (&inputs, in_front), as_asked, asked, opts.memory_bytes())?;
         let kept = match plan.write_kept {
             Some(KeptForm::Same) => {
                 // A store's clusters have documents of other batches, too.
@@ -88,7 +102,7 @@ impl<'a> Checked<'a> {
             }
             _ => None,
         };
-        Ok(Self { with_store, inputs, queries, forecasts, checks_fields, ways, fields, kept })
+        Ok(Self { with_store, inputs, queries, forecasts, checks_fields, ways, fields, kept, cut })
     }
 }
 

@@ -5,6 +5,7 @@ use super::super::options::RunOpts;
 use super::super::output::{self, owned};
 use super::super::table::wrapped;
 use super::checks::{Checked, Documents};
+use super::cut;
 use super::tables::Tables;
 use indicatif::BinaryBytes;
 use std::fs;
@@ -34,13 +35,21 @@ pub fn show(plan: &Plan, opts: &RunOpts, documents: &Documents, as_asked: &Param
         true => format!("{}{there}", names(&plan.inputs)),
         false => files(&documents.files),
     };
-    let first = if documents.in_front.is_some() { "; converted to JSON lines first" } else { "" };
+    let first = match (opts.inputs.unit, &documents.in_front) {
+        (Some(unit), _) => format!("; divided into {} first", unit.nouns()[1]),
+        (None, Some(_)) => "; converted to JSON lines first".to_owned(),
+        (None, None) => String::new(),
+    };
     let data = plan.chain.output.data().into_iter();
     let mut answer: Vec<_> = if is_remote { data.collect() } else { data.map(answer_file).collect() };
     let tables = Tables::of(plan, &opts.tables).files();
     answer.extend(tables.iter().map(String::as_str));
     if plan.write_kept == Some(KeptForm::Same) {
         answer.push("kept/");
+    }
+    if opts.inputs.unit.is_some() {
+        answer.extend(cut::files(opts.write_kept.is_some()));
+        answer.push(owned::UNITS);
     }
     let mut lines = vec![
         ("chain", format!("{}: {}", plan.family.name, plan.family.about)),

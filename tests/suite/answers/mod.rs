@@ -16,5 +16,6 @@ mod oracle_self;
 mod order_sample;
 mod properties;
 mod rounds;
+mod units;
 mod unseen;
 mod write_clusters;

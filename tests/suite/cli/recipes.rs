@@ -60,6 +60,13 @@ fn files() -> Place {
     let holds = format!("{other} {question} {}", words("z", 80));
     let docs = [("doc-1", &long), ("doc-2", &holds), ("doc-3", &near), ("doc-4", &near)];
     here.write("docs.jsonl", jsonl(&docs.map(|(id, text)| (id, text.as_str()))));
+    let notice = "Nobody may copy this page in whole or in part without a word to those who wrote it.";
+    let site = [
+        ("s-1", format!("Home\n\nOf cats and of what they eat.\n\n{notice}")),
+        ("s-2", format!("Home\n\nOf dogs and of where they sleep.\n\n{notice}")),
+        ("s-3", format!("Home\n\n{notice}")),
+    ];
+    here.write("site.jsonl", jsonl(&site.each_ref().map(|(id, text)| (*id, text.as_str()))));
     here.write("bench.jsonl", jsonl(&[("q1", question), ("q2", &words("u", 12))]));
     here.write("day1.jsonl", jsonl(&[("1-a", &long), ("1-b", &other)]));
     here.write("day2.jsonl", jsonl(&[("2-a", &near)]));
@@ -68,7 +75,7 @@ fn files() -> Place {
 }
 
 /// Of each recipe, its heading, and what its commands leave: a file and what it holds.
-const LEFT: [(&str, &str, &str); 13] = [
+const LEFT: [(&str, &str, &str); 14] = [
     ("A folder of texts", "ls kept", "a b.txt\nd.txt\n"),
     (
         "A table",
@@ -95,6 +102,12 @@ const LEFT: [(&str, &str, &str); 13] = [
     ),
     ("Yesterday and today", "cat day2/batches.tsv; cut -f1,2 new/pairs.tsv", "1-a\tday1\n1-b\t3-a\n"),
     ("Exact copies alone", "cut -f2,3 out/clusters.tsv", "doc-3\tkeep\ndoc-4\tdrop\n"),
+    (
+        "Repeated paragraphs, lines and sentences",
+        "cut -f1,2,5,6 out/cut.tsv; wc -l < out/kept.jsonl; cut -c13- lines/kept.jsonl; tail -n 1 lines/cut-documents.tsv",
+        "s-2\t1\ts-1\t1\ns-2\t3\ts-1\t3\ns-3\t1\ts-1\t1\ns-3\t2\ts-1\t3\n2\n\"text\":\"Of cats and of what they eat.\"}\n\
+         \"text\":\"Of dogs and of where they sleep.\"}\ns-3\t2\t2\t87\t87\n",
+    ),
     ("Weighing instead of removing", "wc -l < three.jsonl", "4\n"),
     (
         "Dropping only what is not lost",

@@ -153,6 +153,11 @@ pub fn short_texts(docs: &[Doc], sets: &[Features], least: usize) -> Vec<Option<
     docs.iter().zip(sets).map(short).map(|text| text.filter(|text| !text.is_empty())).collect()
 }
 
+/// Whether nobody sees anything in a text.
+pub fn is_blank(text: &str) -> bool {
+    text.chars().all(|c| c.is_whitespace() || is_ignorable(c))
+}
+
 /// Whether a character is ignorable, by another table than that of the program.
 fn is_ignorable(c: char) -> bool {
     static IGNORABLE: LazyLock<Vec<(char, char)>> = LazyLock::new(|| {

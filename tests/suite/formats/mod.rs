@@ -16,3 +16,4 @@ mod packed;
 mod parquet;
 mod records;
 mod tables;
+mod units;
