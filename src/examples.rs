@@ -55,6 +55,10 @@ pub const EXAMPLES: &[Example] = &[
         "twinsplit run term-split --input 'crawl/*.jsonl.gz' --tau 0.5 --write-kept --output out2",
     ),
     example(
+        "Documents without the paragraphs that stand in earlier ones, and the list of what is cut",
+        "twinsplit run doc-split --input docs.jsonl.gz --unit paragraph --tau 0.9 --write-kept --output out9; head -n 3 out9/cut.tsv",
+    ),
+    example(
         "Documents from standard input",
         "zcat docs.jsonl.gz | twinsplit run doc-split --input - --output out3",
     ),
