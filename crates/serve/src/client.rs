@@ -165,6 +165,7 @@ impl Client {
             now.saturating_duration_since(came),
         );
         self.phase = Phase::Writes;
+        self.active = now;
         self.send(now)
     }
 

@@ -1,4 +1,4 @@
-//! HTTP/1.1 and JSON beside RESP: the same commands, by the same writer, with the same answers; and what monitors ask for.
+//! HTTP/1.1 and JSON beside RESP: the same commands, decided in one order with those, with the same answers; and what monitors ask for.
 //!
 //! | | |
 //! |---|---|

@@ -104,6 +104,15 @@ impl Stopper {
     }
 }
 
+/// Tells that the thread of a service has ended, in whatever way.
+struct Ended(Stopper);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        self.0.stop();
+    }
+}
+
 /// What tells the thread of a service something.
 struct Remote {
     notes: Sender<Note>,
@@ -188,7 +197,11 @@ impl Server {
         if let Some((socket, _)) = http {
             serving.listen(socket, Protocol::Http)?;
         }
-        let thread = threads::start("serve", move || serving.run())?;
+        let ended = Ended(Stopper(events.0.clone()));
+        let thread = threads::start("serve", move || {
+            let _ended = ended;
+            serving.run()
+        })?;
         Ok(Listening { http: address, common, remote: Remote { notes, waker }, events, thread })
     }
 

@@ -87,14 +87,6 @@ impl Client {
         let _ = self.to.shutdown(std::net::Shutdown::Write);
     }
 
-    /// Whether something of the next reply has come.
-    pub fn is_there(&mut self) -> bool {
-        self.to.set_nonblocking(true).unwrap();
-        let there = !self.from.buffer().is_empty() || self.to.peek(&mut [0]).is_ok();
-        self.to.set_nonblocking(false).unwrap();
-        there
-    }
-
     /// The next reply.
     pub fn reply(&mut self) -> Result<Value> {
         reply(&mut self.from)
