@@ -2,7 +2,7 @@
 //!
 //! The answer of any engine will do. The clusters are held in memory ([`clusters`]), the documents are read again, and each line gets its
 //! fields ([`fields`]). How much of a dropped document stands in the one that is kept is counted from their features ([`shares`]): to be similar is
-//! one thing, to be safe to drop another. They are written as one file of JSON lines ([`write`]), or each file of the input again in its own form
+//! one thing, to be safe to drop another. They are written as one file of JSON lines ([`write()`]), or each file of the input again in its own form
 //! ([`same`]).
 
 mod clusters;
