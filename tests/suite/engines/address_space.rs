@@ -70,10 +70,12 @@ fn without_address_space_a_run_is_an_error() {
 #[test]
 fn a_file_that_may_not_be_so_long_is_an_error() {
     let folder = on_disk();
-    let text = "one two three four five six seven";
-    let lines =
-        |from: usize| (from..from + 4000).map(|at| format!("{{\"id\":\"d{at}\",\"text\":\"{text}\"}}\n"));
-    std::fs::write(folder.path().join("docs.jsonl"), lines(0).collect::<String>()).unwrap();
+    let write = |name: &str, text: &dyn Fn(usize) -> String| {
+        let line = |at: usize| format!("{{\"id\":\"d{at}\",\"text\":\"{}\"}}\n", text(at));
+        std::fs::write(folder.path().join(name), (0..4000).map(line).collect::<String>()).unwrap();
+    };
+    write("alike", &|_| "one two three four five".to_owned());
+    write("unlike", &|at| (0..5).map(|word| format!("w{at}x{word} ")).collect());
     let run = |limit: &str, words: &[&str]| {
         let mut command = Command::new("bash");
         command.args(["-c", "ulimit -f \"$1\"; shift; exec \"$@\"", "bash", limit]);
@@ -81,14 +83,14 @@ fn a_file_that_may_not_be_so_long_is_an_error() {
             command.arg(twinsplit().get_program()).args(words).current_dir(folder.path()).output().unwrap();
         (done.status.code(), String::from_utf8_lossy(&done.stderr).into_owned())
     };
-    let words = ["run", "doc-split", "-i", "docs.jsonl", "--write", "clusters", "-qo", "out"];
+    let words = ["run", "doc-split", "-i", "alike", "--write", "clusters", "-qo", "out"];
     let (code, said) = run("20", &words);
     assert!(
         code == Some(1) && said.contains("clusters.tsv") && said.contains("File too large"),
         "{code:?} {said}"
     );
     assert!(!folder.path().join("out/run.json").exists());
-    let stored = [&words[..], &["--store", "store", "--overwrite"]].concat();
+    let stored = ["run", "doc-split", "-i", "unlike", "--store", "store", "-qo", "stored"];
     let (code, said) = run("20", &stored);
     assert!(code == Some(1) && said.contains("File too large"), "{code:?} {said}");
     assert_eq!(run("unlimited", &stored), (Some(0), String::new()));
