@@ -234,7 +234,7 @@ impl<'s, D: Disk> Batch<'s, D> {
         let name = format!("segment-{commit:08}-{}", self.fresh.len());
         if self.store.lock.is_some() {
             let fresh = self.store.write_segment(name, &builder);
-            self.fresh.push(self.store.undone(fresh)?);
+            self.fresh.push(self.store.or_clean_up(fresh)?);
             return Ok(());
         }
         let Settings { similarity, least, .. } = self.store.settings;

@@ -49,12 +49,12 @@ impl<D: Disk> Store<D> {
             next.manifest.batches.push(Committed { answer: Some(answer), ..batch });
             Ok(next)
         });
-        let next = self.undone(merged)?;
+        let next = self.or_clean_up(merged)?;
         self.commit(next, changed)
     }
 
-    /// What is to become a part of the store; where it does not, its files go again, so that a disk that was full has the room that it had.
-    pub(crate) fn undone<T>(&mut self, made: Result<T>) -> Result<T> {
+    /// What was made for a commit; where that has failed, its files go again, so that a disk that was full has the room that it had.
+    pub(crate) fn or_clean_up<T>(&mut self, made: Result<T>) -> Result<T> {
         if made.is_err() && self.lock.is_some() {
             // What went wrong is being told. What stays goes with the next commit.
             let _ = self.remove_superseded();
@@ -79,7 +79,7 @@ impl<D: Disk> Store<D> {
     pub(crate) fn commit(&mut self, next: Next, changed: &Changed) -> Result<()> {
         self.is_writable()?;
         let written = self.write(next, changed);
-        let (manifest, segments, clusters) = self.undone(written)?;
+        let (manifest, segments, clusters) = self.or_clean_up(written)?;
         // From here on the new store may be there, whatever fails, and all of its files stay.
         let disk = &mut self.disk;
         disk.rename(UNNAMED, &manifest::file_of(manifest.number))?;

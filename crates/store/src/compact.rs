@@ -29,7 +29,7 @@ impl<D: Disk> Store<D> {
                 }
                 _ => {
                     let written = self.rewrite(group);
-                    for (listed, segment) in self.undone(written)? {
+                    for (listed, segment) in self.or_clean_up(written)? {
                         next.manifest.segments.push(listed);
                         next.segments.push(segment);
                     }
