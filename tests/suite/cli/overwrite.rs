@@ -189,3 +189,19 @@ fn a_command_that_fails_leaves_no_folder() {
         .fails(1, &["bad"]);
     assert!(!here.path("a").exists());
 }
+
+/// An answer of which a file is missing is not complete, wherever the file was: `--resume` does not say so, and `--overwrite` makes it again.
+#[test]
+fn an_answer_without_one_of_its_files_is_not_complete() {
+    let here = place();
+    let line = "twinsplit run doc-split -i documents --write-kept=same --resume -o out";
+    here.say(line).ok();
+    for gone in ["clusters.tsv", "kept/documents"] {
+        let file = here.path("out").join(gone);
+        let bytes = fs::read(&file).unwrap();
+        fs::remove_file(&file).unwrap();
+        here.say(line).fails(2, &[gone, "is missing", "--overwrite"]);
+        fs::write(&file, bytes).unwrap();
+    }
+    here.say(line).ok();
+}

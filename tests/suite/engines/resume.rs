@@ -297,21 +297,10 @@ fn there_may_be_nothing_to_go_on_with() {
     let here = Place::new();
     small(&here);
     let line = "twinsplit run doc-split --features words:1 --input docs --output out --resume";
-    let with_kept = line.replace("--output out", "--write-kept=same --output whole");
     here.say(line).ok();
     assert!(here.path("out/run.json").exists());
     // Programs that go on with a run that has ended get what it printed then.
     assert_eq!(here.say(&format!("{line} --json")).ok(), here.read("out/run.json"));
-    // An answer of which a file is missing is not complete, wherever the file was.
-    here.say(&with_kept).ok();
-    for gone in ["clusters.tsv", "kept/docs"] {
-        let file = here.path("whole").join(gone);
-        let bytes = std::fs::read(&file).unwrap();
-        std::fs::remove_file(&file).unwrap();
-        here.say(&with_kept).fails(2, &[gone, "is missing", "--overwrite"]);
-        std::fs::write(&file, bytes).unwrap();
-    }
-    here.say(&with_kept).ok();
     // Killed before it had written anything but its lock.
     std::fs::create_dir_all(here.path("early/_work")).unwrap();
     here.write("early/_work/_lock", "");
