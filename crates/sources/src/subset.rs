@@ -36,7 +36,7 @@ impl SourceOpts {
     /// Those of the file, which is read twice at the same time, so that it is no stream; those of writing; and that arrays of JSON have
     /// no form without some of their elements.
     pub fn write_subset(&self, path: &Path, number: u32, to: &Path, keeps: &mut Keeps<'_>) -> Result<()> {
-        self.write_again(path, number, to, &[], &mut |line, place, read, _| keeps(line, place, read))
+        self.write_annotated(path, number, to, &[], &mut |line, place, read, _| keeps(line, place, read))
     }
 
     /// The same with more columns: each document that is written gets the cells that `annotates` gives, behind its own fields.
@@ -52,20 +52,11 @@ impl SourceOpts {
         columns: &[Column],
         annotates: &mut Annotates<'_>,
     ) -> Result<()> {
-        self.refuse_no_fields(path)?;
-        self.write_again(path, number, to, columns, annotates)
-    }
-
-    fn write_again(
-        &self,
-        path: &Path,
-        number: u32,
-        to: &Path,
-        columns: &[Column],
-        annotates: &mut Annotates<'_>,
-    ) -> Result<()> {
         let input = Input::open(path, number)?;
         let (format, read) = (self.format_of(&input.head, path), Arc::clone(&input.read));
+        if !columns.is_empty() {
+            must_have_fields(format, path)?;
+        }
         let mut source = self.open(path, number)?;
         let mut takes = |found: &Found<'_>, cells: &mut Vec<Cell<'static>>| match found.line {
             Ok(line) => annotates(line, found.place, read.load(Ordering::Relaxed), cells),
@@ -92,17 +83,7 @@ impl SourceOpts {
     /// # Errors
     /// Says so of the file.
     pub fn refuse_no_fields(&self, path: &Path) -> Result<()> {
-        let format = self.format_by_content(path);
-        match format {
-            Format::Jsonl | Format::Csv | Format::Tsv | Format::Parquet => Ok(()),
-            other => Err(Error::File {
-                path: path.to_owned(),
-                problem: format!(
-                    "{} has no fields to which more could be added in its own form; leave --form same out, for one file of JSON lines",
-                    other.name()
-                ),
-            }),
-        }
+        must_have_fields(self.format_by_content(path), path)
     }
 
     /// Refuses a file that has no form without some of its documents, before anything is made of it.
@@ -118,6 +99,20 @@ impl SourceOpts {
             Format::Auto => Format::of_file(path),
             given => given,
         }
+    }
+}
+
+/// Refuses a format whose documents have no fields.
+fn must_have_fields(format: Format, path: &Path) -> Result<()> {
+    match format {
+        Format::Jsonl | Format::Csv | Format::Tsv | Format::Parquet => Ok(()),
+        other => Err(Error::File {
+            path: path.to_owned(),
+            problem: format!(
+                "{} has no fields to which more could be added in its own form; leave --form same out, for one file of JSON lines",
+                other.name()
+            ),
+        }),
     }
 }
 
