@@ -15,6 +15,7 @@ use super::documents::{Inputs, PairOpts, RunFile, each_line_of_document};
 use super::options::{INPUT, OUTPUT, Overwrite, QUIET};
 use super::progress::Display;
 use crate::args;
+use crate::same_form::size;
 use clap::{ArgMatches, Args, Command, ValueEnum};
 use clusters::Clusters;
 use same::Originals;
@@ -116,19 +117,17 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         Form::Jsonl => Destination::Lines(target(&opts, &run)?),
         Form::Same => Destination::Same(Box::new(Originals::of(&run, &params, &pair.document, &opts)?)),
     };
-    // What has its own form is named instead of what was made of it.
-    let given = if form.reads_converted(&run) { &[] } else { opts.input.as_slice() };
-    let inputs = run.documents(given, "")?;
+    let inputs = form.documents(&run, &opts.input)?;
     super::run::refuse_streams(&inputs, "documents are read more than once")?;
     let progress = Arc::new(Progress::default());
     let display = Display::start(&progress, 1, opts.quiet);
     let documents = Documents { inputs: &inputs, opts: &pair.document, progress: &progress };
     let room = opts.memory.bytes().saturating_sub(clusters.bytes());
     let shares = Shares::count(&documents, &pair, &clusters, room, opts.drop_if_contained)?;
-    let said = Said { clusters: &clusters, shares: &shares, only: opts.only };
+    let annotations = Annotations { clusters: &clusters, shares: &shares, only: opts.only };
     let written = match form {
-        Destination::Lines(target) => write(&documents, &target, &columns, &said),
-        Destination::Same(originals) => originals.write(&documents, &columns, &said),
+        Destination::Lines(target) => write(&documents, &target, &columns, &annotations),
+        Destination::Same(originals) => originals.write(&documents, &columns, &annotations),
     };
     drop(display);
     let written = written?;
@@ -145,9 +144,14 @@ enum Destination {
 }
 
 impl Destination {
-    /// Whether what the features of documents are counted from is what the run has made of other formats, in its answer.
-    fn reads_converted(&self, run: &RunFile) -> bool {
-        matches!(self, Self::Same(_)) && run.has_converted()
+    /// The documents as the run has read them, which are in its answer where it has converted them. Those that are written again were compared with
+    /// their digests before, and are named instead of what was made of them.
+    fn documents(&self, run: &RunFile, given: &[PathBuf]) -> Result<Inputs> {
+        match self {
+            Self::Lines(_) => run.documents(given, ""),
+            Self::Same(_) if run.has_converted() => run.documents(&[], ""),
+            Self::Same(originals) => Ok(originals.inputs.clone()),
+        }
     }
 }
 
@@ -178,7 +182,7 @@ impl Documents<'_> {
         doing: &'static str,
         mut visit: impl FnMut(&Document<'_>, &[u8], &Place) -> Result<()>,
     ) -> Result<()> {
-        let sizes = self.inputs.iter().map(|path| path.metadata().map_or(0, |meta| meta.len()));
+        let sizes = self.inputs.iter().map(|path| size(path));
         self.progress.start(NAME, doing, Unit::Bytes, sizes.sum());
         let read = |bytes| self.progress.set(bytes);
         each_line_of_document(self.inputs, self.opts, NAME, read, |document, line, place| {
@@ -200,14 +204,14 @@ struct Written {
     unlike: u64,
 }
 
-/// What is said of documents.
-struct Said<'a> {
+/// What documents are annotated with.
+struct Annotations<'a> {
     clusters: &'a Clusters,
     shares: &'a Shares,
     only: Option<Only>,
 }
 
-impl Said<'_> {
+impl Annotations<'_> {
     /// The cells of the document of this id, if it is to be written; it is counted in any case.
     fn of(&self, id: &[u8], written: &mut Written) -> Option<[Cell<'static>; 6]> {
         let member = self.clusters.member(id);
@@ -238,14 +242,19 @@ impl Said<'_> {
 }
 
 /// Writes the lines of all documents.
-fn write(documents: &Documents<'_>, target: &Target, columns: &[Column], said: &Said<'_>) -> Result<Written> {
+fn write(
+    documents: &Documents<'_>,
+    target: &Target,
+    columns: &[Column],
+    annotations: &Annotations<'_>,
+) -> Result<Written> {
     let members = Members::of(columns);
     let mut written = Written::default();
     let _folders = target.make_folder()?;
     let mut out = Lines::create(target)?;
     let mut annotated = Vec::new();
     documents.each("writing", |document, line, place| {
-        let Some(cells) = said.of(&document.id, &mut written) else { return Ok(()) };
+        let Some(cells) = annotations.of(&document.id, &mut written) else { return Ok(()) };
         if let Some(taken) = members.taken(line) {
             return Err(Error::Usage(format!("{place}: the document {}", is_taken("field", taken))));
         }
@@ -255,7 +264,7 @@ fn write(documents: &Documents<'_>, target: &Target, columns: &[Column], said: &
         annotated.push(b'}');
         out.line(&annotated)
     })?;
-    said.check(documents.inputs, &written)?;
+    annotations.check(documents.inputs, &written)?;
     out.finish()?;
     Ok(written)
 }

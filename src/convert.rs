@@ -10,6 +10,7 @@ use super::options::{OUTPUT, Overwrite, QUIET, output_file_in_new_folder};
 use super::progress::Display;
 use super::quarantine;
 use crate::args;
+use crate::same_form::size;
 use clap::{ArgMatches, Args, Command};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -216,7 +217,7 @@ pub fn write(
     quiet: bool,
 ) -> Result<Converted> {
     let mut bad = BadRecords::kept_in(NAME, opts.bad_records, quarantine.cloned());
-    let sizes = files.iter().map(|path| path.metadata().map_or(0, |meta| meta.len()));
+    let sizes = files.iter().map(|path| size(path));
     let progress = Arc::new(Progress::default());
     progress.start(NAME, "reading", Unit::Bytes, sizes.sum());
     let display = Display::start(&progress, 1, quiet);

@@ -9,6 +9,7 @@
 
 use super::documents::PairOpts;
 use super::options::RunOpts;
+use super::same_form::size;
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -173,7 +174,7 @@ fn forecast(
 
 /// About how much text a file holds.
 fn bytes(path: &Path) -> u64 {
-    let bytes = path.metadata().map_or(0, |metadata| metadata.len());
+    let bytes = size(path);
     if path.extension().is_some_and(|end| end == "gz") { bytes.saturating_mul(UNPACKED) } else { bytes }
 }
 

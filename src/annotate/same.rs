@@ -3,7 +3,7 @@
 //! Documents that the run has read where they are say their ids themselves. Those that it has converted are read beside the lines that it made of
 //! them, one for one: the lines have the ids.
 
-use super::{AnnotateOpts, Documents, Said, Written};
+use super::{AnnotateOpts, Annotations, Documents, Written};
 use crate::convert::{InFront, UNIT};
 use crate::documents::{Inputs, RunFile};
 use crate::same_form::{SameForm, of_lines, size};
@@ -19,7 +19,8 @@ use twinsplit_sources::cells::{Cell, Column};
 
 /// The files of the input.
 pub struct Originals {
-    inputs: Inputs,
+    /// They, and the names that the run had of them.
+    pub inputs: Inputs,
     form: SameForm,
     folder: NewFolder,
     /// Whether the run has converted them.
@@ -47,7 +48,12 @@ impl Originals {
     }
 
     /// Writes them; `documents` are those that the run has read.
-    pub fn write(&self, documents: &Documents<'_>, columns: &[Column], said: &Said<'_>) -> Result<Written> {
+    pub fn write(
+        &self,
+        documents: &Documents<'_>,
+        columns: &[Column],
+        annotations: &Annotations<'_>,
+    ) -> Result<Written> {
         documents.progress.start(super::NAME, "writing", Unit::Bytes, self.form.bytes());
         // One file after the other, for the lines that were made of them stand in their order.
         let mut lines = if self.are_converted { Some(Converted::of(documents)?) } else { None };
@@ -66,7 +72,7 @@ impl Originals {
                         documents.opts.read(line, &place).ok().map(|document| document.id)
                     }
                 };
-                let found = id.and_then(|id| said.of(&id, &mut written));
+                let found = id.and_then(|id| annotations.of(&id, &mut written));
                 Ok(found.map(|found| cells.extend(found)).is_some())
             };
             let source = &self.form.source;
@@ -76,7 +82,7 @@ impl Originals {
             documents.progress.add(size(file).saturating_sub(told));
         }
         lines.map_or(Ok(()), Converted::finish)?;
-        said.check(documents.inputs, &written)?;
+        annotations.check(documents.inputs, &written)?;
         self.form.publish(work, self.folder.path())?;
         Ok(written)
     }

@@ -8,6 +8,7 @@ mod lines;
 mod parquet;
 
 use self::parquet::Parquet;
+use crate::same_form::size;
 use columns::Field;
 use lines::Lines;
 use std::path::Path;
@@ -104,7 +105,7 @@ impl<'p> Tables<'p> {
 
 /// Writes each line of a file into tables, and gives how many there are.
 fn write(from: &Path, fields: &[Field], tables: &mut [Box<dyn Table>], progress: &Progress) -> Result<u64> {
-    progress.start("tables", "writing", Unit::Bytes, from.metadata().map_or(0, |meta| meta.len()));
+    progress.start("tables", "writing", Unit::Bytes, size(from));
     let (mut rows, mut written) = (0, Ok(()));
     each_row(from, |line| {
         let cells = columns::cells(line, fields)?;
