@@ -186,7 +186,7 @@ def main():
          ["method", "variant", "kind", "tau", *columns], rows, ["ccdet-accuracy", "ccdet-width"],
          ["Shingling is here the exact Jaccard similarity of its shingles, which its sketches estimate. I-Match is the equality of the "
           "terms in an IDF range, or in one of several lexicons that leave out a part of them, so it has no tau.",
-          "CoDet and the later forms of I-Match are our reading of papers of which we have the abstracts (decision 0044): the "
+          "CoDet and the later forms of I-Match are our reading of papers of which we have the abstracts (docs/decisions/ccdet-and-i-match.md): the "
           "figures say nothing of the originals."])
     save("ccdet-causes", "Pairs on the wrong side at the best tau for both kinds, by cause", ["method", "variant", "tau", "cause", "pairs"], wrong)
     save("ccdet-best", "The best variant and tau of each method, for duplicates, for containments, and one tau for both",

@@ -1,5 +1,5 @@
 //! MinHash signatures: time of a feature, and bias and variance of the estimate, of the two methods and of those that were not
-//! taken (docs/decisions): `make bench-parts`, and the table of all by
+//! taken (docs/decisions/minhash.md): `make bench-parts`, and the table of all by
 //! `cargo bench --manifest-path benches/parts/Cargo.toml --bench minhash -- table`.
 #![allow(missing_docs, clippy::unwrap_used)]
 

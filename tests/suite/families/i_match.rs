@@ -6,7 +6,7 @@ use crate::common::rng::Rng;
 use std::collections::{BTreeMap, BTreeSet};
 use twinsplit_core::hash;
 
-/// The finaliser of SplitMix64, and the number of a lexicon by it, as decision 0044 has them.
+/// The finaliser of SplitMix64, by which the number of a lexicon is mixed.
 fn mix(value: u64) -> u64 {
     let value = (value ^ value >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let value = (value ^ value >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);

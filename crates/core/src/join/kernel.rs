@@ -33,7 +33,8 @@
 //! | `l` | how many tokens the prefixes of a pair must share |
 //! | `px`, `py` | the lengths of the pair's prefixes |
 //!
-//! What each filter gains, at most, where it was switched off on real sets (`docs/performance.md`); the first three make a join possible at all:
+//! What each filter gains, at most, where it was switched off on real sets (`docs/decisions/ways-through-an-index.md`); the first
+//! three make a join possible at all:
 //!
 //! | filter | source | times as fast |
 //! |---|---|---|
@@ -43,9 +44,9 @@
 //! | bitmaps beside postings | after sandes2020 | 2.6 |
 //! | windows of bitmaps | | 1.08, exact ones 10 |
 //! | bitmaps of candidates | sandes2020 | 1.25 |
-//! | verification by words | | 1.5 |
-//! | verification of small sets by all comparisons | | 1.17 |
-//! | classes of tokens | | 1.18 |
+//! | verification by words | | 1.9 |
+//! | verification of small sets by all comparisons | | 1.16 |
+//! | classes of tokens | | 1.16 |
 //! | pruning of expired postings | | 1.33 |
 //! | index shards | | 1.12 |
 //! | remembered windows (`cursors`) | | 1.10 |

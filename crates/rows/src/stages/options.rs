@@ -11,7 +11,8 @@ use twinsplit_core::text::{self, FeatureKind, FeatureSpec, Marks, NormalForm};
 use twinsplit_io::checked_file::TOKENIZER;
 use twinsplit_io::error::{Error, Result};
 
-/// What documents are compared by, where nothing else is asked for: docs/decisions/0068 has the measurements.
+/// What documents are compared by, where nothing else is asked for: docs/decisions/features-and-similarities.md has the
+/// measurements.
 pub const FEATURES: &str = "words:3";
 /// The least similarity of a pair, where nothing else is asked for.
 pub const TAU: &str = "0.65";

@@ -3,7 +3,7 @@
 //! The bytes have a say, too. Few texts in another encoding have bytes that are UTF-8 by chance: in 499 Chinese texts in any of 14 other
 //! encodings, at least 72 of 100 sequences are none, and in 27 pages of UTF-8 with stray bytes, at most 13 of 100 are
 //! none. So a page is UTF-8 where there are twice as many sequences that are characters as there are others
-//! (docs/decisions/0066-the-bytes-of-a-page-have-a-say.md).
+//! (docs/decisions/html-and-encodings.md).
 
 use super::Encoding;
 use crate::html::tokens::{self, Token, TokenReader};
