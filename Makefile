@@ -146,9 +146,9 @@ bench-hamming: tools ## Hamming search beside mih-rs, gaoya, faiss, pynear, hamm
 bench-hamming-layouts: tools ## what each layout of a Hamming index takes, beside what its plan expects
 	$(CARGO) bench --locked --bench hamming_layouts
 
-bench-serve: tools ## a service under load, fingerprints and texts, beside Redis with the same client (redis-server; REQUESTS=N: of a row)
+bench-serve: tools ## a service under load, fingerprints and texts, beside Redis with the same client (redis-server; REQUESTS=N: of a row; HOLD=N MINUTES=M: with N documents for M minutes instead)
 	$(call need,redis-server,on Debian: apt-get install redis-server)
-	$(CARGO) bench --locked -p twinsplit-serve --bench load -- --requests $(REQUESTS)
+	$(CARGO) bench --locked -p twinsplit-serve --bench load -- $(if $(HOLD),--hold $(HOLD) $(or $(MINUTES),10),--requests $(REQUESTS))
 
 bench-parts: tools ## what reading, counting, indexing, probing, verifying and signatures take, each on its own
 	$(CARGO) bench --locked --manifest-path benches/parts/Cargo.toml --target-dir target

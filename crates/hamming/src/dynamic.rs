@@ -5,23 +5,30 @@
 //! one. So there are as many runs as N has binary digits at most, and a fingerprint is built into an index about as often.
 //!
 //! Where nobody may wait, large runs are merged by a thread of their own ([`DynamicIndex::in_background`]): until it is done they are asked as they are, and so are
-//! the new ones behind them.
+//! the new ones behind them. No run grows beyond some million fingerprints then, so a merge takes the same memory and the same seconds whatever the size of the
+//! index. A query looks at a few buckets more for each such run, which is little beside the entries in them: these are as many in one run or in several.
 //!
-//! What is removed is noted, and left out of what is found until its run is built anew. Ids grow, so what is older than some id
-//! is known by the id alone, and a run that is too old as a whole is dropped at once. At all times a search finds exactly
-//! what has been inserted and neither removed nor expired.
+//! What is removed is noted, and left out of what is found until its run is built anew: when it is merged, or when half of it is gone. Ids grow, so what is older
+//! than some id is known by the id alone, and a run that is too old as a whole is dropped at once. At all times a search finds exactly what has been
+//! inserted and neither removed nor expired.
 
+use super::ascending::Ascending;
 use super::bits::Fingerprint;
 use super::fresh::Fresh;
 use super::index::{Index, IndexOptions, Scratch};
-use super::rows::Id;
 use rustc_hash::FxHashSet;
+use std::ops::Range;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
+use twinsplit_core::join::memory;
+use twinsplit_core::threads::each;
 use twinsplit_io::error::{Error, Result};
 
 /// How many new fingerprints are scanned: about a microsecond.
 const FRESH: usize = 2048;
+
+/// The most fingerprints of a run that is made of others in the background.
+const LARGEST: usize = if cfg!(test) { 6 * FRESH } else { 1 << 22 };
 
 /// How many are merged at once where others are merged in the background: some milliseconds.
 const AT_ONCE: usize = if cfg!(test) { 2 * FRESH } else { 16 * FRESH };
@@ -43,16 +50,54 @@ const AT_ONCE: usize = if cfg!(test) { 2 * FRESH } else { 16 * FRESH };
 #[derive(Debug)]
 pub struct DynamicIndex<F> {
     options: IndexOptions,
-    /// In the order of their ids, each more than twice as large as the next, but for those that are being merged and what comes behind them.
-    runs: Vec<Arc<Index<F>>>,
+    /// In the order of their ids.
+    runs: Vec<Run<F>>,
     /// What came after the runs.
     fresh: Fresh<F>,
-    alive: Alive,
+    /// Smaller ids are expired.
+    oldest: u64,
     /// The smallest id that may come next; `None` after the largest of all.
     next: Option<u64>,
     /// Whether large runs are merged in the background.
     in_background: bool,
     merge: Option<Merge<F>>,
+}
+
+/// Fingerprints that are searched together.
+#[derive(Debug)]
+struct Run<F> {
+    built: Arc<Built<F>>,
+    /// The ids of those that have been removed.
+    removed: FxHashSet<u64>,
+}
+
+/// What does not change of a run.
+#[derive(Debug)]
+struct Built<F> {
+    index: Index<F>,
+    /// Of its rows.
+    ids: Ascending,
+}
+
+impl<F: Fingerprint> Built<F> {
+    /// Of fingerprints with ids that ascend; nothing where there are none.
+    fn of(ids: &[u64], values: &[F], options: IndexOptions) -> Result<Option<Self>> {
+        if ids.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(Self { index: Index::build(values, options)?, ids: Ascending::of(ids) }))
+    }
+}
+
+impl<F: Fingerprint> Run<F> {
+    fn of(built: Built<F>) -> Self {
+        Self { built: Arc::new(built), removed: FxHashSet::default() }
+    }
+
+    /// How many a run has that is made of it.
+    fn left(&self) -> usize {
+        self.built.index.len() - self.removed.len()
+    }
 }
 
 /// Runs that are being merged.
@@ -64,72 +109,47 @@ struct Merge<F> {
     thread: JoinHandle<Result<Merged<F>>>,
 }
 
-/// What runs have become; nothing where nothing of them is alive.
+/// What runs have become.
 #[derive(Debug)]
 struct Merged<F> {
-    run: Option<Index<F>>,
-    /// What was left out.
-    gone: Vec<u64>,
+    /// Nothing where nothing of them is left.
+    run: Option<Built<F>>,
+    /// By run what was removed, and so left out.
+    removed: Vec<FxHashSet<u64>>,
 }
 
-/// Which ids are alive.
-#[derive(Clone, Debug, Default)]
-struct Alive {
-    /// What the runs hold and was removed.
-    removed: FxHashSet<u64>,
-    /// Smaller ids are expired.
-    oldest: u64,
-}
-
-impl Alive {
-    fn is(&self, id: u64) -> bool {
-        id >= self.oldest && (self.removed.is_empty() || !self.removed.contains(&id))
-    }
-}
-
-/// An index of what is alive in some runs and in what comes after them.
-fn merged<F: Fingerprint>(
-    runs: &[Arc<Index<F>>],
+/// An index of what is left of some runs and of what comes after them.
+fn merged<'r, F: Fingerprint>(
+    runs: impl Iterator<Item = (&'r Built<F>, &'r FxHashSet<u64>)> + Clone,
     fresh: Option<&Fresh<F>>,
-    alive: &Alive,
+    oldest: u64,
     options: IndexOptions,
-) -> Result<Merged<F>> {
-    let most = runs.iter().map(|run| run.len()).sum::<usize>() + fresh.map_or(0, Fresh::len);
-    let (mut ids, mut values) = (Vec::with_capacity(most), Vec::with_capacity(most));
-    let mut gone = Vec::new();
-    let mut add = |id: u64, value: F| {
-        if alive.is(id) {
-            ids.push(id);
-            values.push(value);
-        } else {
-            gone.push(id);
-        }
-    };
-    for run in runs {
-        let mut values = vec![F::default(); run.len()];
-        run.each_distinct(&mut |place, value| {
-            run.rows.of(place).for_each(|row| values[row as usize] = value)
+) -> Result<Option<Built<F>>> {
+    let most = runs.clone().map(|(run, _)| run.index.len()).sum::<usize>() + fresh.map_or(0, Fresh::len);
+    let (mut ids, mut values) = (memory::with_capacity(most), memory::with_capacity(most));
+    for (Built { index, ids: known }, removed) in runs {
+        let mut by_row = memory::filled(F::default(), index.len());
+        index.each_distinct(&mut |place, value| {
+            index.rows.of(place).for_each(|row| by_row[row as usize] = value)
         });
-        (0..).zip(values).for_each(|(row, value)| add(number(run, row), value));
+        for (row, value) in by_row.into_iter().enumerate() {
+            let id = known.get(row).filter(|id| *id >= oldest && !removed.contains(id));
+            ids.extend(id);
+            values.extend(id.map(|_| value));
+        }
     }
-    fresh.into_iter().flat_map(Fresh::iter).for_each(|(id, value)| add(id, value));
-    let index = Index::build(&values, options)?.with_numbers(&ids)?;
-    Ok(Merged { run: Some(index).filter(|index| !index.is_empty()), gone })
+    for (id, value) in fresh.into_iter().flat_map(Fresh::iter).filter(|(id, _)| *id >= oldest) {
+        ids.push(id);
+        values.push(value);
+    }
+    Built::of(&ids, &values, options)
 }
 
 impl<F: Fingerprint> DynamicIndex<F> {
     /// An empty index. The options are those of its runs: the memory is that of each.
     pub fn new(options: IndexOptions) -> Self {
         let (runs, fresh) = (Vec::new(), Fresh::default());
-        Self {
-            options,
-            runs,
-            fresh,
-            alive: Alive::default(),
-            next: Some(0),
-            in_background: false,
-            merge: None,
-        }
+        Self { options, runs, fresh, oldest: 0, next: Some(0), in_background: false, merge: None }
     }
 
     /// From now on large runs are merged by a thread of their own, so that no insertion waits for more than a few thousand. What is found is the
@@ -138,22 +158,25 @@ impl<F: Fingerprint> DynamicIndex<F> {
         Self { in_background: true, ..self }
     }
 
-    /// Begins with an index, such as one of a file, whose ids are row numbers, or numbers that grow with the rows.
+    /// Begins with many fingerprints, by ids that grow. They are built into runs of bounded size, on so many threads as the options say.
     ///
     /// # Errors
-    /// Ids of bytes, or such as do not grow.
-    pub fn over(base: Index<F>, options: IndexOptions) -> Result<Self> {
-        let mut live = Self::new(IndexOptions { distance: base.distance(), ..options });
-        for row in 0..base.len() as u32 {
-            match base.id(row) {
-                Some(Id::Number(id)) => live.must_grow(id)?,
-                _ => return Err(Error::Usage("an index that changes has numbers for ids".to_owned())),
+    /// Ids that do not grow; options that fit no index.
+    pub fn of(fingerprints: impl IntoIterator<Item = (u64, F)>, options: IndexOptions) -> Result<Self> {
+        let mut live = Self::new(options);
+        let mut fingerprints = fingerprints.into_iter();
+        let alone = IndexOptions { threads: 1, ..options };
+        loop {
+            let part = |_| fingerprints.by_ref().take(LARGEST).unzip();
+            let parts: Vec<(Vec<u64>, Vec<F>)> = (0..options.threads.max(1)).map(part).collect();
+            parts.iter().flat_map(|(ids, _)| ids).try_for_each(|id| live.must_grow(*id))?;
+            if parts.iter().all(|(ids, _)| ids.is_empty()) {
+                return Ok(live);
+            }
+            for built in each(&parts, options.threads, |(ids, values)| Built::of(ids, values, alone)) {
+                live.runs.extend(built?.map(Run::of));
             }
         }
-        if !base.is_empty() {
-            live.runs.push(Arc::new(base));
-        }
-        Ok(live)
     }
 
     fn must_grow(&mut self, id: u64) -> Result<()> {
@@ -179,47 +202,30 @@ impl<F: Fingerprint> DynamicIndex<F> {
         self.take_merged()?;
         // What is being merged is left alone.
         let busy = self.merge.as_ref().map_or(0, |merge| merge.end);
-        let (mut from, mut size) = (self.runs.len(), self.fresh.len());
-        while from > busy
-            && let next = self.runs[from - 1].len()
-            && next <= 2 * size
-            && (!self.in_background || size + next <= AT_ONCE)
-        {
-            from -= 1;
-            size += next;
-        }
-        let Merged { run, gone } = merged(&self.runs[from..], Some(&self.fresh), &self.alive, self.options)?;
+        let most = if self.in_background { AT_ONCE } else { usize::MAX };
+        let from = busy + first_of(&self.runs[busy..], self.fresh.len(), most);
+        let runs = self.runs[from..].iter().map(|run| (&*run.built, &run.removed));
+        let run = merged(runs, Some(&self.fresh), self.oldest, self.options)?;
         self.runs.truncate(from);
-        self.runs.extend(run.map(Arc::new));
+        self.runs.extend(run.map(Run::of));
         self.fresh.clear();
-        self.forget(&gone);
         self.start_merge()
     }
 
-    /// Those that no run holds any more need not be noted.
-    fn forget(&mut self, gone: &[u64]) {
-        for id in gone {
-            self.alive.removed.remove(id);
-        }
-    }
-
-    /// Begins to merge the last runs in the background, where they are too many.
+    /// Begins to merge runs in the background, where there are some that should be.
     fn start_merge(&mut self) -> Result<()> {
-        let Some(last) = self.runs.last().filter(|_| self.in_background && self.merge.is_none()) else {
-            return Ok(());
-        };
-        let (mut from, mut size) = (self.runs.len() - 1, last.len());
-        while from > 0 && self.runs[from - 1].len() <= 2 * size {
-            from -= 1;
-            size += self.runs[from].len();
-        }
-        let end = self.runs.len();
-        if end - from < 2 {
+        if !self.in_background || self.merge.is_some() {
             return Ok(());
         }
-        let (runs, alive, options) = (self.runs[from..].to_vec(), self.alive.clone(), self.options);
+        let Some(Range { start: from, end }) = to_merge(&self.runs) else { return Ok(()) };
+        let runs = self.runs[from..end].iter().map(|run| (run.built.clone(), run.removed.clone()));
+        let runs: Vec<_> = runs.collect();
+        let (oldest, options) = (self.oldest, self.options);
         let thread = thread::Builder::new().name("merge".to_owned());
-        let thread = thread.spawn(move || merged(&runs, None, &alive, options));
+        let thread = thread.spawn(move || {
+            let run = merged(runs.iter().map(|(run, removed)| (&**run, removed)), None, oldest, options)?;
+            Ok(Merged { run, removed: runs.into_iter().map(|(_, removed)| removed).collect() })
+        });
         let thread = thread.map_err(Error::io("start a thread for", "an index"))?;
         self.merge = Some(Merge { from, end, thread });
         Ok(())
@@ -231,40 +237,37 @@ impl<F: Fingerprint> DynamicIndex<F> {
             return Ok(());
         };
         let stopped = |_| Err(Error::Failed("the thread that merges an index panicked".to_owned()));
-        let Merged { run, gone } = thread.join().unwrap_or_else(stopped)?;
-        self.runs.splice(from..end, run.map(Arc::new));
-        self.forget(&gone);
+        let Merged { run, removed } = thread.join().unwrap_or_else(stopped)?;
+        // Some were removed while it was made.
+        let since = self.runs[from..end].iter().zip(&removed);
+        let since = since.flat_map(|(run, before)| run.removed.difference(before).copied()).collect();
+        let run = run.map(|run| Run { removed: since, ..Run::of(run) });
+        self.runs.splice(from..end, run);
         Ok(())
     }
 
     /// Takes a fingerprint out; whether it was there.
     pub fn remove(&mut self, id: u64) -> bool {
         if self.fresh.remove(id) {
-            return id >= self.alive.oldest;
+            return id >= self.oldest;
         }
-        let holds = |run: &Arc<Index<F>>| {
-            let rows = (run.len() as u32, 0);
-            let (mut end, mut start) = rows;
-            while start < end {
-                let middle = start + (end - start) / 2;
-                if number(run, middle) < id { start = middle + 1 } else { end = middle }
-            }
-            start < rows.0 && number(run, start) == id
-        };
-        self.alive.is(id) && self.runs.iter().any(holds) && self.alive.removed.insert(id)
+        if id < self.oldest {
+            return false;
+        }
+        // Runs follow one another by their ids.
+        let at = self.runs.partition_point(|run| run.built.ids.last().is_some_and(|last| last < id));
+        self.runs.get_mut(at).is_some_and(|run| run.built.ids.holds(id) && run.removed.insert(id))
     }
 
     /// Takes out all whose ids are smaller.
     pub fn expire_before(&mut self, id: u64) {
-        let oldest = self.alive.oldest.max(id);
-        self.alive.oldest = oldest;
+        let oldest = self.oldest.max(id);
+        self.oldest = oldest;
         // The places of what is being merged must not change: it is dropped another time.
         if self.merge.is_none() {
-            let is_old = |run: &Index<F>| !run.is_empty() && number(run, run.len() as u32 - 1) < oldest;
-            self.runs.retain(|run| !is_old(run));
+            self.runs.retain(|run| run.built.ids.last() >= Some(oldest));
         }
         self.fresh.expire_before(oldest);
-        self.alive.removed.retain(|id| *id >= oldest);
     }
 
     /// The ids of all within the distance of a query, and their distances; ascending.
@@ -283,10 +286,11 @@ impl<F: Fingerprint> DynamicIndex<F> {
         scratch: &mut Scratch<F>,
         mut visit: impl FnMut(usize, u64, u32),
     ) {
-        for run in &self.runs {
-            run.search_all(queries, scratch, |query, one| {
-                let id = number(run, one.row);
-                if self.alive.is(id) {
+        for Run { built, removed } in &self.runs {
+            let Built { index, ids } = &**built;
+            index.search_all(queries, scratch, |query, one| {
+                let is_left = |id: &u64| *id >= self.oldest && (removed.is_empty() || !removed.contains(id));
+                if let Some(id) = ids.get(one.row as usize).filter(is_left) {
                     visit(query, id, one.distance);
                 }
             });
@@ -298,78 +302,35 @@ impl<F: Fingerprint> DynamicIndex<F> {
 
     /// Bytes of all runs, and of what came after them.
     pub fn memory(&self) -> u64 {
-        let runs: u64 = self.runs.iter().map(|run| run.memory()).sum();
-        runs + (self.fresh.len() * size_of::<(u64, F)>()) as u64
+        let of = |Run { built, removed }: &Run<F>| {
+            built.index.memory() + built.ids.memory() + 2 * (size_of::<u64>() * removed.len()) as u64
+        };
+        self.runs.iter().map(of).sum::<u64>() + (self.fresh.len() * size_of::<(u64, F)>()) as u64
     }
 }
 
-/// The id of a row that there is, where ids are numbers.
-fn number<F: Fingerprint>(run: &Index<F>, row: u32) -> u64 {
-    match run.id(row) {
-        Some(Id::Number(id)) => id,
-        _ => u64::MAX,
+/// From which run on all are merged with what comes behind them, which is so many: each is at most twice as large as all behind it, and in all they are at most
+/// `most`.
+fn first_of<F: Fingerprint>(runs: &[Run<F>], mut size: usize, most: usize) -> usize {
+    let mut from = runs.len();
+    while from > 0
+        && let next = runs[from - 1].left()
+        && next <= 2 * size
+        && size + next <= most
+    {
+        from -= 1;
+        size += next;
     }
+    from
+}
+
+/// Runs that are to be merged, from the end on; else one of which half is gone.
+fn to_merge<F: Fingerprint>(runs: &[Run<F>]) -> Option<Range<usize>> {
+    let tail = |end: usize| first_of(&runs[..end - 1], runs[end - 1].left(), LARGEST)..end;
+    let several = (1..=runs.len()).rev().map(tail).find(|range| range.len() > 1);
+    let half_gone = || runs.iter().position(|run| run.removed.len() > run.left()).map(|at| at..at + 1);
+    several.or_else(half_gone)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-    use std::collections::BTreeMap;
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(16))]
-
-        /// Against a map that is scanned; enough are inserted for several runs.
-        #[test]
-        fn it_finds_what_is_there(
-            steps in prop::collection::vec((0u8..6, 1u64..900, any::<u64>()), 1..60),
-            base in 1usize..3000, in_background: bool,
-        ) {
-            let values: Vec<u64> = (0..base as u64).map(|n| (n % 700).mixed()).collect();
-            let options = IndexOptions { distance: 2, memory: 1 << 22, ..IndexOptions::default() };
-            let mut live = DynamicIndex::over(Index::build(&values, options).unwrap(), options).unwrap();
-            if in_background {
-                live = live.in_background();
-            }
-            let mut truth: BTreeMap<u64, u64> = (0..).zip(values).collect();
-            let mut id = base as u64;
-            for (kind, some, random) in steps {
-                match kind {
-                    0..=2 => for n in 0..some {
-                        id += 1 + random % 3;
-                        let value = (n % 50 * 31).mixed() ^ (random >> 61);
-                        live.insert(id, value).unwrap();
-                        truth.insert(id, value);
-                    },
-                    3 | 4 => for n in 0..some.min(40) {
-                        let gone = random.wrapping_mul(n) % (id + 2);
-                        prop_assert_eq!(live.remove(gone), truth.remove(&gone).is_some());
-                    },
-                    _ => {
-                        let oldest = id.saturating_sub(some * 3);
-                        live.expire_before(oldest);
-                        truth.retain(|id, _| *id >= oldest);
-                    }
-                }
-                let query = (random % 50 * 31).mixed() ^ 1;
-                let near = truth.iter().map(|(id, value)| (*id, value.distance(query)));
-                prop_assert_eq!(live.search(query), near.filter(|(_, distance)| *distance <= 2).collect::<Vec<_>>());
-            }
-            prop_assert!(live.insert(id - 1, 0).is_err());
-            prop_assert!(in_background || live.runs.windows(2).all(|two| two[0].len() > two[1].len()));
-        }
-    }
-
-    #[test]
-    fn ids_of_a_base_must_be_numbers_that_grow() {
-        let base = |ids: &[u64]| {
-            Index::<u64>::build(&[1, 2], IndexOptions::default()).unwrap().with_numbers(ids).unwrap()
-        };
-        assert!(DynamicIndex::over(base(&[5, u64::MAX]), IndexOptions::default()).is_ok());
-        assert!(DynamicIndex::over(base(&[5, 5]), IndexOptions::default()).is_err());
-        let names =
-            Index::<u64>::build(&[1], IndexOptions::default()).unwrap().with_names([&b"a"[..]]).unwrap();
-        assert!(DynamicIndex::over(names, IndexOptions::default()).is_err());
-    }
-}
+mod tests;

@@ -13,6 +13,7 @@
 
 #![deny(clippy::print_stderr)]
 
+mod ascending;
 mod batch;
 mod bits;
 mod build;

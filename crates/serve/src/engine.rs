@@ -90,6 +90,7 @@ impl<D: LogDisk> Engine<D> {
             }
         }
         state.keep(retention);
+        state.fill()?;
         let mut made_with = made_with;
         made_with.extend(retention.parameters());
         let log = Log::begin(disk.clone(), &made_with, after)?;

@@ -4,9 +4,10 @@ use crate::chunk::{self, CHUNK, Chunk, Fields};
 pub(crate) use crate::chunk::{Entry, Grounds, NONE};
 use crate::content::Content;
 use crate::document::Key;
-use hashbrown::{HashMap, HashTable};
+use crate::growing_table::GrowingTable;
 use std::collections::VecDeque;
 use std::hash::{BuildHasher, RandomState};
+use twinsplit_core::hash::mix;
 
 /// The lowest bytes of a number, as tables of ids have it: all numbers that are there at one time differ in them.
 type Low = [u8; 5];
@@ -25,10 +26,10 @@ pub(crate) struct Entries {
     base: u64,
     /// The number of the next document.
     next: u64,
-    /// Numbers by the hashes of ids, in many tables: one that is full grows at once, and nobody waits for all of them.
-    ids: Vec<HashTable<Low>>,
-    /// Of kept documents the last one that was dropped in favour of each, where there is one.
-    favoured: HashMap<u64, u64, RandomState>,
+    /// Numbers by the hashes of ids.
+    ids: GrowingTable<Low>,
+    /// Kept documents, each with the last one that was dropped in its favour, where there is one.
+    favoured: GrowingTable<[Low; 2]>,
     hasher: RandomState,
     held: u64,
     kept: u64,
@@ -56,14 +57,6 @@ pub(crate) struct Gone {
     pub content: Option<Box<Content>>,
 }
 
-/// What a document takes in the table of ids, which is full to seven eighths at most and to seven sixteenths at least.
-const IN_TABLE: u64 = 9;
-/// What a kept one takes in the table of those that others were dropped for.
-const FAVOURED: u64 = 26;
-
-/// How many tables of ids there are.
-const TABLES: usize = 1024;
-
 impl Default for Entries {
     fn default() -> Self {
         Self {
@@ -71,19 +64,14 @@ impl Default for Entries {
             first: 0,
             base: 0,
             next: 0,
-            ids: (0..TABLES).map(|_| HashTable::new()).collect(),
-            favoured: HashMap::default(),
+            ids: GrowingTable::default(),
+            favoured: GrowingTable::default(),
             hasher: RandomState::new(),
             held: 0,
             kept: 0,
             bytes: 0,
         }
     }
-}
-
-/// The table of a hash: by bits that no table looks at.
-fn table(hash: u64) -> usize {
-    (hash >> 40) as usize % TABLES
 }
 
 fn low(number: u64) -> Low {
@@ -95,6 +83,11 @@ fn low(number: u64) -> Low {
 fn whole([a, b, c, d, e]: Low, base: u64) -> u64 {
     let low = u64::from_le_bytes([a, b, c, d, e, 0, 0, 0]);
     base + (low.wrapping_sub(base) & (WINDOW - 1))
+}
+
+/// The hash by which a kept document is looked up.
+fn hash_of([a, b, c, d, e]: Low) -> u64 {
+    mix(u64::from_le_bytes([a, b, c, d, e, 0, 0, 0]))
 }
 
 fn chunk_of(chunks: &VecDeque<Option<Box<Chunk>>>, first: u64, number: u64) -> Option<&Chunk> {
@@ -131,8 +124,8 @@ impl Entries {
     pub fn bytes(&self) -> u64 {
         self.bytes
             + 8 * self.chunks.len() as u64
-            + IN_TABLE * self.held
-            + FAVOURED * self.favoured.len() as u64
+            + GrowingTable::<Low>::BYTES * self.ids.len()
+            + GrowingTable::<[Low; 2]>::BYTES * self.favoured.len()
     }
 
     /// The hash of an id.
@@ -152,13 +145,25 @@ impl Entries {
             }
             found.is_some()
         };
-        self.ids.get(table(hash))?.find(hash, is_first);
+        self.ids.find(hash, is_first);
         found.or(other)
     }
 
     /// The document of a number.
     pub fn get(&self, number: u64) -> Option<Entry<'_>> {
         entry_of(&self.chunks, self.first, number)
+    }
+
+    /// All of them, by number.
+    pub fn all(&self) -> impl Iterator<Item = Entry<'_>> {
+        let chunks = (self.first..).zip(&self.chunks).filter_map(|(at, chunk)| Some((at, chunk.as_deref()?)));
+        chunks
+            .flat_map(|(at, chunk)| (0..CHUNK).filter_map(move |place| chunk.get(at * CHUNK + place, place)))
+    }
+
+    /// Many documents come: the table of ids is made for them at once. There are none yet.
+    pub fn expect(&mut self, documents: u64) {
+        self.ids = GrowingTable::of_tables_for(documents);
     }
 
     /// Does something with the chunk of a number, and keeps count of its bytes.
@@ -260,15 +265,30 @@ impl Entries {
             let entry = entry_of(chunks, *first, whole(*low, *base));
             hasher.hash_one(entry.map_or(&[][..], |entry| entry.id()))
         };
-        if let Some(ids) = ids.get_mut(table(hash)) {
-            ids.insert_unique(hash, low(number), rehash);
-        }
+        ids.insert(hash, low(number), rehash);
         number
+    }
+
+    /// Of those that were dropped in favour of a document, the last one.
+    fn last(&self, of: u64) -> Option<u64> {
+        let found = self.favoured.find(hash_of(low(of)), |[known, _]| *known == low(of));
+        found.map(|[_, last]| whole(*last, self.base))
+    }
+
+    /// Says which one is the last, and gives the one before.
+    fn put_last(&mut self, of: u64, number: u64) -> Option<u64> {
+        let before = self.last(of);
+        let (of, number) = (low(of), low(number));
+        match self.favoured.find_mut(hash_of(of), |[known, _]| *known == of) {
+            Some(known) => *known = [of, number],
+            None => self.favoured.insert(hash_of(of), [of, number], |[of, _]| hash_of(*of)),
+        }
+        before
     }
 
     /// Links a document that was dropped to those that were dropped for the same.
     pub fn favour(&mut self, number: u64, of: u64) {
-        let after = self.favoured.insert(of, number).unwrap_or(NONE);
+        let after = self.put_last(of, number).unwrap_or(NONE);
         self.with_bytes(number, |record| chunk::link(record, 1, after));
         self.with_bytes(after, |record| chunk::link(record, 0, number));
     }
@@ -277,8 +297,8 @@ impl Entries {
         self.with_bytes(before, |record| chunk::link(record, 1, after));
         self.with_bytes(after, |record| chunk::link(record, 0, before));
         match (before, after) {
-            (NONE, NONE) => drop(self.favoured.remove(&of)),
-            (NONE, after) => drop(self.favoured.insert(of, after)),
+            (NONE, NONE) => drop(self.favoured.remove(hash_of(low(of)), |[known, _]| *known == low(of))),
+            (NONE, after) => drop(self.put_last(of, after)),
             _ => {}
         }
     }
@@ -312,11 +332,7 @@ impl Entries {
         if let Some((grounds, links)) = fields.dropped {
             self.unlink(grounds.of, links);
         }
-        if let Some(ids) = self.ids.get_mut(table(hash))
-            && let Ok(found) = ids.find_entry(hash, |other| *other == low(number))
-        {
-            found.remove();
-        }
+        self.ids.remove(hash, |other| *other == low(number));
         self.held -= 1;
         self.kept -= u64::from(gone.is_kept);
         let is_open = self.next.div_ceil(CHUNK) == number / CHUNK + 1;
@@ -353,8 +369,8 @@ impl Entries {
     /// The numbers of those that were dropped in favour of a document, ascending.
     pub fn dropped_for(&self, number: u64) -> Vec<u64> {
         let next = |number: &u64| self.get(*number)?.fields().dropped.map(|(_, [_, after])| after);
-        let first = self.favoured.get(&number).copied();
-        let mut all: Vec<u64> = std::iter::successors(first, next).take_while(|one| *one != NONE).collect();
+        let mut all: Vec<u64> =
+            std::iter::successors(self.last(number), next).take_while(|one| *one != NONE).collect();
         all.sort_unstable();
         all
     }

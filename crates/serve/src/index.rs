@@ -1,7 +1,7 @@
 //! The fingerprints of kept documents, of 64 bits or of 128.
 
 use twinsplit_core::sketch::simhash::Bits;
-use twinsplit_hamming::{DynamicIndex, Index, IndexOptions, Layout, Scratch};
+use twinsplit_hamming::{DynamicIndex, IndexOptions, Layout, Scratch};
 use twinsplit_io::error::Result;
 
 /// An index of fingerprints by the numbers of their documents.
@@ -24,18 +24,15 @@ impl FingerprintIndex {
     }
 
     /// One of many, by ascending numbers.
-    pub fn over(bits: Bits, distance: u32, numbers: &[u64], values: &[u128]) -> Result<Self> {
-        let options = options(distance);
+    pub fn of(bits: Bits, distance: u32, fingerprints: impl Iterator<Item = (u64, u128)>) -> Result<Self> {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let options = IndexOptions { threads, ..options(distance) };
         Ok(match bits {
             Bits::B64 => {
-                let narrow: Vec<u64> = values.iter().map(|value| *value as u64).collect();
-                let base = Index::build(&narrow, options)?.with_numbers(numbers)?;
-                FingerprintIndex::B64(DynamicIndex::over(base, options)?.in_background())
+                let narrow = fingerprints.map(|(number, value)| (number, value as u64));
+                FingerprintIndex::B64(DynamicIndex::of(narrow, options)?.in_background())
             }
-            Bits::B128 => {
-                let base = Index::build(values, options)?.with_numbers(numbers)?;
-                FingerprintIndex::B128(DynamicIndex::over(base, options)?.in_background())
-            }
+            Bits::B128 => FingerprintIndex::B128(DynamicIndex::of(fingerprints, options)?.in_background()),
         })
     }
 

@@ -20,6 +20,8 @@ pub(crate) struct KeptIndex {
     by: By,
     /// The hashes of texts that have too few features for anything else, with their numbers.
     texts: BTreeSet<(u128, u64)>,
+    /// Whether nothing is put in or taken out until all are put in together, and nobody asks.
+    waits: bool,
 }
 
 #[derive(Debug)]
@@ -75,7 +77,12 @@ impl KeptIndex {
                 room: Room::default(),
             })),
         };
-        Self { by, texts: BTreeSet::new() }
+        Self { by, texts: BTreeSet::new(), waits: false }
+    }
+
+    /// None, until [`fill`](Self::fill) puts all in together.
+    pub fn to_be_filled(settings: &Settings) -> Self {
+        Self { waits: true, ..Self::new(settings) }
     }
 
     /// Bytes that it takes, about.
@@ -127,6 +134,9 @@ impl KeptIndex {
     /// # Errors
     /// The index cannot be built.
     pub fn insert(&mut self, number: u64, key: Key, entries: &Entries) -> Result<()> {
+        if self.waits {
+            return Ok(());
+        }
         match (key, &mut self.by) {
             (Key::Text(hash), _) => drop(self.texts.insert((hash, number))),
             (Key::Fingerprint { value, .. }, By::Fingerprints(by)) => return by.insert(number, value),
@@ -140,12 +150,15 @@ impl KeptIndex {
         Ok(())
     }
 
-    /// Puts in all that are kept, of an empty namespace.
+    /// Puts in all that are kept, where they wait for that.
     ///
     /// # Errors
     /// The index cannot be built.
-    pub fn fill(&mut self, kept: &[u64], entries: &Entries) -> Result<()> {
-        let keys = || kept.iter().filter_map(|number| Some((*number, entries.get(*number)?.key())));
+    pub fn fill(&mut self, entries: &Entries) -> Result<()> {
+        if !std::mem::take(&mut self.waits) {
+            return Ok(());
+        }
+        let keys = || entries.all().filter(Entry::is_kept).map(|entry| (entry.number, entry.key()));
         self.texts.extend(keys().filter_map(|(number, key)| match key {
             Key::Text(hash) => Some((hash, number)),
             _ => None,
@@ -156,10 +169,7 @@ impl KeptIndex {
                     Key::Fingerprint { value, .. } => Some((number, value)),
                     _ => None,
                 });
-                let (numbers, values): (Vec<_>, Vec<_>) = fingerprints.unzip();
-                if !numbers.is_empty() {
-                    by.index = FingerprintIndex::over(by.bits, by.distance, &numbers, &values)?;
-                }
+                by.index = FingerprintIndex::of(by.bits, by.distance, fingerprints)?;
                 by.bytes = (by.index.memory(), 0);
             }
             By::Sets(by) => {
@@ -173,6 +183,9 @@ impl KeptIndex {
 
     /// Takes out a document that was kept.
     pub fn remove(&mut self, number: u64, key: Key, content: Option<&Content>) {
+        if self.waits {
+            return;
+        }
         match (key, &mut self.by) {
             (Key::Text(hash), _) => drop(self.texts.remove(&(hash, number))),
             (Key::Fingerprint { .. }, By::Fingerprints(by)) => by.index.remove(number),
@@ -194,6 +207,7 @@ impl KeptIndex {
     /// There is nothing before this number.
     pub fn begins_at(&mut self, base: u64) {
         if let By::Fingerprints(by) = &mut self.by
+            && !self.waits
             && base - by.cut >= CUT
         {
             by.cut = base;

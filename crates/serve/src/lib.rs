@@ -25,6 +25,7 @@ mod entries;
 mod event_loop;
 mod expiry;
 mod group;
+mod growing_table;
 mod histogram;
 pub mod http;
 mod index;

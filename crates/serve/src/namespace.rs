@@ -70,6 +70,19 @@ impl Namespace {
         }
     }
 
+    /// An empty one, of which nothing is asked before all is back and [`fill`](Self::fill)ed in.
+    pub(crate) fn to_be_filled(settings: &Settings) -> Self {
+        Self { kept: KeptIndex::to_be_filled(settings), ..Self::new(settings) }
+    }
+
+    /// All is back that a snapshot and a log have.
+    ///
+    /// # Errors
+    /// The index cannot be built.
+    pub(crate) fn fill(&mut self) -> Result<()> {
+        self.kept.fill(&self.entries)
+    }
+
     /// The number of the next document.
     pub fn next(&self) -> u64 {
         self.entries.next()

@@ -27,8 +27,8 @@ pub(crate) struct SnapshotPass {
 
 /// A document of a snapshot.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Saved {
-    pub id: Box<[u8]>,
+pub(crate) struct Saved<'b> {
+    pub id: &'b [u8],
     pub number: u64,
     pub time: u64,
     pub renewed: bool,
@@ -82,8 +82,8 @@ fn put_saved(entry: &Entry<'_>, out: &mut Vec<u8>) {
 }
 
 /// Reads a document of a snapshot.
-pub(crate) fn saved(from: &mut Reader<'_>) -> Option<Saved> {
-    let (id, number, time) = (from.bytes()?.into(), from.number()?, from.number()?);
+pub(crate) fn saved<'b>(from: &mut Reader<'b>) -> Option<Saved<'b>> {
+    let (id, number, time) = (from.bytes()?, from.number()?, from.number()?);
     let flags = from.byte().filter(|flags| *flags <= RENEWED | FORCED | IN_RUN)?;
     let is = |flag: u8| flags & flag > 0;
     let run = if is(IN_RUN) { u32::try_from(from.number()?).ok()? } else { 0 };

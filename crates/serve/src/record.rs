@@ -22,7 +22,8 @@ pub(crate) const FORMAT: &str = "2";
 pub(crate) const WITHOUT_RUNS: &str = "1";
 /// What the first lines call it.
 pub(crate) const FORMAT_NAME: &str = "service-format";
-const HEAD: usize = 28;
+/// Bytes of a record before its content.
+pub(crate) const HEAD: usize = 28;
 
 /// The lines at the beginning of a file.
 pub(crate) fn head(kind: &str, parameters: &[(&str, String)]) -> Vec<u8> {

@@ -7,7 +7,7 @@ use crate::codec::{self, Reader, put_bytes, put_ended, put_mode, put_number};
 use crate::disk::{LogDisk, LogFile};
 use crate::log;
 use crate::namespace::Counts;
-use crate::pass::{self, Saved, SnapshotPass};
+use crate::pass::{self, SnapshotPass};
 use crate::record::{self, FORMAT_NAME, WITHOUT_RUNS};
 use crate::runs::Runs;
 use crate::state::State;
@@ -207,30 +207,33 @@ pub(crate) fn read(
     let (count, ()) = count.ok_or_else(|| wrong(*last, "it ends before its last record"))?;
     let (now, namespaces) =
         read_first(head, with_runs).ok_or_else(|| wrong(*first, "the first record is none"))?;
-    let mut rows: Vec<Vec<Saved>> = namespaces.iter().map(|_| Vec::new()).collect();
+    // Of each namespace the numbers of its documents and where these are: they are not in order, and to read them twice takes less than to hold them.
+    let mut rows: Vec<Vec<(u64, usize)>> = namespaces.iter().map(|_| Vec::new()).collect();
     for (at, content) in documents {
         let mut from = Reader(content);
         let name = from.bytes().ok_or_else(|| wrong(*at, "a record names no namespace"))?;
         let place = namespaces.binary_search_by(|(known, ..)| (**known).cmp(name));
         let place =
             place.map_err(|_| wrong(*at, "a record names a namespace that the first one does not"))?;
+        let end = at + record::HEAD + content.len();
         while from.end().is_none() {
+            let start = end - from.0.len();
             let row = pass::saved(&mut from).ok_or_else(|| wrong(*at, "a record holds no documents"))?;
-            rows[place].push(row);
+            rows[place].push((row.number, start));
         }
     }
     if rows.iter().map(Vec::len).sum::<usize>() as u64 != count {
         return Err(wrong(*last, "it holds another number of documents than its last record says"));
     }
     for ((name, next, counts, (runs, read_only)), mut rows) in namespaces.into_iter().zip(rows) {
-        rows.sort_unstable_by_key(|row| row.number);
+        rows.sort_unstable();
+        let rows = rows.into_iter().map(|(_, start)| pass::saved(&mut Reader(bytes.get(start..)?)));
         let namespace = state.restored(name, now);
         namespace.read_only = read_only;
-        if !namespace.restore(rows, next, counts, runs)? {
+        if !namespace.restore(rows, next, counts, runs) {
             return Err(wrong(*first, "its documents contradict one another"));
         }
     }
-    state.count_bytes();
     Ok(())
 }
 

@@ -325,17 +325,17 @@ impl State {
     pub(crate) fn restored(&mut self, name: &[u8], now: u64) -> &mut Namespace {
         self.at(now);
         let settings = &self.settings;
-        self.namespaces.entry(name.into()).or_insert_with(|| Namespace::new(settings))
+        self.namespaces.entry(name.into()).or_insert_with(|| Namespace::to_be_filled(settings))
     }
 
-    /// Makes a change again.
+    /// Makes a change again. What is made again can be asked after [`State::fill`]: the changes say what was decided, so nothing is searched for.
     ///
     /// # Errors
     /// The bytes are no change, or not one that follows.
     pub fn replay(&mut self, bytes: &[u8]) -> Result<(), &'static str> {
         let (now, name, change) = change(bytes).ok_or("it is no change that is known here")?;
-        self.restored(name, now);
-        let made = self.with(name, |namespace| match change {
+        let namespace = self.restored(name, now);
+        match change {
             Change::Added { id, document, taken } => namespace.replay(now, taken, id, document),
             Change::ReadOnly(is) => {
                 namespace.read_only = is;
@@ -353,12 +353,20 @@ impl State {
                 Ok((_, true)) => Ok(()),
                 _ => Err("a run is cancelled that is not open"),
             },
-        });
-        made.unwrap_or(Ok(()))
+        }
     }
 
-    /// Counts the bytes of all that a log and a snapshot have brought back.
-    pub(crate) fn count_bytes(&mut self) {
+    /// All is back that a snapshot and a log have: indexes are built, once, of what is still there.
+    ///
+    /// # Errors
+    /// An index cannot be built.
+    pub fn fill(&mut self) -> twinsplit_io::error::Result<()> {
+        self.namespaces.values_mut().try_for_each(Namespace::fill)?;
+        self.count_bytes();
+        Ok(())
+    }
+
+    fn count_bytes(&mut self) {
         self.bytes = self.namespaces.values().map(Namespace::bytes).sum();
     }
 }

@@ -93,6 +93,7 @@ fn after_power_loss_there_is_all_that_was_synced() {
                 changes.push(change);
                 // Expiry is no change: what is said is that of the time of the change.
                 again.replay(changes.last().unwrap()).unwrap();
+                again.fill().unwrap();
                 states.push(seen(&mut again, 0));
             }
             assert_eq!(engine.last() as usize, changes.len());
@@ -168,6 +169,7 @@ fn engine_seen<D: LogDisk>(engine: &mut Engine<D>) -> Vec<Answer> {
 
 fn engine_replay<D: LogDisk>(engine: &mut Engine<D>, change: &[u8]) {
     engine.state_mut().replay(change).unwrap();
+    engine.state_mut().fill().unwrap();
 }
 
 /// A disk that fails at each operation in turn: the error is said, and what was synced before is there when the disk is mended.
