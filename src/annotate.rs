@@ -49,7 +49,7 @@ struct AnnotateOpts {
     #[arg(long, value_parser = args::choice::<Form>(), default_value = "jsonl")]
     form: Form,
     /// Documents of the run, if they have moved or came from a stream: files, folders, quoted patterns such
-    /// as 'crawl/*.gz', or - for standard input
+    /// as 'crawl/*.gz'
     #[arg(short = INPUT, long, num_args = 1.., value_name = "FILE")]
     input: Vec<PathBuf>,
     /// Write only the documents that are kept, or only those that are dropped
@@ -124,7 +124,9 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     let documents = Documents { inputs: &inputs, opts: &pair.document, progress: &progress };
     let room = opts.memory.bytes().saturating_sub(clusters.bytes());
     let shares = Shares::count(&documents, &pair, &clusters, room, opts.drop_if_contained)?;
-    let annotations = Annotations { clusters: &clusters, shares: &shares, only: opts.only };
+    let must_be_contained = opts.drop_if_contained.is_some();
+    let annotations =
+        Annotations { clusters: &clusters, shares: &shares, must_be_contained, only: opts.only };
     let written = match form {
         Destination::Lines(target) => write(&documents, &target, &columns, &annotations),
         Destination::Same(originals) => originals.write(&documents, &columns, &annotations),
@@ -198,6 +200,8 @@ struct Written {
     dropped: u64,
     /// Dropped by the run, and kept for their own part.
     spared: u64,
+    /// Those of them of which the kept document is not among the documents.
+    unknown: u64,
     /// Documents of clusters.
     members: u64,
     /// Of the dropped ones, those that have less than half of their features in the kept document.
@@ -208,6 +212,8 @@ struct Written {
 struct Annotations<'a> {
     clusters: &'a Clusters,
     shares: &'a Shares,
+    /// Whether a document is dropped only for one that holds so much of it.
+    must_be_contained: bool,
     only: Option<Only>,
 }
 
@@ -217,11 +223,13 @@ impl Annotations<'_> {
         let member = self.clusters.member(id);
         let share = member.and_then(|member| self.shares.of(member));
         let is_dropped = member.is_some_and(|member| self.clusters.is_dropped(member));
-        let drops = is_dropped && share.is_none_or(|share| share.lets_drop);
+        // Of a store the kept document may not be among those that are read: nobody knows what would be lost.
+        let drops = is_dropped && share.map_or(!self.must_be_contained, |share| share.lets_drop);
         written.members += u64::from(member.is_some());
         written.kept += u64::from(!drops);
         written.dropped += u64::from(drops);
         written.spared += u64::from(is_dropped && !drops);
+        written.unknown += u64::from(is_dropped && !drops && share.is_none());
         written.unlike += u64::from(drops && share.is_some_and(|share| 2 * share.overlap < share.size));
         let is_written = self.only.is_none_or(|only| (only == Only::Dropped) == drops);
         is_written.then(|| fields::cells(self.clusters.show(member, id), drops, share))
@@ -279,11 +287,19 @@ impl Written {
             self.dropped
         ));
         match opts.drop_if_contained {
-            Some(least) => terminal::line(format_args!(
-                "{} of clusters stay, with less than {} of their features in the kept one, or short and different",
-                plural(self.spared, "document", "documents"),
-                least.threshold()
-            )),
+            Some(least) => {
+                terminal::line(format_args!(
+                    "{} of clusters stay, with less than {} of their features in the kept one, or short and different",
+                    plural(self.spared - self.unknown, "document", "documents"),
+                    least.threshold()
+                ));
+                if self.unknown > 0 {
+                    terminal::line(format_args!(
+                        "{}, for the kept document is in the store, which has no texts",
+                        plural(self.unknown, "document of clusters stays", "documents of clusters stay")
+                    ));
+                }
+            }
             None if self.unlike > 0 => terminal::line(format_args!(
                 "{} to drop with less than half of the features in the kept one: --drop-if-contained 0.9 keeps such documents",
                 plural(self.unlike, "document", "documents")

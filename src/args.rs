@@ -57,7 +57,14 @@ pub fn values(matches: &ArgMatches, fields: &[Field]) -> Values {
 
 /// The value of an option that is a choice.
 pub fn choice<T: Choice>() -> impl TypedValueParser<Value = T> {
-    one_of(&choice::choices::<T>()).try_map(|name| choice::read(OsStr::new(&name)))
+    choice_but::<T>(&[])
+}
+
+/// The same without some of its values, which a command has no use for.
+pub fn choice_but<T: Choice>(without: &[T]) -> impl TypedValueParser<Value = T> + use<T> {
+    let is_there = |one: &Choosable| !without.iter().any(|value| value.name() == one.name);
+    let choices: Vec<Choosable> = choice::choices::<T>().into_iter().filter(is_there).collect();
+    one_of(&choices).try_map(|name| choice::read(OsStr::new(&name)))
 }
 
 fn one_of(choices: &[Choosable]) -> PossibleValuesParser {

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use twinsplit_core::visible;
 use twinsplit_engine::progress::{Progress, Unit};
 use twinsplit_io::MaxLine;
-use twinsplit_io::error::Result;
+use twinsplit_io::error::{Error, Result};
 use twinsplit_io::terminal::{self, plural};
 use twinsplit_io::{AtomicFile, Target, pack};
 use twinsplit_rows::bad_records::{BadRecords, MostBad};
@@ -339,10 +339,20 @@ pub enum Lines {
 
 impl Lines {
     /// Starts a file.
+    ///
+    /// # Errors
+    /// Its name says that it is packed in another form than gzip, or it cannot be made.
     pub fn create(output: &Target) -> Result<Self> {
+        let extension = output.path().extension().unwrap_or_default();
+        let others = ["zst", "zstd", "xz", "bz2", "lz4", "zip"];
+        if let Some(other) = others.iter().find(|other| extension.eq_ignore_ascii_case(other)) {
+            return Err(Error::Usage(format!(
+                "{} is not written as its name says: JSON lines are plain, or gzip where the name ends in .gz; - writes them to standard output, for {other} or another program",
+                visible::path(output.path())
+            )));
+        }
         let file = output.start()?;
-        let extension = output.path().extension();
-        let is_gzip = extension.is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
+        let is_gzip = extension.eq_ignore_ascii_case("gz");
         Ok(if is_gzip { Self::Gzip(file, Vec::new()) } else { Self::File(file) })
     }
 

@@ -195,6 +195,13 @@ impl RunFile {
         self.as_recorded(&self.recorded(), given, without)
     }
 
+    /// The queries that the run read, as they were then; none where it had none.
+    pub fn queries(&self) -> Result<Inputs> {
+        let queries: Vec<&Value> =
+            self.list("inputs").iter().filter(|input| input[QUERIES] == true).collect();
+        self.as_recorded(&queries, &[], "; --queries names them where they have moved")
+    }
+
     /// The files that the run was given, in their own form; in the same way.
     pub fn originals(&self, given: &[PathBuf]) -> Result<Inputs> {
         self.as_recorded(&self.given(), given, "")

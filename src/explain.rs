@@ -85,6 +85,11 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         run.complete(&mut params);
         inputs = Some(run.documents(&given, "")?);
     }
+    if run.is_none() {
+        // As a run without a chain's name has them.
+        let missing = family.defaults.iter().filter(|(name, _)| params.get(name).is_none());
+        missing.collect::<Vec<_>>().into_iter().for_each(|(name, value)| params.set(name, *value));
+    }
     refuse_unused(family, &params, &options, false)?;
     // The documents of a run are JSON lines; others may be of any format.
     let json_lines;
@@ -98,6 +103,10 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
             Inputs::of(json_lines.to_vec())
         }
     };
+    let queries = match &run {
+        Some(run) if options.params.get("queries").is_none() => run.queries()?,
+        _ => Inputs::of(steps::queries(&params)?),
+    };
     let is = |name| family.name == name || of_run.is_some_and(|family| family.name == name);
     let (by_bands, by_lexicons, of_fingerprints) = (is("minhash"), is("i-match"), is("simhash"));
     let opts: PairOpts = params.parse()?;
@@ -106,7 +115,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     let show = matches.get_one::<usize>("show").copied().unwrap_or(10);
     if of_fingerprints {
         let mut out = Stdout::new();
-        let pair = fingerprints::show(&inputs, wanted, &params, show, &mut out)?;
+        let pair = fingerprints::show([&inputs, &queries], wanted, &params, show, &mut out)?;
         if let (false, Some(folder)) = (pair, matches.get_one::<PathBuf>("run")) {
             chain::show(folder, true, |id, at| is_named(id, wanted[at]), &mut out)?;
         }
@@ -115,8 +124,8 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     if !opts.idf.idf.is_everything() && opts.idf.table.idf_table.is_none() {
         refuse_streams(&inputs, "document frequencies for --idf are counted first")?;
     }
-    let [mut a, mut b] = find(&inputs, &params, wanted, &opts, &spec)?;
-    let counted = inputs.and(&Inputs::of(steps::queries(&params)?));
+    let [mut a, mut b] = find(&inputs, &queries, wanted, &opts, &spec)?;
+    let counted = inputs.and(&queries);
     let removed = restrict(&counted, &opts, &spec, [&mut a, &mut b])?;
     let mut extractor = Extractor::new(spec);
     for document in [&mut a, &mut b] {
@@ -163,15 +172,14 @@ fn is_named(id: &[u8], text: &str) -> bool {
 /// When there is none of a name.
 fn each_named(
     inputs: &Inputs,
-    params: &Params,
+    queries: &Inputs,
     opts: &DocumentOpts,
     names: [&str; 2],
     mut visit: impl FnMut(usize, &Document<'_>),
 ) -> Result<()> {
-    let queries = Inputs::of(steps::queries(params)?);
     let sought = match queries.is_empty() {
         true => vec![(inputs, [true, true])],
-        false => vec![(&queries, [true, false]), (inputs, [false, true])],
+        false => vec![(queries, [true, false]), (inputs, [false, true])],
     };
     let mut is_there = [false; 2];
     for (files, wanted) in sought {
@@ -195,14 +203,14 @@ fn each_named(
 
 fn find(
     inputs: &Inputs,
-    params: &Params,
+    queries: &Inputs,
     wanted: [&str; 2],
     opts: &PairOpts,
     spec: &FeatureSpec,
 ) -> Result<[Explained; 2]> {
     let mut found = [Explained::default(), Explained::default()];
     let mut extractor = Extractor::new(spec.clone());
-    each_named(inputs, params, &opts.document, wanted, |at, document| {
+    each_named(inputs, queries, &opts.document, wanted, |at, document| {
         found[at].text = TextFeatures::of(&document.text, &mut extractor);
     })?;
     Ok(found)

@@ -9,6 +9,7 @@ use clap::builder::{PathBufValueParser, PossibleValue, PossibleValuesParser, Typ
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args, Command};
 use std::path::{Path, PathBuf};
+use twinsplit_core::text::units::Unit;
 use twinsplit_core::visible;
 use twinsplit_io::error::{Error, Result};
 use twinsplit_io::{Megabytes, terminal};
@@ -324,7 +325,13 @@ pub fn read_file(path: &str) -> std::result::Result<String, String> {
 fn with_config_and_preset(matches: &ArgMatches) -> Result<(Given, Option<String>)> {
     let mut given = given(matches, &stage_options())?;
     let config = matches.get_one::<PathBuf>("config").map(|path| Config::read(path)).transpose()?;
-    let Config { chain, options } = config.unwrap_or_default();
+    let Config { chain, options, unit } = config.unwrap_or_default();
+    let divided = matches.try_get_one::<Unit>("unit").ok().flatten();
+    if let (Some(unit), true) = (&unit, divided.map(|unit| unit.name()) != unit.as_deref()) {
+        return Err(Error::Usage(format!(
+            "--config is the run.json of a run that compared parts of documents; give --unit {unit} for the same"
+        )));
+    }
     for (name, value) in options {
         given.set_missing(&name, value, Origin::Config);
     }

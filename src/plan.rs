@@ -47,6 +47,13 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     if !opts.input.is_empty() && !opts.estimate && !matches.contains_id("recall") {
         return Err(Error::Usage("--input is for --estimate and --recall, and neither is given".to_owned()));
     }
+    if let (Some((name, value)), false, false) =
+        (opts.inputs.words().first(), opts.estimate, matches.contains_id("recall"))
+    {
+        return Err(Error::Usage(format!(
+            "--{name} {value} is for --estimate: scripts read JSON lines, which twinsplit convert makes of others, and of parts of documents"
+        )));
+    }
     let selected = if opts.inputs.selects() { opts.inputs.files(&opts.input)? } else { opts.input.clone() };
     if matches.contains_id("recall") {
         InFront::refuse_sample(&opts.inputs, &selected)?;

@@ -25,6 +25,7 @@ use twinsplit_rows::record::sampled::Sampled;
 use twinsplit_rows::stages::minhash::{BandOpts, SignerOpts};
 use twinsplit_rows::stages::options::{FeatureOpts, MinFeaturesOpts, SimilarityOpts};
 use twinsplit_rows::stages::sample::{self, Drawn};
+use twinsplit_rows::stages::signature_check::{Check, CheckOpts};
 
 /// Features that pairs of the sample may share, in all: where texts have much in common, fewer documents are taken.
 const SHARED: u64 = 50_000_000;
@@ -165,7 +166,13 @@ pub fn choose(recall: f64, asked: &mut Asked, there: Option<&SampleThere<'_>>) -
     for (name, value) in [("bands", best.bands.bands), ("rows", best.bands.rows)] {
         given.set(name, value.to_string(), Origin::Follows("recall"));
     }
-    given.set_missing("hashes", (best.bands.bands * best.bands.rows).to_string(), Origin::Follows("recall"));
+    // Estimates of similarities rest on all values of a signature, and not on those of bands alone.
+    let of_bands = (best.bands.bands * best.bands.rows) as u64;
+    let hashes = match given.params.parse::<CheckOpts>()?.check {
+        Check::Exact => of_bands,
+        _ => of_bands.max(given.params.number("hashes")),
+    };
+    given.set_missing("hashes", hashes.to_string(), Origin::Follows("recall"));
     asked.recall = Some(recall);
     Ok(())
 }

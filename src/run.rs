@@ -7,9 +7,10 @@ mod kept;
 mod tables;
 
 pub use checks::refuse_streams;
+pub use cut::settle as settle_units;
 pub use tables::TableForm;
 
-use super::convert::{InFront, UNIT, UNREAD};
+use super::convert::{InFront, UNREAD};
 use super::manifest::{Known, RunManifest};
 use super::options::{self, RunOpts};
 use super::output::owned::{self, DOCUMENTS, UNITS};
@@ -71,8 +72,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     let mut asked = options::asked(matches, opts.engine, &documents.given, write_kept, there)?;
     let as_asked = asked.given.params.clone();
     if let Some(unit) = opts.inputs.unit {
-        asked.given.set_missing("cluster", "star", Origin::Follows(UNIT));
-        asked.given.set_missing("keep", "first", Origin::Follows(UNIT));
+        cut::settle(&mut asked.given);
         asked.notes.push(cut::note(unit, &as_asked));
     }
     if let (Some(_), Some(field)) = (in_front, InFront::id_field(&as_asked)) {

@@ -22,8 +22,10 @@ const BLOCK: usize = 1 << 20;
 
 /// The chosen documents.
 pub struct Sample {
-    /// Their lines, in byte order of their ids.
+    /// Their lines, in byte order of their ids, unless the order of the input was asked for.
     pub lines: Vec<(Place, Vec<u8>)>,
+    /// Where each stands among all documents: its block, and its line.
+    at: Vec<(u64, u64)>,
     /// How many documents there were to choose from.
     pub documents: u64,
     /// Bytes of all their lines, line ends among them.
@@ -32,6 +34,8 @@ pub struct Sample {
 
 /// A chosen document.
 struct Held {
+    /// Where it stands among all: its block, and its line.
+    at: (u64, u64),
     place: Place,
     line: Vec<u8>,
     /// Where other documents with its id stand; at most one is named.
@@ -69,7 +73,8 @@ impl Sample {
                         Err(error) => return bad.pass(line, place, error),
                     };
                     seen = (seen.0 + 1, seen.1 + line.len() as u64 + 1);
-                    bottom.offer(hash::sample(seed, &document.id), document.id, line, place);
+                    let hash = hash::sample(seed, &document.id);
+                    bottom.offer((hash, document.id), block.number, line, place);
                     Ok(())
                 })?;
             }
@@ -86,9 +91,17 @@ impl Sample {
                 places: format!(" ({place} and {again})"),
             });
         }
+        let at = chosen.iter().map(|(_, held)| held.at).collect();
         let lines = chosen.into_iter().map(|(_, held)| (held.place, held.line)).collect();
         let sum = |of: fn(&(u64, u64)) -> u64| seen.iter().map(of).sum();
-        Ok(Self { lines, documents: sum(|seen| seen.0), bytes: sum(|seen| seen.1) })
+        Ok(Self { lines, at, documents: sum(|seen| seen.0), bytes: sum(|seen| seen.1) })
+    }
+
+    /// Brings the documents into the order of the input, where it decides which ones are kept.
+    pub fn in_order_of_input(&mut self) {
+        let mut all: Vec<_> = std::mem::take(&mut self.at).into_iter().zip(self.lines.drain(..)).collect();
+        all.sort_unstable_by_key(|(at, _)| *at);
+        (self.at, self.lines) = all.into_iter().unzip();
     }
 
     /// Whether no document was left out.
@@ -122,7 +135,7 @@ impl Sample {
 
 impl Bottom {
     /// Takes a document in, if its hash is among the smallest, and the one that it supplants out.
-    fn offer(&self, hash: u64, id: Vec<u8>, line: &[u8], place: &Place) {
+    fn offer(&self, (hash, id): (u64, Vec<u8>), block: u64, line: &[u8], place: &Place) {
         // Most documents end here without waiting for one another; the limit only ever falls.
         if hash > self.limit.load(Ordering::Relaxed) {
             return;
@@ -140,7 +153,8 @@ impl Bottom {
                 known.again = places.next();
             }
             Entry::Vacant(free) => {
-                free.insert(Held { place: place.clone(), line: line.to_vec(), again: None });
+                let at = (block, place.line);
+                free.insert(Held { at, place: place.clone(), line: line.to_vec(), again: None });
             }
         }
         if held.len() > self.most {
@@ -158,8 +172,12 @@ mod tests {
 
     #[test]
     fn estimates_are_rounded_to_the_nearest() {
-        let of =
-            |sampled, documents| Sample { lines: vec![Default::default(); sampled], documents, bytes: 0 };
+        let of = |sampled, documents| Sample {
+            lines: vec![Default::default(); sampled],
+            at: vec![Default::default(); sampled],
+            documents,
+            bytes: 0,
+        };
         // 3 of 10 pairs are in a sample of 3 of 5.
         assert_eq!(of(3, 5).estimate(1), Some(3));
         assert_eq!(of(3, 5).estimate(2), Some(7));

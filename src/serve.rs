@@ -61,7 +61,7 @@ pub struct Opts {
     #[arg(long, default_value_t = Megabytes::new(4096), value_name = "MB")]
     memory: Megabytes,
     /// The most namespaces
-    #[arg(long, default_value_t = 1000, value_name = "N")]
+    #[arg(long, default_value_t = 1000, value_name = "N", value_parser = some)]
     namespaces: usize,
     /// Megabytes of the log after which a snapshot is written, beside the work
     #[arg(long, default_value_t = Megabytes::new(1024), value_name = "MB")]

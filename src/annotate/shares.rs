@@ -9,7 +9,7 @@ use crate::documents::PairOpts;
 use rustc_hash::FxHashMap;
 use twinsplit_core::join::overlap;
 use twinsplit_core::similarity::{SetSimilarity, Similarity};
-use twinsplit_core::text::Extractor;
+use twinsplit_core::text::{Extractor, FeatureSpec};
 use twinsplit_io::error::Result;
 
 /// How much of a document stands in another one.
@@ -55,8 +55,11 @@ impl Shares {
         room: usize,
         least: Option<Similarity>,
     ) -> Result<Self> {
-        let mut extractor = Extractor::new(pair.features.spec()?);
-        let mut set = Vec::new();
+        let spec = pair.features.spec()?;
+        // With counts a set has the repeats of its features, which are none of their own.
+        let mut distinct = spec.counts.then(|| Extractor::new(FeatureSpec { counts: false, ..spec.clone() }));
+        let mut extractor = Extractor::new(spec);
+        let (mut set, mut different) = (Vec::new(), Vec::new());
         let mut shares = vec![None; clusters.members()];
         let mut is_done = vec![false; clusters.members()];
         loop {
@@ -88,7 +91,14 @@ impl Shares {
                 let Some(kept) = held.get(&clusters.kept(member)) else { return Ok(()) };
                 extractor.set(&document.text, &mut set);
                 let shared = overlap(&set, &kept.set);
-                let is_held = |least: Similarity| match set.len() < FEW {
+                let few = match &mut distinct {
+                    Some(extractor) if least.is_some() => {
+                        extractor.set(&document.text, &mut different);
+                        different.len() < FEW
+                    }
+                    _ => set.len() < FEW,
+                };
+                let is_held = |least: Similarity| match few {
                     true => extractor.text_hash(&document.text) == kept.text,
                     false => least.accepts(shared, set.len() as u64, kept.set.len() as u64),
                 };

@@ -162,7 +162,11 @@ impl Target<'_> {
                 .iter()
                 .map(|guard| {
                     let counted = measured.counted(name, guard.counter);
-                    let count = self.scale.contacts(counted);
+                    // Pairs of the answer grow as the answer does; what else is counted, as documents meet.
+                    let count = match step.output == PAIRS {
+                        true => self.scale.pairs(counted, counted.whole),
+                        false => self.scale.contacts(counted),
+                    };
                     (guard.option, count, self.params.number(guard.option))
                 })
                 .collect(),

@@ -34,7 +34,7 @@ struct Printed {
 
 /// Shows the two documents and the decision. Gives whether they are a pair.
 pub fn show(
-    inputs: &Inputs,
+    [inputs, queries]: [&Inputs; 2],
     names: [&str; 2],
     params: &Params,
     show: usize,
@@ -45,7 +45,9 @@ pub fn show(
     let mut found: [Option<String>; 2] = [None, None];
     let mut sketcher = sketches::sketcher(inputs, &document, &sketch, "explain")?;
     let mut extractor = Extractor::new(sketch.features.spec()?);
-    each_named(inputs, params, &document, names, |at, document| found[at] = Some(document.text.to_string()))?;
+    each_named(inputs, queries, &document, names, |at, document| {
+        found[at] = Some(document.text.to_string())
+    })?;
     let texts = found.map(Option::unwrap_or_default);
     let mut of_feature: FxHashMap<u64, String> = FxHashMap::default();
     for text in &texts {

@@ -38,8 +38,8 @@ impl<F> Rows<F> {
     }
 }
 
-const SHORT: &str = "16 hex digits, as in all rows (or 32 in all)";
-const LONG: &str = "32 hex digits, as in all rows (or 16 in all)";
+const SHORT: &str = "16 hex digits, as in all rows";
+const LONG: &str = "32 hex digits, as in all rows";
 
 /// Lines of files, one after the other.
 pub struct Lines<'f> {

@@ -30,7 +30,7 @@ struct JoinOpts {
     #[arg(long, visible_alias = "threshold", value_name = "T")]
     tau: String,
     /// How the similarity of two sets A and B is computed
-    #[arg(long, value_parser = args::choice::<Measure>(), default_value = "jaccard")]
+    #[arg(long, value_parser = args::choice_but(&[Measure::QueryContainment]), default_value = "jaccard")]
     similarity: Measure,
     /// Print only the number of pairs
     #[arg(long, conflicts_with = "output")]

@@ -187,11 +187,13 @@ impl Documents {
             });
         }
         if !plan.reads_once() && self.in_front.is_none() {
+            let of_queries = "with --queries each task reads its part of the files";
+            let of_chains = "only doc-split, term-split --pcp prefix without --df-cut and --accumulators, minhash with --check exact and \
+                 without --idf, and simhash without --check and without --weights of counted frequencies read it once, with the \
+                 engine local and without --write-kept";
             refuse_streams(
                 inputs,
-                "only doc-split, term-split --pcp prefix without --df-cut and --accumulators, minhash with --check exact and \
-                 without --idf, and simhash without --check and without --weights of counted frequencies read it once, with the \
-                 engine local and without --write-kept",
+                if plan.params.get("queries").is_some() { of_queries } else { of_chains },
             )?;
         }
         Ok(inputs.clone())

@@ -10,7 +10,7 @@ mod parts;
 mod rest;
 mod said;
 
-use crate::convert::InFront;
+use crate::convert::{InFront, UNIT};
 use crate::options::RunOpts;
 use crate::output::owned::{CUT, CUT_DOCUMENTS, KEPT, UNITS};
 use crate::same_form::{size, stamp};
@@ -24,7 +24,7 @@ use twinsplit_engine::steps::answer_file;
 use twinsplit_io::error::{Error, Result};
 use twinsplit_rows::chains::CLUSTERS;
 use twinsplit_rows::params::Params;
-use twinsplit_rows::plan::{KeptForm, Plan};
+use twinsplit_rows::plan::{Given, KeptForm, Origin, Plan};
 use twinsplit_rows::record::document::DocumentOpts;
 use twinsplit_sources::{SourceOpts, UnitOpts};
 
@@ -47,6 +47,12 @@ struct Documents {
     stamps: Vec<Option<(u64, SystemTime)>>,
     source: SourceOpts,
     units: UnitOpts,
+}
+
+/// Which units stay, where nothing else is asked for: the first of each cluster, in which all others are in a pair with it.
+pub fn settle(given: &mut Given) {
+    given.set_missing("cluster", "star", Origin::Follows(UNIT));
+    given.set_missing("keep", "first", Origin::Follows(UNIT));
 }
 
 /// The name of the step, and of its counters.

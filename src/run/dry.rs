@@ -3,6 +3,7 @@
 use super::super::manifest::{Known, RunManifest};
 use super::super::options::RunOpts;
 use super::super::output::{self, owned};
+use super::super::store::StoreOpts;
 use super::super::table::wrapped;
 use super::checks::{Checked, Documents};
 use super::cut;
@@ -12,6 +13,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use twinsplit_core::visible;
 use twinsplit_engine::steps::answer_file;
+use twinsplit_engine::stores::{BATCHES, CHANGES};
 use twinsplit_io::Stdout;
 use twinsplit_io::error::Result;
 use twinsplit_io::terminal::plural;
@@ -51,12 +53,25 @@ pub fn show(plan: &Plan, opts: &RunOpts, documents: &Documents, as_asked: &Param
         answer.extend(cut::files(opts.write_kept.is_some()));
         answer.push(owned::UNITS);
     }
+    let StoreOpts { store, against, .. } = &opts.store;
+    let store = match (store, against) {
+        (Some(store), _) if store.exists() => {
+            Some(format!("{}, to which the documents are added", visible::path(store)))
+        }
+        (Some(store), _) => Some(format!("{}, which is made", visible::path(store))),
+        (None, Some(against)) => Some(format!("{}, which stays as it is", visible::path(against))),
+        (None, None) => None,
+    };
+    if store.is_some() {
+        answer.extend([CHANGES, BATCHES]);
+    }
     let mut lines = vec![
         ("chain", format!("{}: {}", plan.family.name, plan.family.about)),
         ("engine", format!("{}{memory}", plan.engine.name())),
         ("input", format!("{input}{first}")),
     ];
     lines.extend(plan.params.get("queries").map(|queries| ("queries", visible::line(queries).into())));
+    lines.extend(store.map(|store| ("store", store)));
     lines.push(("answer", format!("{folder}: {}, {}{there}", answer.join(", "), owned::RUN)));
     lines.push(match refused(plan, opts, documents, as_asked) {
         Ok(()) => ("refused", "nothing that is known before the documents are read".to_owned()),
@@ -73,6 +88,9 @@ pub fn show(plan: &Plan, opts: &RunOpts, documents: &Documents, as_asked: &Param
 /// What stops the run before it begins.
 fn refused(plan: &Plan, opts: &RunOpts, documents: &Documents, as_asked: &Params) -> Result<()> {
     let checked = Checked::of(plan, opts, documents, as_asked)?;
+    if let Some(store) = &checked.with_store {
+        store.check()?;
+    }
     if plan.engine.is_remote() {
         return Ok(());
     }

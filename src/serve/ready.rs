@@ -1,8 +1,9 @@
 //! What others are told and ask of a service: that it is ready.
 
+use std::ffi::OsStr;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::os::unix::net::UnixDatagram;
+use std::os::unix::net::{SocketAddr as UnixAddress, UnixDatagram};
 use std::time::Duration;
 use twinsplit_io::error::{Error, Result};
 use twinsplit_serve::reached_at;
@@ -36,6 +37,16 @@ pub(crate) fn ask(address: SocketAddr) -> Result<()> {
 /// Tells systemd, where it has started the service, what is so now: `READY=1` or `STOPPING=1`.
 pub(crate) fn tell(state: &str) {
     let Some(socket) = std::env::var_os("NOTIFY_SOCKET") else { return };
+    let send = |address| UnixDatagram::unbound()?.send_to_addr(state.as_bytes(), &address);
     // Without it the service does what it is for as well; systemd says that it was not told.
-    let _ = UnixDatagram::unbound().and_then(|datagram| datagram.send_to(state.as_bytes(), socket));
+    let _ = socket_of(&socket).and_then(send);
+}
+
+/// The address of a name, which is none of the file system where it begins with `@` (sd_notify(3)).
+fn socket_of(name: &OsStr) -> std::io::Result<UnixAddress> {
+    #[cfg(target_os = "linux")]
+    if let Some(name) = std::os::unix::ffi::OsStrExt::as_bytes(name).strip_prefix(b"@") {
+        return <UnixAddress as std::os::linux::net::SocketAddrExt>::from_abstract_name(name);
+    }
+    UnixAddress::from_pathname(name)
 }

@@ -15,6 +15,7 @@ mod threshold;
 
 use super::inputs::InputOpts;
 use super::options::{self, Overwrite, RunOpts, output_file};
+use super::run;
 use super::sample::Sample;
 use crate::args;
 use clap::parser::ValueSource;
@@ -161,10 +162,13 @@ struct Report<'a> {
 /// Runs the command.
 pub fn run(matches: &ArgMatches) -> Result<()> {
     let opts: TuneOpts = args::read(matches)?;
-    let shared = options::given(matches, &shared())?;
+    let mut shared = options::given(matches, &shared())?;
     let given: Vec<PathBuf> = matches.get_many::<PathBuf>("input").into_iter().flatten().cloned().collect();
     let read_by: InputOpts = args::read(matches)?;
     let inputs = read_by.of(&given)?;
+    if read_by.unit.is_some() {
+        run::settle_units(&mut shared);
+    }
     let mut settled = shared.clone();
     inputs.settle(&mut settled.params);
     let chosen = matches.value_source("taus") != Some(ValueSource::DefaultValue);
@@ -197,8 +201,11 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         start = Instant::now();
     };
 
-    let sample =
+    let mut sample =
         Sample::take("tune", &inputs, &first.opts.document, opts.sample as usize, opts.seed, threads)?;
+    if shared.params.is("keep", "first") {
+        sample.in_order_of_input();
+    }
     if sample.lines.is_empty() {
         return Err(Error::Usage(
             "the input holds no document, so there is nothing to choose a threshold by".to_owned(),

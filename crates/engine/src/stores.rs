@@ -30,6 +30,9 @@ use twinsplit_rows::stages::options::{
 };
 use twinsplit_store::{Finished, Settings, Store};
 
+/// The longest name of a batch, in bytes: names stand in tables, and in lists between commas.
+const MOST_OF_ID: usize = 256;
+
 /// The counter of documents that a run has added to a store.
 pub const ADDED: &str = "documents_added";
 
@@ -111,10 +114,13 @@ impl<'a> StoreRun<'a> {
         batch: BatchOf<'a>,
         (threads, memory): (usize, usize),
     ) -> Result<Self> {
-        if batch.id.is_some_and(|id| id.is_empty() || id.chars().any(char::is_control)) {
-            return Err(refused(
-                "calls a batch by a name without control characters; give another --batch-id",
-            ));
+        let is_no_name = |id: &str| {
+            !(1..=MOST_OF_ID).contains(&id.len()) || id.contains(|c: char| c.is_control() || c == ',')
+        };
+        if batch.id.is_some_and(is_no_name) {
+            return Err(refused(&format!(
+                "calls a batch by a name of 1 to {MOST_OF_ID} bytes without commas and control characters; give another --batch-id"
+            )));
         }
         if plan.family.name != "doc-split" {
             return Err(refused(&format!(
@@ -165,11 +171,42 @@ impl<'a> StoreRun<'a> {
         Ok(Self { folder, adds, batch, settings, memory, max_pairs: max_pairs.max_pairs })
     }
 
+    /// Says before documents are read whether the store takes them: it was made with the same options, and has the batches that are named.
+    ///
+    /// # Errors
+    /// It does not, or cannot be read.
+    pub fn check(&self) -> Result<()> {
+        // A folder that is not there becomes a store.
+        if self.adds && !self.folder.exists() {
+            return Ok(());
+        }
+        let mut store = Store::open(self.folder, self.settings.clone())?;
+        match self.batch.only {
+            [] => Ok(()),
+            only => store.restrict(only.iter().map(String::as_str)),
+        }
+    }
+
     /// Compares the documents of the files with the store, and writes what has come of it into a folder.
     ///
     /// # Errors
     /// When a document is bad, the store is another one's or cannot be read or written, or there are too many pairs.
     pub fn execute(
+        &self,
+        documents: (&[PathBuf], &Params),
+        folders: (&Path, &Path),
+        write_kept: bool,
+        progress: &Progress,
+    ) -> Result<StoreRan> {
+        let is_new = self.adds && !self.folder.exists();
+        let ran = self.compare(documents, folders, write_kept, progress);
+        if is_new && ran.is_err() {
+            Store::remove_empty(self.folder);
+        }
+        ran
+    }
+
+    fn compare(
         &self,
         (inputs, params): (&[PathBuf], &Params),
         (work, answer): (&Path, &Path),
@@ -220,9 +257,9 @@ impl<'a> StoreRun<'a> {
                 ]
             }
             Finished::Before(batch, parts) => {
-                answer.borrow().write_again(&parts)?;
+                let [pairs, clusters, dropped] = answer.borrow().write_again(&parts)?;
                 again = Some(batch.id);
-                vec![(ADDED, 0)]
+                vec![(ADDED, 0), ("pairs", pairs), ("clusters", clusters), (DROPPED, dropped)]
             }
         };
         let counters = counters.into_iter().map(|(name, count)| (name.to_owned(), count)).collect();

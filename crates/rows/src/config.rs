@@ -26,6 +26,8 @@ pub struct Config {
     pub chain: Option<String>,
     /// Options and their values.
     pub options: Vec<(String, String)>,
+    /// Into what the run of a `run.json` has divided its documents: an option of the input, which the file does not set, and which the answer depends on.
+    pub unit: Option<String>,
 }
 
 impl Config {
@@ -73,6 +75,7 @@ fn of_plan(text: &str) -> std::result::Result<Config, String> {
     let known = stages::all_options();
     let mut config = Config::default();
     config.take(&known, "chain", chain.to_owned())?;
+    config.unit = parameters.get("unit").and_then(Value::as_str).map(str::to_owned);
     for (name, origin) in &origins {
         if let (Some(value), true) = (parameters[name].as_str(), origin != "chain") {
             config.take(&known, name, value.to_owned())?;

@@ -247,6 +247,11 @@ impl Plan {
         let chain = family.chain(&given.params, wanted);
         refuse_with_queries(family, &given.params, write_kept.is_some())?;
         refuse_check(family, &chain, &given.params)?;
+        if given.params.is("idf-lookup", "shuffle") && given.params.get("idf-table").is_some() {
+            return Err(Error::Usage(
+                "--idf-lookup shuffle takes frequencies from the documents themselves, not from --idf-table; leave one of them out".to_owned(),
+            ));
+        }
         let unused = refuse_unused(family, &given.params, &given, lines)?;
         notes.extend(unused.iter().map(|name| {
             format!("{} does not use --{name}, which the {} gives", family.name, given.origin(name))

@@ -77,6 +77,14 @@ impl Store<Folder> {
         fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
         Self::on(Folder(folder.to_owned()), settings, true)
     }
+
+    /// Removes a folder that was made for a store to which nothing was added; one that holds anything is left as it is.
+    pub fn remove_empty(folder: &Path) {
+        if names(folder).is_ok_and(|names| names.iter().all(|name| name == LOCK)) {
+            // What cannot be removed is an empty store, which does no harm.
+            let _ = fs::remove_file(folder.join(LOCK)).and_then(|()| fs::remove_dir(folder));
+        }
+    }
 }
 
 /// The names in a folder, in their order; one that is no UTF-8 is shown as it may be.

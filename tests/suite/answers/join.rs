@@ -148,6 +148,7 @@ fn says_what_is_wrong() {
     join(&place, "1\n", "--tau 1.5").fails(2, &["--tau", "decimal in (0, 1]", "1.5"]);
     join(&place, "1\n", "--tau 0.5 --similarity overlap")
         .fails(2, &["--tau", "whole number", "0.5", "containment"]);
+    join(&place, "1\n", "--tau 1 --similarity query-containment").fails(2, &["query-containment", "dice"]);
     join(&place, "1\n", "--tau 0 --similarity overlap").fails(2, &["--tau", "whole number"]);
     let three = join(&place, "1\n1\n1\n", "--tau 1 --max-pairs 2");
     three.fails(1, &["more pairs than --max-pairs 2", "--count"]);

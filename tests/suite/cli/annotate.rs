@@ -197,3 +197,34 @@ fn what_does_not_fit_is_refused() {
     here.say("twinsplit annotate out -o x").fails(1, &["clusters.tsv", "run again"]);
     assert!(!here.path("x").exists());
 }
+
+/// Of a store the kept document is not read, so nobody knows what of the other one stands in it.
+#[test]
+fn what_is_dropped_for_a_document_of_a_store_stays_where_it_must_be_contained() {
+    let here = Place::new();
+    let text = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen";
+    here.write("old", jsonl(&[("a", text)]));
+    here.write("new", jsonl(&[("b", &format!("{text} but this here is all new text"))]));
+    here.say("twinsplit run -i old --store S --tau 0.5 -qo out-old").ok();
+    here.say("twinsplit run -i new --against S --tau 0.5 -qo out").ok();
+    let annotated = |options: &str| {
+        let said = here.say(format!("twinsplit annotate out -o x --overwrite {options}").trim_end());
+        (lines(&here.read("x")), said.err)
+    };
+    let (all, _) = annotated("");
+    assert_eq!((&all[0]["dup_drop"], &all[0]["dup_share"]), (&true.into(), &Value::Null));
+    let (all, said) = annotated("--drop-if-contained 0.1");
+    assert_eq!((&all[0]["dup_drop"], &all[0]["dup_kept"]), (&false.into(), &"a".into()));
+    assert!(said.contains("1 document of clusters stays, for the kept document is in the store"), "{said}");
+}
+
+/// Repeats of a feature are none of their own, where few different ones must be equal texts.
+#[test]
+fn few_different_features_are_counted_without_their_repeats() {
+    let here = Place::new();
+    here.write("docs", jsonl(&[("1", "a a a a b b b b c"), ("2", "b a b a b a b a")]));
+    here.say("twinsplit run -i docs --features words:1 --counts on -qo out").ok();
+    here.say("twinsplit annotate out --drop-if-contained 1 -qo x").ok();
+    let all = lines(&here.read("x"));
+    assert_eq!((&all[1]["dup_drop"], &all[1]["dup_share"]), (&false.into(), &1.0.into()));
+}

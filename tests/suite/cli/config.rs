@@ -76,6 +76,16 @@ fn a_file_stands_behind_the_command_line_and_before_presets() {
     assert_eq!(value("features"), ("words:1".into(), "config".into()));
 }
 
+/// Units are an option of the input, and decide the answer.
+#[test]
+fn a_run_of_units_is_not_repeated_without_them() {
+    let here = place();
+    here.say("twinsplit run -i docs --unit line -qo units").ok();
+    here.say("twinsplit run -i docs --config units/run.json -qo again").fails(2, &["--unit line"]);
+    here.say("twinsplit run -i docs --config units/run.json --unit line -qo again").ok();
+    assert_eq!(here.read("again/cut.tsv"), here.read("units/cut.tsv"));
+}
+
 #[test]
 fn what_is_wrong_in_a_file_is_named() {
     let here = place();

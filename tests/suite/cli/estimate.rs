@@ -1,6 +1,6 @@
 //! `twinsplit plan --estimate`: what it says of a collection, by a sample, beside what a run over all of it counts.
 
-use crate::common::cli::{Place, jsonl};
+use crate::common::cli::{Place, fixture, jsonl};
 use serde_json::Value;
 
 /// Volumes below this are a few rows, whose number is chance.
@@ -127,6 +127,18 @@ fn a_run_that_its_limit_will_stop_is_named_before_it_is_begun() {
 }
 
 /// What is expected of one number in an estimate.
+/// Pairs of the answer are as many as the estimate says, and no square of them.
+#[test]
+fn pairs_that_stop_a_run_are_those_that_are_expected() {
+    let here = Place::new();
+    let docs = fixture("documents/tiny.jsonl").display().to_string();
+    let plan = |documents: u64| {
+        here.say(&format!("twinsplit plan doc-split --estimate --input {docs} --documents {documents}")).ok()
+    };
+    assert!(!plan(1_000_000).contains("will stop the run"));
+    assert!(plan(100_000_000_000).contains("expand-right will stop the run: about 58,600,000,000"));
+}
+
 fn range(of: &Value, what: &str) -> [f64; 3] {
     let bounds = &of[format!("{what}_range")];
     [bounds[0].as_f64().unwrap(), of[what].as_f64().unwrap(), bounds[1].as_f64().unwrap()]

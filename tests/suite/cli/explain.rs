@@ -268,3 +268,15 @@ fn explanations_agree_with_a_run() {
         assert!(shown.lines().any(|line| line.starts_with("=> not a pair")), "{a} {b}: {shown}");
     }
 }
+
+/// Options that ask for another chain are explained with what that chain has for its own, as a run of them would have it.
+#[test]
+fn lexicons_are_those_of_a_run() {
+    let here = Place::new();
+    let docs = fixture("documents/tiny.jsonl").display().to_string();
+    here.say(&format!("twinsplit run -i {docs} --lexicons 3 -qo out")).ok();
+    let from_files = here.say(&format!("twinsplit explain chain-a chain-b -i {docs} --lexicons 3")).ok();
+    assert!(from_files.contains("=> a match"), "{from_files}");
+    let of_run = here.say("twinsplit explain chain-a chain-b --run out").ok();
+    assert!(of_run.starts_with(&from_files), "{of_run}{from_files}");
+}

@@ -526,3 +526,23 @@ fn what_cannot_be_is_refused_by_name() {
         here.say("twinsplit tune --input empty").fails(2, &["holds no document"]);
     }
 }
+
+/// Where the order of the input or the unit decides which documents stay, counts are those of the run that is proposed.
+#[test]
+fn what_stays_is_what_the_run_keeps() {
+    let here = Place::new();
+    let docs = [
+        ("b", "three four five six seven eight"),
+        ("a", "one two three four five six seven"),
+        ("c", "five six seven eight nine"),
+    ];
+    here.write("docs", jsonl(&docs));
+    here.write("lines", jsonl(&[("z", &docs.map(|(_, text)| text).join("\n"))]));
+    for options in ["-i docs --cluster star --keep first", "-i lines --unit line", "-i docs --cluster star"] {
+        let line = format!("{options} --kinds words:2 --taus 0.5 --examples 0");
+        let found = tuned(&here, &line);
+        let run = format!("twinsplit run doc-split {options} --features words:2 --tau 0.5");
+        here.say(&format!("{run} --output out --overwrite --quiet")).ok();
+        assert_eq!(counts(&found["kinds"][0]["rows"][0]), counts_of_run(&here), "{options}");
+    }
+}

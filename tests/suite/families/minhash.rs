@@ -356,6 +356,14 @@ fn bands_are_chosen_by_the_recall_that_is_asked_for() {
         here.say("twinsplit plan minhash --features lines --tau 0.5 --recall 0.99 --input docs --json").ok();
     let plan: serde_json::Value = serde_json::from_str(&plan).unwrap();
     assert_eq!(plan["parameters"]["bands"], run["parameters"]["bands"]);
+    // Estimates rest on all values of a signature.
+    let hashes = |check: &str| {
+        let line = "twinsplit plan minhash --features lines --tau 0.5 --recall 0.9 --input docs --json";
+        let plan: serde_json::Value =
+            serde_json::from_str(&here.say(&format!("{line} --check {check}")).ok()).unwrap();
+        plan["parameters"]["hashes"].as_str().unwrap().parse::<u32>().unwrap()
+    };
+    assert!(hashes("exact") < 128 && hashes("signature") == 128);
     here.say("twinsplit run minhash --input docs --recall 1.5 --output no")
         .fails(2, &["1.5", "between 0 and 1"]);
 }

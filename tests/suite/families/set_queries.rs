@@ -372,3 +372,24 @@ fn a_pair_with_a_query_is_explained() {
     }
     here.say("twinsplit report out").fails(2, &["pairs with queries", "twinsplit explain QUERY ID"]);
 }
+
+/// Ids that are made of names of files are those of the run, wherever `explain` is called.
+#[test]
+fn a_pair_with_a_query_by_its_place_is_explained() {
+    let here = Place::new();
+    let text = "one two three four five six seven eight nine ten";
+    here.write("docs", jsonl(&[("a", text), ("b", "another text of nine words that is not alike")]));
+    here.write("new", jsonl(&[("c", text)]));
+    for (id, first) in [("row", 1), ("auto", 0)] {
+        here.say(&format!("twinsplit run --id {id} --queries new -i docs -qo out-{id}")).ok();
+        assert!(
+            here.read(&format!("out-{id}/pairs.tsv")).starts_with(&format!("new@{first}\tdocs@{first}\t"))
+        );
+        let from = here.path(&format!("out-{id}"));
+        let said = here
+            .shell(&format!("cd / && twinsplit explain new@{first} docs@{first} --run {}", from.display()))
+            .ok();
+        assert!(said.contains("=> a pair"), "{said}");
+    }
+    here.say("twinsplit run -q -i - --queries new -o x").fails(2, &["with --queries each task reads"]);
+}

@@ -253,3 +253,11 @@ fn a_run_converts_in_front() {
     here.say(&format!("{lines} --encoding latin1")).ok();
     assert_eq!(here.read("o7/documents.jsonl"), "{\"nr\":7,\"body\":\"caf\u{e9}\"}\n");
 }
+
+#[test]
+fn a_name_of_another_compression_is_refused() {
+    let here = Place::new();
+    here.write("docs.csv", "id,text\na,one\n");
+    here.say("twinsplit convert docs.csv -o docs.jsonl.zst").fails(2, &["docs.jsonl.zst", "plain, or gzip"]);
+    assert!(!here.path("docs.jsonl.zst").exists());
+}

@@ -2,8 +2,9 @@
 
 use super::Service;
 use crate::common::cli::{Place, binaries, fixture};
-use std::collections::BTreeMap;
-use std::os::unix::net::UnixDatagram;
+use std::collections::{BTreeMap, BTreeSet};
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr as UnixAddress, UnixDatagram};
 use std::process::Command;
 use std::time::Duration;
 
@@ -34,19 +35,38 @@ fn systemd_takes_the_unit() {
     assert!(said.contains("strictly"), "{said}");
 }
 
-/// systemd is told when the service is ready, and when it stops.
+/// Variables of the unit come to the program with its environment, which refuses unknown ones of its own.
+#[test]
+fn the_unit_has_no_variable_that_the_program_refuses() {
+    let here = Place::new();
+    let text = read("twinsplit.service");
+    let variables: BTreeSet<&str> =
+        text.split('$').skip(1).map(|rest| rest.split_whitespace().next().unwrap()).collect();
+    assert!(!variables.is_empty());
+    for variable in variables {
+        let said = here.with("twinsplit serve seen --is-ready", "", &[(variable, "--max 3")]);
+        assert!(!said.err.contains("is not an option"), "{variable}: {}", said.err);
+    }
+}
+
+/// systemd is told when the service is ready, and when it stops, at a socket of the file system or of none.
 #[test]
 fn systemd_is_told_what_is_so() {
     let here = Place::new();
-    let socket = UnixDatagram::bind(here.path("notify")).unwrap();
+    let name = here.path("notify").display().to_string();
+    let abstract_name = UnixAddress::from_abstract_name(&name).unwrap();
+    told(&here, &name, UnixDatagram::bind(&name).unwrap());
+    told(&here, &format!("@{name}"), UnixDatagram::bind_addr(&abstract_name).unwrap());
+}
+
+fn told(here: &Place, name: &str, socket: UnixDatagram) {
     socket.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
     let told = || {
         let mut bytes = [0; 100];
         let length = socket.recv(&mut bytes).unwrap();
         String::from_utf8(bytes[..length].to_vec()).unwrap()
     };
-    let service =
-        Service::start_with(&here, "seen", &[("NOTIFY_SOCKET", here.path("notify").to_str().unwrap())]);
+    let service = Service::start_with(here, "seen", &[("NOTIFY_SOCKET", name)]);
     assert_eq!(told(), "READY=1");
     service.signal("TERM");
     assert_eq!(service.end().0, Some(0));

@@ -238,3 +238,38 @@ fn what_shows_texts_says_that_a_store_has_none() {
     here.say("twinsplit report out --text 0 -q").ok();
     assert!(here.say("twinsplit annotate out -qo -").ok().contains("\"dup_kept\":\"a\",\"dup_size\":2"));
 }
+
+/// What a run with a store would do is said, and refused, before documents are read.
+#[test]
+fn a_dry_run_looks_at_the_store() {
+    let here = Place::new();
+    here.write("docs", jsonl(&[("a", "one two three four five"), ("b", "one two three four five")]));
+    let dry = |options: &str| here.say(&format!("twinsplit run --dry-run -i docs {options}")).ok();
+    let said = dry("--store S -o out");
+    assert!(said.contains("S, which is made") && said.contains("changes.tsv, batches.tsv"), "{said}");
+    assert!(!here.path("S").exists());
+    here.say("twinsplit run -i docs --store S --batch-id one -qo out").ok();
+    assert!(dry("--store S -o other").contains("S, to which the documents are added"));
+    assert!(dry("--against S --batches two -o other").contains("the store S has no batch two"));
+    assert!(dry("--against S --tau 0.3 -o other").contains("was made with"));
+    assert!(dry("--against S -o other").contains("nothing that is known before"));
+}
+
+/// A batch that comes again is told as it was then; one that fails leaves no store behind that was not there.
+#[test]
+fn batches_that_come_again_or_fail_are_told() {
+    let here = Place::new();
+    here.write("docs", jsonl(&[("a", "one two three four five"), ("b", "one two three four five")]));
+    here.write("twice", jsonl(&[("a", "one two three four"), ("a", "five six seven eight")]));
+    here.say("twinsplit run -i twice --store S -qo out").fails(1, &["a"]);
+    assert!(!here.path("S").exists());
+    let first = here.say("twinsplit run -i docs --store S -o one").err;
+    let again = here.say("twinsplit run -i docs --store S -o two").err;
+    for said in [first, again] {
+        assert!(said.contains("1 cluster, 1 document to drop"), "{said}");
+    }
+    for id in ["", "a,b", &"x".repeat(257)] {
+        let run = format!("twinsplit run -i docs --store S -qo out --batch-id '{id}'");
+        here.shell(&run).fails(2, &["1 to 256 bytes"]);
+    }
+}

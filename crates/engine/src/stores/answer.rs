@@ -96,14 +96,21 @@ impl Answer {
         FILES.iter().map(bytes).collect()
     }
 
-    /// Writes the files of a batch that was committed before.
-    pub fn write_again(&self, parts: &[Bytes]) -> Result<()> {
+    /// Writes the files of a batch that was committed before; how many pairs, clusters and dropped documents these have.
+    pub fn write_again(&self, parts: &[Bytes]) -> Result<[u64; 3]> {
         for (name, part) in FILES.iter().zip(parts) {
             let mut file = AtomicFile::create(&self.folder.join(name))?;
             file.bytes(part)?;
             file.finish()?;
         }
-        Ok(())
+        let lines = |part: usize| {
+            parts.get(part).into_iter().flat_map(|part| part.split_inclusive(|byte| *byte == b'\n'))
+        };
+        let is_kept = |line: &[u8]| {
+            ClusterRow::decode(line.trim_ascii_end()).is_ok_and(|row| row.verdict == Verdict::Keep)
+        };
+        let clusters = lines(1).filter(|line| is_kept(line)).count() as u64;
+        Ok([lines(0).count() as u64, clusters, lines(1).count() as u64 - clusters])
     }
 
     /// Writes the lines of the documents of the batch that no cluster drops.
