@@ -73,9 +73,14 @@ impl<T> GrowingTable<T> {
     /// Makes one more table, of a half of the one whose turn it is.
     fn cut(&mut self, rehash: impl Fn(&T) -> u64) {
         let from = self.tables.len() - (self.tables.len() + 1).next_power_of_two() / 2;
-        self.tables.push(HashTable::new());
         let Some(table) = self.tables.get_mut(from) else { return };
-        for value in std::mem::take(table) {
+        // With room for about a half each: what grows while it is filled is hashed again, each time.
+        let half = || HashTable::with_capacity(table.len() / 2 + table.len() / 16);
+        let new = half();
+        let emptied = half();
+        let all = std::mem::replace(table, emptied);
+        self.tables.push(new);
+        for value in all {
             let hash = rehash(&value);
             let place = self.place(hash);
             if let Some(table) = self.tables.get_mut(place) {
