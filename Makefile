@@ -10,7 +10,7 @@ REQUESTS ?= 1000000
 # What `make install` installs; links to it have the names of the stages.
 BINARY ?= target/release/twinsplit
 # Debian packages of programs that tests alone run.
-TEST_PACKAGES = bsdutils chromium chromium-driver curl fish mandoc maven openjdk-17-jdk-headless redis-tools systemd zsh
+TEST_PACKAGES = bsdutils chromium chromium-driver curl fish mandoc maven openjdk-17-jdk-headless openssl redis-tools systemd zsh
 
 .PHONY: help demo test test-build test-corpora check test-long test-tools fuzz bench bench-minhash bench-hamming bench-hamming-layouts bench-serve bench-parts bench-cliffs bench-strategies bench-estimate bench-order engines approximations experiments \
   experiments-page fig8 feature-choice edge ccdet-accuracy ccdet-time simhash-curve minhash-vs-simhash minhash-scale recall table1 fig9a fig9b ccdet-scale experiments-full \

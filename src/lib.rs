@@ -187,7 +187,7 @@ fn refuse_unknown_variables() -> Result<()> {
     }
     let mut known: BTreeSet<String> = [stage::COUNTERS, stage::TASK, PARTITIONER].map(str::to_owned).into();
     let driver = options::RunOpts::augment_args(Command::new("run"));
-    for command in STAGES.iter().map(args::stage_command).chain([driver]) {
+    for command in STAGES.iter().map(args::stage_command).chain([driver, serve::command()]) {
         known.extend(
             command.get_arguments().filter_map(|arg| Some(arg.get_env()?.to_string_lossy().into_owned())),
         );

@@ -4,10 +4,11 @@ mod compared;
 mod descriptors;
 mod page;
 mod ready;
+mod secrets;
 
 use crate::args;
 use clap::{ArgMatches, Args, Command};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 use std::fs;
@@ -22,6 +23,7 @@ use twinsplit_io::error::{Error, Result};
 use twinsplit_io::terminal::{self, plural};
 use twinsplit_serve::disk::LogFolder;
 use twinsplit_serve::resp::Limits;
+use twinsplit_serve::tls::TlsOptions;
 use twinsplit_serve::{
     Engine, Fsync, HttpOptions, Recovered, Retention, Server, ServerOptions, Settings, WriterOptions,
 };
@@ -38,12 +40,21 @@ pub struct Opts {
     /// Another address and port, to listen at for HTTP: JSON, /metrics for Prometheus, and a page for people; without it there is none
     #[arg(long, value_name = "ADDRESS:PORT")]
     http: Option<SocketAddr>,
-    /// Asks the service that has this --http whether it is ready, and ends: 0 where it is
+    /// Asks the service that has this --http whether it is ready, and ends: 0 where it is; by TLS where --tls-cert is given
     #[arg(long, requires = "http")]
     is_ready: bool,
     /// A file whose first line is the password of clients (AUTH; over HTTP as Bearer or Basic)
     #[arg(long, value_name = "FILE")]
     password_file: Option<PathBuf>,
+    /// Encrypts both: a file in PEM with the service's certificate, and behind it those that lead to one that clients trust. SIGUSR1 has all files of TLS read again
+    #[arg(long, env = "TWINSPLIT_TLS_CERT", value_name = "FILE", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+    /// The key of that certificate, in PEM
+    #[arg(long, env = "TWINSPLIT_TLS_KEY", value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
+    /// Certificates of authorities, in PEM: each client has to show a certificate of one of them
+    #[arg(long, env = "TWINSPLIT_TLS_CLIENT_CA", value_name = "FILE", requires = "tls_cert")]
+    tls_client_ca: Option<PathBuf>,
     /// When an answer is sent: always, when what it rests on is on the disk; after a time such as 100ms, within which it will be; off,
     /// when the system has it
     #[arg(long, value_name = "WHEN", default_value = "always")]
@@ -149,6 +160,15 @@ impl FromStr for FsyncWhen {
     }
 }
 
+impl Opts {
+    /// What TLS is made of, where there is to be any.
+    fn tls(&self) -> Option<TlsOptions> {
+        let (certificate, key) = self.tls_cert.clone().zip(self.tls_key.clone())?;
+        let client_ca = self.tls_client_ca.clone();
+        Some(TlsOptions { certificate, key, client_ca, patience: TlsOptions::PATIENCE })
+    }
+}
+
 /// The command line.
 pub fn command() -> Command {
     Opts::augment_args(Command::new("serve"))
@@ -160,7 +180,7 @@ pub fn command() -> Command {
 pub fn run(matches: &ArgMatches) -> Result<()> {
     let opts = args::read::<Opts>(matches)?;
     if let Some(address) = opts.http.filter(|_| opts.is_ready) {
-        return ready::ask(address);
+        return ready::ask(address, opts.tls().as_ref());
     }
     let sketching = opts.compared.sketching(matches)?;
     let made_with = opts.compared.made_with()?;
@@ -177,39 +197,47 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     };
     let server = ServerOptions {
         address: opts.listen,
-        password: opts.password_file.as_deref().map(password).transpose()?,
+        password: opts.password_file.as_deref().map(secrets::password).transpose()?,
         limits: Limits { request: opts.max_request.bytes(), arguments: 1 << 16 },
         pipeline: opts.pipeline,
         connections: opts.connections,
         idle: Some(opts.idle.0).filter(|time| *time > 0).map(Duration::from_millis),
         http: opts.http.map(|address| HttpOptions { address, page: page::page().into() }),
+        tls: opts.tls().map(secrets::tls).transpose()?,
     };
     server.must_be_safe()?;
     memory::give_back_large();
     descriptors::allow(opts.connections);
     // Before anything is read, so that a signal is never lost.
-    let mut signals =
-        Signals::new([SIGHUP, SIGINT, SIGTERM]).map_err(Error::io("wait for signals in", &opts.folder))?;
+    let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM, SIGUSR1])
+        .map_err(Error::io("wait for signals in", &opts.folder))?;
     fs::create_dir_all(&opts.folder).map_err(Error::io("create", &opts.folder))?;
-    let about = made_with.clone();
+    let (about, tls) = (made_with.clone(), server.tls.clone());
+    let (scheme, by_tls) = if tls.is_some() { ("https", "--tls ") } else { ("http", "") };
     // What asks whether it is ready has an answer while the folder is read.
     let listening = Server::listen(sketching, server, about)?;
     if let Some(address) = listening.http() {
-        terminal::line(format_args!("HTTP at {address}; curl http://{address}/ready"));
+        terminal::line(format_args!("HTTP at {address}; curl {scheme}://{address}/ready"));
     }
     let (engine, recovered) = Engine::open(LogFolder(opts.folder.clone()), settings, made_with)?;
     report(&opts.folder, &recovered, engine.state().namespaces().map(|(_, held)| held.held().0).sum());
     let writer = WriterOptions { fsync: opts.fsync.0, snapshot_after: opts.snapshot_after.bytes() as u64 };
     let server = listening.start(engine, writer)?;
     terminal::line(format_args!(
-        "listening at {}; redis-cli -p {} ping",
+        "listening at {}; redis-cli {by_tls}-p {} ping",
         server.address(),
         server.address().port()
     ));
     ready::tell("READY=1");
     let stopper = server.stopper();
     let wait = move || {
-        let mut signals = signals.forever();
+        let mut signals = signals.forever().filter(|signal| match *signal {
+            SIGUSR1 => {
+                secrets::renew(tls.as_ref());
+                false
+            }
+            _ => true,
+        });
         if signals.next().is_some() {
             ready::tell("STOPPING=1");
             stopper.stop();
@@ -248,20 +276,6 @@ fn report(folder: &Path, recovered: &Recovered, documents: u64) {
         }
         None => terminal::line(format_args!("{folder}: {documents}, of {changes}")),
     }
-}
-
-/// The first line of a file.
-fn password(path: &Path) -> Result<Box<[u8]>> {
-    let text = fs::read(path).map_err(Error::io("read", path))?;
-    let line = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    let password = line.strip_suffix(b"\r").unwrap_or(line);
-    if password.is_empty() {
-        return Err(Error::File {
-            path: path.to_owned(),
-            problem: "its first line is empty; a password was expected".to_owned(),
-        });
-    }
-    Ok(password.into())
 }
 
 #[cfg(test)]

@@ -7,31 +7,41 @@ use std::os::unix::net::{SocketAddr as UnixAddress, UnixDatagram};
 use std::time::Duration;
 use twinsplit_io::error::{Error, Result};
 use twinsplit_serve::reached_at;
+use twinsplit_serve::tls::{self, TlsOptions};
 
 /// How long a service may take to say whether it is ready.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Asks the service at an address whether it is ready.
+/// Asks the service at an address whether it is ready, by TLS where there are options for it.
 ///
 /// # Errors
-/// It is not, or it is not there.
-pub(crate) fn ask(address: SocketAddr) -> Result<()> {
+/// It is not, or it is not there; a file of TLS cannot be read.
+pub(crate) fn ask(address: SocketAddr, by: Option<&TlsOptions>) -> Result<()> {
     let address = reached_at(address);
-    let asked = |mut stream: TcpStream| {
-        stream.set_read_timeout(Some(PATIENCE))?;
-        stream.write_all(
-            format!("GET /ready HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").as_bytes(),
-        )?;
-        let mut answer = Vec::new();
-        stream.take(64 << 10).read_to_end(&mut answer)?;
-        Ok(answer)
+    let failed = || Error::io("ask", address.to_string());
+    let stream = TcpStream::connect_timeout(&address, PATIENCE).map_err(failed())?;
+    stream.set_read_timeout(Some(PATIENCE)).map_err(failed())?;
+    let answer = match by {
+        None => asked(stream, address),
+        Some(options) => asked(tls::ask(stream, address, options)?, address),
     };
-    let answer = TcpStream::connect_timeout(&address, PATIENCE).and_then(asked);
-    let answer = answer.map_err(Error::io("ask", address.to_string()))?;
-    if answer.starts_with(b"HTTP/1.1 200 ") {
+    if answer.map_err(failed())?.starts_with(b"HTTP/1.1 200 ") {
         return Ok(());
     }
-    Err(Error::Failed(format!("the service at {address} is not ready; curl http://{address}/ready says why")))
+    let scheme = if by.is_some() { "https" } else { "http" };
+    Err(Error::Failed(format!(
+        "the service at {address} is not ready; curl {scheme}://{address}/ready says why"
+    )))
+}
+
+/// What is answered.
+fn asked(mut stream: impl Read + Write, address: SocketAddr) -> std::io::Result<Vec<u8>> {
+    stream.write_all(
+        format!("GET /ready HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").as_bytes(),
+    )?;
+    let mut answer = Vec::new();
+    stream.take(64 << 10).read_to_end(&mut answer)?;
+    Ok(answer)
 }
 
 /// Tells systemd, where it has started the service, what is so now: `READY=1` or `STOPPING=1`.

@@ -15,8 +15,10 @@ use crate::info::Phase;
 use crate::lender::Lender;
 use crate::listener::Listener;
 use crate::server::Stopper;
-use crate::session::{Asked, Protocol};
+use crate::session::{Asked, Protocol, Session};
 use crate::sketch::Sketch;
+use crate::tls::TlsOptions;
+use crate::wire::{Room, Wire};
 use crate::workers::{self, Workers};
 use mio::net::TcpListener;
 use mio::{Events, Interest, Poll, Token};
@@ -45,11 +47,11 @@ pub(crate) enum Note {
 /// Events that are taken at one time.
 const EVENTS: usize = 1024;
 
-/// Bytes that are read of a client in its turn.
-const ROOM: usize = 64 << 10;
-
 /// Requests of a round, about, after which others have to wait for the next one: some milliseconds.
 const ROUND: usize = 2048;
+
+/// Requests that a step of a handshake counts as: a signature takes as long, some tenths of a millisecond.
+const HANDSHAKE: usize = 128;
 
 /// How often it is asked for what was lent.
 const ASKS: Duration = Duration::from_millis(50);
@@ -79,7 +81,7 @@ pub(crate) struct EventLoop {
     /// What is asked for in a turn.
     asked: Vec<Asked>,
     sketch: Sketch,
-    room: Vec<u8>,
+    room: Room,
     now: Instant,
     /// When idle clients are looked for.
     sweeps: Instant,
@@ -113,7 +115,7 @@ impl EventLoop {
             held: VecDeque::new(),
             asked: Vec::new(),
             sketch,
-            room: vec![0; ROOM],
+            room: Room::new(),
             now,
             sweeps: now,
         }
@@ -163,12 +165,13 @@ impl EventLoop {
             self.read_notes();
             self.take_in();
             self.take_what_is_done();
-            let turns = self.queue.len();
+            let (turns, mut handshakes) = (self.queue.len(), 0);
             for _ in 0..turns {
-                if self.group.len() >= ROUND {
+                if self.group.len() + handshakes * HANDSHAKE >= ROUND {
                     break;
                 }
                 if let Some(number) = self.queue.pop_front() {
+                    handshakes += usize::from(self.clients.get(&number).is_some_and(Client::is_handshaking));
                     self.turn(number);
                 }
             }
@@ -236,24 +239,28 @@ impl EventLoop {
     /// Takes in the clients that have come.
     fn take_in(&mut self) {
         let mut came = Vec::new();
-        let (most, shared) = (self.backend.common.options.connections, self.backend.common.shared.clone());
+        let common = self.backend.common.clone();
+        let (shared, tls) = (&common.shared, &common.options.tls);
         for listener in self.listeners.values_mut() {
             for stream in listener.clients(self.now) {
                 shared.connections_received.fetch_add(1, Ordering::Relaxed);
-                if self.clients.len() + came.len() < most {
+                if self.clients.len() + came.len() < common.options.connections {
                     came.push((stream, listener.protocol));
                 } else {
                     shared.connections_refused.fetch_add(1, Ordering::Relaxed);
-                    listener.refuse(stream, &mut self.backend.date);
+                    listener.refuse(stream, tls.is_some(), &mut self.backend.date);
                 }
             }
         }
         for (stream, protocol) in came {
+            // What was read once makes a side for each client.
+            let Ok(connection) = tls.as_ref().map(|tls| tls.begin()).transpose() else { continue };
             let number = self.number();
-            let mut client = Client::new(stream, protocol, &self.backend.common, self.now);
+            let (wire, session) = (Wire::new(stream, connection), Session::new(protocol, &common));
+            let mut client = Client::new(wire, session, self.agrees_within(), self.now);
             let (registry, both) = (self.poll.registry(), Interest::READABLE | Interest::WRITABLE);
-            let is_there = client.stream().set_nodelay(true).is_ok()
-                && registry.register(client.stream(), Token(number), both).is_ok();
+            let is_there = client.socket().set_nodelay(true).is_ok()
+                && registry.register(client.socket(), Token(number), both).is_ok();
             if is_there {
                 shared.connections.fetch_add(1, Ordering::Relaxed);
                 self.clients.insert(number, client);
@@ -261,8 +268,15 @@ impl EventLoop {
         }
     }
 
+    /// How long a handshake may take.
+    fn agrees_within(&self) -> Duration {
+        let tls = self.backend.common.options.tls.as_ref();
+        tls.map_or(TlsOptions::PATIENCE, |tls| tls.options().patience)
+    }
+
     fn leave(&mut self, number: usize) {
-        if self.clients.remove(&number).is_some() {
+        if let Some(mut client) = self.clients.remove(&number) {
+            client.leave();
             self.backend.common.shared.connections.fetch_sub(1, Ordering::Relaxed);
         }
     }
@@ -317,10 +331,14 @@ impl EventLoop {
             return;
         }
         let idle = self.backend.common.options.idle;
-        let (mut gone, mut next) = (Vec::new(), self.now + LINGERS.1.min(idle.unwrap_or(LINGERS.1)));
-        for (number, client) in &self.clients {
+        let least = LINGERS.1.min(idle.unwrap_or(LINGERS.1)).min(self.agrees_within());
+        let (mut gone, mut next) = (Vec::new(), self.now + least);
+        for (number, client) in &mut self.clients {
             match client.until(idle) {
-                Some(until) if until <= self.now => gone.push(*number),
+                Some(until) if until <= self.now => {
+                    client.gives_up(&self.backend.common);
+                    gone.push(*number);
+                }
                 Some(until) => next = next.min(until),
                 None => {}
             }

@@ -16,3 +16,20 @@ pub(crate) mod openapi;
 pub(crate) mod reply;
 pub mod request;
 pub(crate) mod session;
+
+use crate::sketch::Sketching;
+use endpoints::{Does, ENDPOINTS};
+
+/// Reads a body as an endpoint does that takes one, of which there are some: it is that of a number, counted round. How many documents are in it.
+///
+/// # Errors
+/// What was expected there.
+pub fn body(endpoint: usize, body: &[u8], sketching: &Sketching) -> Result<usize, String> {
+    let with_body = ENDPOINTS.iter().filter(|endpoint| endpoint.takes.is_some());
+    let reads = with_body.filter_map(|endpoint| match endpoint.does {
+        Does::Ask(reads) => Some(reads),
+        _ => None,
+    });
+    let reads = reads.cycle().nth(endpoint);
+    reads.map_or(Ok(0), |reads| Ok(reads(body, sketching)?.documents().count()))
+}

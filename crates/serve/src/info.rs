@@ -3,6 +3,8 @@
 use crate::histogram::Histogram;
 use crate::namespace::Counts;
 use crate::session::Protocol;
+use crate::tls::Tls;
+use crate::tls::failures::Failures;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -50,6 +52,10 @@ pub(crate) struct Shared {
     pub connections_received: AtomicU64,
     pub connections_refused: AtomicU64,
     pub errors: AtomicU64,
+    /// What all clients get, where they have TLS.
+    tls: Option<Tls>,
+    pub handshakes: AtomicU64,
+    pub failures: Failures,
     /// How long requests took: of RESP, and of HTTP.
     requests: [Histogram; 2],
     pub syncs: Histogram,
@@ -66,7 +72,7 @@ pub(crate) struct Snapshots {
 }
 
 impl Shared {
-    pub fn new() -> Self {
+    pub fn new(tls: Option<Tls>) -> Self {
         let zero = AtomicU64::default;
         Self {
             began: Instant::now(),
@@ -75,6 +81,9 @@ impl Shared {
             connections_received: zero(),
             connections_refused: zero(),
             errors: zero(),
+            tls,
+            handshakes: zero(),
+            failures: Failures::default(),
             requests: [Histogram::default(), Histogram::default()],
             syncs: Histogram::default(),
             snapshots: Mutex::default(),
@@ -205,6 +214,14 @@ pub(crate) const FIGURES: &[Figure] = figures! {
         |seen| get(&seen.shared.connections_received);
     rejected_connections connections_rejected_total Kind::Counter, "clients beyond `--connections`",
         |seen| get(&seen.shared.connections_refused);
+    tls_handshakes tls_handshakes_total Kind::Counter, "clients that began TLS and got through its handshake",
+        |seen| get(&seen.shared.handshakes);
+    tls_handshake_failures tls_handshake_failures_total Kind::Counter,
+        "clients that did not, spoke none at an address of TLS, or TLS at one without",
+        |seen| Value::Number(seen.shared.failures.count());
+    tls_certificate_ends tls_certificate_ends_seconds Kind::Gauge,
+        "when the certificate that new clients get expires, in seconds since 1970; 0 without TLS",
+        |seen| Value::Number(seen.shared.tls.as_ref().map_or(0, |tls| tls.validity().until.as_second().max(0) as u64));
 
     "Memory":
     used_memory memory_bytes Kind::Gauge, "bytes of documents and their indexes, about; what `--memory` bounds",

@@ -6,6 +6,7 @@
 //! | [`Engine`] | the same with a log and snapshots: what was synced is there after any stop |
 //! | [`Server`] | the same for clients of Redis, and over HTTP |
 //! | [`disk`] | what the log asks of a disk |
+//! | [`tls`] | what encrypts, and who has which certificate |
 
 #![deny(clippy::print_stderr)]
 
@@ -58,6 +59,8 @@ mod syncing;
 #[cfg(test)]
 mod tests;
 mod threads;
+pub mod tls;
+mod wire;
 mod workers;
 
 pub use content::Content;

@@ -1,8 +1,10 @@
 //! Where clients come in.
 
-use crate::http;
 use crate::http::date::Date;
+use crate::http::request::Failure;
+use crate::http::session::refusal;
 use crate::session::Protocol;
+use crate::tls::connection::NO_PLACE;
 use mio::net::{TcpListener, TcpStream};
 use std::io::{ErrorKind, Write};
 use std::time::{Duration, Instant};
@@ -45,12 +47,16 @@ impl Listener {
         came
     }
 
-    /// Tells a client that there are too many.
-    pub fn refuse(&self, mut stream: TcpStream, date: &mut Date) {
+    /// Tells a client that there are too many; where it waits for a handshake, by an alert of TLS.
+    pub fn refuse(&self, mut stream: TcpStream, by_tls: bool, date: &mut Date) {
+        const PROBLEM: &str = "ERR max number of clients reached";
+        let mut out = Vec::new();
+        match self.protocol {
+            _ if by_tls => out.extend_from_slice(NO_PLACE),
+            Protocol::Resp => out.extend_from_slice(format!("-{PROBLEM}\r\n").as_bytes()),
+            Protocol::Http => refusal(&Failure::new(503, PROBLEM), date.now(), &mut out),
+        }
         // It may not be there any more to hear it.
-        let _ = match self.protocol {
-            Protocol::Resp => stream.write_all(b"-ERR max number of clients reached\r\n"),
-            Protocol::Http => stream.write_all(&http::session::too_many(date.now())),
-        };
+        let _ = stream.write_all(&out);
     }
 }

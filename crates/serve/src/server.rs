@@ -13,6 +13,7 @@ use crate::resp::Limits;
 use crate::session::Protocol;
 use crate::sketch::Sketching;
 use crate::threads::{self, Work};
+use crate::tls::Tls;
 use crate::workers::Workers;
 use mio::net::TcpListener;
 use mio::{Poll, Waker};
@@ -39,6 +40,8 @@ pub struct ServerOptions {
     pub idle: Option<Duration>,
     /// HTTP beside RESP.
     pub http: Option<HttpOptions>,
+    /// TLS for both.
+    pub tls: Option<Tls>,
 }
 
 /// How a service answers over HTTP.
@@ -54,14 +57,15 @@ impl ServerOptions {
     /// That nobody gets in unasked.
     ///
     /// # Errors
-    /// The address is not loopback, and there is no password.
+    /// The address is not loopback, and clients need neither a password nor a certificate.
     pub fn must_be_safe(&self) -> Result<()> {
         let addresses = [Some(self.address), self.http.as_ref().map(|http| http.address)];
         let open = addresses.into_iter().flatten().find(|address| !address.ip().is_loopback());
-        match open.filter(|_| self.password.is_none()) {
+        let are_known = self.tls.as_ref().is_some_and(|tls| tls.options().client_ca.is_some());
+        match open.filter(|_| self.password.is_none() && !are_known) {
             None => Ok(()),
             Some(address) => Err(Error::Usage(format!(
-                "others reach {address}: give a password (--password-file), or an address of this machine alone, such as 127.0.0.1:6380"
+                "others reach {address}: give a password (--password-file), have clients show certificates (--tls-client-ca), or give an address of this machine alone, such as 127.0.0.1:6380"
             ))),
         }
     }
@@ -181,7 +185,8 @@ impl Server {
         let waker = Arc::new(Waker::new(poll.registry(), WAKER).map_err(failed())?);
         let http = options.http.as_ref().map(|http| listen(http.address)).transpose()?;
         let recent = http.as_ref().map(|_| Recent::default());
-        let common = Arc::new(Common { options, sketching, shared: Arc::new(Shared::new()), about });
+        let shared = Arc::new(Shared::new(options.tls.clone()));
+        let common = Arc::new(Common { options, sketching, shared, about });
         // Waking fails where the thread has ended.
         let wake = {
             let waker = waker.clone();

@@ -5,8 +5,11 @@
 
 use crate::asked::{Answer, Operation};
 use crate::backend::{Backend, Common};
+use crate::http::date::Date;
 use crate::http::endpoints::Reads;
-use crate::http::session::HttpSession;
+use crate::http::request::Failure;
+use crate::http::session::{HttpSession, refusal};
+use crate::resp::Replies;
 use crate::resp_session::RespSession;
 use crate::sketch::Sent;
 
@@ -73,6 +76,18 @@ impl Session {
         match self {
             Session::Resp(session) => session.read(bytes, common, asked),
             Session::Http(session) => session.read(bytes, common, asked, out),
+        }
+    }
+
+    /// Says what is wrong with a client of which no request is read.
+    pub fn refuse(&mut self, problem: &str, out: &mut Vec<u8>) {
+        match self {
+            Session::Resp(_) => {
+                let mut replies = Replies { bytes: std::mem::take(out), ..Replies::default() };
+                replies.error(problem);
+                *out = replies.bytes;
+            }
+            Session::Http(_) => refusal(&Failure::new(400, problem), Date::default().now(), out),
         }
     }
 

@@ -1,5 +1,6 @@
 //! What a service promises, against what is slow and obvious.
 
+mod certificates;
 mod client;
 mod documented;
 mod entries;
@@ -18,3 +19,6 @@ mod runs;
 pub(crate) mod serving;
 mod sets;
 mod sockets;
+mod tls;
+mod tls_client;
+mod tls_files;

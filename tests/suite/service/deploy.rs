@@ -1,8 +1,9 @@
 //! What deploy/ has: the unit of systemd, and the image.
 
 use super::Service;
+use super::certificates::Certificates;
 use crate::common::cli::{Place, binaries, fixture};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr as UnixAddress, UnixDatagram};
 use std::process::Command;
@@ -31,22 +32,14 @@ fn systemd_takes_the_unit() {
     let ours = unit.replace(program, &binaries().join("twinsplit").display().to_string());
     let (succeeded, said) = verify(ours.clone());
     assert!(succeeded && !said.contains("twinsplit.service:"), "{said}");
+    // Options come by a variable that the program does not take for one of its own.
+    let start = unit.lines().find_map(|line| line.strip_prefix("ExecStart=")).unwrap();
+    let variable = start.rsplit_once(" $").unwrap().1;
+    assert!(unit.contains(&format!("{variable}=\"…\"")), "{variable}");
+    here.with("twinsplit serve seen --is-ready --http 127.0.0.1:1", "", &[(variable, "--fsync off")])
+        .fails(1, &["cannot ask 127.0.0.1:1"]);
     let (_, said) = verify(ours.replace("ProtectSystem=strict", "ProtectSystem=strictly"));
     assert!(said.contains("strictly"), "{said}");
-}
-
-/// Variables of the unit come to the program with its environment, which refuses unknown ones of its own.
-#[test]
-fn the_unit_has_no_variable_that_the_program_refuses() {
-    let here = Place::new();
-    let text = read("twinsplit.service");
-    let variables: BTreeSet<&str> =
-        text.split('$').skip(1).map(|rest| rest.split_whitespace().next().unwrap()).collect();
-    assert!(!variables.is_empty());
-    for variable in variables {
-        let said = here.with("twinsplit serve seen --is-ready", "", &[(variable, "--max 3")]);
-        assert!(!said.err.contains("is not an option"), "{variable}: {}", said.err);
-    }
 }
 
 /// systemd is told when the service is ready, and when it stops, at a socket of the file system or of none.
@@ -115,4 +108,19 @@ fn the_image_serves_and_says_whether_it_is_ready() {
     assert_eq!(service.end().0, Some(0));
     here.say(&format!("twinsplit {health}")).fails(1, &["127.0.0.1:"]);
     here.say("twinsplit serve seen --is-ready").fails(2, &["--http"]);
+    // With TLS the same two have what they need by variables, as the comment has them.
+    let made = Certificates::in_folder(&here.path(""));
+    made.authority("ca").signed("service", "ca", 30);
+    let variables: Vec<(&str, String)> = text
+        .split_whitespace()
+        .filter_map(|word| word.trim_end_matches(';').split_once("=/run/tls/"))
+        .map(|(variable, file)| (variable, here.path(file).display().to_string()))
+        .collect();
+    let variables: Vec<(&str, &str)> = variables.iter().map(|(name, value)| (*name, &**value)).collect();
+    assert_eq!(variables.len(), 2);
+    let service = Service::start_with(&here, &options, &variables);
+    let health = array(all["HEALTHCHECK"][0])[1..].join(" ").replace("/data/seen", "seen");
+    let health = health.replace(":8380", &format!(":{}", service.http().port()));
+    here.with(&format!("twinsplit {health}"), "", &variables).ok();
+    here.say(&format!("twinsplit {health}")).fails(1, &["is not ready"]);
 }

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::Service;
-use super::client::{Value, words};
+use super::certificates::Certificates;
+use super::client::{Client, Value, words};
+use super::tls_client::Known;
 use crate::common::cli::Place;
 use crate::common::rng::Rng;
 
@@ -21,12 +23,22 @@ fn request(number: u64) -> Vec<String> {
     words(&format!("FP.CHECKADD load {number} FP {value:016x}"))
 }
 
+/// A client of a service, by TLS where it knows whom to trust.
+fn connect(service: &Service, known: Option<&Known>) -> Client {
+    known.map_or_else(|| service.client(), |known| known.to(service.address))
+}
+
 /// Loads a service until it is killed: all numbers that were sent, and what was said of those that were answered.
-fn load(service: &Service, from: u64, kill_after: usize) -> (Vec<u64>, BTreeMap<u64, Value>) {
+fn load(
+    service: &Service,
+    known: Option<&Known>,
+    from: u64,
+    kill_after: usize,
+) -> (Vec<u64>, BTreeMap<u64, Value>) {
     let answered = AtomicUsize::new(0);
     let run = |client: u64| {
         let (mut sent, mut said): (Vec<u64>, _) = (Vec::new(), BTreeMap::new());
-        let mut connection = service.client();
+        let mut connection = connect(service, known);
         for round in 0.. {
             let numbers: Vec<u64> = (0..TOGETHER as u64)
                 .map(|at| from + (round * CLIENTS as u64 + client) * TOGETHER as u64 + at)
@@ -63,24 +75,28 @@ fn load(service: &Service, from: u64, kill_after: usize) -> (Vec<u64>, BTreeMap<
 }
 
 fn kills(count: usize, fsync: &str) {
-    let here = Place::new();
+    kills_in(&Place::new(), count, fsync, None);
+}
+
+fn kills_in(here: &Place, count: usize, fsync: &str, tls: Option<(&str, &Known)>) {
+    let (files, known) = tls.unzip();
     // Small snapshots, so that many kills come while one is written.
-    let options = format!("served --fsync {fsync} --snapshot-after 1");
+    let options = format!("served --fsync {fsync} --snapshot-after 1{}", files.unwrap_or_default());
     let mut rng = Rng::new(count as u64);
     let (mut all, mut acknowledged) = (Vec::new(), BTreeMap::new());
     let mut torn = 0;
     for _ in 0..count {
-        let service = Service::start(&here, &options);
+        let service = Service::start(here, &options);
         torn += usize::from(service.said.contains("cut off"));
         let from = all.iter().max().map_or(0, |last| last + 1);
-        let (sent, said) = load(&service, from, 50 + rng.below(3000));
+        let (sent, said) = load(&service, known, from, 50 + rng.below(3000));
         drop(service);
         all.extend(sent);
         let numbers: Vec<u64> = said.keys().copied().collect();
         acknowledged.extend(said);
         // As many as were answered are there, and no more than were sent.
-        let service = Service::start(&here, &options);
-        let mut client = service.client();
+        let service = Service::start(here, &options);
+        let mut client = connect(&service, known);
         let Value::Array(parts) = client.ask("FP.COUNT load") else { panic!("a count") };
         let Value::Number(there) = parts[1] else { panic!("{parts:?}") };
         let (least, most) = (acknowledged.len() as i64, all.len() as i64);
@@ -96,8 +112,8 @@ fn kills(count: usize, fsync: &str) {
         drop(service);
     }
     // And all is sent again, what was not answered too: then each is there once, and all verdicts are the first ones.
-    let service = Service::start(&here, &options);
-    let mut client = service.client();
+    let service = Service::start(here, &options);
+    let mut client = connect(&service, known);
     for some in all.chunks(500) {
         let requests: Vec<_> = some.iter().map(|number| request(*number)).collect();
         for (number, value) in some.iter().zip(client.ask_all(&requests).unwrap()) {
@@ -106,13 +122,27 @@ fn kills(count: usize, fsync: &str) {
     }
     let Value::Array(parts) = client.ask("FP.COUNT load") else { panic!("a count") };
     assert_eq!(parts[1], Value::Number(all.len() as i64));
-    println!("{count} kills, --fsync {fsync}: {} requests, {torn} torn tails", all.len());
+    println!(
+        "{count} kills, --fsync {fsync}, TLS {}: {} requests, {torn} torn tails",
+        known.is_some(),
+        all.len()
+    );
     assert!(all.len() > 50 * count);
 }
 
 #[test]
 fn ten_kills_lose_nothing_that_was_acknowledged() {
     kills(10, "always");
+}
+
+/// The same by TLS.
+#[test]
+fn kills_lose_nothing_that_was_acknowledged_by_tls() {
+    let here = Place::new();
+    let made = Certificates::in_folder(&here.path(""));
+    made.authority("ca").signed("service", "ca", 30);
+    let known = Known::new(&made.path("ca.pem"), None, rustls::ALL_VERSIONS);
+    kills_in(&here, 4, "always", Some((" --tls-cert service.pem --tls-key service.key", &known)));
 }
 
 /// What the system has outlives the process, with whatever `--fsync`.

@@ -1,6 +1,8 @@
 //! `twinsplit serve`, as a process: how it starts and stops, and what is there after it was killed.
 
-// The client that the crate's own tests have.
+// What the crate's own tests have.
+#[path = "../../../crates/serve/src/tests/certificates.rs"]
+mod certificates;
 #[path = "../../../crates/serve/src/tests/client.rs"]
 mod client;
 mod deploy;
@@ -9,6 +11,9 @@ mod http;
 mod kills;
 mod program;
 mod sets;
+mod tls;
+#[path = "../../../crates/serve/src/tests/tls_client.rs"]
+mod tls_client;
 
 use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;
@@ -70,6 +75,13 @@ impl Service {
     fn signal(&self, name: &str) {
         let status = Command::new("kill").args(["-s", name, &self.child.id().to_string()]).status().unwrap();
         assert!(status.success());
+    }
+
+    /// The next line that it says.
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        assert!(self.stderr.read_line(&mut line).unwrap() > 0, "it has ended");
+        line
     }
 
     /// Waits for its end; the exit code, and what it said since it listened.

@@ -3,29 +3,138 @@
 //! The service is a process of its own, this program by another argument. Clients are threads that send some requests together and wait for all of their replies;
 //! a latency is the time from sending these to the last reply. Rates count requests, as redis-benchmark does. The servers of a table are asked in turn, some times each,
 //! and of each figure the middle is shown. What is printed is a table in Markdown. `--requests N` says how many requests a row of fingerprints has; rows of texts have a tenth, and those without a pipeline a fifth; with `--alone` there are
-//! the last ones only. `--hold N MINUTES` holds so many and goes on for so long: see [`many`].
+//! the last ones only. `--hold N MINUTES` holds so many and goes on for so long: see [`many`]. With TLS both servers have a certificate of an elliptic curve, and clients speak 1.3.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-mod client;
+#[path = "../../src/tests/certificates.rs"]
+mod certificates;
 mod many;
+mod requests;
 mod servers;
 
-use client::{Asked, Measured, answer, fingerprint, measure, posted, reply, set, words};
-use servers::Running;
+use certificates::Certificates;
+use requests::{
+    CHINESE, Channel, ENGLISH, From, answer, document, fingerprint, known, posted, reply, set, text,
+};
+use rustls::{ClientConfig, ClientConnection, StreamOwned};
+use servers::{Running, serve};
 use std::fs;
-use std::path::PathBuf;
-use twinsplit_core::hash::mix;
+use std::io::{BufReader, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
 
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
     match args.first().map(String::as_str) {
-        Some("serve") => servers::serve(&args[1..]),
-        Some("--hold") => many::hold(args[1].parse().expect("a number"), args[2].parse().expect("minutes")),
+        Some("serve") => serve(&args[1..]),
         Some("--requests") => {
             load(args[1].parse().expect("a number"), args.get(2).is_some_and(|arg| arg == "--alone"))
         }
+        Some("--hold") => many::hold(args[1].parse().expect("a number"), args[2].parse().expect("minutes")),
         _ => println!("load: --requests N [--alone] | --hold N MINUTES"),
     }
+}
+
+/// Who is asked, by TLS where clients know something, and what reads a reply.
+struct Asked<'a> {
+    name: String,
+    server: &'a Running,
+    address: SocketAddr,
+    known: Option<Arc<ClientConfig>>,
+    reply: fn(&mut From),
+    request: fn(u64, &mut Vec<u8>),
+}
+
+impl<'a> Asked<'a> {
+    fn resp(server: &'a Running, fsync: &str) -> Self {
+        let name = format!("FP.CHECKADD, --fsync {fsync}");
+        Self { name, server, address: server.address, known: None, reply, request: fingerprint }
+    }
+
+    fn http(server: &'a Running, fsync: &str) -> Self {
+        let name = format!("check-add over HTTP, --fsync {fsync}");
+        Self { name, server, address: server.http, known: None, reply: answer, request: posted }
+    }
+
+    fn redis(server: &'a Running, fsync: &str) -> Self {
+        let fsync = if fsync == "always" { "always" } else { "everysec" };
+        let name = format!("Redis SET, appendfsync {fsync}");
+        Self { name, server, address: server.address, known: None, reply, request: set }
+    }
+
+    fn by_tls(self, known: &Arc<ClientConfig>) -> Self {
+        Self { name: format!("{} by TLS", self.name), known: Some(known.clone()), ..self }
+    }
+}
+
+/// What was measured.
+#[derive(Clone, Copy)]
+struct Measured {
+    rate: f64,
+    /// Milliseconds: half of the latencies, all but a hundredth, all but a thousandth, and all are no longer.
+    latencies: [f64; 4],
+    /// Microseconds of processor time of the server for a request.
+    processor: f64,
+}
+
+/// Sends so many requests from a number on, by some clients, some together.
+fn measure(
+    asked: &Asked<'_>,
+    (clients, together, count): (usize, usize, u64),
+    request: impl Fn(u64, &mut Vec<u8>) + Sync,
+) -> Measured {
+    let latencies = Mutex::new(Vec::new());
+    let share = count / clients as u64;
+    let Asked { server, address, reply, ref known, .. } = *asked;
+    let (began, processor) = (Instant::now(), server.processor());
+    std::thread::scope(|scope| {
+        for client in 0..clients as u64 {
+            let (latencies, request) = (&latencies, &request);
+            scope.spawn(move || {
+                let stream = TcpStream::connect(address).unwrap();
+                stream.set_nodelay(true).unwrap();
+                let channel: Box<dyn Channel> = match known {
+                    None => Box::new(stream),
+                    Some(known) => {
+                        let connection =
+                            ClientConnection::new(known.clone(), "localhost".try_into().unwrap());
+                        Box::new(StreamOwned::new(connection.unwrap(), stream))
+                    }
+                };
+                let mut from = BufReader::with_capacity(1 << 16, channel);
+                let (mut bytes, mut mine) = (Vec::new(), Vec::new());
+                for start in (0..share).step_by(together) {
+                    bytes.clear();
+                    let end = share.min(start + together as u64);
+                    (start..end).for_each(|number| request(client * share + number, &mut bytes));
+                    let sent = Instant::now();
+                    from.get_mut().write_all(&bytes).unwrap();
+                    (start..end).for_each(|_| reply(&mut from));
+                    mine.push(sent.elapsed());
+                }
+                latencies.lock().unwrap().append(&mut mine);
+            });
+        }
+    });
+    let took = began.elapsed().as_secs_f64();
+    let mut latencies = latencies.into_inner().unwrap();
+    latencies.sort_unstable();
+    let at = |share: f64| latencies[((latencies.len() - 1) as f64 * share) as usize].as_secs_f64() * 1e3;
+    let all = (share * clients as u64) as f64;
+    Measured {
+        rate: all / took,
+        latencies: [0.5, 0.99, 0.999, 1.0].map(at),
+        processor: (server.processor() - processor) * 1e6 / all,
+    }
+}
+
+fn row(name: &str, (clients, together): (usize, usize), of: Measured, beside: &str) {
+    let [half, p99, p999, most] = of.latencies;
+    println!(
+        "| {name} | {clients} | {together} | {:.0} | {beside} | {half:.2} | {p99:.2} | {p999:.2} | {most:.2} | {:.1} |",
+        of.rate, of.processor
+    );
 }
 
 /// How often each is asked, in turn: what else the machine does in a second is then no one's alone.
@@ -63,34 +172,6 @@ fn middle(all: impl Iterator<Item = f64>) -> f64 {
     all[all.len() / 2]
 }
 
-fn row(name: &str, (clients, together): (usize, usize), of: Measured, beside: &str) {
-    let [half, p99, p999, most] = of.latencies;
-    println!(
-        "| {name} | {clients} | {together} | {:.0} | {beside} | {half:.2} | {p99:.2} | {p999:.2} | {most:.2} | {:.1} |",
-        of.rate, of.processor
-    );
-}
-
-/// About a kilobyte of words, which a document has in its own order.
-fn text(number: u64, of: &[&str], gap: &str) -> String {
-    let mut text = String::new();
-    for place in 0.. {
-        if text.len() >= 1000 {
-            break;
-        }
-        text.push_str(of[mix(number << 16 | place) as usize % of.len()]);
-        text.push_str(if place % 12 == 11 { "。" } else { gap });
-    }
-    text
-}
-
-fn document(number: u64, text: &str, out: &mut Vec<u8>) {
-    words(&[b"FP.CHECKADD", b"texts", format!("doc-{number:012}").as_bytes(), b"TEXT", text.as_bytes()], out);
-}
-
-const CHINESE: &str = "我们 今天 开始 研究 中国 经济 发展 问题 政府 公司 市场 技术 工作 社会 学生 学校 老师 国家 世界 城市 农村 北京 上海 天气 下雨 新闻 报道 记者 表示 认为 可以 因为 所以 但是 已经 没有 进行 使用 系统 数据 分析 方法 文本 相似 重复 网页 采集 搜索 引擎 的 了 在 是 和 有 这 不 人 大 为 上 个 到 说 们";
-const ENGLISH: &str = "the of and to in that is was for it with as his on be at by had not are but from or have an they which one you were all her she there would their we him been has when who will no more if out so up said what its about than into them can only other time new some could these two may first then do any like my now over such our man me even most made after also did many before must through back years where much your way well down should because long each just state those people too";
-
 fn load(requests: u64, alone: bool) {
     let place = std::env::temp_dir().join(format!("twinsplit-bench-serve-{}", std::process::id()));
     let folder = |name: &str| -> String { place.join(name).display().to_string() };
@@ -98,27 +179,35 @@ fn load(requests: u64, alone: bool) {
         "| what | clients | together | requests/s | of Redis' | p50 ms | p99 | p99.9 | most | server's CPU, us a request |"
     );
     println!("|---|---|---|---|---|---|---|---|---|---|");
+    let made = place.join("tls");
+    fs::create_dir_all(&made).unwrap();
+    let certificates = Certificates::in_folder(&made);
+    certificates.authority("ca").signed("service", "ca", 30);
+    let known = known(&certificates.path("ca.pem"));
     for fsync in ["100ms", "always"] {
-        let ours = Running::ours(&folder(&format!("ours-{fsync}")), fsync, "words:3", None);
-        let http = Running::ours(&folder(&format!("http-{fsync}")), fsync, "words:3", None);
-        let redis = Running::redis(&folder(&format!("redis-{fsync}")), fsync);
-        let of_redis = if fsync == "always" { "always" } else { "everysec" };
-        let asked =
-            |name: String, server, address, reply, request| Asked { name, server, address, reply, request };
+        let ours =
+            |name: &str, made| Running::ours(&folder(&format!("{name}-{fsync}")), fsync, "words:3", made);
+        let redis = |name: &str, made| Running::redis(&folder(&format!("{name}-{fsync}")), fsync, made);
+        let (resp, resp_tls) = (ours("ours", None), ours("ours-tls", Some(&*made)));
+        let (http, http_tls) = (ours("http", None), ours("http-tls", Some(&*made)));
+        let (redis_tls, redis) = (redis("redis-tls", Some(&*made)), redis("redis", None));
         let all = [
-            asked(format!("FP.CHECKADD, --fsync {fsync}"), &ours, ours.address, reply, fingerprint),
-            asked(format!("check-add over HTTP, --fsync {fsync}"), &http, http.http, answer, posted),
-            asked(format!("Redis SET, appendfsync {of_redis}"), &redis, redis.address, reply, set),
+            Asked::resp(&resp, fsync),
+            Asked::resp(&resp_tls, fsync).by_tls(&known),
+            Asked::http(&http, fsync),
+            Asked::http(&http_tls, fsync).by_tls(&known),
+            Asked::redis(&redis_tls, fsync).by_tls(&known),
+            Asked::redis(&redis, fsync),
         ];
-        let (empty, mut begun) = (ours.memory()[0], 0);
+        let (empty, mut begun) = (resp.memory()[0], 0);
         if !alone {
             rows(&all, (50, 32, requests), &mut begun);
-            let held = (ours.memory()[0] - empty) as f64 / begun as f64;
+            let held = (resp.memory()[0] - empty) as f64 / begun as f64;
             eprintln!("--fsync {fsync}: {held:.0} bytes a document");
         }
         rows(&all, (50, 1, requests / 5), &mut begun);
-        drop(ours);
-        let again = Running::ours(&folder(&format!("ours-{fsync}")), fsync, "words:3", None);
+        drop(resp);
+        let again = ours("ours", None);
         eprintln!("--fsync {fsync}: ready again from the log in {} ms", again.ready);
     }
     for (name, features, of, gap) in [
@@ -141,11 +230,11 @@ fn load(requests: u64, alone: bool) {
             name: name.to_owned(),
             server: &server,
             address: server.address,
+            known: None,
             reply,
             request: fingerprint,
         };
         row(name, (8, 16), measure(&asked, (8, 16, requests / 10), request), "");
     }
-    let place: PathBuf = place;
     fs::remove_dir_all(place).unwrap();
 }

@@ -1,7 +1,8 @@
 //! A service that holds many: what it takes, how soon it is ready again, and whether it stays as it is under load for minutes.
 
-use crate::client::{Asked, fingerprint, measure, reply};
+use crate::requests::fingerprint;
 use crate::servers::Running;
+use crate::{Asked, measure};
 use std::fs;
 use std::time::{Duration, Instant};
 
@@ -40,7 +41,7 @@ pub fn hold(documents: u64, minutes: u64) {
     }
     drop(server);
     let began = Instant::now();
-    let server = Running::ours(&folder, "100ms", "words:3", Some(documents));
+    let server = Running::with_most(&folder, ("100ms", "words:3"), &documents.to_string(), None);
     println!(
         "\nready again after a kill: {:.1} s, {} ms of them to read what there was; {:?} MB and at most",
         began.elapsed().as_secs_f64(),
@@ -76,7 +77,6 @@ pub fn hold(documents: u64, minutes: u64) {
 
 /// The rate, the latency of all but a thousandth, and the longest, in milliseconds.
 fn measure_from(server: &Running, first: u64, load: (usize, usize, u64)) -> (f64, f64, f64) {
-    let asked = Asked { name: String::new(), server, address: server.address, reply, request: fingerprint };
-    let of = measure(&asked, load, |number, out| fingerprint(first + number, out));
+    let of = measure(&Asked::resp(server, "100ms"), load, |number, out| fingerprint(first + number, out));
     (of.rate, of.latencies[2], of.latencies[3])
 }

@@ -1,8 +1,9 @@
-//! The servers: ours, which is this program by another argument, and Redis.
+//! Those who are asked: the service, which is this program by another argument, and Redis.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use twinsplit_core::join::memory;
@@ -12,6 +13,7 @@ use twinsplit_core::sketch::{Hash, Idf, Weights};
 use twinsplit_core::text::{FeatureKind, FeatureSpec};
 use twinsplit_serve::disk::LogFolder;
 use twinsplit_serve::resp::Limits;
+use twinsplit_serve::tls::{Tls, TlsOptions};
 use twinsplit_serve::{
     Engine, Fingerprinting, Fsync, HttpOptions, Retention, Server, ServerOptions, Settings, Sketched,
     Sketching, WriterOptions,
@@ -20,9 +22,15 @@ use twinsplit_serve::{
 /// How the name of features begins whose sets are compared, and not their fingerprints.
 const SETS: &str = "sets ";
 
-/// Serves until it is killed; says its port.
+/// Serves until it is killed; says its port. `most` is how many documents there may be, if that is a number; where a folder of certificates is given, it
+/// serves by TLS.
 pub fn serve(args: &[String]) {
-    let [folder, fsync, compared, most] = args else { panic!("{args:?}") };
+    let [folder, fsync, compared, most, made @ ..] = args else { panic!("{args:?}") };
+    let tls = made.first().map(|made| {
+        let path = |name: &str| Path::new(made).join(name);
+        let (certificate, key) = (path("service.pem"), path("service.key"));
+        Tls::read(TlsOptions { certificate, key, client_ca: None, patience: TlsOptions::PATIENCE }).unwrap()
+    });
     let (features, sketched) = match compared.strip_prefix(SETS) {
         Some(features) => (features, Sketched::Sets(Measure::Jaccard.reaching("0.65").unwrap())),
         None => {
@@ -60,6 +68,7 @@ pub fn serve(args: &[String]) {
         connections: 1000,
         idle: None,
         http: Some(HttpOptions { address: "127.0.0.1:0".parse().unwrap(), page: "".into() }),
+        tls,
     };
     let fsync = match fsync.as_str() {
         "always" => Fsync::Always,
@@ -78,7 +87,7 @@ pub struct Running {
     pub address: SocketAddr,
     /// Where it listens for HTTP; Redis does not.
     pub http: SocketAddr,
-    /// Milliseconds until it was ready.
+    /// Milliseconds that it took to read its folder.
     pub ready: String,
 }
 
@@ -90,11 +99,15 @@ impl Drop for Running {
 }
 
 impl Running {
-    /// Ours over a folder; `most` is the most documents of a namespace, where there is one.
-    pub fn ours(folder: &str, fsync: &str, features: &str, most: Option<u64>) -> Self {
+    /// Ours over a folder, with all documents that come.
+    pub fn ours(folder: &str, fsync: &str, features: &str, made: Option<&Path>) -> Self {
+        Self::with_most(folder, (fsync, features), "all", made)
+    }
+
+    /// The same with so many documents.
+    pub fn with_most(folder: &str, (fsync, features): (&str, &str), most: &str, made: Option<&Path>) -> Self {
         let mut command = Command::new(std::env::current_exe().unwrap());
-        let most = most.map_or_else(String::new, |most| most.to_string());
-        command.args(["serve", folder, fsync, features, &most]).stdout(Stdio::piped());
+        command.args(["serve", folder, fsync, features, most]).args(made).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
@@ -103,25 +116,21 @@ impl Running {
         Self { child, address: address(port), http: address(http), ready: ready.to_owned() }
     }
 
-    /// Redis over a folder.
-    pub fn redis(folder: &str, fsync: &str) -> Self {
+    pub fn redis(folder: &str, fsync: &str, made: Option<&Path>) -> Self {
         fs::create_dir_all(folder).unwrap();
         let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         let fsync = if fsync == "always" { "always" } else { "everysec" };
         let port = free.port().to_string();
         let mut command = Command::new("redis-server");
-        command.args([
-            "--port",
-            &port,
-            "--dir",
-            folder,
-            "--appendonly",
-            "yes",
-            "--appendfsync",
-            fsync,
-            "--save",
-            "",
-        ]);
+        if let Some(made) = made {
+            let path = |name: &str| made.join(name).display().to_string();
+            command.args(["--tls-port", &port, "--port", "0", "--tls-auth-clients", "no"]);
+            command.args(["--tls-cert-file", &path("service.pem"), "--tls-key-file", &path("service.key")]);
+            command.args(["--tls-ca-cert-file", &path("ca.pem")]);
+        } else {
+            command.args(["--port", &port]);
+        }
+        command.args(["--dir", folder, "--appendonly", "yes", "--appendfsync", fsync, "--save", ""]);
         let child =
             command.stdout(Stdio::null()).spawn().expect("redis-server: apt-get install redis-server");
         while TcpStream::connect(free).is_err() {

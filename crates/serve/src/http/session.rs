@@ -49,12 +49,9 @@ enum Pending {
 /// Bytes of a body that is read at once: some tenths of a millisecond.
 const SHORT: usize = 64 << 10;
 
-/// What is answered to a client beyond `--connections`.
-pub(crate) fn too_many(date: &str) -> Vec<u8> {
-    let mut out = Vec::new();
-    let reply = Reply::failure(&Failure::new(503, "ERR max number of clients reached"));
-    reply.write(None, false, date, &mut out);
-    out
+/// What is answered to a client of which no request is read.
+pub(crate) fn refusal(failure: &Failure, date: &str, out: &mut Vec<u8>) {
+    Reply::failure(failure).write(None, false, date, out);
 }
 
 impl HttpSession {
@@ -152,7 +149,9 @@ fn admit(head: &Head, common: &Common) -> Result<Admitted, Failure> {
 
 /// Without a password nobody may ask by a name but `localhost`: a page of another site may have any other name resolve to this machine.
 fn must_be_this_host(head: &Head, common: &Common) -> Result<(), Failure> {
-    let (None, Some(host)) = (&common.options.password, &head.host) else { return Ok(()) };
+    // With TLS it would have to have a certificate of that name, too.
+    let is_guarded = common.options.password.is_some() || common.options.tls.is_some();
+    let Some(host) = head.host.as_ref().filter(|_| !is_guarded) else { return Ok(()) };
     let host = String::from_utf8_lossy(host);
     let name = match host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         Some((name, _)) => name,

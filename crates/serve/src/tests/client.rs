@@ -1,6 +1,6 @@
 //! A client of the protocol of Redis, for tests: it sends requests many at a time, and reads what comes.
 
-use std::io::{BufRead, BufReader, Result, Write};
+use std::io::{BufRead, BufReader, Read, Result, Write};
 use std::net::{SocketAddr, TcpStream};
 
 /// A reply.
@@ -24,9 +24,11 @@ pub enum Value {
 
 /// A connection.
 pub struct Client {
-    to: TcpStream,
+    /// The socket below.
+    pub socket: TcpStream,
+    to: Box<dyn Write + Send>,
     /// What comes.
-    pub from: BufReader<TcpStream>,
+    pub from: BufReader<Box<dyn Read + Send>>,
 }
 
 /// The reply that some bytes are.
@@ -58,15 +60,25 @@ pub fn reply(from: &mut impl BufRead) -> Result<Value> {
 impl Client {
     /// Connects.
     pub fn to(address: SocketAddr) -> Self {
-        let to = TcpStream::connect(address).unwrap();
-        to.set_nodelay(true).unwrap();
-        let from = BufReader::new(to.try_clone().unwrap());
-        Self { to, from }
+        let socket = TcpStream::connect(address).unwrap();
+        socket.set_nodelay(true).unwrap();
+        let twin = || socket.try_clone().unwrap();
+        Self::over(twin(), twin(), twin())
+    }
+
+    /// One that is connected, by what lies between it and a socket.
+    pub fn over(
+        socket: TcpStream,
+        to: impl Write + Send + 'static,
+        from: impl Read + Send + 'static,
+    ) -> Self {
+        Self { socket, to: Box::new(to), from: BufReader::new(Box::new(from)) }
     }
 
     /// Sends bytes as they are.
     pub fn raw(&mut self, bytes: &[u8]) -> Result<()> {
-        self.to.write_all(bytes)
+        self.to.write_all(bytes)?;
+        self.to.flush()
     }
 
     /// Sends requests together.
@@ -84,7 +96,7 @@ impl Client {
     /// Says that nothing more comes.
     pub fn no_more(&mut self) {
         // The server may have ended the connection.
-        let _ = self.to.shutdown(std::net::Shutdown::Write);
+        let _ = self.socket.shutdown(std::net::Shutdown::Write);
     }
 
     /// The next reply.

@@ -18,7 +18,7 @@ fn seen(bystander: &mut Client) {
 
 /// Whether something of the next reply has come.
 fn is_there(client: &Client) -> bool {
-    let stream = client.from.get_ref();
+    let stream = &client.socket;
     stream.set_nonblocking(true).unwrap();
     let there = !client.from.buffer().is_empty() || stream.peek(&mut [0]).is_ok();
     stream.set_nonblocking(false).unwrap();

@@ -33,6 +33,11 @@ impl HttpClient {
         Self(Client::to(address))
     }
 
+    /// One over a connection that is there.
+    pub fn over(client: Client) -> Self {
+        Self(client)
+    }
+
     /// Sends bytes as they are.
     pub fn raw(&mut self, bytes: &[u8]) -> Result<()> {
         self.0.raw(bytes)

@@ -9,6 +9,7 @@ use crate::resp::Limits;
 use crate::server::{HttpOptions, Server, ServerOptions, Stopper};
 use crate::settings::{Retention, Settings};
 use crate::sketch::{Fingerprinting, Sketched, Sketching};
+use crate::tls::Tls;
 use std::net::SocketAddr;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -26,6 +27,8 @@ pub(super) struct Serving {
     pub http: SocketAddr,
     stopper: Stopper,
     thread: Option<JoinHandle<Result<()>>>,
+    /// What its clients get by TLS, where they have it.
+    pub tls: Option<Tls>,
     pub folder: TempDir,
 }
 
@@ -39,6 +42,7 @@ pub(super) fn options() -> ServerOptions {
         connections: 50,
         idle: None,
         http: None,
+        tls: None,
     }
 }
 
@@ -93,10 +97,11 @@ impl Serving {
 
     pub fn of(options: ServerOptions, sketching: Sketching, fsync: Fsync) -> Self {
         let folder = tempfile::tempdir().unwrap();
+        let tls = options.tls.clone();
         let server = Self::server(&folder, options, sketching, fsync);
         let (address, stopper) = (server.address(), server.stopper());
         let http = server.http().unwrap_or(address);
-        Self { address, http, stopper, thread: Some(thread::spawn(|| server.serve())), folder }
+        Self { address, http, stopper, thread: Some(thread::spawn(|| server.serve())), tls, folder }
     }
 
     pub fn over(
