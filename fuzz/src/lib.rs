@@ -2,6 +2,7 @@
 //! every seed.
 
 pub mod blocks;
+pub mod bodies;
 pub mod checked_file;
 pub mod doc_split;
 pub mod documents;
@@ -14,13 +15,15 @@ pub mod service;
 pub mod sources;
 pub mod spotsigs;
 pub mod stages;
+pub mod tls;
 
 /// A target's name, and what it does with an input.
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 13] = [
+pub const TARGETS: [Target; 15] = [
     ("blocks", blocks::run),
+    ("bodies", bodies::run),
     ("doc_split", doc_split::run),
     ("documents", documents::run),
     ("features", features::run),
@@ -33,4 +36,5 @@ pub const TARGETS: [Target; 13] = [
     ("sources", sources::run),
     ("spotsigs", spotsigs::run),
     ("stages", stages::run),
+    ("tls", tls::run),
 ];
