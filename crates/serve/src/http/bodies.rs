@@ -1,6 +1,6 @@
 //! What requests and answers hold, as JSON. Each is declared once: how it is read and written, and its schema in the OpenAPI document, follow from that.
 
-use super::described::{Described, described, objects};
+use super::described::{Described, Object, described, objects};
 use super::id::Id;
 use crate::document::Verdict as Decided;
 use crate::runs::{Mode, RunFigures, Settled};
@@ -46,7 +46,7 @@ objects! { (Clone, Debug, PartialEq, Deserialize)
     /// Several documents.
     Documents {
         /// They are decided one after the other.
-        documents: Vec<BatchDocument>,
+        documents: Vec<Object<BatchDocument>>,
         /// The run of a crawler with which they come.
         run: Option<Id>,
     }

@@ -1,6 +1,11 @@
 //! What has a schema: texts, numbers, lists, and objects that are declared once, with how they are read and written.
 
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
+use std::fmt;
+use std::marker::PhantomData;
 
 /// What has a schema.
 pub(crate) trait Described {
@@ -49,6 +54,36 @@ impl<T: Described> Described for Option<T> {
 impl<T: Described> Described for Vec<T> {
     fn schema(all: &mut Map<String, Value>) -> Value {
         json!({ "type": "array", "items": T::schema(all) })
+    }
+}
+
+/// What is read from an object, and from nothing else: a structure is also read from an array of its fields, which no schema has.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Object<T>(pub T);
+
+impl<T: Described> Described for Object<T> {
+    fn schema(all: &mut Map<String, Value>) -> Value {
+        T::schema(all)
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct OfObject<T>(PhantomData<T>);
+
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for OfObject<T> {
+            type Value = Object<T>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Object<T>, A::Error> {
+                T::deserialize(MapAccessDeserializer::new(map)).map(Object)
+            }
+        }
+
+        deserializer.deserialize_map(OfObject(PhantomData))
     }
 }
 

@@ -1,7 +1,7 @@
 //! What there is to ask for. Routes, what they take and answer, and the OpenAPI document follow from this one declaration.
 
 use super::bodies;
-use super::described::Described;
+use super::described::{Described, Object};
 use super::id::Id;
 use super::request::{Failure, Head, Length, unescaped};
 use crate::commands::{ID, NAME, bounded};
@@ -158,7 +158,7 @@ pub(crate) const ENDPOINTS: [Endpoint; 18] = [
         |body, sketching| {
             let bodies::Documents { documents, run } = read(body)?;
             let all = documents.into_iter().zip(1..).map(|(document, number)| {
-                let bodies::BatchDocument { id, text, fingerprint } = document;
+                let Object(bodies::BatchDocument { id, text, fingerprint }) = document;
                 let of = |problem: String| format!("{problem} (document {number} of the request)");
                 Ok((id_of(id).map_err(of)?, content(text, fingerprint, sketching).map_err(of)?))
             });
@@ -275,7 +275,10 @@ pub(crate) const ENDPOINTS: [Endpoint; 18] = [
 ];
 
 fn read<'b, T: Deserialize<'b>>(body: &'b [u8]) -> Result<T, String> {
-    serde_json::from_slice(body).map_err(|error| format!("ERR the body is not what was expected: {error}"))
+    let object = serde_json::from_slice(body);
+    object
+        .map(|Object(object)| object)
+        .map_err(|error| format!("ERR the body is not what was expected: {error}"))
 }
 
 fn wrong(problem: String) -> Failure {

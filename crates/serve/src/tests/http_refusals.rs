@@ -30,6 +30,14 @@ fn what_is_refused_has_its_status() {
         (json("not JSON"), 400, "line 1 column 2", true),
         (json(""), 400, "EOF", true),
         (json("{\"fingerprint\":\"00ff\"}"), 400, "16 hex digits", true),
+        // The fields of an object in their order are none.
+        (json("[\"x\"]"), 400, "expected an object", true),
+        (
+            json("{\"documents\":[[\"a\",\"some text\"]]}").replacen("/check ", "/batch-check-add ", 1),
+            400,
+            "expected an object",
+            true,
+        ),
         (get("/nothing"), 404, "/openapi.json", true),
         (get("/v1/n/check/"), 404, "NOTFOUND", true),
         (get("/v1/n/check"), 405, "expected POST", true),
