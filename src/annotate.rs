@@ -45,7 +45,7 @@ struct AnnotateOpts {
     #[command(flatten)]
     overwrite: Overwrite,
     /// What is written: jsonl, one file of JSON lines, or same, a file for each file of the input, in its own format and compression: for JSON lines, CSV,
-    /// TSV and Parquet
+    /// TSV, Parquet and Arrow
     #[arg(long, value_parser = args::choice::<Form>(), default_value = "jsonl")]
     form: Form,
     /// Documents of the run, if they have moved or came from a stream: files, folders, quoted patterns such

@@ -57,12 +57,12 @@ pub struct ConvertOpts {
 /// How documents are found in files.
 #[derive(Args, Clone, Debug)]
 struct SourceArgs {
-    /// What holds the id: a field of jsonl and json, a column of csv, tsv and parquet, an element of trec, a field of the records of warc. `auto` makes ids of the
+    /// What holds the id: a field of jsonl and json, a column of csv, tsv, parquet and arrow, an element of trec, a field of the records of warc and arc by its name in WARC. `auto` makes ids of the
     /// form FILE@OFFSET for trec, and asks for none where documents keep their fields; `row` gives every document the id FILE@NUMBER, which is the
     /// number of a line of jsonl, and else of the document in its file [default: id; DOCNO; WARC-Record-ID]
     #[arg(long, value_name = "NAME")]
     id: Option<String>,
-    /// What holds the text: fields of jsonl and json, by names or paths such as meta.content; columns of csv, tsv and parquet or elements of trec, which are
+    /// What holds the text: fields of jsonl and json, by names or paths such as meta.content; columns of csv, tsv, parquet and arrow or elements of trec, which are
     /// joined in their order [default: text; TEXT, or all that follows a DOCHDR]
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     text: Vec<String>,
@@ -253,20 +253,20 @@ impl Pages {
         let pages = |number| plural(number, "page", "pages");
         if self.replaced.0 > 0 {
             warnings.push(format!(
-                "{} of UTF-8 with bytes that are not: {} read as U+FFFD; --encoding names another encoding",
+                "{} with bytes that are not of their encoding: {} read as U+FFFD; --encoding names another encoding",
                 pages(self.replaced.0),
                 plural(self.replaced.1, "sequence", "sequences")
             ));
         }
         if self.contradict > 0 {
             warnings.push(format!(
-                "{} with another encoding in the meta element than that of the bytes, which are UTF-8; --encoding names one for all",
+                "{} with another encoding in the header or the meta element than that of the bytes; --encoding names one for all",
                 pages(self.contradict)
             ));
         }
         if self.guessed > 0 {
             warnings.push(format!(
-                "{} without a word of the encoding, not UTF-8, read as windows-1252; --encoding names another",
+                "{} neither UTF-8 nor of an encoding that the header or the meta element says, read as windows-1252; --encoding names another",
                 pages(self.guessed)
             ));
         }

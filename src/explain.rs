@@ -99,7 +99,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
             let found = args::read::<InputOpts>(matches)?.of(&given)?;
             let as_given = params.clone();
             found.settle(&mut params);
-            json_lines = found.read(&as_given, None, true)?;
+            json_lines = found.of_needed_fields().read(&as_given, None, true)?;
             Inputs::of(json_lines.to_vec())
         }
     };

@@ -83,7 +83,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     let most = params.parse::<DocumentOpts>()?.bad_records;
     let quarantine = quarantine::beside(&output, most, reads())?;
     let work = output.work_folder()?;
-    let inputs = inputs.read(&given, quarantine.as_ref(), false)?;
+    let inputs = inputs.of_needed_fields().read(&given, quarantine.as_ref(), false)?;
     let made = table(&inputs, &params, work.path());
     let made = match &quarantine {
         // What was converted holds no others.

@@ -101,6 +101,12 @@ impl Inputs {
         }
     }
 
+    /// The same for a command that gives back no fields: columns that no option names need not be decoded.
+    #[must_use]
+    pub fn of_needed_fields(self) -> Self {
+        Self { in_front: self.in_front.map(InFront::of_needed_fields), ..self }
+    }
+
     /// The files of JSON lines. `params` are the options as they were given.
     pub fn read(self, params: &Params, quarantine: Option<&Target>, quiet: bool) -> Result<JsonLines> {
         let Some(in_front) = self.in_front else {

@@ -1,6 +1,7 @@
 //! What the fuzz targets do with an input, so that other programs can do the same: the tests of the main crate replay
 //! every seed.
 
+pub mod arrow;
 pub mod blocks;
 pub mod bodies;
 pub mod checked_file;
@@ -21,7 +22,8 @@ pub mod tls;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 15] = [
+pub const TARGETS: [Target; 16] = [
+    ("arrow", arrow::run),
     ("blocks", blocks::run),
     ("bodies", bodies::run),
     ("doc_split", doc_split::run),

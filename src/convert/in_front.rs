@@ -29,6 +29,8 @@ pub struct InFront {
     unit: Option<Unit>,
     /// What the user would say of all files to `convert`.
     option: String,
+    /// Whether fields that no option names may be left out.
+    needed_alone: bool,
 }
 
 /// The field in which documents get ids of places.
@@ -56,7 +58,14 @@ impl InFront {
             encoding: opts.encoding,
             unit: opts.unit,
             option: options.join(" "),
+            needed_alone: false,
         })
+    }
+
+    /// The same, without the fields that no option names where these take time to decode.
+    #[must_use]
+    pub fn of_needed_fields(self) -> Self {
+        Self { needed_alone: true, ..self }
     }
 
     /// Refuses to convert for a command that cannot; `why` says so.
@@ -104,7 +113,7 @@ impl InFront {
         // The lines have the ids that places gave them.
         let is_place = given("id") == ID;
         let params = if is_place { params.clone().with("id", IdField::Row.name()) } else { params.clone() };
-        Self { format, encoding, unit: None, option: String::new() }.source(&params)
+        Self { format, encoding, unit: None, option: String::new(), needed_alone: false }.source(&params)
     }
 
     /// How the documents are found, by the options of the command as they were given.
@@ -132,7 +141,7 @@ impl InFront {
         };
         let names =
             FieldNames { id: Some(name(id.as_ref(), "id")), text: name(Some(&document.text.first), "text") };
-        Ok(SourceOpts {
+        let source = SourceOpts {
             // Elements have their usual names; fields those that the command asks for.
             id: field(id, keeps_fields || is_of_record),
             text: if keeps_fields { text } else { Vec::new() },
@@ -147,7 +156,9 @@ impl InFront {
             bad_records: document.bad_records,
             max_line: document.max_line,
             ..SourceOpts::of(self.format)
-        })
+        };
+        let site = params.get("site").map(str::to_owned);
+        Ok(if self.needed_alone { source.needing(site.as_slice()) } else { source })
     }
 
     /// How documents are divided, where units are compared.

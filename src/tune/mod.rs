@@ -192,6 +192,8 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     let write_sample =
         opts.write_sample.as_ref().map(|path| sample_target(path, &opts, &shared.params, &inputs.files));
     let write_sample = write_sample.transpose()?;
+    // A sample that is written has documents as they are.
+    let inputs = if write_sample.is_some() { inputs } else { inputs.of_needed_fields() };
     let inputs = inputs.read(&shared.params, None, matches.get_flag("quiet"))?;
     let mut start = Instant::now();
     let mut on_progress = |what: &str| {

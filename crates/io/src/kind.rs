@@ -58,10 +58,11 @@ const UTF_16BE: Kind = filter("UTF-16 without a byte order mark", "iconv -f UTF-
 const UTF_32: Kind = filter("UTF-32", "iconv -f UTF-32 -t UTF-8");
 const UTF_32LE: Kind = filter("UTF-32 without a byte order mark", "iconv -f UTF-32LE -t UTF-8");
 const UTF_32BE: Kind = filter("UTF-32 without a byte order mark", "iconv -f UTF-32BE -t UTF-8");
+const ARROW: Kind = Kind { name: "Arrow", command: Command::Convert("arrow") };
 const TAR: Kind = filter("a tar archive", "tar -xO");
 
 /// The first bytes of kinds that no line of JSON begins with; where one begins as another does, the longer stands first.
-const MAGIC: [(&[u8], Kind); 25] = [
+const MAGIC: [(&[u8], Kind); 24] = [
     (b"\x1f\x8b", filter("gzip", "gzip -dc")),
     (b"\x28\xb5\x2f\xfd", filter("packed by zstd", "zstd -dc")),
     (b"\xfd7zXZ\0", filter("packed by xz", "xz -dc")),
@@ -70,12 +71,11 @@ const MAGIC: [(&[u8], Kind); 25] = [
     (b"7z\xbc\xaf\x27\x1c", file("a 7z archive", "7z x -so {}")),
     (b"PK\x03\x04", file("a zip archive", "unzip -p {}")),
     (b"PK\x05\x06", alone("an empty zip archive")),
-    (b"ARROW1\0", file("Arrow", DATASET_IPC)),
-    (b"\xff\xff\xff\xff", filter("a stream of Arrow", ARROW_STREAM)),
+    (b"ARROW1\0", ARROW),
     (b"Obj\x01", file("Avro", "fastavro {}")),
     (b"SQLite format 3\0", alone("an SQLite database")),
     (b"WARC/", Kind { name: "WARC", command: Command::Convert("warc") }),
-    (b"filedesc://", filter("ARC", ARC)),
+    (b"filedesc://", Kind { name: "ARC", command: Command::Convert("arc") }),
     (b"\xff\xfe\0\0", UTF_32),
     (b"\0\0\xfe\xff", UTF_32),
     (b"\xff\xfe", UTF_16),
@@ -90,17 +90,16 @@ const MAGIC: [(&[u8], Kind); 25] = [
 ];
 
 /// The same of kinds whose first bytes could be the beginning of a text, so that others must follow.
-const MAGIC_AND_BYTES: [(&[u8], Kind); 4] = [
+const MAGIC_AND_BYTES: [(&[u8], Kind); 5] = [
     (b"BZh", filter("packed by bzip2", "bzip2 -dc")),
     (b"PAR1", Kind { name: "Parquet", command: Command::ConvertUnpacked("parquet") }),
+    (b"FEA1", file("Feather of version 1", FEATHER)),
     (b"ORC", file("ORC", DATASET_ORC)),
     (b"%PDF-", file("PDF", "pdftotext {} - | jq -cRs --arg id {} '{id: $id, text: .}'")),
 ];
 
-const DATASET_IPC: &str = r#"python3 -c 'import json, sys, pyarrow.dataset; [print(json.dumps(row, default=str)) for part in pyarrow.dataset.dataset(sys.argv[1], format="ipc").to_batches() for row in part.to_pylist()]' {}"#;
 const DATASET_ORC: &str = r#"python3 -c 'import json, sys, pyarrow.dataset; [print(json.dumps(row, default=str)) for part in pyarrow.dataset.dataset(sys.argv[1], format="orc").to_batches() for row in part.to_pylist()]' {}"#;
-const ARROW_STREAM: &str = r#"python3 -c 'import json, sys, pyarrow; [print(json.dumps(row, default=str)) for part in pyarrow.ipc.open_stream(sys.stdin.buffer) for row in part.to_pylist()]'"#;
-const ARC: &str = r#"python3 -c 'import json, sys; from warcio.archiveiterator import ArchiveIterator; from resiliparse.parse.html import HTMLTree; from resiliparse.parse.encoding import detect_encoding; from resiliparse.extract.html2text import extract_plain_text; [print(json.dumps({"id": "%d %s" % (n, r.rec_headers.get_header("WARC-Target-URI")), "text": b.decode("utf-8", "replace") if r.rec_type == "conversion" else extract_plain_text(HTMLTree.parse_from_bytes(b, detect_encoding(b)))})) for n, r in enumerate(ArchiveIterator(sys.stdin.buffer, arc2warc=True)) if r.rec_type in ("response", "conversion") for b in [r.content_stream().read()]]'"#;
+const FEATHER: &str = r#"python3 -c 'import json, sys, pyarrow.feather; [print(json.dumps(row, default=str)) for part in pyarrow.feather.read_table(sys.argv[1]).to_batches() for row in part.to_pylist()]' {}"#;
 
 const HTML: Kind = Kind { name: "HTML", command: Command::Convert("html") };
 const TREC: Kind = Kind { name: "TREC", command: Command::Convert("trec") };
@@ -118,8 +117,9 @@ impl Kind {
         let begins = |(magic, kind): &(&[u8], Self)| head.starts_with(magic).then_some(*kind);
         let by_magic = || MAGIC.iter().find_map(begins);
         let by_more = || MAGIC_AND_BYTES.iter().find_map(begins).filter(|_| has_bytes(head));
+        let stream = || begins_with_schema(head).then_some(ARROW);
         let tar = || (head.get(257..262) == Some(b"ustar")).then_some(TAR);
-        by_magic().or_else(by_more).or_else(tar).or_else(|| without_mark(head))
+        by_magic().or_else(by_more).or_else(stream).or_else(tar).or_else(|| without_mark(head))
     }
 
     /// The form of text that a line is of which is no document, and the first of its file or not.
@@ -169,14 +169,12 @@ impl Kind {
         }
     }
 
-    /// Whether these are records of a crawl.
-    pub fn is_warc(self) -> bool {
-        self.name == "WARC"
-    }
-
-    /// Whether this is a table of Parquet.
-    pub fn is_parquet(self) -> bool {
-        self.name == "Parquet"
+    /// The format in which `convert` reads it, if it reads it.
+    pub fn format(self) -> Option<&'static str> {
+        match self.command {
+            Command::Convert(format) | Command::ConvertUnpacked(format) => Some(format),
+            Command::Filter(_) | Command::File(_) | Command::None => None,
+        }
     }
 
     /// What is wrong with a file of this kind where another was `expected`, and what makes `to` of it. `packing` was taken off
@@ -230,6 +228,21 @@ impl Kind {
     }
 }
 
+/// Whether a stream of Arrow begins so: its first message is a schema. Before its length stands a mark, but for the first versions; it is a flat
+/// buffer, whose table says in its second field which kind of message it is.
+fn begins_with_schema(head: &[u8]) -> bool {
+    let message = head.strip_prefix(&[0xff; 4]).unwrap_or(head);
+    let kind = || {
+        let word = |at: usize| Some(u32::from_le_bytes(*message.get(at..)?.first_chunk()?) as usize);
+        let half = |at: usize| Some(u16::from_le_bytes(*message.get(at..)?.first_chunk()?) as usize);
+        let (length, table) = (word(0)?, word(4)?.checked_add(4)?);
+        let fields = table.checked_sub(word(table)?)?;
+        let is_message = length > 0 && length <= i32::MAX as usize && half(fields)? >= 8;
+        is_message.then_some(*message.get(table + half(fields + 6)?)?)
+    };
+    kind() == Some(1)
+}
+
 /// Whether there are bytes that are no text.
 fn has_bytes(head: &[u8]) -> bool {
     head.iter().any(|byte| !byte.is_ascii() || byte.is_ascii_control() && !byte.is_ascii_whitespace())
@@ -277,6 +290,12 @@ mod tests {
             (b"%PDF-1.7\n%\xe2\xe3", Some("PDF")),
             (b"WARC/1.0\r\n", Some("WARC")),
             (b"filedesc://a.arc 0.0.0.0", Some("ARC")),
+            (b"ARROW1\0\0", Some("Arrow")),
+            (b"\xff\xff\xff\xff\x98\0\0\0\x10\0\0\0\0\0\x0a\0\x0c\0\x06\0\x05\0\x08\0\x0a\0\0\0\0\x01\x04\0", Some("Arrow")),
+            (b"\x98\0\0\0\x10\0\0\0\0\0\x0a\0\x0c\0\x06\0\x05\0\x08\0\x0a\0\0\0\0\x01\x04\0", Some("Arrow")),
+            (b"\xff\xff\xff\xff\x98\0\0\0\x10\0\0\0\0\0\x0a\0\x0c\0\x06\0\x05\0\x08\0\x0a\0\0\0\0\x03\x04\0", None),
+            (b"\xff\xff\xff\xff", None),
+            (b"FEA1\0\0", Some("Feather of version 1")),
             (&tar, Some("a tar archive")),
             (b"\xff\xfe{\0", Some("UTF-16")),
             (b"\xfe\xff\0{", Some("UTF-16")),

@@ -1,10 +1,12 @@
 //! Columns that a program adds to documents or makes tables of, and what stands in their cells: as members of JSON objects ([`json`]), as
-//! cells of tables of text ([`text`]), and as columns of Parquet ([`columnar`]).
+//! cells of tables of text ([`text`]), and as columns of Parquet ([`columnar`]) and Arrow ([`arrays`]).
 
+mod arrays;
 mod columnar;
 mod json;
 mod text;
 
+pub use arrays::{Array, arrow_field};
 pub use columnar::{Values, field};
 pub use json::{Members, end};
 pub use text::cells;

@@ -3,10 +3,13 @@
 //! | what | format |
 //! |---|---|
 //! | begins with `WARC/` | `warc` |
+//! | begins with `filedesc://` | `arc` |
 //! | begins with `PAR1` and bytes that are no text | `parquet` |
+//! | begins with `ARROW1` and a zero byte, or with four bytes 0xff, a length and a message that is a schema | `arrow` |
 //! | begins with `{` and then `"` or `}` on the same line | `jsonl` |
 //! | begins with `{` or `[`, and then, over any white space, as an object, an array of objects or an empty array does | `json` |
 //! | begins with `<DOC>` | `trec` |
+//! | begins with `<!DOCTYPE lewis` or `<REUTERS` | `reuters` |
 //! | begins with `<!DOCTYPE html` or `<html`, or with `<?xml` and `<html` soon after | `html` |
 //! | has a name that ends in one of [`ENDINGS`], before that of a compression | that one |
 //! | anything else | `jsonl`, whose reader names what is none |
@@ -18,7 +21,7 @@ use std::path::Path;
 use twinsplit_io::{Kind, Opened, Packing, blank_start};
 
 /// Endings of names, and what they say.
-pub const ENDINGS: [(&str, Format); 17] = [
+pub const ENDINGS: [(&str, Format); 21] = [
     ("jsonl", Format::Jsonl),
     ("ndjson", Format::Jsonl),
     ("jl", Format::Jsonl),
@@ -27,6 +30,9 @@ pub const ENDINGS: [(&str, Format); 17] = [
     ("tsv", Format::Tsv),
     ("tab", Format::Tsv),
     ("parquet", Format::Parquet),
+    ("arrow", Format::Arrow),
+    ("arrows", Format::Arrow),
+    ("feather", Format::Arrow),
     ("txt", Format::Text),
     ("text", Format::Text),
     ("md", Format::Text),
@@ -35,16 +41,20 @@ pub const ENDINGS: [(&str, Format); 17] = [
     ("xhtml", Format::Html),
     ("warc", Format::Warc),
     ("wet", Format::Warc),
+    ("arc", Format::Arc),
     ("trec", Format::Trec),
 ];
+
+/// What the names of formats mean that are told by bytes alone.
+const OF_BYTES: [(&str, Format); 4] =
+    [("warc", Format::Warc), ("arc", Format::Arc), ("parquet", Format::Parquet), ("arrow", Format::Arrow)];
 
 impl Format {
     /// The format of a file of this name that begins with these bytes, unpacked.
     pub fn of(head: &[u8], path: &Path) -> Self {
-        match Kind::of(head) {
-            Some(kind) if kind.is_warc() => return Self::Warc,
-            Some(kind) if kind.is_parquet() => return Self::Parquet,
-            _ => {}
+        let of_kind = Kind::of(head).and_then(Kind::format);
+        if let Some((_, format)) = of_kind.and_then(|name| OF_BYTES.iter().find(|(of, _)| *of == name)) {
+            return *format;
         }
         let text = &head[blank_start(head)..];
         Self::of_text(text).or_else(|| Self::of_name(path)).unwrap_or(Self::Jsonl)
@@ -73,6 +83,7 @@ impl Format {
             (b'{', Some(b'"' | b'}')) if !is_spread => Some(Self::Jsonl),
             (b'{', Some(b'"' | b'}')) | (b'[', Some(b'{' | b']')) => Some(Self::Json),
             (b'<', _) if begins("<doc>") => Some(Self::Trec),
+            (b'<', _) if begins("<!doctype lewis ") || begins("<reuters ") => Some(Self::Reuters),
             (b'<', _) if begins("<!doctype html") || begins("<html") => Some(Self::Html),
             (b'<', _) if begins("<?xml") && has_html() => Some(Self::Html),
             _ => None,
@@ -99,7 +110,7 @@ mod tests {
 
     #[test]
     fn content_decides_and_then_the_name() {
-        let cases: [(&[u8], &str, Format); 38] = [
+        let cases: [(&[u8], &str, Format); 47] = [
             (b"{\"id\":1}", "a.txt", Format::Jsonl),
             (b"\xef\xbb\xbf \n{ \"id\":1}", "a", Format::Jsonl),
             (b"{}\n", "a.json", Format::Jsonl),
@@ -118,7 +129,9 @@ mod tests {
             (b"\n<html lang=en>", "a.txt", Format::Html),
             (b"<?xml version='1.0'?>\n<!DOCTYPE html", "a", Format::Html),
             (b"<?xml version='1.0'?>\n<rss>", "a", Format::Jsonl),
-            (b"<!DOCTYPE lewis SYSTEM", "a.sgm", Format::Jsonl),
+            (b"<!DOCTYPE lewis SYSTEM", "a.sgm", Format::Reuters),
+            (b"<REUTERS TOPICS=", "a.txt", Format::Reuters),
+            (b"<!DOCTYPE book SYSTEM", "a.sgm", Format::Jsonl),
             (b"<p>a", "a.HTM", Format::Html),
             (b"<p>a", "a", Format::Jsonl),
             (b"id,text\n", "b/a.csv", Format::Csv),
@@ -138,6 +151,13 @@ mod tests {
             (b"PAR1\x15\x04", "a.txt", Format::Parquet),
             (b"PAR1 is", "a.txt", Format::Text),
             (b"", "a.parquet", Format::Parquet),
+            (b"ARROW1\0\0\xff\xff", "a.txt", Format::Arrow),
+            (b"ARROW1 is", "a.txt", Format::Text),
+            (b"\xff\xff\xff\xff\x98\0\0\0\x10\0\0\0\0\0\x0a\0\x0c\0\x06\0\x05\0\x08\0\x0a\0\0\0\0\x01\x04\0", "a", Format::Arrow),
+            (b"", "a.feather", Format::Arrow),
+            (b"", "a.arrows.zst", Format::Arrow),
+            (b"filedesc://a.arc 0.0.0.0", "a.txt", Format::Arc),
+            (b"", "a.arc.gz", Format::Arc),
         ];
         for (head, name, format) in cases {
             assert_eq!(Format::of(head, Path::new(name)), format, "{name} {}", head.escape_ascii());

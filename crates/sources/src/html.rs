@@ -103,7 +103,7 @@ impl Source for Html {
         }
         let page = match Kind::of_page(&self.raw) {
             Some(kind) => Err(no_page(&self.raw, kind, &self.place.file, packing)),
-            None => Encoding::decode_page(&self.raw, self.encoding),
+            None => Encoding::decode_page(&self.raw, self.encoding, None),
         };
         let (mut decoding, mut in_templates) = (Decoding::default(), false);
         let line = match page {
@@ -154,13 +154,16 @@ mod tests {
         assert!(kept["text"].as_str().unwrap().ends_with("<p>中\n<b>文</b>"), "{kept}");
         assert_eq!(read("b", b"", &opts).unwrap().unwrap()["text"], "");
         assert_eq!(read("b", b"\xff\xfea\0<\0b\0r\0>\0b\0", &opts).unwrap().unwrap()["text"], "a\nb");
-        let wrong = read("c", b"<meta charset=utf-8>caf\xe9", &opts).unwrap().unwrap_err();
+        let page = b"<meta charset=utf-8>caf\xe9";
+        assert_eq!(read("c", page, &opts).unwrap().unwrap()["text"], "café");
+        let asked = SourceOpts { encoding: Some("utf-8".parse().unwrap()), ..opts.clone() };
+        let wrong = read("c", page, &asked).unwrap().unwrap_err();
         assert!(
             wrong.field == "document" && wrong.found.contains("its byte 23, 0xe9, is not UTF-8"),
             "{wrong:?}"
         );
         let latin = SourceOpts { encoding: Some("latin1".parse().unwrap()), ..opts.clone() };
-        assert_eq!(read("c", b"<meta charset=utf-8>caf\xe9", &latin).unwrap().unwrap()["text"], "café");
+        assert_eq!(read("c", page, &latin).unwrap().unwrap()["text"], "café");
         let long = read("d", &[b'x'; 61], &opts).unwrap_err().to_string();
         assert!(long.contains("longer than 60B") && long.contains("--max-line"), "{long}");
         let named = SourceOpts { id: Some("auto".to_owned()), ..opts };

@@ -10,10 +10,12 @@
 
 #![deny(clippy::print_stderr)]
 
+mod arrow;
 pub mod cells;
 mod csv;
 mod detect;
 mod encoding;
+mod guard;
 mod html;
 mod input;
 mod json;
@@ -26,6 +28,7 @@ mod trec;
 mod units;
 mod warc;
 
+use crate::arrow::Arrow;
 use crate::csv::Csv;
 use crate::parquet::Parquet;
 use html::Html;
@@ -38,12 +41,12 @@ use serde::Serializer as _;
 use serde::ser::SerializeMap as _;
 use std::borrow::Cow;
 use std::path::Path;
-use trec::Trec;
+use trec::{Element, Trec};
 use twinsplit_io::MaxLine;
 use twinsplit_io::error::{Error, FieldError, Place, Result};
 use twinsplit_rows::bad_records::MostBad;
 use twinsplit_rows::record::document::{DocumentOpts, FieldPath, IdField, TextFields};
-use warc::Warc;
+use warc::{Form, Warc};
 
 pub use detect::ENDINGS;
 pub use encoding::{Decoding, Encoding};
@@ -88,8 +91,8 @@ pub struct Fields<'a> {
     pub id: Cow<'a, str>,
     /// The address of a web page.
     pub url: Option<&'a str>,
-    /// The date, as it stands in the document.
-    pub date: Option<&'a str>,
+    /// The date, as it stands in the document, or in the order of ISO 8601.
+    pub date: Option<Cow<'a, str>>,
     /// The text; it may be empty.
     pub text: Cow<'a, str>,
 }
@@ -122,7 +125,7 @@ impl Fields<'_> {
         if let Some(id) = &names.id {
             line.serialize_entry(id, &self.id)?;
         }
-        for (name, value) in [("url", self.url), ("date", self.date)] {
+        for (name, value) in [("url", self.url), ("date", self.date.as_deref())] {
             if let Some(value) = value {
                 line.serialize_entry(name, value)?;
             }
@@ -161,6 +164,8 @@ twinsplit_core::choice! {
         Json = "json",
         /// TREC: elements DOC with a DOCNO and a TEXT, or with a DOCHDR and a web page behind it
         Trec = "trec",
+        /// Reuters-21578: elements REUTERS with a NEWID, a TITLE and a BODY
+        Reuters = "reuters",
         /// Pages of HTML, one a file: the id is the file's name, the text that of the page
         Html = "html",
         /// A table with a first row of names, a row a document: cells parted by commas, semicolons or bars, quoted or not
@@ -169,12 +174,16 @@ twinsplit_core::choice! {
         Tsv = "tsv",
         /// Parquet, a row a document, with all its columns
         Parquet = "parquet",
+        /// Arrow, files and streams, and Feather of version 2: a row a document, with all its columns
+        Arrow = "arrow",
         /// Plain text, a file a document: the id is the file's name
         Text = "text",
         /// Plain text, a line a document: the id is the file's name and the line's offset
         Lines = "lines",
         /// Crawls: the pages of HTML and plain text in WARC files, and the texts of WET files; the id is that of the record
         Warc = "warc",
+        /// Crawls in ARC files, which came before WARC; the id is the date and the address of the page
+        Arc = "arc",
     }
 }
 
@@ -183,10 +192,10 @@ twinsplit_core::choice! {
 pub struct SourceOpts {
     /// The format of the files
     pub format: Format,
-    /// What holds the id: a field of jsonl and json, a column of csv, tsv and parquet, an element of trec, a field of the record of warc. `auto` makes ids of the
+    /// What holds the id: a field of jsonl and json, a column of csv, tsv, parquet and arrow, an element of trec, a field of the record of warc. `auto` makes ids of the
     /// form FILE@OFFSET for trec, and asks for none where documents keep their fields; nothing for the usual one
     pub id: Option<String>,
-    /// What holds the text: fields of jsonl and json, columns of csv, tsv and parquet, elements of trec; nothing for the usual ones
+    /// What holds the text: fields of jsonl and json, columns of csv, tsv, parquet and arrow, elements of trec; nothing for the usual ones
     pub text: Vec<String>,
     /// What holds the date, if anything does
     pub date: Option<String>,
@@ -198,6 +207,8 @@ pub struct SourceOpts {
     pub names: FieldNames,
     /// Join the columns of a table that hold the text into one more, called text
     pub joins_columns: bool,
+    /// The fields and columns that are needed, by names or paths, where others may be left out of the lines; nothing for all
+    pub fields_needed: Option<Vec<String>>,
     /// The encoding of the files by a name of the WHATWG Encoding Standard, such as latin1, gb18030 or shift_jis; bytes
     /// that are not of it are errors; nothing for UTF-8, or what a web page says
     pub encoding: Option<Encoding>,
@@ -217,7 +228,7 @@ pub struct SourceOpts {
 impl Format {
     /// Whether a document keeps the fields that its file has, under their names.
     pub fn keeps_fields(self) -> bool {
-        matches!(self, Self::Jsonl | Self::Json | Self::Csv | Self::Tsv | Self::Parquet)
+        matches!(self, Self::Jsonl | Self::Json | Self::Csv | Self::Tsv | Self::Parquet | Self::Arrow)
     }
 }
 
@@ -233,6 +244,7 @@ impl SourceOpts {
             place_ids: None,
             names: FieldNames::default(),
             joins_columns: true,
+            fields_needed: None,
             encoding: None,
             keep_markup: false,
             script_templates: false,
@@ -251,14 +263,20 @@ impl SourceOpts {
         let source: Box<dyn Source> = match format {
             Format::Auto | Format::Jsonl => Box::new(JsonLines::open(opts, input)?),
             Format::Json => Box::new(Json::open(opts, input)?),
-            Format::Trec => Box::new(Trec::open(opts, input)?),
+            Format::Trec => Box::new(Trec::open(opts, input, Element::Doc)?),
+            Format::Reuters => Box::new(Trec::open(opts, input, Element::Reuters)?),
             Format::Html => Box::new(Html::open(opts, input)?),
             Format::Csv => Box::new(Csv::open(opts, input, false)?),
             Format::Tsv => Box::new(Csv::open(opts, input, true)?),
             Format::Parquet => Box::new(Parquet::open(opts, input)?),
+            Format::Arrow => Box::new(Arrow::open(opts, input)?),
             Format::Text => Box::new(Plain::open(opts, input, false)?),
             Format::Lines => Box::new(Plain::open(opts, input, true)?),
-            Format::Warc => Box::new(Warc::open(opts, input)?),
+            Format::Warc => Box::new(Warc::open(opts, input, Form::Warc)?),
+            Format::Arc => {
+                let form = Form::of_arc(&input.head);
+                Box::new(Warc::open(opts, input, form)?)
+            }
         };
         Ok(match &self.place_ids {
             Some(ids) => Box::new(WithPlaceIds::new(source, ids.clone(), format == Format::Jsonl)),
@@ -280,7 +298,8 @@ impl SourceOpts {
         let mut opts = self.clone();
         if self.format == Format::Auto && !format.keeps_fields() {
             // A field of a record has a name that no other format has.
-            let of_record = |id: &String| format == Format::Warc && id.starts_with("WARC-");
+            let is_crawl = matches!(format, Format::Warc | Format::Arc);
+            let of_record = |id: &String| is_crawl && id.starts_with("WARC-");
             let id = opts.id.filter(of_record);
             opts = Self { id, text: Vec::new(), date: None, score: None, ..opts };
         }
@@ -289,6 +308,37 @@ impl SourceOpts {
             opts.names.id = None;
         }
         opts
+    }
+
+    /// The same, and lines may lack all fields but those that these options and `more` name: columns of Parquet and Arrow that are not
+    /// needed are not decoded.
+    #[must_use]
+    pub fn needing(self, more: &[String]) -> Self {
+        let id = self.id.clone().unwrap_or_else(|| "id".to_owned());
+        let usual = self.text.is_empty().then(|| "text".to_owned());
+        let is_place = self.place_ids.is_some() || id == IdField::Auto.name();
+        let id = (!is_place).then_some(id);
+        let named = id.into_iter().chain(self.text.iter().cloned()).chain(usual);
+        let named = named.chain(self.date.clone()).chain(self.score.clone());
+        Self { fields_needed: Some(named.chain(more.iter().cloned()).collect()), ..self }
+    }
+
+    /// The columns that must be decoded, of those of these names. Where one that is named is not among them, all are: the error that
+    /// follows lists them.
+    fn columns_needed<'n>(&self, names: impl Iterator<Item = &'n str> + Clone) -> Vec<usize> {
+        let is_of = |field: &str, column: &str| {
+            field.strip_prefix(column).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        let needed = self.fields_needed.as_deref();
+        let are_there =
+            |needed: &&[String]| needed.iter().all(|field| names.clone().any(|name| is_of(field, name)));
+        match needed.filter(are_there) {
+            Some(needed) => {
+                let is_needed = |name: &str| needed.iter().any(|field| is_of(field, name));
+                (0..).zip(names).filter(|(_, name)| is_needed(name)).map(|(at, _)| at).collect()
+            }
+            None => (0..names.count()).collect(),
+        }
     }
 
     /// How the lines are read that a document with fields becomes.

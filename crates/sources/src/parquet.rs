@@ -5,15 +5,16 @@
 
 use super::input::Input;
 use super::{Decoding, Found, Source, SourceOpts, not_written, refuse, too_long};
-use parquet::errors::ParquetError;
+use crate::guard::guarded;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::reader::RowIter;
 use parquet::record::{Field, Row};
+use parquet::schema::types::Type;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use twinsplit_io::MaxLine;
 use twinsplit_io::error::{Error, Place, Result};
 use twinsplit_rows::record::document::DocumentOpts;
@@ -59,14 +60,19 @@ impl Parquet {
         let metadata = reader.metadata().file_metadata();
         let count = metadata.num_rows().try_into().unwrap_or(0);
         let mut names = BTreeSet::new();
-        let mut columns = metadata.schema_descr().root_schema().get_fields().iter().map(|field| field.name());
-        if let Some(twice) = columns.find(|name| !names.insert(*name)) {
+        let root = metadata.schema_descr().root_schema();
+        let columns = root.get_fields().iter().map(|field| field.name());
+        if let Some(twice) = columns.clone().find(|name| !names.insert(*name)) {
             return Err(broken(format!(
                 "two of its columns are called {twice:?}; give one of them another name"
             )));
         }
+        let needed = opts.columns_needed(columns);
+        let fields = needed.into_iter().map(|at| Arc::clone(&root.get_fields()[at])).collect();
+        let chosen = Type::group_type_builder(root.name()).with_fields(fields).build();
+        let rows = guarded(|| RowIter::from_file_into(Box::new(reader)).project(Some(chosen?)));
         Ok(Self {
-            rows: RowIter::from_file_into(Box::new(reader)),
+            rows: rows.map_err(|error| broken(error.to_string()))?,
             opts: opts.document()?,
             bound: opts.max_line,
             path,
@@ -76,13 +82,6 @@ impl Parquet {
             json: Vec::new(),
         })
     }
-}
-
-/// The library ends in a panic over some damaged files and some types that it does not read; that is an error of the file.
-pub fn guarded<T>(read: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
-    catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| {
-        Err(ParquetError::General("it is damaged, or has a column of a type that is not read".to_owned()))
-    })
 }
 
 /// A row as a JSON object.

@@ -1,12 +1,14 @@
 //! A file again, with some of its documents alone, or with more fields: in its own format and compression.
 //!
 //! What is written is what was read, without the bytes of the documents that are left out. So a row keeps its quotes, a table its first
-//! row, a crawl its other records, and a file of which nothing is left out is the same file but for how it was packed. Four ways
-//! do this, by what separates documents: bytes alone ([`spans`]), lines ([`lines`]), records of WARC ([`records`]), and the columns of Parquet
-//! ([`columns`]). Documents with fields can get more of them, behind those they have ([`SourceOpts::write_annotated`]): JSON lines, tables of text,
-//! and Parquet.
+//! row, a crawl its other records, and a file of which nothing is left out is the same file but for how it was packed. Five ways
+//! do this, by what separates documents: bytes alone ([`spans`]), lines ([`lines`]), records of a crawl ([`records`]), the columns of Parquet
+//! ([`columns`]), and the batches of Arrow ([`batches`]). Documents with fields can get more of them, behind those they have
+//! ([`SourceOpts::write_annotated`]): JSON lines, tables of text, Parquet and Arrow.
 
 mod added;
+mod arrow_schema;
+mod batches;
 mod columns;
 mod lines;
 mod records;
@@ -14,6 +16,7 @@ mod spans;
 
 use crate::cells::{Cell, Column};
 use crate::input::Input;
+use crate::warc::Form;
 use crate::{Format, Found, SourceOpts};
 use added::Added;
 use std::path::Path;
@@ -57,13 +60,19 @@ impl SourceOpts {
         if !columns.is_empty() {
             must_have_fields(format, path)?;
         }
-        let mut source = self.open(path, number)?;
+        // Which documents there are is told by the fields that make one.
+        let mut source = self.clone().needing(&[]).open(path, number)?;
         let mut takes = |found: &Found<'_>, cells: &mut Vec<Cell<'static>>| match found.line {
             Ok(line) => annotates(line, found.place, read.load(Ordering::Relaxed), cells),
             Err(_) => Ok(false),
         };
         match format {
-            Format::Warc => records::write(&mut *source, input, to, &mut takes),
+            Format::Warc => records::write(&mut *source, input, Form::Warc, to, &mut takes),
+            Format::Arc => {
+                let form = Form::of_arc(&input.head);
+                records::write(&mut *source, input, form, to, &mut takes)
+            }
+            Format::Arrow => batches::write(&mut *source, input, self.max_line, to, columns, &mut takes),
             Format::Parquet => columns::write(&mut *source, path, to, columns, &mut takes),
             Format::Text | Format::Html => match source.next_document()? {
                 Some(found) if takes(&found, &mut Vec::new())? => whole(path, to),
@@ -71,7 +80,7 @@ impl SourceOpts {
             },
             Format::Json => Err(Error::File { path: path.to_owned(), problem: NO_ARRAYS.to_owned() }),
             Format::Lines => lines::write(&mut *source, input, self.max_line, to, &mut takes),
-            Format::Auto | Format::Jsonl | Format::Trec | Format::Csv | Format::Tsv => {
+            Format::Auto | Format::Jsonl | Format::Trec | Format::Reuters | Format::Csv | Format::Tsv => {
                 let added = Added::of(self, format, path, columns)?;
                 spans::write(&mut *source, input, to, added.as_ref(), &mut takes)
             }
@@ -105,7 +114,7 @@ impl SourceOpts {
 /// Refuses a format whose documents have no fields.
 fn must_have_fields(format: Format, path: &Path) -> Result<()> {
     match format {
-        Format::Jsonl | Format::Csv | Format::Tsv | Format::Parquet => Ok(()),
+        Format::Jsonl | Format::Csv | Format::Tsv | Format::Parquet | Format::Arrow => Ok(()),
         other => Err(Error::File {
             path: path.to_owned(),
             problem: format!(

@@ -17,10 +17,14 @@
 //! A document begins with `<DOC>` at the beginning of a line and ends with the first `</DOC>`. What stands between documents, and
 //! what begins and does not end before the next one, is a bad document, so that nothing is lost in silence.
 
+//!
+//! Reuters-21578 ([`reuters`]) has elements REUTERS in the place of DOC, behind a line that names their type.
+
 mod fields;
+mod reuters;
 
 use super::input::Input;
-use super::{Decoding, Encoding, FieldNames, Found, Source, SourceOpts, refuse};
+use super::{Decoding, Encoding, FieldNames, Fields, Found, Source, SourceOpts, refuse};
 use fields::{Names, content_type, marks};
 use std::borrow::Cow;
 use std::io::BufRead;
@@ -35,6 +39,7 @@ pub struct Trec {
     reader: Box<dyn BufRead + Send>,
     path: PathBuf,
     read: Arc<AtomicU64>,
+    element: Element,
     names: Names,
     field_names: FieldNames,
     encoding: Option<Encoding>,
@@ -58,11 +63,58 @@ fn characters(document: &[u8], asked: Option<Encoding>) -> Result<(Cow<'_, str>,
             let (header, page) = document.split_at(end);
             let said = content_type(header).and_then(Encoding::of_content_type);
             // What is behind the header is a page, and the header is named by nothing but its own bytes.
-            let (header, _) = Encoding::decode_page(header, None)?;
-            let (page, decoding) = Encoding::decode_page(page.trim_ascii_start(), said)?;
+            let (header, _) = Encoding::decode_page(header, None, None)?;
+            let (page, decoding) = Encoding::decode_page(page.trim_ascii_start(), None, said)?;
             Ok((Cow::Owned(header.into_owned() + &page), decoding))
         }
         _ => asked.unwrap_or_default().decode(document).map(|text| (text, Decoding::default())),
+    }
+}
+
+/// The elements that are documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Element {
+    /// DOC, of TREC.
+    Doc,
+    /// REUTERS, of Reuters-21578.
+    Reuters,
+}
+
+impl Element {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Doc => "DOC",
+            Self::Reuters => "REUTERS",
+        }
+    }
+
+    fn fields<'a>(self, names: &Names, document: &'a str, place: &Place) -> Result<Fields<'a>, FieldError> {
+        match self {
+            Self::Doc => names.fields(document, place),
+            Self::Reuters => reuters::fields(names, document, place),
+        }
+    }
+
+    /// What is expected of a piece that is no document.
+    fn expected(self, piece: Piece) -> Option<&'static str> {
+        match (piece, self) {
+            (Piece::Document, _) => None,
+            (Piece::Unclosed, Self::Doc) => {
+                Some("</DOC> before the next <DOC> and before the end of the file")
+            }
+            (Piece::Stray, Self::Doc) => Some("<DOC> at the beginning of a line"),
+            (Piece::Unclosed, Self::Reuters) => {
+                Some("</REUTERS> before the next <REUTERS> and before the end of the file")
+            }
+            (Piece::Stray, Self::Reuters) => Some("<REUTERS> at the beginning of a line"),
+        }
+    }
+
+    /// Whether a line says of which type the file is, and is no document.
+    fn is_type(self, line: &[u8]) -> bool {
+        self == Self::Reuters
+            && line.get(..9).is_some_and(|start| start.eq_ignore_ascii_case(b"<!DOCTYPE"))
+            && line.trim_ascii_end().ends_with(b">")
     }
 }
 
@@ -79,15 +131,26 @@ enum Piece {
 
 impl Trec {
     /// Opens a file.
-    pub fn open(opts: &SourceOpts, input: Input) -> Result<Self> {
-        refuse(&[("--score", opts.score.is_some())], "with --format trec no element holds a score")?;
-        input.refuse_other_kinds("TREC", "documents.trec", |_| false)?;
+    pub fn open(opts: &SourceOpts, input: Input, element: Element) -> Result<Self> {
+        refuse(&[("--score", opts.score.is_some())], "of such elements none holds a score")?;
+        let id = match element {
+            Element::Doc => {
+                input.refuse_other_kinds("TREC", "documents.trec", |_| false)?;
+                "DOCNO"
+            }
+            Element::Reuters => {
+                refuse(&[("--date", opts.date.is_some())], "with --format reuters the date is that of DATE")?;
+                input.refuse_other_kinds("Reuters-21578", "documents.sgm", |_| false)?;
+                "NEWID"
+            }
+        };
         Ok(Self {
+            element,
             here: input.place(),
             reader: input.opened.reader,
             path: input.path,
             read: input.read,
-            names: Names::of(opts),
+            names: Names::of(opts, id),
             field_names: opts.names.clone(),
             encoding: opts.encoding,
             bound: opts.max_line,
@@ -110,7 +173,7 @@ impl Trec {
             }
             let rest = &self.line[self.at..];
             let blank = rest.len() - rest.trim_ascii_start().len();
-            if marks::begins(&rest[blank..], "DOC") {
+            if marks::begins(&rest[blank..], self.element.name()) {
                 // A document is left to the next call where something else must be given first.
                 match (inside, self.raw.is_empty()) {
                     (true, _) => return Ok(Some(Piece::Unclosed)),
@@ -122,14 +185,15 @@ impl Trec {
                 inside = true;
             } else if self.raw.is_empty() {
                 let is_blank = blank == rest.len();
-                self.pass(blank);
-                if is_blank {
+                if is_blank || self.element.is_type(&rest[blank..]) {
+                    self.pass(rest.len());
                     continue;
                 }
+                self.pass(blank);
                 self.place.clone_from(&self.here);
             }
             let rest = &self.line[self.at..];
-            let end = if inside { marks::end(rest, "DOC").map(|(_, end)| end) } else { None };
+            let end = if inside { marks::end(rest, self.element.name()).map(|(_, end)| end) } else { None };
             let taken = end.unwrap_or(rest.len());
             self.raw.extend_from_slice(&rest[..taken]);
             self.pass(taken);
@@ -179,17 +243,13 @@ impl Trec {
 impl Source for Trec {
     fn next_document(&mut self) -> Result<Option<Found<'_>>> {
         let Some(piece) = self.piece()? else { return Ok(None) };
-        let expected = match piece {
-            Piece::Document => None,
-            Piece::Unclosed => Some("</DOC> before the next <DOC> and before the end of the file"),
-            Piece::Stray => Some("<DOC> at the beginning of a line"),
-        };
+        let expected = self.element.expected(piece);
         let (raw, place) = (&self.raw, &self.place);
         let mut decoding = Decoding::default();
         let line = match expected {
             Some(expected) => Err(FieldError::new("document", expected, raw)),
             None => match characters(raw, self.encoding) {
-                Ok((text, how)) => match self.names.fields(&text, place) {
+                Ok((text, how)) => match self.element.fields(&self.names, &text, place) {
                     Ok(fields) => {
                         decoding = how;
                         fields.write(&self.field_names, &mut self.json)?;

@@ -1,10 +1,12 @@
-//! WARC files of a crawl (ISO 28500, versions 0.17 to 1.1), and WET files, which hold the text of pages already.
+//! WARC files of a crawl (ISO 28500, versions 0.17 to 1.1), WET files, which hold the text of pages already, and ARC files, which came before.
 //!
 //! A file is records, one after the other: a line `WARC/1.0`, named fields, an empty line, as many bytes as `Content-Length` says, two line
 //! ends. Most files are gzip, a member a record. Documents are the pages among them: a `response` of HTTP with status 200 that is HTML or
 //! plain text, a `resource` of such a type, or a `conversion`. All others, such as requests, images and redirects, are passed over and
-//! counted. A file that ends in the midst of a record is an error, and not the end of it.
+//! counted. A file that ends in the midst of a record is an error, and not the end of it. ARC ([`arc`]) has no types of records: one whose
+//! content begins as an answer of HTTP is a response, and any other one a resource.
 
+mod arc;
 mod http;
 mod records;
 
@@ -12,7 +14,7 @@ use super::html::Markup;
 use super::input::Input;
 use super::{Decoding, Encoding, FieldNames, Fields, Found, Source, SourceOpts, refuse};
 use http::{Payload, header};
-pub use records::Records;
+pub use records::{Form, Records};
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -47,7 +49,11 @@ enum RecordType {
 }
 
 impl RecordType {
-    fn of(fields: &[u8]) -> Option<Self> {
+    fn of(fields: &[u8], form: Form) -> Option<Self> {
+        if form != Form::Warc {
+            // What it is shows in its content.
+            return (!fields.starts_with(arc::BEGINNING)).then_some(Self::Response);
+        }
         match header(fields, "WARC-Type")? {
             b"response" => Some(Self::Response),
             b"resource" => Some(Self::Resource),
@@ -59,17 +65,21 @@ impl RecordType {
 
 impl Warc {
     /// Opens a file.
-    pub fn open(opts: &SourceOpts, input: Input) -> Result<Self> {
+    pub fn open(opts: &SourceOpts, input: Input, form: Form) -> Result<Self> {
         let given = [
             ("--text", !opts.text.is_empty()),
             ("--date", opts.date.is_some()),
             ("--score", opts.score.is_some()),
         ];
-        refuse(&given, "with --format warc the text is that of the page, and the date that of the record")?;
-        input.refuse_other_kinds("WARC", "documents.warc", |head| head.starts_with(b"WARC/"))?;
+        refuse(&given, "of a crawl the text is that of the page, and the date that of the record")?;
+        let (beginning, to): (&[u8], _) = match form {
+            Form::Warc => (b"WARC/", "documents.warc"),
+            Form::Arc(_) => (arc::BEGINNING, "documents.arc"),
+        };
+        input.refuse_other_kinds(form.name(), to, |head| head.starts_with(beginning))?;
         Ok(Self {
             read: Arc::clone(&input.read),
-            records: Records::of(input),
+            records: Records::of(input, form),
             names: opts.names.clone(),
             id: opts.id.clone().unwrap_or_else(|| "WARC-Record-ID".to_owned()),
             encoding: opts.encoding,
@@ -85,8 +95,9 @@ impl Warc {
     fn record(&mut self) -> Result<Option<RecordType>> {
         while let Some(length) = self.records.head()? {
             let fields = &self.records.raw;
-            let what = RecordType::of(fields);
-            if let Some(what) = what.filter(|what| *what != RecordType::Response || is_page(fields)) {
+            let form = self.records.form();
+            let what = RecordType::of(fields, form);
+            if let Some(what) = what.filter(|what| *what != RecordType::Response || is_page(fields, form)) {
                 self.fields = fields.len();
                 self.records.content(length, self.bound)?;
                 return Ok(Some(what));
@@ -100,32 +111,37 @@ impl Warc {
     /// The text of the record, how its bytes became characters and whether more of it stands in templates; nothing where it is no page.
     fn text(&self, what: RecordType) -> Result<Option<(Cow<'_, str>, Decoding, bool)>, FieldError> {
         let (fields, content) = self.records.raw.split_at(self.fields);
+        let form = self.records.form();
+        let is_of_http =
+            what == RecordType::Response && (form == Form::Warc || content.starts_with(b"HTTP/"));
         let payload = match what {
             RecordType::Conversion => {
-                let text = self.encoding.unwrap_or_default().decode(content)?;
-                return Ok(Some((text, Decoding::default(), false)));
+                // Such texts are UTF-8.
+                let said = Some(Encoding::default());
+                let (text, decoding) = Encoding::decode_page(content, self.encoding, said)?;
+                return Ok(Some((text, decoding, false)));
             }
-            RecordType::Resource => Payload::of(header(fields, "Content-Type"), Cow::Borrowed(content)),
-            RecordType::Response => Payload::of_response(content, self.bound.bytes())?,
+            _ if is_of_http => Payload::of_response(content, self.bound.bytes())?,
+            _ => Payload::of(form.content_type(fields), Cow::Borrowed(content)),
         };
         let Some(Payload { body, said, is_html }) = payload else { return Ok(None) };
-        let said = self.encoding.or_else(|| said.and_then(Encoding::of_content_type));
-        let (page, decoding) = Encoding::decode_page(&body, said)?;
+        let said = said.and_then(Encoding::of_content_type);
+        let (page, decoding) = Encoding::decode_page(&body, self.encoding, said)?;
         let page = Cow::Owned(page.into_owned());
         let (text, in_templates) = if is_html { self.markup.text(page) } else { (page, false) };
         Ok(Some((text, decoding, in_templates)))
     }
 
-    /// A field of the record, without the brackets of an address.
-    fn field(&self, name: &str) -> Option<&str> {
-        let value = std::str::from_utf8(header(&self.records.raw[..self.fields], name)?).ok()?;
-        Some(value.strip_prefix('<').and_then(|value| value.strip_suffix('>')).unwrap_or(value))
+    /// A field of the record, by its name in WARC.
+    fn field(&self, name: &str) -> Option<Cow<'_, str>> {
+        self.records.form().field(&self.records.raw[..self.fields], name)
     }
 }
 
 /// Whether a record of a response is one of HTTP.
-fn is_page(fields: &[u8]) -> bool {
-    header(fields, "Content-Type").is_none_or(|kind| kind.starts_with(b"application/http"))
+fn is_page(fields: &[u8], form: Form) -> bool {
+    form != Form::Warc
+        || header(fields, "Content-Type").is_none_or(|kind| kind.starts_with(b"application/http"))
 }
 
 impl Source for Warc {
@@ -139,9 +155,8 @@ impl Source for Warc {
                     (decoding, in_templates) = (how, templates);
                     match self.field(&self.id).filter(|id| !id.is_empty()) {
                         Some(id) => {
-                            let (id, url) = (Cow::Borrowed(id), self.field("WARC-Target-URI"));
-                            Fields { id, url, date: self.field("WARC-Date"), text }
-                                .write(&self.names, &mut json)?;
+                            let (url, date) = (self.field("WARC-Target-URI"), self.field("WARC-Date"));
+                            Fields { id, url: url.as_deref(), date, text }.write(&self.names, &mut json)?;
                             Some(Ok(()))
                         }
                         None => Some(Err(FieldError::missing(

@@ -1,14 +1,14 @@
 //! `annotate --form same`: each file of the input again in its own form, with six columns more. What is expected is put together here, from the
 //! bytes of the input and the fields that the lines of `annotate` have, which tests of their own hold.
 
+use super::arrow::golden;
 use super::kept_files::forms::{
-    Piece, as_crawl, as_lines, as_table, as_trec, documents, gzip, members, nested,
+    Piece, as_arc, as_crawl, as_lines, as_table, as_trec, documents, gzip, members, nested,
 };
 use crate::common::cli::{Place, jsonl};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
 
 /// The columns, behind their prefix.
 const NAMES: [&str; 6] = ["kept", "size", "rank", "drop", "similarity", "share"];
@@ -114,14 +114,22 @@ fn every_form_gets_its_columns() {
     assert_eq!(ran, 36);
 }
 
-/// Files that pyarrow wrote, in folders; ids of places; bad records. What is read back is what the lines say.
+/// Files that pyarrow and polars wrote, in folders; ids of places; bad records. What is read back is what the lines say.
 #[test]
-fn rows_of_parquet_get_their_columns() {
+fn rows_get_their_columns() {
     let here = Place::new();
-    let golden = |name: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/goldens/parquet").join(name);
     fs::create_dir_all(here.path("in/x")).unwrap();
-    for (name, to) in [("snappy", "in/a.parquet"), ("zstd", "in/x/a.parquet"), ("plain", "in/x/b.parquet")] {
-        fs::copy(golden(&format!("{name}.parquet")), here.path(to)).unwrap();
+    let files = [
+        ("parquet/snappy.parquet", "in/a.parquet"),
+        ("parquet/zstd.parquet", "in/x/a.parquet"),
+        ("parquet/plain.parquet", "in/x/b.parquet"),
+        ("arrow/zstd.arrow", "in/x/a.arrow"),
+        ("arrow/delta.arrow", "in/x/b.arrow"),
+        ("arrow/replaced.arrows", "in/x/c.arrows"),
+        ("arrow/polars.arrow", "in/x/d.arrow"),
+    ];
+    for (name, to) in files {
+        fs::copy(golden(name), here.path(to)).unwrap();
     }
     for options in ["--id row", "--id auto"] {
         here.say(&format!("twinsplit run -i in {options} --features words:2 --tau 0.9 --overwrite -qo out"))
@@ -198,6 +206,7 @@ fn what_has_no_fields_is_refused() {
     for (name, content) in [
         ("a.trec", bytes(as_trec(documents))),
         ("a.warc", bytes(as_crawl(documents, false))),
+        ("a.arc", bytes(as_arc(documents))),
         ("a.json", format!("[{}]", jsonl(&[("a", "one two three")]).trim_end()).into()),
         ("a.txt", "one two three".into()),
         ("a.html", "<html><p>one two three</html>".into()),

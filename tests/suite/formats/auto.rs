@@ -134,14 +134,15 @@ fn standard_input_has_a_format_too() {
 fn what_is_none_is_refused_by_name() {
     let here = mix();
     for (name, bytes, words) in [
-        ("x.arrow", &b"ARROW1\0\0"[..], &["mix/x.arrow: this is Arrow", "pyarrow.dataset"][..]),
+        ("x.arrow", &b"ARROW1\0\0"[..], &["mix/x.arrow: at batch 1", "byte 8", "cut off"][..]),
+        ("x.orc", b"ORC\x0a\x06\x12", &["mix/x.orc: this is ORC", "pyarrow.dataset"]),
         ("x.parquet", b"PAR1\x15\x04\x15", &["mix/x.parquet", "is no whole Parquet file"]),
         ("x.csv", b"\x89PNG\r\n\x1a\n", &["mix/x.csv: this is an image", "leave it out"]),
         ("x.xml", b"<?xml version='1.0'?>\n<rss>", &["mix/x.xml, line 1", "if the file is XML"]),
         ("x", b"id\ttext\n", &["mix/x, line 1", "--format tsv"]),
         (
             "x.sgm",
-            b"<!DOCTYPE lewis SYSTEM 'lewis.dtd'>\n<REUTERS>\n",
+            b"<!DOCTYPE book SYSTEM 'book.dtd'>\n<book>\n",
             &["mix/x.sgm, line 1", "if the file is SGML"],
         ),
         ("x.jsonl", &[0xff, 0xfe, b'{', 0], &["mix/x.jsonl: this is UTF-16", "iconv"]),

@@ -141,11 +141,11 @@ fn pages_of_html_become_text() {
             .ok()
             .contains("2 / (3 + 3 - 2)")
     );
-    // Bytes that are not of the encoding that the page names are never replaced.
+    // Bytes that are not of the encoding that was asked for are never replaced.
     here.write("site/d.html", b"<meta charset=utf-8>caf\xe9");
-    here.say(&format!("{convert} lines"))
-        .fails(1, &["site/d.html, line 1, field document", "its byte 23, 0xe9, is not UTF-8"]);
-    here.say(&format!("{convert} lines --bad-records 1")).ok();
+    here.say(&format!("{convert} lines --encoding gbk"))
+        .fails(1, &["site/d.html, line 1, field document", "its byte 23, 0xe9, is not GBK"]);
+    here.say(&format!("{convert} lines --encoding gbk --bad-records 1")).ok();
     assert_eq!(values(&here.read("lines")), expected);
     here.say(&format!("{convert} - --id auto")).fails(2, &["--id: with --format html a file is a document"]);
 }
@@ -167,9 +167,9 @@ fn files_beside_pages_and_stray_bytes_are_told() {
     let said = here.say(&format!("{convert} --bad-records 2"));
     let warnings = [
         "2 documents could not be read; see docs.jsonl.quarantine.tsv",
-        "1 page of UTF-8 with bytes that are not: 1 sequence read as U+FFFD",
-        "1 page with another encoding in the meta element than that of the bytes, which are UTF-8",
-        "1 page without a word of the encoding, not UTF-8, read as windows-1252",
+        "1 page with bytes that are not of their encoding: 1 sequence read as U+FFFD",
+        "1 page with another encoding in the header or the meta element than that of the bytes",
+        "1 page neither UTF-8 nor of an encoding that the header or the meta element says, read as windows-1252",
         "1 page with more text in scripts that are templates than beside them; twinsplit convert --script-templates reads",
     ];
     warnings.iter().for_each(|warning| assert!(said.err.contains(warning), "{}", said.err));

@@ -3,11 +3,12 @@
 
 pub mod forms;
 
+use super::arrow;
 use super::bad_input::with_mounts;
 use crate::common::cli::{Place, binaries, fixture, jsonl};
 use crate::common::harness::clean;
 use forms::{
-    Piece, as_crawl, as_lines, as_table, as_trec, documents, dropped, gzip, members, nested, without,
+    Piece, as_arc, as_crawl, as_lines, as_table, as_trec, documents, dropped, gzip, members, nested, without,
 };
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -30,13 +31,14 @@ fn every_form_keeps_its_bytes() {
         ("a.trec", "", as_trec(some)),
         ("a.warc", "", as_crawl(some, false)),
         ("a.wet", "", as_crawl(some, true)),
+        ("a.arc", "", as_arc(some)),
         ("b.jsonl", " --id text.id --text text.body", nested(some)),
     ];
     let mut ran = 0;
     for (name, options, pieces) in &cases {
         let here = Place::new();
         let whole: Vec<u8> = pieces.iter().flat_map(|(_, bytes)| bytes.clone()).collect();
-        let is_crawl = name.ends_with(".warc") || name.ends_with(".wet");
+        let is_crawl = [".warc", ".wet", ".arc"].iter().any(|ending| name.ends_with(ending));
         let packed = match is_crawl {
             true => pieces.iter().flat_map(|(_, bytes)| gzip(bytes)).collect(),
             false => gzip(&whole),
@@ -72,7 +74,7 @@ fn every_form_keeps_its_bytes() {
         }
     }
     println!("{} forms, {ran} runs", cases.len());
-    assert_eq!(ran, 28);
+    assert_eq!(ran, 32);
 }
 
 /// A reader of CSV finds the rows that stay, with the ids that other files call kept.
@@ -116,6 +118,37 @@ fn parquet_keeps_its_rows() {
         let found = here.say("twinsplit convert out/kept/a.parquet --id auto -o - -q").ok();
         assert_eq!(found, left, "{name}");
     }
+}
+
+/// The same of Arrow's files and streams, packed or not.
+#[test]
+fn arrow_keeps_its_rows() {
+    let mut ran = 0;
+    for name in arrow::FILES {
+        let here = Place::new();
+        fs::copy(arrow::golden(&format!("arrow/{name}")), here.path("a.arrow")).unwrap();
+        here.shell("gzip -k a.arrow").ok();
+        for file in ["a.arrow", "a.arrow.gz"] {
+            if (name, file) == ("polars.arrow", "a.arrow.gz") {
+                continue;
+            }
+            here.say(&format!(
+                "twinsplit run -i {file} --id row --features words:2 --tau 0.9 --write-kept=same --overwrite -qo out"
+            ))
+            .ok();
+            let dropped = dropped(&here, "out");
+            assert!(dropped.len() > 5 && dropped.len() < 50, "{dropped:?}");
+            let rows = arrow::rows(name);
+            let lines = (1..).zip(rows.lines());
+            let left = lines.filter(|(row, _)| !dropped.contains(&format!("{file}@{row}")));
+            let left: String = left.map(|(_, line)| format!("{line}\n")).collect();
+            let found = here.say(&format!("twinsplit convert out/kept/{file} --id auto -o - -q")).ok();
+            assert_eq!(found, left, "{name} {file}");
+            ran += 1;
+        }
+    }
+    println!("{ran} files");
+    assert_eq!(ran, 17);
 }
 
 /// Files of one name in several folders, one whose name is no UTF-8, one without documents, one of which nothing is kept, and texts that are files: the

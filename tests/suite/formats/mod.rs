@@ -2,6 +2,8 @@
 
 mod annotated_files;
 mod answer_tables;
+mod arc;
+mod arrow;
 mod auto;
 mod bad_input;
 mod bad_records;

@@ -19,11 +19,11 @@ const FOR_ONE: u64 = 2;
 /// How the bytes of a page became characters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Decoding {
-    /// Sequences of bytes that are none of UTF-8, each read as U+FFFD.
+    /// Sequences of bytes that are none of its encoding, each read as U+FFFD.
     pub replaced: u64,
-    /// Whether the page says another encoding than that of its bytes.
+    /// Whether the page, or what came with it, says another encoding than that of its bytes.
     pub contradicts: bool,
-    /// Whether the page says none, and is read as windows-1252 because it is not UTF-8.
+    /// Whether the page is read as windows-1252 because it is neither UTF-8 nor of an encoding that it says.
     pub guessed: bool,
 }
 
@@ -50,55 +50,79 @@ impl Evidence {
     }
 }
 
+/// The text of a page where it is UTF-8, but for some sequences.
+fn nearly_utf_8(page: &[u8]) -> Option<(Cow<'_, str>, Decoding)> {
+    if let Ok(text) = std::str::from_utf8(page) {
+        return Some((Cow::Borrowed(text), Decoding::default()));
+    }
+    let evidence = Evidence::of(page);
+    let replaced = Decoding { replaced: evidence.others, ..Decoding::default() };
+    evidence.is_utf_8().then(|| (String::from_utf8_lossy(page), replaced))
+}
+
+fn count_of_replaced(text: &str) -> u64 {
+    text.chars().filter(|c| *c == char::REPLACEMENT_CHARACTER).count() as u64
+}
+
+/// The text of a page of which nothing tells the encoding; windows-1252 has all bytes.
+fn guess(page: &[u8]) -> (Cow<'_, str>, Decoding) {
+    let (text, _) = encoding_rs::WINDOWS_1252.decode_without_bom_handling(page);
+    (text, Decoding { guessed: true, ..Decoding::default() })
+}
+
 impl Encoding {
-    /// A page in characters. `said`: what came with the page, such as a header of HTTP, or what was asked for.
-    pub fn decode_page(page: &[u8], said: Option<Self>) -> Result<(Cow<'_, str>, Decoding), FieldError> {
-        let plain = |text| (text, Decoding::default());
+    /// A page in characters. `asked`: what somebody asked for, whose bytes the page must have; `said`: what came with the page, such as a
+    /// header of HTTP. A page that is not what it says is what its bytes are, and is counted.
+    ///
+    /// # Errors
+    /// Bytes that are not of the encoding that was asked for.
+    pub fn decode_page(
+        page: &[u8],
+        asked: Option<Self>,
+        said: Option<Self>,
+    ) -> Result<(Cow<'_, str>, Decoding), FieldError> {
         if let Some((encoding, length)) = encoding_rs::Encoding::for_bom(page) {
             let page = &page[length..];
-            return if encoding == encoding_rs::UTF_8 {
-                Self(encoding).or_nearly_utf_8(page)
-            } else {
-                Self(encoding).decode(page).map(plain)
-            };
-        }
-        if let Some(said) = said {
-            return said.decode(page).map(plain);
-        }
-        match of_meta(&page[..page.len().min(HEAD)]) {
-            None => match Self::default().or_nearly_utf_8(page) {
-                Err(_) => {
-                    let text = Self(encoding_rs::WINDOWS_1252).decode(page)?;
-                    Ok((text, Decoding { guessed: true, ..Decoding::default() }))
-                }
-                read => read,
-            },
-            Some(encoding) if encoding.is_utf_8() => encoding.or_nearly_utf_8(page),
-            // All bytes are of an encoding of single bytes, so that its decoder never says that it is another.
-            Some(encoding) if encoding.0.is_single_byte() && Evidence::of(page).is_utf_8() => {
-                let (text, decoding) = Self::default().or_nearly_utf_8(page)?;
-                Ok((text, Decoding { contradicts: true, ..decoding }))
+            if encoding == encoding_rs::UTF_8 {
+                return Ok(Self(encoding).read(page, None));
             }
-            Some(encoding) => encoding.decode(page).map(plain).or_else(|wrong| {
-                let (text, decoding) = Self::default().or_nearly_utf_8(page).map_err(|_| wrong)?;
-                Ok((text, Decoding { contradicts: true, ..decoding }))
-            }),
+            let (text, has_others) = encoding.decode_without_bom_handling(page);
+            let replaced = if has_others { count_of_replaced(&text) } else { 0 };
+            return Ok((text, Decoding { replaced, ..Decoding::default() }));
         }
+        if let Some(asked) = asked {
+            return asked.decode(page).map(|text| (text, Decoding::default()));
+        }
+        let of_meta = of_meta(&page[..page.len().min(HEAD)]);
+        Ok(match (said, of_meta) {
+            (Some(said), of_meta) => said.read(page, of_meta),
+            (None, Some(of_meta)) => of_meta.read(page, None),
+            (None, None) => nearly_utf_8(page).unwrap_or_else(|| guess(page)),
+        })
     }
 
-    /// The text of a page where it is UTF-8, but for some sequences; otherwise the error of this encoding.
-    fn or_nearly_utf_8(self, page: &[u8]) -> Result<(Cow<'_, str>, Decoding), FieldError> {
-        if let Ok(text) = std::str::from_utf8(page) {
-            return Ok((Cow::Borrowed(text), Decoding::default()));
+    /// The text of a page that says this encoding, or else another one.
+    fn read(self, page: &[u8], other: Option<Self>) -> (Cow<'_, str>, Decoding) {
+        let contradicting = |(text, decoding)| (text, Decoding { contradicts: true, ..decoding });
+        // All bytes are of an encoding of single bytes, so that its decoder never says that it is another.
+        let is_in_doubt = self.0.is_single_byte() && Evidence::of(page).is_utf_8();
+        if let (false, Ok(text)) = (is_in_doubt, self.decode(page)) {
+            return (text, Decoding::default());
         }
-        let evidence = Evidence::of(page);
-        match evidence.is_utf_8() {
-            true => {
-                let replaced = Decoding { replaced: evidence.others, ..Decoding::default() };
-                Ok((String::from_utf8_lossy(page), replaced))
-            }
-            false => Err(self.wrong(page)),
+        if let Some(read) = nearly_utf_8(page) {
+            return if self.is_utf_8() { read } else { contradicting(read) };
         }
+        let other = other.filter(|other| *other != self).and_then(|other| other.decode(page).ok());
+        if let Some(text) = other {
+            return contradicting((text, Decoding::default()));
+        }
+        let (text, _) = self.0.decode_without_bom_handling(page);
+        let replaced = count_of_replaced(&text);
+        let others = text.chars().filter(|c| !c.is_ascii()).count() as u64 - replaced;
+        if others > 0 && others >= FOR_ONE * replaced {
+            return (text, Decoding { replaced, ..Decoding::default() });
+        }
+        guess(page)
     }
 
     /// That which a content type names, as in `text/html; charset=gb2312`.
@@ -171,7 +195,8 @@ mod tests {
     use super::*;
 
     fn read(page: &[u8], said: Option<&str>) -> (String, Decoding) {
-        let (text, decoding) = Encoding::decode_page(page, said.map(|said| said.parse().unwrap())).unwrap();
+        let (text, decoding) =
+            Encoding::decode_page(page, None, said.map(|said| said.parse().unwrap())).unwrap();
         (text.into_owned(), decoding)
     }
 
@@ -221,13 +246,36 @@ mod tests {
                 "<meta charset=utf-8>中文\u{fffd}",
                 of(1, false, false),
             ),
+            (b"<meta charset=utf-8>caf\xe9", "<meta charset=utf-8>café", of(0, false, true)),
+            (b"<meta charset=gbk>\xd6\xd0\xff", "<meta charset=gbk>ÖÐÿ", of(0, false, true)),
         ] {
             assert_eq!(read(page, None), (text.to_owned(), decoding), "{}", page.escape_ascii());
         }
-        for page in [&b"<meta charset=utf-8>caf\xe9"[..], b"<meta charset=gbk>\xd6\xd0\xff"] {
-            let found = Encoding::decode_page(page, None).unwrap_err().found;
-            assert!(found.contains("its byte 2"), "{found}");
+        // What was asked for is taken at its word.
+        for (page, asked) in
+            [(&b"caf\xe9"[..], "utf-8"), (b"\xd6\xd0\xff", "gbk"), ("中文".as_bytes(), "big5")]
+        {
+            assert!(Encoding::decode_page(page, Some(asked.parse().unwrap()), None).is_err(), "{asked}");
         }
-        assert!(Encoding::decode_page(b"\xe4\xb8\xad\xe6\x96\x87\xff", Some(Encoding::default())).is_err());
+    }
+
+    /// A page of a crawl has a header, and no page stops a run.
+    #[test]
+    fn a_page_that_is_not_what_its_header_says_is_what_its_bytes_are() {
+        let of = |replaced, contradicts, guessed| Decoding { replaced, contradicts, guessed };
+        let cases: [(&[u8], &str, &str, Decoding); 9] = [
+            (b"caf\xe9 \x97", "utf-8", "café —", of(0, false, true)),
+            (b"\xe4\xb8\xad\xe6\x96\x87\xff", "utf-8", "中文\u{fffd}", of(1, false, false)),
+            (b"\xe4\xb8\xad\xe6\x96\x87", "iso-8859-1", "中文", of(0, true, false)),
+            (b"\xe4\xb8\xad\xe6\x96\x87\xe3\x80\x82", "gbk", "中文。", of(0, true, false)),
+            (b"<meta charset=gbk>\xd6\xd0\xce\xc4", "utf-8", "<meta charset=gbk>中文", of(0, true, false)),
+            (b"<meta charset=gbk>\xd6\xd0", "gb2312", "<meta charset=gbk>中", of(0, false, false)),
+            (b"\xd6\xd0\xce\xc4\xff a", "gbk", "中文\u{fffd} a", of(1, false, false)),
+            (b"<meta charset=klingon>\xff", "big5", "<meta charset=klingon>ÿ", of(0, false, true)),
+            (b"\xff\xfe\x2d\x4e\x87\x65\x00\xd8", "utf-8", "中文\u{fffd}", of(1, false, false)),
+        ];
+        for (page, said, text, decoding) in cases {
+            assert_eq!(read(page, Some(said)), (text.to_owned(), decoding), "{}", page.escape_ascii());
+        }
     }
 }

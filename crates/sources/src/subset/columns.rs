@@ -6,9 +6,10 @@
 
 use super::Takes;
 use super::added::refuse_taken;
+use super::arrow_schema;
 use crate::Source;
 use crate::cells::{Column, Values, field};
-use crate::parquet::guarded;
+use crate::guard::guarded;
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::column::writer::ColumnWriterImpl;
 use parquet::data_type::DataType;
@@ -155,14 +156,18 @@ fn with_columns(root: TypePtr, columns: &[Column]) -> Result<TypePtr, ParquetErr
     Ok(Arc::new(Type::group_type_builder(root.name()).with_fields(fields).build()?))
 }
 
-/// The note in which Arrow's libraries keep the schema as they have it. They expect as many columns in it as the file has.
-const SCHEMA_OF_ARROW: &str = "ARROW:schema";
-
 /// How the file is written: as it was, as far as that can be told.
 fn properties(metadata: &ParquetMetaData, columns: &[Column]) -> WriterProperties {
-    let is_true = |note: &&KeyValue| columns.is_empty() || note.key != SCHEMA_OF_ARROW;
-    let notes = metadata.file_metadata().key_value_metadata();
-    let notes = notes.map(|notes| notes.iter().filter(is_true).cloned().collect());
+    let file = metadata.file_metadata();
+    let count = file.schema_descr().root_schema().get_fields().len();
+    let with_more = |note: &KeyValue| match (&note.value, note.key == arrow_schema::KEY) {
+        (Some(schema), true) if !columns.is_empty() => {
+            let schema = arrow_schema::with_columns(schema, count, columns)?;
+            Some(KeyValue::new(note.key.clone(), schema))
+        }
+        _ => Some(note.clone()),
+    };
+    let notes = file.key_value_metadata().map(|notes| notes.iter().filter_map(with_more).collect());
     let mut properties = WriterProperties::builder().set_key_value_metadata(notes);
     if let Some(group) = metadata.row_groups().first() {
         properties = properties.set_sorting_columns(group.sorting_columns().cloned());

@@ -3,15 +3,21 @@
 use super::Takes;
 use crate::Source;
 use crate::input::Input;
-use crate::warc::Records;
+use crate::warc::{Form, Records};
 use std::path::Path;
 use twinsplit_io::PackedFile;
 use twinsplit_io::error::Result;
 
 /// Writes the file of a source without the documents that `takes` does not take.
-pub fn write(source: &mut dyn Source, input: Input, to: &Path, takes: &mut Takes<'_>) -> Result<()> {
+pub fn write(
+    source: &mut dyn Source,
+    input: Input,
+    form: Form,
+    to: &Path,
+    takes: &mut Takes<'_>,
+) -> Result<()> {
     let mut out = PackedFile::create(to, input.opened.packing)?;
-    let mut records = Records::of(input);
+    let mut records = Records::of(input, form);
     // Where the next document begins, and whether it is written.
     let mut next = place_of(source, takes)?;
     while let Some(length) = records.head()? {

@@ -8,9 +8,10 @@ use twinsplit_io::error::{FieldError, Place};
 
 /// Which elements hold what.
 pub struct Names {
-    id: String,
+    /// `auto` for ids of places.
+    pub id: String,
     /// Empty where nothing was asked for.
-    text: Vec<String>,
+    pub text: Vec<String>,
     date: Option<String>,
     markup: Markup,
 }
@@ -20,10 +21,10 @@ const A_TEXT: &str = "a TEXT element, or those that --text names, or a page behi
 const AN_END: &str = "the end of the element";
 
 impl Names {
-    /// Those that were asked for.
-    pub fn of(opts: &SourceOpts) -> Self {
+    /// Those that were asked for, with the usual name of the id.
+    pub fn of(opts: &SourceOpts, id: &str) -> Self {
         Self {
-            id: opts.id.clone().unwrap_or_else(|| "DOCNO".to_owned()),
+            id: opts.id.clone().unwrap_or_else(|| id.to_owned()),
             text: opts.text.clone(),
             date: opts.date.clone(),
             markup: Markup::of(opts),
@@ -52,7 +53,7 @@ impl Names {
             Some(header) => self.page(header, inside),
             None => self.texts(inside)?,
         };
-        Ok(Fields { id, url, date: self.date(inside)?, text })
+        Ok(Fields { id, url, date: self.date(inside)?.map(Cow::Borrowed), text })
     }
 
     /// The page behind its header.
@@ -64,7 +65,7 @@ impl Names {
     }
 
     /// The elements that hold the text, in the order in which they stand, joined by line ends.
-    fn texts<'a>(&self, inside: &'a str) -> Result<Cow<'a, str>, FieldError> {
+    pub fn texts<'a>(&self, inside: &'a str) -> Result<Cow<'a, str>, FieldError> {
         let default = ["TEXT".to_owned()];
         let names = if self.text.is_empty() { &default[..] } else { &self.text };
         let (mut found, mut rest): (Option<Cow<'a, str>>, _) = (None, inside);
@@ -110,13 +111,19 @@ fn inside(document: &str) -> &str {
 }
 
 /// An element that has its end.
-struct Closed<'a> {
-    content: &'a str,
+pub struct Closed<'a> {
+    /// What stands in it.
+    pub content: &'a str,
     /// Where what follows it begins.
     end: usize,
 }
 
-fn closed<'a>(element: marks::Element, text: &'a str, field: &'static str) -> Result<Closed<'a>, FieldError> {
+/// An element, which must have its end.
+pub fn closed<'a>(
+    element: marks::Element,
+    text: &'a str,
+    field: &'static str,
+) -> Result<Closed<'a>, FieldError> {
     let wrong = || FieldError::new(field, AN_END, &text.as_bytes()[element.start..]);
     let (until, end) = element.end.ok_or_else(wrong)?;
     Ok(Closed { content: &text[element.content..until], end })

@@ -14,7 +14,8 @@ fn read(bytes: &[u8], opts: &SourceOpts) -> Result<Vec<Seen>> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
     fs::write(&path, bytes).unwrap();
-    let mut source = Trec::open(opts, Input::open(&path, 0)?)?;
+    let element = if opts.format == Format::Reuters { Element::Reuters } else { Element::Doc };
+    let mut source = Trec::open(opts, Input::open(&path, 0)?, element)?;
     let mut seen = Vec::new();
     while let Some(found) = source.next_document()? {
         let at = found.place.offset as usize;
@@ -170,7 +171,7 @@ proptest! {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         fs::write(&path, &text).unwrap();
-        let mut source = Trec::open(&opts(), Input::open(&path, 0).unwrap()).unwrap();
+        let mut source = Trec::open(&opts(), Input::open(&path, 0).unwrap(), Element::Doc).unwrap();
         let mut pieces = String::new();
         while let Some(found) = source.next_document().unwrap() {
             pieces += std::str::from_utf8(found.raw).unwrap();
@@ -178,4 +179,25 @@ proptest! {
         let shown = |text: &str| text.split_ascii_whitespace().collect::<String>();
         prop_assert_eq!(shown(&pieces), shown(&text));
     }
+}
+
+#[test]
+fn news_of_reuters_are_read() {
+    let opts = SourceOpts { max_line: "1M".parse().unwrap(), ..SourceOpts::of(Format::Reuters) };
+    let text = "<!DOCTYPE lewis SYSTEM \"lewis.dtd\">\n<REUTERS TOPICS=\"YES\" OLDID=\"5544\" NEWID=\"1\">\n\
+                <DATE>26-FEB-1987 15:01:01.79</DATE>\n<TOPICS><D>cocoa</D></TOPICS>\n<UNKNOWN>&#5;</UNKNOWN>\n<TEXT>&#2;\n\
+                <TITLE>R&amp;D REVIEW</TITLE>\n<DATELINE> SALVADOR</DATELINE><BODY>One\n  &lt;two>\n &#3;</BODY></TEXT>\n</REUTERS>\n\
+                <REUTERS NEWID=\"2\">\n<TEXT TYPE=\"BRIEF\">&#2;\n***<TITLE>A TITLE\n</TITLE>Blah.\n&#3;\n</TEXT>\n</REUTERS>\n";
+    let first = r#"{"id":"1","date":"1987-02-26T15:01:01.79","text":"R&D REVIEW\nOne\n  <two>"}"#;
+    assert_eq!(lines(text, &opts), [first, r#"{"id":"2","text":"***A TITLE\nBlah."}"#]);
+    let others = SourceOpts { id: Some("OLDID".to_owned()), text: vec!["title".to_owned()], ..opts.clone() };
+    let seen = read(text.as_bytes(), &others).unwrap();
+    let line = r#"{"id":"5544","date":"1987-02-26T15:01:01.79","text":"R&D REVIEW"}"#;
+    assert_eq!(seen[0].1.as_deref().unwrap(), line);
+    assert_eq!(seen[1].1.as_ref().unwrap_err().0, "id");
+    let seen = read(b"note\n<REUTERS NEWID=\"3\">\n<REUTERS NEWID=\"4\"></REUTERS>", &opts).unwrap();
+    assert_eq!(
+        seen.into_iter().map(|(_, line)| line.unwrap_err().0).collect::<Vec<_>>(),
+        ["document", "document", "text"]
+    );
 }

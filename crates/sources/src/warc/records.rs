@@ -1,8 +1,10 @@
-//! The records of a WARC file, whatever they are.
+//! The records of a crawl, whatever they are.
 
+use super::arc;
 use super::http::header;
 use crate::input::Input;
 use crate::too_long;
+use std::borrow::Cow;
 use std::io::{BufRead, Read};
 use std::path::PathBuf;
 use twinsplit_io::error::{Error, Place, Result};
@@ -15,8 +17,50 @@ pub struct Records {
     /// Where the record stands that was read last, and what is read next.
     pub place: Place,
     here: Place,
-    /// Its line `WARC/1.0`, its fields and the empty line behind them; and its content, where that was read.
+    /// Its line `WARC/1.0`, its fields and the empty line behind them, or its line of fields in ARC; and its content, where that was read.
     pub raw: Vec<u8>,
+    form: Form,
+}
+
+/// What a record begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// WARC: a line with the version, and lines of named fields.
+    Warc,
+    /// ARC: a line of so many fields.
+    Arc(usize),
+}
+
+impl Form {
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Warc => "WARC",
+            Self::Arc(_) => "ARC",
+        }
+    }
+
+    /// That of ARC in a file that begins with these bytes.
+    pub fn of_arc(head: &[u8]) -> Self {
+        Self::Arc(arc::count_of_fields(head))
+    }
+
+    /// The type that the record which begins with these bytes says its content has.
+    pub fn content_type(self, fields: &[u8]) -> Option<&[u8]> {
+        match self {
+            Self::Warc => header(fields, "Content-Type"),
+            Self::Arc(count) => arc::Line::of(fields, count).map(|line| line.kind),
+        }
+    }
+
+    /// A field of the record that begins with these bytes, by its name in WARC, without the brackets of an address.
+    pub fn field<'r>(self, fields: &'r [u8], name: &str) -> Option<Cow<'r, str>> {
+        if let Self::Arc(count) = self {
+            return arc::Line::of(fields, count)?.field(name);
+        }
+        let value = std::str::from_utf8(header(fields, name)?).ok()?;
+        Some(value.strip_prefix('<').and_then(|value| value.strip_suffix('>')).unwrap_or(value).into())
+    }
 }
 
 /// The longest part of a record before its content.
@@ -24,9 +68,15 @@ const MOST_FIELDS: u64 = 1 << 20;
 
 impl Records {
     /// Those of an open file.
-    pub fn of(input: Input) -> Self {
+    pub fn of(input: Input, form: Form) -> Self {
         let place = input.place();
-        Self { reader: input.opened.reader, path: input.path, here: place.clone(), place, raw: Vec::new() }
+        let (reader, here) = (input.opened.reader, place.clone());
+        Self { reader, path: input.path, here, place, raw: Vec::new(), form }
+    }
+
+    /// What they begin with.
+    pub fn form(&self) -> Form {
+        self.form
     }
 
     /// An error about the file at the record that is being read.
@@ -44,7 +94,9 @@ impl Records {
         let is_whole = read_rest(&mut *self.reader, &mut self.raw, before as u64, most)
             .map_err(Error::io("read", &self.path))?;
         if !is_whole || self.raw.len() as u64 > MOST_FIELDS {
-            return Err(self.broken("has more than a megabyte of fields; the file is damaged, or no WARC"));
+            let form = self.form.name();
+            return Err(self
+                .broken(&format!("has more than a megabyte of fields; the file is damaged, or no {form}")));
         }
         self.here.offset += (self.raw.len() - before) as u64;
         self.here.line += 1;
@@ -63,6 +115,17 @@ impl Records {
             if !self.raw.trim_ascii().is_empty() {
                 break;
             }
+        }
+        if let Form::Arc(count) = self.form {
+            if !self.raw.ends_with(b"\n") {
+                return Err(self.broken("ends before its content; the file is cut off"));
+            }
+            let line = arc::Line::of(&self.raw, count).map(|line| line.length);
+            return line.map(Some).ok_or_else(|| {
+                self.broken(
+                    "does not begin with an address, the server's, a date, a type and a length; the file is damaged, or no ARC",
+                )
+            });
         }
         if !self.raw.starts_with(b"WARC/") {
             return Err(self.broken("does not begin with WARC/; the file is damaged, or no WARC"));

@@ -121,6 +121,28 @@ pub fn as_crawl(documents: &[(String, String)], texts: bool) -> Vec<Piece> {
     pieces
 }
 
+/// Documents as a crawl in ARC: each address is the id, and the id of a document is a date and that.
+pub fn as_arc(documents: &[(String, String)]) -> Vec<Piece> {
+    let record = |url: &str, kind: &str, content: &str| -> Vec<u8> {
+        format!("{url} 192.0.2.1 20080430204825 {kind} {}\n{content}\n", content.len()).into()
+    };
+    let names = "1 0 A crawler\nURL IP-address Archive-date Content-type Archive-length\n";
+    let mut pieces = vec![(None, record("filedesc://a.arc", "text/plain", names))];
+    for (at, (id, text)) in documents.iter().enumerate() {
+        let url = format!("http://x.example/{id}");
+        let page = format!("HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n{text}");
+        pieces.push((Some(format!("20080430204825/{url}")), record(&url, "text/plain", &page)));
+        if at % 10 == 0 {
+            pieces.push((None, record("dns:x.example", "text/dns", "20080430\nx.example. 1 IN A 192.0.2.1")));
+            pieces.push((
+                None,
+                record(&url, "image/png", "HTTP/1.1 200 OK\r\nContent-Type: image/png\r\n\r\n\u{0}"),
+            ));
+        }
+    }
+    pieces
+}
+
 /// Documents as JSON lines with their fields inside an object.
 pub fn nested(documents: &[(String, String)]) -> Vec<Piece> {
     let line = |(id, text): &(String, String)| {
