@@ -153,7 +153,14 @@ def test_annotated_rows_of_parquet_are_read_by_others(run, annotate, english, tm
     found = pyarrow.parquet.read_table(path)
     assert found.column_names == [*table.column_names, *columns]
     assert found.select(table.column_names).to_pylist() == table.to_pylist()
-    assert found.schema.metadata == {b"who": b"wrote it"}
+    # Long texts and dictionaries are what they were, and the new columns are those of the file.
+    before = pyarrow.parquet.read_table(source).schema
+    assert found.select(table.column_names).schema.equals(before, check_metadata=True)
+    assert before.field("text").type == pyarrow.large_string()
+    kinds = [found.schema.field(name).type for name in columns]
+    whole, share = pyarrow.int64(), pyarrow.float64()
+    assert kinds == [pyarrow.string(), whole, whole, pyarrow.bool_(), share, share]
+    assert [found.schema.field(name).nullable for name in columns] == [False, False, False, False, True, True]
     clusters = {row[1]: row for row in fields(out / "clusters.tsv")}
     members = {}
     for kept, *_ in clusters.values():
