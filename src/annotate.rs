@@ -17,9 +17,9 @@ use super::progress::Display;
 use crate::args;
 use crate::same_form::size;
 use clap::{ArgMatches, Args, Command, ValueEnum};
-use clusters::Clusters;
+pub use clusters::Clusters;
 use same::Originals;
-use shares::Shares;
+pub use shares::Shares;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use twinsplit_core::similarity::{Measure, Similarity};
@@ -170,10 +170,13 @@ fn target(opts: &AnnotateOpts, run: &RunFile) -> Result<Target> {
 }
 
 /// The documents of the run, which are read several times.
-struct Documents<'a> {
-    inputs: &'a Inputs,
-    opts: &'a DocumentOpts,
-    progress: &'a Progress,
+pub struct Documents<'a> {
+    /// The files.
+    pub inputs: &'a Inputs,
+    /// How they are read.
+    pub opts: &'a DocumentOpts,
+    /// Who is told how far they are read.
+    pub progress: &'a Progress,
 }
 
 impl Documents<'_> {

@@ -69,7 +69,7 @@ impl Clusters {
         })?;
         if bytes > memory.bytes() || u32::try_from(all.rows.len()).is_err() {
             return Err(Error::Limit(format!(
-                "annotate: the documents of clusters take {} MB, which must stay in memory; --memory {memory} is too small: give at least {} MB",
+                "the documents of clusters take {} MB, which must stay in memory; --memory {memory} is too small: give at least {} MB",
                 bytes.div_ceil(1 << 20),
                 bytes.div_ceil(1 << 20) + 1
             )));

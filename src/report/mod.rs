@@ -1,8 +1,9 @@
 //! `twinsplit report OUT`: the answer of a run as one page to look at.
 //!
 //! The page is self-contained and asks nothing of anywhere. The files of the answer are streamed: `clusters.tsv`
-//! twice, to find the largest clusters (`answer`) and then to gather their members, `pairs.tsv` once, for its
-//! similarities (`bins`). The texts of the members are read again from the inputs (`texts`), which must be as the
+//! twice, to find the clusters that come first (`answer`) and then to gather their members, `pairs.tsv` once, for its
+//! similarities (`bins`). Which clusters lose most is counted from all their documents, as `annotate` counts it (`risk`). The texts of the members
+//! are read again from the inputs (`texts`), which must be as the
 //! run read them, and their features are made once more as the run made them. What two documents share follows from
 //! those features alone (`marks`); the page only intersects their numbers, so that any two documents can be chosen. Of a run of
 //! fingerprints it holds these too (`printed`), and counts the bits in which two differ.
@@ -12,6 +13,7 @@ mod marks;
 mod output;
 pub(crate) mod page;
 mod printed;
+mod risk;
 mod texts;
 
 use super::documents::{Inputs, PairOpts, RunFile};
@@ -23,12 +25,13 @@ use clap::{ArgMatches, Args, Command};
 use output::{Answer, Bounds};
 use page::Page;
 use printed::Printed;
+use risk::{Order, Risks, Scripts};
 use std::path::{Path, PathBuf};
 use texts::Texts;
 use twinsplit_core::visible;
-use twinsplit_io::Target;
 use twinsplit_io::error::{Error, Result};
 use twinsplit_io::terminal;
+use twinsplit_io::{Megabytes, Target};
 use twinsplit_rows::params::Params;
 use twinsplit_rows::stages::options::IdfOpts;
 use twinsplit_rows::stages::simhash::FingerprintOpts;
@@ -48,7 +51,10 @@ struct ReportOpts {
     /// as 'crawl/*.gz', or - for standard input
     #[arg(short = INPUT, long, num_args = 1.., value_name = "FILE")]
     input: Vec<PathBuf>,
-    /// Number of the largest clusters that are shown with their texts
+    /// Which clusters come first on the page, and have their texts there [default: risk, or size where no texts are read]
+    #[arg(long, value_parser = args::choice::<Order>(), value_name = "ORDER")]
+    order: Option<Order>,
+    /// Number of the clusters that are shown with their texts
     #[arg(long, default_value_t = 100, value_name = "N")]
     clusters: usize,
     /// Most documents of a cluster that are shown: the kept one, and others in the order of their ids
@@ -60,6 +66,9 @@ struct ReportOpts {
     /// Most ids of documents without text that the page holds, so that its search finds their clusters
     #[arg(long, default_value_t = 100_000, value_name = "N")]
     ids: usize,
+    /// Bound of what is held of clusters and of the features of kept documents: megabytes, or such as 4G
+    #[arg(long, env = "TWINSPLIT_MEMORY", default_value_t = Megabytes::new(2048), value_name = "MB")]
+    memory: Megabytes,
     /// Print only errors
     #[arg(short = QUIET, long)]
     quiet: bool,
@@ -72,7 +81,7 @@ pub fn command() -> Command {
         .long_about(None)
         .after_help(
             "The page is one HTML file that works without a network. The texts are read again from the inputs of \
-             the run, which must be as the run read them; where they have moved, name them with --input. Memory grows with what is shown, not with the answer.",
+             the run, which must be as the run read them; where they have moved, name them with --input.",
         )
 }
 
@@ -86,10 +95,16 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     let target = target(&opts, &run, &params)?;
     let inputs = inputs(&opts, &run, &pair.idf)?;
     let bounds = Bounds { clusters: opts.clusters, members: opts.members, ids: opts.ids };
-    let answer = Answer::read(&run, by_fingerprints, bounds)?;
+    let risks = match &inputs {
+        Some(inputs) => Risks::count(&run, inputs, &pair, opts.order, opts.memory)?,
+        None => None,
+    };
+    let order = Order::of(opts.order, risks.is_some())?;
+    let answer = Answer::read(&run, by_fingerprints, bounds, (order, risks.as_ref()))?;
+    let mut scripts = Scripts::of(&answer);
     let texts = match &inputs {
         None => None,
-        Some(inputs) => Some(Texts::read(inputs, &pair, &answer.shown, opts.text)?),
+        Some(inputs) => Some(Texts::read(inputs, &pair, &answer.shown, opts.text, &mut scripts)?),
     };
     let mut printed = None;
     match (&texts, &fingerprints, &inputs) {
@@ -110,6 +125,8 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         printed: printed.as_ref(),
         answer: &answer,
         bounds,
+        order,
+        scripts: &scripts,
     };
     let mut file = target.start()?;
     let bytes = page.write(texts, opts.text, |line| file.line(line))?;

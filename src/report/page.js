@@ -52,10 +52,11 @@ function embeddedText() {
   const shown = report.shown.reduce((sum, cluster) => sum + cluster.members.length, 0);
   const what = report.texts ? "the texts of" : "the ids of";
   const parts = [`This page holds ${what} ${grouped(shown)} of ${count(report.members, "document", "documents")} in clusters, `
-    + `from ${report.shown.length < report.clusters ? "the largest " : ""}${grouped(report.shown.length)} of `
+    + `from ${report.shown.length < report.clusters ? (report.order === "size" ? "the largest " : "the most risky ") : ""}`
+    + `${grouped(report.shown.length)} of `
     + `${count(report.clusters, "cluster", "clusters")}.`];
   if (report.shown.length < report.clusters) parts.push(`--clusters ${report.clusters} holds all clusters.`);
-  const largest = report.shown.length > 0 ? report.shown[0].size : 0;
+  const largest = report.shown.reduce((most, cluster) => Math.max(most, cluster.size), 0);
   if (largest > report.bounds.members) {
     parts.push(`Of a cluster it holds at most ${report.bounds.members} documents; --members ${largest} holds all.`);
   }
@@ -110,11 +111,12 @@ function drawChoice() {
 }
 
 function memberRow(cluster, member) {
-  const [id, jaccard] = report.shown[cluster].members[member];
+  const [id, jaccard, part] = report.shown[cluster].members[member];
   const data = textsOf(cluster);
   const head = [
     el("span", { class: "letter", "aria-hidden": "true" }), idText(id),
     jaccard === null ? el("span", { class: "badge" }, "kept") : el("span", { class: "number" }, jaccard),
+    part === null || part === undefined ? null : el("span", { class: "part" }, lostText(part)),
   ];
   if (!data) return el("li", { class: "row" }, el("div", { class: "member-head" }, ...head));
   const start = data[member].text.slice(0, 300).replace(/\s+/gu, " ").trim().slice(0, 160);
@@ -144,7 +146,9 @@ function fillCluster(details, cluster) {
     : "";
   const left = size - members.length;
   details.append(
-    el("p", { class: "quiet" }, `${hint}Each number is the ${ALIKE} to the kept document.`),
+    el("p", { class: "quiet" }, `${hint}Each number is the ${ALIKE} to the kept document`
+      + `${hasParts ? ", and what is lost the share of a document's features that the kept one has not" : ""}.`),
+    ...(report.texts && members.length > 1 ? lossesButton(cluster) : []),
     el("ol", { class: "members" }, ...members.map((_, member) => memberRow(cluster, member))),
     ...(left > 0 ? [el("p", { class: "quiet" },
       `${count(left, "more document is", "more documents are")} not in this page; --members ${size} adds them.`)] : []));
@@ -153,18 +157,12 @@ function fillCluster(details, cluster) {
 
 function drawClusters() {
   at("embedded").append(embeddedText());
-  at("clusters").append(...report.shown.map((cluster, number) => {
-    const details = el("details", { class: "cluster", id: `cluster-${number}`,
-      toggle: () => details.open && fillCluster(details, number) },
-    el("summary", {},
-      el("span", { class: "size" }, count(cluster.size, "document", "documents")), " ",
-      idText(cluster.members[0][0]), " ",
-      cluster.least === null ? null : el("span", { class: "quiet least" }, `least alike ${cluster.least}`)));
-    return el("li", {}, details);
-  }));
+  drawSorting();
+  drawList();
 }
 
 function goTo(cluster, member) {
+  turnTo(cluster);
   const details = at(`cluster-${cluster}`);
   fillCluster(details, cluster);
   details.open = true;

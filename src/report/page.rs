@@ -7,6 +7,7 @@
 use super::bins::Bar;
 use super::output::{Answer, Bounds, Cluster};
 use super::printed::Printed;
+use super::risk::{Order, Part, Scripts};
 use super::texts::Texts;
 use crate::documents::{PairOpts, RunFile};
 use crate::output::owned::REPORT_MARK;
@@ -30,6 +31,7 @@ const SCRIPT: &str = concat!(
     include_str!("helpers.js"),
     include_str!("charts.js"),
     include_str!("compare.js"),
+    include_str!("list.js"),
     include_str!("page.js")
 );
 
@@ -49,6 +51,10 @@ pub struct Page<'a> {
     pub answer: &'a Answer,
     /// How much is shown.
     pub bounds: Bounds,
+    /// Which clusters come first.
+    pub order: Order,
+    /// The scripts of the clusters.
+    pub scripts: &'a Scripts,
 }
 
 impl Page<'_> {
@@ -114,7 +120,12 @@ impl Page<'_> {
                 format!("--distance {distance}"),
             ),
         };
-        let others = answer.others.iter().map(|other| json!([other.kept, other.size, other.ids]));
+        let part = |part: Option<Part>| part.map(Part::written);
+        let least = |least: Option<Score>| least.map(|least| least.to_string());
+        let others = answer.others.iter().map(|other| {
+            let script = self.scripts.get(&other.kept);
+            json!([other.kept, other.size, other.ids, least(other.least), part(other.part), script])
+        });
         json!({
             "folder": self.folder.to_string_lossy(),
             "program": run["twinsplit"],
@@ -145,9 +156,25 @@ impl Page<'_> {
             "bounds": { "clusters": self.bounds.clusters, "members": self.bounds.members, "text": most },
             "cut": texts.map(Texts::cut),
             "texts": texts.is_some(),
-            "shown": answer.shown.iter().map(cluster).collect::<Vec<_>>(),
+            "order": self.order.name(),
+            "shown": answer.shown.iter().map(|one| self.cluster(one)).collect::<Vec<_>>(),
             "others": others.collect::<Vec<_>>(),
             "unlisted": answer.unlisted,
+        })
+    }
+
+    fn cluster(&self, cluster: &Cluster) -> Value {
+        let members = cluster.members.iter();
+        let members =
+            members.map(|member| json!([member.id, written(member.verdict), member.part.map(Part::written)]));
+        let kept = cluster.members.first();
+        json!({
+            "size": cluster.size,
+            "least": cluster.least.map(|least| least.to_string()),
+            "part": cluster.part.map(Part::written),
+            "script": kept.and_then(|kept| self.scripts.get(&kept.id)),
+            "members": members.collect::<Vec<_>>(),
+            "others": cluster.others,
         })
     }
 
@@ -181,16 +208,6 @@ fn written(verdict: Verdict) -> Option<String> {
         Verdict::Drop(Some(score)) => Some(score.to_string()),
         Verdict::Drop(None) => Some("equal texts".to_owned()),
     }
-}
-
-fn cluster(cluster: &Cluster) -> Value {
-    let members = cluster.members.iter().map(|member| json!([member.id, written(member.verdict)]));
-    json!({
-        "size": cluster.size,
-        "least": cluster.least.map(|least| least.to_string()),
-        "members": members.collect::<Vec<_>>(),
-        "others": cluster.others,
-    })
 }
 
 /// What a page may do: nothing but run its script, apply its style, and what is given.

@@ -2,6 +2,7 @@
 
 use super::marks::{Mark, cover, encode, encode_stretches};
 use super::output::Cluster;
+use super::risk::Scripts;
 use crate::documents::{Inputs, PairOpts, each_document, in_range};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Value, json};
@@ -48,7 +49,13 @@ pub struct Texts {
 
 impl Texts {
     /// Finds the documents of the clusters in the inputs; of each text the first `most` bytes are shown.
-    pub fn read(inputs: &Inputs, opts: &PairOpts, clusters: &[Cluster], most: usize) -> Result<Self> {
+    pub fn read(
+        inputs: &Inputs,
+        opts: &PairOpts,
+        clusters: &[Cluster],
+        most: usize,
+        scripts: &mut Scripts,
+    ) -> Result<Self> {
         let ids = clusters.iter().flat_map(|cluster| &cluster.members).map(|member| member.id.as_bytes());
         let places: FxHashMap<&[u8], usize> = ids.zip(0..).collect();
         let mut found: Vec<Option<Text>> = places.iter().map(|_| None).collect();
@@ -60,6 +67,7 @@ impl Texts {
         let mut numbers: FxHashMap<u64, u32> = FxHashMap::default();
         let mut features: Vec<Feature> = Vec::new();
         each_document(inputs, &opts.document, "report", |document| {
+            scripts.read(&document);
             let Some(&place) = places.get(document.id.as_slice()) else { return Ok(()) };
             let beginning = beginning(&document.text, most);
             let units = Units::of(beginning);

@@ -350,13 +350,13 @@ fn report_shows_them() {
     let here = Place::new();
     here.write("docs", documents());
     run(&here, "doc-split");
-    here.say("twinsplit report out").ok();
+    here.say("twinsplit report out --order size").ok();
     let page = here.read("out/report.html");
     let hash = format!("{:032x}", twinsplit_core::hash::text("hello world".as_bytes()));
     assert_eq!(page.matches(&hash).count(), 3);
     let browser = Browser::start(1000);
     browser.open(&here.path("out/report.html"));
-    // Three are more than two, so theirs is the first cluster.
+    // Three are more than two, so theirs is the first cluster by size.
     browser.click("#cluster-0 > summary");
     browser.until("return document.querySelector('#cluster-0 .members') !== null");
     for member in [0, 1] {

@@ -169,7 +169,7 @@ fn distinct(features: &Found) -> BTreeSet<&str> {
 /// Totals, both histograms, the largest cluster and a pair of it, in English.
 #[test]
 fn a_real_run_is_shown_as_it_is() {
-    let here = report("--features words:5 --tau 0.7", "");
+    let here = report("--features words:5 --tau 0.7", "--order size");
     let (pairs, clusters) = (here.read("out/pairs.tsv"), here.read("out/clusters.tsv"));
     let (pairs, clusters) = (rows(&pairs), rows(&clusters));
     let run: Value = serde_json::from_str(&here.read("out/run.json")).unwrap();
@@ -281,7 +281,10 @@ fn a_real_run_is_shown_as_it_is() {
 #[test]
 fn chinese_and_narrow() {
     let most = 1_000;
-    let here = report("--features chars:9 --tau 0.6", &format!("--text {most} --members 5 --clusters 40"));
+    let here = report(
+        "--features chars:9 --tau 0.6",
+        &format!("--text {most} --members 5 --clusters 40 --order size"),
+    );
     let texts = texts();
     let browser = Browser::start(360);
     browser.open(&here.path("out/report.html"));
@@ -357,7 +360,7 @@ fn every_kind_of_feature_agrees_with_explain() {
         ("--features chars:5 --tau 0.5 --idf 0.2,0.9", false),
         ("--features words:3 --tau 0.3 --idf 0.1,0.95 --case-fold off", true),
     ] {
-        let here = report(options, "--clusters 3");
+        let here = report(options, "--clusters 3 --order size");
         browser.open(&here.path("out/report.html"));
         let shown = members(&browser, 0);
         members(&browser, 1);
@@ -403,10 +406,147 @@ fn least(here: &Place) -> usize {
     run["parameters"]["min-features"].as_str().unwrap().parse().unwrap()
 }
 
+/// All clusters, a page at a time, those first of which most would be lost, as `annotate` counts it; by size and script; what would be lost in
+/// colour; on a phone, and in the dark.
+#[test]
+fn clusters_come_by_what_would_be_lost() {
+    let here = report("--features words:5 --tau 0.6", "--clusters 30");
+    let annotated = here.say("twinsplit annotate out -o - -q").ok();
+    let mut least: BTreeMap<String, (String, usize)> = BTreeMap::new();
+    for line in annotated.lines() {
+        let document: Value = serde_json::from_str(line).unwrap();
+        if let (Some(share), true) = (document["dup_share"].as_f64(), document["dup_drop"] == json!(true)) {
+            let own =
+                least.entry(document["dup_kept"].as_str().unwrap().to_owned()).or_insert(("2".to_owned(), 1));
+            own.0 = std::mem::take(&mut own.0).min(format!("{share:.6}"));
+            own.1 += 1;
+        }
+    }
+    let mut expected: Vec<(&String, &(String, usize))> = least.iter().collect();
+    expected.sort_by_key(|(kept, (share, size))| (share, std::cmp::Reverse(size), *kept));
+    let expected: Vec<String> = expected.into_iter().map(|(kept, _)| kept.clone()).collect();
+    let clusters = expected.len();
+    assert!(clusters > 110, "{clusters}");
+
+    let browser = Browser::start(390);
+    browser.open(&here.path("out/report.html"));
+    let narrow = |what: &str| {
+        let wide = browser.script("return [document.documentElement.scrollWidth, innerWidth]");
+        let wide: Vec<u64> = serde_json::from_value(wide).unwrap();
+        assert!(wide[0] <= wide[1] && wide[1] == 390, "{what}: {wide:?}");
+    };
+    let listed = || -> Vec<(String, String)> {
+        let found = browser.script(
+            "return [...document.querySelectorAll('#clusters > li')].map((line) => [line.querySelector('.id').textContent,\
+             line.querySelector('.part')?.textContent ?? ''])",
+        );
+        serde_json::from_value(found).unwrap()
+    };
+    let all_pages = || {
+        let mut all = listed();
+        while browser.script("return document.getElementById('next-page').disabled") == json!(false) {
+            assert_eq!(listed().len(), 50);
+            browser.click("#next-page");
+            all.extend(listed());
+        }
+        all
+    };
+    narrow("the list");
+    let all = all_pages();
+    assert_eq!(all.iter().map(|(kept, _)| kept.clone()).collect::<Vec<_>>(), expected);
+    for (kept, lost) in &all {
+        let share: f64 = least[kept].0.parse().unwrap();
+        let percent = 100.0 * (1.0 - share);
+        let lost = lost.strip_prefix("up to ").filter(|_| least[kept].1 > 2).unwrap_or(lost);
+        match lost.strip_suffix("\u{a0}% lost") {
+            None => assert!(lost == "nothing lost" && least[kept].0 == "1.000000", "{kept}: {lost}"),
+            Some("under 0.1") => assert!(percent > 0.0 && percent < 0.1, "{kept}: {lost}"),
+            Some(lost) => assert!((lost.parse::<f64>().unwrap() - percent).abs() < 0.051, "{kept}: {lost}"),
+        }
+    }
+    assert!(browser.text("#listed").contains(&format!("{clusters} of {clusters} clusters, most lost first")));
+
+    // Chosen by hand, as a reader would.
+    let choose = |select: &str, value: &str| {
+        browser.script(&format!(
+            "const select = document.getElementById('{select}'); select.value = '{value}';\
+             select.dispatchEvent(new Event('change')); return 0"
+        ));
+    };
+    choose("order", "size");
+    let sizes: Vec<usize> = all_pages().iter().map(|(kept, _)| least[kept].1).collect();
+    assert!(sizes.len() == clusters && sizes.is_sorted_by(|x, y| x >= y), "{sizes:?}");
+    let texts = texts();
+    let is_han = |kept: &str| {
+        let han = texts[kept].chars().filter(|c| ('\u{4e00}'..='\u{9fff}').contains(c)).count();
+        3 * han > texts[kept].chars().filter(char::is_ascii_alphabetic).count()
+    };
+    choose("script", "Han");
+    let han: BTreeSet<String> = all_pages().into_iter().map(|(kept, _)| kept).collect();
+    assert_eq!(han, expected.iter().filter(|kept| is_han(kept)).cloned().collect());
+    assert!(!han.is_empty() && han.len() < clusters);
+    // What is searched for is found whatever the list shows.
+    let shown = browser.script("return report.shown.map((cluster) => cluster.members.map(([id]) => id))");
+    let shown: Vec<Vec<String>> = serde_json::from_value(shown).unwrap();
+    assert_eq!(shown.iter().map(|ids| ids[0].clone()).collect::<Vec<_>>(), expected[..30]);
+    let latin =
+        shown.iter().position(|ids| ids.len() > 1 && ids.iter().all(|id| texts[id].is_ascii())).unwrap();
+    browser.fill("#query", &shown[latin][1]);
+    browser.keys("#query", "\u{e007}");
+    browser.until(&format!("return document.getElementById('cluster-{latin}')?.open === true"));
+    assert_eq!(browser.script("return document.getElementById('script').value"), json!(""));
+
+    // The passages under no feature of the kept document, and no others, are in colour.
+    browser.click(&format!("#cluster-{latin} .show-losses"));
+    narrow("what would be lost");
+    let kept = five_words(&texts[&shown[latin][0]]);
+    let mut lost = 0;
+    for id in &shown[latin][1..] {
+        let found = browser.script(&format!(
+            "return [...document.querySelectorAll('#cluster-{latin} .loss')].filter((loss) => loss.querySelector('.id').textContent === {})\
+             .flatMap((loss) => [...loss.querySelectorAll('mark')].map((mark) => mark.textContent))",
+            json!(id)
+        ));
+        let found: Vec<String> = serde_json::from_value(found).unwrap();
+        let stretches = expected_marks(&texts[id], &five_words(&texts[id]), &kept);
+        assert_eq!(found, stretches, "{id}");
+        lost += found.len();
+    }
+    assert!(lost > 0);
+    let colours = || {
+        browser.script(
+        "const style = (css) => getComputedStyle(document.querySelector(css)); return [style('.loss mark').backgroundColor,\
+         style('body').backgroundColor, style('#order').backgroundColor]",
+    )
+    };
+    let light = colours();
+    browser.dark();
+    let dark = colours();
+    for at in 0..3 {
+        assert_ne!(light[at], dark[at], "{light} and {dark}");
+    }
+    browser.click(&format!("#cluster-{latin} .show-losses"));
+    assert_eq!(browser.script("return document.querySelectorAll('.loss').length"), json!(0));
+    assert_eq!(browser.console(), Vec::<String>::new());
+
+    // Without texts nothing is known of what is lost.
+    here.say("twinsplit report out --text 0 --order risk --to -").fails(2, &["--order risk", "--order size"]);
+    here.say("twinsplit report out --text 0 --overwrite -q").ok();
+    browser.open(&here.path("out/report.html"));
+    let sizes: Vec<usize> = all_pages().iter().map(|(kept, _)| least[kept].1).collect();
+    assert!(sizes.len() == clusters && sizes.is_sorted_by(|x, y| x >= y), "{sizes:?}");
+}
+
+/// What of the beginning of a text is marked as different.
+fn expected_marks(text: &str, features: &Found, other: &Found) -> Vec<String> {
+    let stretches = expected(text, features, other, 20_000).into_iter();
+    stretches.filter(|(kind, _)| kind == "differs").map(|(_, stretch)| stretch).collect()
+}
+
 /// A search finds what is embedded and says honestly where the rest is.
 #[test]
 fn a_search_is_honest() {
-    let here = report("--features words:5 --tau 0.7", "--clusters 3 --members 4");
+    let here = report("--features words:5 --tau 0.7", "--clusters 3 --members 4 --order size");
     let clusters = here.read("out/clusters.tsv");
     let browser = Browser::start(800);
     browser.open(&here.path("out/report.html"));
@@ -453,7 +593,7 @@ fn a_search_is_honest() {
         assert!(found.starts_with("No cluster has a document with the id "), "{found}");
     }
     // Ids are a list with a bound; beyond it the page cannot know, and says so.
-    here.say("twinsplit report out --overwrite --clusters 3 --members 4 --ids 10 --quiet").ok();
+    here.say("twinsplit report out --overwrite --clusters 3 --members 4 --ids 10 --order size --quiet").ok();
     browser.open(&here.path("out/report.html"));
     let found = find(other[1]);
     let unlisted = rows.len() - 12 - 10;

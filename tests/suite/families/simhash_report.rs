@@ -55,7 +55,7 @@ fn a_report_shows_distances() {
     // The kept document of the largest cluster and the one farthest from it, which is listed last.
     browser.click("#cluster-0 > summary");
     browser.until("return document.querySelector('#cluster-0 .members') !== null");
-    let members = browser.script("return report.shown[0].members");
+    let members = browser.script("return report.shown[0].members.map(([id, alike]) => [id, alike])");
     let members: Vec<(String, Option<String>)> = serde_json::from_value(members).unwrap();
     let (kept, (far, distance)) = (&members[0].0, members.last().unwrap());
     let distances: Vec<u32> =
