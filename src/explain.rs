@@ -8,7 +8,7 @@ mod signatures;
 use super::documents::{Inputs, PairOpts, RunFile, each_document, in_range};
 use super::inputs::{InputOpts, with_inputs};
 use super::options;
-use super::run::refuse_streams;
+use super::run::{AND, refuse_streams};
 use crate::args;
 use clap::{Arg, ArgMatches, Command, value_parser};
 use std::path::PathBuf;
@@ -119,6 +119,7 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         if let (false, Some(folder)) = (pair, matches.get_one::<PathBuf>("run")) {
             chain::show(folder, true, |id, at| is_named(id, wanted[at]), &mut out)?;
         }
+        say_other_field(&params, &mut out)?;
         return out.flush();
     }
     if !opts.idf.idf.is_everything() && opts.idf.table.idf_table.is_none() {
@@ -147,7 +148,17 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     if let (true, Some(folder)) = (may_be_joined, matches.get_one::<PathBuf>("run")) {
         chain::show(folder, false, |id, at| is_named(id, wanted[at]), &mut out)?;
     }
+    say_other_field(&params, &mut out)?;
     out.flush()
+}
+
+/// Says that the run has checked another field besides, where it has.
+fn say_other_field(params: &Params, out: &mut Stdout) -> Result<()> {
+    let Some(and) = params.get(AND) else { return Ok(()) };
+    let line = format!(
+        "\nThe run asked for --and {and} besides: pairs.tsv has the pairs that reach both. What is shown here is the text alone."
+    );
+    out.line(line.as_bytes())
 }
 
 /// The family whose way to a decision is shown: that of the run, unless options ask for what another one would see of its sets.

@@ -32,7 +32,7 @@ const ANSWER: &[(&str, &str)] = &[
         "With --write-kept=same: of each file of the input the documents that no cluster drops, in its own format and compression.",
     ),
     (
-        "OUTPUT/pairs.jsonl, OUTPUT/pairs.parquet, OUTPUT/clusters.jsonl, OUTPUT/clusters.parquet",
+        "OUTPUT/pairs.jsonl, OUTPUT/pairs.parquet, OUTPUT/clusters.jsonl, OUTPUT/clusters.parquet; with --unit OUTPUT/cut.jsonl and so on",
         "With --tables: pairs and clusters with named columns.",
     ),
     ("OUTPUT/run.json", "Parameters, digests of inputs and outputs, counters, seconds, warnings."),

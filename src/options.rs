@@ -3,7 +3,7 @@
 use super::args;
 use super::inputs::InputOpts;
 use super::recall::{self, SampleThere};
-use super::run::TableForm;
+use super::run::{AndField, TableForm};
 use super::store::StoreOpts;
 use clap::builder::{PathBufValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::parser::ValueSource;
@@ -155,7 +155,11 @@ pub struct RunOpts {
     /// With --unit: of a unit that stands in at least N documents leave none, not even the first
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100_000))]
     pub cut_all: Option<u32>,
-    /// Write pairs and clusters as tables of named columns, too: pairs.jsonl and clusters.jsonl, or pairs.parquet and clusters.parquet
+    /// Keep only the pairs whose documents reach TAU in another field, too, such as title:0.8; its features are those of the text, or given behind it as in
+    /// title:0.8:words:1. Clusters are stars
+    #[arg(long, value_name = "FIELD:TAU")]
+    pub and: Option<AndField>,
+    /// Write pairs and clusters, and what --unit cuts, as tables of named columns, too: pairs.jsonl and clusters.jsonl, or pairs.parquet and clusters.parquet
     #[arg(long, value_parser = args::choice::<TableForm>(), value_name = "FORM", value_delimiter = ',')]
     pub tables: Vec<TableForm>,
     /// Replace the output of an earlier run in this folder, when the new one is complete
@@ -237,7 +241,7 @@ const GROUPS: [(&str, &[&str]); 3] = [
         ],
     ),
     ("Fields and lines of the input", &["id", "text", "date", "score", "bad-records", "max-line"]),
-    ("Clusters and output", &["cluster", "keep", "write", "max-pairs"]),
+    ("Clusters and output", &["cluster", "keep", "reduce-to", "write", "max-pairs"]),
 ];
 
 /// The options of all stages, as a command shows them.

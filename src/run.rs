@@ -1,11 +1,13 @@
 //! `twinsplit run`: a chain from documents to pairs and clusters.
 
+mod and;
 mod checks;
 pub mod cut;
 mod dry;
 mod kept;
 mod tables;
 
+pub use and::{AND, AndField};
 pub use checks::refuse_streams;
 pub use cut::settle as settle_units;
 pub use tables::TableForm;
@@ -21,6 +23,7 @@ use super::recall::SampleThere;
 use super::store;
 use super::{cluster_driver, cluster_sample, forecast, interrupt, keep_field, summary, warnings};
 use crate::args;
+use and::And;
 use checks::{Checked, Documents};
 use clap::{ArgMatches, Args, Command};
 use cut::Cut;
@@ -42,7 +45,8 @@ use twinsplit_io::error::{Error, Result};
 use twinsplit_io::terminal;
 use twinsplit_io::{Contents, Stdout, Target};
 use twinsplit_rows::chains::{CLUSTERS, Columnar};
-use twinsplit_rows::plan::{Asked, Engine, Origin, Plan};
+use twinsplit_rows::plan::{Asked, Engine, KeptForm, Origin, Plan};
+use twinsplit_rows::stages::reduce::REDUCE_TO;
 
 /// The command line of `run`.
 pub fn command() -> Command {
@@ -67,13 +71,23 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     let in_front = documents.in_front.as_ref();
     let there = |asked: &Asked| cluster_sample::draw(asked, &opts);
     let there: Option<&SampleThere<'_>> = opts.engine.is_remote().then_some(&there);
-    // Of units, no chain writes what is kept.
-    let write_kept = opts.write_kept.filter(|_| opts.inputs.unit.is_none());
+    // Of units, and of pairs that are checked in another field, no chain writes what is kept.
+    let by_chain =
+        |form: &KeptForm| opts.inputs.unit.is_none() && (opts.and.is_none() || *form == KeptForm::Same);
+    let write_kept = opts.write_kept.filter(by_chain);
     let mut asked = options::asked(matches, opts.engine, &documents.given, write_kept, there)?;
     let as_asked = asked.given.params.clone();
     if let Some(unit) = opts.inputs.unit {
+        if as_asked.get(REDUCE_TO).is_some() {
+            return Err(Error::Usage(
+                "--reduce-to counts documents, and --unit cuts repeated units out of all of them; leave one of the two out".to_owned(),
+            ));
+        }
         cut::settle(&mut asked.given);
         asked.notes.push(cut::note(unit, &as_asked));
+    }
+    if opts.and.is_some() && as_asked.get(REDUCE_TO).is_none() {
+        asked.given.set_missing("cluster", "star", Origin::Follows(and::AND));
     }
     if let (Some(_), Some(field)) = (in_front, InFront::id_field(&as_asked)) {
         asked.given.set("id", field, Origin::Follows("format"));
@@ -86,16 +100,17 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     if plan.engine.is_remote() {
         return cluster_driver::run(&plan, &opts);
     }
-    let Checked { with_store, inputs, queries, forecasts, checks_fields, ways, mut fields, kept, cut } =
+    let Checked { with_store, inputs, queries, forecasts, checks_fields, ways, mut fields, kept, cut, and } =
         checked;
     // The columnar way leaves no steps to go on with, so its input is compared only with that of an answer.
     let is_read_once = ways.is_some() && in_front.is_none();
     let known = if is_read_once && !opts.resume { Known::Sizes } else { Known::Digests };
     let mut manifest = RunManifest::of(&plan, [&inputs, &queries], known)?;
     let as_given = in_front.into_iter().flat_map(InFront::parameters);
-    let tables = Tables::of(&plan, &opts.tables);
+    let tables = Tables::of(&plan, &opts.tables, cut.is_some());
     let as_given = as_given.chain(tables.parameter().map(|forms| ("tables", forms)));
     let as_given = as_given.chain(cut.iter().flat_map(|_| cut::parameters(&opts)));
+    let as_given = as_given.chain(and::parameters(&opts));
     as_given.chain(store::parameters(&opts)).for_each(|(name, value)| manifest.add_parameter(name, value));
     let output = match Output::open(&opts, &manifest)? {
         Start::Run(output) => Arc::new(output),
@@ -133,15 +148,16 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
         output: &output,
         progress: &progress,
     };
-    let more = [kept.is_some(), cut.is_some(), !opts.tables.is_empty()];
+    let more = [kept.is_some(), cut.is_some(), and.is_some(), !opts.tables.is_empty()];
     let steps = plan.chain.steps().len() + more.into_iter().filter(|is_there| *is_there).count();
     let display = Display::start(&progress, steps, opts.quiet);
     let result = match &with_store {
         Some(store) => run.with_store(store),
         None => run.execute(ways),
     };
-    let result =
-        result.and_then(|done| done.with_files((kept.as_ref(), cut.as_ref()), &tables, &output, &progress));
+    let result = result
+        .and_then(|done| done.with_and(and.as_ref(), &inputs, &output, &progress))
+        .and_then(|done| done.with_files((kept.as_ref(), cut.as_ref()), &tables, &output, &progress));
     drop(display);
     let [made, failed] = [&output.answer, &output.work].map(|at| Target::of(&at.join(QUARANTINE), true, []));
     let (made, failed, shown) = (made?, failed?, output.folder.join(QUARANTINE));
@@ -159,8 +175,12 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     let more = [owned::KEPT_FILES, CHANGES, BATCHES, QUARANTINE, DOCUMENTS, UNITS, UNREAD]
         .into_iter()
         .filter(|name| output.answer.join(name).exists());
-    let answers =
-        answers.chain(cut.iter().flat_map(Cut::files)).chain(more).map(str::to_owned).chain(tables.files());
+    let answers = answers
+        .chain(cut.iter().flat_map(Cut::files))
+        .chain(and.iter().flat_map(And::files))
+        .chain(more)
+        .map(str::to_owned)
+        .chain(tables.files());
     let report = summary::Report {
         manifest: &manifest,
         threads: opts.threads(),
@@ -215,6 +235,21 @@ struct Finished {
 }
 
 impl Finished {
+    /// The same with the pairs that are alike in another field alone, where that is asked for.
+    fn with_and(
+        mut self,
+        and: Option<&And>,
+        inputs: &[PathBuf],
+        output: &Output,
+        progress: &Progress,
+    ) -> Result<Self> {
+        if let Some(and) = and {
+            let done = and.write(&output.answer, inputs, &mut self.steps, progress)?;
+            self.steps.push(done);
+        }
+        Ok(self)
+    }
+
     /// The same with what is made of the answer of the chain, where that is asked for: files of kept documents, and tables.
     fn with_files(
         mut self,
@@ -223,13 +258,14 @@ impl Finished {
         output: &Output,
         progress: &Progress,
     ) -> Result<Self> {
-        self.steps.extend(tables.write(&output.answer, progress)?);
         if let Some(kept) = kept {
             self.steps.push(kept.write(&output.answer, progress)?);
         }
         if let Some(cut) = cut {
             self.steps.push(cut.write(&output.answer, progress)?);
         }
+        // What is cut becomes tables, too.
+        self.steps.extend(tables.write(&output.answer, progress)?);
         Ok(self)
     }
 }

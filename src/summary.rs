@@ -12,6 +12,7 @@ use std::borrow::{Borrow, Cow};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use twinsplit_core::cluster::dropped::{BELOW, BEYOND, DISTANCE, DROPPED, least};
+use twinsplit_core::similarity::Score;
 use twinsplit_core::visible;
 use twinsplit_engine::columnar::minhash::audit;
 use twinsplit_engine::progress::{Done, documents};
@@ -22,6 +23,7 @@ use twinsplit_io::terminal::{self, plural};
 use twinsplit_io::{AtomicFile, Stdout};
 use twinsplit_rows::chains::{CLUSTERS, OF_QUERIES};
 use twinsplit_rows::stages::queries::{NEAR, PAIRS, PARTS};
+use twinsplit_rows::stages::reduce::{AT_DISTANCE, AT_FEATURES, AT_MILLIONTHS, LEFT};
 
 /// The sum of a counter over steps.
 pub(super) fn sum(steps: &[impl Borrow<Done>], counter: &str) -> u64 {
@@ -76,6 +78,33 @@ fn unlike_kept(steps: &[Done]) -> Option<String> {
              to them{least}; --cluster star drops none of these",
             sum(steps, DROPPED)
         )
+    })
+}
+
+/// A sentence on the documents that are in no pair with the one that stands for them; nothing where there are none.
+fn below_kept(steps: &[Done]) -> Option<String> {
+    let unlike = sum(steps, BELOW) + sum(steps, BEYOND);
+    (unlike > 0).then(|| {
+        format!(
+            "{unlike} of {} dropped documents are in no pair with one that is kept: those for which they were dropped went later",
+            sum(steps, DROPPED)
+        )
+    })
+}
+
+/// Where the documents end that `--reduce-to` has dropped; nothing of a run without it.
+fn reduced(steps: &[Done]) -> Option<String> {
+    let known = |name| steps.iter().find_map(|step| step.counters.get(name)).copied();
+    known(LEFT)?;
+    let share = known(AT_MILLIONTHS).and_then(|at| Score::share(u32::try_from(at).ok()?));
+    Some(match (share, known(AT_FEATURES), known(AT_DISTANCE)) {
+        (Some(share), ..) => format!("dropped at {share} and above"),
+        (_, Some(features), _) => {
+            format!("dropped at {} and more", plural(features, "shared feature", "shared features"))
+        }
+        (_, _, Some(distance)) => format!("dropped at a distance of {distance} and less"),
+        _ if sum(steps, DROPPED) > 0 => "dropped: copies alone".to_owned(),
+        _ => "nothing had to be dropped".to_owned(),
     })
 }
 
@@ -227,7 +256,13 @@ impl Report<'_> {
         let [one, several] = cut::nouns(self.manifest);
         let of_documents = cut::of_documents(self.steps);
         let mut lines: Vec<String> = reached(self.steps).iter().map(ToString::to_string).collect();
-        lines.extend(left_out(self.steps).into_iter().chain(unlike_kept(self.steps)));
+        lines.extend(left_out(self.steps));
+        let reduced = reduced(self.steps);
+        // Below tau the document that is kept is not the one for which another was dropped, and stars are no way out.
+        lines.extend(match &reduced {
+            None => unlike_kept(self.steps),
+            Some(_) => below_kept(self.steps),
+        });
         lines.push(format!(
             "{}{}, in {:.2} s",
             plural(documents, one, several),
@@ -257,7 +292,9 @@ impl Report<'_> {
         lines.extend(match once.iter().any(|step| step.counters.contains_key(ADDED)) {
             true => None,
             false => {
-                Some(format!("{} kept", plural(documents - dropped.min(documents), "document", "documents")))
+                let reduced = reduced.map(|reduced| format!(", {reduced}")).unwrap_or_default();
+                let kept = plural(documents - dropped.min(documents), "document", "documents");
+                Some(format!("{kept} kept{reduced}"))
             }
         });
         lines

@@ -19,6 +19,7 @@ use twinsplit_rows::record::cluster::ClusterRow;
 use twinsplit_rows::record::document::SURROGATES;
 use twinsplit_rows::record::set::Member;
 use twinsplit_rows::stages::options::FEATURES;
+use twinsplit_rows::stages::reduce::REDUCE_TO;
 use twinsplit_rows::stages::signature_check::{BELOW as ESTIMATED_BELOW, ESTIMATED, UNCHECKED};
 
 /// Of fewer documents than this, neither one without features nor some that are alike are a sign that the features do not fit.
@@ -48,6 +49,7 @@ pub fn warnings(plan: &Plan, unit: Option<Unit>, steps: &[Done], clusters: &[Lar
         warnings.extend(without_features(plan, unit, steps, documents));
         warnings.extend(too_few_features(plan, unit, steps, documents));
     }
+    warnings.extend(nothing_to_reduce(plan, documents));
     warnings.extend(out_of_range(plan, steps));
     warnings.extend(surrogates(steps));
     warnings.extend(reached(steps).and_then(|audit| audit.warning(plan.recall)));
@@ -130,6 +132,15 @@ fn too_few_features(plan: &Plan, unit: Option<Unit>, steps: &[&Done], documents:
     let several = nouns(unit)[1];
     Some(format!(
         "{loud}{below} of {documents} {several} have fewer features than --min-features {least}{cause} and pair with nothing; {advice}"
+    ))
+}
+
+/// More documents that are to stay than there are.
+fn nothing_to_reduce(plan: &Plan, documents: u64) -> Option<String> {
+    let wanted = plan.params.get(REDUCE_TO)?.parse().ok().filter(|wanted: &u64| *wanted > documents)?;
+    Some(format!(
+        "--reduce-to {wanted} is more than the {} of the input, so all are kept; give a smaller number",
+        plural(documents, "document", "documents")
     ))
 }
 

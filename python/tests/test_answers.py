@@ -122,3 +122,15 @@ def test_the_least_similar_come_first(english):
     scores = [one.similarity for one in found.dropped()]
     assert [one.similarity for one in dropped] == sorted(scores)[:5]
     assert len(found.least_similar(10_000)) == len(scores) > 5
+
+
+def test_as_many_are_kept_as_are_asked_for(run, english):
+    for wanted in (len(english) - 3, len(english) - 150, 300):
+        out = run("doc-split", DOCUMENTS / "en.jsonl.gz", "--tau", "0.3", "--keep", "longest", "--reduce-to", str(wanted), "--overwrite")
+        found = twinsplit.dedup(english, id="id", threshold=0.3, keep="longest", reduce_to=wanted)
+        assert clusters_of(found) == dropped_in(out)
+        assert len(found.kept) == wanted
+        scores = [one.similarity for one in found.dropped()]
+        assert [one.similarity for one in found.least_similar(5)] == sorted(scores)[:5]
+    with pytest.raises(RuntimeError, match="documents are left when every pair has lost one"):
+        twinsplit.dedup(english, id="id", threshold=0.9, reduce_to=5)

@@ -49,7 +49,7 @@ pub const REPLACED: &str = "_replaced";
 pub const REPORT_MARK: &str = "<meta name=\"generator\" content=\"twinsplit ";
 
 /// All names that runs, of whichever engine, give to what they leave for good.
-const FILES: [&str; 18] = [
+const FILES: [&str; 22] = [
     RUN,
     "pairs.tsv",
     "pairs.jsonl",
@@ -65,7 +65,11 @@ const FILES: [&str; 18] = [
     UNREAD,
     UNITS,
     CUT,
+    "cut.jsonl",
+    "cut.parquet",
     CUT_DOCUMENTS,
+    "cut-documents.jsonl",
+    "cut-documents.parquet",
     COUNTERS,
     REPORT,
 ];

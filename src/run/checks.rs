@@ -4,6 +4,7 @@ use super::super::options::RunOpts;
 use super::super::output::{self, owned};
 use super::super::store;
 use super::super::{forecast, keep_field};
+use super::and::And;
 use super::cut::Cut;
 use super::kept::KeptFiles;
 use crate::convert::InFront;
@@ -39,6 +40,8 @@ pub struct Checked<'a> {
     pub kept: Option<KeptFiles>,
     /// What is cut out of the documents, where their units are compared.
     pub cut: Option<Cut>,
+    /// What is checked of pairs, where their documents are to be alike in another field, too.
+    pub and: Option<And>,
 }
 
 impl<'a> Checked<'a> {
@@ -64,6 +67,7 @@ impl<'a> Checked<'a> {
                 "does not go with a store, whose clusters have units of documents that are not read again",
             ));
         }
+        let and = And::of(plan, opts)?;
         let with_store = store::of(opts, plan)?;
         if plan.engine.is_remote() {
             keep_field::check(&plan.params, &[])?;
@@ -71,6 +75,9 @@ impl<'a> Checked<'a> {
         }
         output::check(opts)?;
         let inputs = documents.checked(opts, plan)?;
+        if and.is_some() && in_front.is_none() {
+            refuse_streams(&inputs, "--and reads the documents of pairs again")?;
+        }
         let queries = checked_queries(plan)?;
         let side = plan.params.named_files();
         let side = side.iter().map(|(_, file)| Path::new(*file));
@@ -102,7 +109,7 @@ impl<'a> Checked<'a> {
             }
             _ => None,
         };
-        Ok(Self { with_store, inputs, queries, forecasts, checks_fields, ways, fields, kept, cut })
+        Ok(Self { with_store, inputs, queries, forecasts, checks_fields, ways, fields, kept, cut, and })
     }
 }
 

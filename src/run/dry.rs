@@ -44,10 +44,13 @@ pub fn show(plan: &Plan, opts: &RunOpts, documents: &Documents, as_asked: &Param
     };
     let data = plan.chain.output.data().into_iter();
     let mut answer: Vec<_> = if is_remote { data.collect() } else { data.map(answer_file).collect() };
-    let tables = Tables::of(plan, &opts.tables).files();
+    let tables = Tables::of(plan, &opts.tables, opts.inputs.unit.is_some()).files();
     answer.extend(tables.iter().map(String::as_str));
     if plan.write_kept == Some(KeptForm::Same) {
         answer.push("kept/");
+    }
+    if opts.and.is_some() && opts.write_kept == Some(KeptForm::Jsonl) {
+        answer.push(owned::KEPT);
     }
     if opts.inputs.unit.is_some() {
         answer.extend(cut::files(opts.write_kept.is_some()));

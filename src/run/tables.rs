@@ -1,4 +1,4 @@
-//! `--tables`: the pairs and clusters of an answer as tables with named columns, beside the files of fields.
+//! `--tables`: the pairs and clusters of an answer, and what `--unit` cuts, as tables with named columns, beside the files of fields.
 //!
 //! pairs.tsv and clusters.tsv are what every engine writes and every command reads. A table is made of them when they are complete: a row for
 //! each line, in its order, with the same numbers. Ids are as the documents have them, without the escapes that lines need.
@@ -8,9 +8,11 @@ mod lines;
 mod parquet;
 
 use self::parquet::Parquet;
+use crate::output::owned::{CUT, CUT_DOCUMENTS};
 use crate::same_form::size;
 use columns::Field;
 use lines::Lines;
+use std::borrow::Cow;
 use std::path::Path;
 use std::time::Instant;
 use twinsplit_core::choice::Choice as _;
@@ -18,7 +20,7 @@ use twinsplit_engine::progress::{Done, Progress, Unit};
 use twinsplit_engine::steps::answer_file;
 use twinsplit_io::each_row;
 use twinsplit_io::error::Result;
-use twinsplit_rows::chains::{CLUSTERS, Data, PAIRS};
+use twinsplit_rows::chains::{CLUSTERS, PAIRS};
 use twinsplit_rows::plan::Plan;
 use twinsplit_sources::cells::{Cell, Column};
 
@@ -33,16 +35,23 @@ twinsplit_core::choice! {
 }
 
 impl TableForm {
-    /// The name of the file of such a table.
-    pub fn file(self, data: Data) -> String {
-        format!("{data}.{}", self.name())
+    /// The name of the file of a table that is made of a file of fields.
+    fn file(self, fields: &str) -> String {
+        format!("{}.{}", name(fields), self.name())
     }
+}
+
+/// What the table is called that is made of a file of fields.
+fn name(fields: &str) -> &str {
+    fields.strip_suffix(".tsv").unwrap_or(fields)
 }
 
 /// The tables of a run.
 pub struct Tables<'p> {
     plan: &'p Plan,
     forms: Vec<TableForm>,
+    /// Whether the run lists what it cuts.
+    cuts: bool,
 }
 
 /// A table that is written.
@@ -52,15 +61,18 @@ trait Table {
 }
 
 impl<'p> Tables<'p> {
-    /// Those of a plan in these forms.
-    pub fn of(plan: &'p Plan, forms: &[TableForm]) -> Self {
+    /// Those of a plan in these forms, of a run that lists what it cuts or not.
+    pub fn of(plan: &'p Plan, forms: &[TableForm], cuts: bool) -> Self {
         let forms = TableForm::values().filter(|form| forms.contains(form)).collect();
-        Self { plan, forms }
+        Self { plan, forms, cuts }
     }
 
-    /// The data sets that become tables.
-    fn data(&self) -> impl Iterator<Item = Data> {
-        self.plan.chain.output.data().into_iter().filter(|data| [PAIRS, CLUSTERS].contains(data))
+    /// The files of fields that become tables.
+    fn data(&self) -> impl Iterator<Item = Cow<'static, str>> {
+        let data = self.plan.chain.output.data().into_iter();
+        let data = data.filter(|data| [PAIRS, CLUSTERS].contains(data));
+        let cut = [CUT, CUT_DOCUMENTS].into_iter().filter(|_| self.cuts);
+        data.map(|data| answer_file(data).into()).chain(cut.map(Into::into))
     }
 
     /// The names of the forms, as the manifest of a run has them; nothing where there are none.
@@ -71,7 +83,7 @@ impl<'p> Tables<'p> {
 
     /// The names of the files.
     pub fn files(&self) -> Vec<String> {
-        self.data().flat_map(|data| self.forms.iter().map(move |form| form.file(data))).collect()
+        self.data().flat_map(|data| self.forms.iter().map(move |form| form.file(&data))).collect()
     }
 
     /// Writes them into the folder of an answer, beside the files that they are made of.
@@ -82,20 +94,22 @@ impl<'p> Tables<'p> {
         let start = Instant::now();
         let mut rows = 0;
         for data in self.data() {
-            let fields = match data {
+            let fields = match name(&data) {
                 PAIRS => columns::of_pairs(self.plan)?,
-                _ => columns::of_clusters(self.plan)?,
+                CLUSTERS => columns::of_clusters(self.plan)?,
+                _ if data == CUT => columns::of_cut(self.plan)?,
+                _ => columns::of_cut_documents(),
             };
             let columns: Vec<Column> = fields.iter().map(Field::column).collect();
             let mut tables = Vec::new();
             for form in &self.forms {
-                let file = answer.join(form.file(data));
+                let file = answer.join(form.file(&data));
                 tables.push(match form {
                     TableForm::Jsonl => Box::new(Lines::create(&file, &columns)?) as Box<dyn Table>,
-                    TableForm::Parquet => Box::new(Parquet::create(&file, data, &columns)?),
+                    TableForm::Parquet => Box::new(Parquet::create(&file, name(&data), &columns)?),
                 });
             }
-            rows += write(&answer.join(answer_file(data)), &fields, &mut tables, progress)?;
+            rows += write(&answer.join(&*data), &fields, &mut tables, progress)?;
             tables.into_iter().try_for_each(Table::finish)?;
         }
         let counters = [("rows".to_owned(), rows)].into();

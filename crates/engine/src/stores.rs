@@ -28,6 +28,7 @@ use twinsplit_rows::record::tokenized::Tokenized;
 use twinsplit_rows::stages::options::{
     EqualTextsOpts, FeatureOpts, IdfOpts, KeepOpts, MaxPairsOpts, MinFeaturesOpts, SimilarityOpts,
 };
+use twinsplit_rows::stages::reduce::REDUCE_TO;
 use twinsplit_store::{Finished, Settings, Store};
 
 /// The longest name of a batch, in bytes: names stand in tables, and in lists between commas.
@@ -138,6 +139,11 @@ impl<'a> StoreRun<'a> {
         if !chain.idf.idf.is_everything() {
             return Err(refused(
                 "compares all features, for frequencies change with each batch; leave --idf out",
+            ));
+        }
+        if plan.params.get(REDUCE_TO).is_some() {
+            return Err(refused(
+                "has clusters that grow from batch to batch; leave --reduce-to out, or --store and --against",
             ));
         }
         if plan.params.is("cluster", "star") {

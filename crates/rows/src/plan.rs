@@ -16,6 +16,7 @@ use crate::stages::hamming_queries::too_far;
 use crate::stages::minhash::{BandOpts, SignerOpts};
 use crate::stages::options::{FEATURES, SimilarityOpts};
 use crate::stages::queries::QUERIES;
+use crate::stages::reduce::REDUCE_TO;
 use crate::stages::signature_check::{Check, CheckOpts};
 use crate::stages::simhash::DistanceOpts;
 use serde_json::{Map, Value, json};
@@ -237,7 +238,9 @@ impl Plan {
         notes.extend(decided);
         family.defaults.iter().for_each(|(name, value)| given.set_missing(name, *value, Origin::Family));
         given.settle_features(read)?;
-        if write_kept.is_some() && given.params.get("cluster").is_none() {
+        refuse_with_reduction(&given.params)?;
+        let is_reduced = given.params.get(REDUCE_TO).is_some();
+        if write_kept.is_some() && !is_reduced && given.params.get("cluster").is_none() {
             // Documents go for good then, so each must reach tau with the one that stays.
             given.set("cluster", "star", Origin::Follows("write-kept"));
             notes.push(STAR_NOTE.to_owned());
@@ -384,6 +387,23 @@ fn refuse_check(family: &Family, chain: &Chain, params: &Params) -> Result<()> {
         (false, Check::Texts(_)) => check.candidates().map(drop),
         _ => Ok(()),
     }
+}
+
+/// Refuses what takes the place of the clusters that `--reduce-to` makes, and pairs that are not all there.
+fn refuse_with_reduction(params: &Params) -> Result<()> {
+    if params.get(REDUCE_TO).is_none() {
+        return Ok(());
+    }
+    let refused = |what: &str| Err(Error::Usage(format!("--reduce-to {what}")));
+    if params.get("cluster").is_some() {
+        return refused(
+            "drops documents pair by pair, and each cluster is what one document stands for; leave --cluster out",
+        );
+    }
+    if params.is("write", "clusters") {
+        return refused("goes through all pairs by their similarity; leave --write clusters out");
+    }
+    Ok(())
 }
 
 /// Refuses what queries have not: a family without them, clusters, a check that is none of sets, distances that no index has.

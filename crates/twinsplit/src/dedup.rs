@@ -235,6 +235,12 @@ impl Dedup {
         self.set("keep", rule.name())
     }
 
+    /// Keeps as many documents, those that are least alike: of all pairs, by descending similarity, the document that is the worse one by
+    /// [`keep`](Self::keep) is dropped until so many are left. Too few pairs are an error of the run.
+    pub fn reduce_to(self, documents: u64) -> Self {
+        self.set("reduce-to", documents.to_string())
+    }
+
     /// Finds clusters and no [pairs](crate::Duplicates::pairs), which grow with the square of what is alike.
     pub fn clusters_only(self) -> Self {
         self.set("write", Write::Clusters.name())

@@ -13,7 +13,7 @@ use twinsplit_sources::cells::{Cell, Column, Kind};
 /// What a field of a line is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Meaning {
-    /// The id of a document.
+    /// The id of a document, or another text with its escapes.
     Id,
     /// A word, one of few.
     Word,
@@ -86,18 +86,39 @@ pub fn of_pairs(plan: &Plan) -> Result<Vec<Field>> {
     Ok(columns)
 }
 
-/// Those of clusters.tsv.
-pub fn of_clusters(plan: &Plan) -> Result<Vec<Field>> {
+/// How like a document or unit the one is that is kept for it.
+fn to_kept(plan: &Plan) -> Result<Field> {
     let score = match plan.family.compares_fingerprints() {
         true => field("distance", Meaning::Whole),
         false => similarity(measure(plan)?),
     };
+    Ok(Field { may_miss: true, ..score })
+}
+
+/// Those of clusters.tsv.
+pub fn of_clusters(plan: &Plan) -> Result<Vec<Field>> {
     Ok(vec![
         field("kept_id", Meaning::Id),
         field("id", Meaning::Id),
         field("keep", Meaning::Keep),
-        Field { may_miss: true, ..score },
+        to_kept(plan)?,
     ])
+}
+
+/// Those of cut.tsv.
+pub fn of_cut(plan: &Plan) -> Result<Vec<Field>> {
+    let mut columns = vec![field("document", Meaning::Id)];
+    columns.extend(["unit", "start", "end"].map(|name| field(name, Meaning::Whole)));
+    columns.extend([field("kept_document", Meaning::Id), field("kept_unit", Meaning::Whole), to_kept(plan)?]);
+    // The beginning of the unit has the escapes of an id.
+    columns.push(field("text", Meaning::Id));
+    Ok(columns)
+}
+
+/// Those of cut-documents.tsv.
+pub fn of_cut_documents() -> Vec<Field> {
+    let counts = ["units", "cut", "characters", "cut_characters"].map(|name| field(name, Meaning::Whole));
+    std::iter::once(field("document", Meaning::Id)).chain(counts).collect()
 }
 
 /// The cells of a line.

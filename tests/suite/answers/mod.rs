@@ -1,6 +1,7 @@
 //! Pairs, clusters and kept documents of sets are those of the oracle, whatever the collection and the options; and the oracle is
 //! judged by examples worked out by hand.
 
+mod and;
 mod cliffs;
 mod corpora_self;
 mod counts;
@@ -15,6 +16,7 @@ mod options;
 mod oracle_self;
 mod order_sample;
 mod properties;
+mod reduce;
 mod rounds;
 mod units;
 mod unseen;

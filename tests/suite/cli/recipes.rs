@@ -75,7 +75,7 @@ fn files() -> Place {
 }
 
 /// Of each recipe, its heading, and what its commands leave: a file and what it holds.
-const LEFT: [(&str, &str, &str); 14] = [
+const LEFT: [(&str, &str, &str); 16] = [
     ("A folder of texts", "ls kept", "a b.txt\nd.txt\n"),
     (
         "A table",
@@ -94,6 +94,12 @@ const LEFT: [(&str, &str, &str); 14] = [
         "{\"id_a\":\"doc-3\",\"id_b\":\"doc-4\"\nPAR17\n",
     ),
     ("Pages with templates", "cut -f1,2 out/pairs.tsv", "a\tc\n"),
+    ("Two columns with a threshold each", "cut -f1,2 out/pairs.tsv", "1\t2\n"),
+    (
+        "The documents that are least alike",
+        "cut -c1-14 out/kept.jsonl",
+        "{\"id\":\"doc-1\",\n{\"id\":\"doc-2\",\n{\"id\":\"doc-3\",\n",
+    ),
     ("Chinese", "cut -f1,2 out/pairs.tsv", "a\tb\n"),
     (
         "Contamination: which documents hold a benchmark's questions",

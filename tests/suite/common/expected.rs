@@ -107,10 +107,20 @@ impl Expected {
         keep: Keep,
     ) -> Self {
         let clusters = clusters(docs, texts, pairs, kind, keep);
+        Self::of_clusters(similarity, (docs, sets, texts), pairs, &clusters)
+    }
+
+    /// The same for these clusters: the document to keep of each, and all members.
+    pub fn of_clusters(
+        similarity: Similarity,
+        (docs, sets, texts): (&[Doc], &[Features], &[Option<String>]),
+        pairs: &[Pair],
+        clusters: &BTreeMap<usize, Vec<usize>>,
+    ) -> Self {
         Self {
             pairs: pair_lines(similarity, docs, sets, pairs),
-            clusters: cluster_lines(similarity, docs, sets, texts, &clusters),
-            kept: kept_lines(docs, &clusters),
+            clusters: cluster_lines(similarity, docs, sets, texts, clusters),
+            kept: kept_lines(docs, clusters),
         }
     }
 }

@@ -75,7 +75,8 @@ fn of_parquet(here: &Place, file: &str, columns: &[String]) -> Vec<Vec<String>> 
     for (name, column) in columns.iter().zip(schema.columns()) {
         let expected = match name.as_str() {
             "keep" => Type::BOOLEAN,
-            "id" | "id_a" | "id_b" | "kept_id" | "query_id" | "measure" | "relation" => Type::BYTE_ARRAY,
+            "id" | "id_a" | "id_b" | "kept_id" | "query_id" | "measure" | "relation" | "document"
+            | "kept_document" | "text" => Type::BYTE_ARRAY,
             name if name.chars().all(|c| c.is_uppercase()) => Type::DOUBLE,
             _ => Type::INT64,
         };
@@ -128,6 +129,47 @@ fn tables_are_the_files_of_fields() {
         }
     }
     println!("{} ways, {compared} rows", WAYS.len());
+}
+
+/// What `--unit` cuts, with the texts as they begin, without escapes: a TAB cannot stand there, a byte order mark and a backslash can.
+#[test]
+fn what_is_cut_becomes_tables() {
+    let here = Place::new();
+    let docs = fixture("documents/en.jsonl.gz").display().to_string();
+    let columns = |names: &str| names.split(' ').map(str::to_owned).collect::<Vec<_>>();
+    let counts = columns("document units cut characters cut_characters");
+    let mut compared = 0;
+    for (way, score) in [
+        ("doc-split --tau 0.8", "SIMILARITY"),
+        ("simhash", "distance"),
+        ("doc-split --cut-all 20", "SIMILARITY"),
+    ] {
+        here.say(&format!(
+            "twinsplit run {way} --unit paragraph -i {docs} --tables parquet,jsonl --overwrite -qo out"
+        ))
+        .ok();
+        let cut = columns(&format!("document unit start end kept_document kept_unit {score} text"));
+        for (name, columns) in [("cut", &cut), ("cut-documents", &counts)] {
+            let fields = here.read(&format!("out/{name}.tsv"));
+            let plain = |field: &str| field.replace("\\xef\\xbb\\xbf", "\u{feff}").replace("\\x5c", "\\");
+            let fields: Vec<Vec<String>> =
+                fields.lines().map(|line| line.split('\t').map(plain).collect()).collect();
+            assert!(fields.len() > 100, "{way} {name}");
+            assert_eq!(of_lines(&here, &format!("out/{name}.jsonl"), columns), fields, "{way} {name}");
+            assert_eq!(of_parquet(&here, &format!("out/{name}.parquet"), columns), fields, "{way} {name}");
+            compared += fields.len();
+        }
+        let said = here
+            .say(&format!("twinsplit run {way} --unit paragraph -i {docs} --tables jsonl -o new --dry-run"))
+            .ok();
+        for name in ["pairs.jsonl", "clusters.jsonl", "cut.jsonl", "cut-documents.jsonl"] {
+            assert!(said.contains(name), "{name}: {said}");
+        }
+    }
+    println!("{compared} rows");
+    here.write("out/cut.jsonl", "mine\n");
+    here.say(&format!("twinsplit run --unit line -i {docs} -qo out --overwrite"))
+        .fails(2, &["out/cut.jsonl was changed"]);
 }
 
 /// Ids are those of the documents: with a TAB, a backslash, a mark in front, and as numbers.

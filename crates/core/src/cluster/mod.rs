@@ -6,6 +6,7 @@
 //! | [`bucket`] | which pairs of a bucket connect it, where each two may be one? |
 //! | [`star`] | which documents resemble one and the same centre? |
 //! | [`groups`] | how do documents with equal sets take part in that? |
+//! | [`reduce`] | which N documents are least alike? |
 //! | [`ids`] | which numbers stand for the ids? |
 //! | [`keep`] | which document of a cluster is the best one? |
 //! | [`dropped`] | how like it are the others? |
@@ -21,5 +22,6 @@ pub mod dropped;
 pub mod groups;
 pub mod ids;
 pub mod keep;
+pub mod reduce;
 pub mod star;
 pub mod union_find;

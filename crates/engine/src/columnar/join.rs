@@ -10,6 +10,7 @@
 use super::ColumnarOpts;
 use super::documents::Documents;
 use super::groups::Groups;
+use super::reduce::AlikePairs;
 use super::sorter::{FrameOfReference, Row, SortWriter, Sorter, pack};
 use super::stars::edge;
 use super::store::Store;
@@ -257,6 +258,23 @@ pub enum Links<'s, 'b> {
         /// Where they go.
         edges: SortWriter<'s, 'b, u64>,
     },
+    /// Where as many documents are dropped as are too many: pairs of ranks, and how alike they are.
+    Alike {
+        /// By set.
+        ranks: &'s [u32],
+        /// All of them.
+        pairs: AlikePairs<'b>,
+    },
+}
+
+/// What is left of the links when all pairs are in.
+pub enum Linked<'b> {
+    /// The components.
+    Forest(UnionFind),
+    /// The edges are where they were to go.
+    Edges,
+    /// The pairs.
+    Alike(AlikePairs<'b>),
 }
 
 /// Takes in the pairs of sets as the join finds them.
@@ -317,6 +335,10 @@ impl<'s, 'b> Pairs<'s, 'b> {
                     edges.push(edge(ranks, pair))?;
                     true
                 }
+                Links::Alike { ranks, pairs } => {
+                    pairs.push(ranks, pair)?;
+                    true
+                }
             };
             self.joined += u64::from(counts);
             self.count += self.groups.size(pair.a) * self.groups.size(pair.b);
@@ -344,7 +366,7 @@ impl<'s, 'b> Pairs<'s, 'b> {
 
     /// How many pairs of sets there were, how many of documents, and what the clusters need. Pairs above
     /// the limit are an error where they would be written.
-    pub fn finish(self) -> Result<(u64, u64, Option<UnionFind>)> {
+    pub fn finish(self) -> Result<(u64, u64, Linked<'b>)> {
         if let Some(written) = self.written {
             if self.count > self.limit {
                 return Err(Error::Limit(format!(
@@ -354,14 +376,15 @@ impl<'s, 'b> Pairs<'s, 'b> {
             }
             written.finish()?;
         }
-        let forest = match self.links {
-            Links::Forest(forest) => Some(forest),
+        let linked = match self.links {
+            Links::Forest(forest) => Linked::Forest(forest),
             Links::Edges { edges, .. } => {
                 edges.finish()?;
-                None
+                Linked::Edges
             }
+            Links::Alike { pairs, .. } => Linked::Alike(pairs),
         };
-        Ok((self.joined, self.count, forest))
+        Ok((self.joined, self.count, linked))
     }
 }
 

@@ -33,6 +33,7 @@ pub mod numbering;
 mod options;
 pub mod output;
 mod ragged;
+mod reduce;
 pub mod sorter;
 mod stars;
 pub mod store;
@@ -45,10 +46,11 @@ use documents::Documents;
 use fingerprints::{Fingerprints, Joining};
 pub use front::Front;
 use groups::Groups;
-use join::{Found, Links, PairRow, Pairs, edge_sorter, pair_sorter, parts};
+use join::{Found, Linked, Links, PairRow, Pairs, edge_sorter, pair_sorter, parts};
 use minhash::MinHashJoin;
 pub use options::{ColumnarJoin, ColumnarOpts};
 use output::{Answer, LargeCluster, count_clusters};
+use reduce::{AlikePairs, Reduction, reduced};
 use sorter::Sorter;
 use stars::stars_of;
 use std::path::{Path, PathBuf};
@@ -170,10 +172,15 @@ impl ColumnarRun<'_> {
         }
         drop(rows);
 
-        let labels = joined.labels(groups.count(), self.threads)?;
-        end("cluster", Counters::new());
+        let Reduction { labels, spared, counters } = match (joined.alike, self.opts.reduce.reduce_to) {
+            (Some(pairs), Some(wanted)) => {
+                reduced((&self.opts, wanted), &documents, &groups, &joined.ranks, pairs)?
+            }
+            (alike, _) => Joined { alike, ..joined }.labels(groups.count(), self.threads)?.into(),
+        };
+        end("cluster", counters);
 
-        let clusters = answer.choose(&labels);
+        let clusters = answer.choose_without(&labels, &spared);
         drop(labels);
         self.progress.start("keep", "writing", Unit::Rows, clusters.len() as u64);
         let (path, similarity) = (self.output.join("clusters.tsv"), self.opts.similarity.0);
@@ -204,8 +211,9 @@ impl ColumnarRun<'_> {
         budget: &'b Budget,
         end: &mut dyn FnMut(&str, Counters),
     ) -> Result<Joined<'b>> {
-        let stars = self.opts.cluster.cluster == ClusterKind::Star;
-        let ranks = if stars { ranks(documents, groups) } else { Vec::new() };
+        let reduces = self.opts.reduce.reduce_to.is_some();
+        let stars = self.opts.cluster.cluster == ClusterKind::Star && !reduces;
+        let ranks = if stars || reduces { ranks(documents, groups) } else { Vec::new() };
         let edges = edge_sorter((budget, self.work), groups.count());
         // Components alone are found without most of the lists.
         if self.joins_by_index() && (stars || self.writes_pairs()) {
@@ -227,10 +235,12 @@ impl ColumnarRun<'_> {
             };
             if let Some((labels, counters)) = found {
                 end(self.join.step(), counters);
-                return Ok(Joined { document_pairs: 0, labels: Some(labels), ranks, edges });
+                return Ok(Joined { document_pairs: 0, labels: Some(labels), ranks, edges, alike: None });
             }
         }
-        let links = if stars {
+        let links = if reduces {
+            Links::Alike { ranks: &ranks, pairs: AlikePairs::new(budget) }
+        } else if stars {
             Links::Edges { ranks: &ranks, edges: edges.writer() }
         } else {
             Links::Forest(UnionFind::new(groups.count()))
@@ -241,11 +251,16 @@ impl ColumnarRun<'_> {
         if self.join == ColumnarJoin::Bands {
             documents.drop_keys(budget);
         }
-        let (joined, document_pairs, forest) = pairs.finish()?;
+        let (joined, document_pairs, linked) = pairs.finish()?;
+        let (labels, alike) = match linked {
+            Linked::Forest(forest) => (Some(forest.into_labels()), None),
+            Linked::Edges => (None, None),
+            Linked::Alike(pairs) => (None, Some(pairs)),
+        };
         counters.insert("joined_pairs".to_owned(), joined);
         *counters.entry("spilled_bytes".to_owned()).or_default() += rows.spilled() + edges.spilled();
         end(self.join.step(), counters);
-        Ok(Joined { document_pairs, labels: forest.map(UnionFind::into_labels), ranks, edges })
+        Ok(Joined { document_pairs, labels, ranks, edges, alike })
     }
 
     /// Writes the lines of the documents that are kept, which are read again; gives what it counted.
@@ -362,6 +377,8 @@ struct Joined<'b> {
     /// By set the rank of its group, and the pairs that decide over star clusters, where it is not.
     ranks: Vec<u32>,
     edges: Sorter<'b, u64>,
+    /// The pairs of sets with how alike they are, where these decide which documents are dropped.
+    alike: Option<AlikePairs<'b>>,
 }
 
 impl Joined<'_> {

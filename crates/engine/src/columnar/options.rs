@@ -14,6 +14,7 @@ use twinsplit_rows::stages::minhash::{BandOpts, SignerOpts};
 use twinsplit_rows::stages::options::{
     EqualTextsOpts, FeatureOpts, IdfOpts, KeepOpts, MaxPairsOpts, MinFeaturesOpts, SimilarityOpts, WriteOpts,
 };
+use twinsplit_rows::stages::reduce::ReduceOpts;
 use twinsplit_rows::stages::simhash::FingerprintOpts;
 use twinsplit_rows::stages::site::SiteFieldOpts;
 use twinsplit_rows::stages::slice_plan::SlicesOpts;
@@ -38,6 +39,8 @@ twinsplit_core::options! {
         pub(super) slices: SlicesOpts,
         /// What a cluster is.
         pub cluster: ClusterKindOpts,
+        /// How many documents are to stay.
+        pub(super) reduce: ReduceOpts,
         pub(crate) keep: KeepOpts,
         pub(super) max_pairs: MaxPairsOpts,
         pub(super) write: WriteOpts,

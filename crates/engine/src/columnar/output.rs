@@ -178,6 +178,11 @@ impl<'a> Answer<'a> {
     /// Chooses the kept document of each cluster of two and more. `labels` are by set, and below the number of sets.
     /// Gives (kept, document) for each document of these clusters, the kept one too, in order.
     pub fn choose(&self, labels: &[u32]) -> Vec<u64> {
+        self.choose_without(labels, &[])
+    }
+
+    /// The same where some documents, ascending, are in no cluster. None of them is the best of its set or text.
+    pub fn choose_without(&self, labels: &[u32], spared: &[u32]) -> Vec<u64> {
         let mut sizes = vec![0_u32; labels.len()];
         for (set, label) in (0..).zip(labels) {
             sizes[*label as usize] += self.groups.size(set) as u32;
@@ -194,7 +199,15 @@ impl<'a> Answer<'a> {
         for (label, members) in (labels.len() as u32..).zip(texts.groups()) {
             rows.extend(members.iter().map(|member| pack(label, *member)));
         }
+        if !spared.is_empty() {
+            rows.retain(|row| spared.binary_search(&unpack(*row).1).is_err());
+        }
         rows.sort_unstable();
+        if !spared.is_empty() {
+            // Who is left alone is in no cluster.
+            let clusters = rows.chunk_by(|x, y| unpack(*x).0 == unpack(*y).0);
+            rows = clusters.filter(|cluster| cluster.len() > 1).flatten().copied().collect();
+        }
         for cluster in rows.chunk_by_mut(|x, y| unpack(*x).0 == unpack(*y).0) {
             let numbers = cluster.iter().map(|row| unpack(*row).1);
             let Some(kept) = numbers.min_by_key(|number| self.documents.rank(*number)) else { continue };

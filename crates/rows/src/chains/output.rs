@@ -5,6 +5,7 @@ use super::{CLUSTERS, Columnar, Component, DOCUMENTS, JOINED, KEPT, MEMBERS, PAI
 use crate::params::Params;
 use crate::stages::components::CHANGES;
 use crate::stages::keep::BY_FINGERPRINTS;
+use crate::stages::reduce::REDUCE_TO;
 
 const LABELS: Data = "labels";
 /// Documents of clusters, where one task has found them.
@@ -20,6 +21,8 @@ pub(super) const CHOICES: [(&str, &[&str]); 2] =
 pub struct Output {
     /// Clusters are stars, and not components.
     star: bool,
+    /// As many documents are dropped as are too many, which one task decides.
+    reduced: bool,
     /// Pairs of documents are written.
     pairs: bool,
     /// The chain's check has made the pairs of documents, and nothing is made of them.
@@ -46,6 +49,7 @@ impl Output {
         let pairs = !params.is("write", "clusters");
         Self {
             star: params.is("cluster", "star"),
+            reduced: params.get(REDUCE_TO).is_some(),
             pairs,
             alone: false,
             wanted,
@@ -116,7 +120,7 @@ impl Component for Output {
         if self.alone {
             return Vec::new();
         }
-        let mut parts = if self.wanted.rounds {
+        let mut parts = if self.wanted.rounds && !self.reduced {
             vec![Part::Choice(Choice {
                 name: "clusters",
                 why: "Where one task may hold the pairs of sets and the copies, it makes the clusters, and others know them.",

@@ -98,6 +98,8 @@ impl<'a> Record<'a> for Clustered<'a> {
 pub enum GraphRow<'a> {
     /// Two representatives that pair.
     Pair(&'a [u8], &'a [u8]),
+    /// The same with how alike they are.
+    Alike(AnyPair<'a>),
     /// A copy and its representative.
     Copy(&'a [u8], &'a [u8]),
     /// A document and its rank by the keep rule: bytes that sort the best document first.
@@ -105,13 +107,20 @@ pub enum GraphRow<'a> {
 }
 
 impl<'a> Record<'a> for GraphRow<'a> {
-    const FIELDS: &'static str = "0⇥a⇥b; 1⇥id⇥representative; 2⇥id⇥rank";
+    const FIELDS: &'static str = "0⇥a⇥b, or with --reduce-to 0⇥ the pair; 1⇥id⇥representative; 2⇥id⇥rank";
     const KEYS: Option<Keys> = Some(Keys { partition: 1, sort: 1 });
 
     fn decode(line: &'a [u8]) -> Result<Self, FieldError> {
         let mut fields = Fields::of(line);
         let row = match fields.next("tag", "0, 1 or 2")? {
-            b"0" => GraphRow::Pair(fields.id("a")?, fields.id("b")?),
+            // Two ids and no more, or the row of a pair.
+            b"0" => {
+                let (a, b) = (fields.id("a")?, fields.id("b")?);
+                if !fields.is_done() {
+                    return AnyPair::decode(&line[2..]).map(GraphRow::Alike);
+                }
+                GraphRow::Pair(a, b)
+            }
             b"1" => GraphRow::Copy(fields.id("id")?, fields.id("representative")?),
             b"2" => GraphRow::Rank(fields.id("id")?, fields.next("rank", "a rank")?),
             tag => return Err(FieldError::new("tag", "0, 1 or 2", tag)),
@@ -122,6 +131,10 @@ impl<'a> Record<'a> for GraphRow<'a> {
 
     fn encode(&self, out: &mut Vec<u8>) {
         let (tag, first, second) = match self {
+            GraphRow::Alike(pair) => {
+                out.extend_from_slice(b"0\t");
+                return pair.encode(out);
+            }
             GraphRow::Pair(a, b) => (b'0', a, b),
             GraphRow::Copy(id, representative) => (b'1', id, representative),
             GraphRow::Rank(id, rank) => (b'2', id, rank),

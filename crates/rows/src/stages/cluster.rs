@@ -1,7 +1,10 @@
 //! `cluster`: pairs of representatives, and copies, become clusters, and the best document of each is found; one task, which
 //! holds the graph. Where no task may, [`super::components`] and [`super::star`] take its place.
 
-use super::options::KeepOpts;
+mod reduced;
+
+use super::options::{KeepOpts, SimilarityOpts};
+use super::reduce::{Likeness, ReduceOpts};
 use super::shared::Shared;
 use crate::record::Record;
 use crate::record::cluster::{ClusterInput, Clustered, GraphRow};
@@ -16,6 +19,7 @@ use twinsplit_core::cluster::components::Components;
 use twinsplit_core::cluster::groups::star_of_groups;
 use twinsplit_core::cluster::ids::Ids;
 use twinsplit_core::cluster::keep::{self, Date, KeepRule, Score};
+use twinsplit_core::similarity::Similarity;
 use twinsplit_io as io;
 use twinsplit_io::error::{FieldError, Result};
 
@@ -47,15 +51,26 @@ twinsplit_core::options! {
     }
 }
 
+twinsplit_core::options! {
+    /// Options of the mapper.
+    pub struct ClusterMapOpts {}
+    with {
+        keep: KeepOpts,
+        reduce: ReduceOpts,
+    }
+}
+
 /// The mapper: of sets and of all that is in none of the rows nothing goes on.
 pub struct ClusterMap {
     rule: KeepRule,
+    /// Whether it is told how alike pairs are.
+    alike: bool,
 }
 
 impl Stage for ClusterMap {
     type In<'a> = ClusterInput<'a>;
     type Out<'a> = GraphRow<'a>;
-    type Opts = KeepOpts;
+    type Opts = ClusterMapOpts;
     const DECL: Decl = Decl {
         name: "cluster",
         role: Role::Map,
@@ -63,12 +78,13 @@ impl Stage for ClusterMap {
         side: &[],
     };
 
-    fn open(opts: KeepOpts, _: &mut Task<'_>) -> Result<Self> {
-        Ok(Self { rule: opts.keep })
+    fn open(opts: ClusterMapOpts, _: &mut Task<'_>) -> Result<Self> {
+        Ok(Self { rule: opts.keep.keep, alike: opts.reduce.reduce_to.is_some() })
     }
 
     fn push(&mut self, row: ClusterInput<'_>, task: &mut Task<'_>) -> Result<()> {
         match row {
+            ClusterInput::Pair(pair) if self.alike => task.emit(&GraphRow::Alike(pair)),
             ClusterInput::Pair(pair) => {
                 let (a, b) = pair.ids();
                 task.emit(&GraphRow::Pair(a, b))
@@ -91,13 +107,21 @@ twinsplit_core::options! {
     with {
         kind: ClusterKindOpts,
         graph: GraphOpts,
+        reduce: ReduceOpts,
+        similarity: SimilarityOpts,
     }
 }
 
 /// The reducer. A document that is in no pair and no copy costs nothing; any other its id and its rank and about 50 bytes,
-/// and for stars 8 bytes for each of its pairs.
+/// and for stars 8 bytes for each of its pairs, or 48 where as many are dropped as are too many.
 pub struct ClusterReduce {
     kind: ClusterKind,
+    /// How many documents are to stay, where that is asked for, and how many there are.
+    reduce_to: Option<u64>,
+    documents: u64,
+    similarity: Similarity,
+    /// Pairs of representatives with how alike they are, where as many documents are dropped as are too many.
+    alike: Vec<(u32, u32, Likeness)>,
     /// The ids, and, for [`ClusterKind::Components`], the components so far.
     graph: Components,
     /// Pairs of representatives, for [`ClusterKind::Star`].
@@ -110,7 +134,7 @@ pub struct ClusterReduce {
 
 impl ClusterReduce {
     fn edge(&mut self, a: &[u8], b: &[u8]) -> (u32, u32) {
-        if self.kind == ClusterKind::Components {
+        if self.reduce_to.is_none() && self.kind == ClusterKind::Components {
             self.graph.union(a, b);
         }
         (self.graph.ids.number(a), self.graph.ids.number(b))
@@ -138,6 +162,10 @@ impl Stage for ClusterReduce {
     fn open(opts: ClusterOpts, _: &mut Task<'_>) -> Result<Self> {
         Ok(Self {
             kind: opts.kind.cluster,
+            reduce_to: opts.reduce.reduce_to,
+            documents: 0,
+            similarity: opts.similarity.0,
+            alike: Vec::new(),
             graph: Components::default(),
             pairs: Vec::new(),
             copies: Vec::new(),
@@ -153,11 +181,17 @@ impl Stage for ClusterReduce {
                     self.pairs.push(edge);
                 }
             }
+            GraphRow::Alike(pair) => {
+                let (a, b) = pair.ids();
+                let (x, y) = self.edge(a, b);
+                self.alike.push((x, y, Likeness::of(&pair)));
+            }
             GraphRow::Copy(id, representative) => {
                 let edge = self.edge(id, representative);
                 self.copies.push(edge);
             }
             GraphRow::Rank(id, rank) => {
+                self.documents += 1;
                 if let Some(document) = self.graph.ids.find(id) {
                     self.ranks.insert(document, rank.into());
                 }
@@ -167,9 +201,10 @@ impl Stage for ClusterReduce {
     }
 
     fn finish(&mut self, task: &mut Task<'_>) -> Result<()> {
-        let labels = match self.kind {
-            ClusterKind::Components => self.graph.labels(),
-            ClusterKind::Star => {
+        let labels = match (self.reduce_to, self.kind) {
+            (Some(wanted), _) => self.reduced(wanted, task)?,
+            (None, ClusterKind::Components) => self.graph.labels(),
+            (None, ClusterKind::Star) => {
                 let documents = self.graph.ids.len();
                 star_of_groups(documents, &self.copies, &self.pairs, |document| self.key(document))
             }
@@ -199,12 +234,14 @@ impl Stage for ClusterReduce {
     }
 }
 
-/// Which document every document of a cluster gives way to, as one task has found it: about 30 bytes for each, and its id.
+/// Which document every document of a cluster gives way to, as one task has found it: about 35 bytes for each, and its id.
 #[derive(Default)]
 pub struct Clusters {
     ids: Ids,
     kept: Vec<u32>,
     representatives: Vec<u32>,
+    /// By representative the document that its dropped copies give way to: others of them may stay on their own.
+    of_copies: Vec<u32>,
 }
 
 twinsplit_core::options! {
@@ -238,9 +275,13 @@ impl Clusters {
             let row = Clustered::decode(line)?;
             let [id, kept, representative] =
                 [row.id, row.kept, row.representative].map(|id| all.ids.number(id));
-            for (column, value) in [(&mut all.kept, kept), (&mut all.representatives, representative)] {
+            let mut rows = vec![(&mut all.kept, id, kept), (&mut all.representatives, id, representative)];
+            if id != kept {
+                rows.push((&mut all.of_copies, representative, kept));
+            }
+            for (column, at, value) in rows {
                 column.resize(all.ids.len(), u32::MAX);
-                column[id as usize] = value;
+                column[at as usize] = value;
             }
             Ok(())
         })?;
@@ -260,6 +301,13 @@ impl Clusters {
     /// What a document's cluster keeps.
     pub fn kept(&self, document: u32) -> u32 {
         in_column(&self.kept, document)
+    }
+
+    /// What documents of a cluster that have the set of this one are compared with: where some of them are dropped and others are not, what
+    /// is kept for those.
+    pub fn kept_for_set(&self, document: u32) -> u32 {
+        let of_copies = self.of_copies.get(self.representative(document) as usize);
+        of_copies.copied().filter(|kept| *kept != u32::MAX).unwrap_or_else(|| self.kept(document))
     }
 
     /// The document that has its set and stands for it in joins.

@@ -58,7 +58,10 @@ impl Stage for Keep {
             _ => return Ok(()),
         };
         let Some(document) = self.clusters.find(id) else { return Ok(()) };
-        let kept = self.clusters.kept(document);
+        let kept = match what {
+            Chosen::Set(_) => self.clusters.kept_for_set(document),
+            Chosen::Document(_) => self.clusters.kept(document),
+        };
         let representative = self.clusters.representative(document);
         task.emit(&ChosenRow {
             kept: self.clusters.id(kept),

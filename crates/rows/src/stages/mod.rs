@@ -28,6 +28,7 @@ pub mod options;
 pub mod order;
 pub mod pcp;
 pub mod queries;
+pub mod reduce;
 pub mod sample;
 pub mod set_queries;
 mod shared;

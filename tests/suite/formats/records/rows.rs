@@ -222,6 +222,7 @@ pub fn rows(values: &Values) -> Vec<Row> {
     row!(AnyPair, AnyPair::Sets(pair));
     row!(expand::LeftInput, expand::LeftInput::Pair(AnyPair::Fingerprints(near)));
     row!(ClusterInput, ClusterInput::Pair(AnyPair::Fingerprints(near)));
+    row!(GraphRow, GraphRow::Alike(AnyPair::Fingerprints(near)));
     row!(GraphInput, GraphInput::Pair(AnyPair::Fingerprints(near)));
     row!(star::LinkInput, star::LinkInput::Pair(AnyPair::Fingerprints(near)));
     for row in [
@@ -293,6 +294,7 @@ pub fn rows(values: &Values) -> Vec<Row> {
     row!(Member, Member::Meta(meta));
     row!(BadLine, bad);
     row!(ClusterInput, ClusterInput::Pair(AnyPair::Sets(pair)));
+    row!(GraphRow, GraphRow::Alike(AnyPair::Sets(pair)));
     row!(ClusterInput, ClusterInput::Member(Member::Doc(doc)));
     row!(ClusterInput, ClusterInput::Member(Member::Copy(copy)));
     row!(ClusterInput, ClusterInput::Member(Member::Meta(meta)));
