@@ -58,6 +58,11 @@ fn every_way_of_writing_has_the_same_rows() {
     }
     println!("{ran} readings");
     assert_eq!(ran, 36);
+    let pipe = here.shell(&format!(
+        "twinsplit convert <(cat {}) --format arrow -o -",
+        golden("arrow/zstd.arrow").display()
+    ));
+    assert_eq!(pipe.ok(), rows("zstd.arrow"));
     let empty = golden("arrow/empty.arrow");
     assert_eq!(here.say(&format!("twinsplit convert {} -o - -q", empty.display())).ok(), "");
 }

@@ -131,7 +131,7 @@ fn others() -> Vec<(Vec<u8>, Vec<&'static str>)> {
         other(b"\x04\x22\x4d\x18\x64\x40", "packed by lz4", "`lz4 -dc < docs > documents.jsonl`"),
         other(b"PK\x03\x04\x14\0", "a zip archive", "`unzip -p docs > documents.jsonl`"),
         other(b"ORC\x0a\x06\x12", "ORC", "format=\"orc\").to_batches()"),
-        other(b"ARROW1\0\0", "Arrow", "format=\"ipc\").to_batches()"),
+        other(b"FEA1\0\0", "Feather of version 1", "pyarrow.feather.read_table(sys.argv[1]).to_batches()"),
         other(b"%PDF-1.7\n%\xe2\xe3", "PDF", "`pdftotext docs - |"),
         other(&marked, "UTF-16, not JSON lines", "`iconv -f UTF-16 -t UTF-8 < docs > documents.jsonl`"),
         other(

@@ -340,10 +340,13 @@ fn length_of_footer(tail: &[u8]) -> Option<u64> {
 
 /// A file, its length, and its footer; nothing where it does not end with one.
 fn footer_of(path: &Path) -> std::io::Result<Option<(File, u64, Vec<u8>)>> {
+    // A pipe that has a name is opened once.
+    if !std::fs::metadata(path)?.is_file() {
+        return Ok(None);
+    }
     let mut file = File::open(path)?;
-    let meta = file.metadata()?;
-    let length = meta.len();
-    let Some(end) = length.checked_sub(TAIL as u64).filter(|_| meta.is_file()) else { return Ok(None) };
+    let length = file.metadata()?.len();
+    let Some(end) = length.checked_sub(TAIL as u64) else { return Ok(None) };
     let mut tail = [0; TAIL];
     file.seek(SeekFrom::Start(end))?;
     file.read_exact(&mut tail)?;
