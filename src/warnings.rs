@@ -219,7 +219,8 @@ fn large(plan: &Plan, documents: u64, clusters: &[LargeCluster]) -> Option<Strin
             .to_owned()
     } else {
         let nearer = if by_fingerprints(plan) { "a smaller --distance" } else { "a higher --tau" };
-        let star = if plan.params.is("cluster", "star") { "" } else { ", --cluster star" };
+        let has_stars = plan.params.is("cluster", "star") || plan.params.get(REDUCE_TO).is_some();
+        let star = if has_stars { "" } else { ", --cluster star" };
         format!("look at it with twinsplit explain, and split it by {nearer}{star} or --min-features")
     };
     Some(format!(
