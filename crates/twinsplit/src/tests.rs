@@ -191,6 +191,29 @@ fn a_rule_keeps_what_it_says() {
     assert_eq!(rules.map(kept), ["a", "a", "b", "c"]);
 }
 
+/// a and b share 3 of 5 words, c and d all but one of 4, and e is alone.
+#[test]
+fn as_many_documents_stay_as_are_asked_for() {
+    let documents = [
+        ("a", "one two three four"),
+        ("b", "two three four five"),
+        ("c", "red green blue"),
+        ("d", "red green blue grey"),
+        ("e", "nothing like that"),
+    ];
+    let dropped = |wanted| {
+        let dedup = Dedup::new().features("words:1").unwrap().tau("0.5").unwrap().reduce_to(wanted);
+        let found = dedup.run(documents)?;
+        found.dropped()?.collect::<Result<Vec<String>, Error>>()
+    };
+    assert_eq!(dropped(5).unwrap(), [""; 0]);
+    assert_eq!(dropped(4).unwrap(), ["d"]);
+    assert_eq!(dropped(3).unwrap(), ["b", "d"]);
+    assert!(
+        matches!(dropped(2), Err(Error::Limit(said)) if said.starts_with("--reduce-to 2: 3 of 5 documents are left"))
+    );
+}
+
 #[test]
 fn what_is_wrong_is_an_error_of_its_kind() {
     let value = |result: Result<Dedup, Error>| match result {
