@@ -23,6 +23,7 @@ use twinsplit_io::{Megabytes, Stdout, WorkFolder};
 use twinsplit_rows::plan::{Engine, Plan};
 use twinsplit_rows::record::document::DocumentOpts;
 use twinsplit_rows::stages::options::SimilarityOpts;
+use twinsplit_rows::stages::reduce::REDUCE_TO;
 use twinsplit_rows::stages::slice_plan::SlicesOpts;
 use volume::{StepVolume, Target};
 
@@ -102,6 +103,12 @@ pub fn run(mut plan: Plan, opts: &EstimateOpts) -> Result<()> {
     if params.get("queries").is_some() {
         return Err(Error::Usage(
             "plan --estimate tells what a chain takes by a sample of its documents, and not what queries take; leave --queries out"
+                .to_owned(),
+        ));
+    }
+    if params.get(REDUCE_TO).is_some() {
+        return Err(Error::Usage(
+            "plan --estimate tells what a chain takes by a sample, of which other documents stay; --reduce-to costs hardly more than components: leave it out"
                 .to_owned(),
         ));
     }

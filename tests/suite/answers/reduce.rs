@@ -430,6 +430,8 @@ fn what_it_does_not_go_with_is_refused() {
         assert!(!here.path("out").exists(), "{more}");
     }
     here.say(&format!("twinsplit run -i {} -o out --reduce-to 0", docs.display())).fails(2, &["--reduce-to"]);
+    here.say(&format!("twinsplit plan --estimate --reduce-to 5 --input {}", docs.display()))
+        .fails(2, &["leave it out"]);
     // What cannot be reached leaves no answer.
     run("--tau 0.9")
         .fails(1, &["--reduce-to 5: ", "tau is 0.9, and a lower one finds more pairs: try --tau 0.75"]);
