@@ -186,15 +186,21 @@ impl And {
         let (mut set, mut bytes, mut place, mut missing) = (Vec::new(), 0, 0_u64, documents.ids.len());
         let Documents { ids, known, .. } = documents;
         let read = |bytes| progress.set(bytes);
+        // Whether one has the field, and why the first one without it has none.
+        let (mut is_there, mut without) = (false, None);
         each_line_of_document(inputs, &self.document, AND, read, |document, line, at| {
             place += 1;
             let Some(number) = ids.find(&document.id) else { return Ok(()) };
             set.clear();
             let mut text = None;
             // A document without the field is like no other one.
-            if let Ok(other) = self.other.read(line, at) {
-                extractor.set(&other.text, &mut set);
-                text = if set.is_empty() { extractor.text_hash(&other.text) } else { None };
+            match self.other.read(line, at) {
+                Ok(other) => {
+                    is_there = true;
+                    extractor.set(&other.text, &mut set);
+                    text = if set.is_empty() { extractor.text_hash(&other.text) } else { None };
+                }
+                Err(error) => drop(without.get_or_insert_with(|| format!("{at}: {error}"))),
             }
             let rank = self.rank(&document, place)?;
             bytes += 2 * document.id.len() + size_of_val(&*set) + rank.len() + 2 * size_of::<Known>();
@@ -210,6 +216,9 @@ impl And {
             *known = Some(Known { set: set.as_slice().to_vec(), text, rank });
             Ok(())
         })?;
+        if let (false, Some(why)) = (is_there, without) {
+            return Err(Error::Usage(format!("--and: no document that is in a pair has this field; {why}")));
+        }
         match missing {
             0 => Ok(()),
             _ => Err(Error::Failed(format!(

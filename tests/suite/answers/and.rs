@@ -172,6 +172,7 @@ fn what_it_does_not_go_with_is_refused() {
         ("--and title:0.5 --store s", "or the store"),
         (&*format!("--and title:0.5 --queries {docs}"), "leave --queries out"),
         ("--and title:0.5 --engine hadoop", "--engine local and pipes"),
+        ("--and nofield:0.5", "no document that is in a pair has this field"),
     ] {
         run(more).fails(2, &[words]);
         assert!(!here.path("out").exists(), "{more}");
