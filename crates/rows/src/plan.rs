@@ -4,6 +4,7 @@
 //! (`twinsplit plan --json`), engines follow it, `run.json` keeps it, and `--resume` compares it with that of the run that was
 //! stopped. Nothing later asks the options again which way to go.
 
+mod refused;
 #[cfg(test)]
 mod tests;
 mod unused;
@@ -12,13 +13,10 @@ use crate::chains::{Chain, Columnar, Data, FAMILIES, Family, Step, Tasks, Wanted
 use crate::params::Params;
 use crate::stage::Entry;
 use crate::stages;
-use crate::stages::hamming_queries::too_far;
 use crate::stages::minhash::{BandOpts, SignerOpts};
 use crate::stages::options::{FEATURES, SimilarityOpts};
-use crate::stages::queries::QUERIES;
 use crate::stages::reduce::REDUCE_TO;
-use crate::stages::signature_check::{Check, CheckOpts};
-use crate::stages::simhash::DistanceOpts;
+use refused::{refuse_check, refuse_lookup, refuse_with_queries, refuse_with_reduction};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -28,7 +26,6 @@ use twinsplit_core::similarity::Similarity;
 use twinsplit_core::similarity::overlap::Overlap;
 use twinsplit_core::text::FeatureKind;
 use twinsplit_core::visible;
-use twinsplit_hamming::MOST_DISTANCE;
 use twinsplit_io::error::{Error, Result};
 pub use unused::refuse_unused;
 
@@ -250,11 +247,7 @@ impl Plan {
         let chain = family.chain(&given.params, wanted);
         refuse_with_queries(family, &given.params, write_kept.is_some())?;
         refuse_check(family, &chain, &given.params)?;
-        if given.params.is("idf-lookup", "shuffle") && given.params.get("idf-table").is_some() {
-            return Err(Error::Usage(
-                "--idf-lookup shuffle takes frequencies from the documents themselves, not from --idf-table; leave one of them out".to_owned(),
-            ));
-        }
+        refuse_lookup(&given.params)?;
         let unused = refuse_unused(family, &given.params, &given, lines)?;
         notes.extend(unused.iter().map(|name| {
             format!("{} does not use --{name}, which the {} gives", family.name, given.origin(name))
@@ -365,77 +358,6 @@ impl Plan {
         fields.insert("steps".to_owned(), steps);
         fields.into()
     }
-}
-
-/// Refuses a check that is another family's: the answer would not be what its name says.
-fn refuse_check(family: &Family, chain: &Chain, params: &Params) -> Result<()> {
-    let Some(asked) = params.get("check") else { return Ok(()) };
-    let check: CheckOpts = params.parse()?;
-    let has = |stage: &str| chain.steps().iter().any(|step| step.map.contains(&stage));
-    if has("i-match") && check.check != Check::Exact {
-        return Err(Error::Usage(format!(
-            "--check {asked}: {} counts what two documents share, exactly; give a --tau to have the counts decide as well",
-            family.name
-        )));
-    }
-    match (has("hamming-pairs"), &check.check) {
-        (true, Check::Exact | Check::Signature) => Err(Error::Usage(format!(
-            "--check {asked} is for the candidates of minhash; {} compares fingerprints, and with jaccard:T, cosine:T or \
-             edit:T the texts of near ones",
-            family.name
-        ))),
-        (false, Check::Texts(_)) => check.candidates().map(drop),
-        _ => Ok(()),
-    }
-}
-
-/// Refuses what takes the place of the clusters that `--reduce-to` makes, and pairs that are not all there.
-fn refuse_with_reduction(params: &Params) -> Result<()> {
-    if params.get(REDUCE_TO).is_none() {
-        return Ok(());
-    }
-    let refused = |what: &str| Err(Error::Usage(format!("--reduce-to {what}")));
-    if params.get("cluster").is_some() {
-        return refused(
-            "drops documents pair by pair, and each cluster is what one document stands for; leave --cluster out",
-        );
-    }
-    if params.is("write", "clusters") {
-        return refused("goes through all pairs by their similarity; leave --write clusters out");
-    }
-    Ok(())
-}
-
-/// Refuses what queries have not: a family without them, clusters, a check that is none of sets, distances that no index has.
-fn refuse_with_queries(family: &Family, params: &Params, write_kept: bool) -> Result<()> {
-    if params.get(QUERIES).is_none() {
-        return Ok(());
-    }
-    let refused = |what: &str| Err(Error::Usage(format!("--queries {what}")));
-    if !options_of(family).contains(QUERIES) {
-        let users = FAMILIES.into_iter().filter(|other| options_of(other).contains(QUERIES));
-        let users: Vec<_> = users.map(|other| other.name).collect();
-        return refused(&format!("is not for {}; take one of {}", family.name, users.join(", ")));
-    }
-    if params.is("write", "clusters") {
-        return refused(
-            "compares no documents of the input with one another, so there are no clusters to write; leave --write out",
-        );
-    }
-    if write_kept {
-        return refused(
-            "compares no documents of the input with one another, so none is kept or dropped; leave --write-kept out",
-        );
-    }
-    if params.get("check").is_some_and(|check| check != "exact") {
-        return refused(
-            "finds pairs by an index of the queries, which counts exactly and compares no texts; leave --check out, or run \
-             queries and documents together without --queries, with ids that tell them apart",
-        );
-    }
-    let most = params.parse::<DistanceOpts>()?.distance.most();
-    let far = family.compares_fingerprints() && most > MOST_DISTANCE;
-    if far { Err(Error::Usage(too_far(most))) } else { Ok(()) }
 }
 
 fn step_json(step: &Step) -> Value {
