@@ -11,7 +11,7 @@ pub use batches::Batches;
 
 use crate::guard::guarded;
 use crate::input::Input;
-use crate::{Decoding, Format, Found, Source, SourceOpts, refuse, too_long};
+use crate::{Format, Found, Source, SourceOpts, found_row, refuse};
 use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
 use cell::Cell;
@@ -118,12 +118,7 @@ impl Source for Arrow {
                 let problem = format!("row {}: {error}", self.place.line);
                 Error::File { path: self.path.clone(), problem }
             })?;
-        if self.json.len() as u64 > self.bound.bytes() {
-            return Err(too_long(&self.place, "row", self.bound));
-        }
-        let (place, raw) = (&self.place, self.json.as_slice());
-        let line = self.opts.read(raw, place).map(|_| raw);
-        Ok(Some(Found { place, raw, line, decoding: Decoding::default(), in_templates: false }))
+        found_row(&self.opts, &self.place, &self.json, self.bound)
     }
 
     fn raw_bytes(&self) -> u64 {

@@ -145,6 +145,20 @@ fn too_long(place: &Place, what: &str, bound: MaxLine) -> Error {
     Error::Limit(format!("{place}: the {what} is longer than {bound}; let it in with --max-line"))
 }
 
+/// A row of a table that is made into a JSON object.
+fn found_row<'a>(
+    opts: &DocumentOpts,
+    place: &'a Place,
+    raw: &'a [u8],
+    bound: MaxLine,
+) -> Result<Option<Found<'a>>> {
+    if raw.len() as u64 > bound.bytes() {
+        return Err(too_long(place, "row", bound));
+    }
+    let line = opts.read(raw, place).map(|_| raw);
+    Ok(Some(Found { place, raw, line, decoding: Decoding::default(), in_templates: false }))
+}
+
 /// Refuses options that say nothing to a format, and says why.
 fn refuse(given: &[(&str, bool)], why: &str) -> Result<()> {
     match given.iter().find(|(_, is_given)| *is_given) {

@@ -4,7 +4,7 @@
 //! that options name their parts by paths; dates, times and decimals become texts. The file is read by pages, with one row in memory as JSON.
 
 use super::input::Input;
-use super::{Decoding, Found, Source, SourceOpts, not_written, refuse, too_long};
+use super::{Found, Source, SourceOpts, found_row, not_written, refuse};
 use crate::guard::guarded;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::reader::RowIter;
@@ -134,12 +134,7 @@ impl Source for Parquet {
         self.place.line += 1;
         self.json.clear();
         serde_json::to_writer(&mut self.json, &object(row)).map_err(not_written)?;
-        if self.json.len() as u64 > self.bound.bytes() {
-            return Err(too_long(&self.place, "row", self.bound));
-        }
-        let (place, raw) = (&self.place, self.json.as_slice());
-        let line = self.opts.read(raw, place).map(|_| raw);
-        Ok(Some(Found { place, raw, line, decoding: Decoding::default(), in_templates: false }))
+        found_row(&self.opts, &self.place, &self.json, self.bound)
     }
 
     fn raw_bytes(&self) -> u64 {
