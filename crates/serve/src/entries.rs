@@ -162,7 +162,7 @@ impl Entries {
     }
 
     /// Many documents come: the table of ids is made for them at once. There are none yet.
-    pub fn expect(&mut self, documents: u64) {
+    pub fn make_tables_for(&mut self, documents: u64) {
         self.ids = GrowingTable::of_tables_for(documents);
     }
 

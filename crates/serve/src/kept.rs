@@ -21,7 +21,7 @@ pub(crate) struct KeptIndex {
     /// The hashes of texts that have too few features for anything else, with their numbers.
     texts: BTreeSet<(u128, u64)>,
     /// Whether nothing is put in or taken out until all are put in together, and nobody asks.
-    waits: bool,
+    deferred: bool,
 }
 
 #[derive(Debug)]
@@ -77,12 +77,12 @@ impl KeptIndex {
                 room: Room::default(),
             })),
         };
-        Self { by, texts: BTreeSet::new(), waits: false }
+        Self { by, texts: BTreeSet::new(), deferred: false }
     }
 
     /// None, until [`fill`](Self::fill) puts all in together.
     pub fn to_be_filled(settings: &Settings) -> Self {
-        Self { waits: true, ..Self::new(settings) }
+        Self { deferred: true, ..Self::new(settings) }
     }
 
     /// Bytes that it takes, about.
@@ -134,7 +134,7 @@ impl KeptIndex {
     /// # Errors
     /// The index cannot be built.
     pub fn insert(&mut self, number: u64, key: Key, entries: &Entries) -> Result<()> {
-        if self.waits {
+        if self.deferred {
             return Ok(());
         }
         match (key, &mut self.by) {
@@ -155,7 +155,7 @@ impl KeptIndex {
     /// # Errors
     /// The index cannot be built.
     pub fn fill(&mut self, entries: &Entries) -> Result<()> {
-        if !std::mem::take(&mut self.waits) {
+        if !std::mem::take(&mut self.deferred) {
             return Ok(());
         }
         let keys = || entries.all().filter(Entry::is_kept).map(|entry| (entry.number, entry.key()));
@@ -183,7 +183,7 @@ impl KeptIndex {
 
     /// Takes out a document that was kept.
     pub fn remove(&mut self, number: u64, key: Key, content: Option<&Content>) {
-        if self.waits {
+        if self.deferred {
             return;
         }
         match (key, &mut self.by) {
@@ -207,7 +207,7 @@ impl KeptIndex {
     /// There is nothing before this number.
     pub fn begins_at(&mut self, base: u64) {
         if let By::Fingerprints(by) = &mut self.by
-            && !self.waits
+            && !self.deferred
             && base - by.cut >= CUT
         {
             by.cut = base;

@@ -18,7 +18,7 @@ impl Namespace {
         runs: Runs,
     ) -> bool {
         self.runs = runs;
-        self.entries.expect(rows.len() as u64);
+        self.entries.make_tables_for(rows.len() as u64);
         let mut linked = Vec::new();
         for row in rows {
             let Some(row) = row else { return false };
