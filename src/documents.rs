@@ -192,22 +192,28 @@ impl RunFile {
     /// The documents that the run read, as they were then: in the files given, where they have moved, or else where they were. A
     /// stream cannot be read again: who waits for it waits for ever. What to do without the documents is put behind the advice.
     pub fn documents(&self, given: &[PathBuf], without: &str) -> Result<Inputs> {
-        self.as_recorded(&self.recorded(), given, without)
+        self.as_recorded(&self.recorded(), given, ("input", without))
     }
 
     /// The queries that the run read, as they were then; none where it had none.
     pub fn queries(&self) -> Result<Inputs> {
         let queries: Vec<&Value> =
             self.list("inputs").iter().filter(|input| input[QUERIES] == true).collect();
-        self.as_recorded(&queries, &[], "; --queries names them where they have moved")
+        self.as_recorded(&queries, &[], ("queries", ""))
     }
 
     /// The files that the run was given, in their own form; in the same way.
     pub fn originals(&self, given: &[PathBuf]) -> Result<Inputs> {
-        self.as_recorded(&self.given(), given, "")
+        self.as_recorded(&self.given(), given, ("input", ""))
     }
 
-    fn as_recorded(&self, recorded: &[&Value], given: &[PathBuf], without: &str) -> Result<Inputs> {
+    /// `option` is that which names the files.
+    fn as_recorded(
+        &self,
+        recorded: &[&Value],
+        given: &[PathBuf],
+        (option, without): (&str, &str),
+    ) -> Result<Inputs> {
         let is_stream = |path: &PathBuf| path == Path::new("-") || (path.exists() && !path.is_file());
         let there = || recorded.iter().map(|recorded| self.place(recorded)).collect();
         let files: Vec<PathBuf> = if given.is_empty() { there() } else { document_files(given)? };
@@ -218,7 +224,7 @@ impl RunFile {
             };
             let all: Vec<_> = files.iter().map(name).collect();
             return Err(Error::Usage(format!(
-                "the run in {} read {}, and {} cannot be read again; give the same documents as files with --input{without}",
+                "the run in {} read {}, and {} cannot be read again; give the same documents as files with --{option}{without}",
                 visible::path(self.folder()),
                 all.join(", "),
                 name(stream)
@@ -229,13 +235,13 @@ impl RunFile {
             let missing = files.iter().find(|path| given.is_empty() && !path.exists());
             let elsewhere = self.elsewhere();
             return match missing {
-                Some(path) => Err(self.gone(path, without)),
+                Some(path) => Err(self.gone(path, option, without)),
                 None => Ok(Inputs { elsewhere, ..Inputs::of(files) }),
             };
         }
         if files.len() != recorded.len() {
             return Err(Error::Usage(format!(
-                "--input names {}, and the run in {} read {}; name the same files in the same order{without}",
+                "--{option} names {}, and the run in {} read {}; name the same files in the same order{without}",
                 plural(files.len() as u64, "file", "files"),
                 visible::path(self.folder()),
                 recorded.len()
@@ -243,7 +249,7 @@ impl RunFile {
         }
         for (file, recorded) in files.iter().zip(recorded) {
             if !file.exists() {
-                return Err(self.gone(file, without));
+                return Err(self.gone(file, option, without));
             }
             let now = digest(file)?;
             if now["bytes"] != recorded["bytes"] || now["xxh3"] != recorded["xxh3"] {
@@ -254,7 +260,7 @@ impl RunFile {
                 );
                 let problem = match given.is_empty() {
                     true => format!(
-                        "is an input of the run and has changed since ({was}); restore the file, name it with --input where it has moved, \
+                        "is an input of the run and has changed since ({was}); restore the file, name it with --{option} where it has moved, \
                          or run again{without}"
                     ),
                     false => format!(
@@ -277,9 +283,9 @@ impl RunFile {
         Ok(Inputs { names: recorded.iter().map(name).collect(), files, elsewhere: self.elsewhere() })
     }
 
-    fn gone(&self, path: &Path, without: &str) -> Error {
+    fn gone(&self, path: &Path, option: &str, without: &str) -> Error {
         let problem = format!(
-            "is an input of the run in {} and is not there; where it has moved, name it with --input{without}",
+            "is an input of the run in {} and is not there; where it has moved, name it with --{option}{without}",
             visible::path(self.folder())
         );
         Error::File { path: path.to_owned(), problem }

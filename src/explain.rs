@@ -87,8 +87,11 @@ pub fn run(matches: &ArgMatches) -> Result<()> {
     }
     if run.is_none() {
         // As a run without a chain's name has them.
-        let missing = family.defaults.iter().filter(|(name, _)| params.get(name).is_none());
-        missing.collect::<Vec<_>>().into_iter().for_each(|(name, value)| params.set(name, *value));
+        for (name, value) in family.defaults {
+            if params.get(name).is_none() {
+                params.set(name, *value);
+            }
+        }
     }
     refuse_unused(family, &params, &options, false)?;
     // The documents of a run are JSON lines; others may be of any format.
