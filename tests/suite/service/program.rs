@@ -98,13 +98,16 @@ fn a_password_opens_other_addresses() {
 #[test]
 fn too_few_open_files_are_told() {
     let here = Place::new();
-    let said = here.shell("ulimit -n 100; twinsplit serve new --listen 127.0.0.1:0 --connections 200 2> said & pid=$!; until grep -q listening said; do kill -0 $pid || break; sleep .05; done; kill $pid; wait $pid; cat said");
-    let text = said.ok();
+    // What an earlier start has said must be gone, or this one would be stopped before it waits for signals.
+    let said = |limit: &str| {
+        here.shell(&format!("rm -f said; ulimit {limit}; twinsplit serve new --listen 127.0.0.1:0 --connections 200 2> said & pid=$!; until grep -q listening said; do kill -0 $pid || break; sleep .05; done; kill $pid; wait $pid; cat said")).ok()
+    };
+    let text = said("-n 100");
     assert!(
         text.contains("allows this process 100 open files") && text.contains("--connections 200 needs 264"),
         "{text}"
     );
     // What is allowed beyond that is taken.
-    let text = here.shell("ulimit -Sn 100; twinsplit serve new --listen 127.0.0.1:0 --connections 200 2> said & pid=$!; until grep -q listening said; do kill -0 $pid || break; sleep .05; done; kill $pid; wait $pid; cat said").ok();
+    let text = said("-Sn 100");
     assert!(!text.contains("open files"), "{text}");
 }
