@@ -12,7 +12,7 @@ BINARY ?= target/release/twinsplit
 # Debian packages of programs that tests alone run.
 TEST_PACKAGES = bsdutils chromium chromium-driver curl fish mandoc maven openjdk-17-jdk-headless openssl redis-tools systemd zsh
 
-.PHONY: help demo test test-build test-corpora check test-long test-tools fuzz bench bench-minhash bench-hamming bench-hamming-layouts bench-serve bench-parts bench-cliffs bench-strategies bench-estimate bench-order engines approximations experiments \
+.PHONY: help demo test test-build test-corpora check msrv test-long test-tools fuzz bench bench-minhash bench-hamming bench-hamming-layouts bench-serve bench-parts bench-cliffs bench-strategies bench-estimate bench-order engines approximations experiments \
   experiments-page fig8 feature-choice edge ccdet-accuracy ccdet-time simhash-curve minhash-vs-simhash minhash-scale recall table1 fig9a fig9b ccdet-scale experiments-full \
   derived build wheel test-python bench-python install uninstall clean tools \
   dist hadoop spark cluster-up cluster-status cluster-down cluster-test cluster-test-full
@@ -23,6 +23,13 @@ help: ## this list
 # need NAME HOW: stops with a word on how to install what is missing
 define need
 	@command -v $(1) > /dev/null || { echo "error: $(1) is missing: $(2)" >&2; exit 1; }
+endef
+
+# A Python environment of its own for each tool from PyPI, by version and hash: .tools/NAME, of the file of requirements.
+define from_pypi
+	$(call need,python3,on Debian: apt-get install python3 python3-venv)
+	@[ -x .tools/$(1)/bin/$(1) ] || { python3 -m venv .tools/$(1) && \
+	  .tools/$(1)/bin/pip install --quiet --require-hashes --no-deps -r $(2); }
 endef
 
 tools:
@@ -42,9 +49,7 @@ STATIC = -C target-feature=+crt-static
 BUILD_DIST = RUSTFLAGS="$(STATIC)" $(CARGO) build --locked --profile dist --target $(HOST) --bin twinsplit
 DIST = target/$(HOST)/dist
 wheel: tools ## the Python package, target/wheels/twinsplit-*.whl (Python 3.11, PyPI)
-	$(call need,python3,on Debian: apt-get install python3 python3-venv)
-	@[ -x .tools/maturin/bin/maturin ] || { python3 -m venv .tools/maturin && \
-	  .tools/maturin/bin/pip install --quiet --require-hashes --no-deps -r python/requirements-build.txt; }
+	$(call from_pypi,maturin,python/requirements-build.txt)
 	python/build.sh .tools/maturin/bin/maturin release target/wheels
 	@ls target/wheels/*.whl
 
@@ -80,6 +85,8 @@ test-build: tools ## builds the tests, to run them later
 check: tools
 	$(call need,bash,on Debian: apt-get install bash)
 	$(call need,zcat,on Debian: apt-get install gzip)
+	$(call from_pypi,typos,tests/requirements-spelling.txt)
+	.tools/typos/bin/typos --format brief
 	$(CARGO) fmt --all --check
 	$(CARGO) fmt --check --manifest-path fuzz/Cargo.toml
 	$(CARGO) fmt --check --manifest-path benches/parts/Cargo.toml
@@ -89,6 +96,14 @@ check: tools
 	# Nothing is linked, so no libFuzzer is compiled.
 	CUSTOM_LIBFUZZER_PATH=/dev/null $(CARGO) check --locked --manifest-path fuzz/Cargo.toml --bins --target-dir target
 	$(CARGO) clippy --locked --manifest-path benches/parts/Cargo.toml --benches --target-dir target -- -D warnings
+
+# Crates say of themselves from which version of Rust on they can be built; a test of the suite compares.
+MSRV = $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+
+msrv: tools ## checks all crates with the oldest Rust that Cargo.toml promises (rustup)
+	$(call need,rustup,see https://www.rust-lang.org/tools/install)
+	rustup toolchain install $(MSRV) --profile minimal
+	$(CARGO) +$(MSRV) check --locked --workspace --target-dir target/msrv
 
 test-tools: ## installs what tests run and the machine lacks, on Debian and as root; else says what to install
 	@missing=(); for package in $(TEST_PACKAGES); do \

@@ -1,4 +1,4 @@
-//! What happens to a run that is interrupted (Ctrl-C), terminated, quitted or hung up on.
+//! What happens to a run that is interrupted (Ctrl-C), terminated, ended by a quit signal, or hung up on.
 
 use super::output::Output;
 use crate::allocator;

@@ -2,6 +2,7 @@
 
 mod advice;
 mod crates;
+mod dependencies;
 mod derived;
 pub mod experiments;
 mod fixtures;
