@@ -7,7 +7,7 @@
 
 use crate::checked_file::broken;
 use crate::error::Result;
-use crate::mapped::{Bytes, Map};
+use crate::mapped::{Access, Bytes, Map};
 use crate::parts_file::PAGE;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -98,6 +98,11 @@ impl Pages {
             _ => self.damaged.store(page as u64 + 1, Ordering::Relaxed),
         }
         is_whole
+    }
+
+    /// Tells the system how pages are going to be asked for.
+    pub fn expect(&self, access: Access) {
+        self.map.expect(access);
     }
 
     /// Compares all pages, by so many threads.

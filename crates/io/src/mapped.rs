@@ -68,11 +68,20 @@ impl Deref for Bytes {
     }
 }
 
+/// How the pages of a mapped file are going to be asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Many of them: the system reads those around a page that is asked for, too, of some disks megabytes.
+    Many,
+    /// Few, here and there: each is read alone.
+    Few,
+}
+
 pub use map::Map;
 
 #[allow(unsafe_code)]
 mod map {
-    use super::{Deref, Error, File, Path, Result};
+    use super::{Access, Deref, Error, File, Path, Result};
     use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap};
     use std::ptr::{NonNull, null_mut};
 
@@ -109,6 +118,18 @@ mod map {
             let start = NonNull::new(start.map_err(|error| failed(error.into()))?.cast());
             let start = start.ok_or_else(|| failed(std::io::ErrorKind::OutOfMemory.into()))?;
             Ok(Self { start, bytes })
+        }
+
+        /// Tells the system how pages are going to be asked for; [`Access::Many`] is what it expects of a new map.
+        pub fn expect(&self, access: Access) {
+            let advice = match access {
+                Access::Many => Advice::Normal,
+                Access::Few => Advice::Random,
+            };
+            if self.bytes > 0 {
+                // SAFETY: the range is mapped, and what is read of it does not depend on this. An error means that the system reads as it did.
+                let _ = unsafe { madvise(self.start.as_ptr().cast(), self.bytes, advice) };
+            }
         }
 
         /// Gives the pages back that are in memory: until they are asked for again they count for nothing.

@@ -17,7 +17,7 @@ use twinsplit_core::hash;
 use twinsplit_core::similarity::Score;
 use twinsplit_core::visible;
 use twinsplit_io::error::{Error, Result};
-use twinsplit_io::mapped::Bytes;
+use twinsplit_io::mapped::{Access, Bytes};
 
 /// One of the two documents of a pair, of an earlier batch or of the batch at hand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,6 +88,10 @@ fn repeated(id: &[u8]) -> Error {
         places: " of the batch".to_owned(),
     }
 }
+
+/// Of a segment of more than so many times the documents of a batch, few pages are read: a document asks for some hundred, and one that is read
+/// alone takes as long as some twenty that are read ahead.
+const SCATTERED: u64 = 2000;
 
 /// A batch that is being compared.
 pub struct Batch<'s, D: Disk = Folder> {
@@ -182,6 +186,7 @@ impl<'s, D: Disk> Batch<'s, D> {
     /// Another document has the id, or one of the store with another text.
     pub fn add(&mut self, id: &[u8], text: u128, features: &[u64], sink: &mut Sink<'_>) -> Result<()> {
         self.added.documents += 1;
+        self.read_ahead();
         let content = [id, b"\t", &text.to_le_bytes()].concat();
         self.digest = self.digest.wrapping_add(hash::text(&content));
         if self.is_there || self.refused.is_some() {
@@ -218,6 +223,14 @@ impl<'s, D: Disk> Batch<'s, D> {
             return Ok(());
         }
         self.flush(sink)
+    }
+
+    /// Has the system read ahead what many documents are held against. It is told again each time that they have doubled.
+    fn read_ahead(&self) {
+        if self.added.documents.is_power_of_two() {
+            let wanted = |segment: &&Arc<Segment>| segment.len() as u64 <= SCATTERED * self.added.documents;
+            self.without.segments.iter().filter(wanted).for_each(|segment| segment.expect(Access::Many));
+        }
     }
 
     /// Compares the documents at hand with all others, and makes a segment of them.

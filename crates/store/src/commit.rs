@@ -9,7 +9,7 @@ use crate::tombstones;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use twinsplit_io::error::{Error, Result};
-use twinsplit_io::mapped::Bytes;
+use twinsplit_io::mapped::{Access, Bytes};
 use twinsplit_io::parts_file;
 
 /// A segment takes in the one before it unless that has so many times its documents.
@@ -133,6 +133,7 @@ impl<D: Disk> Store<D> {
         {
             let mut builder = SegmentBuilder::default();
             for segment in [before, last] {
+                segment.expect(Access::Many);
                 for number in segment.living() {
                     builder.push(segment.document(number));
                     if builder.bytes() > self.settings.memory {

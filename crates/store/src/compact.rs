@@ -9,6 +9,7 @@ use crate::store::Store;
 use std::ops::Range;
 use std::sync::Arc;
 use twinsplit_io::error::Result;
+use twinsplit_io::mapped::Access;
 
 impl<D: Disk> Store<D> {
     /// Writes segments again that hold forgotten documents, and joins those that fit into memory together. Keeps the answers of the last `answers` batches
@@ -74,6 +75,7 @@ impl<D: Disk> Store<D> {
         let (number, start) = (self.manifest.number + 1, group.start);
         let from = self.segments[group].to_vec();
         let name = |part: usize| format!("segment-{number:08}-{start}-{part}");
+        from.iter().for_each(|segment| segment.expect(Access::Many));
         for (segment, number) in
             from.iter().flat_map(|segment| segment.living().map(move |number| (segment, number)))
         {

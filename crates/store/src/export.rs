@@ -9,6 +9,7 @@ use std::collections::{BTreeSet, BinaryHeap};
 use std::sync::Arc;
 use twinsplit_core::visible;
 use twinsplit_io::error::{Error, Result};
+use twinsplit_io::mapped::Access;
 
 /// A document of a store, without its features.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +32,7 @@ impl<D: Disk> Store<D> {
     /// # Errors
     /// What `visit` returns; and, behind the last document, that a file is damaged: then what was visited is worth nothing.
     pub fn each_entry(&self, mut visit: impl FnMut(Entry<'_>) -> Result<()>) -> Result<()> {
+        self.segments.iter().for_each(|segment| segment.expect(Access::Many));
         let mut clusters = self.clusters.rows().peekable();
         // Of each segment the next document.
         let next = |segment: usize, mut place: usize| {

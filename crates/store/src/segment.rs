@@ -22,6 +22,7 @@ use twinsplit_core::similarity::{SetSimilarity, Similarity};
 use twinsplit_io::checked_file::{Head, broken};
 use twinsplit_io::checked_parts::{CheckedBytes, Pages};
 use twinsplit_io::error::Result;
+use twinsplit_io::mapped::Access;
 use twinsplit_io::parts_file;
 
 /// The kind that the first line names.
@@ -116,7 +117,16 @@ impl Segment {
     /// It is no segment, of another version, truncated or, as far as it is compared, damaged.
     pub fn open(path: &Path, threads: usize) -> Result<Self> {
         let (head, parts, pages) = parts_file::open_checked(path, KIND, PARTS, threads)?;
-        Self::of(path, &head, parts, pages)
+        let segment = Self::of(path, &head, parts, pages)?;
+        segment.expect(Access::Few);
+        Ok(segment)
+    }
+
+    /// Says how many of its pages are going to be read; few, after it was opened. A file without checksums was read as a whole then.
+    pub fn expect(&self, access: Access) {
+        if let Some(pages) = &self.pages {
+            pages.expect(access);
+        }
     }
 
     /// Compares all of its pages with their checksums, by so many threads. A file without these was compared when it was opened.
@@ -124,6 +134,7 @@ impl Segment {
     /// # Errors
     /// It is damaged.
     pub fn verify(&self, threads: usize) -> Result<()> {
+        self.expect(Access::Many);
         match &self.pages {
             Some(pages) => pages.check_all(threads),
             None => Ok(()),
