@@ -116,6 +116,8 @@ pub enum Refused {
     RunMode(Box<[u8]>, &'static str),
     /// There may be so many open runs and no more.
     Runs(usize),
+    /// A run that is isolated cannot delete what others have brought.
+    NotOfRun,
     /// The namespace may not be changed.
     ReadOnly,
     /// It is not what was expected, which this says.
@@ -143,6 +145,9 @@ impl fmt::Display for Refused {
             Refused::ReadOnly => {
                 f.write_str("READONLY this namespace is read-only; FP.READONLY ns OFF has it changed again")
             }
+            Refused::NotOfRun => f.write_str(
+                "NOTOFRUN this isolated run has not brought the document, which counts for others; FP.DEL without RUN deletes it for all",
+            ),
             Refused::Namespaces(most) => {
                 write!(f, "ERR there are {most} namespaces, as many as --namespaces lets be")
             }

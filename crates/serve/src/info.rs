@@ -345,7 +345,14 @@ pub(crate) fn text(figures: &Figures, shared: &Shared, about: &[(&str, String)])
     out
 }
 
-/// The name of a namespace for people.
+/// The name of a namespace for people: bytes that are no UTF-8 as `\xfe`, and a backslash as two, so that no two namespaces have one.
 pub(crate) fn shown(name: &[u8]) -> String {
-    visible::line(&String::from_utf8_lossy(name)).to_string()
+    let mut shown = String::new();
+    for chunk in name.utf8_chunks() {
+        shown.push_str(&visible::line(&chunk.valid().replace('\\', r"\\")));
+        for byte in chunk.invalid() {
+            let _ = write!(shown, "\\x{byte:02x}");
+        }
+    }
+    shown
 }

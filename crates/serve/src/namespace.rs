@@ -246,6 +246,13 @@ impl Namespace {
         Some(orphans)
     }
 
+    /// Whether a run is isolated, and sees a document of this id that it has not brought: what it does counts for others when it is committed, so it cannot delete
+    /// that.
+    pub(crate) fn is_of_others(&mut self, now: u64, id: &[u8], viewer: u32) -> bool {
+        self.expire(now);
+        self.runs.is_isolated(viewer) && self.entry(id, viewer).is_some_and(|entry| entry.run() != viewer)
+    }
+
     /// The document of an id, as a run sees it.
     pub(crate) fn entry(&self, id: &[u8], viewer: u32) -> Option<Entry<'_>> {
         self.entries.find(id, self.entries.hash(id), self.runs.seen_by(viewer))

@@ -27,7 +27,7 @@ impl Namespace {
             let Saved { number, time, renewed, forced, run, grounds, .. } = row;
             if number < self.next()
                 || number >= next
-                || self.entries.find(row.id, hash, self.runs.seen_by(run)).is_some()
+                || self.entries.find(row.id, hash, self.runs.twins_of(run)).is_some()
                 || !self.entries.skip_to(number)
             {
                 return false;

@@ -131,6 +131,16 @@ impl Runs {
         }
     }
 
+    /// Which documents may not have the id of one of this run: those of the same run where that is isolated, else all that count for all. One that counts for
+    /// all and one of an isolated run may have the same, until that is committed.
+    pub fn twins_of(&self, run: u32) -> impl Fn(u32) -> Seen {
+        let is_isolated = self.is_isolated(run);
+        move |other| match other == run || !is_isolated && !self.is_isolated(other) {
+            true => Seen::First,
+            false => Seen::Not,
+        }
+    }
+
     /// Whether a run is open.
     pub fn is_open(&self, run: u32) -> bool {
         self.open.contains_key(&run)

@@ -166,6 +166,11 @@ impl State {
                 Err(refused) => Answer::Refused(refused),
                 Ok(()) => Answer::ReadOnly(*is),
             },
+            Operation::Delete(id)
+                if self.with(name, |held| held.is_of_others(now, id, run)) == Some(true) =>
+            {
+                Answer::Refused(Refused::NotOfRun)
+            }
             Operation::Delete(id) => {
                 let orphans = self.with(name, |held| held.delete(now, id, run)).flatten();
                 if orphans.is_some() {

@@ -115,7 +115,7 @@ impl Reply {
 fn status(refused: &Refused) -> u16 {
     match refused {
         Refused::NoRun(_) => 404,
-        Refused::Conflict | Refused::RunEnded(..) | Refused::RunMode(..) => 409,
+        Refused::Conflict | Refused::NotOfRun | Refused::RunEnded(..) | Refused::RunMode(..) => 409,
         Refused::Memory(_) | Refused::Namespaces(_) | Refused::Runs(_) => 507,
         Refused::ReadOnly => 403,
         Refused::Wrong(_) => 400,

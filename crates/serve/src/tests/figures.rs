@@ -144,3 +144,11 @@ fn the_last_duplicates_are_there() {
         assert!(again.get("compared").is_none() && again.get("text").is_none());
     }
 }
+
+/// Namespaces are bytes, and each has a name of its own where they are told.
+#[test]
+fn namespaces_have_names_of_their_own() {
+    let names: [&[u8]; 6] = [b"news", b"n\xfe", b"n\xff", br"n\xfe", "n\u{fffd}".as_bytes(), b"n\xe4\xb8"];
+    let shown: Vec<String> = names.iter().map(|name| crate::info::shown(name)).collect();
+    assert_eq!(shown, ["news", r"n\xfe", r"n\xff", r"n\\xfe", "n\u{fffd}", r"n\xe4\xb8"]);
+}

@@ -271,6 +271,10 @@ impl Oracle {
             }
             Operation::Delete(id) => {
                 let at = self.at(namespace, &id, viewer);
+                let is_isolated = viewer.is_some_and(|run| self.open(namespace, run) == Some(Mode::Isolated));
+                if is_isolated && at.is_some_and(|at| self.held[at].run.as_deref() != viewer) {
+                    return Answer::Refused(Refused::NotOfRun);
+                }
                 let ids = |orphans: Vec<Held>| orphans.into_iter().map(|held| held.id.into()).collect();
                 Answer::Orphans(at.map(|at| ids(self.forget(at))))
             }
