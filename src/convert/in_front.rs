@@ -5,6 +5,8 @@
 //! when the rest of the answer has its own. `run.json` names the documents as they were given; `--resume` compares these, and goes on
 //! with lines that are complete.
 
+mod places;
+
 use super::super::inputs::InputOpts;
 use super::super::output::Output;
 use super::super::output::owned::{DOCUMENTS, UNITS};
@@ -18,7 +20,7 @@ use twinsplit_io::Target;
 use twinsplit_io::error::{Error, Result};
 use twinsplit_rows::params::Params;
 use twinsplit_rows::record::document::{DocumentOpts, FieldPath, IdField};
-use twinsplit_sources::{Encoding, FieldNames, Format, PlaceIds, SourceOpts, UnitOpts};
+use twinsplit_sources::{Encoding, FieldNames, Format, PlaceIds, SourceOpts, UnitOpts, is_element};
 
 /// Documents that are converted before a command reads them.
 #[derive(Clone, Debug)]
@@ -123,7 +125,9 @@ impl InFront {
         let field = |path: Option<FieldPath>, is_one: bool| {
             path.filter(|_| is_one).map(|path| path.name().to_owned())
         };
-        let text = document.text.all().map(|path| path.name().to_owned()).collect();
+        let text: Vec<String> = document.text.all().map(|path| path.name().to_owned()).collect();
+        let element = |name: &str| self.format.has_elements() && is_element(name);
+        let are_elements = text.iter().all(|name| element(name));
         let (id, place_ids) = match &document.id {
             IdField::Named(path) => (Some(path.clone()), None),
             place => {
@@ -134,7 +138,8 @@ impl InFront {
         // Documents without fields get their id and text under the names that the command looks for, unless they are those of other fields.
         let is_of_record = id.as_ref().is_some_and(|path| path.name().starts_with("WARC-"));
         let name = |path: Option<&FieldPath>, usual: &str| {
-            let is_asked = self.format == Format::Auto || is_of_record;
+            let is_asked =
+                self.format == Format::Auto || is_of_record || path.is_some_and(|path| element(path.name()));
             let is_free =
                 |path: &&FieldPath| is_asked && !["id", "url", "date", "text"].contains(&path.name());
             path.filter(is_free).map_or(usual, FieldPath::name).to_owned()
@@ -143,8 +148,8 @@ impl InFront {
             FieldNames { id: Some(name(id.as_ref(), "id")), text: name(Some(&document.text.first), "text") };
         let source = SourceOpts {
             // Elements have their usual names; fields those that the command asks for.
-            id: field(id, keeps_fields || is_of_record),
-            text: if keeps_fields { text } else { Vec::new() },
+            id: field(id.clone(), keeps_fields || is_of_record || id.is_some_and(|id| element(id.name()))),
+            text: if keeps_fields || are_elements { text } else { Vec::new() },
             date: field(document.date, keeps_fields),
             score: field(document.score, keeps_fields),
             place_ids,

@@ -6,6 +6,7 @@
 use super::input::Input;
 use super::{Decoding, Encoding, Found, Source, SourceOpts, not_written, too_long};
 use csv::{ByteRecord, ReaderBuilder};
+use memchr::memchr;
 use serde_json::value::{RawValue, to_raw_value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead, Read};
@@ -101,6 +102,27 @@ fn delimiter(head: &[u8]) -> u8 {
     counts.iter().find(|(_, count)| Some(*count) == most).map_or(b',', |(delimiter, _)| *delimiter)
 }
 
+/// Where in a row something else than a delimiter or the row's end stands behind a quotation mark that closes a cell (RFC 4180, 2.5 to 2.7), if anywhere.
+fn behind_quotation(row: &[u8], delimiter: u8) -> Option<usize> {
+    let mut at = if row.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+    loop {
+        if row.get(at) == Some(&b'"') {
+            at += 1;
+            loop {
+                at += memchr(b'"', row.get(at..)?)? + 1;
+                match row.get(at)? {
+                    b'"' => at += 1,
+                    byte if *byte == delimiter => break,
+                    _ => return Some(at),
+                }
+            }
+            at += 1;
+        } else {
+            at += memchr(delimiter, row.get(at..)?)? + 1;
+        }
+    }
+}
+
 impl Csv {
     /// Opens a file whose cells are parted by TAB, or else by what its first row says.
     pub fn open(opts: &SourceOpts, input: Input, tabs: bool) -> Result<Self> {
@@ -157,6 +179,9 @@ impl Csv {
         if self.is_open() {
             let problem = "first row: a quotation mark opens a cell, and none closes it until the file ends";
             return Err(wrong(&self.path, problem.to_owned()));
+        }
+        if let Some(problem) = self.behind_quotation() {
+            return Err(wrong(&self.path, format!("first row: {problem}")));
         }
         self.first_row_end = Some(self.place.offset + self.raw.len() as u64);
         for cell in &self.record {
@@ -243,11 +268,26 @@ impl Csv {
         rows.byte_records().map_while(std::result::Result::ok).count() == 1
     }
 
+    /// What is wrong where something stands behind a quotation mark that closes a cell: the mark that opens it may be a part of the text, and the rows up to the
+    /// next one were taken for that text.
+    fn behind_quotation(&self) -> Option<String> {
+        let at = behind_quotation(&self.raw, self.delimiter)?;
+        let byte = self.place.offset + at as u64;
+        Some(format!(
+            "behind the quotation mark that closes a cell, at byte {byte}, stands neither a delimiter nor a line end; double quotation marks that belong to the text, and quote the cell"
+        ))
+    }
+
     /// The row as a JSON line.
     fn line(&mut self) -> Result<Result<(), FieldError>> {
         if self.is_open() {
             let mut wrong = FieldError::new("row", "a quotation mark that closes the cell", &self.raw);
             wrong.advice = Some("one opens a cell, and none closes it until the file ends; close it, or double it and quote the cell".into());
+            return Ok(Err(wrong));
+        }
+        if let Some(problem) = self.behind_quotation() {
+            let mut wrong = FieldError::new("row", "cells that are quoted as a whole", &self.raw);
+            wrong.advice = Some(problem.into());
             return Ok(Err(wrong));
         }
         let (found, expected) = (self.record.len(), self.columns.len());

@@ -244,6 +244,16 @@ impl Format {
     pub fn keeps_fields(self) -> bool {
         matches!(self, Self::Jsonl | Self::Json | Self::Csv | Self::Tsv | Self::Parquet | Self::Arrow)
     }
+
+    /// Whether a document has elements, which options may name.
+    pub fn has_elements(self) -> bool {
+        matches!(self, Self::Trec | Self::Reuters)
+    }
+}
+
+/// Whether a name is that of an element of TREC, in capital letters, and not of a field of other formats as they usually are.
+pub fn is_element(name: &str) -> bool {
+    name.bytes().any(|byte| byte.is_ascii_uppercase()) && !name.bytes().any(|byte| byte.is_ascii_lowercase())
 }
 
 impl SourceOpts {
@@ -314,8 +324,12 @@ impl SourceOpts {
             // A field of a record has a name that no other format has.
             let is_crawl = matches!(format, Format::Warc | Format::Arc);
             let of_record = |id: &String| is_crawl && id.starts_with("WARC-");
-            let id = opts.id.filter(of_record);
-            opts = Self { id, text: Vec::new(), date: None, score: None, ..opts };
+            let has_elements = format.has_elements();
+            let element = |name: &String| has_elements && is_element(name);
+            let id = opts.id.filter(|id| of_record(id) || element(id));
+            let text = if opts.text.iter().all(element) { opts.text } else { Vec::new() };
+            let date = opts.date.filter(element);
+            opts = Self { id, text, date, score: None, ..opts };
         }
         if self.place_ids.is_some() {
             opts.id = format.keeps_fields().then(|| IdField::Auto.name().to_owned());

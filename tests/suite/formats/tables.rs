@@ -122,3 +122,49 @@ fn what_is_wrong_in_a_table_is_named() {
     here.say("twinsplit convert cut.warc --format warc --output -")
         .fails(1, &["cut.warc", "byte 0", "the file is cut off"]);
 }
+
+/// An id that stands at two documents is told with their places in the files as they were given.
+#[test]
+fn repeated_ids_are_told_by_the_files_that_were_given() {
+    let here = Place::new();
+    here.write("one.csv", "id,text\n1,a b c\n2,x y z\n");
+    here.write("two.csv.gz", gzip("id,text\n3,d e f\n1,q r s\n"));
+    for options in ["", "term-split"] {
+        let line = format!("twinsplit run {options} --input one.csv --input two.csv.gz --output out");
+        here.say(&line.replace("  ", " ")).fails(
+            1,
+            &["the id \"1\" stands at more than one document (one.csv, line 2 and two.csv.gz, line 3)"],
+        );
+    }
+}
+
+/// Names in capital letters are elements of TREC, whether the format is named or found.
+#[test]
+fn elements_of_trec_are_named_by_options() {
+    let here = Place::new();
+    let doc = |number: u8, title: &str, text: &str| {
+        format!(
+            "<DOC><DOCNO>n{number}</DOCNO><ALT>a{number}</ALT><TITLE>{title}</TITLE><TEXT>{text}</TEXT></DOC>\n"
+        )
+    };
+    here.write(
+        "news",
+        doc(1, "red green blue", "one two three four") + &doc(2, "red green blue", "five six seven eight"),
+    );
+    for format in ["", "--format trec"] {
+        let run = |options: &str| {
+            let line =
+                format!("twinsplit run --input news --output out --overwrite --quiet {options} {format}");
+            here.say(line.trim_end()).ok();
+            here.read("out/pairs.tsv")
+        };
+        assert_eq!(run("--text TITLE"), "n1\tn2\t1\t1\t1\t1.000000\n", "{format}");
+        assert_eq!(run("--text TEXT"), "", "{format}");
+        assert_eq!(
+            run("--text TITLE,TEXT --features words:1 --tau 0.2"),
+            "n1\tn2\t3\t7\t7\t0.272727\n",
+            "{format}"
+        );
+        assert_eq!(run("--text TITLE --id ALT"), "a1\ta2\t1\t1\t1\t1.000000\n", "{format}");
+    }
+}

@@ -166,3 +166,39 @@ proptest! {
         }
     }
 }
+
+/// A mark that opens a cell by mistake would make one row of several, which are never compared.
+#[test]
+fn what_stands_behind_a_closing_quotation_mark_is_an_error() {
+    let cases: [(&str, Format, Option<u64>); 9] = [
+        (
+            "id\ttext\n1\t\"Hello there\n2\tsecond\n3\tsays \"goodbye\" to us\n4\tfourth\n",
+            Format::Tsv,
+            Some(40),
+        ),
+        ("id,text\n1,\"Hello\" there\n", Format::Csv, Some(17)),
+        ("id,text\n1,\"a\"b\"\n", Format::Csv, Some(13)),
+        ("id,text\n1,\"a\" \n", Format::Csv, Some(13)),
+        ("id,text\n\"1\",\"a\"\r\n", Format::Csv, None),
+        ("id,text\n\"1\",a \"quoted\" word\n", Format::Csv, None),
+        ("id,text\n1,\"\"\n", Format::Csv, None),
+        ("id,text\n1,\"\"\"\"\n", Format::Csv, None),
+        ("\u{feff}\"id\",\"text\"\n1,\"a,\"\"b\"\"\nc\"\n", Format::Csv, None),
+    ];
+    for (table, format, place) in cases {
+        let seen = read(table.as_bytes(), &SourceOpts::of(format)).unwrap();
+        let wrong = seen.iter().find_map(|(.., row)| row.as_ref().err());
+        match place {
+            Some(byte) => {
+                let wrong = wrong.unwrap_or_else(|| panic!("{table}"));
+                assert!(
+                    wrong.contains(&format!("that closes a cell, at byte {byte}, stands neither")),
+                    "{table}: {wrong}"
+                );
+            }
+            None => assert_eq!((seen.len(), wrong), (1, None), "{table}"),
+        }
+    }
+    let head = read(b"\"id\"x,text\n1,a\n", &opts()).unwrap_err().to_string();
+    assert!(head.contains("first row: behind the quotation mark") && head.contains("at byte 4"), "{head}");
+}
